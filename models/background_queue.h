@@ -18,21 +18,18 @@ public:
     BackgroundQueue(const BackgroundQueue &) = delete;
     BackgroundQueue &operator=(const BackgroundQueue &) = delete;
 
-    /// Runs `work` in the background, then `done` with its result on the thread of `context`, which must outlive the queue.
-    template <class Work, class Done>
-    void run(QObject *context, Work work, Done done)
+    /// Runs `work` in the background, then `done` with its result on the thread of `context`, which must outlive the
+    /// queue.
+    template <class Work, class Done> void run(QObject *context, Work work, Done done)
     {
         m_pool.start([context, work = std::move(work), done = std::move(done)]() mutable {
             auto result = std::make_shared<decltype(work())>(work());
             QMetaObject::invokeMethod(
-                context, [result, done = std::move(done)]() mutable { done(std::move(*result)); }, Qt::QueuedConnection);
+                context, [result, done = std::move(done)]() mutable { done(std::move(*result)); },
+                Qt::QueuedConnection);
         });
     }
-    template <class Work>
-    void run(Work work)
-    {
-        m_pool.start(std::move(work));
-    }
+    template <class Work> void run(Work work) { m_pool.start(std::move(work)); }
     /// Drops a reference in the background, so that freeing millions of spans never costs a frame.
     void dispose(std::shared_ptr<const void> object)
     {

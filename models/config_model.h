@@ -1,7 +1,7 @@
 #pragma once
 // SPDX-License-Identifier: GPL-3.0-or-later
-// A Hugging Face config.json as a model that the plan holds itself: the plan then opens on any machine, and says which file
-// the shape came from. Any thread.
+// A Hugging Face config.json as a model that the plan holds itself: the plan then opens on any machine, and says which
+// file the shape came from. Any thread.
 
 #include "core/base/error.h"
 #include "core/workload/model_spec.h"

@@ -9,8 +9,10 @@
 namespace trainyard {
 
 DatacenterRanking::DatacenterRanking(const Catalogue &catalogue, QObject *parent)
-    : QObject(parent), m_catalogue(catalogue),
-      m_worker(RunPool::shared().threads(), WorkPool::Rank::Search, [this](const Request &request, const std::stop_token &stop) { rank(request, stop); })
+    : QObject(parent)
+    , m_catalogue(catalogue)
+    , m_worker(RunPool::shared().threads(), WorkPool::Rank::Search,
+          [this](const Request &request, const std::stop_token &stop) { rank(request, stop); })
 {
 }
 
@@ -41,19 +43,21 @@ void DatacenterRanking::ask(Urgency urgency)
         return;
     ++m_generation;
     if (urgency == Urgency::Settle)
-        m_firstWanted = m_generation;      // what is on its way is of a plan that nobody has any more
+        m_firstWanted = m_generation; // what is on its way is of a plan that nobody has any more
     m_isOwed = !m_watched;
-    m_worker.post(m_watched ? std::optional(Request{m_generation, m_plan, m_objective}) : std::nullopt, urgency == Urgency::Settle);
+    m_worker.post(m_watched ? std::optional(Request { m_generation, m_plan, m_objective }) : std::nullopt,
+        urgency == Urgency::Settle);
 }
 
 void DatacenterRanking::rank(const Request &request, const std::stop_token &stop)
 {
-    ExpectedAll<Selection> answer = std::unexpected(Errors{});
+    ExpectedAll<Selection> answer = std::unexpected(Errors {});
     try {
-        answer = selectDatacenters(request.plan, m_catalogue, RunPool::shared().workspace(), stop, {.objective = request.objective});
-    } catch (const std::exception &failure) {   // out of memory, or a fault of ours: the window must live on
+        answer = selectDatacenters(
+            request.plan, m_catalogue, RunPool::shared().workspace(), stop, { .objective = request.objective });
+    } catch (const std::exception &failure) { // out of memory, or a fault of ours: the window must live on
         RunPool::shared().renewWorkspace();
-        answer = std::unexpected(Errors{{ErrorCode::Internal, {}, failure.what(), {}}});
+        answer = std::unexpected(Errors { { ErrorCode::Internal, {}, failure.what(), {} } });
     }
     if (!stop.stop_requested())
         publish(request, std::move(answer));
@@ -67,14 +71,17 @@ void DatacenterRanking::publish(const Request &request, ExpectedAll<Selection> a
         selection = std::make_shared<const Selection>(std::move(*answer));
     else if (!answer.error().empty())
         reason = QString::fromStdString(answer.error().front().what);
-    QMetaObject::invokeMethod(this, [this, generation = request.generation, plan = request.plan, selection, reason] {
-        if (generation < m_firstWanted)
-            return;
-        if (selection)
-            Q_EMIT rankingChanged(selection);
-        else
-            Q_EMIT rankingFailed(plan, reason);
-    }, Qt::QueuedConnection);
+    QMetaObject::invokeMethod(
+        this,
+        [this, generation = request.generation, plan = request.plan, selection, reason] {
+            if (generation < m_firstWanted)
+                return;
+            if (selection)
+                Q_EMIT rankingChanged(selection);
+            else
+                Q_EMIT rankingFailed(plan, reason);
+        },
+        Qt::QueuedConnection);
 }
 
 } // namespace trainyard

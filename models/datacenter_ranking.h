@@ -1,12 +1,12 @@
 #pragma once
 // SPDX-License-Identifier: GPL-3.0-or-later
-// The ranking of datacenters for the plan that is shown, live: one background thread of low priority, a mailbox that holds
-// only the newest plan, rankings that arrive on this object's thread and never an older one after a newer. A step of a drag
-// does not stop a running ranking, because stopping at every move would starve the screen; a committed plan does. Works only
-// while someone looks. Lives on the GUI thread.
+// The ranking of datacenters for the plan that is shown, live: one background thread of low priority, a mailbox that
+// holds only the newest plan, rankings that arrive on this object's thread and never an older one after a newer. A step
+// of a drag does not stop a running ranking, because stopping at every move would starve the screen; a committed plan
+// does. Works only while someone looks. Lives on the GUI thread.
 
-#include "core/base/newest_worker.h"
 #include "core/advice/evaluator.h"
+#include "core/base/newest_worker.h"
 #include "core/selection/selection.h"
 
 #include <QObject>
@@ -45,11 +45,11 @@ private:
     void publish(const Request &request, ExpectedAll<Selection> answer);
 
     const Catalogue &m_catalogue;
-    PlanPtr m_plan;                        // these five: GUI thread only
+    PlanPtr m_plan; // these five: GUI thread only
     SelectionObjective m_objective = SelectionObjective::Throughput;
     bool m_watched = false, m_isOwed = false;
     std::uint64_t m_generation = 0, m_firstWanted = 0;
-    NewestWorker<Request> m_worker;        // last: it uses everything above
+    NewestWorker<Request> m_worker; // last: it uses everything above
 };
 
 } // namespace trainyard

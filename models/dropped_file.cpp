@@ -27,7 +27,7 @@ FileKind kindOf(const QByteArray &content)
     // A broken plan is still meant as one, so that its faults are shown.
     if (object.isEmpty() && content.contains("trainyard.plan"))
         return FileKind::Plan;
-    for (const auto *key : {"model_type", "hidden_size", "n_embd", "num_hidden_layers"}) {
+    for (const auto *key : { "model_type", "hidden_size", "n_embd", "num_hidden_layers" }) {
         if (object.contains(QLatin1String(key)))
             return FileKind::ModelConfig;
     }

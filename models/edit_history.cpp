@@ -26,7 +26,10 @@ PlanFigures figuresOf(const Evaluation &evaluation)
 }
 
 EditHistory::EditHistory(PlanDocument &document, const Catalogue &catalogue, QObject *parent)
-    : QObject(parent), m_document(document), m_catalogue(catalogue), m_worker(std::bind_front(&EditHistory::catchUp, this))
+    : QObject(parent)
+    , m_document(document)
+    , m_catalogue(catalogue)
+    , m_worker(std::bind_front(&EditHistory::catchUp, this))
 {
     connect(&document.undoStack(), &QUndoStack::indexChanged, this, &EditHistory::list);
     connect(&document, &PlanDocument::replaced, this, [this] {
@@ -84,7 +87,8 @@ PlanPtr EditHistory::firstUnknown() const
     return nullptr;
 }
 
-void EditHistory::catchUp(const PlanPtr &plan, EvaluationWorkspace &workspace, const std::stop_token &stop, const WatchedWorker::Deliver &deliver)
+void EditHistory::catchUp(const PlanPtr &plan, EvaluationWorkspace &workspace, const std::stop_token &stop,
+    const WatchedWorker::Deliver &deliver)
 {
     const auto answer = evaluate(plan, m_catalogue, workspace, stop, Depth::Score);
     if (stop.stop_requested())
@@ -105,7 +109,7 @@ void EditHistory::note(const EvaluationPtr &evaluation)
     const std::vector<PlanPtr> all = plans();
     const bool isOurs = evaluation->plan == m_document.plan() || std::ranges::find(all, evaluation->plan) != all.end();
     if (!isOurs || m_figures.contains(evaluation->plan))
-        return;                            // only tried, or known
+        return; // only tried, or known
     m_figures.insert_or_assign(evaluation->plan, figuresOf(*evaluation));
     list();
 }
@@ -132,11 +136,15 @@ QString EditHistory::toTsv() const
 {
     QString text = tr("edit\titeration_s\tchange\tusd_per_mtok\tmemory_bytes\tfits\n");
     for (const HistoryStep &step : m_steps) {
-        const PlanFigures figures = step.figures.value_or(PlanFigures{});
-        const auto number = [](const std::optional<double> &value) { return value ? QString::number(*value, 'g', 9) : QString(); };
-        text += QStringList{step.text, number(figures.iterationTime), number(step.change), number(figures.usdPerMtok),
-                            figures.memoryBytes > 0 ? QString::number(figures.memoryBytes, 'f', 0) : QString(), step.figures ? (figures.fits ? QStringLiteral("yes") : QStringLiteral("no")) : QString()}
-                    .join(u'\t') + u'\n';
+        const PlanFigures figures = step.figures.value_or(PlanFigures {});
+        const auto number = [](const std::optional<double> &value) {
+            return value ? QString::number(*value, 'g', 9) : QString();
+        };
+        text += QStringList { step.text, number(figures.iterationTime), number(step.change), number(figures.usdPerMtok),
+            figures.memoryBytes > 0 ? QString::number(figures.memoryBytes, 'f', 0) : QString(),
+            step.figures ? (figures.fits ? QStringLiteral("yes") : QStringLiteral("no")) : QString() }
+                    .join(u'\t')
+            + u'\n';
     }
     return text;
 }

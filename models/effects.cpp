@@ -4,17 +4,17 @@
 #include "core/report/because.h"
 
 #include <algorithm>
-#include <mutex>
 #include <functional>
+#include <mutex>
 
 namespace trainyard {
 
 namespace {
 
 using Clock = std::chrono::steady_clock;
-constexpr std::chrono::milliseconds kRest{150};
-constexpr std::chrono::milliseconds kBatch{34};      // at most 30 tables a second
-constexpr double kWorthShowing = 0.0005;             // a part must save 0.05 % of the iteration
+constexpr std::chrono::milliseconds kRest { 150 };
+constexpr std::chrono::milliseconds kBatch { 34 }; // at most 30 tables a second
+constexpr double kWorthShowing = 0.0005; // a part must save 0.05 % of the iteration
 
 std::optional<double> busyShare(const Metrics &metrics)
 {
@@ -27,7 +27,7 @@ Effect judge(const ExpectedAll<EvaluationPtr> &answer, const Evaluation *before)
     Effect effect;
     if (!answer) {
         effect.feasible = false;
-        effect.reason = answer.error().empty() ? std::string{} : answer.error().front().what;
+        effect.reason = answer.error().empty() ? std::string {} : answer.error().front().what;
         return effect;
     }
     const Metrics &metrics = (*answer)->metrics;
@@ -58,12 +58,13 @@ void rank(EffectTable &table, const Alternative &part, const Effect &effect)
     const bool rescues = effect.feasible && !table.feasible;
     if (!effect.feasible || !effect.change || (*effect.change > -kWorthShowing && !rescues))
         return;
-    const auto same = std::ranges::find_if(table.parts, [&](const RankedPart &r) { return r.part.group == part.group; });
+    const auto same =
+        std::ranges::find_if(table.parts, [&](const RankedPart &r) { return r.part.group == part.group; });
     if (same != table.parts.end()) {
-        if (*effect.change / part.size < *same->effect.change / same->part.size - 1e-6)   // sizes come smallest first
-            *same = {part, effect};
+        if (*effect.change / part.size < *same->effect.change / same->part.size - 1e-6) // sizes come smallest first
+            *same = { part, effect };
     } else {
-        table.parts.push_back({part, effect});
+        table.parts.push_back({ part, effect });
     }
     std::ranges::stable_sort(table.parts, {}, [](const RankedPart &r) { return *r.effect.change; });
 }
@@ -78,26 +79,38 @@ double fullestBytes(const MemoryMetrics &memory)
 
 const Effect *EffectTable::effectOf(const Plan &fixed) const
 {
-    const auto known = std::ranges::find_if(fixes, [&](const FixEffect &fix) { return fix.plan && *fix.plan == fixed; });
+    const auto known =
+        std::ranges::find_if(fixes, [&](const FixEffect &fix) { return fix.plan && *fix.plan == fixed; });
     return known == fixes.end() ? nullptr : &known->effect;
 }
 
 StrategyEffects::StrategyEffects(const Catalogue &catalogue, QObject *parent)
-    : StrategyEffects(catalogue, [](PlanPtr plan, const Catalogue &c, EvaluationWorkspace &workspace, std::stop_token stop,
-                                    Depth depth) {
-          return run(std::move(plan), depth, {.catalogue = c, .workspace = workspace, .stop = std::move(stop), .fixes = &allFixes(), .cache = &RunPool::shared().cache()});
-      }, parent)
+    : StrategyEffects(
+        catalogue,
+        [](PlanPtr plan, const Catalogue &c, EvaluationWorkspace &workspace, std::stop_token stop, Depth depth) {
+            return run(std::move(plan), depth,
+                { .catalogue = c,
+                    .workspace = workspace,
+                    .stop = std::move(stop),
+                    .fixes = &allFixes(),
+                    .cache = &RunPool::shared().cache() });
+        },
+        parent)
 {
 }
 
 StrategyEffects::StrategyEffects(const Catalogue &catalogue, Evaluate evaluate, QObject *parent)
-    : QObject(parent), m_catalogue(catalogue), m_evaluate(std::move(evaluate)), m_worker(std::bind_front(&StrategyEffects::evaluateAll, this))
+    : QObject(parent)
+    , m_catalogue(catalogue)
+    , m_evaluate(std::move(evaluate))
+    , m_worker(std::bind_front(&StrategyEffects::evaluateAll, this))
 {
     setRest(kRest);
     m_worker.setWatched(true);
 }
 
-void StrategyEffects::evaluateAll(const PlanPtr &plan, EvaluationWorkspace &workspace, const std::stop_token &stop, const WatchedWorker::Deliver &deliver)
+void StrategyEffects::evaluateAll(const PlanPtr &plan, EvaluationWorkspace &workspace, const std::stop_token &stop,
+    const WatchedWorker::Deliver &deliver)
 {
     EffectTable table;
     table.plan = plan;
@@ -116,16 +129,17 @@ void StrategyEffects::evaluateAll(const PlanPtr &plan, EvaluationWorkspace &work
     }
     if (now)
         table.problems = (*now)->problems;
-    std::vector<PlanPtr> plans;            // fixes, strategies, parts
+    std::vector<PlanPtr> plans; // fixes, strategies, parts
     for (const Problem &problem : table.problems)
         for (const Fix &fix : problem.fixes)
             plans.push_back(fix.plan);
     const std::size_t fixes = plans.size();
     std::vector<Alternative> strategies = strategyAlternatives(*plan, m_catalogue, model);
     std::erase_if(strategies, [](const Alternative &a) { return a.isCurrent || !a.plan; });
-    const BetterParts parts = now ? betterParts(*plan, m_catalogue, &(*now)->layout, mostParts((*now)->metrics.spans)) : betterParts(*plan, m_catalogue);
+    const BetterParts parts = now ? betterParts(*plan, m_catalogue, &(*now)->layout, mostParts((*now)->metrics.spans))
+                                  : betterParts(*plan, m_catalogue);
     table.partsLeftOut = parts.leftOut;
-    for (const std::vector<Alternative> *list : {&std::as_const(strategies), &parts.list})
+    for (const std::vector<Alternative> *list : { &std::as_const(strategies), &parts.list })
         for (const Alternative &alternative : *list)
             plans.push_back(alternative.plan);
 
@@ -136,7 +150,7 @@ void StrategyEffects::evaluateAll(const PlanPtr &plan, EvaluationWorkspace &work
             if (!effects[i])
                 continue;
             if (i < fixes)
-                filled.fixes.push_back({plans[i], *effects[i]});
+                filled.fixes.push_back({ plans[i], *effects[i] });
             else if (const std::size_t at = i - fixes; at < strategies.size())
                 filled.strategies.insert_or_assign(strategies[at].id, *effects[i]);
             else
@@ -145,14 +159,16 @@ void StrategyEffects::evaluateAll(const PlanPtr &plan, EvaluationWorkspace &work
         return filled;
     };
     const auto publish = [&](EffectTable filled) {
-        deliver([this, shared = std::make_shared<const EffectTable>(std::move(filled))] { Q_EMIT effectsChanged(shared); });
+        deliver(
+            [this, shared = std::make_shared<const EffectTable>(std::move(filled))] { Q_EMIT effectsChanged(shared); });
     };
-    std::mutex mutex;                      // of what follows, and of `effects`
+    std::mutex mutex; // of what follows, and of `effects`
     auto published = Clock::now();
     RunPool::shared().threads().each(plans.size(), [&](std::size_t i) {
         if (stop.stop_requested())
             return;
-        Effect effect = judge(m_evaluate(plans[i], m_catalogue, RunPool::shared().workspace(), stop, Depth::Score), now ? now->get() : nullptr);
+        Effect effect = judge(m_evaluate(plans[i], m_catalogue, RunPool::shared().workspace(), stop, Depth::Score),
+            now ? now->get() : nullptr);
         const std::lock_guard lock(mutex);
         effects[i] = std::move(effect);
         if (Clock::now() - published >= kBatch && !stop.stop_requested()) {

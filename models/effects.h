@@ -1,8 +1,8 @@
 #pragma once
 // SPDX-License-Identifier: GPL-3.0-or-later
 // What each switch and each better part would do, evaluated before anyone touches it. The
-// alternatives of the newest plan are evaluated in the background; tables arrive on this object's thread at most 30 times a second,
-// and none before edits have rested, so that a drag has the machine to itself. Lives on the GUI thread.
+// alternatives of the newest plan are evaluated in the background; tables arrive on this object's thread at most 30
+// times a second, and none before edits have rested, so that a drag has the machine to itself. Lives on the GUI thread.
 
 #include "core/advice/alternatives.h"
 #include "models/watched_worker.h"
@@ -17,14 +17,14 @@ namespace trainyard {
 
 /// Of one alternative, against the plan that it departs from.
 struct Effect {
-    std::optional<double> iterationTime;   // seconds; empty where it could not be evaluated
-    std::optional<double> change;          // iteration ÷ the plan's − 1; empty where either is unknown
-    std::optional<double> utilization;     // share of GPU time in work, prefill in bubbles included
-    bool fits = true;              // memory
+    std::optional<double> iterationTime; // seconds; empty where it could not be evaluated
+    std::optional<double> change; // iteration ÷ the plan's − 1; empty where either is unknown
+    std::optional<double> utilization; // share of GPU time in work, prefill in bubbles included
+    bool fits = true; // memory
     bool feasible = true;
-    double memoryBytes = 0, capacityBytes = 0;   // of the fullest GPU; 0 = unknown
-    std::string reason;            // why it is infeasible or could not be evaluated
-    std::string because;           // what makes the difference, half a sentence (core/report/because.h); may be empty
+    double memoryBytes = 0, capacityBytes = 0; // of the fullest GPU; 0 = unknown
+    std::string reason; // why it is infeasible or could not be evaluated
+    std::string because; // what makes the difference, half a sentence (core/report/because.h); may be empty
 };
 
 struct RankedPart {
@@ -34,23 +34,24 @@ struct RankedPart {
 
 /// Of a fix that a problem of the plan offers.
 struct FixEffect {
-    PlanPtr plan;                  // the plan with the fix applied
+    PlanPtr plan; // the plan with the fix applied
     Effect effect;
 };
 
 struct EffectTable {
-    PlanPtr plan;                          // what all effects are measured against
-    std::optional<double> iterationTime;   // of that plan, seconds
-    std::optional<double> utilization;     // of that plan, prefill in bubbles included
-    double memoryBytes = 0;                // of that plan's fullest GPU; 0 = unknown
-    bool feasible = false;                 // of that plan
-    bool fits = true;                      // its memory
-    std::vector<Problem> problems;         // of that plan, with all their fixes: an edit waits only for those that are found at once
-    std::vector<FixEffect> fixes;          // of all its problems, as far as evaluated
-    std::map<std::string, Effect> strategies;   // by Alternative::id, as far as evaluated
-    std::vector<RankedPart> parts;         // better parts that help, largest gain first
-    std::size_t partsLeftOut = 0;          // further ones that are not evaluated
-    bool complete = false;                 // nothing more will come for this plan
+    PlanPtr plan; // what all effects are measured against
+    std::optional<double> iterationTime; // of that plan, seconds
+    std::optional<double> utilization; // of that plan, prefill in bubbles included
+    double memoryBytes = 0; // of that plan's fullest GPU; 0 = unknown
+    bool feasible = false; // of that plan
+    bool fits = true; // its memory
+    std::vector<Problem>
+        problems; // of that plan, with all their fixes: an edit waits only for those that are found at once
+    std::vector<FixEffect> fixes; // of all its problems, as far as evaluated
+    std::map<std::string, Effect> strategies; // by Alternative::id, as far as evaluated
+    std::vector<RankedPart> parts; // better parts that help, largest gain first
+    std::size_t partsLeftOut = 0; // further ones that are not evaluated
+    bool complete = false; // nothing more will come for this plan
 
     /// Of the fix that leads to an equal plan; nullptr where it is not known yet.
     [[nodiscard]] const Effect *effectOf(const Plan &fixed) const;
@@ -60,8 +61,8 @@ using EffectTablePtr = std::shared_ptr<const EffectTable>;
 class StrategyEffects : public QObject {
     Q_OBJECT
 public:
-    using Evaluate = std::function<ExpectedAll<EvaluationPtr>(PlanPtr, const Catalogue &, EvaluationWorkspace &,
-                                                              std::stop_token, Depth)>;
+    using Evaluate = std::function<ExpectedAll<EvaluationPtr>(
+        PlanPtr, const Catalogue &, EvaluationWorkspace &, std::stop_token, Depth)>;
     explicit StrategyEffects(const Catalogue &catalogue, QObject *parent = nullptr);
     /// With another evaluation than the core's, for tests.
     StrategyEffects(const Catalogue &catalogue, Evaluate evaluate, QObject *parent = nullptr);
@@ -74,11 +75,12 @@ Q_SIGNALS:
     void effectsChanged(trainyard::EffectTablePtr effects);
 
 private:
-    void evaluateAll(const PlanPtr &plan, EvaluationWorkspace &workspace, const std::stop_token &stop, const WatchedWorker::Deliver &deliver);
+    void evaluateAll(const PlanPtr &plan, EvaluationWorkspace &workspace, const std::stop_token &stop,
+        const WatchedWorker::Deliver &deliver);
 
     const Catalogue &m_catalogue;
     Evaluate m_evaluate;
-    WatchedWorker m_worker;        // last: its thread uses everything above
+    WatchedWorker m_worker; // last: its thread uses everything above
 };
 
 /// What the fullest GPU holds, bytes.

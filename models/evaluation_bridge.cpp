@@ -4,7 +4,8 @@
 namespace trainyard {
 
 EvaluationBridge::EvaluationBridge(const Catalogue &catalogue, QObject *parent)
-    : QObject(parent), m_evaluator(catalogue, [this](EvaluationResult result) { arrived(std::move(result)); })
+    : QObject(parent)
+    , m_evaluator(catalogue, [this](EvaluationResult result) { arrived(std::move(result)); })
 {
 }
 
@@ -15,10 +16,11 @@ void EvaluationBridge::request(const PlanPtr &plan, Urgency urgency)
     const bool isSettled = urgency == Urgency::Settle;
     if (isSettled)
         m_settledPlan = plan;
-    // A drop of what was just previewed, or a drag that was given up, is known already. What is under way is not wanted.
-    const EvaluationPtr known = m_shown && m_shown->plan == plan                   ? m_shown
-                                : isSettled && m_settled && m_settled->plan == plan ? m_settled
-                                                                                    : nullptr;
+    // A drop of what was just previewed, or a drag that was given up, is known already. What is under way is not
+    // wanted.
+    const EvaluationPtr known = m_shown && m_shown->plan == plan ? m_shown
+        : isSettled && m_settled && m_settled->plan == plan      ? m_settled
+                                                                 : nullptr;
     if (known) {
         m_firstWanted = m_asked + 1;
         finish(m_asked, known);
@@ -32,9 +34,10 @@ void EvaluationBridge::request(const PlanPtr &plan, Urgency urgency)
 
 void EvaluationBridge::arrived(EvaluationResult result)
 {
-    if (!result.evaluation && !result.evaluation.error().empty() && result.evaluation.error().front().code == ErrorCode::Cancelled)
+    if (!result.evaluation && !result.evaluation.error().empty()
+        && result.evaluation.error().front().code == ErrorCode::Cancelled)
         return;
-    std::optional<EvaluationResult> newest(std::move(result));   // takes the older one out, to be freed on this thread
+    std::optional<EvaluationResult> newest(std::move(result)); // takes the older one out, to be freed on this thread
     bool isFirst = false;
     {
         const std::lock_guard lock(m_mutex);
@@ -67,7 +70,7 @@ void EvaluationBridge::takeNewest()
 void EvaluationBridge::fail(const EvaluationResult &result)
 {
     if (result.plan == m_settledPlan) {
-        m_awaitsOpening = false;           // there is nothing to compare with
+        m_awaitsOpening = false; // there is nothing to compare with
         m_disposal.dispose(std::exchange(m_settled, nullptr));
     }
     setStale(result.generation < m_asked);

@@ -1,7 +1,7 @@
 #pragma once
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Between the window and the evaluation worker: plans go out, evaluations come back on the GUI thread, never an older one
-// after a newer. The last evaluation stays until the next; meanwhile it is stale. Holds the pinned baseline.
+// Between the window and the evaluation worker: plans go out, evaluations come back on the GUI thread, never an older
+// one after a newer. The last evaluation stays until the next; meanwhile it is stale. Holds the pinned baseline.
 
 #include "core/advice/evaluator.h"
 #include "models/background_queue.h"
@@ -20,12 +20,12 @@ public:
 
     void request(const PlanPtr &plan, Urgency urgency);
 
-    [[nodiscard]] const EvaluationPtr &evaluation() const { return m_shown; }   // null until the first
+    [[nodiscard]] const EvaluationPtr &evaluation() const { return m_shown; } // null until the first
     /// The last evaluation of a committed plan: what it is while a drag previews another. Null where that one failed.
     [[nodiscard]] const EvaluationPtr &settled() const { return m_settled; }
     [[nodiscard]] bool isStale() const { return m_isStale; }
     [[nodiscard]] const EvaluationPtr &baseline() const { return m_baseline; }
-    void pinBaseline();            // the settled one, also while a drag previews another
+    void pinBaseline(); // the settled one, also while a drag previews another
     void clearBaseline();
     /// The plan that has just been opened is the baseline, as soon as it is evaluated.
     void pinOpening();
@@ -40,7 +40,7 @@ signals:
     void baselineChanged(const trainyard::EvaluationPtr &baseline);
 
 private:
-    void arrived(EvaluationResult result);   // worker thread
+    void arrived(EvaluationResult result); // worker thread
     void takeNewest();
     void finish(std::uint64_t generation, const EvaluationPtr &evaluation);
     void fail(const EvaluationResult &result);
@@ -48,15 +48,15 @@ private:
     void takeOpening();
 
     EvaluationPtr m_shown, m_settled, m_baseline;
-    std::uint64_t m_asked = 0;               // generation of the newest request
-    std::uint64_t m_firstWanted = 0;         // results of older generations are not shown: the user has decided since
+    std::uint64_t m_asked = 0; // generation of the newest request
+    std::uint64_t m_firstWanted = 0; // results of older generations are not shown: the user has decided since
     PlanPtr m_settledPlan;
     bool m_isStale = false;
     bool m_awaitsOpening = false, m_isOpening = false;
     BackgroundQueue m_disposal;
     std::mutex m_mutex;
-    std::optional<EvaluationResult> m_newest;   // guarded by m_mutex: one event, however many results came in a frame
-    Evaluator m_evaluator;                   // last: its thread uses what is above
+    std::optional<EvaluationResult> m_newest; // guarded by m_mutex: one event, however many results came in a frame
+    Evaluator m_evaluator; // last: its thread uses what is above
 };
 
 } // namespace trainyard

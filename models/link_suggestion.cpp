@@ -23,7 +23,7 @@ QString tr(const char *text)
 bool isAt(const Datacenter &datacenter, const Region &region)
 {
     const auto place = placeOf(datacenter);
-    return place && greatCircleKm(*place, {region.latitude, region.longitude}) < kSamePlaceKm;
+    return place && greatCircleKm(*place, { region.latitude, region.longitude }) < kSamePlaceKm;
 }
 
 QString measuredText(const Datacenter &a, const Datacenter &b, const RegionLink &link, const Catalogue &catalogue)
@@ -43,9 +43,11 @@ SuggestedLink suggestLink(const Cluster &cluster, int from, int to, const Catalo
     SuggestedLink suggestion;
     suggestion.link = likely.link;
     if (likely.measured)
-        suggestion.source = measuredText(cluster.datacenters[std::size_t(from)], cluster.datacenters[std::size_t(to)], *likely.measured, catalogue);
+        suggestion.source = measuredText(
+            cluster.datacenters[std::size_t(from)], cluster.datacenters[std::size_t(to)], *likely.measured, catalogue);
     else if (likely.km)
-        suggestion.source = tr("Round trip estimated from %1 km; no measured one is near").arg(QLocale(QLocale::English).toString(qRound(*likely.km)));
+        suggestion.source = tr("Round trip estimated from %1 km; no measured one is near")
+                                .arg(QLocale(QLocale::English).toString(qRound(*likely.km)));
     return suggestion;
 }
 

@@ -1,7 +1,7 @@
 #pragma once
 // SPDX-License-Identifier: GPL-3.0-or-later
-// What a new WAN link starts from: the catalogue's published round trip of the nearest regions, or one that the distance makes
-// likely, and in words where it comes from. Any thread.
+// What a new WAN link starts from: the catalogue's published round trip of the nearest regions, or one that the
+// distance makes likely, and in words where it comes from. Any thread.
 
 #include "core/catalogue/catalogue.h"
 #include "core/plan/plan.h"
@@ -12,7 +12,7 @@ namespace trainyard {
 
 struct SuggestedLink {
     WanLink link;
-    QString source;                    // empty where nothing is known of the distance
+    QString source; // empty where nothing is known of the distance
 };
 
 /// A link between two datacenters of the cluster with the catalogue's figures, where both lie near known regions.

@@ -19,7 +19,8 @@ RankedPart asPart(const Purchase &purchase, const Plan &plan)
     offer.part.plan = purchase.plan;
     offer.part.sentence = purchase.sentence;
     if (purchase.tokensPerSecond > 0)
-        offer.effect.iterationTime = double(plan.workload.globalBatch) * plan.workload.sequenceLength / purchase.tokensPerSecond;
+        offer.effect.iterationTime =
+            double(plan.workload.globalBatch) * plan.workload.sequenceLength / purchase.tokensPerSecond;
     offer.effect.change = 1 / (1 + purchase.gain) - 1;
     offer.effect.memoryBytes = double(purchase.device);
     offer.effect.capacityBytes = double(purchase.capacity);
@@ -29,11 +30,14 @@ RankedPart asPart(const Purchase &purchase, const Plan &plan)
 } // namespace
 
 MemoryAdviser::MemoryAdviser(const Catalogue &catalogue, QObject *parent)
-    : QObject(parent), m_catalogue(catalogue), m_worker(std::bind_front(&MemoryAdviser::advise, this))
+    : QObject(parent)
+    , m_catalogue(catalogue)
+    , m_worker(std::bind_front(&MemoryAdviser::advise, this))
 {
 }
 
-void MemoryAdviser::advise(const PlanPtr &plan, EvaluationWorkspace &workspace, const std::stop_token &stop, const WatchedWorker::Deliver &deliver)
+void MemoryAdviser::advise(const PlanPtr &plan, EvaluationWorkspace &workspace, const std::stop_token &stop,
+    const WatchedWorker::Deliver &deliver)
 {
     MemoryAdvice advice;
     advice.plan = plan;

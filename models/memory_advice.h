@@ -1,7 +1,7 @@
 #pragma once
 // SPDX-License-Identifier: GPL-3.0-or-later
-// What to do about the memory of the plan that is shown, live: where it does not fit, the steps that make it fit; where it
-// does, what its headroom is good for. Searched in the background while someone looks. Lives on the GUI thread.
+// What to do about the memory of the plan that is shown, live: where it does not fit, the steps that make it fit; where
+// it does, what its headroom is good for. Searched in the background while someone looks. Lives on the GUI thread.
 
 #include "core/ladder/fit.h"
 #include "core/ladder/purchases.h"
@@ -13,9 +13,9 @@
 namespace trainyard {
 
 struct MemoryAdvice {
-    PlanPtr plan;                  // what the advice is for
-    Fitting fitting;               // steps as they are found; none where the plan fits
-    std::vector<RankedPart> offers;   // headroom suggestions, largest gain first
+    PlanPtr plan; // what the advice is for
+    Fitting fitting; // steps as they are found; none where the plan fits
+    std::vector<RankedPart> offers; // headroom suggestions, largest gain first
     bool isComplete = false;
 };
 using MemoryAdvicePtr = std::shared_ptr<const MemoryAdvice>;
@@ -33,10 +33,11 @@ Q_SIGNALS:
     void adviceChanged(trainyard::MemoryAdvicePtr advice);
 
 private:
-    void advise(const PlanPtr &plan, EvaluationWorkspace &workspace, const std::stop_token &stop, const WatchedWorker::Deliver &deliver);
+    void advise(const PlanPtr &plan, EvaluationWorkspace &workspace, const std::stop_token &stop,
+        const WatchedWorker::Deliver &deliver);
 
     const Catalogue &m_catalogue;
-    WatchedWorker m_worker;        // last: its thread uses everything above
+    WatchedWorker m_worker; // last: its thread uses everything above
 };
 
 } // namespace trainyard

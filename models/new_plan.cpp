@@ -24,21 +24,23 @@ QString tr(const char *text)
 }
 
 /// Generations by age, the oldest first. One that is not among them is newer than this list.
-constexpr std::array<std::string_view, 10> kGenerations{"Pascal", "Volta", "Turing", "Ampere", "CDNA 2", "Ada Lovelace", "Hopper", "CDNA 3", "Blackwell", "Blackwell Ultra"};
+constexpr std::array<std::string_view, 10> kGenerations { "Pascal", "Volta", "Turing", "Ampere", "CDNA 2",
+    "Ada Lovelace", "Hopper", "CDNA 3", "Blackwell", "Blackwell Ultra" };
 
 auto age(const GpuSpec &gpu)
 {
     return std::ranges::find(kGenerations, gpu.architecture) - kGenerations.begin();
 }
 
-/// A degree of tensor parallelism that shares the weights out without leaving a node: the smallest power of two that brings
-/// them under a third of the GPU's memory, as far as nodes and heads go.
+/// A degree of tensor parallelism that shares the weights out without leaving a node: the smallest power of two that
+/// brings them under a third of the GPU's memory, as far as nodes and heads go.
 int tensorOf(const ModelSpec &model, const GpuSpec *gpu, int gpusPerNode)
 {
     const double room = gpu ? double(gpu->memoryBytes) / 3 : 2e10;
     const double bytes = 2 * totalParameters(model);
     int tensor = 1;
-    while (tensor * 2 <= std::min(8, gpusPerNode) && gpusPerNode % (tensor * 2) == 0 && model.heads % (tensor * 2) == 0 && bytes / tensor > room)
+    while (tensor * 2 <= std::min(8, gpusPerNode) && gpusPerNode % (tensor * 2) == 0 && model.heads % (tensor * 2) == 0
+        && bytes / tensor > room)
         tensor *= 2;
     return tensor;
 }
@@ -62,7 +64,8 @@ void forgetMoved(NewPlan &given, const std::vector<NewSite> &before)
 {
     // A site of one's own may be renamed: what is typed is all that is known of it.
     const auto isMoved = [&](int site) {
-        return std::size_t(site) < std::min(before.size(), given.sites.size()) && before[std::size_t(site)].region != given.sites[std::size_t(site)].region;
+        return std::size_t(site) < std::min(before.size(), given.sites.size())
+            && before[std::size_t(site)].region != given.sites[std::size_t(site)].region;
     };
     for (auto &[ends, figures] : given.links) {
         if (isMoved(ends.first) || isMoved(ends.second))
@@ -102,7 +105,7 @@ Cluster clusterOf(const NewPlan &given, const Catalogue &catalogue)
         if (region) {
             datacenter.latitude = region->latitude;
             datacenter.longitude = region->longitude;
-            if (region->usdPerKwh > 0)     // 0: not known
+            if (region->usdPerKwh > 0) // 0: not known
                 datacenter.usdPerKwh = region->usdPerKwh;
             if (region->kgCo2PerKwh > 0)
                 datacenter.kgCo2PerKwh = region->kgCo2PerKwh;
@@ -130,17 +133,18 @@ std::vector<NewLink> linksOf(const NewPlan &given, const Catalogue &catalogue)
                 suggested.link.rttMs = kAssumedRttMs;
                 suggested.source = tr("Round trip assumed; one of the sites has no known place");
             }
-            const Region *a = catalogue.region(given.sites[std::size_t(from)].region), *b = catalogue.region(given.sites[std::size_t(to)].region);
+            const Region *a = catalogue.region(given.sites[std::size_t(from)].region),
+                         *b = catalogue.region(given.sites[std::size_t(to)].region);
             if (a && b && a->provider == b->provider && catalogue.cloud(a->provider))
                 suggested.link.cloud = a->provider;
-            if (const auto typed = given.links.find({from, to}); typed != given.links.end()) {
+            if (const auto typed = given.links.find({ from, to }); typed != given.links.end()) {
                 if (typed->second.rttMs) {
                     suggested.link.rttMs = *typed->second.rttMs;
                     suggested.source = tr("Round trip as typed");
                 }
                 suggested.link.capacityGbps = typed->second.capacityGbps.value_or(suggested.link.capacityGbps);
             }
-            links.push_back({from, to, std::move(suggested.link), std::move(suggested.source)});
+            links.push_back({ from, to, std::move(suggested.link), std::move(suggested.source) });
         }
     }
     return links;
@@ -158,7 +162,8 @@ QString missingIn(const NewPlan &given, const Catalogue &catalogue)
     }
     if (const qint64 gpus = gpusOf(given); gpus > kMostGpus) {
         const QLocale english(QLocale::English);
-        return tr("%1 GPUs are too many: a plan has %2 at most.").arg(english.toString(gpus), english.toString(kMostGpus));
+        return tr("%1 GPUs are too many: a plan has %2 at most.")
+            .arg(english.toString(gpus), english.toString(kMostGpus));
     }
     return modelOf(given, catalogue) ? QString() : tr("Choose a model.");
 }
@@ -190,7 +195,8 @@ Plan planOf(const NewPlan &given, const Catalogue &catalogue)
         for (const Datacenter &datacenter : plan.cluster.datacenters)
             where << QString::fromStdString(datacenter.label());
         const QString places = where.size() > 3 ? tr("%1 sites").arg(where.size())
-            : where.size() > 1 ? where.mid(0, where.size() - 1).join(QStringLiteral(", ")) + tr(" and ") + where.last() : where.join(QString());
+            : where.size() > 1 ? where.mid(0, where.size() - 1).join(QStringLiteral(", ")) + tr(" and ") + where.last()
+                               : where.join(QString());
         const QString what = QString::fromStdString(model->name.empty() ? given.model : model->name);
         plan.name = tr("%1 on %2").arg(what, places).toStdString();
     }

@@ -1,7 +1,7 @@
 #pragma once
 // SPDX-License-Identifier: GPL-3.0-or-later
-// A plan before it is one: the few things that the sheet for a new plan asks for, and the plan that they make. Links between
-// all sites come by themselves, with published round trips where there are any. Plain values; any thread.
+// A plan before it is one: the few things that the sheet for a new plan asks for, and the plan that they make. Links
+// between all sites come by themselves, with published round trips where there are any. Plain values; any thread.
 
 #include "core/catalogue/catalogue.h"
 #include "core/plan/plan.h"
@@ -16,35 +16,35 @@
 namespace trainyard {
 
 struct NewSite {
-    std::string region;            // of the catalogue; empty: a site of one's own, called `name`
+    std::string region; // of the catalogue; empty: a site of one's own, called `name`
     QString name;
-    std::string gpu;               // of the catalogue
+    std::string gpu; // of the catalogue
     int nodes = 4, gpusPerNode = 8;
 };
 
-struct NewLinkFigures {            // what was typed; empty: as suggested
+struct NewLinkFigures { // what was typed; empty: as suggested
     std::optional<double> rttMs, capacityGbps;
 };
 
 struct NewPlan {
-    QString name;                  // empty: made of the model and the sites
+    QString name; // empty: made of the model and the sites
     std::vector<NewSite> sites;
-    std::string model;             // of the catalogue; empty where `ownModel` is set
+    std::string model; // of the catalogue; empty where `ownModel` is set
     std::optional<ModelSpec> ownModel;
     int sequenceLength = 8192;
-    int globalBatch = 512;         // sequences per iteration
-    std::map<std::pair<int, int>, NewLinkFigures> links;   // by sites, the lower first
+    int globalBatch = 512; // sequences per iteration
+    std::map<std::pair<int, int>, NewLinkFigures> links; // by sites, the lower first
 };
 
 struct NewLink {
-    int from = 0, to = 0;          // sites
+    int from = 0, to = 0; // sites
     WanLink link;
-    QString source;                // of the round trip, in words
+    QString source; // of the round trip, in words
 };
 
 /// Round trip between places of which nothing is known: one of a continent's width.
 inline constexpr double kAssumedRttMs = 40;
-inline constexpr qint64 kMostGpus = 10'000'000;   // as in a plan's file
+inline constexpr qint64 kMostGpus = 10'000'000; // as in a plan's file
 
 /// Datacenters of the sites, without links; ids are unique.
 [[nodiscard]] Cluster clusterOf(const NewPlan &given, const Catalogue &catalogue);
@@ -55,7 +55,8 @@ inline constexpr qint64 kMostGpus = 10'000'000;   // as in a plan's file
 /// The plan, with degrees of parallelism that its GPUs can hold; models/new_plan_search finds better ones.
 [[nodiscard]] Plan planOf(const NewPlan &given, const Catalogue &catalogue);
 [[nodiscard]] qint64 gpusOf(const NewPlan &given);
-/// Sites have changed since `before`: round trips that were typed for other places go, so that those of the new ones are suggested.
+/// Sites have changed since `before`: round trips that were typed for other places go, so that those of the new ones
+/// are suggested.
 void forgetMoved(NewPlan &given, const std::vector<NewSite> &before);
 
 /// GPU types as a list to choose from: accelerators of the datacenter first, newest first.

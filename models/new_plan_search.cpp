@@ -10,8 +10,8 @@ namespace trainyard {
 
 namespace {
 
-constexpr std::chrono::milliseconds kRest{120};
-constexpr std::array kRecomputes{Recompute::None, Recompute::Selective, Recompute::Full};
+constexpr std::chrono::milliseconds kRest { 120 };
+constexpr std::array kRecomputes { Recompute::None, Recompute::Selective, Recompute::Full };
 
 double secondsOf(const Evaluation &evaluation)
 {
@@ -47,12 +47,14 @@ std::vector<Plan> candidatesFor(const Plan &plan, const ModelSpec &model)
             perNode = std::min(perNode, pool.gpusPerNode);
     }
     const int gpus = plan.cluster.gpus();
-    std::vector<Plan> plans{plan};
+    std::vector<Plan> plans { plan };
     for (int tensor = 1; tensor <= std::min(8, perNode); tensor *= 2) {
         if (perNode % tensor != 0 || model.heads % tensor != 0)
             continue;
-        for (int pipeline = 1; pipeline <= std::min({model.layers, gpus / tensor, 32}); pipeline *= 2) {
-            for (int expert = 1; expert <= (model.isMoe() ? std::min({8, model.experts, gpus / tensor / pipeline}) : 1); expert *= 8) {
+        for (int pipeline = 1; pipeline <= std::min({ model.layers, gpus / tensor, 32 }); pipeline *= 2) {
+            for (int expert = 1;
+                 expert <= (model.isMoe() ? std::min({ 8, model.experts, gpus / tensor / pipeline }) : 1);
+                 expert *= 8) {
                 Plan next = plan;
                 next.parallelism.tensor = tensor;
                 next.parallelism.pipeline = pipeline;
@@ -66,7 +68,9 @@ std::vector<Plan> candidatesFor(const Plan &plan, const ModelSpec &model)
 }
 
 NewPlanSearch::NewPlanSearch(const Catalogue &catalogue, QObject *parent)
-    : QObject(parent), m_catalogue(catalogue), m_worker(std::bind_front(&NewPlanSearch::search, this))
+    : QObject(parent)
+    , m_catalogue(catalogue)
+    , m_worker(std::bind_front(&NewPlanSearch::search, this))
 {
     m_worker.setRest(kRest);
     m_worker.setWatched(true);
@@ -78,24 +82,26 @@ void NewPlanSearch::setPlan(const PlanPtr &plan)
     m_worker.setPlan(plan);
 }
 
-void NewPlanSearch::search(const PlanPtr &plan, EvaluationWorkspace &workspace, const std::stop_token &stop, const WatchedWorker::Deliver &deliver)
+void NewPlanSearch::search(const PlanPtr &plan, EvaluationWorkspace &workspace, const std::stop_token &stop,
+    const WatchedWorker::Deliver &deliver)
 {
     const auto tell = [&](const EvaluationPtr &best, const Errors &errors, bool isComplete) {
         deliver([this, plan, best, errors, isComplete] {
-            m_answer = {plan, best, errors, isComplete};
+            m_answer = { plan, best, errors, isComplete };
             emit answered(m_answer);
         });
     };
     EvaluationPtr best;
     Errors errors;
-    std::vector<Plan> candidates{*plan};
+    std::vector<Plan> candidates { *plan };
     for (std::size_t i = 0; i < candidates.size(); ++i) {
         for (const Recompute recompute : kRecomputes) {
             if (stop.stop_requested())
                 return;
             Plan next = candidates[i];
             next.memory.recompute = recompute;
-            const auto evaluation = evaluate(std::make_shared<const Plan>(std::move(next)), m_catalogue, workspace, stop, Depth::Score);
+            const auto evaluation =
+                evaluate(std::make_shared<const Plan>(std::move(next)), m_catalogue, workspace, stop, Depth::Score);
             if (!evaluation) {
                 if (errors.empty())
                     errors = evaluation.error();
@@ -108,10 +114,10 @@ void NewPlanSearch::search(const PlanPtr &plan, EvaluationWorkspace &workspace, 
                 tell(best, {}, false);
             }
             if ((*evaluation)->feasible())
-                break;                     // more of it would only be slower
+                break; // more of it would only be slower
         }
     }
-    tell(best, best ? Errors{} : errors, true);
+    tell(best, best ? Errors {} : errors, true);
 }
 
 } // namespace trainyard

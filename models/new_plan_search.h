@@ -1,16 +1,17 @@
 #pragma once
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Degrees of parallelism and recomputation for a new plan: evaluates a few dozen in the background and keeps the fastest that
-// fits, so that whoever starts need not know them. What is found so far is told as it comes. Lives on the GUI thread.
+// Degrees of parallelism and recomputation for a new plan: evaluates a few dozen in the background and keeps the
+// fastest that fits, so that whoever starts need not know them. What is found so far is told as it comes. Lives on the
+// GUI thread.
 
 #include "models/watched_worker.h"
 
 namespace trainyard {
 
 struct NewPlanAnswer {
-    PlanPtr asked;                 // the plan that the search began with
-    EvaluationPtr best;            // its plan is the best so far; null where none could be evaluated
-    Errors errors;                 // of the first, where there is no best
+    PlanPtr asked; // the plan that the search began with
+    EvaluationPtr best; // its plan is the best so far; null where none could be evaluated
+    Errors errors; // of the first, where there is no best
     bool isComplete = false;
 };
 
@@ -27,11 +28,12 @@ signals:
     void answered(const trainyard::NewPlanAnswer &answer);
 
 private:
-    void search(const PlanPtr &plan, EvaluationWorkspace &workspace, const std::stop_token &stop, const WatchedWorker::Deliver &deliver);
+    void search(const PlanPtr &plan, EvaluationWorkspace &workspace, const std::stop_token &stop,
+        const WatchedWorker::Deliver &deliver);
 
     const Catalogue &m_catalogue;
     NewPlanAnswer m_answer;
-    WatchedWorker m_worker;        // last: it uses what is above
+    WatchedWorker m_worker; // last: it uses what is above
 };
 
 /// Plans to try, the asked one first: tensor, pipeline and expert degrees that the nodes and layers allow.

@@ -19,8 +19,11 @@ QString describeEdit(const Plan &before, const Plan &after)
 }
 
 PlanCommand::PlanCommand(PlanPtr before, PlanPtr after, QString text, QString mergeKey, Show show)
-    : m_before(std::move(before)), m_after(std::move(after)), m_mergeKey(std::move(mergeKey)),
-      m_isDescribed(text.isEmpty()), m_show(std::move(show))
+    : m_before(std::move(before))
+    , m_after(std::move(after))
+    , m_mergeKey(std::move(mergeKey))
+    , m_isDescribed(text.isEmpty())
+    , m_show(std::move(show))
 {
     setText(m_isDescribed ? describeEdit(*m_before, *m_after) : text);
 }

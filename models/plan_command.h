@@ -26,7 +26,7 @@ public:
 private:
     PlanPtr m_before, m_after;
     QString m_mergeKey;
-    bool m_isDescribed;            // the text was made from the difference, and is made again after a merge
+    bool m_isDescribed; // the text was made from the difference, and is made again after a merge
     Show m_show;
 };
 

@@ -12,12 +12,15 @@ namespace trainyard {
 
 namespace {
 
-constexpr int kKeptEdits = 50;             // are kept for recovery, the newest
+constexpr int kKeptEdits = 50; // are kept for recovery, the newest
 
 } // namespace
 
 PlanDocument::PlanDocument(PlanPtr plan, const QString &stateFolder, QObject *parent)
-    : QObject(parent), m_plan(std::move(plan)), m_saved(m_plan), m_recovery(stateFolder)
+    : QObject(parent)
+    , m_plan(std::move(plan))
+    , m_saved(m_plan)
+    , m_recovery(stateFolder)
 {
     connect(&m_store, &PlanStore::planRead, this, [this](const QString &path, const PlanPtr &read) {
         if (std::exchange(m_readingAsNew, {}) == path) {
@@ -43,7 +46,7 @@ PlanDocument::PlanDocument(PlanPtr plan, const QString &stateFolder, QObject *pa
     });
     connect(&m_store, &PlanStore::readFailed, this, &PlanDocument::openFailed);
     connect(&m_store, &PlanStore::writeFailed, this, &PlanDocument::saveFailed);
-    for (const auto signal : {&PlanStore::changedOnDisk, &PlanStore::removedOnDisk})
+    for (const auto signal : { &PlanStore::changedOnDisk, &PlanStore::removedOnDisk })
         connect(&m_store, signal, this, &PlanDocument::fileDiffers);
     connect(&m_store, &PlanStore::changedOnDisk, this, &PlanDocument::changedOnDisk);
     connect(&m_store, &PlanStore::removedOnDisk, this, &PlanDocument::removedOnDisk);
@@ -175,7 +178,7 @@ UnsavedWork PlanDocument::unsavedWork() const
             work.start = step->before();
             work.saved = work.start == m_saved ? 0 : -1;
         }
-        work.edits.push_back({step->text(), step->after()});
+        work.edits.push_back({ step->text(), step->after() });
         if (step->after() == m_saved)
             work.saved = i - first + 1;
     }
@@ -190,13 +193,16 @@ void PlanDocument::restore(const RecoveredPlan &recovered)
     m_isRestoring = true;
     const auto push = [this, &work](std::size_t i) {
         const PlanPtr &before = i > 0 ? work.edits[i - 1].plan : work.start;
-        m_stack.push(new PlanCommand(before, work.edits[i].plan, work.edits[i].text, {}, [this](const PlanPtr &plan) { show(plan); }));
+        m_stack.push(new PlanCommand(
+            before, work.edits[i].plan, work.edits[i].text, {}, [this](const PlanPtr &plan) { show(plan); }));
     };
     for (std::size_t i = 0; i < work.edits.size(); ++i)
         push(i);
     m_stack.setIndex(work.done);
     m_isRestoring = false;
-    const PlanPtr saved = work.saved < 0 ? nullptr : work.saved == 0 ? work.start : work.edits[std::size_t(work.saved) - 1].plan;
+    const PlanPtr saved = work.saved < 0 ? nullptr
+        : work.saved == 0                ? work.start
+                                         : work.edits[std::size_t(work.saved) - 1].plan;
     replace(work.plan(), saved, work.path);
     if (!work.path.isEmpty())
         m_store.watch(work.path, work.known);

@@ -4,7 +4,8 @@
 // hand it the next plan and never change one. GUI thread; files are read and written in the background.
 //
 //   document.preview(next, "Move 8 GPUs Virginia → Oregon");   // while a drag hovers; the stack is not touched
-//   document.apply(next);                                       // on release: one step to undo, named by its difference
+//   document.apply(next);                                       // on release: one step to undo, named by its
+//   difference
 
 #include "models/plan_store.h"
 #include "models/recovery.h"
@@ -34,17 +35,18 @@ public:
     [[nodiscard]] QString displayName() const;
 
     /// Makes `next` the plan: one step to undo. An equal plan only ends a preview. Without a text the difference names
-    /// it. Successive steps with the same merge key (a slider, a spin box) are one step, and none where they end at their origin.
+    /// it. Successive steps with the same merge key (a slider, a spin box) are one step, and none where they end at
+    /// their origin.
     void apply(PlanPtr next, const QString &text = {}, const QString &mergeKey = {});
     void preview(PlanPtr next, const QString &text);
     void endPreview();
 
-    void startNew(PlanPtr plan);           // untitled and unmodified
+    void startNew(PlanPtr plan); // untitled and unmodified
     void open(const QString &path);
-    void openAsNew(const QString &path);   // the plan of a file, untitled: a sample
-    void save();                           // needs a path
+    void openAsNew(const QString &path); // the plan of a file, untitled: a sample
+    void save(); // needs a path
     void saveAs(const QString &path);
-    void restore(const RecoveredPlan &recovered);   // with the edits that led to it, to be undone
+    void restore(const RecoveredPlan &recovered); // with the edits that led to it, to be undone
     [[nodiscard]] Recovery &recovery() { return m_recovery; }
     /// Nothing is to be recovered: saved, or given up knowingly.
     void forgetUnsavedWork() { m_recovery.forget(); }
@@ -67,13 +69,13 @@ private:
     void replace(const PlanPtr &plan, const PlanPtr &savedPlan, const QString &path);
     void updateModified();
     [[nodiscard]] UnsavedWork unsavedWork() const;
-    void fileDiffers();                    // it was changed or removed by another program
+    void fileDiffers(); // it was changed or removed by another program
 
-    PlanPtr m_plan, m_preview, m_saved;    // m_saved: as in the file, or as started; null where no file has it
+    PlanPtr m_plan, m_preview, m_saved; // m_saved: as in the file, or as started; null where no file has it
     QString m_previewText, m_path;
-    QString m_readingAsNew;                // path of a file whose plan becomes an untitled one
+    QString m_readingAsNew; // path of a file whose plan becomes an untitled one
     bool m_isModified = false, m_doesFileDiffer = false;
-    bool m_isRestoring = false;            // the stack is filled with edits that were made before
+    bool m_isRestoring = false; // the stack is filled with edits that were made before
     QUndoStack m_stack;
     PlanStore m_store;
     Recovery m_recovery;

@@ -25,7 +25,8 @@ struct Naming {
 };
 
 /// In the order of ExportFormat.
-constexpr Naming kNamings[] = {{"-report", ".html"}, {"-report", ".pdf"}, {"-trace", ".json"}, {"-timeline", ".csv"}, {"-numbers", ".csv"}, {"", ".trainyard.json"}};
+constexpr Naming kNamings[] = { { "-report", ".html" }, { "-report", ".pdf" }, { "-trace", ".json" },
+    { "-timeline", ".csv" }, { "-numbers", ".csv" }, { "", ".trainyard.json" } };
 
 /// The style sheet with its variables written out, as on light paper: what lays out pages knows no variables.
 QString styleOnPaper()
@@ -68,17 +69,27 @@ QString exportFileName(const QString &planName, ExportFormat format)
     return name.left(80) + QLatin1String(kNamings[std::size_t(format)].ending) + exportSuffix(format);
 }
 
-Expected<void> writeExport(ExportFormat format, const EvaluationPtr &evaluation, const QString &name, const QString &path)
+Expected<void> writeExport(
+    ExportFormat format, const EvaluationPtr &evaluation, const QString &name, const QString &path)
 {
-    const std::vector<NamedEvaluation> plans{{name.toStdString(), path.toStdString(), evaluation}};
+    const std::vector<NamedEvaluation> plans { { name.toStdString(), path.toStdString(), evaluation } };
     const auto write = [&](std::ostream &out) {
         switch (format) {
-        case ExportFormat::HtmlReport: out << htmlReport(plans); break;
-        case ExportFormat::ChromeTrace: writeChromeTrace(*evaluation, out); break;
-        case ExportFormat::TimelineCsv: writeTimelineCsv(*evaluation, out); break;
-        case ExportFormat::NumbersCsv: out << comparisonCsv(plans); break;
+        case ExportFormat::HtmlReport:
+            out << htmlReport(plans);
+            break;
+        case ExportFormat::ChromeTrace:
+            writeChromeTrace(*evaluation, out);
+            break;
+        case ExportFormat::TimelineCsv:
+            writeTimelineCsv(*evaluation, out);
+            break;
+        case ExportFormat::NumbersCsv:
+            out << comparisonCsv(plans);
+            break;
         case ExportFormat::PdfReport:
-        case ExportFormat::Plan: break;
+        case ExportFormat::Plan:
+            break;
         }
     };
     if (format == ExportFormat::Plan)
@@ -98,14 +109,14 @@ ReportPieces reportPieces(const EvaluationPtr &evaluation, const QString &name)
     pieces.subtitle = text(reportSubtitle(*evaluation));
     pieces.notes = text(evaluation->plan->notes);
     const Confidence &confidence = evaluation->metrics.confidence;
-    QStringList said{text(confidence.label), text(confidenceSentence(confidence))};
+    QStringList said { text(confidence.label), text(confidenceSentence(confidence)) };
     said.removeAll(QString());
     pieces.confidence = said.join(QStringLiteral(": "));
     pieces.isFeasible = evaluation->feasible();
     for (const ReportTile &tile : reportTiles(*evaluation))
-        pieces.tiles.push_back({text(tile.label), text(tile.value), text(tile.note)});
+        pieces.tiles.push_back({ text(tile.label), text(tile.value), text(tile.note) });
     for (const ReportCard &card : reportCards(*evaluation, evaluation->timeline.duration))
-        pieces.cards.push_back({text(card.title), text(card.html)});
+        pieces.cards.push_back({ text(card.title), text(card.html) });
     pieces.style = styleOnPaper();
     const Plan plan = withModelInside(*evaluation->plan, evaluation->model);
     pieces.plan = QByteArray::fromStdString(formatPlan(plan));

@@ -1,7 +1,7 @@
 #pragma once
 // SPDX-License-Identifier: GPL-3.0-or-later
-// What can be taken away from a plan as a file: the report as a page, the timeline for other tools, the numbers, the plan
-// itself. The same writers as trainyard-cli uses; never half a file. Any thread: an evaluation does not change.
+// What can be taken away from a plan as a file: the report as a page, the timeline for other tools, the numbers, the
+// plan itself. The same writers as trainyard-cli uses; never half a file. Any thread: an evaluation does not change.
 
 #include "core/evaluate/evaluation.h"
 
@@ -16,22 +16,27 @@ enum class ExportFormat { HtmlReport, PdfReport, ChromeTrace, TimelineCsv, Numbe
 
 /// File name without its folder, made of the plan's name: "llama-3-70b-over-three-regions-report.html".
 [[nodiscard]] QString exportFileName(const QString &planName, ExportFormat format);
-[[nodiscard]] QString exportSuffix(ExportFormat format);       // ".html"
+[[nodiscard]] QString exportSuffix(ExportFormat format); // ".html"
 
 /// Every format but the PDF, which needs fonts (views/export/pdf_report.h).
-[[nodiscard]] Expected<void> writeExport(ExportFormat format, const EvaluationPtr &evaluation, const QString &name, const QString &path);
+[[nodiscard]] Expected<void> writeExport(
+    ExportFormat format, const EvaluationPtr &evaluation, const QString &name, const QString &path);
 [[nodiscard]] Expected<void> writePlanCopy(const Plan &plan, const QString &path);
 
 /// The report before it is laid out, for whoever puts it on pages.
 struct ReportPieces {
-    struct Tile { QString label, value, note; };
-    struct Card { QString title, html; };      // html with inline SVG, whose classes are those of `style`
+    struct Tile {
+        QString label, value, note;
+    };
+    struct Card {
+        QString title, html;
+    }; // html with inline SVG, whose classes are those of `style`
     QString title, subtitle, notes, confidence;
     bool isFeasible = true;
     std::vector<Tile> tiles;
     std::vector<Card> cards;
-    QString style;                             // CSS for light paper, colours written out
-    QByteArray plan, metadata;                 // the plan file, and the XMP packet that holds it
+    QString style; // CSS for light paper, colours written out
+    QByteArray plan, metadata; // the plan file, and the XMP packet that holds it
 };
 [[nodiscard]] ReportPieces reportPieces(const EvaluationPtr &evaluation, const QString &name);
 

@@ -16,7 +16,7 @@ std::optional<PinnedData> pinnedData(const Plan &plan)
     const int there = plan.cluster.gpus(), group = p.tensor * p.pipeline * p.context;
     if (!p.data || group < 1 || group > there || *p.data * group <= there)
         return std::nullopt;
-    return PinnedData{*p.data, there / group, *p.data * group, there};
+    return PinnedData { *p.data, there / group, *p.data * group, there };
 }
 
 } // namespace trainyard

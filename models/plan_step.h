@@ -1,8 +1,8 @@
 #pragma once
 // SPDX-License-Identifier: GPL-3.0-or-later
-// What a step from one plan to the next means beside its time and its memory: whether it is to be had at all, and whether
-// another setting stands in the way. Whether the model learns otherwise is known of each key: core/plan/key_list.h. Pure
-// functions, any thread.
+// What a step from one plan to the next means beside its time and its memory: whether it is to be had at all, and
+// whether another setting stands in the way. Whether the model learns otherwise is known of each key:
+// core/plan/key_list.h. Pure functions, any thread.
 
 #include "core/plan/plan.h"
 
@@ -17,7 +17,7 @@ namespace trainyard {
 /// where fewer would do.
 struct PinnedData {
     int replicas = 0, mostReplicas = 0;
-    int needed = 0, there = 0;     // GPUs
+    int needed = 0, there = 0; // GPUs
 };
 [[nodiscard]] std::optional<PinnedData> pinnedData(const Plan &plan);
 

@@ -25,8 +25,8 @@ Reading readFile(const QString &path)
 {
     ExpectedAll<QByteArray> content = readBytes(path);
     if (!content)
-        return {{}, std::unexpected(content.error())};
-    return {*content, parsePlanBytes(*content, path)};
+        return { {}, std::unexpected(content.error()) };
+    return { *content, parsePlanBytes(*content, path) };
 }
 
 struct Writing {
@@ -42,29 +42,30 @@ QByteArray fingerprint(const QByteArray &content)
 Writing writeFile(const Plan &plan, const QString &path)
 {
     const Plan toWrite = rebased(plan, QFileInfo(path).absolutePath());
-    return {QByteArray::fromStdString(formatPlan(toWrite)), writePlan(toWrite, path.toStdString())};
+    return { QByteArray::fromStdString(formatPlan(toWrite)), writePlan(toWrite, path.toStdString()) };
 }
 
 } // namespace
 
 ExpectedAll<QByteArray> readBytes(const QString &path)
 {
-    if (path.startsWith(u':')) {   // compiled in
+    if (path.startsWith(u':')) { // compiled in
         QFile file(path);
         if (!file.open(QIODevice::ReadOnly))
-            return std::unexpected(Errors{{ErrorCode::CannotRead, path.toStdString(), file.errorString().toStdString(), {}}});
+            return std::unexpected(
+                Errors { { ErrorCode::CannotRead, path.toStdString(), file.errorString().toStdString(), {} } });
         return file.readAll();
     }
     const auto text = readTextFile(path.toStdString(), "a readable file");
     if (!text)
-        return std::unexpected(Errors{text.error()});
+        return std::unexpected(Errors { text.error() });
     return QByteArray::fromStdString(*text);
 }
 
 ExpectedAll<PlanPtr> parsePlanBytes(const QByteArray &content, const QString &path)
 {
     const std::string folder = path.startsWith(u':') ? std::string() : QFileInfo(path).absolutePath().toStdString();
-    auto plan = parsePlan({content.constData(), std::size_t(content.size())}, path.toStdString(), folder);
+    auto plan = parsePlan({ content.constData(), std::size_t(content.size()) }, path.toStdString(), folder);
     if (!plan)
         return std::unexpected(plan.error());
     return std::make_shared<const Plan>(std::move(*plan));
@@ -82,7 +83,8 @@ Plan rebased(const Plan &plan, const QString &folder)
     return next;
 }
 
-PlanStore::PlanStore(QObject *parent) : QObject(parent)
+PlanStore::PlanStore(QObject *parent)
+    : QObject(parent)
 {
     m_settle.setSingleShot(true);
     m_settle.setInterval(kSettleMs);
@@ -95,30 +97,34 @@ PlanStore::~PlanStore() = default;
 
 void PlanStore::read(const QString &path)
 {
-    m_queue.run(this, [path] { return readFile(path); }, [this, path](Reading reading) {
-        if (!reading.plan) {
-            emit readFailed(path, reading.plan.error());
-            return;
-        }
-        if (isPage({reading.content.constData(), std::size_t(reading.content.size())})) {
-            emit planFoundInReport(path, *reading.plan);
-            return;
-        }
-        remember(path, reading.content);
-        emit planRead(path, *reading.plan);
-    });
+    m_queue.run(
+        this, [path] { return readFile(path); },
+        [this, path](Reading reading) {
+            if (!reading.plan) {
+                emit readFailed(path, reading.plan.error());
+                return;
+            }
+            if (isPage({ reading.content.constData(), std::size_t(reading.content.size()) })) {
+                emit planFoundInReport(path, *reading.plan);
+                return;
+            }
+            remember(path, reading.content);
+            emit planRead(path, *reading.plan);
+        });
 }
 
 void PlanStore::write(const PlanPtr &plan, const QString &path)
 {
-    m_queue.run(this, [plan, path] { return writeFile(*plan, path); }, [this, plan, path](Writing writing) {
-        if (!writing.result) {
-            emit writeFailed(path, {writing.result.error()});
-            return;
-        }
-        remember(path, writing.content);
-        emit planWritten(path, plan);
-    });
+    m_queue.run(
+        this, [plan, path] { return writeFile(*plan, path); },
+        [this, plan, path](Writing writing) {
+            if (!writing.result) {
+                emit writeFailed(path, { writing.result.error() });
+                return;
+            }
+            remember(path, writing.content);
+            emit planWritten(path, plan);
+        });
 }
 
 void PlanStore::remember(const QString &path, const QByteArray &content)
@@ -144,30 +150,32 @@ void PlanStore::watch(const QString &path)
     if (path.isEmpty() || path.startsWith(u':'))
         return;
     // The folder too: most editors replace a file, which ends the watch on it.
-    m_watcher.addPaths({path, QFileInfo(path).absolutePath()});
+    m_watcher.addPaths({ path, QFileInfo(path).absolutePath() });
 }
 
 void PlanStore::look()
 {
     if (m_path.isEmpty())
         return;
-    m_queue.run(this, [path = m_path] { return readBytes(path); }, [this, path = m_path](ExpectedAll<QByteArray> content) {
-        if (path != m_path)
-            return;
-        if (!content) {
-            if (!std::exchange(m_isMissing, true))
-                emit removedOnDisk(path);
-            return;
-        }
-        m_isMissing = false;
-        if (!m_watcher.files().contains(path))
-            m_watcher.addPath(path);
-        QByteArray found = fingerprint(*content);
-        if (found == m_known)
-            return;
-        m_known = std::move(found);    // told once for each new content
-        emit changedOnDisk(path);
-    });
+    m_queue.run(
+        this, [path = m_path] { return readBytes(path); },
+        [this, path = m_path](ExpectedAll<QByteArray> content) {
+            if (path != m_path)
+                return;
+            if (!content) {
+                if (!std::exchange(m_isMissing, true))
+                    emit removedOnDisk(path);
+                return;
+            }
+            m_isMissing = false;
+            if (!m_watcher.files().contains(path))
+                m_watcher.addPath(path);
+            QByteArray found = fingerprint(*content);
+            if (found == m_known)
+                return;
+            m_known = std::move(found); // told once for each new content
+            emit changedOnDisk(path);
+        });
 }
 
 } // namespace trainyard

@@ -24,7 +24,8 @@ public:
     void write(const PlanPtr &plan, const QString &path);
     /// Watches this file from now on; empty: none. read() and write() that succeed do so themselves.
     void watch(const QString &path);
-    /// As `watch`, of a file whose content had this fingerprint when it was last read or written; tells at once if it differs.
+    /// As `watch`, of a file whose content had this fingerprint when it was last read or written; tells at once if it
+    /// differs.
     void watch(const QString &path, const QByteArray &known);
     /// Of the watched file's content as last read or written here; empty where none was.
     [[nodiscard]] const QByteArray &known() const { return m_known; }
@@ -46,9 +47,9 @@ private:
     void remember(const QString &path, const QByteArray &content);
 
     QFileSystemWatcher m_watcher;
-    QTimer m_settle;               // editors write a file in several steps
+    QTimer m_settle; // editors write a file in several steps
     QString m_path;
-    QByteArray m_known;            // fingerprint of the content as last read or written here
+    QByteArray m_known; // fingerprint of the content as last read or written here
     bool m_isMissing = false;
     BackgroundQueue m_queue;
 };

@@ -10,7 +10,9 @@ namespace {
 const QString kKey = QStringLiteral("recentFiles");
 }
 
-RecentFiles::RecentFiles(Storage storage, QObject *parent) : QObject(parent), m_storage(storage)
+RecentFiles::RecentFiles(Storage storage, QObject *parent)
+    : QObject(parent)
+    , m_storage(storage)
 {
     if (m_storage == Storage::Settings)
         m_paths = QSettings().value(kKey).toStringList();

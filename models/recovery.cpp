@@ -31,19 +31,17 @@ const QString kSuffix = QStringLiteral(".recovery");
 void writeKept(const UnsavedWork &work, const QString &file)
 {
     QByteArray plans = QByteArray::fromStdString(formatPlan(*work.start));
-    QJsonArray steps{QJsonObject{{QStringLiteral("bytes"), plans.size()}}};
+    QJsonArray steps { QJsonObject { { QStringLiteral("bytes"), plans.size() } } };
     for (const UnsavedWork::Edit &edit : work.edits) {
         const QByteArray plan = QByteArray::fromStdString(formatPlan(*edit.plan));
-        steps.append(QJsonObject{{QStringLiteral("text"), edit.text}, {QStringLiteral("bytes"), plan.size()}});
+        steps.append(QJsonObject { { QStringLiteral("text"), edit.text }, { QStringLiteral("bytes"), plan.size() } });
         plans += plan;
     }
-    const QJsonObject head{{QStringLiteral("path"), work.path},
-                           {QStringLiteral("folder"), QString::fromStdString(work.plan()->baseDir)},
-                           {QStringLiteral("when"), QDateTime::currentDateTime().toString(Qt::ISODateWithMs)},
-                           {QStringLiteral("known"), QString::fromLatin1(work.known.toHex())},
-                           {QStringLiteral("done"), work.done},
-                           {QStringLiteral("saved"), work.saved},
-                           {QStringLiteral("steps"), steps}};
+    const QJsonObject head { { QStringLiteral("path"), work.path },
+        { QStringLiteral("folder"), QString::fromStdString(work.plan()->baseDir) },
+        { QStringLiteral("when"), QDateTime::currentDateTime().toString(Qt::ISODateWithMs) },
+        { QStringLiteral("known"), QString::fromLatin1(work.known.toHex()) }, { QStringLiteral("done"), work.done },
+        { QStringLiteral("saved"), work.saved }, { QStringLiteral("steps"), steps } };
     QDir().mkpath(QFileInfo(file).absolutePath());
     QSaveFile out(file);
     if (!out.open(QIODevice::WriteOnly))
@@ -55,7 +53,7 @@ void writeKept(const UnsavedWork &work, const QString &file)
 
 PlanPtr parseKept(const QByteArray &content, const QString &file, const std::string &folder)
 {
-    auto plan = parsePlan({content.constData(), std::size_t(content.size())}, file.toStdString(), folder);
+    auto plan = parsePlan({ content.constData(), std::size_t(content.size()) }, file.toStdString(), folder);
     return plan ? std::make_shared<const Plan>(std::move(*plan)) : nullptr;
 }
 
@@ -68,7 +66,7 @@ std::optional<RecoveredPlan> readKept(const QString &file)
         return std::nullopt;
     const QJsonObject head = QJsonDocument::fromJson(content->left(end)).object();
     const std::string folder = head[QStringLiteral("folder")].toString().toStdString();
-    RecoveredPlan kept{{}, QDateTime::fromString(head[QStringLiteral("when")].toString(), Qt::ISODateWithMs), file};
+    RecoveredPlan kept { {}, QDateTime::fromString(head[QStringLiteral("when")].toString(), Qt::ISODateWithMs), file };
     kept.work.path = head[QStringLiteral("path")].toString();
     kept.work.known = QByteArray::fromHex(head[QStringLiteral("known")].toString().toLatin1());
     qsizetype at = end + 1;
@@ -81,9 +79,9 @@ std::optional<RecoveredPlan> readKept(const QString &file)
         if (!kept.work.start)
             kept.work.start = plan;
         else
-            kept.work.edits.push_back({step[QStringLiteral("text")].toString(), plan});
+            kept.work.edits.push_back({ step[QStringLiteral("text")].toString(), plan });
     }
-    if (!head.contains(QStringLiteral("steps")))   // as older versions kept it: the plan alone
+    if (!head.contains(QStringLiteral("steps"))) // as older versions kept it: the plan alone
         kept.work.start = parseKept(content->mid(at), file, folder);
     const int edits = int(kept.work.edits.size());
     kept.work.done = std::clamp(head[QStringLiteral("done")].toInt(), 0, edits);
@@ -94,17 +92,17 @@ std::optional<RecoveredPlan> readKept(const QString &file)
 std::vector<RecoveredPlan> readLeft(const QString &folder, const QString &own)
 {
     std::vector<RecoveredPlan> left;
-    for (const QFileInfo &info : QDir(folder).entryInfoList({u'*' + kSuffix}, QDir::Files)) {
+    for (const QFileInfo &info : QDir(folder).entryInfoList({ u'*' + kSuffix }, QDir::Files)) {
         if (info.absoluteFilePath() == QFileInfo(own).absoluteFilePath())
             continue;
         QLockFile lock(info.absoluteFilePath() + QStringLiteral(".lock"));
         lock.setStaleLockTime(0);
-        if (!lock.tryLock(0))      // its window lives
+        if (!lock.tryLock(0)) // its window lives
             continue;
         if (auto plan = readKept(info.absoluteFilePath()))
             left.push_back(std::move(*plan));
     }
-    std::ranges::sort(left, std::greater{}, &RecoveredPlan::when);
+    std::ranges::sort(left, std::greater {}, &RecoveredPlan::when);
     return left;
 }
 
@@ -126,11 +124,14 @@ QString describe(const RecoveredPlan &recovered)
     const QString when = QLocale().toString(recovered.when, QLocale::ShortFormat);
     const QString what = name.isEmpty() ? QObject::tr("A plan") : QObject::tr("“%1”").arg(name);
     const qsizetype edits = unsavedEdits(work).size();
-    const QString changes = edits > 0 ? countOf(edits, QObject::tr("unsaved edit"), QObject::tr("unsaved edits")) : QObject::tr("unsaved changes");
+    const QString changes = edits > 0 ? countOf(edits, QObject::tr("unsaved edit"), QObject::tr("unsaved edits"))
+                                      : QObject::tr("unsaved changes");
     return QObject::tr("%1 was open with %2 of %3 when Trainyard ended unexpectedly.").arg(what, changes, when);
 }
 
-Recovery::Recovery(QString folder, QObject *parent) : QObject(parent), m_folder(std::move(folder))
+Recovery::Recovery(QString folder, QObject *parent)
+    : QObject(parent)
+    , m_folder(std::move(folder))
 {
     m_delay.setSingleShot(true);
     m_delay.setInterval(kDelayMs);
@@ -181,16 +182,18 @@ void Recovery::search()
 {
     if (m_file.isEmpty())
         return;
-    m_queue.run(this, [folder = m_folder, own = m_file] { return readLeft(folder, own); }, [this](const std::vector<RecoveredPlan> &left) {
-        for (const RecoveredPlan &recovered : left)
-            emit found(recovered);
-    });
+    m_queue.run(
+        this, [folder = m_folder, own = m_file] { return readLeft(folder, own); },
+        [this](const std::vector<RecoveredPlan> &left) {
+            for (const RecoveredPlan &recovered : left)
+                emit found(recovered);
+        });
 }
 
 void Recovery::discard(const RecoveredPlan &recovered)
 {
     m_delay.stop();
-    write();                       // a restored plan is kept anew before the old copy goes
+    write(); // a restored plan is kept anew before the old copy goes
     m_queue.run([file = recovered.file] {
         QFile::remove(file);
         QFile::remove(file + QStringLiteral(".lock"));

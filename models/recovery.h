@@ -1,8 +1,8 @@
 #pragma once
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Unsaved work, kept so that a crash loses nothing: a moment after each edit the plan and the edits that led to it are
-// written to a state folder, one file for each running window, and what a window that is gone left there is offered at the next start. GUI thread;
-// files are read and written in the background.
+// written to a state folder, one file for each running window, and what a window that is gone left there is offered at
+// the next start. GUI thread; files are read and written in the background.
 
 #include "core/plan/plan.h"
 #include "models/background_queue.h"
@@ -21,15 +21,15 @@ namespace trainyard {
 /// A plan with the edits that led to it, as the undo stack has them.
 struct UnsavedWork {
     struct Edit {
-        QString text;              // "Move 8 GPUs Virginia → Oregon"
-        PlanPtr plan;              // what it led to
+        QString text; // "Move 8 GPUs Virginia → Oregon"
+        PlanPtr plan; // what it led to
     };
-    PlanPtr start;                 // before the first edit
-    std::vector<Edit> edits;       // those undone and not yet redone included
-    int done = 0;                  // edits that are in force
-    int saved = -1;                // edits that were in force when the file was last read or written; -1: no file has them
-    QString path;                  // of the plan's file; empty: it has none
-    QByteArray known;              // fingerprint of the file's content as last read or written (PlanStore)
+    PlanPtr start; // before the first edit
+    std::vector<Edit> edits; // those undone and not yet redone included
+    int done = 0; // edits that are in force
+    int saved = -1; // edits that were in force when the file was last read or written; -1: no file has them
+    QString path; // of the plan's file; empty: it has none
+    QByteArray known; // fingerprint of the file's content as last read or written (PlanStore)
 
     [[nodiscard]] const PlanPtr &plan() const { return done > 0 ? edits[std::size_t(done) - 1].plan : start; }
 };
@@ -37,7 +37,7 @@ struct UnsavedWork {
 struct RecoveredPlan {
     UnsavedWork work;
     QDateTime when;
-    QString file;                  // where it was kept
+    QString file; // where it was kept
 };
 
 class Recovery : public QObject {
@@ -63,8 +63,8 @@ private:
     void write();
 
     QString m_folder, m_file;
-    std::unique_ptr<QLockFile> m_lock;     // tells others that this window lives
-    std::function<UnsavedWork()> m_waiting;    // to be written
+    std::unique_ptr<QLockFile> m_lock; // tells others that this window lives
+    std::function<UnsavedWork()> m_waiting; // to be written
     QTimer m_delay;
     BackgroundQueue m_queue;
 };

@@ -8,11 +8,14 @@
 namespace trainyard {
 
 RokSearch::RokSearch(const Catalogue &catalogue, QObject *parent)
-    : QObject(parent), m_catalogue(catalogue), m_worker(std::bind_front(&RokSearch::search, this))
+    : QObject(parent)
+    , m_catalogue(catalogue)
+    , m_worker(std::bind_front(&RokSearch::search, this))
 {
 }
 
-void RokSearch::search(const PlanPtr &plan, EvaluationWorkspace &workspace, const std::stop_token &stop, const WatchedWorker::Deliver &deliver)
+void RokSearch::search(const PlanPtr &plan, EvaluationWorkspace &workspace, const std::stop_token &stop,
+    const WatchedWorker::Deliver &deliver)
 {
     RokCurves curves;
     curves.plan = plan;
@@ -26,7 +29,7 @@ void RokSearch::search(const PlanPtr &plan, EvaluationWorkspace &workspace, cons
     std::size_t longest = 0;
     for (const auto &points : waiting)
         longest = std::max(longest, points.size());
-    for (std::size_t i = 0; i < longest; ++i) {   // small micro-batches of all three first: they fit
+    for (std::size_t i = 0; i < longest; ++i) { // small micro-batches of all three first: they fit
         for (std::vector<RokPoint> &points : waiting) {
             if (i >= points.size())
                 continue;
@@ -36,10 +39,13 @@ void RokSearch::search(const PlanPtr &plan, EvaluationWorkspace &workspace, cons
                 return;
             if (!answer || !readRokPoint(point, **answer))
                 continue;
-            // Larger ones fit even less; with offload up to a point, since tensors that are too small to leave grow past the limit.
-            constexpr double kHopeless = 1.5;   // of the capacity
-            const bool mayShrink = point.way == ActivationWay::Offload && double(point.device) < kHopeless * double(point.capacity);
-            if (!point.fits && !mayShrink && std::ranges::none_of(points.begin() + std::ptrdiff_t(i), points.end(), &RokPoint::isCurrent))
+            // Larger ones fit even less; with offload up to a point, since tensors that are too small to leave grow
+            // past the limit.
+            constexpr double kHopeless = 1.5; // of the capacity
+            const bool mayShrink =
+                point.way == ActivationWay::Offload && double(point.device) < kHopeless * double(point.capacity);
+            if (!point.fits && !mayShrink
+                && std::ranges::none_of(points.begin() + std::ptrdiff_t(i), points.end(), &RokPoint::isCurrent))
                 points.resize(i + 1);
             curves.points.push_back(std::move(point));
         }

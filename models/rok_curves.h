@@ -1,7 +1,8 @@
 #pragma once
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Recompute, offload and keep over micro-batch sizes, live: the plans of the three curves are evaluated in the background, and
-// the curves arrive as they grow. Each curve ends one size after it no longer fits. Lives on the GUI thread.
+// Recompute, offload and keep over micro-batch sizes, live: the plans of the three curves are evaluated in the
+// background, and the curves arrive as they grow. Each curve ends one size after it no longer fits. Lives on the GUI
+// thread.
 
 #include "core/advice/rok.h"
 #include "models/watched_worker.h"
@@ -14,10 +15,10 @@
 namespace trainyard {
 
 struct RokCurves {
-    PlanPtr plan;                  // what the curves are of
-    std::vector<RokPoint> points;  // those evaluated so far; of one way by micro-batch
+    PlanPtr plan; // what the curves are of
+    std::vector<RokPoint> points; // those evaluated so far; of one way by micro-batch
     bool isComplete = false;
-    QString nothing;               // why there are none, one sentence; empty where there are some or may come
+    QString nothing; // why there are none, one sentence; empty where there are some or may come
 };
 using RokCurvesPtr = std::shared_ptr<const RokCurves>;
 
@@ -34,10 +35,11 @@ Q_SIGNALS:
     void curvesChanged(trainyard::RokCurvesPtr curves);
 
 private:
-    void search(const PlanPtr &plan, EvaluationWorkspace &workspace, const std::stop_token &stop, const WatchedWorker::Deliver &deliver);
+    void search(const PlanPtr &plan, EvaluationWorkspace &workspace, const std::stop_token &stop,
+        const WatchedWorker::Deliver &deliver);
 
     const Catalogue &m_catalogue;
-    WatchedWorker m_worker;        // last: its thread uses everything above
+    WatchedWorker m_worker; // last: its thread uses everything above
 };
 
 } // namespace trainyard

@@ -18,7 +18,8 @@ QStringList folders()
     const QDir bin(QCoreApplication::applicationDirPath());
     QStringList candidates;
     // <source>/build/<preset>/bin; <prefix>/bin; a folder with the executable in it.
-    for (const QString &relative : {QStringLiteral("../../../samples"), QStringLiteral("../share/trainyard/samples"), QStringLiteral("samples")})
+    for (const QString &relative :
+        { QStringLiteral("../../../samples"), QStringLiteral("../share/trainyard/samples"), QStringLiteral("samples") })
         candidates << QDir::cleanPath(bin.absoluteFilePath(relative));
     candidates << QStringLiteral(":/samples");
     return candidates;
@@ -39,10 +40,10 @@ QVector<SamplePlan> samplePlans()
     for (const QString &folder : folders()) {
         QVector<SamplePlan> samples;
         const QDir dir(folder);
-        for (const QString &name : dir.entryList({u'*' + kSuffix}, QDir::Files, QDir::Name)) {
+        for (const QString &name : dir.entryList({ u'*' + kSuffix }, QDir::Files, QDir::Name)) {
             const QString id = name.chopped(kSuffix.size());
             const QString title = titleOf(dir.filePath(name));
-            samples.push_back({id, title.isEmpty() ? id : title, dir.filePath(name)});
+            samples.push_back({ id, title.isEmpty() ? id : title, dir.filePath(name) });
         }
         if (!samples.isEmpty())
             return samples;

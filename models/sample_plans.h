@@ -1,7 +1,8 @@
 #pragma once
 // SPDX-License-Identifier: GPL-3.0-or-later
-// The plans that come with the product. They are looked for beside the source tree, beside the executable, in the install
-// prefix, and last among the resources compiled into the program, so that a lone binary has them too. Any thread.
+// The plans that come with the product. They are looked for beside the source tree, beside the executable, in the
+// install prefix, and last among the resources compiled into the program, so that a lone binary has them too. Any
+// thread.
 
 #include <QString>
 #include <QVector>
@@ -9,9 +10,9 @@
 namespace trainyard {
 
 struct SamplePlan {
-    QString id;                    // file name without ".trainyard.json"
-    QString title;                 // the plan's name
-    QString path;                  // of the file or the resource
+    QString id; // file name without ".trainyard.json"
+    QString title; // the plan's name
+    QString path; // of the file or the resource
 };
 
 /// All samples, in order of their file names.

@@ -10,13 +10,16 @@ namespace trainyard {
 
 namespace {
 
-constexpr std::chrono::milliseconds kRest{200};
+constexpr std::chrono::milliseconds kRest { 200 };
 
 } // namespace
 
 WatchedWorker::WatchedWorker(Work work, QObject *parent, RunPool &pool)
-    : QObject(parent), m_work(std::move(work)), m_pool(pool),
-      m_worker(pool.threads(), WorkPool::Rank::Search, [this](const PlanPtr &plan, const std::stop_token &stop) { serve(plan, stop); })
+    : QObject(parent)
+    , m_work(std::move(work))
+    , m_pool(pool)
+    , m_worker(pool.threads(), WorkPool::Rank::Search,
+          [this](const PlanPtr &plan, const std::stop_token &stop) { serve(plan, stop); })
 {
     m_rest.setSingleShot(true);
     m_rest.setInterval(kRest);
@@ -54,14 +57,17 @@ void WatchedWorker::start()
 void WatchedWorker::serve(const PlanPtr &plan, const std::stop_token &stop)
 {
     const Deliver deliver = [this, plan](std::function<void()> answer) {
-        QMetaObject::invokeMethod(this, [this, plan, answer = std::move(answer)] {
-            if (plan == m_plan)
-                answer();
-        }, Qt::QueuedConnection);
+        QMetaObject::invokeMethod(
+            this,
+            [this, plan, answer = std::move(answer)] {
+                if (plan == m_plan)
+                    answer();
+            },
+            Qt::QueuedConnection);
     };
     try {
         m_work(plan, m_pool.workspace(), stop, deliver);
-    } catch (const std::exception &) {   // out of memory: the window lives on without this answer
+    } catch (const std::exception &) { // out of memory: the window lives on without this answer
         m_pool.renewWorkspace();
     }
 }

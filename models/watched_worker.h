@@ -1,12 +1,12 @@
 #pragma once
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Searches around the plan that is shown, live: the pool's searchers, a mailbox that holds only the newest
-// plan, answers that arrive on the owner's thread and never of a plan that nobody has any more. Works only while someone
-// looks, and starts when edits have rested. Lives on the GUI thread; make it the last member of its owner.
+// plan, answers that arrive on the owner's thread and never of a plan that nobody has any more. Works only while
+// someone looks, and starts when edits have rested. Lives on the GUI thread; make it the last member of its owner.
 
+#include "core/advice/evaluate.h"
 #include "core/advice/run_pool.h"
 #include "core/base/newest_worker.h"
-#include "core/advice/evaluate.h"
 
 #include <QObject>
 #include <QTimer>
@@ -22,7 +22,8 @@ public:
     /// Runs its argument on the owner's thread, unless another plan has come by then.
     using Deliver = std::function<void(std::function<void()>)>;
     /// On the background thread. Returns early where the token says so.
-    using Work = std::function<void(const PlanPtr &plan, EvaluationWorkspace &workspace, const std::stop_token &stop, const Deliver &deliver)>;
+    using Work = std::function<void(
+        const PlanPtr &plan, EvaluationWorkspace &workspace, const std::stop_token &stop, const Deliver &deliver)>;
 
     explicit WatchedWorker(Work work, QObject *parent = nullptr, RunPool &pool = RunPool::shared());
 
@@ -40,9 +41,9 @@ private:
     Work m_work;
     RunPool &m_pool;
     QTimer m_rest;
-    PlanPtr m_plan;                        // these three: GUI thread only
+    PlanPtr m_plan; // these three: GUI thread only
     bool m_isWatched = false, m_isOwed = false;
-    NewestWorker<PlanPtr> m_worker;        // last: it uses everything above
+    NewestWorker<PlanPtr> m_worker; // last: it uses everything above
 };
 
 } // namespace trainyard

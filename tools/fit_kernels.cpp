@@ -31,7 +31,7 @@ void writeFile(std::ostream &output, const OrderedJson &kernels)
 {
     output << "{\n\"sources\": " << kernels["sources"].dump() << ",\n\"families\": {";
     const char *comma = "";
-    for (const auto &[family, value] : kernels["families"].items()) {   // a curve a line, for readable differences
+    for (const auto &[family, value] : kernels["families"].items()) { // a curve a line, for readable differences
         output << comma << "\n  \"" << family << "\": {";
         const char *inner = "";
         for (const auto &[key, part] : value.items()) {
@@ -76,23 +76,29 @@ int main(int argc, char **argv)
     if (!gemm || !dense || !attention || !experts)
         return 2;
     OrderedJson kernels;
-    kernels["sources"]["fit"] = {{"title", "fitted by tools/fit_kernels to " + (*gemm)["source"].get<std::string>()}, {"date", argv[3]}};
-    kernels["sources"]["pessimistic"] = {{"title", "tools/fit_kernels: the most pessimistic of the fitted values"}, {"date", argv[3]}};
-    kernels["sources"]["backward"] = {{"title", "backward against forward TFLOP/s of FlashAttention-2 on A100 (196 of 230) and FlashAttention-3 on H100 (about 0.87), as published (recalled)"}, {"date", "2024-07"}};
+    kernels["sources"]["fit"] = { { "title", "fitted by tools/fit_kernels to " + (*gemm)["source"].get<std::string>() },
+        { "date", argv[3] } };
+    kernels["sources"]["pessimistic"] = { { "title", "tools/fit_kernels: the most pessimistic of the fitted values" },
+        { "date", argv[3] } };
+    kernels["sources"]["backward"] = { { "title",
+                                           "backward against forward TFLOP/s of FlashAttention-2 on A100 (196 of 230) "
+                                           "and FlashAttention-3 on H100 (about 0.87), as published (recalled)" },
+        { "date", "2024-07" } };
     std::vector<GpuSpec> fitted;
     for (const MeasuredFamily &family : kMeasuredFamilies) {
         GpuSpec gpu = *builtinCatalogue().gpu(family.gpu);
-        gpu.gemm = gpu.gemmFp8 = gpu.gemmBlock8 = gpu.gemmFp4 = GemmCurve{};
+        gpu.gemm = gpu.gemmFp8 = gpu.gemmBlock8 = gpu.gemmFp4 = GemmCurve {};
         const OrderedJson &table = (*gemm)["gpus"][family.table];
         const auto denseTable = (*dense)["gpus"].find(family.table);
         const FamilyFit products = fitGemm(gpu, table, denseTable != (*dense)["gpus"].end() ? &*denseTable : nullptr);
-        const FamilyFit fused = fitAttention(gpu, (*attention)["gpus"][family.table], fitted.empty() ? nullptr : &fitted.front().attention);
+        const FamilyFit fused =
+            fitAttention(gpu, (*attention)["gpus"][family.table], fitted.empty() ? nullptr : &fitted.front().attention);
         const FamilyFit grouped = fitGrouped(gpu, (*experts)["gpus"][family.table]);
         OrderedJson &entry = kernels["families"][family.table];
         entry["device"] = table["device"];
         entry["relative_to"] = family.gpu;
         for (const auto &[kind, fit] :
-             {std::pair{"gemm", &products}, std::pair{"attention", &fused}, std::pair{"grouped", &grouped}}) {
+            { std::pair { "gemm", &products }, std::pair { "attention", &fused }, std::pair { "grouped", &grouped } }) {
             if (fit->curves.empty())
                 continue;
             entry["curves"][kind] = fit->curves;

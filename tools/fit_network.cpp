@@ -23,11 +23,13 @@ namespace {
 
 struct Generation {
     const char *architecture;
-    std::vector<std::pair<const char *, const char *>> tables;   // with the GPU that each was measured on
+    std::vector<std::pair<const char *, const char *>> tables; // with the GPU that each was measured on
 };
-const std::vector<Generation> kGenerations = {{"Hopper", {{"h100_sxm", "h100-sxm-80gb"}, {"h200_sxm", "h200-sxm-141gb"}}},
-                                              {"Ampere", {{"a100_sxm", "a100-sxm-80gb"}}},
-                                              {"Blackwell", {{"b200_sxm", "b200-sxm-180gb"}, {"gb200", "gb200-186gb"}}}};
+const std::vector<Generation> kGenerations = {
+    { "Hopper", { { "h100_sxm", "h100-sxm-80gb" }, { "h200_sxm", "h200-sxm-141gb" } } },
+    { "Ampere", { { "a100_sxm", "a100-sxm-80gb" } } },
+    { "Blackwell", { { "b200_sxm", "b200-sxm-180gb" }, { "gb200", "gb200-186gb" } } }
+};
 
 struct Row {
     std::string operation;
@@ -39,37 +41,37 @@ struct Row {
 };
 
 constexpr CurveParameter<LinkClass> kCollective[] = {
-    {"fraction", &LinkClass::fraction, {0.75, 0.2, 1.5}},
-    {"start_us", &LinkClass::startUs, {6, 0.5, 50}},
-    {"step_us", &LinkClass::stepUs, {1, 0.05, 10}},
-    {"ramp_us", &LinkClass::rampUs, {20, 0.1, 500}},
-    {"ramp_bytes", &LinkClass::rampBytes, {4e6, 1e4, 1e9}},
-    {"own_share", &LinkClass::ownShare, {0.4, 0.01, 3}},
-    {"reduce_gain", &LinkClass::reduceGain, {1.05, 0.5, 2}},
-    {"exchange_gain", &LinkClass::exchangeGain, {1, 0.3, 2}},
-    {"switch_gain", &LinkClass::switchGain, {1.2, 0.2, 3}},
+    { "fraction", &LinkClass::fraction, { 0.75, 0.2, 1.5 } },
+    { "start_us", &LinkClass::startUs, { 6, 0.5, 50 } },
+    { "step_us", &LinkClass::stepUs, { 1, 0.05, 10 } },
+    { "ramp_us", &LinkClass::rampUs, { 20, 0.1, 500 } },
+    { "ramp_bytes", &LinkClass::rampBytes, { 4e6, 1e4, 1e9 } },
+    { "own_share", &LinkClass::ownShare, { 0.4, 0.01, 3 } },
+    { "reduce_gain", &LinkClass::reduceGain, { 1.05, 0.5, 2 } },
+    { "exchange_gain", &LinkClass::exchangeGain, { 1, 0.3, 2 } },
+    { "switch_gain", &LinkClass::switchGain, { 1.2, 0.2, 3 } },
 };
 constexpr CurveParameter<LinkClass> kExpert[] = {
-    {"expert_start_us", &LinkClass::expertStartUs, {30, 1, 200}},
-    {"expert_fraction", &LinkClass::expertFraction, {0.6, 0.05, 5}},
-    {"expert_pass_fraction", &LinkClass::expertPassFraction, {0.5, 0.05, 5}},
+    { "expert_start_us", &LinkClass::expertStartUs, { 30, 1, 200 } },
+    { "expert_fraction", &LinkClass::expertFraction, { 0.6, 0.05, 5 } },
+    { "expert_pass_fraction", &LinkClass::expertPassFraction, { 0.5, 0.05, 5 } },
 };
-constexpr double kSwitchRanks = 8;   // the measured groups that reduce in switches
+constexpr double kSwitchRanks = 8; // the measured groups that reduce in switches
 
 RankGroup groupOf(const Row &row, const LinkClass &kind)
 {
-    const Link link{row.link, &kind};
-    return {row.ranks, row.ranks, link, link};
+    const Link link { row.link, &kind };
+    return { row.ranks, row.ranks, link, link };
 }
 
 double logError(const Row &row, const LinkClass &kind)
 {
     const RankGroup group = groupOf(row, kind);
-    const Seconds time = row.operation == "all_reduce"   ? allReduceTime(row.size, group)
-        : row.operation == "all_gather"                  ? allGatherTime(row.size, group)
-        : row.operation == "reduce_scatter"              ? reduceScatterTime(row.size, group)
-        : row.operation == "alltoall"                    ? allToAllTime(row.size, group)
-                                                         : expertDispatchTime(row.traffic, group);
+    const Seconds time = row.operation == "all_reduce" ? allReduceTime(row.size, group)
+        : row.operation == "all_gather"                ? allGatherTime(row.size, group)
+        : row.operation == "reduce_scatter"            ? reduceScatterTime(row.size, group)
+        : row.operation == "alltoall"                  ? allToAllTime(row.size, group)
+                                                       : expertDispatchTime(row.traffic, group);
     return std::log(time.value / row.seconds);
 }
 
@@ -77,11 +79,12 @@ void addCollectives(SplitRows<Row> &rows, const OrderedJson &table, BytesPerSeco
 {
     for (const OrderedJson &row : table["rows"]) {
         if (row[4] == "half")
-            rows.add({row[0], row[1], Bytes{2 * row[2].get<double>()}, {}, link, row[3].get<double>() * 1e-3});
+            rows.add({ row[0], row[1], Bytes { 2 * row[2].get<double>() }, {}, link, row[3].get<double>() * 1e-3 });
     }
 }
 
-/// Dispatch in 8 bits with a 32-bit scale for 128 elements, combine in 16 bits, with the library's default share of the GPU.
+/// Dispatch in 8 bits with a 32-bit scale for 128 elements, combine in 16 bits, with the library's default share of the
+/// GPU.
 void addExperts(SplitRows<Row> &rows, const OrderedJson &table, BytesPerSecond link)
 {
     constexpr int kRanks = 8, kUsualProcessors = 20;
@@ -90,8 +93,10 @@ void addExperts(SplitRows<Row> &rows, const OrderedJson &table, BytesPerSecond l
             continue;
         const double hidden = row[1], tokens = row[2];
         const int choices = row[3];
-        rows.add({"dispatch", kRanks, {}, {tokens, Bytes{hidden * (1 + 4.0 / 128)}, choices}, link, row[6].get<double>() * 1e-6});
-        rows.add({"combine", kRanks, {}, {tokens, Bytes{hidden * 2}, choices}, link, row[9].get<double>() * 1e-6});
+        rows.add({ "dispatch", kRanks, {}, { tokens, Bytes { hidden * (1 + 4.0 / 128) }, choices }, link,
+            row[6].get<double>() * 1e-6 });
+        rows.add(
+            { "combine", kRanks, {}, { tokens, Bytes { hidden * 2 }, choices }, link, row[9].get<double>() * 1e-6 });
     }
 }
 
@@ -113,7 +118,8 @@ void judge(Result &result, const SplitRows<Row> &rows)
 }
 
 /// `relative` lends what the tables of this generation lack.
-Result fit(const Generation &generation, const LinkClass &relative, const OrderedJson &collectives, const OrderedJson &experts)
+Result fit(
+    const Generation &generation, const LinkClass &relative, const OrderedJson &collectives, const OrderedJson &experts)
 {
     SplitRows<Row> measured, dispatched;
     for (const auto &[table, id] : generation.tables) {
@@ -123,12 +129,14 @@ Result fit(const Generation &generation, const LinkClass &relative, const Ordere
             addExperts(dispatched, experts["gpus"][table], link);
     }
     const auto judgeOf = [](const LinkClass &link) { return [link](const Row &row) { return logError(row, link); }; };
-    Result result{relative};
+    Result result { relative };
     result.link.switchRanks = kSwitchRanks;
-    result.link = fitCurve(result.link, std::span<const CurveParameter<LinkClass>>(kCollective), measured.fitted, judgeOf);
+    result.link =
+        fitCurve(result.link, std::span<const CurveParameter<LinkClass>>(kCollective), measured.fitted, judgeOf);
     judge(result, measured);
     if (!dispatched.fitted.empty()) {
-        result.link = fitCurve(result.link, std::span<const CurveParameter<LinkClass>>(kExpert), dispatched.fitted, judgeOf);
+        result.link =
+            fitCurve(result.link, std::span<const CurveParameter<LinkClass>>(kExpert), dispatched.fitted, judgeOf);
         judge(result, dispatched);
     }
     return result;
@@ -138,11 +146,11 @@ OrderedJson linkJson(const LinkClass &link)
 {
     OrderedJson json = OrderedJson::object();
     for (const auto &parameter : kCollective)
-        json[parameter.key] = {link.*parameter.member, "aic-nccl"};
-    json["ring_step_us"] = {link.ringStepUs, "nccl-tuning"};   // between nodes nothing was measured
-    json["switch_ranks"] = {link.switchRanks, "aic-nccl"};
+        json[parameter.key] = { link.*parameter.member, "aic-nccl" };
+    json["ring_step_us"] = { link.ringStepUs, "nccl-tuning" }; // between nodes nothing was measured
+    json["switch_ranks"] = { link.switchRanks, "aic-nccl" };
     for (const auto &parameter : kExpert)
-        json[parameter.key] = {link.*parameter.member, "aic-deepep"};
+        json[parameter.key] = { link.*parameter.member, "aic-deepep" };
     return json;
 }
 
@@ -167,7 +175,12 @@ void write(std::ostream &output, const OrderedJson &value, int depth, int open)
     const char *comma = "";
     for (const auto &[key, part] : value.items()) {
         output << comma << "\n" << std::string(std::size_t(2 * depth), ' ') << '"' << key << "\": ";
-        write(output, part, depth + 1, key == "power" || key == "wan" ? 0 : key == "links" ? 3 : key == "generations" || key == "tcp" ? 3 : depth + 1 < 2 ? 2 : 0);
+        write(output, part, depth + 1,
+            key == "power" || key == "wan"             ? 0
+                : key == "links"                       ? 3
+                : key == "generations" || key == "tcp" ? 3
+                : depth + 1 < 2                        ? 2
+                                                       : 0);
         comma = ",";
     }
     output << (depth == 0 ? "\n}" : "}");
@@ -182,13 +195,15 @@ int main(int argc, char **argv)
         return 2;
     }
     const std::string folder = argv[1];
-    const auto collectives = readJson(folder + "/aiconfigurator_nccl.json"), experts = readJson(folder + "/collective_deepep.json"),
+    const auto collectives = readJson(folder + "/aiconfigurator_nccl.json"),
+               experts = readJson(folder + "/collective_deepep.json"),
                transfers = readJson(folder + "/sailor_gcp_network.json");
     auto network = readJson(argv[2]);
     if (!collectives || !experts || !transfers || !network)
         return 2;
     const auto source = [&](const OrderedJson &table) {
-        return OrderedJson{{"title", "fitted by tools/fit_network to " + table["source"].get<std::string>()}, {"date", argv[3]}};
+        return OrderedJson { { "title", "fitted by tools/fit_network to " + table["source"].get<std::string>() },
+            { "date", argv[3] } };
     };
     (*network)["sources"]["aic-nccl"] = source(*collectives);
     (*network)["sources"]["aic-deepep"] = source(*experts);
@@ -206,7 +221,7 @@ int main(int argc, char **argv)
         for (const auto &[kind, errors] : result.residuals.items())
             std::cout << generation.architecture << ' ' << kind << ' ' << errors.dump() << std::endl;
     }
-    links["device"] = links["generations"]["Ampere"];   // older links and those of other vendors
+    links["device"] = links["generations"]["Ampere"]; // older links and those of other vendors
     links["device"]["switch_gain"][0] = 0;
     fitTcp(*network, *transfers, builtinNetwork().fabric, "sailor-tcp");
     std::ofstream output(argv[2]);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// How far the releases of a stack lie apart in time, from the published rows of equal plans under several releases whose role is
-// "fit". Writes stack_releases.json; which other releases rows name, it lists too. tools/fits/release_fit.h has the method.
+// How far the releases of a stack lie apart in time, from the published rows of equal plans under several releases
+// whose role is "fit". Writes stack_releases.json; which other releases rows name, it lists too.
+// tools/fits/release_fit.h has the method.
 //
 //   fit-releases OUT/stack_releases.json [DATE]
 
@@ -28,10 +29,13 @@ int main(int argc, char **argv)
     }
     const std::vector<ReleaseFit> fits = fitReleases(releaseTimes(builtinRows(), builtinCatalogue()), known);
     for (const ReleaseFit &fit : fits) {
-        std::printf("%s: dense models %d rows, %d plans, %d ages, %.3f left; with experts %d rows, %d plans, %d ages, %.3f left\n", fit.stack.c_str(),
-                    fit.dense.rows, fit.dense.plans, fit.dense.ages, fit.dense.deviation, fit.experts.rows, fit.experts.plans, fit.experts.ages, fit.experts.deviation);
+        std::printf("%s: dense models %d rows, %d plans, %d ages, %.3f left; with experts %d rows, %d plans, %d ages, "
+                    "%.3f left\n",
+            fit.stack.c_str(), fit.dense.rows, fit.dense.plans, fit.dense.ages, fit.dense.deviation, fit.experts.rows,
+            fit.experts.plans, fit.experts.ages, fit.experts.deviation);
         for (const StackRelease &r : fit.releases)
-            std::printf("  %-10s dense %.3f (%d plans)  experts %.3f (%d plans)\n", r.id.c_str(), r.dense, r.densePlans, r.experts, r.expertPlans);
+            std::printf("  %-10s dense %.3f (%d plans)  experts %.3f (%d plans)\n", r.id.c_str(), r.dense, r.densePlans,
+                r.experts, r.expertPlans);
     }
     const std::string path = argv[1], partial = path + ".part";
     {

@@ -5,9 +5,9 @@
 //   record-validation REPOSITORY YEAR-MONTH
 
 #include "core/base/output_file.h"
+#include "core/validation/validation_report.h"
 #include "tools/fits/confidence_fit.h"
 #include "tools/fits/reached.h"
-#include "core/validation/validation_report.h"
 
 #include <iostream>
 
@@ -37,8 +37,10 @@ int main(int argc, char **argv)
     auto coverage = heldOutCoverage(run.results, run.results, unmeasured);
     const Validation validation = summarised(builtinRows(), std::move(run), builtinGates(), std::move(coverage));
     const std::vector<ValidationResult> &results = validation.run.results;
-    const bool isWritten = write(repository + "/resources/validation/reached.json", reachedJson(reachedFigures(results)))
-        && write(repository + "/resources/catalog/confidence.json", confidenceJson(confidenceData(results, unmeasured), argv[2]))
+    const bool isWritten =
+        write(repository + "/resources/validation/reached.json", reachedJson(reachedFigures(results)))
+        && write(repository + "/resources/catalog/confidence.json",
+            confidenceJson(confidenceData(results, unmeasured), argv[2]))
         && write(repository + "/docs/validation.md", validationMarkdown(validation, leftOutRows()));
     return isWritten ? 0 : 2;
 }

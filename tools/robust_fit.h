@@ -1,8 +1,8 @@
 #pragma once
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Least absolute log error by iteratively reweighted Levenberg-Marquardt, in the logarithms of the parameters, which keeps
-// them positive. Models may have steps (whole tiles, whole waves): slopes are taken over a width that shrinks once nothing
-// improves. Deterministic.
+// Least absolute log error by iteratively reweighted Levenberg-Marquardt, in the logarithms of the parameters, which
+// keeps them positive. Models may have steps (whole tiles, whole waves): slopes are taken over a width that shrinks
+// once nothing improves. Deterministic.
 
 #include <Eigen/Dense>
 
@@ -13,13 +13,19 @@
 
 namespace trainyard {
 
-struct FitBounds { double start, low, high; };
+struct FitBounds {
+    double start, low, high;
+};
 /// Parameters to log(model / measured), one element a row.
 using LogErrors = std::function<Eigen::VectorXd(const std::vector<double> &parameters)>;
 
 class RobustFit {
 public:
-    RobustFit(std::vector<FitBounds> bounds, LogErrors errors) : m_bounds(std::move(bounds)), m_errors(std::move(errors)) {}
+    RobustFit(std::vector<FitBounds> bounds, LogErrors errors)
+        : m_bounds(std::move(bounds))
+        , m_errors(std::move(errors))
+    {
+    }
 
     /// From the start values, and from each of `starts` as well: the best counts.
     [[nodiscard]] std::vector<double> run(const std::vector<std::vector<double>> &starts = {}) const
@@ -37,14 +43,16 @@ public:
     }
 
 private:
-    static constexpr double kOutlier = 0.5;   // log error from which a row pulls with a third of its weight
+    static constexpr double kOutlier = 0.5; // log error from which a row pulls with a third of its weight
 
     [[nodiscard]] static double loss(const Eigen::VectorXd &errors)
     {
-        return errors.unaryExpr([](double e) {
-            const double size = std::abs(e);
-            return size < kOutlier ? size : kOutlier + (size - kOutlier) / 3;
-        }).mean();
+        return errors
+            .unaryExpr([](double e) {
+                const double size = std::abs(e);
+                return size < kOutlier ? size : kOutlier + (size - kOutlier) / 3;
+            })
+            .mean();
     }
 
     [[nodiscard]] Eigen::VectorXd startLogs() const
@@ -58,7 +66,8 @@ private:
     [[nodiscard]] Eigen::VectorXd bounded(Eigen::VectorXd logs) const
     {
         for (std::size_t i = 0; i < m_bounds.size(); ++i)
-            logs[Eigen::Index(i)] = std::clamp(logs[Eigen::Index(i)], std::log(m_bounds[i].low), std::log(m_bounds[i].high));
+            logs[Eigen::Index(i)] =
+                std::clamp(logs[Eigen::Index(i)], std::log(m_bounds[i].low), std::log(m_bounds[i].high));
         return logs;
     }
 
@@ -75,9 +84,8 @@ private:
     [[nodiscard]] Eigen::VectorXd descend(Eigen::VectorXd logs) const
     {
         double damping = 1e-2;
-        for (const double width : {1e-2, 2e-3, 1e-4}) {
-            for (int step = 0; step < 60 && improve(logs, damping, width); ++step) {
-            }
+        for (const double width : { 1e-2, 2e-3, 1e-4 }) {
+            for (int step = 0; step < 60 && improve(logs, damping, width); ++step) { }
             damping = 1e-2;
         }
         return logs;

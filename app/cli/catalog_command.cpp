@@ -7,13 +7,15 @@ namespace trainyard::cli {
 
 namespace {
 
-struct Options { std::string what, format; };
+struct Options {
+    std::string what, format;
+};
 
 int run(const Options &options)
 {
-    static const std::map<std::string, CatalogueListing (*)(const Catalogue &)> listings{
-        {"gpus", gpuListing}, {"models", modelListing}, {"links", linkListing}, {"prices", priceListing}, {"stacks", stackListing},
-        {"schedules", scheduleListing}};
+    static const std::map<std::string, CatalogueListing (*)(const Catalogue &)> listings { { "gpus", gpuListing },
+        { "models", modelListing }, { "links", linkListing }, { "prices", priceListing }, { "stacks", stackListing },
+        { "schedules", scheduleListing } };
     const CatalogueListing listing = listings.at(options.what)(builtinCatalogue());
     return print(options.format == "json" ? listingJson(listing) : listingTable(listing), options.format);
 }
@@ -26,8 +28,8 @@ void addCatalogCommand(CLI::App &app, int &exitCode)
     const Subcommand command(app, "catalog", "List what the built-in catalogue knows, with sources in JSON");
     command.text("WHAT", options->what, "gpus, models, links, prices, stacks or schedules")
         .required()
-        .oneOf({"gpus", "models", "links", "prices", "stacks", "schedules"});
-    addFormatOption(command, options->format, {"table", "json"});
+        .oneOf({ "gpus", "models", "links", "prices", "stacks", "schedules" });
+    addFormatOption(command, options->format, { "table", "json" });
     command.callback([options, &exitCode] { exitCode = run(*options); });
 }
 

@@ -26,7 +26,7 @@ ExpectedAll<Plan> readAny(const std::string &path)
         return readPlan(path, FileKinds::StreamsToo);
     const auto text = readStandardInput(kPlanFile);
     if (!text)
-        return std::unexpected(Errors{text.error()});
+        return std::unexpected(Errors { text.error() });
     std::error_code ignored;
     return parsePlan(*text, kStandardInput, std::filesystem::current_path(ignored).string());
 }
@@ -37,7 +37,8 @@ ExpectedAll<Plan> withSettings(Plan plan, const std::vector<std::string> &settin
     for (const std::string &setting : settings) {
         const std::size_t equals = setting.find('=');
         if (equals == std::string::npos || equals == 0) {
-            errors.push_back({ErrorCode::BadValue, "--set " + setting, "is not KEY=VALUE", "for example --set parallelism.pipeline=8"});
+            errors.push_back({ ErrorCode::BadValue, "--set " + setting, "is not KEY=VALUE",
+                "for example --set parallelism.pipeline=8" });
             continue;
         }
         ExpectedAll<Plan> next = withKeySet(plan, setting.substr(0, equals), setting.substr(equals + 1));
@@ -99,7 +100,8 @@ std::string pointerOf(const std::string &dottedKey)
 /// Whether the fault lies in another file that the plan names: its `where` is then a file with a line or a pointer.
 bool isInOtherFile(const Error &error)
 {
-    return error.code == ErrorCode::CannotRead || error.code == ErrorCode::BadSyntax || error.where.find_first_of(":/\\") != std::string::npos;
+    return error.code == ErrorCode::CannotRead || error.code == ErrorCode::BadSyntax
+        || error.where.find_first_of(":/\\") != std::string::npos;
 }
 
 } // namespace
@@ -163,7 +165,7 @@ int print(const std::string &text, const std::string &format)
     const bool isForPeople = format != "json" && (format != "csv" || ::isatty(STDOUT_FILENO) == 1);
     const std::string shown = isForPeople ? printable(text, LineBreaks::Kept) : text;
     const Expected<void> written = writeOutputFile("-", [&](std::ostream &out) { out << shown; });
-    return written ? kDone : fail({written.error()});
+    return written ? kDone : fail({ written.error() });
 }
 
 } // namespace trainyard::cli

@@ -11,7 +11,13 @@
 
 namespace trainyard::cli {
 
-enum ExitCode : int { kDone = 0, kInfeasible = 1, kBadInput = 2, kInternal = 3, kInterrupted = 130 };   // 130: as shells say it
+enum ExitCode : int {
+    kDone = 0,
+    kInfeasible = 1,
+    kBadInput = 2,
+    kInternal = 3,
+    kInterrupted = 130
+}; // 130: as shells say it
 
 void addEvaluateCommand(CLI::App &app, int &exitCode);
 void addCompareCommand(CLI::App &app, int &exitCode);
@@ -34,8 +40,8 @@ void addFormatOption(const Subcommand &command, std::string &format, const std::
 /// The errors of an evaluation, each with the plan's file unless it lies in another file.
 [[nodiscard]] Errors inFile(Errors errors, const std::string &path);
 /// Loads and evaluates; every fault names the file.
-[[nodiscard]] ExpectedAll<EvaluationPtr> evaluateFile(const std::string &path, const std::vector<std::string> &settings,
-                                                      Depth depth = Depth::Everything);
+[[nodiscard]] ExpectedAll<EvaluationPtr> evaluateFile(
+    const std::string &path, const std::vector<std::string> &settings, Depth depth = Depth::Everything);
 /// The plan's name, or that of its file.
 [[nodiscard]] std::string displayName(const Plan &plan, const std::string &path);
 

@@ -2,10 +2,10 @@
 #include "app/cli/command.h"
 #include "app/cli/outputs.h"
 
+#include "core/base/output_file.h"
 #include "core/report/chrome_trace.h"
 #include "core/report/metrics_json.h"
 #include "core/report/metrics_table.h"
-#include "core/base/output_file.h"
 #include "core/report/timeline_csv.h"
 
 namespace trainyard::cli {
@@ -20,8 +20,8 @@ struct Options {
 
 int run(const Options &options)
 {
-    const std::vector<NamedFile> outputs{{"--trace", options.trace}, {"--timeline", options.timeline}};
-    if (const Errors clashes = outputClashes(outputs, {options.plan}); !clashes.empty())
+    const std::vector<NamedFile> outputs { { "--trace", options.trace }, { "--timeline", options.timeline } };
+    if (const Errors clashes = outputClashes(outputs, { options.plan }); !clashes.empty())
         return fail(clashes);
     const auto evaluation = evaluateFile(options.plan, options.settings, Depth::Everything);
     if (!evaluation)
@@ -32,12 +32,13 @@ int run(const Options &options)
     if (!options.trace.empty()) {
         const auto written = writeOutputFile(options.trace, [&](std::ostream &out) { writeChromeTrace(result, out); });
         if (!written)
-            return fail({written.error()});
+            return fail({ written.error() });
     }
     if (!options.timeline.empty()) {
-        const auto written = writeOutputFile(options.timeline, [&](std::ostream &out) { writeTimelineCsv(result, out); });
+        const auto written =
+            writeOutputFile(options.timeline, [&](std::ostream &out) { writeTimelineCsv(result, out); });
         if (!written)
-            return fail({written.error()});
+            return fail({ written.error() });
     }
     const int printed = print(options.format == "json" ? metricsJson(result) : metricsTable(result), options.format);
     if (printed == kDone && options.requireFeasible && !result.feasible())
@@ -53,10 +54,11 @@ void addEvaluateCommand(CLI::App &app, int &exitCode)
     const Subcommand command(app, "evaluate", "Simulate one training iteration of a plan and print its metrics");
     command.text("PLAN", options->plan, "Plan file, or - for standard input").required();
     addSetOption(command, options->settings);
-    addFormatOption(command, options->format, {"table", "json"});
+    addFormatOption(command, options->format, { "table", "json" });
     command.text("--trace", options->trace, "Also write the timeline as a Chrome trace").shownAs("OUT.json");
     command.text("--timeline", options->timeline, "Also write the timeline as a table").shownAs("OUT.csv");
-    command.flag("--require-feasible", options->requireFeasible, "Exit with 1 where the plan does not fit or cannot be placed");
+    command.flag(
+        "--require-feasible", options->requireFeasible, "Exit with 1 where the plan does not fit or cannot be placed");
     command.callback([options, &exitCode] { exitCode = run(*options); });
 }
 

@@ -21,18 +21,21 @@ PartEffects partEffects(const Evaluation &evaluation)
 {
     PartEffects effects;
     EvaluationWorkspace workspace;
-    const BetterParts parts = betterParts(*evaluation.plan, builtinCatalogue(), &evaluation.layout, mostParts(evaluation.timeline.spanCount()));
+    const BetterParts parts = betterParts(
+        *evaluation.plan, builtinCatalogue(), &evaluation.layout, mostParts(evaluation.timeline.spanCount()));
     effects.leftOut = parts.leftOut;
     for (const Alternative &part : parts.list) {
         const auto better = evaluate(part.plan, builtinCatalogue(), workspace, {}, Depth::Score);
         if (better && (*better)->metrics.iterationTime)
-            effects.parts.push_back({part.id, part.label, *(*better)->metrics.iterationTime, (*better)->feasible(), because(evaluation, **better)});
+            effects.parts.push_back({ part.id, part.label, *(*better)->metrics.iterationTime, (*better)->feasible(),
+                because(evaluation, **better) });
     }
     for (const Problem &problem : evaluation.problems) {
         for (const Fix &fix : problem.fixes) {
             const auto fixed = evaluate(fix.plan, builtinCatalogue(), workspace, {}, Depth::Score);
             if (fixed && (*fixed)->metrics.iterationTime)
-                effects.fixes.push_back({problem.where, fix.label, *(*fixed)->metrics.iterationTime, (*fixed)->feasible(), because(evaluation, **fixed)});
+                effects.fixes.push_back({ problem.where, fix.label, *(*fixed)->metrics.iterationTime,
+                    (*fixed)->feasible(), because(evaluation, **fixed) });
         }
     }
     return effects;
@@ -52,7 +55,8 @@ int run(const Options &options)
     const auto selection = selectDatacenters((*evaluation)->plan, builtinCatalogue(), workspace, {}, asked);
     const Selection *ranked = selection ? &*selection : nullptr;
     return print(options.format == "json" ? explanationJson(**evaluation, std::move(parts), ranked)
-                                          : explanationTable(**evaluation, std::move(parts), ranked), options.format);
+                                          : explanationTable(**evaluation, std::move(parts), ranked),
+        options.format);
 }
 
 } // namespace
@@ -60,13 +64,19 @@ int run(const Options &options)
 void addExplainCommand(CLI::App &app, int &exitCode)
 {
     const auto options = std::make_shared<Options>();
-    const Subcommand command(app, "explain", "Say where the seconds of an iteration go, what its critical path is, what fills the GPUs, what a better part and each fix of a problem would do and why, and which datacenters to use");
+    const Subcommand command(app, "explain",
+        "Say where the seconds of an iteration go, what its critical path is, what fills the GPUs, what a better part "
+        "and each fix of a problem would do and why, and which datacenters to use");
     command.text("PLAN", options->plan, "Plan file, or - for standard input").required();
     addSetOption(command, options->settings);
-    command.text("--objective", options->objective, "Rank datacenters by: throughput, cost").oneOf({"throughput", "cost"});
-    command.number("--micro-batches", options->microBatches, "Micro-batches of each pipeline in the ranking, whatever the global batch, as the paper of Atlas fixes them; 0: the global batch stays")
+    command.text("--objective", options->objective, "Rank datacenters by: throughput, cost")
+        .oneOf({ "throughput", "cost" });
+    command
+        .number("--micro-batches", options->microBatches,
+            "Micro-batches of each pipeline in the ranking, whatever the global batch, as the paper of Atlas fixes "
+            "them; 0: the global batch stays")
         .between(0, 1'000'000);
-    addFormatOption(command, options->format, {"table", "json"});
+    addFormatOption(command, options->format, { "table", "json" });
     command.callback([options, &exitCode] { exitCode = run(*options); });
 }
 

@@ -2,8 +2,8 @@
 #include "app/cli/command.h"
 #include "app/cli/outputs.h"
 
-#include "core/report/chrome_trace.h"
 #include "core/base/output_file.h"
+#include "core/report/chrome_trace.h"
 #include "core/report/timeline_csv.h"
 
 namespace trainyard::cli {
@@ -17,12 +17,13 @@ struct Options {
 
 int run(const Options &options)
 {
-    if (const Errors clashes = outputClashes({{"--out", options.out}}, {options.plan}); !clashes.empty())
+    if (const Errors clashes = outputClashes({ { "--out", options.out } }, { options.plan }); !clashes.empty())
         return fail(clashes);
     const auto evaluation = evaluateFile(options.plan, options.settings);
     if (!evaluation)
         return fail(evaluation.error());
-    if (const Errors clashes = outputClashes({{"--out", options.out}}, filesNamedIn(*(*evaluation)->plan)); !clashes.empty())
+    if (const Errors clashes = outputClashes({ { "--out", options.out } }, filesNamedIn(*(*evaluation)->plan));
+        !clashes.empty())
         return fail(clashes);
     const auto written = writeOutputFile(options.out, [&](std::ostream &out) {
         if (options.to == "csv")
@@ -30,7 +31,7 @@ int run(const Options &options)
         else
             writeChromeTrace(**evaluation, out);
     });
-    return written ? kDone : fail({written.error()});
+    return written ? kDone : fail({ written.error() });
 }
 
 } // namespace
@@ -42,7 +43,7 @@ void addExportCommand(CLI::App &app, int &exitCode)
     command.text("PLAN", options->plan, "Plan file, or - for standard input").required();
     command.text("--to", options->to, "chrome-trace for ui.perfetto.dev, csv for spreadsheets")
         .required()
-        .oneOf({"chrome-trace", "csv"});
+        .oneOf({ "chrome-trace", "csv" });
     command.text("--out", options->out, "File to write; standard output without it").shownAs("PATH");
     addSetOption(command, options->settings);
     command.callback([options, &exitCode] { exitCode = run(*options); });

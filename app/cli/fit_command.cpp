@@ -42,8 +42,8 @@ int stoppedEarly()
 
 int run(const Options &options)
 {
-    const std::vector<NamedFile> outputs{{"--out", options.out}};
-    Errors clashes = outputClashes(outputs, {options.plan});
+    const std::vector<NamedFile> outputs { { "--out", options.out } };
+    Errors clashes = outputClashes(outputs, { options.plan });
     if (!clashes.empty())
         return fail(clashes);
     const auto plan = loadPlan(options.plan, options.settings);
@@ -63,9 +63,10 @@ int run(const Options &options)
     if (!options.out.empty() && fitting.fits && !fitting.isCancelled) {
         const auto written = writePlan(named(*fitting.plan, fitting), options.out, OutputKinds::StreamsToo);
         if (!written)
-            return fail({written.error()});
+            return fail({ written.error() });
     }
-    const int printed = print(options.format == "json" ? fittingJson(fitting, purchases) : fittingTable(fitting, purchases), options.format);
+    const int printed = print(
+        options.format == "json" ? fittingJson(fitting, purchases) : fittingTable(fitting, purchases), options.format);
     if (printed != kDone)
         return printed;
     return fitting.isCancelled ? kInterrupted : fitting.fits ? kDone : kInfeasible;
@@ -76,11 +77,13 @@ int run(const Options &options)
 void addFitCommand(CLI::App &app, int &exitCode)
 {
     const auto options = std::make_shared<Options>();
-    const Subcommand command(app, "fit", "Make a plan fit its GPUs by the cheapest steps of the memory ladder, and suggest uses of the headroom that is left");
+    const Subcommand command(app, "fit",
+        "Make a plan fit its GPUs by the cheapest steps of the memory ladder, and suggest uses of the headroom that is "
+        "left");
     command.text("PLAN", options->plan, "Plan file, or - for standard input").required();
     command.text("--out", options->out, "Write the plan that fits to this file").shownAs("PLAN");
     addSetOption(command, options->settings);
-    addFormatOption(command, options->format, {"table", "json"});
+    addFormatOption(command, options->format, { "table", "json" });
     command.callback([options, &exitCode] { exitCode = run(*options); });
 }
 

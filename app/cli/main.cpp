@@ -14,15 +14,17 @@ namespace trainyard::cli {
 
 namespace {
 
-constexpr std::size_t kMostUsageBytes = 2000;     // arguments are quoted, and may be of any length
+constexpr std::size_t kMostUsageBytes = 2000; // arguments are quoted, and may be of any length
 
 int runCommandLine(int argc, char **argv)
 {
-    CLI::App app("Trainyard without its window: evaluates plans for training large models on GPUs in several datacenters.",
-                 "trainyard-cli");
+    CLI::App app(
+        "Trainyard without its window: evaluates plans for training large models on GPUs in several datacenters.",
+        "trainyard-cli");
     app.set_version_flag("--version", "trainyard-cli " TRAINYARD_VERSION);
     app.require_subcommand(1);
-    app.footer("Exit codes: 0 done; 1 the plan is infeasible and --require-feasible was given; 2 bad usage or bad input; 3 internal; 130 stopped by Ctrl-C.");
+    app.footer("Exit codes: 0 done; 1 the plan is infeasible and --require-feasible was given; 2 bad usage or bad "
+               "input; 3 internal; 130 stopped by Ctrl-C.");
     int exitCode = kDone;
     addEvaluateCommand(app, exitCode);
     addCompareCommand(app, exitCode);
@@ -59,7 +61,8 @@ int main(int argc, char **argv)
         std::cerr << "trainyard-cli: not enough memory\n";
         return trainyard::cli::kInternal;
     } catch (const std::exception &error) {
-        std::cerr << "trainyard-cli: internal error: " << trainyard::shortened(trainyard::printable(error.what()), 400) << '\n';
+        std::cerr << "trainyard-cli: internal error: " << trainyard::shortened(trainyard::printable(error.what()), 400)
+                  << '\n';
         return trainyard::cli::kInternal;
     }
 }

@@ -13,8 +13,8 @@ namespace {
 
 /// A regular file, there or yet to be made.
 struct Identity {
-    std::string target;            // without links; empty: no regular file
-    struct stat status{};
+    std::string target; // without links; empty: no regular file
+    struct stat status { };
     bool isThere = false;
 
     [[nodiscard]] bool isSameAs(const Identity &other) const
@@ -22,7 +22,8 @@ struct Identity {
         if (target.empty() || other.target.empty())
             return false;
         return target == other.target
-            || (isThere && other.isThere && status.st_dev == other.status.st_dev && status.st_ino == other.status.st_ino);
+            || (isThere && other.isThere && status.st_dev == other.status.st_dev
+                && status.st_ino == other.status.st_ino);
     }
 };
 
@@ -58,7 +59,8 @@ Errors outputClashes(const std::vector<NamedFile> &outputs, const std::vector<st
 {
     Errors errors;
     const auto clash = [&](const NamedFile &output, const std::string &with) {
-        errors.push_back({ErrorCode::CannotWrite, output.option + " " + output.path, "would overwrite " + with, "another file"});
+        errors.push_back(
+            { ErrorCode::CannotWrite, output.option + " " + output.path, "would overwrite " + with, "another file" });
     };
     const Identity printed = identityOfStream(STDOUT_FILENO);
     for (std::size_t i = 0; i < outputs.size(); ++i) {

@@ -12,12 +12,12 @@
 namespace trainyard::cli {
 
 struct NamedFile {
-    std::string option;            // "--out", as a message calls it
-    std::string path;              // empty: not asked for
+    std::string option; // "--out", as a message calls it
+    std::string path; // empty: not asked for
 };
 
-/// Empty, or one error for each output that is the same file (by name, by link or by inode) as an input or another output.
-/// Pipes, devices and standard output hold nothing that could be destroyed.
+/// Empty, or one error for each output that is the same file (by name, by link or by inode) as an input or another
+/// output. Pipes, devices and standard output hold nothing that could be destroyed.
 [[nodiscard]] Errors outputClashes(const std::vector<NamedFile> &outputs, const std::vector<std::string> &inputs);
 
 /// The files that evaluating the plan reads beside its own: a model's config.json, a trace of requests.

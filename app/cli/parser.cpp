@@ -40,7 +40,10 @@ Option Option::showingDefault() const
     return Option(m_option->capture_default_str());
 }
 
-Subcommand::Subcommand(CLI::App &app, const std::string &name, const std::string &help) : m_command(app.add_subcommand(name, help)) {}
+Subcommand::Subcommand(CLI::App &app, const std::string &name, const std::string &help)
+    : m_command(app.add_subcommand(name, help))
+{
+}
 
 Option Subcommand::text(const std::string &name, std::string &value, const std::string &help) const
 {

@@ -1,7 +1,8 @@
 #pragma once
 // SPDX-License-Identifier: GPL-3.0-or-later
-// How a command describes what it takes. CLI11 stands behind it: its templates cost five seconds in every file that sees
-// them, so that only parser.cpp and main.cpp do. Main thread only; what options are written to outlives the parsing.
+// How a command describes what it takes. CLI11 stands behind it: its templates cost five seconds in every file that
+// sees them, so that only parser.cpp and main.cpp do. Main thread only; what options are written to outlives the
+// parsing.
 
 #include <functional>
 #include <string>
@@ -10,14 +11,17 @@
 namespace CLI {
 class App;
 class Option;
-}
+} // namespace CLI
 
 namespace trainyard::cli {
 
 /// An option, or an argument by place, while it is described.
 class Option {
 public:
-    explicit Option(CLI::Option *option) : m_option(option) {}
+    explicit Option(CLI::Option *option)
+        : m_option(option)
+    {
+    }
     Option required() const;
     /// What stands for its value in the help.
     Option shownAs(const std::string &text) const;

@@ -27,7 +27,8 @@ std::filesystem::path programBesideThis()
 }
 
 /// The child: the plan comes through the pipe, relative names of files are those of the plan's folder.
-[[noreturn]] void become(const std::filesystem::path &program, const std::string &folder, const std::string &out, std::array<int, 2> pipe)
+[[noreturn]] void become(
+    const std::filesystem::path &program, const std::string &folder, const std::string &out, std::array<int, 2> pipe)
 {
     ::dup2(pipe[0], STDIN_FILENO);
     ::close(pipe[0]);
@@ -53,21 +54,24 @@ bool feed(int descriptor, std::string_view text)
 
 Expected<void> writePdfReport(const Evaluation &evaluation, const std::string &path)
 {
-    const auto failed = [&](const std::string &what, const std::string &right) { return std::unexpected(Error{ErrorCode::CannotWrite, path, what, right}); };
+    const auto failed = [&](const std::string &what, const std::string &right) {
+        return std::unexpected(Error { ErrorCode::CannotWrite, path, what, right });
+    };
     const std::filesystem::path program = programBesideThis();
     if (program.empty() || ::access(program.c_str(), X_OK) != 0)
-        return failed("a PDF is made by the program trainyard, which is not beside trainyard-cli", "an installation with the window, or a name that ends in .html");
+        return failed("a PDF is made by the program trainyard, which is not beside trainyard-cli",
+            "an installation with the window, or a name that ends in .html");
     std::error_code ignored;
     const std::string out = std::filesystem::absolute(path, ignored).string();
     const std::string text = formatPlan(withModelInside(*evaluation.plan, evaluation.model));
-    std::array<int, 2> pipe{};
+    std::array<int, 2> pipe {};
     if (::pipe(pipe.data()) != 0)
         return failed("no pipe could be made", {});
     const pid_t child = ::fork();
     if (child == 0)
         become(program, evaluation.plan->baseDir, out, pipe);
     ::close(pipe[0]);
-    const auto before = std::signal(SIGPIPE, SIG_IGN);   // a child that has ended is told by its exit code
+    const auto before = std::signal(SIGPIPE, SIG_IGN); // a child that has ended is told by its exit code
     const bool isFed = child > 0 && feed(pipe[1], text);
     ::close(pipe[1]);
     int status = 0;

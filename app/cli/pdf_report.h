@@ -1,6 +1,7 @@
 #pragma once
 // SPDX-License-Identifier: GPL-3.0-or-later
-// A report as PDF, which needs fonts: trainyard-cli has none and asks the program `trainyard` beside it, without a display.
+// A report as PDF, which needs fonts: trainyard-cli has none and asks the program `trainyard` beside it, without a
+// display.
 
 #include "core/evaluate/evaluation.h"
 

@@ -16,8 +16,8 @@ void Progress::show(std::size_t done, std::size_t all)
     const double seconds = std::chrono::duration<double>(now - m_started).count();
     const double rate = seconds > 0 ? double(done) / seconds : 0;
     char line[128];
-    const int width = std::snprintf(line, sizeof line, "%zu of %zu %s, %.0f/s, %.0f s left", done, all, m_what.c_str(), rate,
-                                    rate > 0 ? double(all - done) / rate : 0.0);
+    const int width = std::snprintf(line, sizeof line, "%zu of %zu %s, %.0f/s, %.0f s left", done, all, m_what.c_str(),
+        rate, rate > 0 ? double(all - done) / rate : 0.0);
     const int padding = width < int(m_width) ? int(m_width) - width : 0;
     std::fprintf(stderr, "\r%s%*s", line, padding, "");
     std::fflush(stderr);

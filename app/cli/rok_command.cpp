@@ -22,11 +22,14 @@ int run(const Options &options)
         return fail(own.error());
     const PlanPtr plan = (*own)->plan;
     if (const std::string why = whyNoRok(*plan); !why.empty())
-        return fail({{ErrorCode::BadValue, "profile", why, "a plan without a profile"}});
+        return fail({ { ErrorCode::BadValue, "profile", why, "a plan without a profile" } });
     Interruption interruption;
     EvaluationWorkspace workspace;
     const RokCurve curve = rokCurve(plan, builtinCatalogue(), workspace, interruption.token());
-    const int printed = print(options.format == "json" ? rokJson(curve) : options.format == "csv" ? rokCsv(curve) : rokTable(curve), options.format);
+    const int printed = print(options.format == "json" ? rokJson(curve)
+            : options.format == "csv"                  ? rokCsv(curve)
+                                                       : rokTable(curve),
+        options.format);
     if (curve.isStopped)
         std::cerr << "stopped: the points that were done are printed\n";
     return printed != kDone ? printed : curve.isStopped ? kInterrupted : kDone;
@@ -37,10 +40,11 @@ int run(const Options &options)
 void addRokCommand(CLI::App &app, int &exitCode)
 {
     const auto options = std::make_shared<Options>();
-    const Subcommand command(app, "rok", "Recompute, offload or keep: what each way of treating activations takes and reaches, over micro-batch sizes");
+    const Subcommand command(app, "rok",
+        "Recompute, offload or keep: what each way of treating activations takes and reaches, over micro-batch sizes");
     command.text("PLAN", options->plan, "Plan file, or - for standard input").required();
     addSetOption(command, options->settings);
-    addFormatOption(command, options->format, {"table", "json", "csv"});
+    addFormatOption(command, options->format, { "table", "json", "csv" });
     command.callback([options, &exitCode] { exitCode = run(*options); });
 }
 

@@ -13,9 +13,9 @@ namespace trainyard::cli {
 
 namespace {
 
-constexpr int kEnding[] = {SIGINT, SIGTERM, SIGHUP, SIGPIPE, SIGXFSZ, SIGXCPU};
+constexpr int kEnding[] = { SIGINT, SIGTERM, SIGHUP, SIGPIPE, SIGXFSZ, SIGXCPU };
 
-std::atomic<int> interruptionPipe{-1};     // -1: Ctrl-C ends the program
+std::atomic<int> interruptionPipe { -1 }; // -1: Ctrl-C ends the program
 static_assert(std::atomic<int>::is_always_lock_free, "a handler of signals reads it");
 
 void onSignal(int number)
@@ -30,7 +30,7 @@ void onSignal(int number)
     }
     removeUnfinishedOutputs();
     std::signal(number, SIG_DFL);
-    ::raise(number);               // blocked until the handler returns; then the program ends by it
+    ::raise(number); // blocked until the handler returns; then the program ends by it
 }
 
 } // namespace
@@ -38,10 +38,10 @@ void onSignal(int number)
 void cleanUpOnSignals()
 {
     for (const int number : kEnding) {
-        struct sigaction action{};
+        struct sigaction action { };
         action.sa_handler = &onSignal;
         action.sa_flags = SA_RESTART;
-        struct sigaction old{};
+        struct sigaction old { };
         if (::sigaction(number, nullptr, &old) == 0 && old.sa_handler != SIG_IGN)
             ::sigaction(number, &action, nullptr);
     }
@@ -50,7 +50,7 @@ void cleanUpOnSignals()
 Interruption::Interruption()
 {
     if (::pipe2(m_wake, O_CLOEXEC) != 0)
-        return;                    // no descriptors left: Ctrl-C ends the program
+        return; // no descriptors left: Ctrl-C ends the program
     interruptionPipe = m_wake[1];
     m_listener = std::thread([this] {
         char what = 0;

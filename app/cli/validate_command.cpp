@@ -56,7 +56,7 @@ Errors unknownSources(const std::vector<std::string> &wanted, const std::vector<
             for (const std::string &name : names)
                 right += (right.empty() ? "one of " : ", ") + name;
         }
-        errors.push_back({ErrorCode::UnknownName, "--source " + source, "no rows are from this source", right});
+        errors.push_back({ ErrorCode::UnknownName, "--source " + source, "no rows are from this source", right });
     }
     return errors;
 }
@@ -68,7 +68,8 @@ void filter(std::vector<RowSet> &sets, const Options &options)
         return !options.sources.empty() && std::ranges::find(options.sources, set.source) == options.sources.end();
     });
     for (RowSet &set : sets)
-        std::erase_if(set.rows, [&](const ValidationRow &row) { return !options.role.empty() && options.role != toString(row.role); });
+        std::erase_if(set.rows,
+            [&](const ValidationRow &row) { return !options.role.empty() && options.role != toString(row.role); });
 }
 
 std::string text(const Validation &validation, const Options &options)
@@ -78,7 +79,8 @@ std::string text(const Validation &validation, const Options &options)
     if (options.format == "csv")
         return validationCsv(validation);
     if (options.format == "markdown")
-        return validationMarkdown(validation, options.files.empty() && options.sources.empty() ? leftOutRows() : std::vector<LeftOutRow>());
+        return validationMarkdown(
+            validation, options.files.empty() && options.sources.empty() ? leftOutRows() : std::vector<LeftOutRow>());
     return validationTable(validation, !options.sources.empty() || !options.files.empty());
 }
 
@@ -98,15 +100,20 @@ int run(const Options &options)
         return fail(errors);
     filter(*sets, options);
     if (std::ranges::all_of(*sets, [](const RowSet &set) { return set.rows.empty(); }))
-        return fail({{ErrorCode::BadValue, options.files.empty() ? "--source, --role" : "--rows", "no row is left to compare", "a file with rows, or fewer filters"}});
+        return fail({ { ErrorCode::BadValue, options.files.empty() ? "--source, --role" : "--rows",
+            "no row is left to compare", "a file with rows, or fewer filters" } });
     Interruption interruption;
     Progress progress("rows");
-    ValidationRun run = runRows(*sets, builtinCatalogue(), {.stop = interruption.token(), .progress = [&](std::size_t done, std::size_t all) { progress.show(done, all); }});
+    ValidationRun run = runRows(*sets, builtinCatalogue(),
+        { .stop = interruption.token(),
+            .progress = [&](std::size_t done, std::size_t all) { progress.show(done, all); } });
     progress.clear();
     const bool isComplete = run.isComplete;
     std::vector<LabelCoverage> coverage = coverageOf(run, origin(options), builtinCatalogue(), interruption.token());
-    const bool isAnyPredicted = std::ranges::any_of(run.results, [](const ValidationResult &r) { return r.predicted.has_value(); });
-    const int printed = print(text(summarised(*sets, std::move(run), builtinGates(), std::move(coverage)), options), options.format);
+    const bool isAnyPredicted =
+        std::ranges::any_of(run.results, [](const ValidationResult &r) { return r.predicted.has_value(); });
+    const int printed =
+        print(text(summarised(*sets, std::move(run), builtinGates(), std::move(coverage)), options), options.format);
     if (printed != kDone)
         return printed;
     if (isComplete)
@@ -123,8 +130,9 @@ void addValidateCommand(CLI::App &app, int &exitCode)
     const Subcommand command(app, "validate", "Compare the model with published measurements, row by row");
     command.texts("--source", options->sources, "Only rows of this source; may be repeated").shownAs("NAME").oneEach();
     command.texts("--rows", options->files, "Rows of your own instead of the built-in ones").shownAs("FILE...");
-    command.text("--role", options->role, "Only rows that parameters were fitted to (fit) or never (test)").oneOf({"fit", "test"});
-    addFormatOption(command, options->format, {"table", "json", "csv", "markdown"});
+    command.text("--role", options->role, "Only rows that parameters were fitted to (fit) or never (test)")
+        .oneOf({ "fit", "test" });
+    addFormatOption(command, options->format, { "table", "json", "csv", "markdown" });
     command.callback([options, &exitCode] { exitCode = run(*options); });
 }
 

@@ -72,7 +72,8 @@ QString nameToSave(QWidget *parent, const QString &title, const QString &suggest
 QString Dialogs::planToOpen(QWidget *parent, const QString &folder)
 {
     return fileToOpen(parent, tr("Open a plan"), folder,
-                      tr("Plans and reports (*.trainyard.json *.json *.html *.htm *.pdf);;Trainyard plans (*.trainyard.json *.json);;All files (*)"));
+        tr("Plans and reports (*.trainyard.json *.json *.html *.htm *.pdf);;Trainyard plans (*.trainyard.json "
+           "*.json);;All files (*)"));
 }
 
 QString Dialogs::planToSave(QWidget *parent, const QString &suggestion)
@@ -90,7 +91,8 @@ QString Dialogs::configToOpen(QWidget *parent, const QString &folder)
 
 QString Dialogs::rowsToOpen(QWidget *parent, const QString &folder)
 {
-    return fileToOpen(parent, tr("Validate rows of your own"), folder, tr("Rows with measurements (*.json);;All files (*)"));
+    return fileToOpen(
+        parent, tr("Validate rows of your own"), folder, tr("Rows with measurements (*.json);;All files (*)"));
 }
 
 QString Dialogs::fileToSave(QWidget *parent, const QString &title, const QString &suggestion, const QString &filter)
@@ -110,24 +112,28 @@ QString Dialogs::pictureToSave(QWidget *parent, const QString &suggestion)
 
 Prompts::Unsaved Dialogs::unsavedChanges(QWidget *parent, const QString &planName)
 {
-    QMessageBox box(QMessageBox::NoIcon, tr("Unsaved changes"), tr("Save the changes to “%1”?").arg(planName), QMessageBox::NoButton, parent);
+    QMessageBox box(QMessageBox::NoIcon, tr("Unsaved changes"), tr("Save the changes to “%1”?").arg(planName),
+        QMessageBox::NoButton, parent);
     box.setInformativeText(tr("Otherwise they are lost."));
     const QPushButton *save = box.addButton(QMessageBox::Save);
     const QPushButton *discard = box.addButton(tr("Don't save"), QMessageBox::DestructiveRole);
     box.addButton(QMessageBox::Cancel);
     box.setDefaultButton(QMessageBox::Save);
     box.exec();
-    return box.clickedButton() == save ? Unsaved::Save : box.clickedButton() == discard ? Unsaved::Discard : Unsaved::Cancel;
+    return box.clickedButton() == save   ? Unsaved::Save
+        : box.clickedButton() == discard ? Unsaved::Discard
+                                         : Unsaved::Cancel;
 }
 
 void Dialogs::about(QWidget *parent)
 {
-    QMessageBox box(QMessageBox::NoIcon, tr("About Trainyard"), QStringLiteral("<h3>Trainyard %1</h3>").arg(QStringLiteral(TRAINYARD_VERSION)),
-                    QMessageBox::Close, parent);
+    QMessageBox box(QMessageBox::NoIcon, tr("About Trainyard"),
+        QStringLiteral("<h3>Trainyard %1</h3>").arg(QStringLiteral(TRAINYARD_VERSION)), QMessageBox::Close, parent);
     box.setIconPixmap(QIcon(QStringLiteral(":/icons/trainyard.svg")).pixmap(64));
     box.setInformativeText(tr("Plans the training of large models on clusters that span datacenters.<br><br>"
                               "Free software under the GNU General Public License, version 3 or later.<br>"
-                              "Built with Qt %1 and QCustomPlot.").arg(QLatin1String(qVersion())));
+                              "Built with Qt %1 and QCustomPlot.")
+                               .arg(QLatin1String(qVersion())));
     box.exec();
 }
 

@@ -28,7 +28,8 @@ namespace {
 
 QString stateFolder()
 {
-    return QDir(QStandardPaths::writableLocation(QStandardPaths::AppLocalDataLocation)).filePath(QStringLiteral("recovery"));
+    return QDir(QStandardPaths::writableLocation(QStandardPaths::AppLocalDataLocation))
+        .filePath(QStringLiteral("recovery"));
 }
 
 int runWindow(QApplication &application, const Options &options)
@@ -43,7 +44,7 @@ int runWindow(QApplication &application, const Options &options)
 
     const ThemeKind wanted = isPicture ? ThemeKind::Dark : MainWindow::rememberedTheme();
     applyTheme(application, options.theme.value_or(wanted));
-    MainWindow window({document, bridge, effects, catalogue}, recent, dialogs);
+    MainWindow window({ document, bridge, effects, catalogue }, recent, dialogs);
     if (isPicture) {
         window.setMinimumSize(0, 0);
         window.resize(options.size);
@@ -65,10 +66,13 @@ int runWindow(QApplication &application, const Options &options)
         window.workbench().reveal(window.workbench().datacenters);
     if (options.showsValidation) {
         // Opening a plan brings the workbench; the page that was asked for comes after it.
-        QObject::connect(&document, &PlanDocument::replaced, &window, [&window] { window.showValidation(); }, Qt::SingleShotConnection);
+        QObject::connect(
+            &document, &PlanDocument::replaced, &window, [&window] { window.showValidation(); },
+            Qt::SingleShotConnection);
     }
     if (options.showsNewPlan)
-        QObject::connect(&document, &PlanDocument::replaced, &window, [&window] { window.showNewPlan(); }, Qt::SingleShotConnection);
+        QObject::connect(
+            &document, &PlanDocument::replaced, &window, [&window] { window.showNewPlan(); }, Qt::SingleShotConnection);
     return QApplication::exec();
 }
 
@@ -91,22 +95,24 @@ std::expected<trainyard::Options, QString> parseWithoutDisplay(int argc, char **
     return trainyard::parseOptions(QCoreApplication::arguments().mid(1));
 }
 
-// "-platform", "-style" and the like, which QApplication takes out of the arguments; ours have two dashes or one letter.
+// "-platform", "-style" and the like, which QApplication takes out of the arguments; ours have two dashes or one
+// letter.
 bool hasToolkitOptions(int argc, char **argv)
 {
-    return std::any_of(argv + 1, argv + argc, [](const char *text) { return text[0] == '-' && text[1] != '-' && qstrlen(text) > 2; });
+    return std::any_of(
+        argv + 1, argv + argc, [](const char *text) { return text[0] == '-' && text[1] != '-' && qstrlen(text) > 2; });
 }
 
 // A save that is under way when the desktop ends leaves nothing half written; the program then ends as it would have.
 void cleanUpOnSignals()
 {
-    for (const int number : {SIGINT, SIGTERM, SIGHUP}) {
+    for (const int number : { SIGINT, SIGTERM, SIGHUP }) {
         const auto before = std::signal(number, [](int received) {
             trainyard::removeUnfinishedOutputs();
             std::signal(received, SIG_DFL);
             std::raise(received);
         });
-        if (before == SIG_IGN)         // nohup
+        if (before == SIG_IGN) // nohup
             std::signal(number, SIG_IGN);
     }
 }
@@ -119,7 +125,8 @@ int main(int argc, char **argv)
     cleanUpOnSignals();
     // Help, a picture and what is wrong with the options need no display.
     auto options = parseWithoutDisplay(argc, argv);
-    if (options && (!options->screenshot.isEmpty() || !options->report.isEmpty()) && qEnvironmentVariableIsEmpty("QT_QPA_PLATFORM"))
+    if (options && (!options->screenshot.isEmpty() || !options->report.isEmpty())
+        && qEnvironmentVariableIsEmpty("QT_QPA_PLATFORM"))
         qputenv("QT_QPA_PLATFORM", "offscreen");
     const bool isForToolkit = !options && hasToolkitOptions(argc, argv);
     if (!options && !isForToolkit) {

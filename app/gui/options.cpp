@@ -16,7 +16,7 @@ QString tr(const char *text)
     return QCoreApplication::translate("Options", text);
 }
 
-constexpr int kLongestSide = 8192;     // a picture of that square takes 256 MiB
+constexpr int kLongestSide = 8192; // a picture of that square takes 256 MiB
 
 std::optional<QSize> parseSize(const QString &text)
 {
@@ -49,15 +49,22 @@ std::expected<Options, QString> parseOptions(const QStringList &arguments)
     parser.setApplicationDescription(tr("Plans the training of large models on clusters that span datacenters."));
     parser.addHelpOption();
     parser.addVersionOption();
-    const QCommandLineOption screenshot(QStringLiteral("screenshot"), tr("Render the main window into a PNG file and exit."), QStringLiteral("OUT.png"));
-    const QCommandLineOption size(QStringLiteral("size"), tr("Size of the screenshot, 1440x900 unless told."), QStringLiteral("WIDTHxHEIGHT"));
-    const QCommandLineOption theme(QStringLiteral("theme"), tr("system, light, dark or high-contrast."), QStringLiteral("NAME"));
-    const QCommandLineOption page(QStringLiteral("page"), tr("What to show: plan, datacenters (the plan, with their ranking in front), memory (the plan, with what fills its GPUs and what to do about it), validation, or new (the sheet for a new plan)."), QStringLiteral("NAME"), QStringLiteral("plan"));
+    const QCommandLineOption screenshot(QStringLiteral("screenshot"),
+        tr("Render the main window into a PNG file and exit."), QStringLiteral("OUT.png"));
+    const QCommandLineOption size(
+        QStringLiteral("size"), tr("Size of the screenshot, 1440x900 unless told."), QStringLiteral("WIDTHxHEIGHT"));
+    const QCommandLineOption theme(
+        QStringLiteral("theme"), tr("system, light, dark or high-contrast."), QStringLiteral("NAME"));
+    const QCommandLineOption page(QStringLiteral("page"),
+        tr("What to show: plan, datacenters (the plan, with their ranking in front), memory (the plan, with what fills "
+           "its GPUs and what to do about it), validation, or new (the sheet for a new plan)."),
+        QStringLiteral("NAME"), QStringLiteral("plan"));
     const QCommandLineOption report(QStringLiteral("report"), tr("Write the plan's report as PDF to --out and exit."));
     const QCommandLineOption out(QStringLiteral("out"), tr("File of the report."), QStringLiteral("OUT.pdf"));
-    parser.addOptions({screenshot, size, theme, page, report, out});
-    parser.addPositionalArgument(QStringLiteral("PLAN"), tr("Plan file to open; the first sample unless told."), QStringLiteral("[PLAN]"));
-    if (!parser.parse(QStringList{QCoreApplication::applicationFilePath()} + arguments))
+    parser.addOptions({ screenshot, size, theme, page, report, out });
+    parser.addPositionalArgument(
+        QStringLiteral("PLAN"), tr("Plan file to open; the first sample unless told."), QStringLiteral("[PLAN]"));
+    if (!parser.parse(QStringList { QCoreApplication::applicationFilePath() } + arguments))
         return std::unexpected(parser.errorText());
     if (parser.isSet(QStringLiteral("help")))
         parser.showHelp();
@@ -75,19 +82,24 @@ std::expected<Options, QString> parseOptions(const QStringList &arguments)
     if (parser.isSet(size)) {
         const auto parsed = parseSize(parser.value(size));
         if (!parsed)
-            return std::unexpected(tr("--size %1: expected WIDTHxHEIGHT such as 1440x900, each from 10 to %2").arg(parser.value(size)).arg(kLongestSide));
+            return std::unexpected(tr("--size %1: expected WIDTHxHEIGHT such as 1440x900, each from 10 to %2")
+                                       .arg(parser.value(size))
+                                       .arg(kLongestSide));
         options.size = *parsed;
     }
     options.showsValidation = parser.value(page) == QStringLiteral("validation");
     options.showsDatacenters = parser.value(page) == QStringLiteral("datacenters");
     options.showsMemory = parser.value(page) == QStringLiteral("memory");
     options.showsNewPlan = parser.value(page) == QStringLiteral("new");
-    if (!options.showsValidation && !options.showsDatacenters && !options.showsMemory && !options.showsNewPlan && parser.value(page) != QStringLiteral("plan"))
-        return std::unexpected(tr("--page %1: expected plan, datacenters, memory, validation or new").arg(parser.value(page)));
+    if (!options.showsValidation && !options.showsDatacenters && !options.showsMemory && !options.showsNewPlan
+        && parser.value(page) != QStringLiteral("plan"))
+        return std::unexpected(
+            tr("--page %1: expected plan, datacenters, memory, validation or new").arg(parser.value(page)));
     if (parser.isSet(theme)) {
         options.theme = parseTheme(parser.value(theme));
         if (!options.theme)
-            return std::unexpected(tr("--theme %1: expected system, light, dark or high-contrast").arg(parser.value(theme)));
+            return std::unexpected(
+                tr("--theme %1: expected system, light, dark or high-contrast").arg(parser.value(theme)));
     }
     return options;
 }

@@ -14,14 +14,14 @@
 namespace trainyard {
 
 struct Options {
-    QString plan;                          // path; empty: the first sample
-    QString screenshot;                    // path of a PNG; empty: show the window
-    QSize size{1440, 900};                 // of the screenshot
-    bool showsValidation = false;          // the validation page instead of the workbench
-    bool showsDatacenters = false;         // the workbench with the ranking of datacenters in front
-    bool showsMemory = false;              // the workbench with all that is about memory in front
-    QString report;                        // path of a PDF that is written in place of a window; empty: none
-    bool showsNewPlan = false;             // the sheet for a new plan
+    QString plan; // path; empty: the first sample
+    QString screenshot; // path of a PNG; empty: show the window
+    QSize size { 1440, 900 }; // of the screenshot
+    bool showsValidation = false; // the validation page instead of the workbench
+    bool showsDatacenters = false; // the workbench with the ranking of datacenters in front
+    bool showsMemory = false; // the workbench with all that is about memory in front
+    QString report; // path of a PDF that is written in place of a window; empty: none
+    bool showsNewPlan = false; // the sheet for a new plan
     std::optional<ThemeKind> theme;
 };
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/gui/report.h"
 
-#include "core/base/printable.h"
 #include "core/advice/evaluate.h"
+#include "core/base/printable.h"
 #include "core/plan/plan_io.h"
 #include "views/export/pdf_report.h"
 
@@ -28,7 +28,7 @@ ExpectedAll<Plan> planAt(const QString &path)
         return readPlan(path.toStdString());
     const auto text = readStandardInput(kPlanFile);
     if (!text)
-        return std::unexpected(Errors{text.error()});
+        return std::unexpected(Errors { text.error() });
     return parsePlan(*text, "stdin", QDir::currentPath().toStdString());
 }
 
@@ -44,8 +44,9 @@ int writeReport(const QString &plan, const QString &out)
     if (!evaluation)
         return fail(evaluation.error());
     const std::string &name = (*evaluation)->plan->name;
-    const auto written = writePdfReport(*evaluation, name.empty() ? QFileInfo(plan).fileName() : QString::fromStdString(name), out);
-    return written ? 0 : fail({written.error()});
+    const auto written =
+        writePdfReport(*evaluation, name.empty() ? QFileInfo(plan).fileName() : QString::fromStdString(name), out);
+    return written ? 0 : fail({ written.error() });
 }
 
 } // namespace trainyard

@@ -1,6 +1,7 @@
 #pragma once
 // SPDX-License-Identifier: GPL-3.0-or-later
-// `trainyard --report PLAN --out OUT.pdf`: a report without a window, for scripts and for trainyard-cli, which knows no fonts.
+// `trainyard --report PLAN --out OUT.pdf`: a report without a window, for scripts and for trainyard-cli, which knows no
+// fonts.
 
 #include <QString>
 

@@ -19,7 +19,10 @@ constexpr int kSettleMs = 400, kEffectsMs = 8000, kGiveUpMs = 120000;
 } // namespace
 
 Screenshot::Screenshot(MainWindow &window, QString path, QSize size, bool isOfValidation)
-    : QObject(&window), m_window(window), m_path(std::move(path)), m_size(size)
+    : QObject(&window)
+    , m_window(window)
+    , m_path(std::move(path))
+    , m_size(size)
 {
     m_settle.setSingleShot(true);
     m_giveUp.setSingleShot(true);
@@ -50,7 +53,7 @@ void Screenshot::take()
 {
     m_window.resize(m_size);
     QCoreApplication::processEvents();
-    const qreal scale = m_window.devicePixelRatioF();   // the picture is as sharp as the screen would be
+    const qreal scale = m_window.devicePixelRatioF(); // the picture is as sharp as the screen would be
     QImage image(m_size * scale, QImage::Format_ARGB32_Premultiplied);
     image.setDevicePixelRatio(scale);
     image.fill(m_window.palette().color(QPalette::Window));

@@ -1,7 +1,7 @@
 #pragma once
 // SPDX-License-Identifier: GPL-3.0-or-later
-// `trainyard --screenshot`: waits until the window shows a finished evaluation, or a finished validation, renders it and
-// ends the program.
+// `trainyard --screenshot`: waits until the window shows a finished evaluation, or a finished validation, renders it
+// and ends the program.
 
 #include "views/window/main_window.h"
 

@@ -39,8 +39,11 @@ int largestNode(const Cluster &cluster)
 /// In a node or in several whole ones.
 bool canHoldGroup(const Cluster &cluster, int tensor)
 {
-    const auto holds = [tensor](const Pool &pool) { return tensor <= pool.gpusPerNode || (tensor % pool.gpusPerNode == 0 && tensor <= pool.gpus()); };
-    return std::ranges::any_of(cluster.datacenters, [&](const Datacenter &datacenter) { return std::ranges::any_of(datacenter.pools, holds); });
+    const auto holds = [tensor](const Pool &pool) {
+        return tensor <= pool.gpusPerNode || (tensor % pool.gpusPerNode == 0 && tensor <= pool.gpus());
+    };
+    return std::ranges::any_of(cluster.datacenters,
+        [&](const Datacenter &datacenter) { return std::ranges::any_of(datacenter.pools, holds); });
 }
 
 void addTensor(std::vector<Alternative> &out, const Plan &plan, const ModelSpec *model)
@@ -71,18 +74,18 @@ void addPipeline(std::vector<Alternative> &out, const Plan &plan, const ModelSpe
     for (int p = 1; model && p <= layers; ++p)
         if (layers % p == 0)
             values.insert(p);
-    values.insert({std::max(1, now.pipeline - 1), now.pipeline, now.pipeline + 1});
+    values.insert({ std::max(1, now.pipeline - 1), now.pipeline, now.pipeline + 1 });
     std::vector<Choice<int>> choices = numbers(values);
     for (Choice<int> &c : choices) {
         if (model && stageFacts(plan).hasLayers && c.value * now.chunks > layers)
             c.blocked = "the model has " + std::to_string(layers) + " layers";
         else if (c.value > most)
-            c.blocked = c.key + " stages need " + std::to_string(c.value * now.tensor * now.context) + " GPUs, the cluster has "
-                + std::to_string(plan.cluster.gpus());
+            c.blocked = c.key + " stages need " + std::to_string(c.value * now.tensor * now.context)
+                + " GPUs, the cluster has " + std::to_string(plan.cluster.gpus());
     }
     addGroup(out, plan, "pipeline", "Pipeline stages", choices, now.pipeline, [](Plan &p, int stages) {
         p.parallelism.pipeline = stages;
-        p.placement.stages.clear();   // pins count stages; they cannot hold for another number
+        p.placement.stages.clear(); // pins count stages; they cannot hold for another number
         if (stages == 1) {
             p.parallelism.virtualPipeline = 1;
             p.schedule = scheduleForChunks(p.schedule, 1);
@@ -99,18 +102,20 @@ void addData(std::vector<Alternative> &out, const Plan &plan)
     for (int d = most; d >= 1; d /= 2)
         values.insert(d);
     if (now.data)
-        values.insert({std::max(1, *now.data - 1), *now.data, *now.data + 1});
-    std::vector<Choice<Auto<int>>> choices{{std::nullopt, "auto", "auto", {}}};
+        values.insert({ std::max(1, *now.data - 1), *now.data, *now.data + 1 });
+    std::vector<Choice<Auto<int>>> choices { { std::nullopt, "auto", "auto", {} } };
     for (const int d : values) {
         const std::string text = std::to_string(d);
         std::string blocked;
         if (d > most)
-            blocked = text + " replicas need " + std::to_string(d * group) + " GPUs, the cluster has " + std::to_string(plan.cluster.gpus());
+            blocked = text + " replicas need " + std::to_string(d * group) + " GPUs, the cluster has "
+                + std::to_string(plan.cluster.gpus());
         else if (d > plan.workload.globalBatch && plan.workload.globalBatch > 0)
             blocked = "the global batch has " + std::to_string(plan.workload.globalBatch) + " sequences";
-        choices.push_back({d, text, text, blocked});
+        choices.push_back({ d, text, text, blocked });
     }
-    addGroup(out, plan, "data", "Data parallel", choices, now.data, [](Plan &p, Auto<int> d) { p.parallelism.data = d; });
+    addGroup(
+        out, plan, "data", "Data parallel", choices, now.data, [](Plan &p, Auto<int> d) { p.parallelism.data = d; });
 }
 
 void addContext(std::vector<Alternative> &out, const Plan &plan)
@@ -123,10 +128,11 @@ void addContext(std::vector<Alternative> &out, const Plan &plan)
         if (c.value * now.tensor * now.pipeline > plan.cluster.gpus())
             c.blocked = "one replica would need " + std::to_string(c.value * now.tensor * now.pipeline) + " GPUs";
         else if (plan.workload.sequenceLength % (2 * c.value) != 0 && c.value > 1)
-            c.blocked = "a sequence of " + std::to_string(plan.workload.sequenceLength) + " tokens does not divide into "
-                + std::to_string(2 * c.value) + " balanced pieces";
+            c.blocked = "a sequence of " + std::to_string(plan.workload.sequenceLength)
+                + " tokens does not divide into " + std::to_string(2 * c.value) + " balanced pieces";
     }
-    addGroup(out, plan, "context", "Context parallel", choices, now.context, [](Plan &p, int c) { p.parallelism.context = c; });
+    addGroup(out, plan, "context", "Context parallel", choices, now.context,
+        [](Plan &p, int c) { p.parallelism.context = c; });
 }
 
 void addExpert(std::vector<Alternative> &out, const Plan &plan, const ModelSpec *model)
@@ -139,15 +145,17 @@ void addExpert(std::vector<Alternative> &out, const Plan &plan, const ModelSpec 
     for (Choice<int> &c : choices)
         if (model->experts % c.value != 0)
             c.blocked = std::to_string(model->experts) + " experts do not divide by " + c.key;
-    addGroup(out, plan, "expert", "Expert parallel", choices, degreesOf(plan).expert, [](Plan &p, int e) { p.parallelism.expert = e; });
+    addGroup(out, plan, "expert", "Expert parallel", choices, degreesOf(plan).expert,
+        [](Plan &p, int e) { p.parallelism.expert = e; });
 }
 
 void addVirtual(std::vector<Alternative> &out, const Plan &plan, const ModelSpec *model)
 {
     const int own = plan.parallelism.virtualPipeline, stages = degreesOf(plan).pipeline;
-    std::set<int> values{1, 2, 3, 4, 6, 8, own};
+    std::set<int> values { 1, 2, 3, 4, 6, 8, own };
     std::vector<Choice<int>> choices = numbers(values);
-    const ScheduleTraits &schedule = traitsOf(plan.schedule);   // a number of chunks belongs to it where they are not dealt in a loop
+    const ScheduleTraits &schedule =
+        traitsOf(plan.schedule); // a number of chunks belongs to it where they are not dealt in a loop
     for (Choice<int> &c : choices) {
         if (c.value > 1 && stages < 2)
             c.blocked = "interleaving needs at least 2 pipeline stages";
@@ -165,19 +173,21 @@ void addVirtual(std::vector<Alternative> &out, const Plan &plan, const ModelSpec
 
 void addSequenceParallel(std::vector<Alternative> &out, const Plan &plan)
 {
-    const std::string needs = degreesOf(plan).tensor > 1 ? "" : "it splits along the tensor-parallel group, and tensor parallelism is 1";
-    const std::vector<Choice<bool>> choices{{false, "false", "off", needs}, {true, "true", "on", needs}};
+    const std::string needs =
+        degreesOf(plan).tensor > 1 ? "" : "it splits along the tensor-parallel group, and tensor parallelism is 1";
+    const std::vector<Choice<bool>> choices { { false, "false", "off", needs }, { true, "true", "on", needs } };
     addGroup(out, plan, "sequence_parallel", "Sequence parallel", choices, degreesOf(plan).isSequenceParallel,
-             [](Plan &p, bool on) { p.parallelism.sequenceParallel = on; });
+        [](Plan &p, bool on) { p.parallelism.sequenceParallel = on; });
 }
 
 void addZero(std::vector<Alternative> &out, const Plan &plan)
 {
-    static const char *const kLabels[] = {"0 · off", "1 · optimizer", "2 · gradients", "3 · weights"};
+    static const char *const kLabels[] = { "0 · off", "1 · optimizer", "2 · gradients", "3 · weights" };
     std::vector<Choice<int>> choices;
     for (int stage = 0; stage <= 3; ++stage)
-        choices.push_back({stage, std::to_string(stage), kLabels[stage], {}});
-    addGroup(out, plan, "zero", "ZeRO stage", choices, degreesOf(plan).zeroStage, [](Plan &p, int z) { p.parallelism.zeroStage = z; });
+        choices.push_back({ stage, std::to_string(stage), kLabels[stage], {} });
+    addGroup(out, plan, "zero", "ZeRO stage", choices, degreesOf(plan).zeroStage,
+        [](Plan &p, int z) { p.parallelism.zeroStage = z; });
 }
 
 void addSchedule(std::vector<Alternative> &out, const Plan &plan)
@@ -185,10 +195,12 @@ void addSchedule(std::vector<Alternative> &out, const Plan &plan)
     std::vector<Choice<ScheduleKind>> choices;
     const bool idle = degreesOf(plan).pipeline < 2;
     for (const ScheduleTraits *schedule : allSchedules())
-        choices.push_back({schedule->kind, toString(schedule->kind), schedule->label, idle ? "there is one pipeline stage, so nothing to schedule" : ""});
+        choices.push_back({ schedule->kind, toString(schedule->kind), schedule->label,
+            idle ? "there is one pipeline stage, so nothing to schedule" : "" });
     addGroup(out, plan, "schedule", "Schedule", choices, plan.schedule, [](Plan &p, ScheduleKind kind) {
         p.schedule = kind;
-        p.parallelism.virtualPipeline = traitsOf(kind).takesSeveralChunks() ? std::max(2, p.parallelism.virtualPipeline) : 1;
+        p.parallelism.virtualPipeline =
+            traitsOf(kind).takesSeveralChunks() ? std::max(2, p.parallelism.virtualPipeline) : 1;
     });
 }
 
@@ -196,7 +208,7 @@ void addMicroBatch(std::vector<Alternative> &out, const Plan &plan)
 {
     const int now = plan.workload.microBatch;
     std::set<int> values = powersOfTwo(8);
-    values.insert({now, now * 2});
+    values.insert({ now, now * 2 });
     if (now > 1)
         values.insert(now / 2);
     std::vector<Choice<int>> choices = numbers(values);
@@ -215,15 +227,16 @@ void addPlacement(std::vector<Alternative> &out, const Plan &plan)
         Placement placement = plan.placement;
         placement.mode = mode.value;
         placement.stages.clear();
-        choices.push_back({placement, mode.key, mode.label, mode.blocked});
+        choices.push_back({ placement, mode.key, mode.label, mode.blocked });
     }
     if (!plan.placement.stages.empty()) {
         std::string label = "pinned";
         for (const StagePin &pin : plan.placement.stages)
             label += (&pin == &plan.placement.stages.front() ? " " : "+") + std::to_string(pin.stages);
-        choices.push_back({plan.placement, "pinned", label, {}});
+        choices.push_back({ plan.placement, "pinned", label, {} });
     }
-    addGroup(out, plan, "placement", "Placement", choices, plan.placement, [](Plan &p, const Placement &next) { p.placement = next; });
+    addGroup(out, plan, "placement", "Placement", choices, plan.placement,
+        [](Plan &p, const Placement &next) { p.placement = next; });
 }
 
 void addPrecision(std::vector<Alternative> &out, const Plan &plan, const Catalogue &catalogue)
@@ -239,9 +252,10 @@ void addPrecision(std::vector<Alternative> &out, const Plan &plan, const Catalog
                     blocked = gpu->name + " has no " + toString(precision) + " units";
             }
         }
-        choices.push_back({precision, toString(precision), toString(precision), blocked});
+        choices.push_back({ precision, toString(precision), toString(precision), blocked });
     }
-    addGroup(out, plan, "precision", "Precision", choices, plan.workload.precision, [](Plan &p, Precision v) { p.workload.precision = v; });
+    addGroup(out, plan, "precision", "Precision", choices, plan.workload.precision,
+        [](Plan &p, Precision v) { p.workload.precision = v; });
 }
 
 void addStack(std::vector<Alternative> &out, const Plan &plan, const Catalogue &catalogue)
@@ -249,10 +263,10 @@ void addStack(std::vector<Alternative> &out, const Plan &plan, const Catalogue &
     std::vector<Choice<Stack>> choices;
     for (const StackSpec &spec : catalogue.stacks)
         if (spec.id != plan.stack.name || plan.stack.overrides.empty())
-            choices.push_back({Stack{spec.id, {}, spec.id == plan.stack.name ? plan.stack.release : std::string()}, spec.id,
-                               spec.name.empty() ? spec.id : spec.name, {}});
+            choices.push_back({ Stack { spec.id, {}, spec.id == plan.stack.name ? plan.stack.release : std::string() },
+                spec.id, spec.name.empty() ? spec.id : spec.name, {} });
     if (!plan.stack.overrides.empty() || !catalogue.stack(plan.stack.name))
-        choices.push_back({plan.stack, plan.stack.name + "+", plan.stack.name + ", adjusted", {}});
+        choices.push_back({ plan.stack, plan.stack.name + "+", plan.stack.name + ", adjusted", {} });
     addGroup(out, plan, "stack", "Software", choices, plan.stack, [](Plan &p, const Stack &s) { p.stack = s; });
 }
 
@@ -262,23 +276,28 @@ void addRelease(std::vector<Alternative> &out, const Plan &plan, const Catalogue
     const StackSpec *stack = catalogue.stack(plan.stack.name);
     if (!stack || stack->releases.empty())
         return;
-    std::vector<Choice<std::string>> choices{{"", "null", "not named", {}}};
+    std::vector<Choice<std::string>> choices { { "", "null", "not named", {} } };
     for (auto release = stack->releases.rbegin(); release != stack->releases.rend(); ++release)
-        choices.push_back({release->id, release->id, release->id, {}});
-    addGroup(out, plan, "release", "Release of the software", choices, plan.stack.release, [](Plan &p, const std::string &r) { p.stack.release = r; });
+        choices.push_back({ release->id, release->id, release->id, {} });
+    addGroup(out, plan, "release", "Release of the software", choices, plan.stack.release,
+        [](Plan &p, const std::string &r) { p.stack.release = r; });
 }
 
-/// Measured stage times are those of one stage and one micro-batch, whatever these say; other values would need other measurements.
+/// Measured stage times are those of one stage and one micro-batch, whatever these say; other values would need other
+/// measurements.
 void blockWhatTheProfileFixes(std::vector<Alternative> &out)
 {
-    static const std::map<std::string, const char *> kFixed{
-        {"tensor", "tensor parallel is"}, {"pipeline", "the number of stages is"}, {"virtual", "chunks per stage are"}, {"context", "context parallel is"},
-        {"expert", "expert parallel is"}, {"sequence_parallel", "sequence parallel is"}, {"zero", "ZeRO is"}, {"micro_batch", "the micro-batch is"},
-        {"precision", "the precision is"}, {"stack", "the software is"}, {"release", "the software is"}, {"recompute_layers", "what is recomputed is"},
-        {"recompute_norms", "what is recomputed is"}, {"recompute_activation_function", "what is recomputed is"}, {"optimizer", "the optimizer is"},
-        {"optimizer_offload", "where states lie is"}, {"delayed_update", "the update is"}, {"parameter_offload", "where weights lie is"},
-        {"saved_activation_bits", "what is saved is"}, {"fp8_activations", "what is saved is"}, {"activation_offload", "where activations lie is"},
-        {"offload_fraction", "where activations lie is"}, {"offload_policy", "where activations lie is"}};
+    static const std::map<std::string, const char *> kFixed { { "tensor", "tensor parallel is" },
+        { "pipeline", "the number of stages is" }, { "virtual", "chunks per stage are" },
+        { "context", "context parallel is" }, { "expert", "expert parallel is" },
+        { "sequence_parallel", "sequence parallel is" }, { "zero", "ZeRO is" }, { "micro_batch", "the micro-batch is" },
+        { "precision", "the precision is" }, { "stack", "the software is" }, { "release", "the software is" },
+        { "recompute_layers", "what is recomputed is" }, { "recompute_norms", "what is recomputed is" },
+        { "recompute_activation_function", "what is recomputed is" }, { "optimizer", "the optimizer is" },
+        { "optimizer_offload", "where states lie is" }, { "delayed_update", "the update is" },
+        { "parameter_offload", "where weights lie is" }, { "saved_activation_bits", "what is saved is" },
+        { "fp8_activations", "what is saved is" }, { "activation_offload", "where activations lie is" },
+        { "offload_fraction", "where activations lie is" }, { "offload_policy", "where activations lie is" } };
     for (Alternative &a : out) {
         const auto fixed = kFixed.find(a.group);
         if (a.isCurrent || !a.plan || fixed == kFixed.end())

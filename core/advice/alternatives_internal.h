@@ -11,18 +11,17 @@
 
 namespace trainyard::detail {
 
-template <class Value>
-struct Choice {
-    Value value{};
-    std::string key;               // as in a plan file
-    std::string label;             // as on screen
+template <class Value> struct Choice {
+    Value value {};
+    std::string key; // as in a plan file
+    std::string label; // as on screen
     std::string blocked;
 };
 
 /// Adds one group: every choice with the plan that `apply` makes of it.
 template <class Value, class Apply>
 void addGroup(std::vector<Alternative> &out, const Plan &plan, const std::string &group, const std::string &name,
-              const std::vector<Choice<Value>> &choices, const Value &current, Apply apply)
+    const std::vector<Choice<Value>> &choices, const Value &current, Apply apply)
 {
     const auto now = std::ranges::find(choices, current, &Choice<Value>::value);
     for (const Choice<Value> &choice : choices) {
@@ -31,7 +30,7 @@ void addGroup(std::vector<Alternative> &out, const Plan &plan, const std::string
         a.group = group;
         a.label = choice.label;
         a.isCurrent = choice.value == current;
-        a.blockedBecause = a.isCurrent ? std::string{} : choice.blocked;
+        a.blockedBecause = a.isCurrent ? std::string {} : choice.blocked;
         if (now != choices.end())
             a.sentence = name + " " + now->label + " → " + choice.label;
         if (a.blockedBecause.empty()) {
@@ -45,12 +44,11 @@ void addGroup(std::vector<Alternative> &out, const Plan &plan, const std::string
 }
 
 /// Every value of an enum, in its order and as people call it.
-template <NamedEnum E>
-std::vector<Choice<E>> choicesOf(const std::string &blocked = {})
+template <NamedEnum E> std::vector<Choice<E>> choicesOf(const std::string &blocked = {})
 {
     std::vector<Choice<E>> choices;
     for (const EnumName &one : kNamesOf<E>)
-        choices.push_back({E(choices.size()), one.name, one.label, blocked});
+        choices.push_back({ E(choices.size()), one.name, one.label, blocked });
     return choices;
 }
 
@@ -58,17 +56,18 @@ inline std::vector<Choice<int>> numbers(const std::set<int> &values)
 {
     std::vector<Choice<int>> choices;
     for (const int value : values)
-        choices.push_back({value, std::to_string(value), std::to_string(value), {}});
+        choices.push_back({ value, std::to_string(value), std::to_string(value), {} });
     return choices;
 }
 
-/// Connections, sharing, cells, turns, congestion control, all-reduce, local SGD and compression between datacenters. Only
-/// what the plan leaves open: no turns without cells, no exchange without local SGD.
+/// Connections, sharing, cells, turns, congestion control, all-reduce, local SGD and compression between datacenters.
+/// Only what the plan leaves open: no turns without cells, no exchange without local SGD.
 void addWanStrategies(std::vector<Alternative> &out, const Plan &plan);
-/// Recomputation, states off the GPU, optimizer, compression of what is saved: every switch of the memory ladder that the
-/// plan leaves open. `model` may be null.
+/// Recomputation, states off the GPU, optimizer, compression of what is saved: every switch of the memory ladder that
+/// the plan leaves open. `model` may be null.
 void addMemoryStrategies(std::vector<Alternative> &out, const Plan &plan, const ModelSpec *model);
-/// Prefill in the bubbles, and where it is on, model, stages, arrivals and chaining. `model`: the one that is trained, where known.
+/// Prefill in the bubbles, and where it is on, model, stages, arrivals and chaining. `model`: the one that is trained,
+/// where known.
 void addBubbleFill(std::vector<Alternative> &out, const Plan &plan, const Catalogue &catalogue, const ModelSpec *model);
 /// Where activations wait for the backward pass, and where they leave, how much of them and chosen how.
 void addActivationOffload(std::vector<Alternative> &out, const Plan &plan);

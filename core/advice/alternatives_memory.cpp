@@ -16,16 +16,17 @@ using detail::choicesOf;
 
 std::vector<Choice<bool>> onOff(const std::string &blocked = {})
 {
-    return {{false, "false", "off", blocked}, {true, "true", "on", blocked}};
+    return { { false, "false", "off", blocked }, { true, "true", "on", blocked } };
 }
 
 void addRecompute(std::vector<Alternative> &out, const Plan &plan)
 {
-    addGroup(out, plan, "recompute", "Recompute", choicesOf<Recompute>(), plan.memory.recompute, [](Plan &p, Recompute r) {
-        p.memory.recompute = r;
-        if (r != Recompute::Full)
-            p.memory.recomputeLayers.reset();
-    });
+    addGroup(
+        out, plan, "recompute", "Recompute", choicesOf<Recompute>(), plan.memory.recompute, [](Plan &p, Recompute r) {
+            p.memory.recompute = r;
+            if (r != Recompute::Full)
+                p.memory.recomputeLayers.reset();
+        });
 }
 
 /// Full recomputation of the first layers of each stage alone.
@@ -41,10 +42,11 @@ void addRecomputeLayers(std::vector<Alternative> &out, const Plan &plan, const M
             values.insert(layers);
     if (now)
         values.insert(*now);
-    std::vector<Choice<Auto<int>>> choices{{std::nullopt, "all", "all", {}}};
+    std::vector<Choice<Auto<int>>> choices { { std::nullopt, "all", "all", {} } };
     for (const int value : values)
-        choices.push_back({value, std::to_string(value), std::to_string(value) + " per stage", {}});
-    addGroup(out, plan, "recompute_layers", "Layers recomputed", choices, now, [](Plan &p, Auto<int> layers) { p.memory.recomputeLayers = layers; });
+        choices.push_back({ value, std::to_string(value), std::to_string(value) + " per stage", {} });
+    addGroup(out, plan, "recompute_layers", "Layers recomputed", choices, now,
+        [](Plan &p, Auto<int> layers) { p.memory.recomputeLayers = layers; });
 }
 
 void addPartialRecompute(std::vector<Alternative> &out, const Plan &plan)
@@ -52,9 +54,9 @@ void addPartialRecompute(std::vector<Alternative> &out, const Plan &plan)
     const bool isWhole = plan.memory.recompute == Recompute::Full && !plan.memory.recomputeLayers;
     const std::string blocked = isWhole ? "every layer is recomputed as a whole" : "";
     addGroup(out, plan, "recompute_norms", "Recompute norms", onOff(blocked), plan.memory.recomputeNorms,
-             [](Plan &p, bool on) { p.memory.recomputeNorms = on; });
-    addGroup(out, plan, "recompute_activation_function", "Recompute activation function", onOff(blocked), plan.memory.recomputeActivationFunction,
-             [](Plan &p, bool on) { p.memory.recomputeActivationFunction = on; });
+        [](Plan &p, bool on) { p.memory.recomputeNorms = on; });
+    addGroup(out, plan, "recompute_activation_function", "Recompute activation function", onOff(blocked),
+        plan.memory.recomputeActivationFunction, [](Plan &p, bool on) { p.memory.recomputeActivationFunction = on; });
 }
 
 void addStatesOffGpu(std::vector<Alternative> &out, const Plan &plan)
@@ -62,41 +64,44 @@ void addStatesOffGpu(std::vector<Alternative> &out, const Plan &plan)
     const std::string noDrives = allHaveDrives(plan.cluster) ? "" : "not every pool of GPUs has drives";
     std::vector<Choice<OptimizerOffload>> choices = choicesOf<OptimizerOffload>();
     choices[std::size_t(OptimizerOffload::Ssd)].blocked = noDrives;
-    addGroup(out, plan, "optimizer_offload", "Optimizer states", choices, plan.memory.optimizerOffload, [](Plan &p, OptimizerOffload v) {
-        p.memory.optimizerOffload = v;
-        if (v == OptimizerOffload::None)
-            p.memory.delayedUpdate = false;
-    });
+    addGroup(out, plan, "optimizer_offload", "Optimizer states", choices, plan.memory.optimizerOffload,
+        [](Plan &p, OptimizerOffload v) {
+            p.memory.optimizerOffload = v;
+            if (v == OptimizerOffload::None)
+                p.memory.delayedUpdate = false;
+        });
     if (plan.memory.optimizerOffload != OptimizerOffload::None)
         addGroup(out, plan, "delayed_update", "Delayed update", onOff(), plan.memory.delayedUpdate,
-                 [](Plan &p, bool on) { p.memory.delayedUpdate = on; });
+            [](Plan &p, bool on) { p.memory.delayedUpdate = on; });
     std::vector<Choice<ParameterOffload>> parameters = choicesOf<ParameterOffload>();
     parameters[std::size_t(ParameterOffload::Ssd)].blocked = noDrives;
     addGroup(out, plan, "parameter_offload", "Parameters", parameters, plan.memory.parameterOffload,
-             [](Plan &p, ParameterOffload v) { p.memory.parameterOffload = v; });
+        [](Plan &p, ParameterOffload v) { p.memory.parameterOffload = v; });
 }
 
 void addOptimizer(std::vector<Alternative> &out, const Plan &plan)
 {
     std::vector<Choice<Optimizer>> choices;
-    for (const Optimizer value : {Optimizer::Adam, Optimizer::Adam8bit, Optimizer::Galore, Optimizer::Lion, Optimizer::Adafactor, Optimizer::Sgd})
-        choices.push_back({value, toString(value), labelOf(value), {}});
-    addGroup(out, plan, "optimizer", "Optimizer", choices, plan.workload.optimizer, [](Plan &p, Optimizer v) { p.workload.optimizer = v; });
+    for (const Optimizer value : { Optimizer::Adam, Optimizer::Adam8bit, Optimizer::Galore, Optimizer::Lion,
+             Optimizer::Adafactor, Optimizer::Sgd })
+        choices.push_back({ value, toString(value), labelOf(value), {} });
+    addGroup(out, plan, "optimizer", "Optimizer", choices, plan.workload.optimizer,
+        [](Plan &p, Optimizer v) { p.workload.optimizer = v; });
 }
 
 void addCompression(std::vector<Alternative> &out, const Plan &plan)
 {
     const std::optional<int> now = plan.memory.savedActivationBits;
-    std::set<int> values{8, 4, 2};
+    std::set<int> values { 8, 4, 2 };
     if (now)
         values.insert(*now);
-    std::vector<Choice<std::optional<int>>> choices{{std::nullopt, "off", "as computed", {}}};
+    std::vector<Choice<std::optional<int>>> choices { { std::nullopt, "off", "as computed", {} } };
     for (auto value = values.rbegin(); value != values.rend(); ++value)
-        choices.push_back({*value, std::to_string(*value), std::to_string(*value) + " bits", {}});
+        choices.push_back({ *value, std::to_string(*value), std::to_string(*value) + " bits", {} });
     addGroup(out, plan, "saved_activation_bits", "Saved activations", choices, now,
-             [](Plan &p, std::optional<int> bits) { p.memory.savedActivationBits = bits; });
+        [](Plan &p, std::optional<int> bits) { p.memory.savedActivationBits = bits; });
     addGroup(out, plan, "fp8_activations", "Inputs of products kept in 8 bits", onOff(), plan.memory.fp8Activations,
-             [](Plan &p, bool on) { p.memory.fp8Activations = on; });
+        [](Plan &p, bool on) { p.memory.fp8Activations = on; });
 }
 
 } // namespace

@@ -9,10 +9,11 @@
 
 namespace trainyard {
 
-[[nodiscard]] inline ExpectedAll<EvaluationPtr> evaluate(PlanPtr plan, const Catalogue &catalogue, EvaluationWorkspace &workspace, std::stop_token stop = {},
-                                                         Depth depth = Depth::Everything)
+[[nodiscard]] inline ExpectedAll<EvaluationPtr> evaluate(PlanPtr plan, const Catalogue &catalogue,
+    EvaluationWorkspace &workspace, std::stop_token stop = {}, Depth depth = Depth::Everything)
 {
-    return run(std::move(plan), depth, {.catalogue = catalogue, .workspace = workspace, .stop = std::move(stop), .fixes = &allFixes()});
+    return run(std::move(plan), depth,
+        { .catalogue = catalogue, .workspace = workspace, .stop = std::move(stop), .fixes = &allFixes() });
 }
 
 } // namespace trainyard

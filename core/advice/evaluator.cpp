@@ -6,30 +6,37 @@
 namespace trainyard {
 
 Evaluator::Evaluator(const Catalogue &catalogue, Callback callback, RunPool &pool)
-    : m_catalogue(catalogue), m_callback(std::move(callback)), m_pool(pool),
-      m_worker(pool.threads(), WorkPool::Rank::Awaited, [this](Request request, const std::stop_token &stop) { work(std::move(request), stop); })
+    : m_catalogue(catalogue)
+    , m_callback(std::move(callback))
+    , m_pool(pool)
+    , m_worker(pool.threads(), WorkPool::Rank::Awaited,
+          [this](Request request, const std::stop_token &stop) { work(std::move(request), stop); })
 {
 }
 
 std::uint64_t Evaluator::request(PlanPtr plan, Urgency urgency)
 {
     const std::uint64_t generation = ++m_generation;
-    m_worker.post(Request{generation, std::move(plan), urgency}, urgency == Urgency::Settle);
+    m_worker.post(Request { generation, std::move(plan), urgency }, urgency == Urgency::Settle);
     return generation;
 }
 
 void Evaluator::work(Request request, const std::stop_token &stop)
 {
-    ExpectedAll<EvaluationPtr> evaluation = std::unexpected(Errors{});
+    ExpectedAll<EvaluationPtr> evaluation = std::unexpected(Errors {});
     try {
-        const bool isSettled = request.urgency == Urgency::Settle;   // steps of a drag hardly come again
+        const bool isSettled = request.urgency == Urgency::Settle; // steps of a drag hardly come again
         evaluation = run(request.plan, isSettled ? Depth::Everything : Depth::Spans,
-                         {.catalogue = m_catalogue, .workspace = m_pool.workspace(), .stop = stop, .fixes = &quickFixes(), .cache = isSettled ? &m_pool.cache() : nullptr});
-    } catch (const std::exception &failure) {   // out of memory, or a fault of ours: the window must live on
+            { .catalogue = m_catalogue,
+                .workspace = m_pool.workspace(),
+                .stop = stop,
+                .fixes = &quickFixes(),
+                .cache = isSettled ? &m_pool.cache() : nullptr });
+    } catch (const std::exception &failure) { // out of memory, or a fault of ours: the window must live on
         m_pool.renewWorkspace();
-        evaluation = std::unexpected(Errors{{ErrorCode::Internal, {}, failure.what(), {}}});
+        evaluation = std::unexpected(Errors { { ErrorCode::Internal, {}, failure.what(), {} } });
     }
-    m_callback({request.generation, std::move(request.plan), std::move(evaluation)});
+    m_callback({ request.generation, std::move(request.plan), std::move(evaluation) });
 }
 
 } // namespace trainyard

@@ -1,12 +1,12 @@
 #pragma once
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Evaluates plans for the window, on the thread of the pool that takes what is awaited: a mailbox that holds only the newest
-// request. A running job goes on while a drag is under way (cancelling at each mouse move starves the screen) and is stopped on
-// `settle`. Results come through the callback, on that thread, with the generation of their request.
+// Evaluates plans for the window, on the thread of the pool that takes what is awaited: a mailbox that holds only the
+// newest request. A running job goes on while a drag is under way (cancelling at each mouse move starves the screen)
+// and is stopped on `settle`. Results come through the callback, on that thread, with the generation of their request.
 
+#include "core/advice/evaluate.h"
 #include "core/advice/run_pool.h"
 #include "core/base/newest_worker.h"
-#include "core/advice/evaluate.h"
 
 #include <atomic>
 #include <functional>
@@ -19,26 +19,30 @@ struct EvaluationResult {
     ExpectedAll<EvaluationPtr> evaluation;
 };
 
-enum class Urgency : std::uint8_t { Hover, Settle };   // Hover: a drag step; Settle: what the user has decided
+enum class Urgency : std::uint8_t { Hover, Settle }; // Hover: a drag step; Settle: what the user has decided
 
 class Evaluator {
 public:
     using Callback = std::function<void(EvaluationResult)>;
     Evaluator(const Catalogue &catalogue, Callback callback, RunPool &pool = RunPool::shared());
 
-    /// Replaces the waiting request, if any. Returns its generation: larger is newer. A step of a drag gets its problems without
-    /// fixes, whose search takes longer than a frame.
+    /// Replaces the waiting request, if any. Returns its generation: larger is newer. A step of a drag gets its
+    /// problems without fixes, whose search takes longer than a frame.
     std::uint64_t request(PlanPtr plan, Urgency urgency);
 
 private:
-    struct Request { std::uint64_t generation; PlanPtr plan; Urgency urgency; };
+    struct Request {
+        std::uint64_t generation;
+        PlanPtr plan;
+        Urgency urgency;
+    };
     void work(Request request, const std::stop_token &stop);
 
     const Catalogue &m_catalogue;
     Callback m_callback;
     RunPool &m_pool;
     std::atomic<std::uint64_t> m_generation = 0;
-    NewestWorker<Request> m_worker;        // last: it uses everything above
+    NewestWorker<Request> m_worker; // last: it uses everything above
 };
 
 } // namespace trainyard

@@ -7,7 +7,8 @@ namespace trainyard {
 
 std::string FixSearch::whatWasLeftOut() const
 {
-    return m_footprints.isCut() ? ". Fixes were looked for in plans of " + taskCountText(kMostFixTasks) + " simulated tasks together; trainyard-cli fit looks further"
+    return m_footprints.isCut() ? ". Fixes were looked for in plans of " + taskCountText(kMostFixTasks)
+            + " simulated tasks together; trainyard-cli fit looks further"
                                 : std::string();
 }
 

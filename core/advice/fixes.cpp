@@ -11,7 +11,10 @@ namespace {
 class Finding {
 public:
     Finding(Evaluation &evaluation, const Workload *workload, const RunContext &context, bool isQuick)
-        : m_evaluation(evaluation), m_workload(workload), m_search(context.catalogue, context.stop), m_isQuick(isQuick)
+        : m_evaluation(evaluation)
+        , m_workload(workload)
+        , m_search(context.catalogue, context.stop)
+        , m_isQuick(isQuick)
     {
     }
 
@@ -27,15 +30,29 @@ private:
     {
         Footprints &footprints = m_search.footprints();
         switch (problem.toFind) {
-        case FixSearchKind::None: return;
-        case FixSearchKind::IdleGpus: return findUse(problem);
-        case FixSearchKind::TensorGroups: return keep(problem, smallerTensorGroups(*m_workload), 1);
-        case FixSearchKind::Experts: return keep(problem, expertsInOneDatacenter(*m_workload), 2);
-        case FixSearchKind::Stages: keep(problem, fewerStages(*m_evaluation.plan, m_evaluation.model), 2); break;
-        case FixSearchKind::Placement: keep(problem, otherPlacements(*m_workload, m_evaluation.layout, footprints.catalogue()), 3); break;
-        case FixSearchKind::Schedule: keep(problem, otherSchedules(*m_workload, m_evaluation.layout.data), 2); break;
-        case FixSearchKind::GpuMemory: problem.fixes = gpuMemoryFixes(*m_workload, footprints); break;
-        case FixSearchKind::HostMemory: problem.fixes = hostMemoryFixes(*m_workload, footprints); break;
+        case FixSearchKind::None:
+            return;
+        case FixSearchKind::IdleGpus:
+            return findUse(problem);
+        case FixSearchKind::TensorGroups:
+            return keep(problem, smallerTensorGroups(*m_workload), 1);
+        case FixSearchKind::Experts:
+            return keep(problem, expertsInOneDatacenter(*m_workload), 2);
+        case FixSearchKind::Stages:
+            keep(problem, fewerStages(*m_evaluation.plan, m_evaluation.model), 2);
+            break;
+        case FixSearchKind::Placement:
+            keep(problem, otherPlacements(*m_workload, m_evaluation.layout, footprints.catalogue()), 3);
+            break;
+        case FixSearchKind::Schedule:
+            keep(problem, otherSchedules(*m_workload, m_evaluation.layout.data), 2);
+            break;
+        case FixSearchKind::GpuMemory:
+            problem.fixes = gpuMemoryFixes(*m_workload, footprints);
+            break;
+        case FixSearchKind::HostMemory:
+            problem.fixes = hostMemoryFixes(*m_workload, footprints);
+            break;
         }
         problem.text += m_search.whatWasLeftOut();
     }
@@ -52,7 +69,7 @@ private:
     void findUse(Problem &problem)
     {
         std::vector<IdleGroup> groups = idleGroups(m_evaluation.layout, m_evaluation.plan->cluster);
-        std::erase_if(groups, [](const IdleGroup &group) { return !group.isMuch; });   // of the others nobody asks
+        std::erase_if(groups, [](const IdleGroup &group) { return !group.isMuch; }); // of the others nobody asks
         const std::size_t at = m_idle++;
         if (m_isUsed || at >= groups.size() || (m_isQuick && isSlowToTry(m_evaluation)))
             return;
@@ -64,14 +81,20 @@ private:
     const Workload *m_workload;
     FixSearch m_search;
     bool m_isQuick;
-    std::size_t m_idle = 0;        // problems of idle GPUs so far
+    std::size_t m_idle = 0; // problems of idle GPUs so far
     bool m_isUsed = false;
 };
 
 class LadderFixes : public FixFinder {
 public:
-    explicit LadderFixes(bool isQuick) : m_isQuick(isQuick) {}
-    void addFixes(Evaluation &evaluation, const Workload *workload, const RunContext &context) const override { Finding(evaluation, workload, context, m_isQuick).run(); }
+    explicit LadderFixes(bool isQuick)
+        : m_isQuick(isQuick)
+    {
+    }
+    void addFixes(Evaluation &evaluation, const Workload *workload, const RunContext &context) const override
+    {
+        Finding(evaluation, workload, context, m_isQuick).run();
+    }
 
 private:
     bool m_isQuick;

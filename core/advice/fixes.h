@@ -1,7 +1,7 @@
 #pragma once
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Looks for plans without the problems of an evaluation. Every fix was placed or simulated; one search serves all problems of an
-// evaluation, and stops with it.
+// Looks for plans without the problems of an evaluation. Every fix was placed or simulated; one search serves all
+// problems of an evaluation, and stops with it.
 
 #include "core/evaluate/run.h"
 
@@ -9,7 +9,8 @@ namespace trainyard {
 
 /// For who waits as long as half a second.
 [[nodiscard]] const FixFinder &allFixes();
-/// For an edit, whose answer is waited for: without those for which a large cluster would have to be placed over and over.
+/// For an edit, whose answer is waited for: without those for which a large cluster would have to be placed over and
+/// over.
 [[nodiscard]] const FixFinder &quickFixes();
 
 } // namespace trainyard

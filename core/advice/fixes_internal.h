@@ -15,18 +15,21 @@ namespace trainyard {
 
 // Plans that may help, likeliest first, not yet judged.
 [[nodiscard]] std::vector<Fix> fewerStages(const Plan &plan, const ModelSpec &model);
-[[nodiscard]] std::vector<Fix> otherPlacements(const Workload &workload, const Layout &layout, const Catalogue &catalogue);
+[[nodiscard]] std::vector<Fix> otherPlacements(
+    const Workload &workload, const Layout &layout, const Catalogue &catalogue);
 [[nodiscard]] std::vector<Fix> otherSchedules(const Workload &workload, int data);
 [[nodiscard]] std::vector<Fix> smallerTensorGroups(const Workload &workload);
 [[nodiscard]] std::vector<Fix> expertsInOneDatacenter(const Workload &workload);
 
 /// Plans that use what is idle for that reason, each evaluated.
-[[nodiscard]] std::vector<Fix> idleFixes(const Evaluation &evaluation, const Workload &workload, const struct IdleGroup &group, FixSearch &search);
+[[nodiscard]] std::vector<Fix> idleFixes(
+    const Evaluation &evaluation, const Workload &workload, const struct IdleGroup &group, FixSearch &search);
 /// A dozen such plans take longer than a frame.
 [[nodiscard]] bool isSlowToTry(const Evaluation &evaluation);
 
-/// A link to the datacenter that holds stages and is nearest by round trip, or to the largest where none holds any; nothing
-/// where that link is there.
-[[nodiscard]] std::optional<Fix> linkFix(const Plan &plan, int datacenter, const Layout &layout, const Catalogue &catalogue);
+/// A link to the datacenter that holds stages and is nearest by round trip, or to the largest where none holds any;
+/// nothing where that link is there.
+[[nodiscard]] std::optional<Fix> linkFix(
+    const Plan &plan, int datacenter, const Layout &layout, const Catalogue &catalogue);
 
 } // namespace trainyard

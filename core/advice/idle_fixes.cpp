@@ -36,7 +36,11 @@ bool isMuchIdle(const Evaluation &evaluation)
 class IdleFixes {
 public:
     IdleFixes(const Evaluation &evaluation, const Workload &workload, const IdleGroup &group, FixSearch &search)
-        : m_evaluation(evaluation), m_plan(*workload.plan), m_model(workload.model), m_group(group), m_search(search)
+        : m_evaluation(evaluation)
+        , m_plan(*workload.plan)
+        , m_model(workload.model)
+        , m_group(group)
+        , m_search(search)
     {
     }
 
@@ -60,21 +64,19 @@ public:
     }
 
 private:
-    template <class Change>
-    void add(std::string label, Change change)
+    template <class Change> void add(std::string label, Change change)
     {
         m_candidates.push_back(fixOf(m_plan, std::move(label), change));
     }
 
     /// Named by how many of the idle GPUs it uses, once that is known (useLabel).
-    template <class Change>
-    void addUse(Change change) { add({}, change); }
+    template <class Change> void addUse(Change change) { add({}, change); }
 
     void addLink()
     {
         if (!m_group.reason.starts_with("no link"))
             return;
-        Fix linked{{}, m_evaluation.plan};
+        Fix linked { {}, m_evaluation.plan };
         for (const int datacenter : m_group.datacenters) {
             auto fix = linkFix(*linked.plan, datacenter, m_evaluation.layout, m_search.footprints().catalogue());
             if (!fix)
@@ -85,7 +87,8 @@ private:
             linked.label = "Add " + std::to_string(m_group.datacenters.size()) + " links";
         m_candidates.push_back(linked);
         if (degreesOf(m_plan).data)
-            m_candidates.push_back(fixOf(*linked.plan, linked.label + ", data parallel auto", [](Plan &p) { p.parallelism.data.reset(); }));
+            m_candidates.push_back(fixOf(
+                *linked.plan, linked.label + ", data parallel auto", [](Plan &p) { p.parallelism.data.reset(); }));
     }
 
     void addReplicas()
@@ -115,11 +118,14 @@ private:
         for (int tensor = now / 2; tensor >= 1; tensor /= 2) {
             const auto fills = [tensor](const Pool &pool) { return pool.gpusPerNode % tensor == 0; };
             const auto &datacenters = m_plan.cluster.datacenters;
-            if (std::ranges::all_of(m_group.datacenters, [&](int d) { return std::ranges::all_of(datacenters[std::size_t(d)].pools, fills); })) {
+            if (std::ranges::all_of(m_group.datacenters,
+                    [&](int d) { return std::ranges::all_of(datacenters[std::size_t(d)].pools, fills); })) {
                 if (!std::ranges::all_of(m_group.datacenters, [&](int d) {
-                        return std::ranges::all_of(datacenters[std::size_t(d)].pools, [now](const Pool &p) { return p.gpusPerNode % now == 0; });
+                        return std::ranges::all_of(datacenters[std::size_t(d)].pools,
+                            [now](const Pool &p) { return p.gpusPerNode % now == 0; });
                     }))
-                    add("Tensor parallel " + std::to_string(tensor), [tensor](Plan &p) { p.parallelism.tensor = tensor; });
+                    add("Tensor parallel " + std::to_string(tensor),
+                        [tensor](Plan &p) { p.parallelism.tensor = tensor; });
                 return;
             }
         }
@@ -149,14 +155,19 @@ private:
     void addMicroBatch()
     {
         if (m_plan.workload.microBatch > 1 && m_evaluation.layout.data >= totalMicroBatches(m_plan))
-            add("Micro-batch " + std::to_string(m_plan.workload.microBatch / 2), [](Plan &p) { p.workload.microBatch /= 2; });
+            add("Micro-batch " + std::to_string(m_plan.workload.microBatch / 2),
+                [](Plan &p) { p.workload.microBatch /= 2; });
     }
 
-    /// Evaluated: what leaves much idle or cannot run is no fix. What answers the reason itself comes first, then the fastest
-    /// of the others; none that takes longer than the plan does now where there is a better one.
+    /// Evaluated: what leaves much idle or cannot run is no fix. What answers the reason itself comes first, then the
+    /// fastest of the others; none that takes longer than the plan does now where there is a better one.
     std::vector<Fix> thoseThatHelp()
     {
-        struct Tried { Fix fix; bool isDirect; double seconds; };
+        struct Tried {
+            Fix fix;
+            bool isDirect;
+            double seconds;
+        };
         std::vector<Tried> found;
         const std::size_t spans = std::max<std::size_t>(1, m_evaluation.metrics.spans);
         std::size_t tries = m_plan.cluster.datacenters.size() > kManyDatacenters ? kFewTries : kMostTries;
@@ -166,15 +177,20 @@ private:
             if (tries-- == 0 || m_search.footprints().stop().stop_requested())
                 break;
             const bool isDirect = std::size_t(&fix - m_candidates.data()) < m_direct;
-            const auto known = [&](const Tried &other) { return *other.fix.plan == *fix.plan || (isDirect && other.isDirect); };   // one answer is enough
+            const auto known = [&](const Tried &other) {
+                return *other.fix.plan == *fix.plan || (isDirect && other.isDirect);
+            }; // one answer is enough
             if (std::ranges::any_of(found, known))
                 continue;
-            const auto tried = run(fix.plan, Depth::Score, {.catalogue = m_search.footprints().catalogue(), .workspace = workspace, .stop = m_search.footprints().stop()});
+            const auto tried = run(fix.plan, Depth::Score,
+                { .catalogue = m_search.footprints().catalogue(),
+                    .workspace = workspace,
+                    .stop = m_search.footprints().stop() });
             if (!tried || !(*tried)->metrics.iterationTime || isMuchIdle(**tried) || !(*tried)->feasible())
                 continue;
             if (fix.label.empty())
                 fix.label = useLabel((*tried)->metrics.gpusUsed - m_evaluation.layout.gpusUsed);
-            found.push_back({std::move(fix), isDirect, *(*tried)->metrics.iterationTime});
+            found.push_back({ std::move(fix), isDirect, *(*tried)->metrics.iterationTime });
         }
         std::ranges::stable_sort(found, {}, [](const Tried &t) { return std::pair(!t.isDirect, t.seconds); });
         std::vector<Fix> fixes;
@@ -191,11 +207,13 @@ private:
     {
         Cluster cluster = m_plan.cluster;
         int removed = 0;
-        for (auto idle = m_evaluation.layout.idle.rbegin(); idle != m_evaluation.layout.idle.rend(); ++idle) {   // the last first: numbers of the others stay
+        for (auto idle = m_evaluation.layout.idle.rbegin(); idle != m_evaluation.layout.idle.rend();
+             ++idle) { // the last first: numbers of the others stay
             const auto &pools = cluster.datacenters[std::size_t(idle->datacenter)].pools;
             if (pools[std::size_t(idle->pool)].gpus() != idle->gpus)
                 continue;
-            auto next = pools.size() == 1 ? withoutDatacenter(cluster, idle->datacenter) : withoutPool(cluster, idle->datacenter, idle->pool);
+            auto next = pools.size() == 1 ? withoutDatacenter(cluster, idle->datacenter)
+                                          : withoutPool(cluster, idle->datacenter, idle->pool);
             if (!next)
                 return;
             removed += idle->gpus;
@@ -204,7 +222,9 @@ private:
         if (removed == 0 || removed == m_plan.cluster.gpus())
             return;
         m_direct = 1;
-        m_candidates = {fixOf(m_plan, "Remove " + counted(removed, "GPU") + " that " + (removed == 1 ? "is" : "are") + " idle", [&](Plan &p) { p.cluster = cluster; })};
+        m_candidates = { fixOf(m_plan,
+            "Remove " + counted(removed, "GPU") + " that " + (removed == 1 ? "is" : "are") + " idle",
+            [&](Plan &p) { p.cluster = cluster; }) };
         std::ranges::move(thoseThatHelp(), std::back_inserter(fixes));
     }
 
@@ -214,7 +234,7 @@ private:
     const IdleGroup &m_group;
     FixSearch &m_search;
     std::vector<Fix> m_candidates;
-    std::size_t m_direct = 0;      // of these, the first, answer the reason itself
+    std::size_t m_direct = 0; // of these, the first, answer the reason itself
 };
 
 } // namespace
@@ -225,7 +245,8 @@ bool isSlowToTry(const Evaluation &evaluation)
     return evaluation.plan->cluster.datacenters.size() > kManyDatacenters || evaluation.metrics.spans > kManySpans;
 }
 
-std::vector<Fix> idleFixes(const Evaluation &evaluation, const Workload &workload, const IdleGroup &group, FixSearch &search)
+std::vector<Fix> idleFixes(
+    const Evaluation &evaluation, const Workload &workload, const IdleGroup &group, FixSearch &search)
 {
     return IdleFixes(evaluation, workload, group, search).find();
 }
@@ -239,7 +260,8 @@ std::optional<Fix> linkFix(const Plan &plan, int datacenter, const Layout &layou
     if (targets.empty()) {
         int largest = -1;
         for (int d = 0; d < int(datacenters.size()); ++d) {
-            if (d != datacenter && (largest < 0 || datacenters[std::size_t(d)].gpus() > datacenters[std::size_t(largest)].gpus()))
+            if (d != datacenter
+                && (largest < 0 || datacenters[std::size_t(d)].gpus() > datacenters[std::size_t(largest)].gpus()))
                 largest = d;
         }
         targets.insert(largest);
@@ -247,7 +269,8 @@ std::optional<Fix> linkFix(const Plan &plan, int datacenter, const Layout &layou
     std::optional<WanLink> nearest;
     int other = -1;
     for (const int d : targets) {
-        if (d < 0 || d == datacenter || plan.cluster.linkBetween(datacenters[std::size_t(d)].id, datacenters[std::size_t(datacenter)].id) >= 0)
+        if (d < 0 || d == datacenter
+            || plan.cluster.linkBetween(datacenters[std::size_t(d)].id, datacenters[std::size_t(datacenter)].id) >= 0)
             continue;
         const LikelyLink likely = likelyLink(plan.cluster, d, datacenter, catalogue);
         if (!nearest || likely.link.rttMs < nearest->rttMs) {
@@ -257,8 +280,10 @@ std::optional<Fix> linkFix(const Plan &plan, int datacenter, const Layout &layou
     }
     if (!nearest)
         return std::nullopt;
-    return fixOf(plan, "Add a link " + datacenters[std::size_t(other)].label() + "\u2013" + datacenters[std::size_t(datacenter)].label(),
-                 [&](Plan &p) { p.cluster.wanLinks.push_back(*nearest); });
+    return fixOf(plan,
+        "Add a link " + datacenters[std::size_t(other)].label() + "\u2013"
+            + datacenters[std::size_t(datacenter)].label(),
+        [&](Plan &p) { p.cluster.wanLinks.push_back(*nearest); });
 }
 
 } // namespace trainyard

@@ -16,7 +16,9 @@ std::vector<Fix> gpuMemoryFixes(const Workload &workload, Footprints &footprints
     std::string label;
     for (const LadderStep &step : fitting.steps)
         label += (label.empty() ? "" : " + ") + step.name;
-    std::vector<Fix> fixes{{label + (fitting.isTight ? " (" + plainText(100 * (1 - fitting.after.fill())) + " % headroom)" : ""), fitting.plan}};
+    std::vector<Fix> fixes { { label
+            + (fitting.isTight ? " (" + plainText(100 * (1 - fitting.after.fill())) + " % headroom)" : ""),
+        fitting.plan } };
     for (const Rung &rung : rungs(*workload.plan, workload.model, workload.stack)) {
         if (fixes.size() == kMostFixes)
             break;
@@ -24,7 +26,7 @@ std::vector<Fix> gpuMemoryFixes(const Workload &workload, Footprints &footprints
         rung.apply(next);
         auto plan = std::make_shared<const Plan>(std::move(next));
         if (*plan != *fitting.plan && footprints.of(plan).hasRoom())
-            fixes.push_back({rung.name, std::move(plan)});
+            fixes.push_back({ rung.name, std::move(plan) });
     }
     return fixes;
 }
@@ -39,7 +41,7 @@ std::vector<Fix> hostMemoryFixes(const Workload &workload, Footprints &footprint
         stays.memory.activationOffload = ActivationOffload::None;
     auto plan = std::make_shared<const Plan>(std::move(stays));
     if (footprints.of(plan).hasRoom())
-        return {{"Keep them on the GPU", std::move(plan)}};
+        return { { "Keep them on the GPU", std::move(plan) } };
     return gpuMemoryFixes(workload, footprints);
 }
 

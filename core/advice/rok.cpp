@@ -13,8 +13,8 @@ namespace trainyard {
 namespace {
 
 constexpr int kLargestMicroBatch = 128;
-constexpr std::array kNames{"recompute", "offload", "keep"};
-constexpr std::array kSentences{"Recompute", "Offload activations", "Keep activations"};
+constexpr std::array kNames { "recompute", "offload", "keep" };
+constexpr std::array kSentences { "Recompute", "Offload activations", "Keep activations" };
 
 void withoutFullRecompute(MemoryStrategy &memory)
 {
@@ -37,7 +37,7 @@ MemoryStrategy treatedAs(ActivationWay way, const Plan &plan)
         break;
     case ActivationWay::Offload:
         if (memory.activationOffload != ActivationOffload::None)
-            break;                 // as the plan has it
+            break; // as the plan has it
         memory.activationOffload = allHaveDrives(plan.cluster) ? ActivationOffload::Ssd : ActivationOffload::Host;
         withoutFullRecompute(memory);
         break;
@@ -59,7 +59,7 @@ const char *toString(ActivationWay way)
 std::vector<RokPoint> rokPlans(const PlanPtr &plan, ActivationWay way)
 {
     const int batch = plan->workload.globalBatch, now = plan->workload.microBatch;
-    std::set<int> sizes{now};
+    std::set<int> sizes { now };
     for (int b = 1; b <= std::min(batch, kLargestMicroBatch); b *= 2)
         if (batch % b == 0)
             sizes.insert(b);
@@ -100,12 +100,13 @@ bool readRokPoint(RokPoint &point, const Evaluation &evaluation)
     return true;
 }
 
-RokCurve rokCurve(const PlanPtr &plan, const Catalogue &catalogue, EvaluationWorkspace &workspace, const std::stop_token &stop)
+RokCurve rokCurve(
+    const PlanPtr &plan, const Catalogue &catalogue, EvaluationWorkspace &workspace, const std::stop_token &stop)
 {
     RokCurve curve;
     for (int way = 0; way < kActivationWays; ++way)
         for (RokPoint &point : rokPlans(plan, ActivationWay(way))) {
-            const auto evaluation = run(point.plan, Depth::Score, {catalogue, workspace, stop});
+            const auto evaluation = run(point.plan, Depth::Score, { catalogue, workspace, stop });
             if (stop.stop_requested()) {
                 curve.isStopped = true;
                 return curve;
@@ -119,7 +120,7 @@ RokCurve rokCurve(const PlanPtr &plan, const Catalogue &catalogue, EvaluationWor
                 why = toString(evaluation.error().front());
             else if (const auto &problems = (*evaluation)->problems; !problems.empty())
                 why = problems.front().text;
-            curve.gaps.push_back({point.way, point.microBatch, std::move(why)});
+            curve.gaps.push_back({ point.way, point.microBatch, std::move(why) });
         }
     return curve;
 }
@@ -127,7 +128,8 @@ RokCurve rokCurve(const PlanPtr &plan, const Catalogue &catalogue, EvaluationWor
 std::string whyNoRok(const Plan &plan)
 {
     if (!stageFacts(plan).hasMemory)
-        return "The plan's measured profile says nothing of activations, so there is nothing to recompute or to offload";
+        return "The plan's measured profile says nothing of activations, so there is nothing to recompute or to "
+               "offload";
     return {};
 }
 

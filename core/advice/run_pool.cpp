@@ -6,7 +6,8 @@
 namespace trainyard {
 
 RunPool::RunPool(std::size_t searchers)
-    : m_graphs(std::make_shared<GraphCache>()), m_threads(searchers)
+    : m_graphs(std::make_shared<GraphCache>())
+    , m_threads(searchers)
 {
     for (std::size_t i = 0; i < m_threads.threads(); ++i)
         m_workspaces.emplace_back(m_graphs);

@@ -24,7 +24,7 @@ std::vector<Fix> fewerStages(const Plan &plan, const ModelSpec &model)
         if (model.layers % (stages * now.chunks) == 0)
             fixes.push_back(fixOf(plan, "Pipeline " + std::to_string(stages), [stages](Plan &p) {
                 p.parallelism.pipeline = stages;
-                p.placement.stages.clear();      // pins count stages
+                p.placement.stages.clear(); // pins count stages
                 p.placement.layers.clear();
                 if (stages == 1)
                     p.parallelism.virtualPipeline = 1;
@@ -54,15 +54,18 @@ std::vector<Fix> otherPlacements(const Workload &workload, const Layout &layout,
             p.parallelism.data.reset();
         }));
     }
-    for (int d = 0; d < int(plan.cluster.datacenters.size()); ++d) {   // what no link joins cannot help the others
-        const auto ends = [&](const WanLink &link) { return std::ranges::find(link.between, plan.cluster.datacenters[std::size_t(d)].id) != link.between.end(); };
+    for (int d = 0; d < int(plan.cluster.datacenters.size()); ++d) { // what no link joins cannot help the others
+        const auto ends = [&](const WanLink &link) {
+            return std::ranges::find(link.between, plan.cluster.datacenters[std::size_t(d)].id) != link.between.end();
+        };
         if (plan.cluster.datacenters.size() < 2 || std::ranges::any_of(plan.cluster.wanLinks, ends))
             continue;
         if (auto link = linkFix(plan, d, layout, catalogue))
             fixes.insert(fixes.begin(), std::move(*link));
     }
     for (int tensor = workload.degrees.tensor / 2; tensor >= 1; tensor /= 2)
-        fixes.push_back(fixOf(plan, "Tensor parallel " + std::to_string(tensor), [tensor](Plan &p) { p.parallelism.tensor = tensor; }));
+        fixes.push_back(fixOf(
+            plan, "Tensor parallel " + std::to_string(tensor), [tensor](Plan &p) { p.parallelism.tensor = tensor; }));
     return fixes;
 }
 
@@ -73,22 +76,25 @@ std::vector<Fix> otherSchedules(const Workload &workload, int most)
     const int total = totalMicroBatches(plan), stages = workload.degrees.pipeline;
     for (int data = most; data >= 1; --data) {
         if (total % data == 0 && total / data % stages == 0) {
-            fixes.push_back(fixOf(plan, std::to_string(data) + " replicas", [data](Plan &p) { p.parallelism.data = data; }));
+            fixes.push_back(
+                fixOf(plan, std::to_string(data) + " replicas", [data](Plan &p) { p.parallelism.data = data; }));
             break;
         }
     }
     const bool isPlain = plan.schedule == kPlainSchedule;
-    fixes.push_back(fixOf(plan, isPlain ? "One chunk per stage" : std::string("Schedule ") + traitsOf(kPlainSchedule).label, [](Plan &p) {
-        p.schedule = kPlainSchedule;
-        p.parallelism.virtualPipeline = 1;
-    }));
+    fixes.push_back(fixOf(
+        plan, isPlain ? "One chunk per stage" : std::string("Schedule ") + traitsOf(kPlainSchedule).label, [](Plan &p) {
+            p.schedule = kPlainSchedule;
+            p.parallelism.virtualPipeline = 1;
+        }));
     return fixes;
 }
 
 std::vector<Fix> smallerTensorGroups(const Workload &workload)
 {
     const int together = tensorLevels(workload).together;
-    return {fixOf(*workload.plan, "Tensor parallel " + std::to_string(together), [&](Plan &p) { p.parallelism.tensor = together; })};
+    return { fixOf(*workload.plan, "Tensor parallel " + std::to_string(together),
+        [&](Plan &p) { p.parallelism.tensor = together; }) };
 }
 
 std::vector<Fix> expertsInOneDatacenter(const Workload &workload)
@@ -98,9 +104,11 @@ std::vector<Fix> expertsInOneDatacenter(const Workload &workload)
     std::vector<Fix> fixes;
     if (across && across->ranks % p.expertTensor == 0) {
         const int expert = std::gcd(across->ranks / p.expertTensor, workload.model.experts);
-        fixes.push_back(fixOf(*workload.plan, "Expert parallel " + std::to_string(expert), [expert](Plan &fixed) { fixed.parallelism.expert = expert; }));
+        fixes.push_back(fixOf(*workload.plan, "Expert parallel " + std::to_string(expert),
+            [expert](Plan &fixed) { fixed.parallelism.expert = expert; }));
     }
-    fixes.push_back(fixOf(*workload.plan, "A pipeline across the datacenters", [](Plan &fixed) { fixed.placement.mode = PlacementMode::PipelineAcross; }));
+    fixes.push_back(fixOf(*workload.plan, "A pipeline across the datacenters",
+        [](Plan &fixed) { fixed.placement.mode = PlacementMode::PipelineAcross; }));
     return fixes;
 }
 

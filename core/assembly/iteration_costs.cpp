@@ -48,36 +48,46 @@ void recomputeEverywhere(Program &program)
 
 ScheduleShape shapeOf(const Workload &workload, const PipelineClass &pipelines)
 {
-    return {workload.degrees.pipeline, pipelines.microBatches, workload.degrees.programChunks(), workload.source.inFlight};
+    return { workload.degrees.pipeline, pipelines.microBatches, workload.degrees.programChunks(),
+        workload.source.inFlight };
 }
 
 ScheduleTimes scheduleTimes(const PipelineCosts &costs, ChunkPlacement placement, const StackSpec &stack)
 {
-    const int devices = int(costs.syncAndStep.size()), virtualStages = int(costs.ops.size()), chunks = virtualStages / devices;
+    const int devices = int(costs.syncAndStep.size()), virtualStages = int(costs.ops.size()),
+              chunks = virtualStages / devices;
     ScheduleTimes times;
-    times.endsTogether = true;   // an iteration is counted to the end of its last stage, barrier or not
+    times.endsTogether = true; // an iteration is counted to the end of its last stage, barrier or not
     for (int q = 0; q < virtualStages; ++q) {
         const OpTimes &op = costs.ops[std::size_t(deviceAt(placement, devices, q) * chunks + q / devices)];
-        times.stages.push_back({op.forward, op.inputGrad, op.weightGrad, stack.recomputesLastStage ? 0 : op.recompute});
+        times.stages.push_back(
+            { op.forward, op.inputGrad, op.weightGrad, stack.recomputesLastStage ? 0 : op.recompute });
     }
     for (const BoundaryTimes &b : costs.boundaries)
         times.boundaries.push_back(std::max(b.serialization[0] + b.latency[0], b.serialization[1] + b.latency[1]));
-    for (const SyncAndStepTimes &syncAndStep : costs.syncAndStep)   // behind a barrier optimizer steps are nobody's own
-        times.tails.push_back(syncAndStep.reduce - syncAndStep.reduceEarly + (stack.gradientNormBarrier ? 0 : syncAndStep.optimizer));
+    for (const SyncAndStepTimes &syncAndStep : costs.syncAndStep) // behind a barrier optimizer steps are nobody's own
+        times.tails.push_back(
+            syncAndStep.reduce - syncAndStep.reduceEarly + (stack.gradientNormBarrier ? 0 : syncAndStep.optimizer));
     return times;
 }
 
-/// For a schedule that uses what memory leaves: K = floor((memory - states - workspace) / stash) micro-batches, as far as it needs them.
-/// A list scheduler takes from the memory of the first stage of 1f1b (ZB-1p) to twice that (ZB-2p), where little is left to gain.
-/// Forwards are doubled where as many micro-batches as stages fit; with less it runs as it always can, and whether that fits memory
-/// says. A work-conserving stage leaves the twentieth of the memory beyond which running out is likely.
+/// For a schedule that uses what memory leaves: K = floor((memory - states - workspace) / stash) micro-batches, as far
+/// as it needs them. A list scheduler takes from the memory of the first stage of 1f1b (ZB-1p) to twice that (ZB-2p),
+/// where little is left to gain. Forwards are doubled where as many micro-batches as stages fit; with less it runs as
+/// it always can, and whether that fits memory says. A work-conserving stage leaves the twentieth of the memory beyond
+/// which running out is likely.
 void takeRoom(const Workload &workload, RoomUse use, ScheduleShape &shape, ScheduleTimes &times)
 {
     if (use == RoomUse::None || !workload.source.hasMemory)
         return;
     const InFlightRoom room = inFlightRoom(workload, use == RoomUse::RunTime ? kWorkConservingShare : 1);
-    const int stages = shape.devices, least = use == RoomUse::Order ? stages : use == RoomUse::Doubling ? (stages + 1) / 2 : 1,
-              most = use == RoomUse::Order ? 2 * stages : use == RoomUse::Doubling ? stages : shape.microBatches;
+    const int stages = shape.devices,
+              least = use == RoomUse::Order ? stages
+        : use == RoomUse::Doubling          ? (stages + 1) / 2
+                                            : 1,
+              most = use == RoomUse::Order ? 2 * stages
+        : use == RoomUse::Doubling         ? stages
+                                           : shape.microBatches;
     shape.inFlightLimit = room.microBatches;
     for (int &limit : shape.inFlightLimit)
         limit = std::clamp(limit, least, most);
@@ -93,11 +103,12 @@ Expected<void> checkSize(const Workload &workload)
         return {};
     const int virtualStages = workload.degrees.pipeline * workload.degrees.programChunks();
     const bool leaves = workload.plan->memory.activationOffload != ActivationOffload::None;
-    return std::unexpected(Error{ErrorCode::BadValue, "workload.global_batch",
-                                 "gives " + std::to_string(virtualStages) + " virtual stages "
-                                     + std::to_string(workload.layout.classes.front().microBatches) + " micro-batches each: " + taskCountText(tasks)
-                                     + " tasks" + (leaves ? ", each module of a layer offloaded by itself," : "") + " are too many to simulate",
-                                 "larger micro-batches or more replicas, " + taskCountText(kMostTasks) + " tasks at most"});
+    return std::unexpected(Error { ErrorCode::BadValue, "workload.global_batch",
+        "gives " + std::to_string(virtualStages) + " virtual stages "
+            + std::to_string(workload.layout.classes.front().microBatches)
+            + " micro-batches each: " + taskCountText(tasks) + " tasks"
+            + (leaves ? ", each module of a layer offloaded by itself," : "") + " are too many to simulate",
+        "larger micro-batches or more replicas, " + taskCountText(kMostTasks) + " tasks at most" });
 }
 
 /// What slices and copies of the model need beyond the schedule's own rules.
@@ -105,13 +116,14 @@ Expected<void> checkStrategy(const Workload &workload)
 {
     const Plan &plan = *workload.plan;
     const auto fault = [](const char *where, std::string what, std::string right) {
-        return std::unexpected(Error{ErrorCode::BadValue, where, std::move(what), std::move(right)});
+        return std::unexpected(Error { ErrorCode::BadValue, where, std::move(what), std::move(right) });
     };
     if (traitsOf(plan.schedule).isSliced()) {
         if (auto chunks = checkChunks(traitsOf(plan.schedule), workload.degrees.chunks); !chunks)
             return chunks;
         if (workload.degrees.slices > plan.workload.sequenceLength)
-            return fault("parallelism.token_slices", "is more than the sequence has tokens", std::to_string(plan.workload.sequenceLength) + " or fewer");
+            return fault("parallelism.token_slices", "is more than the sequence has tokens",
+                std::to_string(plan.workload.sequenceLength) + " or fewer");
     }
     for (const PipelineClass &pipelines : workload.layout.classes) {
         const auto siteOf = [&](int stage) { return pipelines.locations[std::size_t(stage)].datacenter; };
@@ -120,9 +132,11 @@ Expected<void> checkStrategy(const Workload &workload)
             const int mirror = workload.degrees.mirrorOf(stage);
             const int a = siteOf(stage), b = siteOf(mirror);
             if (a != b && workload.links.between(a, b) < 0)
-                return fault("schedule", "keeps copies of the same layers on stages " + std::to_string(stage + 1) + " and " + std::to_string(mirror + 1)
-                                 + ", whose gradients must meet, and no WAN link joins " + labelOf(a) + " and " + labelOf(b),
-                             "a schedule with one copy of the model, or that link");
+                return fault("schedule",
+                    "keeps copies of the same layers on stages " + std::to_string(stage + 1) + " and "
+                        + std::to_string(mirror + 1) + ", whose gradients must meet, and no WAN link joins "
+                        + labelOf(a) + " and " + labelOf(b),
+                    "a schedule with one copy of the model, or that link");
         }
     }
     return {};
@@ -135,7 +149,8 @@ std::vector<Nanoseconds> pairTimes(const std::vector<StageCosts> &stages)
     for (const StageCosts &stage : stages)
         for (const ChunkCost &forward : stage.chunks)
             for (const ChunkCost &backward : stage.chunks)
-                times.push_back(atLeastOne(together(forward.forward, backward.inputGrad + backward.weightGrad).total()));
+                times.push_back(
+                    atLeastOne(together(forward.forward, backward.inputGrad + backward.weightGrad).total()));
     return times;
 }
 
@@ -148,8 +163,8 @@ void refreshOps(PipelineCosts &shape, const std::vector<StageCosts> &stages)
 }
 
 /// Both sides of a boundary between datacenters pack what they send and unpack what they get.
-void chargeCodec(const Workload &workload, const PipelineClass &pipelines, const std::vector<int> &slices, PipelineCosts &shape,
-                 std::vector<StageCosts> &stages)
+void chargeCodec(const Workload &workload, const PipelineClass &pipelines, const std::vector<int> &slices,
+    PipelineCosts &shape, std::vector<StageCosts> &stages)
 {
     const Plan &plan = *workload.plan;
     const ChunkPlacement placement = traitsOf(plan.schedule).placement;
@@ -164,7 +179,8 @@ void chargeCodec(const Workload &workload, const PipelineClass &pipelines, const
     for (int q = 0; q < int(shape.boundaries.size()); ++q) {
         if (!shape.boundaries[std::size_t(q)].isWan)
             continue;
-        const double tokens = slices.empty() ? 1 : double(slices[std::size_t(q / devices)]) / plan.workload.sequenceLength;
+        const double tokens =
+            slices.empty() ? 1 : double(slices[std::size_t(q / devices)]) / plan.workload.sequenceLength;
         charge(q, tokens);
         charge(q + 1, tokens);
     }
@@ -185,7 +201,7 @@ Expected<void> checkLength(const Workload &workload, const Costs &costs)
 
 ExposedSeconds exposed(const OpSplit &split)
 {
-    return {split.tensor.value, split.context.value, split.expert.value, split.data.value, split.offload.value};
+    return { split.tensor.value, split.context.value, split.expert.value, split.data.value, split.offload.value };
 }
 
 /// Tells every operation what it exchanges inside.
@@ -195,10 +211,12 @@ void tellExposed(Costs &costs)
         PipelineCosts &pipelines = costs.iteration.classes[c];
         for (const StageCosts &stage : costs.stages[c])
             for (const ChunkCost &chunk : stage.chunks) {
-                pipelines.exposed.push_back({exposed(chunk.forward), exposed(chunk.inputGrad), exposed(chunk.weightGrad), exposed(chunk.recompute)});
+                pipelines.exposed.push_back({ exposed(chunk.forward), exposed(chunk.inputGrad),
+                    exposed(chunk.weightGrad), exposed(chunk.recompute) });
                 for (const ChunkCost &backward : stage.chunks)
                     if (!pipelines.pairs.empty())
-                        pipelines.pairedExpert.push_back(together(chunk.forward, backward.inputGrad + backward.weightGrad).expert.value);
+                        pipelines.pairedExpert.push_back(
+                            together(chunk.forward, backward.inputGrad + backward.weightGrad).expert.value);
             }
     }
 }
@@ -215,9 +233,11 @@ void countMemory(const Workload &workload, Costs &costs)
             pipelines.memory = costs.iteration.classes.front().memory;
             continue;
         }
-        const OpMemory::Program has{!costs.offload.empty() && splitsBackward(pipelines.program), std::ranges::any_of(costs.iteration.classes, [](const PipelineCosts &p) { return !p.pairs.empty(); })};
+        const OpMemory::Program has { !costs.offload.empty() && splitsBackward(pipelines.program),
+            std::ranges::any_of(costs.iteration.classes, [](const PipelineCosts &p) { return !p.pairs.empty(); }) };
         for (int stage = 0; stage < int(costs.stages[c].size()); ++stage)
-            pipelines.memory.push_back(std::make_shared<const OpMemory>(chunkMemory(workload, stage), costs.offload.empty() ? nullptr : &costs.offload[c][std::size_t(stage)], has));
+            pipelines.memory.push_back(std::make_shared<const OpMemory>(chunkMemory(workload, stage),
+                costs.offload.empty() ? nullptr : &costs.offload[c][std::size_t(stage)], has));
     }
 }
 
@@ -253,13 +273,13 @@ Expected<Costs> cost(const Workload &workload, const std::stop_token &stop)
     for (std::size_t i = 0; i < plan.cluster.wanLinks.size(); ++i) {
         const WanLink &link = plan.cluster.wanLinks[i];
         const Transport &pair = workload.transports[i];
-        costs.wanLinks.push_back({int(i), {}, 0, pair.connections, pair.rate.value * 8e-9});
+        costs.wanLinks.push_back({ int(i), {}, 0, pair.connections, pair.rate.value * 8e-9 });
         for (int way = 0; way < 2; ++way)
             costs.iteration.linkCapacity.push_back(gbitsPerSecond(link.capacityGbps).value);
     }
     const int devices = workload.degrees.pipeline;
     const ScheduleTraits &schedule = traitsOf(plan.schedule);
-    const std::vector<SiteExchange> acrossSites = siteExchanges(workload, costs.wanLinks);   // of all classes together
+    const std::vector<SiteExchange> acrossSites = siteExchanges(workload, costs.wanLinks); // of all classes together
     costs.hiddenExchange = hiddenExchange(acrossSites, plan.wan);
     StageCoster coster(workload);
     IterationLength length(workload);
@@ -280,17 +300,18 @@ Expected<Costs> cost(const Workload &workload, const std::stop_token &stop)
         const int inChain = stagesInChain(placement, devices, int(shape.ops.size()) / devices);
         for (int q = 0; q + 1 < int(shape.ops.size()); ++q) {
             const int from = deviceAt(placement, devices, q), to = deviceAt(placement, devices, q + 1);
-            Crossing crossing{1, 1.0 / workload.degrees.copies};
+            Crossing crossing { 1, 1.0 / workload.degrees.copies };
             if (schedule.isSliced())
                 crossing.tokens = double(coster.slices()[std::size_t(q / devices)]) / plan.workload.sequenceLength;
-            shape.boundaries.push_back(from == to || (q + 1) % inChain == 0 ? BoundaryTimes{}
-                                                  : boundaryTimes(workload, pipelines, from, to, coster.site(pipelines, from),
-                                                                  costs.wanLinks, crossing));
+            shape.boundaries.push_back(from == to || (q + 1) % inChain == 0
+                    ? BoundaryTimes {}
+                    : boundaryTimes(
+                        workload, pipelines, from, to, coster.site(pipelines, from), costs.wanLinks, crossing));
         }
         if (activationBits(plan).share() < 1)
             chargeCodec(workload, pipelines, coster.slices(), shape, stages);
         length.addPipelines(shape, pipelines);
-        if (auto checked = length.check(); !checked)   // schedules add up times
+        if (auto checked = length.check(); !checked) // schedules add up times
             return std::unexpected(checked.error());
         ScheduleShape scheduled = shapeOf(workload, pipelines);
         ScheduleTimes times = scheduleTimes(shape, placement, workload.stack);
@@ -315,7 +336,7 @@ Expected<Costs> cost(const Workload &workload, const std::stop_token &stop)
     costs.iteration.overhead = toNanoseconds(iterationOverhead(workload));
     if (auto checked = checkLength(workload, costs); !checked)
         return std::unexpected(checked.error());
-    planOffload(workload, coster, costs, stop);    // which runs the iteration
+    planOffload(workload, coster, costs, stop); // which runs the iteration
     tellExposed(costs);
     countMemory(workload, costs);
     if (auto checked = checkLength(workload, costs); !checked)

@@ -1,7 +1,7 @@
 #pragma once
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Second room on the way from plan to answer: an iteration put together from what its stages cost, the order of their schedule,
-// what leaves the GPU and what crosses datacenters. WAN traffic is counted on the way.
+// Second room on the way from plan to answer: an iteration put together from what its stages cost, the order of their
+// schedule, what leaves the GPU and what crosses datacenters. WAN traffic is counted on the way.
 
 #include "core/cost/stage_costs.h"
 #include "core/placement/resolve.h"
@@ -10,8 +10,8 @@
 
 namespace trainyard {
 
-/// Errors: BadValue where the schedule cannot be built for these shapes, or has more tasks than are simulated; OutOfRange where
-/// the iteration is longer than a timeline.
+/// Errors: BadValue where the schedule cannot be built for these shapes, or has more tasks than are simulated;
+/// OutOfRange where the iteration is longer than a timeline.
 [[nodiscard]] Expected<Costs> cost(const Workload &workload, const std::stop_token &stop = {});
 
 /// What an iteration takes beside its operations, on the slowest host of all stages (SustainedRates::host).

@@ -17,11 +17,14 @@ Nanoseconds wholeTicks(Seconds t)
 /// Rows are filled side by side; a task is known by row and place until all have their numbers.
 class Rows {
 public:
-    struct Ref { int row = -1; std::uint32_t place = 0; };
+    struct Ref {
+        int row = -1;
+        std::uint32_t place = 0;
+    };
 
     int add(Stream stream)
     {
-        m_step.rows.push_back({stream, {}});
+        m_step.rows.push_back({ stream, {} });
         m_after.emplace_back();
         return int(m_step.rows.size()) - 1;
     }
@@ -29,9 +32,9 @@ public:
     Ref add(int row, WorkKind kind, Nanoseconds duration, Ref after, Nanoseconds lag)
     {
         std::vector<StepTask> &tasks = m_step.rows[std::size_t(row)].tasks;
-        tasks.push_back({kind, duration, kNoSpan, after.row < 0 ? 0 : lag});
+        tasks.push_back({ kind, duration, kNoSpan, after.row < 0 ? 0 : lag });
         m_after[std::size_t(row)].push_back(after);
-        return {row, static_cast<std::uint32_t>(tasks.size() - 1)};
+        return { row, static_cast<std::uint32_t>(tasks.size() - 1) };
     }
 
     StepRows finish()
@@ -52,13 +55,17 @@ public:
 
 private:
     StepRows m_step;
-    std::vector<std::vector<Ref>> m_after;     // [row][task]
+    std::vector<std::vector<Ref>> m_after; // [row][task]
 };
 
 /// A stream of a pipelined step: `each` for what is drawn as one task, of which the first group takes `first`.
 struct Part {
     Nanoseconds each = 0, first = 0;
-    Part(Seconds whole, int parts, int groups) : each(wholeTicks(whole / parts)), first(parts == groups ? each : wholeTicks(whole / groups)) {}
+    Part(Seconds whole, int parts, int groups)
+        : each(wholeTicks(whole / parts))
+        , first(parts == groups ? each : wholeTicks(whole / groups))
+    {
+    }
     /// From its end back to where the next stream may begin.
     [[nodiscard]] Nanoseconds lag() const { return first - each; }
 };
@@ -66,12 +73,12 @@ struct Part {
 StepRows pipelined(const OffloadedStep &step)
 {
     const int groups = std::max(1, step.groups), parts = groups <= kMostDrawnGroups ? groups : 1;
-    const Part out(step.toHost, parts, groups), read(step.read, parts, groups), cpu(step.cpu, parts, groups), write(step.write, parts, groups),
-        in(step.toGpu, parts, groups);
+    const Part out(step.toHost, parts, groups), read(step.read, parts, groups), cpu(step.cpu, parts, groups),
+        write(step.write, parts, groups), in(step.toGpu, parts, groups);
     Rows rows;
-    const int toHost = rows.add(Stream::StepToHost), drive = rows.add(Stream::StepDrive), processors = rows.add(Stream::StepCpu),
-              toGpu = rows.add(Stream::StepToGpu);
-    const Nanoseconds period = std::max({read.each + write.each, cpu.each, out.each, in.each});
+    const int toHost = rows.add(Stream::StepToHost), drive = rows.add(Stream::StepDrive),
+              processors = rows.add(Stream::StepCpu), toGpu = rows.add(Stream::StepToGpu);
+    const Nanoseconds period = std::max({ read.each + write.each, cpu.each, out.each, in.each });
     const Nanoseconds before = parts == 1 ? 0 : std::clamp<Nanoseconds>(period - read.each - cpu.each, 0, write.each);
     Rows::Ref updatedBefore;
     Nanoseconds lagBefore = 0;
@@ -106,14 +113,19 @@ StepRows interleaved(const OffloadedStep &step)
     const int cycles = std::clamp(step.groups / std::max(1, step.stride), 1, kMostDrawnGroups);
     const Nanoseconds cycle = wholeTicks(step.time / cycles);
     const auto each = [&](Seconds whole) { return std::min(wholeTicks(whole / cycles), cycle); };
-    struct Work { Stream stream; WorkKind kind; Nanoseconds each, offset; };
-    const Nanoseconds states = each(step.statesToGpu), weights = std::min(each(step.toGpu - step.statesToGpu), cycle - states),
-                      gpu = each(step.gpu), out = each(step.toHost);
-    const Work works[] = {{Stream::StepToHost, WorkKind::StatesToHost, out, cycle - out},
-                          {Stream::StepCpu, WorkKind::CpuOptimizer, each(step.cpu), 0},
-                          {Stream::StepGpu, WorkKind::GpuOptimizer, gpu, std::min(states, cycle - gpu)},
-                          {Stream::StepToGpu, WorkKind::StatesToGpu, states, 0},
-                          {Stream::StepToGpu, WorkKind::WeightsToGpu, weights, states}};
+    struct Work {
+        Stream stream;
+        WorkKind kind;
+        Nanoseconds each, offset;
+    };
+    const Nanoseconds states = each(step.statesToGpu),
+                      weights = std::min(each(step.toGpu - step.statesToGpu), cycle - states), gpu = each(step.gpu),
+                      out = each(step.toHost);
+    const Work works[] = { { Stream::StepToHost, WorkKind::StatesToHost, out, cycle - out },
+        { Stream::StepCpu, WorkKind::CpuOptimizer, each(step.cpu), 0 },
+        { Stream::StepGpu, WorkKind::GpuOptimizer, gpu, std::min(states, cycle - gpu) },
+        { Stream::StepToGpu, WorkKind::StatesToGpu, states, 0 },
+        { Stream::StepToGpu, WorkKind::WeightsToGpu, weights, states } };
     Rows rows;
     std::vector<int> rowOf;
     for (const Work &work : works)

@@ -16,11 +16,13 @@ bool movesStates(const MemoryStrategy &memory)
     return memory.optimizerOffload != OptimizerOffload::None || memory.parameterOffload != ParameterOffload::None;
 }
 
-/// Of one chunk and one micro-batch. Where activations leave, an operation is cut into modules, half layers and the two ends of a
-/// model, each of which is stored and loaded.
+/// Of one chunk and one micro-batch. Where activations leave, an operation is cut into modules, half layers and the two
+/// ends of a model, each of which is stored and loaded.
 double tasksOf(const Plan &plan, const StageChunk &chunk, bool leaves)
 {
-    const int operations = (traitsOf(plan.schedule).splitsBackward ? 3 : 2) + (plan.memory.recompute != Recompute::None), moves = movesStates(plan.memory) ? 3 : 0;
+    const int operations =
+                  (traitsOf(plan.schedule).splitsBackward ? 3 : 2) + (plan.memory.recompute != Recompute::None),
+              moves = movesStates(plan.memory) ? 3 : 0;
     if (!leaves)
         return operations + moves;
     const int modules = 2 * chunk.layers + chunk.hasEmbedding + chunk.hasHead;
@@ -31,8 +33,9 @@ int crossings(const PipelineClass &pipelines, int chunks)
 {
     int count = 0;
     for (std::size_t s = 0; s < pipelines.locations.size(); ++s)
-        count += pipelines.locations[s].datacenter != pipelines.locations[(s + 1) % pipelines.locations.size()].datacenter;
-    return count * chunks * (pipelines.cellMembers > 1 ? 6 : 2);   // there and back; pieces of a cell's transfers
+        count +=
+            pipelines.locations[s].datacenter != pipelines.locations[(s + 1) % pipelines.locations.size()].datacenter;
+    return count * chunks * (pipelines.cellMembers > 1 ? 6 : 2); // there and back; pieces of a cell's transfers
 }
 
 } // namespace
@@ -48,7 +51,8 @@ std::int64_t simulatedTasks(const Workload &workload)
             ofMicroBatch += tasksOf(plan, chunk, leaves) * slices;
     double tasks = 0;
     for (const PipelineClass &pipelines : workload.layout.classes)
-        tasks += (ofMicroBatch / workload.degrees.copies + crossings(pipelines, workload.degrees.programChunks())) * pipelines.microBatches;
+        tasks += (ofMicroBatch / workload.degrees.copies + crossings(pipelines, workload.degrees.programChunks()))
+            * pipelines.microBatches;
     return std::int64_t(std::min(tasks, 9e18));
 }
 

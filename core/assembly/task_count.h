@@ -1,7 +1,7 @@
 #pragma once
 // SPDX-License-Identifier: GPL-3.0-or-later
-// How many tasks one iteration of a placed plan is simulated in, before any is made: the measure of work and memory that
-// bounds evaluations and searches. A count, not a time, so that the same plan is refused on every machine.
+// How many tasks one iteration of a placed plan is simulated in, before any is made: the measure of work and memory
+// that bounds evaluations and searches. A count, not a time, so that the same plan is refused on every machine.
 
 #include "core/placement/resolve.h"
 

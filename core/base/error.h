@@ -11,31 +11,29 @@
 namespace trainyard {
 
 enum class ErrorCode : std::uint8_t {
-    BadSyntax,      // not JSON, not this format, not this version
-    BadValue,       // a value of the wrong type or outside its range
-    UnknownKey,     // a dotted key that the plan does not have
-    UnknownName,    // an id that neither the plan nor the catalogue defines
-    CannotRead,     // file system
+    BadSyntax, // not JSON, not this format, not this version
+    BadValue, // a value of the wrong type or outside its range
+    UnknownKey, // a dotted key that the plan does not have
+    UnknownName, // an id that neither the plan nor the catalogue defines
+    CannotRead, // file system
     CannotWrite,
-    OutOfRange,     // what values of their own range add up to: an iteration of a thousand years
-    Cancelled,      // the stop token was triggered; never shown
+    OutOfRange, // what values of their own range add up to: an iteration of a thousand years
+    Cancelled, // the stop token was triggered; never shown
     Internal,
 };
 
 struct Error {
     ErrorCode code = ErrorCode::Internal;
-    std::string where;   // "file.json: /cluster/datacenters/0/id", "file.json:12:7", or a dotted key
-    std::string what;    // "nodes is -3"
-    std::string right;   // "a whole number from 0 to 1000000"; may be empty
+    std::string where; // "file.json: /cluster/datacenters/0/id", "file.json:12:7", or a dotted key
+    std::string what; // "nodes is -3"
+    std::string right; // "a whole number from 0 to 1000000"; may be empty
     bool operator==(const Error &) const = default;
 };
 
 using Errors = std::vector<Error>;
 
-template <class T>
-using Expected = std::expected<T, Error>;
-template <class T>
-using ExpectedAll = std::expected<T, Errors>;
+template <class T> using Expected = std::expected<T, Error>;
+template <class T> using ExpectedAll = std::expected<T, Errors>;
 
 /// "where: what; expected right", on one line, as the command line prints it: what was quoted from a file is printable.
 [[nodiscard]] std::string toString(const Error &error);

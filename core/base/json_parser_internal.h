@@ -1,8 +1,8 @@
 #pragma once
 // SPDX-License-Identifier: GPL-3.0-or-later
 // The one way from JSON text to a document, for both of nlohmann's kinds (sorted and in the file's order): nesting is
-// bounded, because copies and destructors of a document recurse; no exception leaves; every fault names line:column or a
-// pointer. Private: include it in .cpp files only.
+// bounded, because copies and destructors of a document recurse; no exception leaves; every fault names line:column or
+// a pointer. Private: include it in .cpp files only.
 
 #include "core/base/error.h"
 
@@ -18,12 +18,12 @@
 namespace trainyard::detail {
 
 inline constexpr std::size_t kMaxDepth = 64;
-inline constexpr std::size_t kMaxErrors = 100;      // more help nobody
-inline constexpr std::size_t kMaxShownKey = 80;     // bytes of a key in a message
+inline constexpr std::size_t kMaxErrors = 100; // more help nobody
+inline constexpr std::size_t kMaxShownKey = 80; // bytes of a key in a message
 
 struct JsonLimits {
-    std::size_t mostMembers = std::numeric_limits<std::size_t>::max();   // of one object
-    bool refusesDuplicates = false;                                       // else the last of equal keys counts
+    std::size_t mostMembers = std::numeric_limits<std::size_t>::max(); // of one object
+    bool refusesDuplicates = false; // else the last of equal keys counts
 };
 
 /// "line:column" of a byte, counted from 1.
@@ -34,18 +34,25 @@ struct JsonLimits {
 [[nodiscard]] std::string escapedPointerStep(std::string_view key);
 
 /// Builds the document and collects what a plain parser would swallow.
-template <class Json>
-class JsonBuilder final : public nlohmann::json_sax<Json> {
+template <class Json> class JsonBuilder final : public nlohmann::json_sax<Json> {
     using Base = nlohmann::json_sax<Json>;
 
 public:
-    JsonBuilder(std::string_view text, const std::string &fileName, JsonLimits limits) : m_text(text), m_file(fileName), m_limits(limits) { }
+    JsonBuilder(std::string_view text, const std::string &fileName, JsonLimits limits)
+        : m_text(text)
+        , m_file(fileName)
+        , m_limits(limits)
+    {
+    }
 
     bool null() override { return add(nullptr); }
     bool boolean(bool value) override { return add(value); }
     bool number_integer(typename Base::number_integer_t value) override { return add(value); }
     bool number_unsigned(typename Base::number_unsigned_t value) override { return add(value); }
-    bool number_float(typename Base::number_float_t value, const typename Base::string_t &) override { return add(value); }
+    bool number_float(typename Base::number_float_t value, const typename Base::string_t &) override
+    {
+        return add(value);
+    }
     bool string(typename Base::string_t &value) override { return add(std::move(value)); }
     bool binary(typename Base::binary_t &) override { return false; }
 
@@ -59,9 +66,11 @@ public:
         Level &level = m_levels.back();
         level.key = std::move(name);
         if (m_limits.refusesDuplicates && !level.keys.insert(level.key).second)
-            fail(m_file + ": " + pointer() + "/" + escapedPointerStep(level.key), "this key is given twice", "each key once in an object");
+            fail(m_file + ": " + pointer() + "/" + escapedPointerStep(level.key), "this key is given twice",
+                "each key once in an object");
         if (level.value->size() >= m_limits.mostMembers) {
-            fail(m_file + ": " + pointer(), "this object has more than " + std::to_string(m_limits.mostMembers) + " keys",
+            fail(m_file + ": " + pointer(),
+                "this object has more than " + std::to_string(m_limits.mostMembers) + " keys",
                 "at most " + std::to_string(m_limits.mostMembers));
             return false;
         }

@@ -1,7 +1,8 @@
 #pragma once
 // SPDX-License-Identifier: GPL-3.0-or-later
-// A mailbox that holds only the newest request, worked on by a pool, one request at a time: what waits is replaced, what runs is
-// stopped only where the caller says so. All members may be called from any thread but the one that works on a request.
+// A mailbox that holds only the newest request, worked on by a pool, one request at a time: what waits is replaced,
+// what runs is stopped only where the caller says so. All members may be called from any thread but the one that works
+// on a request.
 
 #include "core/base/work_pool.h"
 
@@ -12,13 +13,18 @@
 
 namespace trainyard {
 
-template <class Request>
-class NewestWorker {
+template <class Request> class NewestWorker {
 public:
     /// On a thread of the pool; returns early where the token says so. Must not throw.
     using Work = std::function<void(Request request, const std::stop_token &stop)>;
 
-    NewestWorker(WorkPool &pool, WorkPool::Rank rank, Work work) : m_pool(pool), m_rank(rank), m_box(std::make_shared<Box>()) { m_box->work = std::move(work); }
+    NewestWorker(WorkPool &pool, WorkPool::Rank rank, Work work)
+        : m_pool(pool)
+        , m_rank(rank)
+        , m_box(std::make_shared<Box>())
+    {
+        m_box->work = std::move(work);
+    }
     /// Stops what runs and waits for its end.
     ~NewestWorker()
     {
@@ -66,7 +72,7 @@ private:
                 box->isQueued = box->isRunning;
                 if (!box->isRunning)
                     return;
-                box->running = std::stop_source{};
+                box->running = std::stop_source {};
                 stop = box->running.get_token();
             }
             box->work(std::move(*request), stop);

@@ -9,7 +9,10 @@ namespace trainyard {
 
 namespace {
 
-struct Unit { double factor; const char *name; };
+struct Unit {
+    double factor;
+    const char *name;
+};
 
 std::string fixed(double value, int decimals)
 {
@@ -49,17 +52,18 @@ std::string secondsText(double seconds)
 {
     if (seconds == 0)
         return "0 s";
-    return scaled(seconds, {{1, " s"}, {1e-3, " ms"}, {1e-6, " \u00b5s"}, {1e-9, " ns"}});
+    return scaled(seconds, { { 1, " s" }, { 1e-3, " ms" }, { 1e-6, " \u00b5s" }, { 1e-9, " ns" } });
 }
 
 std::string bytesText(double bytes)
 {
-    return scaled(bytes, {{1e15, " PB"}, {1e12, " TB"}, {1e9, " GB"}, {1e6, " MB"}, {1e3, " kB"}, {1, " B"}});
+    return scaled(
+        bytes, { { 1e15, " PB" }, { 1e12, " TB" }, { 1e9, " GB" }, { 1e6, " MB" }, { 1e3, " kB" }, { 1, " B" } });
 }
 
 std::string countText(double count)
 {
-    return scaled(count, {{1e12, "T"}, {1e9, "B"}, {1e6, "M"}, {1e3, "k"}, {1, ""}});
+    return scaled(count, { { 1e12, "T" }, { 1e9, "B" }, { 1e6, "M" }, { 1e3, "k" }, { 1, "" } });
 }
 
 std::string wholeText(double count)
@@ -67,8 +71,8 @@ std::string wholeText(double count)
     if (!std::isfinite(count))
         return "\u2013";
     std::string text = fixed(count, 0);
-    const std::size_t digitsBegin = count < 0 ? 3 : 0;   // the minus sign has three bytes
-    for (std::size_t i = text.size(); i > digitsBegin + 3; ) {
+    const std::size_t digitsBegin = count < 0 ? 3 : 0; // the minus sign has three bytes
+    for (std::size_t i = text.size(); i > digitsBegin + 3;) {
         i -= 3;
         text.insert(i, ",");
     }
@@ -84,7 +88,9 @@ std::string usdText(double usd)
 {
     if (!std::isfinite(usd))
         return "\u2013";
-    const std::string amount = std::abs(usd) < 1e4 ? plainText(std::abs(usd)) : scaled(std::abs(usd), {{1e9, "B"}, {1e6, "M"}, {1e3, "k"}});
+    const std::string amount = std::abs(usd) < 1e4
+        ? plainText(std::abs(usd))
+        : scaled(std::abs(usd), { { 1e9, "B" }, { 1e6, "M" }, { 1e3, "k" } });
     return (usd < 0 ? "\u2212$" : "$") + amount;
 }
 

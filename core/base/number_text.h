@@ -7,14 +7,14 @@
 
 namespace trainyard {
 
-[[nodiscard]] std::string secondsText(double seconds);    // "11.8 s", "412 ms", "3.40 µs"
-[[nodiscard]] std::string bytesText(double bytes);        // "71.2 GB" (10^9)
-[[nodiscard]] std::string countText(double count);        // "41.2k", "1.50T"
-[[nodiscard]] std::string wholeText(double count);        // "16,384": every digit
-[[nodiscard]] std::string percentText(double share);      // 0.431 -> "43.1 %"
-[[nodiscard]] std::string usdText(double usd);            // "$0.92", "$1.20M"
-[[nodiscard]] std::string yearsText(double years);        // "3.2 years", "7.0 months", "20.0 days"
-[[nodiscard]] std::string plainText(double value);        // three significant digits, no unit
+[[nodiscard]] std::string secondsText(double seconds); // "11.8 s", "412 ms", "3.40 µs"
+[[nodiscard]] std::string bytesText(double bytes); // "71.2 GB" (10^9)
+[[nodiscard]] std::string countText(double count); // "41.2k", "1.50T"
+[[nodiscard]] std::string wholeText(double count); // "16,384": every digit
+[[nodiscard]] std::string percentText(double share); // 0.431 -> "43.1 %"
+[[nodiscard]] std::string usdText(double usd); // "$0.92", "$1.20M"
+[[nodiscard]] std::string yearsText(double years); // "3.2 years", "7.0 months", "20.0 days"
+[[nodiscard]] std::string plainText(double value); // three significant digits, no unit
 /// "−4.5 %" of a change from `before` to `after`; empty where there is nothing to compare with.
 [[nodiscard]] std::string changeText(double before, double after);
 

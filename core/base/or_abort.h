@@ -1,7 +1,7 @@
 #pragma once
 // SPDX-License-Identifier: GPL-3.0-or-later
-// For what is built into the program. Tests read it all, so a fault in it is a broken build and not a user's: it is printed
-// and ends the program.
+// For what is built into the program. Tests read it all, so a fault in it is a broken build and not a user's: it is
+// printed and ends the program.
 
 #include "core/base/error.h"
 
@@ -10,8 +10,7 @@
 
 namespace trainyard {
 
-template <class T>
-[[nodiscard]] T orAbort(ExpectedAll<T> loaded)
+template <class T> [[nodiscard]] T orAbort(ExpectedAll<T> loaded)
 {
     if (loaded)
         return *std::move(loaded);

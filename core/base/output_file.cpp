@@ -3,8 +3,8 @@
 
 #include "core/base/output_target_internal.h"
 
-#include <atomic>
 #include <array>
+#include <atomic>
 #include <cerrno>
 #include <climits>
 #include <cstring>
@@ -21,15 +21,16 @@ namespace {
 
 std::unexpected<Error> cannotWrite(const std::string &path, const std::string &reason)
 {
-    return std::unexpected(Error{ErrorCode::CannotWrite, path, "cannot be written: " + reason, "a writable file in an existing folder"});
+    return std::unexpected(Error {
+        ErrorCode::CannotWrite, path, "cannot be written: " + reason, "a writable file in an existing folder" });
 }
 
 /// Names of temporary files, where a handler of signals finds them.
 class Unfinished {
 public:
     struct Slot {
-        std::atomic<int> state{0};     // 0 free, 1 being filled, 2 to be removed
-        std::array<char, PATH_MAX> path{};
+        std::atomic<int> state { 0 }; // 0 free, 1 being filled, 2 to be removed
+        std::array<char, PATH_MAX> path {};
     };
 
     explicit Unfinished(const std::string &path)
@@ -72,7 +73,11 @@ static_assert(std::atomic<int>::is_always_lock_free, "a handler of signals reads
 /// A stream's buffer over an open file that keeps the system's reason for a failure.
 class FileBuffer final : public std::streambuf {
 public:
-    explicit FileBuffer(int descriptor) : m_descriptor(descriptor) { setp(m_bytes.data(), m_bytes.data() + m_bytes.size()); }
+    explicit FileBuffer(int descriptor)
+        : m_descriptor(descriptor)
+    {
+        setp(m_bytes.data(), m_bytes.data() + m_bytes.size());
+    }
     [[nodiscard]] int error() const { return m_error; }
 
 protected:
@@ -105,7 +110,7 @@ private:
 
     int m_descriptor;
     int m_error = 0;
-    std::array<char, 1 << 16> m_bytes{};
+    std::array<char, 1 << 16> m_bytes {};
 };
 
 /// The system's error number, 0 where all is written.
@@ -121,7 +126,10 @@ int writeThrough(int descriptor, const std::function<void(std::ostream &)> &writ
 /// A file beside the target that will take its place. What is not committed leaves nothing behind.
 class Replacement {
 public:
-    explicit Replacement(std::string target) : m_target(std::move(target)) { }
+    explicit Replacement(std::string target)
+        : m_target(std::move(target))
+    {
+    }
     ~Replacement()
     {
         if (m_descriptor >= 0)
@@ -137,13 +145,14 @@ public:
     {
         const std::size_t slash = m_target.rfind('/');
         const std::string folder = slash == std::string::npos ? "." : m_target.substr(0, slash + 1);
-        static std::atomic<unsigned> count{0};
-        m_temporary = folder + (slash == std::string::npos ? "/" : "") + ".trainyard.part-" + std::to_string(::getpid()) + "-" + std::to_string(++count);
+        static std::atomic<unsigned> count { 0 };
+        m_temporary = folder + (slash == std::string::npos ? "/" : "") + ".trainyard.part-" + std::to_string(::getpid())
+            + "-" + std::to_string(++count);
         const bool isThere = ::stat(m_target.c_str(), &m_old) == 0;
         if (isThere && ::access(m_target.c_str(), W_OK) != 0)
             return errno;
         const mode_t mode = isThere ? 0600 : 0666;
-        if (::access("/proc/self/fd", X_OK) == 0)   // which is how such a file gets its name
+        if (::access("/proc/self/fd", X_OK) == 0) // which is how such a file gets its name
             m_descriptor = ::open(folder.c_str(), O_TMPFILE | O_WRONLY | O_CLOEXEC, mode);
         if (m_descriptor < 0) {
             m_unfinished.emplace(m_temporary);
@@ -166,7 +175,7 @@ public:
                 return errno;
             m_isNamed = true;
         }
-        const int closed = ::close(m_descriptor);   // some network file systems write only now
+        const int closed = ::close(m_descriptor); // some network file systems write only now
         m_descriptor = -1;
         if (closed != 0 || ::rename(m_temporary.c_str(), m_target.c_str()) != 0)
             return errno;
@@ -186,13 +195,14 @@ private:
     }
 
     std::string m_target, m_temporary;
-    struct stat m_old{};
+    struct stat m_old { };
     int m_descriptor = -1;
     bool m_isNamed = false;
     std::optional<Unfinished> m_unfinished;
 };
 
-Expected<void> replace(const std::string &path, const std::string &target, const std::function<void(std::ostream &)> &write)
+Expected<void> replace(
+    const std::string &path, const std::string &target, const std::function<void(std::ostream &)> &write)
 {
     Replacement file(target);
     int error = file.open();
@@ -205,7 +215,8 @@ Expected<void> replace(const std::string &path, const std::string &target, const
 
 } // namespace
 
-Expected<void> writeOutputFile(const std::string &path, const std::function<void(std::ostream &)> &write, OutputKinds kinds)
+Expected<void> writeOutputFile(
+    const std::string &path, const std::function<void(std::ostream &)> &write, OutputKinds kinds)
 {
     const detail::OutputTarget target = detail::findOutputTarget(path);
     if (!target.fault.empty())
@@ -220,7 +231,8 @@ Expected<void> writeOutputFile(const std::string &path, const std::function<void
         return std::cout ? Expected<void>() : cannotWrite("standard output", std::strerror(errno));
     }
     // The file that a descriptor of ours has open is written on, where it stands.
-    const int descriptor = target.descriptor >= 0 ? ::dup(target.descriptor) : ::open(target.path.c_str(), O_WRONLY | O_CLOEXEC | O_NOCTTY);
+    const int descriptor = target.descriptor >= 0 ? ::dup(target.descriptor)
+                                                  : ::open(target.path.c_str(), O_WRONLY | O_CLOEXEC | O_NOCTTY);
     int error = descriptor < 0 ? errno : writeThrough(descriptor, write);
     if (descriptor >= 0 && ::close(descriptor) != 0 && error == 0)
         error = errno;

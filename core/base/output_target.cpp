@@ -14,7 +14,7 @@ namespace trainyard::detail {
 
 namespace {
 
-constexpr int kMostLinks = 40;     // as the kernel does
+constexpr int kMostLinks = 40; // as the kernel does
 
 /// The folder without links, "/…/" with a slash at its end; empty, with errno, where it is missing.
 std::string realFolder(const std::string &path)
@@ -67,7 +67,7 @@ OutputTarget findOutputTarget(const std::string &path)
             target.descriptor = number;
             return target;
         }
-        struct stat status{};
+        struct stat status { };
         if (::lstat(target.path.c_str(), &status) != 0)
             return errno == ENOENT ? target : faulty(std::strerror(errno));
         if (S_ISDIR(status.st_mode))

@@ -17,15 +17,24 @@ constexpr std::size_t kBlock = std::size_t(256) << 10;
 
 class Reading {
 public:
-    Reading(std::string name, std::string right, std::size_t most) : m_name(std::move(name)), m_right(std::move(right)), m_most(most) { }
+    Reading(std::string name, std::string right, std::size_t most)
+        : m_name(std::move(name))
+        , m_right(std::move(right))
+        , m_most(most)
+    {
+    }
 
-    std::unexpected<Error> failed(const std::string &why) const { return std::unexpected(Error{ErrorCode::CannotRead, m_name, why, m_right}); }
+    std::unexpected<Error> failed(const std::string &why) const
+    {
+        return std::unexpected(Error { ErrorCode::CannotRead, m_name, why, m_right });
+    }
 
     std::unexpected<Error> tooLong() const
     {
-        const std::string bound = m_most >> 20 > 0 ? std::to_string(m_most >> 20) + " MiB" : std::to_string(m_most) + " bytes";
-        return std::unexpected(Error{ErrorCode::CannotRead, m_name, "is longer than " + bound + ", of which no more is read",
-                                     m_right + " of at most " + bound});
+        const std::string bound =
+            m_most >> 20 > 0 ? std::to_string(m_most >> 20) + " MiB" : std::to_string(m_most) + " bytes";
+        return std::unexpected(Error { ErrorCode::CannotRead, m_name,
+            "is longer than " + bound + ", of which no more is read", m_right + " of at most " + bound });
     }
 
     Expected<std::string> all(int descriptor) const
@@ -41,7 +50,7 @@ public:
             if (text.size() > m_most)
                 return tooLong();
             if (got < 0 && (errno == EAGAIN || errno == EWOULDBLOCK)) {
-                pollfd waiting{descriptor, POLLIN, 0};
+                pollfd waiting { descriptor, POLLIN, 0 };
                 ::poll(&waiting, 1, -1);
             } else if (got < 0 && errno != EINTR) {
                 return failed(errno == EISDIR ? "this is a folder" : std::strerror(errno));
@@ -58,7 +67,10 @@ private:
 
 class Descriptor {
 public:
-    explicit Descriptor(int number) : m_number(number) { }
+    explicit Descriptor(int number)
+        : m_number(number)
+    {
+    }
     ~Descriptor()
     {
         if (m_number >= 0)
@@ -82,12 +94,12 @@ const char *kindOf(mode_t mode)
 Expected<std::string> readTextFile(const std::string &path, const std::string &right, ReadOptions options)
 {
     const Reading reading(path, right, options.mostBytes);
-    if (path.find('\0') != std::string::npos)   // the system would read the name up to there
+    if (path.find('\0') != std::string::npos) // the system would read the name up to there
         return reading.failed(std::strerror(ENOENT));
     // O_NONBLOCK: opening a pipe that nobody writes to would wait for ever. It does nothing to a regular file.
     const bool takesStreams = options.kinds == FileKinds::StreamsToo;
     const Descriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NOCTTY | (takesStreams ? 0 : O_NONBLOCK)));
-    struct stat status{};
+    struct stat status { };
     if (file.number() < 0 || ::fstat(file.number(), &status) != 0)
         return reading.failed(std::strerror(errno));
     if (S_ISDIR(status.st_mode))

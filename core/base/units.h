@@ -12,45 +12,86 @@
 
 namespace trainyard {
 
-template <class Tag>
-struct Quantity {
+template <class Tag> struct Quantity {
     double value = 0;
 
     constexpr Quantity() = default;
-    constexpr explicit Quantity(double v) : value(v) {}
+    constexpr explicit Quantity(double v)
+        : value(v)
+    {
+    }
     constexpr auto operator<=>(const Quantity &) const = default;
-    constexpr Quantity &operator+=(Quantity o) { value += o.value; return *this; }
-    constexpr Quantity &operator-=(Quantity o) { value -= o.value; return *this; }
-    constexpr Quantity &operator*=(double f) { value *= f; return *this; }
-    friend constexpr Quantity operator+(Quantity a, Quantity b) { return Quantity{a.value + b.value}; }
-    friend constexpr Quantity operator-(Quantity a, Quantity b) { return Quantity{a.value - b.value}; }
-    friend constexpr Quantity operator*(Quantity a, double f) { return Quantity{a.value * f}; }
-    friend constexpr Quantity operator*(double f, Quantity a) { return Quantity{a.value * f}; }
-    friend constexpr Quantity operator/(Quantity a, double f) { return Quantity{a.value / f}; }
+    constexpr Quantity &operator+=(Quantity o)
+    {
+        value += o.value;
+        return *this;
+    }
+    constexpr Quantity &operator-=(Quantity o)
+    {
+        value -= o.value;
+        return *this;
+    }
+    constexpr Quantity &operator*=(double f)
+    {
+        value *= f;
+        return *this;
+    }
+    friend constexpr Quantity operator+(Quantity a, Quantity b) { return Quantity { a.value + b.value }; }
+    friend constexpr Quantity operator-(Quantity a, Quantity b) { return Quantity { a.value - b.value }; }
+    friend constexpr Quantity operator*(Quantity a, double f) { return Quantity { a.value * f }; }
+    friend constexpr Quantity operator*(double f, Quantity a) { return Quantity { a.value * f }; }
+    friend constexpr Quantity operator/(Quantity a, double f) { return Quantity { a.value / f }; }
     friend constexpr double operator/(Quantity a, Quantity b) { return a.value / b.value; }
 };
 
 using Seconds = Quantity<struct SecondsTag>;
 using Bytes = Quantity<struct BytesTag>;
-using Flops = Quantity<struct FlopsTag>;                   // a count of floating-point operations, not a rate
+using Flops = Quantity<struct FlopsTag>; // a count of floating-point operations, not a rate
 using BytesPerSecond = Quantity<struct BytesPerSecondTag>;
 using FlopsPerSecond = Quantity<struct FlopsPerSecondTag>;
 using Usd = Quantity<struct UsdTag>;
-using Nanoseconds = std::int64_t;                          // timeline ticks; ranges are half-open
+using Nanoseconds = std::int64_t; // timeline ticks; ranges are half-open
 
-constexpr Seconds operator/(Bytes b, BytesPerSecond r) { return Seconds{b.value / r.value}; }
-constexpr Seconds operator/(Flops f, FlopsPerSecond r) { return Seconds{f.value / r.value}; }
-constexpr Bytes operator*(BytesPerSecond r, Seconds t) { return Bytes{r.value * t.value}; }
+constexpr Seconds operator/(Bytes b, BytesPerSecond r)
+{
+    return Seconds { b.value / r.value };
+}
+constexpr Seconds operator/(Flops f, FlopsPerSecond r)
+{
+    return Seconds { f.value / r.value };
+}
+constexpr Bytes operator*(BytesPerSecond r, Seconds t)
+{
+    return Bytes { r.value * t.value };
+}
 
-constexpr BytesPerSecond gbytesPerSecond(double gb) { return BytesPerSecond{gb * 1e9}; }
-constexpr BytesPerSecond gbitsPerSecond(double gbit) { return BytesPerSecond{gbit * 1e9 / 8}; }
-constexpr FlopsPerSecond teraflops(double tf) { return FlopsPerSecond{tf * 1e12}; }
-constexpr Seconds milliseconds(double ms) { return Seconds{ms * 1e-3}; }
-constexpr Seconds microseconds(double us) { return Seconds{us * 1e-6}; }
-constexpr Bytes megabytes(double mb) { return Bytes{mb * 1e6}; }
+constexpr BytesPerSecond gbytesPerSecond(double gb)
+{
+    return BytesPerSecond { gb * 1e9 };
+}
+constexpr BytesPerSecond gbitsPerSecond(double gbit)
+{
+    return BytesPerSecond { gbit * 1e9 / 8 };
+}
+constexpr FlopsPerSecond teraflops(double tf)
+{
+    return FlopsPerSecond { tf * 1e12 };
+}
+constexpr Seconds milliseconds(double ms)
+{
+    return Seconds { ms * 1e-3 };
+}
+constexpr Seconds microseconds(double us)
+{
+    return Seconds { us * 1e-6 };
+}
+constexpr Bytes megabytes(double mb)
+{
+    return Bytes { mb * 1e6 };
+}
 
-/// Work in a row that a timeline holds, 31 years: a tenth of what the ticks reach, so that sums of a few times that each stopped
-/// there stay in range.
+/// Work in a row that a timeline holds, 31 years: a tenth of what the ticks reach, so that sums of a few times that
+/// each stopped there stay in range.
 inline constexpr Nanoseconds kLongestTime = 1'000'000'000'000'000'000;
 
 /// Rounded; times beyond kLongestTime stop there, and so does what is no number.
@@ -64,8 +105,12 @@ inline Nanoseconds toNanoseconds(Seconds t)
 inline std::int64_t wholeBytes(double bytes)
 {
     constexpr double kEnd = 1e17;
-    return bytes < kEnd ? bytes > -kEnd ? std::llround(bytes) : static_cast<std::int64_t>(-kEnd) : static_cast<std::int64_t>(kEnd);
+    return bytes < kEnd ? bytes > -kEnd ? std::llround(bytes) : static_cast<std::int64_t>(-kEnd)
+                        : static_cast<std::int64_t>(kEnd);
 }
-constexpr Seconds toSeconds(Nanoseconds ns) { return Seconds{static_cast<double>(ns) * 1e-9}; }
+constexpr Seconds toSeconds(Nanoseconds ns)
+{
+    return Seconds { static_cast<double>(ns) * 1e-9 };
+}
 
 } // namespace trainyard

@@ -22,7 +22,10 @@ std::string counted(std::int64_t count, std::string_view thing)
     return std::to_string(count) + " " + std::string(thing) + (count == 1 ? "" : "s");
 }
 
-std::string joined(const std::vector<std::string> &texts, std::string_view between) { return joined(texts, between, between); }
+std::string joined(const std::vector<std::string> &texts, std::string_view between)
+{
+    return joined(texts, between, between);
+}
 
 std::string joined(const std::vector<std::string> &texts, std::string_view between, std::string_view last)
 {

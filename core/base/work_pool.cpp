@@ -21,7 +21,7 @@ thread_local std::size_t numberOfThread = 0;
 void lowerThreadPriority()
 {
 #ifdef __linux__
-    setpriority(PRIO_PROCESS, 0, 12);   // of the calling thread
+    setpriority(PRIO_PROCESS, 0, 12); // of the calling thread
 #endif
 }
 
@@ -34,7 +34,7 @@ struct WorkPool::Share {
     std::atomic<std::size_t> next = 0;
     std::mutex mutex;
     std::condition_variable allDone;
-    std::size_t done = 0;          // these two: under mutex
+    std::size_t done = 0; // these two: under mutex
     std::exception_ptr failure;
 
     /// False where none is left.
@@ -96,7 +96,7 @@ void WorkPool::each(std::size_t count, const std::function<void(std::size_t)> &b
     share->body = &body;
     for (std::size_t helper = 1; helper < std::min(count, threads()); ++helper)
         submit(Rank::Search, [this, share] { help(share); });
-    while (share->takeOne()) {}
+    while (share->takeOne()) { }
     std::unique_lock lock(share->mutex);
     share->allDone.wait(lock, [&] { return share->done == share->count; });
     if (share->failure)

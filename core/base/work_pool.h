@@ -1,7 +1,7 @@
 #pragma once
 // SPDX-License-Identifier: GPL-3.0-or-later
-// The threads on which everything is worked out: one for what somebody waits for, the others, of low priority, for searches, which
-// take what it leaves of the processor. All members may be called from any thread.
+// The threads on which everything is worked out: one for what somebody waits for, the others, of low priority, for
+// searches, which take what it leaves of the processor. All members may be called from any thread.
 
 #include <condition_variable>
 #include <cstddef>
@@ -32,8 +32,9 @@ public:
     /// The number of the pool's thread that asks, below threads(). Only on one of them.
     [[nodiscard]] std::size_t here() const;
     void submit(Rank rank, Task task);
-    /// From a thread of the pool: calls body(index) once for each index below `count`, here and on searchers, which take one at a time, in
-    /// turn with what else waits for them; returns when all calls have. Throws what the first call that failed threw.
+    /// From a thread of the pool: calls body(index) once for each index below `count`, here and on searchers, which
+    /// take one at a time, in turn with what else waits for them; returns when all calls have. Throws what the first
+    /// call that failed threw.
     void each(std::size_t count, const std::function<void(std::size_t index)> &body);
 
 private:
@@ -43,8 +44,8 @@ private:
 
     std::mutex m_mutex;
     std::condition_variable_any m_wake;
-    std::deque<Task> m_awaited, m_searches;   // under m_mutex
-    std::vector<std::jthread> m_threads;      // the first takes what is awaited
+    std::deque<Task> m_awaited, m_searches; // under m_mutex
+    std::vector<std::jthread> m_threads; // the first takes what is awaited
 };
 
 } // namespace trainyard

@@ -15,7 +15,7 @@ namespace trainyard {
     const auto files = embeddedCatalogueFiles();
     const auto found = std::ranges::find(files, name, &EmbeddedFile::name);
     if (found == files.end())
-        return std::unexpected(Error{ErrorCode::Internal, name, "is not built in", ""});
+        return std::unexpected(Error { ErrorCode::Internal, name, "is not built in", "" });
     return std::string(found->text);
 }
 
@@ -26,7 +26,7 @@ template <class T>
     const auto text = builtinText(name);
     const Expected<Json> json = text ? parseJson(*text, name) : std::unexpected(text.error());
     if (!json)
-        return orAbort<T>(std::unexpected(Errors{json.error()}));
+        return orAbort<T>(std::unexpected(Errors { json.error() }));
     SourceTable sources;
     for (const auto &[id, entry] : json->at("sources").items())
         sources[id] = entry.value("title", "") + ", " + entry.value("date", "");

@@ -16,27 +16,27 @@
 namespace trainyard {
 
 struct Region {
-    std::string id;            // "aws-us-east-1"
-    std::string name;          // "AWS N. Virginia"
-    std::string provider;      // "aws", "azure", "gcp"
+    std::string id; // "aws-us-east-1"
+    std::string name; // "AWS N. Virginia"
+    std::string provider; // "aws", "azure", "gcp"
     double latitude = 0, longitude = 0;
-    double egressUsdPerGb = 0.02;   // to another region of the same provider and continent
-    double usdPerKwh = 0;           // 0 = unknown
-    double kgCo2PerKwh = 0;         // 0 = unknown
+    double egressUsdPerGb = 0.02; // to another region of the same provider and continent
+    double usdPerKwh = 0; // 0 = unknown
+    double kgCo2PerKwh = 0; // 0 = unknown
     std::string source;
 };
 
 struct RegionLink {
-    std::string from, to;      // region ids
+    std::string from, to; // region ids
     double rttMs = 0;
-    std::optional<double> usdPerGb;   // where it differs from the region's
+    std::optional<double> usdPerGb; // where it differs from the region's
     std::string source;
 };
 
-struct Cloud {                     // a provider, as TCP connections between its regions see it
-    std::string id;            // "aws"
+struct Cloud { // a provider, as TCP connections between its regions see it
+    std::string id; // "aws"
     std::string name;
-    double tcpWindowMb = 0;    // 10^6 bytes that one connection keeps under way
+    double tcpWindowMb = 0; // 10^6 bytes that one connection keeps under way
     std::string source;
 };
 
@@ -50,7 +50,7 @@ struct Catalogue {
     std::vector<Cloud> clouds;
     ConfidenceData confidence;
 
-    [[nodiscard]] const GpuSpec *gpu(std::string_view id) const;        // nullptr where unknown
+    [[nodiscard]] const GpuSpec *gpu(std::string_view id) const; // nullptr where unknown
     [[nodiscard]] const ModelSpec *model(std::string_view id) const;
     [[nodiscard]] const StackSpec *stack(std::string_view id) const;
     [[nodiscard]] const Region *region(std::string_view id) const;
@@ -60,7 +60,8 @@ struct Catalogue {
 /// The catalogue that is built into the program.
 [[nodiscard]] const Catalogue &builtinCatalogue();
 
-/// Reads gpus.json, models.json, stacks.json and regions.json of a folder. Every fault is reported with file and pointer.
+/// Reads gpus.json, models.json, stacks.json and regions.json of a folder. Every fault is reported with file and
+/// pointer.
 [[nodiscard]] ExpectedAll<Catalogue> loadCatalogue(const std::string &folder);
 
 /// Of `names`, the nearest to `name` by edit distance; empty where nothing is near. For "did you mean".

@@ -8,7 +8,7 @@
 namespace trainyard {
 
 struct EmbeddedFile {
-    std::string_view name;     // "gpus.json"
+    std::string_view name; // "gpus.json"
     std::string_view text;
 };
 [[nodiscard]] std::span<const EmbeddedFile> embeddedCatalogueFiles();

@@ -1,8 +1,8 @@
 #pragma once
 // SPDX-License-Identifier: GPL-3.0-or-later
-// What was measured, and how far measured iteration times lay from the model's where the model's ranges had not seen them
-// (resources/catalog/confidence.json, written by scripts/validation). core/evaluate/confidence reads a plan's label from the
-// one and its range from the other. Plain values.
+// What was measured, and how far measured iteration times lay from the model's where the model's ranges had not seen
+// them (resources/catalog/confidence.json, written by scripts/validation). core/evaluate/confidence reads a plan's
+// label from the one and its range from the other. Plain values.
 
 #include <cstdint>
 #include <string>
@@ -10,27 +10,32 @@
 
 namespace trainyard {
 
-enum class Reach : std::uint8_t { Node, Fabric, Wan };   // one node, several nodes, several datacenters
+enum class Reach : std::uint8_t { Node, Fabric, Wan }; // one node, several nodes, several datacenters
 
 /// What decides whether a measurement tells something of a plan.
 struct EvidenceKey {
-    std::string stack;             // id, without overrides
-    std::string gpu;               // catalogue id; empty for an inline GPU
+    std::string stack; // id, without overrides
+    std::string gpu; // catalogue id; empty for an inline GPU
     std::string architecture;
-    int precisionBits = 16;        // 32, 16, 8 or 4
+    int precisionBits = 16; // 32, 16, 8 or 4
     bool isMoe = false;
     Reach reach = Reach::Node;
-    bool shardsWeights = false;    // ZeRO-3, FSDP: weights are gathered layer by layer
+    bool shardsWeights = false; // ZeRO-3, FSDP: weights are gathered layer by layer
     bool operator==(const EvidenceKey &) const = default;
 };
 
-struct Evidence {                  // published rows of one combination
+struct Evidence { // published rows of one combination
     EvidenceKey key;
     int rows = 0;
     bool operator==(const Evidence &) const = default;
 };
 
-enum class ConfidenceLabel : std::uint8_t { Calibrated, SameFamily, Extrapolated, SpecSheet };   // from the best to the worst
+enum class ConfidenceLabel : std::uint8_t {
+    Calibrated,
+    SameFamily,
+    Extrapolated,
+    SpecSheet
+}; // from the best to the worst
 
 /// The measured time lay between predicted * (1 + low) and predicted * (1 + high).
 struct TimeRange {
@@ -41,8 +46,8 @@ struct TimeRange {
 /// Where nine in ten of the rows of a label lay that were held back.
 struct LabelRange {
     ConfidenceLabel label = ConfidenceLabel::Extrapolated;
-    std::string shardingStack;     // of plans that shard weights under this stack; empty: of all others
-    int rows = 0, publications = 0;   // that got this label when they were held back
+    std::string shardingStack; // of plans that shard weights under this stack; empty: of all others
+    int rows = 0, publications = 0; // that got this label when they were held back
     TimeRange range;
     bool operator==(const LabelRange &) const = default;
 };
@@ -54,16 +59,16 @@ struct ConfidenceData {
 
 [[nodiscard]] inline const char *toString(Reach reach)
 {
-    constexpr const char *names[] = {"node", "fabric", "wan"};
+    constexpr const char *names[] = { "node", "fabric", "wan" };
     return names[std::size_t(reach)];
 }
 
-inline constexpr ConfidenceLabel kConfidenceLabels[] = {ConfidenceLabel::Calibrated, ConfidenceLabel::SameFamily,
-                                                        ConfidenceLabel::Extrapolated, ConfidenceLabel::SpecSheet};
+inline constexpr ConfidenceLabel kConfidenceLabels[] = { ConfidenceLabel::Calibrated, ConfidenceLabel::SameFamily,
+    ConfidenceLabel::Extrapolated, ConfidenceLabel::SpecSheet };
 
 [[nodiscard]] inline const char *toString(ConfidenceLabel label)
 {
-    constexpr const char *names[] = {"calibrated", "same family", "extrapolated", "spec sheet"};
+    constexpr const char *names[] = { "calibrated", "same family", "extrapolated", "spec sheet" };
     return names[std::size_t(label)];
 }
 

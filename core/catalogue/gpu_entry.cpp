@@ -9,7 +9,7 @@ namespace trainyard {
 namespace {
 
 constexpr double kGib = 1024.0 * 1024 * 1024;
-constexpr const char *kPrecisionKeys[kPrecisionCount] = {"fp32", "tf32", "fp16", "bf16", "fp8", "mxfp8", "nvfp4"};
+constexpr const char *kPrecisionKeys[kPrecisionCount] = { "fp32", "tf32", "fp16", "bf16", "fp8", "mxfp8", "nvfp4" };
 
 struct GpuField {
     const char *key;
@@ -17,13 +17,13 @@ struct GpuField {
     Range range;
 };
 constexpr GpuField kGpuFields[] = {
-    {"memory_gbytes_per_s", &GpuSpec::memoryGBps, {1, 1e6}},
-    {"link_gbytes_per_s", &GpuSpec::linkGBps, {0, 1e5}},
-    {"pcie_gbytes_per_s", &GpuSpec::pcieGBps, {0, 1e4}},
-    {"fabric_gbps", &GpuSpec::fabricGbps, {0, 1e5}},
-    {"tdp_watts", &GpuSpec::tdpWatts, {0, 1e5}},
-    {"usd_per_hour", &GpuSpec::usdPerHour, {0, 1e4}},
-    {"multiprocessors", &GpuSpec::multiprocessors, {1, 1e5}},
+    { "memory_gbytes_per_s", &GpuSpec::memoryGBps, { 1, 1e6 } },
+    { "link_gbytes_per_s", &GpuSpec::linkGBps, { 0, 1e5 } },
+    { "pcie_gbytes_per_s", &GpuSpec::pcieGBps, { 0, 1e4 } },
+    { "fabric_gbps", &GpuSpec::fabricGbps, { 0, 1e5 } },
+    { "tdp_watts", &GpuSpec::tdpWatts, { 0, 1e5 } },
+    { "usd_per_hour", &GpuSpec::usdPerHour, { 0, 1e4 } },
+    { "multiprocessors", &GpuSpec::multiprocessors, { 1, 1e5 } },
 };
 
 void readPeaks(ObjectReader &reader, GpuSpec &gpu)
@@ -32,7 +32,7 @@ void readPeaks(ObjectReader &reader, GpuSpec &gpu)
     ObjectReader peaks = reader.object("peak_tflops");
     bool any = false;
     for (int i = 0; i < kPrecisionCount; ++i) {
-        peaks.figure(kPrecisionKeys[i], gpu.peakTflops[static_cast<std::size_t>(i)], {0, 1e6});
+        peaks.figure(kPrecisionKeys[i], gpu.peakTflops[static_cast<std::size_t>(i)], { 0, 1e6 });
         any = any || gpu.peakTflops[static_cast<std::size_t>(i)] > 0;
     }
     peaks.rejectUnknownKeys();
@@ -47,7 +47,7 @@ Json figureJson(double value, const GpuSpec &gpu, const std::string &key)
     const auto source = gpu.sources.find(key);
     if (source == gpu.sources.end())
         return value;
-    return Json::array({value, source->second});
+    return Json::array({ value, source->second });
 }
 
 } // namespace
@@ -62,13 +62,13 @@ GpuSpec readGpu(ObjectReader &reader)
     readPeaks(reader, gpu);
     double memoryGib = 0;
     reader.require("memory_gib", "device memory in GiB as the driver reports it");
-    reader.figure("memory_gib", memoryGib, {0.5, 1e5});
+    reader.figure("memory_gib", memoryGib, { 0.5, 1e5 });
     gpu.memoryBytes = std::llround(memoryGib * kGib);
     reader.require("memory_gbytes_per_s", "memory bandwidth, 10^9 bytes per second");
     for (const GpuField &field : kGpuFields)
         reader.figure(field.key, gpu.*field.figure, field.range);
     double domain = gpu.linkDomain;
-    reader.figure("link_domain", domain, {1, 1e5});
+    reader.figure("link_domain", domain, { 1, 1e5 });
     gpu.linkDomain = static_cast<int>(domain);
     if (const Json *kernels = reader.raw("kernels"); kernels && kernels->is_object()) {
         ObjectReader nested = reader.object("kernels");
@@ -113,10 +113,9 @@ std::string formatGpu(const GpuSpec &gpu)
 
 const std::vector<std::string> &gpuKeys()
 {
-    static const std::vector<std::string> keys = {
-        "architecture", "fabric_gbps",         "id",         "kernels",         "link_domain",
-        "link_gbytes_per_s", "memory_gbytes_per_s", "memory_gib", "multiprocessors", "name",
-        "pcie_gbytes_per_s", "peak_tflops",    "tdp_watts",  "usd_per_hour",    "vendor"};
+    static const std::vector<std::string> keys = { "architecture", "fabric_gbps", "id", "kernels", "link_domain",
+        "link_gbytes_per_s", "memory_gbytes_per_s", "memory_gib", "multiprocessors", "name", "pcie_gbytes_per_s",
+        "peak_tflops", "tdp_watts", "usd_per_hour", "vendor" };
     return keys;
 }
 

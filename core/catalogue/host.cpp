@@ -11,12 +11,12 @@ HostSpec readHost(const Json &content, const SourceTable &sources, Errors &error
     HostSpec host;
     double adam = 0, turns = 0;
     ObjectReader reader(content.at("host"), "hosts.json: /host", errors, &sources);
-    reader.figure("adam_gparameters_per_s", adam, {1e-3, 1e4});
-    reader.figure("casts_per_adam", host.castsPerAdam, {1e-3, 1e4});
-    reader.figure("pageable_slowdown", host.pageableSlowdown, {1, 1e3});
-    reader.figure("sub_group_parameters", host.subGroupParameters, {1, 1e12});
-    reader.figure("interleaved_copies_take_turns", turns, {0, 1});
-    reader.figure("memory_factor", host.memoryFactor, {1, 10});
+    reader.figure("adam_gparameters_per_s", adam, { 1e-3, 1e4 });
+    reader.figure("casts_per_adam", host.castsPerAdam, { 1e-3, 1e4 });
+    reader.figure("pageable_slowdown", host.pageableSlowdown, { 1, 1e3 });
+    reader.figure("sub_group_parameters", host.subGroupParameters, { 1, 1e12 });
+    reader.figure("interleaved_copies_take_turns", turns, { 0, 1 });
+    reader.figure("memory_factor", host.memoryFactor, { 1, 10 });
     reader.rejectUnknownKeys();
     host.adamParametersPerSecond = adam * 1e9;
     host.interleavedCopiesTakeTurns = turns > 0;

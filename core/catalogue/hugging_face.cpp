@@ -15,39 +15,39 @@ namespace trainyard {
 
 namespace {
 
-enum class Positions { Rotary, Table, TableAndTwo };   // OPT's table has two rows more than it says
+enum class Positions { Rotary, Table, TableAndTwo }; // OPT's table has two rows more than it says
 
 struct Family {
-    const char *type;              // model_type
+    const char *type; // model_type
     bool gated, layerNorm, linearBias, queryKeyValueBias, tied, dropout;
     Positions positions;
 };
 
 constexpr Family kFamilies[] = {
-    {"llama", true, false, false, false, false, false, Positions::Rotary},
-    {"llama4_text", true, false, false, false, false, false, Positions::Rotary},
-    {"mistral", true, false, false, false, false, false, Positions::Rotary},
-    {"mixtral", true, false, false, false, false, false, Positions::Rotary},
-    {"qwen2", true, false, false, true, false, false, Positions::Rotary},
-    {"qwen2_moe", true, false, false, true, false, false, Positions::Rotary},
-    {"qwen3", true, false, false, false, false, false, Positions::Rotary},
-    {"qwen3_moe", true, false, false, false, false, false, Positions::Rotary},
-    {"deepseek_v2", true, false, false, false, false, false, Positions::Rotary},
-    {"deepseek_v3", true, false, false, false, false, false, Positions::Rotary},
-    {"deepseek_v32", true, false, false, false, false, false, Positions::Rotary},
-    {"kimi_k2", true, false, false, false, false, false, Positions::Rotary},
-    {"gpt_oss", true, false, false, false, false, false, Positions::Rotary},
-    {"gemma", true, false, false, false, true, false, Positions::Rotary},
-    {"gemma2", true, false, false, false, true, false, Positions::Rotary},
-    {"dbrx", true, false, false, false, false, false, Positions::Rotary},
-    {"gpt_neox", false, true, true, false, false, false, Positions::Rotary},
-    {"gpt_neo", false, true, true, false, true, true, Positions::Table},
-    {"gpt2", false, true, true, false, true, true, Positions::Table},
-    {"bloom", false, true, true, false, true, true, Positions::Rotary},
-    {"opt", false, true, true, false, true, true, Positions::TableAndTwo},
+    { "llama", true, false, false, false, false, false, Positions::Rotary },
+    { "llama4_text", true, false, false, false, false, false, Positions::Rotary },
+    { "mistral", true, false, false, false, false, false, Positions::Rotary },
+    { "mixtral", true, false, false, false, false, false, Positions::Rotary },
+    { "qwen2", true, false, false, true, false, false, Positions::Rotary },
+    { "qwen2_moe", true, false, false, true, false, false, Positions::Rotary },
+    { "qwen3", true, false, false, false, false, false, Positions::Rotary },
+    { "qwen3_moe", true, false, false, false, false, false, Positions::Rotary },
+    { "deepseek_v2", true, false, false, false, false, false, Positions::Rotary },
+    { "deepseek_v3", true, false, false, false, false, false, Positions::Rotary },
+    { "deepseek_v32", true, false, false, false, false, false, Positions::Rotary },
+    { "kimi_k2", true, false, false, false, false, false, Positions::Rotary },
+    { "gpt_oss", true, false, false, false, false, false, Positions::Rotary },
+    { "gemma", true, false, false, false, true, false, Positions::Rotary },
+    { "gemma2", true, false, false, false, true, false, Positions::Rotary },
+    { "dbrx", true, false, false, false, false, false, Positions::Rotary },
+    { "gpt_neox", false, true, true, false, false, false, Positions::Rotary },
+    { "gpt_neo", false, true, true, false, true, true, Positions::Table },
+    { "gpt2", false, true, true, false, true, true, Positions::Table },
+    { "bloom", false, true, true, false, true, true, Positions::Rotary },
+    { "opt", false, true, true, false, true, true, Positions::TableAndTwo },
 };
 
-constexpr Range kCount{1, 1e7};
+constexpr Range kCount { 1, 1e7 };
 constexpr const char *kRight = "a Hugging Face config.json";
 constexpr int kMostSharedFfn = 10'000'000;
 
@@ -59,7 +59,10 @@ const Family *findFamily(const std::string &type)
 
 class ConfigReader {
 public:
-    ConfigReader(const Json &config, const std::string &where, Errors &errors) : m_reader(config, where, errors) {}
+    ConfigReader(const Json &config, const std::string &where, Errors &errors)
+        : m_reader(config, where, errors)
+    {
+    }
 
     /// `outerTied` is what the file around a nested config says of tied embeddings.
     ModelSpec read(std::optional<bool> outerTied);
@@ -107,52 +110,54 @@ bool ConfigReader::flag(const char *key, bool otherwise)
 
 void ConfigReader::readAttention(ModelSpec &model)
 {
-    model.heads = required({"num_attention_heads", "n_head", "n_heads"}, "the number of attention heads");
-    model.kvHeads = count({"num_key_value_heads"});
+    model.heads = required({ "num_attention_heads", "n_head", "n_heads" }, "the number of attention heads");
+    model.kvHeads = count({ "num_key_value_heads" });
     if (model.kvHeads == 0)
         model.kvHeads = model.heads;
-    model.headDim = count({"head_dim"});
+    model.headDim = count({ "head_dim" });
     if (model.headDim == 0 && model.heads > 0)
         model.headDim = std::max(1, model.hidden / model.heads);
     if (!m_reader.has("kv_lora_rank"))
         return;
     model.attention = AttentionKind::Latent;
-    model.latent.keyValueRank = count({"kv_lora_rank"});
-    model.latent.queryRank = count({"q_lora_rank"});   // null or absent: queries are not compressed
-    model.latent.nopeDim = required({"qk_nope_head_dim"}, "the width of a head without rotary part");
-    model.latent.ropeDim = required({"qk_rope_head_dim"}, "the width of a head's rotary part");
-    model.latent.valueDim = required({"v_head_dim"}, "the width of a value head");
+    model.latent.keyValueRank = count({ "kv_lora_rank" });
+    model.latent.queryRank = count({ "q_lora_rank" }); // null or absent: queries are not compressed
+    model.latent.nopeDim = required({ "qk_nope_head_dim" }, "the width of a head without rotary part");
+    model.latent.ropeDim = required({ "qk_rope_head_dim" }, "the width of a head's rotary part");
+    model.latent.valueDim = required({ "v_head_dim" }, "the width of a value head");
     model.headDim = model.latent.valueDim;
 }
 
 void ConfigReader::readExperts(ModelSpec &model, const std::string &type)
 {
-    model.experts = count({"n_routed_experts", "num_local_experts", "num_experts"}, {0, 1e5});
+    model.experts = count({ "n_routed_experts", "num_local_experts", "num_experts" }, { 0, 1e5 });
     if (model.experts <= 1) {
         model.experts = 0;
         return;
     }
-    model.expertsPerToken = required({"num_experts_per_tok", "num_experts_per_token", "moe_top_k"},
-                                     "how many experts serve a token", {1, static_cast<double>(model.experts)});
-    model.expertFfn = required({"moe_intermediate_size", "intermediate_size"}, "the inner size of one expert");
-    model.sharedExpertFfn = count({"shared_expert_intermediate_size"}, {0, 1e7});
+    model.expertsPerToken = required({ "num_experts_per_tok", "num_experts_per_token", "moe_top_k" },
+        "how many experts serve a token", { 1, static_cast<double>(model.experts) });
+    model.expertFfn = required({ "moe_intermediate_size", "intermediate_size" }, "the inner size of one expert");
+    model.sharedExpertFfn = count({ "shared_expert_intermediate_size" }, { 0, 1e7 });
     if (model.sharedExpertFfn == 0) {
-        const int shared = count({"n_shared_experts", "num_shared_experts"}, {0, 1000});
-        const auto width = std::int64_t{shared} * model.expertFfn;
+        const int shared = count({ "n_shared_experts", "num_shared_experts" }, { 0, 1000 });
+        const auto width = std::int64_t { shared } * model.expertFfn;
         if (width > kMostSharedFfn)
-            m_reader.fault("n_shared_experts", std::to_string(shared) + " shared experts of " + std::to_string(model.expertFfn) + " are "
-                               + std::to_string(width) + " wide", "at most " + std::to_string(kMostSharedFfn));
+            m_reader.fault("n_shared_experts",
+                std::to_string(shared) + " shared experts of " + std::to_string(model.expertFfn) + " are "
+                    + std::to_string(width) + " wide",
+                "at most " + std::to_string(kMostSharedFfn));
         else
             model.sharedExpertFfn = static_cast<int>(width);
     }
-    model.denseLayers = count({"first_k_dense_replace"}, {0, 10000});
+    model.denseLayers = count({ "first_k_dense_replace" }, { 0, 10000 });
     if (const Json *dense = m_reader.raw("mlp_only_layers"); dense && dense->is_array())
         model.denseLayers = std::max(model.denseLayers, static_cast<int>(std::min<std::size_t>(dense->size(), 10000)));
     model.expertLayerStep =
-        std::max(1, count({"moe_layer_freq", "decoder_sparse_step", "interleave_moe_layer_step"}, {1, 1000}));
-    if (type == "llama4_text") {   // one shared expert beside the routed ones; dense layers have a width of their own
+        std::max(1, count({ "moe_layer_freq", "decoder_sparse_step", "interleave_moe_layer_step" }, { 1, 1000 }));
+    if (type == "llama4_text") { // one shared expert beside the routed ones; dense layers have a width of their own
         model.sharedExpertFfn = model.expertFfn;
-        if (const int dense = count({"intermediate_size_mlp"}); dense > 0)
+        if (const int dense = count({ "intermediate_size_mlp" }); dense > 0)
             model.ffn = dense;
     }
 }
@@ -166,20 +171,20 @@ void ConfigReader::readDbrx(ModelSpec &model)
     experts.require("moe_num_experts", "the number of experts");
     experts.require("moe_top_k", "how many experts serve a token");
     experts.count("ffn_hidden_size", model.expertFfn, kCount);
-    experts.count("moe_num_experts", model.experts, {2, 1e5});
-    experts.count("moe_top_k", model.expertsPerToken, {1, 1e4});
+    experts.count("moe_num_experts", model.experts, { 2, 1e5 });
+    experts.count("moe_top_k", model.expertsPerToken, { 1, 1e4 });
 }
 
 void ConfigReader::check(const ModelSpec &model)
 {
     if (model.heads > 0 && model.kvHeads > 0 && model.heads % model.kvHeads != 0)
         m_reader.fault("num_key_value_heads",
-                       "num_key_value_heads " + std::to_string(model.kvHeads) + " does not divide num_attention_heads "
-                           + std::to_string(model.heads),
-                       "a divisor of the heads");
+            "num_key_value_heads " + std::to_string(model.kvHeads) + " does not divide num_attention_heads "
+                + std::to_string(model.heads),
+            "a divisor of the heads");
     if (model.denseLayers > model.layers)
         m_reader.fault("first_k_dense_replace", "first_k_dense_replace is " + std::to_string(model.denseLayers),
-                       "at most the number of layers, " + std::to_string(model.layers));
+            "at most the number of layers, " + std::to_string(model.layers));
 }
 
 ModelSpec ConfigReader::read(std::optional<bool> outerTied)
@@ -192,13 +197,13 @@ ModelSpec ConfigReader::read(std::optional<bool> outerTied)
     m_reader.text(m_reader.has("activation_function") ? "activation_function" : "hidden_act", activation);
 
     model.layers =
-        required({"num_hidden_layers", "n_layer", "n_layers", "num_layers"}, "the number of layers", {1, 10000});
-    model.hidden = required({"hidden_size", "n_embd", "d_model"}, "the hidden size", {1, 1e6});
-    model.vocab = required({"vocab_size"}, "the size of the vocabulary", {1, 1e8});
+        required({ "num_hidden_layers", "n_layer", "n_layers", "num_layers" }, "the number of layers", { 1, 10000 });
+    model.hidden = required({ "hidden_size", "n_embd", "d_model" }, "the hidden size", { 1, 1e6 });
+    model.vocab = required({ "vocab_size" }, "the size of the vocabulary", { 1, 1e8 });
     readAttention(model);
-    model.ffn = count({"intermediate_size", "n_inner", "ffn_dim", "ffn_hidden_size"});
+    model.ffn = count({ "intermediate_size", "n_inner", "ffn_dim", "ffn_hidden_size" });
     if (model.ffn == 0)
-        model.ffn = 4 * model.hidden;      // what a null n_inner means
+        model.ffn = 4 * model.hidden; // what a null n_inner means
     if (type == "dbrx")
         readDbrx(model);
     else
@@ -214,11 +219,11 @@ ModelSpec ConfigReader::read(std::optional<bool> outerTied)
     // Where no key says it, the library's base class ties.
     model.tiedEmbeddings = flag("tie_word_embeddings", outerTied.value_or(known ? known->tied : true));
     if (known && known->positions != Positions::Rotary)
-        model.learnedPositions = count({"n_positions", "max_position_embeddings"}, {1, 1e8})
+        model.learnedPositions = count({ "n_positions", "max_position_embeddings" }, { 1, 1e8 })
             + (known->positions == Positions::TableAndTwo ? 2 : 0);
-    model.source = known
-        ? "config.json, model type " + type
-        : "config.json of an unknown model type" + (type.empty() ? "" : " " + shortened(type)) + ", read by the commonest keys";
+    model.source = known ? "config.json, model type " + type
+                         : "config.json of an unknown model type" + (type.empty() ? "" : " " + shortened(type))
+            + ", read by the commonest keys";
     check(model);
     return model;
 }
@@ -239,7 +244,7 @@ Expected<ModelSpec> parseHuggingFaceConfig(std::string_view json, const std::str
     if (!config)
         return std::unexpected(config.error());
     if (!config->is_object())
-        return std::unexpected(Error{ErrorCode::BadSyntax, fileName, "is no JSON object", kRight});
+        return std::unexpected(Error { ErrorCode::BadSyntax, fileName, "is no JSON object", kRight });
 
     // Multi-modal configs nest the language model.
     const auto nested = config->find("text_config");

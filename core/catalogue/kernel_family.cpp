@@ -5,61 +5,55 @@ namespace trainyard {
 
 namespace {
 
-template <class Curve>
-struct CurveField {
+template <class Curve> struct CurveField {
     const char *key;
     double Curve::*figure;
     Range range;
 };
 
 constexpr CurveField<GemmCurve> kGemmFields[] = {
-    {"launch_us", &GemmCurve::launchUs, {0, 1000}},
-    {"peak_fraction", &GemmCurve::peakFraction, {0.001, 1.5}},
-    {"memory_fraction", &GemmCurve::memoryFraction, {0.001, 10}},
-    {"margin_k", &GemmCurve::marginK, {0, 1e5}},
-    {"tile_loss", &GemmCurve::tileLoss, {0, 1e4}},
-    {"wave_overlap", &GemmCurve::waveOverlap, {0, 1}},
-    {"split_us", &GemmCurve::splitUs, {0, 1000}},
-    {"memory_exposed", &GemmCurve::memoryExposed, {0, 2}},
-    {"cache_mbytes", &GemmCurve::cacheMbytes, {0, 1e4}},
-    {"slowdown", &GemmCurve::slowdown, {0, 2}},
-    {"slowdown_ms", &GemmCurve::slowdownMs, {1e-6, 1e6}},
-    {"cast_us", &GemmCurve::castUs, {0, 1000}},
-    {"cast_fraction", &GemmCurve::castFraction, {0.001, 10}},
+    { "launch_us", &GemmCurve::launchUs, { 0, 1000 } },
+    { "peak_fraction", &GemmCurve::peakFraction, { 0.001, 1.5 } },
+    { "memory_fraction", &GemmCurve::memoryFraction, { 0.001, 10 } },
+    { "margin_k", &GemmCurve::marginK, { 0, 1e5 } },
+    { "tile_loss", &GemmCurve::tileLoss, { 0, 1e4 } },
+    { "wave_overlap", &GemmCurve::waveOverlap, { 0, 1 } },
+    { "split_us", &GemmCurve::splitUs, { 0, 1000 } },
+    { "memory_exposed", &GemmCurve::memoryExposed, { 0, 2 } },
+    { "cache_mbytes", &GemmCurve::cacheMbytes, { 0, 1e4 } },
+    { "slowdown", &GemmCurve::slowdown, { 0, 2 } },
+    { "slowdown_ms", &GemmCurve::slowdownMs, { 1e-6, 1e6 } },
+    { "cast_us", &GemmCurve::castUs, { 0, 1000 } },
+    { "cast_fraction", &GemmCurve::castFraction, { 0.001, 10 } },
 };
 
 constexpr CurveField<AttentionCurve> kAttentionFields[] = {
-    {"launch_us", &AttentionCurve::launchUs, {0, 1000}},
-    {"peak_fraction", &AttentionCurve::peakFraction, {0.001, 1.5}},
-    {"rate_64", &AttentionCurve::rate64, {0.01, 10}},
-    {"rate_192", &AttentionCurve::rate192, {0.01, 10}},
-    {"rate_256", &AttentionCurve::rate256, {0.01, 10}},
-    {"memory_fraction", &AttentionCurve::memoryFraction, {0.001, 10}},
-    {"margin_keys", &AttentionCurve::marginKeys, {0, 1e5}},
-    {"tail_share", &AttentionCurve::tailShare, {0, 10}},
-    {"slowdown", &AttentionCurve::slowdown, {0, 2}},
-    {"slowdown_ms", &AttentionCurve::slowdownMs, {1e-6, 1e6}},
-    {"backward_rate", &AttentionCurve::backwardRate, {0.01, 10}},
+    { "launch_us", &AttentionCurve::launchUs, { 0, 1000 } },
+    { "peak_fraction", &AttentionCurve::peakFraction, { 0.001, 1.5 } },
+    { "rate_64", &AttentionCurve::rate64, { 0.01, 10 } },
+    { "rate_192", &AttentionCurve::rate192, { 0.01, 10 } },
+    { "rate_256", &AttentionCurve::rate256, { 0.01, 10 } },
+    { "memory_fraction", &AttentionCurve::memoryFraction, { 0.001, 10 } },
+    { "margin_keys", &AttentionCurve::marginKeys, { 0, 1e5 } },
+    { "tail_share", &AttentionCurve::tailShare, { 0, 10 } },
+    { "slowdown", &AttentionCurve::slowdown, { 0, 2 } },
+    { "slowdown_ms", &AttentionCurve::slowdownMs, { 1e-6, 1e6 } },
+    { "backward_rate", &AttentionCurve::backwardRate, { 0.01, 10 } },
 };
 
-constexpr const char *kEvidenceNames[] = {"measured", "same family", "spec sheet"};
+constexpr const char *kEvidenceNames[] = { "measured", "same family", "spec sheet" };
 
 struct GemmFormat {
     const char *key;
     GemmCurve KernelFamily::*curve;
 };
 using GemmFormats = GemmFormat[4];
-constexpr GemmFormats kGroupedFormats = {{"bf16", &KernelFamily::grouped},
-                                         {"fp8", &KernelFamily::groupedFp8},
-                                         {"fp8_block", &KernelFamily::groupedBlock8},
-                                         {"nvfp4", &KernelFamily::groupedFp4}};
-constexpr GemmFormats kGemmFormats = {{"bf16", &KernelFamily::gemm},
-                                       {"fp8", &KernelFamily::gemmFp8},
-                                       {"fp8_block", &KernelFamily::gemmBlock8},
-                                       {"nvfp4", &KernelFamily::gemmFp4}};
+constexpr GemmFormats kGroupedFormats = { { "bf16", &KernelFamily::grouped }, { "fp8", &KernelFamily::groupedFp8 },
+    { "fp8_block", &KernelFamily::groupedBlock8 }, { "nvfp4", &KernelFamily::groupedFp4 } };
+constexpr GemmFormats kGemmFormats = { { "bf16", &KernelFamily::gemm }, { "fp8", &KernelFamily::gemmFp8 },
+    { "fp8_block", &KernelFamily::gemmBlock8 }, { "nvfp4", &KernelFamily::gemmFp4 } };
 
-template <class Curve, std::size_t count>
-Curve readCurve(ObjectReader reader, const CurveField<Curve> (&fields)[count])
+template <class Curve, std::size_t count> Curve readCurve(ObjectReader reader, const CurveField<Curve> (&fields)[count])
 {
     Curve curve;
     for (const auto &field : fields)
@@ -70,8 +64,7 @@ Curve readCurve(ObjectReader reader, const CurveField<Curve> (&fields)[count])
     return curve;
 }
 
-template <class Curve, std::size_t count>
-Json curveJson(const Curve &curve, const CurveField<Curve> (&fields)[count])
+template <class Curve, std::size_t count> Json curveJson(const Curve &curve, const CurveField<Curve> (&fields)[count])
 {
     Json json = Json::object();
     for (const auto &field : fields)
@@ -156,8 +149,8 @@ Json kernelFamilyJson(const KernelFamily &family)
 
 KernelFamily kernelFamily(const GpuSpec &gpu)
 {
-    return {gpu.gemm, gpu.gemmFp8, gpu.gemmBlock8, gpu.gemmFp4,
-            gpu.grouped, gpu.groupedFp8, gpu.groupedBlock8, gpu.groupedFp4, gpu.attention};
+    return { gpu.gemm, gpu.gemmFp8, gpu.gemmBlock8, gpu.gemmFp4, gpu.grouped, gpu.groupedFp8, gpu.groupedBlock8,
+        gpu.groupedFp4, gpu.attention };
 }
 
 void setKernelFamily(GpuSpec &gpu, const KernelFamily &family)

@@ -14,14 +14,14 @@ namespace {
 using ReadText = std::function<Expected<std::string>(const std::string &fileName)>;
 
 struct SourcedFile {
-    std::string name;          // for messages
+    std::string name; // for messages
     Json content = Json::object();
     SourceTable sources;
 };
 
 SourcedFile openFile(const std::string &name, const ReadText &readText, Errors &errors)
 {
-    SourcedFile file{name, Json::object(), {}};
+    SourcedFile file { name, Json::object(), {} };
     const auto text = readText(name);
     const Expected<Json> json = text ? parseJson(*text, name) : std::unexpected(text.error());
     if (!json) {
@@ -50,12 +50,12 @@ SourcedFile openFile(const std::string &name, const ReadText &readText, Errors &
 /// Reads every element of the list `key` with `read`; ids must be unique.
 template <class Entry>
 void readList(const SourcedFile &file, const std::string &key, Errors &errors, std::vector<Entry> &target,
-              const std::function<Entry(ObjectReader &)> &read)
+    const std::function<Entry(ObjectReader &)> &read)
 {
     const auto list = file.content.find(key);
     if (list == file.content.end() || !list->is_array()) {
         errors.push_back(
-            {ErrorCode::BadValue, file.name + ": /" + key, key + " is missing or no list", "a list of objects"});
+            { ErrorCode::BadValue, file.name + ": /" + key, key + " is missing or no list", "a list of objects" });
         return;
     }
     for (std::size_t i = 0; i < list->size(); ++i) {
@@ -77,11 +77,11 @@ Region readRegion(ObjectReader &reader)
     reader.text("id", region.id);
     reader.text("name", region.name);
     reader.text("provider", region.provider);
-    reader.figure("latitude", region.latitude, {-90, 90});
-    reader.figure("longitude", region.longitude, {-180, 180});
-    reader.figure("egress_usd_per_gb", region.egressUsdPerGb, {0, 10});
-    reader.figure("usd_per_kwh", region.usdPerKwh, {0, 10});
-    reader.figure("kg_co2_per_kwh", region.kgCo2PerKwh, {0, 10});
+    reader.figure("latitude", region.latitude, { -90, 90 });
+    reader.figure("longitude", region.longitude, { -180, 180 });
+    reader.figure("egress_usd_per_gb", region.egressUsdPerGb, { 0, 10 });
+    reader.figure("usd_per_kwh", region.usdPerKwh, { 0, 10 });
+    reader.figure("kg_co2_per_kwh", region.kgCo2PerKwh, { 0, 10 });
     region.source = reader.sourcesText();
     return region;
 }
@@ -92,7 +92,7 @@ Cloud readCloud(ObjectReader &reader)
     reader.text("id", cloud.id);
     reader.text("name", cloud.name);
     reader.require("tcp_window_mb", "the window of one connection in 10^6 bytes");
-    reader.figure("tcp_window_mb", cloud.tcpWindowMb, {0.001, 1e6});
+    reader.figure("tcp_window_mb", cloud.tcpWindowMb, { 0.001, 1e6 });
     cloud.source = reader.sourcesText();
     return cloud;
 }
@@ -109,9 +109,9 @@ RegionLink readRegionLink(ObjectReader &reader, const std::vector<Region> &regio
     end("from", link.from);
     end("to", link.to);
     reader.require("rtt_ms", "a round trip in milliseconds");
-    reader.figure("rtt_ms", link.rttMs, {0, 1000});
+    reader.figure("rtt_ms", link.rttMs, { 0, 1000 });
     double price = -1;
-    reader.figure("usd_per_gb", price, {0, 10});
+    reader.figure("usd_per_gb", price, { 0, 10 });
     if (price >= 0)
         link.usdPerGb = price;
     link.source = reader.sourcesText();
@@ -143,8 +143,8 @@ GpuSpec readCatalogueGpu(ObjectReader &reader, const std::map<std::string, Kerne
     reader.text("kernels", name);
     const auto family = families.find(name);
     if (family == families.end()) {
-        reader.fault("kernels", "kernels.json has no family \"" + name + "\"", "one of its families",
-                     ErrorCode::UnknownName);
+        reader.fault(
+            "kernels", "kernels.json has no family \"" + name + "\"", "one of its families", ErrorCode::UnknownName);
         return gpu;
     }
     setKernelFamily(gpu, family->second);
@@ -157,13 +157,17 @@ ArchitectureRates readSustained(ObjectReader &reader)
 {
     ArchitectureRates entry;
     reader.text("architecture", entry.architecture);
-    reader.figure("watts", entry.watts, {0, 1e5});
-    reader.figure("half_tflops", entry.halfTflops, {0, 1e6});
-    struct Field { const char *key; double SustainedRates::*rate; };
-    for (const Field &field : {Field{"half", &SustainedRates::half}, Field{"eight", &SustainedRates::eight}, Field{"four", &SustainedRates::four},
-                               Field{"grouped", &SustainedRates::grouped}, Field{"attention", &SustainedRates::attention}, Field{"host", &SustainedRates::host}}) {
+    reader.figure("watts", entry.watts, { 0, 1e5 });
+    reader.figure("half_tflops", entry.halfTflops, { 0, 1e6 });
+    struct Field {
+        const char *key;
+        double SustainedRates::*rate;
+    };
+    for (const Field &field : { Field { "half", &SustainedRates::half }, Field { "eight", &SustainedRates::eight },
+             Field { "four", &SustainedRates::four }, Field { "grouped", &SustainedRates::grouped },
+             Field { "attention", &SustainedRates::attention }, Field { "host", &SustainedRates::host } }) {
         reader.require(field.key, "a rate relative to a kernel measured alone");
-        reader.figure(field.key, entry.rates.*field.rate, {0.2, 5});
+        reader.figure(field.key, entry.rates.*field.rate, { 0.2, 5 });
     }
     entry.source = reader.sourcesText();
     return entry;
@@ -176,7 +180,7 @@ SourcedFile openStacks(const ReadText &readText, Errors &errors)
     const SourcedFile times = openFile("stack_times.json", readText, errors);
     stacks.sources.insert(times.sources.begin(), times.sources.end());
     if (!stacks.content.contains("stacks") || !times.content.contains("stacks"))
-        return stacks;   // readList names what is missing
+        return stacks; // readList names what is missing
     for (Json &stack : stacks.content["stacks"]) {
         for (const Json &fitted : times.content["stacks"]) {
             if (!stack.is_object() || !fitted.is_object() || fitted.value("id", "") != stack.value("id", " "))
@@ -204,9 +208,11 @@ void readReleases(const SourcedFile &file, Errors &errors, std::vector<StackSpec
         read.release = readRelease(reader);
         const auto stack = std::ranges::find(stacks, read.stack, &StackSpec::id);
         if (stack == stacks.end())
-            reader.fault("stack", "no stack has the id \"" + read.stack + "\"", "an id of stacks.json", ErrorCode::UnknownName);
+            reader.fault(
+                "stack", "no stack has the id \"" + read.stack + "\"", "an id of stacks.json", ErrorCode::UnknownName);
         else if (stack->release(read.release.id))
-            reader.fault("release", "release " + read.release.id + " of " + read.stack + " is given twice", "one entry a release");
+            reader.fault("release", "release " + read.release.id + " of " + read.stack + " is given twice",
+                "one entry a release");
         else
             stack->releases.push_back(read.release);
         return read;
@@ -228,19 +234,20 @@ ExpectedAll<Catalogue> load(const ReadText &readText)
     Catalogue catalogue;
     const auto families = readFamilies(openFile("kernels.json", readText, errors), errors);
     readList<GpuSpec>(openFile("gpus.json", readText, errors), "gpus", errors, catalogue.gpus,
-                      [&](ObjectReader &reader) { return readCatalogueGpu(reader, families); });
-    readList<ModelSpec>(openFile("models.json", readText, errors), "models", errors, catalogue.models,
-                        [](ObjectReader &reader) {
-                            reader.require("source", "an id of /sources");
-                            return readModel(reader);
-                        });
+        [&](ObjectReader &reader) { return readCatalogueGpu(reader, families); });
+    readList<ModelSpec>(
+        openFile("models.json", readText, errors), "models", errors, catalogue.models, [](ObjectReader &reader) {
+            reader.require("source", "an id of /sources");
+            return readModel(reader);
+        });
     readList<StackSpec>(openStacks(readText, errors), "stacks", errors, catalogue.stacks, &readStack);
-    readList<ArchitectureRates>(openFile("sustained.json", readText, errors), "architectures", errors, catalogue.sustained, &readSustained);
+    readList<ArchitectureRates>(
+        openFile("sustained.json", readText, errors), "architectures", errors, catalogue.sustained, &readSustained);
     readReleases(openFile("stack_releases.json", readText, errors), errors, catalogue.stacks);
     const SourcedFile regions = openFile("regions.json", readText, errors);
     readList<Region>(regions, "regions", errors, catalogue.regions, &readRegion);
     readList<RegionLink>(regions, "links", errors, catalogue.regionLinks,
-                         [&](ObjectReader &reader) { return readRegionLink(reader, catalogue.regions); });
+        [&](ObjectReader &reader) { return readRegionLink(reader, catalogue.regions); });
     readList<Cloud>(regions, "clouds", errors, catalogue.clouds, &readCloud);
     catalogue.confidence = readConfidence(openFile("confidence.json", readText, errors), errors);
     if (!errors.empty())

@@ -14,20 +14,20 @@ struct CountField {
     Range range;
 };
 constexpr CountField kCounts[] = {
-    {"layers", &ModelSpec::layers, {1, 10000}},
-    {"hidden", &ModelSpec::hidden, {1, 1e6}},
-    {"heads", &ModelSpec::heads, {1, 1e5}},
-    {"kv_heads", &ModelSpec::kvHeads, {1, 1e5}},
-    {"head_dim", &ModelSpec::headDim, {1, 1e5}},
-    {"ffn", &ModelSpec::ffn, {0, 1e7}},
-    {"vocab", &ModelSpec::vocab, {1, 1e8}},
-    {"learned_positions", &ModelSpec::learnedPositions, {0, 1e8}},
-    {"experts", &ModelSpec::experts, {0, 1e5}},
-    {"experts_per_token", &ModelSpec::expertsPerToken, {0, 1e4}},
-    {"expert_ffn", &ModelSpec::expertFfn, {0, 1e7}},
-    {"shared_expert_ffn", &ModelSpec::sharedExpertFfn, {0, 1e7}},
-    {"dense_layers", &ModelSpec::denseLayers, {0, 10000}},
-    {"expert_layer_step", &ModelSpec::expertLayerStep, {1, 1000}},
+    { "layers", &ModelSpec::layers, { 1, 10000 } },
+    { "hidden", &ModelSpec::hidden, { 1, 1e6 } },
+    { "heads", &ModelSpec::heads, { 1, 1e5 } },
+    { "kv_heads", &ModelSpec::kvHeads, { 1, 1e5 } },
+    { "head_dim", &ModelSpec::headDim, { 1, 1e5 } },
+    { "ffn", &ModelSpec::ffn, { 0, 1e7 } },
+    { "vocab", &ModelSpec::vocab, { 1, 1e8 } },
+    { "learned_positions", &ModelSpec::learnedPositions, { 0, 1e8 } },
+    { "experts", &ModelSpec::experts, { 0, 1e5 } },
+    { "experts_per_token", &ModelSpec::expertsPerToken, { 0, 1e4 } },
+    { "expert_ffn", &ModelSpec::expertFfn, { 0, 1e7 } },
+    { "shared_expert_ffn", &ModelSpec::sharedExpertFfn, { 0, 1e7 } },
+    { "dense_layers", &ModelSpec::denseLayers, { 0, 10000 } },
+    { "expert_layer_step", &ModelSpec::expertLayerStep, { 1, 1000 } },
 };
 
 struct FlagField {
@@ -35,12 +35,12 @@ struct FlagField {
     bool ModelSpec::*flag;
 };
 constexpr FlagField kFlags[] = {
-    {"gated_ffn", &ModelSpec::gatedFfn},
-    {"tied_embeddings", &ModelSpec::tiedEmbeddings},
-    {"layer_norm", &ModelSpec::layerNorm},
-    {"linear_bias", &ModelSpec::linearBias},
-    {"qkv_bias", &ModelSpec::queryKeyValueBias},
-    {"dropout", &ModelSpec::dropout},
+    { "gated_ffn", &ModelSpec::gatedFfn },
+    { "tied_embeddings", &ModelSpec::tiedEmbeddings },
+    { "layer_norm", &ModelSpec::layerNorm },
+    { "linear_bias", &ModelSpec::linearBias },
+    { "qkv_bias", &ModelSpec::queryKeyValueBias },
+    { "dropout", &ModelSpec::dropout },
 };
 
 struct LatentField {
@@ -49,9 +49,11 @@ struct LatentField {
     double low;
 };
 constexpr LatentField kLatentCounts[] = {
-    {"query_rank", &LatentAttention::queryRank, 0}, {"kv_rank", &LatentAttention::keyValueRank, 1},
-    {"nope_dim", &LatentAttention::nopeDim, 1},     {"rope_dim", &LatentAttention::ropeDim, 0},
-    {"value_dim", &LatentAttention::valueDim, 1},
+    { "query_rank", &LatentAttention::queryRank, 0 },
+    { "kv_rank", &LatentAttention::keyValueRank, 1 },
+    { "nope_dim", &LatentAttention::nopeDim, 1 },
+    { "rope_dim", &LatentAttention::ropeDim, 0 },
+    { "value_dim", &LatentAttention::valueDim, 1 },
 };
 
 void readAttention(ObjectReader &reader, ModelSpec &model)
@@ -66,7 +68,7 @@ void readAttention(ObjectReader &reader, ModelSpec &model)
         for (const LatentField &field : kLatentCounts) {
             if (field.low > 0)
                 nested.require(field.key, "a whole number above 0");
-            nested.count(field.key, model.latent.*field.count, {field.low, 1e6});
+            nested.count(field.key, model.latent.*field.count, { field.low, 1e6 });
         }
         nested.rejectUnknownKeys();
     } else if (!kind.empty() && kind != "grouped" && kind != "mha" && kind != "gqa" && kind != "mqa") {
@@ -81,18 +83,20 @@ void fillDefaults(ObjectReader &reader, ModelSpec &model)
     if (model.headDim == 0 && model.heads > 0)
         model.headDim = std::max(1, model.hidden / model.heads);
     if (model.heads > 0 && model.kvHeads > 0 && model.heads % model.kvHeads != 0)
-        reader.fault("kv_heads", "kv_heads " + std::to_string(model.kvHeads) + " does not divide heads "
-                     + std::to_string(model.heads), "a divisor of heads");
+        reader.fault("kv_heads",
+            "kv_heads " + std::to_string(model.kvHeads) + " does not divide heads " + std::to_string(model.heads),
+            "a divisor of heads");
     if (model.experts > 0 && reader.has("expert_ffn") && model.expertFfn == 0)
         reader.fault("expert_ffn", "expert_ffn is 0", "a whole number above 0: the inner size of one expert");
     if (model.experts > 0 && reader.has("experts_per_token") && model.expertsPerToken == 0)
-        reader.fault("experts_per_token", "experts_per_token is 0", "a whole number above 0: how many experts serve a token");
+        reader.fault(
+            "experts_per_token", "experts_per_token is 0", "a whole number above 0: how many experts serve a token");
     if (model.experts > 0 && model.expertsPerToken > model.experts)
         reader.fault("experts_per_token", "experts_per_token is " + std::to_string(model.expertsPerToken),
-                     "at most the number of experts, " + std::to_string(model.experts));
+            "at most the number of experts, " + std::to_string(model.experts));
     if (model.experts > 0 && model.denseLayers > model.layers)
         reader.fault("dense_layers", "dense_layers is " + std::to_string(model.denseLayers),
-                     "at most the number of layers, " + std::to_string(model.layers));
+            "at most the number of layers, " + std::to_string(model.layers));
 }
 
 } // namespace
@@ -102,7 +106,7 @@ ModelSpec readModel(ObjectReader &reader)
     ModelSpec model;
     reader.text("id", model.id);
     reader.text("name", model.name);
-    for (const char *key : {"layers", "hidden", "heads", "vocab"})
+    for (const char *key : { "layers", "hidden", "heads", "vocab" })
         reader.require(key, "a whole number above 0");
     for (const CountField &field : kCounts)
         reader.count(field.key, model.*field.count, field.range);
@@ -116,8 +120,8 @@ ModelSpec readModel(ObjectReader &reader)
     }
     readAttention(reader, model);
     std::string note;
-    reader.text("note", note);   // for readers of the file; says where the original differs from this shape
-    reader.figure("published_parameters", model.publishedParameters, {0, 1e15});
+    reader.text("note", note); // for readers of the file; says where the original differs from this shape
+    reader.figure("published_parameters", model.publishedParameters, { 0, 1e15 });
     std::string source;
     reader.text("source", source);
     if (!source.empty())
@@ -130,7 +134,8 @@ std::string formatModel(const ModelSpec &model)
 {
     const ModelSpec defaults;
     Json object = Json::object();
-    for (const auto &[key, value] : {std::pair{"id", model.id}, {"name", model.name}, {"source", model.source}}) {
+    for (const auto &[key, value] :
+        { std::pair { "id", model.id }, { "name", model.name }, { "source", model.source } }) {
         if (!value.empty())
             object[key] = value;
     }
@@ -157,8 +162,8 @@ std::string formatModel(const ModelSpec &model)
 const std::vector<std::string> &modelKeys()
 {
     static const std::vector<std::string> keys = [] {
-        std::vector<std::string> names = {"id",    "name", "attention", "latent", "note", "published_parameters",
-                                          "source"};
+        std::vector<std::string> names = { "id", "name", "attention", "latent", "note", "published_parameters",
+            "source" };
         for (const CountField &field : kCounts)
             names.emplace_back(field.key);
         for (const FlagField &field : kFlags)

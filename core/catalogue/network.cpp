@@ -22,20 +22,20 @@ struct LinkField {
     Range range;
 };
 constexpr LinkField kLinkFields[] = {
-    {"fraction", &LinkClass::fraction, {0.01, 2}},
-    {"start_us", &LinkClass::startUs, {0, 1e6}},
-    {"step_us", &LinkClass::stepUs, {0, 1e6}},
-    {"ring_step_us", &LinkClass::ringStepUs, {0, 1e6}},
-    {"ramp_us", &LinkClass::rampUs, {0, 1e6}},
-    {"ramp_bytes", &LinkClass::rampBytes, {1, 1e12}},
-    {"own_share", &LinkClass::ownShare, {0, 10}},
-    {"reduce_gain", &LinkClass::reduceGain, {0.01, 10}},
-    {"exchange_gain", &LinkClass::exchangeGain, {0.01, 10}},
-    {"switch_gain", &LinkClass::switchGain, {0, 10}},
-    {"switch_ranks", &LinkClass::switchRanks, {2, 1e6}},
-    {"expert_start_us", &LinkClass::expertStartUs, {0, 1e6}},
-    {"expert_fraction", &LinkClass::expertFraction, {0.01, 10}},
-    {"expert_pass_fraction", &LinkClass::expertPassFraction, {0.01, 10}},
+    { "fraction", &LinkClass::fraction, { 0.01, 2 } },
+    { "start_us", &LinkClass::startUs, { 0, 1e6 } },
+    { "step_us", &LinkClass::stepUs, { 0, 1e6 } },
+    { "ring_step_us", &LinkClass::ringStepUs, { 0, 1e6 } },
+    { "ramp_us", &LinkClass::rampUs, { 0, 1e6 } },
+    { "ramp_bytes", &LinkClass::rampBytes, { 1, 1e12 } },
+    { "own_share", &LinkClass::ownShare, { 0, 10 } },
+    { "reduce_gain", &LinkClass::reduceGain, { 0.01, 10 } },
+    { "exchange_gain", &LinkClass::exchangeGain, { 0.01, 10 } },
+    { "switch_gain", &LinkClass::switchGain, { 0, 10 } },
+    { "switch_ranks", &LinkClass::switchRanks, { 2, 1e6 } },
+    { "expert_start_us", &LinkClass::expertStartUs, { 0, 1e6 } },
+    { "expert_fraction", &LinkClass::expertFraction, { 0.01, 10 } },
+    { "expert_pass_fraction", &LinkClass::expertPassFraction, { 0.01, 10 } },
 };
 
 LinkClass readLink(ObjectReader reader)
@@ -52,13 +52,13 @@ LinkClass readLink(ObjectReader reader)
 WanTcp readWan(ObjectReader reader)
 {
     WanTcp wan;
-    reader.figure("segment_bytes", wan.segmentBytes, {64, 65536});
-    reader.figure("cubic_scale", wan.cubicScale, {0.01, 10});
-    reader.figure("cubic_decrease", wan.cubicDecrease, {0.1, 0.99});
-    reader.figure("bbr_loss_threshold", wan.bbrLossThreshold, {0, 1});
-    reader.figure("most_connections", wan.mostConnections, {1, 1e6});
-    reader.figure("ring_latency_seen", wan.ringLatencySeen, {0, 1});
-    reader.figure("ring_latency_hides_from", wan.ringLatencyHidesFrom, {2, 1e6});
+    reader.figure("segment_bytes", wan.segmentBytes, { 64, 65536 });
+    reader.figure("cubic_scale", wan.cubicScale, { 0.01, 10 });
+    reader.figure("cubic_decrease", wan.cubicDecrease, { 0.1, 0.99 });
+    reader.figure("bbr_loss_threshold", wan.bbrLossThreshold, { 0, 1 });
+    reader.figure("most_connections", wan.mostConnections, { 1, 1e6 });
+    reader.figure("ring_latency_seen", wan.ringLatencySeen, { 0, 1 });
+    reader.figure("ring_latency_hides_from", wan.ringLatencyHidesFrom, { 2, 1e6 });
     reader.rejectUnknownKeys();
     wan.source = reader.sourcesText();
     return wan;
@@ -75,22 +75,23 @@ NetworkFile readFile(const Json &content, const SourceTable &sources, Errors &er
     file.network.wan = readWan(ObjectReader(content.at("wan"), "network.json: /wan", errors, &sources));
     if (links.contains("generations")) {
         for (const auto &[architecture, link] : links.at("generations").items())
-            file.network.generations.push_back(
-                {architecture, readLink(ObjectReader(link, "network.json: /links/generations/" + architecture, errors, &sources))});
+            file.network.generations.push_back({ architecture,
+                readLink(ObjectReader(link, "network.json: /links/generations/" + architecture, errors, &sources)) });
     }
     for (const auto &[gpus, reaches] : links.at("tcp").items()) {
         const std::string where = "network.json: /links/tcp/" + gpus;
-        file.network.tcp.push_back({std::stoi(gpus), readLink(ObjectReader(reaches.at("region"), where + "/region", errors, &sources)),
-                                    readLink(ObjectReader(reaches.at("regions"), where + "/regions", errors, &sources))});
+        file.network.tcp.push_back(
+            { std::stoi(gpus), readLink(ObjectReader(reaches.at("region"), where + "/region", errors, &sources)),
+                readLink(ObjectReader(reaches.at("regions"), where + "/regions", errors, &sources)) });
     }
     std::ranges::sort(file.network.tcp, {}, &TcpLinkClass::gpusPerNode);
     ObjectReader power(content.at("power"), "network.json: /power", errors, &sources);
-    power.figure("idle_share", file.power.idleShare, {0, 1});
+    power.figure("idle_share", file.power.idleShare, { 0, 1 });
     for (const auto &[key, source] : power.sources())
         file.power.source = source;
     ObjectReader distance(content.at("distance"), "network.json: /distance", errors, &sources);
-    distance.figure("constant_ms", file.distance.constantMs, {0, 1000});
-    distance.figure("route_factor", file.distance.routeFactor, {1, 10});
+    distance.figure("constant_ms", file.distance.constantMs, { 0, 1000 });
+    distance.figure("route_factor", file.distance.routeFactor, { 1, 10 });
     for (const auto &[key, source] : distance.sources())
         file.distance.source = source;
     return file;

@@ -15,7 +15,7 @@ const Json kEmptyObject = Json::object();
 
 std::string shownJson(const Json &value)
 {
-    if (value.is_structured())     // not to write down what may be megabytes
+    if (value.is_structured()) // not to write down what may be megabytes
         return value.is_object() ? "an object" : "a list of " + std::to_string(value.size());
     return shortened(value.dump(-1, ' ', false, Json::error_handler_t::replace));
 }
@@ -39,7 +39,10 @@ Expected<Json> parseJson(std::string_view text, const std::string &where)
 }
 
 ObjectReader::ObjectReader(const Json &object, std::string where, Errors &errors, const SourceTable *table)
-    : m_object(object.is_object() ? object : kEmptyObject), m_where(std::move(where)), m_errors(errors), m_table(table)
+    : m_object(object.is_object() ? object : kEmptyObject)
+    , m_where(std::move(where))
+    , m_errors(errors)
+    , m_table(table)
 {
     if (!object.is_object())
         fault("", shownJson(object) + " is no object", "an object, { … }");
@@ -60,7 +63,8 @@ const Json *ObjectReader::raw(const std::string &key)
 void ObjectReader::fault(const std::string &key, std::string what, std::string right, ErrorCode code)
 {
     if (m_errors.size() < detail::kMaxErrors)
-        m_errors.push_back({code, key.empty() ? m_where : m_where + "/" + detail::escapedPointerStep(key), std::move(what), std::move(right)});
+        m_errors.push_back({ code, key.empty() ? m_where : m_where + "/" + detail::escapedPointerStep(key),
+            std::move(what), std::move(right) });
 }
 
 void ObjectReader::require(const std::string &key, const std::string &right)
@@ -101,7 +105,7 @@ std::string ObjectReader::resolveSource(const std::string &key, const std::strin
         names.push_back(entry.first);
     const std::string near = nearestName(id, names);
     fault(key, key + " names the source \"" + shortened(id) + "\", which the file does not list",
-          near.empty() ? "an id of /sources" : "an id of /sources, perhaps \"" + near + "\"", ErrorCode::UnknownName);
+        near.empty() ? "an id of /sources" : "an id of /sources, perhaps \"" + near + "\"", ErrorCode::UnknownName);
     return id;
 }
 
@@ -117,7 +121,7 @@ const Json *ObjectReader::number(const std::string &key)
     if (value->is_number() && !m_table)
         return value;
     fault(key, key + " is " + shownJson(*value),
-          m_table ? "[number, \"source id\"]" : "a number, or [number, \"source\"]");
+        m_table ? "[number, \"source id\"]" : "a number, or [number, \"source\"]");
     return nullptr;
 }
 
@@ -146,7 +150,7 @@ void ObjectReader::count(const std::string &key, int &target, Range range)
 ObjectReader ObjectReader::object(const std::string &key)
 {
     const Json *value = raw(key);
-    return {value ? *value : kEmptyObject, m_where + "/" + key, m_errors, m_table};
+    return { value ? *value : kEmptyObject, m_where + "/" + key, m_errors, m_table };
 }
 
 std::string ObjectReader::sourcesText() const
@@ -162,7 +166,7 @@ void ObjectReader::rejectUnknownKeys()
     for (const auto &[key, value] : m_object.items()) {
         if (m_asked.contains(key))
             continue;
-        const std::string near = nearestName(key, {m_asked.begin(), m_asked.end()});
+        const std::string near = nearestName(key, { m_asked.begin(), m_asked.end() });
         fault(key, "unknown key " + shortened(key), near.empty() ? "" : "perhaps " + near, ErrorCode::UnknownKey);
     }
 }

@@ -12,7 +12,7 @@
 namespace trainyard {
 
 using Json = nlohmann::json;
-using SourceTable = std::map<std::string, std::string, std::less<>>;   // id -> "title, date"
+using SourceTable = std::map<std::string, std::string, std::less<>>; // id -> "title, date"
 
 struct Range {
     double low = 0, high = 0;

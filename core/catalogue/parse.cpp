@@ -16,7 +16,7 @@ ExpectedAll<Entry> parseEntry(std::string_view json, const std::string &where, E
 {
     const auto object = parseJson(json, where);
     if (!object)
-        return std::unexpected(Errors{object.error()});
+        return std::unexpected(Errors { object.error() });
     Errors errors;
     ObjectReader reader(*object, where, errors);
     Entry entry = read(reader);
@@ -44,14 +44,14 @@ Expected<StackSpec> withOverrides(const StackSpec &base, const std::map<std::str
         const auto field = std::ranges::find(stackFields(), key, &StackField::key);
         if (field == stackFields().end()) {
             const std::string near = nearestName(key, stackKeys());
-            return std::unexpected(Error{ErrorCode::UnknownKey, "stack." + key, "unknown key " + key,
-                                         near.empty() ? "a field of a stack" : "perhaps " + near});
+            return std::unexpected(Error { ErrorCode::UnknownKey, "stack." + key, "unknown key " + key,
+                near.empty() ? "a field of a stack" : "perhaps " + near });
         }
         if (!(value >= field->range.low && value <= field->range.high))
-            return std::unexpected(Error{ErrorCode::BadValue, "stack." + key, key + " is " + plainNumber(value),
-                                         field->flag ? "0 or 1"
-                                                     : "a number from " + plainNumber(field->range.low) + " to "
-                                                 + plainNumber(field->range.high)});
+            return std::unexpected(Error { ErrorCode::BadValue, "stack." + key, key + " is " + plainNumber(value),
+                field->flag
+                    ? "0 or 1"
+                    : "a number from " + plainNumber(field->range.low) + " to " + plainNumber(field->range.high) });
         if (field->flag)
             stack.*(field->flag) = value != 0;
         else

@@ -8,8 +8,8 @@ namespace trainyard {
 
 [[nodiscard]] inline bool areAlike(const Pool &a, const Pool &b)
 {
-    return a.gpusPerNode == b.gpusPerNode && a.gpu == b.gpu && a.usdPerGpuHour == b.usdPerGpuHour && a.inlineGpu == b.inlineGpu && a.ssd == b.ssd
-        && a.host == b.host;
+    return a.gpusPerNode == b.gpusPerNode && a.gpu == b.gpu && a.usdPerGpuHour == b.usdPerGpuHour
+        && a.inlineGpu == b.inlineGpu && a.ssd == b.ssd && a.host == b.host;
 }
 
 } // namespace trainyard

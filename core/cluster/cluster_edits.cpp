@@ -12,8 +12,10 @@ using detail::hasIndex, detail::noDatacenter;
 
 std::unexpected<Error> noSuch(const std::string &where, const char *kind, int index, std::size_t size)
 {
-    return std::unexpected(Error { ErrorCode::BadValue, where, std::string("there is no ") + kind + " " + std::to_string(index),
-        size == 0 ? std::string("a ") + kind + " that exists; there is none" : "an index from 0 to " + std::to_string(size - 1) });
+    return std::unexpected(
+        Error { ErrorCode::BadValue, where, std::string("there is no ") + kind + " " + std::to_string(index),
+            size == 0 ? std::string("a ") + kind + " that exists; there is none"
+                      : "an index from 0 to " + std::to_string(size - 1) });
 }
 
 std::unexpected<Error> noPool(const Cluster &cluster, int datacenter, int index)
@@ -59,9 +61,10 @@ Expected<Cluster> withPool(const Cluster &cluster, int datacenter, Pool added)
     if (!hasIndex(cluster.datacenters, datacenter))
         return noDatacenter(cluster, datacenter);
     if (added.nodes < 1 || added.nodes > detail::kMaxNodes || added.gpusPerNode < 1)
-        return std::unexpected(Error { ErrorCode::BadValue, "cluster.datacenters[" + std::to_string(datacenter) + "].pools",
-            "a pool of " + std::to_string(added.nodes) + " nodes of " + std::to_string(added.gpusPerNode) + " GPUs",
-            "at least one node with at least one GPU" });
+        return std::unexpected(
+            Error { ErrorCode::BadValue, "cluster.datacenters[" + std::to_string(datacenter) + "].pools",
+                "a pool of " + std::to_string(added.nodes) + " nodes of " + std::to_string(added.gpusPerNode) + " GPUs",
+                "at least one node with at least one GPU" });
     Cluster next = cluster;
     Datacenter &home = next.datacenters[static_cast<std::size_t>(datacenter)];
     if (added.id.empty())
@@ -92,8 +95,8 @@ Expected<Cluster> withWanLink(const Cluster &cluster, WanLink link)
                 "the id of a datacenter" });
     }
     if (link.between[0] == link.between[1])
-        return std::unexpected(Error { ErrorCode::BadValue, "cluster.wan_links", "a link from " + link.between[0] + " to itself",
-            "two datacenters" });
+        return std::unexpected(Error { ErrorCode::BadValue, "cluster.wan_links",
+            "a link from " + link.between[0] + " to itself", "two datacenters" });
     Cluster next = cluster;
     if (const int old = cluster.linkBetween(link.between[0], link.between[1]); old >= 0)
         next.wanLinks[static_cast<std::size_t>(old)] = std::move(link);

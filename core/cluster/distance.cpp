@@ -13,10 +13,10 @@ namespace {
 
 constexpr double kEarthRadiusKm = 6371;
 constexpr double kLightKmPerMs = 299.792458;
-constexpr double kInFibre = 2.0 / 3;              // of the speed of light in vacuum: refractive index 1.5
+constexpr double kInFibre = 2.0 / 3; // of the speed of light in vacuum: refractive index 1.5
 constexpr double kRadians = std::numbers::pi / 180;
 constexpr double kKmPerDegree = kEarthRadiusKm * kRadians;
-constexpr double kHighestLatitude = 85;           // further north a map's east and west mean nothing
+constexpr double kHighestLatitude = 85; // further north a map's east and west mean nothing
 
 /// Length of a degree of longitude at a latitude over that at the equator.
 double narrowing(double latitude)
@@ -51,13 +51,14 @@ std::optional<Place> placeOf(const Datacenter &datacenter)
 {
     if (!datacenter.latitude || !datacenter.longitude)
         return std::nullopt;
-    return Place{*datacenter.latitude, *datacenter.longitude};
+    return Place { *datacenter.latitude, *datacenter.longitude };
 }
 
 double greatCircleKm(Place a, Place b)
 {
     const double h = std::pow(std::sin((b.latitude - a.latitude) * kRadians / 2), 2)
-        + std::cos(a.latitude * kRadians) * std::cos(b.latitude * kRadians) * std::pow(std::sin((b.longitude - a.longitude) * kRadians / 2), 2);
+        + std::cos(a.latitude * kRadians) * std::cos(b.latitude * kRadians)
+            * std::pow(std::sin((b.longitude - a.longitude) * kRadians / 2), 2);
     return 2 * kEarthRadiusKm * std::asin(std::sqrt(std::min(1.0, h)));
 }
 
@@ -69,13 +70,14 @@ double roundTripMs(double km)
 
 Offset offsetBetween(Place from, Place to, double trueAt)
 {
-    return {wrapped(to.longitude - from.longitude) * kKmPerDegree * narrowing(trueAt), (to.latitude - from.latitude) * kKmPerDegree};
+    return { wrapped(to.longitude - from.longitude) * kKmPerDegree * narrowing(trueAt),
+        (to.latitude - from.latitude) * kKmPerDegree };
 }
 
 Place movedBy(Place from, Offset offset, double trueAt)
 {
-    return {std::clamp(from.latitude + offset.northKm / kKmPerDegree, -kHighestLatitude, kHighestLatitude),
-            wrapped(from.longitude + offset.eastKm / (kKmPerDegree * narrowing(trueAt)))};
+    return { std::clamp(from.latitude + offset.northKm / kKmPerDegree, -kHighestLatitude, kHighestLatitude),
+        wrapped(from.longitude + offset.eastKm / (kKmPerDegree * narrowing(trueAt))) };
 }
 
 std::optional<Cluster> withDatacenterAt(const Cluster &cluster, int datacenter, Place place)

@@ -12,7 +12,8 @@ bool hasDrives(const Pool &pool)
 
 bool allHaveDrives(const Cluster &cluster)
 {
-    return std::ranges::all_of(cluster.datacenters, [](const Datacenter &site) { return std::ranges::all_of(site.pools, hasDrives); });
+    return std::ranges::all_of(
+        cluster.datacenters, [](const Datacenter &site) { return std::ranges::all_of(site.pools, hasDrives); });
 }
 
 } // namespace trainyard

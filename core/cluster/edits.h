@@ -1,16 +1,16 @@
 #pragma once
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Edits of the hardware: each takes a cluster and returns the next one. Equal pools of a datacenter merge; a pool splits
-// where only some of its nodes or GPUs move. Ids stay unique and stable where they can.
+// Edits of the hardware: each takes a cluster and returns the next one. Equal pools of a datacenter merge; a pool
+// splits where only some of its nodes or GPUs move. Ids stay unique and stable where they can.
 
 #include "core/base/error.h"
 #include "core/plan/plan.h"
 
 namespace trainyard {
 
-struct GpuSelection {              // consecutive GPUs of one pool
+struct GpuSelection { // consecutive GPUs of one pool
     int datacenter = 0, pool = 0;
-    int firstGpu = 0, gpus = 0;    // GPU g sits in node g / gpusPerNode
+    int firstGpu = 0, gpus = 0; // GPU g sits in node g / gpusPerNode
     bool operator==(const GpuSelection &) const = default;
 };
 
@@ -21,11 +21,11 @@ struct GpuSelection {              // consecutive GPUs of one pool
 /// Moves `gpus` GPUs (whole nodes first) out of whatever pools of a datacenter, last pools first: "move 16 GPUs".
 [[nodiscard]] Expected<Cluster> moveGpus(const Cluster &cluster, int fromDatacenter, int gpus, int toDatacenter);
 
-[[nodiscard]] Cluster withDatacenter(const Cluster &cluster, Datacenter added);           // id is made unique
+[[nodiscard]] Cluster withDatacenter(const Cluster &cluster, Datacenter added); // id is made unique
 [[nodiscard]] Expected<Cluster> withoutDatacenter(const Cluster &cluster, int datacenter); // its links go too
 [[nodiscard]] Expected<Cluster> withPool(const Cluster &cluster, int datacenter, Pool added);
 [[nodiscard]] Expected<Cluster> withoutPool(const Cluster &cluster, int datacenter, int pool);
-[[nodiscard]] Expected<Cluster> withWanLink(const Cluster &cluster, WanLink link);         // replaces one of the same pair
+[[nodiscard]] Expected<Cluster> withWanLink(const Cluster &cluster, WanLink link); // replaces one of the same pair
 [[nodiscard]] Expected<Cluster> withoutWanLink(const Cluster &cluster, int link);
 
 } // namespace trainyard

@@ -11,16 +11,17 @@ namespace trainyard {
 
 namespace {
 
-constexpr double kNearKm = 400;                // a region stands for a datacenter no further away than this
+constexpr double kNearKm = 400; // a region stands for a datacenter no further away than this
 
-/// Kilometres from a datacenter to a region; infinite where its place is not known or the region too far to stand for it.
+/// Kilometres from a datacenter to a region; infinite where its place is not known or the region too far to stand for
+/// it.
 double nearness(const Datacenter &datacenter, const Region &region)
 {
     constexpr double none = std::numeric_limits<double>::infinity();
     const auto place = placeOf(datacenter);
     if (!place)
         return none;
-    const double km = greatCircleKm(*place, {region.latitude, region.longitude});
+    const double km = greatCircleKm(*place, { region.latitude, region.longitude });
     return km <= kNearKm ? km : none;
 }
 
@@ -30,13 +31,14 @@ LikelyLink likelyLink(const Cluster &cluster, int from, int to, const Catalogue 
 {
     const Datacenter &a = cluster.datacenters[std::size_t(from)], &b = cluster.datacenters[std::size_t(to)];
     LikelyLink likely;
-    likely.link.between = {a.id, b.id};
+    likely.link.between = { a.id, b.id };
     double nearest = std::numeric_limits<double>::infinity();
     for (const RegionLink &measured : catalogue.regionLinks) {
         const Region *first = catalogue.region(measured.from), *second = catalogue.region(measured.to);
         if (!first || !second)
             continue;
-        const double km = std::min(nearness(a, *first) + nearness(b, *second), nearness(a, *second) + nearness(b, *first));
+        const double km =
+            std::min(nearness(a, *first) + nearness(b, *second), nearness(a, *second) + nearness(b, *first));
         if (km >= nearest)
             continue;
         nearest = km;

@@ -1,7 +1,8 @@
 #pragma once
 // SPDX-License-Identifier: GPL-3.0-or-later
-// The link that two datacenters would most likely get: the published round trip between regions near them, else one that their
-// distance makes likely, else the default. Capacity and node pairs are the defaults. Pure function, any thread.
+// The link that two datacenters would most likely get: the published round trip between regions near them, else one
+// that their distance makes likely, else the default. Capacity and node pairs are the defaults. Pure function, any
+// thread.
 
 #include "core/catalogue/catalogue.h"
 #include "core/plan/plan.h"
@@ -12,8 +13,8 @@ namespace trainyard {
 
 struct LikelyLink {
     WanLink link;
-    const RegionLink *measured = nullptr;  // whose round trip it has; owned by the catalogue
-    std::optional<double> km;              // else the distance that it is estimated from; empty where places are not known
+    const RegionLink *measured = nullptr; // whose round trip it has; owned by the catalogue
+    std::optional<double> km; // else the distance that it is estimated from; empty where places are not known
 };
 
 /// `from`, `to`: indices into Cluster::datacenters.

@@ -7,11 +7,12 @@
 
 namespace trainyard {
 
-LinkIndex::LinkIndex(const Cluster &cluster) : m_peers(cluster.datacenters.size())
+LinkIndex::LinkIndex(const Cluster &cluster)
+    : m_peers(cluster.datacenters.size())
 {
     std::unordered_map<std::string_view, int> numbers;
     for (std::size_t d = 0; d < cluster.datacenters.size(); ++d)
-        numbers.try_emplace(cluster.datacenters[d].id, int(d));   // of two with one name the first, as Cluster::indexOf
+        numbers.try_emplace(cluster.datacenters[d].id, int(d)); // of two with one name the first, as Cluster::indexOf
     for (std::size_t i = 0; i < cluster.wanLinks.size(); ++i) {
         const auto a = numbers.find(cluster.wanLinks[i].between[0]), b = numbers.find(cluster.wanLinks[i].between[1]);
         if (a == numbers.end() || b == numbers.end())
@@ -21,7 +22,7 @@ LinkIndex::LinkIndex(const Cluster &cluster) : m_peers(cluster.datacenters.size(
             m_peers[std::size_t(b->second)].emplace_back(a->second, int(i));
     }
     for (auto &peers : m_peers)
-        std::ranges::sort(peers);   // of two links between the same two the first, as Cluster::linkBetween
+        std::ranges::sort(peers); // of two links between the same two the first, as Cluster::linkBetween
 }
 
 int LinkIndex::between(int a, int b) const

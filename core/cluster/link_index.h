@@ -1,8 +1,8 @@
 #pragma once
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Which WAN link joins two datacenters, by their numbers. Built once a plan, since searches over routes and placements ask it
-// millions of times, and comparing names link by link would be all that they do. A value; keep it no longer than its cluster
-// is unchanged.
+// Which WAN link joins two datacenters, by their numbers. Built once a plan, since searches over routes and placements
+// ask it millions of times, and comparing names link by link would be all that they do. A value; keep it no longer than
+// its cluster is unchanged.
 
 #include "core/plan/plan.h"
 
@@ -20,7 +20,7 @@ public:
     [[nodiscard]] int between(int a, int b) const;
 
 private:
-    std::vector<std::vector<std::pair<int, int>>> m_peers;   // [datacenter]: the other end and the link, by other end
+    std::vector<std::vector<std::pair<int, int>>> m_peers; // [datacenter]: the other end and the link, by other end
 };
 
 } // namespace trainyard

@@ -11,7 +11,7 @@ namespace {
 /// What a cut through a pool leaves: some whole nodes, and nodes of which only a part is left.
 struct Cut {
     int nodes = 0;
-    std::vector<int> parts;   // GPUs of each partial node
+    std::vector<int> parts; // GPUs of each partial node
 };
 
 /// GPUs [first, end) of a pool by node; the same for what stays.
@@ -26,12 +26,12 @@ void cut(const Pool &pool, int first, int end, Cut &moves, Cut &stays)
     };
     const int firstWhole = (first + size - 1) / size;
     const int lastWhole = end / size;
-    if (firstWhole <= lastWhole) {   // the nodes between the ends move whole, without a loop over them
+    if (firstWhole <= lastWhole) { // the nodes between the ends move whole, without a loop over them
         moves.nodes += lastWhole - firstWhole;
         add(moves, firstWhole * size - first);
         add(moves, end - lastWhole * size);
     } else {
-        add(moves, end - first);     // inside one node
+        add(moves, end - first); // inside one node
     }
     const int touchedFrom = first / size;
     const int touchedTo = (end + size - 1) / size;
@@ -53,11 +53,13 @@ Pool part(const Pool &pool, int nodes, int gpusPerNode)
 }
 
 /// Puts the pieces of a pool into a datacenter, from index `at` on. Where `keepsId`, the first keeps the pool's id.
-void place(Cluster &cluster, Datacenter &to, std::size_t at, const Pool &source, const Cut &cut, const std::string &stem, bool keepsId)
+void place(Cluster &cluster, Datacenter &to, std::size_t at, const Pool &source, const Cut &cut,
+    const std::string &stem, bool keepsId)
 {
     const auto insert = [&](int nodes, int gpusPerNode) {
         Pool next = part(source, nodes, gpusPerNode);
-        const auto equal = std::ranges::find_if(to.pools, [&](const Pool &pool) { return detail::canMerge(pool, next); });
+        const auto equal =
+            std::ranges::find_if(to.pools, [&](const Pool &pool) { return detail::canMerge(pool, next); });
         if (equal != to.pools.end() && equal->nodes <= detail::kMaxNodes - nodes) {
             equal->nodes += nodes;
             return;
@@ -65,7 +67,8 @@ void place(Cluster &cluster, Datacenter &to, std::size_t at, const Pool &source,
         if (!keepsId)
             next.id = detail::uniquePoolId(cluster, stem);
         keepsId = false;
-        to.pools.insert(to.pools.begin() + static_cast<std::ptrdiff_t>(std::min(at++, to.pools.size())), std::move(next));
+        to.pools.insert(
+            to.pools.begin() + static_cast<std::ptrdiff_t>(std::min(at++, to.pools.size())), std::move(next));
     };
     if (cut.nodes > 0)
         insert(cut.nodes, source.gpusPerNode);
@@ -116,12 +119,14 @@ Expected<Cluster> moveGpus(const Cluster &cluster, const GpuSelection &what, int
     const Datacenter &from = cluster.datacenters[static_cast<std::size_t>(what.datacenter)];
     const std::string where = "cluster.datacenters[" + std::to_string(what.datacenter) + "].pools";
     if (!detail::hasIndex(from.pools, what.pool))
-        return std::unexpected(Error { ErrorCode::BadValue, where, from.label() + " has no pool " + std::to_string(what.pool),
-            "one of its " + std::to_string(from.pools.size()) + " pools" });
+        return std::unexpected(
+            Error { ErrorCode::BadValue, where, from.label() + " has no pool " + std::to_string(what.pool),
+                "one of its " + std::to_string(from.pools.size()) + " pools" });
     const Pool pool = from.pools[static_cast<std::size_t>(what.pool)];
     if (what.firstGpu < 0 || what.gpus < 0 || what.firstGpu > pool.gpus() - what.gpus)
         return std::unexpected(Error { ErrorCode::BadValue, where + "[" + std::to_string(what.pool) + "]",
-            "GPUs " + std::to_string(what.firstGpu) + " to " + std::to_string(std::int64_t { what.firstGpu } + what.gpus - 1) + " are not in the pool",
+            "GPUs " + std::to_string(what.firstGpu) + " to "
+                + std::to_string(std::int64_t { what.firstGpu } + what.gpus - 1) + " are not in the pool",
             "GPUs 0 to " + std::to_string(pool.gpus() - 1) });
     Cluster next = cluster;
     if (what.datacenter == toDatacenter || what.gpus == 0)
@@ -146,15 +151,18 @@ Expected<Cluster> moveGpus(const Cluster &cluster, int fromDatacenter, int gpus,
     }
     const Datacenter &from = cluster.datacenters[static_cast<std::size_t>(fromDatacenter)];
     if (gpus < 0 || gpus > from.gpus())
-        return std::unexpected(Error { ErrorCode::BadValue, "cluster.datacenters[" + std::to_string(fromDatacenter) + "]",
-            from.label() + " has " + std::to_string(from.gpus()) + " GPUs, not " + std::to_string(gpus),
-            "at most " + std::to_string(from.gpus()) });
+        return std::unexpected(
+            Error { ErrorCode::BadValue, "cluster.datacenters[" + std::to_string(fromDatacenter) + "]",
+                from.label() + " has " + std::to_string(from.gpus()) + " GPUs, not " + std::to_string(gpus),
+                "at most " + std::to_string(from.gpus()) });
     Cluster next = cluster;
     if (fromDatacenter == toDatacenter)
         return next;
     while (gpus > 0) {
         const auto [pool, taken] = nextToTake(next.datacenters[static_cast<std::size_t>(fromDatacenter)].pools, gpus);
-        const int first = next.datacenters[static_cast<std::size_t>(fromDatacenter)].pools[static_cast<std::size_t>(pool)].gpus() - taken;
+        const int first =
+            next.datacenters[static_cast<std::size_t>(fromDatacenter)].pools[static_cast<std::size_t>(pool)].gpus()
+            - taken;
         auto moved = moveGpus(next, GpuSelection { fromDatacenter, pool, first, taken }, toDatacenter);
         if (!moved)
             return moved;

@@ -8,8 +8,7 @@ namespace trainyard::detail {
 namespace {
 
 /// `wanted`, or its stem with the first number from 2 that is free: "h100", "h100-2", "h100-3".
-template <class Taken>
-std::string firstFree(const std::string &wanted, Taken isTaken)
+template <class Taken> std::string firstFree(const std::string &wanted, Taken isTaken)
 {
     if (!isTaken(wanted))
         return wanted;
@@ -29,7 +28,8 @@ std::string firstFree(const std::string &wanted, Taken isTaken)
 
 std::string uniqueDatacenterId(const Cluster &cluster, const std::string &wanted)
 {
-    return firstFree(wanted.empty() ? "datacenter" : wanted, [&](const std::string &id) { return cluster.indexOf(id) >= 0; });
+    return firstFree(
+        wanted.empty() ? "datacenter" : wanted, [&](const std::string &id) { return cluster.indexOf(id) >= 0; });
 }
 
 std::string uniquePoolId(const Cluster &cluster, const std::string &wanted)
@@ -56,9 +56,8 @@ void tidyPools(Datacenter &datacenter)
     for (Pool &pool : datacenter.pools) {
         if (pool.gpus() <= 0)
             continue;
-        const auto equal = std::ranges::find_if(tidy, [&](const Pool &other) {
-            return canMerge(other, pool) && other.nodes <= kMaxNodes - pool.nodes;
-        });
+        const auto equal = std::ranges::find_if(
+            tidy, [&](const Pool &other) { return canMerge(other, pool) && other.nodes <= kMaxNodes - pool.nodes; });
         if (equal != tidy.end())
             equal->nodes += pool.nodes;
         else

@@ -8,7 +8,7 @@
 
 namespace trainyard::detail {
 
-inline constexpr int kMaxNodes = 1000000;   // of one pool, as in the plan file
+inline constexpr int kMaxNodes = 1000000; // of one pool, as in the plan file
 
 [[nodiscard]] std::string uniqueDatacenterId(const Cluster &cluster, const std::string &wanted);
 [[nodiscard]] std::string uniquePoolId(const Cluster &cluster, const std::string &wanted);
@@ -16,8 +16,10 @@ inline constexpr int kMaxNodes = 1000000;   // of one pool, as in the plan file
 /// Equal but for id and number of nodes: they can be one pool.
 [[nodiscard]] bool canMerge(const Pool &a, const Pool &b);
 
-template <class T>
-[[nodiscard]] bool hasIndex(const std::vector<T> &list, int index) { return index >= 0 && index < static_cast<int>(list.size()); }
+template <class T> [[nodiscard]] bool hasIndex(const std::vector<T> &list, int index)
+{
+    return index >= 0 && index < static_cast<int>(list.size());
+}
 /// Of edits that name one by a number that none has.
 [[nodiscard]] std::unexpected<Error> noDatacenter(const Cluster &cluster, int index);
 

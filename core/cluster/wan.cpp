@@ -28,7 +28,8 @@ constexpr std::array<char, 256> kFolded = [] {
     return folded;
 }();
 
-/// Takes its first folded letter off a name; 0 where none is left. Letter by letter: every datacenter is compared with every region.
+/// Takes its first folded letter off a name; 0 where none is left. Letter by letter: every datacenter is compared with
+/// every region.
 char takeLetter(std::string_view &name)
 {
     while (!name.empty()) {
@@ -63,12 +64,14 @@ char firstLetter(std::string_view name)
 
 bool names(const Region &region, std::string_view given)
 {
-    const char first = firstLetter(given), ofProvider = firstLetter(region.provider);   // most regions are out by their first letters
+    const char first = firstLetter(given),
+               ofProvider = firstLetter(region.provider); // most regions are out by their first letters
     const auto isOwn = [&](std::string_view own) {
         // "us-east-1" for "aws-us-east-1", "N. Virginia" for "AWS N. Virginia"
         const char ownFirst = firstLetter(own);
         return (ownFirst == first && spells(own, given))
-            || (ownFirst == ofProvider && takesOff(own, region.provider) && firstLetter(own) == first && spells(own, given));
+            || (ownFirst == ofProvider && takesOff(own, region.provider) && firstLetter(own) == first
+                && spells(own, given));
     };
     return first != 0 && (isOwn(region.id) || isOwn(region.name));
 }
@@ -80,7 +83,8 @@ double egressFrom(const Region &from, const Region *to, const Catalogue &catalog
             if (link.from == from.id && link.to == to->id && link.usdPerGb)
                 return *link.usdPerGb;
         }
-        for (const RegionLink &link : catalogue.regionLinks) {   // a price given the other way round holds unless both are
+        for (const RegionLink &link :
+            catalogue.regionLinks) { // a price given the other way round holds unless both are
             if (link.from == to->id && link.to == from.id && link.usdPerGb)
                 return *link.usdPerGb;
         }
@@ -114,7 +118,7 @@ double lossWindowSegments(double loss, Seconds rtt)
     const WanTcp &tcp = builtinNetwork().wan;
     const double b = tcp.cubicDecrease;
     const double cubic = std::pow(tcp.cubicScale * (3 + b) / (4 * (1 - b)), 0.25) * std::pow(rtt.value / loss, 0.75);
-    const double reno = 1.2 / std::sqrt(loss);   // CUBIC's Reno-friendly region
+    const double reno = 1.2 / std::sqrt(loss); // CUBIC's Reno-friendly region
     return std::max({ 1.0, reno, cubic });
 }
 
@@ -125,11 +129,13 @@ Transport transportOf(const WanLink &link, const WanStrategy &strategy, const Ca
     const BytesPerSecond cap = gbitsPerSecond(link.nodePairGbps);
     const bool givesWay = strategy.congestion == CongestionControl::Cubic || link.lossRate > tcp.bbrLossThreshold;
     const Bytes window = hostWindow(link, catalogue);
-    const Bytes left { givesWay ? lossWindowSegments(link.lossRate, rtt) * tcp.segmentBytes : std::numeric_limits<double>::infinity() };
+    const Bytes left { givesWay ? lossWindowSegments(link.lossRate, rtt) * tcp.segmentBytes
+                                : std::numeric_limits<double>::infinity() };
     Transport transport;
     transport.window = std::min(window, left);
     transport.toFill = connectionsToFill(rtt, transport.window, cap);
-    transport.connections = strategy.tcpConnections.value_or(std::min(transport.toFill, static_cast<int>(tcp.mostConnections)));
+    transport.connections =
+        strategy.tcpConnections.value_or(std::min(transport.toFill, static_cast<int>(tcp.mostConnections)));
     const BytesPerSecond sent = tcpThroughput(transport.connections, rtt, transport.window, cap);
     transport.rate = sent * (1 - link.lossRate);
     transport.lossBound = left < window;
@@ -139,7 +145,8 @@ Transport transportOf(const WanLink &link, const WanStrategy &strategy, const Ca
 const Region *regionOf(const Datacenter &datacenter, const Catalogue &catalogue)
 {
     for (const std::string *text : { &datacenter.id, &datacenter.name }) {
-        const auto found = std::ranges::find_if(catalogue.regions, [&](const Region &region) { return names(region, *text); });
+        const auto found =
+            std::ranges::find_if(catalogue.regions, [&](const Region &region) { return names(region, *text); });
         if (found != catalogue.regions.end())
             return &*found;
     }

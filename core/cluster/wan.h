@@ -5,7 +5,8 @@
 // provider. Per direction: links are full duplex. (Atlas, arXiv 2411.14458; what that says of windows is in
 // resources/catalog/statements.json. Losses: RFC 9438.)
 //
-//   const Transport t = transportOf(link, plan.wan, catalogue);   // one node pair, one direction: t.rate, t.connections
+//   const Transport t = transportOf(link, plan.wan, catalogue);   // one node pair, one direction: t.rate,
+//   t.connections
 
 #include "core/base/units.h"
 #include "core/catalogue/catalogue.h"
@@ -16,14 +17,17 @@ namespace trainyard {
 /// One node pair of a link, one direction.
 struct Transport {
     int connections = 1;
-    int toFill = 1;                // connections that the node pair would take to be full; `auto` may stop short of it
-    Bytes window;                  // that one connection keeps under way
-    BytesPerSecond rate{};         // what arrives
-    bool lossBound = false;        // losses leave less of the window than the hosts allow
+    int toFill = 1; // connections that the node pair would take to be full; `auto` may stop short of it
+    Bytes window; // that one connection keeps under way
+    BytesPerSecond rate {}; // what arrives
+    bool lossBound = false; // losses leave less of the window than the hosts allow
 };
 
 /// There and back over a link, milliseconds: what every latency and every TCP window goes by. One way takes half.
-[[nodiscard]] inline double roundTripMs(const WanLink &link) { return link.rttMs + link.jitterMs; }
+[[nodiscard]] inline double roundTripMs(const WanLink &link)
+{
+    return link.rttMs + link.jitterMs;
+}
 
 /// min(pair cap, n W / RTT). With no round-trip time the cap alone counts.
 [[nodiscard]] BytesPerSecond tcpThroughput(double connections, Seconds rtt, Bytes window, BytesPerSecond pairCap);
@@ -36,8 +40,8 @@ struct Transport {
 /// NetworkSpec::wan). Timeouts are left out: optimistic beyond losses of a few percent. Infinite without loss.
 [[nodiscard]] double lossWindowSegments(double loss, Seconds rtt);
 
-/// What a node pair reaches: min(cap, n min(W, W_loss) / RTT), of which a share 1 - loss arrives. W is the cloud's where
-/// the link names one of the catalogue, else its own. BBR takes no loss for congestion up to its threshold
+/// What a node pair reaches: min(cap, n min(W, W_loss) / RTT), of which a share 1 - loss arrives. W is the cloud's
+/// where the link names one of the catalogue, else its own. BBR takes no loss for congestion up to its threshold
 /// (NetworkSpec::wan); beyond it is taken to do as CUBIC. Connections as given, or as many as fill the pair and at most
 /// WanTcp::mostConnections: a number that neither loss nor round trip raises, so that a rate never rises with either.
 [[nodiscard]] Transport transportOf(const WanLink &link, const WanStrategy &strategy, const Catalogue &catalogue);
@@ -48,6 +52,6 @@ struct Transport {
 /// USD per 10^9 bytes sent over a link, [first to second, second to first] of `between`: the link's own price, else the
 /// catalogue's by region, else kDefaultEgressUsdPerGb.
 [[nodiscard]] std::array<double, 2> egressUsdPerGb(const Plan &plan, const Catalogue &catalogue, int linkIndex);
-inline constexpr double kDefaultEgressUsdPerGb = 0.02;   // docs/plan-file.md, "Defaults"
+inline constexpr double kDefaultEgressUsdPerGb = 0.02; // docs/plan-file.md, "Defaults"
 
 } // namespace trainyard

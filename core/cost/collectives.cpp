@@ -8,8 +8,8 @@ namespace trainyard {
 
 namespace {
 
-/// A reduce-scatter or all-gather of `size` among n ranks of one link: (n - 1) / n of the tensor passes each rank, and the
-/// rank's own part is copied.
+/// A reduce-scatter or all-gather of `size` among n ranks of one link: (n - 1) / n of the tensor passes each rank, and
+/// the rank's own part is copied.
 Seconds ringHalf(Bytes size, int n, const Link &link)
 {
     if (n <= 1)
@@ -17,8 +17,8 @@ Seconds ringHalf(Bytes size, int n, const Link &link)
     return transferTime(size * ((n - 1 + link.kind->ownShare) / n), n - 1, link);
 }
 
-/// The best of: a ring; a tree, which pipelines the whole tensor up and down, twice the volume in logarithmic depth; and a
-/// reduction inside the switches of the link. `around`: steps of the ring over other links.
+/// The best of: a ring; a tree, which pipelines the whole tensor up and down, twice the volume in logarithmic depth;
+/// and a reduction inside the switches of the link. `around`: steps of the ring over other links.
 Seconds levelAllReduce(Bytes size, int n, const Link &link, Seconds around = {})
 {
     if (n <= 1)
@@ -33,12 +33,14 @@ Seconds levelAllReduce(Bytes size, int n, const Link &link, Seconds around = {})
     return best;
 }
 
-/// One ring through all ranks passes every node: n - 1 steps of which all but those between nodes are inside one. Its bytes are
-/// those of a ring inside a node and one between nodes; of its steps those are counted with them, these here.
+/// One ring through all ranks passes every node: n - 1 steps of which all but those between nodes are inside one. Its
+/// bytes are those of a ring inside a node and one between nodes; of its steps those are counted with them, these here.
 Seconds aroundNodes(const RankGroup &group, double times)
 {
     const int local = std::min(group.ranksPerNode, group.ranks), nodes = group.nodes();
-    return nodes <= 1 || local <= 1 ? Seconds{} : microseconds(times * double(nodes - 1) * (local - 1) * group.inside.kind->ringStepUs);
+    return nodes <= 1 || local <= 1
+        ? Seconds {}
+        : microseconds(times * double(nodes - 1) * (local - 1) * group.inside.kind->ringStepUs);
 }
 
 Seconds halfTime(Bytes size, const RankGroup &group)
@@ -46,7 +48,8 @@ Seconds halfTime(Bytes size, const RankGroup &group)
     if (group.ranks <= 1)
         return {};
     const int local = std::min(group.ranksPerNode, group.ranks);
-    return ringHalf(size, local, group.inside) + ringHalf(size / double(local), group.nodes(), group.between) + aroundNodes(group, 1);
+    return ringHalf(size, local, group.inside) + ringHalf(size / double(local), group.nodes(), group.between)
+        + aroundNodes(group, 1);
 }
 
 Seconds expertTime(const ExpertTraffic &traffic, const RankGroup &group)
@@ -59,15 +62,15 @@ Seconds expertTime(const ExpertTraffic &traffic, const RankGroup &group)
     const LinkClass &kind = *group.inside.kind;
     const BytesPerSecond rate = group.inside.bandwidth;
     const Bytes tokens = traffic.tokenBytes * traffic.tokens;
-    const Seconds inside = microseconds(kind.expertStartUs) + tokens * distinct(group.ranks) / (rate * kind.expertFraction)
-        + tokens / (rate * kind.expertPassFraction);
+    const Seconds inside = microseconds(kind.expertStartUs)
+        + tokens * distinct(group.ranks) / (rate * kind.expertFraction) + tokens / (rate * kind.expertPassFraction);
     if (nodes <= 1)
         return inside;
-    // Between nodes a token crosses once a node that it visits, to the rank of its own number, which hands it on inside: what
-    // the links inside a node carry stays the same.
+    // Between nodes a token crosses once a node that it visits, to the rank of its own number, which hands it on
+    // inside: what the links inside a node carry stays the same.
     const double away = distinct(nodes) * (nodes - 1) / nodes;
     const Seconds between = transferTime(tokens * away, std::ceil(std::log2(double(nodes))), group.between);
-    return std::max(local > 1 ? inside : Seconds{}, between);
+    return std::max(local > 1 ? inside : Seconds {}, between);
 }
 
 } // namespace
@@ -75,16 +78,16 @@ Seconds expertTime(const ExpertTraffic &traffic, const RankGroup &group)
 Link deviceLink(const GpuSpec &gpu, const NetworkSpec &network)
 {
     if (gpu.linkGBps <= 0)
-        return {gbytesPerSecond(gpu.pcieGBps), &network.pcie};
-    const auto generation = std::ranges::find_if(network.generations, [&](const DeviceLinkClass &known) {
-        return gpu.architecture.starts_with(known.architecture);
-    });
-    return {gbytesPerSecond(gpu.linkGBps), generation != network.generations.end() ? &generation->link : &network.device};
+        return { gbytesPerSecond(gpu.pcieGBps), &network.pcie };
+    const auto generation = std::ranges::find_if(network.generations,
+        [&](const DeviceLinkClass &known) { return gpu.architecture.starts_with(known.architecture); });
+    return { gbytesPerSecond(gpu.linkGBps),
+        generation != network.generations.end() ? &generation->link : &network.device };
 }
 
 Link fabricLink(BytesPerSecond perGpu, const NetworkSpec &network)
 {
-    return {perGpu, &network.fabric};
+    return { perGpu, &network.fabric };
 }
 
 Link tcpLink(BytesPerSecond perGpu, int gpusPerNode, const NetworkSpec &network)
@@ -92,7 +95,7 @@ Link tcpLink(BytesPerSecond perGpu, int gpusPerNode, const NetworkSpec &network)
     const TcpLinkClass *nearest = &network.tcp.front();
     for (const TcpLinkClass &measured : network.tcp)
         nearest = measured.gpusPerNode <= gpusPerNode ? &measured : nearest;
-    return {perGpu, &nearest->region};
+    return { perGpu, &nearest->region };
 }
 
 Seconds transferTime(Bytes volume, double steps, const Link &link)
@@ -100,7 +103,7 @@ Seconds transferTime(Bytes volume, double steps, const Link &link)
     const LinkClass &kind = *link.kind;
     const double v = volume.value;
     return microseconds(kind.startUs + steps * kind.stepUs + (v > 0 ? kind.rampUs * v / (v + kind.rampBytes) : 0))
-        + volume / BytesPerSecond{link.bandwidth.value * kind.fraction};
+        + volume / BytesPerSecond { link.bandwidth.value * kind.fraction };
 }
 
 Seconds allReduceTime(Bytes size, const RankGroup &group)
@@ -108,7 +111,8 @@ Seconds allReduceTime(Bytes size, const RankGroup &group)
     if (group.ranks <= 1)
         return {};
     const int local = std::min(group.ranksPerNode, group.ranks);
-    return levelAllReduce(size, local, group.inside) + levelAllReduce(size / double(local), group.nodes(), group.between, aroundNodes(group, 2));
+    return levelAllReduce(size, local, group.inside)
+        + levelAllReduce(size / double(local), group.nodes(), group.between, aroundNodes(group, 2));
 }
 
 Seconds reduceScatterTime(Bytes size, const RankGroup &group)
@@ -131,8 +135,8 @@ Seconds allToAllTime(Bytes size, const RankGroup &group)
     };
     const double insideShare = (local - 1 + group.inside.kind->ownShare) / group.ranks;
     const double betweenShare = double(group.ranks - local) / group.ranks;
-    const Seconds inside = local > 1 ? exchange(insideShare, local, group.inside) : Seconds{};
-    const Seconds between = betweenShare > 0 ? exchange(betweenShare, group.nodes(), group.between) : Seconds{};
+    const Seconds inside = local > 1 ? exchange(insideShare, local, group.inside) : Seconds {};
+    const Seconds between = betweenShare > 0 ? exchange(betweenShare, group.nodes(), group.between) : Seconds {};
     return std::max(inside, between);
 }
 

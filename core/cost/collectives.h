@@ -1,8 +1,8 @@
 #pragma once
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Time of collectives in the alpha-beta form: start-up and dependent steps, plus volume over bandwidth, plus the ramp that
-// medium messages show. Ring volumes after Thakur, Rabenseifner, Gropp 2005; hierarchical: reduce-scatter inside the node,
-// ring of every local rank over its own NIC, all-gather inside. Formulas in docs/model.md, "Collectives".
+// Time of collectives in the alpha-beta form: start-up and dependent steps, plus volume over bandwidth, plus the ramp
+// that medium messages show. Ring volumes after Thakur, Rabenseifner, Gropp 2005; hierarchical: reduce-scatter inside
+// the node, ring of every local rank over its own NIC, all-gather inside. Formulas in docs/model.md, "Collectives".
 
 #include "core/base/units.h"
 #include "core/hardware/gpu_spec.h"
@@ -10,8 +10,8 @@
 
 namespace trainyard {
 
-struct Link {                      // one GPU's way to its peers, one direction
-    BytesPerSecond bandwidth{};    // nominal
+struct Link { // one GPU's way to its peers, one direction
+    BytesPerSecond bandwidth {}; // nominal
     const LinkClass *kind = nullptr;
     bool operator==(const Link &other) const { return bandwidth.value == other.bandwidth.value && kind == other.kind; }
 };
@@ -34,14 +34,18 @@ struct RankGroup {
 [[nodiscard]] Seconds transferTime(Bytes volume, double steps, const Link &link);
 
 // `size`: bytes of the whole (unsharded) tensor on one rank. 0 s for a group of one.
-[[nodiscard]] Seconds allReduceTime(Bytes size, const RankGroup &group);       // the better of ring and tree
+[[nodiscard]] Seconds allReduceTime(Bytes size, const RankGroup &group); // the better of ring and tree
 [[nodiscard]] Seconds reduceScatterTime(Bytes size, const RankGroup &group);
 [[nodiscard]] Seconds allGatherTime(Bytes size, const RankGroup &group);
 /// Every rank sends size / ranks to every other; flat, NVLink and NIC parts side by side.
 [[nodiscard]] Seconds allToAllTime(Bytes size, const RankGroup &group);
 
 /// Tokens on their way to their experts: each visits `choices` of them, `tokenBytes` a visit.
-struct ExpertTraffic { double tokens = 0; Bytes tokenBytes; int choices = 1; };
+struct ExpertTraffic {
+    double tokens = 0;
+    Bytes tokenBytes;
+    int choices = 1;
+};
 /// Dispatch of one rank's tokens to the group. A token crosses to a rank once, however many of its experts live there.
 [[nodiscard]] Seconds expertDispatchTime(const ExpertTraffic &traffic, const RankGroup &group);
 /// The way back: the weighted sum of each token's results.

@@ -11,7 +11,9 @@ double usdPerGpuHour(const Workload &workload, StageLocation location, double ut
     const GpuSpec &gpu = workload.gpu(location);
     const double price = workload.pool(location).usdPerGpuHour.value_or(gpu.usdPerHour);
     const double kilowatts = gpu.tdpWatts / 1e3 * (power.idleShare + (1 - power.idleShare) * utilization);
-    return price > 0 ? price : kilowatts * workload.plan->cluster.datacenters[std::size_t(location.datacenter)].usdPerKwh.value_or(0);
+    return price > 0
+        ? price
+        : kilowatts * workload.plan->cluster.datacenters[std::size_t(location.datacenter)].usdPerKwh.value_or(0);
 }
 
 } // namespace trainyard

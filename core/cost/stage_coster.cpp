@@ -29,10 +29,11 @@ ChunkCost measuredChunk(const Workload &workload, int stage, int chunks)
     return chunk;
 }
 
-/// Measured times stand for everything; only WAN, schedule and the all-reduce asked for, of which nothing hides, are modelled.
+/// Measured times stand for everything; only WAN, schedule and the all-reduce asked for, of which nothing hides, are
+/// modelled.
 StageCosts measuredStage(const Workload &workload, int stage, int chunks, const RankGroup &data)
 {
-    const int ofOne = std::max(1, chunks / workload.degrees.copies);   // the second copy's are the mirror stage's
+    const int ofOne = std::max(1, chunks / workload.degrees.copies); // the second copy's are the mirror stage's
     StageCosts result;
     for (int c = 0; c < chunks; ++c)
         result.chunks.push_back(measuredChunk(workload, c < ofOne ? stage : workload.degrees.mirrorOf(stage), ofOne));
@@ -52,7 +53,8 @@ Workload withoutRecompute(const Workload &workload)
 
 } // namespace
 
-StageCoster::StageCoster(const Workload &workload) : m_work(workload)
+StageCoster::StageCoster(const Workload &workload)
+    : m_work(workload)
 {
     if (traitsOf(workload.plan->schedule).isSliced() && !workload.layout.classes.empty()) {
         RankSet alone = rankSet(workload, workload.layout.classes.front(), 0);
@@ -80,17 +82,19 @@ StageCoster::Parts StageCoster::parts(const PipelineClass &pipelines, int stage,
 {
     const SiteCosts &whole = at(rankSet(m_work, pipelines, stage));
     const SiteCosts &costs = slice < 0 ? whole : whole.slices[std::size_t(slice)];
-    return {costs.dense, costs.expert, costs.embedding, costs.head, attentionShare(m_work, costs.site, false),
-            m_work.model.isMoe() ? attentionShare(m_work, costs.site, true) : AttentionShare{}, costs.denseAgain, costs.expertAgain};
+    return { costs.dense, costs.expert, costs.embedding, costs.head, attentionShare(m_work, costs.site, false),
+        m_work.model.isMoe() ? attentionShare(m_work, costs.site, true) : AttentionShare {}, costs.denseAgain,
+        costs.expertAgain };
 }
 
 const StageCoster::SiteCosts &StageCoster::at(const RankSet &ranks)
 {
     const Link fabric = locationFabric(m_work, ranks.at);
     for (const SiteCosts &known : m_sites)
-        if (known.site.ranks.replicasHere == ranks.replicasHere && known.site.ranks.reduceDomain == ranks.reduceDomain && areAlike(m_work, known.site.ranks.at, ranks.at) && known.site.fabric == fabric)
+        if (known.site.ranks.replicasHere == ranks.replicasHere && known.site.ranks.reduceDomain == ranks.reduceDomain
+            && areAlike(m_work, known.site.ranks.at, ranks.at) && known.site.fabric == fabric)
             return known;
-    SiteCosts costs{layerSite(m_work, ranks), {}, {}, {}, {}, {}, {}, {}};
+    SiteCosts costs { layerSite(m_work, ranks), {}, {}, {}, {}, {}, {}, {} };
     if (m_work.source.hasLayers) {
         costs.dense = layerCost(m_work, costs.site, false);
         if (m_work.model.isMoe())
@@ -115,7 +119,8 @@ void StageCoster::addSlices(SiteCosts &costs)
     for (const int tokens : m_slices) {
         const Workload slice = ofSlice(m_work, tokens);
         const ChunkCost earlier = attentionToEarlier(slice, costs.site, before);
-        SiteCosts &of = costs.slices.emplace_back(SiteCosts{costs.site, {}, {}, {}, {}, costs.denseAgain, costs.expertAgain, {}});
+        SiteCosts &of = costs.slices.emplace_back(
+            SiteCosts { costs.site, {}, {}, {}, {}, costs.denseAgain, costs.expertAgain, {} });
         of.dense = layerCost(slice, costs.site, false);
         of.dense += earlier;
         if (m_work.model.isMoe()) {
@@ -139,7 +144,8 @@ ChunkCost StageCoster::chunkCost(const SiteCosts &costs, const StageChunk &chunk
         sum += costs.expert * chunk.expertLayers;
     if (m_work.plan->memory.recompute == Recompute::Full && m_work.plan->memory.recomputeLayers)
         sum.recompute = costs.dense.recompute * recomputed.dense + costs.denseAgain * (dense - recomputed.dense)
-            + costs.expert.recompute * recomputed.experts + costs.expertAgain * (chunk.expertLayers - recomputed.experts);
+            + costs.expert.recompute * recomputed.experts
+            + costs.expertAgain * (chunk.expertLayers - recomputed.experts);
     if (chunk.hasEmbedding)
         sum += costs.embedding;
     if (chunk.hasHead)
@@ -172,7 +178,7 @@ StageCosts StageCoster::wholeStage(const PipelineClass &pipelines, int stage)
     const std::vector<RecomputedLayers> recomputed = recomputedLayers(m_work, stage);
     const auto &chunks = m_work.layout.chunks[std::size_t(stage)];
     for (std::size_t c = 0; c < chunks.size() / std::size_t(m_work.degrees.copies); ++c) {
-        const StageChunk &chunk = chunks[c];   // of one copy: a micro-batch goes through one
+        const StageChunk &chunk = chunks[c]; // of one copy: a micro-batch goes through one
         whole.layers += chunk.layers;
         whole.expertLayers += chunk.expertLayers;
         whole.hasEmbedding |= chunk.hasEmbedding;
@@ -184,8 +190,8 @@ StageCosts StageCoster::wholeStage(const PipelineClass &pipelines, int stage)
     if (shardExchange(*m_work.plan, m_work.stack) == ShardExchange::InRuns) {
         const Seconds work = workOfChunk(result.chunks.front(), double(chunks.size()));
         for (std::size_t c = 0; c < chunks.size(); ++c)
-            addExchangesOfRuns(result.chunks.front(), m_work, shardTimes(costs.site, stage, int(c)), expectedRuns(*m_work.plan, pipelines.microBatches),
-                               pipelines.microBatches, work, c == 0);
+            addExchangesOfRuns(result.chunks.front(), m_work, shardTimes(costs.site, stage, int(c)),
+                expectedRuns(*m_work.plan, pipelines.microBatches), pipelines.microBatches, work, c == 0);
     }
     addSyncAndStep(result, costs, pipelines, stage);
     return result;
@@ -194,16 +200,18 @@ StageCosts StageCoster::wholeStage(const PipelineClass &pipelines, int stage)
 Seconds StageCoster::gatherTime(const LayerSite &site, const StageParameters &parameters) const
 {
     const double weight = weightBytes(m_work.plan->workload.precision);
-    return allGatherTime(Bytes{parameters.dense * weight}, site.data)
-        + (parameters.experts > 0 ? allGatherTime(Bytes{parameters.experts * weight}, site.expertData) : Seconds{});
+    return allGatherTime(Bytes { parameters.dense * weight }, site.data)
+        + (parameters.experts > 0 ? allGatherTime(Bytes { parameters.experts * weight }, site.expertData) : Seconds {});
 }
 
 ShardTimes StageCoster::shardTimes(const LayerSite &site, int stage, int chunk) const
 {
     const StageParameters parameters = chunkParameters(m_work, stage, chunk);
     const double gradient = m_work.stack.gradientBytes;
-    return {gatherTime(site, parameters), reduceScatterTime(Bytes{gradient * parameters.dense}, site.data)
-                                              + (parameters.experts > 0 ? reduceScatterTime(Bytes{gradient * parameters.experts}, site.expertData) : Seconds{})};
+    return { gatherTime(site, parameters),
+        reduceScatterTime(Bytes { gradient * parameters.dense }, site.data)
+            + (parameters.experts > 0 ? reduceScatterTime(Bytes { gradient * parameters.experts }, site.expertData)
+                                      : Seconds {}) };
 }
 
 void StageCoster::addShardRuns(const PipelineClass &pipelines, const Program &program, std::vector<StageCosts> &stages)
@@ -217,11 +225,13 @@ void StageCoster::addShardRuns(const PipelineClass &pipelines, const Program &pr
         const Seconds work = workOfChunk(whole, double(chunks.size()));
         const LayerSite &at = site(pipelines, int(stage));
         for (std::size_t c = 0; c < chunks.size(); ++c)
-            addExchangesOfRuns(chunks[c], m_work, shardTimes(at, int(stage), int(c)), runs[c], pipelines.microBatches, work, c == 0);
+            addExchangesOfRuns(
+                chunks[c], m_work, shardTimes(at, int(stage), int(c)), runs[c], pipelines.microBatches, work, c == 0);
     }
 }
 
-void StageCoster::addSyncAndStep(StageCosts &result, const SiteCosts &costs, const PipelineClass &pipelines, int stage) const
+void StageCoster::addSyncAndStep(
+    StageCosts &result, const SiteCosts &costs, const PipelineClass &pipelines, int stage) const
 {
     const Plan &plan = *m_work.plan;
     const RankGroup &data = costs.site.data;
@@ -229,11 +239,11 @@ void StageCoster::addSyncAndStep(StageCosts &result, const SiteCosts &costs, con
     const RankGroup &expertData = costs.site.expertData;
     const bool isSharded = m_work.degrees.zeroStage >= 1, isInLayers = communicatesInLayers(m_work, costs.site);
     const bool isInRuns = shardExchange(plan, m_work.stack) == ShardExchange::InRuns;
-    const StageParameters atTheEnd = isInRuns ? chunkParameters(m_work, stage, 0) : parameters;   // chunk 0 ends last
+    const StageParameters atTheEnd = isInRuns ? chunkParameters(m_work, stage, 0) : parameters; // chunk 0 ends last
     const auto addReduction = [&](double elements, const RankGroup &group) {
         const double bucket = std::max(m_work.stack.gradientBucket, m_work.stack.gradientBucketPerRank * group.ranks);
         const double buckets = bucket > 0 ? std::max(1.0, std::round(elements / bucket)) : 1;
-        const Bytes size{elements / buckets * m_work.stack.gradientBytes};
+        const Bytes size { elements / buckets * m_work.stack.gradientBytes };
         const Seconds one = isSharded ? reduceScatterTime(size, group) : allReduceTime(size, group);
         result.reduce += one * buckets;
         result.lastBucket = std::max(result.lastBucket, one);
@@ -245,19 +255,21 @@ void StageCoster::addSyncAndStep(StageCosts &result, const SiteCosts &costs, con
     }
     if (isSharded && (!isInLayers || m_work.degrees.zeroStage < 3))
         result.gather = gatherTime(costs.site, m_work.degrees.zeroStage >= 3 ? atTheEnd : parameters);
-    const double touched = isSharded ? parameters.dense / data.ranks + parameters.experts / expertData.ranks : parameters.total();
-    result.optimizer = memoryTime(*costs.site.gpu, Bytes{touched * updateTraffic(m_work)})
+    const double touched =
+        isSharded ? parameters.dense / data.ranks + parameters.experts / expertData.ranks : parameters.total();
+    result.optimizer = memoryTime(*costs.site.gpu, Bytes { touched * updateTraffic(m_work) })
         + galoreTime(m_work, *costs.site.gpu, touched);
     if (plan.memory.parameterOffload == ParameterOffload::Ssd)
-        result.weightsWritten = Bytes{touched * weightBytes(plan.workload.precision)};
+        result.weightsWritten = Bytes { touched * weightBytes(plan.workload.precision) };
     if (plan.memory.optimizerOffload != OptimizerOffload::None) {
-        Seconds backward;          // of a micro-batch
+        Seconds backward; // of a micro-batch
         for (const ChunkCost &chunk : result.chunks)
             backward += chunk.inputGrad.total() + chunk.weightGrad.total() + chunk.recompute.total();
         result.step = offloadedStep(m_work, pipelines.locations[std::size_t(stage)], touched);
         const StageLocation location = pipelines.locations[std::size_t(stage)];
         result.lateWrites = lateGradientWrites(m_work, location, touched, backward);
-        result.optimizer = shownStep(m_work, result, pipelines.microBatches) + galoreTime(m_work, *costs.site.gpu, touched);
+        result.optimizer =
+            shownStep(m_work, result, pipelines.microBatches) + galoreTime(m_work, *costs.site.gpu, touched);
     } else
         result.optimizer += weightsHome(m_work, pipelines.locations[std::size_t(stage)], touched);
 }
@@ -268,7 +280,8 @@ SyncAndStepTimes syncAndStepTimes(const Workload &workload, const StageCosts &st
     Seconds forward, backward;
     const bool isInRuns = shardExchange(*workload.plan, workload.stack) == ShardExchange::InRuns;
     for (const ChunkCost &chunk : stage.chunks) {
-        const bool isLast = &chunk == stage.chunks.data();   // where runs exchange only its gradients and, from ZeRO-3 on, weights are left
+        const bool isLast = &chunk
+            == stage.chunks.data(); // where runs exchange only its gradients and, from ZeRO-3 on, weights are left
         if (!isInRuns || isLast || workload.degrees.zeroStage < 3)
             forward += chunk.forward.total();
         if (isInRuns && !isLast)
@@ -279,9 +292,12 @@ SyncAndStepTimes syncAndStepTimes(const Workload &workload, const StageCosts &st
     }
     SyncAndStepTimes syncAndStep;
     syncAndStep.reduce = toNanoseconds(stage.reduce);
-    syncAndStep.reduceEarly = toNanoseconds(std::min(stage.reduce - stage.lastBucket, backward) * workload.stack.gradientOverlap
-                                     * std::max(0.0, 1 - workload.stack.overlapSlowdown));
-    syncAndStep.gather = toNanoseconds(std::max(Seconds{}, stage.gather - forward * (workload.stack.gathersByTensor ? 0 : workload.stack.parameterOverlap)) + stage.exchange);
+    syncAndStep.reduceEarly = toNanoseconds(std::min(stage.reduce - stage.lastBucket, backward)
+        * workload.stack.gradientOverlap * std::max(0.0, 1 - workload.stack.overlapSlowdown));
+    syncAndStep.gather = toNanoseconds(
+        std::max(
+            Seconds {}, stage.gather - forward * (workload.stack.gathersByTensor ? 0 : workload.stack.parameterOverlap))
+        + stage.exchange);
     syncAndStep.optimizer = toNanoseconds(stage.optimizer);
     return syncAndStep;
 }
@@ -292,10 +308,12 @@ Seconds shownStep(const Workload &workload, const StageCosts &stage, int microBa
     const Seconds whole = stage.step.time + stage.lateWrites;
     if (!plan.memory.delayedUpdate)
         return whole;
-    const int copies = stage.chunks.size() > 1 ? workload.degrees.copies : 1;   // of which each micro-batch goes through one
+    const int copies =
+        stage.chunks.size() > 1 ? workload.degrees.copies : 1; // of which each micro-batch goes through one
     Seconds beside;
     for (const ChunkCost &chunk : stage.chunks)
-        beside += (chunk.forward.total() + chunk.inputGrad.total() + chunk.weightGrad.total() + chunk.recompute.total()) * (double(microBatches) / copies);
+        beside += (chunk.forward.total() + chunk.inputGrad.total() + chunk.weightGrad.total() + chunk.recompute.total())
+            * (double(microBatches) / copies);
     const SyncAndStepTimes syncAndStep = syncAndStepTimes(workload, stage);
     return delayedStep(whole, beside + toSeconds(syncAndStep.reduce - syncAndStep.reduceEarly + syncAndStep.gather));
 }
@@ -306,7 +324,8 @@ Bytes stageGradient(const Workload &workload, int stage)
         return workload.source.parameters * workload.degrees.copies;
     const Degrees &p = workload.degrees;
     const StageParameters parameters = stageParameters(workload, stage);
-    return Bytes{workload.stack.gradientBytes * (parameters.dense * p.tensor + parameters.experts * p.expert * p.expertTensor)};
+    return Bytes { workload.stack.gradientBytes
+        * (parameters.dense * p.tensor + parameters.experts * p.expert * p.expertTensor) };
 }
 
 } // namespace trainyard

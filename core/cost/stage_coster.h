@@ -25,10 +25,12 @@ public:
     struct Parts {
         ChunkCost dense, expert, embedding, head;
         AttentionShare denseAttention, expertAttention;
-        OpSplit denseAgain, expertAgain;   // recomputation of a layer that recomputation by blocks leaves out
+        OpSplit denseAgain, expertAgain; // recomputation of a layer that recomputation by blocks leaves out
     };
-    [[nodiscard]] Parts parts(const PipelineClass &pipelines, int stage, int slice = -1);   // of the whole micro-batch: -1
-    /// Adds what the exchanges of runs show to every chunk of the stages, by the runs of the program (ShardExchange::InRuns).
+    [[nodiscard]] Parts parts(
+        const PipelineClass &pipelines, int stage, int slice = -1); // of the whole micro-batch: -1
+    /// Adds what the exchanges of runs show to every chunk of the stages, by the runs of the program
+    /// (ShardExchange::InRuns).
     void addShardRuns(const PipelineClass &pipelines, const Program &program, std::vector<StageCosts> &stages);
     /// Tokens of each slice, the same on every stage.
     [[nodiscard]] const std::vector<int> &slices() const { return m_slices; }
@@ -37,14 +39,15 @@ private:
     struct SiteCosts {
         LayerSite site;
         ChunkCost dense, expert, embedding, head;
-        OpSplit denseAgain, expertAgain;   // recomputation of a layer that full recomputation leaves out
-        std::vector<SiteCosts> slices;   // the same for each slice of the tokens; empty where the schedule has none
+        OpSplit denseAgain, expertAgain; // recomputation of a layer that full recomputation leaves out
+        std::vector<SiteCosts> slices; // the same for each slice of the tokens; empty where the schedule has none
     };
 
     const SiteCosts &at(const RankSet &ranks);
     void addSlices(SiteCosts &costs);
     [[nodiscard]] StageCosts computedStage(const SiteCosts &costs, int stage) const;
-    [[nodiscard]] ChunkCost chunkCost(const SiteCosts &costs, const StageChunk &chunk, RecomputedLayers recomputed) const;
+    [[nodiscard]] ChunkCost chunkCost(
+        const SiteCosts &costs, const StageChunk &chunk, RecomputedLayers recomputed) const;
     [[nodiscard]] ShardTimes shardTimes(const LayerSite &site, int stage, int chunk) const;
     [[nodiscard]] Seconds gatherTime(const LayerSite &site, const StageParameters &parameters) const;
     void addSyncAndStep(StageCosts &result, const SiteCosts &costs, const PipelineClass &pipelines, int stage) const;
@@ -57,8 +60,8 @@ private:
 /// Gradient bytes of a whole stage, all its shards: what its replicas in different datacenters must exchange.
 [[nodiscard]] Bytes stageGradient(const Workload &workload, int stage);
 
-/// What shows of an update off the GPU at the end of an iteration: all of it or, of a delayed one, what the stage's operations
-/// of `microBatches` and its exchanges do not hide.
+/// What shows of an update off the GPU at the end of an iteration: all of it or, of a delayed one, what the stage's
+/// operations of `microBatches` and its exchanges do not hide.
 [[nodiscard]] Seconds shownStep(const Workload &workload, const StageCosts &stage, int microBatches);
 
 /// The part of reduction and gather that nothing of the stage hides, for the graph.

@@ -14,21 +14,21 @@
 namespace trainyard {
 
 struct StageCosts {
-    std::vector<ChunkCost> chunks;   // by virtual chunk
+    std::vector<ChunkCost> chunks; // by virtual chunk
     Seconds reduce, gather, optimizer;
-    Seconds exchange;                // of local SGD between datacenters, after the step: nothing hides it
-    Seconds lastBucket;              // of the reduction: its gradients are ready only when the backward ends
-    OffloadedStep step;              // off the GPU; of it `optimizer` shows
-    Seconds lateWrites;              // gradients that go to drives when the backward has ended; before the step, part of what shows
-    Bytes weightsWritten;            // of one GPU, to drives: weights that lie there, updated
+    Seconds exchange; // of local SGD between datacenters, after the step: nothing hides it
+    Seconds lastBucket; // of the reduction: its gradients are ready only when the backward ends
+    OffloadedStep step; // off the GPU; of it `optimizer` shows
+    Seconds lateWrites; // gradients that go to drives when the backward has ended; before the step, part of what shows
+    Bytes weightsWritten; // of one GPU, to drives: weights that lie there, updated
 };
 
 struct Costs {
-    IterationCosts iteration;        // for the graph builder
-    std::vector<std::vector<StageCosts>> stages;   // [class][stage]: the same, in seconds and by purpose
-    std::vector<std::vector<StageOffload>> offload;   // [class][stage]; empty where every activation stays
-    std::vector<WanLinkUse> wanLinks;              // one a link of the cluster; utilization is filled in later
-    Seconds hiddenExchange;          // streaming local SGD: what each iteration has to hide of it (wan_reduce.h)
+    IterationCosts iteration; // for the graph builder
+    std::vector<std::vector<StageCosts>> stages; // [class][stage]: the same, in seconds and by purpose
+    std::vector<std::vector<StageOffload>> offload; // [class][stage]; empty where every activation stays
+    std::vector<WanLinkUse> wanLinks; // one a link of the cluster; utilization is filled in later
+    Seconds hiddenExchange; // streaming local SGD: what each iteration has to hide of it (wan_reduce.h)
 };
 
 } // namespace trainyard

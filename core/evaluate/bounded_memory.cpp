@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/evaluate/bounded_memory.h"
 
-#include "core/placement/recompute.h"
 #include "core/memory/in_flight_room.h"
 #include "core/memory/stage_memory.h"
+#include "core/placement/recompute.h"
 #include "core/schedule/traits.h"
 
 #include <algorithm>
@@ -12,8 +12,8 @@ namespace trainyard {
 
 namespace {
 
-/// Per stage, micro-batches that the pipelines have in flight at most, chunks counted as fractions; all of them where the schedule says
-/// nothing.
+/// Per stage, micro-batches that the pipelines have in flight at most, chunks counted as fractions; all of them where
+/// the schedule says nothing.
 std::vector<int> mostInFlight(const Workload &workload, const PipelineClass &pipelines)
 {
     const ScheduleTraits &schedule = traitsOf(workload.plan->schedule);
@@ -27,9 +27,9 @@ std::vector<int> mostInFlight(const Workload &workload, const PipelineClass &pip
     if (schedule.room == RoomUse::RunTime && workload.source.hasMemory)
         limit(inFlightRoom(workload, kWorkConservingShare).microBatches);
     else if (schedule.splitsBackward || schedule.room != RoomUse::None)
-        return most;               // more may wait for their weight gradients, or use room
+        return most; // more may wait for their weight gradients, or use room
     else if (schedule.inFlight)
-        limit(schedule.inFlight({stages, pipelines.microBatches, workload.degrees.programChunks(), {}}));
+        limit(schedule.inFlight({ stages, pipelines.microBatches, workload.degrees.programChunks(), {} }));
     else if (schedule.holdsStagesBehind)
         for (int i = 0; i < stages; ++i)
             most[std::size_t(i)] = std::min(most[std::size_t(i)], stages - i);
@@ -41,11 +41,13 @@ bool isLikeTheOneBefore(const Workload &workload, std::size_t stage)
 {
     const Layout &layout = workload.layout;
     const auto isAsLarge = [](const StageChunk &a, const StageChunk &b) {
-        return a.layers == b.layers && a.expertLayers == b.expertLayers && a.hasEmbedding == b.hasEmbedding && a.hasHead == b.hasHead;
+        return a.layers == b.layers && a.expertLayers == b.expertLayers && a.hasEmbedding == b.hasEmbedding
+            && a.hasHead == b.hasHead;
     };
     const auto isInPlace = [&](const PipelineClass &c) { return c.locations[stage] == c.locations[stage - 1]; };
     return stage > 0 && !workload.plan->memory.recomputeLayers && traitsOf(workload.plan->schedule).copies() == 1
-        && std::ranges::equal(layout.chunks[stage], layout.chunks[stage - 1], isAsLarge) && std::ranges::all_of(layout.classes, isInPlace);
+        && std::ranges::equal(layout.chunks[stage], layout.chunks[stage - 1], isAsLarge)
+        && std::ranges::all_of(layout.classes, isInPlace);
 }
 
 /// Of ranks whose micro-batches hold nothing yet.
@@ -67,10 +69,12 @@ std::vector<StageMemory> boundedStageMemory(const Workload &workload)
     const auto &classes = workload.layout.classes;
     if (!workload.source.hasMemory || classes.empty())
         return stages;
-    const std::vector<int> inFlight = mostInFlight(workload, *std::ranges::max_element(classes, {}, &PipelineClass::microBatches));
-    const bool splits = traitsOf(workload.plan->schedule).splitsBackward, recomputes = recomputesAnything(*workload.plan);
+    const std::vector<int> inFlight =
+        mostInFlight(workload, *std::ranges::max_element(classes, {}, &PipelineClass::microBatches));
+    const bool splits = traitsOf(workload.plan->schedule).splitsBackward,
+               recomputes = recomputesAnything(*workload.plan);
     std::vector<ChunkMemory> chunks;
-    std::vector<StageMemory> empty;        // a set of ranks each
+    std::vector<StageMemory> empty; // a set of ranks each
     for (std::size_t stage = 0; stage < inFlight.size(); ++stage) {
         if (!isLikeTheOneBefore(workload, stage)) {
             chunks = chunkMemory(workload, int(stage));
@@ -83,8 +87,10 @@ std::vector<StageMemory> boundedStageMemory(const Workload &workload)
         const bool staysWhole = stage + 1 == inFlight.size() && !workload.stack.recomputesLastStage;
         double live = 0;
         for (const ChunkMemory &chunk : chunks)
-            live = std::max(live, liveBound({&chunk, 1}, splits).of(count, !recomputes ? 0 : staysWhole ? count : 1));
-        const auto fill = [](const StageMemory &m) { return double(m.device) / double(std::max<std::int64_t>(1, m.capacity)); };
+            live = std::max(live, liveBound({ &chunk, 1 }, splits).of(count, !recomputes ? 0 : staysWhole ? count : 1));
+        const auto fill = [](const StageMemory &m) {
+            return double(m.device) / double(std::max<std::int64_t>(1, m.capacity));
+        };
         for (std::size_t i = 0; i < empty.size(); ++i) {
             StageMemory memory = holding(empty[i], live, workload.stack);
             if (i == 0)

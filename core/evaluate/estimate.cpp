@@ -18,9 +18,9 @@ namespace trainyard {
 
 namespace {
 
-struct Sketch {                    // a class as the closed forms see it
+struct Sketch { // a class as the closed forms see it
     FormPipeline pipeline;
-    double syncAndStep = 0;               // reduction, optimizer and gather that nothing hides, of the slowest stage
+    double syncAndStep = 0; // reduction, optimizer and gather that nothing hides, of the slowest stage
 };
 
 /// All pipelines send at once: a link that is full passes each its share.
@@ -30,7 +30,8 @@ double sharedSerialization(const Workload &workload, const BoundaryTimes &b, dou
     return std::max(serialization, workload.layout.data * (b.bytes[0] + b.bytes[1]) / 2 / capacity);
 }
 
-/// Micro-batches that a stage may hold at once: the measurements' word, else the schedule's habit, else what memory has room for.
+/// Micro-batches that a stage may hold at once: the measurements' word, else the schedule's habit, else what memory has
+/// room for.
 std::vector<double> inFlightOf(const Workload &workload, int stages)
 {
     const ScheduleTraits &schedule = traitsOf(workload.plan->schedule);
@@ -53,7 +54,8 @@ std::vector<double> inFlightOf(const Workload &workload, int stages)
 }
 
 /// Of the class's pipelines, with what their stages exchange with others across datacenters.
-Sketch sketch(const Workload &workload, const PipelineClass &pipelines, StageCoster &coster, const std::vector<SiteExchange> &across)
+Sketch sketch(const Workload &workload, const PipelineClass &pipelines, StageCoster &coster,
+    const std::vector<SiteExchange> &across)
 {
     std::vector<WanLinkUse> links(workload.plan->cluster.wanLinks.size());
     const int count = workload.degrees.pipeline;
@@ -63,13 +65,15 @@ Sketch sketch(const Workload &workload, const PipelineClass &pipelines, StageCos
     pipeline.chunks = workload.degrees.programChunks();
     pipeline.cell = pipelines.cellMembers;
     pipeline.inFlight = inFlightOf(workload, count);
-    pipeline.recomputesLastStage = workload.stack.recomputesLastStage && !traitsOf(workload.plan->schedule).recomputesApart();
+    pipeline.recomputesLastStage =
+        workload.stack.recomputesLastStage && !traitsOf(workload.plan->schedule).recomputesApart();
     pipeline.stages.reserve(std::size_t(count));
     for (int stage = 0; stage < count; ++stage) {
         StageCosts costs = coster.wholeStage(pipelines, stage);
         addAcrossSites(costs, across[std::size_t(stage)], workload.plan->wan);
         const SyncAndStepTimes syncAndStep = syncAndStepTimes(workload, costs);
-        result.syncAndStep = std::max(result.syncAndStep, toSeconds(syncAndStep.reduce - syncAndStep.reduceEarly + syncAndStep.optimizer + syncAndStep.gather).value);
+        result.syncAndStep = std::max(result.syncAndStep,
+            toSeconds(syncAndStep.reduce - syncAndStep.reduceEarly + syncAndStep.optimizer + syncAndStep.gather).value);
         FormStage times;
         for (const ChunkCost &chunk : costs.chunks) {
             times.forward += chunk.forward.total().value;
@@ -78,10 +82,13 @@ Sketch sketch(const Workload &workload, const PipelineClass &pipelines, StageCos
         }
         pipeline.stages.push_back(times);
         if (stage + 1 < count) {
-            const BoundaryTimes b = boundaryTimes(workload, pipelines, stage, stage + 1, coster.site(pipelines, stage), links);
-            const double serialization = toSeconds(b.serialization[0] + b.serialization[1]).value / 2 * (b.isWan ? pipelines.cellMembers : 1);   // in turns: s/Dc
+            const BoundaryTimes b =
+                boundaryTimes(workload, pipelines, stage, stage + 1, coster.site(pipelines, stage), links);
+            const double serialization = toSeconds(b.serialization[0] + b.serialization[1]).value / 2
+                * (b.isWan ? pipelines.cellMembers : 1); // in turns: s/Dc
             const double scatter = toSeconds(b.scatter[0] + b.scatter[1] + b.gather[0] + b.gather[1]).value / 2;
-            pipeline.boundaries.push_back({b.isWan ? sharedSerialization(workload, b, serialization) : serialization, toSeconds(b.latency[0]).value, scatter, b.isWan});
+            pipeline.boundaries.push_back({ b.isWan ? sharedSerialization(workload, b, serialization) : serialization,
+                toSeconds(b.latency[0]).value, scatter, b.isWan });
         }
     }
     return result;
@@ -101,18 +108,21 @@ Estimate estimate(const Workload &workload)
     StageCoster coster(workload);
     std::vector<WanLinkUse> links(workload.plan->cluster.wanLinks.size());
     const bool crosses = workload.layout.mode == PlacementMode::DataAcross;
-    const std::vector<SiteExchange> across = crosses ? siteExchanges(workload, links) : std::vector<SiteExchange>(std::size_t(workload.degrees.pipeline));
+    const std::vector<SiteExchange> across =
+        crosses ? siteExchanges(workload, links) : std::vector<SiteExchange>(std::size_t(workload.degrees.pipeline));
     Estimate result;
-    for (const PipelineClass &pipelines : classes) {   // of those in the same places the fullest; the slowest of all decides
+    for (const PipelineClass &pipelines :
+        classes) { // of those in the same places the fullest; the slowest of all decides
         const auto isFuller = [&](const PipelineClass &other) {
-            return other.locations == pipelines.locations && std::pair(-other.microBatches, &other) < std::pair(-pipelines.microBatches, &pipelines);
+            return other.locations == pipelines.locations
+                && std::pair(-other.microBatches, &other) < std::pair(-pipelines.microBatches, &pipelines);
         };
         if (std::ranges::any_of(classes, isFuller))
             continue;
         const Sketch made = sketch(workload, pipelines, coster, across);
         const FormTime form = formOf(workload, made.pipeline);
-        if (const Seconds iteration{form.seconds + made.syncAndStep}; iteration > result.iteration)
-            result = {iteration, form.bound};
+        if (const Seconds iteration { form.seconds + made.syncAndStep }; iteration > result.iteration)
+            result = { iteration, form.bound };
     }
     result.iteration += iterationOverhead(workload);
     result.iteration = std::max(result.iteration, hiddenExchange(across, workload.plan->wan));

@@ -22,7 +22,7 @@ double Judged::need() const
 
 Judged judge(const Workload &workload, std::vector<StageMemory> stages)
 {
-    Judged judged{{}, std::move(stages), {}};
+    Judged judged { {}, std::move(stages), {} };
     judged.nodes = hostMemory(workload, judged.stages);
     Feasibility &f = judged.feasibility;
     f.isShaped = hasRunnableShape(workload);

@@ -34,7 +34,8 @@ LiveMemory liveMemory(const Costs &costs, const Timeline *timeline, bool wantsCu
                 stages.push_back(curve.withoutCurves());
             } else {
                 stages.push_back(fromSpans ? liveOverTime(*timeline, int(c), int(stage), result.leaves, false)
-                                           : liveInOrder(pipelines.program, int(stage), *pipelines.memory[stage], costs.iteration.isRecomputing));
+                                           : liveInOrder(pipelines.program, int(stage), *pipelines.memory[stage],
+                                               costs.iteration.isRecomputing));
             }
             if (isCurve)
                 result.curves.push_back(std::move(curve));
@@ -43,7 +44,8 @@ LiveMemory liveMemory(const Costs &costs, const Timeline *timeline, bool wantsCu
     return result;
 }
 
-std::vector<StageMemory> stageMemory(const Workload &workload, const Costs &costs, LiveMemory &live, const Timeline *timeline)
+std::vector<StageMemory> stageMemory(
+    const Workload &workload, const Costs &costs, LiveMemory &live, const Timeline *timeline)
 {
     std::vector<StageMemory> stages;
     for (int stage = 0; stage < workload.degrees.pipeline && workload.source.hasMemory; ++stage) {
@@ -53,31 +55,36 @@ std::vector<StageMemory> stageMemory(const Workload &workload, const Costs &cost
         for (const std::vector<LiveOverTime> &ofClass : live.of)
             mostAway = std::max(mostAway, ofClass[at].mostAway);
         for (const RankSet &ranks : unlikeSets(workload, stage)) {
-            std::size_t most = 0;  // of the classes that have such ranks there, the one that holds most
+            std::size_t most = 0; // of the classes that have such ranks there, the one that holds most
             bool isFirst = true;
             for (std::size_t c = 0; c < live.of.size(); ++c)
-                if (areAlike(workload, ranks.at, workload.layout.classes[c].locations[at]) && (std::exchange(isFirst, false) || live.of[c][at].peak > live.of[most][at].peak))
+                if (areAlike(workload, ranks.at, workload.layout.classes[c].locations[at])
+                    && (std::exchange(isFirst, false) || live.of[c][at].peak > live.of[most][at].peak))
                     most = c;
             const PipelineCosts &pipelines = costs.iteration.classes[most];
             const OpMemory &memoryOfOps = *pipelines.memory[at];
             LiveBytes parts;
             if (!live.of.empty())
-                parts = live.of[most][at].isFromSpans ? fullestMoment(live.of[most][at], *timeline, int(most), stage, memoryOfOps)
-                                                      : fullestMoment(live.of[most][at], pipelines.program, stage, memoryOfOps, costs.iteration.isRecomputing);
+                parts = live.of[most][at].isFromSpans
+                    ? fullestMoment(live.of[most][at], *timeline, int(most), stage, memoryOfOps)
+                    : fullestMoment(
+                        live.of[most][at], pipelines.program, stage, memoryOfOps, costs.iteration.isRecomputing);
             StageMemory memory = stageMemory(workload, ranks, parts, memoryOfOps.chunks());
-            if (!fullest && !live.curves.empty()) {   // the first set is the first class's
+            if (!fullest && !live.curves.empty()) { // the first set is the first class's
                 double peak = live.curves[at].peak;
                 for (std::size_t c = 1; c < live.of.size(); ++c)
                     if (areAlike(workload, ranks.at, workload.layout.classes[c].locations[at]))
                         peak = std::max(peak, live.of[c][at].peak);
                 live.base.push_back(memory.device - wholeBytes(peak));
             }
-            const auto fill = [](const StageMemory &m) { return double(m.device) / double(std::max<std::int64_t>(1, m.capacity)); };
+            const auto fill = [](const StageMemory &m) {
+                return double(m.device) / double(std::max<std::int64_t>(1, m.capacity));
+            };
             if (!fullest || fill(memory) > fill(*fullest))
                 fullest = std::move(memory);
         }
         fullest->activationsAway = wholeBytes(mostAway);
-        fullest->offloaded += fullest->activationsAway;   // beside states that lie elsewhere
+        fullest->offloaded += fullest->activationsAway; // beside states that lie elsewhere
         stages.push_back(std::move(*fullest));
     }
     return stages;
@@ -89,8 +96,8 @@ MemoryCurves memoryCurves(LiveMemory live, const Timeline &timeline)
     for (std::size_t stage = 0; stage < live.base.size(); ++stage) {
         LiveOverTime &curve = live.curves[stage];
         if (!live.leaves)
-            curve.gpu.push_back({timeline.duration, curve.gpu.back().bytes});
-        for (auto *steps : {&curve.gpu, &curve.whole})
+            curve.gpu.push_back({ timeline.duration, curve.gpu.back().bytes });
+        for (auto *steps : { &curve.gpu, &curve.whole })
             for (MemoryStep &step : *steps)
                 step.bytes += live.base[stage];
         curves.with.push_back(std::move(curve.gpu));

@@ -31,8 +31,15 @@ struct EvaluationWorkspace::State {
     std::shared_ptr<GraphCache> graphs;
 };
 
-EvaluationWorkspace::EvaluationWorkspace() : EvaluationWorkspace(std::make_shared<GraphCache>()) {}
-EvaluationWorkspace::EvaluationWorkspace(std::shared_ptr<GraphCache> graphs) : m_state(std::make_unique<State>()) { m_state->graphs = std::move(graphs); }
+EvaluationWorkspace::EvaluationWorkspace()
+    : EvaluationWorkspace(std::make_shared<GraphCache>())
+{
+}
+EvaluationWorkspace::EvaluationWorkspace(std::shared_ptr<GraphCache> graphs)
+    : m_state(std::make_unique<State>())
+{
+    m_state->graphs = std::move(graphs);
+}
 EvaluationWorkspace::~EvaluationWorkspace() = default;
 EvaluationWorkspace::EvaluationWorkspace(EvaluationWorkspace &&) noexcept = default;
 EvaluationWorkspace &EvaluationWorkspace::operator=(EvaluationWorkspace &&) noexcept = default;
@@ -51,10 +58,10 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-/// Placements that are simulated for one answer, and the tasks of all of them together, those of an event loop eight times, which
-/// is what they cost: of a plan with very many tasks the best few by their bounds.
+/// Placements that are simulated for one answer, and the tasks of all of them together, those of an event loop eight
+/// times, which is what they cost: of a plan with very many tasks the best few by their bounds.
 constexpr int kMostPlacements = 32;
-constexpr int kMostPlacementsToFit = 4;   // of either way across: those of the least bounds
+constexpr int kMostPlacementsToFit = 4; // of either way across: those of the least bounds
 constexpr std::size_t kMostTasksInAll = 300'000;
 
 double millisecondsSince(Clock::time_point start)
@@ -62,7 +69,7 @@ double millisecondsSince(Clock::time_point start)
     return std::chrono::duration<double, std::milli>(Clock::now() - start).count();
 }
 
-struct Candidate {                 // one placement, run through cost, schedule and simulation
+struct Candidate { // one placement, run through cost, schedule and simulation
     Layout layout;
     Costs costs;
     Timeline timeline;
@@ -81,20 +88,27 @@ bool isBetter(const Candidate &a, const Candidate &b)
 ExpectedAll<EvaluationPtr> unlessStopped(Evaluation evaluation, const std::stop_token &stop)
 {
     if (stop.stop_requested())
-        return std::unexpected(Errors{{ErrorCode::Cancelled, {}, "the evaluation was stopped", {}}});
+        return std::unexpected(Errors { { ErrorCode::Cancelled, {}, "the evaluation was stopped", {} } });
     return std::make_shared<const Evaluation>(std::move(evaluation));
 }
 
 class Running {
 public:
     Running(Workload workload, std::optional<BubbleService> service, Depth depth, const RunContext &context)
-        : m_workload(std::move(workload)), m_service(std::move(service)), m_depth(depth), m_context(context), m_stop(context.stop), m_state(context.workspace.state())
+        : m_workload(std::move(workload))
+        , m_service(std::move(service))
+        , m_depth(depth)
+        , m_context(context)
+        , m_stop(context.stop)
+        , m_state(context.workspace.state())
     {
     }
 
     ExpectedAll<EvaluationPtr> run(Clock::time_point started)
     {
-        ExpectedAll<Evaluation> evaluation = m_depth == Depth::Estimate ? placedEstimate(m_workload) : m_depth == Depth::Fit ? fitted() : evaluated();
+        ExpectedAll<Evaluation> evaluation = m_depth == Depth::Estimate ? placedEstimate(m_workload)
+            : m_depth == Depth::Fit                                     ? fitted()
+                                                                        : evaluated();
         if (!evaluation)
             return std::unexpected(std::move(evaluation.error()));
         if (m_depth == Depth::Everything && m_context.fixes && !m_stop.stop_requested())
@@ -139,7 +153,7 @@ private:
     std::optional<Judged> judgedWithoutTime(Costs &costs)
     {
         std::optional<Timeline> ran;
-        if (!costs.offload.empty()) {   // how much is away at the peak only the timeline knows
+        if (!costs.offload.empty()) { // how much is away at the peak only the timeline knows
             auto graph = pipelineGraph(costs.iteration, *m_state.graphs);
             auto timeline = graph ? simulated(*graph) : Expected<Timeline>(std::unexpected(graph.error()));
             if (graph)
@@ -163,7 +177,8 @@ private:
         Layout unplaced = std::move(open.unplaced);
         std::size_t simulated = 0, tasks = 0;
         for (PlacedLayout &placement : open.found) {
-            if (best && best->judged.feasibility.all() && (placement.bound >= toSeconds(best->timeline.duration).value || !placement.mayFit))
+            if (best && best->judged.feasibility.all()
+                && (placement.bound >= toSeconds(best->timeline.duration).value || !placement.mayFit))
                 break;
             if (simulated == kMostPlacements || (best && tasks > kMostTasksInAll))
                 break;
@@ -172,13 +187,13 @@ private:
             auto candidate = runCandidate(tasks);
             if (!candidate) {
                 if (candidate.error().code == ErrorCode::Cancelled || candidate.error().code == ErrorCode::Internal)
-                    return std::unexpected(Errors{candidate.error()});
+                    return std::unexpected(Errors { candidate.error() });
                 if (candidate.error().code == ErrorCode::OutOfRange) {
                     if (std::ranges::find(tooLong, candidate.error()) == tooLong.end())
                         tooLong.push_back(candidate.error());
                     continue;
                 }
-                if (std::ranges::find(failed, candidate.error()) == failed.end()) {   // several placements may fail alike
+                if (std::ranges::find(failed, candidate.error()) == failed.end()) { // several placements may fail alike
                     failures.push_back(scheduleProblem(candidate.error()));
                     failed.push_back(candidate.error());
                 }
@@ -219,7 +234,7 @@ private:
         tasks += graph->taskCount() * (needsEvents(*graph) ? 8 : 1);
         auto timeline = simulated(*graph);
         m_state.graphs->giveBack(std::move(*graph));
-        if (timeline && toNanoseconds(costs->hiddenExchange) > timeline->duration) {   // max(H t, Tsync) / H
+        if (timeline && toNanoseconds(costs->hiddenExchange) > timeline->duration) { // max(H t, Tsync) / H
             showExchange(*costs, costs->hiddenExchange - toSeconds(timeline->duration));
             auto longer = buildPipelineGraph(costs->iteration);
             if (!longer)
@@ -231,7 +246,8 @@ private:
         recordExecutedOrder(costs->iteration, *timeline);
         LiveMemory live = liveMemory(*costs, &*timeline, keepsSpans());
         Judged judged = judge(m_workload, stageMemory(m_workload, *costs, live, &*timeline));
-        return Candidate{m_workload.layout, std::move(*costs), std::move(*timeline), std::move(live), std::move(judged)};
+        return Candidate { m_workload.layout, std::move(*costs), std::move(*timeline), std::move(live),
+            std::move(judged) };
     }
 
     void fill(Evaluation &evaluation, Candidate candidate)
@@ -295,10 +311,12 @@ private:
 /// Where more stages than layers are all that is wrong: a plan that is valid and cannot run.
 std::optional<ModelSpec> modelWithTooFewLayers(const Plan &plan, const Errors &errors, const Catalogue &catalogue)
 {
-    if (!stageFacts(plan).hasLayers || errors.size() != 1 || errors.front().where != "parallelism.pipeline" || !validatePlan(plan).empty())
+    if (!stageFacts(plan).hasLayers || errors.size() != 1 || errors.front().where != "parallelism.pipeline"
+        || !validatePlan(plan).empty())
         return std::nullopt;
     auto model = resolveModel(plan.workload, plan.baseDir, catalogue);
-    return model && model->layers < degreesOf(plan).pipeline * degreesOf(plan).chunks ? std::optional(std::move(*model)) : std::nullopt;
+    return model && model->layers < degreesOf(plan).pipeline * degreesOf(plan).chunks ? std::optional(std::move(*model))
+                                                                                      : std::nullopt;
 }
 
 ExpectedAll<EvaluationPtr> runUncached(const PlanPtr &plan, Depth depth, const RunContext &context)
@@ -307,9 +325,10 @@ ExpectedAll<EvaluationPtr> runUncached(const PlanPtr &plan, Depth depth, const R
     Evaluation evaluation;
     evaluation.plan = plan;
     evaluation.metrics.gpusTotal = evaluation.layout.gpusTotal = plan->cluster.gpus();
-    if (!plan->jobs.empty() && plan->workload.globalBatch == 0) {   // nothing but jobs: there is no iteration to evaluate
+    if (!plan->jobs.empty() && plan->workload.globalBatch == 0) { // nothing but jobs: there is no iteration to evaluate
         evaluation.feasibility.isModelled = false;
-        evaluation.problems.push_back({Severity::Blocking, "Several models on shared GPUs are not modelled in this version", "jobs", {}});
+        evaluation.problems.push_back(
+            { Severity::Blocking, "Several models on shared GPUs are not modelled in this version", "jobs", {} });
         return std::make_shared<const Evaluation>(std::move(evaluation));
     }
     auto workload = resolve(plan, context.catalogue);
@@ -335,7 +354,8 @@ ExpectedAll<EvaluationPtr> runUncached(const PlanPtr &plan, Depth depth, const R
 bool readsFiles(const Plan &plan, const Catalogue &catalogue)
 {
     const BubbleFill &fill = plan.bubbleFill;
-    return !catalogue.model(plan.workload.model) || (fill.enabled && (fill.arrivals == Arrivals::Trace || !catalogue.model(fill.model)));
+    return !catalogue.model(plan.workload.model)
+        || (fill.enabled && (fill.arrivals == Arrivals::Trace || !catalogue.model(fill.model)));
 }
 
 /// An evaluation is of the very plan that was asked about: views tell plans by their address.

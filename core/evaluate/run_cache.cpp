@@ -12,7 +12,9 @@ EvaluationPtr RunCache::find(const Plan &plan, Depth depth, const RunContext &as
     const auto answers = [&](const Entry &entry) {
         // The shallow ones look at another placement: of the least bound, or the nearest to fitting.
         const bool isDeep = depth < Depth::Score ? entry.depth == depth : entry.depth >= depth;
-        return isDeep && entry.catalogue == &asked.catalogue && (depth != Depth::Everything || entry.fixes == asked.fixes) && (entry.evaluation->plan.get() == &plan || *entry.evaluation->plan == plan);
+        return isDeep && entry.catalogue == &asked.catalogue
+            && (depth != Depth::Everything || entry.fixes == asked.fixes)
+            && (entry.evaluation->plan.get() == &plan || *entry.evaluation->plan == plan);
     };
     const auto found = std::ranges::find_if(m_entries, answers);
     if (found == m_entries.end())
@@ -23,10 +25,10 @@ EvaluationPtr RunCache::find(const Plan &plan, Depth depth, const RunContext &as
 
 void RunCache::keep(Depth depth, const RunContext &asked, EvaluationPtr evaluation)
 {
-    std::list<Entry> dropped;      // freed after the lock
+    std::list<Entry> dropped; // freed after the lock
     const std::lock_guard lock(m_mutex);
     m_spans += evaluation->timeline.spanCount();
-    m_entries.push_front({depth, &asked.catalogue, asked.fixes, std::move(evaluation)});
+    m_entries.push_front({ depth, &asked.catalogue, asked.fixes, std::move(evaluation) });
     while (m_entries.size() > 1 && (m_entries.size() > m_mostEntries || m_spans > m_mostSpans)) {
         m_spans -= m_entries.back().evaluation->timeline.spanCount();
         dropped.splice(dropped.begin(), m_entries, std::prev(m_entries.end()));

@@ -7,8 +7,8 @@
 namespace trainyard {
 
 struct DistanceSpec {
-    double constantMs = 0;         // routers and the way to the long-haul fibre, both ends
-    double routeFactor = 1;        // length of the fibre over the great circle
+    double constantMs = 0; // routers and the way to the long-haul fibre, both ends
+    double routeFactor = 1; // length of the fibre over the great circle
     std::string source;
 };
 

@@ -10,13 +10,18 @@ constexpr Precision widerThan(Precision precision)
 {
     using enum Precision;
     switch (precision) {
-    case Nvfp4: return Mxfp8;
-    case Mxfp8: return Fp8;
-    case Fp8: return Bf16;
-    case Bf16: return Fp16;
+    case Nvfp4:
+        return Mxfp8;
+    case Mxfp8:
+        return Fp8;
+    case Fp8:
+        return Bf16;
+    case Bf16:
+        return Fp16;
     case Fp16:
     case Tf32:
-    case Fp32: return Fp32;
+    case Fp32:
+        return Fp32;
     }
     return Fp32;
 }
@@ -42,14 +47,19 @@ enum class OperandFormat { Half, Fp8, Block8, Fp4 };
 OperandFormat operandFormat(const GpuSpec &gpu, Precision precision)
 {
     switch (gpu.computePrecision(precision)) {
-    case Precision::Nvfp4: return OperandFormat::Fp4;
-    case Precision::Mxfp8: return OperandFormat::Block8;
+    case Precision::Nvfp4:
+        return OperandFormat::Fp4;
+    case Precision::Mxfp8:
+        return OperandFormat::Block8;
     // Block scaling is a recipe of its own also where the chip has only plain 8-bit units.
-    case Precision::Fp8: return precision == Precision::Mxfp8 || precision == Precision::Nvfp4 ? OperandFormat::Block8 : OperandFormat::Fp8;
+    case Precision::Fp8:
+        return precision == Precision::Mxfp8 || precision == Precision::Nvfp4 ? OperandFormat::Block8
+                                                                              : OperandFormat::Fp8;
     case Precision::Fp32:
     case Precision::Tf32:
     case Precision::Fp16:
-    case Precision::Bf16: return OperandFormat::Half;
+    case Precision::Bf16:
+        return OperandFormat::Half;
     }
     return OperandFormat::Half;
 }
@@ -59,10 +69,14 @@ OperandFormat operandFormat(const GpuSpec &gpu, Precision precision)
 const GemmCurve &GpuSpec::gemmCurve(Precision precision) const
 {
     switch (operandFormat(*this, precision)) {
-    case OperandFormat::Half: return gemm;
-    case OperandFormat::Fp8: return gemmFp8;
-    case OperandFormat::Block8: return gemmBlock8;
-    case OperandFormat::Fp4: return gemmFp4;
+    case OperandFormat::Half:
+        return gemm;
+    case OperandFormat::Fp8:
+        return gemmFp8;
+    case OperandFormat::Block8:
+        return gemmBlock8;
+    case OperandFormat::Fp4:
+        return gemmFp4;
     }
     return gemm;
 }
@@ -70,10 +84,14 @@ const GemmCurve &GpuSpec::gemmCurve(Precision precision) const
 const GemmCurve &GpuSpec::groupedCurve(Precision precision) const
 {
     switch (operandFormat(*this, precision)) {
-    case OperandFormat::Half: return grouped;
-    case OperandFormat::Fp8: return groupedFp8;
-    case OperandFormat::Block8: return groupedBlock8;
-    case OperandFormat::Fp4: return groupedFp4;
+    case OperandFormat::Half:
+        return grouped;
+    case OperandFormat::Fp8:
+        return groupedFp8;
+    case OperandFormat::Block8:
+        return groupedBlock8;
+    case OperandFormat::Fp4:
+        return groupedFp4;
     }
     return grouped;
 }

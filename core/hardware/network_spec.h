@@ -1,7 +1,8 @@
 #pragma once
 // SPDX-License-Identifier: GPL-3.0-or-later
-// How a link's nominal bandwidth turns into the time of a collective: share of the peak that large messages reach, start-up
-// and per-step latency, and the ramp of medium messages. One set a class of link, from resources/catalog/network.json.
+// How a link's nominal bandwidth turns into the time of a collective: share of the peak that large messages reach,
+// start-up and per-step latency, and the ramp of medium messages. One set a class of link, from
+// resources/catalog/network.json.
 
 #include <string>
 #include <vector>
@@ -9,54 +10,54 @@
 namespace trainyard {
 
 struct LinkClass {
-    double fraction = 1;           // of the nominal bandwidth
-    double startUs = 0;            // of one collective or send
-    double stepUs = 0;             // of each of its dependent steps
-    double rampUs = 0;             // added by medium and large messages: rampUs * V / (V + rampBytes)
+    double fraction = 1; // of the nominal bandwidth
+    double startUs = 0; // of one collective or send
+    double stepUs = 0; // of each of its dependent steps
+    double rampUs = 0; // added by medium and large messages: rampUs * V / (V + rampBytes)
     double rampBytes = 1e6;
-    double ownShare = 0;           // a rank's own shard counts for this share of what it moves
-    double reduceGain = 1;         // rate of a ring all-reduce against that of gathers
-    double exchangeGain = 1;       // rate of an all-to-all against that of gathers
-    double switchGain = 0;         // rate of an all-reduce inside the switches, against the ring's; 0: the link has none
-    double switchRanks = 8;        // fewer ranks than that do not use it
-    double expertStartUs = 30;     // kernels that send tokens to their experts: floor ...
-    double expertFraction = 0.5;   // ... share of the bandwidth for what a visit moves ...
-    double expertPassFraction = 0.4;   // ... and for the one pass over each token
-    double ringStepUs = 2;         // of a step inside a node, of a large ring through many nodes
+    double ownShare = 0; // a rank's own shard counts for this share of what it moves
+    double reduceGain = 1; // rate of a ring all-reduce against that of gathers
+    double exchangeGain = 1; // rate of an all-to-all against that of gathers
+    double switchGain = 0; // rate of an all-reduce inside the switches, against the ring's; 0: the link has none
+    double switchRanks = 8; // fewer ranks than that do not use it
+    double expertStartUs = 30; // kernels that send tokens to their experts: floor ...
+    double expertFraction = 0.5; // ... share of the bandwidth for what a visit moves ...
+    double expertPassFraction = 0.4; // ... and for the one pass over each token
+    double ringStepUs = 2; // of a step inside a node, of a large ring through many nodes
     std::string source;
 };
 
 struct DeviceLinkClass {
-    std::string architecture;      // of GPUs, by the beginning of GpuSpec::architecture
+    std::string architecture; // of GPUs, by the beginning of GpuSpec::architecture
     LinkClass link;
 };
 
 /// TCP over a cloud's Ethernet, by the GPUs of a machine: they share its NIC and its cores, which copy what is sent.
 struct TcpLinkClass {
     int gpusPerNode = 1;
-    LinkClass region;              // between machines of one region, of one zone or of two
-    LinkClass regions;             // between two regions of a continent
+    LinkClass region; // between machines of one region, of one zone or of two
+    LinkClass regions; // between two regions of a continent
 };
 
 /// Constants of TCP over a wide-area link; equations in docs/model.md, "WAN".
 struct WanTcp {
-    double segmentBytes = 0;       // payload of a packet
-    double cubicScale = 0;         // C of RFC 9438, segments per second cubed
-    double cubicDecrease = 0;      // beta of RFC 9438: what a loss leaves of the window
-    double bbrLossThreshold = 0;   // share of packets lost up to which BBR keeps its rate
-    double mostConnections = 1;    // of a node pair that `auto` opens
-    double ringLatencySeen = 1;    // share of a hop's latency that shows in a ring of many ranks ...
-    double ringLatencyHidesFrom = 8;   // ... from so many on
+    double segmentBytes = 0; // payload of a packet
+    double cubicScale = 0; // C of RFC 9438, segments per second cubed
+    double cubicDecrease = 0; // beta of RFC 9438: what a loss leaves of the window
+    double bbrLossThreshold = 0; // share of packets lost up to which BBR keeps its rate
+    double mostConnections = 1; // of a node pair that `auto` opens
+    double ringLatencySeen = 1; // share of a hop's latency that shows in a ring of many ranks ...
+    double ringLatencyHidesFrom = 8; // ... from so many on
     std::string source;
 };
 
 struct NetworkSpec {
-    LinkClass device;              // NVLink, xGMI inside a node, where `generations` has nothing nearer
+    LinkClass device; // NVLink, xGMI inside a node, where `generations` has nothing nearer
     std::vector<DeviceLinkClass> generations;
-    LinkClass pcie;                // GPUs of a node without such a link
-    LinkClass fabric;              // NICs between nodes of a datacenter, RDMA
+    LinkClass pcie; // GPUs of a node without such a link
+    LinkClass fabric; // NICs between nodes of a datacenter, RDMA
     std::vector<TcpLinkClass> tcp; // by ascending gpusPerNode, at least one
-    WanTcp wan;                    // between datacenters
+    WanTcp wan; // between datacenters
 };
 
 /// The set that is built into the program.

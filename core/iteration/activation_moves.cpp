@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// The stores and loads between operations that are cut into segments. A device has two queues, one in each direction, that serve in
-// the order in which they are asked (device_moves); the event loop decides there what is forwarded or dropped.
+// The stores and loads between operations that are cut into segments. A device has two queues, one in each direction,
+// that serve in the order in which they are asked (device_moves); the event loop decides there what is forwarded or
+// dropped.
 #include "core/iteration/contributors.h"
 
 #include <algorithm>
@@ -15,8 +16,9 @@ void ActivationMoves::shape(Fingerprint &print) const
         print.add(static_cast<std::uint64_t>(ahead));
     for (const std::vector<OffloadSegment> &segments : offload.ops)
         for (const OffloadSegment &segment : segments)
-            print.add(static_cast<std::uint64_t>(segment.releases + 1) << 32 | static_cast<std::uint64_t>(segment.group) << 3
-                      | (segment.staysAtTurn ? 4u : 0u) | (segment.store > 0 ? 1u : 0u) | (segment.recompute > 0 ? 2u : 0u));
+            print.add(static_cast<std::uint64_t>(segment.releases + 1) << 32
+                | static_cast<std::uint64_t>(segment.group) << 3 | (segment.staysAtTurn ? 4u : 0u)
+                | (segment.store > 0 ? 1u : 0u) | (segment.recompute > 0 ? 2u : 0u));
 }
 
 void ActivationMoves::times(ClassTable &table)
@@ -29,8 +31,8 @@ void ActivationMoves::times(ClassTable &table)
         if (!m_.costs.linkCapacity.empty()) {
             if (slot % static_cast<std::size_t>(m_.chunks) == 0) {
                 const OffloadPath &path = offload.paths[device];
-                table.flows.push_back({0, path.storeCap, path.weight, path.storeLinks});
-                table.flows.push_back({0, path.loadCap, path.weight, path.loadLinks});
+                table.flows.push_back({ 0, path.storeCap, path.weight, path.storeLinks });
+                table.flows.push_back({ 0, path.loadCap, path.weight, path.loadLinks });
             }
             flow = static_cast<std::uint32_t>(table.flows.size()) - 2;
         }
@@ -38,7 +40,8 @@ void ActivationMoves::times(ClassTable &table)
         for (const OffloadSegment &segment : offload.ops[slot]) {
             const std::uint32_t store = table.add(WorkKind::OffloadStore, segment.store, segment.bytes, flow);
             table.about[store].memory = OpMemory::moved(segment.bytes, true);
-            const std::uint32_t load = table.add(WorkKind::OffloadLoad, segment.load, segment.bytes, flow == kNoSpan ? kNoSpan : flow + 1);
+            const std::uint32_t load =
+                table.add(WorkKind::OffloadLoad, segment.load, segment.bytes, flow == kNoSpan ? kNoSpan : flow + 1);
             table.about[load].memory = OpMemory::moved(segment.bytes, false);
         }
     }
@@ -60,8 +63,9 @@ void ActivationMoves::tasks(GraphBuilder &builder)
     for (int d = 0; d < m_.devices; ++d) {
         const std::size_t first = m_.slot(d, 0);
         addMoves(builder, d,
-                 movesOf({m_.placed[static_cast<std::size_t>(d)], std::span(m_.pipeline.ops).subspan(first, chunks), std::span(offload.ops).subspan(first, chunks),
-                          m_.microBatches, offload.ahead[static_cast<std::size_t>(d)], m_.keepsOrder(d)}));
+            movesOf({ m_.placed[static_cast<std::size_t>(d)], std::span(m_.pipeline.ops).subspan(first, chunks),
+                std::span(offload.ops).subspan(first, chunks), m_.microBatches,
+                offload.ahead[static_cast<std::size_t>(d)], m_.keepsOrder(d) }));
     }
 }
 
@@ -70,17 +74,20 @@ void ActivationMoves::addMoves(GraphBuilder &builder, int device, DeviceMoves mo
     const std::vector<PlacedOp> &ops = m_.placed[static_cast<std::size_t>(device)];
     const auto add = [&](GraphBuilder::Id resource, const DeviceMoves::Store &store, bool loads) {
         const PlacedOp &op = ops[store.forward];
-        return builder.task(resource, m_first[op.slot] + 2 * store.segment + (loads ? 1 : 0), {op.op->microBatch, op.op->chunk, false});
+        return builder.task(resource, m_first[op.slot] + 2 * store.segment + (loads ? 1 : 0),
+            { op.op->microBatch, op.op->chunk, false });
     };
     const TaskId firstStore = builder.taskCount();
-    const auto stores = builder.resource({.stream = Stream::Store, .pipelineClass = m_.index, .stage = device}, Discipline::Priority);
+    const auto stores =
+        builder.resource({ .stream = Stream::Store, .pipelineClass = m_.index, .stage = device }, Discipline::Priority);
     for (const DeviceMoves::Store &store : moves.stores)
         add(stores, store, false);
     const TaskId firstLoad = builder.taskCount();
-    const auto loads = builder.resource({.stream = Stream::Load, .pipelineClass = m_.index, .stage = device}, Discipline::Priority);
+    const auto loads =
+        builder.resource({ .stream = Stream::Load, .pipelineClass = m_.index, .stage = device }, Discipline::Priority);
     for (const DeviceMoves::Load &load : moves.loads)
         builder.overtake(add(loads, moves.stores[load.store], true), firstStore + load.store);
-    m_queues.push_back({std::move(moves), firstStore, firstLoad});
+    m_queues.push_back({ std::move(moves), firstStore, firstLoad });
 }
 
 Expected<void> ActivationMoves::order(GraphBuilder &builder)
@@ -109,7 +116,9 @@ void ActivationMoves::waitForStores(GraphBuilder &builder, int device) const
 void ActivationMoves::waitForLoads(GraphBuilder &builder, int device) const
 {
     const Queues &queues = m_queues[static_cast<std::size_t>(device)];
-    const auto from = [](const Moment &moment) { return moment.isStart ? GraphBuilder::From::Start : GraphBuilder::From::End; };
+    const auto from = [](const Moment &moment) {
+        return moment.isStart ? GraphBuilder::From::Start : GraphBuilder::From::End;
+    };
     const bool isInOrder = m_.keepsOrder(device);
     TaskId task = queues.firstLoad;
     for (const DeviceMoves::Load &load : queues.moves.loads) {

@@ -4,14 +4,21 @@
 namespace trainyard {
 
 ClassTasks::ClassTasks(const IterationCosts &iteration, int classIndex)
-    : costs(iteration), pipeline(iteration.classes[static_cast<std::size_t>(classIndex)]), program(pipeline.program), index(classIndex),
-      devices(program.shape.devices), chunks(program.shape.chunks), microBatches(program.shape.microBatches),
-      splitsBackward(offloads() && trainyard::splitsBackward(program)), stageOf(static_cast<std::size_t>(program.virtualStages())), stages(stageOf.size())
+    : costs(iteration)
+    , pipeline(iteration.classes[static_cast<std::size_t>(classIndex)])
+    , program(pipeline.program)
+    , index(classIndex)
+    , devices(program.shape.devices)
+    , chunks(program.shape.chunks)
+    , microBatches(program.shape.microBatches)
+    , splitsBackward(offloads() && trainyard::splitsBackward(program))
+    , stageOf(static_cast<std::size_t>(program.virtualStages()))
+    , stages(stageOf.size())
 {
     for (int d = 0; d < devices; ++d)
         for (int c = 0; c < chunks; ++c) {
             const int q = program.virtualStage(d, c);
-            stages[static_cast<std::size_t>(q)] = {d, c, program.beginsChain(q), program.endsChain(q), false};
+            stages[static_cast<std::size_t>(q)] = { d, c, program.beginsChain(q), program.endsChain(q), false };
             stageOf[slot(d, c)] = q;
         }
     for (std::size_t q = 0; q + 1 < stages.size(); ++q)

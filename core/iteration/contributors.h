@@ -1,8 +1,8 @@
 #pragma once
 // SPDX-License-Identifier: GPL-3.0-or-later
-// The parts of an iteration's graph, each a contributor for one class of pipelines: operations, activations that leave and return,
-// states off the GPU, transfers between datacenters, gradient sync and step. Internal to core/iteration; the list of
-// them is in pipeline_graph.cpp.
+// The parts of an iteration's graph, each a contributor for one class of pipelines: operations, activations that leave
+// and return, states off the GPU, transfers between datacenters, gradient sync and step. Internal to core/iteration;
+// the list of them is in pipeline_graph.cpp.
 
 #include "core/iteration/class_tasks.h"
 
@@ -12,10 +12,15 @@ namespace trainyard {
 
 class Transfers;
 
-/// Operations of every device, cut into segments where activations leave, and what they wait for along the chain of stages.
+/// Operations of every device, cut into segments where activations leave, and what they wait for along the chain of
+/// stages.
 class Operations : public Contributor {
 public:
-    Operations(ClassTasks &tasks, const Transfers &transfers) : m_(tasks), m_transfers(transfers) {}
+    Operations(ClassTasks &tasks, const Transfers &transfers)
+        : m_(tasks)
+        , m_transfers(transfers)
+    {
+    }
     void shape(Fingerprint &print) const override;
     void times(ClassTable &table) override;
     void tasks(GraphBuilder &builder) override;
@@ -28,9 +33,14 @@ private:
     void addOps(GraphBuilder &builder, KeptWhole &kept, int device);
     void addPlainOps(GraphBuilder &builder, KeptWhole &kept, int device);
     void addOp(GraphBuilder &builder, const Op &op, const Op *paired, KeptWhole &kept, int device);
-    void addSegments(GraphBuilder &builder, const Op &op, const std::vector<OffloadSegment> &segments, bool isWhole, int device);
-    [[nodiscard]] std::uint32_t classOf(std::size_t slot, OpWork work) const { return m_first + kOpWorks * static_cast<std::uint32_t>(slot) + static_cast<std::uint32_t>(work); }
-    /// What the operations of a chunk wait for in one direction: nothing, a task of the same device, a task a lag ago, a transfer.
+    void addSegments(
+        GraphBuilder &builder, const Op &op, const std::vector<OffloadSegment> &segments, bool isWhole, int device);
+    [[nodiscard]] std::uint32_t classOf(std::size_t slot, OpWork work) const
+    {
+        return m_first + kOpWorks * static_cast<std::uint32_t>(slot) + static_cast<std::uint32_t>(work);
+    }
+    /// What the operations of a chunk wait for in one direction: nothing, a task of the same device, a task a lag ago,
+    /// a transfer.
     struct Neighbour {
         enum class Way : std::uint8_t { None, Here, Lag, Channel } way = Way::None;
         std::uint32_t lag = 0;
@@ -44,18 +54,23 @@ private:
     ClassTasks &m_;
     const Transfers &m_transfers;
     std::uint32_t m_first = 0, m_firstPair = 0;
-    std::vector<std::uint32_t> m_firstSegment;   // [slot]: class of the first segment's forward
-    std::vector<std::uint32_t> m_lag;            // [boundary * 2 + direction]
-    std::vector<Neighbour> m_neighbours[2];      // [slot]: of forwards, of gradients
-    std::vector<std::vector<TaskId>> m_begins;   // [device]: the first task of each operation in its order, and past the last
+    std::vector<std::uint32_t> m_firstSegment; // [slot]: class of the first segment's forward
+    std::vector<std::uint32_t> m_lag; // [boundary * 2 + direction]
+    std::vector<Neighbour> m_neighbours[2]; // [slot]: of forwards, of gradients
+    std::vector<std::vector<TaskId>>
+        m_begins; // [device]: the first task of each operation in its order, and past the last
 };
 
-/// Boundaries between datacenters: channels that serve in the order in which the sender makes what it sends or, for the members of
-/// a cell, by turns, with the pieces that a member scatters before and gathers after its turn.
+/// Boundaries between datacenters: channels that serve in the order in which the sender makes what it sends or, for the
+/// members of a cell, by turns, with the pieces that a member scatters before and gathers after its turn.
 class Transfers : public Contributor {
 public:
     /// `first`: those of the first member of the cell, which owns the channels; nullptr for that member itself.
-    Transfers(ClassTasks &tasks, Transfers *first) : m_(tasks), m_owner(first ? first : this) {}
+    Transfers(ClassTasks &tasks, Transfers *first)
+        : m_(tasks)
+        , m_owner(first ? first : this)
+    {
+    }
     void shape(Fingerprint &print) const override;
     void times(ClassTable &table) override;
     void tasks(GraphBuilder &builder) override;
@@ -70,52 +85,64 @@ private:
         int from = 0, to = 0, wanLink = -1;
         bool scatters = false, gathers = false;
         GraphBuilder::Id resource = kNoSpan;
-        TaskId first = kNoSpan, firstScatter = kNoSpan, firstGather = kNoSpan;   // of this class, transfer by transfer
+        TaskId first = kNoSpan, firstScatter = kNoSpan, firstGather = kNoSpan; // of this class, transfer by transfer
     };
     /// Which boundary and direction, whose result, in which place of its member.
-    struct Transfer { std::uint32_t boundary, place; int producer, direction; const Op *op; };
+    struct Transfer {
+        std::uint32_t boundary, place;
+        int producer, direction;
+        const Op *op;
+    };
 
     void findChannels();
     int findChannel(int from, int to, const BoundaryTimes &boundary, int direction);
-    template <class Visit>
-    void each(std::size_t channel, Visit visit) const;
+    template <class Visit> void each(std::size_t channel, Visit visit) const;
     void addPieces(GraphBuilder &builder, Channel &channel, bool gathers);
 
     ClassTasks &m_;
     Transfers *m_owner;
-    std::uint32_t m_serialization = 0, m_pieces = 0;   // classes [boundary * 2 + direction], [… * 2 + {scatter, gather}]
-    std::uint32_t m_latency = 0;                       // lags [boundary * 2 + direction]
+    std::uint32_t m_serialization = 0, m_pieces = 0; // classes [boundary * 2 + direction], [… * 2 + {scatter, gather}]
+    std::uint32_t m_latency = 0; // lags [boundary * 2 + direction]
     std::vector<Channel> m_channels;
-    std::vector<std::array<int, 2>> m_sends;           // [virtual stage]: channel of its forwards and of its gradients, or -1
-    std::vector<std::uint32_t> m_place[2];             // [cell]: place on the channel
+    std::vector<std::array<int, 2>> m_sends; // [virtual stage]: channel of its forwards and of its gradients, or -1
+    std::vector<std::uint32_t> m_place[2]; // [cell]: place on the channel
 };
 
 /// Activations that leave after the forward and return before the backward: two queues a device, one each way.
 class ActivationMoves : public Contributor {
 public:
-    explicit ActivationMoves(ClassTasks &tasks) : m_(tasks) {}
+    explicit ActivationMoves(ClassTasks &tasks)
+        : m_(tasks)
+    {
+    }
     void shape(Fingerprint &print) const override;
     void times(ClassTable &table) override;
     void tasks(GraphBuilder &builder) override;
     [[nodiscard]] Expected<void> order(GraphBuilder &builder) override;
 
 private:
-    struct Queues { DeviceMoves moves; TaskId firstStore, firstLoad; };
+    struct Queues {
+        DeviceMoves moves;
+        TaskId firstStore, firstLoad;
+    };
 
     void addMoves(GraphBuilder &builder, int device, DeviceMoves moves);
     void waitForStores(GraphBuilder &builder, int device) const;
     void waitForLoads(GraphBuilder &builder, int device) const;
 
     ClassTasks &m_;
-    std::vector<std::uint32_t> m_first;          // [slot]: class of the first segment's store; its load follows
-    std::vector<Queues> m_queues;                // [device]
-    std::vector<Moment> m_gradientBegins;        // [cell]: of the operation that makes it; where devices decide while they run
+    std::vector<std::uint32_t> m_first; // [slot]: class of the first segment's store; its load follows
+    std::vector<Queues> m_queues; // [device]
+    std::vector<Moment> m_gradientBegins; // [cell]: of the operation that makes it; where devices decide while they run
 };
 
 /// Rows of states off the GPU, for which nothing waits.
 class StateRows : public Contributor {
 public:
-    explicit StateRows(ClassTasks &tasks) : m_(tasks) {}
+    explicit StateRows(ClassTasks &tasks)
+        : m_(tasks)
+    {
+    }
     void shape(Fingerprint &print) const override;
     void times(ClassTable &table) override;
     void tasks(GraphBuilder &builder) override;
@@ -124,34 +151,41 @@ public:
     std::vector<TaskId> optimizer;
 
 private:
-    template <class Visit>
-    void eachMove(int device, Stream stream, Visit visit) const;
+    template <class Visit> void eachMove(int device, Stream stream, Visit visit) const;
 
     ClassTasks &m_;
-    std::uint32_t m_moves = 0, m_steps = 0, m_stepLags = 0;   // first classes, first lag
-    std::vector<std::pair<TaskId, TaskId>> m_begins;          // tasks that begin with another
-    std::vector<TaskId> m_firstStep;                          // [device]
+    std::uint32_t m_moves = 0, m_steps = 0, m_stepLags = 0; // first classes, first lag
+    std::vector<std::pair<TaskId, TaskId>> m_begins; // tasks that begin with another
+    std::vector<TaskId> m_firstStep; // [device]
 };
 
 /// After the last backward: gradient reduction, optimizer, parameter gather, and the host's time at the end.
 class SyncAndStep : public Contributor {
 public:
     /// `all`: of every class, this one included, in order; filled when tasks() is called.
-    SyncAndStep(ClassTasks &tasks, const std::vector<SyncAndStep *> &all, StateRows &states) : m_(tasks), m_all(all), m_states(states) {}
+    SyncAndStep(ClassTasks &tasks, const std::vector<SyncAndStep *> &all, StateRows &states)
+        : m_(tasks)
+        , m_all(all)
+        , m_states(states)
+    {
+    }
     void shape(Fingerprint &print) const override;
     void times(ClassTable &table) override;
     void tasks(GraphBuilder &builder) override;
     [[nodiscard]] Expected<void> order(GraphBuilder &builder) override;
 
 private:
-    struct Tasks { TaskId reduce = kNoSpan, optimizer = kNoSpan, gather = kNoSpan, overhead = kNoSpan; };
+    struct Tasks {
+        TaskId reduce = kNoSpan, optimizer = kNoSpan, gather = kNoSpan, overhead = kNoSpan;
+    };
 
     ClassTasks &m_;
     const std::vector<SyncAndStep *> &m_all;
     StateRows &m_states;
-    std::uint32_t m_first = 0, m_overhead = 0, m_barrierClass = 0, m_lags = 0;   // classes [device * 3 + …]; lags [device * classes + class]
-    std::vector<Tasks> m_tasks;                  // [device]
-    TaskId m_barrier = kNoSpan;                  // the gradient-norm exchange, on the first class only
+    std::uint32_t m_first = 0, m_overhead = 0, m_barrierClass = 0,
+                  m_lags = 0; // classes [device * 3 + …]; lags [device * classes + class]
+    std::vector<Tasks> m_tasks; // [device]
+    TaskId m_barrier = kNoSpan; // the gradient-norm exchange, on the first class only
 };
 
 } // namespace trainyard

@@ -12,7 +12,12 @@ namespace {
 
 class MoveFinder {
 public:
-    explicit MoveFinder(const DeviceOps &device) : m_device(device), m_ops(device.ops), m_kept(device.segments.size() * std::size_t(device.microBatches)) {}
+    explicit MoveFinder(const DeviceOps &device)
+        : m_device(device)
+        , m_ops(device.ops)
+        , m_kept(device.segments.size() * std::size_t(device.microBatches))
+    {
+    }
 
     DeviceMoves find()
     {
@@ -25,8 +30,9 @@ public:
             else if (makesGradient(kind) && keptOf(m_ops[place]).count > 0)
                 findLoads(place);
         }
-        if (m_device.isOrderKnown)     // first come, first served
-            std::ranges::stable_sort(m_moves.loads, {}, [](const DeviceMoves::Load &load) { return load.turn.task == kNoSpan ? 0 : load.turn.task + 1; });
+        if (m_device.isOrderKnown) // first come, first served
+            std::ranges::stable_sort(m_moves.loads, {},
+                [](const DeviceMoves::Load &load) { return load.turn.task == kNoSpan ? 0 : load.turn.task + 1; });
         return std::move(m_moves);
     }
 
@@ -36,8 +42,14 @@ private:
         std::uint32_t first = 0, count = 0;
         const PlacedOp *recomputation = nullptr;
     };
-    [[nodiscard]] Kept &keptOf(const PlacedOp &at) { return m_kept[std::size_t(at.op->chunk) * std::size_t(m_device.microBatches) + std::size_t(at.op->microBatch)]; }
-    [[nodiscard]] const std::vector<OffloadSegment> &segmentsOf(const PlacedOp &at) const { return m_device.segments[std::size_t(at.op->chunk)]; }
+    [[nodiscard]] Kept &keptOf(const PlacedOp &at)
+    {
+        return m_kept[std::size_t(at.op->chunk) * std::size_t(m_device.microBatches) + std::size_t(at.op->microBatch)];
+    }
+    [[nodiscard]] const std::vector<OffloadSegment> &segmentsOf(const PlacedOp &at) const
+    {
+        return m_device.segments[std::size_t(at.op->chunk)];
+    }
     /// Whether the two operations follow each other as forward and backward of one micro-batch.
     [[nodiscard]] bool isTurn(std::size_t forward, std::size_t backward) const
     {
@@ -55,7 +67,7 @@ private:
         kept.first = std::uint32_t(m_moves.stores.size());
         for (std::uint32_t k = 0; k < segments.size(); ++k)
             if (segments[k].store > 0 && !(turns && segments[k].staysAtTurn))
-                m_moves.stores.push_back({k, place, at.isCut ? at.task + k : at.last});
+                m_moves.stores.push_back({ k, place, at.isCut ? at.task + k : at.last });
         kept.count = std::uint32_t(m_moves.stores.size()) - kept.first;
     }
 
@@ -84,18 +96,21 @@ private:
             if (m_heads.empty() || segments[k].group != group)
                 m_heads.push_back(user);
             group = segments[k].group;
-            m_heads.back() = std::min(m_heads.back(), user);   // a recomputation comes before the backwards
+            m_heads.back() = std::min(m_heads.back(), user); // a recomputation comes before the backwards
             m_groupOf.push_back(m_heads.size() - 1);
-            m_moves.loads.push_back({kept.first + --left, place, at.isCut ? user : at.task, {}});
+            m_moves.loads.push_back({ kept.first + --left, place, at.isCut ? user : at.task, {} });
         }
-        for (std::size_t g = m_heads.size(); g-- > 1;)   // no later than what is behind it in the queue
+        for (std::size_t g = m_heads.size(); g-- > 1;) // no later than what is behind it in the queue
             m_heads[g - 1] = std::min(m_heads[g - 1], m_heads[g]);
         for (std::size_t i = 0; i < m_groupOf.size(); ++i)
-            m_moves.loads[firstLoad + i].turn = m_device.isOrderKnown ? askInOrder(place, m_groupOf[i]) : askAtRunTime(place, m_groupOf[i], kept.recomputation);
+            m_moves.loads[firstLoad + i].turn = m_device.isOrderKnown
+                ? askInOrder(place, m_groupOf[i])
+                : askAtRunTime(place, m_groupOf[i], kept.recomputation);
     }
 
-    /// At the end of the task before the one that turns to a group `ahead` places before it; the first groups before the last task of
-    /// the operation before. What an operation that is not cut needs is asked for as a whole when the operation before it begins.
+    /// At the end of the task before the one that turns to a group `ahead` places before it; the first groups before
+    /// the last task of the operation before. What an operation that is not cut needs is asked for as a whole when the
+    /// operation before it begins.
     [[nodiscard]] Moment askInOrder(std::size_t place, std::size_t group) const
     {
         const PlacedOp &at = m_ops[place];
@@ -104,16 +119,17 @@ private:
         std::uint32_t before = at.task;
         if (!at.isCut) {
             std::size_t last = place;
-            while (last > 0 && m_ops[last].last >= at.task)   // past the forward of its pair
+            while (last > 0 && m_ops[last].last >= at.task) // past the forward of its pair
                 --last;
             before = std::min(m_ops[last].task, at.task);
         } else if (group >= ahead)
             before = m_heads[group - ahead];
-        else if (m_turn != kNoSpan)    // during the backward of the module that stayed
+        else if (m_turn != kNoSpan) // during the backward of the module that stayed
             before = m_turn;
-        else if (at.task > first && !isTurn(place - 1, place))   // during its own forward what is asked for would never leave
+        else if (at.task > first
+            && !isTurn(place - 1, place)) // during its own forward what is asked for would never leave
             before = at.task - 1;
-        return {before > first ? before - 1 : kNoSpan, false};
+        return { before > first ? before - 1 : kNoSpan, false };
     }
 
     [[nodiscard]] Moment askAtRunTime(std::size_t place, std::size_t group, const PlacedOp *recomputation) const
@@ -121,25 +137,28 @@ private:
         const PlacedOp &at = m_ops[place];
         if (const auto ahead = std::size_t(m_device.ahead); group >= ahead) {
             const std::uint32_t head = m_heads[group - ahead];
-            const PlacedOp *begins = head == at.task ? &at : recomputation && head == recomputation->task ? recomputation : nullptr;
+            const PlacedOp *begins = head == at.task           ? &at
+                : recomputation && head == recomputation->task ? recomputation
+                                                               : nullptr;
             if (!begins || head != m_heads[group])
-                return begins ? beginOf(*begins) : Moment{head - 1, false};
-            // What its recomputation needs at once is needed with the group ahead: asked for like that one, or it would wait for itself.
+                return begins ? beginOf(*begins) : Moment { head - 1, false };
+            // What its recomputation needs at once is needed with the group ahead: asked for like that one, or it would
+            // wait for itself.
         }
         for (std::size_t i = place; i-- > 0;)
             if (makesGradient(m_ops[i].op->kind))
-                return {m_ops[i].last, m_ops[i].isCut};
+                return { m_ops[i].last, m_ops[i].isCut };
         return {};
     }
 
     const DeviceOps &m_device;
     std::span<const PlacedOp> m_ops;
-    std::vector<Kept> m_kept;      // [chunk * micro-batches + micro-batch]
+    std::vector<Kept> m_kept; // [chunk * micro-batches + micro-batch]
     DeviceMoves m_moves;
     // Of one backward
-    std::vector<std::uint32_t> m_heads;    // of each group: the first task that needs it
-    std::vector<std::size_t> m_groupOf;    // of each load
-    std::uint32_t m_turn = kNoSpan;        // the backward of the module that stayed
+    std::vector<std::uint32_t> m_heads; // of each group: the first task that needs it
+    std::vector<std::size_t> m_groupOf; // of each load
+    std::uint32_t m_turn = kNoSpan; // the backward of the module that stayed
 };
 
 } // namespace

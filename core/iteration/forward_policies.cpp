@@ -51,7 +51,7 @@ public:
     [[nodiscard]] std::uint32_t take(const Choosing &at) const override
     {
         PolicyWorkspace::Notes &notes = at.notes();
-        if (notes.promised != kNoSpan) {   // the backward whose recomputation ran because its gradient was here
+        if (notes.promised != kNoSpan) { // the backward whose recomputation ran because its gradient was here
             --notes.count;
             return std::exchange(notes.promised, kNoSpan);
         }
@@ -88,7 +88,7 @@ private:
     {
         const std::uint32_t head = at.notes().head;
         at.notes().promised = backward;
-        if (at.timeline.start[backward] > at.timeline.start[head]) {   // it waited for the gradient
+        if (at.timeline.start[backward] > at.timeline.start[head]) { // it waited for the gradient
             at.timeline.start[head] = at.timeline.start[backward];
             at.timeline.cause[head] = at.timeline.cause[backward];
         }
@@ -111,9 +111,12 @@ const RunTimePolicy *forwardPolicy(OrderRule rule)
     static const OpportunisticForward kOpportunistic;
     static const WorkConserving kWorkConserving;
     switch (rule) {
-    case OrderRule::Strict: return nullptr;
-    case OrderRule::OpportunisticForward: return &kOpportunistic;
-    case OrderRule::WorkConserving: return &kWorkConserving;
+    case OrderRule::Strict:
+        return nullptr;
+    case OrderRule::OpportunisticForward:
+        return &kOpportunistic;
+    case OrderRule::WorkConserving:
+        return &kWorkConserving;
     }
     return nullptr;
 }

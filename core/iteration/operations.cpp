@@ -10,21 +10,26 @@ namespace {
 
 WorkKind kindOf(OpKind kind)
 {
-    return static_cast<WorkKind>(kind);   // the first work kinds are the op kinds, in the same order
+    return static_cast<WorkKind>(kind); // the first work kinds are the op kinds, in the same order
 }
 static_assert(static_cast<int>(WorkKind::Recompute) == static_cast<int>(OpKind::Recompute));
 
-constexpr OpKind kOpOf[kOpWorks] = {OpKind::Forward, OpKind::Forward, OpKind::Backward, OpKind::Backward, OpKind::InputGrad, OpKind::InputGrad,
-                                    OpKind::WeightGrad, OpKind::Recompute, OpKind::Recompute, OpKind::Recompute};
+constexpr OpKind kOpOf[kOpWorks] = { OpKind::Forward, OpKind::Forward, OpKind::Backward, OpKind::Backward,
+    OpKind::InputGrad, OpKind::InputGrad, OpKind::WeightGrad, OpKind::Recompute, OpKind::Recompute, OpKind::Recompute };
 
 Nanoseconds durationOf(const OpTimes &times, OpKind kind)
 {
     switch (kind) {
-    case OpKind::Backward: return times.backward - times.recompute;
-    case OpKind::InputGrad: return times.inputGrad - times.recompute;
-    case OpKind::WeightGrad: return times.weightGrad;
-    case OpKind::Recompute: return times.recompute;
-    default: return times.forward;
+    case OpKind::Backward:
+        return times.backward - times.recompute;
+    case OpKind::InputGrad:
+        return times.inputGrad - times.recompute;
+    case OpKind::WeightGrad:
+        return times.weightGrad;
+    case OpKind::Recompute:
+        return times.recompute;
+    default:
+        return times.forward;
     }
 }
 
@@ -33,8 +38,9 @@ Nanoseconds durationOf(const OpTimes &times, OpKind kind)
 void Operations::shape(Fingerprint &print) const
 {
     const Program &program = m_.program;
-    print.add(static_cast<std::uint64_t>(program.shape.chunks) << 32 | static_cast<std::uint64_t>(program.rule) << 8 | static_cast<std::uint64_t>(program.placement));
-    if (program.rule != OrderRule::Strict)   // limits are the resources', not the order's
+    print.add(static_cast<std::uint64_t>(program.shape.chunks) << 32 | static_cast<std::uint64_t>(program.rule) << 8
+        | static_cast<std::uint64_t>(program.placement));
+    if (program.rule != OrderRule::Strict) // limits are the resources', not the order's
         for (const int limit : program.shape.inFlightLimit)
             print.add(static_cast<std::uint64_t>(limit));
     print.add(program.order.size() << 2 | (m_.pipeline.memory.empty() ? 1u : 0u) | (m_.costs.isRecomputing ? 2u : 0u));
@@ -60,7 +66,8 @@ void Operations::times(ClassTable &table)
             table.about[made].exposed = exposedIn(slot, kOpOf[work]);
             if (!m_.pipeline.memory.empty()) {
                 const OpMemory &memory = *m_.pipeline.memory[slot / static_cast<std::size_t>(m_.chunks)];
-                memory.tell(table.about[made], memory.op(static_cast<int>(slot) % m_.chunks, static_cast<OpWork>(work)));
+                memory.tell(
+                    table.about[made], memory.op(static_cast<int>(slot) % m_.chunks, static_cast<OpWork>(work)));
             }
         }
     addPairTimes(table);
@@ -78,7 +85,10 @@ ExposedSeconds Operations::exposedIn(std::size_t slot, OpKind kind) const
     if (m_.pipeline.exposed.empty())
         return {};
     const OpExposed &of = m_.pipeline.exposed[slot];
-    ExposedSeconds sum = kind == OpKind::WeightGrad ? of.weightGrad : kind == OpKind::Recompute ? of.recompute : isForward(kind) ? of.forward : of.inputGrad;
+    ExposedSeconds sum = kind == OpKind::WeightGrad ? of.weightGrad
+        : kind == OpKind::Recompute                 ? of.recompute
+        : isForward(kind)                           ? of.forward
+                                                    : of.inputGrad;
     if (kind == OpKind::Backward)
         sum += of.weightGrad;
     return sum;
@@ -99,7 +109,9 @@ void Operations::addPairTimes(ClassTable &table)
             if (m_.pipeline.memory.empty())
                 continue;
             const OpMemory &memory = *m_.pipeline.memory[i / chunks / chunks];
-            memory.tell(table.about[made], memory.pair(static_cast<int>(i / chunks % chunks), (wholes & 2) != 0, static_cast<int>(i % chunks), (wholes & 1) != 0));
+            memory.tell(table.about[made],
+                memory.pair(static_cast<int>(i / chunks % chunks), (wholes & 2) != 0, static_cast<int>(i % chunks),
+                    (wholes & 1) != 0));
         }
 }
 
@@ -111,14 +123,16 @@ void Operations::addSegmentTimes(ClassTable &table, std::size_t slot)
         for (std::uint32_t i = 0; i < kSegmentWorks; ++i) {
             const auto work = static_cast<SegmentWork>(i);
             const bool isForward = work <= SegmentWork::ForwardWhole;
-            const WorkKind kind = isForward ? WorkKind::Forward : isRecomputation(work) ? WorkKind::Recompute
-                                              : m_.splitsBackward                     ? WorkKind::InputGrad
-                                                                                      : WorkKind::Backward;
+            const WorkKind kind = isForward ? WorkKind::Forward
+                : isRecomputation(work)     ? WorkKind::Recompute
+                : m_.splitsBackward         ? WorkKind::InputGrad
+                                            : WorkKind::Backward;
             const Nanoseconds time = timeOf(segments[k], work);
             const std::uint32_t made = table.add(kind, time);
             const auto op = static_cast<OpKind>(kind);
-            if (const Nanoseconds all = durationOf(m_.pipeline.ops[slot], op); all > 0)   // as its share of the operation
-                table.about[made].exposed = exposedIn(slot, op) * (static_cast<double>(time) / static_cast<double>(all));
+            if (const Nanoseconds all = durationOf(m_.pipeline.ops[slot], op); all > 0) // as its share of the operation
+                table.about[made].exposed =
+                    exposedIn(slot, op) * (static_cast<double>(time) / static_cast<double>(all));
             if (m_.pipeline.memory.empty())
                 continue;
             const OpMemory &memory = *m_.pipeline.memory[slot / static_cast<std::size_t>(m_.chunks)];
@@ -132,7 +146,8 @@ void Operations::tasks(GraphBuilder &builder)
     for (int d = 0; d < m_.devices; ++d) {
         const int limit = shape.inFlightLimit.empty() ? 0 : shape.inFlightLimit[static_cast<std::size_t>(d)];
         const RunTimePolicy *policy = forwardPolicy(m_.program.rule);
-        m_.compute.push_back(builder.resource({.stream = Stream::Compute, .pipelineClass = m_.index, .stage = d}, policy ? Discipline::ByPolicy : Discipline::FixedOrder, policy, limit));
+        m_.compute.push_back(builder.resource({ .stream = Stream::Compute, .pipelineClass = m_.index, .stage = d },
+            policy ? Discipline::ByPolicy : Discipline::FixedOrder, policy, limit));
     }
     for (auto &results : m_.result)
         results.assign(m_.stages.size() * static_cast<std::size_t>(m_.microBatches), kNoSpan);
@@ -155,7 +170,7 @@ void Operations::tasks(GraphBuilder &builder)
 
 void Operations::addOps(GraphBuilder &builder, KeptWhole &kept, int device)
 {
-    const Op *paired = nullptr;   // a forward that shares its task with the backward that follows
+    const Op *paired = nullptr; // a forward that shares its task with the backward that follows
     for (const Op &op : m_.program.order[static_cast<std::size_t>(device)]) {
         m_begins.back().push_back(builder.taskCount());
         if (op.kind != OpKind::PairedForward)
@@ -177,8 +192,10 @@ void Operations::addPlainOps(GraphBuilder &builder, KeptWhole &kept, int device)
         if (op.kind == OpKind::Recompute && !takesRecomputation)
             continue;
         if (op.recomputes && takesRecomputation)
-            builder.task(resource, classOf(slot, op.kind == OpKind::InputGrad ? OpWork::RecomputeInput : OpWork::RecomputeWithin), {op.microBatch, op.chunk, false});
-        const TaskId task = builder.task(resource, classOf(slot, work), {op.microBatch, op.chunk, false});
+            builder.task(resource,
+                classOf(slot, op.kind == OpKind::InputGrad ? OpWork::RecomputeInput : OpWork::RecomputeWithin),
+                { op.microBatch, op.chunk, false });
+        const TaskId task = builder.task(resource, classOf(slot, work), { op.microBatch, op.chunk, false });
         if (op.kind == OpKind::Forward || makesGradient(op.kind))
             m_.result[op.kind == OpKind::Forward ? 0 : 1][m_.cell(m_.stageOf[slot], op.microBatch)] = task;
     }
@@ -192,24 +209,33 @@ void Operations::addOp(GraphBuilder &builder, const Op &op, const Op *paired, Ke
     const OpWork work = kept.workOf(op);
     const std::vector<OffloadSegment> *segments = paired ? nullptr : m_.segmentsOf(op, slot);
     if (segments) {
-        addSegments(builder, op, *segments, work == OpWork::ForwardWhole || work == OpWork::BackwardWhole || work == OpWork::InputGradWhole || work == OpWork::RecomputeWithin, device);
+        addSegments(builder, op, *segments,
+            work == OpWork::ForwardWhole || work == OpWork::BackwardWhole || work == OpWork::InputGradWhole
+                || work == OpWork::RecomputeWithin,
+            device);
     } else {
         if (op.kind == OpKind::Recompute && m_.pipeline.ops[slot].recompute <= 0)
             return;
         if (m_.isRecomputed(op, slot))
-            builder.task(resource, classOf(slot, op.kind == OpKind::InputGrad ? OpWork::RecomputeInput : OpWork::RecomputeWithin), {op.microBatch, op.chunk, false});
+            builder.task(resource,
+                classOf(slot, op.kind == OpKind::InputGrad ? OpWork::RecomputeInput : OpWork::RecomputeWithin),
+                { op.microBatch, op.chunk, false });
         if (paired) {
             const std::uint32_t firstPair = m_firstPair + pairOf(m_.chunks, device * m_.chunks, false, 0, false);
-            const std::uint32_t pair = pairOf(m_.chunks, paired->chunk, kept.isWhole(*paired), op.chunk, work == OpWork::BackwardWhole);
-            builder.pair(builder.task(resource, firstPair + pair, {paired->microBatch, paired->chunk, false}), op.microBatch, op.chunk);
+            const std::uint32_t pair =
+                pairOf(m_.chunks, paired->chunk, kept.isWhole(*paired), op.chunk, work == OpWork::BackwardWhole);
+            builder.pair(builder.task(resource, firstPair + pair, { paired->microBatch, paired->chunk, false }),
+                op.microBatch, op.chunk);
         } else {
-            builder.task(resource, classOf(slot, work), {op.microBatch, op.chunk, false});
+            builder.task(resource, classOf(slot, work), { op.microBatch, op.chunk, false });
         }
     }
     const TaskId end = builder.taskCount();
     if (end == first)
         return;
-    const auto makes = [&](const Op &of, int direction) { m_.result[direction][m_.cell(m_.stageOf[m_.slot(device, of.chunk)], of.microBatch)] = end - 1; };
+    const auto makes = [&](const Op &of, int direction) {
+        m_.result[direction][m_.cell(m_.stageOf[m_.slot(device, of.chunk)], of.microBatch)] = end - 1;
+    };
     if (paired)
         makes(*paired, 0);
     if (isForward(op.kind) || makesGradient(op.kind))
@@ -217,18 +243,20 @@ void Operations::addOp(GraphBuilder &builder, const Op &op, const Op *paired, Ke
     if (m_.placed.empty())
         return;
     auto &placed = m_.placed[static_cast<std::size_t>(device)];
-    if (paired)                    // its task is the backward's, after the recomputation
-        placed.push_back({paired, m_.slot(device, paired->chunk), end - 1, end - 1, false});
-    placed.push_back({&op, slot, first, end - 1, segments != nullptr});
+    if (paired) // its task is the backward's, after the recomputation
+        placed.push_back({ paired, m_.slot(device, paired->chunk), end - 1, end - 1, false });
+    placed.push_back({ &op, slot, first, end - 1, segments != nullptr });
 }
 
-void Operations::addSegments(GraphBuilder &builder, const Op &op, const std::vector<OffloadSegment> &segments, bool isWhole, int device)
+void Operations::addSegments(
+    GraphBuilder &builder, const Op &op, const std::vector<OffloadSegment> &segments, bool isWhole, int device)
 {
     const std::size_t slot = m_.slot(device, op.chunk);
     const TaskId first = builder.taskCount();
     eachSegment(op, segments, m_.isRecomputed(op, slot), isWhole, [&](std::size_t k, SegmentWork work) {
-        builder.task(m_.compute[static_cast<std::size_t>(device)], m_firstSegment[slot] + kSegmentWorks * static_cast<std::uint32_t>(k) + static_cast<std::uint32_t>(work),
-                     {op.microBatch, op.chunk, !m_.isStrict() && builder.taskCount() > first});
+        builder.task(m_.compute[static_cast<std::size_t>(device)],
+            m_firstSegment[slot] + kSegmentWorks * static_cast<std::uint32_t>(k) + static_cast<std::uint32_t>(work),
+            { op.microBatch, op.chunk, !m_.isStrict() && builder.taskCount() > first });
     });
 }
 
@@ -242,7 +270,7 @@ void Operations::findNeighbours()
                 continue;
             neighbour.producer = producer;
             neighbour.lag = m_lag[static_cast<std::size_t>(2 * boundary + direction)];
-            neighbour.way = !m_.stage(boundary).crosses                                       ? Neighbour::Way::Here
+            neighbour.way = !m_.stage(boundary).crosses                            ? Neighbour::Way::Here
                 : m_.pipeline.boundaries[static_cast<std::size_t>(boundary)].isWan ? Neighbour::Way::Channel
                                                                                    : Neighbour::Way::Lag;
         }
@@ -263,11 +291,14 @@ Expected<void> Operations::order(GraphBuilder &builder)
             }
             const TaskId task = begins[i], next = begins[i + 1];
             // A fused recomputation waits for the gradient like the backward that it belongs to.
-            if (next > task && (!hasInputs(op, task, d) || (paired && !waitForNeighbour(builder, *paired, task, d)) || !waitForNeighbour(builder, op, task, d)))
+            if (next > task
+                && (!hasInputs(op, task, d) || (paired && !waitForNeighbour(builder, *paired, task, d))
+                    || !waitForNeighbour(builder, op, task, d)))
                 return std::unexpected(missingBefore(op, task, d));
             const int q = m_.stageOf[m_.slot(d, op.chunk)];
             // What a fixed order implies: a recomputation, or the last stage's backward, follows its own forward.
-            if (next > task && m_.program.rule == OrderRule::WorkConserving && (op.kind == OpKind::Recompute || (makesGradient(op.kind) && m_.stage(q).ends)))
+            if (next > task && m_.program.rule == OrderRule::WorkConserving
+                && (op.kind == OpKind::Recompute || (makesGradient(op.kind) && m_.stage(q).ends)))
                 builder.after(task, m_.result[0][m_.cell(q, op.microBatch)]);
             paired = nullptr;
         }
@@ -308,7 +339,7 @@ Error Operations::missingBefore(const Op &op, TaskId task, int device) const
 {
     const int q = m_.stageOf[m_.slot(device, op.chunk)];
     const bool forward = isForward(op.kind);
-    const int from = forward ? q - 1 : q + 1;   // the stage of its input or gradient
+    const int from = forward ? q - 1 : q + 1; // the stage of its input or gradient
     std::string needed;
     if (op.kind == OpKind::WeightGrad)
         needed = "input gradient";
@@ -318,8 +349,9 @@ Error Operations::missingBefore(const Op &op, TaskId task, int device) const
         needed = "partner's input";
     else
         needed = std::string(forward ? "input" : "gradient") + " from stage " + std::to_string(m_.stage(from).device);
-    return scheduleError("stage " + std::to_string(device) + ": " + toString(kindOf(op.kind)) + " of micro-batch " + std::to_string(op.microBatch) + ", chunk "
-                         + std::to_string(op.chunk) + " waits for its " + needed + ", which the program lacks or has later");
+    return scheduleError("stage " + std::to_string(device) + ": " + toString(kindOf(op.kind)) + " of micro-batch "
+        + std::to_string(op.microBatch) + ", chunk " + std::to_string(op.chunk) + " waits for its " + needed
+        + ", which the program lacks or has later");
 }
 
 } // namespace trainyard

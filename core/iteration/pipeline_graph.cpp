@@ -14,33 +14,42 @@ namespace {
 bool areNeighbours(const PipelineCosts &member, const PipelineCosts &next)
 {
     const auto isWan = [](const BoundaryTimes &a, const BoundaryTimes &b) { return a.isWan == b.isWan; };
-    return member.cellMember + 1 == next.cellMember && member.cellMembers == next.cellMembers && member.pipelines == next.pipelines
-        && member.program.shape.devices == next.program.shape.devices && member.program.shape.chunks == next.program.shape.chunks
-        && member.program.placement == next.program.placement && std::ranges::equal(member.boundaries, next.boundaries, isWan);
+    return member.cellMember + 1 == next.cellMember && member.cellMembers == next.cellMembers
+        && member.pipelines == next.pipelines && member.program.shape.devices == next.program.shape.devices
+        && member.program.shape.chunks == next.program.shape.chunks
+        && member.program.placement == next.program.placement
+        && std::ranges::equal(member.boundaries, next.boundaries, isWan);
 }
 
 Expected<void> checkSizes(const IterationCosts &costs)
 {
     if (costs.classes.empty())
-        return std::unexpected(Error{ErrorCode::Internal, "schedule", "an iteration without pipelines", ""});
+        return std::unexpected(Error { ErrorCode::Internal, "schedule", "an iteration without pipelines", "" });
     for (const PipelineCosts &pipeline : costs.classes) {
         const Program &program = pipeline.program;
         const auto stages = static_cast<std::size_t>(program.virtualStages());
         const auto before = static_cast<std::size_t>(&pipeline - costs.classes.data());
-        if (pipeline.cellMember < 0 || pipeline.cellMember >= pipeline.cellMembers || static_cast<std::size_t>(pipeline.cellMember) > before
+        if (pipeline.cellMember < 0 || pipeline.cellMember >= pipeline.cellMembers
+            || static_cast<std::size_t>(pipeline.cellMember) > before
             || (pipeline.cellMember > 0 && !areNeighbours(costs.classes[before - 1], pipeline)))
-            return std::unexpected(Error{ErrorCode::Internal, "schedule", "members of a cell that are not alike or not in order", ""});
+            return std::unexpected(
+                Error { ErrorCode::Internal, "schedule", "members of a cell that are not alike or not in order", "" });
         if (pipeline.ops.size() != stages || pipeline.boundaries.size() + 1 < stages
             || pipeline.syncAndStep.size() != static_cast<std::size_t>(program.shape.devices)
             || program.order.size() != pipeline.syncAndStep.size()
-            || (!pipeline.pairs.empty() && pipeline.pairs.size() != stages * static_cast<std::size_t>(program.shape.chunks)))
-            return std::unexpected(Error{ErrorCode::Internal, "schedule", "costs that do not fit the program's shape", ""});
+            || (!pipeline.pairs.empty()
+                && pipeline.pairs.size() != stages * static_cast<std::size_t>(program.shape.chunks)))
+            return std::unexpected(
+                Error { ErrorCode::Internal, "schedule", "costs that do not fit the program's shape", "" });
         if (const OffloadTimes &offload = pipeline.offload; !offload.isEmpty()
-            && (offload.ops.size() != stages || offload.paths.size() != pipeline.syncAndStep.size() || offload.ahead.size() != offload.paths.size()))
-            return std::unexpected(Error{ErrorCode::Internal, "schedule", "offloading that does not fit the program", ""});
+            && (offload.ops.size() != stages || offload.paths.size() != pipeline.syncAndStep.size()
+                || offload.ahead.size() != offload.paths.size()))
+            return std::unexpected(
+                Error { ErrorCode::Internal, "schedule", "offloading that does not fit the program", "" });
         if (const StateTimes &states = pipeline.states; (!states.moves.empty() && states.moves.size() != stages)
             || (!states.steps.empty() && states.steps.size() != pipeline.syncAndStep.size()))
-            return std::unexpected(Error{ErrorCode::Internal, "schedule", "states off the GPU that do not fit the program", ""});
+            return std::unexpected(
+                Error { ErrorCode::Internal, "schedule", "states off the GPU that do not fit the program", "" });
     }
     return {};
 }
@@ -52,11 +61,14 @@ Expected<void> checkOps(const IterationCosts &costs)
         for (const std::vector<Op> &order : pipeline.program.order)
             for (std::size_t i = 0; i < order.size(); ++i) {
                 const Op &op = order[i];
-                if (op.chunk < 0 || op.chunk >= shape.chunks || op.microBatch < 0 || op.microBatch >= shape.microBatches)
-                    return std::unexpected(Error{ErrorCode::Internal, "schedule", "an operation outside the program's shape", ""});
+                if (op.chunk < 0 || op.chunk >= shape.chunks || op.microBatch < 0
+                    || op.microBatch >= shape.microBatches)
+                    return std::unexpected(
+                        Error { ErrorCode::Internal, "schedule", "an operation outside the program's shape", "" });
                 if (op.kind == OpKind::PairedForward
                     && (pipeline.pairs.empty() || i + 1 == order.size() || order[i + 1].kind != OpKind::Backward))
-                    return std::unexpected(Error{ErrorCode::Internal, "schedule", "a forward paired with no backward, or no time for it", ""});
+                    return std::unexpected(Error {
+                        ErrorCode::Internal, "schedule", "a forward paired with no backward, or no time for it", "" });
             }
     }
     return {};
@@ -65,13 +77,15 @@ Expected<void> checkOps(const IterationCosts &costs)
 /// The list of contributors: class by class, each kind once.
 class Iteration {
 public:
-    Iteration(const IterationCosts &costs, std::span<const PartOf> more) : m_costs(costs)
+    Iteration(const IterationCosts &costs, std::span<const PartOf> more)
+        : m_costs(costs)
     {
         std::vector<Transfers *> transfers;
         for (int c = 0; c < static_cast<int>(costs.classes.size()); ++c) {
             ClassTasks &tasks = *m_classes.emplace_back(std::make_unique<ClassTasks>(costs, c));
             const auto member = static_cast<std::size_t>(tasks.pipeline.cellMember);
-            auto crossing = std::make_unique<Transfers>(tasks, member > 0 ? transfers[transfers.size() - member] : nullptr);
+            auto crossing =
+                std::make_unique<Transfers>(tasks, member > 0 ? transfers[transfers.size() - member] : nullptr);
             auto states = std::make_unique<StateRows>(tasks);
             auto sync = std::make_unique<SyncAndStep>(tasks, m_sync, *states);
             transfers.push_back(crossing.get());
@@ -177,9 +191,11 @@ void recordExecutedOrder(IterationCosts &costs, const Timeline &timeline)
         std::vector<Op> &order = program.order[static_cast<std::size_t>(track.stage)];
         order.clear();
         for (std::uint32_t span = track.first; span < track.last; ++span)
-            if (timeline.kind[span] <= WorkKind::Recompute) {   // the first work kinds are the op kinds, in the same order
-                const Op op{static_cast<OpKind>(timeline.kind[span]), false, static_cast<std::int16_t>(timeline.chunk[span]), timeline.microBatch[span]};
-                if (order.empty() || order.back() != op)   // one that is cut has several spans
+            if (timeline.kind[span]
+                <= WorkKind::Recompute) { // the first work kinds are the op kinds, in the same order
+                const Op op { static_cast<OpKind>(timeline.kind[span]), false,
+                    static_cast<std::int16_t>(timeline.chunk[span]), timeline.microBatch[span] };
+                if (order.empty() || order.back() != op) // one that is cut has several spans
                     order.push_back(op);
             }
     }

@@ -14,7 +14,8 @@ constexpr std::uint32_t kTimesOfMoves = 5;
 void StateRows::shape(Fingerprint &print) const
 {
     const StateTimes &states = m_.pipeline.states;
-    print.add(static_cast<std::uint64_t>(states.moves.size()) << 2 | (states.runsBeside ? 1u : 0u) | (states.isEmpty() ? 2u : 0u));
+    print.add(static_cast<std::uint64_t>(states.moves.size()) << 2 | (states.runsBeside ? 1u : 0u)
+        | (states.isEmpty() ? 2u : 0u));
     for (const StateMoves &moves : states.moves)
         for (const Nanoseconds time : moves.time)
             print.add(time > 0);
@@ -34,7 +35,8 @@ void StateRows::times(ClassTable &table)
     m_moves = static_cast<std::uint32_t>(table.durations.size());
     for (const StateMoves &moves : states.moves)
         for (std::uint32_t kind = 0; kind < kTimesOfMoves; ++kind)
-            table.add(kind <= StateMoves::InBackward ? WorkKind::WeightsToGpu : WorkKind::GradientsToHost, moves.time[kind]);
+            table.add(
+                kind <= StateMoves::InBackward ? WorkKind::WeightsToGpu : WorkKind::GradientsToHost, moves.time[kind]);
     m_steps = static_cast<std::uint32_t>(table.durations.size());
     m_stepLags = static_cast<std::uint32_t>(table.lags.size());
     for (const StepRows &step : states.steps)
@@ -45,14 +47,13 @@ void StateRows::times(ClassTable &table)
             }
 }
 
-/// Calls visit(move, operation, task) for each move of the device in the order of its operations; `task` is the one that it begins
-/// with. Weights are there for a recomputation too; gradients leave from the backward on.
-template <class Visit>
-void StateRows::eachMove(int device, Stream stream, Visit visit) const
+/// Calls visit(move, operation, task) for each move of the device in the order of its operations; `task` is the one
+/// that it begins with. Weights are there for a recomputation too; gradients leave from the backward on.
+template <class Visit> void StateRows::eachMove(int device, Stream stream, Visit visit) const
 {
     const bool goesIn = stream == Stream::WeightsIn;
     const std::vector<PlacedOp> &ops = m_.placed[static_cast<std::size_t>(device)];
-    const auto isPaired = [&](std::size_t i) {   // with a recomputation behind it that comes before the pair
+    const auto isPaired = [&](std::size_t i) { // with a recomputation behind it that comes before the pair
         return i + 1 < ops.size() && ops[i].op->kind == OpKind::PairedForward && ops[i + 1].task < ops[i].task;
     };
     for (std::size_t i = 0; i < ops.size(); ++i) {
@@ -62,7 +63,7 @@ void StateRows::eachMove(int device, Stream stream, Visit visit) const
                 visit(kind, op, task);
         };
         const OpKind kind = op.op->kind;
-        const TaskId begin = op.isCut ? op.task : op.last;   // behind a recomputation
+        const TaskId begin = op.isCut ? op.task : op.last; // behind a recomputation
         if (goesIn && isForward(kind))
             move(StateMoves::InForward, op.task);
         else if (goesIn && makesGradient(kind))
@@ -83,22 +84,23 @@ void StateRows::tasks(GraphBuilder &builder)
     const Discipline discipline = m_.isStrict() ? Discipline::FixedOrder : Discipline::Priority;
     std::uint32_t step = m_steps;
     for (int d = 0; d < m_.devices && !states.isEmpty(); ++d) {
-        for (const Stream stream : {Stream::WeightsIn, Stream::GradientsOut}) {
+        for (const Stream stream : { Stream::WeightsIn, Stream::GradientsOut }) {
             GraphBuilder::Id resource = kNoSpan;
             if (states.moves.empty())
                 break;
             eachMove(d, stream, [&](StateMoves::Kind kind, const PlacedOp &op, TaskId with) {
                 if (resource == kNoSpan)
-                    resource = builder.resource({.stream = stream, .pipelineClass = m_.index, .stage = d}, discipline);
+                    resource =
+                        builder.resource({ .stream = stream, .pipelineClass = m_.index, .stage = d }, discipline);
                 const std::uint32_t made = m_moves + kTimesOfMoves * static_cast<std::uint32_t>(op.slot) + kind;
-                m_begins.emplace_back(builder.task(resource, made, {op.op->microBatch, op.op->chunk, false}), with);
+                m_begins.emplace_back(builder.task(resource, made, { op.op->microBatch, op.op->chunk, false }), with);
             });
         }
         m_firstStep.push_back(builder.taskCount());
         if (states.steps.empty())
             continue;
         for (const StepRow &row : states.steps[static_cast<std::size_t>(d)].rows) {
-            const auto resource = builder.resource({.stream = row.stream, .pipelineClass = m_.index, .stage = d});
+            const auto resource = builder.resource({ .stream = row.stream, .pipelineClass = m_.index, .stage = d });
             for (std::size_t i = 0; i < row.tasks.size(); ++i)
                 builder.task(resource, step++);
         }

@@ -1,9 +1,9 @@
 #pragma once
 // SPDX-License-Identifier: GPL-3.0-or-later
-// What the graph builder needs to know of states that lie off the GPU: the optimizer step cut into the tasks of its copies,
-// processors and drives, and what moves layer by layer beside the operations. Their tasks have rows of their own, begin with
-// the operation that they belong to, and nothing waits for them: what they cost is in that operation's time already.
-// Plain values; core/assembly/state_rows and core/assembly/step_rows make them.
+// What the graph builder needs to know of states that lie off the GPU: the optimizer step cut into the tasks of its
+// copies, processors and drives, and what moves layer by layer beside the operations. Their tasks have rows of their
+// own, begin with the operation that they belong to, and nothing waits for them: what they cost is in that operation's
+// time already. Plain values; core/assembly/state_rows and core/assembly/step_rows make them.
 
 #include "core/timeline/timeline.h"
 
@@ -15,20 +15,27 @@ namespace trainyard {
 
 /// What moves beside one operation of one chunk, alone on its way and no longer than the operation. 0: nothing.
 struct StateMoves {
-    enum Kind : std::uint8_t { InForward, InBackward, OutBackward, OutInputGrad, OutWeightGrad };   // weights in, gradients out
-    std::array<Nanoseconds, 5> time{};
+    enum Kind : std::uint8_t {
+        InForward,
+        InBackward,
+        OutBackward,
+        OutInputGrad,
+        OutWeightGrad
+    }; // weights in, gradients out
+    std::array<Nanoseconds, 5> time {};
     bool operator==(const StateMoves &) const = default;
 };
 
 struct StepTask {
     WorkKind kind = WorkKind::CpuOptimizer;
     Nanoseconds duration = 0;
-    std::uint32_t after = kNoSpan;   // number of another task, counted over all rows of the step; kNoSpan: begins with the step
-    Nanoseconds lag = 0;             // from its end to this start; negative: from within it. Only where there is an `after`
+    std::uint32_t after =
+        kNoSpan; // number of another task, counted over all rows of the step; kNoSpan: begins with the step
+    Nanoseconds lag = 0; // from its end to this start; negative: from within it. Only where there is an `after`
     bool operator==(const StepTask &) const = default;
 };
 
-struct StepRow {                   // tasks that follow each other on one copy engine, processor or drive
+struct StepRow { // tasks that follow each other on one copy engine, processor or drive
     Stream stream = Stream::StepCpu;
     std::vector<StepTask> tasks;
     bool operator==(const StepRow &) const = default;
@@ -45,11 +52,11 @@ struct StepRows {
     }
 };
 
-struct StateTimes {                // of one class of pipelines; empty where everything lies on the GPU
+struct StateTimes { // of one class of pipelines; empty where everything lies on the GPU
     std::vector<StateMoves> moves; // [device * chunks + chunk]; empty where no layer moves its states
-    std::vector<StepRows> steps;   // [device]; empty where the optimizer runs on the GPU alone
-    /// A delayed update: the step of the iteration before, from the beginning of this one. Else it begins with the optimizer
-    /// task, which waits for it.
+    std::vector<StepRows> steps; // [device]; empty where the optimizer runs on the GPU alone
+    /// A delayed update: the step of the iteration before, from the beginning of this one. Else it begins with the
+    /// optimizer task, which waits for it.
     bool runsBeside = false;
     [[nodiscard]] bool isEmpty() const { return moves.empty() && steps.empty(); }
 };

@@ -7,7 +7,8 @@ namespace trainyard {
 
 void SyncAndStep::shape(Fingerprint &print) const
 {
-    print.add((m_.costs.reduceJoinsClasses ? 1u : 0u) | (m_.costs.optimizerBarrier ? 2u : 0u) | (m_.costs.overhead > 0 ? 4u : 0u));
+    print.add((m_.costs.reduceJoinsClasses ? 1u : 0u) | (m_.costs.optimizerBarrier ? 2u : 0u)
+        | (m_.costs.overhead > 0 ? 4u : 0u));
     for (const SyncAndStepTimes &times : m_.pipeline.syncAndStep)
         print.add((times.reduce > 0 ? 1u : 0u) | (times.optimizer > 0 ? 2u : 0u) | (times.gather > 0 ? 4u : 0u));
 }
@@ -43,7 +44,7 @@ void SyncAndStep::tasks(GraphBuilder &builder)
         m_states.optimizer.push_back(made.optimizer);
         if (times.reduce <= 0 && times.gather <= 0 && !hasBarrier)
             continue;
-        const auto resource = builder.resource({.stream = Stream::Collective, .pipelineClass = m_.index, .stage = d});
+        const auto resource = builder.resource({ .stream = Stream::Collective, .pipelineClass = m_.index, .stage = d });
         if (times.reduce > 0)
             made.reduce = builder.task(resource, classes);
         if (hasBarrier)
@@ -63,7 +64,7 @@ Expected<void> SyncAndStep::order(GraphBuilder &builder)
             if ((!m_.costs.reduceJoinsClasses && static_cast<int>(e) != m_.index) || d >= last.size())
                 continue;
             builder.after(made.reduce, last[d], m_lags + d * classes + e);
-            if (m_.program.placement == ChunkPlacement::Bidirectional)   // the other copy of the same layers
+            if (m_.program.placement == ChunkPlacement::Bidirectional) // the other copy of the same layers
                 builder.after(made.reduce, last[last.size() - 1 - d], m_lags + d * classes + e);
         }
         if (made.optimizer != kNoSpan)
@@ -75,7 +76,8 @@ Expected<void> SyncAndStep::order(GraphBuilder &builder)
     }
     for (const SyncAndStep *other : m_all)
         for (std::size_t d = 0; m_barrier != kNoSpan && d < other->m_tasks.size(); ++d)
-            builder.after(m_barrier, other->m_tasks[d].reduce != kNoSpan ? other->m_tasks[d].reduce : other->m_.lastOp[d]);
+            builder.after(
+                m_barrier, other->m_tasks[d].reduce != kNoSpan ? other->m_tasks[d].reduce : other->m_.lastOp[d]);
     return {};
 }
 

@@ -19,30 +19,37 @@ PlanPtr withRung(const PlanPtr &plan, const Rung &rung)
 }
 
 Climb::Climb(PlanPtr plan, Footprint before, Footprints &footprints)
-    : m_start(std::move(plan)), m_before(before), m_footprints(footprints), m_stop(footprints.stop())
+    : m_start(std::move(plan))
+    , m_before(before)
+    , m_footprints(footprints)
+    , m_stop(footprints.stop())
 {
 }
 
-/// Orders to climb in: by cost as the rungs are listed; with states leaving the GPU before gradients are sharded, which would
-/// take those along to host memory; with another shape before states leave, and before anything is computed twice. Which is
-/// cheapest depends on links and batch.
+/// Orders to climb in: by cost as the rungs are listed; with states leaving the GPU before gradients are sharded, which
+/// would take those along to host memory; with another shape before states leave, and before anything is computed
+/// twice. Which is cheapest depends on links and batch.
 int Climb::place(const Rung &rung, Way way)
 {
     const bool isOffload = rung.aim == RungAim::MoveStates, isSharding = rung.aim == RungAim::ShardGradients;
     switch (way) {
-    case Way::AsListed: return 0;
-    case Way::OffloadBeforeSharding: return isSharding ? 1 : rung.cost == RungCost::Shape ? 2 : 0;
-    case Way::ShapeBeforeOffload: return isOffload ? 2 : rung.cost == RungCost::Shape ? 1 : 0;
-    case Way::ShapeFirst: return rung.cost == RungCost::Nothing ? 0 : rung.cost == RungCost::Shape ? 1 : isOffload ? 3 : 2;
+    case Way::AsListed:
+        return 0;
+    case Way::OffloadBeforeSharding:
+        return isSharding ? 1 : rung.cost == RungCost::Shape ? 2 : 0;
+    case Way::ShapeBeforeOffload:
+        return isOffload ? 2 : rung.cost == RungCost::Shape ? 1 : 0;
+    case Way::ShapeFirst:
+        return rung.cost == RungCost::Nothing ? 0 : rung.cost == RungCost::Shape ? 1 : isOffload ? 3 : 2;
     }
     return 0;
 }
 
 ChosenRungs Climb::choose(const std::vector<Rung> &all, EvaluationWorkspace *workspace)
 {
-    ChosenRungs best{{}, m_before};
+    ChosenRungs best { {}, m_before };
     Metric bestTime;
-    for (const Way way : {Way::AsListed, Way::OffloadBeforeSharding, Way::ShapeBeforeOffload, Way::ShapeFirst}) {
+    for (const Way way : { Way::AsListed, Way::OffloadBeforeSharding, Way::ShapeBeforeOffload, Way::ShapeFirst }) {
         std::vector<Rung> order = all;
         std::ranges::stable_sort(order, {}, [&](const Rung &rung) { return place(rung, way); });
         ChosenRungs chosen = climb(order, true);
@@ -57,7 +64,7 @@ ChosenRungs Climb::choose(const std::vector<Rung> &all, EvaluationWorkspace *wor
         stepBack(chosen);
         const Metric time = iterationTime(chosen, workspace);
         if (workspace && !time)
-            continue;              // something else than memory stands in its way
+            continue; // something else than memory stands in its way
         if (fit > bestFit || (fit == bestFit && bestTime && *time < *bestTime)) {
             best = std::move(chosen);
             bestTime = time;
@@ -65,7 +72,7 @@ ChosenRungs Climb::choose(const std::vector<Rung> &all, EvaluationWorkspace *wor
         if (!workspace && fit == Fit::Room)
             break;
     }
-    if (fitOf(best.size) == Fit::No) {   // would more host memory be enough?
+    if (fitOf(best.size) == Fit::No) { // would more host memory be enough?
         ChosenRungs chosen = climb(all, false);
         chosen.size = m_footprints.of(planWith(chosen.rungs));
         if (chosen.size.isPlaced && (chosen.size.fill() <= 1 || chosen.size.need() < best.size.need()))
@@ -87,11 +94,11 @@ bool Climb::isStepUp(const Footprint &next, const Footprint &now, bool mindsHost
     return next.fill() < now.fill();
 }
 
-/// Of the rungs in order, those that free something on top of the ones before, up to the first that leaves room, or that makes the
-/// plan fit where none does; all where it never fits.
+/// Of the rungs in order, those that free something on top of the ones before, up to the first that leaves room, or
+/// that makes the plan fit where none does; all where it never fits.
 ChosenRungs Climb::climb(const std::vector<Rung> &order, bool mindsHost) const
 {
-    ChosenRungs best{{}, m_before};
+    ChosenRungs best { {}, m_before };
     std::vector<Rung> taken;
     PlanPtr plan = m_start;
     Footprint now = m_before;
@@ -110,14 +117,15 @@ ChosenRungs Climb::climb(const std::vector<Rung> &order, bool mindsHost) const
         plan = std::move(next);
         now = size;
         if (fitOf(now) > fitOf(best.size) || fitOf(best.size) == Fit::No)
-            best = {taken, now};
+            best = { taken, now };
     }
     return best;
 }
 
 PlanPtr Climb::planWith(const std::vector<Rung> &rungs) const
 {
-    return std::accumulate(rungs.begin(), rungs.end(), m_start, [](const PlanPtr &plan, const Rung &rung) { return withRung(plan, rung); });
+    return std::accumulate(rungs.begin(), rungs.end(), m_start,
+        [](const PlanPtr &plan, const Rung &rung) { return withRung(plan, rung); });
 }
 
 /// Drops what the last rungs have made needless, costliest first. What is free stays, for the room that it leaves.
@@ -127,7 +135,8 @@ void Climb::stepBack(ChosenRungs &chosen) const
     std::vector<std::size_t> order(chosen.rungs.size());
     std::iota(order.begin(), order.end(), std::size_t(0));
     const auto cost = [&](std::size_t i) { return chosen.rungs[i].cost; };
-    std::ranges::stable_sort(order, [&](std::size_t a, std::size_t b) { return cost(a) != cost(b) ? cost(a) > cost(b) : a > b; });
+    std::ranges::stable_sort(
+        order, [&](std::size_t a, std::size_t b) { return cost(a) != cost(b) ? cost(a) > cost(b) : a > b; });
     std::vector<bool> isTaken(chosen.rungs.size(), true);
     const auto taken = [&] {
         std::vector<Rung> rungs;
@@ -153,8 +162,8 @@ Metric Climb::iterationTime(const ChosenRungs &chosen, EvaluationWorkspace *work
 {
     if (!workspace)
         return {};
-    const auto evaluation = run(planWith(chosen.rungs), Depth::Score, {m_footprints.catalogue(), *workspace, m_stop});
-    return evaluation && (*evaluation)->feasible() ? (*evaluation)->metrics.iterationTime : Metric{};
+    const auto evaluation = run(planWith(chosen.rungs), Depth::Score, { m_footprints.catalogue(), *workspace, m_stop });
+    return evaluation && (*evaluation)->feasible() ? (*evaluation)->metrics.iterationTime : Metric {};
 }
 
 } // namespace trainyard

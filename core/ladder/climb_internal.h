@@ -1,7 +1,7 @@
 #pragma once
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Which rungs of the memory ladder a plan needs: climbs them in several orders and steps back off those that are needless.
-// For the .cpp files of this folder.
+// Which rungs of the memory ladder a plan needs: climbs them in several orders and steps back off those that are
+// needless. For the .cpp files of this folder.
 
 #include "core/evaluate/run.h"
 #include "core/ladder/footprint.h"
@@ -18,16 +18,16 @@ enum class Fit : std::uint8_t { No, Brim, Room };
 [[nodiscard]] PlanPtr withRung(const PlanPtr &plan, const Rung &rung);
 
 struct ChosenRungs {
-    std::vector<Rung> rungs;       // in the order of the steps
-    Footprint size;                // with all of them
+    std::vector<Rung> rungs; // in the order of the steps
+    Footprint size; // with all of them
 };
 
 class Climb {
 public:
     Climb(PlanPtr plan, Footprint before, Footprints &footprints);
 
-    /// Of all orders the rungs that reach most; among equals those whose plan trains fastest, without a workspace the first. Where
-    /// nothing fits, those that leave least missing.
+    /// Of all orders the rungs that reach most; among equals those whose plan trains fastest, without a workspace the
+    /// first. Where nothing fits, those that leave least missing.
     [[nodiscard]] ChosenRungs choose(const std::vector<Rung> &all, EvaluationWorkspace *workspace);
 
 private:

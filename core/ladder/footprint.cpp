@@ -7,10 +7,14 @@ namespace trainyard {
 
 Footprint footprint(const PlanPtr &plan, const Catalogue &catalogue, EvaluationWorkspace &workspace, SearchWork *work)
 {
-    const auto fit = run(plan, Depth::Fit, {.catalogue = catalogue, .workspace = workspace, .stop = work ? work->stop : std::stop_token{}, .work = work});
+    const auto fit = run(plan, Depth::Fit,
+        { .catalogue = catalogue,
+            .workspace = workspace,
+            .stop = work ? work->stop : std::stop_token {},
+            .work = work });
     if (!fit || !(*fit)->feasibility.isPlaced || !(*fit)->feasibility.isSharded)
         return {};
-    Footprint result{true, (*fit)->feasible()};
+    Footprint result { true, (*fit)->feasible() };
     if (const auto &memory = (*fit)->metrics.memory) {
         const auto fullest = std::ranges::find(memory->perStage, memory->fullestStage, &StageMemory::stage);
         result.device = fullest->device;
@@ -22,7 +26,9 @@ Footprint footprint(const PlanPtr &plan, const Catalogue &catalogue, EvaluationW
 }
 
 Footprints::Footprints(const Catalogue &catalogue, std::int64_t mostTasks, std::stop_token stop)
-    : m_catalogue(catalogue), m_mostTasks(mostTasks), m_work{mostTasks, std::move(stop)}
+    : m_catalogue(catalogue)
+    , m_mostTasks(mostTasks)
+    , m_work { mostTasks, std::move(stop) }
 {
 }
 

@@ -2,7 +2,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Whether a plan can be placed and fits its GPUs and what its nodes have for all that has left them, simulating it only
 // where activations leave the GPU: what searches over memory ask thousands of times.
-// Pure function of its arguments. Orders that a work-conserving stage makes as it runs are counted at the most that it may hold.
+// Pure function of its arguments. Orders that a work-conserving stage makes as it runs are counted at the most that it
+// may hold.
 
 #include "core/evaluate/run.h"
 #include "core/evaluate/safe_fill.h"
@@ -15,11 +16,11 @@
 namespace trainyard {
 
 struct Footprint {
-    bool isPlaced = false;         // it can be placed, scheduled and dealt its micro-batches
-    bool fits = false;             // and every GPU holds its stage, every node what has left its GPUs
-    std::int64_t device = 0;       // bytes of the fullest GPU: the one with the largest share of its memory taken
+    bool isPlaced = false; // it can be placed, scheduled and dealt its micro-batches
+    bool fits = false; // and every GPU holds its stage, every node what has left its GPUs
+    std::int64_t device = 0; // bytes of the fullest GPU: the one with the largest share of its memory taken
     std::int64_t capacity = 0;
-    std::int64_t host = 0;         // main memory of the node that has the largest share of it taken
+    std::int64_t host = 0; // main memory of the node that has the largest share of it taken
     std::int64_t hostCapacity = 0; // 0 where its pool states none, or nothing has left
 
     [[nodiscard]] double fill() const { return capacity > 0 ? double(device) / double(capacity) : 1e300; }
@@ -30,7 +31,8 @@ struct Footprint {
 };
 
 /// Of the placement that fits, or else of the one that comes nearest. Nothing where the work is used up or stopped.
-[[nodiscard]] Footprint footprint(const PlanPtr &plan, const Catalogue &catalogue, EvaluationWorkspace &workspace, SearchWork *work = nullptr);
+[[nodiscard]] Footprint footprint(
+    const PlanPtr &plan, const Catalogue &catalogue, EvaluationWorkspace &workspace, SearchWork *work = nullptr);
 
 /// Footprints of one search, each plan's found once: ways through the ladder meet in the same plans.
 class Footprints {

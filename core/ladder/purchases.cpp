@@ -17,70 +17,70 @@ namespace {
 
 /// One dimension: the value that the plan has, and those that need more memory.
 struct Change {
-    std::string label;             // empty for the present value
+    std::string label; // empty for the present value
     std::function<void(Plan &)> apply;
 };
 using Dimension = std::vector<Change>;
 
 Change present()
 {
-    return {{}, [](Plan &) {}};
+    return { {}, [](Plan &) {} };
 }
 
 Dimension microBatches(const Plan &plan)
 {
-    Dimension changes{present()};
+    Dimension changes { present() };
     constexpr int kDoublings = 4;
     int b = plan.workload.microBatch;
     for (int i = 0; i < kDoublings && b * 2 <= plan.workload.globalBatch; ++i) {
         b *= 2;
         if (plan.workload.globalBatch % b == 0)
-            changes.push_back({"micro-batch " + std::to_string(b), [b](Plan &p) { p.workload.microBatch = b; }});
+            changes.push_back({ "micro-batch " + std::to_string(b), [b](Plan &p) { p.workload.microBatch = b; } });
     }
     return changes;
 }
 
 Dimension stages(const Plan &plan)
 {
-    Dimension changes{present()};
+    Dimension changes { present() };
     if (!plan.placement.stages.empty() || !plan.placement.layers.empty())
-        return changes;            // pinned by the user
+        return changes; // pinned by the user
     for (int p = degreesOf(plan).pipeline; p % 2 == 0;) {
         p /= 2;
-        changes.push_back({counted(p, "stage"), [p](Plan &next) {
-            next.parallelism.pipeline = p;
-            next.parallelism.data.reset();
-            if (p == 1) {
-                next.parallelism.virtualPipeline = 1;
-                next.schedule = kPlainSchedule;
-            }
-        }});
+        changes.push_back({ counted(p, "stage"), [p](Plan &next) {
+                               next.parallelism.pipeline = p;
+                               next.parallelism.data.reset();
+                               if (p == 1) {
+                                   next.parallelism.virtualPipeline = 1;
+                                   next.schedule = kPlainSchedule;
+                               }
+                           } });
     }
     return changes;
 }
 
 Dimension tensorRanks(const Plan &plan)
 {
-    Dimension changes{present()};
+    Dimension changes { present() };
     for (int t = degreesOf(plan).tensor; t % 2 == 0;) {
         t /= 2;
-        changes.push_back({"tensor parallel " + std::to_string(t), [t](Plan &next) {
-            next.parallelism.tensor = t;
-            next.parallelism.data.reset();
-            if (t == 1)
-                next.parallelism.sequenceParallel.reset();
-        }});
+        changes.push_back({ "tensor parallel " + std::to_string(t), [t](Plan &next) {
+                               next.parallelism.tensor = t;
+                               next.parallelism.data.reset();
+                               if (t == 1)
+                                   next.parallelism.sequenceParallel.reset();
+                           } });
     }
     return changes;
 }
 
 Dimension recomputation(const Plan &plan)
 {
-    Dimension changes{present()};
+    Dimension changes { present() };
     if (plan.memory.recompute == Recompute::Full)
-        changes.push_back({"selective recomputation", [](Plan &p) { p.memory.recompute = Recompute::Selective; }});
+        changes.push_back({ "selective recomputation", [](Plan &p) { p.memory.recompute = Recompute::Selective; } });
     if (plan.memory.recompute != Recompute::None)
-        changes.push_back({"no recomputation", [](Plan &p) { p.memory.recompute = Recompute::None; }});
+        changes.push_back({ "no recomputation", [](Plan &p) { p.memory.recompute = Recompute::None; } });
     return changes;
 }
 
@@ -94,13 +94,17 @@ std::string capitalised(std::string text)
 std::string sentenceOf(const Purchase &offer)
 {
     return capitalised(offer.label)
-        + formatted(": %.3g %% more tokens per second, %.3g of %.3g GB", 100 * offer.gain, double(offer.device) / 1e9, double(offer.capacity) / 1e9);
+        + formatted(": %.3g %% more tokens per second, %.3g of %.3g GB", 100 * offer.gain, double(offer.device) / 1e9,
+            double(offer.capacity) / 1e9);
 }
 
 class Shopping {
 public:
     Shopping(const PlanPtr &plan, const Catalogue &catalogue, EvaluationWorkspace &workspace, std::stop_token stop)
-        : m_plan(plan), m_catalogue(catalogue), m_workspace(workspace), m_stop(std::move(stop))
+        : m_plan(plan)
+        , m_catalogue(catalogue)
+        , m_workspace(workspace)
+        , m_stop(std::move(stop))
     {
     }
 
@@ -108,12 +112,13 @@ public:
     {
         const EvaluationPtr now = evaluated(m_plan);
         m_now = now && now->metrics.tokensPerSecond ? *now->metrics.tokensPerSecond : 0;
-        if (m_now <= 0 || !stageFacts(*m_plan).hasLayers)   // measured times hold for their own shape only
+        if (m_now <= 0 || !stageFacts(*m_plan).hasLayers) // measured times hold for their own shape only
             return m_result;
-        const std::vector<Dimension> dimensions{microBatches(*m_plan), stages(*m_plan), tensorRanks(*m_plan), recomputation(*m_plan)};
+        const std::vector<Dimension> dimensions { microBatches(*m_plan), stages(*m_plan), tensorRanks(*m_plan),
+            recomputation(*m_plan) };
         combine(dimensions, 0, *m_plan, {});
         auto &offers = m_result.offers;
-        std::ranges::stable_sort(offers, std::greater{}, &Purchase::gain);
+        std::ranges::stable_sort(offers, std::greater {}, &Purchase::gain);
         if (offers.size() > most)
             offers.resize(most);
         return std::move(m_result);
@@ -122,7 +127,7 @@ public:
 private:
     EvaluationPtr evaluated(const PlanPtr &plan)
     {
-        auto result = trainyard::run(plan, Depth::Score, {m_catalogue, m_workspace, m_stop});
+        auto result = trainyard::run(plan, Depth::Score, { m_catalogue, m_workspace, m_stop });
         ++m_result.evaluated;
         return result ? *result : nullptr;
     }
@@ -141,7 +146,8 @@ private:
         for (const Change &change : dimensions[at]) {
             Plan next = plan;
             change.apply(next);
-            combine(dimensions, at + 1, next, label.empty() || change.label.empty() ? label + change.label : label + ", " + change.label);
+            combine(dimensions, at + 1, next,
+                label.empty() || change.label.empty() ? label + change.label : label + ", " + change.label);
         }
     }
 
@@ -153,9 +159,11 @@ private:
             return;
         }
         const EvaluationPtr evaluation = evaluated(plan);
-        if (!evaluation || !evaluation->feasible() || !evaluation->metrics.tokensPerSecond || !evaluation->metrics.memory)
+        if (!evaluation || !evaluation->feasible() || !evaluation->metrics.tokensPerSecond
+            || !evaluation->metrics.memory)
             return;
-        Purchase offer{label, {}, plan, *evaluation->metrics.tokensPerSecond / m_now - 1, *evaluation->metrics.tokensPerSecond, 0, 0};
+        Purchase offer { label, {}, plan, *evaluation->metrics.tokensPerSecond / m_now - 1,
+            *evaluation->metrics.tokensPerSecond, 0, 0 };
         if (offer.gain < kLeastGain)
             return;
         const MemoryMetrics &memory = *evaluation->metrics.memory;
@@ -176,7 +184,8 @@ private:
 
 } // namespace
 
-Purchases headroomSuggestions(const PlanPtr &plan, const Catalogue &catalogue, EvaluationWorkspace &workspace, std::stop_token stop, std::size_t most)
+Purchases headroomSuggestions(const PlanPtr &plan, const Catalogue &catalogue, EvaluationWorkspace &workspace,
+    std::stop_token stop, std::size_t most)
 {
     return Shopping(plan, catalogue, workspace, std::move(stop)).run(most);
 }

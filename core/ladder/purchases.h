@@ -15,23 +15,23 @@
 namespace trainyard {
 
 struct Purchase {
-    std::string label;             // "micro-batch 4, 2 stages"
-    std::string sentence;          // "Micro-batch 4, 2 stages: 13 % more tokens per second, 71.2 of 80 GB"
+    std::string label; // "micro-batch 4, 2 stages"
+    std::string sentence; // "Micro-batch 4, 2 stages: 13 % more tokens per second, 71.2 of 80 GB"
     PlanPtr plan;
-    double gain = 0;               // of tokens a second: 0.13
+    double gain = 0; // of tokens a second: 0.13
     double tokensPerSecond = 0;
     std::int64_t device = 0, capacity = 0;
 };
 
 struct Purchases {
-    std::vector<Purchase> offers;  // most gain first; none below kLeastGain
+    std::vector<Purchase> offers; // most gain first; none below kLeastGain
     int evaluated = 0, tooLarge = 0;
     bool isCancelled = false;
 };
 
 inline constexpr double kLeastGain = 0.005;
 
-[[nodiscard]] Purchases headroomSuggestions(const PlanPtr &plan, const Catalogue &catalogue, EvaluationWorkspace &workspace,
-                                       std::stop_token stop = {}, std::size_t most = 8);
+[[nodiscard]] Purchases headroomSuggestions(const PlanPtr &plan, const Catalogue &catalogue,
+    EvaluationWorkspace &workspace, std::stop_token stop = {}, std::size_t most = 8);
 
 } // namespace trainyard

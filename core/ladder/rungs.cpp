@@ -23,7 +23,10 @@ int smallestNode(const Cluster &cluster)
 class Ladder {
 public:
     Ladder(const Plan &plan, const ModelSpec &model, const StackSpec &stack)
-        : m_plan(plan), m_model(model), m_stack(stack), m_hasDrives(allHaveDrives(plan.cluster))
+        : m_plan(plan)
+        , m_model(model)
+        , m_stack(stack)
+        , m_hasDrives(allHaveDrives(plan.cluster))
     {
     }
 
@@ -41,36 +44,42 @@ public:
 
 private:
     template <class Apply>
-    void add(bool isNews, const char *id, std::string name, const char *price, RungCost cost, Apply apply, RungAim aim = RungAim::Other)
+    void add(bool isNews, const char *id, std::string name, const char *price, RungCost cost, Apply apply,
+        RungAim aim = RungAim::Other)
     {
         if (isNews)
-            m_rungs.push_back({id, std::move(name), price, cost, std::move(apply), aim});
+            m_rungs.push_back({ id, std::move(name), price, cost, std::move(apply), aim });
     }
 
     void free()
     {
         const Degrees p = degreesOf(m_plan);
-        add(refusesSharding(m_plan, m_stack), "zero-1", "ZeRO-1: the stack refuses more in a pipeline", "gradients and weights stay whole", RungCost::Nothing,
-            [](Plan &next) { next.parallelism.zeroStage = 1; });
+        add(refusesSharding(m_plan, m_stack), "zero-1", "ZeRO-1: the stack refuses more in a pipeline",
+            "gradients and weights stay whole", RungCost::Nothing, [](Plan &next) { next.parallelism.zeroStage = 1; });
         add(p.tensor > 1 && !p.isSequenceParallel, "sequence-parallel", "Split norms and dropout along the sequence",
-            "a gather and a scatter move what the all-reduce moved", RungCost::Nothing, [](Plan &next) { next.parallelism.sequenceParallel.reset(); });
-        add(p.zeroStage < 1, "zero-1", "Shard optimizer states (ZeRO-1)", "a scatter and a gather move what the all-reduce moved",
-            RungCost::Nothing, [](Plan &next) { next.parallelism.zeroStage = 1; });
+            "a gather and a scatter move what the all-reduce moved", RungCost::Nothing,
+            [](Plan &next) { next.parallelism.sequenceParallel.reset(); });
+        add(p.zeroStage < 1, "zero-1", "Shard optimizer states (ZeRO-1)",
+            "a scatter and a gather move what the all-reduce moved", RungCost::Nothing,
+            [](Plan &next) { next.parallelism.zeroStage = 1; });
     }
 
     void recompute()
     {
         const MemoryStrategy &memory = m_plan.memory;
         const bool isFull = memory.recompute == Recompute::Full && !memory.recomputeLayers;
-        add(memory.recompute == Recompute::None && !m_stack.flashAttention, "recompute-attention", "Recompute the attention core (selective)",
-            "its products run once more", RungCost::Compute, [](Plan &next) { next.memory.recompute = Recompute::Selective; });
-        add(!isFull && !memory.recomputeNorms, "recompute-norms", "Recompute norms", "one pass over the norms' inputs more",
-            RungCost::Compute, [](Plan &next) { next.memory.recomputeNorms = true; });
-        add(!isFull && !memory.recomputeActivationFunction, "recompute-activation", "Recompute activation functions",
-            "one pass over the MLP's inner tensors more", RungCost::Compute, [](Plan &next) { next.memory.recomputeActivationFunction = true; });
-        add(memory.recompute == Recompute::None && m_stack.flashAttention && m_stack.operatorLevelSelective, "recompute-selective",
-            "Recompute every second product (selective)", "half the products run once more", RungCost::Compute,
+        add(memory.recompute == Recompute::None && !m_stack.flashAttention, "recompute-attention",
+            "Recompute the attention core (selective)", "its products run once more", RungCost::Compute,
             [](Plan &next) { next.memory.recompute = Recompute::Selective; });
+        add(!isFull && !memory.recomputeNorms, "recompute-norms", "Recompute norms",
+            "one pass over the norms' inputs more", RungCost::Compute,
+            [](Plan &next) { next.memory.recomputeNorms = true; });
+        add(!isFull && !memory.recomputeActivationFunction, "recompute-activation", "Recompute activation functions",
+            "one pass over the MLP's inner tensors more", RungCost::Compute,
+            [](Plan &next) { next.memory.recomputeActivationFunction = true; });
+        add(memory.recompute == Recompute::None && m_stack.flashAttention && m_stack.operatorLevelSelective,
+            "recompute-selective", "Recompute every second product (selective)", "half the products run once more",
+            RungCost::Compute, [](Plan &next) { next.memory.recompute = Recompute::Selective; });
     }
 
     void activations()
@@ -78,71 +87,92 @@ private:
         const bool keepsActivations = m_plan.memory.activationOffload == ActivationOffload::None;
         const auto leave = [](ActivationOffload target) {
             return [target](Plan &next) {
-                if (next.memory.activationOffload == ActivationOffload::None)   // not where a rung before sent them elsewhere
+                if (next.memory.activationOffload
+                    == ActivationOffload::None) // not where a rung before sent them elsewhere
                     next.memory.activationOffload = target;
             };
         };
-        add(keepsActivations && m_hasDrives, "activations-drives", "Activations on drives (SSDTrain)", "drives wear out; what does not fit their bandwidth stays",
-            RungCost::Traffic, leave(ActivationOffload::Ssd));
-        add(keepsActivations, "activations-host", "Activations in host memory", "what does not fit the bandwidth of PCIe stays",
-            RungCost::Traffic, leave(ActivationOffload::Host));
+        add(keepsActivations && m_hasDrives, "activations-drives", "Activations on drives (SSDTrain)",
+            "drives wear out; what does not fit their bandwidth stays", RungCost::Traffic,
+            leave(ActivationOffload::Ssd));
+        add(keepsActivations, "activations-host", "Activations in host memory",
+            "what does not fit the bandwidth of PCIe stays", RungCost::Traffic, leave(ActivationOffload::Host));
     }
 
     void sharding()
     {
         const Degrees p = degreesOf(m_plan);
-        const auto gains = [&](int zero) {   // in a pipeline gradients and weights may stay whole whatever is sharded
+        const auto gains = [&](int zero) { // in a pipeline gradients and weights may stay whole whatever is sharded
             Plan next = m_plan;
             next.parallelism.zeroStage = zero;
             const bool isOffered = p.pipeline == 1 || !(m_stack.shardsOptimizerOnly || m_stack.refusesShardedPipelines);
             return isOffered && shardExchange(next, m_stack) != ShardExchange::Once;
         };
-        add(p.zeroStage < 2 && gains(2), "zero-2", "Shard gradients too (ZeRO-2)",
-            p.pipeline == 1 ? "every micro-batch scatters its gradients" : "every run of micro-batches scatters its gradients", RungCost::Traffic,
-            [](Plan &next) { next.parallelism.zeroStage = std::max(2, next.parallelism.zeroStage); }, RungAim::ShardGradients);
+        add(
+            p.zeroStage < 2 && gains(2), "zero-2", "Shard gradients too (ZeRO-2)",
+            p.pipeline == 1 ? "every micro-batch scatters its gradients"
+                            : "every run of micro-batches scatters its gradients",
+            RungCost::Traffic, [](Plan &next) { next.parallelism.zeroStage = std::max(2, next.parallelism.zeroStage); },
+            RungAim::ShardGradients);
         const MemoryStrategy &memory = m_plan.memory;
         const bool isFull = memory.recompute == Recompute::Full && !memory.recomputeLayers;
-        add(!isFull, "recompute-full", "Recompute every layer", "every forward runs a second time", RungCost::Compute, [](Plan &next) {
-            next.memory.recompute = Recompute::Full;
-            next.memory.recomputeLayers.reset();
-        }, RungAim::RecomputeLayers);
-        add(m_plan.workload.microBatch > 1, "micro-batch-1", "Micro-batch 1", "smaller products, more of them", RungCost::Kernels,
-            [](Plan &next) { next.workload.microBatch = 1; });
-        add(p.zeroStage < 3 && gains(3), "zero-3", "Shard weights too (ZeRO-3)",
-            p.pipeline == 1 ? "every micro-batch gathers the weights twice" : "every run of micro-batches gathers the weights", RungCost::Traffic,
-            [](Plan &next) { next.parallelism.zeroStage = 3; }, RungAim::ShardGradients);
+        add(
+            !isFull, "recompute-full", "Recompute every layer", "every forward runs a second time", RungCost::Compute,
+            [](Plan &next) {
+                next.memory.recompute = Recompute::Full;
+                next.memory.recomputeLayers.reset();
+            },
+            RungAim::RecomputeLayers);
+        add(m_plan.workload.microBatch > 1, "micro-batch-1", "Micro-batch 1", "smaller products, more of them",
+            RungCost::Kernels, [](Plan &next) { next.workload.microBatch = 1; });
+        add(
+            p.zeroStage < 3 && gains(3), "zero-3", "Shard weights too (ZeRO-3)",
+            p.pipeline == 1 ? "every micro-batch gathers the weights twice"
+                            : "every run of micro-batches gathers the weights",
+            RungCost::Traffic, [](Plan &next) { next.parallelism.zeroStage = 3; }, RungAim::ShardGradients);
     }
 
     void offload()
     {
         const MemoryStrategy &memory = m_plan.memory;
-        add(memory.optimizerOffload == OptimizerOffload::None, "optimizer-host", "Optimizer states in host memory (ZeRO-Offload)",
+        add(
+            memory.optimizerOffload == OptimizerOffload::None, "optimizer-host",
+            "Optimizer states in host memory (ZeRO-Offload)",
             "the processors do the update, gradients and weights cross PCIe", RungCost::Traffic,
             [](Plan &next) { next.memory.optimizerOffload = OptimizerOffload::Host; }, RungAim::MoveStates);
-        add(memory.optimizerOffload != OptimizerOffload::Ssd && m_hasDrives, "optimizer-drives", "Optimizer states on drives (ZeRO-Infinity)",
-            "the update waits for drives to read and write them", RungCost::Traffic,
-            [](Plan &next) { next.memory.optimizerOffload = OptimizerOffload::Ssd; }, RungAim::MoveStates);
+        add(
+            memory.optimizerOffload != OptimizerOffload::Ssd && m_hasDrives, "optimizer-drives",
+            "Optimizer states on drives (ZeRO-Infinity)", "the update waits for drives to read and write them",
+            RungCost::Traffic, [](Plan &next) { next.memory.optimizerOffload = OptimizerOffload::Ssd; },
+            RungAim::MoveStates);
         const bool canShard = degreesOf(m_plan).pipeline == 1 || !m_stack.refusesShardedPipelines;
-        add(memory.parameterOffload == ParameterOffload::None && canShard, "parameters-host", "Parameters in host memory (ZeRO-Infinity)",
-            "every micro-batch fetches the weights over PCIe", RungCost::Traffic, [](Plan &next) {
+        add(
+            memory.parameterOffload == ParameterOffload::None && canShard, "parameters-host",
+            "Parameters in host memory (ZeRO-Infinity)", "every micro-batch fetches the weights over PCIe",
+            RungCost::Traffic,
+            [](Plan &next) {
                 next.memory.parameterOffload = ParameterOffload::Host;
                 if (next.memory.optimizerOffload == OptimizerOffload::None)
                     next.memory.optimizerOffload = OptimizerOffload::Host;
                 next.parallelism.zeroStage = 3;
-            }, RungAim::MoveStates);
-        add(memory.parameterOffload != ParameterOffload::Ssd && m_hasDrives && canShard, "parameters-drives", "Parameters and optimizer states on drives (ZeRO-Infinity)",
-            "every micro-batch reads the weights from drives", RungCost::Traffic, [](Plan &next) {
+            },
+            RungAim::MoveStates);
+        add(
+            memory.parameterOffload != ParameterOffload::Ssd && m_hasDrives && canShard, "parameters-drives",
+            "Parameters and optimizer states on drives (ZeRO-Infinity)",
+            "every micro-batch reads the weights from drives", RungCost::Traffic,
+            [](Plan &next) {
                 next.memory.parameterOffload = ParameterOffload::Ssd;
                 next.memory.optimizerOffload = OptimizerOffload::Ssd;
                 next.parallelism.zeroStage = 3;
-            }, RungAim::MoveStates);
+            },
+            RungAim::MoveStates);
     }
 
     void numerics()
     {
-        add(m_plan.workload.optimizer == Optimizer::Adam && m_plan.memory.optimizerOffload == OptimizerOffload::None, "adam-8bit",
-            "Moments in 8 bits", "the optimizer rounds its moments", RungCost::Numerics,
-            [](Plan &next) {
+        add(m_plan.workload.optimizer == Optimizer::Adam && m_plan.memory.optimizerOffload == OptimizerOffload::None,
+            "adam-8bit", "Moments in 8 bits", "the optimizer rounds its moments", RungCost::Numerics, [](Plan &next) {
                 if (next.memory.optimizerOffload == OptimizerOffload::None)
                     next.workload.optimizer = Optimizer::Adam8bit;
             });
@@ -152,16 +182,17 @@ private:
     {
         const Degrees p = degreesOf(m_plan);
         for (int t = p.tensor * 2; t <= std::min(smallestNode(m_plan.cluster), 8) && m_model.heads % t == 0; t *= 2) {
-            add(true, t == p.tensor * 2 ? "tensor-2x" : "tensor-4x", "Tensor parallel " + std::to_string(t), "more exchange inside each layer, fewer replicas",
-                RungCost::Shape, [t](Plan &next) {
+            add(true, t == p.tensor * 2 ? "tensor-2x" : "tensor-4x", "Tensor parallel " + std::to_string(t),
+                "more exchange inside each layer, fewer replicas", RungCost::Shape, [t](Plan &next) {
                     next.parallelism.tensor = t;
                     next.parallelism.data.reset();
                 });
         }
-        for (const int factor : {2, 4}) {
+        for (const int factor : { 2, 4 }) {
             const int stages = p.pipeline * factor;
-            add(stages <= m_model.layers && m_plan.placement.stages.empty() && m_plan.placement.layers.empty(), factor == 2 ? "stages-2x" : "stages-4x",
-                std::to_string(stages) + " pipeline stages", "a longer bubble, fewer replicas", RungCost::Shape, [stages](Plan &next) {
+            add(stages <= m_model.layers && m_plan.placement.stages.empty() && m_plan.placement.layers.empty(),
+                factor == 2 ? "stages-2x" : "stages-4x", std::to_string(stages) + " pipeline stages",
+                "a longer bubble, fewer replicas", RungCost::Shape, [stages](Plan &next) {
                     next.parallelism.pipeline = stages;
                     next.parallelism.data.reset();
                 });

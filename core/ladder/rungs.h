@@ -1,7 +1,7 @@
 #pragma once
 // SPDX-License-Identifier: GPL-3.0-or-later
-// The rungs of the memory ladder: every change of a plan that lowers what its GPUs hold, in the order of what it costs, from
-// those that are free to those that change what is trained or how the GPUs are cut. Pure functions.
+// The rungs of the memory ladder: every change of a plan that lowers what its GPUs hold, in the order of what it costs,
+// from those that are free to those that change what is trained or how the GPUs are cut. Pure functions.
 
 #include "core/plan/plan.h"
 #include "core/workload/model_spec.h"
@@ -19,9 +19,9 @@ enum class RungCost : std::uint8_t { Nothing, Compute, Traffic, Kernels, Numeric
 enum class RungAim : std::uint8_t { Other, RecomputeLayers, ShardGradients, MoveStates };
 
 struct Rung {
-    std::string id;                // "zero-1"
-    std::string name;              // "Shard optimizer states (ZeRO-1)"
-    std::string price;             // what it costs, in words: "the same traffic as an all-reduce"
+    std::string id; // "zero-1"
+    std::string name; // "Shard optimizer states (ZeRO-1)"
+    std::string price; // what it costs, in words: "the same traffic as an all-reduce"
     RungCost cost = RungCost::Nothing;
     std::function<void(Plan &)> apply;
     RungAim aim = RungAim::Other;

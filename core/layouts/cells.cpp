@@ -33,10 +33,13 @@ double ratioOf(const Workload &workload, const PipelineClass &pipelines, StageCo
     std::vector<WanLinkUse> ignored(workload.plan->cluster.wanLinks.size());
     double slowestHop = 0, slowestForward = 0;
     for (std::size_t stage = 0; stage < pipelines.locations.size(); ++stage) {
-        slowestForward = std::max(slowestForward, coster.wholeStage(pipelines, int(stage)).chunks.front().forward.total().value);
+        slowestForward =
+            std::max(slowestForward, coster.wholeStage(pipelines, int(stage)).chunks.front().forward.total().value);
         if (stage + 1 < pipelines.locations.size() && crosses(pipelines, stage)) {
-            const BoundaryTimes boundary = boundaryTimes(workload, pipelines, int(stage), int(stage) + 1, coster.site(pipelines, int(stage)), ignored);
-            slowestHop = std::max({slowestHop, toSeconds(boundary.serialization[0]).value, toSeconds(boundary.serialization[1]).value});
+            const BoundaryTimes boundary = boundaryTimes(
+                workload, pipelines, int(stage), int(stage) + 1, coster.site(pipelines, int(stage)), ignored);
+            slowestHop = std::max(
+                { slowestHop, toSeconds(boundary.serialization[0]).value, toSeconds(boundary.serialization[1]).value });
         }
     }
     return slowestForward > 0 ? slowestHop / slowestForward : 0;
@@ -47,7 +50,7 @@ int nodesAtCrossings(const Workload &workload, const PipelineClass &pipelines, i
 {
     int nodes = count;
     for (std::size_t stage = 0; stage + 1 < pipelines.locations.size(); ++stage)
-        for (const StageLocation location : {pipelines.locations[stage], pipelines.locations[stage + 1]})
+        for (const StageLocation location : { pipelines.locations[stage], pipelines.locations[stage + 1] })
             if (crosses(pipelines, stage))
                 nodes = std::min(nodes, std::max(1, count / pipelinesPerNode(workload, location)));
     return nodes;
@@ -62,10 +65,10 @@ struct Alike {
     {
         for (const PipelineClass *c : classes) {
             if (i < c->pipelines)
-                return {c, c->firstPipeline + i};
+                return { c, c->firstPipeline + i };
             i -= c->pipelines;
         }
-        return {classes.back(), classes.back()->firstPipeline};
+        return { classes.back(), classes.back()->firstPipeline };
     }
 };
 
@@ -73,22 +76,23 @@ std::vector<Alike> groupAlike(const std::vector<PipelineClass> &classes)
 {
     std::vector<Alike> groups;
     for (const PipelineClass &c : classes) {
-        auto group = std::ranges::find_if(groups, [&](const Alike &g) { return g.classes.front()->locations == c.locations; });
+        auto group =
+            std::ranges::find_if(groups, [&](const Alike &g) { return g.classes.front()->locations == c.locations; });
         if (group == groups.end())
-            group = groups.insert(groups.end(), Alike{});
+            group = groups.insert(groups.end(), Alike {});
         group->classes.push_back(&c);
         group->pipelines += c.pipelines;
     }
     return groups;
 }
 
-/// Deals pipelines to cells of at most `size`, as equal as they can be: pipeline i to cell i mod cells, so that those with a
-/// micro-batch more are spread, and members of a cell lie as far from each other as they can. Cells that come out alike
-/// share their members.
+/// Deals pipelines to cells of at most `size`, as equal as they can be: pipeline i to cell i mod cells, so that those
+/// with a micro-batch more are spread, and members of a cell lie as far from each other as they can. Cells that come
+/// out alike share their members.
 void addMembers(std::vector<PipelineClass> &memberClasses, const Alike &of, int size)
 {
     const int cells = (of.pipelines + size - 1) / size;
-    std::set<int> cuts{0, of.pipelines % cells};   // cells before and after these differ
+    std::set<int> cuts { 0, of.pipelines % cells }; // cells before and after these differ
     int classEnd = 0;
     for (const PipelineClass *c : of.classes)
         cuts.insert((classEnd += c->pipelines) % cells);

@@ -33,7 +33,7 @@ void addPipelinesAcross(Placements &out, const Workload &workload, int most)
     const Plan &plan = *workload.plan;
     const auto addOne = [&](Layout layout) {
         if (layout.data > 0)
-            out.found.push_back({std::move(layout), 0, true});
+            out.found.push_back({ std::move(layout), 0, true });
         else
             out.unplaced = std::move(layout);
     };
@@ -50,14 +50,14 @@ void addPipelinesAcross(Placements &out, const Workload &workload, int most)
     const auto isOpen = [](int stages) { return stages > 0; };
     if (std::ranges::count_if(room.holds, isOpen) == 1) {
         const auto only = std::ranges::find_if(room.holds, isOpen);
-        return addOne(placeBlocks(workload, {{int(only - room.holds.begin()), room.stages}}, data));
+        return addOne(placeBlocks(workload, { { int(only - room.holds.begin()), room.stages } }, data));
     }
     const SearchTimes times = searchTimes(workload, data);
-    FoundBlocks found = searchBlocks(times, {.most = most});
+    FoundBlocks found = searchBlocks(times, { .most = most });
     if (found.blocks.empty())
-        found = searchBlocks(times, {.sizes = BlockSizes::Any, .most = most});
+        found = searchBlocks(times, { .sizes = BlockSizes::Any, .most = most });
     for (BoundedBlocks &candidate : found.blocks)
-        out.found.push_back({placeBlocks(workload, candidate.blocks, data), candidate.seconds, candidate.mayFit});
+        out.found.push_back({ placeBlocks(workload, candidate.blocks, data), candidate.seconds, candidate.mayFit });
 }
 
 /// One pipeline in each datacenter that holds any, by the slowest of them.
@@ -77,13 +77,14 @@ void addWholePipelines(Placements &out, const Workload &workload, int most)
         times.microBatches = times.fewest = totalMicroBatches(*workload.plan) / layout.data;
         for (const PipelineClass &c : layout.classes)
             if (!times.sites.empty())
-                bound = std::max(bound, boundBlocks(times, {{c.locations.front().datacenter, times.stages}}).seconds);
-        out.found.push_back({std::move(layout), bound, true});
+                bound =
+                    std::max(bound, boundBlocks(times, { { c.locations.front().datacenter, times.stages } }).seconds);
+        out.found.push_back({ std::move(layout), bound, true });
     }
 }
 
-/// What replicas in different datacenters have to exchange in an iteration takes that long at least: whole pipelines', or that
-/// of copies of the model whose stages lie apart.
+/// What replicas in different datacenters have to exchange in an iteration takes that long at least: whole pipelines',
+/// or that of copies of the model whose stages lie apart.
 void addExchanges(Placements &placements, const Workload &workload)
 {
     Workload scratch = workload;
@@ -131,7 +132,7 @@ Placements placements(const Workload &workload, int most)
 
 Layout place(const Workload &workload, PlacementMode mode)
 {
-    Placements all = placed(workload, {mode}, 1);
+    Placements all = placed(workload, { mode }, 1);
     return all.found.empty() ? std::move(all.unplaced) : std::move(all.found.front().layout);
 }
 

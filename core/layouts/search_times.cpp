@@ -30,7 +30,8 @@ std::vector<int> unlikePools(const std::vector<Pool> &pools)
 {
     std::vector<int> unlike;
     for (int p = 0; p < int(pools.size()); ++p)
-        if (std::ranges::none_of(unlike, [&](int known) { return areAlike(pools[std::size_t(known)], pools[std::size_t(p)]); }))
+        if (std::ranges::none_of(
+                unlike, [&](int known) { return areAlike(pools[std::size_t(known)], pools[std::size_t(p)]); }))
             unlike.push_back(p);
     return unlike;
 }
@@ -38,17 +39,24 @@ std::vector<int> unlikePools(const std::vector<Pool> &pools)
 class Bounds {
 public:
     Bounds(const Workload &workload, int data, const std::vector<std::array<double, 2>> *usdPerGb)
-        : m_workload(workload), m_plan(*workload.plan), m_schedule(traitsOf(m_plan.schedule)), m_usdPerGb(usdPerGb), m_data(data), m_book(workload), m_times(searchRoom(workload, data))
+        : m_workload(workload)
+        , m_plan(*workload.plan)
+        , m_schedule(traitsOf(m_plan.schedule))
+        , m_usdPerGb(usdPerGb)
+        , m_data(data)
+        , m_book(workload)
+        , m_times(searchRoom(workload, data))
     {
         m_workload.layout = {};
         m_workload.layout.data = data;
         m_workload.layout.chunks = splitLayers(workload.model, workload.degrees.pipeline, workload.degrees.chunks,
-                                               m_schedule.placement, m_plan.placement.layers);
+            m_schedule.placement, m_plan.placement.layers);
     }
 
     SearchTimes run()
     {
-        const int total = totalMicroBatches(m_plan), chunks = m_workload.degrees.programChunks(), copies = m_workload.degrees.copies;
+        const int total = totalMicroBatches(m_plan), chunks = m_workload.degrees.programChunks(),
+                  copies = m_workload.degrees.copies;
         const ChunkPlacement placement = m_schedule.placement;
         const bool isSliced = m_schedule.isSliced();
         m_times.microBatches = (total + m_data - 1) / m_data;
@@ -88,7 +96,7 @@ private:
         for (const int p : unlikePools(pools)) {
             if (stages.empty() || !m_book.holdsGroups(d, p))
                 continue;
-            addPool(stages, {d, p}, isFirst);
+            addPool(stages, { d, p }, isFirst);
             isFirst = false;
         }
         m_times.sites.push_back(std::move(stages));
@@ -100,11 +108,14 @@ private:
 
     void addPool(std::vector<StageBound> &stages, StageLocation location, bool isFirst)
     {
-        m_workload.layout.classes = {PipelineClass{0, m_data, m_times.microBatches, std::vector<StageLocation>(stages.size(), location)}};
+        m_workload.layout.classes = { PipelineClass {
+            0, m_data, m_times.microBatches, std::vector<StageLocation>(stages.size(), location) } };
         StageCoster coster(m_workload);
         const bool isMadeOfLayers = m_workload.source.hasLayers && !m_schedule.isSliced();
-        const StageCoster::Parts parts = isMadeOfLayers ? coster.parts(m_workload.layout.classes.front(), 0) : StageCoster::Parts{};
-        const double usd = m_usdPerGb ? usdPerGpuHour(m_workload, location, 0) / 3600 * m_workload.degrees.gpusOfStage() * m_data : 0;
+        const StageCoster::Parts parts =
+            isMadeOfLayers ? coster.parts(m_workload.layout.classes.front(), 0) : StageCoster::Parts {};
+        const double usd =
+            m_usdPerGb ? usdPerGpuHour(m_workload, location, 0) / 3600 * m_workload.degrees.gpusOfStage() * m_data : 0;
         for (int s = 0; s < int(stages.size()); ++s) {
             const StageBound here = isMadeOfLayers ? computed(parts, s) : ofChunks(coster, s);
             const bool mayFit = !m_workload.source.hasMemory || roomForMicroBatches(m_workload, s, 1) > 0;
@@ -134,7 +145,8 @@ private:
         const std::size_t ofOne = isSliced ? 0 : costs.chunks.size() / std::size_t(m_workload.degrees.copies);
         StageBound bound;
         for (std::size_t c = 0; c < costs.chunks.size(); ++c)
-            add(bound, costs.chunks[c], c, ofOne, stage > 0 && stage + 1 < m_times.stages);   // which of them is last the placement says
+            add(bound, costs.chunks[c], c, ofOne,
+                stage > 0 && stage + 1 < m_times.stages); // which of them is last the placement says
         return finished(bound);
     }
 
@@ -163,7 +175,8 @@ private:
         const bool isPaired = m_schedule.pairs;
         const bool isSplit = m_schedule.splitsBackward;
         const double forward = least(chunk.forward, isPaired), weight = least(chunk.weightGrad, isPaired);
-        const double gradient = least(chunk.inputGrad, isPaired) + (isSplit ? 0 : weight) + (recomputes ? least(chunk.recompute, isPaired) : 0);
+        const double gradient = least(chunk.inputGrad, isPaired) + (isSplit ? 0 : weight)
+            + (recomputes ? least(chunk.recompute, isPaired) : 0);
         if (number < ofOne) {
             bound.forward += forward;
             bound.gradient += gradient;
@@ -186,17 +199,20 @@ private:
 
     [[nodiscard]] bool isAlike(int a, int b) const
     {
-        const Datacenter &x = m_plan.cluster.datacenters[std::size_t(a)], &y = m_plan.cluster.datacenters[std::size_t(b)];
-        return x.pools.size() == 1 && y.pools.size() == 1 && areAlike(x.pools.front(), y.pools.front()) && x.fabric == y.fabric
-            && x.fabricGbpsPerGpu == y.fabricGbpsPerGpu && x.fabricMeasuredGBps == y.fabricMeasuredGBps;
+        const Datacenter &x = m_plan.cluster.datacenters[std::size_t(a)],
+                         &y = m_plan.cluster.datacenters[std::size_t(b)];
+        return x.pools.size() == 1 && y.pools.size() == 1 && areAlike(x.pools.front(), y.pools.front())
+            && x.fabric == y.fabric && x.fabricGbpsPerGpu == y.fabricGbpsPerGpu
+            && x.fabricMeasuredGBps == y.fabricMeasuredGBps;
     }
 
     void addHops(int d)
     {
         const Cluster &cluster = m_plan.cluster;
         const double context = m_workload.boundaryParts(), share = activationBits(m_plan).share();
-        const double memberClasses = m_plan.wan.sharing == WanSharing::Temporal ? std::max(1, m_plan.wan.cell.value_or(m_data)) : 1;
-        const double sliced = m_schedule.isSliced() ? 0 : 1;   // of the first slice nothing is known here
+        const double memberClasses =
+            m_plan.wan.sharing == WanSharing::Temporal ? std::max(1, m_plan.wan.cell.value_or(m_data)) : 1;
+        const double sliced = m_schedule.isSliced() ? 0 : 1; // of the first slice nothing is known here
         const double together = double(totalMicroBatches(m_plan)) / m_times.fewest;
         for (HopBound &hop : m_times.hops[std::size_t(d)]) {
             const WanLink &link = cluster.wanLinks[std::size_t(hop.link)];
@@ -216,7 +232,8 @@ private:
                 }
             }
         }
-        std::ranges::stable_sort(m_times.hops[std::size_t(d)], {}, [](const HopBound &hop) { return hop.latency + hop.serialization[0]; });
+        std::ranges::stable_sort(
+            m_times.hops[std::size_t(d)], {}, [](const HopBound &hop) { return hop.latency + hop.serialization[0]; });
     }
 
     /// Of the pools on either side, whose nodes and NICs may differ.
@@ -226,7 +243,7 @@ private:
         const auto &datacenters = m_plan.cluster.datacenters;
         for (const int p : unlikePools(datacenters[std::size_t(from)].pools))
             for (const int q : unlikePools(datacenters[std::size_t(to)].pools))
-                best = std::max(best, shareOfPair(m_workload, link, {from, p}, {to, q}));
+                best = std::max(best, shareOfPair(m_workload, link, { from, p }, { to, q }));
         return best;
     }
 

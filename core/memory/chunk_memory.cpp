@@ -15,15 +15,20 @@ namespace {
 class ChunkModel {
 public:
     explicit ChunkModel(const Workload &workload)
-        : m_work(workload), m_plan(*workload.plan), m_p(workload.degrees), m_stack(workload.stack), m_model(workload.model),
-          m_shape(activationShape(workload)), m_weight(weightBytes(m_plan.workload.precision)),
-          m_dense(layerActivations(m_model, false, m_shape, m_stack)),
-          m_expert(m_model.isMoe() ? layerActivations(m_model, true, m_shape, m_stack) : LayerActivations{})
+        : m_work(workload)
+        , m_plan(*workload.plan)
+        , m_p(workload.degrees)
+        , m_stack(workload.stack)
+        , m_model(workload.model)
+        , m_shape(activationShape(workload))
+        , m_weight(weightBytes(m_plan.workload.precision))
+        , m_dense(layerActivations(m_model, false, m_shape, m_stack))
+        , m_expert(m_model.isMoe() ? layerActivations(m_model, true, m_shape, m_stack) : LayerActivations {})
     {
         ActivationShape kept = m_shape;
         kept.recompute = Recompute::None;
         m_denseKept = layerActivations(m_model, false, kept, m_stack);
-        m_expertKept = m_model.isMoe() ? layerActivations(m_model, true, kept, m_stack) : LayerActivations{};
+        m_expertKept = m_model.isMoe() ? layerActivations(m_model, true, kept, m_stack) : LayerActivations {};
         m_tokens = m_shape.sequence * m_shape.microBatch / m_shape.context;
         m_hidden = m_tokens * m_shape.elementBytes * m_model.hidden;
         m_hiddenShare = m_hidden / (m_shape.sequenceParallel ? m_shape.tensor : 1);
@@ -35,14 +40,17 @@ public:
     {
         ChunkMemory m;
         const int dense = chunk.layers - chunk.expertLayers;
-        const auto sum = [&](double LayerActivations::*part) { return dense * m_dense.*part + chunk.expertLayers * m_expert.*part; };
+        const auto sum = [&](double LayerActivations::*part) {
+            return dense * m_dense.*part + chunk.expertLayers * m_expert.*part;
+        };
         if (chunk.hasEmbedding && m_stack.storesDropoutMasks)
             m.ends += m_hiddenShare / m_shape.elementBytes;
         if (!chunk.hasHead && m_stack.keepsStageOutputs && m_p.pipeline > 1)
             m.ends += m_hiddenShare;
         m.kept = sum(&LayerActivations::kept);
-        if (m_shape.recompute == Recompute::Full)   // the others keep theirs
-            m.kept += (dense - recomputed.dense) * (m_denseKept.kept - m_dense.kept) + (chunk.expertLayers - recomputed.experts) * (m_expertKept.kept - m_expert.kept);
+        if (m_shape.recompute == Recompute::Full) // the others keep theirs
+            m.kept += (dense - recomputed.dense) * (m_denseKept.kept - m_dense.kept)
+                + (chunk.expertLayers - recomputed.experts) * (m_expertKept.kept - m_expert.kept);
         m.whole = sum(&LayerActivations::whole);
         if (chunk.layers > 0 && freesStageInput(m_work)) {
             m.kept -= m_hiddenShare * m_shape.keptShare;
@@ -72,13 +80,13 @@ private:
     void addLoss(ChunkMemory &m) const
     {
         const double logits = m_logits * std::min(m_stack.lossKeptBytesPerElement, m_stack.logitsBytesPerElement);
-        m.loss = logits + 2 * m_hiddenShare;   // and the final norm's input and output
+        m.loss = logits + 2 * m_hiddenShare; // and the final norm's input and output
         m.forward.logits = lossPeak() - logits;
     }
 
     [[nodiscard]] Workspace backward(const StageChunk &chunk, const ChunkMemory &m, bool recomputes) const
     {
-        Workspace worst = chunk.layers > 0 ? layers(chunk, m, recomputes) : Workspace{};
+        Workspace worst = chunk.layers > 0 ? layers(chunk, m, recomputes) : Workspace {};
         const auto consider = [&](const Workspace &other) {
             if (other.total() > worst.total())
                 worst = other;
@@ -106,15 +114,19 @@ private:
             return t;
         };
         const Workspace dense = workspace(m_dense, false), expert = workspace(m_expert, true);
-        const bool takesExpert = chunk.expertLayers == chunk.layers || (chunk.expertLayers > 0 && expert.total() > dense.total());
+        const bool takesExpert =
+            chunk.expertLayers == chunk.layers || (chunk.expertLayers > 0 && expert.total() > dense.total());
         return takesExpert ? expert : dense;
     }
 
     [[nodiscard]] double layerWeightGradients(bool isExpert) const
     {
-        if (m_p.zeroStage >= 3 && shardExchange(m_plan, m_stack) == ShardExchange::InLayers) {   // a layer's, and their copy in the precision of the reduction
+        if (m_p.zeroStage >= 3
+            && shardExchange(m_plan, m_stack)
+                == ShardExchange::InLayers) { // a layer's, and their copy in the precision of the reduction
             const LayerParameters layer = layerParameters(m_model, isExpert);
-            const double elements = (layer.attention + layer.mlp) / m_p.tensor + layer.experts / (m_p.expert * m_p.expertTensor);
+            const double elements =
+                (layer.attention + layer.mlp) / m_p.tensor + layer.experts / (m_p.expert * m_p.expertTensor);
             return elements * (m_weight + m_stack.gradientBytes);
         }
         return m_stack.keepsWeightGradientBuffers ? 0 : m_weight * largestMatrixElements(m_model, m_p.tensor);
@@ -127,7 +139,7 @@ private:
         if (!m_stack.backwardTemporaries)
             return t;
         t.logits = m_shape.elementBytes * m_logits + 2 * m_hiddenShare - m.loss;
-        t.gradients = m_hidden * (m_shape.sequenceParallel && m_p.tensor > 1 ? 2 : 1);   // and the gathered input
+        t.gradients = m_hidden * (m_shape.sequenceParallel && m_p.tensor > 1 ? 2 : 1); // and the gathered input
         t.weightGradients = m_weight * double(m_model.vocab) * m_model.hidden / m_p.tensor;
         return t;
     }
@@ -154,19 +166,21 @@ private:
     ActivationShape m_shape;
     double m_weight;
     LayerActivations m_dense, m_expert;
-    LayerActivations m_denseKept, m_expertKept;   // of layers that full recomputation leaves out
+    LayerActivations m_denseKept, m_expertKept; // of layers that full recomputation leaves out
     double m_tokens = 0;
-    double m_hidden = 0, m_hiddenShare = 0;   // bytes of one hidden tensor, whole and as a tensor rank holds it
-    double m_logits = 0;           // vocabulary elements of a rank
+    double m_hidden = 0, m_hiddenShare = 0; // bytes of one hidden tensor, whole and as a tensor rank holds it
+    double m_logits = 0; // vocabulary elements of a rank
 };
 
 /// Of 1 / slices of the tokens: all but the gradients of weights.
 ChunkMemory sliced(ChunkMemory m, int slices)
 {
-    for (double ChunkMemory::*part : {&ChunkMemory::kept, &ChunkMemory::whole, &ChunkMemory::ends, &ChunkMemory::loss, &ChunkMemory::forWeightGrads})
+    for (double ChunkMemory::*part : { &ChunkMemory::kept, &ChunkMemory::whole, &ChunkMemory::ends, &ChunkMemory::loss,
+             &ChunkMemory::forWeightGrads })
         m.*part /= slices;
-    for (Workspace *workspace : {&m.forward, &m.backward, &m.sparedBackward, &m.atHead, &m.atLayers, &m.atEmbedding})
-        for (double Workspace::*part : {&Workspace::kept, &Workspace::logits, &Workspace::recomputed, &Workspace::gradients})
+    for (Workspace *workspace : { &m.forward, &m.backward, &m.sparedBackward, &m.atHead, &m.atLayers, &m.atEmbedding })
+        for (double Workspace::*part :
+            { &Workspace::kept, &Workspace::logits, &Workspace::recomputed, &Workspace::gradients })
             workspace->*part /= slices;
     return m;
 }
@@ -176,7 +190,8 @@ ChunkMemory sliced(ChunkMemory m, int slices)
 bool freesStageInput(const Workload &workload)
 {
     const Plan &plan = *workload.plan;
-    return workload.stack.freesStageInputs && workload.degrees.pipeline > 1 && plan.memory.recompute == Recompute::None && !plan.memory.recomputeNorms;
+    return workload.stack.freesStageInputs && workload.degrees.pipeline > 1 && plan.memory.recompute == Recompute::None
+        && !plan.memory.recomputeNorms;
 }
 
 std::vector<ChunkMemory> chunkMemory(const Workload &workload, int stage)
@@ -186,7 +201,7 @@ std::vector<ChunkMemory> chunkMemory(const Workload &workload, int stage)
     const std::vector<RecomputedLayers> recomputed = recomputedLayers(workload, stage);
     for (std::size_t c = 0; c < recomputed.size(); ++c)
         chunks.push_back(model.of(workload.layout.chunks[std::size_t(stage)][c], recomputed[c]));
-    if (traitsOf(workload.plan->schedule).isSliced())   // counted as equally long
+    if (traitsOf(workload.plan->schedule).isSliced()) // counted as equally long
         chunks.assign(std::size_t(workload.degrees.slices), sliced(chunks.front(), workload.degrees.slices));
     return chunks;
 }

@@ -14,7 +14,9 @@ double roomForMicroBatches(const Workload &workload, int stage, double share)
     const StackSpec &stack = workload.stack;
     double least = std::numeric_limits<double>::infinity();
     for (const RankSet &ranks : unlikeSets(workload, stage)) {
-        double room = (double(workload.gpu(ranks.at).memoryBytes) * share - stack.contextBytes - communicators(workload) * stack.communicatorBytes) / stack.fragmentation;
+        double room = (double(workload.gpu(ranks.at).memoryBytes) * share - stack.contextBytes
+                          - communicators(workload) * stack.communicatorBytes)
+            / stack.fragmentation;
         const StageStates states = stageStates(workload, ranks);
         room -= states.weights + states.gradients + states.optimizer;
         for (const auto &[name, bytes] : states.buffers)
@@ -32,8 +34,9 @@ LiveBound liveBound(std::span<const ChunkMemory> chunks, bool splitsBackward)
         bound.forWeightGrads += splitsBackward ? chunk.forWeightGrads : 0;
         bound.loss += chunk.loss;
         bound.whole += std::max(0.0, chunk.whole - chunk.kept);
-        bound.workspace = std::max({bound.workspace, chunk.forward.total(), chunk.backward.total(), chunk.sparedBackward.total(),
-                                    splitsBackward ? chunk.atLayers.total() + std::max(0.0, chunk.forWeightGrads - chunk.kept) : 0});
+        bound.workspace =
+            std::max({ bound.workspace, chunk.forward.total(), chunk.backward.total(), chunk.sparedBackward.total(),
+                splitsBackward ? chunk.atLayers.total() + std::max(0.0, chunk.forWeightGrads - chunk.kept) : 0 });
     }
     return bound;
 }
@@ -42,18 +45,20 @@ LiveBound liveBound(std::span<const ChunkMemory> chunks, bool splitsBackward)
 InFlightRoom inFlightRoom(const Workload &workload, double share)
 {
     constexpr int kMost = 1 << 20;
-    InFlightRoom result{{}, 0};
+    InFlightRoom result { {}, 0 };
     for (int stage = 0; stage < workload.degrees.pipeline; ++stage) {
         const std::vector<ChunkMemory> chunks = chunkMemory(workload, stage);
-        double kept = 0, forWeightGrads = 0;   // of a micro-batch
-        double workspace = 0;      // with the loss and the whole micro-batch of the operation's own chunk
+        double kept = 0, forWeightGrads = 0; // of a micro-batch
+        double workspace = 0; // with the loss and the whole micro-batch of the operation's own chunk
         for (const ChunkMemory &chunk : chunks) {
             kept += chunk.kept + chunk.ends;
             forWeightGrads += traitsOf(workload.plan->schedule).splitsBackward ? chunk.forWeightGrads : 0;
-            workspace = std::max(workspace, chunk.loss + chunk.whole - chunk.kept
-                                          + std::max({chunk.forward.total(), chunk.backward.total(), chunk.sparedBackward.total()}));
+            workspace = std::max(workspace,
+                chunk.loss + chunk.whole - chunk.kept
+                    + std::max({ chunk.forward.total(), chunk.backward.total(), chunk.sparedBackward.total() }));
         }
-        const double each = std::max(kept, forWeightGrads), room = roomForMicroBatches(workload, stage, share) - workspace;
+        const double each = std::max(kept, forWeightGrads),
+                     room = roomForMicroBatches(workload, stage, share) - workspace;
         result.microBatches.push_back(each > 0 ? int(std::clamp(room / each, 0.0, double(kMost))) : kMost);
         result.keptForWeightGrad = std::max(result.keptForWeightGrad, each > 0 ? forWeightGrads / each : 1);
     }

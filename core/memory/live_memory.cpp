@@ -10,7 +10,11 @@ namespace {
 /// The parts of what is held, up to the change that was the fullest.
 class Parts {
 public:
-    Parts(const OpMemory &memory, std::size_t fullest) : m_memory(memory), m_left(fullest + 1) {}
+    Parts(const OpMemory &memory, std::size_t fullest)
+        : m_memory(memory)
+        , m_left(fullest + 1)
+    {
+    }
 
     [[nodiscard]] bool isDone() const { return m_left == 0; }
     void start(const TaskClass &of)
@@ -49,7 +53,7 @@ private:
     const OpMemory &m_memory;
     std::size_t m_left;
     LiveBytes m_live, m_running;
-    double m_beside = 0;           // of what runs beside the operation
+    double m_beside = 0; // of what runs beside the operation
 };
 
 std::vector<Op> fullestOrder(const Program &program, int device)
@@ -66,14 +70,16 @@ void eachOp(const Program &program, int device, const OpMemory &memory, bool isR
 {
     KeptWhole kept(program, device, isRecomputing);
     const bool isAsWritten = program.rule != OrderRule::OpportunisticForward;
-    const std::vector<Op> reordered = isAsWritten ? std::vector<Op>{} : fullestOrder(program, device);
+    const std::vector<Op> reordered = isAsWritten ? std::vector<Op> {} : fullestOrder(program, device);
     const Op *paired = nullptr;
     for (const Op &op : isAsWritten ? program.order[std::size_t(device)] : reordered) {
         if (op.kind == OpKind::PairedForward) {
             paired = &op;
             continue;
         }
-        const std::uint32_t effect = paired ? memory.pair(paired->chunk, kept.isWhole(*paired), op.chunk, kept.isWhole(op)) : memory.op(op.chunk, kept.workOf(op));
+        const std::uint32_t effect = paired
+            ? memory.pair(paired->chunk, kept.isWhole(*paired), op.chunk, kept.isWhole(op))
+            : memory.op(op.chunk, kept.workOf(op));
         paired = nullptr;
         if (!visit(effect))
             return;
@@ -95,7 +101,8 @@ LiveOverTime liveInOrder(const Program &program, int device, const OpMemory &mem
     return result;
 }
 
-LiveBytes fullestMoment(const LiveOverTime &live, const Timeline &timeline, int pipelineClass, int stage, const OpMemory &memory)
+LiveBytes fullestMoment(
+    const LiveOverTime &live, const Timeline &timeline, int pipelineClass, int stage, const OpMemory &memory)
 {
     Parts parts(memory, live.fullest);
     MemoryRows rows(timeline, pipelineClass, stage);
@@ -106,7 +113,8 @@ LiveBytes fullestMoment(const LiveOverTime &live, const Timeline &timeline, int 
     return parts.live();
 }
 
-LiveBytes fullestMoment(const LiveOverTime &live, const Program &program, int device, const OpMemory &memory, bool isRecomputing)
+LiveBytes fullestMoment(
+    const LiveOverTime &live, const Program &program, int device, const OpMemory &memory, bool isRecomputing)
 {
     Parts parts(memory, live.fullest);
     eachOp(program, device, memory, isRecomputing, [&](std::uint32_t effect) {

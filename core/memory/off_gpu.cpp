@@ -16,7 +16,9 @@ namespace {
 
 constexpr double kGib = 0x1p30;
 
-struct OfGpu { double states = 0, activations = 0; };
+struct OfGpu {
+    double states = 0, activations = 0;
+};
 
 /// What one GPU of each of a stage's sets keeps in host memory.
 using OfSets = std::vector<std::pair<StageLocation, OfGpu>>;
@@ -28,7 +30,9 @@ std::vector<OfSets> perStage(const Workload &workload, const std::vector<StageMe
     for (const StageMemory &stage : stages) {
         OfSets &sets = result.emplace_back();
         for (const RankSet &ranks : unlikeSets(workload, stage.stage))
-            sets.push_back({ranks.at, OfGpu{stageStates(workload, ranks).inHost * builtinHost().memoryFactor, activationsToHost ? double(stage.activationsAway) : 0}});
+            sets.push_back({ ranks.at,
+                OfGpu { stageStates(workload, ranks).inHost * builtinHost().memoryFactor,
+                    activationsToHost ? double(stage.activationsAway) : 0 } });
     }
     return result;
 }
@@ -49,12 +53,15 @@ std::vector<HostMemory> hostMemory(const Workload &workload, const std::vector<S
     const std::vector<OfSets> ofStages = perStage(workload, stages);
     std::map<std::tuple<int, int, int>, OfGpu> nodes;
     for (const GpuRun &run : workload.layout.runs) {
-        const int size = std::max(1, workload.pool({run.datacenter, run.pool}).gpusPerNode), end = run.firstGpu + run.gpus;
-        const auto isHere = [&](const auto &set) { return areAlike(workload, set.first, {run.datacenter, run.pool}); };
+        const int size = std::max(1, workload.pool({ run.datacenter, run.pool }).gpusPerNode),
+                  end = run.firstGpu + run.gpus;
+        const auto isHere = [&](const auto &set) {
+            return areAlike(workload, set.first, { run.datacenter, run.pool });
+        };
         const OfGpu &gpu = std::ranges::find_if(ofStages[std::size_t(run.stage)], isHere)->second;
         for (int first = run.firstGpu; first < end;) {
             const int last = std::min(end, (first / size + 1) * size);
-            OfGpu &node = nodes[{run.datacenter, run.pool, first / size}];
+            OfGpu &node = nodes[{ run.datacenter, run.pool, first / size }];
             node.states += gpu.states * (last - first);
             node.activations += gpu.activations * (last - first);
             first = last;
@@ -64,9 +71,11 @@ std::vector<HostMemory> hostMemory(const Workload &workload, const std::vector<S
         const auto &[datacenter, pool, number] = at;
         if (node.states + node.activations <= 0)
             continue;
-        const auto &host = workload.pool({datacenter, pool}).host;
-        const HostMemory here{datacenter, pool, node.states, node.activations, host ? std::max(0.0, host->memoryGib) * kGib : 0};
-        const bool isSamePool = !fullest.empty() && fullest.back().datacenter == datacenter && fullest.back().pool == pool;
+        const auto &host = workload.pool({ datacenter, pool }).host;
+        const HostMemory here { datacenter, pool, node.states, node.activations,
+            host ? std::max(0.0, host->memoryGib) * kGib : 0 };
+        const bool isSamePool =
+            !fullest.empty() && fullest.back().datacenter == datacenter && fullest.back().pool == pool;
         if (!isSamePool)
             fullest.push_back(here);
         else if (here.total() > fullest.back().total())
@@ -78,12 +87,15 @@ std::vector<HostMemory> hostMemory(const Workload &workload, const std::vector<S
 bool lacksDrives(const Plan &plan, const Pool &pool)
 {
     const MemoryStrategy &memory = movedOffGpu(plan);
-    return (memory.optimizerOffload == OptimizerOffload::Ssd || memory.parameterOffload == ParameterOffload::Ssd) && !hasDrives(pool);
+    return (memory.optimizerOffload == OptimizerOffload::Ssd || memory.parameterOffload == ParameterOffload::Ssd)
+        && !hasDrives(pool);
 }
 
 bool lacksDrives(const Workload &workload)
 {
-    return std::ranges::any_of(workload.layout.runs, [&](const GpuRun &run) { return lacksDrives(*workload.plan, workload.pool({run.datacenter, run.pool})); });
+    return std::ranges::any_of(workload.layout.runs, [&](const GpuRun &run) {
+        return lacksDrives(*workload.plan, workload.pool({ run.datacenter, run.pool }));
+    });
 }
 
 } // namespace trainyard

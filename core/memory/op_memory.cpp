@@ -20,8 +20,8 @@ LiveBytes atLastLayer(const ChunkMemory &c, bool isWhole)
     return last;
 }
 
-/// What exists beside the kept tensors while the backward of a segment runs. What the operations before it have freed of the chunk is
-/// no longer counted, so only the segment's own part is taken off.
+/// What exists beside the kept tensors while the backward of a segment runs. What the operations before it have freed
+/// of the chunk is no longer counted, so only the segment's own part is taken off.
 Workspace workspaceOf(const ChunkMemory &chunk, const SegmentBytes &segment, bool isWhole)
 {
     std::optional<Workspace> worst;
@@ -43,7 +43,7 @@ Workspace workspaceOf(const ChunkMemory &chunk, const SegmentBytes &segment, boo
         t.logits = segment.hasHead ? t.logits : 0;
         consider(t);
     }
-    return worst.value_or(Workspace{});
+    return worst.value_or(Workspace {});
 }
 
 LiveBytes working(const Workspace &workspace)
@@ -74,7 +74,7 @@ void LiveBytes::add(const LiveBytes &other)
 
 MemoryChange OpMemory::Effect::change() const
 {
-    MemoryChange change{returned, left, running.total()};
+    MemoryChange change { returned, left, running.total() };
     change.atStart.gpu = atStart.total() - returned.away - returned.discarded;
     change.atEnd.gpu = atEnd.total() - left.away - left.discarded;
     return change;
@@ -82,10 +82,11 @@ MemoryChange OpMemory::Effect::change() const
 
 MemoryChange OpMemory::moved(double bytes, bool isStore)
 {
-    return isStore ? MemoryChange{{}, {-bytes, bytes, 0}, 0} : MemoryChange{{bytes, -bytes, 0}, {}, 0};
+    return isStore ? MemoryChange { {}, { -bytes, bytes, 0 }, 0 } : MemoryChange { { bytes, -bytes, 0 }, {}, 0 };
 }
 
-OpMemory::OpMemory(std::vector<ChunkMemory> chunks, const StageOffload *offload, Program program) : m_chunks(std::move(chunks))
+OpMemory::OpMemory(std::vector<ChunkMemory> chunks, const StageOffload *offload, Program program)
+    : m_chunks(std::move(chunks))
 {
     if (!offload)
         m_effects.reserve(m_chunks.size() * (kOpWorks + (program.pairs ? 4 * m_chunks.size() : 0)));
@@ -97,7 +98,7 @@ OpMemory::OpMemory(std::vector<ChunkMemory> chunks, const StageOffload *offload,
         }
         std::vector<SegmentBytes> segments = offload->chunks[c];
         if (segments.empty())
-            segments.emplace_back();   // a chunk without layers
+            segments.emplace_back(); // a chunk without layers
         addOffloadedOps(c, segments, program.splitsBackward);
         addSegments(c, segments, program.splitsBackward);
     }
@@ -125,18 +126,19 @@ void OpMemory::addOps(std::size_t chunk)
 {
     const ChunkMemory &c = m_chunks[chunk];
     const auto kept = [&](bool isWhole, double sign) { return whole(chunk, false, isWhole ? c.whole : c.kept, sign); };
-    for (const bool isWhole : {false, true})
-        m_effects.push_back({kept(isWhole, 1), working(c.forward), {}, {}, {}});
-    for (const bool splits : {false, true})
-        for (const bool isWhole : {false, true}) {
-            Effect &effect = m_effects.emplace_back(Effect{{}, working(isWhole ? c.sparedBackward : c.backward), kept(isWhole, -1), {}, {}});
+    for (const bool isWhole : { false, true })
+        m_effects.push_back({ kept(isWhole, 1), working(c.forward), {}, {}, {} });
+    for (const bool splits : { false, true })
+        for (const bool isWhole : { false, true }) {
+            Effect &effect = m_effects.emplace_back(
+                Effect { {}, working(isWhole ? c.sparedBackward : c.backward), kept(isWhole, -1), {}, {} });
             if (const LiveBytes last = atLastLayer(c, isWhole); splits && last.total() > effect.running.total())
                 effect.running = last;
             effect.atEnd.forWeightGrads = splits ? c.forWeightGrads : 0;
         }
     m_effects.emplace_back().atEnd.forWeightGrads = -c.forWeightGrads;
     m_effects.emplace_back().atStart.activations = c.whole - c.kept;
-    m_effects.resize(m_effects.size() + 2);   // within the backward, which counts the layer
+    m_effects.resize(m_effects.size() + 2); // within the backward, which counts the layer
 }
 
 /// Operations that are not cut; of one segment they are that segment.
@@ -144,33 +146,36 @@ void OpMemory::addOffloadedOps(std::size_t chunk, const std::vector<SegmentBytes
 {
     const ChunkMemory &c = m_chunks[chunk];
     const std::size_t first = m_effects.size();
-    addSegments(chunk, {segments.front()}, splitsBackward);
+    addSegments(chunk, { segments.front() }, splitsBackward);
     const std::vector<Effect> of(m_effects.begin() + std::ptrdiff_t(first), m_effects.end());
     m_effects.resize(first);
     const auto segment = [&](SegmentWork work) { return of[std::size_t(work)]; };
     m_effects.push_back(segment(SegmentWork::Forward));
     m_effects.push_back(segment(SegmentWork::ForwardWhole));
-    for (const bool isWhole : {false, true})   // beside input gradients a whole backward is never cut
+    for (const bool isWhole : { false, true }) // beside input gradients a whole backward is never cut
         m_effects.push_back(!splitsBackward ? segment(isWhole ? SegmentWork::BackwardWhole : SegmentWork::BackwardAnew)
-                                            : Effect{{}, working(isWhole ? c.sparedBackward : c.backward), whole(chunk, isWhole, sumOf(segments), -1), {}, {}});
+                                            : Effect { {}, working(isWhole ? c.sparedBackward : c.backward),
+                                                whole(chunk, isWhole, sumOf(segments), -1), {}, {} });
     m_effects.push_back(segment(SegmentWork::BackwardAnew));
     m_effects.push_back(segment(SegmentWork::BackwardWhole));
     m_effects.emplace_back().atEnd.forWeightGrads = -c.forWeightGrads;
     m_effects.emplace_back().atStart.activations = c.whole - c.kept;
-    m_effects.push_back(splitsBackward ? Effect{{}, working(c.backward), {}, {}, {}} : segment(SegmentWork::RecomputeWithin));
+    m_effects.push_back(
+        splitsBackward ? Effect { {}, working(c.backward), {}, {}, {} } : segment(SegmentWork::RecomputeWithin));
     m_effects.push_back(segment(SegmentWork::RecomputeWithin));
 }
 
-/// A segment counts from the end of its forward (the one with the loss from its start) to the end of its backward; what is thrown away
-/// does not count until its recomputation starts. What the operation holds beside its segments is counted with the first.
+/// A segment counts from the end of its forward (the one with the loss from its start) to the end of its backward; what
+/// is thrown away does not count until its recomputation starts. What the operation holds beside its segments is
+/// counted with the first.
 void OpMemory::addSegments(std::size_t chunk, const std::vector<SegmentBytes> &segments, bool splitsBackward)
 {
     const ChunkMemory &c = m_chunks[chunk];
     for (const SegmentBytes &segment : segments) {
         const bool isFirst = &segment == &segments.front();
-        const double share = c.kept > 0 ? segment.whole() / c.kept : isFirst ? 1 : 0;   // of what a micro-batch keeps
-        const PoolBytes discarded{0, 0, segment.discarded}, anew{0, 0, -segment.discarded};
-        for (const bool isWhole : {false, true}) {
+        const double share = c.kept > 0 ? segment.whole() / c.kept : isFirst ? 1 : 0; // of what a micro-batch keeps
+        const PoolBytes discarded { 0, 0, segment.discarded }, anew { 0, 0, -segment.discarded };
+        for (const bool isWhole : { false, true }) {
             Effect effect;
             LiveBytes &made = segment.hasHead ? effect.atStart : effect.atEnd;
             if (isFirst)
@@ -182,7 +187,8 @@ void OpMemory::addSegments(std::size_t chunk, const std::vector<SegmentBytes> &s
                 effect.running = working(c.forward);
             m_effects.push_back(effect);
         }
-        for (const SegmentWork work : {SegmentWork::Backward, SegmentWork::BackwardAnew, SegmentWork::BackwardWhole}) {
+        for (const SegmentWork work :
+            { SegmentWork::Backward, SegmentWork::BackwardAnew, SegmentWork::BackwardWhole }) {
             const bool isWhole = work == SegmentWork::BackwardWhole;
             Effect effect;
             effect.running = working(workspaceOf(c, segment, isWhole));
@@ -196,7 +202,7 @@ void OpMemory::addSegments(std::size_t chunk, const std::vector<SegmentBytes> &s
                 effect.returned = anew;
             m_effects.push_back(effect);
         }
-        m_effects.push_back({{}, working(workspaceOf(c, segment, false)), {}, {}, anew});
+        m_effects.push_back({ {}, working(workspaceOf(c, segment, false)), {}, {}, anew });
         m_effects.emplace_back().atStart.activations = c.whole - c.kept;
         m_effects.emplace_back();
     }
@@ -208,9 +214,11 @@ void OpMemory::addPairs(const StageOffload *offload)
     for (std::size_t f = 0; f < m_chunks.size(); ++f)
         for (std::size_t b = 0; b < m_chunks.size(); ++b)
             for (int wholes = 0; wholes < 4; ++wholes) {
-                const Workspace &forward = m_chunks[f].forward, &backward = (wholes & 1) != 0 ? m_chunks[b].sparedBackward : m_chunks[b].backward;
-                m_effects.push_back({whole(f, (wholes & 2) != 0, kept(f), 1), working(forward.total() > backward.total() ? forward : backward),
-                                     whole(b, (wholes & 1) != 0, kept(b), -1), {}, {}});
+                const Workspace &forward = m_chunks[f].forward,
+                                &backward = (wholes & 1) != 0 ? m_chunks[b].sparedBackward : m_chunks[b].backward;
+                m_effects.push_back({ whole(f, (wholes & 2) != 0, kept(f), 1),
+                    working(forward.total() > backward.total() ? forward : backward),
+                    whole(b, (wholes & 1) != 0, kept(b), -1), {}, {} });
             }
 }
 

@@ -1,8 +1,9 @@
 #pragma once
 // SPDX-License-Identifier: GPL-3.0-or-later
-// What the operations of one stage do to the memory of its GPU, by what is done rather than for each micro-batch: whole operations,
-// their segments where activations leave, and pairs. The classes of a graph's tasks take their bytes from here, and the walk over
-// a timeline or over an order of work adds them up. Equations in docs/model.md, "Memory" and "Activation offload".
+// What the operations of one stage do to the memory of its GPU, by what is done rather than for each micro-batch: whole
+// operations, their segments where activations leave, and pairs. The classes of a graph's tasks take their bytes from
+// here, and the walk over a timeline or over an order of work adds them up. Equations in docs/model.md, "Memory" and
+// "Activation offload".
 
 #include "core/memory/chunk_memory.h"
 #include "core/memory/stage_offload.h"
@@ -15,23 +16,33 @@ namespace trainyard {
 
 /// What the micro-batches hold on one GPU at a moment, or a change of that.
 struct LiveBytes {
-    double activations = 0;        // kept by layers, recomputed ones included
-    double ends = 0;               // beside the layers
-    double forWeightGrads = 0;     // of micro-batches whose weight gradients are still to come
+    double activations = 0; // kept by layers, recomputed ones included
+    double ends = 0; // beside the layers
+    double forWeightGrads = 0; // of micro-batches whose weight gradients are still to come
     double loss = 0;
-    double inFlight = 0;           // micro-batches between forward and backward, chunks counted as fractions
+    double inFlight = 0; // micro-batches between forward and backward, chunks counted as fractions
     Workspace workspace;
     [[nodiscard]] double total() const { return activations + ends + forWeightGrads + loss + workspace.total(); }
     void add(const LiveBytes &other);
 };
 
-/// Of operations that are cut. BackwardAnew: right after its own recomputation. RecomputeRest: of an operation of its own, all
-/// segments but the one with which it begins.
-enum class SegmentWork : std::uint8_t { Forward, ForwardWhole, Backward, BackwardAnew, BackwardWhole, RecomputeWithin, Recompute, RecomputeRest };
+/// Of operations that are cut. BackwardAnew: right after its own recomputation. RecomputeRest: of an operation of its
+/// own, all segments but the one with which it begins.
+enum class SegmentWork : std::uint8_t {
+    Forward,
+    ForwardWhole,
+    Backward,
+    BackwardAnew,
+    BackwardWhole,
+    RecomputeWithin,
+    Recompute,
+    RecomputeRest
+};
 inline constexpr std::uint32_t kSegmentWorks = 8;
 
 /// The pairs of a stage in order: by the chunk of the forward, that of the backward, and what the two find whole.
-[[nodiscard]] constexpr std::uint32_t pairOf(int chunks, int forward, bool isForwardWhole, int backward, bool isBackwardWhole)
+[[nodiscard]] constexpr std::uint32_t pairOf(
+    int chunks, int forward, bool isForwardWhole, int backward, bool isBackwardWhole)
 {
     return 4 * std::uint32_t(forward * chunks + backward) + (isForwardWhole ? 2 : 0) + (isBackwardWhole ? 1 : 0);
 }
@@ -40,11 +51,12 @@ class OpMemory {
 public:
     struct Effect {
         LiveBytes atStart, running, atEnd;
-        PoolBytes left, returned;  // of `gpu` nothing: what is away or discarded from the end on, or again here from the start on (negative)
+        PoolBytes left, returned; // of `gpu` nothing: what is away or discarded from the end on, or again here from the
+                                  // start on (negative)
         [[nodiscard]] MemoryChange change() const;
     };
 
-    struct Program {               // what it has operations of
+    struct Program { // what it has operations of
         bool splitsBackward = false, pairs = false;
     };
     /// `offload`: nullptr where every activation stays.
@@ -52,7 +64,10 @@ public:
 
     [[nodiscard]] const std::vector<ChunkMemory> &chunks() const { return m_chunks; }
     // Indices of effects
-    [[nodiscard]] std::uint32_t op(int chunk, OpWork work) const { return m_first[std::size_t(chunk)] + std::uint32_t(work); }
+    [[nodiscard]] std::uint32_t op(int chunk, OpWork work) const
+    {
+        return m_first[std::size_t(chunk)] + std::uint32_t(work);
+    }
     [[nodiscard]] std::uint32_t segment(int chunk, std::size_t segment, SegmentWork work) const
     {
         return m_first[std::size_t(chunk)] + kOpWorks + kSegmentWorks * std::uint32_t(segment) + std::uint32_t(work);

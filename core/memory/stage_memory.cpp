@@ -22,10 +22,13 @@ std::string ofMicroBatches(const char *what, double count)
 /// Collects named parts and their sums, in whole bytes, so that the parts add up to the last one.
 class Parts {
 public:
-    Parts(StageMemory &memory, bool isNamed) : m_memory(memory), m_isNamed(isNamed) {}
+    Parts(StageMemory &memory, bool isNamed)
+        : m_memory(memory)
+        , m_isNamed(isNamed)
+    {
+    }
 
-    template <class Name>
-    void add(std::int64_t &field, Name &&name, double bytes)
+    template <class Name> void add(std::int64_t &field, Name &&name, double bytes)
     {
         const std::int64_t whole = wholeBytes(bytes);
         field += whole;
@@ -42,7 +45,8 @@ void addLive(StageMemory &m, const LiveBytes &live, bool isNamed)
 {
     Parts parts(m, isNamed);
     m.inFlight = live.inFlight;
-    parts.add(m.activations, isNamed ? ofMicroBatches("activations", live.inFlight) : std::string(), live.activations + live.workspace.kept);
+    parts.add(m.activations, isNamed ? ofMicroBatches("activations", live.inFlight) : std::string(),
+        live.activations + live.workspace.kept);
     parts.add(m.activations, "kept for weight gradients", live.forWeightGrads);
     parts.add(m.buffers, "embedding masks and stage outputs", live.ends);
     parts.add(m.buffers, "layer under recomputation", live.workspace.recomputed);
@@ -53,7 +57,8 @@ void addLive(StageMemory &m, const LiveBytes &live, bool isNamed)
 
 } // namespace
 
-StageMemory stageMemory(const Workload &workload, const RankSet &ranks, const LiveBytes &live, const std::vector<ChunkMemory> &chunks, bool isNamed)
+StageMemory stageMemory(const Workload &workload, const RankSet &ranks, const LiveBytes &live,
+    const std::vector<ChunkMemory> &chunks, bool isNamed)
 {
     StageMemory m;
     m.stage = ranks.stage;

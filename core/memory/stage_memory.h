@@ -9,7 +9,9 @@
 
 namespace trainyard {
 
-/// Of such ranks, at the moment when their micro-batches hold `live`. `isNamed`: with the names of its parts, which take most of the time.
-[[nodiscard]] StageMemory stageMemory(const Workload &workload, const RankSet &ranks, const LiveBytes &live, const std::vector<ChunkMemory> &chunks, bool isNamed = true);
+/// Of such ranks, at the moment when their micro-batches hold `live`. `isNamed`: with the names of its parts, which
+/// take most of the time.
+[[nodiscard]] StageMemory stageMemory(const Workload &workload, const RankSet &ranks, const LiveBytes &live,
+    const std::vector<ChunkMemory> &chunks, bool isNamed = true);
 
 } // namespace trainyard

@@ -21,7 +21,9 @@ namespace {
 
 Seconds over(Bytes bytes, BytesPerSecond rate)
 {
-    return bytes.value <= 0 ? Seconds{} : Seconds{rate.value > 0 ? bytes.value / rate.value : std::numeric_limits<double>::infinity()};
+    return bytes.value <= 0
+        ? Seconds {}
+        : Seconds { rate.value > 0 ? bytes.value / rate.value : std::numeric_limits<double>::infinity() };
 }
 
 bool canSwap(const BlockLimits &limits)
@@ -29,16 +31,21 @@ bool canSwap(const BlockLimits &limits)
     return limits.out.value > 0 && limits.in.value > 0;
 }
 
-/// A block is whole while it is worked on, forward and backward; beside it the swapped blocks before it are on their way.
+/// A block is whole while it is worked on, forward and backward; beside it the swapped blocks before it are on their
+/// way.
 Bytes peakOf(const std::vector<Block> &blocks, const std::vector<BlockFate> &fates, const BlockLimits &limits)
 {
     Bytes kept, moving, most, largest;
-    std::size_t out = 0, oldest = 0;   // swapped blocks on their way; the first of them
+    std::size_t out = 0, oldest = 0; // swapped blocks on their way; the first of them
     for (std::size_t i = 0; i < blocks.size(); ++i) {
         most = std::max(most, kept + moving + blocks[i].activations + limits.workspace);
         switch (fates[i]) {
-        case BlockFate::Keep: kept += blocks[i].activations; break;
-        case BlockFate::Recompute: kept += blocks[i].input; break;
+        case BlockFate::Keep:
+            kept += blocks[i].activations;
+            break;
+        case BlockFate::Recompute:
+            kept += blocks[i].input;
+            break;
         case BlockFate::Swap:
             largest = std::max(largest, blocks[i].activations);
             moving += blocks[i].activations;
@@ -52,17 +59,17 @@ Bytes peakOf(const std::vector<Block> &blocks, const std::vector<BlockFate> &fat
         }
     }
     most = std::max(most, kept + moving + limits.turn);
-    return most + kept * limits.waiting + (limits.waiting > 0 ? largest : Bytes{});
+    return most + kept * limits.waiting + (limits.waiting > 0 ? largest : Bytes {});
 }
 
-/// All but the peak. One block moves while another is worked on: a forward waits until the swap before the last one is out, a load for the
-/// backward of the swapped block after its own to begin.
+/// All but the peak. One block moves while another is worked on: a forward waits until the swap before the last one is
+/// out, a load for the backward of the swapped block after its own to begin.
 BlockPlan play(const std::vector<Block> &blocks, const std::vector<BlockFate> &fates, const BlockLimits &limits)
 {
     BlockPlan plan;
     Seconds now, linkFree;
     const auto waitUntil = [&](Seconds then) {
-        const Seconds wait = std::max(Seconds{}, then - now);
+        const Seconds wait = std::max(Seconds {}, then - now);
         plan.stall += wait;
         now += wait;
     };
@@ -92,7 +99,9 @@ BlockPlan play(const std::vector<Block> &blocks, const std::vector<BlockFate> &f
 /// The best of the fates that are offered: inside the room the fastest, where nothing fits the smallest.
 class Search {
 public:
-    Search(const std::vector<Block> &blocks, const BlockLimits &limits) : m_blocks(blocks), m_limits(limits)
+    Search(const std::vector<Block> &blocks, const BlockLimits &limits)
+        : m_blocks(blocks)
+        , m_limits(limits)
     {
         for (const Block &block : blocks)
             m_plain += block.forward + block.backward;
@@ -140,21 +149,22 @@ BlockPlan playBlocks(const std::vector<Block> &blocks, std::vector<BlockFate> fa
 
 BlockPlan karma(const std::vector<Block> &blocks, const BlockLimits &limits)
 {
-    constexpr std::size_t kFinest = 128;   // blocks; of deeper stages every second, third ... number is tried
+    constexpr std::size_t kFinest = 128; // blocks; of deeper stages every second, third ... number is tried
     const std::size_t step = std::max<std::size_t>(1, blocks.size() / kFinest);
     Search search(blocks, limits);
     std::vector<BlockFate> fates(blocks.size(), BlockFate::Keep);
     const auto offer = [&](std::size_t leaving, std::size_t count) {
         Seconds recompute;
-        for (std::size_t j = 0; j < leaving; ++j) {   // from the last one that leaves
+        for (std::size_t j = 0; j < leaving; ++j) { // from the last one that leaves
             const std::size_t i = leaving - 1 - j;
             const bool isAgain = (j + 1) * count / leaving > j * count / leaving;
             fates[i] = isAgain ? BlockFate::Recompute : BlockFate::Swap;
-            recompute += isAgain ? blocks[i].forward : Seconds{};
+            recompute += isAgain ? blocks[i].forward : Seconds {};
         }
         search.offer(fates, recompute);
     };
-    for (std::size_t leaving = std::min<std::size_t>(1, blocks.size()); leaving > 0; leaving = std::min(leaving + step, blocks.size())) {
+    for (std::size_t leaving = std::min<std::size_t>(1, blocks.size()); leaving > 0;
+         leaving = std::min(leaving + step, blocks.size())) {
         for (std::size_t count = 0; canSwap(limits) && count < leaving; count += step)
             offer(leaving, count);
         offer(leaving, leaving);

@@ -5,8 +5,8 @@ namespace trainyard {
 
 namespace {
 
-struct Sums {                      // of the modules before each, and of all
-    std::vector<double> bytes{0}, forward{0};
+struct Sums { // of the modules before each, and of all
+    std::vector<double> bytes { 0 }, forward { 0 };
     explicit Sums(const std::vector<AmountModule> &modules)
     {
         for (const AmountModule &module : modules) {
@@ -29,15 +29,18 @@ std::size_t firstModuleKept(const std::vector<AmountModule> &modules, const Amou
         if (own <= 0)
             return false;
         if (rates.isPipelined)
-            return before + own > period * rates.write || before + own > (period - rates.inFlightShare * all) * rates.read;
-        return before + 2 * own > rates.write * (period - r * sums.forward[from]) || before + own > rates.read * r * all;
+            return before + own > period * rates.write
+                || before + own > (period - rates.inFlightShare * all) * rates.read;
+        return before + 2 * own > rates.write * (period - r * sums.forward[from])
+            || before + own > rates.read * r * all;
     };
     for (std::size_t n = 0, layer = 0; n < modules.size(); ++n) {
         if (n == 0 || modules[n].layer < 0 || modules[n].layer != modules[n - 1].layer)
             layer = n;
         if (stays(n, n + 1))
             return n;
-        const bool endsLayer = modules[n].layer >= 0 && (n + 1 == modules.size() || modules[n + 1].layer != modules[n].layer);
+        const bool endsLayer =
+            modules[n].layer >= 0 && (n + 1 == modules.size() || modules[n + 1].layer != modules[n].layer);
         if (endsLayer && layer < n && stays(layer, n + 1))
             return layer;
     }

@@ -15,8 +15,11 @@ namespace trainyard {
 class AutomaticAmount::Search {
 public:
     Search(AutomaticAmount &owner, const AmountStage &stage)
-        : m_owner(owner), m_stage(stage), m_pipeline(owner.m_costs.iteration.classes[std::size_t(stage.pipelineClass)]),
-          m_whole(owner.m_scripts[std::size_t(stage.pipelineClass)][std::size_t(stage.stage)]), m_chunks(chunkMemory(owner.m_work, stage.stage))
+        : m_owner(owner)
+        , m_stage(stage)
+        , m_pipeline(owner.m_costs.iteration.classes[std::size_t(stage.pipelineClass)])
+        , m_whole(owner.m_scripts[std::size_t(stage.pipelineClass)][std::size_t(stage.stage)])
+        , m_chunks(chunkMemory(owner.m_work, stage.stage))
     {
         for (const auto &chunk : *stage.modules)
             for (const OffloadModule &module : chunk) {
@@ -35,7 +38,7 @@ public:
     {
         std::optional<AmountChosen> best;
         double lowest = 0;
-        std::size_t last = 0;      // index into m_amounts, past what a shorter look-ahead brings back in time
+        std::size_t last = 0; // index into m_amounts, past what a shorter look-ahead brings back in time
         for (int ahead = m_owner.m_ahead; last < m_amounts.size(); ahead *= 2) {
             m_rule.ahead = ahead;
             const std::size_t found = mostInTime(last);
@@ -45,7 +48,7 @@ public:
                 last = found;
                 const auto [amount, peak] = leanest(found);
                 if (!best || peak < lowest * (1 - 1e-6)) {
-                    best = AmountChosen{amount, ahead};
+                    best = AmountChosen { amount, ahead };
                     lowest = peak;
                 }
             }
@@ -54,27 +57,29 @@ public:
         }
         if (isSpent())
             return {};
-        const bool isWorthIt = best && lowest < m_kept * (1 - 1e-6);   // else drives would be written in vain
-        const AmountChosen chosen = isWorthIt ? whole(*best) : AmountChosen{0, m_owner.m_ahead};
+        const bool isWorthIt = best && lowest < m_kept * (1 - 1e-6); // else drives would be written in vain
+        const AmountChosen chosen = isWorthIt ? whole(*best) : AmountChosen { 0, m_owner.m_ahead };
         return isSpent() ? std::nullopt : std::optional(chosen);
     }
 
 private:
-    static constexpr std::size_t kLook = 4;   // smaller amounts whose peaks are looked at
+    static constexpr std::size_t kLook = 4; // smaller amounts whose peaks are looked at
 
     [[nodiscard]] bool isSpent() const { return m_owner.m_tasks > kMostTasks || m_owner.m_stop.stop_requested(); }
     [[nodiscard]] const StageScript &beginning() const { return m_beginning.ops.empty() ? m_whole : m_beginning; }
     bool isInTime(std::size_t index) { return isInTime(beginning(), m_amounts[index - 1]); }
 
-    /// Also where stores find the drives free of others: what they then finish has to be loaded, which is else forwarded.
+    /// Also where stores find the drives free of others: what they then finish has to be loaded, which is else
+    /// forwarded.
     bool isInTime(const StageScript &script, std::size_t leaving)
     {
         return rehearsed(script, cutFor(leaving, m_stage.store))
-            && (m_stage.storeAlone.value <= m_stage.store.value || rehearsed(script, cutFor(leaving, m_stage.storeAlone)));
+            && (m_stage.storeAlone.value <= m_stage.store.value
+                || rehearsed(script, cutFor(leaving, m_stage.storeAlone)));
     }
 
-    /// The largest amount in time, as an index past it; `from` where none above it is. More that leaves takes longer to bring
-    /// back, but for what has no time to leave: all are tried first.
+    /// The largest amount in time, as an index past it; `from` where none above it is. More that leaves takes longer to
+    /// bring back, but for what has no time to leave: all are tried first.
     std::size_t mostInTime(std::size_t from)
     {
         std::size_t late = m_amounts.size() + 1;
@@ -87,16 +92,17 @@ private:
         return from;
     }
 
-    /// Of the amounts up to the one found, the smallest with the lowest peak: more may leave in vain where drives are slow.
+    /// Of the amounts up to the one found, the smallest with the lowest peak: more may leave in vain where drives are
+    /// slow.
     std::pair<std::size_t, double> leanest(std::size_t found)
     {
-        std::pair<std::size_t, double> best{m_amounts[found - 1], peakOf(m_amounts[found - 1])};
+        std::pair<std::size_t, double> best { m_amounts[found - 1], peakOf(m_amounts[found - 1]) };
         const std::size_t step = std::max<std::size_t>(1, found / kLook);
         for (std::size_t i = found; i > step && !isSpent();) {
             i -= step;
-            const double peak = peakOf(m_amounts[i - 1]);   // 0: late
+            const double peak = peakOf(m_amounts[i - 1]); // 0: late
             if (peak > 0 && peak <= best.second * (1 + 1e-9))
-                best = {m_amounts[i - 1], std::min(peak, best.second)};
+                best = { m_amounts[i - 1], std::min(peak, best.second) };
             else if (peak > best.second * 1.1)
                 break;
         }
@@ -122,7 +128,7 @@ private:
     Cut cutFor(std::size_t leaving, BytesPerSecond store) const
     {
         const bool isSplit = m_whole.splitsBackward;
-        const OffloadPath path{store.value, m_stage.load.value, 1, {}, {}};
+        const OffloadPath path { store.value, m_stage.load.value, 1, {}, {} };
         Cut cut;
         for (std::size_t c = 0; c < m_stage.modules->size(); ++c) {
             std::vector<OffloadModule> modules = (*m_stage.modules)[c];
@@ -132,7 +138,7 @@ private:
             auto &bytes = cut.bytes.chunks.emplace_back();
             for (const OffloadPiece &piece : pieces)
                 bytes.push_back(piece.bytes);
-            cut.segments.push_back(segmentsOf(pieces, m_whole.times[c], path, {isSplit, false}));
+            cut.segments.push_back(segmentsOf(pieces, m_whole.times[c], path, { isSplit, false }));
         }
         return cut;
     }
@@ -147,7 +153,7 @@ private:
     double peakOf(std::size_t leaving)
     {
         const Cut cut = cutFor(leaving, m_stage.store);
-        const OpMemory memory(m_chunks, &cut.bytes, {m_whole.splitsBackward, !m_pipeline.pairs.empty()});
+        const OpMemory memory(m_chunks, &cut.bytes, { m_whole.splitsBackward, !m_pipeline.pairs.empty() });
         RehearsalRule rule = m_rule;
         rule.memory = &memory;
         rule.kept = KeptWhole(m_pipeline.program, m_stage.stage, recomputesAnything(*m_owner.m_work.plan));
@@ -155,7 +161,7 @@ private:
         m_owner.m_tasks += rehearsal.tasks;
         if (rehearsal.isLate)
             return 0;
-        m_owner.m_tasks += 2 * rehearsal.timeline.spanCount();   // the walk
+        m_owner.m_tasks += 2 * rehearsal.timeline.spanCount(); // the walk
         const LiveOverTime live = liveOverTime(rehearsal.timeline, 0, 0, true, false);
         m_kept = std::max(m_kept, live.peakWhole);
         return live.peak;
@@ -165,16 +171,21 @@ private:
     const AmountStage &m_stage;
     const PipelineCosts &m_pipeline;
     const StageScript &m_whole;
-    StageScript m_beginning;           // empty where the whole is short
+    StageScript m_beginning; // empty where the whole is short
     std::vector<ChunkMemory> m_chunks;
     std::size_t m_modules = 0;
-    std::vector<std::size_t> m_amounts;   // in modules, those that differ in what leaves
+    std::vector<std::size_t> m_amounts; // in modules, those that differ in what leaves
     RehearsalRule m_rule;
-    double m_kept = 0;                 // peak with everything on the GPU
+    double m_kept = 0; // peak with everything on the GPU
 };
 
-AutomaticAmount::AutomaticAmount(const Workload &workload, const Costs &costs, int group, int ahead, std::stop_token stop)
-    : m_work(workload), m_costs(costs), m_group(group), m_ahead(ahead), m_stop(std::move(stop))
+AutomaticAmount::AutomaticAmount(
+    const Workload &workload, const Costs &costs, int group, int ahead, std::stop_token stop)
+    : m_work(workload)
+    , m_costs(costs)
+    , m_group(group)
+    , m_ahead(ahead)
+    , m_stop(std::move(stop))
 {
     const auto graph = buildPipelineGraph(costs.iteration);
     if (!graph)
@@ -189,7 +200,7 @@ std::optional<AmountChosen> AutomaticAmount::choose(const AmountStage &stage)
     if (m_scripts.empty() || m_tasks > kMostTasks)
         return {};
     if (!(stage.store.value > 0) || !(stage.load.value > 0))
-        return AmountChosen{0, m_ahead};
+        return AmountChosen { 0, m_ahead };
     return Search(*this, stage).run();
 }
 

@@ -48,25 +48,30 @@ void keep(std::vector<PolicyLayer> &layers, LayerFates &fates)
 /// Computes a share of the layer's forward again.
 void addRecompute(PolicyLayer &layer, const OpSplit &recompute, double share)
 {
-    layer.recompute = layer.recompute * (1 - share) + recompute * share;   // what the plan repeats anyway is part of a forward
+    layer.recompute =
+        layer.recompute * (1 - share) + recompute * share; // what the plan repeats anyway is part of a forward
     layer.module.recompute = layer.recompute.total();
 }
 
-double tokenShare(const Plan &plan, const std::vector<PolicyLayer> &layers, const OffloadPath &path, const PolicyRoom &room, int leaving)
+double tokenShare(const Plan &plan, const std::vector<PolicyLayer> &layers, const OffloadPath &path,
+    const PolicyRoom &room, int leaving)
 {
     if (plan.memory.offloadFraction)
         return *plan.memory.offloadFraction;
     double share = 1;
     for (const PolicyLayer &layer : layers) {
         const double others = std::max(0.0, layer.module.offloadable - layer.input - layer.attention);
-        const MemoLayer memo{Bytes{layer.input}, Bytes{layer.attention}, Bytes{others}, layer.module.forward};
-        share = std::min(share, memoTokenShare(memo, leaving + 2, BytesPerSecond{std::min(path.storeCap, path.loadCap)},
-                                               Bytes{room.host / std::max(1.0, room.inFlight)}));
+        const MemoLayer memo { Bytes { layer.input }, Bytes { layer.attention }, Bytes { others },
+            layer.module.forward };
+        share = std::min(share,
+            memoTokenShare(memo, leaving + 2, BytesPerSecond { std::min(path.storeCap, path.loadCap) },
+                Bytes { room.host / std::max(1.0, room.inFlight) }));
     }
     return share;
 }
 
-void applyMemo(const Plan &plan, std::vector<PolicyLayer> &layers, const OffloadPath &path, const PolicyRoom &room, int leaving, LayerFates &fates)
+void applyMemo(const Plan &plan, std::vector<PolicyLayer> &layers, const OffloadPath &path, const PolicyRoom &room,
+    int leaving, LayerFates &fates)
 {
     if (!(path.storeCap > 0) || !(path.loadCap > 0))
         return keep(layers, fates);
@@ -74,7 +79,8 @@ void applyMemo(const Plan &plan, std::vector<PolicyLayer> &layers, const Offload
     const auto swapped = std::size_t(memoLayers(int(layers.size())));
     for (std::size_t i = 0; i < swapped; ++i) {
         PolicyLayer &layer = layers[i];
-        const double always = std::min(layer.module.offloadable, layer.input + layer.attention), others = layer.module.offloadable - always;
+        const double always = std::min(layer.module.offloadable, layer.input + layer.attention),
+                     others = layer.module.offloadable - always;
         layer.module.leaves = true;
         layer.module.offloadable = always + share * others;
         layer.module.discarded = (1 - share) * others;
@@ -87,30 +93,34 @@ void applyMemo(const Plan &plan, std::vector<PolicyLayer> &layers, const Offload
     fates.sparesAttention = true;
 }
 
-BlockPlan blockPlan(const Plan &plan, const std::vector<PolicyLayer> &layers, const OffloadPath &path, const PolicyRoom &room)
+BlockPlan blockPlan(
+    const Plan &plan, const std::vector<PolicyLayer> &layers, const OffloadPath &path, const PolicyRoom &room)
 {
     std::vector<Block> blocks;
     for (const PolicyLayer &layer : layers)
-        blocks.push_back({Bytes{layer.module.offloadable}, Bytes{layer.input}, layer.wholeRecompute.total(),
-                          layer.module.inputGrad + layer.module.weightGrad + layer.module.recompute});
+        blocks.push_back({ Bytes { layer.module.offloadable }, Bytes { layer.input }, layer.wholeRecompute.total(),
+            layer.module.inputGrad + layer.module.weightGrad + layer.module.recompute });
     BlockLimits limits;
-    limits.room = Bytes{room.room};
-    limits.out = BytesPerSecond{path.storeCap};
-    limits.in = BytesPerSecond{path.loadCap};
+    limits.room = Bytes { room.room };
+    limits.out = BytesPerSecond { path.storeCap };
+    limits.in = BytesPerSecond { path.loadCap };
     limits.waiting = std::max(0.0, room.inFlight - 1);
-    limits.workspace = Bytes{room.workspace};
-    limits.turn = Bytes{room.turn};
+    limits.workspace = Bytes { room.workspace };
+    limits.turn = Bytes { room.turn };
     limits.moving = std::max(1, plan.memory.offloadAhead) * std::max(1, plan.memory.offloadGroup / 2);
     return plan.memory.offloadPolicy == OffloadPolicy::Karma ? karma(blocks, limits) : proTrain(blocks, limits);
 }
 
-void applyBlocks(const Plan &plan, std::vector<PolicyLayer> &layers, const OffloadPath &path, const PolicyRoom &room, LayerFates &fates)
+void applyBlocks(const Plan &plan, std::vector<PolicyLayer> &layers, const OffloadPath &path, const PolicyRoom &room,
+    LayerFates &fates)
 {
     const BlockPlan decided = blockPlan(plan, layers, path, room);
     for (std::size_t i = 0; i < layers.size(); ++i) {
         OffloadModule &module = layers[i].module;
         switch (decided.fates[i]) {
-        case BlockFate::Keep: ++fates.kept; break;
+        case BlockFate::Keep:
+            ++fates.kept;
+            break;
         case BlockFate::Swap:
             module.leaves = true;
             ++fates.swapped;
@@ -159,7 +169,8 @@ int memoLayers(int layers)
     return std::max(0, layers - 2);
 }
 
-void applyPolicy(const Plan &plan, std::vector<PolicyLayer> &layers, const OffloadPath &path, const PolicyRoom &room, int leaving, LayerFates &fates)
+void applyPolicy(const Plan &plan, std::vector<PolicyLayer> &layers, const OffloadPath &path, const PolicyRoom &room,
+    int leaving, LayerFates &fates)
 {
     if (plan.memory.offloadPolicy == OffloadPolicy::Memo)
         applyMemo(plan, layers, path, room, leaving, fates);
@@ -180,8 +191,10 @@ std::string whyPolicyRests(const Plan &plan)
     if (plan.memory.recompute != Recompute::None)
         return policy + " decides itself what is computed again, and this plan's " + toString(plan.memory.recompute)
             + " recomputation has decided already: what is left moves by SSDTrain's rule";
-    if (const ScheduleTraits &schedule = traitsOf(plan.schedule); schedule.decidesAtRunTime() || schedule.isSliced() || schedule.pairs)
-        return policy + " is not modelled under " + toString(plan.schedule) + ", which orders recomputation itself or pairs what it works on: tensors move by SSDTrain's rule";
+    if (const ScheduleTraits &schedule = traitsOf(plan.schedule);
+        schedule.decidesAtRunTime() || schedule.isSliced() || schedule.pairs)
+        return policy + " is not modelled under " + toString(plan.schedule)
+            + ", which orders recomputation itself or pairs what it works on: tensors move by SSDTrain's rule";
     return {};
 }
 

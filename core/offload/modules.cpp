@@ -8,14 +8,19 @@ namespace trainyard {
 
 namespace {
 
-struct ChildBytes { double offloadable = 0, resident = 0; };
-struct LayerBytes { ChildBytes attention, mlp; };
+struct ChildBytes {
+    double offloadable = 0, resident = 0;
+};
+struct LayerBytes {
+    ChildBytes attention, mlp;
+};
 
 /// Later slices of the tokens read keys and values again, forward and backward.
 bool isReadByLaterSlices(SavedName tensor)
 {
     using enum SavedName;
-    return tensor == CompressedQueryAndKeyValue || tensor == QueryAndKey || tensor == Key || tensor == Value || tensor == KeyAndValue;
+    return tensor == CompressedQueryAndKeyValue || tensor == QueryAndKey || tensor == Key || tensor == Value
+        || tensor == KeyAndValue;
 }
 
 bool isOfCore(SavedName tensor)
@@ -49,28 +54,35 @@ LayerBytes layerBytes(const Workload &workload, bool expertLayer, bool isWhole, 
 
 OffloadModule moduleOf(ModulePart part, int layer, const ChildBytes &bytes, const ChunkCost &cost)
 {
-    return {part, layer, bytes.offloadable, bytes.resident, 0, false, cost.forward.total(), cost.inputGrad.total(), cost.weightGrad.total(), cost.recompute.total()};
+    return { part, layer, bytes.offloadable, bytes.resident, 0, false, cost.forward.total(), cost.inputGrad.total(),
+        cost.weightGrad.total(), cost.recompute.total() };
 }
 
-void addLayer(std::vector<OffloadModule> &modules, int layer, const LayerBytes &bytes, const ChunkCost &cost, const AttentionShare &share, bool isWhole)
+void addLayer(std::vector<OffloadModule> &modules, int layer, const LayerBytes &bytes, const ChunkCost &cost,
+    const AttentionShare &share, bool isWhole)
 {
     if (isWhole) {
-        const ChildBytes both{bytes.attention.offloadable + bytes.mlp.offloadable, bytes.attention.resident + bytes.mlp.resident};
+        const ChildBytes both { bytes.attention.offloadable + bytes.mlp.offloadable,
+            bytes.attention.resident + bytes.mlp.resident };
         modules.push_back(moduleOf(ModulePart::Layer, layer, both, cost));
         return;
     }
     const OffloadModule all = moduleOf(ModulePart::Layer, layer, {}, cost);
-    modules.push_back({ModulePart::Attention, layer, bytes.attention.offloadable, bytes.attention.resident, 0, false, all.forward * share.forward,
-                       all.inputGrad * share.inputGrad, all.weightGrad * share.weightGrad, all.recompute * share.recompute});
-    modules.push_back({ModulePart::Mlp, layer, bytes.mlp.offloadable, bytes.mlp.resident, 0, false, all.forward * (1 - share.forward),
-                       all.inputGrad * (1 - share.inputGrad), all.weightGrad * (1 - share.weightGrad), all.recompute * (1 - share.recompute)});
+    modules.push_back({ ModulePart::Attention, layer, bytes.attention.offloadable, bytes.attention.resident, 0, false,
+        all.forward * share.forward, all.inputGrad * share.inputGrad, all.weightGrad * share.weightGrad,
+        all.recompute * share.recompute });
+    modules.push_back({ ModulePart::Mlp, layer, bytes.mlp.offloadable, bytes.mlp.resident, 0, false,
+        all.forward * (1 - share.forward), all.inputGrad * (1 - share.inputGrad),
+        all.weightGrad * (1 - share.weightGrad), all.recompute * (1 - share.recompute) });
 }
 
-PolicyLayer policyLayer(const Workload &workload, bool expertLayer, bool isFirst, const ChunkCost &cost, const AttentionShare &share)
+PolicyLayer policyLayer(
+    const Workload &workload, bool expertLayer, bool isFirst, const ChunkCost &cost, const AttentionShare &share)
 {
     PolicyLayer layer;
     ChildBytes all;
-    for (const SavedTensor &tensor : savedTensors(workload.model, expertLayer, activationShape(workload), workload.stack)) {
+    for (const SavedTensor &tensor :
+        savedTensors(workload.model, expertLayer, activationShape(workload), workload.stack)) {
         if (isFreed(workload, tensor.name, isFirst))
             continue;
         all.offloadable += tensor.bytes;
@@ -82,7 +94,7 @@ PolicyLayer policyLayer(const Workload &workload, bool expertLayer, bool isFirst
     layer.module = moduleOf(ModulePart::Layer, 0, all, cost);
     layer.recompute = cost.recompute;
     layer.wholeRecompute = cost.forward;
-    layer.wholeRecompute.data = layer.wholeRecompute.offload = Seconds{};
+    layer.wholeRecompute.data = layer.wholeRecompute.offload = Seconds {};
     layer.withoutCore = layer.wholeRecompute;
     layer.withoutCore.compute *= 1 - share.core;
     return layer;
@@ -96,7 +108,8 @@ std::vector<PolicyLayer> chunkLayers(const Workload &workload, const StageChunk 
         return isExpert ? policyLayer(workload, true, isFirst, parts.expert, parts.expertAttention)
                         : policyLayer(workload, false, isFirst, parts.dense, parts.denseAttention);
     };
-    const PolicyLayer dense = layerOf(false, false), expert = workload.model.isMoe() ? layerOf(true, false) : PolicyLayer{};
+    const PolicyLayer dense = layerOf(false, false),
+                      expert = workload.model.isMoe() ? layerOf(true, false) : PolicyLayer {};
     std::vector<PolicyLayer> layers;
     for (int layer = chunk.firstLayer; layer < chunk.firstLayer + chunk.layers; ++layer) {
         const bool isExpert = workload.model.isExpertLayer(layer);
@@ -111,15 +124,17 @@ int tokenSlices(const Plan &plan)
     return degreesOf(plan).slices;
 }
 
-std::vector<OffloadModule> chunkModules(const Workload &workload, const StageChunk &chunk, RecomputedLayers recomputed, const StageCoster::Parts &parts, double minElements)
+std::vector<OffloadModule> chunkModules(const Workload &workload, const StageChunk &chunk, RecomputedLayers recomputed,
+    const StageCoster::Parts &parts, double minElements)
 {
     std::vector<OffloadModule> modules;
     if (chunk.hasEmbedding)
         modules.push_back(moduleOf(ModulePart::Embedding, -1, {}, parts.embedding));
     const bool hasExperts = workload.model.isMoe();
-    const LayerBytes dense[] = {layerBytes(workload, false, false, false, minElements), layerBytes(workload, false, true, false, minElements)};
-    const LayerBytes expert[] = {hasExperts ? layerBytes(workload, true, false, false, minElements) : LayerBytes{},
-                                 hasExperts ? layerBytes(workload, true, true, false, minElements) : LayerBytes{}};
+    const LayerBytes dense[] = { layerBytes(workload, false, false, false, minElements),
+        layerBytes(workload, false, true, false, minElements) };
+    const LayerBytes expert[] = { hasExperts ? layerBytes(workload, true, false, false, minElements) : LayerBytes {},
+        hasExperts ? layerBytes(workload, true, true, false, minElements) : LayerBytes {} };
     const bool isFull = workload.plan->memory.recompute == Recompute::Full;
     for (int layer = chunk.firstLayer; layer < chunk.firstLayer + chunk.layers; ++layer) {
         const bool isExpert = workload.model.isExpertLayer(layer);
@@ -129,7 +144,9 @@ std::vector<OffloadModule> chunkModules(const Workload &workload, const StageChu
         if (isFull && !isWhole)
             cost.recompute = isExpert ? parts.expertAgain : parts.denseAgain;
         const LayerBytes &bytes = isExpert ? expert[isWhole] : dense[isWhole];
-        addLayer(modules, layer, layer == chunk.firstLayer ? layerBytes(workload, isExpert, isWhole, true, minElements) : bytes, cost, isExpert ? parts.expertAttention : parts.denseAttention, isWhole);
+        addLayer(modules, layer,
+            layer == chunk.firstLayer ? layerBytes(workload, isExpert, isWhole, true, minElements) : bytes, cost,
+            isExpert ? parts.expertAttention : parts.denseAttention, isWhole);
     }
     if (chunk.hasHead)
         modules.push_back(moduleOf(ModulePart::Head, -1, {}, parts.head));

@@ -18,8 +18,13 @@ namespace {
 class OffloadPlanner {
 public:
     OffloadPlanner(const Workload &workload, StageCoster &coster, Costs &costs, const std::stop_token &stop)
-        : m_work(workload), m_coster(coster), m_costs(costs), m_settings(offloadSettings(*workload.plan)), m_paths(offloadPaths(workload)), m_fair(fairRates(m_paths)),
-          m_byPolicy(recomputesByPolicy(*workload.plan))
+        : m_work(workload)
+        , m_coster(coster)
+        , m_costs(costs)
+        , m_settings(offloadSettings(*workload.plan))
+        , m_paths(offloadPaths(workload))
+        , m_fair(fairRates(m_paths))
+        , m_byPolicy(recomputesByPolicy(*workload.plan))
     {
         if (!m_byPolicy && !m_settings.fraction)
             m_automatic.emplace(workload, costs, m_settings.group, m_settings.ahead, stop);
@@ -28,45 +33,51 @@ public:
     void plan()
     {
         const auto firstLink = std::uint32_t(m_costs.iteration.linkCapacity.size());
-        m_costs.iteration.linkCapacity.insert(m_costs.iteration.linkCapacity.end(), m_paths.linkCapacity.begin(), m_paths.linkCapacity.end());
+        m_costs.iteration.linkCapacity.insert(
+            m_costs.iteration.linkCapacity.end(), m_paths.linkCapacity.begin(), m_paths.linkCapacity.end());
         for (std::size_t c = 0; c < m_costs.iteration.classes.size(); ++c) {
             PipelineCosts &pipelines = m_costs.iteration.classes[c];
-            OffloadTimes times{{}, m_paths.of[c], std::vector(m_paths.of[c].size(), m_settings.ahead)};
+            OffloadTimes times { {}, m_paths.of[c], std::vector(m_paths.of[c].size(), m_settings.ahead) };
             for (OffloadPath &path : times.paths)
-                for (auto *links : {&path.storeLinks, &path.loadLinks})
+                for (auto *links : { &path.storeLinks, &path.loadLinks })
                     for (std::uint32_t &link : *links)
                         link += firstLink;
             const std::vector<double> inFlight = peakInFlight(pipelines.program);
             auto &stages = m_costs.offload.emplace_back();
             for (std::size_t stage = 0; stage < times.paths.size(); ++stage)
                 stages.push_back(planStage(c, int(stage), inFlight[stage], times));
-            if (std::ranges::any_of(stages, [](const StageOffload &s) { return s.offloaded > 0 || s.fates.forwards > 0; }))
+            if (std::ranges::any_of(
+                    stages, [](const StageOffload &s) { return s.offloaded > 0 || s.fates.forwards > 0; }))
                 pipelines.offload = std::move(times);
         }
     }
 
 private:
-    using Modules = std::vector<std::vector<OffloadModule>>;   // of each virtual stage
+    using Modules = std::vector<std::vector<OffloadModule>>; // of each virtual stage
 
-    [[nodiscard]] std::size_t firstKept(const std::vector<OffloadModule> &modules, const FairRates &rates, double inFlight, int microBatches, bool recomputes) const
+    [[nodiscard]] std::size_t firstKept(const std::vector<OffloadModule> &modules, const FairRates &rates,
+        double inFlight, int microBatches, bool recomputes) const
     {
         std::vector<AmountModule> amounts;
         double forward = 0, backward = 0;
         for (const OffloadModule &module : modules) {
-            amounts.push_back({module.offloadable, module.forward.value, module.layer});
+            amounts.push_back({ module.offloadable, module.forward.value, module.layer });
             forward += module.forward.value;
-            backward += (module.inputGrad + module.weightGrad + (recomputes ? module.recompute : Seconds{})).value;
+            backward += (module.inputGrad + module.weightGrad + (recomputes ? module.recompute : Seconds {})).value;
         }
         if (!(rates.store > 0) || !(rates.load > 0))
             return 0;
         if (m_settings.fraction)
             return firstModuleKept(amounts, *m_settings.fraction);
-        return firstModuleKept(amounts, {rates.store, rates.load, forward > 0 ? backward / forward : 2, inFlight > 1, inFlight / microBatches});
+        return firstModuleKept(amounts,
+            { rates.store, rates.load, forward > 0 ? backward / forward : 2, inFlight > 1, inFlight / microBatches });
     }
 
-    /// Of a stage: weight gradients are operations of their own; a backward follows its own forward at once, or what is known only
-    /// at run time; every backward recomputes.
-    struct BackwardKind { bool isSplit, turns, isChosenLate, recomputes; };
+    /// Of a stage: weight gradients are operations of their own; a backward follows its own forward at once, or what is
+    /// known only at run time; every backward recomputes.
+    struct BackwardKind {
+        bool isSplit, turns, isChosenLate, recomputes;
+    };
 
     static bool alwaysRecomputes(const std::vector<Op> &order)
     {
@@ -74,25 +85,31 @@ private:
     }
 
     /// Whether what left is back in time for the backward of each virtual stage, with the loads of its groups `ahead`.
-    [[nodiscard]] bool isBackInTime(const Modules &modules, std::size_t left, const LoadWay &way, BackwardKind kind) const
+    [[nodiscard]] bool isBackInTime(
+        const Modules &modules, std::size_t left, const LoadWay &way, BackwardKind kind) const
     {
-        constexpr double kUnseen = 1e-3;   // of the backward
+        constexpr double kUnseen = 1e-3; // of the backward
         for (const auto &chunk : modules) {
             std::vector<ReturningModule> returning;
             Seconds backward;
             int inLayers = 0;
             for (const OffloadModule &module : chunk) {
                 const bool leaves = left > 0 && left-- > 0;
-                returning.push_back({Bytes{leaves ? module.offloadable : 0}, module.inputGrad + (kind.recomputes ? module.recompute : Seconds{}) + (kind.isSplit ? Seconds{} : module.weightGrad), inLayers / m_settings.group});
+                returning.push_back({ Bytes { leaves ? module.offloadable : 0 },
+                    module.inputGrad + (kind.recomputes ? module.recompute : Seconds {})
+                        + (kind.isSplit ? Seconds {} : module.weightGrad),
+                    inLayers / m_settings.group });
                 inLayers += module.layer >= 0;
                 backward += returning.back().backward;
             }
-            const auto last = std::find_if(chunk.rbegin(), chunk.rend(), [](const OffloadModule &m) { return m.layer >= 0; });
+            const auto last =
+                std::find_if(chunk.rbegin(), chunk.rend(), [](const OffloadModule &m) { return m.layer >= 0; });
             if (kind.turns && last != chunk.rend() && &chunk == &modules.back())
-                returning[returning.size() - 1 - std::size_t(last - chunk.rbegin())].offloaded = {};   // it stays where the backward follows at once
+                returning[returning.size() - 1 - std::size_t(last - chunk.rbegin())]
+                    .offloaded = {}; // it stays where the backward follows at once
             LoadWay own = way;
-            own.handOver = kind.turns || kind.isChosenLate ? Seconds{} : chunk.back().forward;
-            if (kind.isSplit)              // one backward follows another at once where weight gradients come later
+            own.handOver = kind.turns || kind.isChosenLate ? Seconds {} : chunk.back().forward;
+            if (kind.isSplit) // one backward follows another at once where weight gradients come later
                 own.handOver = std::min(own.handOver, returning.front().backward);
             if (loadStall(returning, own).value > kUnseen * backward.value)
                 return false;
@@ -101,10 +118,11 @@ private:
     }
 
     /// Looks further ahead, and then keeps more, until the backward waits for nothing.
-    [[nodiscard]] std::size_t inTime(const Modules &modules, std::size_t left, const FairRates &rates, BackwardKind kind, int &ahead) const
+    [[nodiscard]] std::size_t inTime(
+        const Modules &modules, std::size_t left, const FairRates &rates, BackwardKind kind, int &ahead) const
     {
         constexpr int kFurthest = AutomaticAmount::kFurthest;
-        LoadWay way{BytesPerSecond{rates.load}, m_settings.ahead, {}};
+        LoadWay way { BytesPerSecond { rates.load }, m_settings.ahead, {} };
         while (left > 0 && !isBackInTime(modules, left, way, kind)) {
             if (way.ahead < kFurthest)
                 ++way.ahead;
@@ -121,10 +139,11 @@ private:
         PipelineCosts &pipelines = m_costs.iteration.classes[pipelineClass];
         const OffloadPath &path = times.paths[std::size_t(stage)];
         StageOffload result;
-        const Modules modules = m_byPolicy ? modulesByPolicy(pipelineClass, stage, path, result) : modulesByRule(pipelineClass, stage, inFlight, times);
+        const Modules modules = m_byPolicy ? modulesByPolicy(pipelineClass, stage, path, result)
+                                           : modulesByRule(pipelineClass, stage, inFlight, times);
         const std::size_t slot = std::size_t(stage) * modules.size();
-        SegmentRule rule{splitsBackward(pipelines.program), m_byPolicy};
-        const int group = m_byPolicy ? std::max(1, m_settings.group / 2) : m_settings.group;   // layers, not their halves
+        SegmentRule rule { splitsBackward(pipelines.program), m_byPolicy };
+        const int group = m_byPolicy ? std::max(1, m_settings.group / 2) : m_settings.group; // layers, not their halves
         for (std::size_t c = 0; c < modules.size(); ++c) {
             auto &bytes = result.chunks.emplace_back();
             const std::vector<OffloadPiece> pieces = piecesOf(modules[c], rule.isSplit, group);
@@ -150,20 +169,24 @@ private:
         std::vector<OffloadModule> all;
         Modules modules;
         for (std::size_t c = 0; c < chunks.size() * slices; ++c) {
-            const StageCoster::Parts parts = m_coster.parts(m_work.layout.classes[pipelineClass], stage, slices > 1 ? int(c) : -1);
-            modules.push_back(chunkModules(m_work, chunks[c / slices], recompute[c / slices], parts, m_settings.minElements));
-            for (OffloadModule &module : modules.back())   // a layer of the next slice is another one for the amount
+            const StageCoster::Parts parts =
+                m_coster.parts(m_work.layout.classes[pipelineClass], stage, slices > 1 ? int(c) : -1);
+            modules.push_back(
+                chunkModules(m_work, chunks[c / slices], recompute[c / slices], parts, m_settings.minElements));
+            for (OffloadModule &module : modules.back()) // a layer of the next slice is another one for the amount
                 module.layer += module.layer < 0 ? 0 : int(c % slices) * m_work.model.layers;
             all.insert(all.end(), modules.back().begin(), modules.back().end());
         }
         const Program &program = m_costs.iteration.classes[pipelineClass].program;
         const FairRates &rates = m_fair[pipelineClass][std::size_t(stage)];
-        const BackwardKind kind{splitsBackward(program), inFlight <= 1, program.rule != OrderRule::Strict, alwaysRecomputes(program.order[std::size_t(stage)])};
+        const BackwardKind kind { splitsBackward(program), inFlight <= 1, program.rule != OrderRule::Strict,
+            alwaysRecomputes(program.order[std::size_t(stage)]) };
         int &ahead = times.ahead[std::size_t(stage)];
         std::size_t left = 0;
         std::optional<AmountChosen> chosen;
         if (m_automatic)
-            chosen = m_automatic->choose({int(pipelineClass), stage, &modules, BytesPerSecond{rates.store}, BytesPerSecond{rates.load}, BytesPerSecond{times.paths[std::size_t(stage)].storeCap}, inFlight});
+            chosen = m_automatic->choose({ int(pipelineClass), stage, &modules, BytesPerSecond { rates.store },
+                BytesPerSecond { rates.load }, BytesPerSecond { times.paths[std::size_t(stage)].storeCap }, inFlight });
         if (chosen) {
             left = chosen->leaving;
             ahead = chosen->ahead;
@@ -191,7 +214,7 @@ private:
         StageCosts &costs = m_costs.stages[pipelineClass][std::size_t(stage)];
         const int microBatches = pipelines.program.shape.microBatches;
         const bool stepsOffGpu = m_work.plan->memory.optimizerOffload != OptimizerOffload::None;
-        const Seconds shown = stepsOffGpu ? shownStep(m_work, costs, microBatches) : Seconds{};
+        const Seconds shown = stepsOffGpu ? shownStep(m_work, costs, microBatches) : Seconds {};
         Modules modules;
         for (std::size_t c = 0; c < chunks.size(); ++c) {
             std::vector<PolicyLayer> layers = chunkLayers(m_work, chunks[c], parts);
@@ -208,14 +231,15 @@ private:
         }
         if (result.fates.forwards > 0)
             recomputeAlways(pipelines.program.order[std::size_t(stage)]);
-        if (stepsOffGpu)           // a delayed one hides behind recomputation too
+        if (stepsOffGpu) // a delayed one hides behind recomputation too
             costs.optimizer += shownStep(m_work, costs, microBatches) - shown;
         pipelines.syncAndStep[std::size_t(stage)] = syncAndStepTimes(m_work, costs);
         return modules;
     }
 
     /// Of one virtual stage, instead of what it would recompute without the policy.
-    static void setRecompute(PipelineCosts &pipelines, StageCosts &costs, std::size_t slot, std::size_t chunk, const OpSplit &recompute)
+    static void setRecompute(
+        PipelineCosts &pipelines, StageCosts &costs, std::size_t slot, std::size_t chunk, const OpSplit &recompute)
     {
         OpTimes &times = pipelines.ops[slot];
         const Nanoseconds more = toNanoseconds(recompute.total()) - times.recompute;
@@ -246,7 +270,8 @@ private:
 
 void planOffload(const Workload &workload, StageCoster &coster, Costs &costs, const std::stop_token &stop)
 {
-    if (workload.plan->memory.activationOffload != ActivationOffload::None && whyActivationsStay(*workload.plan).empty())
+    if (workload.plan->memory.activationOffload != ActivationOffload::None
+        && whyActivationsStay(*workload.plan).empty())
         OffloadPlanner(workload, coster, costs, stop).plan();
 }
 

@@ -1,7 +1,8 @@
 #pragma once
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Activation offloading of an iteration: cuts the operations of each stage into modules, decides how many of them leave the
-// GPU, and says what that means for times (IterationCosts) and bytes (StageOffload). docs/model.md, "Activation offload".
+// Activation offloading of an iteration: cuts the operations of each stage into modules, decides how many of them leave
+// the GPU, and says what that means for times (IterationCosts) and bytes (StageOffload). docs/model.md, "Activation
+// offload".
 
 #include "core/cost/stage_coster.h"
 #include "core/cost/stage_costs.h"
@@ -10,8 +11,8 @@
 
 namespace trainyard {
 
-/// Fills `costs.iteration.classes[].offload` and `costs.offload`. Does nothing where the plan keeps its activations, or its
-/// schedule does not let them leave (whyActivationsStay). Stopped, the amount is that of a bound without search.
+/// Fills `costs.iteration.classes[].offload` and `costs.offload`. Does nothing where the plan keeps its activations, or
+/// its schedule does not let them leave (whyActivationsStay). Stopped, the amount is that of a bound without search.
 void planOffload(const Workload &workload, StageCoster &coster, Costs &costs, const std::stop_token &stop = {});
 
 } // namespace trainyard

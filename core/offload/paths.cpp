@@ -17,14 +17,18 @@ int overlap(const GpuRun &run, int from, int to)
     return std::max(0, std::min(run.firstGpu + run.gpus, to) - std::max(run.firstGpu, from));
 }
 
-struct Shared {                    // a part of a node
-    int first = 0, last = 0;       // GPU numbers in the pool
-    int own = 0, all = 0;          // of the stage; of any
+struct Shared { // a part of a node
+    int first = 0, last = 0; // GPU numbers in the pool
+    int own = 0, all = 0; // of the stage; of any
 };
 
 class PathFinder {
 public:
-    explicit PathFinder(const Workload &workload) : m_work(workload), m_settings(offloadSettings(*workload.plan)) {}
+    explicit PathFinder(const Workload &workload)
+        : m_work(workload)
+        , m_settings(offloadSettings(*workload.plan))
+    {
+    }
 
     OffloadPaths find()
     {
@@ -37,13 +41,14 @@ public:
     }
 
 private:
-    using LinkKey = std::tuple<int, int, int, int>;   // datacenter, pool, first GPU, what
+    using LinkKey = std::tuple<int, int, int, int>; // datacenter, pool, first GPU, what
 
     [[nodiscard]] const GpuRun *runOf(const PipelineClass &pipelines, int stage) const
     {
         const StageLocation location = pipelines.locations[std::size_t(stage)];
         for (const GpuRun &run : m_work.layout.runs)
-            if (run.stage == stage && run.datacenter == location.datacenter && run.pool == location.pool && run.firstPipeline < pipelines.firstPipeline + pipelines.pipelines
+            if (run.stage == stage && run.datacenter == location.datacenter && run.pool == location.pool
+                && run.firstPipeline < pipelines.firstPipeline + pipelines.pipelines
                 && pipelines.firstPipeline < run.firstPipeline + run.pipelines)
                 return &run;
         return nullptr;
@@ -56,7 +61,7 @@ private:
         for (int first = from / size * size; first < to; first += size) {
             const int own = overlap(run, first, first + size);
             if (own > best.own)
-                best = {first, first + size, own, 0};
+                best = { first, first + size, own, 0 };
         }
         for (const GpuRun &other : m_work.layout.runs)
             if (other.datacenter == run.datacenter && other.pool == run.pool)
@@ -77,23 +82,26 @@ private:
         const StageLocation location = pipelines.locations[std::size_t(stage)];
         const Pool &pool = m_work.pool(location);
         const PoolRates rates = poolRates(pool, m_work.gpu(location), m_settings);
-        OffloadPath path{rates.gpu, rates.gpu, 1, {}, {}};
+        OffloadPath path { rates.gpu, rates.gpu, 1, {}, {} };
         const GpuRun *run = runOf(pipelines, stage);
         if (!run)
             return path;
         const Shared node = fullest(*run, run->firstGpu, run->firstGpu + run->gpus, pool.gpusPerNode);
         path.weight = node.own;
-        const auto share = [&](const Shared &piece, double rate, double &cap, std::vector<std::uint32_t> &links, int what) {
+        const auto share = [&](const Shared &piece, double rate, double &cap, std::vector<std::uint32_t> &links,
+                               int what) {
             cap = std::min(cap, rate / piece.own);
-            if (piece.all > piece.own)   // stages beside it; as if its other pieces of the node were as full
-                links.push_back(link({location.datacenter, location.pool, piece.first, what}, rate * node.own / piece.own));
+            if (piece.all > piece.own) // stages beside it; as if its other pieces of the node were as full
+                links.push_back(
+                    link({ location.datacenter, location.pool, piece.first, what }, rate * node.own / piece.own));
         };
         if (rates.nodeWrite) {
             share(node, *rates.nodeWrite, path.storeCap, path.storeLinks, 0);
             share(node, *rates.nodeRead, path.loadCap, path.loadLinks, 1);
         }
         if (rates.gpusPerSwitch > 1) {
-            const Shared piece = fullest(*run, std::max(run->firstGpu, node.first), std::min(run->firstGpu + run->gpus, node.last), rates.gpusPerSwitch);
+            const Shared piece = fullest(*run, std::max(run->firstGpu, node.first),
+                std::min(run->firstGpu + run->gpus, node.last), rates.gpusPerSwitch);
             share(piece, rates.gpu, path.storeCap, path.storeLinks, 2);
             share(piece, rates.gpu, path.loadCap, path.loadLinks, 3);
         }
@@ -118,7 +126,7 @@ std::vector<std::vector<FairRates>> fairRates(const OffloadPaths &paths)
     std::vector<double> users(paths.linkCapacity.size());
     for (const auto &stages : paths.of)
         for (const OffloadPath &path : stages)
-            for (const auto *links : {&path.storeLinks, &path.loadLinks})
+            for (const auto *links : { &path.storeLinks, &path.loadLinks })
                 for (const std::uint32_t link : *links)
                     users[link] += path.weight;
     const auto fair = [&](double rate, const std::vector<std::uint32_t> &links) {
@@ -130,7 +138,7 @@ std::vector<std::vector<FairRates>> fairRates(const OffloadPaths &paths)
     for (const auto &stages : paths.of) {
         auto &row = rates.emplace_back();
         for (const OffloadPath &path : stages)
-            row.push_back({fair(path.storeCap, path.storeLinks), fair(path.loadCap, path.loadLinks)});
+            row.push_back({ fair(path.storeCap, path.storeLinks), fair(path.loadCap, path.loadLinks) });
     }
     return rates;
 }

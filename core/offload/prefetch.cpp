@@ -8,9 +8,9 @@ namespace trainyard {
 
 Seconds loadStall(const std::vector<ReturningModule> &modules, const LoadWay &way)
 {
-    std::vector<Seconds> groupStarts;      // of groups with something to load, as the backward reaches them
+    std::vector<Seconds> groupStarts; // of groups with something to load, as the backward reaches them
     int group = std::numeric_limits<int>::min();
-    Seconds now, loaded = Seconds{} - way.handOver, stall;
+    Seconds now, loaded = Seconds {} - way.handOver, stall;
     for (std::size_t i = modules.size(); i-- > 0;) {
         const ReturningModule &module = modules[i];
         if (module.offloaded.value > 0) {
@@ -18,9 +18,9 @@ Seconds loadStall(const std::vector<ReturningModule> &modules, const LoadWay &wa
                 groupStarts.push_back(now);
             group = module.group;
             const auto ahead = static_cast<std::size_t>(std::max(1, way.ahead)), own = groupStarts.size() - 1;
-            const Seconds asked = own >= ahead ? groupStarts[own - ahead] : Seconds{} - way.handOver;
+            const Seconds asked = own >= ahead ? groupStarts[own - ahead] : Seconds {} - way.handOver;
             loaded = std::max(loaded, asked) + module.offloaded / way.read;
-            const Seconds wait = std::max(Seconds{}, loaded - now);
+            const Seconds wait = std::max(Seconds {}, loaded - now);
             stall += wait;
             now += wait;
         }

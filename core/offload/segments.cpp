@@ -11,7 +11,11 @@ namespace {
 /// Divides `total` as the values divide their sum, without losing a tick.
 class Dealer {
 public:
-    Dealer(Nanoseconds total, double sum) : m_total(total), m_sum(sum) {}
+    Dealer(Nanoseconds total, double sum)
+        : m_total(total)
+        , m_sum(sum)
+    {
+    }
     Nanoseconds next(double value)
     {
         m_dealt += value;
@@ -29,7 +33,7 @@ private:
 
 Nanoseconds moveTime(double bytes, double rate)
 {
-    return bytes > 0 ? std::max<Nanoseconds>(1, toNanoseconds(Bytes{bytes} / BytesPerSecond{rate})) : 0;
+    return bytes > 0 ? std::max<Nanoseconds>(1, toNanoseconds(Bytes { bytes } / BytesPerSecond { rate })) : 0;
 }
 
 } // namespace
@@ -55,14 +59,15 @@ std::vector<OffloadPiece> piecesOf(const std::vector<OffloadModule> &modules, bo
         piece.forward += module.forward.value;
         piece.backward += module.inputGrad.value + (isSplit ? 0 : module.weightGrad.value);
         piece.recompute += module.recompute.value;
-        piece.group = inLayers / group;   // what divides layers evenly falls on their borders
+        piece.group = inLayers / group; // what divides layers evenly falls on their borders
         piece.isLast = module.layer >= 0 && (i + 1 == modules.size() || modules[i + 1].layer < 0);
         inLayers += module.layer >= 0;
     }
     return pieces;
 }
 
-std::vector<OffloadSegment> segmentsOf(const std::vector<OffloadPiece> &pieces, const OpTimes &times, const OffloadPath &path, SegmentRule rule)
+std::vector<OffloadSegment> segmentsOf(
+    const std::vector<OffloadPiece> &pieces, const OpTimes &times, const OffloadPath &path, SegmentRule rule)
 {
     double forward = 0, backward = 0, recompute = 0;
     for (const OffloadPiece &piece : pieces) {
@@ -74,8 +79,9 @@ std::vector<OffloadSegment> segmentsOf(const std::vector<OffloadPiece> &pieces, 
     Dealer backwards((rule.isSplit ? times.inputGrad : times.backward) - times.recompute, backward);
     std::vector<OffloadSegment> segments;
     for (const OffloadPiece &piece : pieces)
-        segments.push_back({forwards.next(piece.forward), recomputes.next(piece.recompute), backwards.next(piece.backward),
-                            moveTime(piece.bytes.offloaded, path.storeCap), moveTime(piece.bytes.offloaded, path.loadCap), piece.isLast, piece.group, -1, piece.bytes.offloaded});
+        segments.push_back({ forwards.next(piece.forward), recomputes.next(piece.recompute),
+            backwards.next(piece.backward), moveTime(piece.bytes.offloaded, path.storeCap),
+            moveTime(piece.bytes.offloaded, path.loadCap), piece.isLast, piece.group, -1, piece.bytes.offloaded });
     for (int k = 1, before = -1, last = -1; rule.waitsForBuffers && k < int(segments.size()); ++k) {
         if (segments[std::size_t(k - 1)].store <= 0)
             continue;

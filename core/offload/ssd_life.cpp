@@ -12,7 +12,7 @@ Bytes usableEndurance(const DriveWear &wear)
 
 BytesPerSecond requiredWriteBandwidth(Bytes perStep, Seconds step)
 {
-    return BytesPerSecond{perStep.value / (step.value / 2)};
+    return BytesPerSecond { perStep.value / (step.value / 2) };
 }
 
 double lifetimeYears(const DriveWear &wear, Bytes perStep, Seconds step)

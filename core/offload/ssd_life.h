@@ -1,18 +1,19 @@
 #pragma once
 // SPDX-License-Identifier: GPL-3.0-or-later
-// What offloading asks of drives: write bandwidth, and the years until they are worn out (SSDTrain, arXiv 2408.10013, §2).
-// Pure functions.
+// What offloading asks of drives: write bandwidth, and the years until they are worn out (SSDTrain, arXiv 2408.10013,
+// §2). Pure functions.
 
 #include "core/base/units.h"
 
 namespace trainyard {
 
 struct DriveWear {
-    Bytes endurance;               // rated total bytes written (TBW), of all drives together
-    double ratedAmplification = 2.5;   // writes inside the drive per byte from outside, in the rating's random workload (JESD219)
-    double amplification = 1;      // the same of this workload: large sequential writes
-    /// More program-erase cycles where the cells need to hold data for a day and not for years: 86 for three years to one
-    /// day. 1 unless the user accepts that a drive which lies without power for days may lose what is on it.
+    Bytes endurance; // rated total bytes written (TBW), of all drives together
+    double ratedAmplification =
+        2.5; // writes inside the drive per byte from outside, in the rating's random workload (JESD219)
+    double amplification = 1; // the same of this workload: large sequential writes
+    /// More program-erase cycles where the cells need to hold data for a day and not for years: 86 for three years to
+    /// one day. 1 unless the user accepts that a drive which lies without power for days may lose what is on it.
     double retentionGain = 1;
 };
 

@@ -7,11 +7,16 @@ namespace trainyard {
 
 namespace {
 
-/// Operations of a device as its spans tell them. Where they are in the order of the program, that says which span is whose.
+/// Operations of a device as its spans tell them. Where they are in the order of the program, that says which span is
+/// whose.
 class ScriptReader {
 public:
     ScriptReader(const Timeline &timeline, const Program &program, const Track &track)
-        : m_timeline(timeline), m_order(program.order[std::size_t(track.stage)]), m_isStrict(program.rule == OrderRule::Strict), m_next(track.first), m_end(track.last)
+        : m_timeline(timeline)
+        , m_order(program.order[std::size_t(track.stage)])
+        , m_isStrict(program.rule == OrderRule::Strict)
+        , m_next(track.first)
+        , m_end(track.last)
     {
     }
 
@@ -22,7 +27,7 @@ public:
             bool isPaired = false;
             for (const Op &op : m_order) {
                 if (op.kind == OpKind::PairedForward) {
-                    ops.push_back({op});
+                    ops.push_back({ op });
                     isPaired = true;
                     continue;
                 }
@@ -52,19 +57,21 @@ private:
     {
         if (m_next + spans > m_end)
             return;
-        ops.push_back({op, m_timeline.start[m_next], m_timeline.end[m_next + spans - 1]});
+        ops.push_back({ op, m_timeline.start[m_next], m_timeline.end[m_next + spans - 1] });
         m_next += spans;
     }
 
     [[nodiscard]] Op at(std::uint32_t span) const
     {
-        return {OpKind(m_timeline.kind[span]), false, std::int16_t(m_timeline.chunk[span]), m_timeline.microBatch[span]};
+        return { OpKind(m_timeline.kind[span]), false, std::int16_t(m_timeline.chunk[span]),
+            m_timeline.microBatch[span] };
     }
 
     [[nodiscard]] bool isRecomputedByItsBackward(const Op &recomputation) const
     {
         return std::ranges::none_of(m_order, [&](const Op &op) {
-            return op.kind == OpKind::Recompute && op.chunk == recomputation.chunk && op.microBatch == recomputation.microBatch;
+            return op.kind == OpKind::Recompute && op.chunk == recomputation.chunk
+                && op.microBatch == recomputation.microBatch;
         });
     }
 
@@ -87,10 +94,13 @@ std::vector<std::vector<StageScript>> stageScripts(const IterationCosts &costs, 
         const PipelineCosts &pipeline = costs.classes[std::size_t(track.pipelineClass)];
         const Program &program = pipeline.program;
         StageScript &script = scripts[std::size_t(track.pipelineClass)][std::size_t(track.stage)];
-        const std::size_t chunks = pipeline.ops.size() / program.order.size(), first = std::size_t(track.stage) * chunks;
-        script.times.assign(pipeline.ops.begin() + std::ptrdiff_t(first), pipeline.ops.begin() + std::ptrdiff_t(first + chunks));
+        const std::size_t chunks = pipeline.ops.size() / program.order.size(),
+                          first = std::size_t(track.stage) * chunks;
+        script.times.assign(
+            pipeline.ops.begin() + std::ptrdiff_t(first), pipeline.ops.begin() + std::ptrdiff_t(first + chunks));
         script.microBatches = program.shape.microBatches;
-        script.isOrderKnown = program.rule == OrderRule::Strict || program.endsChain(program.virtualStage(track.stage, 0));
+        script.isOrderKnown =
+            program.rule == OrderRule::Strict || program.endsChain(program.virtualStage(track.stage, 0));
         script.splitsBackward = splitsBackward(program);
         script.ops = ScriptReader(keeping, program, track).read(script.times);
     }
@@ -98,8 +108,11 @@ std::vector<std::vector<StageScript>> stageScripts(const IterationCosts &costs, 
         const Program &program = costs.classes[c].program;
         if (program.rule == OrderRule::Strict)
             continue;
-        std::vector<Nanoseconds> begins(std::size_t(program.virtualStages() + 1) * std::size_t(program.shape.microBatches), 0);
-        const auto cell = [&](int stage, int microBatch) -> Nanoseconds & { return begins[std::size_t(stage) * std::size_t(program.shape.microBatches) + std::size_t(microBatch)]; };
+        std::vector<Nanoseconds> begins(
+            std::size_t(program.virtualStages() + 1) * std::size_t(program.shape.microBatches), 0);
+        const auto cell = [&](int stage, int microBatch) -> Nanoseconds & {
+            return begins[std::size_t(stage) * std::size_t(program.shape.microBatches) + std::size_t(microBatch)];
+        };
         for (int stage = 0; stage < int(scripts[c].size()); ++stage)
             for (const ScriptedOp &op : scripts[c][std::size_t(stage)].ops)
                 if (makesGradient(op.op.kind))

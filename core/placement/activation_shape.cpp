@@ -10,9 +10,10 @@ ActivationShape activationShape(const Workload &workload)
     const Plan &plan = *workload.plan;
     const Degrees &p = workload.degrees;
     const MemoryStrategy &memory = plan.memory;
-    ActivationShape shape{double(plan.workload.sequenceLength), double(plan.workload.microBatch), p.tensor, p.context, p.expert, p.expertTensor,
-                          p.isSequenceParallel, memory.recompute, plan.moe.load(), weightBytes(plan.workload.precision),
-                          keptInputBytes(plan.workload.precision, workload.stack), memory.recomputeNorms, memory.recomputeActivationFunction, 1};
+    ActivationShape shape { double(plan.workload.sequenceLength), double(plan.workload.microBatch), p.tensor, p.context,
+        p.expert, p.expertTensor, p.isSequenceParallel, memory.recompute, plan.moe.load(),
+        weightBytes(plan.workload.precision), keptInputBytes(plan.workload.precision, workload.stack),
+        memory.recomputeNorms, memory.recomputeActivationFunction, 1 };
     if (memory.fp8Activations)
         shape.inputBytes = std::min(shape.inputBytes, 1.0);
     if (memory.savedActivationBits)

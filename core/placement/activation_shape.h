@@ -10,8 +10,9 @@ namespace trainyard {
 /// The shape of one micro-batch of a plan on one GPU, with its recomputation.
 [[nodiscard]] ActivationShape activationShape(const Workload &workload);
 
-/// Bytes of a saved activation that is kept in `bits` with two 32-bit figures (scale, offset) a group of 256 elements, as
-/// a share of what it was: bits / (8 e) + 8 / (256 e), e bytes an element (Mesa, arXiv 2111.11124; ActNN, 2104.14129).
+/// Bytes of a saved activation that is kept in `bits` with two 32-bit figures (scale, offset) a group of 256 elements,
+/// as a share of what it was: bits / (8 e) + 8 / (256 e), e bytes an element (Mesa, arXiv 2111.11124; ActNN,
+/// 2104.14129).
 [[nodiscard]] double compressedShare(double bits, double elementBytes);
 
 } // namespace trainyard

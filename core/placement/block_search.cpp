@@ -22,7 +22,11 @@ const HopBound *hopBetween(const SearchTimes &times, int from, int to)
 /// One walk down the stages of a candidate.
 class Bounding {
 public:
-    Bounding(const SearchTimes &times, std::vector<DatacenterBlock> blocks) : m_times(times), m_blocks(std::move(blocks)) {}
+    Bounding(const SearchTimes &times, std::vector<DatacenterBlock> blocks)
+        : m_times(times)
+        , m_blocks(std::move(blocks))
+    {
+    }
 
     BoundedBlocks run()
     {
@@ -30,15 +34,18 @@ public:
         if (m_times.handsBack && m_blocks.size() > 1)
             handBack();
         m_round += m_times.passes * (m_waysThere + m_waysBack);
-        BoundedBlocks result{{}, 0, 0, m_lateness, m_mayFit};
-        result.seconds = kRounding * std::max({m_round, busiest(), fullestLink(), mostInFlight(), twoPhases()});
+        BoundedBlocks result { {}, 0, 0, m_lateness, m_mayFit };
+        result.seconds = kRounding * std::max({ m_round, busiest(), fullestLink(), mostInFlight(), twoPhases() });
         result.usd = m_usdPerSecond * result.seconds + kRounding * m_egress;
         result.blocks = std::move(m_blocks);
         return result;
     }
 
 private:
-    struct Crossing { const HopBound *hop; double before, back; };   // seconds before the first transfer and after the last gradient
+    struct Crossing {
+        const HopBound *hop;
+        double before, back;
+    }; // seconds before the first transfer and after the last gradient
 
     void walk()
     {
@@ -59,7 +66,7 @@ private:
             if (b + 1 == m_blocks.size())
                 break;
             next = hopBetween(m_times, m_blocks[b].datacenter, m_blocks[b + 1].datacenter);
-            m_crossings.push_back({next, m_there, m_back});
+            m_crossings.push_back({ next, m_there, m_back });
             m_there += next->alone[0] + next->latency;
             m_back += next->alone[1] + next->latency;
             m_waysThere += next->alone[0] + next->latency;
@@ -87,7 +94,8 @@ private:
             const double before = m_times.isTwoWay ? std::min(m_before[s], m_there - m_before[s]) : m_before[s];
             const double after = m_times.isTwoWay ? std::min(m_after[s], m_back - m_after[s]) : m_after[s];
             const StageBound &stage = *m_stages[s];
-            most = std::max({most, before + m_times.microBatches * stage.busy, before + m_times.microBatches * (stage.busy - stage.late) + after});
+            most = std::max({ most, before + m_times.microBatches * stage.busy,
+                before + m_times.microBatches * (stage.busy - stage.late) + after });
         }
         return most;
     }
@@ -97,14 +105,16 @@ private:
     {
         double most = (m_times.fewest - 1) * m_handsBack;
         for (const Crossing &c : m_crossings) {
-            const double longer = std::max(c.hop->serialization[0], c.hop->serialization[1]), shorter = std::min(c.hop->serialization[0], c.hop->serialization[1]);
+            const double longer = std::max(c.hop->serialization[0], c.hop->serialization[1]),
+                         shorter = std::min(c.hop->serialization[0], c.hop->serialization[1]);
             const double pace = m_times.isChain ? longer : shorter * m_times.transfers;
             most = std::max(most, m_times.isChain ? m_round + (m_times.fewest - 1) * pace : m_times.fewest * pace);
         }
         return most;
     }
 
-    /// A stage that holds K micro-batches takes the (m + K)th when the mth has come back: rounds of m, m + K, m + 2K … in a row.
+    /// A stage that holds K micro-batches takes the (m + K)th when the mth has come back: rounds of m, m + K, m + 2K …
+    /// in a row.
     [[nodiscard]] double mostInFlight() const
     {
         double most = 0;
@@ -136,7 +146,7 @@ private:
     const SearchTimes &m_times;
     std::vector<DatacenterBlock> m_blocks;
     std::vector<const StageBound *> m_stages;
-    std::vector<double> m_before, m_after;   // per stage: on the chain's way there, and back
+    std::vector<double> m_before, m_after; // per stage: on the chain's way there, and back
     std::vector<Crossing> m_crossings;
     double m_there = 0, m_back = 0, m_round = 0, m_waysThere = 0, m_waysBack = 0, m_handsBack = 0;
     double m_lateness = 0, m_usdPerSecond = 0, m_egress = 0;
@@ -147,7 +157,10 @@ private:
 class BlockSearch {
 public:
     BlockSearch(const SearchTimes &times, const SearchLimits &limits, bool stopsAtFirst = false)
-        : m_times(times), m_limits(limits), m_used(times.holds.size()), m_stopsAtFirst(stopsAtFirst)
+        : m_times(times)
+        , m_limits(limits)
+        , m_used(times.holds.size())
+        , m_stopsAtFirst(stopsAtFirst)
     {
         m_found.rest = kInfinite;
         for (const int stages : times.holds)
@@ -156,7 +169,7 @@ public:
 
     FoundBlocks run()
     {
-        for (const bool fromBack : {false, true}) {
+        for (const bool fromBack : { false, true }) {
             m_fromBack = fromBack;
             for (int d = 0; d < int(m_used.size()) && (!fromBack || m_limits.sizes == BlockSizes::Most); ++d) {
                 m_visitsLeft = std::max(1, m_limits.visits / int(m_used.size()));
@@ -185,14 +198,14 @@ private:
             m_found.rest = 0;
             return;
         }
-        if (2 * latency > m_worstKept) {   // each candidate on this way needs that at least
+        if (2 * latency > m_worstKept) { // each candidate on this way needs that at least
             m_found.rest = std::min(m_found.rest, m_worstKept);
             return;
         }
         m_used[std::size_t(d)] = true;
         m_room -= m_times.holds[std::size_t(d)];
         for (int stages = m_limits.sizes == BlockSizes::Any ? 1 : room; stages <= room; ++stages) {
-            m_path.push_back({d, stages});
+            m_path.push_back({ d, stages });
             if (stages == left)
                 finish();
             else
@@ -210,7 +223,8 @@ private:
         std::vector<DatacenterBlock> blocks = m_path;
         if (m_fromBack)
             std::ranges::reverse(blocks);
-        if (m_times.handsBack && blocks.size() > 1 && !hopBetween(m_times, blocks.back().datacenter, blocks.front().datacenter))
+        if (m_times.handsBack && blocks.size() > 1
+            && !hopBetween(m_times, blocks.back().datacenter, blocks.front().datacenter))
             return;
         ++m_found.looked;
         if (!m_stopsAtFirst)
@@ -223,7 +237,9 @@ private:
         if (std::ranges::any_of(kept, [&](const BoundedBlocks &known) { return isNeverSlower(known, candidate); }))
             return;
         std::erase_if(kept, [&](const BoundedBlocks &known) { return isNeverSlower(candidate, known); });
-        kept.insert(std::ranges::upper_bound(kept, candidate, [this](const auto &a, const auto &b) { return isBefore(a, b); }), std::move(candidate));
+        kept.insert(
+            std::ranges::upper_bound(kept, candidate, [this](const auto &a, const auto &b) { return isBefore(a, b); }),
+            std::move(candidate));
         if (int(kept.size()) <= m_limits.most)
             return;
         if (kept.back().mayFit)
@@ -233,20 +249,22 @@ private:
             m_worstKept = kept.back().seconds;
     }
 
-    /// The same GPUs in the same order, and no hop of `a` slower or dearer than that of `b` in its place: nothing of a plan that
-    /// runs in a fixed order can be later in `a`, and hardly anything where GPUs choose while they run. Equal ones are one; where
-    /// the order itself is made by times, only these.
+    /// The same GPUs in the same order, and no hop of `a` slower or dearer than that of `b` in its place: nothing of a
+    /// plan that runs in a fixed order can be later in `a`, and hardly anything where GPUs choose while they run. Equal
+    /// ones are one; where the order itself is made by times, only these.
     [[nodiscard]] bool isNeverSlower(const BoundedBlocks &a, const BoundedBlocks &b) const
     {
         const auto isSame = [&](const DatacenterBlock &x, const DatacenterBlock &y) {
-            return x.stages == y.stages && m_times.alike[std::size_t(x.datacenter)] == m_times.alike[std::size_t(y.datacenter)];
+            return x.stages == y.stages
+                && m_times.alike[std::size_t(x.datacenter)] == m_times.alike[std::size_t(y.datacenter)];
         };
         if (m_times.isTwoWay && a.blocks.size() > 2)
-            return a.blocks == b.blocks;   // copies of the model at either end exchange over links that no hop tells of
+            return a.blocks == b.blocks; // copies of the model at either end exchange over links that no hop tells of
         if (!std::ranges::equal(a.blocks, b.blocks, isSame) || a.usd > b.usd)
             return false;
         const auto hopInto = [&](const std::vector<DatacenterBlock> &blocks, std::size_t i) {
-            return hopBetween(m_times, blocks[(i + blocks.size() - 1) % blocks.size()].datacenter, blocks[i].datacenter);
+            return hopBetween(
+                m_times, blocks[(i + blocks.size() - 1) % blocks.size()].datacenter, blocks[i].datacenter);
         };
         for (std::size_t i = m_times.handsBack ? 0 : 1; i < a.blocks.size() && a.blocks.size() > 1; ++i) {
             const HopBound *x = hopInto(a.blocks, i), *y = hopInto(b.blocks, i);
@@ -267,7 +285,7 @@ private:
     std::vector<DatacenterBlock> m_path;
     FoundBlocks m_found;
     double m_worstKept = kInfinite;
-    int m_visitsLeft = 0, m_room = 0;      // stages that unused datacenters hold
+    int m_visitsLeft = 0, m_room = 0; // stages that unused datacenters hold
     bool m_fromBack = false, m_stopsAtFirst = false;
 };
 
@@ -281,7 +299,8 @@ FoundBlocks searchBlocks(const SearchTimes &times, const SearchLimits &limits)
 bool canHoldAll(const SearchTimes &times)
 {
     SearchLimits limits;
-    limits.sizes = times.handsBack ? BlockSizes::Any : BlockSizes::Most;   // a ring may need a datacenter that is not full
+    limits.sizes =
+        times.handsBack ? BlockSizes::Any : BlockSizes::Most; // a ring may need a datacenter that is not full
     return BlockSearch(times, limits, true).run().looked > 0;
 }
 

@@ -1,7 +1,7 @@
 #pragma once
 // SPDX-License-Identifier: GPL-3.0-or-later
-// How a plan divides its work: the degrees of parallelism with what the schedule makes of them, resolved once. Rooms behind
-// placement ask these, and the ranks that they lead to (ranks.h), never the plan's keys.
+// How a plan divides its work: the degrees of parallelism with what the schedule makes of them, resolved once. Rooms
+// behind placement ask these, and the ranks that they lead to (ranks.h), never the plan's keys.
 
 #include "core/plan/plan.h"
 
@@ -9,10 +9,10 @@ namespace trainyard {
 
 struct Degrees {
     int tensor = 1, context = 1, expert = 1, expertTensor = 1, pipeline = 1;
-    Auto<int> data;                // as asked for; what was reached is the layout's
-    int chunks = 1;                // of layers, of each stage
-    int slices = 1;                // of a sequence's tokens, one behind the other
-    int copies = 1;                // of the model, in one pipeline
+    Auto<int> data; // as asked for; what was reached is the layout's
+    int chunks = 1; // of layers, of each stage
+    int slices = 1; // of a sequence's tokens, one behind the other
+    int copies = 1; // of the model, in one pipeline
     int zeroStage = 1;
     bool isSequenceParallel = false;
     bool operator==(const Degrees &) const = default;

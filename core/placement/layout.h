@@ -10,62 +10,64 @@
 namespace trainyard {
 
 struct StageLocation {
-    int datacenter = 0;            // index into Cluster::datacenters
-    int pool = 0;                  // index into its pools
+    int datacenter = 0; // index into Cluster::datacenters
+    int pool = 0; // index into its pools
     bool operator==(const StageLocation &) const = default;
 };
 
-struct DatacenterBlock {           // contiguous stages
+struct DatacenterBlock { // contiguous stages
     int datacenter = 0, stages = 0;
     bool operator==(const DatacenterBlock &) const = default;
 };
 
-struct StageChunk {                // layers of one virtual stage
+struct StageChunk { // layers of one virtual stage
     int firstLayer = 0, layers = 0;
-    int expertLayers = 0;          // of those
+    int expertLayers = 0; // of those
     bool hasEmbedding = false, hasHead = false;
     bool operator==(const StageChunk &) const = default;
 };
 
-struct PipelineClass {             // pipelines that are alike in every way
+struct PipelineClass { // pipelines that are alike in every way
     int firstPipeline = 0, pipelines = 1;
     int microBatches = 1;
-    std::vector<StageLocation> locations;  // per stage
-    int cellMember = 0, cellMembers = 1;       // of its DP-cell under temporal sharing: equal cells are the pipelines of each member
+    std::vector<StageLocation> locations; // per stage
+    int cellMember = 0,
+        cellMembers = 1; // of its DP-cell under temporal sharing: equal cells are the pipelines of each member
     bool operator==(const PipelineClass &) const = default;
 };
 
-struct GpuRun {                    // consecutive GPUs of a pool that serve one stage; for the map's colours
+struct GpuRun { // consecutive GPUs of a pool that serve one stage; for the map's colours
     int datacenter = 0, pool = 0;
-    int firstGpu = 0, gpus = 0;    // in node order: GPU g sits in node g / gpusPerNode
+    int firstGpu = 0, gpus = 0; // in node order: GPU g sits in node g / gpusPerNode
     int stage = 0;
     int firstPipeline = 0, pipelines = 0;
 };
 
 struct IdleGpus {
     int datacenter = 0, pool = 0, gpus = 0;
-    std::string reason;            // "a stage needs 64 GPUs here, 8 are left"
+    std::string reason; // "a stage needs 64 GPUs here, 8 are left"
 };
 
 /// DP-cells of the layout, under temporal sharing of the WAN.
 struct CellSize {
-    int reached = 1, smallest = 0; // pipelines of the largest and of the smallest cell; smallest 0: no pipeline crosses the WAN
-    int wanted = 1;                // as asked for, or C = WAN time / forward time, rounded
-    int nodes = 0;                 // most pipelines of a cell that lie on different nodes
-    bool asked = false;            // the plan states the size
-    double ratio = 0;              // C, of the slowest boundary and the slowest stage
+    int reached = 1,
+        smallest = 0; // pipelines of the largest and of the smallest cell; smallest 0: no pipeline crosses the WAN
+    int wanted = 1; // as asked for, or C = WAN time / forward time, rounded
+    int nodes = 0; // most pipelines of a cell that lie on different nodes
+    bool asked = false; // the plan states the size
+    double ratio = 0; // C, of the slowest boundary and the slowest stage
 };
 
 struct Layout {
-    PlacementMode mode = PlacementMode::PipelineAcross;   // never Auto
-    int data = 0;                  // data-parallel degree reached; 0 = nothing could be placed
+    PlacementMode mode = PlacementMode::PipelineAcross; // never Auto
+    int data = 0; // data-parallel degree reached; 0 = nothing could be placed
     std::vector<PipelineClass> classes;
-    std::vector<std::vector<StageChunk>> chunks;   // [stage][virtual chunk]
+    std::vector<std::vector<StageChunk>> chunks; // [stage][virtual chunk]
     std::vector<GpuRun> runs;
     std::vector<IdleGpus> idle;
     CellSize cell;
     int gpusUsed = 0, gpusTotal = 0;
-    std::string unplaced;          // why data is 0, in one sentence
+    std::string unplaced; // why data is 0, in one sentence
 };
 
 } // namespace trainyard

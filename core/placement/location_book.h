@@ -1,8 +1,9 @@
 #pragma once
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Bookkeeping of locations while a layout is made: how many replicas of a stage each pool can hold, and which are taken.
-// A location holds one replica of one stage: tensor x context GPUs of one pool. Tensor groups lie within nodes; where nodes hold
-// fewer than the plan needs they also span whole nodes of a pool, since their collectives then cross the fabric.
+// Bookkeeping of locations while a layout is made: how many replicas of a stage each pool can hold, and which are
+// taken. A location holds one replica of one stage: tensor x context GPUs of one pool. Tensor groups lie within nodes;
+// where nodes hold fewer than the plan needs they also span whole nodes of a pool, since their collectives then cross
+// the fabric.
 
 #include "core/placement/resolve.h"
 
@@ -12,8 +13,8 @@ namespace trainyard {
 
 struct PoolLocations {
     int datacenter = 0, pool = 0;
-    int groupsPerNode = 0;         // tensor groups of one node
-    int nodesPerGroup = 0;         // of a group that spans nodes; 0: none does
+    int groupsPerNode = 0; // tensor groups of one node
+    int nodesPerGroup = 0; // of a group that spans nodes; 0: none does
     int locations = 0, taken = 0;
 };
 
@@ -21,16 +22,18 @@ class LocationBook {
 public:
     explicit LocationBook(const Workload &workload);
 
-    [[nodiscard]] int capacity(int datacenter) const;   // replicas of stages
-    [[nodiscard]] bool holdsGroups(int datacenter, int pool) const;   // its nodes, alone or several together
-    [[nodiscard]] std::int64_t capacity() const;        // of all datacenters
+    [[nodiscard]] int capacity(int datacenter) const; // replicas of stages
+    [[nodiscard]] bool holdsGroups(int datacenter, int pool) const; // its nodes, alone or several together
+    [[nodiscard]] std::int64_t capacity() const; // of all datacenters
     /// Locations `replicas` replicas of each of the stages [first, first + count) in a datacenter, stage by stage.
     void location(int datacenter, int firstStage, int stages, int firstReplica, int replicas);
     /// Groups replicas that sit alike into classes, deals micro-batches, counts what is idle and why.
     [[nodiscard]] Layout finish(PlacementMode mode, int data) const;
 
 private:
-    struct Piece { int stage, firstReplica, replicas, poolIndex, firstLocation; };
+    struct Piece {
+        int stage, firstReplica, replicas, poolIndex, firstLocation;
+    };
     void addRuns(const Piece &piece, Layout &layout) const;
     void makeClasses(Layout &layout) const;
     void countIdle(Layout &layout) const;
@@ -51,11 +54,11 @@ private:
 /// And groups of experts divide the ranks of a stage.
 [[nodiscard]] bool expertsDivideRanks(const Workload &workload);
 
-/// Where replicas of a stage lie in two datacenters, ranks of one group of experts may too: expert x expert_tensor ranks
-/// in a row, in the order tensor, context, data. Sending tokens to experts across a WAN is not modelled.
+/// Where replicas of a stage lie in two datacenters, ranks of one group of experts may too: expert x expert_tensor
+/// ranks in a row, in the order tensor, context, data. Sending tokens to experts across a WAN is not modelled.
 struct ExpertsAcross {
-    int from = 0, to = 0;          // datacenters of the first group that is cut
-    int ranks = 0;                 // largest group, a divisor of the present one, that no border between datacenters cuts
+    int from = 0, to = 0; // datacenters of the first group that is cut
+    int ranks = 0; // largest group, a divisor of the present one, that no border between datacenters cuts
 };
 [[nodiscard]] std::optional<ExpertsAcross> expertsAcross(const Workload &workload);
 

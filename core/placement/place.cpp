@@ -23,7 +23,7 @@ std::vector<DatacenterBlock> pinnedBlocks(const Plan &plan)
 {
     std::vector<DatacenterBlock> blocks;
     for (const StagePin &pin : plan.placement.stages)
-        blocks.push_back({plan.cluster.indexOf(pin.datacenter), pin.stages});
+        blocks.push_back({ plan.cluster.indexOf(pin.datacenter), pin.stages });
     return blocks;
 }
 
@@ -46,7 +46,8 @@ std::string missingLink(const Plan &plan, const std::vector<DatacenterBlock> &bl
     const auto &datacenters = plan.cluster.datacenters;
     for (std::size_t i = handsBack(plan) ? 0 : 1; i < blocks.size(); ++i) {
         const DatacenterBlock &before = blocks[(i + blocks.size() - 1) % blocks.size()];
-        const Datacenter &a = datacenters[std::size_t(before.datacenter)], &b = datacenters[std::size_t(blocks[i].datacenter)];
+        const Datacenter &a = datacenters[std::size_t(before.datacenter)],
+                         &b = datacenters[std::size_t(blocks[i].datacenter)];
         if (&a != &b && plan.cluster.linkBetween(a.id, b.id) < 0)
             return "no WAN link joins " + a.label() + " and " + b.label();
     }
@@ -59,17 +60,19 @@ std::string tooFewGpus(const Workload &workload, const LocationBook &book, int d
     const std::int64_t locations = book.capacity();
     const int groupSize = p.tensor * p.context;
     std::string text = std::to_string(p.pipeline) + " stages of " + std::to_string(data * groupSize) + " GPUs ("
-        + std::to_string(data) + (data == 1 ? " replica of " : " replicas of ") + std::to_string(groupSize) + ") cannot be placed";
+        + std::to_string(data) + (data == 1 ? " replica of " : " replicas of ") + std::to_string(groupSize)
+        + ") cannot be placed";
     if (locations < p.pipeline * data)
         return text + ": " + std::to_string(p.pipeline * data * groupSize) + " GPUs are needed, "
             + std::to_string(locations * groupSize) + " can serve in whole tensor groups";
     return text + ": each stage lies in one datacenter, and linked datacenters hold fewer";
 }
 
-/// Datacenters that hold whole pipelines and can pass gradients to each other over direct links, each linked to one before it.
+/// Datacenters that hold whole pipelines and can pass gradients to each other over direct links, each linked to one
+/// before it.
 std::vector<int> reachable(const SearchTimes &room, int from)
 {
-    std::vector<int> found{from};
+    std::vector<int> found { from };
     for (std::size_t i = 0; i < found.size(); ++i)
         for (const HopBound &hop : room.hops[std::size_t(found[i])])
             if (room.holds[std::size_t(hop.to)] >= room.stages && std::ranges::find(found, hop.to) == found.end())
@@ -103,7 +106,8 @@ Layout placePinned(const Workload &workload)
     const Plan &plan = *workload.plan;
     const LocationBook book(workload);
     const std::vector<DatacenterBlock> blocks = pinnedBlocks(plan);
-    const int most = mostHeld(book, blocks), data = workload.degrees.data.value_or(std::min(mostReplicas(workload), most));
+    const int most = mostHeld(book, blocks),
+              data = workload.degrees.data.value_or(std::min(mostReplicas(workload), most));
     if (data < 1 || data > most)
         return placeNothing(workload, std::max(1, workload.degrees.data.value_or(1)));
     if (std::string why = missingLink(plan, blocks); !why.empty()) {
@@ -125,7 +129,8 @@ Layout placeNothing(const Workload &workload, int data)
 int mostReplicas(const Workload &workload)
 {
     const Plan &plan = *workload.plan;
-    return int(std::min<std::int64_t>(LocationBook(workload).capacity() / workload.degrees.pipeline, totalMicroBatches(plan)));
+    return int(
+        std::min<std::int64_t>(LocationBook(workload).capacity() / workload.degrees.pipeline, totalMicroBatches(plan)));
 }
 
 SearchTimes searchRoom(const Workload &workload, int data)
@@ -145,11 +150,13 @@ SearchTimes searchRoom(const Workload &workload, int data)
     const auto add = [&](int from, int to, int link) {
         auto &hops = room.hops[std::size_t(from)];
         if (std::ranges::find(hops, to, &HopBound::to) == hops.end())
-            hops.push_back({to, link});
+            hops.push_back({ to, link });
     };
     for (std::size_t i = 0; i < plan.cluster.wanLinks.size(); ++i) {
-        const auto a = numbers.find(plan.cluster.wanLinks[i].between[0]), b = numbers.find(plan.cluster.wanLinks[i].between[1]);
-        if (a == numbers.end() || b == numbers.end() || room.holds[std::size_t(a->second)] == 0 || room.holds[std::size_t(b->second)] == 0)
+        const auto a = numbers.find(plan.cluster.wanLinks[i].between[0]),
+                   b = numbers.find(plan.cluster.wanLinks[i].between[1]);
+        if (a == numbers.end() || b == numbers.end() || room.holds[std::size_t(a->second)] == 0
+            || room.holds[std::size_t(b->second)] == 0)
             continue;
         add(a->second, b->second, int(i));
         add(b->second, a->second, int(i));
@@ -165,7 +172,8 @@ std::vector<Layout> placeWholePipelines(const Workload &workload, int most)
     const SearchTimes room = searchRoom(workload, 1);
     const int stages = room.stages, count = int(room.holds.size());
     const auto largest = std::ranges::max_element(room.holds);
-    const std::vector<int> sites = count == 0 || *largest == 0 ? std::vector<int>{} : reachable(room, int(largest - room.holds.begin()));
+    const std::vector<int> sites =
+        count == 0 || *largest == 0 ? std::vector<int> {} : reachable(room, int(largest - room.holds.begin()));
     const int possible = pipelinesIn(room, sites);
     const int data = workload.degrees.data.value_or(std::min(possible, totalMicroBatches(plan)));
     std::vector<Layout> layouts;
@@ -184,14 +192,17 @@ std::vector<Layout> placeWholePipelines(const Workload &workload, int most)
     };
     if (data > 0 && data <= possible)
         placeIn(sites);
-    for (int first = 0; first < count && data > 0 && data < possible; ++first) {   // room for more: which sites to fill is open
-        const std::vector<int> from = room.holds[std::size_t(first)] < stages ? std::vector<int>{} : reachable(room, first);
+    for (int first = 0; first < count && data > 0 && data < possible;
+         ++first) { // room for more: which sites to fill is open
+        const std::vector<int> from =
+            room.holds[std::size_t(first)] < stages ? std::vector<int> {} : reachable(room, first);
         if (pipelinesIn(room, from) < data)
             continue;
         placeIn(from);
         for (std::size_t second = 2; second < from.size() && int(layouts.size()) < most; ++second) {
             std::vector<int> order = from;
-            std::rotate(order.begin() + 1, order.begin() + std::ptrdiff_t(second), order.begin() + std::ptrdiff_t(second) + 1);
+            std::rotate(
+                order.begin() + 1, order.begin() + std::ptrdiff_t(second), order.begin() + std::ptrdiff_t(second) + 1);
             placeIn(order);
         }
         if (int(layouts.size()) >= most)
@@ -201,18 +212,19 @@ std::vector<Layout> placeWholePipelines(const Workload &workload, int most)
         return layouts;
     Layout none = LocationBook(workload).finish(PlacementMode::DataAcross, 0);
     const int whole = stages * workload.degrees.gpusOfStage();
-    none.unplaced = std::to_string(std::max(1, data)) + (data > 1 ? " whole pipelines of " : " whole pipeline of ") + std::to_string(whole)
-        + " GPUs, each in one datacenter, cannot be placed: linked datacenters hold " + std::to_string(possible);
-    return {none};
+    none.unplaced = std::to_string(std::max(1, data)) + (data > 1 ? " whole pipelines of " : " whole pipeline of ")
+        + std::to_string(whole) + " GPUs, each in one datacenter, cannot be placed: linked datacenters hold "
+        + std::to_string(possible);
+    return { none };
 }
 
 std::vector<PlacementMode> candidateModes(const Plan &plan)
 {
     if (plan.placement.mode != PlacementMode::Auto)
-        return {plan.placement.mode};
+        return { plan.placement.mode };
     if (plan.cluster.datacenters.size() < 2 || !plan.placement.stages.empty())
-        return {PlacementMode::PipelineAcross};
-    return {PlacementMode::PipelineAcross, PlacementMode::DataAcross};
+        return { PlacementMode::PipelineAcross };
+    return { PlacementMode::PipelineAcross, PlacementMode::DataAcross };
 }
 
 } // namespace trainyard

@@ -1,9 +1,9 @@
 #pragma once
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Locations for the stages of every pipeline. Two ways across datacenters: the pipeline goes across, in contiguous blocks of
-// stages with all replicas of a stage in one datacenter (Atlas, arXiv 2411.14458: only activations cross the WAN); or
-// whole pipelines stay in a datacenter and gradients cross. Ranks fill nodes in the order tensor, context, data,
-// pipeline; a tensor group stays in one node where it can, a replica of a stage in one pool.
+// Locations for the stages of every pipeline. Two ways across datacenters: the pipeline goes across, in contiguous
+// blocks of stages with all replicas of a stage in one datacenter (Atlas, arXiv 2411.14458: only activations cross the
+// WAN); or whole pipelines stay in a datacenter and gradients cross. Ranks fill nodes in the order tensor, context,
+// data, pipeline; a tensor group stays in one node where it can, a replica of a stage in one pool.
 
 #include "core/placement/block_search.h"
 #include "core/placement/resolve.h"
@@ -24,9 +24,9 @@ namespace trainyard {
 /// What all locations together hold, and all micro-batches feed.
 [[nodiscard]] int mostReplicas(const Workload &workload);
 
-/// Whole pipelines in datacenters that can pass gradients to each other over links, filled one after another; one layout
-/// for each pair of sites to begin with, `most` in all, where there is room for more than the plan asks for. One with data 0 and
-/// the reason where there are locations for none.
+/// Whole pipelines in datacenters that can pass gradients to each other over links, filled one after another; one
+/// layout for each pair of sites to begin with, `most` in all, where there is room for more than the plan asks for. One
+/// with data 0 and the reason where there are locations for none.
 [[nodiscard]] std::vector<Layout> placeWholePipelines(const Workload &workload, int most = 24);
 
 /// Which datacenter holds how many stages of `data` replicas, and which links lead where: enough for canHoldAll().
@@ -35,10 +35,10 @@ namespace trainyard {
 /// The modes that `placement.mode: auto` has to compare: one where there is only one datacenter or stages are pinned.
 [[nodiscard]] std::vector<PlacementMode> candidateModes(const Plan &plan);
 
-/// Layers of each virtual stage: `layersOfStages` where the plan gives them, dealt evenly to a stage's chunks, else even. Where they do not divide, middle stages take the remainder, since the first and the
-/// last also hold the embedding and the head: under V placement one device holds both.
+/// Layers of each virtual stage: `layersOfStages` where the plan gives them, dealt evenly to a stage's chunks, else
+/// even. Where they do not divide, middle stages take the remainder, since the first and the last also hold the
+/// embedding and the head: under V placement one device holds both.
 [[nodiscard]] std::vector<std::vector<StageChunk>> splitLayers(const ModelSpec &model, int stages, int chunksPerStage,
-                                                               ChunkPlacement placement = ChunkPlacement::Loop,
-                                                               const std::vector<int> &layersOfStages = {});
+    ChunkPlacement placement = ChunkPlacement::Loop, const std::vector<int> &layersOfStages = {});
 
 } // namespace trainyard

@@ -8,7 +8,9 @@ namespace trainyard {
 namespace {
 
 /// First GPU in its pool of one pipeline's stage, and how many it has; negative where the layout does not say.
-struct Position { int first = -1, gpus = 0; };
+struct Position {
+    int first = -1, gpus = 0;
+};
 
 Position positionOf(const Layout &layout, int stage, int pipeline)
 {
@@ -16,7 +18,7 @@ Position positionOf(const Layout &layout, int stage, int pipeline)
         if (run.stage != stage || pipeline < run.firstPipeline || pipeline >= run.firstPipeline + run.pipelines)
             continue;
         const int each = run.gpus / run.pipelines;
-        return {run.firstGpu + (pipeline - run.firstPipeline) * each, each};
+        return { run.firstGpu + (pipeline - run.firstPipeline) * each, each };
     }
     return {};
 }
@@ -26,9 +28,10 @@ Position positionOf(const Layout &layout, int stage, int pipeline)
 bool staysInDomain(const Layout &layout, const PipelineClass &pipelines, int from, int to, int domain)
 {
     for (int i = 0; i < std::min(pipelines.pipelines, domain); ++i) {
-        const Position a = positionOf(layout, from, pipelines.firstPipeline + i), b = positionOf(layout, to, pipelines.firstPipeline + i);
-        if (a.first < 0 || b.first < 0 || a.first / domain != (a.first + a.gpus - 1) / domain || a.first / domain != b.first / domain
-            || b.first / domain != (b.first + b.gpus - 1) / domain)
+        const Position a = positionOf(layout, from, pipelines.firstPipeline + i),
+                       b = positionOf(layout, to, pipelines.firstPipeline + i);
+        if (a.first < 0 || b.first < 0 || a.first / domain != (a.first + a.gpus - 1) / domain
+            || a.first / domain != b.first / domain || b.first / domain != (b.first + b.gpus - 1) / domain)
             return false;
     }
     return true;
@@ -63,16 +66,27 @@ void addReplicasHere(RankSet &ranks, const Workload &workload)
 
 Levels RankSet::levels(GroupKind kind) const
 {
-    const auto inside = [](int ofDomain, int ranks, int stride) { return Levels{ranks, std::clamp(ofDomain / std::max(1, stride), 1, std::max(1, ranks))}; };
+    const auto inside = [](int ofDomain, int ranks, int stride) {
+        return Levels { ranks, std::clamp(ofDomain / std::max(1, stride), 1, std::max(1, ranks)) };
+    };
     const auto group = [&](int ranks, int stride) { return inside(domain, ranks, stride); };
     const Degrees &d = degrees;
     switch (kind) {
-    case GroupKind::Tensor: return group(d.tensor, 1);
-    case GroupKind::Context: return group(d.context, d.tensor);
-    case GroupKind::Expert: return group(d.expert, d.expertTensor > 1 ? d.expertTensor : d.tensor > 1 && !d.isSequenceParallel ? d.tensor : 1);
-    case GroupKind::ExpertTensor: return group(d.expertTensor, 1);
-    case GroupKind::Data: return inside(reduceDomain, replicasHere * d.context, d.tensor);
-    case GroupKind::ExpertData:    // the ranks of all replicas hold each expert once for every group of experts, that far apart
+    case GroupKind::Tensor:
+        return group(d.tensor, 1);
+    case GroupKind::Context:
+        return group(d.context, d.tensor);
+    case GroupKind::Expert:
+        return group(d.expert,
+            d.expertTensor > 1                          ? d.expertTensor
+                : d.tensor > 1 && !d.isSequenceParallel ? d.tensor
+                                                        : 1);
+    case GroupKind::ExpertTensor:
+        return group(d.expertTensor, 1);
+    case GroupKind::Data:
+        return inside(reduceDomain, replicasHere * d.context, d.tensor);
+    case GroupKind::ExpertData: // the ranks of all replicas hold each expert once for every group of experts, that far
+                                // apart
         return inside(reduceDomain, std::max(1, replicasHere * d.gpusOfStage() / d.expertRanks()), d.expertRanks());
     }
     return {};
@@ -82,7 +96,7 @@ RankSet rankSet(const Workload &workload, const PipelineClass &pipelines, int st
 {
     const StageLocation at = pipelines.locations[std::size_t(stage)];
     const int domain = domainOf(workload, at);
-    RankSet ranks{at, stage, 0, domain, domain, workload.plan->workload.microBatch, workload.degrees};
+    RankSet ranks { at, stage, 0, domain, domain, workload.plan->workload.microBatch, workload.degrees };
     addReplicasHere(ranks, workload);
     return ranks;
 }
@@ -91,7 +105,9 @@ std::vector<RankSet> unlikeSets(const Workload &workload, int stage)
 {
     std::vector<RankSet> sets;
     for (const PipelineClass &pipelines : workload.layout.classes) {
-        const auto isLike = [&](const RankSet &known) { return areAlike(workload, known.at, pipelines.locations[std::size_t(stage)]); };
+        const auto isLike = [&](const RankSet &known) {
+            return areAlike(workload, known.at, pipelines.locations[std::size_t(stage)]);
+        };
         if (std::ranges::none_of(sets, isLike))
             sets.push_back(rankSet(workload, pipelines, stage));
     }
@@ -108,9 +124,9 @@ bool areAlike(const Workload &workload, StageLocation a, StageLocation b)
 
 Levels tensorLevels(const Workload &workload)
 {
-    Levels levels{workload.degrees.tensor, workload.degrees.tensor};
+    Levels levels { workload.degrees.tensor, workload.degrees.tensor };
     for (const GpuRun &run : workload.layout.runs)
-        levels.together = std::min(levels.together, domainOf(workload, {run.datacenter, run.pool}));
+        levels.together = std::min(levels.together, domainOf(workload, { run.datacenter, run.pool }));
     return levels;
 }
 
@@ -119,13 +135,16 @@ std::vector<ReplicaSite> replicaSites(const Workload &workload, int stage)
     const Degrees &d = workload.degrees;
     const int mirror = d.mirrorOf(stage);
     std::vector<ReplicaSite> sites;
-    struct PoolRanks { StageLocation location; int ranks; };   // classes share the nodes of a pool, so nodes are counted by pool
+    struct PoolRanks {
+        StageLocation location;
+        int ranks;
+    }; // classes share the nodes of a pool, so nodes are counted by pool
     std::vector<PoolRanks> pools;
     const auto count = [&](const PipelineClass &c, int holder) {
         const StageLocation location = c.locations[std::size_t(holder)];
         auto pool = std::ranges::find(pools, location, &PoolRanks::location);
         if (pool == pools.end())
-            pool = pools.insert(pools.end(), {location, 0});
+            pool = pools.insert(pools.end(), { location, 0 });
         pool->ranks += c.pipelines * d.context;
     };
     for (const PipelineClass &c : workload.layout.classes) {
@@ -136,7 +155,7 @@ std::vector<ReplicaSite> replicaSites(const Workload &workload, int stage)
     for (const PoolRanks &pool : pools) {
         auto site = std::ranges::find(sites, pool.location.datacenter, &ReplicaSite::datacenter);
         if (site == sites.end())
-            site = sites.insert(sites.end(), {pool.location.datacenter, pool.location, 0, 0});
+            site = sites.insert(sites.end(), { pool.location.datacenter, pool.location, 0, 0 });
         const int gpus = workload.pool(pool.location).gpusPerNode, perNode = std::max(1, gpus / d.tensor);
         site->ranks += pool.ranks;
         site->nodes += (pool.ranks + perNode - 1) / perNode * std::max(1, d.tensor / gpus);
@@ -158,13 +177,15 @@ Reach reachBetween(const Workload &workload, const PipelineClass &pipelines, int
     const StageLocation a = pipelines.locations[std::size_t(from)], b = pipelines.locations[std::size_t(to)];
     if (a.datacenter != b.datacenter)
         return Reach::Wan;
-    return a == b && staysInDomain(workload.layout, pipelines, from, to, domainOf(workload, a)) ? Reach::Node : Reach::Fabric;
+    return a == b && staysInDomain(workload.layout, pipelines, from, to, domainOf(workload, a)) ? Reach::Node
+                                                                                                : Reach::Fabric;
 }
 
 double groupsPerNode(const Workload &workload, StageLocation location)
 {
     const int gpus = workload.pool(location).gpusPerNode, tensor = workload.degrees.tensor;
-    return gpus < tensor ? double(gpus) / tensor : std::min(gpus / tensor, workload.layout.data * workload.degrees.context);
+    return gpus < tensor ? double(gpus) / tensor
+                         : std::min(gpus / tensor, workload.layout.data * workload.degrees.context);
 }
 
 int pipelinesPerNode(const Workload &workload, StageLocation location)
@@ -180,7 +201,8 @@ bool trainsLocally(const Workload &workload)
 int communicators(const Workload &workload)
 {
     const Degrees &p = workload.degrees;
-    return 1 + (p.tensor > 1) + (p.pipeline > 1) + (workload.layout.data * p.context > 1) + (p.context > 1) + (p.expert > 1);
+    return 1 + (p.tensor > 1) + (p.pipeline > 1) + (workload.layout.data * p.context > 1) + (p.context > 1)
+        + (p.expert > 1);
 }
 
 } // namespace trainyard

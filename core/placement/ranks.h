@@ -1,8 +1,9 @@
 #pragma once
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Equal ranks are one set: the replicas of a stage on hardware that nothing tells apart. What is per rank is asked of its set,
-// so that the fullest and the slowest set decide, and what its communication groups cost of their levels: inside one NVLink
-// domain, inside the fabric of a datacenter, across datacenters. Ranks fill nodes in the order tensor, context, data.
+// Equal ranks are one set: the replicas of a stage on hardware that nothing tells apart. What is per rank is asked of
+// its set, so that the fullest and the slowest set decide, and what its communication groups cost of their levels:
+// inside one NVLink domain, inside the fabric of a datacenter, across datacenters. Ranks fill nodes in the order
+// tensor, context, data.
 
 #include "core/catalogue/evidence.h"
 #include "core/placement/resolve.h"
@@ -11,15 +12,19 @@ namespace trainyard {
 
 enum class GroupKind : std::uint8_t { Tensor, Context, Expert, ExpertTensor, Data, ExpertData };
 
-/// A group's ranks in one datacenter: `together` of them reach each other without the fabric, so do as many others, and so on.
-struct Levels { int ranks = 1, together = 1; };
+/// A group's ranks in one datacenter: `together` of them reach each other without the fabric, so do as many others, and
+/// so on.
+struct Levels {
+    int ranks = 1, together = 1;
+};
 
 struct RankSet {
     StageLocation at;
     int stage = 0;
-    int replicasHere = 1;          // of the stage's layers in this datacenter, those of other sets too: they reduce without the WAN
-    int domain = 1;                // consecutive GPUs that reach each other without the fabric: a node, a rack of NVLink
-    int reduceDomain = 1;          // the smallest of those sets: one collective takes as long for all
+    int replicasHere =
+        1; // of the stage's layers in this datacenter, those of other sets too: they reduce without the WAN
+    int domain = 1; // consecutive GPUs that reach each other without the fabric: a node, a rack of NVLink
+    int reduceDomain = 1; // the smallest of those sets: one collective takes as long for all
     int microBatch = 1;
     Degrees degrees;
 
@@ -40,9 +45,9 @@ struct RankSet {
 /// The highest level of a data-parallel group: its ranks in one datacenter.
 struct ReplicaSite {
     int datacenter = 0;
-    StageLocation location;        // of one of its replicas
-    int nodes = 0;                 // that hold replicas of the stage
-    int ranks = 0;                 // replicas, times context ranks
+    StageLocation location; // of one of its replicas
+    int nodes = 0; // that hold replicas of the stage
+    int ranks = 0; // replicas, times context ranks
     bool operator==(const ReplicaSite &) const = default;
 };
 

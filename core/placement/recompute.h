@@ -11,10 +11,12 @@ namespace trainyard {
 /// Something of a layer is computed again.
 [[nodiscard]] bool recomputesAnything(const Plan &plan);
 
-struct RecomputedLayers { int dense = 0, experts = 0; };
+struct RecomputedLayers {
+    int dense = 0, experts = 0;
+};
 
-/// By virtual stage: layers that are computed again as a whole. The first `memory.recompute_layers` of the stage under full
-/// recomputation, all of them without that key; layers without experts come first in a chunk.
+/// By virtual stage: layers that are computed again as a whole. The first `memory.recompute_layers` of the stage under
+/// full recomputation, all of them without that key; layers without experts come first in a chunk.
 [[nodiscard]] std::vector<RecomputedLayers> recomputedLayers(const Workload &workload, int stage);
 
 /// Of all layers of the model, the share that is: what HFU counts.

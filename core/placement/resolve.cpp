@@ -19,8 +19,7 @@ std::string pointer(std::size_t datacenter, std::size_t pool, const char *key)
     return "cluster.datacenters[" + std::to_string(datacenter) + "].pools[" + std::to_string(pool) + "]." + key;
 }
 
-template <class Item>
-std::vector<std::string> idsOf(const std::vector<Item> &items)
+template <class Item> std::vector<std::string> idsOf(const std::vector<Item> &items)
 {
     std::vector<std::string> ids;
     for (const Item &item : items)
@@ -28,11 +27,12 @@ std::vector<std::string> idsOf(const std::vector<Item> &items)
     return ids;
 }
 
-Error unknownName(std::string where, const std::string &kind, const std::string &name, const std::vector<std::string> &known)
+Error unknownName(
+    std::string where, const std::string &kind, const std::string &name, const std::vector<std::string> &known)
 {
     const std::string nearest = nearestName(name, known);
-    return {ErrorCode::UnknownName, std::move(where), "no " + kind + " is called \"" + name + "\"",
-            nearest.empty() ? "a name that trainyard-cli catalog lists" : "\"" + nearest + "\"?"};
+    return { ErrorCode::UnknownName, std::move(where), "no " + kind + " is called \"" + name + "\"",
+        nearest.empty() ? "a name that trainyard-cli catalog lists" : "\"" + nearest + "\"?" };
 }
 
 std::string shortNumber(double value)
@@ -69,8 +69,10 @@ Expected<StackSpec> resolveStack(const Stack &stack, bool isMoe, const Catalogue
         return withOverrides(*base, stack.overrides);
     const StackRelease *release = base->release(stack.release);
     if (!release)
-        return std::unexpected(Error{ErrorCode::UnknownName, "stack.release", "no release of " + base->id + " is known as \"" + stack.release + "\"",
-                                     base->releases.empty() ? "null: nothing is known of its releases, only of " + stacksWithReleases(catalogue) : "one of " + listed(idsOf(base->releases))});
+        return std::unexpected(Error { ErrorCode::UnknownName, "stack.release",
+            "no release of " + base->id + " is known as \"" + stack.release + "\"",
+            base->releases.empty() ? "null: nothing is known of its releases, only of " + stacksWithReleases(catalogue)
+                                   : "one of " + listed(idsOf(base->releases)) });
     return withOverrides(slowedBy(*base, release->time(isMoe)), stack.overrides);
 }
 
@@ -78,37 +80,44 @@ void checkParallelism(const Plan &plan, const ModelSpec &model, Errors &errors)
 {
     const Parallelism &p = plan.parallelism;
     if (!stageFacts(plan).hasLayers)
-        return;   // measured stage times: shapes need not divide
+        return; // measured stage times: shapes need not divide
     if (model.heads % p.tensor != 0)
-        errors.push_back({ErrorCode::BadValue, "parallelism.tensor",
-                          std::to_string(p.tensor) + " does not divide the model's " + std::to_string(model.heads) + " attention heads",
-                          "a divisor of " + std::to_string(model.heads)});
+        errors.push_back({ ErrorCode::BadValue, "parallelism.tensor",
+            std::to_string(p.tensor) + " does not divide the model's " + std::to_string(model.heads)
+                + " attention heads",
+            "a divisor of " + std::to_string(model.heads) });
     // The embedding and the head may have a virtual stage of their own, as in Llama 3 405B.
-    if (const int virtualStages = stagesInChain(traitsOf(plan.schedule).placement, p.pipeline, degreesOf(plan).chunks); model.layers + 2 < virtualStages)
-        errors.push_back({ErrorCode::BadValue, "parallelism.pipeline",
-                          std::to_string(virtualStages) + " virtual stages for " + std::to_string(model.layers) + " layers",
-                          "at most one virtual stage per layer, and one each for embedding and head"});
-    if (model.isMoe() && p.data && (std::int64_t(p.tensor) * p.context * *p.data) % (std::int64_t(p.expert) * p.expertTensor) != 0)
-        errors.push_back({ErrorCode::BadValue, "parallelism.expert",
-                          "expert x expert_tensor = " + std::to_string(p.expert * p.expertTensor) + " does not divide the "
-                              + std::to_string(p.tensor * p.context * *p.data) + " ranks of a stage (tensor x context x data)",
-                          "a divisor of them"});
+    if (const int virtualStages = stagesInChain(traitsOf(plan.schedule).placement, p.pipeline, degreesOf(plan).chunks);
+        model.layers + 2 < virtualStages)
+        errors.push_back({ ErrorCode::BadValue, "parallelism.pipeline",
+            std::to_string(virtualStages) + " virtual stages for " + std::to_string(model.layers) + " layers",
+            "at most one virtual stage per layer, and one each for embedding and head" });
+    if (model.isMoe() && p.data
+        && (std::int64_t(p.tensor) * p.context * *p.data) % (std::int64_t(p.expert) * p.expertTensor) != 0)
+        errors.push_back({ ErrorCode::BadValue, "parallelism.expert",
+            "expert x expert_tensor = " + std::to_string(p.expert * p.expertTensor) + " does not divide the "
+                + std::to_string(p.tensor * p.context * *p.data) + " ranks of a stage (tensor x context x data)",
+            "a divisor of them" });
     const std::vector<int> &layers = plan.placement.layers;
     if (!layers.empty()) {
         if (layers.size() != 1 && layers.size() != std::size_t(p.pipeline))
-            errors.push_back({ErrorCode::BadValue, "placement.layers", "has " + std::to_string(layers.size()) + " entries",
-                              "one number, or one for each of " + std::to_string(p.pipeline) + " stages"});
-        else if (const int sum = std::accumulate(layers.begin(), layers.end(), 0) * (layers.size() == 1 ? p.pipeline : 1); sum != model.layers)
-            errors.push_back({ErrorCode::BadValue, "placement.layers", "adds up to " + std::to_string(sum) + " layers",
-                              std::to_string(model.layers) + ", those of the model"});
+            errors.push_back(
+                { ErrorCode::BadValue, "placement.layers", "has " + std::to_string(layers.size()) + " entries",
+                    "one number, or one for each of " + std::to_string(p.pipeline) + " stages" });
+        else if (const int sum =
+                     std::accumulate(layers.begin(), layers.end(), 0) * (layers.size() == 1 ? p.pipeline : 1);
+                 sum != model.layers)
+            errors.push_back({ ErrorCode::BadValue, "placement.layers", "adds up to " + std::to_string(sum) + " layers",
+                std::to_string(model.layers) + ", those of the model" });
     }
     if (model.isMoe() && model.experts % p.expert != 0)
-        errors.push_back({ErrorCode::BadValue, "parallelism.expert",
-                          std::to_string(p.expert) + " does not divide the model's " + std::to_string(model.experts) + " experts",
-                          "a divisor of " + std::to_string(model.experts)});
+        errors.push_back({ ErrorCode::BadValue, "parallelism.expert",
+            std::to_string(p.expert) + " does not divide the model's " + std::to_string(model.experts) + " experts",
+            "a divisor of " + std::to_string(model.experts) });
 }
 
-/// A measured rate above the nominal one is most often that of a whole node, which nccl-tests prints for rings over all its GPUs.
+/// A measured rate above the nominal one is most often that of a whole node, which nccl-tests prints for rings over all
+/// its GPUs.
 void checkMeasuredFabric(const Workload &workload, Errors &errors)
 {
     const auto &datacenters = workload.plan->cluster.datacenters;
@@ -117,10 +126,12 @@ void checkMeasuredFabric(const Workload &workload, Errors &errors)
         for (const GpuSpec *gpu : workload.gpus[d])
             nominal = datacenters[d].fabricGbpsPerGpu || !gpu ? nominal : std::max(nominal, gpu->fabricGbps / 8);
         if (nominal > 0 && datacenters[d].fabricMeasuredGBps.value_or(0) > nominal)
-            errors.push_back({ErrorCode::BadValue, "cluster.datacenters[" + std::to_string(d) + "].fabric_measured_gbytes_per_s",
-                              shortNumber(*datacenters[d].fabricMeasuredGBps) + " GB/s per GPU measured where its NIC carries "
-                                  + shortNumber(nominal) + " GB/s (fabric_gbps_per_gpu / 8)",
-                              "at most " + shortNumber(nominal) + "; a busbw over whole nodes is that of all GPUs of a node: divide by them"});
+            errors.push_back(
+                { ErrorCode::BadValue, "cluster.datacenters[" + std::to_string(d) + "].fabric_measured_gbytes_per_s",
+                    shortNumber(*datacenters[d].fabricMeasuredGBps) + " GB/s per GPU measured where its NIC carries "
+                        + shortNumber(nominal) + " GB/s (fabric_gbps_per_gpu / 8)",
+                    "at most " + shortNumber(nominal)
+                        + "; a busbw over whole nodes is that of all GPUs of a node: divide by them" });
     }
 }
 
@@ -155,7 +166,8 @@ const GpuSpec &Workload::gpu(StageLocation location) const
 
 SustainedRates Workload::sustainedRates(StageLocation location) const
 {
-    return sustained.empty() ? SustainedRates{} : sustained[std::size_t(location.datacenter)][std::size_t(location.pool)];
+    return sustained.empty() ? SustainedRates {}
+                             : sustained[std::size_t(location.datacenter)][std::size_t(location.pool)];
 }
 
 double Workload::fabricGbps(StageLocation location) const
@@ -168,7 +180,8 @@ double Workload::boundaryBytes(bool backward) const
 {
     if (!source.measured.empty())
         return (backward ? source.gradient : source.activation).value;
-    return weightBytes(plan->workload.precision) * plan->workload.microBatch * plan->workload.sequenceLength * model.hidden / degrees.context;
+    return weightBytes(plan->workload.precision) * plan->workload.microBatch * plan->workload.sequenceLength
+        * model.hidden / degrees.context;
 }
 
 double Workload::gradientBytes() const
@@ -191,24 +204,27 @@ ExpectedAll<Workload> resolve(PlanPtr plan, const Catalogue &catalogue)
             if (!spec)
                 errors.push_back(unknownName(pointer(d, p, "gpu"), "GPU", pools[p].gpu, idsOf(catalogue.gpus)));
             if (spec && pools[p].gpusPerNode > 1 && pools[p].nodes > 0 && spec->linkGBps <= 0 && spec->pcieGBps <= 0)
-                errors.push_back({ErrorCode::BadValue, pointer(d, p, "gpu.pcie_gbytes_per_s"), "the GPUs of a node have no way to each other",
-                                  "pcie_gbytes_per_s or link_gbytes_per_s, above 0"});
+                errors.push_back({ ErrorCode::BadValue, pointer(d, p, "gpu.pcie_gbytes_per_s"),
+                    "the GPUs of a node have no way to each other",
+                    "pcie_gbytes_per_s or link_gbytes_per_s, above 0" });
             row.push_back(spec);
-            rates.push_back(spec ? trainyard::sustainedRates(catalogue.sustained, *spec) : SustainedRates{});
+            rates.push_back(spec ? trainyard::sustainedRates(catalogue.sustained, *spec) : SustainedRates {});
         }
     }
     checkMeasuredFabric(workload, errors);
     for (std::size_t i = 0; i < plan->cluster.wanLinks.size(); ++i) {
         const WanLink &link = plan->cluster.wanLinks[i];
         if (!link.cloud.empty() && !catalogue.cloud(link.cloud)) {
-            errors.push_back(unknownName("cluster.wan_links[" + std::to_string(i) + "].cloud", "cloud", link.cloud, idsOf(catalogue.clouds)));
+            errors.push_back(unknownName(
+                "cluster.wan_links[" + std::to_string(i) + "].cloud", "cloud", link.cloud, idsOf(catalogue.clouds)));
             if (nearestName(link.cloud, idsOf(catalogue.clouds)).empty())
                 errors.back().right = "a cloud of the catalogue: " + listed(idsOf(catalogue.clouds));
         }
         workload.transports.push_back(transportOf(link, plan->wan, catalogue));
     }
     auto model = !workload.source.hasLayers && plan->workload.model.empty() && !plan->workload.inlineModel
-        ? Expected<ModelSpec>(measuredStages(*plan)) : resolveModel(plan->workload, plan->baseDir, catalogue);
+        ? Expected<ModelSpec>(measuredStages(*plan))
+        : resolveModel(plan->workload, plan->baseDir, catalogue);
     if (model)
         workload.model = std::move(*model);
     else
@@ -218,7 +234,7 @@ ExpectedAll<Workload> resolve(PlanPtr plan, const Catalogue &catalogue)
         workload.stack = std::move(*stack);
     else
         errors.push_back(stack.error());
-    if (workload.source.includesFabric)   // nor does a framework add or hide anything
+    if (workload.source.includesFabric) // nor does a framework add or hide anything
         workload.stack.iterationOverheadMs = workload.stack.gradientOverlap = 0;
     if (model)
         checkParallelism(*plan, workload.model, errors);

@@ -1,7 +1,7 @@
 #pragma once
 // SPDX-License-Identifier: GPL-3.0-or-later
-// First room: a plan's names become figures, and its stages get locations. A Workload is what cost, memory and schedule read;
-// it keeps the plan alive and is immutable once made.
+// First room: a plan's names become figures, and its stages get locations. A Workload is what cost, memory and schedule
+// read; it keeps the plan alive and is immutable once made.
 
 #include "core/base/error.h"
 #include "core/catalogue/catalogue.h"
@@ -15,14 +15,14 @@ namespace trainyard {
 
 struct Workload {
     PlanPtr plan;
-    Degrees degrees;                                  // of the plan, as the source is: set all three by setPlan
+    Degrees degrees; // of the plan, as the source is: set all three by setPlan
     StageSource source;
     ModelSpec model;
     StackSpec stack;
-    std::vector<std::vector<const GpuSpec *>> gpus;   // [datacenter][pool]; owned by the catalogue or the plan
-    std::vector<std::vector<SustainedRates>> sustained;   // likewise
-    std::vector<Transport> transports;                // of a node pair of each WAN link
-    LinkIndex links;                                  // which link joins two datacenters
+    std::vector<std::vector<const GpuSpec *>> gpus; // [datacenter][pool]; owned by the catalogue or the plan
+    std::vector<std::vector<SustainedRates>> sustained; // likewise
+    std::vector<Transport> transports; // of a node pair of each WAN link
+    LinkIndex links; // which link joins two datacenters
     Layout layout;
 
     /// Another plan of the same names on the same hardware.
@@ -32,8 +32,8 @@ struct Workload {
     [[nodiscard]] SustainedRates sustainedRates(StageLocation location) const;
     /// NIC bandwidth of one GPU of the location, 10^9 bits per second.
     [[nodiscard]] double fabricGbps(StageLocation location) const;
-    /// Bytes of activation that one stage boundary carries per micro-batch and direction, in one of boundaryParts(): 2·b·s·h/cp
-    /// (or what was measured; `backward` asks for the gradient's).
+    /// Bytes of activation that one stage boundary carries per micro-batch and direction, in one of boundaryParts():
+    /// 2·b·s·h/cp (or what was measured; `backward` asks for the gradient's).
     [[nodiscard]] double boundaryBytes(bool backward) const;
     /// Context ranks that send their own part of it.
     [[nodiscard]] int boundaryParts() const { return source.sendsWhole ? 1 : degrees.context; }

@@ -32,9 +32,9 @@ Expected<ModelSpec> resolveModel(const std::string &name, const std::string &bas
     for (const ModelSpec &model : catalogue.models)
         names.push_back(model.id);
     const std::string near = nearestName(name, names);
-    return std::unexpected(Error{ErrorCode::UnknownName, "workload.model", "there is no model \"" + name + "\"",
-                                 "a catalogue name" + (near.empty() ? std::string() : ", perhaps \"" + near + "\"")
-                                     + ", or the path of a config.json"});
+    return std::unexpected(Error { ErrorCode::UnknownName, "workload.model", "there is no model \"" + name + "\"",
+        "a catalogue name" + (near.empty() ? std::string() : ", perhaps \"" + near + "\"")
+            + ", or the path of a config.json" });
 }
 
 Expected<ModelSpec> resolveModel(const WorkloadSpec &workload, const std::string &baseDir, const Catalogue &catalogue)

@@ -9,10 +9,10 @@
 namespace trainyard {
 
 /// Errors: UnknownName with the nearest catalogue name; CannotRead, BadSyntax, BadValue of a config.json.
-[[nodiscard]] Expected<ModelSpec> resolveModel(const WorkloadSpec &workload, const std::string &baseDir,
-                                               const Catalogue &catalogue);
+[[nodiscard]] Expected<ModelSpec> resolveModel(
+    const WorkloadSpec &workload, const std::string &baseDir, const Catalogue &catalogue);
 /// The same for a name alone (the model of bubble filling, of a job).
-[[nodiscard]] Expected<ModelSpec> resolveModel(const std::string &name, const std::string &baseDir,
-                                               const Catalogue &catalogue);
+[[nodiscard]] Expected<ModelSpec> resolveModel(
+    const std::string &name, const std::string &baseDir, const Catalogue &catalogue);
 
 } // namespace trainyard

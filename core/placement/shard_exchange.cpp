@@ -22,14 +22,19 @@ ShardExchange shardExchange(const Plan &plan, const StackSpec &stack)
     if (plan.parallelism.zeroStage < 2 || !stageFacts(plan).hasLayers)
         return ShardExchange::Once;
     // Where weights lie off the GPU each layer fetches its own shard anyway.
-    if (plan.parallelism.pipeline == 1 || (plan.parallelism.zeroStage >= 3 && plan.memory.parameterOffload != ParameterOffload::None))
+    if (plan.parallelism.pipeline == 1
+        || (plan.parallelism.zeroStage >= 3 && plan.memory.parameterOffload != ParameterOffload::None))
         return ShardExchange::InLayers;
-    return traitsOf(plan.schedule).takesSeveralChunks() && degreesOf(plan).chunks > kGradientBuffers && !stack.pipelineKeepsGathered ? ShardExchange::InRuns : ShardExchange::Once;
+    return traitsOf(plan.schedule).takesSeveralChunks() && degreesOf(plan).chunks > kGradientBuffers
+            && !stack.pipelineKeepsGathered
+        ? ShardExchange::InRuns
+        : ShardExchange::Once;
 }
 
 bool refusesSharding(const Plan &plan, const StackSpec &stack)
 {
-    return stack.refusesShardedPipelines && stageFacts(plan).hasLayers && plan.parallelism.pipeline > 1 && plan.parallelism.zeroStage >= 2;
+    return stack.refusesShardedPipelines && stageFacts(plan).hasLayers && plan.parallelism.pipeline > 1
+        && plan.parallelism.zeroStage >= 2;
 }
 
 int chunksWithWholeGradients(const Plan &plan, const StackSpec &stack)
@@ -45,13 +50,16 @@ int chunksWithWholeWeights(const Plan &plan, const StackSpec &stack)
     const ShardExchange exchange = shardExchange(plan, stack);
     if (plan.parallelism.zeroStage < 3 || exchange == ShardExchange::InLayers)
         return 0;
-    return exchange == ShardExchange::InRuns ? std::min(kWeightBuffers, degreesOf(plan).chunks) : degreesOf(plan).chunks;
+    return exchange == ShardExchange::InRuns ? std::min(kWeightBuffers, degreesOf(plan).chunks)
+                                             : degreesOf(plan).chunks;
 }
 
 ChunkRuns expectedRuns(const Plan &plan, int microBatches)
 {
-    const int runs = traitsOf(plan.schedule).forwardsFirst ? 1 : (microBatches + plan.parallelism.pipeline - 1) / plan.parallelism.pipeline;
-    return {runs, runs};
+    const int runs = traitsOf(plan.schedule).forwardsFirst
+        ? 1
+        : (microBatches + plan.parallelism.pipeline - 1) / plan.parallelism.pipeline;
+    return { runs, runs };
 }
 
 std::vector<ChunkRuns> chunkRuns(const Program &program, int device)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Sentences about two clusters. GPUs that left one datacenter and came to another, of one type, have moved; what is left
-// of the difference was added or removed.
+// Sentences about two clusters. GPUs that left one datacenter and came to another, of one type, have moved; what is
+// left of the difference was added or removed.
 #include "core/base/words.h"
 #include "core/plan/diff_internal.h"
 
@@ -11,11 +11,17 @@ namespace trainyard::detail {
 
 namespace {
 
-using Counts = std::map<std::string, std::int64_t>;   // GPU type -> GPUs
+using Counts = std::map<std::string, std::int64_t>; // GPU type -> GPUs
 
-std::int64_t gpusOf(const Pool &pool) { return std::int64_t { pool.nodes } * pool.gpusPerNode; }
+std::int64_t gpusOf(const Pool &pool)
+{
+    return std::int64_t { pool.nodes } * pool.gpusPerNode;
+}
 
-std::string amount(std::int64_t gpus, const std::string &type) { return std::to_string(gpus) + " × " + type; }
+std::string amount(std::int64_t gpus, const std::string &type)
+{
+    return std::to_string(gpus) + " × " + type;
+}
 
 std::string contents(const Datacenter &datacenter)
 {
@@ -40,7 +46,10 @@ const Pool *find(const Datacenter &datacenter, const std::string &id)
     return found == datacenter.pools.end() ? nullptr : &*found;
 }
 
-bool sameGpu(const Pool &a, const Pool &b) { return a.gpu == b.gpu && a.inlineGpu == b.inlineGpu; }
+bool sameGpu(const Pool &a, const Pool &b)
+{
+    return a.gpu == b.gpu && a.inlineGpu == b.inlineGpu;
+}
 
 /// Same pool, same number, another type.
 bool wasReplaced(const Pool &before, const Pool *after)
@@ -118,11 +127,12 @@ void describePools(const Datacenter &before, const Datacenter &after, Sentences 
         const Pool *old = find(before, pool.id);
         if (!old || *old == pool)
             continue;
-        Pool like = *old;   // the number has been told
+        Pool like = *old; // the number has been told
         like.nodes = pool.nodes;
         like.gpusPerNode = pool.gpusPerNode;
         if (wasReplaced(*old, &pool)) {
-            sentences.push_back("Replace " + amount(gpusOf(*old), gpuLabel(*old)) + " in " + after.label() + " by " + gpuLabel(pool));
+            sentences.push_back(
+                "Replace " + amount(gpusOf(*old), gpuLabel(*old)) + " in " + after.label() + " by " + gpuLabel(pool));
             like.gpu = pool.gpu;
             like.inlineGpu = pool.inlineGpu;
         }
@@ -133,7 +143,7 @@ void describePools(const Datacenter &before, const Datacenter &after, Sentences 
 void describeDatacenter(const Datacenter &before, const Datacenter &after, bool isTold, Sentences &sentences)
 {
     const std::size_t told = sentences.size();
-    Datacenter like = before;   // the pools have sentences of their own
+    Datacenter like = before; // the pools have sentences of their own
     like.pools = after.pools;
     describeObject(after.label(), like, after, sentences);
     describePools(before, after, sentences);

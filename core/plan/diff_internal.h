@@ -18,8 +18,8 @@ using Sentences = std::vector<std::string>;
 [[nodiscard]] std::string cutText(const std::string &text);
 
 /// "Micro-batch 1 → 2", "RTT Virginia–Oregon 60 → 40 ms": `subject` follows the key's label.
-[[nodiscard]] std::string changeSentence(const Key &key, const std::string &subject, const std::string &before,
-    const std::string &after);
+[[nodiscard]] std::string changeSentence(
+    const Key &key, const std::string &subject, const std::string &before, const std::string &after);
 
 /// Sentences about two clusters: moves of GPUs first.
 void describeCluster(const Cluster &before, const Cluster &after, Sentences &sentences);
@@ -27,12 +27,23 @@ void describeCluster(const Cluster &before, const Cluster &after, Sentences &sen
 template <class T>
 void describeChange(const Key &key, const std::string &subject, const T &before, const T &after, Sentences &sentences);
 
-inline std::string shownText(const std::string &value) { return value.empty() ? "none" : cutText(value); }
-inline std::string shownText(bool value) { return value ? "on" : "off"; }
-inline std::string shownText(int value) { return std::to_string(value); }
-inline std::string shownText(double value) { return plainNumber(value); }
-template <class T>
-std::string shownText(const std::vector<T> &values)
+inline std::string shownText(const std::string &value)
+{
+    return value.empty() ? "none" : cutText(value);
+}
+inline std::string shownText(bool value)
+{
+    return value ? "on" : "off";
+}
+inline std::string shownText(int value)
+{
+    return std::to_string(value);
+}
+inline std::string shownText(double value)
+{
+    return plainNumber(value);
+}
+template <class T> std::string shownText(const std::vector<T> &values)
 {
     std::string text;
     for (const T &value : values)
@@ -41,28 +52,29 @@ std::string shownText(const std::vector<T> &values)
 }
 
 /// Walks the table of keys with the two sides of one object and says what differs.
-template <class Owner>
-class Differ {
+template <class Owner> class Differ {
 public:
     Differ(const Owner &before, const Owner &after, std::string subject, Sentences &sentences)
-        : m_before(before), m_after(after), m_subject(std::move(subject)), m_sentences(sentences) { }
+        : m_before(before)
+        , m_after(after)
+        , m_subject(std::move(subject))
+        , m_sentences(sentences)
+    {
+    }
 
-    template <class T>
-    void value(T Owner::*member, const Key &key)
+    template <class T> void value(T Owner::*member, const Key &key)
     {
         if (!(m_before.*member == m_after.*member))
             describeChange(key, m_subject, m_before.*member, m_after.*member, m_sentences);
     }
 
-    template <class T>
-    void automatic(std::optional<T> Owner::*member, const Key &key)
+    template <class T> void automatic(std::optional<T> Owner::*member, const Key &key)
     {
         const auto shown = [](const std::optional<T> &v) { return v ? shownText(*v) : std::string("auto"); };
         compare(key, m_before.*member, m_after.*member, shown);
     }
 
-    template <class T>
-    void perStage(std::vector<T> Owner::*member, const Key &key)
+    template <class T> void perStage(std::vector<T> Owner::*member, const Key &key)
     {
         compare(key, m_before.*member, m_after.*member, [](const auto &v) { return shownText(v); });
     }
@@ -76,7 +88,8 @@ public:
     void model(const Key &key)
     {
         const auto shown = [](const auto &w) {
-            return w.inlineModel ? (w.inlineModel->name.empty() ? "custom" : cutText(w.inlineModel->name)) : shownText(w.model);
+            return w.inlineModel ? (w.inlineModel->name.empty() ? "custom" : cutText(w.inlineModel->name))
+                                 : shownText(w.model);
         };
         if (!(m_before.model == m_after.model && m_before.inlineModel == m_after.inlineModel))
             say(key, shown(m_before), shown(m_after));
@@ -96,7 +109,9 @@ public:
     void directions(const Key &key)
     {
         const auto shown = [](const auto &v) {
-            return !v ? std::string("default") : (*v)[0] == (*v)[1] ? plainNumber((*v)[0]) : plainNumber((*v)[0]) + "/" + plainNumber((*v)[1]);
+            return !v                ? std::string("default")
+                : (*v)[0] == (*v)[1] ? plainNumber((*v)[0])
+                                     : plainNumber((*v)[0]) + "/" + plainNumber((*v)[1]);
         };
         compare(key, m_before.usdPerGb, m_after.usdPerGb, shown);
     }
@@ -134,8 +149,7 @@ public:
     }
 
 private:
-    template <class T, class F>
-    void compare(const Key &key, const T &before, const T &after, F shown)
+    template <class T, class F> void compare(const Key &key, const T &before, const T &after, F shown)
     {
         if (!(before == after))
             say(key, shown(before), shown(after));
@@ -160,8 +174,7 @@ void describeObject(const std::string &subject, const T &before, const T &after,
     differ.rest();
 }
 
-template <class T>
-inline constexpr bool kIsPlain = std::is_arithmetic_v<T> || std::is_same_v<T, std::string>;
+template <class T> inline constexpr bool kIsPlain = std::is_arithmetic_v<T> || std::is_same_v<T, std::string>;
 
 template <class T>
 void describeChange(const Key &key, const std::string &subject, const T &before, const T &after, Sentences &sentences)
@@ -173,7 +186,8 @@ void describeChange(const Key &key, const std::string &subject, const T &before,
         if (before && after)
             describeChange(key, subject, *before, *after, sentences);
         else if constexpr (kIsPlain<Inner>)
-            sentences.push_back(changeSentence(key, subject, before ? shownText(*before) : "default", after ? shownText(*after) : "default"));
+            sentences.push_back(changeSentence(
+                key, subject, before ? shownText(*before) : "default", after ? shownText(*after) : "default"));
         else
             sentences.push_back(changeSentence(key, subject, before ? "given" : "none", after ? "given" : "none"));
     } else if constexpr (std::is_enum_v<T>) {
@@ -190,7 +204,8 @@ void describeChange(const Key &key, const std::string &subject, const T &before,
         sentences.push_back(changeSentence(key, subject, shown(before), shown(after)));
     } else if constexpr (kIsList<T>) {
         if (before.size() != after.size())
-            sentences.push_back(changeSentence(key, subject, std::to_string(before.size()), std::to_string(after.size())));
+            sentences.push_back(
+                changeSentence(key, subject, std::to_string(before.size()), std::to_string(after.size())));
         for (std::size_t i = 0; i < std::min(before.size(), after.size()); ++i) {
             if (!(before[i] == after[i]))
                 describeChange(key, std::to_string(i + 1), before[i], after[i], sentences);

@@ -12,8 +12,8 @@ namespace {
 struct Around {
     std::string_view begin, end;
 };
-constexpr Around kElement{"<template id=\"trainyard-plan\">", "</template>"};
-constexpr Around kProperty{"<trainyard:plan>", "</trainyard:plan>"};
+constexpr Around kElement { "<template id=\"trainyard-plan\">", "</template>" };
+constexpr Around kProperty { "<trainyard:plan>", "</trainyard:plan>" };
 
 std::string wrapped(const Around &around, const Plan &plan)
 {
@@ -25,12 +25,19 @@ std::string wrapped(const Around &around, const Plan &plan)
 std::string embeddablePlan(const Plan &plan)
 {
     std::string safe;
-    for (const char c : formatPlan(plan)) {   // outside of JSON's strings none of the three occurs
+    for (const char c : formatPlan(plan)) { // outside of JSON's strings none of the three occurs
         switch (c) {
-        case '<': safe += "\\u003c"; break;
-        case '>': safe += "\\u003e"; break;
-        case '&': safe += "\\u0026"; break;
-        default: safe += c;
+        case '<':
+            safe += "\\u003c";
+            break;
+        case '>':
+            safe += "\\u003e";
+            break;
+        case '&':
+            safe += "\\u0026";
+            break;
+        default:
+            safe += c;
         }
     }
     return safe;
@@ -46,8 +53,7 @@ std::string planMetadata(const Plan &plan)
     return "<?xpacket begin=\"\xEF\xBB\xBF\" id=\"W5M0MpCehiHzreSzNTczkc9d\"?>\n<x:xmpmeta xmlns:x=\"adobe:ns:meta/\">"
            "<rdf:RDF xmlns:rdf=\"http://www.w3.org/1999/02/22-rdf-syntax-ns#\"><rdf:Description rdf:about=\"\" "
            "xmlns:trainyard=\"urn:trainyard:plan\">"
-        + wrapped(kProperty, plan)
-        + "</rdf:Description></rdf:RDF></x:xmpmeta>\n<?xpacket end=\"r\"?>\n";
+        + wrapped(kProperty, plan) + "</rdf:Description></rdf:RDF></x:xmpmeta>\n<?xpacket end=\"r\"?>\n";
 }
 
 bool isPage(std::string_view content)
@@ -60,7 +66,7 @@ std::optional<std::string_view> planInside(std::string_view page)
 {
     if (!isPage(page))
         return std::nullopt;
-    for (const auto &[begin, end] : {kElement, kProperty}) {
+    for (const auto &[begin, end] : { kElement, kProperty }) {
         const std::size_t from = page.find(begin);
         const std::size_t to = from == std::string_view::npos ? from : page.find(end, from);
         if (to != std::string_view::npos)

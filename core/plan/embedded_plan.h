@@ -1,7 +1,7 @@
 #pragma once
 // SPDX-License-Identifier: GPL-3.0-or-later
-// A plan inside another file: an HTML report carries it in an element that browsers do not show, a PDF in its metadata. The
-// reader of plans finds it there, so that a report opens like the plan it was made of. Any thread.
+// A plan inside another file: an HTML report carries it in an element that browsers do not show, a PDF in its metadata.
+// The reader of plans finds it there, so that a report opens like the plan it was made of. Any thread.
 
 #include "core/plan/plan.h"
 

@@ -1,7 +1,8 @@
 #pragma once
 // SPDX-License-Identifier: GPL-3.0-or-later
-// What the values of a plan's enums are called, in the order of the enum: in a plan file, and by people where that differs.
-// One list for reading, writing, schema, messages and controls; what people call a schedule is told by the schedule itself.
+// What the values of a plan's enums are called, in the order of the enum: in a plan file, and by people where that
+// differs. One list for reading, writing, schema, messages and controls; what people call a schedule is told by the
+// schedule itself.
 
 #include "core/plan/plan.h"
 
@@ -11,65 +12,73 @@
 namespace trainyard {
 
 struct EnumName {
-    constexpr EnumName(const char *inFile, const char *shown = nullptr) : name(inFile), label(shown ? shown : inFile) { }
+    constexpr EnumName(const char *inFile, const char *shown = nullptr)
+        : name(inFile)
+        , label(shown ? shown : inFile)
+    {
+    }
     const char *name, *label;
 };
 using EnumNames = std::span<const EnumName>;
 
-template <class... Names>
-constexpr std::array<EnumName, sizeof...(Names)> namedAs(Names... names) { return { EnumName(names)... }; }
+template <class... Names> constexpr std::array<EnumName, sizeof...(Names)> namedAs(Names... names)
+{
+    return { EnumName(names)... };
+}
 
-template <class E>
-inline constexpr std::array<EnumName, 0> kNamesOf {};
+template <class E> inline constexpr std::array<EnumName, 0> kNamesOf {};
 template <>
 inline constexpr auto kNamesOf<Precision> = namedAs("fp32", "tf32", "fp16", "bf16", "fp8", "mxfp8", "nvfp4");
 template <>
-inline constexpr auto kNamesOf<Optimizer> = namedAs(EnumName("adam", "Adam"), EnumName("sgd", "SGD"), EnumName("adafactor", "Adafactor"),
-    EnumName("lion", "Lion"), EnumName("adam-8bit", "8-bit Adam"), EnumName("galore", "GaLore"));
+inline constexpr auto kNamesOf<Optimizer> = namedAs(EnumName("adam", "Adam"), EnumName("sgd", "SGD"),
+    EnumName("adafactor", "Adafactor"), EnumName("lion", "Lion"), EnumName("adam-8bit", "8-bit Adam"),
+    EnumName("galore", "GaLore"));
 template <>
-inline constexpr auto kNamesOf<ScheduleKind> = namedAs("gpipe", "1f1b", "interleaved", "breadth-first", "zb-h1", "zb-h2", "zb-v",
-    "zb-auto", "v-half", "v-min", "dualpipe", "dualpipev", "chimera", "hanayo", "varuna", "terapipe", "atlas");
+inline constexpr auto kNamesOf<ScheduleKind> = namedAs("gpipe", "1f1b", "interleaved", "breadth-first", "zb-h1",
+    "zb-h2", "zb-v", "zb-auto", "v-half", "v-min", "dualpipe", "dualpipev", "chimera", "hanayo", "varuna", "terapipe",
+    "atlas");
 template <>
-inline constexpr auto kNamesOf<PlacementMode> = namedAs("auto", EnumName("pipeline-across", "pipeline across"), EnumName("data-across", "data across"));
+inline constexpr auto kNamesOf<PlacementMode> = namedAs(
+    "auto", EnumName("pipeline-across", "pipeline across"), EnumName("data-across", "data across"));
+template <> inline constexpr auto kNamesOf<Recompute> = namedAs("none", "selective", "full");
 template <>
-inline constexpr auto kNamesOf<Recompute> = namedAs("none", "selective", "full");
+inline constexpr auto kNamesOf<ActivationOffload> = namedAs(
+    EnumName("none", "off"), EnumName("host", "host memory"), EnumName("ssd", "drives"));
 template <>
-inline constexpr auto kNamesOf<ActivationOffload> = namedAs(EnumName("none", "off"), EnumName("host", "host memory"), EnumName("ssd", "drives"));
+inline constexpr auto kNamesOf<OptimizerOffload> = namedAs(EnumName("none", "on the GPU"),
+    EnumName("host", "host memory"), EnumName("interleaved", "host, interleaved"), EnumName("ssd", "drives"));
 template <>
-inline constexpr auto kNamesOf<OptimizerOffload> = namedAs(EnumName("none", "on the GPU"), EnumName("host", "host memory"),
-    EnumName("interleaved", "host, interleaved"), EnumName("ssd", "drives"));
+inline constexpr auto kNamesOf<ParameterOffload> = namedAs(
+    EnumName("none", "on the GPU"), EnumName("host", "host memory"), EnumName("ssd", "drives"));
 template <>
-inline constexpr auto kNamesOf<ParameterOffload> = namedAs(EnumName("none", "on the GPU"), EnumName("host", "host memory"), EnumName("ssd", "drives"));
-template <>
-inline constexpr auto kNamesOf<OffloadPolicy> = namedAs(EnumName("ssdtrain", "SSDTrain"), EnumName("memo", "MEMO"), EnumName("karma", "KARMA"),
-    EnumName("protrain", "ProTrain"));
-template <>
-inline constexpr auto kNamesOf<WanSharing> = namedAs("spatial", "temporal");
-template <>
-inline constexpr auto kNamesOf<FabricKind> = namedAs("rdma", "tcp");
-template <>
-inline constexpr auto kNamesOf<TurnOrder> = namedAs("round-robin", "drain-first");
+inline constexpr auto kNamesOf<OffloadPolicy> = namedAs(EnumName("ssdtrain", "SSDTrain"), EnumName("memo", "MEMO"),
+    EnumName("karma", "KARMA"), EnumName("protrain", "ProTrain"));
+template <> inline constexpr auto kNamesOf<WanSharing> = namedAs("spatial", "temporal");
+template <> inline constexpr auto kNamesOf<FabricKind> = namedAs("rdma", "tcp");
+template <> inline constexpr auto kNamesOf<TurnOrder> = namedAs("round-robin", "drain-first");
 template <>
 inline constexpr auto kNamesOf<CongestionControl> = namedAs(EnumName("cubic", "CUBIC"), EnumName("bbr", "BBR"));
+template <> inline constexpr auto kNamesOf<WanAllReduce> = namedAs("hierarchical", EnumName("flat", "one flat ring"));
 template <>
-inline constexpr auto kNamesOf<WanAllReduce> = namedAs("hierarchical", EnumName("flat", "one flat ring"));
-template <>
-inline constexpr auto kNamesOf<LocalSgd> = namedAs(EnumName("none", "off"), EnumName("diloco", "DiLoCo"), EnumName("streaming", "streaming DiLoCo"));
+inline constexpr auto kNamesOf<LocalSgd> = namedAs(
+    EnumName("none", "off"), EnumName("diloco", "DiLoCo"), EnumName("streaming", "streaming DiLoCo"));
 template <>
 inline constexpr auto kNamesOf<Arrivals> = namedAs(EnumName("poisson", "Poisson"), "constant", "bursty", "trace");
 template <>
-inline constexpr auto kNamesOf<MoeDispatch> = namedAs("flat", "hierarchical", "dedup", "tensor-sliced", "traffic-aware");
-template <>
-inline constexpr auto kNamesOf<Share> = namedAs("even", "balanced");
+inline constexpr auto kNamesOf<MoeDispatch> = namedAs(
+    "flat", "hierarchical", "dedup", "tensor-sliced", "traffic-aware");
+template <> inline constexpr auto kNamesOf<Share> = namedAs("even", "balanced");
 
 static_assert(kNamesOf<Precision>.size() == kPrecisionCount);
 static_assert(kNamesOf<ScheduleKind>.size() == static_cast<std::size_t>(ScheduleKind::Atlas) + 1);
 
 /// Schedulers of the multi-model mode.
-inline constexpr auto kJobSchedulerNames = namedAs("sharded-lrtf", "model-parallel", "task-parallel", "pipeline", "milp");
+inline constexpr auto kJobSchedulerNames =
+    namedAs("sharded-lrtf", "model-parallel", "task-parallel", "pipeline", "milp");
 
 template <class E>
-concept NamedEnum = kNamesOf<E>.size() > 0;
+concept NamedEnum = kNamesOf<E>
+.size() > 0;
 
 [[nodiscard]] inline std::vector<std::string> namesInFile(EnumNames names)
 {
@@ -79,11 +88,16 @@ concept NamedEnum = kNamesOf<E>.size() > 0;
     return texts;
 }
 
-/// As in a plan file. By reference, so that for these enums it goes before templates of that name of others, as Qt Test's.
-template <NamedEnum E>
-[[nodiscard]] constexpr const char *toString(const E &value) { return kNamesOf<E>[static_cast<std::size_t>(value)].name; }
+/// As in a plan file. By reference, so that for these enums it goes before templates of that name of others, as Qt
+/// Test's.
+template <NamedEnum E> [[nodiscard]] constexpr const char *toString(const E &value)
+{
+    return kNamesOf<E>[static_cast<std::size_t>(value)].name;
+}
 /// As people call it.
-template <NamedEnum E>
-[[nodiscard]] constexpr const char *labelOf(E value) { return kNamesOf<E>[static_cast<std::size_t>(value)].label; }
+template <NamedEnum E> [[nodiscard]] constexpr const char *labelOf(E value)
+{
+    return kNamesOf<E>[static_cast<std::size_t>(value)].label;
+}
 
 } // namespace trainyard

@@ -82,7 +82,7 @@ std::string brief(const Json &value)
         return "an object";
     if (value.is_array())
         return "a list of " + std::to_string(value.size());
-    std::string text = value.dump(-1, ' ', true, kReplace);   // ASCII only, so that cutting never splits a character
+    std::string text = value.dump(-1, ' ', true, kReplace); // ASCII only, so that cutting never splits a character
     if (text.size() > kLongest)
         text = text.substr(0, kLongest) + "...";
     return text;
@@ -90,7 +90,7 @@ std::string brief(const Json &value)
 
 Json numberToJson(double value)
 {
-    constexpr double kExact = 9007199254740992.0;   // 2^53: whole numbers up to here are exact
+    constexpr double kExact = 9007199254740992.0; // 2^53: whole numbers up to here are exact
     const bool negativeZero = value == 0 && std::signbit(value);
     if (std::abs(value) <= kExact && value == std::floor(value) && !negativeZero)
         return static_cast<std::int64_t>(value);

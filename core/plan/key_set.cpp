@@ -29,7 +29,8 @@ Error badKey(std::string_view dotted, std::string what, std::string right)
 Expected<std::vector<Step>> stepsOf(std::string_view dotted)
 {
     const auto malformed = [&] {
-        return std::unexpected(badKey(dotted, "not a key of a plan", "names and indices like cluster.datacenters[0].pools[0].nodes"));
+        return std::unexpected(
+            badKey(dotted, "not a key of a plan", "names and indices like cluster.datacenters[0].pools[0].nodes"));
     };
     std::vector<Step> steps;
     std::size_t at = 0;
@@ -39,7 +40,8 @@ Expected<std::vector<Step>> stepsOf(std::string_view dotted)
             std::size_t index = 0;
             const char *const first = dotted.data() + at + 1;
             const char *const last = end == std::string_view::npos ? first : dotted.data() + end;
-            if (const auto [stop, error] = std::from_chars(first, last, index); error != std::errc() || stop != last || steps.empty())
+            if (const auto [stop, error] = std::from_chars(first, last, index);
+                error != std::errc() || stop != last || steps.empty())
                 return malformed();
             steps.push_back({ {}, index });
             at = end + 1;
@@ -93,7 +95,8 @@ std::string nearestKey(const Json &node, const std::string &key, bool atRoot)
         names.push_back(name);
         if (!atRoot)
             continue;
-        if (const Json &inside = entered(schema, false); inside.contains("properties") && inside["properties"].contains(key))
+        if (const Json &inside = entered(schema, false);
+            inside.contains("properties") && inside["properties"].contains(key))
             return name + "." + key;
     }
     return nearestName(key, names);
@@ -121,29 +124,34 @@ Expected<Json *> locate(Json &document, std::span<const Step> steps, std::string
                 return std::unexpected(badKey(dotted, parent + " is not a list", parent));
             const std::size_t size = node->is_array() ? node->size() : 0;
             if (*step.index >= size)
-                return std::unexpected(badKey(dotted, parent + " has " + std::to_string(size) + (size == 1 ? " entry" : " entries"),
-                    size == 0 ? "the whole list as its value" : "an index from 0 to " + std::to_string(size - 1)));
+                return std::unexpected(
+                    badKey(dotted, parent + " has " + std::to_string(size) + (size == 1 ? " entry" : " entries"),
+                        size == 0 ? "the whole list as its value" : "an index from 0 to " + std::to_string(size - 1)));
             schema = &inside["items"];
             node = &(*node)[*step.index];
             continue;
         }
         static const Json none = Json::object();
         const Json &properties = inside.contains("properties") ? inside["properties"] : none;
-        const bool kept = node->is_object() && node->contains(step.key);   // a key that only this file has
+        const bool kept = node->is_object() && node->contains(step.key); // a key that only this file has
         const bool isOpen = inside.contains("additionalProperties") && inside["additionalProperties"].is_object();
         if (!properties.contains(step.key) && !kept && !isOpen) {
             const std::string near = nearestKey(properties, step.key, i == 0);
             const std::string prefix = parent.empty() ? "" : parent + ".";
-            const std::string what = parent.empty() ? "a plan has no key " + shortened(step.key) : parent + " has no key " + shortened(step.key);
+            const std::string what = parent.empty() ? "a plan has no key " + shortened(step.key)
+                                                    : parent + " has no key " + shortened(step.key);
             return std::unexpected(badKey(dotted, what,
-                !near.empty() ? prefix + near : properties.empty() ? parent : "one of " + listedKeys(properties)));
+                !near.empty()            ? prefix + near
+                    : properties.empty() ? parent
+                                         : "one of " + listedKeys(properties)));
         }
         if (!node->is_object()) {
             if (node->is_string() && properties.contains("base"))
-                *node = Json { { "base", *node } };   // a stack by name becomes one with overrides
+                *node = Json { { "base", *node } }; // a stack by name becomes one with overrides
             else if (node->is_string() && schema->contains("anyOf"))
-                return std::unexpected(badKey(dotted, parent + " is " + detail::brief(*node) + ", which has no keys of its own",
-                    "an object as the value of " + parent));
+                return std::unexpected(
+                    badKey(dotted, parent + " is " + detail::brief(*node) + ", which has no keys of its own",
+                        "an object as the value of " + parent));
             else
                 *node = Json::object();
         }
@@ -163,22 +171,30 @@ std::size_t levels(const Json &value)
     return deepest + value.is_structured();
 }
 
-bool isPlainText(const Json &schema) { return schema.value("type", Json()) == "string" && !schema.contains("enum"); }
+bool isPlainText(const Json &schema)
+{
+    return schema.value("type", Json()) == "string" && !schema.contains("enum");
+}
 
 /// A text that null takes away: 26.02 is a text there, null is null.
-bool isTextOrNull(const Json &schema) { return schema.value("type", Json()) == Json::array({ "string", "null" }); }
+bool isTextOrNull(const Json &schema)
+{
+    return schema.value("type", Json()) == Json::array({ "string", "null" });
+}
 
 } // namespace
 
 ExpectedAll<Plan> withKeySet(const Plan &plan, std::string_view dottedKey, std::string_view value)
 {
     if (!isUtf8(dottedKey) || !isUtf8(value))
-        return std::unexpected(Errors { { ErrorCode::BadValue, std::string(dottedKey), "the key or its value is no UTF-8", "UTF-8 text" } });
+        return std::unexpected(Errors {
+            { ErrorCode::BadValue, std::string(dottedKey), "the key or its value is no UTF-8", "UTF-8 text" } });
     const auto steps = stepsOf(dottedKey);
     if (!steps)
         return std::unexpected(Errors { steps.error() });
     if (steps->front().key == "format" || steps->front().key == "version")
-        return std::unexpected(Errors { badKey(dottedKey, "this key tells the file format and cannot be set", "another key") });
+        return std::unexpected(
+            Errors { badKey(dottedKey, "this key tells the file format and cannot be set", "another key") });
     Json document = detail::planToJson(plan);
     const Json *schema = nullptr;
     const auto place = locate(document, *steps, dottedKey, schema);
@@ -189,7 +205,7 @@ ExpectedAll<Plan> withKeySet(const Plan &plan, std::string_view dottedKey, std::
     const bool takeAsText = !parsed || (isPlainText(*schema) && !parsed->is_string())
         || (isTextOrNull(*schema) && !parsed->is_string() && !parsed->is_null());
     **place = takeAsText ? Json(std::string(value)) : std::move(*parsed);
-    if (levels(document) > detail::kMaxDepth)   // a file with it could not be read
+    if (levels(document) > detail::kMaxDepth) // a file with it could not be read
         return std::unexpected(Errors { { ErrorCode::BadValue, std::string(dottedKey), "the value is nested too deeply",
             "at most " + std::to_string(detail::kMaxDepth) + " levels in the whole plan" } });
     auto next = detail::planFromJson(document, "", detail::Where::DottedKey);

@@ -47,7 +47,7 @@ void draftToOne(Json &plan)
     }
 }
 
-constexpr std::array kMigrations { &draftToOne };   // [n]: from version n to n + 1
+constexpr std::array kMigrations { &draftToOne }; // [n]: from version n to n + 1
 static_assert(kMigrations.size() == Plan::kVersion, "every version has a step to the next");
 
 } // namespace
@@ -55,7 +55,7 @@ static_assert(kMigrations.size() == Plan::kVersion, "every version has a step to
 Expected<Json> migrated(Json document, const std::string &fileName)
 {
     if (!document.is_object())
-        return document;   // the reader says what is wrong
+        return document; // the reader says what is wrong
     const Json format = document.value("format", Json(kFormat));
     if (format != kFormat)
         return std::unexpected(Error { ErrorCode::BadSyntax, fileName + ": /format", "format is " + brief(format),

@@ -26,12 +26,15 @@ std::string madeLabel(std::string name)
 std::string gpuLabel(const Pool &pool)
 {
     if (pool.inlineGpu)
-        return !pool.inlineGpu->name.empty() ? pool.inlineGpu->name : pool.inlineGpu->id.empty() ? "custom GPU" : pool.inlineGpu->id;
+        return !pool.inlineGpu->name.empty() ? pool.inlineGpu->name
+            : pool.inlineGpu->id.empty()     ? "custom GPU"
+                                             : pool.inlineGpu->id;
     std::string label;
     for (std::size_t at = 0; at <= pool.gpu.size();) {
         const std::size_t end = std::min(pool.gpu.find('-', at), pool.gpu.size());
         std::string word = pool.gpu.substr(at, end - at);
-        const bool isSize = word.size() > 2 && word.ends_with("gb") && std::isdigit(static_cast<unsigned char>(word[0]));
+        const bool isSize =
+            word.size() > 2 && word.ends_with("gb") && std::isdigit(static_cast<unsigned char>(word[0]));
         if (isSize)
             word.insert(word.size() - 2, " ");
         std::ranges::transform(word, word.begin(), [](unsigned char c) { return static_cast<char>(std::toupper(c)); });
@@ -49,12 +52,13 @@ std::string cutText(const std::string &text)
     if (text.size() <= kLongest)
         return text;
     std::size_t end = kLongest;
-    while (end > 0 && (static_cast<unsigned char>(text[end]) & 0xC0U) == 0x80U)   // not inside a UTF-8 character
+    while (end > 0 && (static_cast<unsigned char>(text[end]) & 0xC0U) == 0x80U) // not inside a UTF-8 character
         --end;
     return text.substr(0, end) + "…";
 }
 
-std::string changeSentence(const Key &key, const std::string &subject, const std::string &before, const std::string &after)
+std::string changeSentence(
+    const Key &key, const std::string &subject, const std::string &before, const std::string &after)
 {
     std::string label = *key.label ? key.label : madeLabel(key.name);
     if (key.onAs)
@@ -76,7 +80,8 @@ std::vector<std::string> describeDifferences(const Plan &before, const Plan &aft
     detail::Sentences sentences;
     detail::describeObject("", before, after, sentences);
     if (before.baseDir != after.baseDir)
-        sentences.push_back(detail::changeSentence(Key("folder", ""), "", detail::shownText(before.baseDir), detail::shownText(after.baseDir)));
+        sentences.push_back(detail::changeSentence(
+            Key("folder", ""), "", detail::shownText(before.baseDir), detail::shownText(after.baseDir)));
     return sentences;
 }
 

@@ -31,18 +31,22 @@ ExpectedAll<Plan> parsePlan(std::string_view json, const std::string &fileName, 
 
 ExpectedAll<Plan> readPlan(const std::string &path, FileKinds kinds)
 {
-    const auto text = readTextFile(path, kPlanFile, {.kinds = kinds});
+    const auto text = readTextFile(path, kPlanFile, { .kinds = kinds });
     if (!text)
         return std::unexpected(Errors { text.error() });
     return parsePlan(*text, path, std::filesystem::path(path).parent_path().string());
 }
 
-std::string formatPlan(const Plan &plan) { return detail::prettyJson(detail::planToJson(plan)) + "\n"; }
+std::string formatPlan(const Plan &plan)
+{
+    return detail::prettyJson(detail::planToJson(plan)) + "\n";
+}
 
 Expected<void> writePlan(const Plan &plan, const std::string &path, OutputKinds kinds)
 {
     const std::string text = formatPlan(plan);
-    return writeOutputFile(path, [&](std::ostream &out) { out << text; }, kinds);
+    return writeOutputFile(
+        path, [&](std::ostream &out) { out << text; }, kinds);
 }
 
 } // namespace trainyard

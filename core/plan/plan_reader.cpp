@@ -15,7 +15,10 @@ namespace trainyard::detail {
 
 namespace {
 
-std::string shown(double value) { return brief(numberToJson(value)); }
+std::string shown(double value)
+{
+    return brief(numberToJson(value));
+}
 
 std::string rangeText(const Key &key, bool whole)
 {
@@ -27,7 +30,10 @@ std::string rangeText(const Key &key, bool whole)
     return kind + " from " + shown(key.min) + " to " + shown(key.max);
 }
 
-std::string listed(const std::vector<std::string> &names) { return joined(names, ", ", " or "); }
+std::string listed(const std::vector<std::string> &names)
+{
+    return joined(names, ", ", " or ");
+}
 
 std::string withNearest(std::string right, std::string_view given, const std::vector<std::string> &names)
 {
@@ -35,28 +41,30 @@ std::string withNearest(std::string right, std::string_view given, const std::ve
     return near.empty() ? right : right + " (nearest: " + near + ")";
 }
 
-template <class T>
-void readValue(const Json &json, const Key &key, Context &context, T &target);
+template <class T> void readValue(const Json &json, const Key &key, Context &context, T &target);
 
-template <class Owner>
-class Reader {
+template <class Owner> class Reader {
 public:
-    Reader(const Json &object, Context &context, Owner &owner) : m_object(object), m_context(context), m_owner(owner) { }
+    Reader(const Json &object, Context &context, Owner &owner)
+        : m_object(object)
+        , m_context(context)
+        , m_owner(owner)
+    {
+    }
 
-    template <class T>
-    void value(T Owner::*member, const Key &key)
+    template <class T> void value(T Owner::*member, const Key &key)
     {
         at(key, [&](const Json &json) { readValue(json, key, m_context, m_owner.*member); });
     }
 
-    template <class T>
-    void automatic(std::optional<T> Owner::*member, const Key &key)
+    template <class T> void automatic(std::optional<T> Owner::*member, const Key &key)
     {
         at(key, [&](const Json &json) {
             if (json == "auto") {
                 m_owner.*member = std::nullopt;
             } else if (!json.is_number()) {
-                m_context.fail(std::string(key.name) + " is " + brief(json), "auto, or " + rangeText(key, std::is_integral_v<T>));
+                m_context.fail(
+                    std::string(key.name) + " is " + brief(json), "auto, or " + rangeText(key, std::is_integral_v<T>));
             } else {
                 T number {};
                 readValue(json, key, m_context, number);
@@ -65,8 +73,7 @@ public:
         });
     }
 
-    template <class T>
-    void perStage(std::vector<T> Owner::*member, const Key &key)
+    template <class T> void perStage(std::vector<T> Owner::*member, const Key &key)
     {
         at(key, [&](const Json &json) {
             auto &values = m_owner.*member;
@@ -146,7 +153,8 @@ public:
     {
         at(key, [&](const Json &json) {
             const std::vector<std::string> names = namesInFile(kJobSchedulerNames);
-            if (json.is_string() && (json == "" || std::ranges::find(names, json.template get<std::string>()) != names.end()))
+            if (json.is_string()
+                && (json == "" || std::ranges::find(names, json.template get<std::string>()) != names.end()))
                 m_owner.jobScheduler = json.template get<std::string>();
             else
                 m_context.fail("job_scheduler is " + brief(json), listed(names));
@@ -177,8 +185,7 @@ public:
     void know(const char *name) { m_known.insert(name); }
 
 private:
-    template <class F>
-    void at(const Key &key, F read)
+    template <class F> void at(const Key &key, F read)
     {
         m_known.insert(key.name);
         const auto found = m_object.find(key.name);
@@ -192,8 +199,8 @@ private:
     }
 
     template <class Spec, class Parse>
-    void textOrObject(const Json &json, std::string &name, std::optional<Spec> &spec, const std::vector<std::string> &keys,
-        Parse parse, const char *right)
+    void textOrObject(const Json &json, std::string &name, std::optional<Spec> &spec,
+        const std::vector<std::string> &keys, Parse parse, const char *right)
     {
         if (json.is_string() && json != "") {
             name = json.template get<std::string>();
@@ -224,9 +231,11 @@ private:
             if (item.is_string() && item != "")
                 m_owner.stack.release = item.template get<std::string>();
             else if (!item.is_null())
-                m_context.fail("release is " + brief(item), "the name of a release as a text, such as \"26.02\", or null");
+                m_context.fail(
+                    "release is " + brief(item), "the name of a release as a text, such as \"26.02\", or null");
         } else if (std::ranges::find(stackKeys(), name) == stackKeys().end()) {
-            m_context.fail("a stack has no " + name, withNearest("base, release or a field of stacks.json", name, stackKeys()), ErrorCode::UnknownKey);
+            m_context.fail("a stack has no " + name,
+                withNearest("base, release or a field of stacks.json", name, stackKeys()), ErrorCode::UnknownKey);
         } else if (item.is_boolean() || item.is_number()) {
             m_owner.stack.overrides[name] = item.is_boolean() ? item.template get<bool>() : item.template get<double>();
         } else {
@@ -240,8 +249,7 @@ private:
     std::set<std::string, std::less<>> m_known;
 };
 
-template <class T>
-void readNumber(const Json &json, const Key &key, Context &context, T &target)
+template <class T> void readNumber(const Json &json, const Key &key, Context &context, T &target)
 {
     constexpr bool whole = std::is_integral_v<T>;
     const double number = json.is_number() ? json.get<double>() : std::nan("");
@@ -251,8 +259,7 @@ void readNumber(const Json &json, const Key &key, Context &context, T &target)
     target = static_cast<T>(number);
 }
 
-template <class E>
-void readEnum(const Json &json, const Key &key, Context &context, E &target)
+template <class E> void readEnum(const Json &json, const Key &key, Context &context, E &target)
 {
     static const std::vector<std::string> names = namesInFile(kNamesOf<E>);
     const std::string given = json.is_string() ? json.get<std::string>() : std::string();
@@ -260,12 +267,10 @@ void readEnum(const Json &json, const Key &key, Context &context, E &target)
     if (found != names.end())
         target = static_cast<E>(found - names.begin());
     else
-        context.fail(std::string(key.name) + " is " + brief(json),
-            withNearest(listed(names), given, names));
+        context.fail(std::string(key.name) + " is " + brief(json), withNearest(listed(names), given, names));
 }
 
-template <class T>
-void readObject(const Json &json, const Key &key, Context &context, T &target)
+template <class T> void readObject(const Json &json, const Key &key, Context &context, T &target)
 {
     if (!json.is_object())
         return context.fail(std::string(key.name) + " is " + brief(json), "an object");
@@ -274,8 +279,7 @@ void readObject(const Json &json, const Key &key, Context &context, T &target)
     reader.keepTheRest();
 }
 
-template <class T>
-void readList(const Json &json, const Key &key, Context &context, std::vector<T> &target)
+template <class T> void readList(const Json &json, const Key &key, Context &context, std::vector<T> &target)
 {
     if (!json.is_array())
         return context.fail(std::string(key.name) + " is " + brief(json), "a list");
@@ -287,8 +291,7 @@ void readList(const Json &json, const Key &key, Context &context, std::vector<T>
     }
 }
 
-template <class T>
-void readValue(const Json &json, const Key &key, Context &context, T &target)
+template <class T> void readValue(const Json &json, const Key &key, Context &context, T &target)
 {
     if constexpr (kIsOptional<T>) {
         target.reset();
@@ -336,7 +339,7 @@ void checkWorkload(const Plan &plan, const Json &document, Context &context)
 void nameNamelessPools(Cluster &cluster)
 {
     std::set<std::string> taken;
-    std::map<std::string, int> counts;     // of a stem, so that many pools of one kind are not counted through for each
+    std::map<std::string, int> counts; // of a stem, so that many pools of one kind are not counted through for each
     for (const Datacenter &datacenter : cluster.datacenters)
         for (const Pool &pool : datacenter.pools)
             taken.insert(pool.id);

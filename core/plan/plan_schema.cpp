@@ -10,8 +10,7 @@ namespace trainyard::detail {
 
 namespace {
 
-template <class T>
-Json schemaOf(const Key &key);
+template <class T> Json schemaOf(const Key &key);
 
 Json numberSchema(const Key &key, bool whole)
 {
@@ -39,7 +38,10 @@ Json listOf(Json items)
     return schema;
 }
 
-Json nameSchema() { return Json { { "type", "string" } }; }
+Json nameSchema()
+{
+    return Json { { "type", "string" } };
+}
 
 Json enumSchema(EnumNames names)
 {
@@ -58,24 +60,20 @@ Json objectWithKeys(const std::vector<std::string> &keys)
     return schema;
 }
 
-template <class Owner>
-class SchemaBuilder {
+template <class Owner> class SchemaBuilder {
 public:
-    template <class T>
-    void value(T Owner::*, const Key &key)
+    template <class T> void value(T Owner::*, const Key &key)
     {
         Json schema = schemaOf<T>(key);
         add(key, kIsOptional<T> ? anyOf({ schema, Json { { "type", "null" } } }) : schema);
     }
 
-    template <class T>
-    void automatic(std::optional<T> Owner::*, const Key &key)
+    template <class T> void automatic(std::optional<T> Owner::*, const Key &key)
     {
         add(key, anyOf({ numberSchema(key, std::is_integral_v<T>), Json { { "const", "auto" } } }));
     }
 
-    template <class T>
-    void perStage(std::vector<T> Owner::*, const Key &key)
+    template <class T> void perStage(std::vector<T> Owner::*, const Key &key)
     {
         const Json number = numberSchema(key, std::is_integral_v<T>);
         add(key, anyOf({ number, listOf(number) }));
@@ -139,8 +137,7 @@ private:
     Json m_required = Json::array();
 };
 
-template <class T>
-Json schemaOf(const Key &key)
+template <class T> Json schemaOf(const Key &key)
 {
     if constexpr (kIsOptional<T>) {
         return schemaOf<typename T::value_type>(key);
@@ -163,7 +160,8 @@ Json schemaOf(const Key &key)
 
 Json buildPlanSchema()
 {
-    Json schema { { "$schema", "http://json-schema.org/draft-07/schema#" }, { "title", "Trainyard plan, *.trainyard.json" } };
+    Json schema { { "$schema", "http://json-schema.org/draft-07/schema#" },
+        { "title", "Trainyard plan, *.trainyard.json" } };
     Json content = schemaOf<Plan>(Key("", ""));
     Json properties = Json::object();
     properties["format"] = { { "const", kFormat }, { "description", "Tells the file from others" } };
@@ -187,6 +185,9 @@ const Json &planSchemaJson()
 
 namespace trainyard {
 
-std::string planSchema() { return detail::planSchemaJson().dump(2) + "\n"; }
+std::string planSchema()
+{
+    return detail::planSchemaJson().dump(2) + "\n";
+}
 
 } // namespace trainyard

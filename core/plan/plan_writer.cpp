@@ -8,32 +8,34 @@ namespace trainyard::detail {
 
 namespace {
 
-Json kept(const std::string &text) { return Json::accept(text) ? Json::parse(text) : Json(text); }
+Json kept(const std::string &text)
+{
+    return Json::accept(text) ? Json::parse(text) : Json(text);
+}
 
-template <class T>
-Json toJson(const T &value);
+template <class T> Json toJson(const T &value);
 
-template <class Owner>
-class Writer {
+template <class Owner> class Writer {
 public:
-    explicit Writer(const Owner &owner) : m_owner(owner) { }
+    explicit Writer(const Owner &owner)
+        : m_owner(owner)
+    {
+    }
 
-    template <class T>
-    void value(T Owner::*member, const Key &key)
+    template <class T> void value(T Owner::*member, const Key &key)
     {
         put(key, m_owner.*member, m_default.*member, [](const T &v) { return toJson(v); });
     }
 
-    template <class T>
-    void automatic(std::optional<T> Owner::*member, const Key &key)
+    template <class T> void automatic(std::optional<T> Owner::*member, const Key &key)
     {
         put(key, m_owner.*member, m_default.*member, [](const auto &v) { return v ? toJson(*v) : Json("auto"); });
     }
 
-    template <class T>
-    void perStage(std::vector<T> Owner::*member, const Key &key)
+    template <class T> void perStage(std::vector<T> Owner::*member, const Key &key)
     {
-        put(key, m_owner.*member, m_default.*member, [](const auto &v) { return v.size() == 1 ? toJson(v[0]) : toJson(v); });
+        put(key, m_owner.*member, m_default.*member,
+            [](const auto &v) { return v.size() == 1 ? toJson(v[0]) : toJson(v); });
     }
 
     void gpu(const Key &key) { textOrObject(key, m_owner.gpu, m_owner.inlineGpu, formatGpu); }
@@ -84,8 +86,7 @@ public:
     }
 
 private:
-    template <class T, class F>
-    void put(const Key &key, const T &value, const T &standard, F make)
+    template <class T, class F> void put(const Key &key, const T &value, const T &standard, F make)
     {
         if (key.isRequired || key.isAlwaysWritten || !(value == standard)) {
             Json json = make(value);
@@ -115,8 +116,7 @@ private:
     Json m_object = Json::object();
 };
 
-template <class T>
-Json toJson(const T &value)
+template <class T> Json toJson(const T &value)
 {
     if constexpr (kIsOptional<T>) {
         return value ? toJson(*value) : Json();

@@ -12,12 +12,20 @@ namespace trainyard::detail {
 
 class Context {
 public:
-    Context(std::string file, Where style) : m_file(std::move(file)), m_style(style) { }
+    Context(std::string file, Where style)
+        : m_file(std::move(file))
+        , m_style(style)
+    {
+    }
 
-    class Step {   // one level down, for as long as it lives
+    class Step { // one level down, for as long as it lives
     public:
         template <class S>
-        Step(Context &context, S &&step) : m_context(context) { context.m_path.emplace_back(std::forward<S>(step)); }
+        Step(Context &context, S &&step)
+            : m_context(context)
+        {
+            context.m_path.emplace_back(std::forward<S>(step));
+        }
         ~Step() { m_context.m_path.pop_back(); }
         Step(const Step &) = delete;
         Step &operator=(const Step &) = delete;

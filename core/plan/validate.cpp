@@ -10,7 +10,7 @@ namespace trainyard {
 namespace {
 
 constexpr std::int64_t kMostGpus = 10'000'000;
-constexpr std::size_t kMostErrors = 100;       // more help nobody
+constexpr std::size_t kMostErrors = 100; // more help nobody
 constexpr std::size_t kMostListed = 20;
 
 class Checker {
@@ -27,7 +27,10 @@ public:
     Errors errors;
 };
 
-std::string at(const std::string &list, std::size_t index) { return list + "[" + std::to_string(index) + "]"; }
+std::string at(const std::string &list, std::size_t index)
+{
+    return list + "[" + std::to_string(index) + "]";
+}
 
 std::string datacenterIds(const Cluster &cluster)
 {
@@ -48,11 +51,13 @@ void checkIds(const Cluster &cluster, Checker &check)
         if (datacenter.id.empty())
             check.bad(where + ".id", "the id is empty", "a name that no other datacenter has");
         else if (!datacenters.insert(datacenter.id).second)
-            check.bad(where + ".id", "two datacenters have the id " + datacenter.id, "a name that no other datacenter has");
+            check.bad(
+                where + ".id", "two datacenters have the id " + datacenter.id, "a name that no other datacenter has");
         for (std::size_t p = 0; p < datacenter.pools.size(); ++p) {
             const Pool &pool = datacenter.pools[p];
             if (!pool.id.empty() && !pools.insert(pool.id).second)
-                check.bad(at(where + ".pools", p) + ".id", "two pools have the id " + pool.id, "a name that no other pool has");
+                check.bad(at(where + ".pools", p) + ".id", "two pools have the id " + pool.id,
+                    "a name that no other pool has");
         }
     }
 }
@@ -66,7 +71,8 @@ void checkSize(const Cluster &cluster, Checker &check)
     if (gpus == 0)
         check.bad("cluster.datacenters", "the cluster has no GPUs", "at least one pool with a node");
     else if (gpus > kMostGpus)
-        check.bad("cluster.datacenters", "the cluster has " + std::to_string(gpus) + " GPUs", "at most " + std::to_string(kMostGpus));
+        check.bad("cluster.datacenters", "the cluster has " + std::to_string(gpus) + " GPUs",
+            "at most " + std::to_string(kMostGpus));
 }
 
 void checkLinks(const Cluster &cluster, Checker &check)
@@ -80,13 +86,15 @@ void checkLinks(const Cluster &cluster, Checker &check)
         const std::string where = at("cluster.wan_links", i) + ".between";
         for (std::size_t end = 0; end < 2; ++end) {
             if (!known.contains(pair[end]))
-                check.fail(ErrorCode::UnknownName, at(where, end), "there is no datacenter " + std::string(pair[end]), datacenterIds(cluster));
+                check.fail(ErrorCode::UnknownName, at(where, end), "there is no datacenter " + std::string(pair[end]),
+                    datacenterIds(cluster));
         }
         std::ranges::sort(pair);
         if (pair[0] == pair[1])
             check.bad(where, "a link from " + std::string(pair[0]) + " to itself", "two datacenters");
         else if (!seen.insert(pair).second)
-            check.bad(where, "a second link between " + std::string(pair[0]) + " and " + std::string(pair[1]), "one link for a pair, with the sum of their capacity");
+            check.bad(where, "a second link between " + std::string(pair[0]) + " and " + std::string(pair[1]),
+                "one link for a pair, with the sum of their capacity");
     }
 }
 
@@ -101,7 +109,8 @@ void checkPins(const Plan &plan, Checker &check)
         const std::string where = at("placement.stages", i) + ".datacenter";
         sum += pin.stages;
         if (plan.cluster.indexOf(pin.datacenter) < 0)
-            check.fail(ErrorCode::UnknownName, where, "there is no datacenter " + pin.datacenter, datacenterIds(plan.cluster));
+            check.fail(
+                ErrorCode::UnknownName, where, "there is no datacenter " + pin.datacenter, datacenterIds(plan.cluster));
         else if (!seen.insert(pin.datacenter).second)
             check.bad(where, pin.datacenter + " is pinned twice", "each datacenter once: its stages are contiguous");
     }
@@ -117,10 +126,13 @@ void checkDegrees(const Plan &plan, Checker &check)
     if (p.data && ranks <= kMostGpus)
         ranks *= *p.data;
     if (ranks > kMostGpus)
-        check.bad("parallelism", "the degrees multiply to " + std::to_string(ranks) + " GPUs or more", "at most " + std::to_string(kMostGpus));
+        check.bad("parallelism", "the degrees multiply to " + std::to_string(ranks) + " GPUs or more",
+            "at most " + std::to_string(kMostGpus));
     if (p.context > 1 && plan.workload.sequenceLength % p.context != 0)
-        check.bad("parallelism.context", "context " + std::to_string(p.context) + " does not divide the sequence of "
-            + std::to_string(plan.workload.sequenceLength) + " tokens", "a divisor of workload.sequence_length");
+        check.bad("parallelism.context",
+            "context " + std::to_string(p.context) + " does not divide the sequence of "
+                + std::to_string(plan.workload.sequenceLength) + " tokens",
+            "a divisor of workload.sequence_length");
 }
 
 void checkBatch(const Plan &plan, Checker &check)
@@ -129,15 +141,20 @@ void checkBatch(const Plan &plan, Checker &check)
         return;
     const WorkloadSpec &w = plan.workload;
     if (w.globalBatch < 1) {
-        check.bad("workload.global_batch", "global_batch is " + std::to_string(w.globalBatch), "a whole number above 0");
+        check.bad(
+            "workload.global_batch", "global_batch is " + std::to_string(w.globalBatch), "a whole number above 0");
         return;
     }
     if (w.globalBatch % std::max(w.microBatch, 1) != 0)
-        check.bad("workload.micro_batch", "micro-batches of " + std::to_string(w.microBatch) + " do not divide the global batch of "
-            + std::to_string(w.globalBatch), "a divisor of workload.global_batch");
+        check.bad("workload.micro_batch",
+            "micro-batches of " + std::to_string(w.microBatch) + " do not divide the global batch of "
+                + std::to_string(w.globalBatch),
+            "a divisor of workload.global_batch");
     else if (plan.parallelism.data && *plan.parallelism.data > w.globalBatch / w.microBatch)
-        check.bad("parallelism.data", std::to_string(*plan.parallelism.data) + " pipelines share "
-            + std::to_string(w.globalBatch / w.microBatch) + " micro-batches", "at most one pipeline for each micro-batch");
+        check.bad("parallelism.data",
+            std::to_string(*plan.parallelism.data) + " pipelines share " + std::to_string(w.globalBatch / w.microBatch)
+                + " micro-batches",
+            "at most one pipeline for each micro-batch");
 }
 
 void checkProfile(const Plan &plan, Checker &check)

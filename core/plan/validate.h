@@ -1,8 +1,8 @@
 #pragma once
 // SPDX-License-Identifier: GPL-3.0-or-later
 // What must hold between the parts of a plan before anything can be computed, whatever the catalogue says: unique ids,
-// links and pins that name datacenters, degrees that divide. What makes a plan infeasible but computable (memory, locations)
-// is a problem of its evaluation, not an error here.
+// links and pins that name datacenters, degrees that divide. What makes a plan infeasible but computable (memory,
+// locations) is a problem of its evaluation, not an error here.
 
 #include "core/base/error.h"
 #include "core/plan/plan.h"

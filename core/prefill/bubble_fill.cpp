@@ -18,9 +18,9 @@ using Spans = std::vector<FreeWindow>;
 void addAround(Spans &spans, Nanoseconds start, Nanoseconds length, Nanoseconds period)
 {
     const Nanoseconds local = start % period, end = local + length;
-    spans.push_back({local, std::min(end, period)});
+    spans.push_back({ local, std::min(end, period) });
     if (end > period)
-        spans.push_back({0, end - period});
+        spans.push_back({ 0, end - period });
 }
 
 /// What the first GPU of each location serves.
@@ -61,8 +61,11 @@ void appendTrack(Timeline &timeline, const AdmissionWindows &location, const Spa
         timeline.taskClass.resize(count, kNoSpan);
     if (!timeline.isVoid.empty())
         timeline.isVoid.resize(count, 0);
-    timeline.tracks.push_back({.stream = Stream::Prefill, .pipelineClass = location.pipelineClass, .stage = location.stage, .first = first,
-                               .last = std::uint32_t(count)});
+    timeline.tracks.push_back({ .stream = Stream::Prefill,
+        .pipelineClass = location.pipelineClass,
+        .stage = location.stage,
+        .first = first,
+        .last = std::uint32_t(count) });
     timeline.fingerprint = 0;
 }
 
@@ -85,8 +88,11 @@ ExpectedAll<std::optional<BubbleService>> resolveBubbleService(const Plan &plan,
     if (fill.arrivals == Arrivals::Trace) {
         const std::filesystem::path path(fill.trace);
         if (fill.trace.empty())
-            errors.push_back({ErrorCode::BadValue, "bubble_fill.trace", "no trace is named", "a CSV file with the columns time_s,prompt_tokens"});
-        else if (auto trace = readRequestTrace((path.is_absolute() || plan.baseDir.empty() ? path : std::filesystem::path(plan.baseDir) / path).string()))
+            errors.push_back({ ErrorCode::BadValue, "bubble_fill.trace", "no trace is named",
+                "a CSV file with the columns time_s,prompt_tokens" });
+        else if (auto trace = readRequestTrace(
+                     (path.is_absolute() || plan.baseDir.empty() ? path : std::filesystem::path(plan.baseDir) / path)
+                         .string()))
             service.trace = std::move(*trace);
         else
             errors.insert(errors.end(), trace.error().begin(), trace.error().end());
@@ -96,8 +102,8 @@ ExpectedAll<std::optional<BubbleService>> resolveBubbleService(const Plan &plan,
     return service;
 }
 
-std::optional<FilledBubbles> fillBubbles(Timeline &timeline, const Workload &workload, const std::vector<StageMemory> &memory, const BubbleService &service,
-                                         const std::stop_token &stop)
+std::optional<FilledBubbles> fillBubbles(Timeline &timeline, const Workload &workload,
+    const std::vector<StageMemory> &memory, const BubbleService &service, const std::stop_token &stop)
 {
     if (timeline.duration <= 0)
         return {};
@@ -105,7 +111,7 @@ std::optional<FilledBubbles> fillBubbles(Timeline &timeline, const Workload &wor
     const AdmittedRequests admission = admitRequests(setup.plan, setup.sized, stop);
     if (stop.stop_requested())
         return {};
-    FilledBubbles filled{fillMetrics(workload, setup, admission), prefillGpuSeconds(setup, admission)};
+    FilledBubbles filled { fillMetrics(workload, setup, admission), prefillGpuSeconds(setup, admission) };
     filled.metrics.trainingDelay = toSeconds(trainingDelay(timeline, setup, admission)).value;
     const std::vector<Spans> spans = firstGpuSpans(setup, admission);
     for (std::size_t s = 0; s < spans.size(); ++s) {

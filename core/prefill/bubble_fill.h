@@ -1,7 +1,8 @@
 #pragma once
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Front door of the room: prefill requests served in the bubbles of a simulated iteration (BubbleTea, arXiv 2411.14458).
-// Training is never touched: its spans are read, prefill gets tracks of its own. Pure but for reading a trace file.
+// Front door of the room: prefill requests served in the bubbles of a simulated iteration (BubbleTea, arXiv
+// 2411.14458). Training is never touched: its spans are read, prefill gets tracks of its own. Pure but for reading a
+// trace file.
 
 #include "core/catalogue/catalogue.h"
 #include "core/memory/stage_bytes.h"
@@ -22,18 +23,19 @@ struct BubbleService {
     std::vector<PrefillRequest> trace;
 };
 
-/// Empty where nothing is served: filling is off, or names no model. Errors: an unknown model (bubble_fill.model), a trace
-/// that cannot be read.
-[[nodiscard]] ExpectedAll<std::optional<BubbleService>> resolveBubbleService(const Plan &plan, const Catalogue &catalogue);
+/// Empty where nothing is served: filling is off, or names no model. Errors: an unknown model (bubble_fill.model), a
+/// trace that cannot be read.
+[[nodiscard]] ExpectedAll<std::optional<BubbleService>> resolveBubbleService(
+    const Plan &plan, const Catalogue &catalogue);
 
 struct FilledBubbles {
     BubbleFillMetrics metrics;
-    double gpuSeconds = 0;         // of prefill in one iteration
+    double gpuSeconds = 0; // of prefill in one iteration
 };
 
-/// Places the requests of one iteration and appends a prefill track for each location that serves. `memory`: what training takes on
-/// each stage; empty where that is not counted. Nothing where `stop` is triggered, or no time passes.
-[[nodiscard]] std::optional<FilledBubbles> fillBubbles(Timeline &timeline, const Workload &workload, const std::vector<StageMemory> &memory,
-                                                       const BubbleService &service, const std::stop_token &stop = {});
+/// Places the requests of one iteration and appends a prefill track for each location that serves. `memory`: what
+/// training takes on each stage; empty where that is not counted. Nothing where `stop` is triggered, or no time passes.
+[[nodiscard]] std::optional<FilledBubbles> fillBubbles(Timeline &timeline, const Workload &workload,
+    const std::vector<StageMemory> &memory, const BubbleService &service, const std::stop_token &stop = {});
 
 } // namespace trainyard

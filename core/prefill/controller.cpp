@@ -10,7 +10,7 @@ namespace {
 
 constexpr Nanoseconds kNever = std::numeric_limits<Nanoseconds>::max();
 
-struct Offer {                     // the earliest end that a group may reach; lower groups first where they are equal
+struct Offer { // the earliest end that a group may reach; lower groups first where they are equal
     Nanoseconds end = kNever;
     std::uint32_t group = 0;
     auto operator<=>(const Offer &) const = default;
@@ -19,7 +19,10 @@ struct Offer {                     // the earliest end that a group may reach; l
 class Controller {
 public:
     explicit Controller(const ServingPlan &plan)
-        : m_plan(plan), m_offers(plan.sizes.size()), m_isHeld(plan.sizes.size(), false), m_service(plan.sizes.size(), kNever)
+        : m_plan(plan)
+        , m_offers(plan.sizes.size())
+        , m_isHeld(plan.sizes.size(), false)
+        , m_service(plan.sizes.size(), kNever)
     {
         Nanoseconds shortest = kNever;
         for (const PromptSize &size : plan.sizes)
@@ -50,7 +53,7 @@ public:
         // Ask whoever might still be earlier than the best so far; none is earlier than one that need not wait.
         const Nanoseconds soonest = request.arrival + m_service[std::size_t(request.size)];
         while (!offers.empty() && offers.front().end <= latest && offers.front() < best && best.end > soonest) {
-            std::ranges::pop_heap(offers, std::greater{});
+            std::ranges::pop_heap(offers, std::greater {});
             Offer offer = offers.back();
             offers.pop_back();
             offer.end = earliestEnd(offer.group, request, std::min(latest, best.end));
@@ -64,13 +67,13 @@ public:
             if (best.end != kNever && offer.group == best.group)
                 offer.end = take(best.group, request);
             offers.push_back(offer);
-            std::ranges::push_heap(offers, std::greater{});
+            std::ranges::push_heap(offers, std::greater {});
         }
         if (best.end == kNever) {
             count(offers.front().end == kNever ? Refusal::Full : Refusal::Late);
             return;
         }
-        m_book.accepted.push_back({index, best.group, best.end - request.arrival});
+        m_book.accepted.push_back({ index, best.group, best.end - request.arrival });
     }
 
     AdmittedRequests finish() { return std::move(m_book); }
@@ -83,13 +86,14 @@ private:
             const ServingGroup &group = m_plan.groups[g];
             if (m_plan.weightSlice + 2 * m_plan.sizes[size].kvSlice > group.room)
                 continue;
-            m_offers[size].push_back({0, g});
+            m_offers[size].push_back({ 0, g });
             m_service[size] = std::min(m_service[size], serviceOf(size, group));
-            m_isHeld[size] = m_isHeld[size] || std::ranges::all_of(group.members, [&](const ServingGroup::Member &member) {
-                const Nanoseconds slot = sliceOf(size, member).slot();
-                const auto &windows = m_plan.windows[std::size_t(member.windows)];
-                return std::ranges::any_of(windows, [&](const FreeWindow &w) { return w.length() >= slot; });
-            });
+            m_isHeld[size] =
+                m_isHeld[size] || std::ranges::all_of(group.members, [&](const ServingGroup::Member &member) {
+                    const Nanoseconds slot = sliceOf(size, member).slot();
+                    const auto &windows = m_plan.windows[std::size_t(member.windows)];
+                    return std::ranges::any_of(windows, [&](const FreeWindow &w) { return w.length() >= slot; });
+                });
         }
     }
 
@@ -145,7 +149,8 @@ private:
                 gaps = std::make_shared<GapTree>(*gaps);
             gaps->take(m_bestFits[j], slice.slot());
             m_book.sliceStarts.push_back(m_bestFits[j].start);
-            next = m_bestFits[j].start + slice.slot() + slice.compute + (m_plan.firstTokenFromDecode ? slice.kvMove : 0);
+            next =
+                m_bestFits[j].start + slice.slot() + slice.compute + (m_plan.firstTokenFromDecode ? slice.kvMove : 0);
         }
         return next;
     }
@@ -153,11 +158,11 @@ private:
     void count(Refusal refusal) { ++m_book.refused[std::size_t(refusal)]; }
 
     const ServingPlan &m_plan;
-    std::vector<std::size_t> m_firstMember;            // group -> into m_gaps
-    std::vector<std::shared_ptr<GapTree>> m_gaps;      // shared while untouched
-    std::vector<std::vector<Offer>> m_offers;          // per size: a heap, earliest first
-    std::vector<bool> m_isHeld;                       // per size: a window of some group holds its slices
-    std::vector<Nanoseconds> m_service;                // per size: the shortest of any group, without wait
+    std::vector<std::size_t> m_firstMember; // group -> into m_gaps
+    std::vector<std::shared_ptr<GapTree>> m_gaps; // shared while untouched
+    std::vector<std::vector<Offer>> m_offers; // per size: a heap, earliest first
+    std::vector<bool> m_isHeld; // per size: a window of some group holds its slices
+    std::vector<Nanoseconds> m_service; // per size: the shortest of any group, without wait
     std::vector<GapTree::Fit> m_fits, m_bestFits;
     std::vector<Offer> m_asked;
     AdmittedRequests m_book;
@@ -165,7 +170,8 @@ private:
 
 } // namespace
 
-AdmittedRequests admitRequests(const ServingPlan &plan, const std::vector<SizedRequest> &requests, const std::stop_token &stop)
+AdmittedRequests admitRequests(
+    const ServingPlan &plan, const std::vector<SizedRequest> &requests, const std::stop_token &stop)
 {
     constexpr std::uint32_t kRequestsPerStopCheck = 1024;
     Controller controller(plan);

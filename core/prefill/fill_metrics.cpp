@@ -33,7 +33,8 @@ double rentalUsd(const Workload &workload, const ServingSetup &setup, const Admi
 {
     std::vector<double> perSecond;
     for (const AdmissionWindows &location : setup.free.locations)
-        perSecond.push_back(workload.pool(location.location).usdPerGpuHour.value_or(workload.gpu(location.location).usdPerHour) / 3600);
+        perSecond.push_back(
+            workload.pool(location.location).usdPerGpuHour.value_or(workload.gpu(location.location).usdPerHour) / 3600);
     double usd = 0;
     forEachSlice(setup, admission, [&](const GroupMember &member, const SliceTime &slice, Nanoseconds) {
         usd += toSeconds(slice.compute).value * perSecond[std::size_t(member.location)];
@@ -46,7 +47,8 @@ std::array<std::int64_t, kRefusals> allRefusals(const ServingSetup &setup, const
 {
     std::array<std::int64_t, kRefusals> refused = admission.refused;
     const auto mostOften = std::size_t(std::ranges::max_element(refused) - refused.begin());
-    refused[admission.accepted.empty() ? mostOften : std::size_t(Refusal::Full)] += setup.arrived - std::int64_t(setup.requests.size());
+    refused[admission.accepted.empty() ? mostOften : std::size_t(Refusal::Full)] +=
+        setup.arrived - std::int64_t(setup.requests.size());
     return refused;
 }
 
@@ -71,7 +73,8 @@ void addTimes(BubbleFillMetrics &filled, const ServingSetup &setup, const Admitt
 double prefillGpuSeconds(const ServingSetup &setup, const AdmittedRequests &admission)
 {
     Nanoseconds sum = 0;
-    forEachSlice(setup, admission, [&](const GroupMember &, const SliceTime &slice, Nanoseconds) { sum += slice.compute; });
+    forEachSlice(
+        setup, admission, [&](const GroupMember &, const SliceTime &slice, Nanoseconds) { sum += slice.compute; });
     return toSeconds(sum).value;
 }
 
@@ -110,7 +113,7 @@ BubbleFillMetrics fillMetrics(const Workload &workload, const ServingSetup &setu
 
 Nanoseconds trainingDelay(const Timeline &timeline, const ServingSetup &setup, const AdmittedRequests &admission)
 {
-    std::vector<std::uint32_t> trackOf;            // of each location, which follow the compute tracks
+    std::vector<std::uint32_t> trackOf; // of each location, which follow the compute tracks
     for (std::uint32_t t = 0; t < timeline.tracks.size(); ++t) {
         if (timeline.tracks[t].stream == Stream::Compute)
             trackOf.push_back(t);
@@ -118,7 +121,8 @@ Nanoseconds trainingDelay(const Timeline &timeline, const ServingSetup &setup, c
     Nanoseconds longest = 0;
     const auto check = [&](std::uint32_t track, Nanoseconds from, Nanoseconds to) {
         const std::uint32_t last = timeline.tracks[track].last;
-        for (std::uint32_t span = firstSpanAfter(timeline, track, from); span < last && timeline.start[span] < to; ++span) {
+        for (std::uint32_t span = firstSpanAfter(timeline, track, from); span < last && timeline.start[span] < to;
+             ++span) {
             if (timeline.end[span] > from && timeline.end[span] > timeline.start[span])
                 longest = std::max(longest, to - timeline.start[span]);
         }

@@ -1,15 +1,14 @@
 #pragma once
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Counts what the controller has admitted: shares of idle time, rates, times to first token, worth. Pure functions of values.
-// Internal to core/prefill.
+// Counts what the controller has admitted: shares of idle time, rates, times to first token, worth. Pure functions of
+// values. Internal to core/prefill.
 
 #include "core/prefill/serving_plan_internal.h"
 
 namespace trainyard {
 
 /// Calls visit(member, slice time, start) for every slice of every accepted request.
-template <class Visit>
-void forEachSlice(const ServingSetup &setup, const AdmittedRequests &admission, Visit visit)
+template <class Visit> void forEachSlice(const ServingSetup &setup, const AdmittedRequests &admission, Visit visit)
 {
     std::size_t next = 0;
     for (const AdmittedRequests::Accepted &accepted : admission.accepted) {
@@ -25,10 +24,12 @@ void forEachSlice(const ServingSetup &setup, const AdmittedRequests &admission, 
 [[nodiscard]] double prefillGpuSeconds(const ServingSetup &setup, const AdmittedRequests &admission);
 
 /// Everything but the training delay.
-[[nodiscard]] BubbleFillMetrics fillMetrics(const Workload &workload, const ServingSetup &setup, const AdmittedRequests &admission);
+[[nodiscard]] BubbleFillMetrics fillMetrics(
+    const Workload &workload, const ServingSetup &setup, const AdmittedRequests &admission);
 
-/// The longest that a training span would have to wait for prefill on its GPU, from the spans themselves: 0 where no slice
-/// reaches into one.
-[[nodiscard]] Nanoseconds trainingDelay(const Timeline &timeline, const ServingSetup &setup, const AdmittedRequests &admission);
+/// The longest that a training span would have to wait for prefill on its GPU, from the spans themselves: 0 where no
+/// slice reaches into one.
+[[nodiscard]] Nanoseconds trainingDelay(
+    const Timeline &timeline, const ServingSetup &setup, const AdmittedRequests &admission);
 
 } // namespace trainyard

@@ -13,13 +13,13 @@ std::vector<FreeWindow> gapsOf(const Timeline &timeline, const Track &track)
     Nanoseconds busyUntil = 0;
     for (std::uint32_t span = track.first; span < track.last; ++span) {
         if (timeline.end[span] == timeline.start[span])
-            continue;              // work without duration interrupts nothing
+            continue; // work without duration interrupts nothing
         if (timeline.start[span] > busyUntil)
-            gaps.push_back({busyUntil, timeline.start[span]});
+            gaps.push_back({ busyUntil, timeline.start[span] });
         busyUntil = std::max(busyUntil, timeline.end[span]);
     }
     if (timeline.duration > busyUntil)
-        gaps.push_back({busyUntil, timeline.duration});
+        gaps.push_back({ busyUntil, timeline.duration });
     return gaps;
 }
 
@@ -42,8 +42,8 @@ FreeWindows freeWindows(const Timeline &timeline, const Layout &layout, int gpus
         if (track.stream != Stream::Compute)
             continue;
         const PipelineClass &pipelines = layout.classes.at(std::size_t(track.pipelineClass));
-        AdmissionWindows location{track.pipelineClass, track.stage, pipelines.locations.at(std::size_t(track.stage)),
-                         pipelines.pipelines * gpusPerLocation, gapsOf(timeline, track), 0};
+        AdmissionWindows location { track.pipelineClass, track.stage, pipelines.locations.at(std::size_t(track.stage)),
+            pipelines.pipelines * gpusPerLocation, gapsOf(timeline, track), 0 };
         joinAround(location.windows, timeline.duration);
         for (const FreeWindow &window : location.windows)
             location.idle += window.length();
@@ -57,7 +57,7 @@ std::vector<FreeWindow> usable(const std::vector<FreeWindow> &windows, Nanosecon
     std::vector<FreeWindow> left;
     for (const FreeWindow &window : windows) {
         if (window.length() > guard)
-            left.push_back({window.start, window.end - guard});
+            left.push_back({ window.start, window.end - guard });
     }
     return left;
 }

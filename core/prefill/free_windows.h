@@ -10,7 +10,7 @@
 
 namespace trainyard {
 
-struct FreeWindow {                // half-open; starts inside the iteration, ends in the next one where it wraps around
+struct FreeWindow { // half-open; starts inside the iteration, ends in the next one where it wraps around
     Nanoseconds start = 0, end = 0;
     [[nodiscard]] Nanoseconds length() const { return end - start; }
     auto operator<=>(const FreeWindow &) const = default;
@@ -21,12 +21,12 @@ struct AdmissionWindows {
     int pipelineClass = 0, stage = 0;
     StageLocation location;
     int gpus = 0;
-    std::vector<FreeWindow> windows;   // in order of start, disjoint on the circle of the iteration
-    Nanoseconds idle = 0;              // their sum
+    std::vector<FreeWindow> windows; // in order of start, disjoint on the circle of the iteration
+    Nanoseconds idle = 0; // their sum
 };
 
 struct FreeWindows {
-    Nanoseconds period = 0;        // the iteration
+    Nanoseconds period = 0; // the iteration
     std::vector<AdmissionWindows> locations;
 };
 

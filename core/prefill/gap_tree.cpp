@@ -6,7 +6,8 @@
 namespace trainyard {
 
 GapTree::GapTree(const std::vector<FreeWindow> &windows, Nanoseconds period, Nanoseconds shortest)
-    : m_period(period), m_shortest(std::max<Nanoseconds>(1, shortest))
+    : m_period(period)
+    , m_shortest(std::max<Nanoseconds>(1, shortest))
 {
     m_nodes.reserve(windows.size());
     for (const FreeWindow &window : windows) {
@@ -22,9 +23,9 @@ std::optional<GapTree::Fit> GapTree::firstFit(Nanoseconds from, Nanoseconds leng
     const Nanoseconds before = from / m_period * m_period, local = from - before;
     const auto fitAt = [&](Index node, Nanoseconds least, Nanoseconds offset) {
         const Nanoseconds place = std::max(m_nodes[node].start, least);
-        return Fit{place + offset, place};
+        return Fit { place + offset, place };
     };
-    if (local < m_wrappedUntil) {  // inside what the iteration before left over
+    if (local < m_wrappedUntil) { // inside what the iteration before left over
         const Index node = find(m_root, local + m_period, length);
         if (node != kNone)
             return fitAt(node, local + m_period, before - m_period);
@@ -60,10 +61,10 @@ GapTree::Index GapTree::find(Index root, Nanoseconds from, Nanoseconds length) c
 
 void GapTree::add(Nanoseconds start, Nanoseconds end)
 {
-    m_random ^= m_random << 13;    // xorshift: the shape of the tree is the same on every machine
+    m_random ^= m_random << 13; // xorshift: the shape of the tree is the same on every machine
     m_random ^= m_random >> 17;
     m_random ^= m_random << 5;
-    m_nodes.push_back({start, end, end - start, kNone, kNone, m_random});
+    m_nodes.push_back({ start, end, end - start, kNone, kNone, m_random });
     insert(m_root, Index(m_nodes.size() - 1));
 }
 
@@ -112,7 +113,7 @@ FreeWindow GapTree::cut(Index root, Nanoseconds from, Nanoseconds to)
         node.start = to;
     } else {
         if (node.end - to >= m_shortest)
-            rest = {to, node.end};
+            rest = { to, node.end };
         node.end = from;
     }
     update(root);
@@ -123,7 +124,7 @@ void GapTree::update(Index index)
 {
     Node &node = m_nodes[index];
     node.longest = node.end - node.start;
-    for (const Index child : {node.left, node.right}) {
+    for (const Index child : { node.left, node.right }) {
         if (child != kNone)
             node.longest = std::max(node.longest, m_nodes[child].longest);
     }

@@ -1,8 +1,8 @@
 #pragma once
 // SPDX-License-Identifier: GPL-3.0-or-later
 // The free time of one GPU over a repeating iteration, while slots are taken from it: gaps in a treap that knows the
-// longest gap below each node, so that finding the first fitting gap and taking a slot are O(log gaps). Copies of a tree
-// share nothing; GPUs with equal windows share one until they take their first slot (controller.h).
+// longest gap below each node, so that finding the first fitting gap and taking a slot are O(log gaps). Copies of a
+// tree share nothing; GPUs with equal windows share one until they take their first slot (controller.h).
 
 #include "core/prefill/free_windows.h"
 
@@ -14,8 +14,8 @@ namespace trainyard {
 class GapTree {
 public:
     struct Fit {
-        Nanoseconds start = 0;     // absolute: the iteration repeats from 0 on
-        Nanoseconds place = 0;     // the same on the tree's circle
+        Nanoseconds start = 0; // absolute: the iteration repeats from 0 on
+        Nanoseconds place = 0; // the same on the tree's circle
     };
 
     /// `windows` as freeWindows gives them. Gaps below `shortest` are forgotten: no slot will be shorter.
@@ -31,7 +31,7 @@ private:
     static constexpr Index kNone = 0xffffffffu;
     struct Node {
         Nanoseconds start = 0, end = 0;
-        Nanoseconds longest = 0;   // of the gaps at and below this node
+        Nanoseconds longest = 0; // of the gaps at and below this node
         Index left = kNone, right = kNone;
         std::uint32_t priority = 0;
     };
@@ -46,7 +46,7 @@ private:
     std::vector<Node> m_nodes;
     Index m_root = kNone;
     Nanoseconds m_period, m_shortest;
-    Nanoseconds m_wrappedUntil = 0;    // where the last window ends in the next iteration
+    Nanoseconds m_wrappedUntil = 0; // where the last window ends in the next iteration
     std::uint32_t m_random = 2463534242u;
 };
 

@@ -10,13 +10,14 @@ namespace trainyard {
 namespace {
 
 /// GPUs one after the other until a group is full; what is left stays in `open`.
-void addGpus(std::vector<InferenceGroup> &groups, std::vector<GroupMember> &open, int location, int from, int to, int size, bool isAligned)
+void addGpus(std::vector<InferenceGroup> &groups, std::vector<GroupMember> &open, int location, int from, int to,
+    int size, bool isAligned)
 {
     for (int gpu = from; gpu < to; ++gpu) {
-        open.push_back({location, gpu});
+        open.push_back({ location, gpu });
         if (int(open.size()) < size)
             continue;
-        groups.push_back({std::move(open), isAligned});
+        groups.push_back({ std::move(open), isAligned });
         open.clear();
     }
 }
@@ -26,7 +27,9 @@ void addGpus(std::vector<InferenceGroup> &groups, std::vector<GroupMember> &open
 std::vector<InferenceGroup> formGroups(const FreeWindows &free, int size, bool chaining)
 {
     std::vector<InferenceGroup> groups;
-    const auto alike = [&](const AdmissionWindows &location) { return std::tie(location.location.datacenter, location.location.pool, location.windows); };
+    const auto alike = [&](const AdmissionWindows &location) {
+        return std::tie(location.location.datacenter, location.location.pool, location.windows);
+    };
     std::map<std::tuple<int, int, std::vector<FreeWindow>>, std::vector<GroupMember>> open;
     for (int s = 0; s < int(free.locations.size()); ++s) {
         const AdmissionWindows &location = free.locations[std::size_t(s)];
@@ -35,7 +38,7 @@ std::vector<InferenceGroup> formGroups(const FreeWindows &free, int size, bool c
     }
     if (!chaining)
         return groups;
-    std::map<int, std::vector<GroupMember>> left;   // by datacenter
+    std::map<int, std::vector<GroupMember>> left; // by datacenter
     for (const auto &[key, members] : open) {
         auto &here = left[std::get<0>(key)];
         here.insert(here.end(), members.begin(), members.end());

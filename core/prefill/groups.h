@@ -1,7 +1,7 @@
 #pragma once
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Which GPUs serve together: groups of p GPUs of one datacenter, first of those whose bubbles are aligned (the same stage of
-// equal pipelines), then, where chaining is allowed, of what is left over. Pure functions of values.
+// Which GPUs serve together: groups of p GPUs of one datacenter, first of those whose bubbles are aligned (the same
+// stage of equal pipelines), then, where chaining is allowed, of what is left over. Pure functions of values.
 
 #include "core/prefill/free_windows.h"
 
@@ -10,8 +10,8 @@
 namespace trainyard {
 
 struct GroupMember {
-    int location = 0;                  // index into FreeWindows::locations
-    int gpu = 0;                   // of that location; 0: of the first pipeline
+    int location = 0; // index into FreeWindows::locations
+    int gpu = 0; // of that location; 0: of the first pipeline
 };
 
 struct InferenceGroup {

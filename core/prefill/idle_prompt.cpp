@@ -14,7 +14,7 @@ std::optional<IdlePrompt> shortestPrompt(const Workload &workload, const Catalog
     const auto service = resolveBubbleService(plan, catalogue);
     if (!service || !*service)
         return {};
-    IdlePrompt prompt{.tokens = fill.promptTokens, .slice = {}};
+    IdlePrompt prompt { .tokens = fill.promptTokens, .slice = {} };
     if (fill.arrivals == Arrivals::Trace) {
         const std::vector<PrefillRequest> requests = arrivals(fill, period, (*service)->trace);
         if (requests.empty())
@@ -23,8 +23,10 @@ std::optional<IdlePrompt> shortestPrompt(const Workload &workload, const Catalog
     }
     for (const PipelineClass &c : workload.layout.classes) {
         for (const StageLocation &location : c.locations) {
-            const SliceTime slice = sliceOn(workload, (*service)->model, prompt.tokens, location, fitsTensorGroup(workload));
-            const Nanoseconds time = fill.stages * slice.compute + (fill.stages - 1) * slice.hop + (fill.firstTokenFromDecode ? slice.kvMove : 0);
+            const SliceTime slice =
+                sliceOn(workload, (*service)->model, prompt.tokens, location, fitsTensorGroup(workload));
+            const Nanoseconds time = fill.stages * slice.compute + (fill.stages - 1) * slice.hop
+                + (fill.firstTokenFromDecode ? slice.kvMove : 0);
             if (time < prompt.firstToken) {
                 prompt.firstToken = time;
                 prompt.slice = slice;

@@ -14,11 +14,13 @@ namespace trainyard {
 /// The shortest prompt of the iteration on the idle GPUs that serve it first.
 struct IdlePrompt {
     int tokens = 0;
-    Nanoseconds firstToken = std::numeric_limits<Nanoseconds>::max();   // p d + (p - 1) hop (+ the last move of keys and values)
-    SliceTime slice;               // of those GPUs
+    Nanoseconds firstToken =
+        std::numeric_limits<Nanoseconds>::max(); // p d + (p - 1) hop (+ the last move of keys and values)
+    SliceTime slice; // of those GPUs
 };
 
 /// Nothing where no model is served, or no request arrives in `period`.
-[[nodiscard]] std::optional<IdlePrompt> shortestPrompt(const Workload &workload, const Catalogue &catalogue, Nanoseconds period);
+[[nodiscard]] std::optional<IdlePrompt> shortestPrompt(
+    const Workload &workload, const Catalogue &catalogue, Nanoseconds period);
 
 } // namespace trainyard

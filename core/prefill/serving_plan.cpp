@@ -13,7 +13,7 @@ namespace trainyard {
 
 namespace {
 
-struct Kind {                      // of a member: its GPU and its way to the next one
+struct Kind { // of a member: its GPU and its way to the next one
     StageLocation location;
     bool isInNode = false;
     bool operator==(const Kind &) const = default;
@@ -21,8 +21,13 @@ struct Kind {                      // of a member: its GPU and its way to the ne
 
 class SetupBuilder {
 public:
-    SetupBuilder(const Workload &workload, const std::vector<StageMemory> &memory, const BubbleService &service, ServingSetup &setup)
-        : m_workload(workload), m_memory(memory), m_service(service), m_setup(setup), m_fill(workload.plan->bubbleFill)
+    SetupBuilder(const Workload &workload, const std::vector<StageMemory> &memory, const BubbleService &service,
+        ServingSetup &setup)
+        : m_workload(workload)
+        , m_memory(memory)
+        , m_service(service)
+        , m_setup(setup)
+        , m_fill(workload.plan->bubbleFill)
     {
     }
 
@@ -38,7 +43,8 @@ public:
         for (const int tokens : sizes)
             plan.sizes.push_back(promptSize(tokens));
         for (const PrefillRequest &request : m_setup.requests)
-            m_setup.sized.push_back({request.arrival, int(std::ranges::lower_bound(sizes, request.tokens) - sizes.begin())});
+            m_setup.sized.push_back(
+                { request.arrival, int(std::ranges::lower_bound(sizes, request.tokens) - sizes.begin()) });
     }
 
 private:
@@ -53,14 +59,15 @@ private:
                 m_setup.plan.windows.push_back(usable(location.windows, guard));
             windowsOf.push_back(it->second);
         }
-        const bool isInNode = fitsTensorGroup(m_workload);   // else GPUs meet over the fabric at the worst
+        const bool isInNode = fitsTensorGroup(m_workload); // else GPUs meet over the fabric at the worst
         for (const InferenceGroup &group : m_setup.groups) {
             ServingGroup serving;
             serving.room = roomOf(m_setup.free.locations[std::size_t(group.members.front().location)]);
             for (const GroupMember &member : group.members) {
                 const AdmissionWindows &location = m_setup.free.locations[std::size_t(member.location)];
                 serving.room = std::min(serving.room, roomOf(location));
-                serving.members.push_back({windowsOf[std::size_t(member.location)], kindOf({location.location, group.isAligned && isInNode})});
+                serving.members.push_back({ windowsOf[std::size_t(member.location)],
+                    kindOf({ location.location, group.isAligned && isInNode }) });
             }
             m_setup.plan.groups.push_back(std::move(serving));
         }
@@ -101,7 +108,8 @@ private:
 
 } // namespace
 
-SliceTime sliceOn(const Workload &workload, const ModelSpec &served, int tokens, const StageLocation &location, bool isInNode)
+SliceTime sliceOn(
+    const Workload &workload, const ModelSpec &served, int tokens, const StageLocation &location, bool isInNode)
 {
     const BubbleFill &fill = workload.plan->bubbleFill;
     const NetworkSpec &network = builtinNetwork();
@@ -123,15 +131,16 @@ std::vector<int> promptSizes(const std::vector<PrefillRequest> &requests)
     for (const PrefillRequest &request : requests)
         lengths.insert(request.tokens);
     if (lengths.size() <= kMostPromptSizes)
-        return {lengths.begin(), lengths.end()};
+        return { lengths.begin(), lengths.end() };
     const double least = *lengths.begin(), ratio = *lengths.rbegin() / least;
-    std::set<int> sizes{*lengths.rbegin()};
+    std::set<int> sizes { *lengths.rbegin() };
     for (std::size_t i = 0; i + 1 < kMostPromptSizes; ++i)
         sizes.insert(int(std::ceil(least * std::pow(ratio, double(i) / (kMostPromptSizes - 1)))));
-    return {sizes.begin(), sizes.end()};
+    return { sizes.begin(), sizes.end() };
 }
 
-ServingSetup servingSetup(const Workload &workload, const Timeline &timeline, const std::vector<StageMemory> &memory, const BubbleService &service)
+ServingSetup servingSetup(const Workload &workload, const Timeline &timeline, const std::vector<StageMemory> &memory,
+    const BubbleService &service)
 {
     const Plan &plan = *workload.plan;
     ServingSetup setup;

@@ -15,7 +15,7 @@ namespace {
 
 constexpr const char *kHeader = "time_s,prompt_tokens";
 constexpr std::size_t kMostErrors = 20;
-constexpr double kLatest = 9e9;    // seconds: what the ticks hold
+constexpr double kLatest = 9e9; // seconds: what the ticks hold
 constexpr int kMostTokens = 100'000'000;
 
 std::string_view trimmed(std::string_view text)
@@ -28,10 +28,9 @@ std::string_view trimmed(std::string_view text)
     return text;
 }
 
-template <class Number>
-std::optional<Number> number(std::string_view text)
+template <class Number> std::optional<Number> number(std::string_view text)
 {
-    Number value{};
+    Number value {};
     const auto [end, code] = std::from_chars(text.data(), text.data() + text.size(), value);
     return code == std::errc() && end == text.data() + text.size() ? std::optional(value) : std::nullopt;
 }
@@ -45,12 +44,16 @@ std::string shown(std::string_view text)
 /// Text has no control bytes but tabs and ends of lines.
 bool isText(std::string_view text)
 {
-    return std::ranges::none_of(text, [](unsigned char c) { return (c < 0x20 && c != '\t' && c != '\n' && c != '\r') || c == 0x7f; });
+    return std::ranges::none_of(
+        text, [](unsigned char c) { return (c < 0x20 && c != '\t' && c != '\n' && c != '\r') || c == 0x7f; });
 }
 
 class TraceParser {
 public:
-    explicit TraceParser(std::string name) : m_name(std::move(name)) {}
+    explicit TraceParser(std::string name)
+        : m_name(std::move(name))
+    {
+    }
 
     void line(std::string_view text)
     {
@@ -62,7 +65,8 @@ public:
             return;
         const std::size_t comma = text.find(',');
         const std::string_view first = trimmed(text.substr(0, comma));
-        const std::string_view second = comma == std::string_view::npos ? std::string_view() : trimmed(text.substr(comma + 1));
+        const std::string_view second =
+            comma == std::string_view::npos ? std::string_view() : trimmed(text.substr(comma + 1));
         if (!m_hasHeader) {
             m_hasHeader = true;
             if (first != "time_s" || second != "prompt_tokens")
@@ -78,13 +82,14 @@ public:
         else if (!tokens || *tokens < 1 || *tokens > kMostTokens)
             fail("prompt_tokens is " + shown(second), "a whole number from 1 to " + std::to_string(kMostTokens));
         else
-            requests.push_back({toNanoseconds(Seconds{*time}), *tokens});
+            requests.push_back({ toNanoseconds(Seconds { *time }), *tokens });
     }
 
     void finish()
     {
         if (!m_hasHeader)
-            errors.push_back({ErrorCode::BadSyntax, m_name, "the file is empty", std::string(kHeader) + " and a line for each request"});
+            errors.push_back({ ErrorCode::BadSyntax, m_name, "the file is empty",
+                std::string(kHeader) + " and a line for each request" });
     }
 
     std::vector<PrefillRequest> requests;
@@ -93,7 +98,8 @@ public:
 private:
     void fail(std::string what, std::string right)
     {
-        errors.push_back({ErrorCode::BadValue, m_name + ":" + std::to_string(m_line), std::move(what), std::move(right)});
+        errors.push_back(
+            { ErrorCode::BadValue, m_name + ":" + std::to_string(m_line), std::move(what), std::move(right) });
     }
 
     std::string m_name;
@@ -106,7 +112,8 @@ private:
 ExpectedAll<std::vector<PrefillRequest>> parseRequestTrace(const std::string &text, const std::string &name)
 {
     if (!isText(text))
-        return std::unexpected(Errors{{ErrorCode::BadSyntax, name, "this is not text", std::string("a CSV file with the columns ") + kHeader}});
+        return std::unexpected(Errors { { ErrorCode::BadSyntax, name, "this is not text",
+            std::string("a CSV file with the columns ") + kHeader } });
     TraceParser parser(name);
     for (std::string_view rest = text; !rest.empty();) {
         const std::size_t end = rest.find('\n');
@@ -122,9 +129,10 @@ ExpectedAll<std::vector<PrefillRequest>> parseRequestTrace(const std::string &te
 
 ExpectedAll<std::vector<PrefillRequest>> readRequestTrace(const std::string &path)
 {
-    const auto text = readTextFile(path, std::string("a CSV file with the columns ") + kHeader, {.mostBytes = kMostTableBytes});
+    const auto text =
+        readTextFile(path, std::string("a CSV file with the columns ") + kHeader, { .mostBytes = kMostTableBytes });
     if (!text)
-        return std::unexpected(Errors{text.error()});
+        return std::unexpected(Errors { text.error() });
     return parseRequestTrace(*text, path);
 }
 

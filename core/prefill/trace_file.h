@@ -13,6 +13,7 @@ namespace trainyard {
 /// it is no text or empty; BadValue with file and line.
 [[nodiscard]] ExpectedAll<std::vector<PrefillRequest>> readRequestTrace(const std::string &path);
 /// The same from text; `name` is what errors call the file.
-[[nodiscard]] ExpectedAll<std::vector<PrefillRequest>> parseRequestTrace(const std::string &text, const std::string &name);
+[[nodiscard]] ExpectedAll<std::vector<PrefillRequest>> parseRequestTrace(
+    const std::string &text, const std::string &name);
 
 } // namespace trainyard

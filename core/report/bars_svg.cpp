@@ -23,11 +23,12 @@ std::string legendEntry(std::string_view styleClass, std::string_view label, std
 
 std::string breakdownClass(const std::string &key)
 {
-    static const std::map<std::string, std::string> classes{
-        {"breakdown_s.compute", "b-compute"}, {"breakdown_s.tensor_parallel", "b-tensor"},
-        {"breakdown_s.context_parallel", "b-context"}, {"breakdown_s.expert_parallel", "b-expert"},
-        {"breakdown_s.pipeline", "b-pipeline"}, {"breakdown_s.wan", "b-wan"}, {"breakdown_s.data_parallel", "b-data"},
-        {"breakdown_s.offload_stall", "b-offload"}, {"breakdown_detail_s.optimizer", "b-optimizer"}, {"breakdown_detail_s.overhead", "b-overhead"}, {"breakdown_s.bubble", "b-bubble"}};
+    static const std::map<std::string, std::string> classes { { "breakdown_s.compute", "b-compute" },
+        { "breakdown_s.tensor_parallel", "b-tensor" }, { "breakdown_s.context_parallel", "b-context" },
+        { "breakdown_s.expert_parallel", "b-expert" }, { "breakdown_s.pipeline", "b-pipeline" },
+        { "breakdown_s.wan", "b-wan" }, { "breakdown_s.data_parallel", "b-data" },
+        { "breakdown_s.offload_stall", "b-offload" }, { "breakdown_detail_s.optimizer", "b-optimizer" },
+        { "breakdown_detail_s.overhead", "b-overhead" }, { "breakdown_s.bubble", "b-bubble" } };
     const auto it = classes.find(key);
     return it == classes.end() ? "b-bubble" : it->second;
 }
@@ -40,9 +41,10 @@ struct Part {
 
 std::array<Part, 6> parts(const StageMemory &s)
 {
-    return {{{"m-weights", "weights", s.weights}, {"m-gradients", "gradients", s.gradients}, {"m-optimizer", "optimizer", s.optimizer},
-             {"m-activations", "activations", s.activations}, {"m-buffers", "buffers", s.buffers},
-             {"m-reserve", "allocator, context and communication", s.device - s.peak}}};
+    return { { { "m-weights", "weights", s.weights }, { "m-gradients", "gradients", s.gradients },
+        { "m-optimizer", "optimizer", s.optimizer }, { "m-activations", "activations", s.activations },
+        { "m-buffers", "buffers", s.buffers },
+        { "m-reserve", "allocator, context and communication", s.device - s.peak } } };
 }
 
 } // namespace
@@ -63,11 +65,13 @@ std::string breakdownBar(const Evaluation &evaluation)
             continue;
         const double width = kWidth * *row.value / total;
         const std::string share = percentText(*row.value / total);
-        bar += rect(x, 0, std::max(0.5, width - 1), 26, breakdownClass(row.key), row.label + " " + valueText(row) + ", " + share);
+        bar += rect(x, 0, std::max(0.5, width - 1), 26, breakdownClass(row.key),
+            row.label + " " + valueText(row) + ", " + share);
         legend += legendEntry(breakdownClass(row.key), row.label, valueText(row) + " \u00b7 " + share);
         x += width;
     }
-    return "<svg viewBox=\"0 0 1160 26\" role=\"img\" aria-label=\"Time breakdown\">" + bar + "</svg><div class=\"legend\">" + legend + "</div>";
+    return "<svg viewBox=\"0 0 1160 26\" role=\"img\" aria-label=\"Time breakdown\">" + bar
+        + "</svg><div class=\"legend\">" + legend + "</div>";
 }
 
 std::string memoryBars(const Evaluation &evaluation)
@@ -77,7 +81,7 @@ std::string memoryBars(const Evaluation &evaluation)
     const std::vector<StageMemory> &stages = evaluation.metrics.memory->perStage;
     std::int64_t most = 1;
     for (const StageMemory &s : stages)
-        most = std::max({most, s.device, s.capacity});
+        most = std::max({ most, s.device, s.capacity });
     constexpr double kWidth = 1160, kLabel = 70, kValue = 150, kBar = kWidth - kLabel - kValue;
     const double height = stages.size() > 24 ? 9 : 16, pitch = height + 4;
     std::string svg;
@@ -85,25 +89,28 @@ std::string memoryBars(const Evaluation &evaluation)
         const StageMemory &s = stages[i];
         const double y = double(i) * pitch;
         const auto width = [&](std::int64_t bytes) { return kBar * double(bytes) / double(most); };
-        svg += text(kLabel - 8, y + height - (height < 12 ? 0.5 : 4), "faint end", "stage " + std::to_string(s.stage + 1));
+        svg +=
+            text(kLabel - 8, y + height - (height < 12 ? 0.5 : 4), "faint end", "stage " + std::to_string(s.stage + 1));
         svg += rect(kLabel, y, width(s.capacity), height, "m-free", "capacity " + bytesText(double(s.capacity)));
         double x = kLabel;
         for (const Part &part : parts(s)) {
             if (part.bytes <= 0)
                 continue;
-            svg += rect(x, y, width(part.bytes), height, part.styleClass, std::string(part.label) + " " + bytesText(double(part.bytes)));
+            svg += rect(x, y, width(part.bytes), height, part.styleClass,
+                std::string(part.label) + " " + bytesText(double(part.bytes)));
             x += width(part.bytes);
         }
         const double limit = kLabel + width(s.capacity);
-        svg += "<line x1=\"" + coordinate(limit) + "\" x2=\"" + coordinate(limit) + "\" y1=\"" + coordinate(y - 2) + "\" y2=\""
-            + coordinate(y + height + 2) + "\" class=\"limit\"/>";
-        svg += text(kWidth, y + height - (height < 12 ? 0.5 : 4), "faint end", bytesText(double(s.device)) + " of " + bytesText(double(s.capacity)));
+        svg += "<line x1=\"" + coordinate(limit) + "\" x2=\"" + coordinate(limit) + "\" y1=\"" + coordinate(y - 2)
+            + "\" y2=\"" + coordinate(y + height + 2) + "\" class=\"limit\"/>";
+        svg += text(kWidth, y + height - (height < 12 ? 0.5 : 4), "faint end",
+            bytesText(double(s.device)) + " of " + bytesText(double(s.capacity)));
     }
     std::string legend;
     for (const Part &part : parts(stages.front()))
         legend += legendEntry(part.styleClass, part.label);
-    return "<svg viewBox=\"0 -3 1160 " + coordinate(double(stages.size()) * pitch + 4) + "\" role=\"img\" aria-label=\"Memory per stage\">" + svg
-        + "</svg><div class=\"legend\">" + legend + "</div>";
+    return "<svg viewBox=\"0 -3 1160 " + coordinate(double(stages.size()) * pitch + 4)
+        + "\" role=\"img\" aria-label=\"Memory per stage\">" + svg + "</svg><div class=\"legend\">" + legend + "</div>";
 }
 
 } // namespace trainyard

@@ -13,7 +13,7 @@ namespace trainyard {
 
 namespace {
 
-constexpr double kNoChange = 0.0005;       // of the iteration, or of the memory of a GPU
+constexpr double kNoChange = 0.0005; // of the iteration, or of the memory of a GPU
 constexpr std::size_t kMostReasons = 2;
 
 /// "6.98 → 3.10 s": the unit once where both have it.
@@ -40,17 +40,23 @@ const StageMemory *fullest(const Metrics &metrics)
     return found == metrics.memory->perStage.end() ? nullptr : &*found;
 }
 
-/// "+12.0 GB activations": what the fullest GPU has more of, or less; empty where nothing moves by a thousandth of its memory.
+/// "+12.0 GB activations": what the fullest GPU has more of, or less; empty where nothing moves by a thousandth of its
+/// memory.
 std::string largestBytes(const Metrics &before, const Metrics &after, bool grown)
 {
     const StageMemory *a = fullest(before), *b = fullest(after);
     if (!a || !b)
         return {};
-    struct Part { const char *name; std::int64_t before, after; };
-    const std::array<Part, 6> parts{{{"weights", a->weights, b->weights}, {"gradients", a->gradients, b->gradients},
-                                     {"optimizer states", a->optimizer, b->optimizer}, {"activations", a->activations, b->activations},
-                                     {"buffers", a->buffers, b->buffers}, {"allocator reserve", a->device - a->peak, b->device - b->peak}}};
-    const auto change = [grown](const Part &part) { return grown ? part.after - part.before : part.before - part.after; };
+    struct Part {
+        const char *name;
+        std::int64_t before, after;
+    };
+    const std::array<Part, 6> parts { { { "weights", a->weights, b->weights },
+        { "gradients", a->gradients, b->gradients }, { "optimizer states", a->optimizer, b->optimizer },
+        { "activations", a->activations, b->activations }, { "buffers", a->buffers, b->buffers },
+        { "allocator reserve", a->device - a->peak, b->device - b->peak } } };
+    const auto change = [grown](
+                            const Part &part) { return grown ? part.after - part.before : part.before - part.after; };
     const auto most = std::ranges::max_element(parts, {}, change);
     if (double(change(*most)) < kNoChange * double(std::max<std::int64_t>(1, b->capacity)))
         return {};
@@ -91,7 +97,8 @@ std::string idleReason(const Metrics &before, const Metrics &after)
     const int was = before.gpusTotal - before.gpusUsed, is = after.gpusTotal - after.gpusUsed;
     if (was == is)
         return {};
-    return is == 0 ? std::string("no GPU idle") : counted(is, "GPU") + " idle" + (was > 0 ? " instead of " + wholeText(was) : "");
+    return is == 0 ? std::string("no GPU idle")
+                   : counted(is, "GPU") + " idle" + (was > 0 ? " instead of " + wholeText(was) : "");
 }
 
 /// The busiest link of the plan before, where what bound it does so no more.
@@ -114,7 +121,8 @@ std::string timeReason(const Metrics &before, const Metrics &after)
     if (!before.breakdown || !after.breakdown || !before.iterationTime || !after.iterationTime)
         return {};
     const double change = *after.iterationTime - *before.iterationTime;
-    const std::vector<BreakdownEntry> was = breakdownEntries(*before.breakdown), is = breakdownEntries(*after.breakdown);
+    const std::vector<BreakdownEntry> was = breakdownEntries(*before.breakdown),
+                                      is = breakdownEntries(*after.breakdown);
     std::size_t most = 0;
     const auto along = [&](std::size_t i) { return std::copysign(1.0, change) * (is[i].seconds - was[i].seconds); };
     for (std::size_t i = 1; i < is.size(); ++i)
@@ -131,7 +139,9 @@ std::string because(const Evaluation &before, const Evaluation &after)
     if (!after.metrics.iterationTime)
         return obstacle(after);
     if (!before.metrics.iterationTime)
-        return before.layout.data == 0 && after.layout.data > 0 ? "can be placed: " + counted(after.layout.data, "replica") : std::string("can run");
+        return before.layout.data == 0 && after.layout.data > 0
+            ? "can be placed: " + counted(after.layout.data, "replica")
+            : std::string("can run");
     std::string text;
     std::size_t reasons = 0;
     const auto add = [&](const std::string &reason) {
@@ -146,7 +156,8 @@ std::string because(const Evaluation &before, const Evaluation &after)
     add(wanReason(before.metrics, after.metrics));
     add(timeReason(before.metrics, after.metrics));
     if (text.empty()) {
-        const std::string more = largestBytes(before.metrics, after.metrics, true), less = largestBytes(before.metrics, after.metrics, false);
+        const std::string more = largestBytes(before.metrics, after.metrics, true),
+                          less = largestBytes(before.metrics, after.metrics, false);
         text = less.empty() ? more : less;
     }
     return text;

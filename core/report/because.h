@@ -12,9 +12,9 @@
 
 namespace trainyard {
 
-/// In the order of their weight, two reasons at most: that it cannot run, memory that does not fit or fits again, replicas and
-/// idle GPUs, the limit of a WAN link, and the part of the breakdown that moved most in the direction of the iteration.
-/// Empty where nothing of it changes.
+/// In the order of their weight, two reasons at most: that it cannot run, memory that does not fit or fits again,
+/// replicas and idle GPUs, the limit of a WAN link, and the part of the breakdown that moved most in the direction of
+/// the iteration. Empty where nothing of it changes.
 [[nodiscard]] std::string because(const Evaluation &before, const Evaluation &after);
 
 } // namespace trainyard

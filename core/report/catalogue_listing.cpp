@@ -25,10 +25,13 @@ std::string cellText(const Cell &cell)
         const bool isWhole = cell.number == std::floor(cell.number) && std::abs(cell.number) < 1e6;
         return isWhole ? std::to_string(static_cast<long long>(cell.number)) : countText(cell.number);
     }
-    case Cell::Kind::Flag: return cell.number != 0 ? "yes" : "no";
-    case Cell::Kind::Text: return cell.text;
+    case Cell::Kind::Flag:
+        return cell.number != 0 ? "yes" : "no";
+    case Cell::Kind::Text:
+        return cell.text;
     case Cell::Kind::Unknown:
-    case Cell::Kind::Sources: break;
+    case Cell::Kind::Sources:
+        break;
     }
     return "\u2013";
 }
@@ -40,10 +43,14 @@ Json cellJson(const Cell &cell)
         const bool isWhole = cell.number == std::floor(cell.number) && std::abs(cell.number) < 1e15;
         return isWhole ? Json(static_cast<std::int64_t>(cell.number)) : finite(cell.number);
     }
-    case Cell::Kind::Flag: return cell.number != 0;
-    case Cell::Kind::Text: return cell.text;
-    case Cell::Kind::Sources: return cell.sources;
-    case Cell::Kind::Unknown: break;
+    case Cell::Kind::Flag:
+        return cell.number != 0;
+    case Cell::Kind::Text:
+        return cell.text;
+    case Cell::Kind::Sources:
+        return cell.sources;
+    case Cell::Kind::Unknown:
+        break;
     }
     return nullptr;
 }
@@ -52,18 +59,21 @@ Json cellJson(const Cell &cell)
 
 CatalogueListing gpuListing(const Catalogue &catalogue)
 {
-    CatalogueListing listing{"gpus",
-                             {{"id", "id"}, {"name", "name"}, {"vendor", ""}, {"architecture", "architecture"},
-                              {"memory_gb", "GB"}, {"memory_gbytes_per_s", "GB/s"}, {"fp32_tflops", ""}, {"tf32_tflops", ""},
-                              {"fp16_tflops", ""}, {"bf16_tflops", "bf16 TFLOP/s"}, {"fp8_tflops", "fp8"}, {"mxfp8_tflops", ""},
-                              {"nvfp4_tflops", ""}, {"link_gbytes_per_s", "link GB/s"}, {"link_domain", ""},
-                              {"pcie_gbytes_per_s", ""}, {"fabric_gbps", ""}, {"tdp_watts", "W"}, {"usd_per_hour", "$/h"}, {"sources", ""}},
-                             {}};
+    CatalogueListing listing { "gpus",
+        { { "id", "id" }, { "name", "name" }, { "vendor", "" }, { "architecture", "architecture" },
+            { "memory_gb", "GB" }, { "memory_gbytes_per_s", "GB/s" }, { "fp32_tflops", "" }, { "tf32_tflops", "" },
+            { "fp16_tflops", "" }, { "bf16_tflops", "bf16 TFLOP/s" }, { "fp8_tflops", "fp8" }, { "mxfp8_tflops", "" },
+            { "nvfp4_tflops", "" }, { "link_gbytes_per_s", "link GB/s" }, { "link_domain", "" },
+            { "pcie_gbytes_per_s", "" }, { "fabric_gbps", "" }, { "tdp_watts", "W" }, { "usd_per_hour", "$/h" },
+            { "sources", "" } },
+        {} };
     for (const GpuSpec &gpu : catalogue.gpus) {
-        std::vector<Cell> row{gpu.id, gpu.name, gpu.vendor, gpu.architecture, known(double(gpu.memoryBytes) / 1e9), known(gpu.memoryGBps)};
+        std::vector<Cell> row { gpu.id, gpu.name, gpu.vendor, gpu.architecture, known(double(gpu.memoryBytes) / 1e9),
+            known(gpu.memoryGBps) };
         for (const double peak : gpu.peakTflops)
             row.push_back(known(peak));
-        for (const double value : {gpu.linkGBps, double(gpu.linkDomain), gpu.pcieGBps, gpu.fabricGbps, gpu.tdpWatts, gpu.usdPerHour})
+        for (const double value :
+            { gpu.linkGBps, double(gpu.linkDomain), gpu.pcieGBps, gpu.fabricGbps, gpu.tdpWatts, gpu.usdPerHour })
             row.push_back(known(value));
         row.push_back(gpu.sources);
         listing.rows.push_back(std::move(row));
@@ -73,58 +83,62 @@ CatalogueListing gpuListing(const Catalogue &catalogue)
 
 CatalogueListing modelListing(const Catalogue &catalogue)
 {
-    CatalogueListing listing{"models",
-                             {{"id", "id"}, {"name", "name"}, {"parameters", "parameters"}, {"active_parameters", "active"},
-                              {"published_parameters", "published"}, {"layers", "layers"}, {"hidden", "hidden"}, {"heads", "heads"},
-                              {"kv_heads", "kv"}, {"head_dim", ""}, {"ffn", "ffn"}, {"vocab", "vocab"}, {"gated_ffn", ""},
-                              {"tied_embeddings", ""}, {"attention", ""}, {"experts", "experts"}, {"experts_per_token", ""},
-                              {"expert_ffn", ""}, {"shared_expert_ffn", ""}, {"dense_layers", ""}, {"source", ""}},
-                             {}};
+    CatalogueListing listing { "models",
+        { { "id", "id" }, { "name", "name" }, { "parameters", "parameters" }, { "active_parameters", "active" },
+            { "published_parameters", "published" }, { "layers", "layers" }, { "hidden", "hidden" },
+            { "heads", "heads" }, { "kv_heads", "kv" }, { "head_dim", "" }, { "ffn", "ffn" }, { "vocab", "vocab" },
+            { "gated_ffn", "" }, { "tied_embeddings", "" }, { "attention", "" }, { "experts", "experts" },
+            { "experts_per_token", "" }, { "expert_ffn", "" }, { "shared_expert_ffn", "" }, { "dense_layers", "" },
+            { "source", "" } },
+        {} };
     for (const ModelSpec &m : catalogue.models) {
         const Cell attention = m.attention == AttentionKind::Latent ? "latent" : "grouped";
-        listing.rows.push_back({m.id, m.name, totalParameters(m), activeParameters(m), known(m.publishedParameters),
-                                double(m.layers), double(m.hidden), double(m.heads), double(m.kvHeads), double(m.headDim),
-                                double(m.ffn), double(m.vocab), m.gatedFfn, m.tiedEmbeddings, attention, known(m.experts),
-                                known(m.expertsPerToken), known(m.expertFfn), known(m.sharedExpertFfn),
-                                m.isMoe() ? Cell(double(m.denseLayers)) : Cell(), m.source});
+        listing.rows.push_back({ m.id, m.name, totalParameters(m), activeParameters(m), known(m.publishedParameters),
+            double(m.layers), double(m.hidden), double(m.heads), double(m.kvHeads), double(m.headDim), double(m.ffn),
+            double(m.vocab), m.gatedFfn, m.tiedEmbeddings, attention, known(m.experts), known(m.expertsPerToken),
+            known(m.expertFfn), known(m.sharedExpertFfn), m.isMoe() ? Cell(double(m.denseLayers)) : Cell(), m.source });
     }
     return listing;
 }
 
 CatalogueListing linkListing(const Catalogue &catalogue)
 {
-    CatalogueListing listing{"links", {{"from", "from"}, {"to", "to"}, {"rtt_ms", "RTT ms"}, {"usd_per_gb", "$/GB"}, {"source", ""}}, {}};
+    CatalogueListing listing { "links",
+        { { "from", "from" }, { "to", "to" }, { "rtt_ms", "RTT ms" }, { "usd_per_gb", "$/GB" }, { "source", "" } },
+        {} };
     for (const RegionLink &link : catalogue.regionLinks) {
         const Region *from = catalogue.region(link.from);
         const Cell price = link.usdPerGb ? Cell(*link.usdPerGb) : from ? Cell(from->egressUsdPerGb) : Cell();
-        listing.rows.push_back({link.from, link.to, link.rttMs, price, link.source});
+        listing.rows.push_back({ link.from, link.to, link.rttMs, price, link.source });
     }
     return listing;
 }
 
 CatalogueListing stackListing(const Catalogue &catalogue)
 {
-    CatalogueListing listing{"stacks", {{"id", "id"}, {"name", "name"}, {"releases", "releases"}}, {}};
+    CatalogueListing listing { "stacks", { { "id", "id" }, { "name", "name" }, { "releases", "releases" } }, {} };
     for (const StackSpec &stack : catalogue.stacks) {
         std::string releases;
         for (const StackRelease &release : stack.releases)
             releases += (releases.empty() ? "" : ", ") + release.id;
-        listing.rows.push_back({stack.id, stack.name, releases.empty() ? Cell() : Cell(releases)});
+        listing.rows.push_back({ stack.id, stack.name, releases.empty() ? Cell() : Cell(releases) });
     }
     return listing;
 }
 
 CatalogueListing priceListing(const Catalogue &catalogue)
 {
-    CatalogueListing listing{"prices", {{"what", "what"}, {"id", "id"}, {"usd", "$"}, {"unit", "per"}, {"source", "source"}}, {}};
+    CatalogueListing listing { "prices",
+        { { "what", "what" }, { "id", "id" }, { "usd", "$" }, { "unit", "per" }, { "source", "source" } }, {} };
     for (const GpuSpec &gpu : catalogue.gpus) {
         const auto source = gpu.sources.find("usd_per_hour");
-        listing.rows.push_back({"gpu", gpu.id, known(gpu.usdPerHour), "hour", source == gpu.sources.end() ? Cell() : Cell(source->second)});
+        listing.rows.push_back({ "gpu", gpu.id, known(gpu.usdPerHour), "hour",
+            source == gpu.sources.end() ? Cell() : Cell(source->second) });
     }
     for (const Region &region : catalogue.regions) {
-        listing.rows.push_back({"egress", region.id, region.egressUsdPerGb, "GB", region.source});
+        listing.rows.push_back({ "egress", region.id, region.egressUsdPerGb, "GB", region.source });
         if (region.usdPerKwh > 0)
-            listing.rows.push_back({"power", region.id, region.usdPerKwh, "kWh", region.source});
+            listing.rows.push_back({ "power", region.id, region.usdPerKwh, "kWh", region.source });
     }
     return listing;
 }
@@ -161,7 +175,7 @@ std::string listingJson(const CatalogueListing &listing)
             object[listing.columns[c].key] = cellJson(row[c]);
         rows.push_back(std::move(object));
     }
-    return dumped({{listing.name, rows}});
+    return dumped({ { listing.name, rows } });
 }
 
 } // namespace trainyard

@@ -14,11 +14,30 @@ namespace trainyard {
 struct CatalogueCell {
     enum class Kind : std::uint8_t { Unknown, Number, Flag, Text, Sources };
     CatalogueCell() = default;
-    CatalogueCell(double value) : kind(Kind::Number), number(value) {}
-    CatalogueCell(bool value) : kind(Kind::Flag), number(value ? 1 : 0) {}
-    CatalogueCell(std::string value) : kind(Kind::Text), text(std::move(value)) {}
-    CatalogueCell(const char *value) : CatalogueCell(std::string(value)) {}
-    CatalogueCell(std::map<std::string, std::string> value) : kind(Kind::Sources), sources(std::move(value)) {}
+    CatalogueCell(double value)
+        : kind(Kind::Number)
+        , number(value)
+    {
+    }
+    CatalogueCell(bool value)
+        : kind(Kind::Flag)
+        , number(value ? 1 : 0)
+    {
+    }
+    CatalogueCell(std::string value)
+        : kind(Kind::Text)
+        , text(std::move(value))
+    {
+    }
+    CatalogueCell(const char *value)
+        : CatalogueCell(std::string(value))
+    {
+    }
+    CatalogueCell(std::map<std::string, std::string> value)
+        : kind(Kind::Sources)
+        , sources(std::move(value))
+    {
+    }
 
     Kind kind = Kind::Unknown;
     double number = 0;
@@ -28,20 +47,20 @@ struct CatalogueCell {
 
 struct CatalogueListing {
     struct Column {
-        std::string key;           // in JSON
-        std::string heading;       // in the table; empty = JSON only
+        std::string key; // in JSON
+        std::string heading; // in the table; empty = JSON only
     };
-    std::string name;              // "gpus"
+    std::string name; // "gpus"
     std::vector<Column> columns;
     std::vector<std::vector<CatalogueCell>> rows;
 };
 
 [[nodiscard]] CatalogueListing gpuListing(const Catalogue &catalogue);
 [[nodiscard]] CatalogueListing modelListing(const Catalogue &catalogue);
-[[nodiscard]] CatalogueListing linkListing(const Catalogue &catalogue);    // round trips between regions
-[[nodiscard]] CatalogueListing stackListing(const Catalogue &catalogue);   // training frameworks and their known releases
-[[nodiscard]] CatalogueListing scheduleListing(const Catalogue &catalogue);   // built in: what their rows of traits say
-[[nodiscard]] CatalogueListing priceListing(const Catalogue &catalogue);   // GPUs by the hour, egress and power by region
+[[nodiscard]] CatalogueListing linkListing(const Catalogue &catalogue); // round trips between regions
+[[nodiscard]] CatalogueListing stackListing(const Catalogue &catalogue); // training frameworks and their known releases
+[[nodiscard]] CatalogueListing scheduleListing(const Catalogue &catalogue); // built in: what their rows of traits say
+[[nodiscard]] CatalogueListing priceListing(const Catalogue &catalogue); // GPUs by the hour, egress and power by region
 
 [[nodiscard]] std::string listingTable(const CatalogueListing &listing);
 /// {"gpus": [{"id": …}, …]}

@@ -19,7 +19,10 @@ std::string quoted(const std::string &text)
 /// Events one after the other, with the commas where they belong.
 class EventList {
 public:
-    explicit EventList(std::ostream &out) : m_out(out) {}
+    explicit EventList(std::ostream &out)
+        : m_out(out)
+    {
+    }
     std::ostream &next()
     {
         m_out << (m_isFirst ? "\n" : ",\n");
@@ -32,27 +35,33 @@ private:
     bool m_isFirst = true;
 };
 
-struct Place { int pid = 0, tid = 0; };
+struct Place {
+    int pid = 0, tid = 0;
+};
 
 /// The format counts microseconds; three decimals keep the nanoseconds.
 std::string microseconds(Nanoseconds ns)
 {
     char text[40];
-    std::snprintf(text, sizeof text, "%lld.%03lld", static_cast<long long>(ns / 1000), static_cast<long long>(ns % 1000));
+    std::snprintf(
+        text, sizeof text, "%lld.%03lld", static_cast<long long>(ns / 1000), static_cast<long long>(ns % 1000));
     return text;
 }
 
 std::vector<Place> writeNames(const Evaluation &evaluation, EventList &events)
 {
-    std::map<std::pair<int, int>, int> processes;   // (pipeline class, datacenter) -> pid
+    std::map<std::pair<int, int>, int> processes; // (pipeline class, datacenter) -> pid
     std::vector<Place> places;
     for (const Track &track : evaluation.timeline.tracks) {
-        const auto [it, isNew] = processes.try_emplace({track.pipelineClass, datacenterOf(evaluation, track)}, int(processes.size()) + 1);
-        const Place place{it->second, int(places.size()) + 1};
+        const auto [it, isNew] =
+            processes.try_emplace({ track.pipelineClass, datacenterOf(evaluation, track) }, int(processes.size()) + 1);
+        const Place place { it->second, int(places.size()) + 1 };
         if (isNew) {
             const std::string name = datacenterName(evaluation, track) + " \u00b7 " + pipelinesName(evaluation, track);
-            events.next() << R"({"name":"process_name","ph":"M","pid":)" << place.pid << R"(,"args":{"name":)" << quoted(name) << "}}";
-            events.next() << R"({"name":"process_sort_index","ph":"M","pid":)" << place.pid << R"(,"args":{"sort_index":)" << place.pid << "}}";
+            events.next() << R"({"name":"process_name","ph":"M","pid":)" << place.pid << R"(,"args":{"name":)"
+                          << quoted(name) << "}}";
+            events.next() << R"({"name":"process_sort_index","ph":"M","pid":)" << place.pid
+                          << R"(,"args":{"sort_index":)" << place.pid << "}}";
         }
         events.next() << R"({"name":"thread_name","ph":"M","pid":)" << place.pid << R"(,"tid":)" << place.tid
                       << R"(,"args":{"name":)" << quoted(trackName(track)) << "}}";
@@ -74,21 +83,23 @@ void writeSpan(const Timeline &timeline, std::size_t i, Place place, std::ostrea
     if (timeline.microBatch[i] >= 0)
         out << R"(,"args":{"micro_batch":)" << timeline.microBatch[i] << R"(,"chunk":)" << timeline.chunk[i];
     if (timeline.kind[i] == WorkKind::ForwardBackward)
-        out << R"(,"backward_micro_batch":)" << timeline.pairedMicroBatch[i] << R"(,"backward_chunk":)" << timeline.pairedChunk[i];
+        out << R"(,"backward_micro_batch":)" << timeline.pairedMicroBatch[i] << R"(,"backward_chunk":)"
+            << timeline.pairedChunk[i];
     if (timeline.microBatch[i] >= 0)
         out << '}';
     out << '}';
 }
 
-void writeArrow(const Timeline &timeline, std::uint32_t from, std::uint32_t to, const std::vector<Place> &places, EventList &events)
+void writeArrow(
+    const Timeline &timeline, std::uint32_t from, std::uint32_t to, const std::vector<Place> &places, EventList &events)
 {
     // An arrow leaves the slice that encloses its time, so just before the end.
     const Nanoseconds leaves = std::max(timeline.start[from], timeline.end[from] - 1);
     const Place a = places[timeline.trackOf[from]], b = places[timeline.trackOf[to]];
-    events.next() << R"({"name":"wan","cat":"wan","ph":"s","id":)" << to << R"(,"ts":)" << microseconds(leaves) << R"(,"pid":)"
-                  << a.pid << R"(,"tid":)" << a.tid << '}';
-    events.next() << R"({"name":"wan","cat":"wan","ph":"f","bp":"e","id":)" << to << R"(,"ts":)" << microseconds(timeline.start[to])
-                  << R"(,"pid":)" << b.pid << R"(,"tid":)" << b.tid << '}';
+    events.next() << R"({"name":"wan","cat":"wan","ph":"s","id":)" << to << R"(,"ts":)" << microseconds(leaves)
+                  << R"(,"pid":)" << a.pid << R"(,"tid":)" << a.tid << '}';
+    events.next() << R"({"name":"wan","cat":"wan","ph":"f","bp":"e","id":)" << to << R"(,"ts":)"
+                  << microseconds(timeline.start[to]) << R"(,"pid":)" << b.pid << R"(,"tid":)" << b.tid << '}';
 }
 
 } // namespace

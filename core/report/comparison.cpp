@@ -33,7 +33,8 @@ std::vector<MetricRow> allRows(const Evaluation &evaluation, bool withSums = tru
     rows.insert(rows.end(), seconds.begin(), seconds.end());
     if (withSums) {
         const auto &parts = evaluation.metrics.breakdown;
-        rows.push_back({"breakdown_s.optimizer", "optimizer and overhead", MetricUnit::Time, Better::Lower, parts ? Metric(parts->optimizer + parts->overhead) : Metric()});
+        rows.push_back({ "breakdown_s.optimizer", "optimizer and overhead", MetricUnit::Time, Better::Lower,
+            parts ? Metric(parts->optimizer + parts->overhead) : Metric() });
     }
     return rows;
 }
@@ -44,7 +45,7 @@ std::string exactText(const Metric &value)
         return {};
     char text[32];
     const auto end = std::to_chars(text, text + sizeof text, *value).ptr;
-    return {text, end};
+    return { text, end };
 }
 
 } // namespace
@@ -63,8 +64,8 @@ std::string csvField(const std::string &text)
 
 std::string comparisonTable(const std::vector<NamedEvaluation> &plans)
 {
-    std::vector<TextTable::Align> align{TextTable::Align::Left};
-    std::vector<std::string> headings{""};
+    std::vector<TextTable::Align> align { TextTable::Align::Left };
+    std::vector<std::string> headings { "" };
     for (std::size_t p = 0; p < plans.size(); ++p) {
         align.push_back(TextTable::Align::Right);
         headings.push_back(plans[p].heading());
@@ -79,7 +80,7 @@ std::string comparisonTable(const std::vector<NamedEvaluation> &plans)
         rows.push_back(allRows(*plan.evaluation, false));
     for (std::size_t r = 0; r < rows.front().size(); ++r) {
         bool isWorthALine = false;
-        std::vector<std::string> cells{rows.front()[r].label};
+        std::vector<std::string> cells { rows.front()[r].label };
         for (std::size_t p = 0; p < plans.size(); ++p) {
             const MetricRow &row = rows[p][r];
             const Metric &base = rows.front()[r].value;
@@ -94,7 +95,8 @@ std::string comparisonTable(const std::vector<NamedEvaluation> &plans)
     std::string text = table.text();
     for (std::size_t p = 1; p < plans.size(); ++p) {
         text += "\n" + printable(plans[p].name) + " differs from " + printable(plans.front().name) + ":\n";
-        for (const std::string &sentence : describeDifferences(*plans.front().evaluation->plan, *plans[p].evaluation->plan))
+        for (const std::string &sentence :
+            describeDifferences(*plans.front().evaluation->plan, *plans[p].evaluation->plan))
             text += "  " + printable(sentence) + "\n";
     }
     for (const NamedEvaluation &plan : plans) {
@@ -115,11 +117,11 @@ std::string comparisonJson(const std::vector<NamedEvaluation> &plans)
             const bool isComparable = rows[r].value && base[r].value && *base[r].value != 0;
             change[rows[r].key] = isComparable ? finite(*rows[r].value / *base[r].value - 1) : Json(nullptr);
         }
-        list.push_back({{"name", plan.name}, {"source", plan.source},
-                        {"differences", describeDifferences(*plans.front().evaluation->plan, *plan.evaluation->plan)},
-                        {"metrics", metricsObject(*plan.evaluation)}, {"change", change}});
+        list.push_back({ { "name", plan.name }, { "source", plan.source },
+            { "differences", describeDifferences(*plans.front().evaluation->plan, *plan.evaluation->plan) },
+            { "metrics", metricsObject(*plan.evaluation) }, { "change", change } });
     }
-    return dumped({{"plans", list}});
+    return dumped({ { "plans", list } });
 }
 
 std::string comparisonCsv(const std::vector<NamedEvaluation> &plans)

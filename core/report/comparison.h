@@ -10,16 +10,16 @@
 namespace trainyard {
 
 struct NamedEvaluation {
-    std::string name;              // as the reader knows it: the plan's name, or its file
-    std::string source;            // file, "-" for standard input
+    std::string name; // as the reader knows it: the plan's name, or its file
+    std::string source; // file, "-" for standard input
     EvaluationPtr evaluation;
     /// The name over a column; of a plan that cannot run it says so.
     [[nodiscard]] std::string heading() const { return evaluation->feasible() ? name : name + " (not feasible)"; }
 };
 
 [[nodiscard]] std::string comparisonTable(const std::vector<NamedEvaluation> &plans);
-/// {"plans": [{"name", "source", "differences": [sentences], "metrics": {...}, "change": {"iteration_time_s": -0.05, ...}}]};
-/// `change` is relative to the first plan, null where either has no value.
+/// {"plans": [{"name", "source", "differences": [sentences], "metrics": {...}, "change": {"iteration_time_s": -0.05,
+/// ...}}]}; `change` is relative to the first plan, null where either has no value.
 [[nodiscard]] std::string comparisonJson(const std::vector<NamedEvaluation> &plans);
 /// One line a plan; a column a metric, named by its key. Empty where a metric does not apply.
 [[nodiscard]] std::string comparisonCsv(const std::vector<NamedEvaluation> &plans);

@@ -20,9 +20,9 @@ namespace {
 
 struct PathSummary {
     std::vector<std::uint32_t> spans;
-    std::array<Nanoseconds, kWorkKindCount> byKind{};
-    std::array<int, kWorkKindCount> count{};
-    Nanoseconds inTransit = 0;     // between spans: latency, local transfers, waiting
+    std::array<Nanoseconds, kWorkKindCount> byKind {};
+    std::array<int, kWorkKindCount> count {};
+    Nanoseconds inTransit = 0; // between spans: latency, local transfers, waiting
 };
 
 /// Spans of the path may overlap where a lag is negative (a reduction that starts early): only new time counts.
@@ -63,14 +63,16 @@ std::string stagesTable(const Evaluation &evaluation)
     const std::vector<StageTime> times = stageTimes(timeline);
     const std::vector<std::uint32_t> tracks = computeTracks(timeline);
     using enum TextTable::Align;
-    TextTable table({Left, Left, Left, Right, Right, Right, Right, Right, Right, Right},
-                    {"datacenter", "pipelines", "stage", "compute", "bubble", "WAN", "pipeline transfers", "data parallel", "optimizer", "overhead"});
+    TextTable table({ Left, Left, Left, Right, Right, Right, Right, Right, Right, Right },
+        { "datacenter", "pipelines", "stage", "compute", "bubble", "WAN", "pipeline transfers", "data parallel",
+            "optimizer", "overhead" });
     for (std::size_t i = 0; i < times.size() && i < tracks.size(); ++i) {
         const Track &track = timeline.tracks[tracks[i]];
         const StageTime &t = times[i];
-        table.add({datacenterName(evaluation, track), pipelinesName(evaluation, track), std::to_string(track.stage + 1),
-                   secondsText(seconds(t.compute)), secondsText(seconds(t.bubble)), secondsText(seconds(t.wan)),
-                   secondsText(seconds(t.pipeline)), secondsText(seconds(t.reduce)), secondsText(seconds(t.optimizer)), secondsText(seconds(t.overhead))});
+        table.add({ datacenterName(evaluation, track), pipelinesName(evaluation, track),
+            std::to_string(track.stage + 1), secondsText(seconds(t.compute)), secondsText(seconds(t.bubble)),
+            secondsText(seconds(t.wan)), secondsText(seconds(t.pipeline)), secondsText(seconds(t.reduce)),
+            secondsText(seconds(t.optimizer)), secondsText(seconds(t.overhead)) });
     }
     return table.text();
 }
@@ -80,13 +82,15 @@ std::string pathTable(const Timeline &timeline)
     const PathSummary path = summarize(timeline);
     const double total = std::max(1e-12, seconds(timeline.duration));
     using enum TextTable::Align;
-    TextTable table({Left, Right, Right, Right}, {"on the critical path", "time", "share", "spans"});
+    TextTable table({ Left, Right, Right, Right }, { "on the critical path", "time", "share", "spans" });
     for (std::size_t k = 0; k < kWorkKindCount; ++k) {
         if (path.byKind[k] > 0)
-            table.add({toString(WorkKind(k)), secondsText(seconds(path.byKind[k])), percentText(seconds(path.byKind[k]) / total), std::to_string(path.count[k])});
+            table.add({ toString(WorkKind(k)), secondsText(seconds(path.byKind[k])),
+                percentText(seconds(path.byKind[k]) / total), std::to_string(path.count[k]) });
     }
     if (path.inTransit > 0)
-        table.add({"in transit between them", secondsText(seconds(path.inTransit)), percentText(seconds(path.inTransit) / total), ""});
+        table.add({ "in transit between them", secondsText(seconds(path.inTransit)),
+            percentText(seconds(path.inTransit) / total), "" });
     return table.text();
 }
 
@@ -97,17 +101,17 @@ Json pathJson(const Evaluation &evaluation)
     Json kinds = Json::object();
     for (std::size_t k = 0; k < kWorkKindCount; ++k) {
         if (path.count[k] > 0)
-            kinds[toString(WorkKind(k))] = {{"seconds", seconds(path.byKind[k])}, {"spans", path.count[k]}};
+            kinds[toString(WorkKind(k))] = { { "seconds", seconds(path.byKind[k]) }, { "spans", path.count[k] } };
     }
     Json spans = Json::array();
     for (const std::uint32_t s : path.spans) {
         const Track &track = timeline.tracks[timeline.trackOf[s]];
-        spans.push_back({{"datacenter", datacenterName(evaluation, track)}, {"stage", track.stage}, {"stream", toString(track.stream)},
-                         {"kind", toString(timeline.kind[s])},
-                         {"micro_batch", timeline.microBatch[s] >= 0 ? Json(timeline.microBatch[s]) : Json(nullptr)},
-                         {"start_s", seconds(timeline.start[s])}, {"end_s", seconds(timeline.end[s])}});
+        spans.push_back({ { "datacenter", datacenterName(evaluation, track) }, { "stage", track.stage },
+            { "stream", toString(track.stream) }, { "kind", toString(timeline.kind[s]) },
+            { "micro_batch", timeline.microBatch[s] >= 0 ? Json(timeline.microBatch[s]) : Json(nullptr) },
+            { "start_s", seconds(timeline.start[s]) }, { "end_s", seconds(timeline.end[s]) } });
     }
-    return {{"by_kind", kinds}, {"in_transit_s", seconds(path.inTransit)}, {"spans", spans}};
+    return { { "by_kind", kinds }, { "in_transit_s", seconds(path.inTransit) }, { "spans", spans } };
 }
 
 Json stagesJson(const Evaluation &evaluation)
@@ -119,10 +123,11 @@ Json stagesJson(const Evaluation &evaluation)
     for (std::size_t i = 0; i < times.size() && i < tracks.size(); ++i) {
         const Track &track = timeline.tracks[tracks[i]];
         const StageTime &t = times[i];
-        stages.push_back({{"datacenter", datacenterName(evaluation, track)}, {"pipeline_class", track.pipelineClass},
-                          {"stage", track.stage}, {"compute_s", seconds(t.compute)}, {"bubble_s", seconds(t.bubble)},
-                          {"wan_s", seconds(t.wan)}, {"pipeline_s", seconds(t.pipeline)}, {"reduce_s", seconds(t.reduce)},
-                          {"optimizer_s", seconds(t.optimizer + t.overhead)}, {"overhead_s", seconds(t.overhead)}, {"offload_s", seconds(t.offload)}});
+        stages.push_back({ { "datacenter", datacenterName(evaluation, track) },
+            { "pipeline_class", track.pipelineClass }, { "stage", track.stage }, { "compute_s", seconds(t.compute) },
+            { "bubble_s", seconds(t.bubble) }, { "wan_s", seconds(t.wan) }, { "pipeline_s", seconds(t.pipeline) },
+            { "reduce_s", seconds(t.reduce) }, { "optimizer_s", seconds(t.optimizer + t.overhead) },
+            { "overhead_s", seconds(t.overhead) }, { "offload_s", seconds(t.offload) } });
     }
     return stages;
 }
@@ -135,9 +140,11 @@ std::string memoryTable(const Evaluation &evaluation)
         return {};
     const StageMemory &fullest = memory->perStage[std::size_t(memory->fullestStage)];
     using enum TextTable::Align;
-    TextTable table({Left, Right, Right}, {"in the fullest GPU, stage " + std::to_string(fullest.stage + 1), "bytes", "of its memory"});
+    TextTable table({ Left, Right, Right },
+        { "in the fullest GPU, stage " + std::to_string(fullest.stage + 1), "bytes", "of its memory" });
     const auto add = [&](const std::string &name, std::int64_t bytes) {
-        table.add({name, bytesText(double(bytes)), percentText(double(bytes) / double(std::max<std::int64_t>(1, fullest.capacity)))});
+        table.add({ name, bytesText(double(bytes)),
+            percentText(double(bytes) / double(std::max<std::int64_t>(1, fullest.capacity))) });
     };
     for (const auto &[name, bytes] : fullest.parts)
         add(name, bytes);
@@ -153,16 +160,18 @@ Json memoryJson(const Evaluation &evaluation)
     for (const StageMemory &stage : evaluation.metrics.memory->perStage) {
         Json parts = Json::array();
         for (const auto &[name, bytes] : stage.parts)
-            parts.push_back({{"name", name}, {"bytes", bytes}});
-        stages.push_back({{"stage", stage.stage}, {"device_bytes", stage.device}, {"capacity_bytes", stage.capacity},
-                          {"micro_batches_in_flight", finite(stage.inFlight)}, {"parts", parts}});
+            parts.push_back({ { "name", name }, { "bytes", bytes } });
+        stages.push_back(
+            { { "stage", stage.stage }, { "device_bytes", stage.device }, { "capacity_bytes", stage.capacity },
+                { "micro_batches_in_flight", finite(stage.inFlight) }, { "parts", parts } });
     }
     return stages;
 }
 
 std::vector<PartEffect> ranked(std::vector<PartEffect> parts)
 {
-    std::stable_sort(parts.begin(), parts.end(), [](const PartEffect &a, const PartEffect &b) { return a.iterationTime < b.iterationTime; });
+    std::stable_sort(parts.begin(), parts.end(),
+        [](const PartEffect &a, const PartEffect &b) { return a.iterationTime < b.iterationTime; });
     return parts;
 }
 
@@ -178,9 +187,10 @@ std::string fixesTable(const Evaluation &evaluation, const std::vector<PartEffec
         return {};
     const double now = evaluation.metrics.iterationTime.value_or(0);
     using enum TextTable::Align;
-    TextTable table({Left, Right, Right, Left}, {"fixes of its problems", "iteration", "change", "because"});
+    TextTable table({ Left, Right, Right, Left }, { "fixes of its problems", "iteration", "change", "because" });
     for (const PartEffect &fix : fixes)
-        table.add({fix.label, secondsText(fix.iterationTime), now > 0 ? changeText(now, fix.iterationTime) : "", reasonText(fix)});
+        table.add({ fix.label, secondsText(fix.iterationTime), now > 0 ? changeText(now, fix.iterationTime) : "",
+            reasonText(fix) });
     return "\n" + table.text();
 }
 
@@ -188,9 +198,11 @@ Json effectsJson(const std::vector<PartEffect> &effects, double now)
 {
     Json list = Json::array();
     for (const PartEffect &effect : effects) {
-        list.push_back({{"id", effect.id}, {"label", effect.label}, {"iteration_time_s", finite(effect.iterationTime)},
-                        {"change", now > 0 ? finite(effect.iterationTime / now - 1) : Json(nullptr)}, {"feasible", effect.feasible},
-                        {"because", effect.because.empty() ? Json(nullptr) : Json(effect.because)}});
+        list.push_back(
+            { { "id", effect.id }, { "label", effect.label }, { "iteration_time_s", finite(effect.iterationTime) },
+                { "change", now > 0 ? finite(effect.iterationTime / now - 1) : Json(nullptr) },
+                { "feasible", effect.feasible },
+                { "because", effect.because.empty() ? Json(nullptr) : Json(effect.because) } });
     }
     return list;
 }
@@ -199,19 +211,22 @@ std::string partsTable(const Evaluation &evaluation, const std::vector<PartEffec
 {
     const double now = evaluation.metrics.iterationTime.value_or(0);
     using enum TextTable::Align;
-    TextTable table({Left, Right, Right, Left}, {"what a better part would buy", "iteration", "change", "because"});
+    TextTable table({ Left, Right, Right, Left }, { "what a better part would buy", "iteration", "change", "because" });
     bool hasAny = false;
     for (const PartEffect &part : parts) {
         // Below a tenth of a percent a part buys nothing that anyone would pay for.
         if (part.iterationTime > now * 0.999)
             continue;
         hasAny = true;
-        table.add({part.label, secondsText(part.iterationTime), changeText(now, part.iterationTime), reasonText(part)});
+        table.add(
+            { part.label, secondsText(part.iterationTime), changeText(now, part.iterationTime), reasonText(part) });
     }
     std::string text = hasAny ? "\n" + table.text() : std::string();
     if (leftOut > 0)
-        text += "\n" + std::to_string(leftOut) + " further parts were not tried, those of datacenters without a stage before others: at most " + std::to_string(kMostParts)
-            + " are, and " + std::to_string(kMostPartSpans / 1'000'000) + " million spans together.\n";
+        text += "\n" + std::to_string(leftOut)
+            + " further parts were not tried, those of datacenters without a stage before others: at most "
+            + std::to_string(kMostParts) + " are, and " + std::to_string(kMostPartSpans / 1'000'000)
+            + " million spans together.\n";
     return text;
 }
 
@@ -223,26 +238,31 @@ std::string explanationTable(const Evaluation &evaluation, PartEffects effects, 
     if (!datacenters.empty())
         datacenters.insert(0, "\n");
     if (evaluation.timeline.isEmpty())
-        return (evaluation.layout.unplaced.empty() ? "Nothing was simulated.\n" : evaluation.layout.unplaced + "\n") + fixesTable(evaluation, effects.fixes) + datacenters;
+        return (evaluation.layout.unplaced.empty() ? "Nothing was simulated.\n" : evaluation.layout.unplaced + "\n")
+            + fixesTable(evaluation, effects.fixes) + datacenters;
     const double total = evaluation.metrics.iterationTime.value_or(0);
     using enum TextTable::Align;
-    TextTable breakdown({Left, Right, Right, Left}, {"of " + secondsText(total) + ", slowest pipeline", "time", "share", "in the timeline"});
-    for (const BreakdownEntry &entry : breakdownEntries(evaluation.metrics.breakdown.value_or(Breakdown{}))) {
+    TextTable breakdown({ Left, Right, Right, Left },
+        { "of " + secondsText(total) + ", slowest pipeline", "time", "share", "in the timeline" });
+    for (const BreakdownEntry &entry : breakdownEntries(evaluation.metrics.breakdown.value_or(Breakdown {}))) {
         if (entry.seconds > 0 && total > 0)
-            breakdown.add({entry.label, secondsText(entry.seconds), percentText(entry.seconds / total), entry.where});
+            breakdown.add({ entry.label, secondsText(entry.seconds), percentText(entry.seconds / total), entry.where });
     }
     return breakdown.text() + "\n" + pathTable(evaluation.timeline) + "\n" + stagesTable(evaluation)
-        + memoryTable(evaluation) + fixesTable(evaluation, effects.fixes) + partsTable(evaluation, ranked(std::move(effects.parts)), effects.leftOut) + datacenters;
+        + memoryTable(evaluation) + fixesTable(evaluation, effects.fixes)
+        + partsTable(evaluation, ranked(std::move(effects.parts)), effects.leftOut) + datacenters;
 }
 
 std::string explanationJson(const Evaluation &evaluation, PartEffects effects, const Selection *selection)
 {
     const Json metrics = metricsObject(evaluation);
-    Json json{{"name", evaluation.plan->name}, {"iteration_time_s", metrics["iteration_time_s"]}, {"breakdown_s", metrics["breakdown_s"]},
-              {"breakdown", Json::array()}, {"critical_path", nullptr}, {"stages", nullptr}};
-    for (const BreakdownEntry &entry : breakdownEntries(evaluation.metrics.breakdown.value_or(Breakdown{}))) {
+    Json json { { "name", evaluation.plan->name }, { "iteration_time_s", metrics["iteration_time_s"] },
+        { "breakdown_s", metrics["breakdown_s"] }, { "breakdown", Json::array() }, { "critical_path", nullptr },
+        { "stages", nullptr } };
+    for (const BreakdownEntry &entry : breakdownEntries(evaluation.metrics.breakdown.value_or(Breakdown {}))) {
         if (entry.seconds > 0)
-            json["breakdown"].push_back({{"part", entry.key}, {"seconds", finite(entry.seconds)}, {"where", entry.where}});
+            json["breakdown"].push_back(
+                { { "part", entry.key }, { "seconds", finite(entry.seconds) }, { "where", entry.where } });
     }
     if (!evaluation.timeline.isEmpty()) {
         json["critical_path"] = pathJson(evaluation);

@@ -21,8 +21,8 @@ constexpr double kWidth = 1160, kLabels = 170, kPlot = kWidth - kLabels;
 constexpr double kTrack = 17, kThinTrack = 9, kGap = 3, kGroup = 22, kAxis = 24;
 constexpr std::size_t kMostTracks = 64;
 constexpr std::size_t kMostRectangles = 5000;
-constexpr double kColumn = 2;      // width of a merged column
-constexpr int kLevels = 8;         // steps of its height
+constexpr double kColumn = 2; // width of a merged column
+constexpr int kLevels = 8; // steps of its height
 
 struct Row {
     std::uint32_t track = 0;
@@ -57,27 +57,29 @@ void layOut(Chart &chart)
     const Timeline &timeline = chart.evaluation.timeline;
     std::vector<std::uint32_t> tracks = orderedTracks(timeline);
     const std::size_t all = tracks.size();
-    if (all > kMostTracks)         // stages before what runs beside them
+    if (all > kMostTracks) // stages before what runs beside them
         std::erase_if(tracks, [&](std::uint32_t t) { return isOfStates(timeline.tracks[t].stream); });
     tracks.resize(std::min(tracks.size(), kMostTracks));
-    std::pair<int, int> group{-2, -2};
+    std::pair<int, int> group { -2, -2 };
     for (const std::uint32_t t : tracks) {
         const Track &track = timeline.tracks[t];
-        const std::pair<int, int> here{track.pipelineClass, datacenterOf(chart.evaluation, track)};
+        const std::pair<int, int> here { track.pipelineClass, datacenterOf(chart.evaluation, track) };
         if (here != group) {
             group = here;
             chart.svg += text(0, chart.height + kGroup - 7, "group",
-                              datacenterName(chart.evaluation, track) + " \u00b7 " + pipelinesName(chart.evaluation, track));
+                datacenterName(chart.evaluation, track) + " \u00b7 " + pipelinesName(chart.evaluation, track));
             chart.height += kGroup;
         }
         const double height = track.stream == Stream::Compute ? kTrack : kThinTrack;
-        chart.rows.push_back({t, chart.height, height});
+        chart.rows.push_back({ t, chart.height, height });
         chart.svg += rect(kLabels, chart.height, kPlot, height, "track");
-        chart.svg += text(kLabels - 8, chart.height + height - (height < kTrack ? 1 : 5), "faint end", trackName(track));
+        chart.svg +=
+            text(kLabels - 8, chart.height + height - (height < kTrack ? 1 : 5), "faint end", trackName(track));
         chart.height += height + kGap;
     }
     if (all > tracks.size()) {
-        chart.svg += text(0, chart.height + 14, "faint", std::to_string(all - tracks.size()) + " more tracks are not drawn");
+        chart.svg +=
+            text(0, chart.height + 14, "faint", std::to_string(all - tracks.size()) + " more tracks are not drawn");
         chart.height += 18;
     }
 }
@@ -91,7 +93,8 @@ void drawAxis(Chart &chart)
     std::string grid;
     for (int i = 0; i * step <= total * 1.0001; ++i) {
         const double x = kLabels + kPlot * i * step / total;
-        grid += "<line x1=\"" + coordinate(x) + "\" x2=\"" + coordinate(x) + "\" y1=\"18\" y2=\"" + coordinate(chart.height) + "\" class=\"grid\"/>";
+        grid += "<line x1=\"" + coordinate(x) + "\" x2=\"" + coordinate(x) + "\" y1=\"18\" y2=\""
+            + coordinate(chart.height) + "\" class=\"grid\"/>";
         if (x < kWidth - 20)
             grid += text(x, 12, "faint middle", secondsText(i * step));
     }
@@ -102,7 +105,7 @@ std::string tooltip(const Timeline &timeline, std::uint32_t i)
 {
     std::string text = toString(timeline.kind[i]);
     if (timeline.microBatch[i] >= 0)
-        text += " \u00b7 micro-batch " + std::to_string(timeline.microBatch[i] + 1);   // counted from 1, as in the window
+        text += " \u00b7 micro-batch " + std::to_string(timeline.microBatch[i] + 1); // counted from 1, as in the window
     if (timeline.kind[i] == WorkKind::ForwardBackward)
         text += " and " + std::to_string(timeline.pairedMicroBatch[i] + 1);
     const double length = toSeconds(timeline.end[i] - timeline.start[i]).value;
@@ -117,11 +120,13 @@ void drawEachSpan(Chart &chart)
         for (std::uint32_t i = track.first; i < track.last; ++i) {
             const double x = chart.x(timeline.start[i]), width = chart.x(timeline.end[i]) - x;
             // A hair's breadth between neighbours, so that equal ones can be told apart.
-            chart.svg += rect(x, row.y, std::max(0.4, width - (width > 3 ? 0.6 : 0)), row.height, workClass(timeline.kind[i]), tooltip(timeline, i));
+            chart.svg += rect(x, row.y, std::max(0.4, width - (width > 3 ? 0.6 : 0)), row.height,
+                workClass(timeline.kind[i]), tooltip(timeline, i));
             if (width >= 17 && row.height >= kTrack && timeline.microBatch[i] >= 0) {
                 const bool isDark = timeline.kind[i] == WorkKind::Backward || timeline.kind[i] == WorkKind::InputGrad
                     || timeline.kind[i] == WorkKind::ForwardBackward;
-                chart.svg += text(x + width / 2, row.y + 12.5, isDark ? "ink-light middle" : "ink-dark middle", std::to_string(timeline.microBatch[i] + 1));
+                chart.svg += text(x + width / 2, row.y + 12.5, isDark ? "ink-light middle" : "ink-dark middle",
+                    std::to_string(timeline.microBatch[i] + 1));
             }
         }
     }
@@ -132,7 +137,7 @@ using Columns = std::vector<std::array<double, kWorkKindCount>>;
 
 Columns shares(const Timeline &timeline, const Track &track, Nanoseconds axis)
 {
-    Columns columns(std::size_t(kPlot / kColumn), std::array<double, kWorkKindCount>{});
+    Columns columns(std::size_t(kPlot / kColumn), std::array<double, kWorkKindCount> {});
     const double perColumn = double(axis) / double(columns.size());
     for (std::uint32_t i = track.first; i < track.last; ++i) {
         const double start = double(timeline.start[i]), end = double(timeline.end[i]);
@@ -150,7 +155,7 @@ std::pair<int, int> filled(const std::array<double, kWorkKindCount> &column, std
     double below = 0;
     for (std::size_t k = 0; k < kind; ++k)
         below += column[k];
-    return {int(std::lround(below * kLevels)), int(std::lround((below + column[kind]) * kLevels))};
+    return { int(std::lround(below * kLevels)), int(std::lround((below + column[kind]) * kLevels)) };
 }
 
 void drawMerged(Chart &chart)
@@ -187,7 +192,7 @@ std::string ganttSvg(const Evaluation &evaluation, Nanoseconds axis)
 {
     if (evaluation.timeline.isEmpty() || evaluation.timeline.duration <= 0)
         return {};
-    Chart chart{evaluation, std::max(axis, evaluation.timeline.duration), {}, {}};
+    Chart chart { evaluation, std::max(axis, evaluation.timeline.duration), {}, {} };
     layOut(chart);
     drawAxis(chart);
     std::size_t spans = 0;
@@ -197,8 +202,8 @@ std::string ganttSvg(const Evaluation &evaluation, Nanoseconds axis)
         drawEachSpan(chart);
     else
         drawMerged(chart);
-    return "<svg viewBox=\"0 0 " + coordinate(kWidth) + " " + coordinate(chart.height) + "\" role=\"img\" aria-label=\"Timeline of one iteration\">"
-        + chart.svg + "</svg>";
+    return "<svg viewBox=\"0 0 " + coordinate(kWidth) + " " + coordinate(chart.height)
+        + "\" role=\"img\" aria-label=\"Timeline of one iteration\">" + chart.svg + "</svg>";
 }
 
 } // namespace trainyard

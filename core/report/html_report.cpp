@@ -20,8 +20,8 @@ std::string tiles(const Evaluation &evaluation)
 {
     std::string html;
     for (const ReportTile &tile : reportTiles(evaluation))
-        html += "<div class=\"tile\"><div class=\"label\">" + escaped(tile.label) + "</div><div class=\"value\">" + escaped(tile.value)
-            + "</div><div class=\"note\">" + escaped(tile.note) + "</div></div>";
+        html += "<div class=\"tile\"><div class=\"label\">" + escaped(tile.label) + "</div><div class=\"value\">"
+            + escaped(tile.value) + "</div><div class=\"note\">" + escaped(tile.note) + "</div></div>";
     return "<div class=\"tiles\">" + html + "</div>";
 }
 
@@ -35,7 +35,8 @@ std::string confidence(const Evaluation &evaluation)
     const Confidence &of = evaluation.metrics.confidence;
     if (of.label.empty())
         return {};
-    return "<p><span class=\"badge muted\">" + escaped(of.label) + "</span> <span class=\"muted\">" + escaped(confidenceSentence(of)) + "</span></p>";
+    return "<p><span class=\"badge muted\">" + escaped(of.label) + "</span> <span class=\"muted\">"
+        + escaped(confidenceSentence(of)) + "</span></p>";
 }
 
 std::string differences(const NamedEvaluation &base, const NamedEvaluation &plan)
@@ -52,7 +53,8 @@ std::string section(const std::vector<NamedEvaluation> &plans, std::size_t index
     const Evaluation &evaluation = *plan.evaluation;
     std::string html;
     if (plans.size() > 1)
-        html += "<h2>" + escaped(plan.name) + "</h2><p class=\"muted\">" + escaped(reportSubtitle(evaluation)) + "</p>\n";
+        html +=
+            "<h2>" + escaped(plan.name) + "</h2><p class=\"muted\">" + escaped(reportSubtitle(evaluation)) + "</p>\n";
     html += tiles(evaluation) + confidence(evaluation);
     if (!evaluation.feasible())
         html += "<p class=\"bad\"><span class=\"badge\">not feasible</span></p>";
@@ -72,8 +74,8 @@ std::string htmlReport(const std::vector<NamedEvaluation> &plans)
         axis = std::max(axis, plan.evaluation->timeline.duration);
     const std::string title = escaped(plans.front().name);
     std::string html = "<!DOCTYPE html>\n<html lang=\"en\"><head><meta charset=\"utf-8\"><title>" + title
-        + " \u2013 Trainyard</title>\n<meta name=\"viewport\" content=\"width=device-width\"><style>" + std::string(reportStyle())
-        + "</style></head>\n<body><main>\n<h1>" + title + "</h1>\n";
+        + " \u2013 Trainyard</title>\n<meta name=\"viewport\" content=\"width=device-width\"><style>"
+        + std::string(reportStyle()) + "</style></head>\n<body><main>\n<h1>" + title + "</h1>\n";
     html += "<p class=\"muted\">" + escaped(reportSubtitle(*plans.front().evaluation)) + "</p>\n";
     if (!plans.front().evaluation->plan->notes.empty())
         html += "<p>" + escaped(plans.front().evaluation->plan->notes) + "</p>\n";
@@ -83,7 +85,8 @@ std::string htmlReport(const std::vector<NamedEvaluation> &plans)
         html += section(plans, p, axis);
     if (plans.size() == 1)
         html += card("All metrics", metricsTableHtml(plans));
-    html += "<p class=\"muted\">Written by Trainyard " TRAINYARD_VERSION ", which opens this page as the plan that it is about. Every metric is defined in docs/metrics.md.</p>\n";
+    html += "<p class=\"muted\">Written by Trainyard " TRAINYARD_VERSION
+            ", which opens this page as the plan that it is about. Every metric is defined in docs/metrics.md.</p>\n";
     const Evaluation &first = *plans.front().evaluation;
     return html + "</main>\n" + planElement(withModelInside(*first.plan, first.model)) + "</body></html>\n";
 }

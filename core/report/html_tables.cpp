@@ -15,7 +15,8 @@ using markup::escaped;
 
 std::string cell(const std::string &text, const char *styleClass = "")
 {
-    return *styleClass ? "<td class=\"" + std::string(styleClass) + "\">" + escaped(text) + "</td>" : "<td>" + escaped(text) + "</td>";
+    return *styleClass ? "<td class=\"" + std::string(styleClass) + "\">" + escaped(text) + "</td>"
+                       : "<td>" + escaped(text) + "</td>";
 }
 
 std::string headings(std::initializer_list<const char *> names)
@@ -53,11 +54,12 @@ std::string metricsTableHtml(const std::vector<NamedEvaluation> &plans)
     for (const NamedEvaluation &plan : plans) {
         columns.push_back(rowsOf(*plan.evaluation));
         longest = columns.back().size() > columns[longest].size() ? columns.size() - 1 : longest;
-        html += "<th" + std::string(columns.size() > 1 ? " colspan=\"2\"" : "") + ">" + escaped(plan.name) + (plan.evaluation->feasible() ? "" : "<br><span class=\"bad\">not feasible</span>") + "</th>";
+        html += "<th" + std::string(columns.size() > 1 ? " colspan=\"2\"" : "") + ">" + escaped(plan.name)
+            + (plan.evaluation->feasible() ? "" : "<br><span class=\"bad\">not feasible</span>") + "</th>";
     }
     html += "</tr>";
     for (auto &column : columns)
-        column.resize(columns[longest].size());   // a plan that cannot be placed has no breakdown
+        column.resize(columns[longest].size()); // a plan that cannot be placed has no breakdown
     for (std::size_t r = 0; r < columns.front().size(); ++r) {
         std::string line = "<tr>" + cell(columns[longest][r].label);
         bool isWorthALine = false;
@@ -79,10 +81,13 @@ std::string memoryTable(const Evaluation &evaluation)
 {
     if (!evaluation.metrics.memory)
         return {};
-    std::string html = "<table>" + headings({"stage", "weights", "gradients", "optimizer", "activations", "buffers", "peak", "reserved", "on device", "capacity", "micro-batches in flight", ""});
+    std::string html = "<table>"
+        + headings({ "stage", "weights", "gradients", "optimizer", "activations", "buffers", "peak", "reserved",
+            "on device", "capacity", "micro-batches in flight", "" });
     for (const StageMemory &s : evaluation.metrics.memory->perStage) {
         html += "<tr>" + cell(std::to_string(s.stage + 1));
-        for (const std::int64_t bytes : {s.weights, s.gradients, s.optimizer, s.activations, s.buffers, s.peak, s.reserved, s.device, s.capacity})
+        for (const std::int64_t bytes :
+            { s.weights, s.gradients, s.optimizer, s.activations, s.buffers, s.peak, s.reserved, s.device, s.capacity })
             html += cell(bytesText(double(bytes)));
         html += cell(plainText(s.inFlight)) + (s.fits() ? cell("fits", "good") : cell("does not fit", "bad")) + "</tr>";
     }
@@ -93,13 +98,16 @@ std::string linkTable(const Evaluation &evaluation)
 {
     if (evaluation.metrics.wanLinks.empty())
         return {};
-    std::string html = "<table>" + headings({"link", "round trip", "capacity", "per iteration, there", "back", "use", "bound by", "connections per node pair", "per node pair"});
+    std::string html = "<table>"
+        + headings({ "link", "round trip", "capacity", "per iteration, there", "back", "use", "bound by",
+            "connections per node pair", "per node pair" });
     for (const WanLinkUse &use : evaluation.metrics.wanLinks) {
         const WanLink &link = evaluation.plan->cluster.wanLinks.at(std::size_t(use.link));
         const bool isUsed = use.tcpConnections > 0;
         html += "<tr>" + cell(link.between[0] + " \u2013 " + link.between[1]) + cell(plainText(link.rttMs) + " ms")
-            + cell(plainText(link.capacityGbps) + " Gbps") + cell(bytesText(use.bytes[0])) + cell(bytesText(use.bytes[1]))
-            + cell(percentText(use.usableUtilization)) + cell(toString(use.limit)) + cell(isUsed ? std::to_string(use.tcpConnections) : "\u2013")
+            + cell(plainText(link.capacityGbps) + " Gbps") + cell(bytesText(use.bytes[0]))
+            + cell(bytesText(use.bytes[1])) + cell(percentText(use.usableUtilization)) + cell(toString(use.limit))
+            + cell(isUsed ? std::to_string(use.tcpConnections) : "\u2013")
             + cell(isUsed ? plainText(use.nodePairGbps) + " Gbps" : "\u2013") + "</tr>";
     }
     return html + "</table>";
@@ -110,7 +118,8 @@ std::string placementTable(const Evaluation &evaluation)
     const Layout &layout = evaluation.layout;
     if (layout.classes.empty())
         return layout.unplaced.empty() ? std::string() : "<p class=\"bad\">" + escaped(layout.unplaced) + "</p>";
-    std::string html = "<table>" + headings({"stages", "datacenter", "GPU", "pipelines", "micro-batches per pipeline", "layers"});
+    std::string html =
+        "<table>" + headings({ "stages", "datacenter", "GPU", "pipelines", "micro-batches per pipeline", "layers" });
     for (const PipelineClass &c : layout.classes) {
         for (std::size_t s = 0; s < c.locations.size();) {
             std::size_t end = s + 1;
@@ -123,9 +132,11 @@ std::string placementTable(const Evaluation &evaluation)
             }
             const Datacenter &where = evaluation.plan->cluster.datacenters.at(std::size_t(c.locations[s].datacenter));
             const Pool &pool = where.pools.at(std::size_t(c.locations[s].pool));
-            const std::string range = end - s == 1 ? std::to_string(end) : std::to_string(s + 1) + "\u2013" + std::to_string(end);
+            const std::string range =
+                end - s == 1 ? std::to_string(end) : std::to_string(s + 1) + "\u2013" + std::to_string(end);
             html += "<tr>" + cell(range) + cell(where.label()) + cell(pool.inlineGpu ? pool.inlineGpu->name : pool.gpu)
-                + cell(std::to_string(c.pipelines)) + cell(std::to_string(c.microBatches)) + cell(std::to_string(layers)) + "</tr>";
+                + cell(std::to_string(c.pipelines)) + cell(std::to_string(c.microBatches))
+                + cell(std::to_string(layers)) + "</tr>";
             s = end;
         }
     }
@@ -134,14 +145,14 @@ std::string placementTable(const Evaluation &evaluation)
 
 std::string workLegend(const Timeline &timeline)
 {
-    std::array<bool, kWorkKindCount> isThere{};
+    std::array<bool, kWorkKindCount> isThere {};
     for (const WorkKind kind : timeline.kind)
         isThere[std::size_t(kind)] = true;
     std::string html;
     for (std::size_t k = 0; k < kWorkKindCount; ++k) {
         if (isThere[k]) {
-            html += "<span><svg viewBox=\"0 0 11 11\">" + markup::rect(0, 0, 11, 11, markup::workClass(WorkKind(k))) + "</svg>"
-                + escaped(toString(WorkKind(k))) + "</span>";
+            html += "<span><svg viewBox=\"0 0 11 11\">" + markup::rect(0, 0, 11, 11, markup::workClass(WorkKind(k)))
+                + "</svg>" + escaped(toString(WorkKind(k))) + "</span>";
         }
     }
     return html.empty() ? html : "<div class=\"legend\">" + html + "</div>";

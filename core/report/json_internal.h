@@ -12,8 +12,14 @@ namespace trainyard {
 
 using Json = nlohmann::ordered_json;
 
-inline Json finite(double value) { return std::isfinite(value) ? Json(value) : Json(nullptr); }
-inline Json finite(const Metric &value) { return value ? finite(*value) : Json(nullptr); }
+inline Json finite(double value)
+{
+    return std::isfinite(value) ? Json(value) : Json(nullptr);
+}
+inline Json finite(const Metric &value)
+{
+    return value ? finite(*value) : Json(nullptr);
+}
 
 /// Text with anything that is not UTF-8 replaced, so that a stray byte in a name cannot make the output unreadable.
 inline std::string dumped(const Json &json, int indent = 2)

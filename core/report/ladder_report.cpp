@@ -32,18 +32,25 @@ std::string fittingTable(const Fitting &fitting, const Purchases &purchases)
 std::string fittingJson(const Fitting &fitting, const Purchases &purchases)
 {
     const Footprint &before = fitting.before, &after = fitting.after;
-    const auto host = [](std::int64_t bytes, const Footprint &size) { return size.hostCapacity > 0 ? Json(bytes) : Json(nullptr); };
-    Json json{{"fits", fitting.fits}, {"tight", fitting.isTight}, {"summary", fitting.summary}, {"device_bytes_before", before.device},
-              {"device_bytes", after.device}, {"capacity_bytes", after.capacity}, {"host_bytes", host(after.host, after)},
-              {"host_capacity_bytes", host(after.hostCapacity, after)}, {"steps", Json::array()}, {"buys", Json::array()}};
+    const auto host = [](std::int64_t bytes, const Footprint &size) {
+        return size.hostCapacity > 0 ? Json(bytes) : Json(nullptr);
+    };
+    Json json { { "fits", fitting.fits }, { "tight", fitting.isTight }, { "summary", fitting.summary },
+        { "device_bytes_before", before.device }, { "device_bytes", after.device },
+        { "capacity_bytes", after.capacity }, { "host_bytes", host(after.host, after) },
+        { "host_capacity_bytes", host(after.hostCapacity, after) }, { "steps", Json::array() },
+        { "buys", Json::array() } };
     for (const LadderStep &step : fitting.steps) {
-        json["steps"].push_back({{"id", step.id}, {"name", step.name}, {"sentence", step.sentence}, {"freed_bytes", step.freed},
-                                 {"device_bytes", step.device}, {"capacity_bytes", step.capacity}, {"iteration_time_s", finite(step.iterationTime)},
-                                 {"slowdown", finite(step.slowdown)}, {"changes", step.changes}});
+        json["steps"].push_back({ { "id", step.id }, { "name", step.name }, { "sentence", step.sentence },
+            { "freed_bytes", step.freed }, { "device_bytes", step.device }, { "capacity_bytes", step.capacity },
+            { "iteration_time_s", finite(step.iterationTime) }, { "slowdown", finite(step.slowdown) },
+            { "changes", step.changes } });
     }
     for (const Purchase &offer : purchases.offers)
-        json["buys"].push_back({{"label", offer.label}, {"sentence", offer.sentence}, {"gain", finite(offer.gain)}, {"tokens_per_s", finite(offer.tokensPerSecond)},
-                                {"device_bytes", offer.device}, {"capacity_bytes", offer.capacity}, {"changes", changes(fitting.plan, offer.plan)}});
+        json["buys"].push_back(
+            { { "label", offer.label }, { "sentence", offer.sentence }, { "gain", finite(offer.gain) },
+                { "tokens_per_s", finite(offer.tokensPerSecond) }, { "device_bytes", offer.device },
+                { "capacity_bytes", offer.capacity }, { "changes", changes(fitting.plan, offer.plan) } });
     return dumped(json);
 }
 

@@ -1,6 +1,7 @@
 #pragma once
 // SPDX-License-Identifier: GPL-3.0-or-later
-// The memory ladder for people at a terminal and for programs: the steps that make a plan fit, and what its headroom is good for.
+// The memory ladder for people at a terminal and for programs: the steps that make a plan fit, and what its headroom is
+// good for.
 
 #include "core/ladder/fit.h"
 #include "core/ladder/purchases.h"

@@ -39,11 +39,13 @@ void addMemory(std::string &text, const Evaluation &evaluation)
 {
     if (!evaluation.metrics.memory)
         return;
-    text += "\n### Memory of one GPU of each stage\n\n| stage | weights | gradients | optimizer | activations | buffers | on device | capacity | |\n"
+    text += "\n### Memory of one GPU of each stage\n\n| stage | weights | gradients | optimizer | activations | "
+            "buffers | on device | capacity | |\n"
             "|---:|---:|---:|---:|---:|---:|---:|---:|---|\n";
     for (const StageMemory &s : evaluation.metrics.memory->perStage) {
         text += "| " + std::to_string(s.stage + 1);
-        for (const std::int64_t bytes : {s.weights, s.gradients, s.optimizer, s.activations, s.buffers, s.device, s.capacity})
+        for (const std::int64_t bytes :
+            { s.weights, s.gradients, s.optimizer, s.activations, s.buffers, s.device, s.capacity })
             text += " | " + bytesText(double(bytes));
         text += s.fits() ? " | |\n" : " | does not fit |\n";
     }
@@ -56,8 +58,9 @@ void addLinks(std::string &text, const Evaluation &evaluation)
     text += "\n### WAN links\n\n| link | per iteration | use | bound by | connections |\n|---|---:|---:|---|---:|\n";
     for (const WanLinkUse &use : evaluation.metrics.wanLinks) {
         const auto &between = evaluation.plan->cluster.wanLinks.at(std::size_t(use.link)).between;
-        text += "| " + markdownText(between[0]) + " \u2013 " + markdownText(between[1]) + " | " + bytesText(use.totalBytes()) + " | "
-            + percentText(use.usableUtilization) + " | " + toString(use.limit) + " | " + (use.tcpConnections > 0 ? std::to_string(use.tcpConnections) : "\u2013") + " |\n";
+        text += "| " + markdownText(between[0]) + " \u2013 " + markdownText(between[1]) + " | "
+            + bytesText(use.totalBytes()) + " | " + percentText(use.usableUtilization) + " | " + toString(use.limit)
+            + " | " + (use.tcpConnections > 0 ? std::to_string(use.tcpConnections) : "\u2013") + " |\n";
     }
 }
 
@@ -83,7 +86,10 @@ std::string markdownReport(const std::vector<NamedEvaluation> &plans)
         if (!evaluation.problems.empty())
             text += "\n### Problems\n\n";
         for (const Problem &problem : evaluation.problems)
-            text += std::string("- ") + (problem.severity == Severity::Blocking ? "**" + markdownText(problem.text) + "**" : markdownText(problem.text)) + "\n";
+            text += std::string("- ")
+                + (problem.severity == Severity::Blocking ? "**" + markdownText(problem.text) + "**"
+                                                          : markdownText(problem.text))
+                + "\n";
         addMemory(text, evaluation);
         addLinks(text, evaluation);
     }

@@ -12,12 +12,23 @@ std::string escaped(std::string_view text)
     safe.reserve(text.size());
     for (const char c : text) {
         switch (c) {
-        case '&': safe += "&amp;"; break;
-        case '<': safe += "&lt;"; break;
-        case '>': safe += "&gt;"; break;
-        case '"': safe += "&quot;"; break;
-        case '\'': safe += "&#39;"; break;
-        default: safe += c;
+        case '&':
+            safe += "&amp;";
+            break;
+        case '<':
+            safe += "&lt;";
+            break;
+        case '>':
+            safe += "&gt;";
+            break;
+        case '"':
+            safe += "&quot;";
+            break;
+        case '\'':
+            safe += "&#39;";
+            break;
+        default:
+            safe += c;
         }
     }
     return safe;
@@ -27,8 +38,9 @@ std::string coordinate(double value)
 {
     char buffer[32];
     const double rounded = std::round(value * 100) / 100;
-    const auto end = std::to_chars(buffer, buffer + sizeof buffer, rounded == 0 ? 0.0 : rounded, std::chars_format::fixed).ptr;
-    return {buffer, end};
+    const auto end =
+        std::to_chars(buffer, buffer + sizeof buffer, rounded == 0 ? 0.0 : rounded, std::chars_format::fixed).ptr;
+    return { buffer, end };
 }
 
 std::string workClass(WorkKind kind)

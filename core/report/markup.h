@@ -17,8 +17,8 @@ namespace trainyard::markup {
 /// "k-forward", "k-gradient-sync": the style class of a kind of work.
 [[nodiscard]] std::string workClass(WorkKind kind);
 /// <rect> with a style class and, where it is not empty, a tooltip.
-[[nodiscard]] std::string rect(double x, double y, double width, double height, std::string_view styleClass,
-                               std::string_view tooltip = {});
+[[nodiscard]] std::string rect(
+    double x, double y, double width, double height, std::string_view styleClass, std::string_view tooltip = {});
 /// <text> at a baseline point.
 [[nodiscard]] std::string text(double x, double y, std::string_view styleClass, std::string_view content);
 

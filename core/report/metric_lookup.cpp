@@ -56,7 +56,8 @@ const Json *at(const Json &root, std::string_view name)
         if (name.front() == '[') {
             const std::size_t end = name.find(']');
             std::size_t index = 0;
-            if (end == std::string_view::npos || std::from_chars(name.data() + 1, name.data() + end, index).ec != std::errc())
+            if (end == std::string_view::npos
+                || std::from_chars(name.data() + 1, name.data() + end, index).ec != std::errc())
                 return nullptr;
             node = node->is_array() && index < node->size() ? &(*node)[index] : nullptr;
             name.remove_prefix(end + 1);
@@ -93,8 +94,8 @@ Expected<void> checkOne(std::string_view name)
     std::string near = lacksIndex ? plain : nearestName(plain, metricNames());
     if (const auto brackets = near.find("[]"); brackets != std::string::npos)
         near.insert(brackets + 1, "0");
-    return std::unexpected(Error{ErrorCode::UnknownName, std::string(name), "no metric has this name",
-                                 near.empty() ? "a metric of docs/metrics.md" : "a metric of docs/metrics.md, perhaps " + near});
+    return std::unexpected(Error { ErrorCode::UnknownName, std::string(name), "no metric has this name",
+        near.empty() ? "a metric of docs/metrics.md" : "a metric of docs/metrics.md, perhaps " + near });
 }
 
 } // namespace

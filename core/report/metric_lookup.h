@@ -13,7 +13,8 @@
 
 namespace trainyard {
 
-/// Nothing where `name` is that of a number, list entries by any index, or a sum of such; else UnknownName with the nearest.
+/// Nothing where `name` is that of a number, list entries by any index, or a sum of such; else UnknownName with the
+/// nearest.
 [[nodiscard]] Expected<void> checkMetricName(std::string_view name);
 
 /// The metrics of these names, in their order; empty where one does not apply to this plan, or a part of a sum.

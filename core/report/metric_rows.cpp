@@ -15,11 +15,12 @@ void addBubbleFill(std::vector<MetricRow> &rows, const std::optional<BubbleFillM
     using enum MetricUnit;
     const BubbleFillMetrics none, &fill = filled ? *filled : none;
     const auto add = [&](const char *key, const char *label, MetricUnit unit, Better better, Metric value) {
-        rows.push_back({std::string("bubble_fill.") + key, label, unit, better, filled ? value : Metric()});
+        rows.push_back({ std::string("bubble_fill.") + key, label, unit, better, filled ? value : Metric() });
     };
     add("accepted", "Prefill requests accepted", Whole, Better::Higher, double(fill.accepted));
     add("rejected", "Prefill requests rejected", Whole, Better::Lower, double(fill.rejected));
-    add("rejected_by.memory", "of them, no memory beside training", Whole, Better::Lower, double(fill.rejectedForMemory));
+    add("rejected_by.memory", "of them, no memory beside training", Whole, Better::Lower,
+        double(fill.rejectedForMemory));
     add("rejected_by.window", "no bubble is long enough", Whole, Better::Lower, double(fill.rejectedForWindow));
     add("rejected_by.full", "bubbles are taken", Whole, Better::Lower, double(fill.rejectedAsFull));
     add("rejected_by.late", "first token too late", Whole, Better::Lower, double(fill.rejectedAsLate));
@@ -57,37 +58,45 @@ std::vector<MetricRow> metricRows(const Evaluation &evaluation)
         if (const WanLinkUse *busiest = busiestLink(m))
             wanUsable = busiest->usableUtilization;
     }
-    const auto offload = [&](double OffloadMetrics::*part) { return m.offload ? Metric{(*m.offload).*part} : Metric{}; };
-    std::vector<MetricRow> rows{
-        {"iteration_time_s", "Iteration", Time, Better::Lower, m.iterationTime},
-        {"tokens_per_s", "Tokens per second", Number, Better::Higher, m.tokensPerSecond},
-        {"tokens_per_s_per_gpu", "Tokens per second per GPU", Number, Better::Higher, m.tokensPerSecondPerGpu},
-        {"model_tflops_per_gpu", "Model TFLOP/s per GPU", TeraflopRate, Better::Higher, m.modelTflopsPerGpu},
-        {"mfu", "Model FLOPs utilization", Fraction, Better::Higher, m.mfu},
-        {"hfu", "Hardware FLOPs utilization", Fraction, Better::Higher, m.hfu},
-        {"gpus_used", "GPUs used", Whole, Better::Neither, double(m.gpusUsed)},
-        {"gpus_total", "GPUs in the plan", Whole, Better::Neither, double(m.gpusTotal)},
-        {"gpu_utilization", "GPU utilization", Fraction, Better::Higher, m.gpuUtilization},
-        {"gpu_utilization_with_fill", "GPU utilization with prefill", Fraction, Better::Higher, m.gpuUtilizationWithFill},
-        {"bubble_fraction", "Bubble", Fraction, Better::Lower, m.bubbleFraction},
-        {"memory.peak_bytes", "Peak memory, fullest GPU", Size, Better::Lower, peak},
-        {"memory.device_bytes", "On the device, fullest GPU", Size, Better::Lower, device},
-        {"memory.capacity_bytes", "Capacity of that GPU", Size, Better::Neither, capacity},
-        {"offload.bytes_per_gpu_per_iteration", "Offloaded per GPU per iteration", Size, Better::Neither, offload(&OffloadMetrics::bytesPerGpu)},
-        {"offload.required_write_gbytes_per_s", "Write bandwidth that hides it", Rate, Better::Lower, offload(&OffloadMetrics::requiredWriteGBps)},
-        {"offload.activation_peak_reduction", "Activation peak saved by offloading", Fraction, Better::Higher, offload(&OffloadMetrics::activationPeakReduction)},
-        {"offload.ssd_lifetime_years", "Drive endurance", Years, Better::Higher, m.offload ? m.offload->ssdLifetimeYears : Metric{}},
-        {"offload.ssd_usd_per_gpu", "Drives of one GPU", Money, Better::Lower, m.offload ? m.offload->ssdUsdPerGpu : Metric{}},
-        {"wan.bytes_per_iteration", "WAN traffic per iteration", Size, Better::Lower, wanBytes},
-        {"wan.busiest_usable_utilization", "Busiest WAN link", Fraction, Better::Lower, wanUsable},
-        {"wan.busiest_utilization", "Most used capacity of a WAN link", Fraction, Better::Lower, wanUse},
-        {"cost.usd_per_iteration", "Cost per iteration", Money, Better::Lower, m.cost.usdPerIteration},
-        {"cost.usd_per_million_tokens", "Cost per million tokens", Money, Better::Lower, m.cost.usdPerMillionTokens},
-        {"cost.usd_total", "Cost of the training", Money, Better::Lower, m.cost.usdTotal},
-        {"cost.egress_usd_total", "of that, egress", Money, Better::Lower, m.cost.egressUsdTotal},
-        {"cost.days_total", "Time to train", Days, Better::Lower, m.cost.daysTotal},
-        {"cost.energy_mwh_total", "Energy", Energy, Better::Lower, m.cost.energyMwhTotal},
-        {"cost.co2_t_total", "CO\u2082", Mass, Better::Lower, m.cost.co2TonsTotal},
+    const auto offload = [&](double OffloadMetrics::*part) {
+        return m.offload ? Metric { (*m.offload).*part } : Metric {};
+    };
+    std::vector<MetricRow> rows {
+        { "iteration_time_s", "Iteration", Time, Better::Lower, m.iterationTime },
+        { "tokens_per_s", "Tokens per second", Number, Better::Higher, m.tokensPerSecond },
+        { "tokens_per_s_per_gpu", "Tokens per second per GPU", Number, Better::Higher, m.tokensPerSecondPerGpu },
+        { "model_tflops_per_gpu", "Model TFLOP/s per GPU", TeraflopRate, Better::Higher, m.modelTflopsPerGpu },
+        { "mfu", "Model FLOPs utilization", Fraction, Better::Higher, m.mfu },
+        { "hfu", "Hardware FLOPs utilization", Fraction, Better::Higher, m.hfu },
+        { "gpus_used", "GPUs used", Whole, Better::Neither, double(m.gpusUsed) },
+        { "gpus_total", "GPUs in the plan", Whole, Better::Neither, double(m.gpusTotal) },
+        { "gpu_utilization", "GPU utilization", Fraction, Better::Higher, m.gpuUtilization },
+        { "gpu_utilization_with_fill", "GPU utilization with prefill", Fraction, Better::Higher,
+            m.gpuUtilizationWithFill },
+        { "bubble_fraction", "Bubble", Fraction, Better::Lower, m.bubbleFraction },
+        { "memory.peak_bytes", "Peak memory, fullest GPU", Size, Better::Lower, peak },
+        { "memory.device_bytes", "On the device, fullest GPU", Size, Better::Lower, device },
+        { "memory.capacity_bytes", "Capacity of that GPU", Size, Better::Neither, capacity },
+        { "offload.bytes_per_gpu_per_iteration", "Offloaded per GPU per iteration", Size, Better::Neither,
+            offload(&OffloadMetrics::bytesPerGpu) },
+        { "offload.required_write_gbytes_per_s", "Write bandwidth that hides it", Rate, Better::Lower,
+            offload(&OffloadMetrics::requiredWriteGBps) },
+        { "offload.activation_peak_reduction", "Activation peak saved by offloading", Fraction, Better::Higher,
+            offload(&OffloadMetrics::activationPeakReduction) },
+        { "offload.ssd_lifetime_years", "Drive endurance", Years, Better::Higher,
+            m.offload ? m.offload->ssdLifetimeYears : Metric {} },
+        { "offload.ssd_usd_per_gpu", "Drives of one GPU", Money, Better::Lower,
+            m.offload ? m.offload->ssdUsdPerGpu : Metric {} },
+        { "wan.bytes_per_iteration", "WAN traffic per iteration", Size, Better::Lower, wanBytes },
+        { "wan.busiest_usable_utilization", "Busiest WAN link", Fraction, Better::Lower, wanUsable },
+        { "wan.busiest_utilization", "Most used capacity of a WAN link", Fraction, Better::Lower, wanUse },
+        { "cost.usd_per_iteration", "Cost per iteration", Money, Better::Lower, m.cost.usdPerIteration },
+        { "cost.usd_per_million_tokens", "Cost per million tokens", Money, Better::Lower, m.cost.usdPerMillionTokens },
+        { "cost.usd_total", "Cost of the training", Money, Better::Lower, m.cost.usdTotal },
+        { "cost.egress_usd_total", "of that, egress", Money, Better::Lower, m.cost.egressUsdTotal },
+        { "cost.days_total", "Time to train", Days, Better::Lower, m.cost.daysTotal },
+        { "cost.energy_mwh_total", "Energy", Energy, Better::Lower, m.cost.energyMwhTotal },
+        { "cost.co2_t_total", "CO\u2082", Mass, Better::Lower, m.cost.co2TonsTotal },
     };
     addBubbleFill(rows, m.bubbleFill);
     return rows;
@@ -99,7 +108,7 @@ std::vector<MetricRow> breakdownRows(const Evaluation &evaluation)
         return {};
     std::vector<MetricRow> rows;
     for (const BreakdownEntry &entry : breakdownEntries(*evaluation.metrics.breakdown))
-        rows.push_back({entry.metric, entry.label, MetricUnit::Time, Better::Lower, entry.seconds});
+        rows.push_back({ entry.metric, entry.label, MetricUnit::Time, Better::Lower, entry.seconds });
     return rows;
 }
 
@@ -109,20 +118,34 @@ std::string valueText(const MetricRow &row)
         return "\u2013";
     const double value = *row.value;
     switch (row.unit) {
-    case MetricUnit::Time: return secondsText(value);
-    case MetricUnit::Milliseconds: return secondsText(value * 1e-3);
-    case MetricUnit::Fraction: return percentText(value);
-    case MetricUnit::Size: return bytesText(value);
-    case MetricUnit::Number: return countText(value);
-    case MetricUnit::Whole: return wholeText(value);
-    case MetricUnit::TeraflopRate: return plainText(value);
-    case MetricUnit::Money: return usdText(value);
-    case MetricUnit::Days: return plainText(value) + (value == 1 ? " day" : " days");
-    case MetricUnit::Energy: return plainText(value) + " MWh";
-    case MetricUnit::Ratio: return plainText(value) + "\u00d7";
-    case MetricUnit::Rate: return plainText(value) + " GB/s";
-    case MetricUnit::Years: return yearsText(value);
-    case MetricUnit::Mass: return plainText(value) + " t";
+    case MetricUnit::Time:
+        return secondsText(value);
+    case MetricUnit::Milliseconds:
+        return secondsText(value * 1e-3);
+    case MetricUnit::Fraction:
+        return percentText(value);
+    case MetricUnit::Size:
+        return bytesText(value);
+    case MetricUnit::Number:
+        return countText(value);
+    case MetricUnit::Whole:
+        return wholeText(value);
+    case MetricUnit::TeraflopRate:
+        return plainText(value);
+    case MetricUnit::Money:
+        return usdText(value);
+    case MetricUnit::Days:
+        return plainText(value) + (value == 1 ? " day" : " days");
+    case MetricUnit::Energy:
+        return plainText(value) + " MWh";
+    case MetricUnit::Ratio:
+        return plainText(value) + "\u00d7";
+    case MetricUnit::Rate:
+        return plainText(value) + " GB/s";
+    case MetricUnit::Years:
+        return yearsText(value);
+    case MetricUnit::Mass:
+        return plainText(value) + " t";
     }
     return {};
 }

@@ -10,12 +10,27 @@
 
 namespace trainyard {
 
-enum class MetricUnit : std::uint8_t { Time, Milliseconds, Fraction, Size, Number, Whole, TeraflopRate, Money, Days, Energy, Mass, Ratio, Rate, Years };
+enum class MetricUnit : std::uint8_t {
+    Time,
+    Milliseconds,
+    Fraction,
+    Size,
+    Number,
+    Whole,
+    TeraflopRate,
+    Money,
+    Days,
+    Energy,
+    Mass,
+    Ratio,
+    Rate,
+    Years
+};
 enum class Better : std::uint8_t { Lower, Higher, Neither };
 
 struct MetricRow {
-    std::string key;               // "memory.peak_bytes"
-    std::string label;             // "Peak memory"
+    std::string key; // "memory.peak_bytes"
+    std::string label; // "Peak memory"
     MetricUnit unit = MetricUnit::Number;
     Better better = Better::Neither;
     Metric value;

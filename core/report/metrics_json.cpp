@@ -13,9 +13,12 @@ namespace {
 const char *toString(Severity severity)
 {
     switch (severity) {
-    case Severity::Note: return "note";
-    case Severity::Warning: return "warning";
-    case Severity::Blocking: return "blocking";
+    case Severity::Note:
+        return "note";
+    case Severity::Warning:
+        return "warning";
+    case Severity::Blocking:
+        return "blocking";
     }
     return "";
 }
@@ -27,8 +30,8 @@ Json problems(const Evaluation &evaluation)
         Json fixes = Json::array();
         for (const Fix &fix : problem.fixes)
             fixes.push_back(fix.label);
-        list.push_back({{"severity", toString(problem.severity)}, {"text", problem.text},
-                        {"where", problem.where.empty() ? Json(nullptr) : Json(problem.where)}, {"fixes", fixes}});
+        list.push_back({ { "severity", toString(problem.severity) }, { "text", problem.text },
+            { "where", problem.where.empty() ? Json(nullptr) : Json(problem.where) }, { "fixes", fixes } });
     }
     return list;
 }
@@ -38,10 +41,11 @@ Json breakdown(const Metrics &metrics)
     if (!metrics.breakdown)
         return nullptr;
     const Breakdown &b = *metrics.breakdown;
-    return {{"compute", finite(b.compute)}, {"bubble", finite(b.bubble)}, {"tensor_parallel", finite(b.tensorParallel)},
-            {"context_parallel", finite(b.contextParallel)}, {"expert_parallel", finite(b.expertParallel)},
-            {"wan", finite(b.wan)}, {"pipeline", finite(b.pipeline)}, {"data_parallel", finite(b.dataParallel)},
-            {"offload_stall", finite(b.offloadStall)}, {"optimizer", finite(b.optimizer + b.overhead)}};
+    return { { "compute", finite(b.compute) }, { "bubble", finite(b.bubble) },
+        { "tensor_parallel", finite(b.tensorParallel) }, { "context_parallel", finite(b.contextParallel) },
+        { "expert_parallel", finite(b.expertParallel) }, { "wan", finite(b.wan) }, { "pipeline", finite(b.pipeline) },
+        { "data_parallel", finite(b.dataParallel) }, { "offload_stall", finite(b.offloadStall) },
+        { "optimizer", finite(b.optimizer + b.overhead) } };
 }
 
 /// What parts of the breakdown consist of.
@@ -50,8 +54,9 @@ Json breakdownDetail(const Metrics &metrics)
     if (!metrics.breakdown)
         return nullptr;
     const Breakdown &b = *metrics.breakdown;
-    return {{"optimizer", finite(b.optimizer)}, {"overhead", finite(b.overhead)}, {"data_parallel_in_spans", finite(b.dataParallelInSpans)},
-            {"offload_stall_in_spans", finite(b.offloadStallInSpans)}};
+    return { { "optimizer", finite(b.optimizer) }, { "overhead", finite(b.overhead) },
+        { "data_parallel_in_spans", finite(b.dataParallelInSpans) },
+        { "offload_stall_in_spans", finite(b.offloadStallInSpans) } };
 }
 
 Json memory(const Evaluation &evaluation)
@@ -60,22 +65,21 @@ Json memory(const Evaluation &evaluation)
         return nullptr;
     const MemoryMetrics &memory = *evaluation.metrics.memory;
     const MemoryStrategy &strategy = evaluation.plan->memory;
-    const bool offloads = strategy.activationOffload != ActivationOffload::None
-        || strategy.optimizerOffload != OptimizerOffload::None;
+    const bool offloads =
+        strategy.activationOffload != ActivationOffload::None || strategy.optimizerOffload != OptimizerOffload::None;
     Json stages = Json::array();
     for (const StageMemory &s : memory.perStage) {
-        stages.push_back({{"stage", s.stage}, {"weights_bytes", s.weights}, {"gradients_bytes", s.gradients},
-                          {"optimizer_bytes", s.optimizer}, {"activations_bytes", s.activations},
-                          {"buffers_bytes", s.buffers}, {"reserved_bytes", s.reserved},
-                          {"offloaded_bytes", offloads ? Json(s.offloaded) : Json(nullptr)}, {"peak_bytes", s.peak},
-                          {"device_bytes", s.device}, {"capacity_bytes", s.capacity}, {"fits", s.fits()},
-                          {"micro_batches_in_flight", finite(s.inFlight)}});
+        stages.push_back({ { "stage", s.stage }, { "weights_bytes", s.weights }, { "gradients_bytes", s.gradients },
+            { "optimizer_bytes", s.optimizer }, { "activations_bytes", s.activations }, { "buffers_bytes", s.buffers },
+            { "reserved_bytes", s.reserved }, { "offloaded_bytes", offloads ? Json(s.offloaded) : Json(nullptr) },
+            { "peak_bytes", s.peak }, { "device_bytes", s.device }, { "capacity_bytes", s.capacity },
+            { "fits", s.fits() }, { "micro_batches_in_flight", finite(s.inFlight) } });
     }
     const auto fullest = std::ranges::find(memory.perStage, memory.fullestStage, &StageMemory::stage);
     const bool isThere = fullest != memory.perStage.end();
-    return {{"peak_bytes", memory.peak}, {"reserved_bytes", isThere ? Json(fullest->reserved) : Json(nullptr)},
-            {"device_bytes", isThere ? Json(fullest->device) : Json(nullptr)}, {"capacity_bytes", memory.capacity}, {"fits", memory.fits},
-            {"per_stage", stages}};
+    return { { "peak_bytes", memory.peak }, { "reserved_bytes", isThere ? Json(fullest->reserved) : Json(nullptr) },
+        { "device_bytes", isThere ? Json(fullest->device) : Json(nullptr) }, { "capacity_bytes", memory.capacity },
+        { "fits", memory.fits }, { "per_stage", stages } };
 }
 
 Json wan(const Evaluation &evaluation)
@@ -86,40 +90,41 @@ Json wan(const Evaluation &evaluation)
     Json list = Json::array();
     for (const WanLinkUse &use : evaluation.metrics.wanLinks) {
         const auto &between = links.at(std::size_t(use.link)).between;
-        list.push_back({{"between", between}, {"bytes", finite(use.totalBytes())},
-                        {"bytes_by_direction", {finite(use.bytes[0]), finite(use.bytes[1])}},
-                        {"utilization", finite(use.utilization)},
-                        {"usable_utilization", finite(use.usableUtilization)},
-                        {"carrying_by_direction", {finite(use.carrying[0]), finite(use.carrying[1])}},
-                        {"limit", use.limit == WanLimit::None ? Json(nullptr) : Json(toString(use.limit))},
-                        {"limit_gbps", use.limit == WanLimit::None ? Json(nullptr) : finite(use.limitGbps)},
-                        {"tcp_connections", use.tcpConnections},
-                        {"node_pair_gbps", finite(use.nodePairGbps)}});
+        list.push_back({ { "between", between }, { "bytes", finite(use.totalBytes()) },
+            { "bytes_by_direction", { finite(use.bytes[0]), finite(use.bytes[1]) } },
+            { "utilization", finite(use.utilization) }, { "usable_utilization", finite(use.usableUtilization) },
+            { "carrying_by_direction", { finite(use.carrying[0]), finite(use.carrying[1]) } },
+            { "limit", use.limit == WanLimit::None ? Json(nullptr) : Json(toString(use.limit)) },
+            { "limit_gbps", use.limit == WanLimit::None ? Json(nullptr) : finite(use.limitGbps) },
+            { "tcp_connections", use.tcpConnections }, { "node_pair_gbps", finite(use.nodePairGbps) } });
     }
-    return {{"bytes_per_iteration", finite(evaluation.metrics.wanBytesPerIteration)}, {"links", list}};
+    return { { "bytes_per_iteration", finite(evaluation.metrics.wanBytesPerIteration) }, { "links", list } };
 }
 
 Json cost(const CostMetrics &c)
 {
-    return {{"usd_per_iteration", finite(c.usdPerIteration)}, {"usd_per_million_tokens", finite(c.usdPerMillionTokens)},
-            {"usd_total", finite(c.usdTotal)}, {"egress_usd_total", finite(c.egressUsdTotal)},
-            {"days_total", finite(c.daysTotal)}, {"energy_mwh_total", finite(c.energyMwhTotal)},
-            {"co2_t_total", finite(c.co2TonsTotal)}};
+    return { { "usd_per_iteration", finite(c.usdPerIteration) },
+        { "usd_per_million_tokens", finite(c.usdPerMillionTokens) }, { "usd_total", finite(c.usdTotal) },
+        { "egress_usd_total", finite(c.egressUsdTotal) }, { "days_total", finite(c.daysTotal) },
+        { "energy_mwh_total", finite(c.energyMwhTotal) }, { "co2_t_total", finite(c.co2TonsTotal) } };
 }
 
 Json bubbleFill(const std::optional<BubbleFillMetrics> &fill)
 {
     if (!fill)
         return nullptr;
-    return {{"accepted", fill->accepted}, {"rejected", fill->rejected},
-            {"rejected_by", {{"memory", fill->rejectedForMemory}, {"window", fill->rejectedForWindow}, {"full", fill->rejectedAsFull},
-                             {"late", fill->rejectedAsLate}}},
-            {"groups", fill->groups}, {"gpus", fill->gpus}, {"filled_fraction", finite(fill->filledFraction)},
-            {"prefill_tokens_per_s", finite(fill->prefillTokensPerSecond)},
-            {"ttft_ms", {{"p50", finite(fill->ttftP50Ms)}, {"p95", finite(fill->ttftP95Ms)}, {"p99", finite(fill->ttftP99Ms)}}},
-            {"dedicated_ttft_ms", finite(fill->dedicatedTtftMs)}, {"ttft_inflation", finite(fill->ttftInflation)},
-            {"memory_bytes_per_gpu", fill->memoryPerGpu}, {"usd_per_hour", finite(fill->usdPerHour)},
-            {"training_delay_s", finite(fill->trainingDelay)}};
+    return { { "accepted", fill->accepted }, { "rejected", fill->rejected },
+        { "rejected_by",
+            { { "memory", fill->rejectedForMemory }, { "window", fill->rejectedForWindow },
+                { "full", fill->rejectedAsFull }, { "late", fill->rejectedAsLate } } },
+        { "groups", fill->groups }, { "gpus", fill->gpus }, { "filled_fraction", finite(fill->filledFraction) },
+        { "prefill_tokens_per_s", finite(fill->prefillTokensPerSecond) },
+        { "ttft_ms",
+            { { "p50", finite(fill->ttftP50Ms) }, { "p95", finite(fill->ttftP95Ms) },
+                { "p99", finite(fill->ttftP99Ms) } } },
+        { "dedicated_ttft_ms", finite(fill->dedicatedTtftMs) }, { "ttft_inflation", finite(fill->ttftInflation) },
+        { "memory_bytes_per_gpu", fill->memoryPerGpu }, { "usd_per_hour", finite(fill->usdPerHour) },
+        { "training_delay_s", finite(fill->trainingDelay) } };
 }
 
 Json offload(const Metrics &metrics)
@@ -129,14 +134,15 @@ Json offload(const Metrics &metrics)
     const OffloadMetrics &o = *metrics.offload;
     const bool hasPolicy = o.layersKept + o.layersSwapped + o.layersRecomputed > 0;
     const auto layers = [&](int count) { return hasPolicy ? Json(count) : Json(nullptr); };
-    return {{"bytes_per_gpu_per_iteration", finite(o.bytesPerGpu)}, {"required_write_gbytes_per_s", finite(o.requiredWriteGBps)},
-            {"stall_s", finite(o.stall)}, {"activation_peak_reduction", finite(o.activationPeakReduction)},
-            {"ssd_lifetime_years", finite(o.ssdLifetimeYears)}, {"ssd_usd_per_gpu", finite(o.ssdUsdPerGpu)},
-            {"read_bytes_per_gpu", finite(o.bytesRead)}, {"forwarded_bytes_per_gpu", finite(o.bytesForwarded)},
-            {"dropped_bytes_per_gpu", finite(o.bytesDropped)}, {"most_away_bytes", o.mostOffloaded},
-            {"layers_kept", layers(o.layersKept)}, {"layers_swapped", layers(o.layersSwapped)},
-            {"layers_recomputed", layers(o.layersRecomputed)}, {"token_share", finite(o.tokenShare)},
-            {"recompute_s", hasPolicy ? finite(o.recompute) : Json(nullptr)}};
+    return { { "bytes_per_gpu_per_iteration", finite(o.bytesPerGpu) },
+        { "required_write_gbytes_per_s", finite(o.requiredWriteGBps) }, { "stall_s", finite(o.stall) },
+        { "activation_peak_reduction", finite(o.activationPeakReduction) },
+        { "ssd_lifetime_years", finite(o.ssdLifetimeYears) }, { "ssd_usd_per_gpu", finite(o.ssdUsdPerGpu) },
+        { "read_bytes_per_gpu", finite(o.bytesRead) }, { "forwarded_bytes_per_gpu", finite(o.bytesForwarded) },
+        { "dropped_bytes_per_gpu", finite(o.bytesDropped) }, { "most_away_bytes", o.mostOffloaded },
+        { "layers_kept", layers(o.layersKept) }, { "layers_swapped", layers(o.layersSwapped) },
+        { "layers_recomputed", layers(o.layersRecomputed) }, { "token_share", finite(o.tokenShare) },
+        { "recompute_s", hasPolicy ? finite(o.recompute) : Json(nullptr) } };
 }
 
 Json layout(const Evaluation &evaluation)
@@ -149,15 +155,17 @@ Json layout(const Evaluation &evaluation)
         Json locations = Json::array();
         for (const StageLocation &location : c.locations)
             locations.push_back(datacenter(location.datacenter));
-        classes.push_back({{"pipelines", c.pipelines}, {"micro_batches", c.microBatches}, {"datacenter_per_stage", locations}});
+        classes.push_back({ { "pipelines", c.pipelines }, { "micro_batches", c.microBatches },
+            { "datacenter_per_stage", locations } });
     }
     Json idle = Json::array();
     for (const IdleGpus &i : layout.idle) {
-        idle.push_back({{"datacenter", datacenter(i.datacenter)},
-                        {"pool", cluster.datacenters.at(std::size_t(i.datacenter)).pools.at(std::size_t(i.pool)).id},
-                        {"gpus", i.gpus}, {"reason", i.reason}});
+        idle.push_back({ { "datacenter", datacenter(i.datacenter) },
+            { "pool", cluster.datacenters.at(std::size_t(i.datacenter)).pools.at(std::size_t(i.pool)).id },
+            { "gpus", i.gpus }, { "reason", i.reason } });
     }
-    return {{"mode", toString(layout.mode)}, {"data_parallel", layout.data}, {"pipeline_classes", classes}, {"idle", idle}};
+    return { { "mode", toString(layout.mode) }, { "data_parallel", layout.data }, { "pipeline_classes", classes },
+        { "idle", idle } };
 }
 
 } // namespace
@@ -189,12 +197,13 @@ Json metricsObject(const Evaluation &evaluation)
     // What this version does not model is absent from every plan: null, never a made-up zero.
     json["jobs"] = nullptr;
     json["offload"] = offload(m);
-    json["confidence"] = {{"label", m.confidence.label.empty() ? Json(nullptr) : Json(m.confidence.label)},
-                          {"iteration_time_low_s", finite(m.confidence.iterationLow)},
-                          {"iteration_time_high_s", finite(m.confidence.iterationHigh)},
-                          {"note", m.confidence.note.empty() ? Json(nullptr) : Json(m.confidence.note)}};
+    json["confidence"] = { { "label", m.confidence.label.empty() ? Json(nullptr) : Json(m.confidence.label) },
+        { "iteration_time_low_s", finite(m.confidence.iterationLow) },
+        { "iteration_time_high_s", finite(m.confidence.iterationHigh) },
+        { "note", m.confidence.note.empty() ? Json(nullptr) : Json(m.confidence.note) } };
     json["layout"] = layout(evaluation);
-    json["engine"] = {{"spans", m.spans}, {"simulate_ms", finite(m.simulateMs)}, {"evaluate_ms", finite(m.evaluateMs)}};
+    json["engine"] = { { "spans", m.spans }, { "simulate_ms", finite(m.simulateMs) },
+        { "evaluate_ms", finite(m.evaluateMs) } };
     return json;
 }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// JSON Schema of what `evaluate --format json` prints (core/report/metrics_json.cpp writes it). A metric that does not apply to
-// a plan is null.
+// JSON Schema of what `evaluate --format json` prints (core/report/metrics_json.cpp writes it). A metric that does not
+// apply to a plan is null.
 #include "core/report/metrics_json.h"
 
 #include "core/report/json_internal.h"
@@ -26,13 +26,27 @@ Json fieldSchema(const Field &field)
 {
     Json schema;
     switch (field.kind) {
-    case Kind::Number: schema["type"] = Json::array({ "number", "null" }); break;
-    case Kind::Count: schema["type"] = Json::array({ "integer", "null" }); break;
-    case Kind::Text: schema["type"] = Json::array({ "string", "null" }); break;
-    case Kind::Flag: schema["type"] = Json::array({ "boolean", "null" }); break;
-    case Kind::TextPair: schema = pairOf("string"); break;
-    case Kind::NumberPair: schema = pairOf("number"); break;
-    case Kind::Texts: schema = { { "type", "array" }, { "items", { { "type", "string" } } } }; break;
+    case Kind::Number:
+        schema["type"] = Json::array({ "number", "null" });
+        break;
+    case Kind::Count:
+        schema["type"] = Json::array({ "integer", "null" });
+        break;
+    case Kind::Text:
+        schema["type"] = Json::array({ "string", "null" });
+        break;
+    case Kind::Flag:
+        schema["type"] = Json::array({ "boolean", "null" });
+        break;
+    case Kind::TextPair:
+        schema = pairOf("string");
+        break;
+    case Kind::NumberPair:
+        schema = pairOf("number");
+        break;
+    case Kind::Texts:
+        schema = { { "type", "array" }, { "items", { { "type", "string" } } } };
+        break;
     }
     schema["description"] = field.doc;
     return schema;
@@ -81,16 +95,19 @@ Json wanSchema()
 {
     using enum Kind;
     Json wan = object({ { "bytes_per_iteration", Number, "All links, both directions, all pipelines" } });
-    wan["properties"]["links"] = list(object({ { "between", TextPair, "The two datacenters, by id" },
-        { "bytes", Number, "Both directions, all pipelines" },
-        { "bytes_by_direction", NumberPair, "The same, from the first datacenter to the second and back" },
-        { "utilization", Number, "Share of the capacity of the busier direction, over the iteration" },
-        { "usable_utilization", Number, "Use of what can be used: share of the iteration in which its busiest stage boundary carries" },
-        { "carrying_by_direction", NumberPair, "The same of one direction, from the first datacenter to the second and back" },
-        { "limit", Text, "What binds it: node pair, TCP window, packet loss, node NICs or link capacity" },
-        { "limit_gbps", Number, "What that lets through, 10^9 bits/s of one node pair, or of the link where its capacity binds" },
-        { "tcp_connections", Count, "Connections of one node pair" },
-        { "node_pair_gbps", Number, "What one node pair reaches, 10^9 bits/s" } }));
+    wan["properties"]["links"] = list(object(
+        { { "between", TextPair, "The two datacenters, by id" }, { "bytes", Number, "Both directions, all pipelines" },
+            { "bytes_by_direction", NumberPair, "The same, from the first datacenter to the second and back" },
+            { "utilization", Number, "Share of the capacity of the busier direction, over the iteration" },
+            { "usable_utilization", Number,
+                "Use of what can be used: share of the iteration in which its busiest stage boundary carries" },
+            { "carrying_by_direction", NumberPair,
+                "The same of one direction, from the first datacenter to the second and back" },
+            { "limit", Text, "What binds it: node pair, TCP window, packet loss, node NICs or link capacity" },
+            { "limit_gbps", Number,
+                "What that lets through, 10^9 bits/s of one node pair, or of the link where its capacity binds" },
+            { "tcp_connections", Count, "Connections of one node pair" },
+            { "node_pair_gbps", Number, "What one node pair reaches, 10^9 bits/s" } }));
     return wan;
 }
 
@@ -108,20 +125,21 @@ Json jobsSchema()
 Json bubbleFillSchema()
 {
     using enum Kind;
-    Json fill = object({ { "accepted", Count, "Requests served in bubbles" }, { "rejected", Count, "Requests turned away" },
-        { "groups", Count, "Inference pipelines beside training" }, { "gpus", Count, "GPUs that they span" },
-        { "filled_fraction", Number, "Share of the GPUs' idle time that was filled" },
-        { "prefill_tokens_per_s", Number, "Prompt tokens per second" },
-        { "dedicated_ttft_ms", Number, "Mean prefill of the accepted prompts on one GPU that does nothing else" },
-        { "ttft_inflation", Number, "Median time to first token over that" },
-        { "memory_bytes_per_gpu", Count, "Weights, keys and values beside training" },
-        { "usd_per_hour", Number, "Value of the served tokens" },
-        { "training_delay_s", Number, "Time added to the iteration" } });
-    fill["properties"]["rejected_by"] = object({ { "memory", Count, "No memory beside training" },
-        { "window", Count, "No bubble as long as a slice" }, { "full", Count, "All such bubbles taken" },
-        { "late", Count, "First token too late" } });
-    fill["properties"]["ttft_ms"] = object({ { "p50", Number, "Median time to first token" }, { "p95", Number, "95th percentile" },
-        { "p99", Number, "99th percentile" } });
+    Json fill =
+        object({ { "accepted", Count, "Requests served in bubbles" }, { "rejected", Count, "Requests turned away" },
+            { "groups", Count, "Inference pipelines beside training" }, { "gpus", Count, "GPUs that they span" },
+            { "filled_fraction", Number, "Share of the GPUs' idle time that was filled" },
+            { "prefill_tokens_per_s", Number, "Prompt tokens per second" },
+            { "dedicated_ttft_ms", Number, "Mean prefill of the accepted prompts on one GPU that does nothing else" },
+            { "ttft_inflation", Number, "Median time to first token over that" },
+            { "memory_bytes_per_gpu", Count, "Weights, keys and values beside training" },
+            { "usd_per_hour", Number, "Value of the served tokens" },
+            { "training_delay_s", Number, "Time added to the iteration" } });
+    fill["properties"]["rejected_by"] =
+        object({ { "memory", Count, "No memory beside training" }, { "window", Count, "No bubble as long as a slice" },
+            { "full", Count, "All such bubbles taken" }, { "late", Count, "First token too late" } });
+    fill["properties"]["ttft_ms"] = object({ { "p50", Number, "Median time to first token" },
+        { "p95", Number, "95th percentile" }, { "p99", Number, "99th percentile" } });
     return fill;
 }
 
@@ -141,9 +159,9 @@ Json layoutSchema()
 Json topSchema()
 {
     using enum Kind;
-    return object({ { "name", Text, "Name of the plan" }, { "iteration_time_s", Number, "First task to the end of the last update" },
-        { "tokens_per_s", Number, "Training tokens per second" },
-        { "tokens_per_s_per_gpu", Number, "Per GPU used" },
+    return object({ { "name", Text, "Name of the plan" },
+        { "iteration_time_s", Number, "First task to the end of the last update" },
+        { "tokens_per_s", Number, "Training tokens per second" }, { "tokens_per_s_per_gpu", Number, "Per GPU used" },
         { "model_tflops_per_gpu", Number, "Model FLOPs, without recompute, 10^12 per second per GPU used" },
         { "mfu", Number, "Model FLOPs / peak of the precision" }, { "hfu", Number, "The same with recompute" },
         { "gpus_used", Count, "GPUs that hold a stage" }, { "gpus_total", Count, "GPUs of the cluster" },
@@ -171,10 +189,12 @@ std::string metricsSchema()
         { "wan", Number, "Waiting for transfers between datacenters" },
         { "pipeline", Number, "Waiting for transfers between stages inside a datacenter" },
         { "data_parallel", Number, "Exposed gradient and parameter collectives" },
-        { "offload_stall", Number, "Waiting for offloaded data" }, { "optimizer", Number, "Optimizer step and host overhead" } });
+        { "offload_stall", Number, "Waiting for offloaded data" },
+        { "optimizer", Number, "Optimizer step and host overhead" } });
     all["breakdown_detail_s"] = object({ { "optimizer", Number, "Of breakdown_s.optimizer, the update" },
         { "overhead", Number, "Of breakdown_s.optimizer, host work at the end of an iteration" },
-        { "data_parallel_in_spans", Number, "Of breakdown_s.data_parallel, what lies inside spans of forward and backward" },
+        { "data_parallel_in_spans", Number,
+            "Of breakdown_s.data_parallel, what lies inside spans of forward and backward" },
         { "offload_stall_in_spans", Number, "Of breakdown_s.offload_stall, the same" } });
     all["memory"] = memorySchema();
     all["wan"] = wanSchema();
@@ -188,7 +208,8 @@ std::string metricsSchema()
         { "required_write_gbytes_per_s", Number, "To stay hidden" }, { "stall_s", Number, "Exposed time" },
         { "activation_peak_reduction", Number, "Reduction of the activation peak, a share" },
         { "ssd_lifetime_years", Number, "Of the drives that wear out first, at this write rate" },
-        { "ssd_usd_per_gpu", Number, "Price of the drives, of one GPU" }, { "read_bytes_per_gpu", Number, "Read back by one GPU" },
+        { "ssd_usd_per_gpu", Number, "Price of the drives, of one GPU" },
+        { "read_bytes_per_gpu", Number, "Read back by one GPU" },
         { "forwarded_bytes_per_gpu", Number, "Written, but needed before that ended and taken from GPU memory" },
         { "dropped_bytes_per_gpu", Number, "Needed before their store began, never written" },
         { "most_away_bytes", Count, "Outside one GPU at once" },

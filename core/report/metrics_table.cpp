@@ -16,10 +16,10 @@ constexpr std::size_t kMostStages = 12;
 
 std::string metricsPart(const Evaluation &evaluation)
 {
-    TextTable table({Align::Left, Align::Right});
+    TextTable table({ Align::Left, Align::Right });
     for (const MetricRow &row : metricRows(evaluation)) {
         if (row.value)
-            table.add({row.label, valueText(row)});
+            table.add({ row.label, valueText(row) });
     }
     return table.text();
 }
@@ -30,10 +30,10 @@ std::string breakdownPart(const Evaluation &evaluation)
     const double total = evaluation.metrics.iterationTime.value_or(0);
     if (rows.empty() || total <= 0)
         return {};
-    TextTable table({Align::Left, Align::Right, Align::Right});
+    TextTable table({ Align::Left, Align::Right, Align::Right });
     for (const MetricRow &row : rows) {
         if (*row.value > 0)
-            table.add({"  " + row.label, valueText(row), percentText(*row.value / total)});
+            table.add({ "  " + row.label, valueText(row), percentText(*row.value / total) });
     }
     return "\nWhere the iteration goes (slowest pipeline, mean of its stages)\n" + table.text();
 }
@@ -42,8 +42,9 @@ std::string memoryPart(const Evaluation &evaluation)
 {
     if (!evaluation.metrics.memory)
         return {};
-    TextTable table({Align::Right, Align::Right, Align::Right, Align::Right, Align::Right, Align::Right, Align::Right, Align::Right, Align::Left},
-                    {"stage", "weights", "gradients", "optimizer", "activations", "buffers", "on device", "capacity", ""});
+    TextTable table({ Align::Right, Align::Right, Align::Right, Align::Right, Align::Right, Align::Right, Align::Right,
+                        Align::Right, Align::Left },
+        { "stage", "weights", "gradients", "optimizer", "activations", "buffers", "on device", "capacity", "" });
     const MemoryMetrics &memory = *evaluation.metrics.memory;
     const std::size_t stages = memory.perStage.size();
     bool isGap = false;
@@ -52,14 +53,14 @@ std::string memoryPart(const Evaluation &evaluation)
         // A deep pipeline shows its ends and what stands out; all stages are in the JSON.
         if (stages > kMostStages && i >= 3 && i + 3 < stages && s.stage != memory.fullestStage && s.fits()) {
             if (!isGap)
-                table.add({"\u2026"});
+                table.add({ "\u2026" });
             isGap = true;
             continue;
         }
         isGap = false;
-        table.add({std::to_string(s.stage + 1), bytesText(double(s.weights)), bytesText(double(s.gradients)),
-                   bytesText(double(s.optimizer)), bytesText(double(s.activations)), bytesText(double(s.buffers)),
-                   bytesText(double(s.device)), bytesText(double(s.capacity)), s.fits() ? "" : "does not fit"});
+        table.add({ std::to_string(s.stage + 1), bytesText(double(s.weights)), bytesText(double(s.gradients)),
+            bytesText(double(s.optimizer)), bytesText(double(s.activations)), bytesText(double(s.buffers)),
+            bytesText(double(s.device)), bytesText(double(s.capacity)), s.fits() ? "" : "does not fit" });
     }
     return "\nMemory of one GPU of each stage\n" + table.text();
 }
@@ -68,14 +69,15 @@ std::string wanPart(const Evaluation &evaluation)
 {
     if (evaluation.metrics.wanLinks.empty())
         return {};
-    TextTable table({Align::Left, Align::Right, Align::Right, Align::Left, Align::Right, Align::Right},
-                    {"WAN link", "per iteration", "use", "bound by", "connections", "per node pair"});
+    TextTable table({ Align::Left, Align::Right, Align::Right, Align::Left, Align::Right, Align::Right },
+        { "WAN link", "per iteration", "use", "bound by", "connections", "per node pair" });
     for (const WanLinkUse &use : evaluation.metrics.wanLinks) {
         const WanLink &link = evaluation.plan->cluster.wanLinks.at(std::size_t(use.link));
         const bool isUsed = use.tcpConnections > 0;
-        table.add({link.between[0] + " \u2013 " + link.between[1], bytesText(use.totalBytes()), percentText(use.usableUtilization), toString(use.limit),
-                   isUsed ? std::to_string(use.tcpConnections) : "\u2013",
-                   isUsed ? plainText(use.nodePairGbps) + " Gbps" : "\u2013"});
+        table.add({ link.between[0] + " \u2013 " + link.between[1], bytesText(use.totalBytes()),
+            percentText(use.usableUtilization), toString(use.limit),
+            isUsed ? std::to_string(use.tcpConnections) : "\u2013",
+            isUsed ? plainText(use.nodePairGbps) + " Gbps" : "\u2013" });
     }
     return "\n" + table.text();
 }
@@ -85,7 +87,9 @@ std::string idlePart(const Evaluation &evaluation)
     std::string text;
     for (const IdleGpus &idle : evaluation.layout.idle) {
         text += "  " + std::to_string(idle.gpus) + " GPUs in "
-            + printable(evaluation.plan->cluster.datacenters.at(std::size_t(idle.datacenter)).label() + ": " + idle.reason) + "\n";
+            + printable(
+                evaluation.plan->cluster.datacenters.at(std::size_t(idle.datacenter)).label() + ": " + idle.reason)
+            + "\n";
     }
     return text.empty() ? text : "\nIdle\n" + text;
 }
@@ -95,7 +99,7 @@ std::string problemsPart(const Evaluation &evaluation)
     std::string text;
     for (const Problem &problem : evaluation.problems) {
         const char *mark = problem.severity == Severity::Blocking ? "  \u2715 "
-            : problem.severity == Severity::Warning             ? "  ! "
+            : problem.severity == Severity::Warning               ? "  ! "
                                                                   : "  \u00b7 ";
         text += mark + printable(problem.text) + "\n";
         for (const Fix &fix : problem.fixes)
@@ -110,7 +114,8 @@ std::string confidencePart(const Confidence &confidence)
         return {};
     std::string text = "\nConfidence: " + confidence.label;
     if (confidence.iterationLow && confidence.iterationHigh)
-        text += ", iteration between " + secondsText(*confidence.iterationLow) + " and " + secondsText(*confidence.iterationHigh);
+        text += ", iteration between " + secondsText(*confidence.iterationLow) + " and "
+            + secondsText(*confidence.iterationHigh);
     if (!confidence.note.empty())
         text += "; " + printable(confidence.note);
     return text + "\n";

@@ -1,6 +1,7 @@
 #pragma once
 // SPDX-License-Identifier: GPL-3.0-or-later
-// An evaluation as text for a terminal: metrics, where the seconds go, memory per stage, WAN links, idle GPUs, problems.
+// An evaluation as text for a terminal: metrics, where the seconds go, memory per stage, WAN links, idle GPUs,
+// problems.
 
 #include "core/evaluate/evaluation.h"
 

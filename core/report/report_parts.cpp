@@ -21,7 +21,9 @@ std::string problems(const Evaluation &evaluation)
 {
     std::string list;
     for (const Problem &problem : evaluation.problems) {
-        const char *styleClass = problem.severity == Severity::Blocking ? "bad" : problem.severity == Severity::Warning ? "warning" : "muted";
+        const char *styleClass = problem.severity == Severity::Blocking ? "bad"
+            : problem.severity == Severity::Warning                     ? "warning"
+                                                                        : "muted";
         list += "<li><span class=\"" + std::string(styleClass) + "\">" + escaped(problem.text) + "</span>";
         for (const Fix &fix : problem.fixes)
             list += "<br><span class=\"muted\">could help: " + escaped(fix.label) + "</span>";
@@ -29,7 +31,8 @@ std::string problems(const Evaluation &evaluation)
     }
     for (const IdleGpus &idle : evaluation.layout.idle) {
         const Datacenter &where = evaluation.plan->cluster.datacenters.at(std::size_t(idle.datacenter));
-        list += "<li class=\"muted\">" + counted(idle.gpus, "GPU") + " idle in " + escaped(where.label()) + ": " + escaped(idle.reason) + "</li>";
+        list += "<li class=\"muted\">" + counted(idle.gpus, "GPU") + " idle in " + escaped(where.label()) + ": "
+            + escaped(idle.reason) + "</li>";
     }
     return list.empty() ? list : "<ul>" + list + "</ul>";
 }
@@ -40,9 +43,11 @@ std::string reportSubtitle(const Evaluation &evaluation)
 {
     const Plan &plan = *evaluation.plan;
     const std::string model = evaluation.model.name.empty() ? plan.workload.model : evaluation.model.name;
-    return (model.empty() ? std::string("measured stage times") : model) + " \u00b7 " + std::to_string(evaluation.metrics.gpusUsed) + " of "
-        + counted(evaluation.metrics.gpusTotal, "GPU") + " \u00b7 " + counted((long long)(plan.cluster.datacenters.size()), "datacenter")
-        + " \u00b7 " + counted(plan.workload.globalBatch, "sequence") + " of " + counted(plan.workload.sequenceLength, "token") + " per iteration";
+    return (model.empty() ? std::string("measured stage times") : model) + " \u00b7 "
+        + std::to_string(evaluation.metrics.gpusUsed) + " of " + counted(evaluation.metrics.gpusTotal, "GPU")
+        + " \u00b7 " + counted((long long)(plan.cluster.datacenters.size()), "datacenter") + " \u00b7 "
+        + counted(plan.workload.globalBatch, "sequence") + " of " + counted(plan.workload.sequenceLength, "token")
+        + " per iteration";
 }
 
 namespace {
@@ -51,7 +56,9 @@ namespace {
 std::string busiestLimit(const Evaluation &evaluation)
 {
     const WanLinkUse *busiest = busiestLink(evaluation.metrics);
-    return busiest && busiest->limit != WanLimit::None ? std::string("bound by ") + toString(busiest->limit) + ", " + plainText(busiest->limitGbps) + " Gbps" : std::string();
+    return busiest && busiest->limit != WanLimit::None
+        ? std::string("bound by ") + toString(busiest->limit) + ", " + plainText(busiest->limitGbps) + " Gbps"
+        : std::string();
 }
 
 } // namespace
@@ -62,35 +69,35 @@ std::vector<ReportTile> reportTiles(const Evaluation &evaluation)
     for (MetricRow &row : metricRows(evaluation))
         rows.emplace(row.key, row);
     const auto value = [&](const char *key) { return valueText(rows.at(key)); };
-    const auto note = [&](const char *key, const char *words) { return rows.at(key).value ? value(key) + words : std::string(); };
-    return {{"Iteration", value("iteration_time_s"), note("bubble_fraction", " bubble")},
-            {"Tokens per second", value("tokens_per_s"), note("tokens_per_s_per_gpu", " per GPU")},
-            {"MFU", value("mfu"), note("model_tflops_per_gpu", " TFLOP/s per GPU")},
-            {"GPU utilization", value("gpu_utilization"), {}},
-            {"Fullest GPU", value("memory.device_bytes"), note("memory.capacity_bytes", " capacity")},
-            {"Busiest WAN link", value("wan.busiest_usable_utilization"), busiestLimit(evaluation)},
-            {"Per million tokens", value("cost.usd_per_million_tokens"), note("cost.usd_total", " in all")},
-            {"Time to train", value("cost.days_total"), note("cost.energy_mwh_total", "")}};
+    const auto note = [&](const char *key, const char *words) {
+        return rows.at(key).value ? value(key) + words : std::string();
+    };
+    return { { "Iteration", value("iteration_time_s"), note("bubble_fraction", " bubble") },
+        { "Tokens per second", value("tokens_per_s"), note("tokens_per_s_per_gpu", " per GPU") },
+        { "MFU", value("mfu"), note("model_tflops_per_gpu", " TFLOP/s per GPU") },
+        { "GPU utilization", value("gpu_utilization"), {} },
+        { "Fullest GPU", value("memory.device_bytes"), note("memory.capacity_bytes", " capacity") },
+        { "Busiest WAN link", value("wan.busiest_usable_utilization"), busiestLimit(evaluation) },
+        { "Per million tokens", value("cost.usd_per_million_tokens"), note("cost.usd_total", " in all") },
+        { "Time to train", value("cost.days_total"), note("cost.energy_mwh_total", "") } };
 }
 
 std::string confidenceSentence(const Confidence &confidence)
 {
     std::string text;
     if (confidence.iterationLow && confidence.iterationHigh)
-        text = "an iteration is expected between " + secondsText(*confidence.iterationLow) + " and " + secondsText(*confidence.iterationHigh);
+        text = "an iteration is expected between " + secondsText(*confidence.iterationLow) + " and "
+            + secondsText(*confidence.iterationHigh);
     return confidence.note.empty() ? text : text + (text.empty() ? "" : "; ") + confidence.note;
 }
 
 std::vector<ReportCard> reportCards(const Evaluation &evaluation, Nanoseconds axis)
 {
-    std::vector<ReportCard> cards{
-        {"Problems", problems(evaluation)},
-        {"Where the iteration goes", breakdownBar(evaluation)},
-        {"Timeline of one iteration", ganttSvg(evaluation, axis) + workLegend(evaluation.timeline)},
-        {"Memory of one GPU of each stage", memoryBars(evaluation)},
-        {"Memory in figures", memoryTable(evaluation)},
-        {"WAN links", linkTable(evaluation)},
-        {"Placement", placementTable(evaluation)}};
+    std::vector<ReportCard> cards { { "Problems", problems(evaluation) },
+        { "Where the iteration goes", breakdownBar(evaluation) },
+        { "Timeline of one iteration", ganttSvg(evaluation, axis) + workLegend(evaluation.timeline) },
+        { "Memory of one GPU of each stage", memoryBars(evaluation) }, { "Memory in figures", memoryTable(evaluation) },
+        { "WAN links", linkTable(evaluation) }, { "Placement", placementTable(evaluation) } };
     std::erase_if(cards, [](const ReportCard &card) { return card.html.empty(); });
     return cards;
 }

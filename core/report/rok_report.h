@@ -9,8 +9,8 @@
 namespace trainyard {
 
 [[nodiscard]] std::string rokTable(const RokCurve &curve);
-/// {"points": [{"way", "micro_batch", "current", "activations_bytes", "model_tflops_per_gpu", "iteration_time_s", "stall_s",
-/// "device_bytes", "capacity_bytes", "fits"}], "left_out": [{"way", "micro_batch", "why"}]}
+/// {"points": [{"way", "micro_batch", "current", "activations_bytes", "model_tflops_per_gpu", "iteration_time_s",
+/// "stall_s", "device_bytes", "capacity_bytes", "fits"}], "left_out": [{"way", "micro_batch", "why"}]}
 [[nodiscard]] std::string rokJson(const RokCurve &curve);
 /// One line a point, with the keys of JSON as columns.
 [[nodiscard]] std::string rokCsv(const RokCurve &curve);

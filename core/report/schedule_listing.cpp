@@ -20,7 +20,9 @@ std::string chunksText(const ScheduleTraits &schedule)
 std::string ruleText(const CountRule &rule, const std::string &what)
 {
     std::string text;
-    const auto add = [&](bool holds, const char *part) { text += holds ? (text.empty() ? "; " + what + " " : " and ") + part : ""; };
+    const auto add = [&](bool holds, const char *part) {
+        text += holds ? (text.empty() ? "; " + what + " " : " and ") + part : "";
+    };
     add(rule.stepPerStage == 1, "a multiple of the stages");
     add(rule.step == 2, "even");
     add(rule.leastPerStage == 2, "at least twice the stages");
@@ -31,16 +33,17 @@ std::string ruleText(const CountRule &rule, const std::string &what)
 
 CatalogueListing scheduleListing(const Catalogue &)
 {
-    CatalogueListing listing{"schedules",
-                             {{"id", "id"}, {"name", ""}, {"order", "order"}, {"virtual_pipeline", "virtual_pipeline"},
-                              {"in_flight", "micro-batches in flight at most"}, {"bubble", "longest wait of a device"},
-                              {"splits_backward", ""}, {"model_copies", ""}},
-                             {}};
+    CatalogueListing listing { "schedules",
+        { { "id", "id" }, { "name", "" }, { "order", "order" }, { "virtual_pipeline", "virtual_pipeline" },
+            { "in_flight", "micro-batches in flight at most" }, { "bubble", "longest wait of a device" },
+            { "splits_backward", "" }, { "model_copies", "" } },
+        {} };
     for (const ScheduleTraits *schedule : allSchedules())
-        listing.rows.push_back({toString(schedule->kind), schedule->label,
-                                schedule->text + ruleText(schedule->stages, "stages") + ruleText(schedule->microBatches, "micro-batches"),
-                                chunksText(*schedule), schedule->holds, *schedule->bubble ? CatalogueCell(schedule->bubble) : CatalogueCell(),
-                                schedule->splitsBackward, double(schedule->copies())});
+        listing.rows.push_back({ toString(schedule->kind), schedule->label,
+            schedule->text + ruleText(schedule->stages, "stages") + ruleText(schedule->microBatches, "micro-batches"),
+            chunksText(*schedule), schedule->holds,
+            *schedule->bubble ? CatalogueCell(schedule->bubble) : CatalogueCell(), schedule->splitsBackward,
+            double(schedule->copies()) });
     return listing;
 }
 

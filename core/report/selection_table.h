@@ -1,6 +1,7 @@
 #pragma once
 // SPDX-License-Identifier: GPL-3.0-or-later
-// The datacenter selection for people at a terminal: ranked options, those that are not feasible last and marked, who is left out, what does not help and why.
+// The datacenter selection for people at a terminal: ranked options, those that are not feasible last and marked, who
+// is left out, what does not help and why.
 
 #include "core/selection/selection.h"
 

@@ -17,7 +17,8 @@ std::size_t seenWidth(const std::string &text)
 } // namespace
 
 TextTable::TextTable(std::vector<Align> align, std::vector<std::string> headings)
-    : m_align(std::move(align)), m_hasHeadings(!headings.empty())
+    : m_align(std::move(align))
+    , m_hasHeadings(!headings.empty())
 {
     if (m_hasHeadings)
         add(std::move(headings));

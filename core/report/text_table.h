@@ -13,7 +13,7 @@ public:
     /// An empty heading list prints no heading.
     explicit TextTable(std::vector<Align> align, std::vector<std::string> headings = {});
     void add(std::vector<std::string> cells);
-    [[nodiscard]] std::string text() const;   // ends in a newline
+    [[nodiscard]] std::string text() const; // ends in a newline
 
 private:
     std::vector<Align> m_align;

@@ -14,9 +14,9 @@ void writeTimelineCsv(const Evaluation &evaluation, std::ostream &out)
         const auto &classes = evaluation.layout.classes;
         const bool isKnown = track.pipelineClass >= 0 && std::size_t(track.pipelineClass) < classes.size();
         const int pipelines = isKnown ? classes[std::size_t(track.pipelineClass)].pipelines : 1;
-        const std::string prefix = csvField(datacenterName(evaluation, track)) + "," + std::to_string(track.pipelineClass) + ","
-            + std::to_string(pipelines) + "," + std::to_string(track.stage) + ","
-            + (track.toStage >= 0 ? std::to_string(track.toStage) : "") + "," + toString(track.stream) + ",";
+        const std::string prefix = csvField(datacenterName(evaluation, track)) + ","
+            + std::to_string(track.pipelineClass) + "," + std::to_string(pipelines) + "," + std::to_string(track.stage)
+            + "," + (track.toStage >= 0 ? std::to_string(track.toStage) : "") + "," + toString(track.stream) + ",";
         for (std::uint32_t i = track.first; i < track.last; ++i) {
             out << prefix << toString(timeline.kind[i]) << ',';
             if (timeline.microBatch[i] >= 0)

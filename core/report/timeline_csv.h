@@ -1,7 +1,7 @@
 #pragma once
 // SPDX-License-Identifier: GPL-3.0-or-later
-// The timeline as a table, one line a span, for spreadsheets and data frames. Times are whole nanoseconds from the start
-// of the iteration; micro_batch is empty where a span has none.
+// The timeline as a table, one line a span, for spreadsheets and data frames. Times are whole nanoseconds from the
+// start of the iteration; micro_batch is empty where a span has none.
 
 #include "core/evaluate/evaluation.h"
 

@@ -9,14 +9,17 @@ int datacenterOf(const Evaluation &evaluation, const Track &track)
     if (track.pipelineClass < 0 || std::size_t(track.pipelineClass) >= classes.size())
         return -1;
     const auto &locations = classes[std::size_t(track.pipelineClass)].locations;
-    return track.stage < 0 || std::size_t(track.stage) >= locations.size() ? -1 : locations[std::size_t(track.stage)].datacenter;
+    return track.stage < 0 || std::size_t(track.stage) >= locations.size()
+        ? -1
+        : locations[std::size_t(track.stage)].datacenter;
 }
 
 std::string datacenterName(const Evaluation &evaluation, const Track &track)
 {
     const int index = datacenterOf(evaluation, track);
     const auto &datacenters = evaluation.plan->cluster.datacenters;
-    return index < 0 || std::size_t(index) >= datacenters.size() ? std::string() : datacenters[std::size_t(index)].label();
+    return index < 0 || std::size_t(index) >= datacenters.size() ? std::string()
+                                                                 : datacenters[std::size_t(index)].label();
 }
 
 std::string pipelinesName(const Evaluation &evaluation, const Track &track)
@@ -26,40 +29,59 @@ std::string pipelinesName(const Evaluation &evaluation, const Track &track)
         return "pipeline";
     const PipelineClass &c = classes[std::size_t(track.pipelineClass)];
     const std::string first = std::to_string(c.firstPipeline);
-    return c.pipelines == 1 ? "pipeline " + first : "pipelines " + first + "\u2013" + std::to_string(c.firstPipeline + c.pipelines - 1);
+    return c.pipelines == 1 ? "pipeline " + first
+                            : "pipelines " + first + "\u2013" + std::to_string(c.firstPipeline + c.pipelines - 1);
 }
 
 std::string trackName(const Track &track)
 {
-    const std::string stage = "stage " + std::to_string(track.stage + 1);   // people count from 1, JSON and CSV from 0
+    const std::string stage = "stage " + std::to_string(track.stage + 1); // people count from 1, JSON and CSV from 0
     switch (track.stream) {
-    case Stream::Compute: return stage;
-    case Stream::Wan: return stage + " \u2192 " + std::to_string(track.toStage + 1) + " WAN";
-    case Stream::Copy:   // of a cell's transfer
+    case Stream::Compute:
+        return stage;
+    case Stream::Wan:
+        return stage + " \u2192 " + std::to_string(track.toStage + 1) + " WAN";
+    case Stream::Copy: // of a cell's transfer
         if (track.toStage >= 0)
-            return stage + (track.toStage == track.stage ? " gather" : " scatter \u2192 " + std::to_string(track.toStage + 1));
+            return stage
+                + (track.toStage == track.stage ? " gather" : " scatter \u2192 " + std::to_string(track.toStage + 1));
         [[fallthrough]];
-    default: return stage + " " + toString(track.stream);
+    default:
+        return stage + " " + toString(track.stream);
     }
 }
 
 const char *toString(Stream stream)
 {
     switch (stream) {
-    case Stream::Compute: return "compute";
-    case Stream::Wan: return "wan";
-    case Stream::Collective: return "collective";
-    case Stream::Copy: return "copy";
-    case Stream::Prefill: return "prefill";
-    case Stream::Store: return "store";
-    case Stream::Load: return "load";
-    case Stream::WeightsIn: return "weights in";
-    case Stream::GradientsOut: return "gradients out";
-    case Stream::StepToHost: return "to host";
-    case Stream::StepDrive: return "drives";
-    case Stream::StepCpu: return "CPU";
-    case Stream::StepGpu: return "GPU update";
-    case Stream::StepToGpu: return "to GPU";
+    case Stream::Compute:
+        return "compute";
+    case Stream::Wan:
+        return "wan";
+    case Stream::Collective:
+        return "collective";
+    case Stream::Copy:
+        return "copy";
+    case Stream::Prefill:
+        return "prefill";
+    case Stream::Store:
+        return "store";
+    case Stream::Load:
+        return "load";
+    case Stream::WeightsIn:
+        return "weights in";
+    case Stream::GradientsOut:
+        return "gradients out";
+    case Stream::StepToHost:
+        return "to host";
+    case Stream::StepDrive:
+        return "drives";
+    case Stream::StepCpu:
+        return "CPU";
+    case Stream::StepGpu:
+        return "GPU update";
+    case Stream::StepToGpu:
+        return "to GPU";
     }
     return "";
 }

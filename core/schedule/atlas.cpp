@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Atlas (arXiv 2411.14458): the work-conserving order of the Atlas specification, section 2.5. Devices choose while they run
-// (OrderRule::WorkConserving); a recomputation may run ahead of its gradient, one micro-batch at a time; the last stage recomputes
-// nothing. The order written here is that of 1f1b with as long a warm-up as the limits allow.
+// Atlas (arXiv 2411.14458): the work-conserving order of the Atlas specification, section 2.5. Devices choose while
+// they run (OrderRule::WorkConserving); a recomputation may run ahead of its gradient, one micro-batch at a time; the
+// last stage recomputes nothing. The order written here is that of 1f1b with as long a warm-up as the limits allow.
 #include "core/schedule/generators.h"
 
 #include <algorithm>
@@ -26,7 +26,7 @@ void lay(Program &program)
             order.push_back(forward(0, m));
         for (int m = 0; m < shape.microBatches; ++m) {
             if (!isLast)
-                order.push_back({OpKind::Recompute, false, 0, m});
+                order.push_back({ OpKind::Recompute, false, 0, m });
             Op gradient = backward(0, m);
             gradient.recomputes = false;
             order.push_back(gradient);
@@ -38,7 +38,7 @@ void lay(Program &program)
 
 } // namespace
 
-constinit const ScheduleTraits atlas{
+constinit const ScheduleTraits atlas {
     .kind = ScheduleKind::Atlas,
     .label = "Atlas",
     .text = "whatever can start: a backward before a forward before a recomputation ahead",

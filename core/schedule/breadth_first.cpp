@@ -23,7 +23,7 @@ void lay(Program &program)
 
 } // namespace
 
-constinit const ScheduleTraits breadthFirst{
+constinit const ScheduleTraits breadthFirst {
     .kind = ScheduleKind::BreadthFirst,
     .label = "Breadth-first",
     .text = "every micro-batch through a chunk before the next chunk",

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Chimera (Li and Hoefler 2021, arXiv 2107.06925): two copies of the model in opposite directions, half of the micro-batches
-// through each, both as 1F1B of at most p / 2 in flight; their bubbles lie where the other works. More than p micro-batches follow
-// without a break (the paper's direct concatenation), which leaves bubbles between the rounds where backwards are longer than
-// forwards; or with two forwards at once against one backward (its forward doubling), which has none where they are twice as
-// long and holds twice as much.
+// Chimera (Li and Hoefler 2021, arXiv 2107.06925): two copies of the model in opposite directions, half of the
+// micro-batches through each, both as 1F1B of at most p / 2 in flight; their bubbles lie where the other works. More
+// than p micro-batches follow without a break (the paper's direct concatenation), which leaves bubbles between the
+// rounds where backwards are longer than forwards; or with two forwards at once against one backward (its forward
+// doubling), which has none where they are twice as long and holds twice as much.
 #include "core/schedule/generators.h"
 #include "core/schedule/slot_order.h"
 
@@ -39,12 +39,12 @@ void lay(Program &program, const ScheduleTimes &times)
     const int p = shape.devices, each = shape.microBatches / 2;
     std::vector<int> room = roomOf(shape);
     Program doubled = program;
-    orderInSlots(program, {{0, 0, each, room}, {p, each, each, room}});
+    orderInSlots(program, { { 0, 0, each, room }, { p, each, each, room } });
     if (shape.microBatches <= p || times.stages.empty() || shape.inFlightLimit.empty())
         return;
     for (int &microBatches : room)
         microBatches *= 2;
-    orderInSlots(doubled, {{0, 0, each, room}, {p, each, each, room}}, 2);
+    orderInSlots(doubled, { { 0, 0, each, room }, { p, each, each, room } }, 2);
     const std::vector<double> held = peakInFlight(doubled);
     for (std::size_t i = 0; i < held.size(); ++i)
         if (held[i] > shape.inFlightLimit[i])
@@ -55,20 +55,25 @@ void lay(Program &program, const ScheduleTimes &times)
 
 } // namespace
 
-constinit const ScheduleTraits chimera{
+constinit const ScheduleTraits chimera {
     .kind = ScheduleKind::Chimera,
     .label = "Chimera",
-    .text = "two copies in opposite directions, each as 1f1b; two forwards at once beyond as many micro-batches as stages, where memory has room",
+    .text = "two copies in opposite directions, each as 1f1b; two forwards at once beyond as many micro-batches as "
+            "stages, where memory has room",
     .holds = "half the stages, doubled all of them",
     .bubble = "(p - 2)(b + w + (m/p - 1)(b + w - f))",
     .layByTimes = lay,
     .inFlight = inFlight,
     .placement = ChunkPlacement::Bidirectional,
-    .chunks = {.least = 2, .most = 2, .why = "whose stages hold one chunk of each copy of the model", .right = "1, the default, or 2"},
-    .stages = {.least = 2, .step = 2, .why = "whose two copies meet in the middle"},
-    .microBatches = {.least = 2, .step = 2, .why = "sends half of them from each end"},
+    .chunks = { .least = 2,
+        .most = 2,
+        .why = "whose stages hold one chunk of each copy of the model",
+        .right = "1, the default, or 2" },
+    .stages = { .least = 2, .step = 2, .why = "whose two copies meet in the middle" },
+    .microBatches = { .least = 2, .step = 2, .why = "sends half of them from each end" },
     .room = RoomUse::Doubling,
-    .beyondOneRound = "chimera doubles its forwards where each stage has room for as many micro-batches as there are stages; else each further round "
+    .beyondOneRound = "chimera doubles its forwards where each stage has room for as many micro-batches as there are "
+                      "stages; else each further round "
                       "waits for what its backwards take longer than its forwards",
 };
 

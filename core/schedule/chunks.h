@@ -1,8 +1,8 @@
 #pragma once
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Which virtual stages a device of a pipeline holds. A pipeline of p devices with v chunks each has p * v virtual stages
-// in the order of the layers; the placement deals them to the devices. Placement of layers, costs, memory and programs
-// all ask here, so that a chunk's layers, its time and its operations are the same chunk's.
+// Which virtual stages a device of a pipeline holds. A pipeline of p devices with v chunks each has p * v virtual
+// stages in the order of the layers; the placement deals them to the devices. Placement of layers, costs, memory and
+// programs all ask here, so that a chunk's layers, its time and its operations are the same chunk's.
 
 #include <cstdint>
 
@@ -31,7 +31,8 @@ enum class ChunkPlacement : std::uint8_t { Loop, V, Bidirectional, Slices };
 /// or, in slices, through all of them.
 [[nodiscard]] constexpr int stagesInChain(ChunkPlacement placement, int devices, int chunks)
 {
-    return placement == ChunkPlacement::Bidirectional || placement == ChunkPlacement::Slices ? devices : devices * chunks;
+    return placement == ChunkPlacement::Bidirectional || placement == ChunkPlacement::Slices ? devices
+                                                                                             : devices * chunks;
 }
 
 } // namespace trainyard

@@ -44,8 +44,11 @@ double slowestStage(const FormPipeline &p)
 
 FormTime paced(double once, double microBatches, double compute, double link, double inFlight)
 {
-    const double pace = std::max({compute, link, inFlight});
-    return {once + (microBatches - 1) * pace, pace == compute ? Bound::Compute : pace == link ? Bound::Link : Bound::InFlight};
+    const double pace = std::max({ compute, link, inFlight });
+    return { once + (microBatches - 1) * pace,
+        pace == compute    ? Bound::Compute
+            : pace == link ? Bound::Link
+                           : Bound::InFlight };
 }
 
 double inFlightOf(const FormPipeline &p, std::size_t stage)
@@ -73,7 +76,7 @@ FormTime gpipeTime(const FormPipeline &p)
     const double link = slowestLink(p);
     const double forwardPace = std::max(forward, link), backwardPace = std::max(backward, link);
     const bool linkBinds = forwardPace + backwardPace > forward + backward;
-    return {fill + (p.microBatches - 1) * (forwardPace + backwardPace), linkBinds ? Bound::Link : Bound::Compute};
+    return { fill + (p.microBatches - 1) * (forwardPace + backwardPace), linkBinds ? Bound::Link : Bound::Compute };
 }
 
 std::vector<double> loopTimes(const FormPipeline &p)
@@ -105,7 +108,8 @@ FormTime interleavedTime(const FormPipeline &p)
     for (std::size_t i = 0; i < p.stages.size(); ++i)
         fill += p.stages[i].forward + p.stages[i].backward + recomputeOf(p, i);
     const double pace = std::max(compute, link);
-    return {p.microBatches * pace + fill / p.chunks + 2 * wayThere(p), pace == compute ? Bound::Compute : Bound::Link};
+    return { p.microBatches * pace + fill / p.chunks + 2 * wayThere(p),
+        pace == compute ? Bound::Compute : Bound::Link };
 }
 
 FormTime cellTime(const FormPipeline &p)
@@ -118,7 +122,7 @@ FormTime cellTime(const FormPipeline &p)
         if (const double most = inFlightOf(p, i); most < p.microBatches)
             inFlight = std::max(inFlight, loops[i] / most);
     const double link = slowestLink(p);
-    once += (p.cell - 1) * link / p.cell;   // the last pipeline of the cell waits for the turns of the others
+    once += (p.cell - 1) * link / p.cell; // the last pipeline of the cell waits for the turns of the others
     return paced(once, p.microBatches, slowestStage(p), link, inFlight);
 }
 

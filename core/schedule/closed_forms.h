@@ -1,35 +1,43 @@
 #pragma once
 // SPDX-License-Identifier: GPL-3.0-or-later
-// An iteration of one pipeline, written down as a formula: no graph, no order of work. Stages and boundaries may differ;
-// with equal ones the forms are those of docs/model.md, "Closed forms", where their ranges stand too. Seconds and bytes.
-// Pure functions; estimate.h fills them from a workload.
+// An iteration of one pipeline, written down as a formula: no graph, no order of work. Stages and boundaries may
+// differ; with equal ones the forms are those of docs/model.md, "Closed forms", where their ranges stand too. Seconds
+// and bytes. Pure functions; estimate.h fills them from a workload.
 
 #include <vector>
 
 namespace trainyard {
 
 /// One stage and one micro-batch, seconds. `backward` is without recompute.
-struct FormStage { double forward = 0, backward = 0, recompute = 0; };
+struct FormStage {
+    double forward = 0, backward = 0, recompute = 0;
+};
 
-/// Between stages i and i + 1. `hold` is the transfer s over one pipeline's own node pair, `latency` λ = RTT/2, `scatter`
-/// the σ that dealing an activation to the nodes of a cell and gathering it again takes.
-struct FormBoundary { double serialization = 0, latency = 0, scatter = 0; bool isWan = false; };
+/// Between stages i and i + 1. `hold` is the transfer s over one pipeline's own node pair, `latency` λ = RTT/2,
+/// `scatter` the σ that dealing an activation to the nodes of a cell and gathering it again takes.
+struct FormBoundary {
+    double serialization = 0, latency = 0, scatter = 0;
+    bool isWan = false;
+};
 
 struct FormPipeline {
     std::vector<FormStage> stages;
     std::vector<FormBoundary> boundaries;
     double microBatches = 1;
-    double chunks = 1;                     // of a stage, interleaved
-    double cell = 1;                       // Dc: pipelines that take turns on the WAN; 1 = each has its share of it
-    std::vector<double> inFlight;          // K_i; empty: as many as there are micro-batches
-    bool recomputesLastStage = false;      // also where the activations are still there
+    double chunks = 1; // of a stage, interleaved
+    double cell = 1; // Dc: pipelines that take turns on the WAN; 1 = each has its share of it
+    std::vector<double> inFlight; // K_i; empty: as many as there are micro-batches
+    bool recomputesLastStage = false; // also where the activations are still there
 };
 
 /// What one micro-batch more waits for.
 enum class Bound : unsigned char { Compute, Link, InFlight };
-[[nodiscard]] const char *toString(Bound bound);   // "compute", "link", "pipeline depth"
+[[nodiscard]] const char *toString(Bound bound); // "compute", "link", "pipeline depth"
 
-struct FormTime { double seconds = 0; Bound bound = Bound::Compute; };
+struct FormTime {
+    double seconds = 0;
+    Bound bound = Bound::Compute;
+};
 
 /// GPipe: P tf + Σ(s+λ) + (M−1) max(tf, s) + P(tr+tb) + Σ(s+λ) + (M−1) max(tr+tb, s) − tr. Exact: a flow shop of equal
 /// jobs in both directions; only the last stage's first backward finds its activations.

@@ -1,16 +1,19 @@
 #pragma once
 // SPDX-License-Identifier: GPL-3.0-or-later
-// The schedules behind traits.h, one file each: a generator and the row that says what there is to know of it. A generator may rely
-// on a shape that keeps the row's rules and whose inFlightLimit is empty or has one entry a device; it fills the order.
+// The schedules behind traits.h, one file each: a generator and the row that says what there is to know of it. A
+// generator may rely on a shape that keeps the row's rules and whose inFlightLimit is empty or has one entry a device;
+// it fills the order.
 
 #include "core/schedule/traits.h"
 
 namespace trainyard::schedules {
 
-extern const ScheduleTraits gpipe, oneFOneB, interleaved, breadthFirst, zbH1, zbH2, zbV, zbAuto, vHalf, vMin, dualPipe, dualPipeV, chimera,
-    hanayo, varuna, teraPipe, atlas;
+extern const ScheduleTraits gpipe, oneFOneB, interleaved, breadthFirst, zbH1, zbH2, zbV, zbAuto, vHalf, vMin, dualPipe,
+    dualPipeV, chimera, hanayo, varuna, teraPipe, atlas;
 
-inline constexpr CountRule kTwoChunks{.least = 2, .most = 2, .why = "which has two chunks per stage", .right = "1, the default, or 2"};
+inline constexpr CountRule kTwoChunks {
+    .least = 2, .most = 2, .why = "which has two chunks per stage", .right = "1, the default, or 2"
+};
 
 /// ZB-V's order that needs no search; its end is laid by `times`, which must not be empty.
 [[nodiscard]] Program zbVByHand(const ScheduleShape &shape, const ScheduleTimes &times);
@@ -30,23 +33,23 @@ void layForwardsFirst(Program &program);
 
 [[nodiscard]] inline Op forward(int chunk, int microBatch)
 {
-    return {OpKind::Forward, false, static_cast<std::int16_t>(chunk), microBatch};
+    return { OpKind::Forward, false, static_cast<std::int16_t>(chunk), microBatch };
 }
 [[nodiscard]] inline Op pairedForward(int chunk, int microBatch)
 {
-    return {OpKind::PairedForward, false, static_cast<std::int16_t>(chunk), microBatch};
+    return { OpKind::PairedForward, false, static_cast<std::int16_t>(chunk), microBatch };
 }
 [[nodiscard]] inline Op backward(int chunk, int microBatch)
 {
-    return {OpKind::Backward, true, static_cast<std::int16_t>(chunk), microBatch};
+    return { OpKind::Backward, true, static_cast<std::int16_t>(chunk), microBatch };
 }
 [[nodiscard]] inline Op inputGrad(int chunk, int microBatch)
 {
-    return {OpKind::InputGrad, true, static_cast<std::int16_t>(chunk), microBatch};
+    return { OpKind::InputGrad, true, static_cast<std::int16_t>(chunk), microBatch };
 }
 [[nodiscard]] inline Op weightGrad(int chunk, int microBatch)
 {
-    return {OpKind::WeightGrad, false, static_cast<std::int16_t>(chunk), microBatch};
+    return { OpKind::WeightGrad, false, static_cast<std::int16_t>(chunk), microBatch };
 }
 
 } // namespace trainyard::schedules

@@ -18,7 +18,7 @@ void layForwardsFirst(Program &program)
     program.order.assign(std::size_t(shape.devices), order);
 }
 
-constinit const ScheduleTraits gpipe{
+constinit const ScheduleTraits gpipe {
     .kind = ScheduleKind::GPipe,
     .label = "GPipe",
     .text = "all forwards, then all backwards",

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Interleaved 1F1B (Narayanan et al. 2021, §2.2.2) in Megatron's order: micro-batches go in groups of G = p, each group
-// through chunk after chunk; backwards take the chunks in reverse. Stage i warms up with 2(p - 1 - i) + (v - 1)G forwards.
+// through chunk after chunk; backwards take the chunks in reverse. Stage i warms up with 2(p - 1 - i) + (v - 1)G
+// forwards.
 #include "core/schedule/generators.h"
 
 #include <algorithm>
@@ -11,21 +12,23 @@ namespace {
 
 int warmUpOf(const ScheduleShape &shape, int device)
 {
-    return std::min(2 * (shape.devices - 1 - device) + (shape.chunks - 1) * shape.devices, shape.microBatches * shape.chunks);
+    return std::min(
+        2 * (shape.devices - 1 - device) + (shape.chunks - 1) * shape.devices, shape.microBatches * shape.chunks);
 }
 
 std::vector<int> inFlight(const ScheduleShape &shape)
 {
     std::vector<int> needed;
     for (int i = 0; i < shape.devices; ++i)
-        needed.push_back((std::min(warmUpOf(shape, i) + 1, shape.microBatches * shape.chunks) + shape.chunks - 1) / shape.chunks);
+        needed.push_back(
+            (std::min(warmUpOf(shape, i) + 1, shape.microBatches * shape.chunks) + shape.chunks - 1) / shape.chunks);
     return needed;
 }
 
 void lay(Program &program)
 {
     const int p = program.shape.devices, v = program.shape.chunks;
-    std::vector<Op> forwards, backwards;   // every stage takes them in the same two orders
+    std::vector<Op> forwards, backwards; // every stage takes them in the same two orders
     for (int first = 0; first < program.shape.microBatches; first += p)
         for (int c = 0; c < v; ++c)
             for (int m = first; m < first + p; ++m) {
@@ -47,7 +50,7 @@ void lay(Program &program)
 
 } // namespace
 
-constinit const ScheduleTraits interleaved{
+constinit const ScheduleTraits interleaved {
     .kind = ScheduleKind::Interleaved,
     .label = "Interleaved",
     .text = "1f1b over several chunks per stage",
@@ -56,8 +59,10 @@ constinit const ScheduleTraits interleaved{
     .lay = lay,
     .inFlight = inFlight,
     .form = interleavedTime,
-    .chunks = {.least = 2, .why = "which deals micro-batches to several chunks", .right = "2 or more, or schedule 1f1b"},
-    .microBatches = {.leastPerStage = 1, .stepPerStage = 1, .why = "deals them in groups of that many"},
+    .chunks = { .least = 2,
+        .why = "which deals micro-batches to several chunks",
+        .right = "2 or more, or schedule 1f1b" },
+    .microBatches = { .leastPerStage = 1, .stepPerStage = 1, .why = "deals them in groups of that many" },
 };
 
 } // namespace trainyard::schedules

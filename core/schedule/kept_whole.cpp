@@ -3,7 +3,8 @@
 
 namespace trainyard {
 
-KeptWhole::KeptWhole(const Program &program, int device, bool isRecomputing) : m_microBatches(std::size_t(program.shape.microBatches))
+KeptWhole::KeptWhole(const Program &program, int device, bool isRecomputing)
+    : m_microBatches(std::size_t(program.shape.microBatches))
 {
     if (!isRecomputing)
         return;
@@ -15,7 +16,7 @@ KeptWhole::KeptWhole(const Program &program, int device, bool isRecomputing) : m
             m_isWhole[index(op)] = 1;
         }
     for (const Op &op : order)
-        if (op.kind == OpKind::Recompute) {   // a forward that keeps little, made whole before its backward
+        if (op.kind == OpKind::Recompute) { // a forward that keeps little, made whole before its backward
             sized();
             m_isWhole[index(op)] = 0;
         }
@@ -26,11 +27,16 @@ OpWork KeptWhole::workOfSome(const Op &op)
     const bool whole = isWhole(op);
     switch (op.kind) {
     case OpKind::PairedForward:
-    case OpKind::Forward: return whole ? OpWork::ForwardWhole : OpWork::Forward;
-    case OpKind::Backward: return whole ? OpWork::BackwardWhole : OpWork::Backward;
-    case OpKind::InputGrad: return whole ? OpWork::InputGradWhole : OpWork::InputGrad;
-    case OpKind::WeightGrad: return OpWork::WeightGrad;
-    case OpKind::Recompute: break;
+    case OpKind::Forward:
+        return whole ? OpWork::ForwardWhole : OpWork::Forward;
+    case OpKind::Backward:
+        return whole ? OpWork::BackwardWhole : OpWork::Backward;
+    case OpKind::InputGrad:
+        return whole ? OpWork::InputGradWhole : OpWork::InputGrad;
+    case OpKind::WeightGrad:
+        return OpWork::WeightGrad;
+    case OpKind::Recompute:
+        break;
     }
     if (whole)
         return OpWork::RecomputeWithin;

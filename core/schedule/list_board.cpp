@@ -18,29 +18,35 @@ ScheduleTimes roundedTimes(const ScheduleShape &shape, const ScheduleTimes &time
     const auto stages = static_cast<std::size_t>(shape.devices) * static_cast<std::size_t>(shape.chunks);
     std::int64_t longest = 0;
     for (const ScheduleTimes::Stage &s : times.stages)
-        longest = std::max({longest, s.forward, s.inputGrad, s.weightGrad});
+        longest = std::max({ longest, s.forward, s.inputGrad, s.weightGrad });
     if (longest <= 0)
-        return {std::vector<ScheduleTimes::Stage>(stages, {kLongest, kLongest, kLongest, 0}), std::vector<std::int64_t>(stages - 1, 0), {},
-                times.keptForWeightGrad, times.endsTogether};
+        return { std::vector<ScheduleTimes::Stage>(stages, { kLongest, kLongest, kLongest, 0 }),
+            std::vector<std::int64_t>(stages - 1, 0), {}, times.keptForWeightGrad, times.endsTogether };
     const auto rounded = [&](std::int64_t t) {
-        return std::llround(std::min(static_cast<double>(t) / static_cast<double>(longest), kFurthest) * static_cast<double>(kLongest));
+        return std::llround(
+            std::min(static_cast<double>(t) / static_cast<double>(longest), kFurthest) * static_cast<double>(kLongest));
     };
-    ScheduleTimes result{{}, {}, {}, times.keptForWeightGrad, times.endsTogether};
+    ScheduleTimes result { {}, {}, {}, times.keptForWeightGrad, times.endsTogether };
     for (const ScheduleTimes::Stage &s : times.stages)
-        result.stages.push_back({rounded(s.forward), rounded(s.inputGrad), rounded(s.weightGrad), rounded(s.recompute)});
+        result.stages.push_back(
+            { rounded(s.forward), rounded(s.inputGrad), rounded(s.weightGrad), rounded(s.recompute) });
     for (const std::int64_t t : times.boundaries)
         result.boundaries.push_back(rounded(t));
     return result;
 }
 
 ListBoard::ListBoard(const ScheduleShape &shape, ChunkPlacement placement, const ScheduleTimes &times)
-    : m_shape(shape), m_placement(placement), m_times(times), m_devices(static_cast<std::size_t>(shape.devices)),
-      m_kept(static_cast<int>(std::lround(std::clamp(times.keptForWeightGrad, 0.0, 1.0) * kChunk)))
+    : m_shape(shape)
+    , m_placement(placement)
+    , m_times(times)
+    , m_devices(static_cast<std::size_t>(shape.devices))
+    , m_kept(static_cast<int>(std::lround(std::clamp(times.keptForWeightGrad, 0.0, 1.0) * kChunk)))
 {
-    const auto microBatches = static_cast<std::size_t>(shape.microBatches), chunks = static_cast<std::size_t>(shape.chunks);
+    const auto microBatches = static_cast<std::size_t>(shape.microBatches),
+               chunks = static_cast<std::size_t>(shape.chunks);
     for (int d = 0; d < shape.devices; ++d)
         for (int c = 0; c < shape.chunks; ++c)
-            m_chunks.push_back({virtualStageAt(placement, shape.devices, d, c), {}});
+            m_chunks.push_back({ virtualStageAt(placement, shape.devices, d, c), {} });
     for (auto &ends : m_ends)
         ends.assign(m_chunks.size() * microBatches, kUnknown);
     for (Device &device : m_devices) {
@@ -52,7 +58,9 @@ ListBoard::ListBoard(const ScheduleShape &shape, ChunkPlacement placement, const
 std::int64_t ListBoard::boundaryBefore(int device, int chunk) const
 {
     const int q = at(device, chunk).virtualStage;
-    return q == 0 || deviceAt(m_placement, m_shape.devices, q - 1) == device ? 0 : m_times.boundaries[static_cast<std::size_t>(q - 1)];
+    return q == 0 || deviceAt(m_placement, m_shape.devices, q - 1) == device
+        ? 0
+        : m_times.boundaries[static_cast<std::size_t>(q - 1)];
 }
 
 std::int64_t ListBoard::arrival(OpKind kind, int device, int chunk) const
@@ -109,12 +117,14 @@ void ListBoard::lay(OpKind kind, int device, int chunk)
     const std::int64_t start = std::max(here.freeAt, arrival(kind, device, chunk));
     std::int64_t length = duration(kind, device, chunk);
     // The last virtual stage finds its activations where its own forward just left them.
-    if (kind == OpKind::InputGrad && chunkHere.virtualStage + 1 == static_cast<int>(m_chunks.size()) && here.order.back() == forward(chunk, k))
+    if (kind == OpKind::InputGrad && chunkHere.virtualStage + 1 == static_cast<int>(m_chunks.size())
+        && here.order.back() == forward(chunk, k))
         length -= m_times.stages.back().recompute;
     append(kind == OpKind::Forward ? forward(chunk, k) : inputGrad(chunk, k), device, start, length);
     ++chunkHere.done[index(kind)];
-    m_ends[index(kind)][static_cast<std::size_t>(chunkHere.virtualStage) * static_cast<std::size_t>(m_shape.microBatches)
-                        + static_cast<std::size_t>(k)] = here.freeAt;
+    m_ends[index(kind)]
+          [static_cast<std::size_t>(chunkHere.virtualStage) * static_cast<std::size_t>(m_shape.microBatches)
+              + static_cast<std::size_t>(k)] = here.freeAt;
     if (kind == OpKind::Forward) {
         here.held += kChunk;
     } else {
@@ -186,13 +196,14 @@ bool ListBoard::lay(const Program &program)
 
 bool ListBoard::isComplete() const
 {
-    const std::size_t all = 3 * static_cast<std::size_t>(m_shape.microBatches) * static_cast<std::size_t>(m_shape.chunks);
+    const std::size_t all =
+        3 * static_cast<std::size_t>(m_shape.microBatches) * static_cast<std::size_t>(m_shape.chunks);
     return std::ranges::all_of(m_devices, [all](const Device &d) { return d.order.size() == all; });
 }
 
 Program ListBoard::program() const
 {
-    Program program{m_shape, m_placement, {}};
+    Program program { m_shape, m_placement, {} };
     for (const Device &device : m_devices)
         program.order.push_back(device.order);
     return program;
@@ -222,7 +233,8 @@ std::int64_t ListBoard::makespan() const
 int choicesToTry(const ScheduleShape &shape, int all)
 {
     constexpr double kOperations = 5e5;
-    return static_cast<int>(std::clamp(kOperations / (3.0 * shape.devices * shape.chunks * shape.microBatches), 1.0, double(all)));
+    return static_cast<int>(
+        std::clamp(kOperations / (3.0 * shape.devices * shape.chunks * shape.microBatches), 1.0, double(all)));
 }
 
 void StartQueue::set(int device, std::int64_t start)
@@ -248,7 +260,7 @@ void BestProgram::offer(Program program)
     ListBoard board(program.shape, program.placement, m_times);
     if (!board.lay(program))
         return;
-    std::pair<std::int64_t, std::int64_t> score{board.longestSpan(), board.makespan()};
+    std::pair<std::int64_t, std::int64_t> score { board.longestSpan(), board.makespan() };
     if (m_times.endsTogether)
         std::swap(score.first, score.second);
     if (isEmpty() || score < m_score) {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // 1F1B, non-interleaved with flush (Narayanan et al. 2021, §2.2): a warm-up of min(p - 1 - i, m) forwards, then forward
 // and backward by turns, then the backwards that are left. Stage i holds one micro-batch more than its warm-up is long.
-// A limit on micro-batches in flight shortens the warm-up of its stage and of the stages behind it: a later stage cannot
-// run further ahead than the earlier one feeds it.
+// A limit on micro-batches in flight shortens the warm-up of its stage and of the stages behind it: a later stage
+// cannot run further ahead than the earlier one feeds it.
 #include "core/schedule/generators.h"
 
 #include <algorithm>
@@ -35,7 +35,7 @@ void lay(Program &program)
 
 } // namespace
 
-constinit const ScheduleTraits oneFOneB{
+constinit const ScheduleTraits oneFOneB {
     .kind = ScheduleKind::OneFOneB,
     .label = "1F1B",
     .text = "forward and backward by turns",

@@ -13,16 +13,30 @@ namespace trainyard {
 
 namespace {
 
-constexpr std::array kSchedules{
-    &schedules::gpipe, &schedules::oneFOneB, &schedules::interleaved, &schedules::breadthFirst, &schedules::zbH1, &schedules::zbH2,
-    &schedules::zbV, &schedules::zbAuto, &schedules::vHalf, &schedules::vMin, &schedules::dualPipe, &schedules::dualPipeV,
-    &schedules::chimera, &schedules::hanayo, &schedules::varuna, &schedules::teraPipe, &schedules::atlas,
+constexpr std::array kSchedules {
+    &schedules::gpipe,
+    &schedules::oneFOneB,
+    &schedules::interleaved,
+    &schedules::breadthFirst,
+    &schedules::zbH1,
+    &schedules::zbH2,
+    &schedules::zbV,
+    &schedules::zbAuto,
+    &schedules::vHalf,
+    &schedules::vMin,
+    &schedules::dualPipe,
+    &schedules::dualPipeV,
+    &schedules::chimera,
+    &schedules::hanayo,
+    &schedules::varuna,
+    &schedules::teraPipe,
+    &schedules::atlas,
 };
 static_assert(kSchedules.size() == static_cast<std::size_t>(ScheduleKind::Atlas) + 1);
 
 Error badValue(const char *where, std::string what, std::string right)
 {
-    return {ErrorCode::BadValue, where, std::move(what), std::move(right)};
+    return { ErrorCode::BadValue, where, std::move(what), std::move(right) };
 }
 
 Expected<void> checkShape(const ScheduleShape &shape)
@@ -30,16 +44,18 @@ Expected<void> checkShape(const ScheduleShape &shape)
     if (shape.devices < 1)
         return std::unexpected(badValue("parallelism.pipeline", "is " + std::to_string(shape.devices), "1 or more"));
     if (shape.chunks < 1 || shape.chunks > std::numeric_limits<std::int16_t>::max())
-        return std::unexpected(badValue("parallelism.virtual_pipeline", "is " + std::to_string(shape.chunks), "1 to 32767"));
+        return std::unexpected(
+            badValue("parallelism.virtual_pipeline", "is " + std::to_string(shape.chunks), "1 to 32767"));
     if (shape.microBatches < 1)
         return std::unexpected(badValue("workload.global_batch", "leaves a pipeline without a micro-batch",
-                                        "micro_batch times the data-parallel degree, or more"));
+            "micro_batch times the data-parallel degree, or more"));
     const std::size_t limits = shape.inFlightLimit.size();
     if (limits > 1 && limits != static_cast<std::size_t>(shape.devices))
         return std::unexpected(badValue("profile.in_flight", "has " + std::to_string(limits) + " entries",
-                                        "one number, or one for each of " + std::to_string(shape.devices) + " stages"));
+            "one number, or one for each of " + std::to_string(shape.devices) + " stages"));
     if (std::ranges::any_of(shape.inFlightLimit, [](int limit) { return limit < 1; }))
-        return std::unexpected(badValue("profile.in_flight", "leaves a stage without room for a micro-batch", "1 or more"));
+        return std::unexpected(
+            badValue("profile.in_flight", "leaves a stage without room for a micro-batch", "1 or more"));
     return {};
 }
 
@@ -59,14 +75,17 @@ Expected<void> checkRules(const ScheduleTraits &schedule, const ScheduleShape &s
     if (const auto checked = checkChunks(schedule, schedule.isSliced() ? 1 : shape.chunks); !checked)
         return checked;
     if (!schedule.stages.accepts(shape.devices))
-        return std::unexpected(badValue("parallelism.pipeline", "is " + std::to_string(shape.devices) + " under " + name + ", " + schedule.stages.why,
-                                        nearest(schedule.stages, shape.devices, 1)));
+        return std::unexpected(badValue("parallelism.pipeline",
+            "is " + std::to_string(shape.devices) + " under " + name + ", " + schedule.stages.why,
+            nearest(schedule.stages, shape.devices, 1)));
     if (const CountRule &rule = schedule.microBatches; !rule.accepts(shape.microBatches, shape.devices)) {
-        const std::string stages = " of " + std::to_string(shape.devices) + " stages";   // named where it says what counts them
+        const std::string stages =
+            " of " + std::to_string(shape.devices) + " stages"; // named where it says what counts them
         return std::unexpected(badValue("workload.global_batch",
-                                        "gives " + std::to_string(shape.microBatches) + " micro-batches to each pipeline" + (rule.stepPerStage ? stages : "")
-                                            + "; " + name + (rule.leastPerStage && !rule.stepPerStage ? stages : "") + " " + rule.why,
-                                        nearest(rule, shape.microBatches, shape.devices, rule.stepPerStage > 0) + " micro-batches"));
+            "gives " + std::to_string(shape.microBatches) + " micro-batches to each pipeline"
+                + (rule.stepPerStage ? stages : "") + "; " + name
+                + (rule.leastPerStage && !rule.stepPerStage ? stages : "") + " " + rule.why,
+            nearest(rule, shape.microBatches, shape.devices, rule.stepPerStage > 0) + " micro-batches"));
     }
     return schedules::checkInFlight(schedule, shape);
 }
@@ -78,10 +97,11 @@ Expected<void> checkTimes(const ScheduleTimes &times, const ScheduleShape &shape
         && (times.tails.empty() || times.tails.size() == static_cast<std::size_t>(shape.devices));
     if (times.stages.empty() || fits)
         return {};
-    return std::unexpected(Error{ErrorCode::Internal, "schedule", "times that do not fit the program's shape", ""});
+    return std::unexpected(Error { ErrorCode::Internal, "schedule", "times that do not fit the program's shape", "" });
 }
 
-/// A backward of the last virtual stage of a chain right after its own forward finds its activations where the forward left them.
+/// A backward of the last virtual stage of a chain right after its own forward finds its activations where the forward
+/// left them.
 void spareRecomputeAfterOwnForward(Program &program)
 {
     const int length = program.stagesInChain();
@@ -101,7 +121,9 @@ void spareRecomputeAfterOwnForward(Program &program)
 
 bool splitsBackward(const Program &program)
 {
-    return std::ranges::any_of(program.order, [](const std::vector<Op> &order) { return std::ranges::find(order, OpKind::InputGrad, &Op::kind) != order.end(); });
+    return std::ranges::any_of(program.order, [](const std::vector<Op> &order) {
+        return std::ranges::find(order, OpKind::InputGrad, &Op::kind) != order.end();
+    });
 }
 
 Expected<Program> makeProgram(ScheduleKind kind, const ScheduleShape &shape, const ScheduleTimes &times)
@@ -116,13 +138,14 @@ Expected<Program> makeProgram(ScheduleKind kind, const ScheduleShape &shape, con
     const ScheduleTraits &schedule = traitsOf(kind);
     if (const auto checked = checkRules(schedule, full); !checked)
         return std::unexpected(checked.error());
-    Program program{full, schedule.placement, {}, schedule.rule};
+    Program program { full, schedule.placement, {}, schedule.rule };
     if (schedule.layByTimes)
         schedule.layByTimes(program, times);
     else
         schedule.lay(program);
     if (program.order.empty())
-        return std::unexpected(Error{ErrorCode::Internal, "schedule", std::string(toString(kind)) + " found no order for these limits", ""});
+        return std::unexpected(Error {
+            ErrorCode::Internal, "schedule", std::string(toString(kind)) + " found no order for these limits", "" });
     spareRecomputeAfterOwnForward(program);
     return program;
 }
@@ -131,12 +154,13 @@ std::vector<double> peakInFlight(const Program &program, double keptForWeightGra
 {
     std::vector<double> peaks;
     for (const std::vector<Op> &order : program.order) {
-        // A device with opportunistic forwards may take every forward before the gradient comes; the last makes its gradients itself.
+        // A device with opportunistic forwards may take every forward before the gradient comes; the last makes its
+        // gradients itself.
         if (program.rule == OrderRule::OpportunisticForward && peaks.size() + 1 < program.order.size()) {
             peaks.push_back(program.shape.microBatches);
             continue;
         }
-        int whole = 0, kept = 0;   // chunks with all their activations, and with what the weight gradient needs
+        int whole = 0, kept = 0; // chunks with all their activations, and with what the weight gradient needs
         double peak = 0;
         for (const Op &op : order) {
             whole += isForward(op.kind) - makesGradient(op.kind);
@@ -171,8 +195,8 @@ Expected<void> checkChunks(const ScheduleTraits &schedule, int chunks)
     if (rule.accepts(chunks))
         return {};
     return std::unexpected(badValue("parallelism.virtual_pipeline",
-                                    "is " + std::to_string(chunks) + " under " + toString(schedule.kind) + ", " + rule.why,
-                                    rule.right ? rule.right : nearest(rule, chunks, 1)));
+        "is " + std::to_string(chunks) + " under " + toString(schedule.kind) + ", " + rule.why,
+        rule.right ? rule.right : nearest(rule, chunks, 1)));
 }
 
 Expected<void> schedules::checkInFlight(const ScheduleTraits &schedule, const ScheduleShape &shape)
@@ -183,10 +207,10 @@ Expected<void> schedules::checkInFlight(const ScheduleTraits &schedule, const Sc
     for (std::size_t i = 0; i < needed.size(); ++i)
         if (shape.inFlightLimit[i] < needed[i])
             return std::unexpected(badValue("schedule",
-                                            std::string(toString(schedule.kind)) + " keeps " + std::to_string(needed[i])
-                                                + " micro-batches in flight on stage " + std::to_string(i + 1) + ", which has room for "
-                                                + std::to_string(shape.inFlightLimit[i]),
-                                            "1f1b, which waits where room is short, or fewer micro-batches"));
+                std::string(toString(schedule.kind)) + " keeps " + std::to_string(needed[i])
+                    + " micro-batches in flight on stage " + std::to_string(i + 1) + ", which has room for "
+                    + std::to_string(shape.inFlightLimit[i]),
+                "1f1b, which waits where room is short, or fewer micro-batches"));
     return {};
 }
 

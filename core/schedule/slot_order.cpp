@@ -34,14 +34,19 @@ bool isBefore(int age, const Stage &stage, int otherAge, const Stage &other)
 class Slots {
 public:
     Slots(Program &program, const std::vector<SlotChain> &chains, int forwardsInSlot)
-        : m_program(program), m_stages(static_cast<std::size_t>(program.virtualStages())), m_forwardsInSlot(forwardsInSlot)
+        : m_program(program)
+        , m_stages(static_cast<std::size_t>(program.virtualStages()))
+        , m_forwardsInSlot(forwardsInSlot)
     {
         for (const SlotChain &chain : chains) {
             const int length = static_cast<int>(chain.room.size());
             for (int i = 0; i < length; ++i) {
                 Stage &stage = at(chain.firstStage + i);
-                stage = {.chunk = program.chunkOf(chain.firstStage + i), .position = i, .firstMicroBatch = chain.firstMicroBatch,
-                         .room = chain.room[static_cast<std::size_t>(i)], .isLast = i + 1 == length};
+                stage = { .chunk = program.chunkOf(chain.firstStage + i),
+                    .position = i,
+                    .firstMicroBatch = chain.firstMicroBatch,
+                    .room = chain.room[static_cast<std::size_t>(i)],
+                    .isLast = i + 1 == length };
             }
             at(chain.firstStage).forwardsReady = chain.microBatches;
             m_left += 2 * static_cast<std::int64_t>(length) * chain.microBatches;
@@ -51,12 +56,15 @@ public:
 
     void run()
     {
-        struct Pick { int stage = -1; bool isBackward = false; };
+        struct Pick {
+            int stage = -1;
+            bool isBackward = false;
+        };
         std::vector<Pick> picks(m_program.order.size());
         while (m_left > 0) {
             for (std::size_t d = 0; d < picks.size(); ++d) {
                 const int backward = oldest(static_cast<int>(d), true);
-                picks[d] = backward >= 0 ? Pick{backward, true} : Pick{oldest(static_cast<int>(d), false), false};
+                picks[d] = backward >= 0 ? Pick { backward, true } : Pick { oldest(static_cast<int>(d), false), false };
             }
             for (std::size_t d = 0; d < picks.size(); ++d)
                 if (picks[d].stage >= 0) {
@@ -112,9 +120,13 @@ private:
 class Walk {
 public:
     Walk(const Program &program, const ScheduleTimes &times)
-        : m_program(program), m_times(times), m_freeAt(program.order.size()), m_next(program.order.size())
+        : m_program(program)
+        , m_times(times)
+        , m_freeAt(program.order.size())
+        , m_next(program.order.size())
     {
-        const auto cells = static_cast<std::size_t>(program.virtualStages()) * static_cast<std::size_t>(program.shape.microBatches);
+        const auto cells =
+            static_cast<std::size_t>(program.virtualStages()) * static_cast<std::size_t>(program.shape.microBatches);
         for (auto &ends : m_ends)
             ends.assign(cells, kUnknown);
     }
@@ -140,7 +152,9 @@ private:
 
     std::int64_t &end(bool isBackward, int q, int k)
     {
-        return m_ends[isBackward ? 1 : 0][static_cast<std::size_t>(q) * static_cast<std::size_t>(m_program.shape.microBatches) + static_cast<std::size_t>(k)];
+        return m_ends[isBackward ? 1 : 0]
+                     [static_cast<std::size_t>(q) * static_cast<std::size_t>(m_program.shape.microBatches)
+                         + static_cast<std::size_t>(k)];
     }
 
     /// Arrival of what virtual stage `from` has made for its neighbour `to`; kUnknown where it has not.
@@ -148,7 +162,8 @@ private:
     {
         const std::int64_t made = end(isBackward, from, k);
         const bool crosses = m_program.deviceOf(from) != m_program.deviceOf(to);
-        return made == kUnknown || !crosses ? made : made + m_times.boundaries[static_cast<std::size_t>(std::min(from, to))];
+        return made == kUnknown || !crosses ? made
+                                            : made + m_times.boundaries[static_cast<std::size_t>(std::min(from, to))];
     }
 
     bool run(std::size_t d, const Op &op)
@@ -170,7 +185,7 @@ private:
 
     const Program &m_program;
     const ScheduleTimes &m_times;
-    std::vector<std::int64_t> m_ends[2];   // of forwards and backwards, [virtual stage * micro-batches + micro-batch]
+    std::vector<std::int64_t> m_ends[2]; // of forwards and backwards, [virtual stage * micro-batches + micro-batch]
     std::vector<std::int64_t> m_freeAt;
     std::vector<std::size_t> m_next;
 };

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// V-Half and V-Min: two chunks per device in V placement with about half and a third of 1F1B's activations (Qi et al. 2024,
-// "Pipeline Parallelism with Controllable Memory", arXiv 2405.15362). A building block says when the two forwards and the
-// two input gradients of a micro-batch run on each device, in units of equal operations; repeated every six units it is
-// the steady state, its lifespans are the memory. Here the block gives the order and the limit on memory; weight
-// gradients, and operations that may go before one that waits, are then laid by the times.
+// V-Half and V-Min: two chunks per device in V placement with about half and a third of 1F1B's activations (Qi et al.
+// 2024, "Pipeline Parallelism with Controllable Memory", arXiv 2405.15362). A building block says when the two forwards
+// and the two input gradients of a micro-batch run on each device, in units of equal operations; repeated every six
+// units it is the steady state, its lifespans are the memory. Here the block gives the order and the limit on memory;
+// weight gradients, and operations that may go before one that waits, are then laid by the times.
 #include "core/schedule/generators.h"
 #include "core/schedule/list_board.h"
 
@@ -13,30 +13,34 @@ namespace trainyard::schedules {
 
 namespace {
 
-struct Step { OpKind kind; int chunk; };
+struct Step {
+    OpKind kind;
+    int chunk;
+};
 
-constexpr Step kSteps[] = {{OpKind::Forward, 0}, {OpKind::Forward, 1}, {OpKind::InputGrad, 1}, {OpKind::InputGrad, 0}};
+constexpr Step kSteps[] = { { OpKind::Forward, 0 }, { OpKind::Forward, 1 }, { OpKind::InputGrad, 1 },
+    { OpKind::InputGrad, 0 } };
 
-using Block = std::array<int, std::size(kSteps)>;   // units from a micro-batch's start to each of its steps on one device
+using Block = std::array<int, std::size(kSteps)>; // units from a micro-batch's start to each of its steps on one device
 
 /// There and back twice, two units a device on one leg and one on the other. The delay at the turn keeps steps of
 /// different micro-batches out of each other's units.
 Block halfBlock(int p, int i)
 {
     const int turn = p % 2 == 0 ? 3 : 0;
-    return {2 * i, 3 * p - 2 - i, 3 * p - 1 + turn + 2 * i, 6 * p - 2 + turn - i};
+    return { 2 * i, 3 * p - 2 - i, 3 * p - 1 + turn + 2 * i, 6 * p - 2 + turn - i };
 }
 
 /// One unit a device on every leg: nothing lives longer than the way takes.
 Block minBlock(int p, int i)
 {
     const int turn = p % 3 == 0 ? 2 : 0;
-    return {i, 2 * p - 1 - i, 2 * p + turn + i, 4 * p - 1 + turn - i};
+    return { i, 2 * p - 1 - i, 2 * p + turn + i, 4 * p - 1 + turn - i };
 }
 
 struct Order {
-    std::vector<std::vector<Step>> steps;   // per device
-    int chunks = 0;                         // most in flight on any, weight gradients going into free units
+    std::vector<std::vector<Step>> steps; // per device
+    int chunks = 0; // most in flight on any, weight gradients going into free units
 };
 
 Order repeat(const ScheduleShape &shape, Block (*block)(int, int))
@@ -68,16 +72,21 @@ Order repeat(const ScheduleShape &shape, Block (*block)(int, int))
 }
 
 struct Choices {
-    bool fillsSmallGaps;    // a weight gradient also where it is longer than the gap
-    bool endsFreely;        // after a device's last forward, gradients in the order in which they come
-    bool looksAhead;        // where the next step waits, a later one that can run and leaves it the memory
+    bool fillsSmallGaps; // a weight gradient also where it is longer than the gap
+    bool endsFreely; // after a device's last forward, gradients in the order in which they come
+    bool looksAhead; // where the next step waits, a later one that can run and leaves it the memory
 };
 
 class GuidedList {
 public:
     GuidedList(const ScheduleShape &shape, const ScheduleTimes &times, const Order &order, Choices choices)
-        : m_board(shape, ChunkPlacement::V, times), m_starts(shape.devices), m_steps(order.steps), m_chunks(order.chunks), m_choices(choices),
-          m_next(order.steps.size()), m_forwardsLeft(order.steps.size(), 2 * shape.microBatches)
+        : m_board(shape, ChunkPlacement::V, times)
+        , m_starts(shape.devices)
+        , m_steps(order.steps)
+        , m_chunks(order.chunks)
+        , m_choices(choices)
+        , m_next(order.steps.size())
+        , m_forwardsLeft(order.steps.size(), 2 * shape.microBatches)
     {
         for (int i = 0; i < devices(); ++i)
             choose(i);
@@ -85,13 +94,17 @@ public:
 
     Program make()
     {
-        while (layEarliest()) {}
+        while (layEarliest()) { }
         m_board.layPendingWeightGrads();
         return m_board.program();
     }
 
 private:
-    struct Candidate { std::int64_t arrival = ListBoard::kUnknown; Step step{}; std::size_t place = 0; };
+    struct Candidate {
+        std::int64_t arrival = ListBoard::kUnknown;
+        Step step {};
+        std::size_t place = 0;
+    };
 
     [[nodiscard]] int devices() const { return static_cast<int>(m_steps.size()); }
 
@@ -111,7 +124,7 @@ private:
             return;
         // Steps are kept last first, so that the next ones are taken from the end.
         const std::size_t next = steps.size() - 1;
-        chosen = {m_board.arrival(steps[next].kind, i, steps[next].chunk), steps[next], next};
+        chosen = { m_board.arrival(steps[next].kind, i, steps[next].chunk), steps[next], next };
         if (chosen.arrival <= m_board.freeAt(i))
             return;
         const bool isAtEnd = m_forwardsLeft[static_cast<std::size_t>(i)] == 0;
@@ -122,8 +135,8 @@ private:
     void lookAhead(int i, Candidate &chosen) const
     {
         const std::vector<Step> &steps = m_steps[static_cast<std::size_t>(i)];
-        int inFlight = 0;   // before each step, its input gradient to come
-        for (const int chunk : {0, 1})
+        int inFlight = 0; // before each step, its input gradient to come
+        for (const int chunk : { 0, 1 })
             inFlight += m_board.done(OpKind::Forward, i, chunk) - m_board.done(OpKind::InputGrad, i, chunk);
         int most = inFlight;
         bool seen[2][2] = {};
@@ -134,7 +147,7 @@ private:
             bool &isKnown = seen[isForward][step.chunk];
             if (!isKnown && (!isForward || most < m_chunks)) {
                 if (const std::int64_t arrival = m_board.arrival(step.kind, i, step.chunk); arrival < chosen.arrival)
-                    chosen = {arrival, step, place};
+                    chosen = { arrival, step, place };
             }
             isKnown = true;
             if (seen[0][0] && seen[0][1] && seen[1][0] && seen[1][1])
@@ -159,7 +172,7 @@ private:
         if (m_board.freeAt(device) <= start)
             lay(device, next);
         else
-            choose(device);   // the weight gradients ran into the step's time: another device may come first now
+            choose(device); // the weight gradients ran into the step's time: another device may come first now
         return true;
     }
 
@@ -170,22 +183,21 @@ private:
         m_forwardsLeft[static_cast<std::size_t>(device)] -= next.step.kind == OpKind::Forward;
         m_board.lay(next.step.kind, device, next.step.chunk);
         for (int i = std::max(0, device - 1); i <= std::min(devices() - 1, device + 1); ++i)
-            choose(i);   // these may have got an input
+            choose(i); // these may have got an input
     }
 
-    static constexpr std::size_t kLookAhead = 256;   // farther steps seldom have their input
+    static constexpr std::size_t kLookAhead = 256; // farther steps seldom have their input
 
     ListBoard m_board;
     StartQueue m_starts;
-    std::vector<std::vector<Step>> m_steps;   // per device, last first
+    std::vector<std::vector<Step>> m_steps; // per device, last first
     int m_chunks;
     Choices m_choices;
     std::vector<Candidate> m_next;
     std::vector<int> m_forwardsLeft;
 };
 
-template <Block (*block)(int, int)>
-void lay(Program &program, const ScheduleTimes &times)
+template <Block (*block)(int, int)> void lay(Program &program, const ScheduleTimes &times)
 {
     const ScheduleShape shape = program.shape;
     Order order = repeat(shape, block);
@@ -194,19 +206,18 @@ void lay(Program &program, const ScheduleTimes &times)
     const ScheduleTimes rounded = roundedTimes(shape, times);
     BestProgram best(shape, times);
     for (int i = 0, tries = choicesToTry(shape, 8); i < tries; ++i)
-        best.offer(GuidedList(shape, rounded, order, {(i & 4) != 0, (i & 2) == 0, (i & 1) != 0}).make());
+        best.offer(GuidedList(shape, rounded, order, { (i & 4) != 0, (i & 2) == 0, (i & 1) != 0 }).make());
     program = best.take();
 }
 
-template <Block (*block)(int, int)>
-std::vector<int> inFlight(const ScheduleShape &shape)
+template <Block (*block)(int, int)> std::vector<int> inFlight(const ScheduleShape &shape)
 {
     return std::vector<int>(std::size_t(shape.devices), (repeat(shape, block).chunks + 1) / 2);
 }
 
 } // namespace
 
-constinit const ScheduleTraits vHalf{
+constinit const ScheduleTraits vHalf {
     .kind = ScheduleKind::VHalf,
     .label = "V-Half",
     .text = "like zb-v with less memory and more waiting",
@@ -218,7 +229,7 @@ constinit const ScheduleTraits vHalf{
     .splitsBackward = true,
 };
 
-constinit const ScheduleTraits vMin{
+constinit const ScheduleTraits vMin {
     .kind = ScheduleKind::VMin,
     .label = "V-Min",
     .text = "like v-half, more so",

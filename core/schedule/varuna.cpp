@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Varuna (Athlur et al. 2022, EuroSys): an order made beforehand as if there were no network, in slots of one forward =
 // one recomputation = half a backward: backward before recomputation before forward, and a stage may recompute from the
-// moment that the next stage's backward is half done. While a stage then waits for a gradient, the next forward takes the
-// place of what waits (OrderRule::OpportunisticForward). The last stage recomputes nothing.
+// moment that the next stage's backward is half done. While a stage then waits for a gradient, the next forward takes
+// the place of what waits (OrderRule::OpportunisticForward). The last stage recomputes nothing.
 #include "core/schedule/generators.h"
 
 namespace trainyard::schedules {
@@ -13,20 +13,24 @@ constexpr int kNever = -1;
 
 /// Micro-batches pass each stage in their order; the vectors hold slots, per micro-batch.
 struct Stage {
-    std::vector<int> input, gradient, release;     // when it is there; when recomputation may begin
+    std::vector<int> input, gradient, release; // when it is there; when recomputation may begin
     int forwards = 0, recomputed = 0, backwards = 0;
     int recomputedAt = 0, free = 0;
 };
 
 bool isReady(const std::vector<int> &at, int microBatch, int slot)
 {
-    const int when = static_cast<std::size_t>(microBatch) < at.size() ? at[static_cast<std::size_t>(microBatch)] : kNever;
+    const int when =
+        static_cast<std::size_t>(microBatch) < at.size() ? at[static_cast<std::size_t>(microBatch)] : kNever;
     return when != kNever && when <= slot;
 }
 
 class OrderFile {
 public:
-    OrderFile(Program &program) : m_order(program.order), m_microBatches(program.shape.microBatches), m_stages(static_cast<std::size_t>(program.shape.devices))
+    OrderFile(Program &program)
+        : m_order(program.order)
+        , m_microBatches(program.shape.microBatches)
+        , m_stages(static_cast<std::size_t>(program.shape.devices))
     {
         m_order.resize(m_stages.size());
         m_stages.front().input.assign(static_cast<std::size_t>(m_microBatches), 0);
@@ -37,7 +41,8 @@ public:
         std::size_t open = m_stages.size();
         for (int slot = 0; open > 0; ++slot)
             for (std::size_t i = 0; i < m_stages.size(); ++i)
-                if (m_stages[i].free <= slot && m_stages[i].backwards < m_microBatches && step(i, slot) && m_stages[i].backwards == m_microBatches)
+                if (m_stages[i].free <= slot && m_stages[i].backwards < m_microBatches && step(i, slot)
+                    && m_stages[i].backwards == m_microBatches)
                     --open;
     }
 
@@ -58,7 +63,7 @@ private:
             return true;
         }
         if (!isLast && isReady(stage.release, stage.recomputed, slot)) {
-            ++stage.recomputed;   // runs with its backward, which follows
+            ++stage.recomputed; // runs with its backward, which follows
             stage.recomputedAt = stage.free = slot + 1;
             return true;
         }
@@ -90,7 +95,7 @@ void lay(Program &program)
 
 } // namespace
 
-constinit const ScheduleTraits varuna{
+constinit const ScheduleTraits varuna {
     .kind = ScheduleKind::Varuna,
     .label = "Varuna",
     .text = "an order made beforehand; while a backward waits for its gradient, the next forward goes",

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// ZB-1p, ZB-2p and anything between: the automatic zero-bubble schedule for a limit on the micro-batches in flight (Qi et
-// al. 2023, arXiv 2401.10241, §4, and the heuristic that its authors published). As many forwards as fit before the
-// first gradient arrives, then forward and input gradient by turns, with weight gradients in the gaps and where memory is
-// short. Three choices that no rule settles are all tried, and ZB-H1 and ZB-H2 with them where they fit.
+// ZB-1p, ZB-2p and anything between: the automatic zero-bubble schedule for a limit on the micro-batches in flight (Qi
+// et al. 2023, arXiv 2401.10241, §4, and the heuristic that its authors published). As many forwards as fit before the
+// first gradient arrives, then forward and input gradient by turns, with weight gradients in the gaps and where memory
+// is short. Three choices that no rule settles are all tried, and ZB-H1 and ZB-H2 with them where they fit.
 #include "core/schedule/generators.h"
 #include "core/schedule/list_board.h"
 
@@ -13,15 +13,18 @@ namespace trainyard::schedules {
 namespace {
 
 struct Choices {
-    bool bubbleBeforeFirstGradient;   // a warm-up forward may end after the first gradient has arrived
-    bool gradientFirst;               // leave a forward out where it would delay the next input gradient
-    bool fillsSmallGaps;              // a weight gradient also where waiting would not lengthen the longest wait
+    bool bubbleBeforeFirstGradient; // a warm-up forward may end after the first gradient has arrived
+    bool gradientFirst; // leave a forward out where it would delay the next input gradient
+    bool fillsSmallGaps; // a weight gradient also where waiting would not lengthen the longest wait
 };
 
 class AutoSchedule {
 public:
     AutoSchedule(const ScheduleShape &shape, const ScheduleTimes &times, Choices choices)
-        : m_shape(shape), m_choices(choices), m_board(shape, ChunkPlacement::Loop, times), m_wanted(shape.inFlightLimit.size())
+        : m_shape(shape)
+        , m_choices(choices)
+        , m_board(shape, ChunkPlacement::Loop, times)
+        , m_wanted(shape.inFlightLimit.size())
     {
     }
 
@@ -38,7 +41,10 @@ public:
 
 private:
     /// More room than for every micro-batch is none: limits may be stated in thousands of millions.
-    [[nodiscard]] int limit(int i) const { return ListBoard::kChunk * std::min(m_shape.microBatches, m_shape.inFlightLimit[static_cast<std::size_t>(i)]); }
+    [[nodiscard]] int limit(int i) const
+    {
+        return ListBoard::kChunk * std::min(m_shape.microBatches, m_shape.inFlightLimit[static_cast<std::size_t>(i)]);
+    }
     int &wanted(int i) { return m_wanted[static_cast<std::size_t>(i)]; }
     [[nodiscard]] int inputGrads(int i) const { return m_board.done(OpKind::InputGrad, i); }
     [[nodiscard]] int forwards(int i) const { return m_board.done(OpKind::Forward, i); }
@@ -55,7 +61,7 @@ private:
             std::int64_t busyUntil = m_board.freeAt(i);
             wanted(i) = 0;
             while (i < p - 1 && 1 + wanted(i) < std::min(m, m_shape.inFlightLimit[static_cast<std::size_t>(i)])
-                   && (m_choices.bubbleBeforeFirstGradient ? busyUntil + length <= arrival : busyUntil < arrival)) {
+                && (m_choices.bubbleBeforeFirstGradient ? busyUntil + length <= arrival : busyUntil < arrival)) {
                 busyUntil += length;
                 ++wanted(i);
             }
@@ -82,8 +88,10 @@ private:
             + m_board.duration(OpKind::InputGrad, i + 1) + m_board.boundaryBefore(i + 1);
         if (now >= gradient)
             return true;
-        const std::int64_t room = m_board.held(i) + ListBoard::kChunk > limit(i) ? m_board.duration(OpKind::WeightGrad, i) : 0;
-        return now + m_board.duration(OpKind::Forward, i) + room > gradient && gradient - now <= m_board.worstIdle() - m_board.idle(i);
+        const std::int64_t room =
+            m_board.held(i) + ListBoard::kChunk > limit(i) ? m_board.duration(OpKind::WeightGrad, i) : 0;
+        return now + m_board.duration(OpKind::Forward, i) + room > gradient
+            && gradient - now <= m_board.worstIdle() - m_board.idle(i);
     }
 
     void layForwards()
@@ -95,7 +103,8 @@ private:
             wanted(i) = m_board.hasMore(OpKind::Forward, i + 1) ? std::min(wanted(i), wanted(i + 1)) : wanted(i);
         for (int i = 0; i < p; ++i) {
             const bool isNeeded = forwards(i) <= inputGrads(i) && m_board.hasMore(OpKind::Forward, i);
-            if ((wanted(i) || isNeeded) && m_board.makeRoom(i, limit(i)) && m_board.arrival(OpKind::Forward, i) < ListBoard::kUnknown) {
+            if ((wanted(i) || isNeeded) && m_board.makeRoom(i, limit(i))
+                && m_board.arrival(OpKind::Forward, i) < ListBoard::kUnknown) {
                 fillGap(i, m_board.arrival(OpKind::Forward, i));
                 m_board.lay(OpKind::Forward, i);
             }
@@ -121,7 +130,8 @@ private:
     {
         m_board.fillWith(i, arrival);
         const std::int64_t wait = arrival - m_board.freeAt(i);
-        if (wait > 0 && m_board.hasPendingWeightGrad(i) && (m_choices.fillsSmallGaps || wait > m_board.worstIdle() - m_board.idle(i)))
+        if (wait > 0 && m_board.hasPendingWeightGrad(i)
+            && (m_choices.fillsSmallGaps || wait > m_board.worstIdle() - m_board.idle(i)))
             m_board.layWeightGrad(i);
     }
 
@@ -140,14 +150,14 @@ void lay(Program &program, const ScheduleTimes &times)
     BestProgram best(shape, times);
     const ScheduleTimes rounded = roundedTimes(shape, times);
     for (int i = 0, tries = choicesToTry(shape, 8); i < tries; ++i) {
-        Program tried = AutoSchedule(limited, rounded, {(i & 4) == 0, (i & 2) == 0, (i & 1) == 0}).make();
+        Program tried = AutoSchedule(limited, rounded, { (i & 4) == 0, (i & 2) == 0, (i & 1) == 0 }).make();
         tried.shape = shape;
         best.offer(std::move(tried));
     }
-    for (const ScheduleTraits *hand : {&zbH1, &zbH2}) {
+    for (const ScheduleTraits *hand : { &zbH1, &zbH2 }) {
         if (!checkInFlight(*hand, limited))
             continue;
-        Program made{shape, hand->placement, {}};
+        Program made { shape, hand->placement, {} };
         hand->lay(made);
         best.offer(std::move(made));
     }
@@ -156,7 +166,7 @@ void lay(Program &program, const ScheduleTimes &times)
 
 } // namespace
 
-constinit const ScheduleTraits zbAuto{
+constinit const ScheduleTraits zbAuto {
     .kind = ScheduleKind::ZbAuto,
     .label = "ZB automatic",
     .text = "split backward, laid by the times of the stages within the memory of the GPUs",

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// ZB-H1 and ZB-H2, the hand-made zero-bubble schedules (Qi et al. 2023, arXiv 2401.10241, §3): 1F1B with the backward split,
-// where stage i lets its weight gradients lag h * i behind its input gradients and warms up with h(p - 1 - i) forwards.
-// h = 1 needs the memory of 1F1B's first stage everywhere, h = 2 nearly twice that and leaves no bubble where F = B = W.
+// ZB-H1 and ZB-H2, the hand-made zero-bubble schedules (Qi et al. 2023, arXiv 2401.10241, §3): 1F1B with the backward
+// split, where stage i lets its weight gradients lag h * i behind its input gradients and warms up with h(p - 1 - i)
+// forwards. h = 1 needs the memory of 1F1B's first stage everywhere, h = 2 nearly twice that and leaves no bubble where
+// F = B = W.
 #include "core/schedule/generators.h"
 
 #include <algorithm>
@@ -29,26 +30,26 @@ std::vector<Op> stageOrder(int microBatches, int warmUp, int lag)
     return order;
 }
 
-template <int h>
-void lay(Program &program)
+template <int h> void lay(Program &program)
 {
     const ScheduleShape &shape = program.shape;
     for (int i = 0; i < shape.devices; ++i)
-        program.order.push_back(stageOrder(shape.microBatches, std::min(h * (shape.devices - 1 - i), shape.microBatches), h * i));
+        program.order.push_back(
+            stageOrder(shape.microBatches, std::min(h * (shape.devices - 1 - i), shape.microBatches), h * i));
 }
 
-template <int h>
-std::vector<int> inFlight(const ScheduleShape &shape)
+template <int h> std::vector<int> inFlight(const ScheduleShape &shape)
 {
     std::vector<int> needed;
     for (int i = 0; i < shape.devices; ++i)
-        needed.push_back(std::min(std::min(h * (shape.devices - 1 - i), shape.microBatches) + h * i + 1, shape.microBatches));
+        needed.push_back(
+            std::min(std::min(h * (shape.devices - 1 - i), shape.microBatches) + h * i + 1, shape.microBatches));
     return needed;
 }
 
 } // namespace
 
-constinit const ScheduleTraits zbH1{
+constinit const ScheduleTraits zbH1 {
     .kind = ScheduleKind::ZbH1,
     .label = "ZB-H1",
     .text = "backward split into dgrad and wgrad, by hand",
@@ -60,7 +61,7 @@ constinit const ScheduleTraits zbH1{
     .holdsStagesBehind = true,
 };
 
-constinit const ScheduleTraits zbH2{
+constinit const ScheduleTraits zbH2 {
     .kind = ScheduleKind::ZbH2,
     .label = "ZB-H2",
     .text = "the same, with more micro-batches in flight and no wait at equal times",

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// ZB-V: two chunks per device in V placement, the activations of 1F1B's first stage on every device (Qi et al. 2023, arXiv
-// 2401.10241, §6). The list scheduler follows the routine that the authors published with their implementation (BSD-style
-// licence), written anew here: rounds of one input gradient and one forward a device, weight gradients in the gaps, and a
-// second pass that lets a device wait where another one waits longer anyway.
+// ZB-V: two chunks per device in V placement, the activations of 1F1B's first stage on every device (Qi et al. 2023,
+// arXiv 2401.10241, §6). The list scheduler follows the routine that the authors published with their implementation
+// (BSD-style licence), written anew here: rounds of one input gradient and one forward a device, weight gradients in
+// the gaps, and a second pass that lets a device wait where another one waits longer anyway.
 #include "core/schedule/generators.h"
 #include "core/schedule/list_board.h"
 
@@ -13,13 +13,20 @@ namespace trainyard::schedules {
 
 namespace {
 
-struct Choices { bool fillsBeforeForward, fillsBeforeSecondGradient; };   // with a weight gradient that is longer than the gap
+struct Choices {
+    bool fillsBeforeForward, fillsBeforeSecondGradient;
+}; // with a weight gradient that is longer than the gap
 
 class VSchedule {
 public:
-    VSchedule(const ScheduleShape &shape, const ScheduleTimes &times, Choices choices, const std::vector<std::int64_t> &allowance)
-        : m_devices(shape.devices), m_microBatches(shape.microBatches), m_choices(choices), m_allowance(allowance),
-          m_longestAllowance(allowance.empty() ? 0 : std::ranges::max(allowance)), m_board(shape, ChunkPlacement::V, times)
+    VSchedule(const ScheduleShape &shape, const ScheduleTimes &times, Choices choices,
+        const std::vector<std::int64_t> &allowance)
+        : m_devices(shape.devices)
+        , m_microBatches(shape.microBatches)
+        , m_choices(choices)
+        , m_allowance(allowance)
+        , m_longestAllowance(allowance.empty() ? 0 : std::ranges::max(allowance))
+        , m_board(shape, ChunkPlacement::V, times)
     {
     }
 
@@ -49,7 +56,10 @@ public:
 private:
     [[nodiscard]] int forwards(int i, int chunk) const { return m_board.done(OpKind::Forward, i, chunk); }
     [[nodiscard]] int forwards(int i) const { return forwards(i, 0) + forwards(i, 1); }
-    [[nodiscard]] bool fits(int i, int moreForwards) const { return m_board.held(i) + moreForwards * ListBoard::kChunk <= limit(); }
+    [[nodiscard]] bool fits(int i, int moreForwards) const
+    {
+        return m_board.held(i) + moreForwards * ListBoard::kChunk <= limit();
+    }
     [[nodiscard]] int limit() const { return 2 * m_devices * ListBoard::kChunk; }
 
     bool tryLay(OpKind kind, int i, int chunk)
@@ -68,7 +78,8 @@ private:
             m_board.lay(OpKind::Forward, i, 0);
         for (int i = last; i >= 0; --i) {
             while (i < last && fits(i, 2 * (i + 1)) && forwards(i, 0) < m_microBatches
-                   && m_board.freeAt(i) + m_board.duration(OpKind::Forward, i, 0) <= m_board.arrival(OpKind::Forward, i, 1))
+                && m_board.freeAt(i) + m_board.duration(OpKind::Forward, i, 0)
+                    <= m_board.arrival(OpKind::Forward, i, 1))
                 for (int j = 0; j <= i; ++j)
                     m_board.lay(OpKind::Forward, j, 0);
             m_board.lay(OpKind::Forward, i, 1);
@@ -143,7 +154,8 @@ private:
     void fillGap(int i, std::int64_t arrival, bool alsoLonger)
     {
         m_board.fillWith(i, arrival);
-        if (alsoLonger && m_board.hasPendingWeightGrad(i) && arrival - m_board.freeAt(i) > longestWait(i) - m_board.idle(i))
+        if (alsoLonger && m_board.hasPendingWeightGrad(i)
+            && arrival - m_board.freeAt(i) > longestWait(i) - m_board.idle(i))
             m_board.layWeightGrad(i);
     }
 
@@ -156,7 +168,7 @@ private:
 
     int m_devices, m_microBatches;
     Choices m_choices;
-    const std::vector<std::int64_t> &m_allowance;   // what each device waited in the pass before; empty in the first
+    const std::vector<std::int64_t> &m_allowance; // what each device waited in the pass before; empty in the first
     std::int64_t m_longestAllowance;
     ListBoard m_board;
 };
@@ -164,7 +176,7 @@ private:
 void offerPasses(BestProgram &best, const ScheduleShape &shape, const ScheduleTimes &times, Choices choices)
 {
     std::vector<std::int64_t> allowance;
-    for (std::int64_t worst = ListBoard::kUnknown;;) {   // as long as a pass is better than the one before
+    for (std::int64_t worst = ListBoard::kUnknown;;) { // as long as a pass is better than the one before
         VSchedule pass(shape, times, choices, allowance);
         auto program = pass.make();
         if (!program || pass.worstIdle() >= worst)
@@ -185,13 +197,13 @@ void lay(Program &program, const ScheduleTimes &times)
     BestProgram best(shape, times);
     best.offer(std::move(program));
     for (int i = 0, tries = choicesToTry(shape, 4); i < tries; ++i)
-        offerPasses(best, shape, rounded, {(i & 1) == 0, (i & 2) == 0});
+        offerPasses(best, shape, rounded, { (i & 1) == 0, (i & 2) == 0 });
     program = best.take();
 }
 
 } // namespace
 
-constinit const ScheduleTraits zbV{
+constinit const ScheduleTraits zbV {
     .kind = ScheduleKind::ZbV,
     .label = "ZB-V",
     .text = "split backward, two chunks per stage that turn back at the last one",

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// ZB-V by hand (Qi et al. 2023, arXiv 2401.10241, §6 and Figure 8): without a bubble where F = B = W, and the order where
-// nothing is known of the times. The warm-up and the steady state are fixed; at the end the gradient that is ready first
-// goes first and weight gradients fill what is left.
+// ZB-V by hand (Qi et al. 2023, arXiv 2401.10241, §6 and Figure 8): without a bubble where F = B = W, and the order
+// where nothing is known of the times. The warm-up and the steady state are fixed; at the end the gradient that is
+// ready first goes first and weight gradients fill what is left.
 #include "core/schedule/generators.h"
 #include "core/schedule/list_board.h"
 
@@ -11,22 +11,25 @@ namespace trainyard::schedules {
 
 namespace {
 
-struct Step { OpKind kind; int chunk; };
+struct Step {
+    OpKind kind;
+    int chunk;
+};
 
 /// Everything on a device up to its last forward.
 std::vector<Step> firstPart(int device, int devices, int microBatches)
 {
     std::vector<Step> steps;
-    int left[2] = {microBatches, microBatches};   // forwards of each chunk
+    int left[2] = { microBatches, microBatches }; // forwards of each chunk
     const auto forwardOf = [&](int chunk) {
         if (left[chunk] > 0) {
             --left[chunk];
-            steps.push_back({OpKind::Forward, chunk});
+            steps.push_back({ OpKind::Forward, chunk });
         }
     };
     const auto backwardOf = [&](int chunk) {
-        steps.push_back({OpKind::InputGrad, chunk});
-        steps.push_back({OpKind::WeightGrad, chunk});
+        steps.push_back({ OpKind::InputGrad, chunk });
+        steps.push_back({ OpKind::WeightGrad, chunk });
     };
     for (int n = 2 * (devices - 1 - device) + 1; n > 0; --n)
         forwardOf(0);
@@ -48,8 +51,10 @@ std::vector<Step> firstPart(int device, int devices, int microBatches)
 class HandSchedule {
 public:
     HandSchedule(const ScheduleShape &shape, const ScheduleTimes &times)
-        : m_devices(shape.devices), m_board(shape, ChunkPlacement::V, times), m_starts(shape.devices),
-          m_next(static_cast<std::size_t>(shape.devices))
+        : m_devices(shape.devices)
+        , m_board(shape, ChunkPlacement::V, times)
+        , m_starts(shape.devices)
+        , m_next(static_cast<std::size_t>(shape.devices))
     {
         for (int i = 0; i < shape.devices; ++i)
             m_steps.push_back(firstPart(i, shape.devices, shape.microBatches));
@@ -59,23 +64,28 @@ public:
 
     Program make()
     {
-        while (layEarliest()) {}
+        while (layEarliest()) { }
         m_board.layPendingWeightGrads();
         return m_board.program();
     }
 
 private:
-    struct Candidate { std::int64_t arrival = ListBoard::kUnknown; Step step{}; };
+    struct Candidate {
+        std::int64_t arrival = ListBoard::kUnknown;
+        Step step {};
+    };
 
     Candidate nextOf(int i) const
     {
         const auto at = static_cast<std::size_t>(i);
         if (m_next[at] < m_steps[at].size()) {
             const Step step = m_steps[at][m_next[at]];
-            return {step.kind == OpKind::WeightGrad ? 0 : m_board.arrival(step.kind, i, step.chunk), step};
+            return { step.kind == OpKind::WeightGrad ? 0 : m_board.arrival(step.kind, i, step.chunk), step };
         }
-        const std::int64_t there = m_board.arrival(OpKind::InputGrad, i, 0), back = m_board.arrival(OpKind::InputGrad, i, 1);
-        return there <= back ? Candidate{there, {OpKind::InputGrad, 0}} : Candidate{back, {OpKind::InputGrad, 1}};
+        const std::int64_t there = m_board.arrival(OpKind::InputGrad, i, 0),
+                           back = m_board.arrival(OpKind::InputGrad, i, 1);
+        return there <= back ? Candidate { there, { OpKind::InputGrad, 0 } }
+                             : Candidate { back, { OpKind::InputGrad, 1 } };
     }
 
     /// Of all devices, so that nothing that could come before it is still unknown.
@@ -94,7 +104,7 @@ private:
         else
             m_board.lay(next.step.kind, device, next.step.chunk);
         for (int i = std::max(0, device - 1); i <= std::min(m_devices - 1, device + 1); ++i)
-            choose(i);   // these may have got an input
+            choose(i); // these may have got an input
         return true;
     }
 

@@ -14,22 +14,26 @@ namespace trainyard::selecting {
 [[nodiscard]] std::optional<int> askedCell(const Workload &workload, const SelectionOptions &options);
 
 /// A sequence takes no less, of placements that were not kept.
-struct LeftBound { double seconds = 0, usd = 0; };
-
-struct Candidates {
-    std::vector<SelectionOption> options;   // each with its bounds
-    std::vector<LeftBound> rest;            // of everything else
-    int looked = 0;                         // whose bounds were counted
+struct LeftBound {
+    double seconds = 0, usd = 0;
 };
 
-/// Every data-parallel degree, in one datacenter and, in whole cells, across; the placements of each that have the least bounds in
-/// time and in cost. Stopped, those of the degrees so far.
-[[nodiscard]] Candidates candidates(const Workload &workload, const Catalogue &catalogue, const SelectionOptions &options, const std::stop_token &stop);
+struct Candidates {
+    std::vector<SelectionOption> options; // each with its bounds
+    std::vector<LeftBound> rest; // of everything else
+    int looked = 0; // whose bounds were counted
+};
 
-/// What is worth simulating next, given what has been: nothing where whatever is left is outdone, in time and cost at once, by
-/// what was simulated. First the best of the closed form by either measure and with each datacenter, then the objective's
-/// order and the other one's in turns.
-[[nodiscard]] std::optional<std::size_t> nextToSimulate(const std::vector<SelectionOption> &options, std::size_t datacenters, SelectionObjective objective);
+/// Every data-parallel degree, in one datacenter and, in whole cells, across; the placements of each that have the
+/// least bounds in time and in cost. Stopped, those of the degrees so far.
+[[nodiscard]] Candidates candidates(
+    const Workload &workload, const Catalogue &catalogue, const SelectionOptions &options, const std::stop_token &stop);
+
+/// What is worth simulating next, given what has been: nothing where whatever is left is outdone, in time and cost at
+/// once, by what was simulated. First the best of the closed form by either measure and with each datacenter, then the
+/// objective's order and the other one's in turns.
+[[nodiscard]] std::optional<std::size_t> nextToSimulate(
+    const std::vector<SelectionOption> &options, std::size_t datacenters, SelectionObjective objective);
 
 /// Whether nothing that was not simulated, nor any of `rest`, can beat what was in time or in cost.
 [[nodiscard]] bool isProven(const std::vector<SelectionOption> &options, const std::vector<LeftBound> &rest);

@@ -17,7 +17,7 @@ namespace {
 
 using namespace selecting;
 
-const Error kCancelled{ErrorCode::Cancelled, {}, "cancelled", {}};
+const Error kCancelled { ErrorCode::Cancelled, {}, "cancelled", {} };
 
 double tokensOf(const Plan &plan)
 {
@@ -31,25 +31,34 @@ std::vector<DatacenterBlock> blocksOf(const Layout &layout)
         return blocks;
     for (const StageLocation &location : layout.classes.front().locations) {
         if (blocks.empty() || blocks.back().datacenter != location.datacenter)
-            blocks.push_back({location.datacenter, 0});
+            blocks.push_back({ location.datacenter, 0 });
         ++blocks.back().stages;
     }
     return blocks;
 }
 
-bool isAnswer(const SelectionOption &option) { return option.isSimulated && option.isFeasible; }
+bool isAnswer(const SelectionOption &option)
+{
+    return option.isSimulated && option.isFeasible;
+}
 
 /// Forwards and backwards of one pipeline.
 std::int64_t tasksOf(const Plan &plan)
 {
     const Degrees degrees = degreesOf(plan);
-    return std::int64_t(2) * degrees.pipeline * degrees.chunks * (totalMicroBatches(plan) / std::max(1, degrees.data.value_or(1)) + 1);
+    return std::int64_t(2) * degrees.pipeline * degrees.chunks
+        * (totalMicroBatches(plan) / std::max(1, degrees.data.value_or(1)) + 1);
 }
 
 class Selecting {
 public:
-    Selecting(Workload workload, const Catalogue &catalogue, EvaluationWorkspace &workspace, std::stop_token stop, const SelectionOptions &options)
-        : m_workload(std::move(workload)), m_catalogue(catalogue), m_workspace(workspace), m_stop(std::move(stop)), m_options(options)
+    Selecting(Workload workload, const Catalogue &catalogue, EvaluationWorkspace &workspace, std::stop_token stop,
+        const SelectionOptions &options)
+        : m_workload(std::move(workload))
+        , m_catalogue(catalogue)
+        , m_workspace(workspace)
+        , m_stop(std::move(stop))
+        , m_options(options)
     {
     }
 
@@ -67,13 +76,14 @@ public:
         m_result.looked = std::max(found.looked, m_result.screened);
         for (SelectionOption &option : screened) {
             if (m_stop.stop_requested())
-                return std::unexpected(Errors{kCancelled});
+                return std::unexpected(Errors { kCancelled });
             screen(option);
         }
         std::int64_t tasks = 0;
         while (m_result.simulated < m_options.mostSimulated || !std::ranges::any_of(screened, isAnswer)) {
             const auto next = nextToSimulate(screened, m_result.plan->cluster.datacenters.size(), m_options.objective);
-            if (!next || (tasks > m_options.mostTasks && std::ranges::any_of(screened, isAnswer)) || m_result.simulated >= 2 * m_options.mostSimulated)
+            if (!next || (tasks > m_options.mostTasks && std::ranges::any_of(screened, isAnswer))
+                || m_result.simulated >= 2 * m_options.mostSimulated)
                 break;
             ++m_result.simulated;
             tasks += tasksOf(*screened[*next].plan);
@@ -100,7 +110,7 @@ private:
             alone.bubbleFill.enabled = false;
             plan = std::make_shared<const Plan>(std::move(alone));
         }
-        return trainyard::run(std::move(plan), Depth::Score, {m_catalogue, m_workspace, m_stop});
+        return trainyard::run(std::move(plan), Depth::Score, { m_catalogue, m_workspace, m_stop });
     }
 
     ExpectedAll<void> addCurrent()
@@ -113,7 +123,7 @@ private:
             return std::unexpected(std::move(answer.error()));
         const Layout &layout = (*answer)->layout;
         if (layout.data == 0)
-            return {};                     // nothing is placed now; there may be options all the same
+            return {}; // nothing is placed now; there may be options all the same
         current.blocks = blocksOf(layout);
         fillPlaced(current, **answer);
         m_current = std::move(current);
@@ -141,7 +151,7 @@ private:
         const auto &classes = (*answer)->layout.classes;
         const auto siteOf = [](const PipelineClass &c) { return c.locations.front().datacenter; };
         if (std::ranges::all_of(classes, [&](const PipelineClass &c) { return siteOf(c) == siteOf(classes.front()); }))
-            return {};                     // all in one: an option like any other
+            return {}; // all in one: an option like any other
         fillPlaced(option, **answer);
         m_result.options.push_back(std::move(option));
         ++m_result.screened;
@@ -167,7 +177,7 @@ private:
     void screen(SelectionOption &option)
     {
         m_workload.setPlan(option.plan);
-        m_workload.layout = place(m_workload, PlacementMode::PipelineAcross);   // pinned
+        m_workload.layout = place(m_workload, PlacementMode::PipelineAcross); // pinned
         if (m_workload.layout.data == 0) {
             option.isFeasible = false;
             option.infeasibleBecause = m_workload.layout.unplaced;
@@ -179,7 +189,8 @@ private:
             option.bound = guess.bound;
             option.gpusUsed = m_workload.layout.gpusUsed;
             option.sequencesPerSecond = option.plan->workload.globalBatch / option.seconds;
-            option.usdPerIteration = usdPerHour(m_workload, m_workload.layout, 1) * option.seconds / 3600 + screenedEgress(option);
+            option.usdPerIteration =
+                usdPerHour(m_workload, m_workload.layout, 1) * option.seconds / 3600 + screenedEgress(option);
             option.usdPerMillionTokens = option.usdPerIteration / tokensOf(*option.plan) * 1e6;
         }
         m_workload.setPlan(m_result.plan);
@@ -203,7 +214,8 @@ private:
         double usd = 0;
         for (std::size_t i = 1; i < option.blocks.size(); ++i) {
             const std::string &from = plan.cluster.datacenters[std::size_t(option.blocks[i - 1].datacenter)].id;
-            const int link = plan.cluster.linkBetween(from, plan.cluster.datacenters[std::size_t(option.blocks[i].datacenter)].id);
+            const int link =
+                plan.cluster.linkBetween(from, plan.cluster.datacenters[std::size_t(option.blocks[i].datacenter)].id);
             const std::array<double, 2> price = egressUsdPerGb(plan, m_catalogue, link);
             const int out = plan.cluster.wanLinks[std::size_t(link)].between[0] == from ? 0 : 1;
             const double sent = totalMicroBatches(plan) * m_workload.boundaryParts() * activationBits(plan).share();
@@ -220,11 +232,12 @@ private:
         if (!answer && (m_stop.stop_requested() || answer.error().front().code == ErrorCode::Cancelled))
             return std::unexpected(std::move(answer.error()));
         option.isSimulated = true;
-        option.seconds = option.sequencesPerSecond = option.usdPerIteration = option.usdPerMillionTokens = 0;   // the closed form's
+        option.seconds = option.sequencesPerSecond = option.usdPerIteration = option.usdPerMillionTokens =
+            0; // the closed form's
         option.leftOut = leftOut(m_workload, option);
         if (answer) {
             fill(option, **answer);
-        } else {                           // a shape that this number of replicas does not allow
+        } else { // a shape that this number of replicas does not allow
             option.isFeasible = false;
             option.infeasibleBecause = answer.error().front().what;
         }
@@ -240,7 +253,8 @@ private:
             if (problem.severity == Severity::Blocking && option.infeasibleBecause.empty())
                 option.infeasibleBecause = problem.text;
         if (!evaluation.layout.classes.empty())
-            option.microBatches = std::ranges::max(evaluation.layout.classes, {}, &PipelineClass::microBatches).microBatches;
+            option.microBatches =
+                std::ranges::max(evaluation.layout.classes, {}, &PipelineClass::microBatches).microBatches;
         option.gpusUsed = evaluation.layout.gpusUsed;
         if (!metrics.iterationTime)
             return;
@@ -253,7 +267,9 @@ private:
             egress += (use.bytes[0] * price[0] + use.bytes[1] * price[1]) / 1e9;
         }
         option.egressUsdPerIteration = egress;
-        option.usdPerIteration = usdPerHour(m_workload, evaluation.layout, metrics.gpuUtilization.value_or(0)) * option.seconds / 3600 + egress;
+        option.usdPerIteration =
+            usdPerHour(m_workload, evaluation.layout, metrics.gpuUtilization.value_or(0)) * option.seconds / 3600
+            + egress;
         option.usdPerMillionTokens = option.usdPerIteration / tokensOf(*option.plan) * 1e6;
     }
 
@@ -296,8 +312,8 @@ std::string nothingToSelect(const Plan &plan)
 
 } // namespace
 
-ExpectedAll<Selection> selectDatacenters(const PlanPtr &plan, const Catalogue &catalogue, EvaluationWorkspace &workspace,
-                                         std::stop_token stop, SelectionOptions options)
+ExpectedAll<Selection> selectDatacenters(const PlanPtr &plan, const Catalogue &catalogue,
+    EvaluationWorkspace &workspace, std::stop_token stop, SelectionOptions options)
 {
     if (std::string why = nothingToSelect(*plan); !why.empty()) {
         Selection none;
@@ -318,7 +334,8 @@ std::string blocksText(const std::vector<DatacenterBlock> &blocks, const Cluster
         return "whole pipelines in each datacenter";
     std::string text;
     for (const DatacenterBlock &block : blocks)
-        text += (text.empty() ? "" : " → ") + cluster.datacenters[std::size_t(block.datacenter)].label() + " ×" + std::to_string(block.stages);
+        text += (text.empty() ? "" : " → ") + cluster.datacenters[std::size_t(block.datacenter)].label() + " ×"
+            + std::to_string(block.stages);
     return text;
 }
 

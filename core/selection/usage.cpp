@@ -12,7 +12,7 @@ double usdPerHour(const Workload &workload, const Layout &layout, double utiliza
 {
     double sum = 0;
     for (const GpuRun &run : layout.runs)
-        sum += run.gpus * usdPerGpuHour(workload, {run.datacenter, run.pool}, utilization);
+        sum += run.gpus * usdPerGpuHour(workload, { run.datacenter, run.pool }, utilization);
     return sum;
 }
 
@@ -28,18 +28,20 @@ std::vector<LeftOut> leftOut(const Workload &workload, const SelectionOption &op
         if (isUsed || option.blocks.empty())
             continue;
         const Datacenter &datacenter = cluster.datacenters[std::size_t(d)];
-        const bool joins = std::ranges::any_of(option.blocks, [&](const DatacenterBlock &b) { return workload.links.between(b.datacenter, d) >= 0; });
+        const bool joins = std::ranges::any_of(
+            option.blocks, [&](const DatacenterBlock &b) { return workload.links.between(b.datacenter, d) >= 0; });
         std::string reason;
         if (datacenter.gpus() == 0)
             reason = datacenter.label() + " has no GPUs";
         else if (book.capacity(d) < option.data())
-            reason = datacenter.label() + "'s " + counted(datacenter.gpus(), "GPU") + (datacenter.gpus() == 1 ? " holds no stage of " : " hold no stage of ")
+            reason = datacenter.label() + "'s " + counted(datacenter.gpus(), "GPU")
+                + (datacenter.gpus() == 1 ? " holds no stage of " : " hold no stage of ")
                 + counted(option.cells, "cell") + ": a stage needs " + std::to_string(stageGpus);
         else if (!joins)
             reason = "no WAN link joins " + datacenter.label() + " to the datacenters of this option";
         else
             reason = "all " + std::to_string(p.pipeline) + " stages have their place without " + datacenter.label();
-        reasons.push_back({d, std::move(reason)});
+        reasons.push_back({ d, std::move(reason) });
     }
     return reasons;
 }

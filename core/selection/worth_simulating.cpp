@@ -14,19 +14,23 @@ bool uses(const SelectionOption &option, std::size_t datacenter)
     return std::ranges::find(option.blocks, int(datacenter), &DatacenterBlock::datacenter) != option.blocks.end();
 }
 
-double sequences(const SelectionOption &option) { return option.plan->workload.globalBatch; }
+double sequences(const SelectionOption &option)
+{
+    return option.plan->workload.globalBatch;
+}
 
 /// A simulated option is both as fast and as cheap as this can be at best.
 bool isOutdone(const std::vector<SelectionOption> &options, const LeftBound &least)
 {
     return std::ranges::any_of(options, [&](const SelectionOption &o) {
-        return o.isSimulated && o.isFeasible && o.seconds <= least.seconds * sequences(o) && o.usdPerIteration <= least.usd * sequences(o);
+        return o.isSimulated && o.isFeasible && o.seconds <= least.seconds * sequences(o)
+            && o.usdPerIteration <= least.usd * sequences(o);
     });
 }
 
 LeftBound leastOf(const SelectionOption &option)
 {
-    return {option.leastSeconds / sequences(option), option.leastUsd / sequences(option)};
+    return { option.leastSeconds / sequences(option), option.leastUsd / sequences(option) };
 }
 
 /// By the closed form; what it cannot say is last.
@@ -39,7 +43,8 @@ double rate(const SelectionOption &option, bool byCost)
 
 } // namespace
 
-std::optional<std::size_t> nextToSimulate(const std::vector<SelectionOption> &options, std::size_t datacenters, SelectionObjective objective)
+std::optional<std::size_t> nextToSimulate(
+    const std::vector<SelectionOption> &options, std::size_t datacenters, SelectionObjective objective)
 {
     const auto best = [&](bool byCost, auto isAsked) -> std::optional<std::size_t> {
         std::optional<std::size_t> found;
@@ -50,11 +55,12 @@ std::optional<std::size_t> nextToSimulate(const std::vector<SelectionOption> &op
     };
     const auto isNew = [](const auto &found, const auto &list) { return found && !list[*found].isSimulated; };
     const bool wantsCost = objective == SelectionObjective::Cost;
-    for (const bool byCost : {wantsCost, !wantsCost})
+    for (const bool byCost : { wantsCost, !wantsCost })
         if (const auto first = best(byCost, [](const SelectionOption &) { return true; }); isNew(first, options))
             return first;
     for (std::size_t d = 0; d < datacenters; ++d)
-        if (const auto first = best(wantsCost, [&](const SelectionOption &o) { return uses(o, d); }); isNew(first, options))
+        if (const auto first = best(wantsCost, [&](const SelectionOption &o) { return uses(o, d); });
+            isNew(first, options))
             return first;
     const auto isOpen = [&](const SelectionOption &o) { return !o.isSimulated && !isOutdone(options, leastOf(o)); };
     const auto simulated = std::ranges::count_if(options, &SelectionOption::isSimulated);
@@ -64,7 +70,8 @@ std::optional<std::size_t> nextToSimulate(const std::vector<SelectionOption> &op
 bool isProven(const std::vector<SelectionOption> &options, const std::vector<LeftBound> &rest)
 {
     return std::ranges::all_of(rest, [&](const LeftBound &least) { return isOutdone(options, least); })
-        && std::ranges::all_of(options, [&](const SelectionOption &o) { return o.isSimulated || isOutdone(options, leastOf(o)); });
+        && std::ranges::all_of(
+            options, [&](const SelectionOption &o) { return o.isSimulated || isOutdone(options, leastOf(o)); });
 }
 
 } // namespace trainyard::selecting

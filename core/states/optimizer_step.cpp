@@ -12,7 +12,9 @@ namespace {
 
 Seconds over(double parameters, double perSecond)
 {
-    return Seconds{parameters <= 0 ? 0 : perSecond > 0 ? parameters / perSecond : std::numeric_limits<double>::infinity()};
+    return Seconds { parameters <= 0 ? 0
+            : perSecond > 0          ? parameters / perSecond
+                                     : std::numeric_limits<double>::infinity() };
 }
 
 Seconds over(Bytes bytes, BytesPerSecond rate)
@@ -47,50 +49,51 @@ Seconds inTurns(const StepGroups &groups, std::initializer_list<Seconds> streams
 OffloadedStep hostStep(const StepGroups &groups, const StateBytes &bytes, const StateRates &rates)
 {
     OffloadedStep step;
-    step.sent = Bytes{groups.parameters * bytes.gradient};
-    step.fetched = Bytes{groups.parameters * bytes.weight};
+    step.sent = Bytes { groups.parameters * bytes.gradient };
+    step.fetched = Bytes { groups.parameters * bytes.weight };
     step.toHost = over(step.sent, rates.toHost);
     step.toGpu = over(step.fetched, rates.toGpu);
     step.cpu = over(groups.parameters, rates.cpuAdam) + over(groups.parameters, rates.cpuCast);
-    step.time = inTurns(groups, {step.toHost, step.cpu, step.toGpu});
+    step.time = inTurns(groups, { step.toHost, step.cpu, step.toGpu });
     step.groups = groupsInARow(groups);
     return step;
 }
 
 OffloadedStep driveStep(const StepGroups &groups, const StateBytes &bytes, const StateRates &rates)
 {
-    OffloadedStep step = hostStep(groups, bytes, rates);   // with the host between the GPU and the drives
-    step.readBack = Bytes{groups.parameters * (bytes.states + bytes.storedGradient)};
-    step.written = Bytes{groups.parameters * bytes.states};
+    OffloadedStep step = hostStep(groups, bytes, rates); // with the host between the GPU and the drives
+    step.readBack = Bytes { groups.parameters * (bytes.states + bytes.storedGradient) };
+    step.written = Bytes { groups.parameters * bytes.states };
     step.read = over(step.readBack, rates.read);
     step.write = over(step.written, rates.write);
-    step.time = inTurns(groups, {step.read + step.write, step.cpu, step.toHost, step.toGpu});
-    step.written += Bytes{groups.parameters * bytes.storedGradient};   // during backward
+    step.time = inTurns(groups, { step.read + step.write, step.cpu, step.toHost, step.toGpu });
+    step.written += Bytes { groups.parameters * bytes.storedGradient }; // during backward
     return step;
 }
 
 Seconds gradientWrites(const StepGroups &groups, const StateBytes &bytes, const StateRates &rates)
 {
-    return over(Bytes{groups.parameters * bytes.storedGradient}, rates.write);
+    return over(Bytes { groups.parameters * bytes.storedGradient }, rates.write);
 }
 
 OffloadedStep interleavedStep(const StepGroups &groups, const StateBytes &bytes, const StateRates &rates, int stride)
 {
-    constexpr int kMostGroups = 64;   // beyond, the GPU's share is too small to matter
+    constexpr int kMostGroups = 64; // beyond, the GPU's share is too small to matter
     const auto stepAt = [&](int k) {
-        const double onGpu = groups.parameters * (groups.gpuShare > 0 ? groups.gpuShare : 1.0 / k), onHost = groups.parameters - onGpu;
+        const double onGpu = groups.parameters * (groups.gpuShare > 0 ? groups.gpuShare : 1.0 / k),
+                     onHost = groups.parameters - onGpu;
         OffloadedStep step;
         step.stride = k;
         step.groups = groupsInARow(groups);
-        step.sent = Bytes{onGpu * bytes.states + onHost * bytes.gradient};
-        step.fetched = Bytes{onGpu * bytes.states + onHost * bytes.weight};
+        step.sent = Bytes { onGpu * bytes.states + onHost * bytes.gradient };
+        step.fetched = Bytes { onGpu * bytes.states + onHost * bytes.weight };
         step.cpu = over(onHost, rates.cpuAdam) + over(onHost, rates.cpuCast);
         step.gpu = over(onGpu, rates.gpuAdam);
         step.toHost = over(step.sent, rates.toHost);
         step.toGpu = over(step.fetched, rates.toGpu);
         step.statesToGpu = over(step.sent, rates.toGpu);
         const Seconds link = groups.copiesTakeTurns ? step.toHost + step.toGpu : std::max(step.toHost, step.toGpu);
-        step.time = std::max({step.cpu, step.gpu, link});
+        step.time = std::max({ step.cpu, step.gpu, link });
         return step;
     };
     OffloadedStep best = stepAt(stride > 0 ? stride : 1);
@@ -102,7 +105,7 @@ OffloadedStep interleavedStep(const StepGroups &groups, const StateBytes &bytes,
 
 Seconds delayedStep(Seconds step, Seconds computeOfIteration)
 {
-    return std::max(Seconds{}, step - computeOfIteration);
+    return std::max(Seconds {}, step - computeOfIteration);
 }
 
 } // namespace trainyard

@@ -9,21 +9,24 @@ namespace trainyard {
 
 namespace {
 
-StageParameters chunkParameters(const Workload &workload, int stage, int chunk, const LayerParameters &dense, const LayerParameters &expert)
+StageParameters chunkParameters(
+    const Workload &workload, int stage, int chunk, const LayerParameters &dense, const LayerParameters &expert)
 {
     const Degrees &p = workload.degrees;
     const ModelSpec &model = workload.model;
-    const auto sharded = [&](const LayerParameters &l) { return (l.attention + l.mlp) / p.tensor + l.norms + l.router; };
+    const auto sharded = [&](const LayerParameters &l) {
+        return (l.attention + l.mlp) / p.tensor + l.norms + l.router;
+    };
     const auto &chunks = workload.layout.chunks[std::size_t(stage)];
     const StageChunk &of = chunks[std::size_t(chunk)];
-    StageParameters sum{(of.layers - of.expertLayers) * sharded(dense) + of.expertLayers * sharded(expert),
-                        of.expertLayers * expert.experts / (p.expert * p.expertTensor)};
+    StageParameters sum { (of.layers - of.expertLayers) * sharded(dense) + of.expertLayers * sharded(expert),
+        of.expertLayers * expert.experts / (p.expert * p.expertTensor) };
     if (of.hasEmbedding)
         sum.dense += embeddingParameters(model) / p.tensor;
     if (of.hasHead)
         sum.dense += headParameters(model) / p.tensor;
     if (of.hasHead && model.tiedEmbeddings && std::ranges::none_of(chunks, &StageChunk::hasEmbedding))
-        sum.dense += double(model.vocab) * model.hidden / p.tensor;   // the tied matrix lives on both ends
+        sum.dense += double(model.vocab) * model.hidden / p.tensor; // the tied matrix lives on both ends
     return sum;
 }
 
@@ -32,13 +35,13 @@ StageParameters chunkParameters(const Workload &workload, int stage, int chunk, 
 StageParameters chunkParameters(const Workload &workload, int stage, int chunk)
 {
     return chunkParameters(workload, stage, chunk, layerParameters(workload.model, false),
-                           workload.model.isMoe() ? layerParameters(workload.model, true) : LayerParameters{});
+        workload.model.isMoe() ? layerParameters(workload.model, true) : LayerParameters {});
 }
 
 StageParameters stageParameters(const Workload &workload, int stage)
 {
     const LayerParameters dense = layerParameters(workload.model, false);
-    const LayerParameters expert = workload.model.isMoe() ? layerParameters(workload.model, true) : LayerParameters{};
+    const LayerParameters expert = workload.model.isMoe() ? layerParameters(workload.model, true) : LayerParameters {};
     StageParameters sum;
     for (std::size_t c = 0; c < workload.layout.chunks[std::size_t(stage)].size(); ++c) {
         const StageParameters chunk = chunkParameters(workload, stage, int(c), dense, expert);

@@ -7,7 +7,10 @@
 namespace trainyard {
 
 /// Parameters of a stage on one GPU: shards of tensor and expert parallelism taken, data parallelism not.
-struct StageParameters { double dense = 0, experts = 0; [[nodiscard]] double total() const { return dense + experts; } };
+struct StageParameters {
+    double dense = 0, experts = 0;
+    [[nodiscard]] double total() const { return dense + experts; }
+};
 [[nodiscard]] StageParameters stageParameters(const Workload &workload, int stage);
 /// Of one of its chunks.
 [[nodiscard]] StageParameters chunkParameters(const Workload &workload, int stage, int chunk);

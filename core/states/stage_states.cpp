@@ -17,15 +17,22 @@ namespace trainyard {
 namespace {
 
 /// Elements of a stage on one GPU that are treated alike.
-struct StageElements {             // ends: token table and output matrix
+struct StageElements { // ends: token table and output matrix
     double dense = 0, experts = 0, embedding = 0, ends = 0;
 };
 
 class StateModel {
 public:
     StateModel(const Workload &workload, const RankSet &ranks)
-        : m_work(workload), m_plan(*workload.plan), m_p(ranks.degrees), m_stack(workload.stack), m_model(workload.model),
-          m_chunks(workload.layout.chunks[std::size_t(ranks.stage)]), m_stage(ranks.stage), m_at(ranks.at), m_weight(weightBytes(m_plan.workload.precision))
+        : m_work(workload)
+        , m_plan(*workload.plan)
+        , m_p(ranks.degrees)
+        , m_stack(workload.stack)
+        , m_model(workload.model)
+        , m_chunks(workload.layout.chunks[std::size_t(ranks.stage)])
+        , m_stage(ranks.stage)
+        , m_at(ranks.at)
+        , m_weight(weightBytes(m_plan.workload.precision))
     {
         const StageParameters parameters = stageParameters(workload, m_stage);
         m_elements.dense = parameters.dense;
@@ -45,16 +52,18 @@ public:
     {
         StageStates s;
         // Where the 32-bit weight is the parameter, stage 2 shards it too and leaves only its 16-bit copy gathered.
-        s.weights = state(m_stack.weightsKeptInFp32 ? 4 : m_weight, m_p.zeroStage >= (m_stack.weightsKeptInFp32 ? 2 : 3));
+        s.weights =
+            state(m_stack.weightsKeptInFp32 ? 4 : m_weight, m_p.zeroStage >= (m_stack.weightsKeptInFp32 ? 2 : 3));
         s.gradients = state(m_stack.gradientBytes, m_p.zeroStage >= 2);
         if (m_p.zeroStage >= 1)
             s.gradients += state(m_stack.gradientShardBytes, true);
         s.optimizer = state(optimizerStateBytes(m_work), m_p.zeroStage >= 1);
-        if (m_plan.workload.optimizer == Optimizer::Adam8bit)   // moments of the token table stay in 32 bits
+        if (m_plan.workload.optimizer == Optimizer::Adam8bit) // moments of the token table stay in 32 bits
             s.optimizer += m_elements.embedding * (8 - kMoments8Bit) / (m_p.zeroStage >= 1 ? m_shards : 1);
         moveOptimizer(s);
         moveParameters(s);
-        if (trainsLocally(m_work))   // local SGD's outer optimizer: momentum and the parameters of the last exchange, 32 bits each
+        if (trainsLocally(
+                m_work)) // local SGD's outer optimizer: momentum and the parameters of the last exchange, 32 bits each
             s.optimizer += state(8, m_p.zeroStage >= 1);
         addGathered(s);
         addFrameworkBuffers(s);
@@ -65,10 +74,15 @@ public:
 private:
     [[nodiscard]] double state(double bytes, bool isSharded) const
     {
-        return bytes * (isSharded ? m_elements.dense / m_shards + m_elements.experts / m_expertShards : m_elements.dense + m_elements.experts);
+        return bytes
+            * (isSharded ? m_elements.dense / m_shards + m_elements.experts / m_expertShards
+                         : m_elements.dense + m_elements.experts);
     }
 
-    static void moveOff(StageStates &s, double bytes, bool isOnDrives) { (isOnDrives ? s.onDrives : s.inHost) += bytes; }
+    static void moveOff(StageStates &s, double bytes, bool isOnDrives)
+    {
+        (isOnDrives ? s.onDrives : s.inHost) += bytes;
+    }
 
     /// Of an interleaved update: what the GPU does of the parameters that it owns.
     [[nodiscard]] double gpuShare(double own) const
@@ -79,7 +93,8 @@ private:
         return stride > 0 ? 1.0 / stride : 0;
     }
 
-    /// Optimizer states in host memory or on drives, with the gradients where those leave during backward; what is under way.
+    /// Optimizer states in host memory or on drives, with the gradients where those leave during backward; what is
+    /// under way.
     void moveOptimizer(StageStates &s) const
     {
         const OptimizerOffload offload = m_plan.memory.optimizerOffload;
@@ -90,12 +105,12 @@ private:
         const double group = std::min(builtinHost().subGroupParameters, own);
         moveOff(s, s.optimizer, isOnDrives);
         s.optimizer = 0;
-        if (gradientsLeave(m_work)) {   // widened to 32 bits there; those of what the GPU updates itself stay
+        if (gradientsLeave(m_work)) { // widened to 32 bits there; those of what the GPU updates itself stay
             const double stays = gpuShare(own);
             moveOff(s, state(4, true) * (1 - stays), isOnDrives);
             s.gradients *= stays;
         }
-        if (offload == OptimizerOffload::Interleaved)   // one group comes, one is updated, one goes, with its gradients
+        if (offload == OptimizerOffload::Interleaved) // one group comes, one is updated, one goes, with its gradients
             add(s, "states under update", std::min(3 * group, own) * (optimizerStateBytes(m_work) + 4));
         else
             add(s, "gradients and weights under way", std::min(2 * group, own) * (m_weight + m_stack.gradientBytes));
@@ -107,7 +122,8 @@ private:
         const ParameterOffload offload = m_plan.memory.parameterOffload;
         if (offload == ParameterOffload::None)
             return;
-        const double all = m_elements.dense + m_elements.experts, stays = all > 0 ? std::min(1.0, m_elements.ends / all) : 1;
+        const double all = m_elements.dense + m_elements.experts,
+                     stays = all > 0 ? std::min(1.0, m_elements.ends / all) : 1;
         moveOff(s, s.weights * (1 - stays), offload == ParameterOffload::Ssd);
         s.weights *= stays;
     }
@@ -126,7 +142,7 @@ private:
         std::vector<double> elements;
         for (std::size_t c = 0; c < m_chunks.size(); ++c)
             elements.push_back(chunkParameters(m_work, m_stage, int(c)).total());
-        std::ranges::sort(elements, std::greater{});
+        std::ranges::sort(elements, std::greater {});
         elements.resize(std::min(elements.size(), std::size_t(count)));
         return std::accumulate(elements.begin(), elements.end(), 0.0);
     }
@@ -140,14 +156,17 @@ private:
         else if (wholeWeights > 0)
             add(s, "gathered weights", m_weight * largestChunks(wholeWeights));
         if (m_shards > 1)
-            add(s, "gradients before reduction", m_stack.gradientBytes * largestChunks(chunksWithWholeGradients(m_plan, m_stack)));
+            add(s, "gradients before reduction",
+                m_stack.gradientBytes * largestChunks(chunksWithWholeGradients(m_plan, m_stack)));
         const bool arePartsFetched = m_p.zeroStage >= 3 || m_plan.memory.parameterOffload != ParameterOffload::None;
         if (!arePartsFetched || wholeWeights > 0)
             return;
         // Token table and output matrix are gathered under ZeRO-3; below, they stay among the weights.
         const LayerParameters layer = layerParameters(m_model, m_model.isMoe());
-        const double elements = (layer.attention + layer.mlp) / m_p.tensor + layer.experts / (m_p.expert * m_p.expertTensor);
-        add(s, "gathered layers", m_weight * std::min(all, m_stack.gatheredLayers * elements + (m_p.zeroStage >= 3 ? m_elements.ends : 0)));
+        const double elements =
+            (layer.attention + layer.mlp) / m_p.tensor + layer.experts / (m_p.expert * m_p.expertTensor);
+        add(s, "gathered layers",
+            m_weight * std::min(all, m_stack.gatheredLayers * elements + (m_p.zeroStage >= 3 ? m_elements.ends : 0)));
     }
 
     void addFrameworkBuffers(StageStates &s) const
@@ -158,28 +177,31 @@ private:
         if (m_stack.keepsWeightGradientBuffers && m_stack.backwardTemporaries)
             add(s, "weight gradient buffers", m_weight * distinctWeightElements(m_model, layersHere()));
         if (m_stack.quantizedWeightCopies > 0 && keptInputBytes(m_plan.workload.precision, m_stack) < m_weight)
-            add(s, "8- and 4-bit weights", m_stack.quantizedWeightCopies * keptInputBytes(m_plan.workload.precision, m_stack)
-                                               * (m_elements.dense + m_elements.experts - m_elements.ends));
+            add(s, "8- and 4-bit weights",
+                m_stack.quantizedWeightCopies * keptInputBytes(m_plan.workload.precision, m_stack)
+                    * (m_elements.dense + m_elements.experts - m_elements.ends));
     }
 
     void addCommunicationBuffers(StageStates &s) const
     {
         const ActivationShape shape = activationShape(m_work);
         const double tokens = shape.sequence * shape.microBatch / shape.context;
-        if (m_stage > 0)           // the next micro-batch arrives while this one is worked on
-            add(s, "boundary buffer", tokens * shape.elementBytes * m_model.hidden / (shape.sequenceParallel ? m_p.tensor : 1));
-        if (m_p.context > 1) {     // keys and values of the next rank, and their gradients
+        if (m_stage > 0) // the next micro-batch arrives while this one is worked on
+            add(s, "boundary buffer",
+                tokens * shape.elementBytes * m_model.hidden / (shape.sequenceParallel ? m_p.tensor : 1));
+        if (m_p.context > 1) { // keys and values of the next rank, and their gradients
             const double width = m_model.attention == AttentionKind::Latent
                 ? m_model.heads * double(m_model.latent.nopeDim + m_model.latent.ropeDim + m_model.latent.valueDim)
                 : 2.0 * m_model.kvHeads * m_model.headDim;
-            const double shares = m_stack.contextGather ? m_p.context : 1;   // gathered: those of all ranks
-            add(s, m_stack.contextGather ? "gathered keys and values" : "context ring buffers", 2 * tokens * shape.elementBytes * width / m_p.tensor * shares);
+            const double shares = m_stack.contextGather ? m_p.context : 1; // gathered: those of all ranks
+            add(s, m_stack.contextGather ? "gathered keys and values" : "context ring buffers",
+                2 * tokens * shape.elementBytes * width / m_p.tensor * shares);
         }
     }
 
     [[nodiscard]] LayersHere layersHere() const
     {
-        LayersHere layers{false, false, m_p.tensor, m_p.expertTensor};
+        LayersHere layers { false, false, m_p.tensor, m_p.expertTensor };
         for (const StageChunk &chunk : m_chunks) {
             layers.dense |= chunk.layers > chunk.expertLayers;
             layers.experts |= chunk.expertLayers > 0;

@@ -13,8 +13,8 @@ namespace trainyard {
 
 struct StageStates {
     double weights = 0, gradients = 0, optimizer = 0;
-    std::vector<std::pair<std::string, double>> buffers;   // by the name that users see
-    double inHost = 0, onDrives = 0;   // states that lie there instead
+    std::vector<std::pair<std::string, double>> buffers; // by the name that users see
+    double inHost = 0, onDrives = 0; // states that lie there instead
 };
 
 [[nodiscard]] StageStates stageStates(const Workload &workload, const RankSet &ranks);

@@ -23,12 +23,14 @@ double attentionMoments(const ModelSpec &model, double rank)
 {
     const double h = model.hidden, a = model.heads;
     if (model.attention == AttentionKind::Grouped)
-        return 2 * matrixMoments(h, a * model.headDim, rank) + 2 * matrixMoments(h, double(model.kvHeads) * model.headDim, rank);
+        return 2 * matrixMoments(h, a * model.headDim, rank)
+            + 2 * matrixMoments(h, double(model.kvHeads) * model.headDim, rank);
     const LatentAttention &l = model.latent;
     const double query = a * (l.nopeDim + l.ropeDim);
-    return (l.queryRank > 0 ? matrixMoments(h, l.queryRank, rank) + matrixMoments(l.queryRank, query, rank) : matrixMoments(h, query, rank))
-        + matrixMoments(h, l.keyValueRank + l.ropeDim, rank) + matrixMoments(l.keyValueRank, a * (l.nopeDim + l.valueDim), rank)
-        + matrixMoments(h, a * l.valueDim, rank);
+    return (l.queryRank > 0 ? matrixMoments(h, l.queryRank, rank) + matrixMoments(l.queryRank, query, rank)
+                            : matrixMoments(h, query, rank))
+        + matrixMoments(h, l.keyValueRank + l.ropeDim, rank)
+        + matrixMoments(l.keyValueRank, a * (l.nopeDim + l.valueDim), rank) + matrixMoments(h, a * l.valueDim, rank);
 }
 
 double mlpMoments(const ModelSpec &model, double width, double rank)
@@ -39,7 +41,8 @@ double mlpMoments(const ModelSpec &model, double width, double rank)
 double masterBytes(const Workload &workload)
 {
     const StackSpec &stack = workload.stack;
-    return weightBytes(workload.plan->workload.precision) >= 4 || stack.weightsKeptInFp32 || !stack.masterWeights ? 0 : 4;
+    return weightBytes(workload.plan->workload.precision) >= 4 || stack.weightsKeptInFp32 || !stack.masterWeights ? 0
+                                                                                                                  : 4;
 }
 
 } // namespace
@@ -50,7 +53,8 @@ double galoreMomentElements(const ModelSpec &model, int rank)
     for (int layer = 0; layer < model.layers; ++layer) {
         const bool isExpert = model.isExpertLayer(layer);
         const LayerParameters p = layerParameters(model, isExpert);
-        moments += attentionMoments(model, rank) + mlpMoments(model, isExpert ? model.sharedExpertFfn : model.ffn, rank);
+        moments +=
+            attentionMoments(model, rank) + mlpMoments(model, isExpert ? model.sharedExpertFfn : model.ffn, rank);
         matrices += p.attention + p.mlp;
         if (!isExpert)
             continue;
@@ -65,23 +69,32 @@ double optimizerStateBytes(const Workload &workload)
 {
     const double master = masterBytes(workload);
     switch (workload.plan->workload.optimizer) {
-    case Optimizer::Adam: return master + 8;
-    case Optimizer::Sgd: return master;
-    case Optimizer::Lion: return master + 4;
-    case Optimizer::Adafactor: return master + 0.1;   // row and column factors
-    case Optimizer::Adam8bit: return master + kMoments8Bit;
-    case Optimizer::Galore: return master + 4 * galoreMomentElements(workload.model, workload.plan->workload.galoreRank);
+    case Optimizer::Adam:
+        return master + 8;
+    case Optimizer::Sgd:
+        return master;
+    case Optimizer::Lion:
+        return master + 4;
+    case Optimizer::Adafactor:
+        return master + 0.1; // row and column factors
+    case Optimizer::Adam8bit:
+        return master + kMoments8Bit;
+    case Optimizer::Galore:
+        return master + 4 * galoreMomentElements(workload.model, workload.plan->workload.galoreRank);
     }
     return master + 8;
 }
 
 double updateTraffic(const Workload &workload)
 {
-    const double inPlace = workload.stack.masterWeights ? 0 : 6;   // the 16-bit weight in, for a 32-bit one in and out
+    const double inPlace = workload.stack.masterWeights ? 0 : 6; // the 16-bit weight in, for a 32-bit one in and out
     switch (workload.plan->workload.optimizer) {
-    case Optimizer::Sgd: return 14 - inPlace;
-    case Optimizer::Adam8bit: return 18 - inPlace;
-    default: return 30 - inPlace;
+    case Optimizer::Sgd:
+        return 14 - inPlace;
+    case Optimizer::Adam8bit:
+        return 18 - inPlace;
+    default:
+        return 30 - inPlace;
     }
 }
 
@@ -92,8 +105,8 @@ Seconds galoreTime(const Workload &workload, const GpuSpec &gpu, double paramete
     constexpr double kRefresh = 200, kProductShare = 0.5, kDecompositionShare = 0.1;
     const double peak = gpu.peakFlops(workload.plan->workload.precision);
     const double rank = std::min(workload.plan->workload.galoreRank, workload.model.hidden);
-    return Seconds{parameters * 4 * rank / (kProductShare * peak)
-                   + parameters * 20 * workload.model.hidden / kRefresh / (kDecompositionShare * gpu.peakFlops(Precision::Fp32))};
+    return Seconds { parameters * 4 * rank / (kProductShare * peak)
+        + parameters * 20 * workload.model.hidden / kRefresh / (kDecompositionShare * gpu.peakFlops(Precision::Fp32)) };
 }
 
 StateRates stateRates(const Workload &workload, StageLocation location)
@@ -136,16 +149,20 @@ OffloadedStep offloadedStep(const Workload &workload, StageLocation location, do
 {
     const StateRates rates = stateRates(workload, location);
     const StateBytes bytes = stateBytes(workload);
-    const StepGroups groups{parameters, builtinHost().subGroupParameters, true, builtinHost().interleavedCopiesTakeTurns};
-    const bool hasDrives = rates.write.value > 0 && rates.read.value > 0;   // without, a problem says so
+    const StepGroups groups { parameters, builtinHost().subGroupParameters, true,
+        builtinHost().interleavedCopiesTakeTurns };
+    const bool hasDrives = rates.write.value > 0 && rates.read.value > 0; // without, a problem says so
     switch (workload.plan->memory.optimizerOffload) {
-    case OptimizerOffload::None: break;
-    case OptimizerOffload::Host: return hostStep(groups, bytes, rates);
+    case OptimizerOffload::None:
+        break;
+    case OptimizerOffload::Host:
+        return hostStep(groups, bytes, rates);
     case OptimizerOffload::Interleaved: {
         const OffloadedStep mixed = interleavedStep(groups, bytes, rates), host = hostStep(groups, bytes, rates);
         return mixed.time <= host.time ? mixed : host;
     }
-    case OptimizerOffload::Ssd: return hasDrives ? driveStep(groups, bytes, rates) : hostStep(groups, bytes, rates);
+    case OptimizerOffload::Ssd:
+        return hasDrives ? driveStep(groups, bytes, rates) : hostStep(groups, bytes, rates);
     }
     return {};
 }
@@ -155,8 +172,8 @@ Seconds lateGradientWrites(const Workload &workload, StageLocation location, dou
     const StateRates rates = stateRates(workload, location);
     if (workload.plan->memory.optimizerOffload != OptimizerOffload::Ssd || rates.write.value <= 0)
         return {};
-    const StepGroups groups{parameters, builtinHost().subGroupParameters};
-    return std::max(Seconds{}, gradientWrites(groups, stateBytes(workload), rates) - backward);
+    const StepGroups groups { parameters, builtinHost().subGroupParameters };
+    return std::max(Seconds {}, gradientWrites(groups, stateBytes(workload), rates) - backward);
 }
 
 Seconds weightsHome(const Workload &workload, StageLocation location, double parameters)
@@ -168,7 +185,7 @@ Seconds weightsHome(const Workload &workload, StageLocation location, double par
     BytesPerSecond rate = rates.toHost;
     if (memory.parameterOffload == ParameterOffload::Ssd && rates.write.value > 0)
         rate = std::min(rate, rates.write);
-    return Bytes{weightBytes(workload.plan->workload.precision) * parameters} / rate;
+    return Bytes { weightBytes(workload.plan->workload.precision) * parameters } / rate;
 }
 
 LayerMoves layerMoves(const Workload &workload, const StateRates &rates, double weights, double gradients)
@@ -176,7 +193,7 @@ LayerMoves layerMoves(const Workload &workload, const StateRates &rates, double 
     LayerMoves moves;
     const MemoryStrategy &memory = workload.plan->memory;
     const double weight = weightBytes(workload.plan->workload.precision);
-    const auto over = [](double bytes, BytesPerSecond rate) { return bytes > 0 ? Bytes{bytes} / rate : Seconds{}; };
+    const auto over = [](double bytes, BytesPerSecond rate) { return bytes > 0 ? Bytes { bytes } / rate : Seconds {}; };
     if (memory.parameterOffload != ParameterOffload::None) {
         moves.fetch = over(weight * weights, rates.toGpu);
         if (memory.parameterOffload == ParameterOffload::Ssd && rates.read.value > 0)

@@ -18,14 +18,17 @@ Nanoseconds &of(Times &times, TimeUse use)
 
 struct Sums {
     const Timeline &timeline;
-    Times times{};
+    Times times {};
     Nanoseconds computing = 0;
 
-    void wait(TimeUse use, Nanoseconds begin, Nanoseconds end, std::uint32_t, std::uint32_t) { of(times, use) += end - begin; }
+    void wait(TimeUse use, Nanoseconds begin, Nanoseconds end, std::uint32_t, std::uint32_t)
+    {
+        of(times, use) += end - begin;
+    }
     void work(std::uint32_t span)
     {
         const Nanoseconds length = timeline.end[span] - timeline.start[span];
-        if (isTrainingCompute(timeline.kind[span]))   // nearly all
+        if (isTrainingCompute(timeline.kind[span])) // nearly all
             computing += length;
         else
             of(times, traitsOf(timeline.kind[span]).use) += length;
@@ -34,12 +37,13 @@ struct Sums {
 
 StageTime stageTime(const Timeline &timeline, std::uint32_t track)
 {
-    Sums sums{timeline};
+    Sums sums { timeline };
     bookStage(timeline, track, sums);
     Times &stage = sums.times;
     of(stage, TimeUse::Compute) += sums.computing;
-    return {of(stage, TimeUse::Compute), of(stage, TimeUse::Bubble), of(stage, TimeUse::Wan), of(stage, TimeUse::Pipeline), of(stage, TimeUse::Reduce),
-            of(stage, TimeUse::Optimizer), of(stage, TimeUse::Overhead), of(stage, TimeUse::Offload)};
+    return { of(stage, TimeUse::Compute), of(stage, TimeUse::Bubble), of(stage, TimeUse::Wan),
+        of(stage, TimeUse::Pipeline), of(stage, TimeUse::Reduce), of(stage, TimeUse::Optimizer),
+        of(stage, TimeUse::Overhead), of(stage, TimeUse::Offload) };
 }
 
 } // namespace
@@ -48,31 +52,34 @@ BookedWait bookedWait(const Timeline &timeline, std::uint32_t span, std::uint32_
 {
     std::uint32_t cause = timeline.cause[span];
     if (cause == kNoSpan || timeline.trackOf[cause] == track)
-        return {TimeUse::Bubble, timeline.start[span]};
+        return { TimeUse::Bubble, timeline.start[span] };
     if (isTrainingCompute(timeline.kind[cause]))
-        return {TimeUse::Pipeline, timeline.end[cause]};   // the lag of a local boundary: most waits of most pipelines
-    // An exchange without duration (a gradient norm) passes on what it waited for itself; so do the pieces of a cell's transfer,
-    // which are gathered for its sake.
+        return { TimeUse::Pipeline, timeline.end[cause] }; // the lag of a local boundary: most waits of most pipelines
+    // An exchange without duration (a gradient norm) passes on what it waited for itself; so do the pieces of a cell's
+    // transfer, which are gathered for its sake.
     const auto passesOn = [&](std::uint32_t other) {
         if (traitsOf(timeline.kind[other]).waitsSince == WaitsSince::Cause)
             return timeline.cause[other] != kNoSpan;
-        return timeline.tracks[timeline.trackOf[other]].stream == Stream::Collective && timeline.start[other] == timeline.end[other];
+        return timeline.tracks[timeline.trackOf[other]].stream == Stream::Collective
+            && timeline.start[other] == timeline.end[other];
     };
     while (cause != kNoSpan && passesOn(cause))
         cause = timeline.cause[cause];
     if (cause == kNoSpan || timeline.trackOf[cause] == track)
-        return {TimeUse::Bubble, timeline.start[span]};
+        return { TimeUse::Bubble, timeline.start[span] };
     const WorkTraits &traits = traitsOf(timeline.kind[cause]);
     switch (traits.waitsSince) {
     case WaitsSince::Origin: {
         const std::uint32_t origin = timeline.origin.empty() ? kNoSpan : timeline.origin[cause];
-        return {traits.use, origin == kNoSpan ? timeline.start[cause] : timeline.end[origin], cause};
+        return { traits.use, origin == kNoSpan ? timeline.start[cause] : timeline.end[origin], cause };
     }
     case WaitsSince::Start:
-    case WaitsSince::Cause: return {traits.use, timeline.start[cause], cause};
-    case WaitsSince::End: break;
+    case WaitsSince::Cause:
+        return { traits.use, timeline.start[cause], cause };
+    case WaitsSince::End:
+        break;
     }
-    return {TimeUse::Pipeline, timeline.end[cause]};   // the lag of a local boundary
+    return { TimeUse::Pipeline, timeline.end[cause] }; // the lag of a local boundary
 }
 
 std::vector<StageTime> stageTimes(const Timeline &timeline)
@@ -90,7 +97,8 @@ std::vector<std::uint32_t> criticalPath(const Timeline &timeline)
     const auto last = std::ranges::max_element(timeline.end);
     if (last == timeline.end.end())
         return path;
-    for (auto span = static_cast<std::uint32_t>(last - timeline.end.begin()); span != kNoSpan; span = timeline.cause[span])
+    for (auto span = static_cast<std::uint32_t>(last - timeline.end.begin()); span != kNoSpan;
+         span = timeline.cause[span])
         path.push_back(span);
     std::ranges::reverse(path);
     return path;
@@ -105,7 +113,8 @@ std::vector<double> utilization(const Timeline &timeline, std::uint32_t track, i
     for (std::uint32_t span = timeline.tracks[track].first; span < timeline.tracks[track].last; ++span) {
         if (!accept(timeline.kind[span]))
             continue;
-        const double from = static_cast<double>(timeline.start[span]) / width, to = static_cast<double>(timeline.end[span]) / width;
+        const double from = static_cast<double>(timeline.start[span]) / width,
+                     to = static_cast<double>(timeline.end[span]) / width;
         const auto first = std::min(static_cast<std::size_t>(from), share.size() - 1);
         const auto last = std::min(static_cast<std::size_t>(to), share.size() - 1);
         if (first == last) {

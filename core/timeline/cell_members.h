@@ -1,7 +1,7 @@
 #pragma once
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Who sends on a WAN track: where the pipelines of a cell take turns, one track carries the transfers of all of them, and
-// each leads to the span whose result it carries. Pure functions, any thread.
+// Who sends on a WAN track: where the pipelines of a cell take turns, one track carries the transfers of all of them,
+// and each leads to the span whose result it carries. Pure functions, any thread.
 
 #include "core/timeline/timeline.h"
 

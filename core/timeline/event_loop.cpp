@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Only what depends on the clock is an event: the start and end of a flow, and the choices of a resource that decides
-// while it runs (run_time_order). A task of fixed duration on a fixed-order resource is placed as soon as the ends of its
-// predecessors are known, even if they lie ahead of the clock; so a negative lag between such tasks is exact here too. Towards a
-// flow or a priority resource a negative lag reaches no further back than the clock.
+// while it runs (run_time_order). A task of fixed duration on a fixed-order resource is placed as soon as the ends of
+// its predecessors are known, even if they lie ahead of the clock; so a negative lag between such tasks is exact here
+// too. Towards a flow or a priority resource a negative lag reaches no further back than the clock.
 #include "core/timeline/event_loop.h"
 
 #include "core/timeline/run_time_order.h"
@@ -17,7 +17,8 @@ namespace {
 
 constexpr Nanoseconds kNever = Instants::kNever;
 constexpr std::uint32_t kFromStart = TaskGraph::kFromStart;
-constexpr std::uint8_t kChosen = EventTopology::kChosen, kOpen = EventTopology::kOpen, kFollowed = EventTopology::kFollowed;
+constexpr std::uint8_t kChosen = EventTopology::kChosen, kOpen = EventTopology::kOpen,
+                       kFollowed = EventTopology::kFollowed;
 constexpr std::size_t kInstantsPerStopCheck = 1024;
 
 const EventTopology &eventsOf(const TaskGraph &graph, SimulationWorkspace &workspace)
@@ -31,11 +32,16 @@ const EventTopology &eventsOf(const TaskGraph &graph, SimulationWorkspace &works
 }
 
 /// `hasStarts`: some task waits for the start of another.
-template <bool hasStarts>
-class EventLoop {
+template <bool hasStarts> class EventLoop {
 public:
     EventLoop(const TaskGraph &graph, SimulationWorkspace &workspace, Timeline &timeline)
-        : m_graph(graph), m_table(graph.table), m_work(workspace), m_timeline(timeline), m_topology(eventsOf(graph, workspace)), m_order(graph, workspace, timeline), m_links(graph.table, workspace)
+        : m_graph(graph)
+        , m_table(graph.table)
+        , m_work(workspace)
+        , m_timeline(timeline)
+        , m_topology(eventsOf(graph, workspace))
+        , m_order(graph, workspace, timeline)
+        , m_links(graph.table, workspace)
     {
     }
 
@@ -48,7 +54,7 @@ public:
         settle();
         for (std::size_t instants = 0;; ++instants) {
             if (instants % kInstantsPerStopCheck == 0 && stop.stop_requested())
-                return std::unexpected(Error{ErrorCode::Cancelled, "", "cancelled", ""});
+                return std::unexpected(Error { ErrorCode::Cancelled, "", "cancelled", "" });
             m_now = nextInstant();
             if (m_now == kNever)
                 break;
@@ -60,7 +66,7 @@ public:
             if (m_links.haveChanged())
                 shareLinks();
         }
-        return m_settled == m_graph.taskCount() ? Expected<void>{} : std::unexpected(stuck());
+        return m_settled == m_graph.taskCount() ? Expected<void> {} : std::unexpected(stuck());
     }
 
 private:
@@ -68,10 +74,19 @@ private:
     {
         return m_graph.isFlow(task) ? &m_table.flows[m_graph.flow[task]] : nullptr;
     }
-    [[nodiscard]] bool mayStop(std::uint32_t task) const { return !m_graph.mayStop.empty() && m_graph.mayStop[task] != 0; }
+    [[nodiscard]] bool mayStop(std::uint32_t task) const
+    {
+        return !m_graph.mayStop.empty() && m_graph.mayStop[task] != 0;
+    }
     [[nodiscard]] bool isOpen(std::uint32_t task) const { return is(task, kOpen); }
-    [[nodiscard]] bool is(std::uint32_t task, std::uint8_t trait) const { return (m_topology.traits[task] & trait) != 0; }
-    [[nodiscard]] Nanoseconds durationOf(std::uint32_t task) const { return m_table.durations[m_graph.taskClass[task]]; }
+    [[nodiscard]] bool is(std::uint32_t task, std::uint8_t trait) const
+    {
+        return (m_topology.traits[task] & trait) != 0;
+    }
+    [[nodiscard]] Nanoseconds durationOf(std::uint32_t task) const
+    {
+        return m_table.durations[m_graph.taskClass[task]];
+    }
 
     void reset()
     {
@@ -92,7 +107,7 @@ private:
         if (m_graph.overtakes.empty())
             return;
         m_timeline.isVoid.assign(tasks, 0);
-        std::ranges::fill(m_timeline.end, kNever);   // whether a task has ended is asked of those that have not
+        std::ranges::fill(m_timeline.end, kNever); // whether a task has ended is asked of those that have not
     }
 
     void arriveAt(Instants &arrivals, Nanoseconds time, std::uint32_t task)
@@ -100,7 +115,10 @@ private:
         const auto microBatch = static_cast<std::uint64_t>(m_graph.microBatch[task] + 1);
         arrivals.push(time, microBatch << 32 | m_topology.tieRank[m_graph.resource[task]], task);
     }
-    void freeAt(Nanoseconds time, std::uint32_t resource) { m_work.freed.push(time, m_topology.tieRank[resource], resource); }
+    void freeAt(Nanoseconds time, std::uint32_t resource)
+    {
+        m_work.freed.push(time, m_topology.tieRank[resource], resource);
+    }
 
     /// All that the task waits for has a known end: gives it its start, or lets it arrive there.
     void place(std::uint32_t task)
@@ -111,7 +129,8 @@ private:
         std::uint32_t cause = chooses ? kNoSpan : m_work.last[on];
         for (std::uint32_t i = m_graph.predBegin[task]; i < m_graph.predBegin[task + 1]; ++i) {
             const std::uint32_t lag = m_graph.lag[i];
-            const std::vector<Nanoseconds> &moments = hasStarts && (lag & kFromStart) != 0 ? m_timeline.start : m_timeline.end;
+            const std::vector<Nanoseconds> &moments =
+                hasStarts && (lag & kFromStart) != 0 ? m_timeline.start : m_timeline.end;
             const Nanoseconds ready = moments[m_graph.pred[i]] + m_table.lags[hasStarts ? lag & ~kFromStart : lag];
             cause = ready > start ? m_graph.pred[i] : cause;
             start = std::max(start, ready);
@@ -143,7 +162,7 @@ private:
         while (!m_work.ended.empty()) {
             const std::uint32_t task = m_work.ended.back();
             m_work.ended.pop_back();
-            const std::uint32_t released = hasStarts && isOpen(task) ? kFromStart : 0;   // when it began
+            const std::uint32_t released = hasStarts && isOpen(task) ? kFromStart : 0; // when it began
             for (std::uint32_t i = m_topology.successorBegin[task]; i < m_topology.successorBegin[task + 1]; ++i)
                 if (const std::uint32_t next = m_topology.successor[i]; !hasStarts || (next & released) == 0)
                     release(hasStarts ? next & ~kFromStart : next);
@@ -158,7 +177,10 @@ private:
             place(task);
     }
 
-    [[nodiscard]] Nanoseconds nextInstant() { return std::min({m_work.arrivals.next(), m_work.freed.next(), nextOpenEnd()}); }
+    [[nodiscard]] Nanoseconds nextInstant()
+    {
+        return std::min({ m_work.arrivals.next(), m_work.freed.next(), nextOpenEnd() });
+    }
 
     /// When the first of the open tasks ends.
     Nanoseconds nextOpenEnd()
@@ -172,8 +194,8 @@ private:
         return m_openEnd;
     }
 
-    /// Completions of this instant, then the choices of the resources that they free, among what had arrived before. Those
-    /// that give turns wait until nothing more can arrive at this instant.
+    /// Completions of this instant, then the choices of the resources that they free, among what had arrived before.
+    /// Those that give turns wait until nothing more can arrive at this instant.
     void complete()
     {
         for (std::size_t i = nextOpenEnd() <= m_now ? 0 : m_work.active.size(); i < m_work.active.size();) {
@@ -209,14 +231,16 @@ private:
     void stop(std::uint32_t task)
     {
         const auto active = std::ranges::find(m_work.active, task, &SimulationWorkspace::ActiveFlow::task);
-        if (active == m_work.active.end())   // not begun
+        if (active == m_work.active.end()) // not begun
             return;
-        const double left = std::max(0.0, active->workLeft - static_cast<double>(m_now - active->since) * active->speed);
+        const double left =
+            std::max(0.0, active->workLeft - static_cast<double>(m_now - active->since) * active->speed);
         if (m_timeline.moved.empty())
             m_timeline.moved.assign(m_graph.taskCount(), 1);
-        m_timeline.moved[task] = std::clamp(1 - left / static_cast<double>(std::max<Nanoseconds>(1, durationOf(task))), 0.0, 1.0);
+        m_timeline.moved[task] =
+            std::clamp(1 - left / static_cast<double>(std::max<Nanoseconds>(1, durationOf(task))), 0.0, 1.0);
         finish(static_cast<std::size_t>(active - m_work.active.begin()));
-        freeAt(m_now, m_graph.resource[task]);   // chooses in another round of this instant
+        freeAt(m_now, m_graph.resource[task]); // chooses in another round of this instant
     }
 
     void becomeFree(std::uint32_t resource)
@@ -251,7 +275,7 @@ private:
             const std::uint32_t task = m_work.isBusy[resource] != 0 ? kNoSpan : m_order.take(resource);
             if (task == kNoSpan)
                 continue;
-            if (m_now > m_timeline.start[task]) {   // it had to wait for the resource
+            if (m_now > m_timeline.start[task]) { // it had to wait for the resource
                 m_timeline.start[task] = m_now;
                 m_timeline.cause[task] = m_work.last[resource];
             }
@@ -265,7 +289,8 @@ private:
     /// Tells those that wait for its start.
     void releaseStarted(std::uint32_t task)
     {
-        for (std::uint32_t i = m_topology.successorBegin[task]; hasStarts && i < m_topology.successorBegin[task + 1]; ++i)
+        for (std::uint32_t i = m_topology.successorBegin[task]; hasStarts && i < m_topology.successorBegin[task + 1];
+             ++i)
             if ((m_topology.successor[i] & kFromStart) != 0)
                 release(m_topology.successor[i] & ~kFromStart);
     }
@@ -294,7 +319,8 @@ private:
             return end(task, m_now);
         }
         if (isOpen(task)) {
-            m_work.active.push_back({task, static_cast<double>(durationOf(task)), 1, m_now, m_now + durationOf(task)});
+            m_work.active.push_back(
+                { task, static_cast<double>(durationOf(task)), 1, m_now, m_now + durationOf(task) });
             m_openChanged = true;
             if (const Flow *flow = flowOf(task))
                 m_links.join(*flow);
@@ -329,13 +355,16 @@ private:
     [[nodiscard]] Error stuck() const
     {
         for (std::uint32_t task = 0; task < m_graph.taskCount(); ++task)
-            for (std::uint32_t i = m_graph.predBegin[task]; m_work.pending[task] > 0 && i < m_graph.predBegin[task + 1]; ++i)
+            for (std::uint32_t i = m_graph.predBegin[task]; m_work.pending[task] > 0 && i < m_graph.predBegin[task + 1];
+                 ++i)
                 if (m_work.pending[m_graph.pred[i]] > 0)
-                    return {ErrorCode::Internal, "schedule",
-                            describe(m_graph, task) + " waits for " + describe(m_graph, m_graph.pred[i]) + ", which never runs", ""};
+                    return { ErrorCode::Internal, "schedule",
+                        describe(m_graph, task) + " waits for " + describe(m_graph, m_graph.pred[i])
+                            + ", which never runs",
+                        "" };
         for (const auto &flow : m_work.active)
-            return {ErrorCode::Internal, "schedule", describe(m_graph, flow.task) + " gets no bandwidth", ""};
-        return {ErrorCode::Internal, "schedule", "tasks wait for each other", ""};
+            return { ErrorCode::Internal, "schedule", describe(m_graph, flow.task) + " gets no bandwidth", "" };
+        return { ErrorCode::Internal, "schedule", "tasks wait for each other", "" };
     }
 
     const TaskGraph &m_graph;
@@ -348,14 +377,16 @@ private:
     Nanoseconds m_now = 0;
     std::size_t m_settled = 0;
     Nanoseconds m_openEnd = kNever;
-    bool m_openChanged = false;    // since m_openEnd was found
+    bool m_openChanged = false; // since m_openEnd was found
 };
 
 } // namespace
 
-Expected<void> runEvents(const TaskGraph &graph, SimulationWorkspace &workspace, Timeline &timeline, const std::stop_token &stop)
+Expected<void> runEvents(
+    const TaskGraph &graph, SimulationWorkspace &workspace, Timeline &timeline, const std::stop_token &stop)
 {
-    return graph.waitsForStarts ? EventLoop<true>(graph, workspace, timeline).run(stop) : EventLoop<false>(graph, workspace, timeline).run(stop);
+    return graph.waitsForStarts ? EventLoop<true>(graph, workspace, timeline).run(stop)
+                                : EventLoop<false>(graph, workspace, timeline).run(stop);
 }
 
 } // namespace trainyard

@@ -19,9 +19,12 @@ void countWaits(EventTopology &topology, const TaskGraph &graph)
         const auto [first, last] = std::pair(resource.track.first, resource.track.last);
         const bool chooses = resource.discipline != Discipline::FixedOrder;
         for (std::uint32_t task = first; task < last; ++task) {
-            topology.waits[task] = graph.predBegin[task + 1] - graph.predBegin[task] + (!chooses && task > first ? 1 : 0);
+            topology.waits[task] =
+                graph.predBegin[task + 1] - graph.predBegin[task] + (!chooses && task > first ? 1 : 0);
             const bool isOpen = graph.isFlow(task) || (!graph.mayStop.empty() && graph.mayStop[task] != 0);
-            const std::uint8_t ofOrder = chooses ? EventTopology::kChosen : task + 1 < last ? EventTopology::kFollowed : 0;
+            const std::uint8_t ofOrder = chooses ? EventTopology::kChosen
+                : task + 1 < last                ? EventTopology::kFollowed
+                                                 : 0;
             topology.traits[task] = isOpen ? ofOrder | EventTopology::kOpen : ofOrder;
         }
     }

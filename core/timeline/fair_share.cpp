@@ -10,9 +10,15 @@ namespace {
 
 class ProgressiveFilling {
 public:
-    ProgressiveFilling(const std::vector<double> &cap, const std::vector<double> &weight, const std::vector<std::uint32_t> &linkBegin,
-                       const std::vector<std::uint32_t> &linkIndex, std::vector<double> &rate, FairShareWorkspace &workspace)
-        : m_cap(cap), m_weight(weight), m_linkBegin(linkBegin), m_linkIndex(linkIndex), m_rate(rate), m_work(workspace)
+    ProgressiveFilling(const std::vector<double> &cap, const std::vector<double> &weight,
+        const std::vector<std::uint32_t> &linkBegin, const std::vector<std::uint32_t> &linkIndex,
+        std::vector<double> &rate, FairShareWorkspace &workspace)
+        : m_cap(cap)
+        , m_weight(weight)
+        , m_linkBegin(linkBegin)
+        , m_linkIndex(linkIndex)
+        , m_rate(rate)
+        , m_work(workspace)
     {
     }
 
@@ -80,7 +86,7 @@ private:
     double smallestShare()
     {
         const std::size_t links = m_work.share.size();
-        for (std::size_t link = 0; link < links; ++link)   // divisions side by side
+        for (std::size_t link = 0; link < links; ++link) // divisions side by side
             m_work.share[link] = m_work.left[link] / m_work.unfrozenWeight[link];
         double smallest = std::numeric_limits<double>::infinity();
         for (const double share : m_work.share)
@@ -136,10 +142,11 @@ private:
 };
 
 constexpr std::uint32_t kUnused = 0xffffffff;
-constexpr std::size_t kFewLinks = 16;      // of which none needs to be left out
+constexpr std::size_t kFewLinks = 16; // of which none needs to be left out
 
 /// A full mesh of thirty datacenters has 870 directions, of which a pipeline uses a dozen.
-void takeUsedLinks(const std::vector<double> &capacity, const std::vector<std::uint32_t> &linkIndex, FairShareWorkspace &work)
+void takeUsedLinks(
+    const std::vector<double> &capacity, const std::vector<std::uint32_t> &linkIndex, FairShareWorkspace &work)
 {
     work.number.resize(capacity.size(), kUnused);
     work.used.clear();
@@ -163,16 +170,17 @@ void takeUsedLinks(const std::vector<double> &capacity, const std::vector<std::u
 
 } // namespace
 
-void maxMinFairRates(const std::vector<double> &linkCapacity, const std::vector<double> &cap, const std::vector<double> &weight,
-                     const std::vector<std::uint32_t> &linkBegin, const std::vector<std::uint32_t> &linkIndex, std::vector<double> &rate)
+void maxMinFairRates(const std::vector<double> &linkCapacity, const std::vector<double> &cap,
+    const std::vector<double> &weight, const std::vector<std::uint32_t> &linkBegin,
+    const std::vector<std::uint32_t> &linkIndex, std::vector<double> &rate)
 {
     FairShareWorkspace workspace;
     maxMinFairRates(linkCapacity, cap, weight, linkBegin, linkIndex, rate, workspace);
 }
 
-void maxMinFairRates(const std::vector<double> &linkCapacity, const std::vector<double> &cap, const std::vector<double> &weight,
-                     const std::vector<std::uint32_t> &linkBegin, const std::vector<std::uint32_t> &linkIndex, std::vector<double> &rate,
-                     FairShareWorkspace &workspace)
+void maxMinFairRates(const std::vector<double> &linkCapacity, const std::vector<double> &cap,
+    const std::vector<double> &weight, const std::vector<std::uint32_t> &linkBegin,
+    const std::vector<std::uint32_t> &linkIndex, std::vector<double> &rate, FairShareWorkspace &workspace)
 {
     if (linkCapacity.size() <= kFewLinks)
         return ProgressiveFilling(cap, weight, linkBegin, linkIndex, rate, workspace).run(linkCapacity);

@@ -16,7 +16,7 @@ void Fingerprint::add(std::uint64_t word)
 
 void Fingerprint::add(const std::uint64_t *words, std::size_t count)
 {
-    std::uint64_t part[4] = {1, 2, 3, 4};
+    std::uint64_t part[4] = { 1, 2, 3, 4 };
     for (std::size_t i = 0; i < count; ++i)
         part[i % 4] = (std::rotl(part[i % 4], 31) ^ words[i]) * 0xbf58476d1ce4e5b9u;
     add(count);
@@ -30,16 +30,17 @@ void GraphBuilder::reserve(std::size_t tasks)
     m_waits.reserve(tasks + tasks / 2);
 }
 
-GraphBuilder::Id GraphBuilder::resource(const Track &track, Discipline discipline, const RunTimePolicy *policy, int limit)
+GraphBuilder::Id GraphBuilder::resource(
+    const Track &track, Discipline discipline, const RunTimePolicy *policy, int limit)
 {
-    m_graph.resources.push_back({discipline, policy, static_cast<std::uint32_t>(limit), track});
+    m_graph.resources.push_back({ discipline, policy, static_cast<std::uint32_t>(limit), track });
     return static_cast<Id>(m_graph.resources.size()) - 1;
 }
 
 void GraphBuilder::pair(Id task, std::int32_t microBatch, int chunk)
 {
     set(m_graph.pairedMicroBatch, task, microBatch, -1);
-    set(m_graph.pairedChunk, task, static_cast<std::uint16_t>(chunk), std::uint16_t{0});
+    set(m_graph.pairedChunk, task, static_cast<std::uint16_t>(chunk), std::uint16_t { 0 });
 }
 
 void GraphBuilder::carry(Id task, Id result)
@@ -51,7 +52,7 @@ void GraphBuilder::carry(Id task, Id result)
 void GraphBuilder::overtake(Id task, Id other)
 {
     set(m_graph.overtakes, task, other, kNoSpan);
-    set(m_graph.mayStop, other, std::uint8_t{1}, std::uint8_t{0});
+    set(m_graph.mayStop, other, std::uint8_t { 1 }, std::uint8_t { 0 });
 }
 
 void GraphBuilder::numberByResource()
@@ -81,8 +82,9 @@ void GraphBuilder::placeTasks()
     m_graph.microBatch.resize(tasks);
     m_graph.chunk.resize(tasks);
     const TaskClass *const about = table.about.data();
-    const auto place = [&, kind = m_graph.kind.data(), resource = m_graph.resource.data(), taskClass = m_graph.taskClass.data(),
-                        microBatch = m_graph.microBatch.data(), chunk = m_graph.chunk.data()](const Task &task, std::size_t at) {
+    const auto place = [&, kind = m_graph.kind.data(), resource = m_graph.resource.data(),
+                           taskClass = m_graph.taskClass.data(), microBatch = m_graph.microBatch.data(),
+                           chunk = m_graph.chunk.data()](const Task &task, std::size_t at) {
         resource[at] = task.resource;
         taskClass[at] = task.taskClass;
         microBatch[at] = task.microBatch;
@@ -95,7 +97,8 @@ void GraphBuilder::placeTasks()
         someContinue |= m_tasks[i].continues;
     }
     if (!table.flows.empty())
-        std::ranges::transform(m_graph.taskClass, std::back_inserter(m_graph.flow), [&](std::uint32_t c) { return table.flow[c]; });
+        std::ranges::transform(
+            m_graph.taskClass, std::back_inserter(m_graph.flow), [&](std::uint32_t c) { return table.flow[c]; });
     m_graph.continues.resize(someContinue ? tasks : 0);
     for (std::size_t i = 0; i < m_graph.continues.size(); ++i)
         m_graph.continues[m_number.empty() ? i : m_number[i]] = m_tasks[i].continues;
@@ -128,7 +131,7 @@ void GraphBuilder::linkWaits()
         lags |= wait.lag;
     }
     m_graph.waitsForStarts = (lags & TaskGraph::kFromStart) != 0;
-    std::move_backward(begin.begin(), begin.end() - 1, begin.end());   // each has become the next one's
+    std::move_backward(begin.begin(), begin.end() - 1, begin.end()); // each has become the next one's
     begin.front() = 0;
 }
 
@@ -149,10 +152,10 @@ Expected<TaskGraph> GraphBuilder::finish(std::uint64_t fingerprint) &&
         values = std::move(placed);
     };
     arrange(m_graph.pairedMicroBatch, -1);
-    arrange(m_graph.pairedChunk, std::uint16_t{0});
-    arrange(m_graph.priority, std::int64_t{0});
-    arrange(m_graph.mayStop, std::uint8_t{0});
-    for (std::vector<std::uint32_t> *tasksOf : {&m_graph.origin, &m_graph.overtakes}) {
+    arrange(m_graph.pairedChunk, std::uint16_t { 0 });
+    arrange(m_graph.priority, std::int64_t { 0 });
+    arrange(m_graph.mayStop, std::uint8_t { 0 });
+    for (std::vector<std::uint32_t> *tasksOf : { &m_graph.origin, &m_graph.overtakes }) {
         arrange(*tasksOf, kNoSpan);
         for (std::uint32_t &task : *tasksOf)
             task = task == kNoSpan || m_number.empty() ? task : m_number[task];

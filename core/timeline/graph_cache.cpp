@@ -21,9 +21,10 @@ std::optional<TaskGraph> GraphCache::take(std::uint64_t fingerprint)
 
 void GraphCache::giveBack(TaskGraph graph)
 {
-    std::list<TaskGraph> dropped;  // freed after the lock
+    std::list<TaskGraph> dropped; // freed after the lock
     const std::lock_guard lock(m_mutex);
-    if (graph.taskCount() > m_mostTasks || std::ranges::find(m_graphs, graph.fingerprint, &TaskGraph::fingerprint) != m_graphs.end())
+    if (graph.taskCount() > m_mostTasks
+        || std::ranges::find(m_graphs, graph.fingerprint, &TaskGraph::fingerprint) != m_graphs.end())
         return;
     m_tasks += graph.taskCount();
     m_graphs.push_front(std::move(graph));

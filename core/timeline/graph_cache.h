@@ -1,7 +1,8 @@
 #pragma once
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Graphs by topology, so that a plan whose shape was looked at before gets new numbers instead of a new graph: steps of a drag, and the
-// switches around a plan after each of its edits. Any thread; who takes a graph has it alone until it gives it back.
+// Graphs by topology, so that a plan whose shape was looked at before gets new numbers instead of a new graph: steps of
+// a drag, and the switches around a plan after each of its edits. Any thread; who takes a graph has it alone until it
+// gives it back.
 
 #include "core/timeline/task_graph.h"
 
@@ -14,7 +15,10 @@ namespace trainyard {
 class GraphCache {
 public:
     /// Of so many tasks together, about 50 bytes each.
-    explicit GraphCache(std::size_t mostTasks = 2'000'000) : m_mostTasks(mostTasks) {}
+    explicit GraphCache(std::size_t mostTasks = 2'000'000)
+        : m_mostTasks(mostTasks)
+    {
+    }
 
     [[nodiscard]] std::optional<TaskGraph> take(std::uint64_t fingerprint);
     void giveBack(TaskGraph graph);

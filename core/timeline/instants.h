@@ -1,6 +1,7 @@
 #pragma once
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Tasks or resources to come, the earliest first. At one instant a tie decides that the builder's numbers have no part in.
+// Tasks or resources to come, the earliest first. At one instant a tie decides that the builder's numbers have no part
+// in.
 
 #include "core/base/units.h"
 
@@ -19,14 +20,14 @@ public:
     void clear() { m_heap.clear(); }
     void push(Nanoseconds time, std::uint64_t tie, std::uint32_t index)
     {
-        m_heap.push_back({time, tie, index});
-        std::push_heap(m_heap.begin(), m_heap.end(), std::greater<At>{});
+        m_heap.push_back({ time, tie, index });
+        std::push_heap(m_heap.begin(), m_heap.end(), std::greater<At> {});
     }
     [[nodiscard]] Nanoseconds next() const { return m_heap.empty() ? kNever : m_heap.front().time; }
     std::uint32_t pop()
     {
         const std::uint32_t index = m_heap.front().index;
-        std::pop_heap(m_heap.begin(), m_heap.end(), std::greater<At>{});
+        std::pop_heap(m_heap.begin(), m_heap.end(), std::greater<At> {});
         m_heap.pop_back();
         return index;
     }
@@ -35,8 +36,11 @@ private:
     struct At {
         Nanoseconds time;
         std::uint64_t tie;
-        std::uint32_t index;       // of equal ties: on one resource numbers are its order
-        bool operator>(const At &o) const { return time != o.time ? time > o.time : tie != o.tie ? tie > o.tie : index > o.index; }
+        std::uint32_t index; // of equal ties: on one resource numbers are its order
+        bool operator>(const At &o) const
+        {
+            return time != o.time ? time > o.time : tie != o.tie ? tie > o.tie : index > o.index;
+        }
     };
     std::vector<At> m_heap;
 };

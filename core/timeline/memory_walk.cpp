@@ -18,10 +18,11 @@ std::int64_t rounded(double bytes)
 /// A curve under way. What happens at one instant is one step of it.
 class Steps {
 public:
-    Steps(std::vector<MemoryStep> &curve, std::size_t changes) : m_curve(curve)
+    Steps(std::vector<MemoryStep> &curve, std::size_t changes)
+        : m_curve(curve)
     {
         m_curve.reserve(changes);
-        m_curve.push_back({0, 0});
+        m_curve.push_back({ 0, 0 });
     }
 
     void add(Nanoseconds time, double bytes)
@@ -34,7 +35,7 @@ private:
     void change(Nanoseconds time, std::int64_t bytes)
     {
         if (m_last.time != time)
-            m_curve.push_back({time, bytes});
+            m_curve.push_back({ time, bytes });
         else if (m_curve.size() > 1 && m_curve[m_curve.size() - 2].bytes == bytes)
             m_curve.pop_back();
         else
@@ -43,7 +44,7 @@ private:
     }
 
     std::vector<MemoryStep> &m_curve;
-    MemoryStep m_last{0, 0};
+    MemoryStep m_last { 0, 0 };
 };
 
 /// Of a store, whose bytes are outside when it ends, or a load, whose bytes leave there when it starts.
@@ -61,8 +62,8 @@ void addMove(OffloadUse &use, const Timeline &timeline, std::uint32_t span)
         use.forwarded += moved;
 }
 
-/// Of a stage that has nothing but its operations: nothing leaves, and there is nothing to put in order. Plain variables: long
-/// pipelines have many spans.
+/// Of a stage that has nothing but its operations: nothing leaves, and there is nothing to put in order. Plain
+/// variables: long pipelines have many spans.
 template <bool keepsCurve>
 void walkOne(const Timeline &timeline, std::uint32_t first, std::uint32_t last, LiveOverTime &result)
 {
@@ -70,7 +71,7 @@ void walkOne(const Timeline &timeline, std::uint32_t first, std::uint32_t last, 
     const std::uint32_t *const taskClass = timeline.taskClass.data();
     if constexpr (keepsCurve) {
         result.gpu.reserve(2 * std::size_t(last - first) + 2);
-        result.gpu.push_back({0, 0});
+        result.gpu.push_back({ 0, 0 });
     }
     const Nanoseconds *const start = timeline.start.data(), *const end = timeline.end.data();
     double now = 0, peak = 0;
@@ -89,9 +90,9 @@ void walkOne(const Timeline &timeline, std::uint32_t first, std::uint32_t last, 
         }
         if constexpr (keepsCurve) {
             if (const std::int64_t bytes = rounded(during); bytes != shown)
-                result.gpu.push_back({start[span], shown = bytes});
+                result.gpu.push_back({ start[span], shown = bytes });
             if (const std::int64_t bytes = rounded(now); bytes != shown)
-                result.gpu.push_back({end[span], shown = bytes});
+                result.gpu.push_back({ end[span], shown = bytes });
         }
     }
     result.peak = result.peakWhole = peak;
@@ -99,14 +100,13 @@ void walkOne(const Timeline &timeline, std::uint32_t first, std::uint32_t last, 
 }
 
 /// Of a stage on which several rows change memory.
-template <bool keepsCurves>
-void walkRows(const Timeline &timeline, MemoryRows &rows, LiveOverTime &result)
+template <bool keepsCurves> void walkRows(const Timeline &timeline, MemoryRows &rows, LiveOverTime &result)
 {
     const Nanoseconds *const start = timeline.start.data(), *const end = timeline.end.data();
     std::optional<Steps> gpu, whole;
     if constexpr (keepsCurves) {
         gpu.emplace(result.gpu, 2 * rows.spans() + 2);
-        whole.emplace(result.whole, rows.spans() + 2);   // where nothing leaves, the two agree
+        whole.emplace(result.whole, rows.spans() + 2); // where nothing leaves, the two agree
     }
     MemorySum sum;
     rows.each([&](std::uint32_t span, bool ends) {
@@ -115,8 +115,8 @@ void walkRows(const Timeline &timeline, MemoryRows &rows, LiveOverTime &result)
         if (ends && timeline.classOf(span).bytes != 0)
             addMove(result.use, timeline, span);
         if constexpr (keepsCurves) {
-            if (change.running == 0 && (ends ? change.atEnd : change.atStart) == PoolBytes{})
-                return true;       // every second one of a move
+            if (change.running == 0 && (ends ? change.atEnd : change.atStart) == PoolBytes {})
+                return true; // every second one of a move
             const Nanoseconds time = ends ? end[span] : start[span];
             gpu->add(time, sum.gpu());
             whole->add(time, sum.whole());
@@ -129,24 +129,29 @@ void walkRows(const Timeline &timeline, MemoryRows &rows, LiveOverTime &result)
 } // namespace
 
 MemoryRows::MemoryRows(const Timeline &timeline, int pipelineClass, int stage)
-    : m_start(timeline.start.data()), m_end(timeline.end.data()), m_classes(timeline.classes), m_taskClass(timeline.taskClass.data()),
-      m_isVoid(timeline.isVoid.empty() ? nullptr : timeline.isVoid.data())
+    : m_start(timeline.start.data())
+    , m_end(timeline.end.data())
+    , m_classes(timeline.classes)
+    , m_taskClass(timeline.taskClass.data())
+    , m_isVoid(timeline.isVoid.empty() ? nullptr : timeline.isVoid.data())
 {
     if (timeline.taskClass.empty())
-        return;                    // nothing is known of its spans
+        return; // nothing is known of its spans
     const auto changes = [&](const Track &track) {
         if (track.stream == Stream::Compute)
             return true;
-        std::uint32_t last = kNoSpan;      // mostly the same class all along
+        std::uint32_t last = kNoSpan; // mostly the same class all along
         for (std::uint32_t span = track.first; span < track.last; ++span)
-            if (const std::uint32_t taskClass = timeline.taskClass[span]; taskClass != std::exchange(last, taskClass) && timeline.classOf(span).memory != MemoryChange{})
+            if (const std::uint32_t taskClass = timeline.taskClass[span];
+                taskClass != std::exchange(last, taskClass) && timeline.classOf(span).memory != MemoryChange {})
                 return true;
         return false;
     };
-    for (const bool operations : {false, true})
+    for (const bool operations : { false, true })
         for (const Track &track : timeline.tracks)
-            if (track.pipelineClass == pipelineClass && track.stage == stage && track.first < track.last && (track.stream == Stream::Compute) == operations && changes(track))
-                m_rows.push_back({track.first, track.last, false, 2 * timeline.start[track.first] + 1});
+            if (track.pipelineClass == pipelineClass && track.stage == stage && track.first < track.last
+                && (track.stream == Stream::Compute) == operations && changes(track))
+                m_rows.push_back({ track.first, track.last, false, 2 * timeline.start[track.first] + 1 });
 }
 
 LiveOverTime liveOverTime(const Timeline &timeline, int pipelineClass, int stage, bool leaves, bool keepsCurves)

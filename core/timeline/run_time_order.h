@@ -1,7 +1,7 @@
 #pragma once
 // SPDX-License-Identifier: GPL-3.0-or-later
-// How a resource that follows no fixed order picks its next task, for the event loop: by priority, by turns, or by a policy
-// (Discipline). Pure choices over the state in the workspace; the loop keeps the clock.
+// How a resource that follows no fixed order picks its next task, for the event loop: by priority, by turns, or by a
+// policy (Discipline). Pure choices over the state in the workspace; the loop keeps the clock.
 
 #include "core/timeline/simulator.h"
 
@@ -13,7 +13,9 @@ namespace trainyard {
 class RunTimeOrder {
 public:
     RunTimeOrder(const TaskGraph &graph, SimulationWorkspace &workspace, Timeline &timeline)
-        : m_graph(graph), m_work(workspace), m_timeline(timeline)
+        : m_graph(graph)
+        , m_work(workspace)
+        , m_timeline(timeline)
     {
     }
 
@@ -28,7 +30,7 @@ public:
         }
         auto &queue = m_work.queues[on];
         queue.emplace_back(m_graph.priority.empty() ? 0 : m_graph.priority[task], task);
-        std::push_heap(queue.begin(), queue.end(), std::greater{});
+        std::push_heap(queue.begin(), queue.end(), std::greater {});
     }
     /// The task that a free resource takes now, or kNoSpan.
     [[nodiscard]] std::uint32_t take(std::uint32_t resource)
@@ -56,14 +58,14 @@ private:
         if (queue.empty())
             return kNoSpan;
         const std::uint32_t task = queue.front().second;
-        std::pop_heap(queue.begin(), queue.end(), std::greater{});
+        std::pop_heap(queue.begin(), queue.end(), std::greater {});
         queue.pop_back();
         return task;
     }
 
     [[nodiscard]] std::uint32_t takeByPolicy(const RunTimePolicy &policy, std::uint32_t resource)
     {
-        const Choosing at{m_graph, m_work.policies, m_timeline, resource};
+        const Choosing at { m_graph, m_work.policies, m_timeline, resource };
         std::uint32_t &continued = m_work.continued[resource];
         if (continued != kNoSpan && !at.isHere(continued))
             return kNoSpan;

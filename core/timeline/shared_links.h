@@ -1,7 +1,7 @@
 #pragma once
 // SPDX-License-Identifier: GPL-3.0-or-later
-// The links that flows share while an event loop runs: who asks how much of each, and the max-min fair speeds. Rates change only
-// where a link that is asked for more than it carries gains or loses a flow.
+// The links that flows share while an event loop runs: who asks how much of each, and the max-min fair speeds. Rates
+// change only where a link that is asked for more than it carries gains or loses a flow.
 
 #include "core/timeline/simulator.h"
 
@@ -11,7 +11,11 @@ namespace trainyard {
 
 class SharedLinks {
 public:
-    SharedLinks(const ClassTable &table, SimulationWorkspace &workspace) : m_capacity(table.linkCapacity), m_work(workspace) {}
+    SharedLinks(const ClassTable &table, SimulationWorkspace &workspace)
+        : m_capacity(table.linkCapacity)
+        , m_work(workspace)
+    {
+    }
 
     void reset()
     {
@@ -38,10 +42,9 @@ public:
     [[nodiscard]] bool haveChanged() const { return m_haveChanged; }
 
     /// Finds the rates of all active tasks. flowOf(task): nullptr where it shares nothing and only may be stopped.
-    template <class FlowOf>
-    void share(const std::vector<SimulationWorkspace::ActiveFlow> &tasks, FlowOf flowOf)
+    template <class FlowOf> void share(const std::vector<SimulationWorkspace::ActiveFlow> &tasks, FlowOf flowOf)
     {
-        static const Flow kAlone{0, 1, 1, {}};
+        static const Flow kAlone { 0, 1, 1, {} };
         m_haveChanged = false;
         m_work.cap.clear();
         m_work.weight.clear();
@@ -56,13 +59,20 @@ public:
             m_work.linkIndex.insert(m_work.linkIndex.end(), flow.links.begin(), flow.links.end());
         }
         m_work.linkBegin.push_back(static_cast<std::uint32_t>(m_work.linkIndex.size()));
-        maxMinFairRates(m_capacity, m_work.cap, m_work.weight, m_work.linkBegin, m_work.linkIndex, m_work.rate, m_work.fairShare);
+        maxMinFairRates(
+            m_capacity, m_work.cap, m_work.weight, m_work.linkBegin, m_work.linkIndex, m_work.rate, m_work.fairShare);
     }
     /// Of the i-th of them, the share of its full speed.
-    [[nodiscard]] double speed(std::size_t i) const { return m_work.cap[i] > 0 ? std::min(1.0, m_work.rate[i] / m_work.cap[i]) : 1.0; }
+    [[nodiscard]] double speed(std::size_t i) const
+    {
+        return m_work.cap[i] > 0 ? std::min(1.0, m_work.rate[i] / m_work.cap[i]) : 1.0;
+    }
 
 private:
-    [[nodiscard]] bool isOverloaded(std::uint32_t link) const { return m_work.linkDemand[link] > m_capacity[link] * (1 + 1e-9); }
+    [[nodiscard]] bool isOverloaded(std::uint32_t link) const
+    {
+        return m_work.linkDemand[link] > m_capacity[link] * (1 + 1e-9);
+    }
 
     const std::vector<double> &m_capacity;
     SimulationWorkspace &m_work;

@@ -18,7 +18,7 @@ constexpr Nanoseconds kNeverBinds = std::numeric_limits<Nanoseconds>::min() / 2;
 /// Steps [from, to). `lags` are those of the graph behind one that never binds; a resource's first task is told that it
 /// follows the task before, which correctFirstCauses mends.
 void passBlock(const TaskGraph &graph, std::size_t from, std::size_t to, const Nanoseconds *__restrict lags,
-               Nanoseconds *__restrict freeAt, Timeline &timeline)
+    Nanoseconds *__restrict freeAt, Timeline &timeline)
 {
     const PassStep *const steps = graph.steps.data();
     const Nanoseconds *const durations = graph.table.durations.data();
@@ -33,7 +33,8 @@ void passBlock(const TaskGraph &graph, std::size_t from, std::size_t to, const N
         Nanoseconds start = std::max(free, ready);
         std::uint32_t cause = ready > free ? step.pred : task - 1;
         if (step.task != task) [[unlikely]]
-            for (std::uint32_t p = graph.predBegin[task] + (step.lag != 0 ? 1 : 0); p < graph.predBegin[task + 1]; ++p) {
+            for (std::uint32_t p = graph.predBegin[task] + (step.lag != 0 ? 1 : 0); p < graph.predBegin[task + 1];
+                 ++p) {
                 const std::uint32_t lag = graph.lag[p];
                 const Nanoseconds *const moments = (lag & TaskGraph::kFromStart) != 0 ? starts : ends;
                 const Nanoseconds other = moments[graph.pred[p]] + lags[(lag & ~TaskGraph::kFromStart) + 1];
@@ -177,7 +178,7 @@ void finishTimeline(Timeline &timeline, const TaskGraph &graph)
     }
     if (!newIndex.empty()) {
         timeline.fingerprint = 0;
-        for (auto *references : {&timeline.cause, &timeline.origin})
+        for (auto *references : { &timeline.cause, &timeline.origin })
             for (std::uint32_t &span : *references)
                 span = span == kNoSpan ? kNoSpan : newIndex[span];
     }
@@ -192,29 +193,33 @@ void finishTimeline(Timeline &timeline, const TaskGraph &graph)
     }
 }
 
-Expected<void> runSinglePass(const TaskGraph &graph, SimulationWorkspace &workspace, Timeline &timeline, const std::stop_token &stop)
+Expected<void> runSinglePass(
+    const TaskGraph &graph, SimulationWorkspace &workspace, Timeline &timeline, const std::stop_token &stop)
 {
     const std::size_t tasks = graph.taskCount();
     if (graph.steps.size() != tasks)
-        return std::unexpected(Error{ErrorCode::Internal, "schedule", "a graph without a topological order", ""});
+        return std::unexpected(Error { ErrorCode::Internal, "schedule", "a graph without a topological order", "" });
     workspace.free.assign(graph.resources.size(), 0);
     workspace.lags.assign(1, kNeverBinds);
     workspace.lags.insert(workspace.lags.end(), graph.table.lags.begin(), graph.table.lags.end());
     for (std::size_t from = 0; from < tasks; from += kTasksPerStopCheck) {
         if (stop.stop_requested())
-            return std::unexpected(Error{ErrorCode::Cancelled, "", "cancelled", ""});
-        passBlock(graph, from, std::min(from + kTasksPerStopCheck, tasks), workspace.lags.data(), workspace.free.data(), timeline);
+            return std::unexpected(Error { ErrorCode::Cancelled, "", "cancelled", "" });
+        passBlock(graph, from, std::min(from + kTasksPerStopCheck, tasks), workspace.lags.data(), workspace.free.data(),
+            timeline);
     }
     correctFirstCauses(timeline);
     return {};
 }
 
-Expected<void> simulateInto(Timeline &timeline, const TaskGraph &graph, SimulationWorkspace &workspace, std::stop_token stop)
+Expected<void> simulateInto(
+    Timeline &timeline, const TaskGraph &graph, SimulationWorkspace &workspace, std::stop_token stop)
 {
     prepareTimeline(timeline, graph);
     timeline.moved.clear();
     timeline.isVoid.clear();
-    const auto ran = needsEvents(graph) ? runEvents(graph, workspace, timeline, stop) : runSinglePass(graph, workspace, timeline, stop);
+    const auto ran = needsEvents(graph) ? runEvents(graph, workspace, timeline, stop)
+                                        : runSinglePass(graph, workspace, timeline, stop);
     if (ran)
         finishTimeline(timeline, graph);
     return ran;

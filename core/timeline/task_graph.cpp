@@ -12,8 +12,12 @@ namespace {
 class TopologicalSort {
 public:
     explicit TopologicalSort(TaskGraph &graph)
-        : m_graph(graph), m_next(graph.resources.size()), m_waiter(graph.resources.size(), kNoSpan),
-          m_nextWaiter(graph.resources.size(), kNoSpan), m_awaited(graph.resources.size(), kNoSpan), m_round(graph.resources.size())
+        : m_graph(graph)
+        , m_next(graph.resources.size())
+        , m_waiter(graph.resources.size(), kNoSpan)
+        , m_nextWaiter(graph.resources.size(), kNoSpan)
+        , m_awaited(graph.resources.size(), kNoSpan)
+        , m_round(graph.resources.size())
     {
         for (std::size_t r = 0; r < graph.resources.size(); ++r)
             m_next[r] = graph.resources[r].track.first;
@@ -96,16 +100,18 @@ private:
     {
         for (std::size_t r = 0; r < m_next.size(); ++r)
             if (m_next[r] < m_graph.resources[r].track.last)
-                return {ErrorCode::Internal, "schedule",
-                        describe(m_graph, m_next[r]) + " waits for " + describe(m_graph, m_awaited[r]) + ", which waits for it", ""};
-        return {ErrorCode::Internal, "schedule", "tasks lie outside every resource", ""};
+                return { ErrorCode::Internal, "schedule",
+                    describe(m_graph, m_next[r]) + " waits for " + describe(m_graph, m_awaited[r])
+                        + ", which waits for it",
+                    "" };
+        return { ErrorCode::Internal, "schedule", "tasks lie outside every resource", "" };
     }
 
     TaskGraph &m_graph;
-    std::vector<std::uint32_t> m_next;         // per resource: its first task not yet in the order
-    std::vector<std::uint32_t> m_waiter;       // per resource: head of the list of those that wait for it
+    std::vector<std::uint32_t> m_next; // per resource: its first task not yet in the order
+    std::vector<std::uint32_t> m_waiter; // per resource: head of the list of those that wait for it
     std::vector<std::uint32_t> m_nextWaiter, m_awaited;
-    std::vector<std::uint32_t> m_round;        // ring of the resources whose next task can run
+    std::vector<std::uint32_t> m_round; // ring of the resources whose next task can run
     std::size_t m_head = 0, m_queued = 0, m_emitted = 0;
 };
 

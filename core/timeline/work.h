@@ -1,8 +1,8 @@
 #pragma once
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Kinds of work, and what the tasks of one class do. A graph has few classes and many tasks, so a task names its class and
-// the class says the rest: how long, how many bytes it moves, what it takes of memory and gives back. The engine reads times and
-// flows only; metrics, memory, views and exports read the rest.
+// Kinds of work, and what the tasks of one class do. A graph has few classes and many tasks, so a task names its class
+// and the class says the rest: how long, how many bytes it moves, what it takes of memory and gives back. The engine
+// reads times and flows only; metrics, memory, views and exports read the rest.
 
 #include "core/base/units.h"
 
@@ -12,14 +12,31 @@
 namespace trainyard {
 
 enum class WorkKind : std::uint8_t {
-    Forward, Backward, InputGrad, WeightGrad, Recompute,   // on a compute stream; Backward = input and weight gradients
-    ForwardBackward,                                       // of two micro-batches at once, the communication of each under the other
-    PipelineTransfer, WanTransfer,                         // a stage boundary, inside and between datacenters
-    Collective,                                            // tensor, context or expert parallel, where drawn on its own
-    GradientReduce, ParameterGather, Optimizer,
-    OffloadStore, OffloadLoad, Prefill, Overhead,
+    Forward,
+    Backward,
+    InputGrad,
+    WeightGrad,
+    Recompute, // on a compute stream; Backward = input and weight gradients
+    ForwardBackward, // of two micro-batches at once, the communication of each under the other
+    PipelineTransfer,
+    WanTransfer, // a stage boundary, inside and between datacenters
+    Collective, // tensor, context or expert parallel, where drawn on its own
+    GradientReduce,
+    ParameterGather,
+    Optimizer,
+    OffloadStore,
+    OffloadLoad,
+    Prefill,
+    Overhead,
     // States off the GPU (ZeRO-Offload, ZeRO-Infinity, Deep Optimizer States), beside or below a stage's own work
-    GradientsToHost, StatesToHost, DriveRead, DriveWrite, CpuOptimizer, GpuOptimizer, StatesToGpu, WeightsToGpu,
+    GradientsToHost,
+    StatesToHost,
+    DriveRead,
+    DriveWrite,
+    CpuOptimizer,
+    GpuOptimizer,
+    StatesToGpu,
+    WeightsToGpu,
 };
 inline constexpr int kWorkKindCount = 24;
 
@@ -27,26 +44,35 @@ inline constexpr int kWorkKindCount = 24;
 enum class TimeUse : std::uint8_t { Compute, Bubble, Wan, Pipeline, Reduce, Optimizer, Overhead, Offload, None };
 inline constexpr int kTimeUseCount = 9;
 
-/// Since when a stage waits for work of a kind on another row: since the result that it carries was there, since it began, since
-/// it ended (the lag of a local boundary), or for what it waited for itself.
+/// Since when a stage waits for work of a kind on another row: since the result that it carries was there, since it
+/// began, since it ended (the lag of a local boundary), or for what it waited for itself.
 enum class WaitsSince : std::uint8_t { Origin, Start, End, Cause };
 
 struct WorkTraits {
-    const char *name;              // that tables, legends and exports show
+    const char *name; // that tables, legends and exports show
     TimeUse use;
     WaitsSince waitsSince;
 };
 extern const std::array<WorkTraits, kWorkKindCount> kWorkTraits;
-[[nodiscard]] inline const WorkTraits &traitsOf(WorkKind kind) { return kWorkTraits[static_cast<std::size_t>(kind)]; }
+[[nodiscard]] inline const WorkTraits &traitsOf(WorkKind kind)
+{
+    return kWorkTraits[static_cast<std::size_t>(kind)];
+}
 /// "forward", "gradient sync" …
-[[nodiscard]] inline const char *toString(WorkKind kind) { return traitsOf(kind).name; }
+[[nodiscard]] inline const char *toString(WorkKind kind)
+{
+    return traitsOf(kind).name;
+}
 /// Work that keeps the GPU's compute units busy for training (recompute included, prefill not).
-[[nodiscard]] constexpr bool isTrainingCompute(WorkKind kind) { return kind <= WorkKind::ForwardBackward; }
+[[nodiscard]] constexpr bool isTrainingCompute(WorkKind kind)
+{
+    return kind <= WorkKind::ForwardBackward;
+}
 
 inline constexpr std::uint32_t kNoSpan = 0xffffffffu;
 
-/// Bytes on the GPU, outside it (in host memory or on drives), and thrown away until they are made anew. What would be on the
-/// GPU if everything stayed is the sum of the three.
+/// Bytes on the GPU, outside it (in host memory or on drives), and thrown away until they are made anew. What would be
+/// on the GPU if everything stayed is the sum of the three.
 struct PoolBytes {
     double gpu = 0, away = 0, discarded = 0;
     PoolBytes &operator+=(const PoolBytes &other)
@@ -68,10 +94,13 @@ struct MemoryChange {
 };
 
 /// Of a curve: from then on so many bytes.
-struct MemoryStep { Nanoseconds time; std::int64_t bytes; };
+struct MemoryStep {
+    Nanoseconds time;
+    std::int64_t bytes;
+};
 
-/// Seconds of one task in which its stage does not compute but exchanges, apart by what: tensor, context, expert and data
-/// parallelism, and copies to and from host memory or drives. The rest of its time is computation.
+/// Seconds of one task in which its stage does not compute but exchanges, apart by what: tensor, context, expert and
+/// data parallelism, and copies to and from host memory or drives. The rest of its time is computation.
 struct ExposedSeconds {
     double tensor = 0, context = 0, expert = 0, data = 0, copies = 0;
     [[nodiscard]] double total() const { return tensor + context + expert + data + copies; }
@@ -84,16 +113,19 @@ struct ExposedSeconds {
         copies += o.copies;
         return *this;
     }
-    friend ExposedSeconds operator*(ExposedSeconds e, double f) { return {e.tensor * f, e.context * f, e.expert * f, e.data * f, e.copies * f}; }
+    friend ExposedSeconds operator*(ExposedSeconds e, double f)
+    {
+        return { e.tensor * f, e.context * f, e.expert * f, e.data * f, e.copies * f };
+    }
     bool operator==(const ExposedSeconds &) const = default;
 };
 
 struct TaskClass {
     WorkKind kind = WorkKind::Forward;
-    std::uint32_t memoryParts = kNoSpan;   // where the stage's memory says what the bytes are; kNoSpan: it says nothing
-    double bytes = 0;              // that one task moves
-    MemoryChange memory;           // of one GPU of its stage
-    ExposedSeconds exposed;        // inside it
+    std::uint32_t memoryParts = kNoSpan; // where the stage's memory says what the bytes are; kNoSpan: it says nothing
+    double bytes = 0; // that one task moves
+    MemoryChange memory; // of one GPU of its stage
+    ExposedSeconds exposed; // inside it
 };
 
 } // namespace trainyard

@@ -13,7 +13,7 @@ namespace trainyard {
 
 namespace {
 
-constexpr double kOutsideTimes = 20;   // 2 / 0.1
+constexpr double kOutsideTimes = 20; // 2 / 0.1
 
 struct Outcome {
     const ValidationResult *row = nullptr;
@@ -25,8 +25,7 @@ struct Outcome {
 using Outcomes = std::vector<Outcome>;
 using Rows = std::vector<TimedRow>;
 
-template <class Keep>
-Rows rowsWhere(const Rows &rows, Keep &&keep)
+template <class Keep> Rows rowsWhere(const Rows &rows, Keep &&keep)
 {
     Rows some;
     std::ranges::copy_if(rows, std::back_inserter(some), [&](const TimedRow &row) { return keep(*row.result); });
@@ -35,7 +34,7 @@ Rows rowsWhere(const Rows &rows, Keep &&keep)
 
 Outcome judged(const TimedRow &row, ConfidenceLabel label, const TimeRange &range)
 {
-    return {row.result, label, range.low <= row.error && row.error <= range.high, intervalScore(row.error, range)};
+    return { row.result, label, range.low <= row.error && row.error <= range.high, intervalScore(row.error, range) };
 }
 
 /// What the ranges without their publications say of the rows. `label`: as HeldOutRanges takes it.
@@ -46,17 +45,21 @@ Outcomes outcomes(const Rows &counted, const Rows &evidence, double narrowest, s
         publications.insert(row.result->publication);
     Outcomes all;
     for (const std::string &publication : publications) {
-        const HeldOutRanges others(rowsWhere(evidence, [&](const ValidationResult &r) { return r.status == RowStatus::Gated && r.publication != publication; }),
-                                   narrowest, label);
-        std::map<std::pair<ConfidenceLabel, std::string>, std::optional<TimeRange>> ranges;   // a stack's name where weights are sharded
+        const HeldOutRanges others(rowsWhere(evidence,
+                                       [&](const ValidationResult &r) {
+                                           return r.status == RowStatus::Gated && r.publication != publication;
+                                       }),
+            narrowest, label);
+        std::map<std::pair<ConfidenceLabel, std::string>, std::optional<TimeRange>>
+            ranges; // a stack's name where weights are sharded
         for (const TimedRow &row : counted) {
             if (row.result->publication != publication)
                 continue;
             const ConfidenceLabel own = label ? *label : labelOf(*row.result, others.evidence());
             if (!label && own == ConfidenceLabel::SpecSheet)
-                continue;              // of its own kernels nothing was hidden: unmeasured rows tell of this label
+                continue; // of its own kernels nothing was hidden: unmeasured rows tell of this label
             const EvidenceKey &plan = row.result->evidence.front();
-            const auto [found, isNew] = ranges.try_emplace({own, plan.shardsWeights ? plan.stack : std::string()});
+            const auto [found, isNew] = ranges.try_emplace({ own, plan.shardsWeights ? plan.stack : std::string() });
             if (isNew)
                 found->second = others.range(own, plan);
             if (found->second)
@@ -66,8 +69,7 @@ Outcomes outcomes(const Rows &counted, const Rows &evidence, double narrowest, s
     return all;
 }
 
-template <class Counts>
-Coverage coverageOf(const Outcomes &outcomes, Counts &&counts)
+template <class Counts> Coverage coverageOf(const Outcomes &outcomes, Counts &&counts)
 {
     struct Sum {
         int rows = 0, inside = 0;
@@ -102,7 +104,7 @@ Coverage coverageOf(const Outcomes &outcomes, Counts &&counts)
 
 double intervalScore(double error, const TimeRange &range)
 {
-    return range.high - range.low + kOutsideTimes * std::max({0.0, range.low - error, error - range.high});
+    return range.high - range.low + kOutsideTimes * std::max({ 0.0, range.low - error, error - range.high });
 }
 
 /// One entry for each label that occurs.
@@ -111,16 +113,18 @@ static std::vector<LabelCoverage> byLabel(const Outcomes &all)
     std::vector<LabelCoverage> labels;
     for (const ConfidenceLabel label : kConfidenceLabels) {
         const auto isGated = [&](const Outcome &o) { return o.label == label && o.row->status == RowStatus::Gated; };
-        const LabelCoverage coverage{label, coverageOf(all, isGated), coverageOf(all, [&](const Outcome &o) { return isGated(o) && o.row->role == RowRole::Test; }),
-                                     coverageOf(all, [&](const Outcome &o) { return o.label == label && o.row->status == RowStatus::Guessed; })};
+        const LabelCoverage coverage { label, coverageOf(all, isGated),
+            coverageOf(all, [&](const Outcome &o) { return isGated(o) && o.row->role == RowRole::Test; }),
+            coverageOf(
+                all, [&](const Outcome &o) { return o.label == label && o.row->status == RowStatus::Guessed; }) };
         if (coverage.all.rows + coverage.guessed.rows > 0)
             labels.push_back(coverage);
     }
     return labels;
 }
 
-std::vector<LabelCoverage> heldOutCoverage(std::span<const ValidationResult> counted, std::span<const ValidationResult> evidence,
-                                           std::span<const ValidationResult> unmeasured)
+std::vector<LabelCoverage> heldOutCoverage(std::span<const ValidationResult> counted,
+    std::span<const ValidationResult> evidence, std::span<const ValidationResult> unmeasured)
 {
     const double narrowest = halfOfRepeats(evidence);
     Outcomes all = outcomes(timedRows(counted), timedRows(evidence), narrowest, {});
@@ -128,8 +132,9 @@ std::vector<LabelCoverage> heldOutCoverage(std::span<const ValidationResult> cou
     for (const ValidationResult &result : counted)
         sources.insert(result.source);
     const Rows specSheet = specSheetRows(unmeasured);
-    const Outcomes more = outcomes(rowsWhere(specSheet, [&](const ValidationResult &r) { return sources.contains(r.source); }), specSheet,
-                                   narrowest, ConfidenceLabel::SpecSheet);
+    const Outcomes more =
+        outcomes(rowsWhere(specSheet, [&](const ValidationResult &r) { return sources.contains(r.source); }), specSheet,
+            narrowest, ConfidenceLabel::SpecSheet);
     all.insert(all.end(), more.begin(), more.end());
     return byLabel(all);
 }
@@ -140,19 +145,21 @@ std::vector<LabelCoverage> coverageOfOwn(std::span<const ValidationResult> count
     for (const TimedRow &row : timedRows(counted)) {
         const ConfidenceLabel label = labelOf(*row.result, data.evidence);
         const TimeRange shares = rangeOf(data, label, row.result->evidence.front());
-        all.push_back(judged(row, label, {std::log1p(shares.low), std::log1p(shares.high)}));
+        all.push_back(judged(row, label, { std::log1p(shares.low), std::log1p(shares.high) }));
     }
     return byLabel(all);
 }
 
-std::vector<LabelCoverage> coverageOf(const ValidationRun &run, RowsOrigin origin, const Catalogue &catalogue, const std::stop_token &stop)
+std::vector<LabelCoverage> coverageOf(
+    const ValidationRun &run, RowsOrigin origin, const Catalogue &catalogue, const std::stop_token &stop)
 {
     if (!run.isComplete)
         return {};
     if (origin == RowsOrigin::Own)
         return coverageOfOwn(run.results, catalogue.confidence);
-    const ValidationRun all = origin == RowsOrigin::Builtin ? ValidationRun() : runRows(builtinRows(), catalogue, {.stop = stop});
-    const ValidationRun unmeasured = runRows(builtinRows(), withoutMeasuredKernels(catalogue), {.stop = stop});
+    const ValidationRun all =
+        origin == RowsOrigin::Builtin ? ValidationRun() : runRows(builtinRows(), catalogue, { .stop = stop });
+    const ValidationRun unmeasured = runRows(builtinRows(), withoutMeasuredKernels(catalogue), { .stop = stop });
     if (!all.isComplete || !unmeasured.isComplete)
         return {};
     return heldOutCoverage(run.results, origin == RowsOrigin::Builtin ? run.results : all.results, unmeasured.results);

@@ -12,17 +12,22 @@ namespace trainyard {
 
 namespace {
 
-const std::vector<std::string> kStatistics{"mean_abs_error", "median_abs_error", "max_abs_error", "rank_correlation"};
+const std::vector<std::string> kStatistics { "mean_abs_error", "median_abs_error", "max_abs_error",
+    "rank_correlation" };
 
 std::optional<double> valueOf(const ErrorStatistics &statistics, GateStatistic which)
 {
     if (statistics.n == 0)
         return std::nullopt;
     switch (which) {
-    case GateStatistic::MeanAbsError: return statistics.meanAbs;
-    case GateStatistic::MedianAbsError: return statistics.medianAbs;
-    case GateStatistic::MaxAbsError: return statistics.maxAbs;
-    case GateStatistic::RankCorrelation: return statistics.rankCorrelation;
+    case GateStatistic::MeanAbsError:
+        return statistics.meanAbs;
+    case GateStatistic::MedianAbsError:
+        return statistics.medianAbs;
+    case GateStatistic::MaxAbsError:
+        return statistics.maxAbs;
+    case GateStatistic::RankCorrelation:
+        return statistics.rankCorrelation;
     }
     return std::nullopt;
 }
@@ -52,7 +57,8 @@ bool counts(const Gate &gate, const ValidationResult &result)
 Gate readGate(const Json &json, const std::string &pointer, Faults &faults)
 {
     Gate gate;
-    if (!checkObject(json, pointer, {"title", "source", "group", "metric", "statistic", "status", "role", "limit", "aim"}, faults))
+    if (!checkObject(json, pointer,
+            { "title", "source", "group", "metric", "statistic", "status", "role", "limit", "aim" }, faults))
         return gate;
     gate.title = textAt(json, "title", pointer, faults, true);
     gate.source = textAt(json, "source", pointer, faults, true);
@@ -63,9 +69,10 @@ Gate readGate(const Json &json, const std::string &pointer, Faults &faults)
     if (const auto known = checkMetricName(gate.metric); !isPattern && !gate.metric.empty() && !known)
         faults.add(pointer + "/metric", known.error().what, known.error().right, ErrorCode::UnknownName);
     gate.statistic = GateStatistic(choiceAt(json, "statistic", kStatistics, pointer, faults));
-    gate.status = choiceAt(json, "status", {"gated", "guessed"}, pointer, faults) == 1 ? RowStatus::Guessed : RowStatus::Gated;
+    gate.status =
+        choiceAt(json, "status", { "gated", "guessed" }, pointer, faults) == 1 ? RowStatus::Guessed : RowStatus::Gated;
     if (json.contains("role"))
-        gate.role = choiceAt(json, "role", {"test", "fit"}, pointer, faults) == 1 ? RowRole::Fit : RowRole::Test;
+        gate.role = choiceAt(json, "role", { "test", "fit" }, pointer, faults) == 1 ? RowRole::Fit : RowRole::Test;
     const auto limit = numberAt(json, "limit", pointer, faults);
     if (!limit)
         faults.add(pointer + "/limit", "limit is missing", "a number, such as 0.06 for six percent");
@@ -101,11 +108,12 @@ std::vector<GateOutcome> gateOutcomes(std::span<const Gate> gates, std::span<con
             if (counts(gate, result))
                 counted.push_back(&result);
         }
-        GateOutcome outcome{.gate = gate, .n = int(counted.size())};
+        GateOutcome outcome { .gate = gate, .n = int(counted.size()) };
         outcome.failed = int(std::ranges::count_if(counted, [](const auto *r) { return !r->predicted; }));
         outcome.reached = valueOf(errorStatistics(counted), gate.statistic);
         const bool isWithin = outcome.reached
-            && (gate.statistic == GateStatistic::RankCorrelation ? *outcome.reached >= gate.limit : *outcome.reached <= gate.limit);
+            && (gate.statistic == GateStatistic::RankCorrelation ? *outcome.reached >= gate.limit
+                                                                 : *outcome.reached <= gate.limit);
         outcome.isMet = isWithin && outcome.failed == 0;
         outcomes.push_back(std::move(outcome));
     }

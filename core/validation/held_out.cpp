@@ -15,14 +15,15 @@ namespace trainyard {
 
 namespace {
 
-constexpr double kShareOutside = 0.05;   // of the weight, at either end
-constexpr double kShareInside = 0.9;     // of the held-out weight, after widening
-constexpr double kHalf = 0.5;            // what a row of another label counts, and one that was fitted to
+constexpr double kShareOutside = 0.05; // of the weight, at either end
+constexpr double kShareInside = 0.9; // of the held-out weight, after widening
+constexpr double kHalf = 0.5; // what a row of another label counts, and one that was fitted to
 
 /// Measured time / predicted time; empty where the metric is neither a time nor a rate of the iteration.
 std::optional<double> timeRatio(const ValidationResult &r)
 {
-    constexpr std::string_view rates[] = {"tokens_per_s", "tokens_per_s_per_gpu", "model_tflops_per_gpu", "mfu", "hfu"};
+    constexpr std::string_view rates[] = { "tokens_per_s", "tokens_per_s_per_gpu", "model_tflops_per_gpu", "mfu",
+        "hfu" };
     if (!r.predicted || !(*r.predicted > 0) || !(r.published > 0))
         return std::nullopt;
     if (r.metric == "iteration_time_s")
@@ -40,7 +41,7 @@ bool isBefore(const EvidenceKey &a, const EvidenceKey &b)
 
 const EvidenceKey &planOf(const ValidationResult &row)
 {
-    return row.evidence.front();   // stack and sharding are the whole plan's
+    return row.evidence.front(); // stack and sharding are the whole plan's
 }
 
 /// A row that parameters were fitted to shows less of what the next cluster will.
@@ -78,11 +79,12 @@ std::string agelessPlan(const Plan &plan)
 std::vector<TimedRow> timedRows(std::span<const ValidationResult> results)
 {
     std::vector<TimedRow> rows;
-    std::set<std::pair<std::string_view, std::string_view>> counted;   // one figure a row
+    std::set<std::pair<std::string_view, std::string_view>> counted; // one figure a row
     for (const ValidationResult &r : results) {
         const auto ratio = timeRatio(r);
-        if (ratio && !r.evidence.empty() && r.plan && stageFacts(*r.plan).hasLayers && counted.insert({r.source, r.id}).second)
-            rows.push_back({&r, std::log(*ratio)});
+        if (ratio && !r.evidence.empty() && r.plan && stageFacts(*r.plan).hasLayers
+            && counted.insert({ r.source, r.id }).second)
+            rows.push_back({ &r, std::log(*ratio) });
     }
     return rows;
 }
@@ -103,7 +105,7 @@ std::vector<Evidence> evidenceOf(std::span<const TimedRow> rows)
         for (const EvidenceKey &key : row.result->evidence) {
             auto found = std::ranges::find(all, key, &Evidence::key);
             if (found == all.end())
-                found = all.insert(all.end(), {key, 0});
+                found = all.insert(all.end(), { key, 0 });
             ++found->rows;
         }
     }
@@ -125,11 +127,12 @@ double halfOfRepeats(std::span<const ValidationResult> results)
         double least = 0, most = 0;
         int count = 0;
     };
-    std::map<std::pair<std::string, std::string>, Extremes> all;   // source and plan; predictions differ by their releases at most
+    std::map<std::pair<std::string, std::string>, Extremes>
+        all; // source and plan; predictions differ by their releases at most
     for (const TimedRow &row : timedRows(results)) {
         if (row.result->status != RowStatus::Gated)
             continue;
-        Extremes &extremes = all[{row.result->source, agelessPlan(*row.result->plan)}];
+        Extremes &extremes = all[{ row.result->source, agelessPlan(*row.result->plan) }];
         extremes.least = extremes.count == 0 ? row.error : std::min(extremes.least, row.error);
         extremes.most = extremes.count == 0 ? row.error : std::max(extremes.most, row.error);
         ++extremes.count;
@@ -146,13 +149,14 @@ double halfOfRepeats(std::span<const ValidationResult> results)
 }
 
 HeldOutRanges::HeldOutRanges(std::vector<TimedRow> rows, double narrowest, std::optional<ConfidenceLabel> label)
-    : m_evidence(evidenceOf(rows)), m_narrowest(narrowest)
+    : m_evidence(evidenceOf(rows))
+    , m_narrowest(narrowest)
 {
     std::ranges::stable_sort(rows, {}, &TimedRow::error);
     std::map<std::string_view, std::vector<TimedRow>> byPublication;
     for (const TimedRow &row : rows)
         byPublication[row.result->publication].push_back(row);
-    std::vector<std::vector<Evidence>> others;   // evidence without a publication
+    std::vector<std::vector<Evidence>> others; // evidence without a publication
     for (const auto &[publication, own] : byPublication) {
         m_publications.emplace_back(publication);
         others.push_back(m_evidence);
@@ -162,8 +166,10 @@ HeldOutRanges::HeldOutRanges(std::vector<TimedRow> rows, double narrowest, std::
     }
     std::set<std::string> shardingStacks;
     for (const TimedRow &row : rows) {
-        const auto publication = std::ranges::lower_bound(m_publications, row.result->publication) - m_publications.begin();
-        m_rows.push_back({row, int(publication), label ? *label : labelOf(*row.result, others[std::size_t(publication)])});
+        const auto publication =
+            std::ranges::lower_bound(m_publications, row.result->publication) - m_publications.begin();
+        m_rows.push_back(
+            { row, int(publication), label ? *label : labelOf(*row.result, others[std::size_t(publication)]) });
         if (planOf(*row.result).shardsWeights)
             shardingStacks.insert(planOf(*row.result).stack);
     }
@@ -173,8 +179,9 @@ HeldOutRanges::HeldOutRanges(std::vector<TimedRow> rows, double narrowest, std::
 
 HeldOutRanges::Kind HeldOutRanges::kindOf(ConfidenceLabel label, const EvidenceKey &plan) const
 {
-    const bool isKnown = plan.shardsWeights && std::ranges::find(m_shardingStacks, plan.stack) != m_shardingStacks.end();
-    return {label, isKnown ? plan.stack : std::string()};
+    const bool isKnown =
+        plan.shardsWeights && std::ranges::find(m_shardingStacks, plan.stack) != m_shardingStacks.end();
+    return { label, isKnown ? plan.stack : std::string() };
 }
 
 /// Rows with sharded weights speak for their own stack alone, as evidenceDistance() has it.
@@ -193,7 +200,7 @@ std::vector<double> HeldOutRanges::alike(std::vector<double> weights) const
     std::vector<Sum> sums(m_publications.size());
     for (std::size_t i = 0; i < m_rows.size(); ++i) {
         Sum &sum = sums[std::size_t(m_rows[i].publication)];
-        sum = {std::max(sum.heaviest, weights[i]), sum.all + weights[i]};
+        sum = { std::max(sum.heaviest, weights[i]), sum.all + weights[i] };
     }
     for (std::size_t i = 0; i < m_rows.size(); ++i) {
         const Sum &sum = sums[std::size_t(m_rows[i].publication)];
@@ -211,10 +218,11 @@ std::optional<HeldOutRanges::Spread> HeldOutRanges::spread(const Kind &kind, int
         weights.push_back(counts ? (row.label == kind.label ? 1 : kHalf) * fittedShare(row.timed) : 0);
     }
     weights = alike(std::move(weights));
-    const auto low = quantile(errors, weights, kShareOutside), middle = quantile(errors, weights, 0.5), high = quantile(errors, weights, 1 - kShareOutside);
+    const auto low = quantile(errors, weights, kShareOutside), middle = quantile(errors, weights, 0.5),
+               high = quantile(errors, weights, 1 - kShareOutside);
     if (!low || !middle || !high)
         return std::nullopt;
-    return Spread{std::min(*low, *middle - m_narrowest), *middle, std::max(*high, *middle + m_narrowest)};
+    return Spread { std::min(*low, *middle - m_narrowest), *middle, std::max(*high, *middle + m_narrowest) };
 }
 
 /// How far each row lies outside of what the other publications say of its kind.
@@ -223,11 +231,11 @@ void HeldOutRanges::setExcesses()
     std::map<std::pair<int, Kind>, std::optional<Spread>> spreads;
     for (Row &row : m_rows) {
         const Kind kind = kindOf(row.label, planOf(*row.timed.result));
-        const auto [found, isNew] = spreads.try_emplace({row.publication, kind});
+        const auto [found, isNew] = spreads.try_emplace({ row.publication, kind });
         if (isNew)
             found->second = spread(kind, row.publication);
         if (!found->second)
-            continue;              // the only publication
+            continue; // the only publication
         const Spread &others = *found->second;
         const double way = row.timed.error - others.middle;
         const double edge = way > 0 ? others.high - others.middle : others.middle - others.low;
@@ -235,8 +243,9 @@ void HeldOutRanges::setExcesses()
     }
 }
 
-/// By how much the way from the middle to the edges grows, so that nine in ten of the rows that were held back would have been
-/// inside, and nine in ten with every publication alike. The rows of all labels tell, since the way is relative.
+/// By how much the way from the middle to the edges grows, so that nine in ten of the rows that were held back would
+/// have been inside, and nine in ten with every publication alike. The rows of all labels tell, since the way is
+/// relative.
 double HeldOutRanges::widening(const Kind &kind) const
 {
     std::vector<std::size_t> order;
@@ -249,7 +258,7 @@ double HeldOutRanges::widening(const Kind &kind) const
     byPublication = alike(std::move(byPublication));
     std::ranges::sort(order, {}, [&](std::size_t i) { return m_rows[i].excess; });
     double widening = 1;
-    for (const std::vector<double> *weights : {&byRow, &byPublication}) {
+    for (const std::vector<double> *weights : { &byRow, &byPublication }) {
         std::vector<double> excesses, ordered;
         for (const std::size_t i : order) {
             excesses.push_back(m_rows[i].excess);
@@ -266,7 +275,8 @@ std::optional<TimeRange> HeldOutRanges::rangeOf(const Kind &kind) const
     if (!own)
         return std::nullopt;
     const double factor = widening(kind);
-    return TimeRange{std::min(0.0, own->middle - factor * (own->middle - own->low)), std::max(0.0, own->middle + factor * (own->high - own->middle))};
+    return TimeRange { std::min(0.0, own->middle - factor * (own->middle - own->low)),
+        std::max(0.0, own->middle + factor * (own->high - own->middle)) };
 }
 
 std::optional<TimeRange> HeldOutRanges::range(ConfidenceLabel label, const EvidenceKey &plan) const
@@ -276,16 +286,16 @@ std::optional<TimeRange> HeldOutRanges::range(ConfidenceLabel label, const Evide
 
 std::vector<LabelRange> HeldOutRanges::rangesOf(ConfidenceLabel label) const
 {
-    std::vector<std::string> stacks{std::string()};
+    std::vector<std::string> stacks { std::string() };
     stacks.insert(stacks.end(), m_shardingStacks.begin(), m_shardingStacks.end());
     std::vector<LabelRange> ranges;
     for (const std::string &stack : stacks) {
-        const Kind kind{label, stack};
+        const Kind kind { label, stack };
         const auto range = rangeOf(kind);
         if (!range)
             continue;
         std::set<int> publications;
-        LabelRange known{label, stack, 0, 0, {std::exp(range->low) - 1, std::exp(range->high) - 1}};
+        LabelRange known { label, stack, 0, 0, { std::exp(range->low) - 1, std::exp(range->high) - 1 } };
         for (const Row &row : m_rows) {
             if (row.label == label && speaksFor(row, kind)) {
                 publications.insert(row.publication);

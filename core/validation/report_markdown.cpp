@@ -22,13 +22,15 @@ std::string line(std::initializer_list<std::string> cells)
     return text + "\n";
 }
 
-std::string statisticsLine(const std::string &first, const std::string &metric, const std::string &rows, const ErrorStatistics &s)
+std::string statisticsLine(
+    const std::string &first, const std::string &metric, const std::string &rows, const ErrorStatistics &s)
 {
-    return line({first, "`" + metricLabel(metric) + "`", rows, std::to_string(s.n), percentText(s.meanAbs), percentText(s.medianAbs),
-                 percentText(s.maxAbs), errorText(s.bias), rankText(s.rankCorrelation)});
+    return line({ first, "`" + metricLabel(metric) + "`", rows, std::to_string(s.n), percentText(s.meanAbs),
+        percentText(s.medianAbs), percentText(s.maxAbs), errorText(s.bias), rankText(s.rankCorrelation) });
 }
 
-const char *const kStatisticsHead = "metric | rows | n | mean | median | max | bias | rank |\n|---|---|---|---:|---:|---:|---:|---:|---:|\n";
+const char *const kStatisticsHead =
+    "metric | rows | n | mean | median | max | bias | rank |\n|---|---|---|---:|---:|---:|---:|---:|---:|\n";
 
 void addSummaryLines(std::string &text, const std::string &first, const SourceSummary &source)
 {
@@ -43,7 +45,8 @@ void addSummaryLines(std::string &text, const std::string &first, const SourceSu
         if (metric.guessed.n > 0)
             text += statisticsLine(first, metric.metric, "guessed", metric.guessed);
         if (metric.failed > 0)
-            text += line({first, "`" + metricLabel(metric.metric) + "`", "failed", std::to_string(metric.failed), "", "", "", "", ""});
+            text += line({ first, "`" + metricLabel(metric.metric) + "`", "failed", std::to_string(metric.failed), "",
+                "", "", "", "" });
     }
 }
 
@@ -54,8 +57,9 @@ void addGates(std::string &text, const std::vector<GateOutcome> &gates)
         const Gate &gate = outcome.gate;
         std::string statistic = toString(gate.statistic);
         std::ranges::replace(statistic, '_', ' ');
-        text += line({markdownText(gateText(gate)), "`" + metricLabel(gate.metric) + "`", statistic, std::to_string(outcome.n),
-                      limitText(gate), reachedText(outcome), outcome.isMet ? verdictText(outcome) : "**" + verdictText(outcome) + "**"});
+        text += line({ markdownText(gateText(gate)), "`" + metricLabel(gate.metric) + "`", statistic,
+            std::to_string(outcome.n), limitText(gate), reachedText(outcome),
+            outcome.isMet ? verdictText(outcome) : "**" + verdictText(outcome) + "**" });
     }
 }
 
@@ -63,12 +67,14 @@ void addCoverage(std::string &text, const std::vector<LabelCoverage> &coverage)
 {
     if (coverage.empty())
         return;
-    text += "\n## Ranges\n\n" + coverageIntroduction() + " How they are made: [model.md](model.md#confidence).\n\n"
-          "| label | rows | n | publications | inside | alike | score | alike |\n|---|---|---:|---:|---:|---:|---:|---:|\n";
+    text += "\n## Ranges\n\n" + coverageIntroduction()
+        + " How they are made: [model.md](model.md#confidence).\n\n"
+          "| label | rows | n | publications | inside | alike | score | alike "
+          "|\n|---|---|---:|---:|---:|---:|---:|---:|\n";
     for (const CoverageLine &shown : coverageLines(coverage)) {
         const Coverage &c = *shown.coverage;
-        text += line({shown.label, shown.rows, std::to_string(c.rows), std::to_string(c.publications), percentText(c.inside),
-                      percentText(c.insideAlike), plainText(c.score), plainText(c.scoreAlike)});
+        text += line({ shown.label, shown.rows, std::to_string(c.rows), std::to_string(c.publications),
+            percentText(c.inside), percentText(c.insideAlike), plainText(c.score), plainText(c.scoreAlike) });
     }
 }
 
@@ -78,36 +84,40 @@ void addFit(std::string &text, const std::vector<SourceSummary> &sources)
     if (sum.empty())
         return;
     text += "\n## Runs judged not to fit\n\nA run whose time was published did fit in memory. " + sum
-        + ". Memory is counted from above where a source does not say what it recomputes, offloads or keeps in fewer bits.\n\n"
+        + ". Memory is counted from above where a source does not say what it recomputes, offloads or keeps in fewer "
+          "bits.\n\n"
           "| source | ran | judged not to fit |\n|---|---:|---:|\n";
     for (const SourceSummary &source : sources) {
         if (source.fit.ran > 0)
-            text += line({"`" + source.source + "`", wholeText(source.fit.ran), wholeText(source.fit.judgedTooLarge)});
+            text +=
+                line({ "`" + source.source + "`", wholeText(source.fit.ran), wholeText(source.fit.judgedTooLarge) });
     }
 }
 
 void addRows(std::string &text, const std::vector<ValidationResult> &results, const SourceSummary &source)
 {
     const auto isOwn = [&](const ValidationResult &r) { return r.source == source.source; };
-    const bool hasRoles = std::ranges::any_of(source.metrics, [](const MetricSummary &m) { return m.fit.n > 0 && m.test.n > 0; });
+    const bool hasRoles =
+        std::ranges::any_of(source.metrics, [](const MetricSummary &m) { return m.fit.n > 0 && m.test.n > 0; });
     text += "\n| row | metric | published | predicted | error | |\n|---|---|---:|---:|---:|---|\n";
     for (const ValidationResult &r : results) {
         if (!isOwn(r))
             continue;
         std::string remark = r.status == RowStatus::Guessed ? "guessed" : hasRoles ? toString(r.role) : "";
-        for (const std::string &more : {r.problem, r.note}) {
+        for (const std::string &more : { r.problem, r.note }) {
             if (!more.empty())
                 remark += (remark.empty() ? "" : "; ") + markdownText(more);
         }
-        text += line({markdownText(r.id), "`" + metricLabel(r.metric) + "`", metricText(r.metric, r.published),
-                      r.predicted ? metricText(r.metric, *r.predicted) : "\u2013", errorText(r.error()), remark});
+        text += line({ markdownText(r.id), "`" + metricLabel(r.metric) + "`", metricText(r.metric, r.published),
+            r.predicted ? metricText(r.metric, *r.predicted) : "\u2013", errorText(r.error()), remark });
     }
 }
 
 void addSource(std::string &text, const Validation &validation, const SourceSummary &source)
 {
     text += "\n## " + markdownText(source.title.empty() ? source.source : source.title) + "\n\n";
-    text += "`" + source.source + "`, " + wholeText(source.rows) + " rows" + (source.url.empty() ? "" : ", <" + source.url + ">") + ".";
+    text += "`" + source.source + "`, " + wholeText(source.rows) + " rows"
+        + (source.url.empty() ? "" : ", <" + source.url + ">") + ".";
     text += (source.note.empty() ? "" : " " + markdownText(source.note)) + "\n";
     if (source.rows <= kMostRows)
         return addRows(text, validation.run.results, source);
@@ -122,7 +132,7 @@ void addLeftOut(std::string &text, std::span<const LeftOutRow> leftOut)
         return;
     text += "\n## Rows left out\n\n| source | row | why |\n|---|---|---|\n";
     for (const LeftOutRow &row : leftOut)
-        text += line({"`" + row.source + "`", markdownText(row.id), markdownText(row.reason)});
+        text += line({ "`" + row.source + "`", markdownText(row.id), markdownText(row.reason) });
 }
 
 } // namespace

@@ -14,21 +14,26 @@ using Align = TextTable::Align;
 constexpr std::size_t kFurthestOff = 12;
 
 void addStatistics(TextTable &table, const std::string &source, const std::string &metric, const std::string &rows,
-                   const ErrorStatistics &s)
+    const ErrorStatistics &s)
 {
-    table.add({source, metricLabel(metric), rows, std::to_string(s.n), percentText(s.meanAbs), percentText(s.medianAbs),
-               percentText(s.maxAbs), errorText(s.bias), rankText(s.rankCorrelation)});
+    table.add({ source, metricLabel(metric), rows, std::to_string(s.n), percentText(s.meanAbs),
+        percentText(s.medianAbs), percentText(s.maxAbs), errorText(s.bias), rankText(s.rankCorrelation) });
 }
 
 std::string summaryTable(const std::vector<SourceSummary> &sources)
 {
-    TextTable table({Align::Left, Align::Left, Align::Left, Align::Right, Align::Right, Align::Right, Align::Right, Align::Right, Align::Right},
-                    {"Source", "Metric", "Rows", "n", "mean", "median", "max", "bias", "rank"});
+    TextTable table({ Align::Left, Align::Left, Align::Left, Align::Right, Align::Right, Align::Right, Align::Right,
+                        Align::Right, Align::Right },
+        { "Source", "Metric", "Rows", "n", "mean", "median", "max", "bias", "rank" });
     for (const SourceSummary &source : sources) {
         for (const MetricSummary &metric : source.metrics) {
             const bool isMixed = metric.fit.n > 0 && metric.test.n > 0;
             if (metric.gated.n > 0)
-                addStatistics(table, source.source, metric.metric, isMixed ? "all" : metric.fit.n > 0 ? "fit" : "test", metric.gated);
+                addStatistics(table, source.source, metric.metric,
+                    isMixed                ? "all"
+                        : metric.fit.n > 0 ? "fit"
+                                           : "test",
+                    metric.gated);
             if (isMixed) {
                 addStatistics(table, source.source, metric.metric, "fit", metric.fit);
                 addStatistics(table, source.source, metric.metric, "test", metric.test);
@@ -36,7 +41,7 @@ std::string summaryTable(const std::vector<SourceSummary> &sources)
             if (metric.guessed.n > 0)
                 addStatistics(table, source.source, metric.metric, "guessed", metric.guessed);
             if (metric.failed > 0)
-                table.add({source.source, metricLabel(metric.metric), "failed", std::to_string(metric.failed)});
+                table.add({ source.source, metricLabel(metric.metric), "failed", std::to_string(metric.failed) });
         }
     }
     return table.text();
@@ -44,24 +49,25 @@ std::string summaryTable(const std::vector<SourceSummary> &sources)
 
 std::string gateTable(const std::vector<GateOutcome> &gates)
 {
-    TextTable table({Align::Left, Align::Left, Align::Left, Align::Right, Align::Right, Align::Right, Align::Left},
-                    {"Gate", "Metric", "Statistic", "n", "limit", "reached", ""});
+    TextTable table({ Align::Left, Align::Left, Align::Left, Align::Right, Align::Right, Align::Right, Align::Left },
+        { "Gate", "Metric", "Statistic", "n", "limit", "reached", "" });
     for (const GateOutcome &outcome : gates) {
         const Gate &gate = outcome.gate;
-        table.add({gateText(gate), metricLabel(gate.metric), toString(gate.statistic), std::to_string(outcome.n), limitText(gate),
-                   reachedText(outcome), verdictText(outcome)});
+        table.add({ gateText(gate), metricLabel(gate.metric), toString(gate.statistic), std::to_string(outcome.n),
+            limitText(gate), reachedText(outcome), verdictText(outcome) });
     }
     return table.text();
 }
 
 std::string coverageTable(const std::vector<LabelCoverage> &coverage)
 {
-    TextTable table({Align::Left, Align::Left, Align::Right, Align::Right, Align::Right, Align::Right, Align::Right, Align::Right},
-                    {"Label", "Rows", "n", "publications", "inside", "alike", "score", "alike"});
+    TextTable table({ Align::Left, Align::Left, Align::Right, Align::Right, Align::Right, Align::Right, Align::Right,
+                        Align::Right },
+        { "Label", "Rows", "n", "publications", "inside", "alike", "score", "alike" });
     for (const CoverageLine &line : coverageLines(coverage)) {
         const Coverage &c = *line.coverage;
-        table.add({line.label, line.rows, std::to_string(c.rows), std::to_string(c.publications), percentText(c.inside), percentText(c.insideAlike),
-                   plainText(c.score), plainText(c.scoreAlike)});
+        table.add({ line.label, line.rows, std::to_string(c.rows), std::to_string(c.publications),
+            percentText(c.inside), percentText(c.insideAlike), plainText(c.score), plainText(c.scoreAlike) });
     }
     return table.text();
 }
@@ -76,21 +82,22 @@ std::string fitLines(const std::vector<SourceSummary> &sources)
     std::string text = "\n" + sum + (all.judgedTooLarge > 0 ? ":\n" : ".\n");
     for (const SourceSummary &source : sources) {
         if (source.fit.judgedTooLarge > 0)
-            text += "  " + source.source + ": " + std::to_string(source.fit.judgedTooLarge) + " of " + std::to_string(source.fit.ran) + "\n";
+            text += "  " + source.source + ": " + std::to_string(source.fit.judgedTooLarge) + " of "
+                + std::to_string(source.fit.ran) + "\n";
     }
     return text;
 }
 
 std::string rowTable(const std::vector<const ValidationResult *> &rows)
 {
-    TextTable table({Align::Left, Align::Left, Align::Left, Align::Right, Align::Right, Align::Right, Align::Left},
-                    {"Source", "Row", "Metric", "published", "predicted", "error", ""});
+    TextTable table({ Align::Left, Align::Left, Align::Left, Align::Right, Align::Right, Align::Right, Align::Left },
+        { "Source", "Row", "Metric", "published", "predicted", "error", "" });
     for (const ValidationResult *r : rows) {
         std::string remark = r->status == RowStatus::Guessed ? "guessed" : "";
         if (!r->problem.empty())
             remark += (remark.empty() ? "" : "; ") + r->problem;
-        table.add({r->source, r->id, metricLabel(r->metric), metricText(r->metric, r->published),
-                   r->predicted ? metricText(r->metric, *r->predicted) : "\u2013", errorText(r->error()), remark});
+        table.add({ r->source, r->id, metricLabel(r->metric), metricText(r->metric, r->published),
+            r->predicted ? metricText(r->metric, *r->predicted) : "\u2013", errorText(r->error()), remark });
     }
     return table.text();
 }
@@ -103,7 +110,8 @@ std::vector<const ValidationResult *> furthestOff(const std::vector<ValidationRe
         if (result.status == RowStatus::Gated)
             rows.push_back(&result);
     }
-    std::ranges::stable_sort(rows, std::greater(), [](const ValidationResult *r) { return r->predicted ? std::abs(*r->error()) : INFINITY; });
+    std::ranges::stable_sort(rows, std::greater(),
+        [](const ValidationResult *r) { return r->predicted ? std::abs(*r->error()) : INFINITY; });
     rows.resize(std::min(rows.size(), kFurthestOff));
     return rows;
 }
@@ -115,7 +123,8 @@ std::string validationTable(const Validation &validation, bool listsEveryRow)
     const std::vector<ValidationResult> &results = validation.run.results;
     if (results.empty())
         return "No rows.\n";
-    std::string text = "Errors are predicted / published \u2212 1; mean, median and max of their size. Rank: correlation of the orders.\n\n"
+    std::string text = "Errors are predicted / published \u2212 1; mean, median and max of their size. Rank: "
+                       "correlation of the orders.\n\n"
         + summaryTable(validation.sources) + fitLines(validation.sources);
     if (!validation.gates.empty())
         text += "\n" + gateTable(validation.gates);

@@ -15,7 +15,10 @@ namespace {
 constexpr std::size_t kMaxFaults = 100;
 constexpr int kVersion = 1;
 
-std::string listed(const std::vector<std::string> &names) { return joined(names, ", ", " or "); }
+std::string listed(const std::vector<std::string> &names)
+{
+    return joined(names, ", ", " or ");
+}
 
 /// The alternative of a schema that has keys of its own, or nullptr: text, lists and open objects have none.
 const Json *keyedAlternative(const Json &schema)
@@ -66,7 +69,7 @@ void checkKeys(const Json &value, const Json &schema, const std::string &pointer
             names.push_back(name);
         const std::string near = nearestName(key, names);
         faults.add(pointer + "/" + detail::escapedPointerStep(key), "a plan has no key " + shortened(key) + " here",
-                   near.empty() ? "one of " + listed(names) : near, ErrorCode::UnknownKey);
+            near.empty() ? "one of " + listed(names) : near, ErrorCode::UnknownKey);
     }
 }
 
@@ -74,7 +77,7 @@ void checkKeys(const Json &value, const Json &schema, const std::string &pointer
 
 void Faults::add(const std::string &pointer, std::string what, std::string right, ErrorCode code)
 {
-    Error error{code, pointer.empty() ? m_file : m_file + ": " + pointer, std::move(what), std::move(right)};
+    Error error { code, pointer.empty() ? m_file : m_file + ": " + pointer, std::move(what), std::move(right) };
     if (m_errors.size() < kMaxFaults && std::ranges::find(m_errors, error) == m_errors.end())
         m_errors.push_back(std::move(error));
 }
@@ -90,7 +93,7 @@ bool checkObject(const Json &value, const std::string &pointer, const std::vecto
             continue;
         const std::string near = nearestName(key, known);
         faults.add(pointer + "/" + detail::escapedPointerStep(key), "unknown key " + shortened(key),
-                   near.empty() ? "one of " + listed(known) : near, ErrorCode::UnknownKey);
+            near.empty() ? "one of " + listed(known) : near, ErrorCode::UnknownKey);
     }
     return true;
 }
@@ -118,13 +121,14 @@ std::optional<double> numberAt(const Json &object, const char *key, const std::s
     return std::nullopt;
 }
 
-std::size_t choiceAt(const Json &object, const char *key, const std::vector<std::string> &names, const std::string &pointer,
-                     Faults &faults)
+std::size_t choiceAt(const Json &object, const char *key, const std::vector<std::string> &names,
+    const std::string &pointer, Faults &faults)
 {
     const auto found = object.find(key);
     if (found == object.end())
         return 0;
-    const auto name = found->is_string() ? std::ranges::find(names, found->get_ref<const std::string &>()) : names.end();
+    const auto name =
+        found->is_string() ? std::ranges::find(names, found->get_ref<const std::string &>()) : names.end();
     if (name != names.end())
         return std::size_t(name - names.begin());
     faults.add(pointer + "/" + key, std::string(key) + " is " + detail::brief(*found), listed(names));
@@ -143,11 +147,11 @@ ExpectedAll<Json> parseHeaded(std::string_view text, const std::string &fileName
     }
     const Json found = document->value("format", Json());
     if (found != format)
-        faults.add("/format", found.is_null() ? "format is missing" : "format is " + detail::brief(found), "\"" + format + "\"",
-                   ErrorCode::BadSyntax);
+        faults.add("/format", found.is_null() ? "format is missing" : "format is " + detail::brief(found),
+            "\"" + format + "\"", ErrorCode::BadSyntax);
     else if (const Json version = document->value("version", Json()); version != kVersion)
         faults.add("/version", version.is_null() ? "version is missing" : "version is " + detail::brief(version),
-                   std::to_string(kVersion), ErrorCode::BadSyntax);
+            std::to_string(kVersion), ErrorCode::BadSyntax);
     if (faults.any())
         return std::unexpected(faults.take());
     return document;
@@ -161,11 +165,13 @@ void checkPlanKeys(const Json &plan, const std::string &pointer, Faults &faults)
 
 ExpectedAll<std::vector<LeftOutRow>> parseLeftOut(std::string_view json, const std::string &fileName)
 {
-    return parseList<LeftOutRow>(json, fileName, "trainyard.validation-left-out", "rows", [](const Json &row, const std::string &pointer, Faults &faults) {
-        if (!checkObject(row, pointer, {"source", "id", "reason"}, faults))
-            return LeftOutRow();
-        return LeftOutRow{textAt(row, "source", pointer, faults, true), textAt(row, "id", pointer, faults, true), textAt(row, "reason", pointer, faults, true)};
-    });
+    return parseList<LeftOutRow>(json, fileName, "trainyard.validation-left-out", "rows",
+        [](const Json &row, const std::string &pointer, Faults &faults) {
+            if (!checkObject(row, pointer, { "source", "id", "reason" }, faults))
+                return LeftOutRow();
+            return LeftOutRow { textAt(row, "source", pointer, faults, true), textAt(row, "id", pointer, faults, true),
+                textAt(row, "reason", pointer, faults, true) };
+        });
 }
 
 } // namespace trainyard

@@ -14,10 +14,11 @@ namespace trainyard {
 
 namespace {
 
-const std::vector<std::string> kFileKeys{"format", "version", "source", "title", "url", "note", "role", "base", "rows"};
-const std::vector<std::string> kRowKeys{"id", "plan", "published", "note", "status", "role", "group"};
-const std::vector<std::string> kStatuses{"gated", "guessed"};
-const std::vector<std::string> kRoles{"test", "fit"};
+const std::vector<std::string> kFileKeys { "format", "version", "source", "title", "url", "note", "role", "base",
+    "rows" };
+const std::vector<std::string> kRowKeys { "id", "plan", "published", "note", "status", "role", "group" };
+const std::vector<std::string> kStatuses { "gated", "guessed" };
+const std::vector<std::string> kRoles { "test", "fit" };
 
 RowRole roleAt(const Json &object, const std::string &pointer, Faults &faults)
 {
@@ -27,7 +28,9 @@ RowRole roleAt(const Json &object, const std::string &pointer, Faults &faults)
 class RowsReader {
 public:
     RowsReader(const Json &document, const std::string &fileName, const std::string &baseDir)
-        : m_document(document), m_faults(fileName), m_baseDir(baseDir)
+        : m_document(document)
+        , m_faults(fileName)
+        , m_baseDir(baseDir)
     {
     }
 
@@ -43,7 +46,8 @@ public:
         readBase();
         const auto rows = m_document.find("rows");
         if (rows == m_document.end() || !rows->is_array())
-            m_faults.add("/rows", rows == m_document.end() ? "rows is missing" : "rows is " + detail::brief(*rows), "a list of rows");
+            m_faults.add("/rows", rows == m_document.end() ? "rows is missing" : "rows is " + detail::brief(*rows),
+                "a list of rows");
         else
             for (std::size_t i = 0; i < rows->size(); ++i)
                 set.rows.push_back(readRow((*rows)[i], "/rows/" + std::to_string(i)));
@@ -59,7 +63,8 @@ private:
         if (base == m_document.end())
             return;
         if (!base->is_object())
-            return m_faults.add("/base", "base is " + detail::brief(*base), "an object: what the plans of all rows share");
+            return m_faults.add(
+                "/base", "base is " + detail::brief(*base), "an object: what the plans of all rows share");
         checkPlanKeys(*base, "/base", m_faults);
         m_base = *base;
     }
@@ -71,10 +76,12 @@ private:
             return row;
         row.id = textAt(json, "id", pointer, m_faults, true);
         if (!row.id.empty() && !m_ids.insert(row.id).second)
-            m_faults.add(pointer + "/id", "two rows have the id \"" + shortened(row.id) + "\"", "an id of its own for each row");
+            m_faults.add(
+                pointer + "/id", "two rows have the id \"" + shortened(row.id) + "\"", "an id of its own for each row");
         row.group = textAt(json, "group", pointer, m_faults);
         row.note = textAt(json, "note", pointer, m_faults);
-        row.status = choiceAt(json, "status", kStatuses, pointer, m_faults) == 1 ? RowStatus::Guessed : RowStatus::Gated;
+        row.status =
+            choiceAt(json, "status", kStatuses, pointer, m_faults) == 1 ? RowStatus::Guessed : RowStatus::Gated;
         row.role = json.contains("role") ? roleAt(json, pointer, m_faults) : m_role;
         readPublished(json, pointer + "/published", row);
         readPlan(json, pointer + "/plan", row);
@@ -88,15 +95,18 @@ private:
         if (published == json.end())
             return m_faults.add(pointer, "published is missing", right);
         if (!published->is_object() || published->empty())
-            return m_faults.add(pointer, "published is " + std::string(published->is_object() ? "empty" : detail::brief(*published)), right);
+            return m_faults.add(pointer,
+                "published is " + std::string(published->is_object() ? "empty" : detail::brief(*published)), right);
         for (const auto &[metric, value] : published->items()) {
             const std::string place = pointer + "/" + detail::escapedPointerStep(metric);
             if (const auto known = checkMetricName(metric); !known)
-                m_faults.add(place, "no metric is called " + shortened(metric), known.error().right, ErrorCode::UnknownName);
+                m_faults.add(
+                    place, "no metric is called " + shortened(metric), known.error().right, ErrorCode::UnknownName);
             else if (!value.is_number() || !(value.get<double>() > 0))
-                m_faults.add(place, metric + " is " + detail::brief(value), "a number above 0, in the unit of the metric");
+                m_faults.add(
+                    place, metric + " is " + detail::brief(value), "a number above 0, in the unit of the metric");
             else
-                row.published.push_back({metric, value.get<double>()});
+                row.published.push_back({ metric, value.get<double>() });
         }
     }
 
@@ -107,7 +117,8 @@ private:
             if (m_base.empty())
                 return m_faults.add(pointer, "plan is missing", "a plan, or what differs from base");
         } else if (!own->is_object()) {
-            return m_faults.add(pointer, "plan is " + detail::brief(*own), "an object: a plan, or what differs from base");
+            return m_faults.add(
+                pointer, "plan is " + detail::brief(*own), "an object: a plan, or what differs from base");
         } else {
             checkPlanKeys(*own, pointer, m_faults);
             plan.merge_patch(*own);
@@ -118,7 +129,8 @@ private:
             return;
         }
         for (Error &error : parsed.error())
-            m_faults.add(placeOf(error.where, json, pointer), std::move(error.what), std::move(error.right), error.code);
+            m_faults.add(
+                placeOf(error.where, json, pointer), std::move(error.what), std::move(error.right), error.code);
     }
 
     /// The pointer in this file of a place in the merged plan: in the row where it says so, else in the base.
@@ -151,9 +163,9 @@ ExpectedAll<RowSet> parseRows(std::string_view json, const std::string &fileName
 
 ExpectedAll<RowSet> readRows(const std::string &path, FileKinds kinds)
 {
-    const auto text = readTextFile(path, "a readable file of validation rows", {.kinds = kinds});
+    const auto text = readTextFile(path, "a readable file of validation rows", { .kinds = kinds });
     if (!text)
-        return std::unexpected(Errors{text.error()});
+        return std::unexpected(Errors { text.error() });
     return parseRows(*text, path, std::filesystem::path(path).parent_path().string());
 }
 

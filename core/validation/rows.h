@@ -14,17 +14,17 @@
 
 namespace trainyard {
 
-enum class RowStatus : std::uint8_t { Gated, Guessed };   // Guessed: some input was not published and had to be assumed
-enum class RowRole : std::uint8_t { Fit, Test };          // Fit: parameters were fitted to it, so it proves less
+enum class RowStatus : std::uint8_t { Gated, Guessed }; // Guessed: some input was not published and had to be assumed
+enum class RowRole : std::uint8_t { Fit, Test }; // Fit: parameters were fitted to it, so it proves less
 
 struct PublishedFigure {
-    std::string metric;        // "iteration_time_s", "memory.per_stage[0].peak_bytes"
-    double value = 0;          // positive, in the metric's unit
+    std::string metric; // "iteration_time_s", "memory.per_stage[0].peak_bytes"
+    double value = 0; // positive, in the metric's unit
 };
 
 struct ValidationRow {
-    std::string id;            // unique in its file
-    std::string group;         // rows of one source that are summarised together; may be empty
+    std::string id; // unique in its file
+    std::string group; // rows of one source that are summarised together; may be empty
     std::string note;
     RowStatus status = RowStatus::Gated;
     RowRole role = RowRole::Test;
@@ -32,8 +32,8 @@ struct ValidationRow {
     std::vector<PublishedFigure> published;
 };
 
-struct RowSet {                // one file
-    std::string source;        // what --source names
+struct RowSet { // one file
+    std::string source; // what --source names
     std::string title, url, note;
     std::vector<ValidationRow> rows;
 };
@@ -45,7 +45,8 @@ struct LeftOutRow {
 
 /// Reads a file of rows. `fileName` is for messages; `baseDir` resolves relative paths of the plans. Unknown keys, also
 /// those of a plan, are faults: a misspelt key would quietly evaluate another plan.
-[[nodiscard]] ExpectedAll<RowSet> parseRows(std::string_view json, const std::string &fileName, const std::string &baseDir = {});
+[[nodiscard]] ExpectedAll<RowSet> parseRows(
+    std::string_view json, const std::string &fileName, const std::string &baseDir = {});
 [[nodiscard]] ExpectedAll<RowSet> readRows(const std::string &path, FileKinds kinds = FileKinds::RegularOnly);
 
 /// What is built in, by source. Broken files are a broken build: the program ends.

@@ -25,8 +25,8 @@ Results blankResults(const RowJob &job)
 {
     Results results;
     for (const PublishedFigure &figure : job.row->published) {
-        ValidationResult result{job.set->source, job.row->group, job.row->id, figure.metric, job.row->status, job.row->role,
-                                figure.value, std::nullopt, {}, job.row->note, job.row->plan, {}};
+        ValidationResult result { job.set->source, job.row->group, job.row->id, figure.metric, job.row->status,
+            job.row->role, figure.value, std::nullopt, {}, job.row->note, job.row->plan, {} };
         result.publication = publicationOf(*job.set);
         results.push_back(std::move(result));
     }
@@ -48,10 +48,11 @@ std::string blockingProblem(const Evaluation &evaluation)
 }
 
 /// Empty where the run was stopped before this row was done.
-Results evaluateRow(const RowJob &job, const Catalogue &catalogue, EvaluationWorkspace &workspace, const std::stop_token &stop)
+Results evaluateRow(
+    const RowJob &job, const Catalogue &catalogue, EvaluationWorkspace &workspace, const std::stop_token &stop)
 {
     Results results = blankResults(job);
-    const auto evaluation = run(job.row->plan, Depth::Score, {catalogue, workspace, stop});
+    const auto evaluation = run(job.row->plan, Depth::Score, { catalogue, workspace, stop });
     if (!evaluation) {
         if (evaluation.error().front().code == ErrorCode::Cancelled)
             return {};
@@ -64,7 +65,8 @@ Results evaluateRow(const RowJob &job, const Catalogue &catalogue, EvaluationWor
         names.push_back(figure.metric);
     const std::vector<Metric> values = metricValues(**evaluation, names);
     const std::string problem = blockingProblem(**evaluation);
-    const std::vector<EvidenceKey> evidence = evidenceKeys(*job.row->plan, (*evaluation)->model, (*evaluation)->layout, catalogue);
+    const std::vector<EvidenceKey> evidence =
+        evidenceKeys(*job.row->plan, (*evaluation)->model, (*evaluation)->layout, catalogue);
     const bool isMeasured = hasMeasuredKernels(evidence, catalogue);
     for (std::size_t i = 0; i < results.size(); ++i) {
         results[i].predicted = values[i];
@@ -84,7 +86,7 @@ ValidationRun runRows(std::span<const RowSet> sets, const Catalogue &catalogue, 
     std::vector<RowJob> jobs;
     for (const RowSet &set : sets) {
         for (const ValidationRow &row : set.rows)
-            jobs.push_back({&set, &row});
+            jobs.push_back({ &set, &row });
     }
     std::vector<Results> results(jobs.size());
     std::atomic<std::size_t> next = 0;
@@ -127,13 +129,14 @@ std::string publicationOf(const RowSet &set)
 
 Catalogue withoutMeasuredKernels(Catalogue catalogue)
 {
-    const auto found = std::ranges::find(catalogue.gpus, KernelEvidence::SpecSheet, [](const GpuSpec &gpu) { return gpu.gemm.evidence; });
+    const auto found = std::ranges::find(
+        catalogue.gpus, KernelEvidence::SpecSheet, [](const GpuSpec &gpu) { return gpu.gemm.evidence; });
     if (found == catalogue.gpus.end())
         return catalogue;
     const GpuSpec unmeasured = *found;
     for (GpuSpec &gpu : catalogue.gpus) {
-        for (GemmCurve GpuSpec::*curve : {&GpuSpec::gemm, &GpuSpec::gemmFp8, &GpuSpec::gemmBlock8, &GpuSpec::gemmFp4, &GpuSpec::grouped,
-                                          &GpuSpec::groupedFp8, &GpuSpec::groupedBlock8, &GpuSpec::groupedFp4})
+        for (GemmCurve GpuSpec::*curve : { &GpuSpec::gemm, &GpuSpec::gemmFp8, &GpuSpec::gemmBlock8, &GpuSpec::gemmFp4,
+                 &GpuSpec::grouped, &GpuSpec::groupedFp8, &GpuSpec::groupedBlock8, &GpuSpec::groupedFp4 })
             gpu.*curve = unmeasured.*curve;
         gpu.attention = unmeasured.attention;
     }

@@ -56,12 +56,12 @@ bool isGated(const ValidationResult &result)
 
 MetricSummary summariseMetric(const std::string &metric, const Pointers &results)
 {
-    return {.metric = metric,
-            .gated = statisticsWhere(results, &isGated),
-            .fit = statisticsWhere(results, [](const auto &r) { return isGated(r) && r.role == RowRole::Fit; }),
-            .test = statisticsWhere(results, [](const auto &r) { return isGated(r) && r.role == RowRole::Test; }),
-            .guessed = statisticsWhere(results, [](const auto &r) { return !isGated(r); }),
-            .failed = int(std::ranges::count_if(results, [](const auto *r) { return isGated(*r) && !r->predicted; }))};
+    return { .metric = metric,
+        .gated = statisticsWhere(results, &isGated),
+        .fit = statisticsWhere(results, [](const auto &r) { return isGated(r) && r.role == RowRole::Fit; }),
+        .test = statisticsWhere(results, [](const auto &r) { return isGated(r) && r.role == RowRole::Test; }),
+        .guessed = statisticsWhere(results, [](const auto &r) { return !isGated(r); }),
+        .failed = int(std::ranges::count_if(results, [](const auto *r) { return isGated(*r) && !r->predicted; })) };
 }
 
 /// Adds one result to the summary's rows and, in order of first appearance, to its metrics.
@@ -76,7 +76,7 @@ struct Collected {
         all.push_back(&result);
         auto found = std::ranges::find(metrics, result.metric, [](const auto &m) { return m.first; });
         if (found == metrics.end())
-            found = metrics.insert(metrics.end(), {result.metric, {}});
+            found = metrics.insert(metrics.end(), { result.metric, {} });
         found->second.push_back(&result);
     }
 
@@ -94,17 +94,19 @@ struct Collected {
 /// A computed figure of memory does not say that anything ran; a time does.
 bool isOfARun(const ValidationResult &result)
 {
-    return !result.metric.starts_with("memory.") && !result.metric.starts_with("wan.") && !result.metric.starts_with("cost.");
+    return !result.metric.starts_with("memory.") && !result.metric.starts_with("wan.")
+        && !result.metric.starts_with("cost.");
 }
 
 /// Results by a key, in the order of first appearance.
-std::vector<std::pair<std::string, Collected>> collect(std::span<const ValidationResult> results, std::string ValidationResult::*key)
+std::vector<std::pair<std::string, Collected>> collect(
+    std::span<const ValidationResult> results, std::string ValidationResult::*key)
 {
     std::vector<std::pair<std::string, Collected>> all;
     for (const ValidationResult &result : results) {
         auto found = std::ranges::find(all, result.*key, [](const auto &c) { return c.first; });
         if (found == all.end())
-            found = all.insert(all.end(), {result.*key, {}});
+            found = all.insert(all.end(), { result.*key, {} });
         found->second.add(result);
     }
     return all;
@@ -156,11 +158,11 @@ FitJudgement fitJudgement(std::span<const ValidationResult *const> results)
     for (const ValidationResult *result : results) {
         if (!result->fits || !isOfARun(*result))
             continue;
-        ran.insert({result->source, result->id});
+        ran.insert({ result->source, result->id });
         if (!*result->fits)
-            tooLarge.insert({result->source, result->id});
+            tooLarge.insert({ result->source, result->id });
     }
-    return {int(ran.size()), int(tooLarge.size())};
+    return { int(ran.size()), int(tooLarge.size()) };
 }
 
 std::vector<SourceSummary> summarise(std::span<const RowSet> sets, std::span<const ValidationResult> results)
@@ -182,7 +184,8 @@ std::vector<SourceSummary> summarise(std::span<const RowSet> sets, std::span<con
 std::vector<SourceSummary> summariseGroups(std::span<const ValidationResult> results, std::string_view source)
 {
     std::vector<ValidationResult> own;
-    std::ranges::copy_if(results, std::back_inserter(own), [&](const ValidationResult &r) { return r.source == source; });
+    std::ranges::copy_if(
+        results, std::back_inserter(own), [&](const ValidationResult &r) { return r.source == source; });
     std::vector<SourceSummary> summaries;
     for (const auto &[group, collected] : collect(own, &ValidationResult::group)) {
         SourceSummary summary = collected.summary();

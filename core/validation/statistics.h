@@ -12,18 +12,18 @@
 namespace trainyard {
 
 struct ErrorStatistics {
-    int n = 0;                     // rows with a prediction; the errors are 0 where there is none
+    int n = 0; // rows with a prediction; the errors are 0 where there is none
     double meanAbs = 0, medianAbs = 0, maxAbs = 0;
-    double bias = 0;               // mean of the signed errors: positive where the model says too much
+    double bias = 0; // mean of the signed errors: positive where the model says too much
     std::optional<double> rankCorrelation;
 };
 
 struct MetricSummary {
     std::string metric;
-    ErrorStatistics gated;         // rows whose inputs are all published
-    ErrorStatistics fit, test;     // the gated rows, by what they were used for
-    ErrorStatistics guessed;       // rows with an assumed input: reported apart
-    int failed = 0;                // gated rows without a prediction
+    ErrorStatistics gated; // rows whose inputs are all published
+    ErrorStatistics fit, test; // the gated rows, by what they were used for
+    ErrorStatistics guessed; // rows with an assumed input: reported apart
+    int failed = 0; // gated rows without a prediction
 };
 
 /// Runs whose time was published, so that they did fit in memory, and those of them that the model holds for too large.
@@ -34,7 +34,7 @@ struct FitJudgement {
 
 struct SourceSummary {
     std::string source, title, url, note;
-    std::string group;             // of summariseGroups()
+    std::string group; // of summariseGroups()
     int rows = 0;
     FitJudgement fit;
     std::vector<MetricSummary> metrics;
@@ -51,8 +51,10 @@ struct SourceSummary {
 [[nodiscard]] FitJudgement fitJudgement(std::span<const ValidationResult *const> results);
 
 /// One summary a source, in the order of their first result.
-[[nodiscard]] std::vector<SourceSummary> summarise(std::span<const RowSet> sets, std::span<const ValidationResult> results);
+[[nodiscard]] std::vector<SourceSummary> summarise(
+    std::span<const RowSet> sets, std::span<const ValidationResult> results);
 /// One summary a group of a source.
-[[nodiscard]] std::vector<SourceSummary> summariseGroups(std::span<const ValidationResult> results, std::string_view source);
+[[nodiscard]] std::vector<SourceSummary> summariseGroups(
+    std::span<const ValidationResult> results, std::string_view source);
 
 } // namespace trainyard

@@ -11,12 +11,19 @@ namespace trainyard {
 
 namespace {
 
-std::string number(double value) { return formatted("%.6g", value); }
-std::string twoDigits(double value) { return (value < 0 ? "\u2212" : "") + formatted("%.2f", std::abs(value)); }
+std::string number(double value)
+{
+    return formatted("%.6g", value);
+}
+std::string twoDigits(double value)
+{
+    return (value < 0 ? "\u2212" : "") + formatted("%.2f", std::abs(value));
+}
 
 } // namespace
 
-Validation summarised(std::span<const RowSet> sets, ValidationRun run, std::span<const Gate> gates, std::vector<LabelCoverage> coverage)
+Validation summarised(
+    std::span<const RowSet> sets, ValidationRun run, std::span<const Gate> gates, std::vector<LabelCoverage> coverage)
 {
     Validation validation;
     validation.coverage = std::move(coverage);
@@ -30,9 +37,10 @@ std::string validationCsv(const Validation &validation)
 {
     std::string text = "source,group,id,metric,published,predicted,error,status,role,problem,note\n";
     for (const ValidationResult &r : validation.run.results) {
-        text += csvField(r.source) + "," + csvField(r.group) + "," + csvField(r.id) + "," + csvField(r.metric) + "," + number(r.published)
-            + "," + (r.predicted ? number(*r.predicted) : "") + "," + (r.predicted ? number(*r.error()) : "") + ","
-            + toString(r.status) + "," + toString(r.role) + "," + csvField(r.problem) + "," + csvField(r.note) + "\n";
+        text += csvField(r.source) + "," + csvField(r.group) + "," + csvField(r.id) + "," + csvField(r.metric) + ","
+            + number(r.published) + "," + (r.predicted ? number(*r.predicted) : "") + ","
+            + (r.predicted ? number(*r.error()) : "") + "," + toString(r.status) + "," + toString(r.role) + ","
+            + csvField(r.problem) + "," + csvField(r.note) + "\n";
     }
     return text;
 }
@@ -60,8 +68,8 @@ std::string fitText(const FitJudgement &fit)
 {
     if (fit.ran == 0)
         return {};
-    return wholeText(fit.judgedTooLarge) + " of " + wholeText(fit.ran) + (fit.ran == 1 ? " run" : " runs") + " that ran "
-        + (fit.judgedTooLarge == 1 ? "is" : "are") + " judged not to fit in memory";
+    return wholeText(fit.judgedTooLarge) + " of " + wholeText(fit.ran) + (fit.ran == 1 ? " run" : " runs")
+        + " that ran " + (fit.judgedTooLarge == 1 ? "is" : "are") + " judged not to fit in memory";
 }
 
 FitJudgement fitOfAll(std::span<const SourceSummary> sources)
@@ -80,7 +88,7 @@ std::string metricText(const std::string &metric, double value)
         return bytesText(value);
     if (metric.ends_with("_s") && !metric.ends_with("per_s"))
         return secondsText(value);
-    if (metric.find("_s.") != std::string::npos)   // breakdown_s.bubble
+    if (metric.find("_s.") != std::string::npos) // breakdown_s.bubble
         return secondsText(value);
     if (metric == "mfu" || metric == "hfu" || metric.ends_with("_fraction") || metric.ends_with("utilization"))
         return percentText(value);
@@ -99,7 +107,8 @@ std::string rankText(const std::optional<double> &rank)
 
 std::string limitText(const Gate &gate)
 {
-    return gate.statistic == GateStatistic::RankCorrelation ? "\u2265 " + twoDigits(gate.limit) : "\u2264 " + percentText(gate.limit);
+    return gate.statistic == GateStatistic::RankCorrelation ? "\u2265 " + twoDigits(gate.limit)
+                                                            : "\u2264 " + percentText(gate.limit);
 }
 
 std::string reachedText(const GateOutcome &outcome)
@@ -126,18 +135,21 @@ std::string gateText(const Gate &gate)
 
 std::string coverageIntroduction()
 {
-    return "Ranges of the confidence label: nine in ten rows should lie inside, each publication held back while its label and range are read from the others.\n"
-           "Score: the width in ln of time and 20 times what lies outside; lower is better. Alike: every publication weighs the same.";
+    return "Ranges of the confidence label: nine in ten rows should lie inside, each publication held back while its "
+           "label and range are read from the others.\n"
+           "Score: the width in ln of time and 20 times what lies outside; lower is better. Alike: every publication "
+           "weighs the same.";
 }
 
 std::vector<CoverageLine> coverageLines(std::span<const LabelCoverage> coverage)
 {
     std::vector<CoverageLine> lines;
     for (const LabelCoverage &label : coverage) {
-        const std::pair<const char *, const Coverage *> counts[] = {{"all", &label.all}, {"test", &label.test}, {"guessed", &label.guessed}};
+        const std::pair<const char *, const Coverage *> counts[] = { { "all", &label.all }, { "test", &label.test },
+            { "guessed", &label.guessed } };
         for (const auto &[rows, count] : counts) {
             if (count->rows > 0)
-                lines.push_back({toString(label.label), rows, count});
+                lines.push_back({ toString(label.label), rows, count });
         }
     }
     return lines;

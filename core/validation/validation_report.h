@@ -1,7 +1,7 @@
 #pragma once
 // SPDX-License-Identifier: GPL-3.0-or-later
-// A validation for people and programs: JSON with the names of docs/validation.md, CSV, a table for a terminal, Markdown.
-// Pure functions of values; texts end in a newline.
+// A validation for people and programs: JSON with the names of docs/validation.md, CSV, a table for a terminal,
+// Markdown. Pure functions of values; texts end in a newline.
 
 #include "core/validation/coverage.h"
 #include "core/validation/gates.h"
@@ -14,12 +14,12 @@ struct Validation {
     ValidationRun run;
     std::vector<SourceSummary> sources;
     std::vector<GateOutcome> gates;
-    std::vector<LabelCoverage> coverage;   // of the confidence label's ranges; empty where nobody asked
+    std::vector<LabelCoverage> coverage; // of the confidence label's ranges; empty where nobody asked
 };
 
 /// The run with its summaries and what it says of the gates.
 [[nodiscard]] Validation summarised(std::span<const RowSet> sets, ValidationRun run, std::span<const Gate> gates,
-                                    std::vector<LabelCoverage> coverage = {});
+    std::vector<LabelCoverage> coverage = {});
 
 [[nodiscard]] std::string validationJson(const Validation &validation);
 /// One line a published figure.
@@ -49,7 +49,7 @@ struct Validation {
 /// How the ranges were tried, in two sentences.
 [[nodiscard]] std::string coverageIntroduction();
 struct CoverageLine {
-    std::string label, rows;       // "same family"; "all", "test" or "guessed"
+    std::string label, rows; // "same family"; "all", "test" or "guessed"
     const Coverage *coverage = nullptr;
 };
 /// What a table shows of the coverage, in its order; lines without rows are left out.

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// What a layer keeps for its backward pass, tensor by tensor, and what exists beside that while it runs. Bytes of one token
-// on one GPU; `e` is the size of an activation element, `w` of an input kept for a weight gradient. Sources of every line in
-// docs/model.md, "Activations".
+// What a layer keeps for its backward pass, tensor by tensor, and what exists beside that while it runs. Bytes of one
+// token on one GPU; `e` is the size of an activation element, `w` of an input kept for a weight gradient. Sources of
+// every line in docs/model.md, "Activations".
 #include "core/workload/saved_tensors.h"
 
 #include <algorithm>
@@ -13,19 +13,25 @@ namespace {
 class LayerTokens {
 public:
     LayerTokens(const ModelSpec &model, bool expertLayer, const ActivationShape &shape, const StackSpec &stack)
-        : m_model(model), m_shape(shape), m_stack(stack), m_isExpert(expertLayer), e(shape.elementBytes), w(shape.inputBytes),
-          m_split(shape.tensor), m_whole(shape.sequenceParallel ? shape.tensor : 1),
-          m_copies(expertLayer ? model.expertsPerToken * shape.imbalance / shape.tensor : 0),
-          m_masks(stack.storesDropoutMasks && model.dropout)
+        : m_model(model)
+        , m_shape(shape)
+        , m_stack(stack)
+        , m_isExpert(expertLayer)
+        , e(shape.elementBytes)
+        , w(shape.inputBytes)
+        , m_split(shape.tensor)
+        , m_whole(shape.sequenceParallel ? shape.tensor : 1)
+        , m_copies(expertLayer ? model.expertsPerToken * shape.imbalance / shape.tensor : 0)
+        , m_masks(stack.storesDropoutMasks && model.dropout)
     {
     }
 
     [[nodiscard]] double input() const { return e * m_model.hidden / m_whole; }
 
     /// Everything from forward to backward but what selective recomputation of the attention core spares: calls
-    /// visit(name, child, elements, bytes of an element, references) for each tensor in the order in which they are made.
-    template <class Visit>
-    void forEachKept(bool sparesCore, Visit visit) const
+    /// visit(name, child, elements, bytes of an element, references) for each tensor in the order in which they are
+    /// made.
+    template <class Visit> void forEachKept(bool sparesCore, Visit visit) const
     {
         using enum LayerChild;
         const double h = m_model.hidden / m_whole;
@@ -51,14 +57,14 @@ public:
 
     /// Op-level selective checkpointing: of the products q, k, v, o, gate, up, down every second is recomputed; the
     /// attention output is kept. A compiler drops the last product's output, which backward does not read.
-    template <class Visit>
-    void forEachKeptByOperator(Visit visit) const
+    template <class Visit> void forEachKeptByOperator(Visit visit) const
     {
         using enum LayerChild;
         const ModelSpec &m = m_model;
         visit(SavedName::LayerInput, Attention, m.hidden / m_whole, e, 1);
         if (m.attention == AttentionKind::Latent) {
-            visit(SavedName::QueryAndAttentionOutput, Attention, (m.latent.queryRank + m.heads * 2.0 * m.latent.valueDim) / m_split, e, 1);
+            visit(SavedName::QueryAndAttentionOutput, Attention,
+                (m.latent.queryRank + m.heads * 2.0 * m.latent.valueDim) / m_split, e, 1);
         } else {
             visit(SavedName::QueryAndAttentionOutput, Attention, 2.0 * m.heads * m.headDim / m_split, e, 1);
             visit(SavedName::Key, Attention, keyValue() / 2 / e / m_split, e, 1);
@@ -76,13 +82,15 @@ public:
     [[nodiscard]] double kept(bool sparesCore) const
     {
         double bytes = 0;
-        forEachKept(sparesCore, [&](SavedName, LayerChild, double elements, double size, int) { bytes += elements * size; });
+        forEachKept(
+            sparesCore, [&](SavedName, LayerChild, double elements, double size, int) { bytes += elements * size; });
         return bytes;
     }
     [[nodiscard]] double keptByOperator() const
     {
         double bytes = 0;
-        forEachKeptByOperator([&](SavedName, LayerChild, double elements, double size, int) { bytes += elements * size; });
+        forEachKeptByOperator(
+            [&](SavedName, LayerChild, double elements, double size, int) { bytes += elements * size; });
         return bytes;
     }
 
@@ -90,7 +98,8 @@ public:
     [[nodiscard]] double normOutputs() const { return (w + (m_isExpert ? e : w)) * m_model.hidden / m_whole; }
     [[nodiscard]] double activationOutputs() const
     {
-        return w * (m_isExpert ? m_model.sharedExpertFfn / m_split + m_copies * m_model.expertFfn : m_model.ffn / m_split);
+        return w
+            * (m_isExpert ? m_model.sharedExpertFfn / m_split + m_copies * m_model.expertFfn : m_model.ffn / m_split);
     }
 
     /// Inputs of the products and gradients of their outputs.
@@ -99,7 +108,8 @@ public:
         const ModelSpec &m = m_model;
         const double h = m.hidden, width = m_isExpert ? m.sharedExpertFfn : m.ffn;
         const double gate = m.gatedFfn ? 2 : 1;
-        double whole = (w + (m_isExpert ? e : w)) * h + 2 * e * h;   // two norm outputs; gradients after attention and MLP
+        double whole =
+            (w + (m_isExpert ? e : w)) * h + 2 * e * h; // two norm outputs; gradients after attention and MLP
         double split = (w + gate * e) * width;
         if (m.attention == AttentionKind::Latent) {
             const LatentAttention &l = m.latent;
@@ -109,25 +119,30 @@ public:
             split += (w + e) * m.heads * m.headDim + keyValue();
         }
         if (m_isExpert && width == 0)
-            whole -= e * h;        // no shared expert: the output gradient of the layer is permuted, below
+            whole -= e * h; // no shared expert: the output gradient of the layer is permuted, below
         const double routed = m_copies * ((w + e) * h * m_shape.expertTensor + (w + gate * e) * m.expertFfn);
         return whole / m_whole + split / m_split + routed;
     }
 
-    /// Gradients at the worst moment of backward, less what backward has freed by then: the gradient of the layer's output
-    /// with that of the inner MLP tensors, or, MLP done, with those of attention. Gathered input of a sequence-parallel layer.
+    /// Gradients at the worst moment of backward, less what backward has freed by then: the gradient of the layer's
+    /// output with that of the inner MLP tensors, or, MLP done, with those of attention. Gathered input of a
+    /// sequence-parallel layer.
     [[nodiscard]] double temporaries() const
     {
         const ModelSpec &m = m_model;
         const double gate = m.gatedFfn ? 2 : 1;
-        const double inner = m_isExpert ? m_copies * e * (m.hidden + gate * m.expertFfn) + gate * e * m.sharedExpertFfn / m_split
-                                        : gate * e * m.ffn / m_split;
-        const double freed = m_isExpert ? sumOf([&](auto visit) { routed(visit); }) : sumOf([&](auto visit) { mlp(visit, m.ffn); }) / m_split;
+        const double inner = m_isExpert
+            ? m_copies * e * (m.hidden + gate * m.expertFfn) + gate * e * m.sharedExpertFfn / m_split
+            : gate * e * m.ffn / m_split;
+        const double freed = m_isExpert ? sumOf([&](auto visit) { routed(visit); })
+                                        : sumOf([&](auto visit) { mlp(visit, m.ffn); }) / m_split;
         const double heads = m.attention == AttentionKind::Latent
             ? m.heads * e * (2.0 * m.latent.nopeDim + 2.0 * m.latent.ropeDim + m.latent.valueDim)
             : e * m.heads * m.headDim + keyValue();
         // Gradients of probabilities; plain tensor operations also have those of masked and of raw scores.
-        const double scores = m_stack.flashAttention ? 0 : e * m.heads * m_shape.sequence / m_shape.context * (m_stack.eagerAttention ? 3 : 1);
+        const double scores = m_stack.flashAttention
+            ? 0
+            : e * m.heads * m_shape.sequence / m_shape.context * (m_stack.eagerAttention ? 3 : 1);
         const double attention = (heads + scores) / m_split - freed;
         const double gathered = m_shape.sequenceParallel && m_shape.tensor > 1 ? e * m.hidden : 0;
         return input() + gathered + std::max(inner, attention);
@@ -137,25 +152,24 @@ private:
     /// K and V of one token. With more ranks than key-value heads, heads are repeated: a rank holds at least one.
     [[nodiscard]] double keyValue() const
     {
-        return 2 * e * m_model.kvHeads * m_model.headDim * std::max(1.0, m_shape.tensor / static_cast<double>(m_model.kvHeads));
+        return 2 * e * m_model.kvHeads * m_model.headDim
+            * std::max(1.0, m_shape.tensor / static_cast<double>(m_model.kvHeads));
     }
 
-    template <class Tensors>
-    [[nodiscard]] static double sumOf(Tensors tensors)
+    template <class Tensors> [[nodiscard]] static double sumOf(Tensors tensors)
     {
         double bytes = 0;
         tensors([&](SavedName, LayerChild, double elements, double size, int) { bytes += elements * size; });
         return bytes;
     }
 
-    template <class Visit>
-    void attention(Visit &visit) const
+    template <class Visit> void attention(Visit &visit) const
     {
         using enum LayerChild;
         const double a = m_model.heads;
         const bool isLatent = m_model.attention == AttentionKind::Latent;
         const double output = a * (isLatent ? m_model.latent.valueDim : m_model.headDim) / m_split;
-        if (isLatent) {   // compressed query and key-value before and after their norms; Q and K of nope + rope; V
+        if (isLatent) { // compressed query and key-value before and after their norms; Q and K of nope + rope; V
             const LatentAttention &l = m_model.latent;
             visit(SavedName::CompressedQueryAndKeyValue, Attention, (l.queryRank + l.keyValueRank) / m_whole, e, 1);
             visit(SavedName::NormedQueryAndKeyValue, Attention, (l.queryRank + l.keyValueRank) / m_whole, w, 1);
@@ -175,8 +189,7 @@ private:
     }
 
     /// The s x s part: log-sum-exp (fp32) of fused attention, or softmax and, with dropout, its mask and output.
-    template <class Visit>
-    void core(Visit &visit) const
+    template <class Visit> void core(Visit &visit) const
     {
         using enum LayerChild;
         if (m_stack.flashAttention)
@@ -190,16 +203,14 @@ private:
     }
 
     /// Inner tensors of an MLP of this width: gate, up and product, or input and output of the activation function.
-    template <class Visit>
-    void mlp(Visit &visit, double width) const
+    template <class Visit> void mlp(Visit &visit, double width) const
     {
         visit(SavedName::ActivationFunctionInput, LayerChild::Mlp, (m_model.gatedFfn ? 2 : 1) * width, e, 1);
         visit(SavedName::ActivationFunctionOutput, LayerChild::Mlp, width, w, 1);
     }
 
     /// Routed tokens: permuted input, expert tensors, and, where the stack keeps it, the output before un-permutation.
-    template <class Visit>
-    void routed(Visit &visit) const
+    template <class Visit> void routed(Visit &visit) const
     {
         using enum LayerChild;
         const double hidden = m_copies * m_model.hidden * m_shape.expertTensor;
@@ -214,8 +225,8 @@ private:
     const StackSpec &m_stack;
     bool m_isExpert;
     double e, w;
-    double m_split, m_whole;       // ranks that share split tensors; whole ones (norms, layer input)
-    double m_copies;               // rows of the experts of a rank for each token of the rank
+    double m_split, m_whole; // ranks that share split tensors; whole ones (norms, layer input)
+    double m_copies; // rows of the experts of a rank for each token of the rank
     bool m_masks;
 };
 
@@ -225,16 +236,21 @@ double keptInputBytes(Precision precision, const StackSpec &stack)
 {
     if (stack.keepsQuantizedInputs) {
         switch (precision) {
-        case Precision::Fp8: return 1;
-        case Precision::Mxfp8: return 1 + 1.0 / 32;      // and a scale of 32 elements
-        case Precision::Nvfp4: return 0.5 + 1.0 / 16;    // and a scale of 16
-        default: break;
+        case Precision::Fp8:
+            return 1;
+        case Precision::Mxfp8:
+            return 1 + 1.0 / 32; // and a scale of 32 elements
+        case Precision::Nvfp4:
+            return 0.5 + 1.0 / 16; // and a scale of 16
+        default:
+            break;
         }
     }
     return weightBytes(precision);
 }
 
-LayerActivations layerActivations(const ModelSpec &model, bool expertLayer, const ActivationShape &shape, const StackSpec &stack)
+LayerActivations layerActivations(
+    const ModelSpec &model, bool expertLayer, const ActivationShape &shape, const StackSpec &stack)
 {
     const LayerTokens token(model, expertLayer, shape, stack);
     const double tokens = shape.sequence * shape.microBatch / shape.context;
@@ -243,14 +259,19 @@ LayerActivations layerActivations(const ModelSpec &model, bool expertLayer, cons
     bytes.forWeightGrads = tokens * token.forWeightGrads();
     bytes.temporaries = tokens * token.temporaries();
     switch (shape.recompute) {
-    case Recompute::None: bytes.kept = bytes.whole; break;
-    case Recompute::Full: bytes.kept = tokens * token.input(); break;
+    case Recompute::None:
+        bytes.kept = bytes.whole;
+        break;
+    case Recompute::Full:
+        bytes.kept = tokens * token.input();
+        break;
     case Recompute::Selective:
-        bytes.kept = stack.operatorLevelSelective ? tokens * token.keptByOperator()
-                                                  : tokens * token.kept(!stack.flashAttention);
+        bytes.kept =
+            stack.operatorLevelSelective ? tokens * token.keptByOperator() : tokens * token.kept(!stack.flashAttention);
         break;
     }
-    const bool isByTensor = shape.recompute == Recompute::None || (shape.recompute == Recompute::Selective && !stack.operatorLevelSelective);
+    const bool isByTensor = shape.recompute == Recompute::None
+        || (shape.recompute == Recompute::Selective && !stack.operatorLevelSelective);
     if (isByTensor && shape.recomputeNorms)
         bytes.kept -= tokens * token.normOutputs();
     if (isByTensor && shape.recomputeActivationFunction)
@@ -259,20 +280,23 @@ LayerActivations layerActivations(const ModelSpec &model, bool expertLayer, cons
     return bytes;
 }
 
-std::vector<SavedTensor> savedTensors(const ModelSpec &model, bool expertLayer, const ActivationShape &shape, const StackSpec &stack)
+std::vector<SavedTensor> savedTensors(
+    const ModelSpec &model, bool expertLayer, const ActivationShape &shape, const StackSpec &stack)
 {
     const LayerTokens token(model, expertLayer, shape, stack);
     const double tokens = shape.sequence * shape.microBatch / shape.context;
     std::vector<SavedTensor> tensors;
-    const bool isByTensor = shape.recompute == Recompute::None || (shape.recompute == Recompute::Selective && !stack.operatorLevelSelective);
+    const bool isByTensor = shape.recompute == Recompute::None
+        || (shape.recompute == Recompute::Selective && !stack.operatorLevelSelective);
     const auto add = [&](SavedName name, LayerChild child, double elements, double size, int references) {
-        const bool isRecomputed = (shape.recomputeNorms && (name == SavedName::AttentionNormOutput || name == SavedName::MlpNormOutput))
+        const bool isRecomputed =
+            (shape.recomputeNorms && (name == SavedName::AttentionNormOutput || name == SavedName::MlpNormOutput))
             || (shape.recomputeActivationFunction && name == SavedName::ActivationFunctionOutput);
         if (isByTensor && isRecomputed)
             return;
         size *= shape.keptShare;
-        if (elements > 0 && size > 0)   // a model without that part keeps nothing of it
-            tensors.push_back({name, child, tokens * elements, tokens * elements * size, references});
+        if (elements > 0 && size > 0) // a model without that part keeps nothing of it
+            tensors.push_back({ name, child, tokens * elements, tokens * elements * size, references });
     };
     if (shape.recompute == Recompute::Full)
         add(SavedName::LayerInput, LayerChild::Attention, token.input() / shape.elementBytes, shape.elementBytes, 1);
@@ -283,7 +307,8 @@ std::vector<SavedTensor> savedTensors(const ModelSpec &model, bool expertLayer, 
     return tensors;
 }
 
-double layerActivationBytes(const ModelSpec &model, bool expertLayer, const ActivationShape &shape, const StackSpec &stack)
+double layerActivationBytes(
+    const ModelSpec &model, bool expertLayer, const ActivationShape &shape, const StackSpec &stack)
 {
     return layerActivations(model, expertLayer, shape, stack).kept;
 }

@@ -10,32 +10,34 @@
 
 namespace trainyard {
 
-/// Bytes of a weight as it is computed with: 4 for the 32-bit formats, else 2 (8- and 4-bit recipes keep 16-bit weights).
+/// Bytes of a weight as it is computed with: 4 for the 32-bit formats, else 2 (8- and 4-bit recipes keep 16-bit
+/// weights).
 [[nodiscard]] constexpr double weightBytes(Precision precision)
 {
     return precision == Precision::Fp32 || precision == Precision::Tf32 ? 4 : 2;
 }
 
-struct LayerParameters {           // elements
-    double attention = 0, mlp = 0, norms = 0, router = 0, experts = 0;   // mlp: dense or shared expert
+struct LayerParameters { // elements
+    double attention = 0, mlp = 0, norms = 0, router = 0, experts = 0; // mlp: dense or shared expert
     [[nodiscard]] double total() const { return attention + mlp + norms + router + experts; }
 };
 [[nodiscard]] LayerParameters layerParameters(const ModelSpec &model, bool expertLayer);
-[[nodiscard]] double embeddingParameters(const ModelSpec &model);      // token table, with learned positions
-[[nodiscard]] double headParameters(const ModelSpec &model);           // final norm, and the matrix unless tied
+[[nodiscard]] double embeddingParameters(const ModelSpec &model); // token table, with learned positions
+[[nodiscard]] double headParameters(const ModelSpec &model); // final norm, and the matrix unless tied
 [[nodiscard]] double totalParameters(const ModelSpec &model);
-[[nodiscard]] double activeParameters(const ModelSpec &model);         // of one token
+[[nodiscard]] double activeParameters(const ModelSpec &model); // of one token
 
-/// FLOPs of one sequence of length s forward: 2 a multiply-add, full (not causal-halved) attention. A visit to a routed expert
-/// that is dropped (MoeStrategy::keptVisits) multiplies nothing there; the token goes on through everything else.
+/// FLOPs of one sequence of length s forward: 2 a multiply-add, full (not causal-halved) attention. A visit to a routed
+/// expert that is dropped (MoeStrategy::keptVisits) multiplies nothing there; the token goes on through everything
+/// else.
 [[nodiscard]] double layerForwardFlops(const ModelSpec &model, bool expertLayer, double s, double keptVisits = 1);
 [[nodiscard]] double headForwardFlops(const ModelSpec &model, double s);
 /// Forward and backward of a whole sequence: the numerator of MFU.
 [[nodiscard]] double modelFlopsPerSequence(const ModelSpec &model, double s, double keptVisits = 1);
-/// What recomputation adds to one layer, as HFU counts it: 0, the s x s part of attention, or the forward pass again. An
-/// accounting convention (docs/model.md, "FLOPs"): the time of recomputed kernels is the cost model's.
-[[nodiscard]] double recomputeFlops(const ModelSpec &model, bool expertLayer, double s, Recompute recompute, const StackSpec &stack,
-                                    double keptVisits = 1);
+/// What recomputation adds to one layer, as HFU counts it: 0, the s x s part of attention, or the forward pass again.
+/// An accounting convention (docs/model.md, "FLOPs"): the time of recomputed kernels is the cost model's.
+[[nodiscard]] double recomputeFlops(const ModelSpec &model, bool expertLayer, double s, Recompute recompute,
+    const StackSpec &stack, double keptVisits = 1);
 
 struct ActivationShape {
     double sequence = 0, microBatch = 1;
@@ -43,24 +45,28 @@ struct ActivationShape {
     bool sequenceParallel = false;
     Recompute recompute = Recompute::None;
     double imbalance = 1;
-    double elementBytes = 2;       // of an activation: weightBytes(precision)
-    double inputBytes = 2;         // of an input that a product keeps for its weight gradient
-    bool recomputeNorms = false, recomputeActivationFunction = false;   // their outputs are made again in backward
-    double keptShare = 1;          // of the bytes, where what is saved is kept in fewer bits
+    double elementBytes = 2; // of an activation: weightBytes(precision)
+    double inputBytes = 2; // of an input that a product keeps for its weight gradient
+    bool recomputeNorms = false, recomputeActivationFunction = false; // their outputs are made again in backward
+    double keptShare = 1; // of the bytes, where what is saved is kept in fewer bits
 };
-/// Bytes of an input kept for a weight gradient: the activation's, or the 8- or 4-bit copy where the stack keeps only that.
+/// Bytes of an input kept for a weight gradient: the activation's, or the 8- or 4-bit copy where the stack keeps only
+/// that.
 [[nodiscard]] double keptInputBytes(Precision precision, const StackSpec &stack);
 
 /// Bytes that one layer holds on one GPU for one micro-batch (specification B.4; the classic GPT form where the stack
 /// stores dropout masks and has no fused attention).
 struct LayerActivations {
-    double kept = 0;               // from forward to backward, with the shape's recomputation
-    double whole = 0;              // the same without recomputation: what is there while the layer is computed again
-    double forWeightGrads = 0;     // from input gradient to weight gradient: inputs of its products and gradients of their outputs
-    double temporaries = 0;        // gradients beside the above at the worst moment of its backward
+    double kept = 0; // from forward to backward, with the shape's recomputation
+    double whole = 0; // the same without recomputation: what is there while the layer is computed again
+    double forWeightGrads =
+        0; // from input gradient to weight gradient: inputs of its products and gradients of their outputs
+    double temporaries = 0; // gradients beside the above at the worst moment of its backward
 };
-[[nodiscard]] LayerActivations layerActivations(const ModelSpec &model, bool expertLayer, const ActivationShape &shape, const StackSpec &stack);
+[[nodiscard]] LayerActivations layerActivations(
+    const ModelSpec &model, bool expertLayer, const ActivationShape &shape, const StackSpec &stack);
 /// LayerActivations::kept alone.
-[[nodiscard]] double layerActivationBytes(const ModelSpec &model, bool expertLayer, const ActivationShape &shape, const StackSpec &stack);
+[[nodiscard]] double layerActivationBytes(
+    const ModelSpec &model, bool expertLayer, const ActivationShape &shape, const StackSpec &stack);
 
 } // namespace trainyard

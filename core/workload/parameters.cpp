@@ -127,11 +127,14 @@ double modelFlopsPerSequence(const ModelSpec &model, double s, double keptVisits
     return 3 * forward;
 }
 
-double recomputeFlops(const ModelSpec &model, bool expertLayer, double s, Recompute recompute, const StackSpec &stack, double keptVisits)
+double recomputeFlops(
+    const ModelSpec &model, bool expertLayer, double s, Recompute recompute, const StackSpec &stack, double keptVisits)
 {
     switch (recompute) {
-    case Recompute::None: return 0;
-    case Recompute::Full: return layerForwardFlops(model, expertLayer, s, keptVisits);
+    case Recompute::None:
+        return 0;
+    case Recompute::Full:
+        return layerForwardFlops(model, expertLayer, s, keptVisits);
     case Recompute::Selective:
         // Fused attention never stored the s x s part, so there is nothing to recompute. Elsewhere the published counts
         // (Korthikanti et al., eq. 9: s/3h where the model has s/6h) take the core three times, though it runs once.

@@ -10,10 +10,10 @@ namespace trainyard {
 double distinctWeightElements(const ModelSpec &model, LayersHere layers)
 {
     const double h = model.hidden, gate = model.gatedFfn ? 2 : 1;
-    std::set<std::pair<double, double>> shapes;   // outputs and inputs
+    std::set<std::pair<double, double>> shapes; // outputs and inputs
     const auto mlp = [&](double width) {
         if (width > 0)
-            shapes.insert({{gate * width, h}, {h, width}});
+            shapes.insert({ { gate * width, h }, { h, width } });
     };
     if (!layers.dense && !layers.experts)
         return 0;
@@ -23,12 +23,13 @@ double distinctWeightElements(const ModelSpec &model, LayersHere layers)
         const LatentAttention &l = model.latent;
         const double query = a * (l.nopeDim + l.ropeDim) / t;
         if (l.queryRank > 0)
-            shapes.insert({{double(l.queryRank), h}, {query, double(l.queryRank)}});
+            shapes.insert({ { double(l.queryRank), h }, { query, double(l.queryRank) } });
         else
-            shapes.insert({query, h});
-        shapes.insert({{double(l.keyValueRank + l.ropeDim), h}, {a * (l.nopeDim + l.valueDim) / t, double(l.keyValueRank)}, {h, a * l.valueDim / t}});
+            shapes.insert({ query, h });
+        shapes.insert({ { double(l.keyValueRank + l.ropeDim), h },
+            { a * (l.nopeDim + l.valueDim) / t, double(l.keyValueRank) }, { h, a * l.valueDim / t } });
     } else {
-        shapes.insert({{model.headDim * (a + 2.0 * model.kvHeads) / t, h}, {h, model.headDim * a / t}});
+        shapes.insert({ { model.headDim * (a + 2.0 * model.kvHeads) / t, h }, { h, model.headDim * a / t } });
     }
     if (layers.dense)
         mlp(model.ffn / t);

@@ -17,12 +17,24 @@ struct Label {
     const char *name, *meaning;
 };
 
-constexpr std::array<Label, 4> kLabels{{
-    {"spec sheet", QT_TRANSLATE_NOOP("QObject", "Nobody has measured the kernels of some GPU of this plan: its speed is derived from its specification. Of published runs that were predicted so, each publication held back, nine in ten lay within this range.")},
-    {"extrapolated", QT_TRANSLATE_NOOP("QObject", "No published run resembles this plan. Of published runs that were predicted without their like, each publication held back, nine in ten lay within this range.")},
-    {"same family", QT_TRANSLATE_NOOP("QObject", "Published runs differ from this plan in one respect, such as the stack or a sister GPU. Of runs that were predicted from such relatives, each publication held back, nine in ten lay within this range.")},
-    {"calibrated", QT_TRANSLATE_NOOP("QObject", "The same GPU, software stack and precision were measured. Of published runs with such company, each publication held back, nine in ten lay within this range.")},
-}};
+constexpr std::array<Label, 4> kLabels { {
+    { "spec sheet",
+        QT_TRANSLATE_NOOP("QObject",
+            "Nobody has measured the kernels of some GPU of this plan: its speed is derived from its specification. Of "
+            "published runs that were predicted so, each publication held back, nine in ten lay within this range.") },
+    { "extrapolated",
+        QT_TRANSLATE_NOOP("QObject",
+            "No published run resembles this plan. Of published runs that were predicted without their like, each "
+            "publication held back, nine in ten lay within this range.") },
+    { "same family",
+        QT_TRANSLATE_NOOP("QObject",
+            "Published runs differ from this plan in one respect, such as the stack or a sister GPU. Of runs that were "
+            "predicted from such relatives, each publication held back, nine in ten lay within this range.") },
+    { "calibrated",
+        QT_TRANSLATE_NOOP("QObject",
+            "The same GPU, software stack and precision were measured. Of published runs with such company, each "
+            "publication held back, nine in ten lay within this range.") },
+} };
 
 } // namespace
 
@@ -64,9 +76,10 @@ QString meaningOf(const std::string &label)
 
 QString basisText(const Confidence &confidence, int rows)
 {
-    QStringList sentences{meaningOf(confidence.label)};
+    QStringList sentences { meaningOf(confidence.label) };
     if (rows > 0)
-        sentences << (rows == 1 ? QObject::tr("One published row makes this label.") : QObject::tr("%L1 published rows make this label.").arg(rows));
+        sentences << (rows == 1 ? QObject::tr("One published row makes this label.")
+                                : QObject::tr("%L1 published rows make this label.").arg(rows));
     if (!confidence.note.empty()) {
         const QString note = QString::fromStdString(confidence.note);
         sentences << note.left(1).toUpper() + note.mid(1) + u'.';

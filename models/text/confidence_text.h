@@ -1,6 +1,7 @@
 #pragma once
 // SPDX-License-Identifier: GPL-3.0-or-later
-// How far an iteration time is to be trusted, in words: one wording for strip, status line and problems. Pure functions.
+// How far an iteration time is to be trusted, in words: one wording for strip, status line and problems. Pure
+// functions.
 
 #include "core/evaluate/evaluation.h"
 
@@ -14,7 +15,8 @@ namespace trainyard {
 [[nodiscard]] QString confidenceText(const Metrics &metrics);
 /// What a label means, in one sentence; empty for an unknown one.
 [[nodiscard]] QString meaningOf(const std::string &label);
-/// The meaning, how many published rows make the label and what would narrow it: for a tooltip. `rows` 0: nothing is said of them.
+/// The meaning, how many published rows make the label and what would narrow it: for a tooltip. `rows` 0: nothing is
+/// said of them.
 [[nodiscard]] QString basisText(const Confidence &confidence, int rows);
 /// From 3, calibrated, to 0, spec sheet and unknown labels.
 [[nodiscard]] int trustLevel(const std::string &label);

@@ -27,10 +27,12 @@ QString digits(double value)
     return text;
 }
 
-struct Unit { double factor; const char *name; };
+struct Unit {
+    double factor;
+    const char *name;
+};
 
-template <std::size_t N>
-QString scaled(double value, const std::array<Unit, N> &units)
+template <std::size_t N> QString scaled(double value, const std::array<Unit, N> &units)
 {
     for (const Unit &unit : units) {
         if (std::abs(value) >= unit.factor * 0.9995)
@@ -43,24 +45,27 @@ QString scaled(double value, const std::array<Unit, N> &units)
 
 QString formatSeconds(double seconds)
 {
-    static constexpr std::array<Unit, 4> units{{{1, " s"}, {1e-3, " ms"}, {1e-6, " µs"}, {1e-9, " ns"}}};
+    static constexpr std::array<Unit, 4> units { { { 1, " s" }, { 1e-3, " ms" }, { 1e-6, " µs" }, { 1e-9, " ns" } } };
     return scaled(seconds, units);
 }
 
 QString formatBytes(double bytes)
 {
-    static constexpr std::array<Unit, 5> units{{{1e12, " TB"}, {1e9, " GB"}, {1e6, " MB"}, {1e3, " kB"}, {1, " B"}}};
+    static constexpr std::array<Unit, 5> units { { { 1e12, " TB" }, { 1e9, " GB" }, { 1e6, " MB" }, { 1e3, " kB" },
+        { 1, " B" } } };
     return scaled(bytes, units);
 }
 
 QString explainBytes(double bytes)
 {
-    return tr("%1 is %2 GiB: 1 GB is 10⁹ bytes; 1 GiB, by which GPUs are named, is 2³⁰.").arg(formatBytes(bytes), digits(bytes / (1LL << 30)));
+    return tr("%1 is %2 GiB: 1 GB is 10⁹ bytes; 1 GiB, by which GPUs are named, is 2³⁰.")
+        .arg(formatBytes(bytes), digits(bytes / (1LL << 30)));
 }
 
 QString formatCount(double count)
 {
-    static constexpr std::array<Unit, 5> units{{{1e12, "T"}, {1e9, "B"}, {1e6, "M"}, {1e3, "k"}, {1, ""}}};
+    static constexpr std::array<Unit, 5> units { { { 1e12, "T" }, { 1e9, "B" }, { 1e6, "M" }, { 1e3, "k" },
+        { 1, "" } } };
     return scaled(count, units);
 }
 
@@ -81,7 +86,7 @@ QString formatPercent(double share)
 
 QString formatUsd(double usd)
 {
-    static constexpr std::array<Unit, 4> units{{{1e9, "B"}, {1e6, "M"}, {1e4, "k"}, {1, ""}}};
+    static constexpr std::array<Unit, 4> units { { { 1e9, "B" }, { 1e6, "M" }, { 1e4, "k" }, { 1, "" } } };
     if (std::abs(usd) < 1e4)
         return QStringLiteral("$") + (std::abs(usd) < 0.1 ? QString::number(usd, 'g', 2) : digits(usd));
     return QStringLiteral("$") + (std::abs(usd) < 1e6 ? digits(usd / 1e3) + u'k' : scaled(usd, units));
@@ -98,7 +103,7 @@ QString formatChange(double before, double after)
         return {};
     const double change = (after - before) / std::abs(before) * 100;
     if (std::abs(change) < 0.05)
-        return QStringLiteral("0 %");      // neither sign is true of it
+        return QStringLiteral("0 %"); // neither sign is true of it
     QString text = QString::number(std::abs(change), 'f', std::abs(change) < 99.95 ? 1 : 0) + QStringLiteral(" %");
     return (change < 0 ? QString(QChar(0x2212)) : QStringLiteral("+")) + text;
 }

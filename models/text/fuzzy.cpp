@@ -31,7 +31,7 @@ std::optional<int> fuzzyScore(const QString &pattern, const QString &text)
     // best[j]: best score of the letters so far where the last of them is matched at j.
     std::vector<int> best(std::size_t(given.size()), kNone), next(best.size());
     for (qsizetype i = 0; i < wanted.size(); ++i) {
-        int before = i == 0 ? 0 : kNone;       // best of any earlier end
+        int before = i == 0 ? 0 : kNone; // best of any earlier end
         for (qsizetype j = 0; j < given.size(); ++j) {
             const int adjacent = i > 0 && j > 0 ? best[std::size_t(j - 1)] + kFollows : kNone;
             const int from = std::max(before, adjacent);
@@ -44,7 +44,7 @@ std::optional<int> fuzzyScore(const QString &pattern, const QString &text)
     const int score = best.empty() ? kNone : *std::ranges::max_element(best);
     if (score <= kNone / 2)
         return std::nullopt;
-    return score * 8 - int(std::min<qsizetype>(given.size(), 200)) / 8;   // among equals the shorter text
+    return score * 8 - int(std::min<qsizetype>(given.size(), 200)) / 8; // among equals the shorter text
 }
 
 } // namespace trainyard

@@ -10,7 +10,7 @@ namespace trainyard {
 
 struct NewPlanPreview {
     QString line, details;
-    bool fits = true;              // false: what is said is a warning
+    bool fits = true; // false: what is said is a warning
 };
 
 /// `missing`: what still has to be said; the rest is empty then.

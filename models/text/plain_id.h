@@ -8,7 +8,8 @@
 
 namespace trainyard {
 
-/// "My lab #2" → "my-lab-2": ASCII letters and digits, single dashes between them; `otherwise` where the name has neither.
+/// "My lab #2" → "my-lab-2": ASCII letters and digits, single dashes between them; `otherwise` where the name has
+/// neither.
 [[nodiscard]] inline std::string plainId(const QString &name, const char *otherwise)
 {
     std::string id;

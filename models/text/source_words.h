@@ -1,7 +1,7 @@
 #pragma once
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Where a catalogue's figures come from, for people: the catalogue lists sources by key ("rtt_ms: AWS, 2025; usd_per_gb: …"),
-// a form names the thing. Pure.
+// Where a catalogue's figures come from, for people: the catalogue lists sources by key ("rtt_ms: AWS, 2025;
+// usd_per_gb: …"), a form names the thing. Pure.
 
 #include <QString>
 #include <QStringList>
@@ -40,9 +40,10 @@ inline QString afterKey(const QString &part, const char *key)
 /// "rtt_ms: Azure statistics, 2025" as "round trip: Azure statistics, 2025".
 [[nodiscard]] inline QString sourceInWords(const std::string &source)
 {
-    static constexpr std::pair<const char *, const char *> names[] = {
-        {"rtt_ms", "round trip"}, {"egress_usd_per_gb", "egress price"}, {"kg_co2_per_kwh", "carbon"}, {"usd_per_kwh", "electricity price"},
-        {"usd_per_gb", "egress price"}, {"tcp_window_mb", "TCP window"}, {"latitude", "latitude"}, {"longitude", "longitude"}};
+    static constexpr std::pair<const char *, const char *> names[] = { { "rtt_ms", "round trip" },
+        { "egress_usd_per_gb", "egress price" }, { "kg_co2_per_kwh", "carbon" }, { "usd_per_kwh", "electricity price" },
+        { "usd_per_gb", "egress price" }, { "tcp_window_mb", "TCP window" }, { "latitude", "latitude" },
+        { "longitude", "longitude" } };
     QStringList parts;
     for (const QString &part : source_parts::of(source)) {
         QString words = part;

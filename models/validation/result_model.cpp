@@ -11,21 +11,35 @@ namespace trainyard {
 
 namespace {
 
-QString text(const std::string &utf8) { return QString::fromStdString(utf8); }
+QString text(const std::string &utf8)
+{
+    return QString::fromStdString(utf8);
+}
 
-bool isNumber(int column) { return column >= ResultModel::Published && column <= ResultModel::Error; }
+bool isNumber(int column)
+{
+    return column >= ResultModel::Published && column <= ResultModel::Error;
+}
 
 QString cell(const ValidationResult &r, int column)
 {
     switch (column) {
-    case ResultModel::Source: return text(r.source);
-    case ResultModel::Row: return text(r.id);
-    case ResultModel::Metric: return text(metricLabel(r.metric));
-    case ResultModel::Published: return text(metricText(r.metric, r.published));
-    case ResultModel::Predicted: return r.predicted ? text(metricText(r.metric, *r.predicted)) : QStringLiteral("–");
-    case ResultModel::Error: return text(errorText(r.error()));
-    case ResultModel::Remarks: return remarksOf(r);
-    default: return {};
+    case ResultModel::Source:
+        return text(r.source);
+    case ResultModel::Row:
+        return text(r.id);
+    case ResultModel::Metric:
+        return text(metricLabel(r.metric));
+    case ResultModel::Published:
+        return text(metricText(r.metric, r.published));
+    case ResultModel::Predicted:
+        return r.predicted ? text(metricText(r.metric, *r.predicted)) : QStringLiteral("–");
+    case ResultModel::Error:
+        return text(errorText(r.error()));
+    case ResultModel::Remarks:
+        return remarksOf(r);
+    default:
+        return {};
     }
 }
 
@@ -33,10 +47,14 @@ QVariant sortValue(const ValidationResult &r, int column)
 {
     constexpr double none = std::numeric_limits<double>::quiet_NaN();
     switch (column) {
-    case ResultModel::Published: return r.published;
-    case ResultModel::Predicted: return r.predicted.value_or(none);
-    case ResultModel::Error: return r.predicted ? std::abs(*r.error()) : none;
-    default: return cell(r, column);
+    case ResultModel::Published:
+        return r.published;
+    case ResultModel::Predicted:
+        return r.predicted.value_or(none);
+    case ResultModel::Error:
+        return r.predicted ? std::abs(*r.error()) : none;
+    default:
+        return cell(r, column);
     }
 }
 
@@ -44,13 +62,16 @@ Tone toneOf(const ValidationResult &r, int column)
 {
     if (!r.predicted && (column == ResultModel::Remarks || column == ResultModel::Predicted))
         return Tone::Bad;
-    return r.status == RowStatus::Guessed || column == ResultModel::Remarks || column == ResultModel::Metric ? Tone::Muted : Tone::Plain;
+    return r.status == RowStatus::Guessed || column == ResultModel::Remarks || column == ResultModel::Metric
+        ? Tone::Muted
+        : Tone::Plain;
 }
 
 QString hint(const ValidationResult &r)
 {
-    QStringList lines{text(r.source) + (r.group.empty() ? QString() : QStringLiteral(" · ") + text(r.group)), text(r.id)};
-    for (const QString &line : {text(r.note), text(r.problem)}) {
+    QStringList lines { text(r.source) + (r.group.empty() ? QString() : QStringLiteral(" · ") + text(r.group)),
+        text(r.id) };
+    for (const QString &line : { text(r.note), text(r.problem) }) {
         if (!line.isEmpty())
             lines << line;
     }
@@ -96,13 +117,21 @@ QVariant ResultModel::data(const QModelIndex &index, int role) const
         return {};
     const ValidationResult &r = result(index.row());
     switch (role) {
-    case Qt::DisplayRole: return cell(r, index.column());
-    case Qt::ToolTipRole: return hint(r);
-    case Qt::TextAlignmentRole: return QVariant::fromValue(Qt::Alignment((isNumber(index.column()) ? Qt::AlignRight : Qt::AlignLeft) | Qt::AlignVCenter));
-    case SortRole: return sortValue(r, index.column());
-    case ToneRole: return int(toneOf(r, index.column()));
-    case SourceIndexRole: return index.column() == Source ? QVariant(sourceIndex(*m_rows, r.source)) : QVariant();
-    default: return {};
+    case Qt::DisplayRole:
+        return cell(r, index.column());
+    case Qt::ToolTipRole:
+        return hint(r);
+    case Qt::TextAlignmentRole:
+        return QVariant::fromValue(
+            Qt::Alignment((isNumber(index.column()) ? Qt::AlignRight : Qt::AlignLeft) | Qt::AlignVCenter));
+    case SortRole:
+        return sortValue(r, index.column());
+    case ToneRole:
+        return int(toneOf(r, index.column()));
+    case SourceIndexRole:
+        return index.column() == Source ? QVariant(sourceIndex(*m_rows, r.source)) : QVariant();
+    default:
+        return {};
     }
 }
 
@@ -111,14 +140,18 @@ QVariant ResultModel::headerData(int section, Qt::Orientation orientation, int r
     if (orientation != Qt::Horizontal || section < 0 || section >= ColumnCount)
         return {};
     if (role == Qt::TextAlignmentRole)
-        return QVariant::fromValue(Qt::Alignment((isNumber(section) ? Qt::AlignRight : Qt::AlignLeft) | Qt::AlignVCenter));
+        return QVariant::fromValue(
+            Qt::Alignment((isNumber(section) ? Qt::AlignRight : Qt::AlignLeft) | Qt::AlignVCenter));
     if (role == Qt::ToolTipRole && section == Error)
         return tr("Predicted over published, less one: positive where the model says more. Sorted by size.");
-    const QString names[] = {tr("Source"), tr("Row"), tr("Metric"), tr("Published"), tr("Predicted"), tr("Error"), tr("Remarks")};
+    const QString names[] = { tr("Source"), tr("Row"), tr("Metric"), tr("Published"), tr("Predicted"), tr("Error"),
+        tr("Remarks") };
     return role == Qt::DisplayRole ? QVariant(names[section]) : QVariant();
 }
 
-ResultFilter::ResultFilter(ResultModel *model, QObject *parent) : QSortFilterProxyModel(parent), m_model(*model)
+ResultFilter::ResultFilter(ResultModel *model, QObject *parent)
+    : QSortFilterProxyModel(parent)
+    , m_model(*model)
 {
     setSourceModel(model);
     setSortRole(SortRole);

@@ -1,7 +1,7 @@
 #pragma once
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Every published figure beside its prediction, one a row, and the filter and order that a table shows them in. Reads an
-// immutable run. GUI thread.
+// Every published figure beside its prediction, one a row, and the filter and order that a table shows them in. Reads
+// an immutable run. GUI thread.
 
 #include "models/validation/table_roles.h"
 #include "models/validation/validated_rows.h"
@@ -23,7 +23,8 @@ public:
     [[nodiscard]] int rowCount(const QModelIndex &parent = {}) const override;
     [[nodiscard]] int columnCount(const QModelIndex &parent = {}) const override;
     [[nodiscard]] QVariant data(const QModelIndex &index, int role = Qt::DisplayRole) const override;
-    [[nodiscard]] QVariant headerData(int section, Qt::Orientation orientation, int role = Qt::DisplayRole) const override;
+    [[nodiscard]] QVariant headerData(
+        int section, Qt::Orientation orientation, int role = Qt::DisplayRole) const override;
 
 private:
     ValidatedRowsPtr m_rows;

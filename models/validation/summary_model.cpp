@@ -10,7 +10,10 @@ namespace trainyard {
 
 namespace {
 
-bool isNumber(int column) { return column >= SummaryModel::Figures && column <= SummaryModel::Rank; }
+bool isNumber(int column)
+{
+    return column >= SummaryModel::Figures && column <= SummaryModel::Rank;
+}
 
 std::optional<double> number(const SummaryLine &line, int column)
 {
@@ -20,12 +23,18 @@ std::optional<double> number(const SummaryLine &line, int column)
     if (e.n == 0)
         return std::nullopt;
     switch (column) {
-    case SummaryModel::Mean: return e.meanAbs;
-    case SummaryModel::Median: return e.medianAbs;
-    case SummaryModel::Largest: return e.maxAbs;
-    case SummaryModel::Bias: return e.bias;
-    case SummaryModel::Rank: return e.rankCorrelation;
-    default: return std::nullopt;
+    case SummaryModel::Mean:
+        return e.meanAbs;
+    case SummaryModel::Median:
+        return e.medianAbs;
+    case SummaryModel::Largest:
+        return e.maxAbs;
+    case SummaryModel::Bias:
+        return e.bias;
+    case SummaryModel::Rank:
+        return e.rankCorrelation;
+    default:
+        return std::nullopt;
     }
 }
 
@@ -33,13 +42,20 @@ QString cell(const SummaryLine &line, int column)
 {
     const auto value = number(line, column);
     switch (column) {
-    case SummaryModel::Source: return QString::fromStdString(line.source);
-    case SummaryModel::Metric: return QString::fromStdString(metricLabel(line.metric));
-    case SummaryModel::Figures: return QStringLiteral("%L1").arg(int(*value));
-    case SummaryModel::Bias: return QString::fromStdString(errorText(value));
-    case SummaryModel::Rank: return QString::fromStdString(rankText(value));
-    case SummaryModel::GateColumn: return line.gate;
-    default: return value ? formatPercent(*value) : QStringLiteral("–");
+    case SummaryModel::Source:
+        return QString::fromStdString(line.source);
+    case SummaryModel::Metric:
+        return QString::fromStdString(metricLabel(line.metric));
+    case SummaryModel::Figures:
+        return QStringLiteral("%L1").arg(int(*value));
+    case SummaryModel::Bias:
+        return QString::fromStdString(errorText(value));
+    case SummaryModel::Rank:
+        return QString::fromStdString(rankText(value));
+    case SummaryModel::GateColumn:
+        return line.gate;
+    default:
+        return value ? formatPercent(*value) : QStringLiteral("–");
     }
 }
 
@@ -47,10 +63,14 @@ Tone toneOf(const SummaryLine &line, int column)
 {
     if (column == SummaryModel::GateColumn) {
         switch (line.verdict) {
-        case Verdict::Met: return Tone::Good;
-        case Verdict::Missed: return Tone::Bad;
-        case Verdict::AimMissed: return Tone::Warning;
-        case Verdict::None: return Tone::Muted;
+        case Verdict::Met:
+            return Tone::Good;
+        case Verdict::Missed:
+            return Tone::Bad;
+        case Verdict::AimMissed:
+            return Tone::Warning;
+        case Verdict::None:
+            return Tone::Muted;
         }
     }
     return line.status == RowStatus::Guessed || column == SummaryModel::Metric ? Tone::Muted : Tone::Plain;
@@ -99,13 +119,22 @@ QVariant SummaryModel::data(const QModelIndex &index, int role) const
     const int column = index.column();
     switch (role) {
     case Qt::DisplayRole:
-        return column == Metric && line.status == RowStatus::Guessed ? tr("%1, inputs assumed").arg(cell(line, column)) : cell(line, column);
-    case Qt::ToolTipRole: return column == GateColumn && !line.gateHint.isEmpty() ? line.gateHint : hint(line);
-    case Qt::TextAlignmentRole: return QVariant::fromValue(Qt::Alignment((isNumber(column) ? Qt::AlignRight : Qt::AlignLeft) | Qt::AlignVCenter));
-    case SortRole: return isNumber(column) ? QVariant(number(line, column).value_or(std::numeric_limits<double>::infinity())) : QVariant(cell(line, column));
-    case ToneRole: return int(toneOf(line, column));
-    case SourceIndexRole: return column == Source ? QVariant(line.sourceIndex) : QVariant();
-    default: return {};
+        return column == Metric && line.status == RowStatus::Guessed ? tr("%1, inputs assumed").arg(cell(line, column))
+                                                                     : cell(line, column);
+    case Qt::ToolTipRole:
+        return column == GateColumn && !line.gateHint.isEmpty() ? line.gateHint : hint(line);
+    case Qt::TextAlignmentRole:
+        return QVariant::fromValue(
+            Qt::Alignment((isNumber(column) ? Qt::AlignRight : Qt::AlignLeft) | Qt::AlignVCenter));
+    case SortRole:
+        return isNumber(column) ? QVariant(number(line, column).value_or(std::numeric_limits<double>::infinity()))
+                                : QVariant(cell(line, column));
+    case ToneRole:
+        return int(toneOf(line, column));
+    case SourceIndexRole:
+        return column == Source ? QVariant(line.sourceIndex) : QVariant();
+    default:
+        return {};
     }
 }
 
@@ -114,19 +143,22 @@ QVariant SummaryModel::headerData(int section, Qt::Orientation orientation, int 
     if (orientation != Qt::Horizontal || section < 0 || section >= ColumnCount)
         return {};
     if (role == Qt::TextAlignmentRole)
-        return QVariant::fromValue(Qt::Alignment((isNumber(section) ? Qt::AlignRight : Qt::AlignLeft) | Qt::AlignVCenter));
+        return QVariant::fromValue(
+            Qt::Alignment((isNumber(section) ? Qt::AlignRight : Qt::AlignLeft) | Qt::AlignVCenter));
     const std::pair<QString, QString> names[] = {
-        {tr("Source"), {}},
-        {tr("Metric"), {}},
-        {tr("Figures"), tr("Published figures, with and without a prediction.")},
-        {tr("Mean"), tr("Mean of the errors' sizes.")},
-        {tr("Median"), tr("Median of the errors' sizes.")},
-        {tr("Largest"), tr("Largest error.")},
-        {tr("Bias"), tr("Mean of the signed errors: positive where the model says too much.")},
-        {tr("Rank"), tr("Spearman's rank correlation of published and predicted.")},
-        {tr("Gate"), tr("What has been reached of what is demanded.")},
+        { tr("Source"), {} },
+        { tr("Metric"), {} },
+        { tr("Figures"), tr("Published figures, with and without a prediction.") },
+        { tr("Mean"), tr("Mean of the errors' sizes.") },
+        { tr("Median"), tr("Median of the errors' sizes.") },
+        { tr("Largest"), tr("Largest error.") },
+        { tr("Bias"), tr("Mean of the signed errors: positive where the model says too much.") },
+        { tr("Rank"), tr("Spearman's rank correlation of published and predicted.") },
+        { tr("Gate"), tr("What has been reached of what is demanded.") },
     };
-    return role == Qt::DisplayRole ? QVariant(names[section].first) : role == Qt::ToolTipRole ? QVariant(names[section].second) : QVariant();
+    return role == Qt::DisplayRole ? QVariant(names[section].first)
+        : role == Qt::ToolTipRole  ? QVariant(names[section].second)
+                                   : QVariant();
 }
 
 } // namespace trainyard

@@ -7,9 +7,9 @@
 namespace trainyard {
 
 enum TableRole {
-    SortRole = Qt::UserRole,       // the value that the text is made from
-    ToneRole,                      // int of Tone
-    SourceIndexRole,               // int; the mark of a source stands before the text. None: no mark
+    SortRole = Qt::UserRole, // the value that the text is made from
+    ToneRole, // int of Tone
+    SourceIndexRole, // int; the mark of a source stands before the text. None: no mark
 };
 
 enum class Tone { Plain, Muted, Good, Bad, Warning };

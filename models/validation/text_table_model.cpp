@@ -9,11 +9,17 @@ namespace trainyard {
 
 namespace {
 
-QString text(const std::string &utf8) { return QString::fromStdString(utf8); }
+QString text(const std::string &utf8)
+{
+    return QString::fromStdString(utf8);
+}
 
 Tone toneOf(Verdict verdict)
 {
-    return verdict == Verdict::Met ? Tone::Good : verdict == Verdict::Missed ? Tone::Bad : verdict == Verdict::AimMissed ? Tone::Warning : Tone::Muted;
+    return verdict == Verdict::Met      ? Tone::Good
+        : verdict == Verdict::Missed    ? Tone::Bad
+        : verdict == Verdict::AimMissed ? Tone::Warning
+                                        : Tone::Muted;
 }
 
 } // namespace
@@ -42,11 +48,16 @@ QVariant TextTableModel::data(const QModelIndex &index, int role) const
     const TextRows::Line &line = m_table.lines[std::size_t(index.row())];
     switch (role) {
     case Qt::DisplayRole:
-    case SortRole: return line.cells.value(index.column());
-    case Qt::ToolTipRole: return line.hint.isEmpty() ? line.cells.value(index.column()) : line.hint;
-    case ToneRole: return int(index.column() + 1 == int(m_table.titles.size()) ? line.tone : Tone::Plain);
-    case SourceIndexRole: return index.column() == 0 && line.sourceIndex >= 0 ? QVariant(line.sourceIndex) : QVariant();
-    default: return {};
+    case SortRole:
+        return line.cells.value(index.column());
+    case Qt::ToolTipRole:
+        return line.hint.isEmpty() ? line.cells.value(index.column()) : line.hint;
+    case ToneRole:
+        return int(index.column() + 1 == int(m_table.titles.size()) ? line.tone : Tone::Plain);
+    case SourceIndexRole:
+        return index.column() == 0 && line.sourceIndex >= 0 ? QVariant(line.sourceIndex) : QVariant();
+    default:
+        return {};
     }
 }
 
@@ -61,42 +72,53 @@ QVariant TextTableModel::headerData(int section, Qt::Orientation orientation, in
 
 TextRows gateTable(const ValidatedRows &rows)
 {
-    TextRows table{{TextTableModel::tr("Gate"), TextTableModel::tr("Figures"), TextTableModel::tr("Measure"), TextTableModel::tr("Demanded"),
-                     TextTableModel::tr("Reached"), TextTableModel::tr("Verdict")}, {}};
+    TextRows table { { TextTableModel::tr("Gate"), TextTableModel::tr("Figures"), TextTableModel::tr("Measure"),
+                         TextTableModel::tr("Demanded"), TextTableModel::tr("Reached"), TextTableModel::tr("Verdict") },
+        {} };
     for (const GateOutcome &outcome : rows.validation.gates) {
-        table.lines.push_back({{text(gateText(outcome.gate)), QStringLiteral("%L1").arg(outcome.n), statisticText(outcome.gate.statistic),
-                                text(limitText(outcome.gate)), text(reachedText(outcome)), text(verdictText(outcome))},
-                               toneOf(verdictOf(outcome)), sourceIndex(rows, outcome.gate.source), {}});
+        table.lines.push_back({ { text(gateText(outcome.gate)), QStringLiteral("%L1").arg(outcome.n),
+                                    statisticText(outcome.gate.statistic), text(limitText(outcome.gate)),
+                                    text(reachedText(outcome)), text(verdictText(outcome)) },
+            toneOf(verdictOf(outcome)), sourceIndex(rows, outcome.gate.source), {} });
     }
     return table;
 }
 
 TextRows coverageTable(const ValidatedRows &rows)
 {
-    TextRows table{{TextTableModel::tr("Label"), TextTableModel::tr("Rows"), TextTableModel::tr("Count"), TextTableModel::tr("Publications"),
-                     TextTableModel::tr("Inside"), TextTableModel::tr("Publications alike"), TextTableModel::tr("Score"), TextTableModel::tr("Publications alike")}, {}};
+    TextRows table { { TextTableModel::tr("Label"), TextTableModel::tr("Rows"), TextTableModel::tr("Count"),
+                         TextTableModel::tr("Publications"), TextTableModel::tr("Inside"),
+                         TextTableModel::tr("Publications alike"), TextTableModel::tr("Score"),
+                         TextTableModel::tr("Publications alike") },
+        {} };
     for (const CoverageLine &line : coverageLines(rows.validation.coverage)) {
         const Coverage &c = *line.coverage;
-        table.lines.push_back({{text(line.label), text(line.rows), QStringLiteral("%L1").arg(c.rows), QStringLiteral("%L1").arg(c.publications),
-                                text(percentText(c.inside)), text(percentText(c.insideAlike)), text(plainText(c.score)), text(plainText(c.scoreAlike))},
-                               Tone::Plain, -1, text(coverageIntroduction())});
+        table.lines.push_back(
+            { { text(line.label), text(line.rows), QStringLiteral("%L1").arg(c.rows),
+                  QStringLiteral("%L1").arg(c.publications), text(percentText(c.inside)),
+                  text(percentText(c.insideAlike)), text(plainText(c.score)), text(plainText(c.scoreAlike)) },
+                Tone::Plain, -1, text(coverageIntroduction()) });
     }
     return table;
 }
 
 TextRows leftOutTable(const ValidatedRows &rows)
 {
-    TextRows table{{TextTableModel::tr("Source"), TextTableModel::tr("Row"), TextTableModel::tr("Why it is left out")}, {}};
+    TextRows table {
+        { TextTableModel::tr("Source"), TextTableModel::tr("Row"), TextTableModel::tr("Why it is left out") }, {}
+    };
     for (const LeftOutRow &row : rows.leftOut)
-        table.lines.push_back({{text(row.source), text(row.id), text(row.reason)}, Tone::Muted, sourceIndex(rows, row.source), {}});
+        table.lines.push_back(
+            { { text(row.source), text(row.id), text(row.reason) }, Tone::Muted, sourceIndex(rows, row.source), {} });
     return table;
 }
 
 TextRows faultTable(const Errors &errors)
 {
-    TextRows table{{TextTableModel::tr("Place"), TextTableModel::tr("Fault"), TextTableModel::tr("Expected")}, {}};
+    TextRows table { { TextTableModel::tr("Place"), TextTableModel::tr("Fault"), TextTableModel::tr("Expected") }, {} };
     for (const Error &error : errors)
-        table.lines.push_back({{text(error.where), text(error.what), text(error.right)}, Tone::Muted, -1, text(toString(error))});
+        table.lines.push_back(
+            { { text(error.where), text(error.what), text(error.right) }, Tone::Muted, -1, text(toString(error)) });
     return table;
 }
 

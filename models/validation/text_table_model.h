@@ -1,6 +1,7 @@
 #pragma once
 // SPDX-License-Identifier: GPL-3.0-or-later
-// A table of ready-made texts, for lists that need no more than that: the gates, the rows that are left out. GUI thread.
+// A table of ready-made texts, for lists that need no more than that: the gates, the rows that are left out. GUI
+// thread.
 
 #include "models/validation/source_summary.h"
 #include "models/validation/table_roles.h"
@@ -15,7 +16,7 @@ namespace trainyard {
 struct TextRows {
     struct Line {
         QStringList cells;
-        Tone tone = Tone::Plain;           // of the last cell
+        Tone tone = Tone::Plain; // of the last cell
         int sourceIndex = -1;
         QString hint;
     };
@@ -33,7 +34,8 @@ public:
     [[nodiscard]] int rowCount(const QModelIndex &parent = {}) const override;
     [[nodiscard]] int columnCount(const QModelIndex &parent = {}) const override;
     [[nodiscard]] QVariant data(const QModelIndex &index, int role = Qt::DisplayRole) const override;
-    [[nodiscard]] QVariant headerData(int section, Qt::Orientation orientation, int role = Qt::DisplayRole) const override;
+    [[nodiscard]] QVariant headerData(
+        int section, Qt::Orientation orientation, int role = Qt::DisplayRole) const override;
 
 private:
     TextRows m_table;

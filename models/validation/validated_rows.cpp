@@ -72,9 +72,11 @@ bool isListed(const ValidationResult &result, const RowFilter &filter)
     if (filter.text.isEmpty())
         return true;
     QString all;
-    for (const std::string *part : {&result.source, &result.group, &result.id, &result.metric, &result.note, &result.problem})
+    for (const std::string *part :
+        { &result.source, &result.group, &result.id, &result.metric, &result.note, &result.problem })
         all += QString::fromStdString(*part) + u'\n';
-    return std::ranges::all_of(filter.text.split(u' ', Qt::SkipEmptyParts), [&](const QString &word) { return all.contains(word, Qt::CaseInsensitive); });
+    return std::ranges::all_of(filter.text.split(u' ', Qt::SkipEmptyParts),
+        [&](const QString &word) { return all.contains(word, Qt::CaseInsensitive); });
 }
 
 QString overviewText(const ValidatedRows &rows)
@@ -85,13 +87,17 @@ QString overviewText(const ValidatedRows &rows)
             errors.push_back(std::abs(*result.error()));
     }
     std::ranges::sort(errors);
-    QStringList parts{QObject::tr("%1 of %2 in %3")
-                          .arg(countOf(qint64(rows.results().size()), QObject::tr("figure"), QObject::tr("figures")),
-                               countOf(qint64(rows.validation.sources.size()), QObject::tr("source"), QObject::tr("sources")), formatSeconds(rows.seconds))};
+    QStringList parts {
+        QObject::tr("%1 of %2 in %3")
+            .arg(countOf(qint64(rows.results().size()), QObject::tr("figure"), QObject::tr("figures")),
+                countOf(qint64(rows.validation.sources.size()), QObject::tr("source"), QObject::tr("sources")),
+                formatSeconds(rows.seconds))
+    };
     if (const QString gates = gatesText(rows.validation.gates); !gates.isEmpty())
         parts << gates;
     if (!errors.empty())
-        parts << QObject::tr("half within %1, nine in ten within %2").arg(formatPercent(quantile(errors, 0.5)), formatPercent(quantile(errors, 0.9)));
+        parts << QObject::tr("half within %1, nine in ten within %2")
+                     .arg(formatPercent(quantile(errors, 0.5)), formatPercent(quantile(errors, 0.9)));
     return parts.join(QStringLiteral(" · "));
 }
 

@@ -12,11 +12,11 @@
 namespace trainyard {
 
 struct ValidatedRows {
-    QString file;                          // of the user's own rows; empty: the built-in ones
+    QString file; // of the user's own rows; empty: the built-in ones
     std::vector<RowSet> sets;
     Validation validation;
     std::vector<LeftOutRow> leftOut;
-    double seconds = 0;                    // that the run took
+    double seconds = 0; // that the run took
 
     [[nodiscard]] const std::vector<ValidationResult> &results() const { return validation.run.results; }
 };
@@ -36,14 +36,14 @@ inline constexpr int kFigureKinds = 5;
 
 /// Which results are listed and drawn.
 struct RowFilter {
-    std::string source;                    // empty: all
-    QString text;                          // every word of it occurs in source, group, row, metric, note or problem
+    std::string source; // empty: all
+    QString text; // every word of it occurs in source, group, row, metric, note or problem
     bool operator==(const RowFilter &) const = default;
 };
 [[nodiscard]] bool isListed(const ValidationResult &result, const RowFilter &filter);
 
-/// "1,893 figures of 17 sources in 3.2 s · 11 of 13 gates met · half within 6.4 %, nine in ten within 21 %". The shares are
-/// of all figures with a prediction.
+/// "1,893 figures of 17 sources in 3.2 s · 11 of 13 gates met · half within 6.4 %, nine in ten within 21 %". The shares
+/// are of all figures with a prediction.
 [[nodiscard]] QString overviewText(const ValidatedRows &rows);
 
 } // namespace trainyard

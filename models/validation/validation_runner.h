@@ -1,7 +1,7 @@
 #pragma once
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Runs a validation when asked to, in the background, and delivers what it found as one immutable value. A new run stops
-// the one under way. Lives on the GUI thread.
+// Runs a validation when asked to, in the background, and delivers what it found as one immutable value. A new run
+// stops the one under way. Lives on the GUI thread.
 
 #include "core/catalogue/catalogue.h"
 #include "models/background_queue.h"
@@ -30,7 +30,10 @@ public:
     /// Gives up the run under way; what was found before stays.
     void cancel();
     [[nodiscard]] bool isRunning() const { return m_isRunning; }
-    [[nodiscard]] const ValidatedRowsPtr &result() const { return m_result; }   // of the last run that finished; may be null
+    [[nodiscard]] const ValidatedRowsPtr &result() const
+    {
+        return m_result;
+    } // of the last run that finished; may be null
 
 signals:
     void started(const QString &file);
@@ -50,12 +53,12 @@ private:
     const Catalogue &m_catalogue;
     Read m_read;
     bool m_isRunning = false;
-    std::uint64_t m_generation = 0;        // of the newest run: older ones are not wanted any more
+    std::uint64_t m_generation = 0; // of the newest run: older ones are not wanted any more
     std::stop_source m_stop;
     std::shared_ptr<Progress> m_progress;
     QTimer m_tick;
     ValidatedRowsPtr m_result;
-    BackgroundQueue m_queue;               // last: its work uses what is above
+    BackgroundQueue m_queue; // last: its work uses what is above
 };
 
 } // namespace trainyard

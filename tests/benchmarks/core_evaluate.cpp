@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// The way from a plan to its numbers on real plans: a whole evaluation, the closed form, and what a step of a drag costs.
+// The way from a plan to its numbers on real plans: a whole evaluation, the closed form, and what a step of a drag
+// costs.
 #include "core/advice/alternatives.h"
 #include "core/advice/evaluate.h"
 #include "core/advice/run_pool.h"
@@ -152,7 +153,8 @@ void effectsOfEveryStrategy(benchmark::State &state)
         std::latch done(1);
         pool.threads().submit(WorkPool::Rank::Search, [&] {
             pool.threads().each(alternatives.size(), [&](std::size_t i) {
-                benchmark::DoNotOptimize(run(alternatives[i].plan, Depth::Score, {.catalogue = builtinCatalogue(), .workspace = pool.workspace()}));
+                benchmark::DoNotOptimize(run(alternatives[i].plan, Depth::Score,
+                    { .catalogue = builtinCatalogue(), .workspace = pool.workspace() }));
             });
             done.count_down();
         });
@@ -197,7 +199,7 @@ PlanPtr manyDatacenters(int count)
         site.pools.front().id = "pool-" + std::to_string(d);
         for (int other = 0; other < d; ++other) {
             WanLink &link = plan.cluster.wanLinks.emplace_back(wire);
-            link.between = {"site-" + std::to_string(other), site.id};
+            link.between = { "site-" + std::to_string(other), site.id };
             link.rttMs = 20 + (d * 7 + other * 13) % 80;
         }
     }

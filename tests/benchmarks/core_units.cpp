@@ -5,9 +5,9 @@
 
 static void aQuantityCostsWhatADoubleCosts(benchmark::State &state)
 {
-    trainyard::Seconds t{1};
+    trainyard::Seconds t { 1 };
     for (auto _ : state) {
-        t += trainyard::Bytes{2e9} / trainyard::gbytesPerSecond(25);
+        t += trainyard::Bytes { 2e9 } / trainyard::gbytesPerSecond(25);
         benchmark::DoNotOptimize(t);
     }
 }

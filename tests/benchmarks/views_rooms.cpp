@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// What timeline and curves cost the GUI thread at an edit, apart from the rest of the window: a new evaluation of a sample
-// arrives, is laid out, painted and flushed. In the sizes that they have at 1440×900.
-#include "core/catalogue/catalogue.h"
+// What timeline and curves cost the GUI thread at an edit, apart from the rest of the window: a new evaluation of a
+// sample arrives, is laid out, painted and flushed. In the sizes that they have at 1440×900.
 #include "core/advice/evaluate.h"
+#include "core/catalogue/catalogue.h"
 #include "core/plan/plan_io.h"
 #include "views/plots/curves_panel.h"
 #include "views/timeline/timeline_view.h"
@@ -29,7 +29,7 @@ void newEvaluationOfTheRooms(benchmark::State &state, const char *sample, bool w
     Plan plan = *readPlan(std::string(TRAINYARD_SOURCE_DIR "/samples/") + sample + ".trainyard.json");
     const EvaluationPtr before = evaluated(plan);
     plan.workload.sequenceLength -= 64;
-    const std::array evaluations{before, evaluated(plan)};
+    const std::array evaluations { before, evaluated(plan) };
     QWidget page;
     auto *column = new QVBoxLayout(&page);
     auto *timeline = new TimelineView(&page);
@@ -52,9 +52,13 @@ void newEvaluationOfTheRooms(benchmark::State &state, const char *sample, bool w
     }
 }
 
-BENCHMARK_CAPTURE(newEvaluationOfTheRooms, threeRegions, "llama-3-70b-three-regions", true, true)->Unit(benchmark::kMillisecond);
-BENCHMARK_CAPTURE(newEvaluationOfTheRooms, threeRegionsTimeline, "llama-3-70b-three-regions", true, false)->Unit(benchmark::kMillisecond);
-BENCHMARK_CAPTURE(newEvaluationOfTheRooms, threeRegionsCurves, "llama-3-70b-three-regions", false, true)->Unit(benchmark::kMillisecond);
-BENCHMARK_CAPTURE(newEvaluationOfTheRooms, sixteenThousandGpus, "llama-3.1-405b-16384-h100", true, true)->Unit(benchmark::kMillisecond);
+BENCHMARK_CAPTURE(newEvaluationOfTheRooms, threeRegions, "llama-3-70b-three-regions", true, true)
+    ->Unit(benchmark::kMillisecond);
+BENCHMARK_CAPTURE(newEvaluationOfTheRooms, threeRegionsTimeline, "llama-3-70b-three-regions", true, false)
+    ->Unit(benchmark::kMillisecond);
+BENCHMARK_CAPTURE(newEvaluationOfTheRooms, threeRegionsCurves, "llama-3-70b-three-regions", false, true)
+    ->Unit(benchmark::kMillisecond);
+BENCHMARK_CAPTURE(newEvaluationOfTheRooms, sixteenThousandGpus, "llama-3.1-405b-16384-h100", true, true)
+    ->Unit(benchmark::kMillisecond);
 
 } // namespace

@@ -46,11 +46,13 @@ void repaint(benchmark::State &state)
     for (auto _ : state) {
         nudge ^= 1;
         screen.view.setVisibleRange(begin + nudge, begin + length - (state.range(1) == 1 ? 0 : nudge));
-        QApplication::processEvents();   // paints what changed and flushes, as on screen
+        QApplication::processEvents(); // paints what changed and flushes, as on screen
     }
     state.counters["spans"] = double(screen.view.state().timeline()->spanCount());
 }
-BENCHMARK(repaint)->ArgsProduct({{10'000, 100'000, 1'000'000, 5'000'000}, {1, 10, 1000}})->Unit(benchmark::kMillisecond);
+BENCHMARK(repaint)
+    ->ArgsProduct({ { 10'000, 100'000, 1'000'000, 5'000'000 }, { 1, 10, 1000 } })
+    ->Unit(benchmark::kMillisecond);
 
 /// The mouse moves from bar to bar: only the overlay is painted.
 void hover(benchmark::State &state)
@@ -59,26 +61,28 @@ void hover(benchmark::State &state)
     int x = 400;
     for (auto _ : state) {
         x = x == 400 ? 700 : 400;
-        QMouseEvent move(QEvent::MouseMove, QPointF(x, 300), QPointF(x, 300), Qt::NoButton, Qt::NoButton, Qt::NoModifier);
+        QMouseEvent move(
+            QEvent::MouseMove, QPointF(x, 300), QPointF(x, 300), Qt::NoButton, Qt::NoButton, Qt::NoModifier);
         QApplication::sendEvent(screen.view.canvas(), &move);
         QApplication::processEvents();
     }
 }
 BENCHMARK(hover)->Arg(10'000)->Arg(5'000'000)->Unit(benchmark::kMillisecond);
 
-/// A click on a part of Why and one that ends it: its pieces are looked for, and the chart and its minimap painted twice.
+/// A click on a part of Why and one that ends it: its pieces are looked for, and the chart and its minimap painted
+/// twice.
 void pointAtAPartOfWhy(benchmark::State &state)
 {
     Screen screen(state.range(0));
     const BreakdownPart part = state.range(1) == 0 ? &Breakdown::compute : &Breakdown::bubble;
     for (auto _ : state) {
-        screen.view.focusOn({part});
+        screen.view.focusOn({ part });
         QApplication::processEvents();
         screen.view.focusOn({});
         QApplication::processEvents();
     }
 }
-BENCHMARK(pointAtAPartOfWhy)->ArgsProduct({{10'000, 5'000'000}, {0, 1}})->Unit(benchmark::kMillisecond);
+BENCHMARK(pointAtAPartOfWhy)->ArgsProduct({ { 10'000, 5'000'000 }, { 0, 1 } })->Unit(benchmark::kMillisecond);
 
 /// A new evaluation arrives, as at every step of a drag, and is painted with its minimap.
 void newEvaluation(benchmark::State &state)

@@ -12,7 +12,7 @@ namespace {
 /// Switches between the sample and a change of it; ends when the window shows the answer and has painted it.
 void editToScreen(benchmark::State &state, void (*change)(Plan &), const char *sample = "llama-3-70b-three-regions")
 {
-    WindowFixture window{QString::fromLatin1(sample)};
+    WindowFixture window { QString::fromLatin1(sample) };
     const PlanPtr before = window.document.plan();
     Plan next = *before;
     change(next);
@@ -24,13 +24,17 @@ void editToScreen(benchmark::State &state, void (*change)(Plan &), const char *s
         window.document.apply(plan, QStringLiteral("edit"), QStringLiteral("benchmark"));
         while (!window.bridge.evaluation() || window.bridge.evaluation()->plan != plan)
             QApplication::processEvents(QEventLoop::WaitForMoreEvents);
-        QApplication::processEvents();     // paints what changed and flushes, as on screen
+        QApplication::processEvents(); // paints what changed and flushes, as on screen
     }
 }
 
-BENCHMARK_CAPTURE(editToScreen, roundTrip, [](Plan &p) { p.cluster.wanLinks[0].rttMs += 5; })->Unit(benchmark::kMillisecond);
+BENCHMARK_CAPTURE(editToScreen, roundTrip, [](Plan &p) {
+    p.cluster.wanLinks[0].rttMs += 5;
+})->Unit(benchmark::kMillisecond);
 BENCHMARK_CAPTURE(editToScreen, connections, [](Plan &p) { p.wan.tcpConnections = 4; })->Unit(benchmark::kMillisecond);
-BENCHMARK_CAPTURE(editToScreen, sharing, [](Plan &p) { p.wan.sharing = WanSharing::Temporal; })->Unit(benchmark::kMillisecond);
+BENCHMARK_CAPTURE(editToScreen, sharing, [](Plan &p) {
+    p.wan.sharing = WanSharing::Temporal;
+})->Unit(benchmark::kMillisecond);
 BENCHMARK_CAPTURE(editToScreen, bubbleFill, [](Plan &p) {
     p.bubbleFill.enabled = true;
     p.bubbleFill.model = "llama-3-8b";
@@ -38,6 +42,8 @@ BENCHMARK_CAPTURE(editToScreen, bubbleFill, [](Plan &p) {
     p.bubbleFill.requestsPerSecond = 40;
 })->Unit(benchmark::kMillisecond);
 
-BENCHMARK_CAPTURE(editToScreen, sixteenThousandGpus, [](Plan &p) { p.workload.globalBatch *= 2; }, "llama-3.1-405b-16384-h100")->Unit(benchmark::kMillisecond);
+BENCHMARK_CAPTURE(
+    editToScreen, sixteenThousandGpus, [](Plan &p) { p.workload.globalBatch *= 2; }, "llama-3.1-405b-16384-h100")
+    ->Unit(benchmark::kMillisecond);
 
 } // namespace

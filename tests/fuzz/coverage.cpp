@@ -9,8 +9,8 @@ namespace {
 
 constexpr std::size_t kSize = std::size_t(1) << 17;
 
-std::array<bool, kSize> isHit{}, isKnown{};
-std::array<std::uint32_t, kSize> hits{};
+std::array<bool, kSize> isHit {}, isKnown {};
+std::array<std::uint32_t, kSize> hits {};
 std::size_t hitCount = 0, known = 0;
 std::uintptr_t lastPlace = 0;
 
@@ -21,7 +21,8 @@ std::uintptr_t lastPlace = 0;
 extern "C" void __sanitizer_cov_trace_pc();
 extern "C" void __sanitizer_cov_trace_pc()
 {
-    const auto place = reinterpret_cast<std::uintptr_t>(__builtin_return_address(0)) - reinterpret_cast<std::uintptr_t>(&__sanitizer_cov_trace_pc);
+    const auto place = reinterpret_cast<std::uintptr_t>(__builtin_return_address(0))
+        - reinterpret_cast<std::uintptr_t>(&__sanitizer_cov_trace_pc);
     const std::size_t edge = ((place * 0x9e3779b97f4a7c15ULL >> 40) ^ lastPlace) % kSize;
     lastPlace = (place * 0x9e3779b97f4a7c15ULL >> 41);
     if (!isHit[edge]) {
@@ -50,6 +51,9 @@ bool isNew()
     return known > before;
 }
 
-std::size_t edgesSeen() { return known; }
+std::size_t edgesSeen()
+{
+    return known;
+}
 
 } // namespace trainyard::fuzz

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "tests/fuzz/evaluate_target.h"
 
-#include "core/catalogue/catalogue.h"
 #include "core/advice/evaluate.h"
+#include "core/catalogue/catalogue.h"
 #include "core/plan/plan_io.h"
 #include "core/report/metrics_json.h"
 
@@ -18,16 +18,25 @@ bool isSmall(const Plan &plan)
     std::int64_t gpus = 0;
     for (const Datacenter &datacenter : plan.cluster.datacenters)
         for (const Pool &pool : datacenter.pools)
-            gpus += std::int64_t{pool.nodes} * pool.gpusPerNode;
+            gpus += std::int64_t { pool.nodes } * pool.gpusPerNode;
     const Parallelism &p = plan.parallelism;
-    const std::int64_t ranks = std::int64_t{p.pipeline} * p.tensor * p.context * p.virtualPipeline * p.data.value_or(1);
-    const auto isFile = [](const std::string &model) { return model.find_first_of("/\\.") != std::string::npos && model.ends_with(".json"); };
-    return plan.cluster.datacenters.size() <= 4 && gpus <= 256 && ranks <= 256 && plan.workload.globalBatch / std::max(plan.workload.microBatch, 1) <= 64
-        && plan.workload.sequenceLength <= 1 << 20 && plan.jobs.empty() && !plan.bubbleFill.enabled && !isFile(plan.workload.model)
-        && (!plan.workload.inlineModel || (plan.workload.inlineModel->layers <= 128 && plan.workload.inlineModel->experts <= 64));
+    const std::int64_t ranks =
+        std::int64_t { p.pipeline } * p.tensor * p.context * p.virtualPipeline * p.data.value_or(1);
+    const auto isFile = [](const std::string &model) {
+        return model.find_first_of("/\\.") != std::string::npos && model.ends_with(".json");
+    };
+    return plan.cluster.datacenters.size() <= 4 && gpus <= 256 && ranks <= 256
+        && plan.workload.globalBatch / std::max(plan.workload.microBatch, 1) <= 64
+        && plan.workload.sequenceLength <= 1 << 20 && plan.jobs.empty() && !plan.bubbleFill.enabled
+        && !isFile(plan.workload.model)
+        && (!plan.workload.inlineModel
+            || (plan.workload.inlineModel->layers <= 128 && plan.workload.inlineModel->experts <= 64));
 }
 
-bool isTime(double seconds) { return std::isfinite(seconds) && seconds >= 0 && seconds < 9.3e9; }
+bool isTime(double seconds)
+{
+    return std::isfinite(seconds) && seconds >= 0 && seconds < 9.3e9;
+}
 
 } // namespace
 
@@ -41,13 +50,13 @@ Outcome evaluated(const std::string &input)
     if (!result) {
         for (const Error &error : result.error())
             if (error.code == ErrorCode::Internal || error.what.empty())
-                return {false, "an error is no help: " + toString(error)};
-        return {false, result.error().empty() ? "refused without an error" : ""};
+                return { false, "an error is no help: " + toString(error) };
+        return { false, result.error().empty() ? "refused without an error" : "" };
     }
     const auto &time = (*result)->metrics.iterationTime;
     if (time && !(isTime(*time) && *time > 0))
-        return {true, "the iteration takes " + std::to_string(*time) + " s"};
-    return {true, metricsJson(**result).empty() ? "no metrics" : ""};
+        return { true, "the iteration takes " + std::to_string(*time) + " s" };
+    return { true, metricsJson(**result).empty() ? "no metrics" : "" };
 }
 
 } // namespace trainyard::fuzz

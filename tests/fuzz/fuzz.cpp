@@ -19,9 +19,15 @@
 #include <sanitizer/common_interface_defs.h>
 
 extern "C" const char *__asan_default_options();
-extern "C" const char *__asan_default_options() { return "detect_leaks=0:malloc_context_size=4:quarantine_size_mb=8:max_allocation_size_mb=2048"; }
+extern "C" const char *__asan_default_options()
+{
+    return "detect_leaks=0:malloc_context_size=4:quarantine_size_mb=8:max_allocation_size_mb=2048";
+}
 extern "C" const char *__ubsan_default_options();
-extern "C" const char *__ubsan_default_options() { return "print_stacktrace=1:halt_on_error=1"; }
+extern "C" const char *__ubsan_default_options()
+{
+    return "print_stacktrace=1:halt_on_error=1";
+}
 
 namespace {
 
@@ -35,7 +41,7 @@ struct Options {
     std::vector<std::string> replays;
 };
 
-std::string currentInput, currentName;     // for what the sanitizers end
+std::string currentInput, currentName; // for what the sanitizers end
 
 void keep(const std::string &name, const std::string &input)
 {
@@ -58,7 +64,9 @@ std::string runOnce(const Target &target, const std::string &input, bool &isAcce
 std::size_t chosen(Mutator &mutator, const std::vector<std::string> &kept, const std::vector<std::size_t> &accepted)
 {
     const bool isFromAccepted = !accepted.empty() && mutator.below(2) == 0;
-    const auto any = [&] { return isFromAccepted ? accepted[mutator.below(accepted.size())] : mutator.below(kept.size()); };
+    const auto any = [&] {
+        return isFromAccepted ? accepted[mutator.below(accepted.size())] : mutator.below(kept.size());
+    };
     const std::size_t first = any(), second = any();
     return kept[second].size() < kept[first].size() ? second : first;
 }
@@ -74,7 +82,8 @@ int fuzz(const Target &target, const Options &options)
     const auto started = std::chrono::steady_clock::now();
     const auto run = [&](const std::string &input, bool isSeed) {
         currentInput = input;
-        currentName = options.found + "/" + target.name + "-" + std::to_string(options.seed) + "-" + std::to_string(done++);
+        currentName =
+            options.found + "/" + target.name + "-" + std::to_string(options.seed) + "-" + std::to_string(done++);
         bool isAccepted = false;
         startInput();
         const auto before = std::chrono::steady_clock::now();
@@ -98,9 +107,11 @@ int fuzz(const Target &target, const Options &options)
         run(mutator.mutated(from, other), false);
     }
     const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - started).count();
-    std::printf("%-10s seed %llu: %llu executions, %.0f a second, %.1f %% accepted, %zu inputs kept, %zu edges, slowest %.0f ms, %llu broken\n", target.name,
-                static_cast<unsigned long long>(options.seed), static_cast<unsigned long long>(done), double(done) / seconds, 100.0 * double(accepted) / double(done),
-                kept.size(), edgesSeen(), 1e3 * slowest, static_cast<unsigned long long>(broken));
+    std::printf("%-10s seed %llu: %llu executions, %.0f a second, %.1f %% accepted, %zu inputs kept, %zu edges, "
+                "slowest %.0f ms, %llu broken\n",
+        target.name, static_cast<unsigned long long>(options.seed), static_cast<unsigned long long>(done),
+        double(done) / seconds, 100.0 * double(accepted) / double(done), kept.size(), edgesSeen(), 1e3 * slowest,
+        static_cast<unsigned long long>(broken));
     std::fflush(stdout);
     return broken > 0;
 }
@@ -110,7 +121,7 @@ int replay(const Target &target, const Options &options)
     int exitCode = 0;
     for (const std::string &name : options.replays) {
         std::ifstream file(name, std::ios::binary);
-        const std::string input{std::istreambuf_iterator<char>(file), {}};
+        const std::string input { std::istreambuf_iterator<char>(file), {} };
         bool isAccepted = false;
         const std::string fault = runOnce(target, input, isAccepted);
         std::printf("%s: %s\n", name.c_str(), !fault.empty() ? fault.c_str() : isAccepted ? "accepted" : "refused");
@@ -153,9 +164,13 @@ int main(int argc, char **argv)
 {
     Options options;
     const bool isRead = read(argc, argv, options);
-    const auto isWanted = [&](const Target &target) { return options.target == "all" || options.target == target.name; };
+    const auto isWanted = [&](const Target &target) {
+        return options.target == "all" || options.target == target.name;
+    };
     if (!isRead || std::ranges::none_of(targets(), isWanted)) {
-        std::fputs("usage: fuzz TARGET|all [--executions N] [--seed S] [--source FOLDER] [--found FOLDER] [--replay FILE...]; TARGET:", stderr);
+        std::fputs("usage: fuzz TARGET|all [--executions N] [--seed S] [--source FOLDER] [--found FOLDER] [--replay "
+                   "FILE...]; TARGET:",
+            stderr);
         for (const Target &target : targets())
             std::fprintf(stderr, " %s", target.name);
         std::fputs("\n", stderr);

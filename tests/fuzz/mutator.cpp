@@ -13,15 +13,17 @@ namespace trainyard::fuzz {
 namespace {
 
 /// Ends of ranges, what doubles and 32- and 64-bit integers hold no more, and what is no number in JSON.
-constexpr std::array kNumbers{
-    "0", "-0", "-0.0", "1", "-1", "2", "3", "7", "8", "16", "64", "127", "128", "1000", "4096", "65536", "100000", "1000000", "10000000", "0.5", "0.1",
-    "1e-3", "1e-9", "1e-300", "5e-324", "1e-400", "1e6", "1e9", "1e12", "1e15", "1e17", "1e18", "1e19", "1e100", "1e300", "1.7976931348623157e308",
-    "1e308", "1e309", "1e400", "-1e400", "2147483647", "2147483648", "-2147483649", "4294967295", "4294967296", "9007199254740993",
-    "9223372036854775807", "9223372036854775808", "-9223372036854775808", "18446744073709551615", "18446744073709551616",
-    "123456789012345678901234567890", "NaN", "Infinity", "-", "+1", "01", "1.", ".5", "1e", "0x10", "1_000"};
+constexpr std::array kNumbers { "0", "-0", "-0.0", "1", "-1", "2", "3", "7", "8", "16", "64", "127", "128", "1000",
+    "4096", "65536", "100000", "1000000", "10000000", "0.5", "0.1", "1e-3", "1e-9", "1e-300", "5e-324", "1e-400", "1e6",
+    "1e9", "1e12", "1e15", "1e17", "1e18", "1e19", "1e100", "1e300", "1.7976931348623157e308", "1e308", "1e309",
+    "1e400", "-1e400", "2147483647", "2147483648", "-2147483649", "4294967295", "4294967296", "9007199254740993",
+    "9223372036854775807", "9223372036854775808", "-9223372036854775808", "18446744073709551615",
+    "18446744073709551616", "123456789012345678901234567890", "NaN", "Infinity", "-", "+1", "01", "1.", ".5", "1e",
+    "0x10", "1_000" };
 
-constexpr std::array kValues{"null", "true", "false", "\"\"", "\"auto\"", "[]", "{}", "[[]]", "[null]", "{\"\":0}", "[0,\"\"]", "[1,1]", "\"\\u0000\"",
-    "\"\\ud800\"", "\"\\u202e\\u001b[31m\"", "\"=1+1\"", "\"a/b~c\"", "\"../x.json\"", "\xef\xbb\xbf", "\xff", "\"\xc3\x28\"", "//", ",", ":", "\n"};
+constexpr std::array kValues { "null", "true", "false", "\"\"", "\"auto\"", "[]", "{}", "[[]]", "[null]", "{\"\":0}",
+    "[0,\"\"]", "[1,1]", "\"\\u0000\"", "\"\\ud800\"", "\"\\u202e\\u001b[31m\"", "\"=1+1\"", "\"a/b~c\"",
+    "\"../x.json\"", "\xef\xbb\xbf", "\xff", "\"\xc3\x28\"", "//", ",", ":", "\n" };
 
 bool isNumberPart(char c)
 {
@@ -32,15 +34,17 @@ bool isNumberPart(char c)
 
 std::vector<JsonSpan> jsonSpans(const std::string &text)
 {
-    struct Open { std::size_t begin, key; };
+    struct Open {
+        std::size_t begin, key;
+    };
     constexpr std::size_t kNone = std::string::npos;
     std::vector<JsonSpan> spans;
     std::vector<Open> open;
     std::size_t key = kNone, lastString = kNone;
     const auto close = [&](std::size_t begin, std::size_t end, std::size_t from) {
-        spans.push_back({begin, end, false});
+        spans.push_back({ begin, end, false });
         if (from != kNone)
-            spans.push_back({from, end, true});
+            spans.push_back({ from, end, true });
     };
     for (std::size_t i = 0; i < text.size(); ++i) {
         const char c = text[i];
@@ -60,13 +64,14 @@ std::vector<JsonSpan> jsonSpans(const std::string &text)
         } else if (c == ':') {
             key = std::exchange(lastString, kNone);
         } else if (c == '{' || c == '[') {
-            open.push_back({i, std::exchange(key, kNone)});
+            open.push_back({ i, std::exchange(key, kNone) });
         } else if ((c == '}' || c == ']') && !open.empty()) {
             close(open.back().begin, i + 1, open.back().key);
             open.pop_back();
         } else if (isNumberPart(c) || std::isalpha(static_cast<unsigned char>(c))) {
             const std::size_t begin = i;
-            while (i + 1 < text.size() && (isNumberPart(text[i + 1]) || std::isalnum(static_cast<unsigned char>(text[i + 1]))))
+            while (i + 1 < text.size()
+                && (isNumberPart(text[i + 1]) || std::isalnum(static_cast<unsigned char>(text[i + 1]))))
                 ++i;
             close(begin, i + 1, std::exchange(key, kNone));
         }
@@ -74,7 +79,9 @@ std::vector<JsonSpan> jsonSpans(const std::string &text)
     return spans;
 }
 
-Mutator::Mutator(std::uint64_t seed, std::vector<std::string> dictionary) : m_random(seed), m_dictionary(std::move(dictionary))
+Mutator::Mutator(std::uint64_t seed, std::vector<std::string> dictionary)
+    : m_random(seed)
+    , m_dictionary(std::move(dictionary))
 {
     if (m_dictionary.empty())
         m_dictionary.emplace_back("0");
@@ -93,11 +100,21 @@ std::string Mutator::mutated(const std::string &input, const std::string &other)
 void Mutator::changeOnce(std::string &text, const std::string &other)
 {
     switch (below(16)) {
-    case 0: return changeByte(text);
-    case 1: return changeBlock(text, other);
-    case 2: case 3: return insertWord(text);
-    case 4: case 5: case 6: case 7: case 8: return changeNumber(text);
-    default: return changeValue(text, other);
+    case 0:
+        return changeByte(text);
+    case 1:
+        return changeBlock(text, other);
+    case 2:
+    case 3:
+        return insertWord(text);
+    case 4:
+    case 5:
+    case 6:
+    case 7:
+    case 8:
+        return changeNumber(text);
+    default:
+        return changeValue(text, other);
     }
 }
 
@@ -105,10 +122,20 @@ void Mutator::changeByte(std::string &text)
 {
     const std::size_t at = below(text.size() + 1);
     switch (below(4)) {
-    case 0: text.insert(at, 1, char(below(256))); break;
-    case 1: if (at < text.size()) text[at] = char(text[at] ^ (1 << below(8))); break;
-    case 2: if (at < text.size()) text.erase(at, 1); break;
-    default: text.resize(at); break;
+    case 0:
+        text.insert(at, 1, char(below(256)));
+        break;
+    case 1:
+        if (at < text.size())
+            text[at] = char(text[at] ^ (1 << below(8)));
+        break;
+    case 2:
+        if (at < text.size())
+            text.erase(at, 1);
+        break;
+    default:
+        text.resize(at);
+        break;
     }
 }
 
@@ -116,8 +143,12 @@ void Mutator::changeBlock(std::string &text, const std::string &other)
 {
     const std::size_t at = below(text.size() + 1), size = below(std::min<std::size_t>(text.size() - at, 200) + 1);
     switch (below(4)) {
-    case 0: text.erase(at, size); break;
-    case 1: text.insert(below(text.size() + 1), text.substr(at, size)); break;
+    case 0:
+        text.erase(at, size);
+        break;
+    case 1:
+        text.insert(below(text.size() + 1), text.substr(at, size));
+        break;
     case 2: {
         const std::size_t from = below(other.size() + 1);
         text = text.substr(0, at) + other.substr(from);
@@ -139,7 +170,7 @@ std::string Mutator::number(const std::string &old)
     if (kind < 3)
         return kNumbers[below(kNumbers.size())];
     const double known = std::strtod(old.c_str(), nullptr);
-    static constexpr std::array kFactors{0.0, -1.0, 0.5, 2.0, 10.0, 0.1, 1e3, 1e6, 1e-6, 1e12};
+    static constexpr std::array kFactors { 0.0, -1.0, 0.5, 2.0, 10.0, 0.1, 1e3, 1e6, 1e-6, 1e12 };
     const double next = kind == 3 ? known + (below(2) == 0 ? 1 : -1) : known * kFactors[below(kFactors.size())];
     char shown[40];
     std::snprintf(shown, sizeof shown, kind == 5 ? "%.17g" : "%.0f", next);
@@ -173,7 +204,7 @@ void Mutator::insertWord(std::string &text)
     }
     const JsonSpan span = spans[below(spans.size())];
     const std::string quoted = "\"" + word + "\"";
-    if (span.isMember)             // a member more beside this one
+    if (span.isMember) // a member more beside this one
         text.insert(span.end, "," + quoted + ":" + value({}));
     else
         text.replace(span.begin, span.end - span.begin, quoted);
@@ -182,9 +213,12 @@ void Mutator::insertWord(std::string &text)
 std::string Mutator::value(const std::string &other)
 {
     switch (below(4)) {
-    case 0: return number("1");
-    case 1: return kValues[below(kValues.size())];
-    case 2: return "\"" + m_dictionary[below(m_dictionary.size())] + "\"";
+    case 0:
+        return number("1");
+    case 1:
+        return kValues[below(kValues.size())];
+    case 2:
+        return "\"" + m_dictionary[below(m_dictionary.size())] + "\"";
     default:
         if (const auto spans = jsonSpans(other); !spans.empty()) {
             const JsonSpan span = spans[below(spans.size())];
@@ -202,8 +236,12 @@ void Mutator::changeValue(std::string &text, const std::string &other)
     const JsonSpan span = spans[below(spans.size())];
     const std::size_t size = span.end - span.begin;
     switch (below(6)) {
-    case 0: text.erase(span.begin, size + (span.end < text.size() && text[span.end] == ',' ? 1 : 0)); break;
-    case 1: text.insert(span.end, "," + text.substr(span.begin, size)); break;
+    case 0:
+        text.erase(span.begin, size + (span.end < text.size() && text[span.end] == ',' ? 1 : 0));
+        break;
+    case 1:
+        text.insert(span.end, "," + text.substr(span.begin, size));
+        break;
     case 2: {
         const std::size_t levels = std::size_t(1) << below(9);
         text.replace(span.begin, size, std::string(levels, '[') + "0" + std::string(levels, ']'));
@@ -214,7 +252,9 @@ void Mutator::changeValue(std::string &text, const std::string &other)
         text.replace(span.begin, size, text.substr(second.begin, second.end - second.begin));
         break;
     }
-    default: text.replace(span.begin, size, value(other)); break;
+    default:
+        text.replace(span.begin, size, value(other));
+        break;
     }
 }
 

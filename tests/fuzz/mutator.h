@@ -1,8 +1,8 @@
 #pragma once
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Makes texts that are almost right out of texts that are: bytes flipped, parts of two inputs joined, words of the format
-// put in, numbers moved to where arithmetic breaks, JSON values replaced, doubled, dropped and nested. The same seed makes
-// the same texts. Not thread-safe.
+// Makes texts that are almost right out of texts that are: bytes flipped, parts of two inputs joined, words of the
+// format put in, numbers moved to where arithmetic breaks, JSON values replaced, doubled, dropped and nested. The same
+// seed makes the same texts. Not thread-safe.
 
 #include <cstdint>
 #include <random>

@@ -17,7 +17,7 @@ using Json = nlohmann::ordered_json;
 std::string content(const std::filesystem::path &path)
 {
     std::ifstream file(path, std::ios::binary);
-    return {std::istreambuf_iterator<char>(file), {}};
+    return { std::istreambuf_iterator<char>(file), {} };
 }
 
 /// All files of a folder, in order of their names, so that a seed gives the same run everywhere.
@@ -41,7 +41,10 @@ std::vector<std::string> joined(std::vector<std::string> first, const std::vecto
     return first;
 }
 
-std::vector<std::string> known(const std::string &folder, const char *target) { return filesOf(folder + "/tests/fuzz/corpus/" + target); }
+std::vector<std::string> known(const std::string &folder, const char *target)
+{
+    return filesOf(folder + "/tests/fuzz/corpus/" + target);
+}
 
 /// The entries of a list in a catalogue file, each as a text.
 std::vector<std::string> entries(const std::string &path, const char *list)
@@ -62,12 +65,19 @@ std::vector<std::string> planSeeds(const std::string &folder)
 
 std::vector<std::string> settingSeeds(const std::string &folder)
 {
-    return joined(known(folder, "settings"), {"parallelism.pipeline=8", "cluster.datacenters[0].pools[0].nodes=4", "wan.sharing=temporal", "memory.offload_fraction=0.5",
-        "cluster.datacenters[0].pools[0].gpu={\"memory_gib\":80,\"memory_gbytes_per_s\":2000,\"peak_tflops\":{\"bf16\":312}}", "stack.release=26.02", "name=a name",
-        "placement.stages=[{\"datacenter\":\"oregon\",\"stages\":8}]", "profile={\"forward_ms\":[1,2],\"backward_ms\":3}", "calibration.x=[1,{\"y\":2}]"});
+    return joined(known(folder, "settings"),
+        { "parallelism.pipeline=8", "cluster.datacenters[0].pools[0].nodes=4", "wan.sharing=temporal",
+            "memory.offload_fraction=0.5",
+            "cluster.datacenters[0].pools[0].gpu={\"memory_gib\":80,\"memory_gbytes_per_s\":2000,\"peak_tflops\":{"
+            "\"bf16\":312}}",
+            "stack.release=26.02", "name=a name", "placement.stages=[{\"datacenter\":\"oregon\",\"stages\":8}]",
+            "profile={\"forward_ms\":[1,2],\"backward_ms\":3}", "calibration.x=[1,{\"y\":2}]" });
 }
 
-std::vector<std::string> configSeeds(const std::string &folder) { return joined(known(folder, "config"), filesOf(folder + "/tests/data/hf_configs")); }
+std::vector<std::string> configSeeds(const std::string &folder)
+{
+    return joined(known(folder, "config"), filesOf(folder + "/tests/data/hf_configs"));
+}
 
 /// The built-in rows, two of a file: whole files would be mutated where nothing happens.
 std::vector<std::string> rowSeeds(const std::string &folder)
@@ -87,22 +97,31 @@ std::vector<std::string> rowSeeds(const std::string &folder)
 
 std::vector<std::string> traceSeeds(const std::string &folder)
 {
-    return joined(known(folder, "trace"), {"time_s,prompt_tokens\n0,1\n0.5,2048\n1.25,512\n", "\xef\xbb\xbftime_s , prompt_tokens\r\n3,4\r\n\r\n1e-9,100000000\r\n"});
+    return joined(known(folder, "trace"),
+        { "time_s,prompt_tokens\n0,1\n0.5,2048\n1.25,512\n",
+            "\xef\xbb\xbftime_s , prompt_tokens\r\n3,4\r\n\r\n1e-9,100000000\r\n" });
 }
 
 std::vector<std::string> gpuSeeds(const std::string &folder)
 {
-    return joined(known(folder, "gpu"), joined(entries(folder + "/resources/catalog/gpus.json", "gpus"), {
-        R"({"memory_gib":80,"memory_gbytes_per_s":[2039,"data sheet"],"peak_tflops":{"bf16":312,"fp16":[312,"data sheet"]},"link_domain":8,"multiprocessors":108,
-            "kernels":{"gemm":{"bf16":{"launch_us":5,"peak_fraction":0.8,"evidence":"measured"}},"attention":{"bf16":{"margin_keys":100}},"grouped":{"fp8":{"tile_loss":1}}}})"}));
+    return joined(known(folder, "gpu"),
+        joined(entries(folder + "/resources/catalog/gpus.json", "gpus"),
+            {
+                R"({"memory_gib":80,"memory_gbytes_per_s":[2039,"data sheet"],"peak_tflops":{"bf16":312,"fp16":[312,"data sheet"]},"link_domain":8,"multiprocessors":108,
+            "kernels":{"gemm":{"bf16":{"launch_us":5,"peak_fraction":0.8,"evidence":"measured"}},"attention":{"bf16":{"margin_keys":100}},"grouped":{"fp8":{"tile_loss":1}}}})" }));
 }
 
-std::vector<std::string> modelSeeds(const std::string &folder) { return joined(known(folder, "model"), entries(folder + "/resources/catalog/models.json", "models")); }
+std::vector<std::string> modelSeeds(const std::string &folder)
+{
+    return joined(known(folder, "model"), entries(folder + "/resources/catalog/models.json", "models"));
+}
 
 /// Small plans: a mutated one is to be simulated in a millisecond.
 std::vector<std::string> evaluateSeeds(const std::string &folder)
 {
-    return joined(known(folder, "evaluate"), {content(folder + "/samples/mixed-lab.trainyard.json"), content(folder + "/samples/ssdtrain-bert-2xa100.trainyard.json")});
+    return joined(known(folder, "evaluate"),
+        { content(folder + "/samples/mixed-lab.trainyard.json"),
+            content(folder + "/samples/ssdtrain-bert-2xa100.trainyard.json") });
 }
 
 } // namespace trainyard::fuzz

@@ -1,7 +1,7 @@
 #pragma once
 // SPDX-License-Identifier: GPL-3.0-or-later
-// What is fuzzed, a reader each, and what has to hold for any input beyond not crashing: what was accepted is written and
-// read back equal, what was refused names its place, no exception leaves. Any thread.
+// What is fuzzed, a reader each, and what has to hold for any input beyond not crashing: what was accepted is written
+// and read back equal, what was refused names its place, no exception leaves. Any thread.
 
 #include <cstddef>
 #include <string>
@@ -11,7 +11,7 @@ namespace trainyard::fuzz {
 
 struct Outcome {
     bool isAccepted = false;
-    std::string broken;            // what did not hold; empty: all did
+    std::string broken; // what did not hold; empty: all did
 };
 
 struct Target {

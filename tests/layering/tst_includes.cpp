@@ -12,27 +12,27 @@
 namespace {
 
 struct Source {
-    QString path;              // relative to the repository, "core/plan/plan.h"
+    QString path; // relative to the repository, "core/plan/plan.h"
     QString text;
-    QStringList includes;      // as written, with brackets or quotes
+    QStringList includes; // as written, with brackets or quotes
     [[nodiscard]] bool isIn(const char *folder) const { return path.startsWith(QLatin1String(folder)); }
     [[nodiscard]] bool isHeader() const { return path.endsWith(QLatin1String(".h")); }
 };
 
 std::vector<Source> readSources()
 {
-    static const QRegularExpression include(QStringLiteral("^\\s*#\\s*include\\s*([<\"][^>\"]+[>\"])"),
-                                            QRegularExpression::MultilineOption);
+    static const QRegularExpression include(
+        QStringLiteral("^\\s*#\\s*include\\s*([<\"][^>\"]+[>\"])"), QRegularExpression::MultilineOption);
     const QDir root(QStringLiteral(TRAINYARD_SOURCE_DIR));
     std::vector<Source> sources;
-    for (const char *folder : {"core", "models", "views", "app"}) {
-        QDirIterator files(root.filePath(QLatin1String(folder)), {QStringLiteral("*.h"), QStringLiteral("*.cpp")},
-                           QDir::Files, QDirIterator::Subdirectories);
+    for (const char *folder : { "core", "models", "views", "app" }) {
+        QDirIterator files(root.filePath(QLatin1String(folder)), { QStringLiteral("*.h"), QStringLiteral("*.cpp") },
+            QDir::Files, QDirIterator::Subdirectories);
         while (files.hasNext()) {
             QFile file(files.next());
             if (!file.open(QIODevice::ReadOnly))
                 continue;
-            Source source{root.relativeFilePath(file.fileName()), QString::fromUtf8(file.readAll()), {}};
+            Source source { root.relativeFilePath(file.fileName()), QString::fromUtf8(file.readAll()), {} };
             for (auto matches = include.globalMatch(source.text); matches.hasNext();)
                 source.includes.append(matches.next().captured(1));
             sources.push_back(std::move(source));
@@ -42,8 +42,7 @@ std::vector<Source> readSources()
 }
 
 /// One line a breach: "views/x.cpp includes <y>".
-template <class Source, class Rule>
-QStringList breaches(const std::vector<Source> &sources, Rule isForbidden)
+template <class Source, class Rule> QStringList breaches(const std::vector<Source> &sources, Rule isForbidden)
 {
     QStringList found;
     for (const Source &source : sources) {
@@ -65,7 +64,9 @@ using Graph = std::map<QString, QSet<QString>>;
 /// "cost" of "core/cost/kernels/gemm.h"; empty in another folder.
 QString roomOf(const QString &path, const char *folder)
 {
-    return path.startsWith(QLatin1String(folder) + QLatin1Char('/')) && path.count(QLatin1Char('/')) > 1 ? path.section(QLatin1Char('/'), 1, 1) : QString();
+    return path.startsWith(QLatin1String(folder) + QLatin1Char('/')) && path.count(QLatin1Char('/')) > 1
+        ? path.section(QLatin1Char('/'), 1, 1)
+        : QString();
 }
 
 /// The lines of ARCHITECTURE.md that say which rooms of a folder a room includes.
@@ -74,10 +75,13 @@ std::vector<std::pair<QString, QStringList>> writtenLines(const QString &folder)
     QFile file(QDir(QStringLiteral(TRAINYARD_SOURCE_DIR)).filePath(QStringLiteral("ARCHITECTURE.md")));
     if (!file.open(QIODevice::ReadOnly))
         return {};
-    const QString block = QString::fromUtf8(file.readAll()).section(QStringLiteral("\n```rooms of ") + folder + QLatin1Char('\n'), 1).section(QStringLiteral("\n```"), 0, 0);
+    const QString block = QString::fromUtf8(file.readAll())
+                              .section(QStringLiteral("\n```rooms of ") + folder + QLatin1Char('\n'), 1)
+                              .section(QStringLiteral("\n```"), 0, 0);
     std::vector<std::pair<QString, QStringList>> lines;
     for (const QString &line : block.split(QLatin1Char('\n'), Qt::SkipEmptyParts))
-        lines.emplace_back(line.section(QLatin1Char(':'), 0, 0), line.section(QLatin1Char(':'), 1).split(QLatin1Char(' '), Qt::SkipEmptyParts));
+        lines.emplace_back(line.section(QLatin1Char(':'), 0, 0),
+            line.section(QLatin1Char(':'), 1).split(QLatin1Char(' '), Qt::SkipEmptyParts));
     return lines;
 }
 
@@ -85,7 +89,7 @@ Graph writtenGraph(const QString &folder)
 {
     Graph graph;
     for (const auto &[room, included] : writtenLines(folder))
-        graph[room] = {included.begin(), included.end()};
+        graph[room] = { included.begin(), included.end() };
     return graph;
 }
 
@@ -120,11 +124,11 @@ private slots:
         }));
     }
 
-    /// A block "rooms of core" of ARCHITECTURE.md has a line a room with those that it includes. Each of them stands on a line above,
-    /// so that no way leads from a room back to itself.
+    /// A block "rooms of core" of ARCHITECTURE.md has a line a room with those that it includes. Each of them stands on
+    /// a line above, so that no way leads from a room back to itself.
     void roomsIncludeEachOtherAsArchitectureSays()
     {
-        for (const char *folder : {"core", "views"}) {
+        for (const char *folder : { "core", "views" }) {
             const Graph written = writtenGraph(QLatin1String(folder));
             QVERIFY2(written.size() > 10, folder);
             QStringList found;
@@ -137,20 +141,22 @@ private slots:
                         continue;
                     used[room].insert(other);
                     if (!written.contains(room) || !written.at(room).contains(other))
-                        found.append(source.path + QStringLiteral(" includes ") + include + QStringLiteral(", which ARCHITECTURE.md does not say"));
+                        found.append(source.path + QStringLiteral(" includes ") + include
+                            + QStringLiteral(", which ARCHITECTURE.md does not say"));
                 }
             }
             for (const auto &[room, included] : written)
                 for (const QString &other : included)
                     if (!used[room].contains(other))
-                        found.append(room + QStringLiteral(" does not include ") + other + QStringLiteral(", which ARCHITECTURE.md says"));
+                        found.append(room + QStringLiteral(" does not include ") + other
+                            + QStringLiteral(", which ARCHITECTURE.md says"));
             QVERIFY_NONE(found);
         }
     }
 
     void whatARoomIncludesIsWrittenAboveIt()
     {
-        for (const char *folder : {"core", "views"}) {
+        for (const char *folder : { "core", "views" }) {
             QSet<QString> above;
             for (const auto &[room, included] : writtenLines(QLatin1String(folder))) {
                 QVERIFY2(!above.contains(room), qPrintable(room));
@@ -169,7 +175,8 @@ private slots:
     void theEngineKnowsNoRoomButItsOwn()
     {
         QVERIFY_NONE(breaches(m_sources, [](const Source &source, const QString &include) {
-            return source.isIn("core/timeline/") && matches(include, "^\"") && !matches(include, "^\"core/(base|timeline)/");
+            return source.isIn("core/timeline/") && matches(include, "^\"")
+                && !matches(include, "^\"core/(base|timeline)/");
         }));
     }
 
@@ -177,7 +184,8 @@ private slots:
     {
         QStringList found;
         for (const Source &source : m_sources)
-            if (!source.isIn("core/schedule/") && !source.isIn("core/plan/") && matches(source.text, "\\bScheduleKind::[A-Z]"))
+            if (!source.isIn("core/schedule/") && !source.isIn("core/plan/")
+                && matches(source.text, "\\bScheduleKind::[A-Z]"))
                 found.append(source.path + QStringLiteral(" names a schedule instead of asking its traits"));
         QVERIFY_NONE(found);
     }
@@ -186,8 +194,10 @@ private slots:
     {
         QStringList found;
         for (const Source &source : m_sources)
-            if (!source.isIn("core/placement/") && !source.isIn("core/plan/") && matches(source.text, "(\\.|->)profile\\b"))
-                found.append(source.path + QStringLiteral(" asks for the profile instead of what is known of the stages"));
+            if (!source.isIn("core/placement/") && !source.isIn("core/plan/")
+                && matches(source.text, "(\\.|->)profile\\b"))
+                found.append(
+                    source.path + QStringLiteral(" asks for the profile instead of what is known of the stages"));
         QVERIFY_NONE(found);
     }
 
@@ -205,8 +215,9 @@ private slots:
         QVERIFY_NONE(breaches(m_sources, [](const Source &source, const QString &include) {
             return source.isIn("models/")
                 && (matches(include, "^<(QtWidgets|QCustomPlot)")
-                    || matches(include, "^<Q(Application|[A-Za-z]*(Widget|Dialog|Box|Button|View|Label|Menu|MenuBar|ToolBar|"
-                                        "MainWindow|Style|Layout|Edit|Slider|ScrollArea|Splitter|ToolTip))>"));
+                    || matches(include,
+                        "^<Q(Application|[A-Za-z]*(Widget|Dialog|Box|Button|View|Label|Menu|MenuBar|ToolBar|"
+                        "MainWindow|Style|Layout|Edit|Slider|ScrollArea|Splitter|ToolTip))>"));
         }));
     }
 
@@ -221,34 +232,41 @@ private slots:
     void twoFilesSeeTheParserOfTheCommandLine()
     {
         QVERIFY_NONE(breaches(m_sources, [](const Source &source, const QString &include) {
-            return include.startsWith(QLatin1String("<CLI/"))
-                && source.path != QLatin1String("app/cli/parser.cpp") && source.path != QLatin1String("app/cli/main.cpp");
+            return include.startsWith(QLatin1String("<CLI/")) && source.path != QLatin1String("app/cli/parser.cpp")
+                && source.path != QLatin1String("app/cli/main.cpp");
         }));
     }
 
     void aFileReachesTheStandardHeadersItUsesWithoutThePrecompiledOnes()
     {
         // What a header is wanted for, by its header: a file includes it, or an own header that it includes does.
-        static const std::map<QString, QRegularExpression> uses{
-            {QStringLiteral("algorithm"), QRegularExpression(QStringLiteral("std::(ranges::(sort|stable_sort|find|find_if|any_of|all_of|none_of|m(ax|in)(_element)?|count|transform|copy|fill|lower_bound|upper_bound|reverse)|sort|clamp|m(ax|in)_element)\\b"))},
-            {QStringLiteral("array"), QRegularExpression(QStringLiteral("std::array\\b"))},
-            {QStringLiteral("cmath"), QRegularExpression(QStringLiteral("std::(sqrt|pow|log|log2|exp|ceil|floor|round|llround|lround|isfinite|hypot)\\b"))},
-            {QStringLiteral("cstdio"), QRegularExpression(QStringLiteral("std::(snprintf|printf|fopen)\\b"))},
-            {QStringLiteral("filesystem"), QRegularExpression(QStringLiteral("std::filesystem\\b"))},
-            {QStringLiteral("functional"), QRegularExpression(QStringLiteral("std::function\\b"))},
-            {QStringLiteral("limits"), QRegularExpression(QStringLiteral("std::numeric_limits\\b"))},
-            {QStringLiteral("map"), QRegularExpression(QStringLiteral("std::(multi)?map\\b"))},
-            {QStringLiteral("memory"), QRegularExpression(QStringLiteral("std::(make_)?(shared|unique)(_ptr)?\\b"))},
-            {QStringLiteral("numeric"), QRegularExpression(QStringLiteral("std::(accumulate|iota|gcd|lcm|partial_sum)\\b"))},
-            {QStringLiteral("optional"), QRegularExpression(QStringLiteral("std::(optional|nullopt)\\b"))},
-            {QStringLiteral("set"), QRegularExpression(QStringLiteral("std::(multi)?set\\b"))},
-            {QStringLiteral("span"), QRegularExpression(QStringLiteral("std::span\\b"))},
-            {QStringLiteral("stop_token"), QRegularExpression(QStringLiteral("std::stop_(token|source)\\b"))},
-            {QStringLiteral("string"), QRegularExpression(QStringLiteral("std::(to_)?string\\b"))},
-            {QStringLiteral("string_view"), QRegularExpression(QStringLiteral("std::string_view\\b"))},
-            {QStringLiteral("tuple"), QRegularExpression(QStringLiteral("std::(tuple|tie)\\b"))},
-            {QStringLiteral("variant"), QRegularExpression(QStringLiteral("std::(variant|visit|get_if)\\b"))},
-            {QStringLiteral("vector"), QRegularExpression(QStringLiteral("std::vector\\b"))}};
+        static const std::map<QString, QRegularExpression> uses {
+            { QStringLiteral("algorithm"),
+                QRegularExpression(QStringLiteral(
+                    "std::(ranges::(sort|stable_sort|find|find_if|any_of|all_of|none_of|m(ax|in)(_element)?|count|"
+                    "transform|copy|fill|lower_bound|upper_bound|reverse)|sort|clamp|m(ax|in)_element)\\b")) },
+            { QStringLiteral("array"), QRegularExpression(QStringLiteral("std::array\\b")) },
+            { QStringLiteral("cmath"),
+                QRegularExpression(
+                    QStringLiteral("std::(sqrt|pow|log|log2|exp|ceil|floor|round|llround|lround|isfinite|hypot)\\b")) },
+            { QStringLiteral("cstdio"), QRegularExpression(QStringLiteral("std::(snprintf|printf|fopen)\\b")) },
+            { QStringLiteral("filesystem"), QRegularExpression(QStringLiteral("std::filesystem\\b")) },
+            { QStringLiteral("functional"), QRegularExpression(QStringLiteral("std::function\\b")) },
+            { QStringLiteral("limits"), QRegularExpression(QStringLiteral("std::numeric_limits\\b")) },
+            { QStringLiteral("map"), QRegularExpression(QStringLiteral("std::(multi)?map\\b")) },
+            { QStringLiteral("memory"), QRegularExpression(QStringLiteral("std::(make_)?(shared|unique)(_ptr)?\\b")) },
+            { QStringLiteral("numeric"),
+                QRegularExpression(QStringLiteral("std::(accumulate|iota|gcd|lcm|partial_sum)\\b")) },
+            { QStringLiteral("optional"), QRegularExpression(QStringLiteral("std::(optional|nullopt)\\b")) },
+            { QStringLiteral("set"), QRegularExpression(QStringLiteral("std::(multi)?set\\b")) },
+            { QStringLiteral("span"), QRegularExpression(QStringLiteral("std::span\\b")) },
+            { QStringLiteral("stop_token"), QRegularExpression(QStringLiteral("std::stop_(token|source)\\b")) },
+            { QStringLiteral("string"), QRegularExpression(QStringLiteral("std::(to_)?string\\b")) },
+            { QStringLiteral("string_view"), QRegularExpression(QStringLiteral("std::string_view\\b")) },
+            { QStringLiteral("tuple"), QRegularExpression(QStringLiteral("std::(tuple|tie)\\b")) },
+            { QStringLiteral("variant"), QRegularExpression(QStringLiteral("std::(variant|visit|get_if)\\b")) },
+            { QStringLiteral("vector"), QRegularExpression(QStringLiteral("std::vector\\b")) }
+        };
         static const QRegularExpression comment(QStringLiteral("//.*"));
         std::map<QString, const Source *> byPath;
         for (const Source &source : m_sources)
@@ -297,7 +315,8 @@ private slots:
             if (include == QLatin1String("\"core/plan/json_document_internal.h\"") && source.isIn("core/validation/"))
                 return false;
             // The parser below it is that of the catalogue and of config.json too.
-            if (include == QLatin1String("\"core/base/json_parser_internal.h\"") && (source.isIn("core/plan/") || source.isIn("core/catalogue/")))
+            if (include == QLatin1String("\"core/base/json_parser_internal.h\"")
+                && (source.isIn("core/plan/") || source.isIn("core/catalogue/")))
                 return false;
             const QString folder = include.mid(1, include.lastIndexOf(QLatin1Char('/')));
             return !source.path.startsWith(folder);
@@ -308,7 +327,9 @@ private slots:
     {
         QVERIFY_NONE(breaches(m_sources, [](const Source &source, const QString &include) {
             return source.isIn("views/")
-                && matches(include, "^\"core/(timeline/(simulator|graph_builder|task_graph)|iteration/|advice/evaluator|report/|telemetry/)");
+                && matches(include,
+                    "^\"core/(timeline/(simulator|graph_builder|task_graph)|iteration/|advice/evaluator|report/"
+                    "|telemetry/)");
         }));
     }
 
@@ -319,24 +340,27 @@ private slots:
         }));
     }
 
-    /// One definition rule: two types of one name are one to the linker, which keeps the functions of either. What lies in an
-    /// unnamed namespace is its file's own.
+    /// One definition rule: two types of one name are one to the linker, which keeps the functions of either. What lies
+    /// in an unnamed namespace is its file's own.
     void everyTypeHasOneDefinition()
     {
         static const QRegularExpression unnamed(QStringLiteral("^namespace \\{$.*?^\\}( // namespace)?$"),
-                                                QRegularExpression::MultilineOption | QRegularExpression::DotMatchesEverythingOption);
-        static const QRegularExpression space(QStringLiteral("^namespace ([\\w:]+)"), QRegularExpression::MultilineOption);
-        static const QRegularExpression type(QStringLiteral("^(?:struct|class|enum class|enum|union) (\\w+)(?: final)?(?: :[^{;]*)?\\s*\\{"),
-                                             QRegularExpression::MultilineOption);
+            QRegularExpression::MultilineOption | QRegularExpression::DotMatchesEverythingOption);
+        static const QRegularExpression space(
+            QStringLiteral("^namespace ([\\w:]+)"), QRegularExpression::MultilineOption);
+        static const QRegularExpression type(
+            QStringLiteral("^(?:struct|class|enum class|enum|union) (\\w+)(?: final)?(?: :[^{;]*)?\\s*\\{"),
+            QRegularExpression::MultilineOption);
         std::map<QString, QStringList> definitions;
         for (const Source &source : m_sources) {
             QString text = source.text;
-            for (auto ends = text.indexOf(QLatin1String("} // namespace\n")); ends >= 0; ends = text.indexOf(QLatin1String("} // namespace\n"))) {
+            for (auto ends = text.indexOf(QLatin1String("} // namespace\n")); ends >= 0;
+                 ends = text.indexOf(QLatin1String("} // namespace\n"))) {
                 const auto begins = text.lastIndexOf(QLatin1String("namespace {\n"), ends);
                 QVERIFY2(begins >= 0, qPrintable(source.path));
                 text.remove(begins, ends + 15 - begins);
             }
-            text.remove(unnamed);          // short ones close without a comment
+            text.remove(unnamed); // short ones close without a comment
             const QString inside = space.match(text).captured(1);
             for (auto found = type.globalMatch(text); found.hasNext();)
                 definitions[inside + QStringLiteral("::") + found.next().captured(1)].append(source.path);
@@ -372,8 +396,8 @@ private slots:
 
     void everyHeaderIsGuardedAndTellsItsStory()
     {
-        static const QRegularExpression opening(QStringLiteral(
-            "\\A#pragma once\\n// SPDX-License-Identifier: GPL-3.0-or-later\\n(// \\S.*\\n)+"));
+        static const QRegularExpression opening(
+            QStringLiteral("\\A#pragma once\\n// SPDX-License-Identifier: GPL-3.0-or-later\\n(// \\S.*\\n)+"));
         QStringList found;
         for (const Source &source : m_sources) {
             if (source.isHeader() && !opening.match(source.text).hasMatch())

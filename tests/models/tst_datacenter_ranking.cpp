@@ -32,7 +32,7 @@ private slots:
         ranking.setWatched(true);
         const PlanPtr plan = three();
         ranking.setPlan(plan, Urgency::Settle);
-        QVERIFY(arrived.isEmpty());        // never within the call
+        QVERIFY(arrived.isEmpty()); // never within the call
         QTRY_COMPARE(arrived.size(), 1);
         QCOMPARE(arrived[0]->plan, plan);
         EvaluationWorkspace workspace;
@@ -57,7 +57,7 @@ private slots:
         QTRY_VERIFY(!arrived.isEmpty() && arrived.back() == last);
         QTest::qWait(50);
         QCOMPARE(arrived.back(), last);
-        QVERIFY(arrived.size() < 200);     // what nobody waits for any more is left out
+        QVERIFY(arrived.size() < 200); // what nobody waits for any more is left out
         for (int i = 1; i < arrived.size(); ++i)
             QVERIFY(asked.indexOf(arrived[i - 1]) < asked.indexOf(arrived[i]));
     }

@@ -13,10 +13,7 @@ private slots:
         QVERIFY(kindOf(R"({"format": "trainyard.plan", "version": 1})") == FileKind::Plan);
         QVERIFY(kindOf(R"({"cluster": {}, "workload": {}})") == FileKind::Plan);
     }
-    void aBrokenPlanIsStillAPlan()
-    {
-        QVERIFY(kindOf(R"({"format": "trainyard.plan", "version": )") == FileKind::Plan);
-    }
+    void aBrokenPlanIsStillAPlan() { QVERIFY(kindOf(R"({"format": "trainyard.plan", "version": )") == FileKind::Plan); }
     void aModelConfigIsKnownByItsKeys()
     {
         QVERIFY(kindOf(R"({"model_type": "llama", "hidden_size": 4096})") == FileKind::ModelConfig);
@@ -28,7 +25,8 @@ private slots:
     }
     void aReportIsKnownByThePlanInIt()
     {
-        QVERIFY(kindOf(R"(<!DOCTYPE html><html><body><template id="trainyard-plan">{}</template></body></html>)") == FileKind::Plan);
+        QVERIFY(kindOf(R"(<!DOCTYPE html><html><body><template id="trainyard-plan">{}</template></body></html>)")
+            == FileKind::Plan);
         QVERIFY(kindOf("%PDF-1.4\n<trainyard:plan>{}</trainyard:plan>") == FileKind::Plan);
         QVERIFY(kindOf("<html>a page</html>") == FileKind::Unknown);
         QVERIFY(kindOf("%PDF-1.4\n") == FileKind::Unknown);

@@ -20,8 +20,8 @@ PlanPtr plan(int microBatch = 1)
     pool.id = "a-h100";
     pool.gpu = "h100-sxm-80gb";
     pool.nodes = 4;
-    d.pools = {pool};
-    p.cluster.datacenters = {d};
+    d.pools = { pool };
+    p.cluster.datacenters = { d };
     p.workload.model = "llama-3-8b";
     p.workload.globalBatch = 32;
     p.workload.microBatch = microBatch;
@@ -35,19 +35,20 @@ PlanPtr plan(int microBatch = 1)
 ExpectedAll<EvaluationPtr> rules(const PlanPtr &p)
 {
     if (p->parallelism.zeroStage == 3)
-        return std::unexpected(Errors{{ErrorCode::BadValue, "parallelism.zero_stage", "no such thing here", {}}});
+        return std::unexpected(Errors { { ErrorCode::BadValue, "parallelism.zero_stage", "no such thing here", {} } });
     auto evaluation = std::make_shared<Evaluation>();
     evaluation->plan = p;
     evaluation->model = *builtinCatalogue().model(p->workload.model);
     Metrics &m = evaluation->metrics;
-    m.iterationTime = 10.0 + (p->memory.recompute == Recompute::Full ? 2 : 0) - (p->cluster.datacenters[0].pools[0].nodes - 4);
+    m.iterationTime =
+        10.0 + (p->memory.recompute == Recompute::Full ? 2 : 0) - (p->cluster.datacenters[0].pools[0].nodes - 4);
     MemoryMetrics memory;
     memory.capacity = 80'000'000'000;
     memory.fits = p->workload.microBatch < 8;
     memory.peak = memory.fits ? 60'000'000'000 : 90'000'000'000;
     m.memory = memory;
     if (!memory.fits) {
-        evaluation->problems.push_back({Severity::Blocking, "Stage 1 does not fit.", {}, {}});
+        evaluation->problems.push_back({ Severity::Blocking, "Stage 1 does not fit.", {}, {} });
         evaluation->feasibility.fitsGpus = false;
     }
     return evaluation;
@@ -66,7 +67,8 @@ private:
     StrategyEffects::Evaluate evaluation()
     {
         QThread *gui = QThread::currentThread();
-        return [this, gui](const PlanPtr &p, const Catalogue &, EvaluationWorkspace &, const std::stop_token &, Depth depth) {
+        return [this, gui](
+                   const PlanPtr &p, const Catalogue &, EvaluationWorkspace &, const std::stop_token &, Depth depth) {
             ++m_evaluations;
             if (QThread::currentThread() == gui)
                 m_onGuiThread = true;
@@ -106,7 +108,7 @@ private slots:
         const EffectTablePtr table = complete(spy);
         QVERIFY(table);
         QVERIFY(!m_onGuiThread);
-        QCOMPARE(m_searches.load(), 1);    // fixes are looked for once, for the plan itself
+        QCOMPARE(m_searches.load(), 1); // fixes are looked for once, for the plan itself
         QCOMPARE(table->plan, p);
         QCOMPARE(*table->iterationTime, 10.0);
         for (const Alternative &a : strategyAlternatives(*p, builtinCatalogue()))
@@ -190,7 +192,7 @@ private slots:
         effects.setPlan(plan());
         QVERIFY(complete(spy));
         QVERIFY(spy.count() > 2);
-        QVERIFY(spy.count() <= clock.elapsed() / 33 + 1);   // at most 30 a second, and the last
+        QVERIFY(spy.count() <= clock.elapsed() / 33 + 1); // at most 30 a second, and the last
         std::size_t before = 0;
         for (const auto &call : spy) {
             const auto table = call.at(0).value<EffectTablePtr>();

@@ -21,7 +21,8 @@ private slots:
     {
         EvaluationBridge bridge(builtinCatalogue());
         std::vector<PlanPtr> asked, shown;
-        connect(&bridge, &EvaluationBridge::evaluationFinished, this, [&](const EvaluationPtr &e) { shown.push_back(e->plan); });
+        connect(&bridge, &EvaluationBridge::evaluationFinished, this,
+            [&](const EvaluationPtr &e) { shown.push_back(e->plan); });
         for (int i = 1; i <= 50; ++i) {
             asked.push_back(plan(4 * i));
             bridge.request(asked.back(), Urgency::Hover);
@@ -31,7 +32,7 @@ private slots:
         QVERIFY(!bridge.isStale());
         auto at = asked.cbegin();
         for (const PlanPtr &one : shown) {
-            at = std::find(at, asked.cend(), one);     // in the order asked, though not all of them
+            at = std::find(at, asked.cend(), one); // in the order asked, though not all of them
             QVERIFY(at != asked.cend());
         }
     }
@@ -90,7 +91,7 @@ private slots:
         QVERIFY(!failed[0][1].value<Errors>().empty());
         QCOMPARE(bridge.evaluation(), last);
         QVERIFY(!bridge.settled());
-        QVERIFY(!bridge.isStale());    // nothing more will come
+        QVERIFY(!bridge.isStale()); // nothing more will come
         bridge.request(last->plan, Urgency::Settle);
         QCOMPARE(bridge.settled(), last);
     }

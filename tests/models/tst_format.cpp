@@ -24,7 +24,8 @@ private slots:
     void bytesAreExplainedInBothUnits()
     {
         // 80 GiB = 80 · 2³⁰ = 85.9 · 10⁹ bytes
-        QCOMPARE(explainBytes(80.0 * (1LL << 30)), QString::fromUtf8("85.9 GB is 80.0 GiB: 1 GB is 10⁹ bytes; 1 GiB, by which GPUs are named, is 2³⁰."));
+        QCOMPARE(explainBytes(80.0 * (1LL << 30)),
+            QString::fromUtf8("85.9 GB is 80.0 GiB: 1 GB is 10⁹ bytes; 1 GiB, by which GPUs are named, is 2³⁰."));
     }
 };
 

@@ -15,10 +15,7 @@ private slots:
         QVERIFY(!fuzzyScore("zz", "Zoom in"));
         QVERIFY(!fuzzyScore("a", ""));
     }
-    void anEmptyPatternMatchesEverythingAlike()
-    {
-        QCOMPARE(*fuzzyScore("", "Undo"), *fuzzyScore("", "Redo"));
-    }
+    void anEmptyPatternMatchesEverythingAlike() { QCOMPARE(*fuzzyScore("", "Undo"), *fuzzyScore("", "Redo")); }
     void wordBeginningsBeatLettersInsideWords()
     {
         QVERIFY(*fuzzyScore("zi", "Zoom in") > *fuzzyScore("zi", "Blitzing"));

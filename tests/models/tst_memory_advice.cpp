@@ -10,7 +10,10 @@ using namespace trainyard;
 
 namespace {
 
-PlanPtr shared(Plan plan) { return std::make_shared<const Plan>(std::move(plan)); }
+PlanPtr shared(Plan plan)
+{
+    return std::make_shared<const Plan>(std::move(plan));
+}
 
 /// Llama 3 8B whole on one GPU: its states alone take more than 80 GB.
 Plan tooLarge()
@@ -40,7 +43,8 @@ private:
         adviser.setRest(std::chrono::milliseconds(0));
         MemoryAdvicePtr last;
         QObject context;
-        connect(&adviser, &MemoryAdviser::adviceChanged, &context, [&](const MemoryAdvicePtr &advice) { last = advice; });
+        connect(
+            &adviser, &MemoryAdviser::adviceChanged, &context, [&](const MemoryAdvicePtr &advice) { last = advice; });
         adviser.setWatched(true);
         adviser.setPlan(plan);
         if (!QTest::qWaitFor([&] { return last && last->isComplete; }, 60000))
@@ -60,7 +64,7 @@ private slots:
         for (std::size_t i = 0; i < expected.steps.size(); ++i)
             QCOMPARE(advice->fitting.steps[i].sentence, expected.steps[i].sentence);
         QCOMPARE(*advice->fitting.plan, *expected.plan);
-        QVERIFY(advice->offers.empty());   // there is no free memory to spend
+        QVERIFY(advice->offers.empty()); // there is no free memory to spend
     }
 
     void aPlanThatFitsGetsWhatItsMemoryBuys()

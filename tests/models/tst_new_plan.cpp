@@ -16,7 +16,8 @@ namespace {
 NewPlan twoRegions()
 {
     NewPlan given;
-    given.sites = {{"aws-us-east-1", "AWS N. Virginia", "h100-sxm-80gb", 4, 8}, {"aws-us-west-2", "AWS Oregon", "h100-sxm-80gb", 2, 8}};
+    given.sites = { { "aws-us-east-1", "AWS N. Virginia", "h100-sxm-80gb", 4, 8 },
+        { "aws-us-west-2", "AWS Oregon", "h100-sxm-80gb", 2, 8 } };
     given.model = "llama-3-8b";
     given.globalBatch = 128;
     return given;
@@ -47,7 +48,8 @@ private slots:
     {
         // The catalogue has aws-us-east-1 – aws-us-west-2 as a measured pair.
         const Catalogue &catalogue = builtinCatalogue();
-        const auto known = std::ranges::find_if(catalogue.regionLinks, [](const RegionLink &l) { return l.from == "aws-us-east-1" && l.to == "aws-us-west-2"; });
+        const auto known = std::ranges::find_if(catalogue.regionLinks,
+            [](const RegionLink &l) { return l.from == "aws-us-east-1" && l.to == "aws-us-west-2"; });
         QVERIFY(known != catalogue.regionLinks.end());
         const auto links = linksOf(twoRegions(), catalogue);
         QCOMPARE(links.size(), std::size_t(1));
@@ -59,8 +61,8 @@ private slots:
     void everyPairOfSitesIsLinked()
     {
         NewPlan given = twoRegions();
-        given.sites.push_back({"", "Our lab", "a100-sxm-80gb", 1, 4});
-        given.sites.push_back({"", "Our lab", "a100-sxm-80gb", 1, 4});
+        given.sites.push_back({ "", "Our lab", "a100-sxm-80gb", 1, 4 });
+        given.sites.push_back({ "", "Our lab", "a100-sxm-80gb", 1, 4 });
         // n (n − 1) / 2 links; equal names get ids of their own.
         const Plan plan = planOf(given, builtinCatalogue());
         QCOMPARE(plan.cluster.wanLinks.size(), std::size_t(6));
@@ -75,7 +77,7 @@ private slots:
     void typedFiguresComeBeforeSuggestedOnes()
     {
         NewPlan given = twoRegions();
-        given.links[{0, 1}] = {12.5, 400};
+        given.links[{ 0, 1 }] = { 12.5, 400 };
         const WanLink link = linksOf(given, builtinCatalogue()).front().link;
         QCOMPARE(link.rttMs, 12.5);
         QCOMPARE(link.capacityGbps, 400.0);
@@ -83,9 +85,9 @@ private slots:
     void aTypedRoundTripGoesWithThePlaceThatItWasTypedFor()
     {
         NewPlan given = twoRegions();
-        given.sites.push_back({"aws-eu-west-1", "AWS Ireland", "h100-sxm-80gb", 2, 8});
-        given.links[{0, 1}] = {12.5, 400};
-        given.links[{0, 2}] = {80, {}};
+        given.sites.push_back({ "aws-eu-west-1", "AWS Ireland", "h100-sxm-80gb", 2, 8 });
+        given.links[{ 0, 1 }] = { 12.5, 400 };
+        given.links[{ 0, 2 }] = { 80, {} };
         const std::vector<NewSite> before = given.sites;
         given.sites[1].region = "aws-eu-central-1";
         forgetMoved(given, before);
@@ -113,7 +115,8 @@ private slots:
         }
         // 3 · 10⁶ · 1024, more than 31 bits hold
         QCOMPARE(gpusOf(given), qint64(3'072'000'000));
-        QCOMPARE(missingIn(given, builtinCatalogue()), QStringLiteral("3,072,000,000 GPUs are too many: a plan has 10,000,000 at most."));
+        QCOMPARE(missingIn(given, builtinCatalogue()),
+            QStringLiteral("3,072,000,000 GPUs are too many: a plan has 10,000,000 at most."));
         for (NewSite &site : given.sites)
             site.nodes = 1000;
         QVERIFY(missingIn(given, builtinCatalogue()).isEmpty());
@@ -145,7 +148,7 @@ private slots:
     void theSearchFindsAPlanThatFitsAndIsNoSlowerThanTheFirst()
     {
         NewPlan given = twoRegions();
-        given.model = "llama-3-70b";       // needs tensor or pipeline parallelism
+        given.model = "llama-3-70b"; // needs tensor or pipeline parallelism
         const auto first = std::make_shared<const Plan>(planOf(given, builtinCatalogue()));
         NewPlanSearch search(builtinCatalogue());
         search.setPlan(first);

@@ -20,7 +20,15 @@ PlanPtr plan(int microBatch)
 {
     Plan made;
     made.name = "Test";
-    Pool pool{.id = "p", .gpu = "h100-sxm-80gb", .inlineGpu = {}, .nodes = 2, .gpusPerNode = 8, .usdPerGpuHour = {}, .ssd = {}, .host = {}, .extra = {}};
+    Pool pool { .id = "p",
+        .gpu = "h100-sxm-80gb",
+        .inlineGpu = {},
+        .nodes = 2,
+        .gpusPerNode = 8,
+        .usdPerGpuHour = {},
+        .ssd = {},
+        .host = {},
+        .extra = {} };
     Datacenter here;
     here.id = "here";
     here.pools.push_back(pool);
@@ -77,7 +85,7 @@ private slots:
     void stepsOfOneKeyMerge()
     {
         PlanDocument document(plan(1), {});
-        for (const int b : {2, 3, 4})
+        for (const int b : { 2, 3, 4 })
             document.apply(plan(b), {}, "microBatch");
         QCOMPARE(document.undoStack().count(), 1);
         QCOMPARE(document.undoStack().undoText(), QStringLiteral("Micro-batch 1 → 4"));
@@ -175,7 +183,7 @@ private slots:
         QCOMPARE(::mkfifo(pipe.toLocal8Bit().constData(), 0600), 0);
         PlanDocument document(plan(1), {});
         QSignalSpy failed(&document, &PlanDocument::openFailed), unsaved(&document, &PlanDocument::saveFailed);
-        for (const QString &path : {pipe, QStringLiteral("/dev/zero"), QStringLiteral("/proc/self/mem")}) {
+        for (const QString &path : { pipe, QStringLiteral("/dev/zero"), QStringLiteral("/proc/self/mem") }) {
             document.open(path);
             QVERIFY(failed.wait());
             QVERIFY(failed.takeFirst()[1].value<Errors>().front().code == ErrorCode::CannotRead);
@@ -195,7 +203,8 @@ private slots:
         saveAs(document, link);
         QVERIFY(QFileInfo(link).isSymLink());
         QCOMPARE(readPlan(file().toStdString())->workload.microBatch, 2);
-        QCOMPARE(QFileInfo(file()).permissions() & (QFile::ReadGroup | QFile::ReadOther), QFile::Permissions(QFile::ReadGroup));
+        QCOMPARE(QFileInfo(file()).permissions() & (QFile::ReadGroup | QFile::ReadOther),
+            QFile::Permissions(QFile::ReadGroup));
     }
     void aSampleBecomesAnUntitledPlan()
     {
@@ -216,7 +225,7 @@ private slots:
         QVERIFY(!changed.wait(500));
         overwrite(file(), QByteArray::fromStdString(formatPlan(*plan(7))));
         QVERIFY(changed.wait());
-        QVERIFY(document.isModified());    // closing would lose what only this window has
+        QVERIFY(document.isModified()); // closing would lose what only this window has
         QVERIFY(!document.isEdited());
         open(document, file());
         QCOMPARE(document.plan()->workload.microBatch, 7);
@@ -228,7 +237,7 @@ private slots:
         saveAs(document, file());
         QSignalSpy changed(&document, &PlanDocument::changedOnDisk);
         for (int b = 2; b < 4; ++b) {
-            QVERIFY(writePlan(*plan(b), file().toStdString()));    // writes beside it and renames
+            QVERIFY(writePlan(*plan(b), file().toStdString())); // writes beside it and renames
             QVERIFY(changed.wait());
         }
         QCOMPARE(changed.count(), 2);
@@ -261,7 +270,7 @@ private slots:
             PlanDocument crashed(plan(1), state);
             crashed.apply(plan(5));
             crashed.recovery().flush();
-        }                                      // ends without saving or giving up
+        } // ends without saving or giving up
         PlanDocument next(plan(1), state);
         QSignalSpy found(&next.recovery(), &Recovery::found);
         next.recovery().search();
@@ -286,7 +295,7 @@ private slots:
         }
         PlanDocument next(plan(1), state);
         restoreLeft(next);
-        QCOMPARE(unsavedEdits(m_recovered.work), QStringList({"Two", "Four"}));
+        QCOMPARE(unsavedEdits(m_recovered.work), QStringList({ "Two", "Four" }));
         QVERIFY2(describe(m_recovered).contains("2 unsaved edits"), qPrintable(describe(m_recovered)));
         QCOMPARE(next.plan()->workload.microBatch, 4);
         QCOMPARE(next.undoStack().undoText(), QString("Four"));
@@ -295,7 +304,7 @@ private slots:
         QVERIFY(next.isModified());
         next.undoStack().undo();
         QCOMPARE(next.plan()->workload.microBatch, 1);
-        QVERIFY(!next.isModified());           // as the file has it
+        QVERIFY(!next.isModified()); // as the file has it
     }
     void whereMoreEditsAreUndoneThanAreKeptThePlanIsStillTheOneThatWasOpen()
     {
@@ -317,7 +326,9 @@ private slots:
     {
         const QString state = m_folder->filePath("state");
         QDir().mkpath(state);
-        overwrite(state + "/old.recovery", "{\"path\":\"\",\"folder\":\"\",\"when\":\"2026-01-01T00:00:00\"}\n" + QByteArray::fromStdString(formatPlan(*plan(6))));
+        overwrite(state + "/old.recovery",
+            "{\"path\":\"\",\"folder\":\"\",\"when\":\"2026-01-01T00:00:00\"}\n"
+                + QByteArray::fromStdString(formatPlan(*plan(6))));
         PlanDocument next(plan(1), state);
         restoreLeft(next);
         QCOMPARE(next.plan()->workload.microBatch, 6);
@@ -331,12 +342,13 @@ private slots:
             crashed.apply(plan(5));
             crashed.recovery().flush();
         }
-        for (const QFileInfo &kept : QDir(state).entryInfoList({"*.recovery"})) {
+        for (const QFileInfo &kept : QDir(state).entryInfoList({ "*.recovery" })) {
             QFile file(kept.filePath());
             QVERIFY(file.open(QIODevice::ReadOnly));
             QByteArray content = file.readAll();
             file.close();
-            overwrite(kept.filePath(), content.replace("\"saved\":0", "\"saved\":999").replace("\"done\":1", "\"done\":77"));
+            overwrite(
+                kept.filePath(), content.replace("\"saved\":0", "\"saved\":999").replace("\"done\":1", "\"done\":77"));
         }
         PlanDocument next(plan(1), state);
         restoreLeft(next);
@@ -358,7 +370,7 @@ private slots:
         }
         PlanDocument next(plan(1), state);
         restoreLeft(next);
-        QCOMPARE(unsavedEdits(m_recovered.work), QStringList({"Two", "Four"}));
+        QCOMPARE(unsavedEdits(m_recovered.work), QStringList({ "Two", "Four" }));
     }
     void afterRecoveryAnotherFileOfTheFolderIsNotThePlan()
     {
@@ -376,7 +388,7 @@ private slots:
         QVERIFY(!changed.wait(500));
         overwrite(file(), QByteArray::fromStdString(formatPlan(*plan(7))));
         QVERIFY(changed.wait());
-        QVERIFY(next.isEdited());              // reloading asks first
+        QVERIFY(next.isEdited()); // reloading asks first
     }
     void aFileThatChangedSinceTheCrashIsToldAtOnce()
     {

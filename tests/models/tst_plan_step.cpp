@@ -64,14 +64,16 @@ private slots:
         QVERIFY(!changes([](Plan &p) { p.schedule = ScheduleKind::GPipe; }));
     }
 
-    /// Every framework has a CUDA context on each GPU and takes the host's time; a stack without either cannot be installed.
+    /// Every framework has a CUDA context on each GPU and takes the host's time; a stack without either cannot be
+    /// installed.
     void softwareWithoutOverheadsIsABoundAndNoOther()
     {
         int bounds = 0;
         for (const StackSpec &stack : builtinCatalogue().stacks) {
             Plan plan = m_plan;
             plan.stack.name = stack.id;
-            const bool hasOverheads = stack.contextBytes > 0 || stack.hostUsPerKernel > 0 || stack.iterationOverheadMs > 0;
+            const bool hasOverheads =
+                stack.contextBytes > 0 || stack.hostUsPerKernel > 0 || stack.iterationOverheadMs > 0;
             QVERIFY2(isBound(plan) != hasOverheads, stack.id.c_str());
             bounds += isBound(plan);
         }

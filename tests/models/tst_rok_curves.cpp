@@ -20,7 +20,10 @@ private:
         return std::make_shared<const Plan>(std::move(p));
     }
 
-    static bool isComplete(const QList<RokCurvesPtr> &arrived) { return !arrived.isEmpty() && arrived.back()->isComplete; }
+    static bool isComplete(const QList<RokCurvesPtr> &arrived)
+    {
+        return !arrived.isEmpty() && arrived.back()->isComplete;
+    }
 
 private slots:
     void theyArriveOnThisThreadAsTheyGrow()
@@ -35,7 +38,7 @@ private slots:
         search.setWatched(true);
         const PlanPtr now = plan();
         search.setPlan(now);
-        QVERIFY(arrived.isEmpty());        // never within the call
+        QVERIFY(arrived.isEmpty()); // never within the call
         QTRY_VERIFY_WITH_TIMEOUT(isComplete(arrived), 30000);
         QVERIFY(arrived.size() > 1);
         for (int i = 1; i < arrived.size(); ++i)

@@ -192,8 +192,8 @@ private:
             return;
         }
         Parallelism &p = m_plan.parallelism;
-        p.pipeline =
-            std::max(p.pipeline, int(sites.size()) * (traitsOf(m_plan.schedule).copies() == 2 && sites.size() % 2 ? 2 : 1));
+        p.pipeline = std::max(
+            p.pipeline, int(sites.size()) * (traitsOf(m_plan.schedule).copies() == 2 && sites.size() % 2 ? 2 : 1));
         if (!chance(70))
             return;
         int left = p.pipeline;

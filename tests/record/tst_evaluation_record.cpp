@@ -309,8 +309,7 @@ private slots:
         Coverage coverage;
         EvaluationWorkspace workspace;
         for (unsigned number = 0; number < kRandomPlans; ++number)
-            if (const auto evaluation =
-                    evaluate(randomPlan(number), builtinCatalogue(), workspace, {}, Depth::Spans))
+            if (const auto evaluation = evaluate(randomPlan(number), builtinCatalogue(), workspace, {}, Depth::Spans))
                 coverage.add(**evaluation);
         QVERIFY(coverage.counts().size() > 50);
         for (const auto &[feature, count] : coverage.counts())

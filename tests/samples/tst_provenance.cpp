@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// What is published, what is recalled and what is ours: resources/catalog/statements.json says it once, and whoever repeats a
-// statement, in a page, a sample, a catalogue or a comment, gives it the same standing.
+// What is published, what is recalled and what is ours: resources/catalog/statements.json says it once, and whoever
+// repeats a statement, in a page, a sample, a catalogue or a comment, gives it the same standing.
 #include <nlohmann/json.hpp>
 
 #include <QDirIterator>
@@ -18,19 +18,28 @@ QString textOf(const QString &path)
     return file.open(QIODevice::ReadOnly) ? QString::fromUtf8(file.readAll()) : QString();
 }
 
-QString standingOf(const Json &statement) { return QString::fromStdString(statement["standing"].get<std::string>()); }
+QString standingOf(const Json &statement)
+{
+    return QString::fromStdString(statement["standing"].get<std::string>());
+}
 
 /// Words that tell a standing, wherever they stand.
-struct Label { QString standing; qsizetype at; };
+struct Label {
+    QString standing;
+    qsizetype at;
+};
 
 std::vector<Label> labelsIn(const QString &text)
 {
-    static const QRegularExpression word(QStringLiteral("\\b(published|recalled|ours|our reading|derived here|fitted here)\\b"), QRegularExpression::CaseInsensitiveOption);
+    static const QRegularExpression word(
+        QStringLiteral("\\b(published|recalled|ours|our reading|derived here|fitted here)\\b"),
+        QRegularExpression::CaseInsensitiveOption);
     std::vector<Label> labels;
     for (auto found = word.globalMatch(text); found.hasNext();) {
         const auto match = found.next();
         const QString said = match.captured(1).toLower();
-        labels.push_back({said == u"published" || said == u"recalled" ? said : QStringLiteral("ours"), match.capturedStart()});
+        labels.push_back(
+            { said == u"published" || said == u"recalled" ? said : QStringLiteral("ours"), match.capturedStart() });
     }
     return labels;
 }
@@ -57,15 +66,18 @@ QStringList paragraphs(const QString &text)
 
 QStringList filesThatSpeak()
 {
-    QStringList files{QStringLiteral("README.md"), QStringLiteral("ARCHITECTURE.md"), QStringLiteral("CONTRIBUTING.md")};
+    QStringList files { QStringLiteral("README.md"), QStringLiteral("ARCHITECTURE.md"),
+        QStringLiteral("CONTRIBUTING.md") };
     const QDir root(QStringLiteral(TRAINYARD_SOURCE_DIR));
-    for (const char *folder : {"docs", "samples", "resources/catalog", "core", "models", "views", "app", "tests/samples", "tests/core/cluster"}) {
-        QDirIterator found(root.filePath(QLatin1String(folder)), {QStringLiteral("*.md"), QStringLiteral("*.json"), QStringLiteral("*.h"), QStringLiteral("*.cpp")},
-                           QDir::Files, QDirIterator::Subdirectories);
+    for (const char *folder : { "docs", "samples", "resources/catalog", "core", "models", "views", "app",
+             "tests/samples", "tests/core/cluster" }) {
+        QDirIterator found(root.filePath(QLatin1String(folder)),
+            { QStringLiteral("*.md"), QStringLiteral("*.json"), QStringLiteral("*.h"), QStringLiteral("*.cpp") },
+            QDir::Files, QDirIterator::Subdirectories);
         while (found.hasNext())
             files.append(root.relativeFilePath(found.next()));
     }
-    files.removeAll(QStringLiteral("docs/validation.md"));   // written by a program, rows of other papers
+    files.removeAll(QStringLiteral("docs/validation.md")); // written by a program, rows of other papers
     files.removeAll(QStringLiteral("resources/catalog/statements.json"));
     files.removeAll(QStringLiteral("tests/samples/tst_provenance.cpp"));
     return files;
@@ -96,8 +108,12 @@ private slots:
             for (const Json &statement : m_catalogue["statements"])
                 if (statement["standing"] == standing)
                     texts.append(QString::fromStdString(statement["text"].get<std::string>()));
-            const QString row = QStringLiteral("| %1: %2 | %3").arg(QString::fromStdString(standing), QString::fromStdString(meaning.get<std::string>()), texts.join(QStringLiteral("; ")));
-            QVERIFY2(page.contains(row), qPrintable(QStringLiteral("docs/across-datacenters.md should have the row\n") + row));
+            const QString row =
+                QStringLiteral("| %1: %2 | %3")
+                    .arg(QString::fromStdString(standing), QString::fromStdString(meaning.get<std::string>()),
+                        texts.join(QStringLiteral("; ")));
+            QVERIFY2(page.contains(row),
+                qPrintable(QStringLiteral("docs/across-datacenters.md should have the row\n") + row));
         }
     }
 
@@ -117,7 +133,8 @@ private slots:
         std::vector<std::pair<QRegularExpression, QString>> sayings;
         for (const Json &statement : m_catalogue["statements"])
             for (const Json &pattern : statement["said_as"])
-                sayings.emplace_back(QRegularExpression(QString::fromStdString(pattern.get<std::string>())), standingOf(statement));
+                sayings.emplace_back(
+                    QRegularExpression(QString::fromStdString(pattern.get<std::string>())), standingOf(statement));
         int repeated = 0;
         for (const QString &path : filesThatSpeak()) {
             const QString text = textOf(path);
@@ -128,7 +145,10 @@ private slots:
                     for (auto found = said.globalMatch(paragraph); found.hasNext(); ++repeated) {
                         const auto match = found.next();
                         const QString label = labelOf(labelsIn(paragraph), match.capturedStart());
-                        QVERIFY2(label == standing, qPrintable(QStringLiteral("%1 calls \"%2\" %3; it is %4").arg(path, match.captured(), label.isEmpty() ? QStringLiteral("nothing") : label, standing)));
+                        QVERIFY2(label == standing,
+                            qPrintable(QStringLiteral("%1 calls \"%2\" %3; it is %4")
+                                           .arg(path, match.captured(),
+                                               label.isEmpty() ? QStringLiteral("nothing") : label, standing)));
                     }
                 }
             }

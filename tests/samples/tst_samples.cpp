@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
+#include "core/advice/evaluate.h"
 #include "core/catalogue/catalogue.h"
 #include "core/cluster/edits.h"
-#include "core/advice/evaluate.h"
 #include "core/plan/plan_io.h"
 #include "core/plan/validate.h"
 
@@ -50,7 +50,8 @@ private slots:
     void everySampleIsAPlan_data()
     {
         QTest::addColumn<QString>("path");
-        QDirIterator files(QStringLiteral(TRAINYARD_SOURCE_DIR "/samples"), { QStringLiteral("*.trainyard.json") }, QDir::Files);
+        QDirIterator files(
+            QStringLiteral(TRAINYARD_SOURCE_DIR "/samples"), { QStringLiteral("*.trainyard.json") }, QDir::Files);
         int found = 0;
         for (; files.hasNext(); ++found) {
             const QString path = files.next();
@@ -69,7 +70,8 @@ private slots:
         const auto again = parsePlan(formatPlan(*plan), "again", plan->baseDir);
         QVERIFY(again && *again == *plan);
         QVERIFY(!plan->name.empty());
-        QVERIFY2(plan->notes.find("Assumed") != std::string::npos || plan->profile, "notes state sources and what is assumed");
+        QVERIFY2(plan->notes.find("Assumed") != std::string::npos || plan->profile,
+            "notes state sources and what is assumed");
         QVERIFY(plan->profile || plan->workload.inlineModel || builtinCatalogue().model(plan->workload.model));
         for (const Datacenter &datacenter : plan->cluster.datacenters)
             for (const Pool &pool : datacenter.pools)
@@ -120,8 +122,9 @@ private slots:
         QCOMPARE(moved(64)->metrics.gpusUsed, 576);
     }
 
-    // Published (arXiv 2411.14458): up to 17 × faster than the state of the art. Ours: over one TCP connection at 40 ms. Closed form of GPipe:
-    // T = P tf + 2 (s + l) + (M-1) s + P (tr + tb) + (M-1) max(tr + tb, s) - tr, with s = A RTT / W.
+    // Published (arXiv 2411.14458): up to 17 × faster than the state of the art. Ours: over one TCP connection at 40
+    // ms. Closed form of GPipe: T = P tf + 2 (s + l) + (M-1) s + P (tr + tb) + (M-1) max(tr + tb, s) - tr, with s = A
+    // RTT / W.
     void theHeadlineOfAtlasIsReproduced()
     {
         const Plan atlas = sample("atlas-headline");
@@ -139,8 +142,8 @@ private slots:
         QCOMPARE(filled->metrics.bubbleFill->trainingDelay, 0.0);
     }
 
-    /// SSDTrain's figures: at a step time that hardly changes the peak falls by 28 % and more (28 to 40 % measured, up to 47 %; the
-    /// model saves more) and lies below that of recomputation; twice the micro-batch fits.
+    /// SSDTrain's figures: at a step time that hardly changes the peak falls by 28 % and more (28 to 40 % measured, up
+    /// to 47 %; the model saves more) and lies below that of recomputation; twice the micro-batch fits.
     void bertOnDrivesIsAsFastAsPublishedWithALowerPeak()
     {
         const Plan plan = sample("ssdtrain-bert-2xa100");
@@ -155,8 +158,9 @@ private slots:
         QVERIFY(std::abs(iterationOf(plan) / iterationOf(keep) - 1) < 0.02);
         Plan recompute = keep;
         recompute.memory.recompute = Recompute::Full;
-        QVERIFY(offload->metrics.memory->perStage.front().device < evaluated(recompute)->metrics.memory->perStage.front().device);
-        QVERIFY(!evaluated(keep)->feasible());   // twice the micro-batch that fits without offload
+        QVERIFY(offload->metrics.memory->perStage.front().device
+            < evaluated(recompute)->metrics.memory->perStage.front().device);
+        QVERIFY(!evaluated(keep)->feasible()); // twice the micro-batch that fits without offload
         keep.workload.microBatch = keep.workload.globalBatch = plan.workload.microBatch / 2;
         QVERIFY(evaluated(keep)->feasible());
     }

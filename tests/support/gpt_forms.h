@@ -8,14 +8,16 @@
 namespace trainyard::test {
 
 /// A stage of a GPT: `layers` layers of width `hidden` on `tensor` GPUs that reach `flops` FLOP/s each.
-struct GptStage { double layers = 1, microBatch = 1, sequence = 0, hidden = 0, tensor = 1, flops = 0; };
+struct GptStage {
+    double layers = 1, microBatch = 1, sequence = 0, hidden = 0, tensor = 1, flops = 0;
+};
 
 /// tf = nl·b·L(24H² + 4LH)/(TP·F), tb = 2 tf, tr = tf or 0.
 inline FormStage gptStageTimes(const GptStage &s, bool recomputes)
 {
-    const double forward
-        = s.layers * s.microBatch * s.sequence * (24 * s.hidden * s.hidden + 4 * s.sequence * s.hidden) / (s.tensor * s.flops);
-    return {forward, 2 * forward, recomputes ? forward : 0};
+    const double forward = s.layers * s.microBatch * s.sequence * (24 * s.hidden * s.hidden + 4 * s.sequence * s.hidden)
+        / (s.tensor * s.flops);
+    return { forward, 2 * forward, recomputes ? forward : 0 };
 }
 
 /// A = 2bLH: 16-bit activations of a micro-batch at a stage boundary.

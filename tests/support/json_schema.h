@@ -48,13 +48,18 @@ inline void addPaths(const Json &value, const std::string &path, std::set<std::s
 }
 
 /// Each value that has none inside: "cluster.datacenters[0].id" and what is there.
-inline void eachLeaf(const Json &value, const std::string &path, const std::function<void(const std::string &, const Json &)> &visit)
+inline void eachLeaf(
+    const Json &value, const std::string &path, const std::function<void(const std::string &, const Json &)> &visit)
 {
     if (!value.is_structured())
         return visit(path, value);
     std::size_t index = 0;
     for (const auto &[name, inner] : value.items())
-        eachLeaf(inner, value.is_array() ? path + "[" + std::to_string(index++) + "]" : path.empty() ? name : path + "." + name, visit);
+        eachLeaf(inner,
+            value.is_array()   ? path + "[" + std::to_string(index++) + "]"
+                : path.empty() ? name
+                               : path + "." + name,
+            visit);
 }
 
 /// Just enough of draft-07 for our own schemas.
@@ -67,20 +72,23 @@ inline bool accepts(const Json &schema, const Json &value)
     }
     if (schema.contains("const") && schema["const"] != value)
         return false;
-    if (schema.contains("enum") && std::find(schema["enum"].begin(), schema["enum"].end(), value) == schema["enum"].end())
+    if (schema.contains("enum")
+        && std::find(schema["enum"].begin(), schema["enum"].end(), value) == schema["enum"].end())
         return false;
     if (schema.contains("type")) {
         const auto isType = [&](const std::string &type) {
-            return (type == "object" && value.is_object()) || (type == "array" && value.is_array()) || (type == "string" && value.is_string())
-                || (type == "number" && value.is_number()) || (type == "integer" && value.is_number_integer())
-                || (type == "boolean" && value.is_boolean()) || (type == "null" && value.is_null());
+            return (type == "object" && value.is_object()) || (type == "array" && value.is_array())
+                || (type == "string" && value.is_string()) || (type == "number" && value.is_number())
+                || (type == "integer" && value.is_number_integer()) || (type == "boolean" && value.is_boolean())
+                || (type == "null" && value.is_null());
         };
         const Json types = schema["type"].is_array() ? schema["type"] : Json::array({ schema["type"] });
         if (std::none_of(types.begin(), types.end(), [&](const Json &type) { return isType(type.get<std::string>()); }))
             return false;
     }
     if (value.is_number()) {
-        if ((schema.contains("minimum") && value < schema["minimum"]) || (schema.contains("maximum") && value > schema["maximum"])
+        if ((schema.contains("minimum") && value < schema["minimum"])
+            || (schema.contains("maximum") && value > schema["maximum"])
             || (schema.contains("exclusiveMinimum") && value <= schema["exclusiveMinimum"]))
             return false;
     }

@@ -20,14 +20,15 @@ inline Datacenter site(const std::string &id, int nodes, const std::string &gpu 
     pool.gpu = gpu;
     pool.nodes = nodes;
     pool.gpusPerNode = gpusPerNode;
-    datacenter.pools = {pool};
+    datacenter.pools = { pool };
     return datacenter;
 }
 
-inline WanLink wanLink(const std::string &a, const std::string &b, double rttMs = 40, double nodePairGbps = 50, double capacityGbps = 400)
+inline WanLink wanLink(
+    const std::string &a, const std::string &b, double rttMs = 40, double nodePairGbps = 50, double capacityGbps = 400)
 {
     WanLink wan;
-    wan.between = {a, b};
+    wan.between = { a, b };
     wan.rttMs = rttMs;
     wan.nodePairGbps = nodePairGbps;
     wan.capacityGbps = capacityGbps;
@@ -38,7 +39,7 @@ inline WanLink wanLink(const std::string &a, const std::string &b, double rttMs 
 inline Plan oneSite(int nodes, int pipeline = 4)
 {
     Plan plan;
-    plan.cluster.datacenters = {site("a", nodes)};
+    plan.cluster.datacenters = { site("a", nodes) };
     plan.workload.model = "llama-3-8b";
     plan.workload.sequenceLength = 8192;
     plan.workload.globalBatch = 64;
@@ -51,8 +52,8 @@ inline Plan oneSite(int nodes, int pipeline = 4)
 inline Plan threeSites(int nodesEach, int pipeline = 6)
 {
     Plan plan = oneSite(1, pipeline);
-    plan.cluster.datacenters = {site("a", nodesEach), site("b", nodesEach), site("c", nodesEach)};
-    plan.cluster.wanLinks = {wanLink("a", "b"), wanLink("b", "c"), wanLink("a", "c")};
+    plan.cluster.datacenters = { site("a", nodesEach), site("b", nodesEach), site("c", nodesEach) };
+    plan.cluster.wanLinks = { wanLink("a", "b"), wanLink("b", "c"), wanLink("a", "c") };
     plan.placement.mode = PlacementMode::PipelineAcross;
     return plan;
 }
@@ -64,7 +65,7 @@ inline Plan atlasRow(int pipeline, int microBatches, int c, int datacenters, Sch
     for (int d = 0; d < datacenters; ++d) {
         const std::string id(1, char('a' + d));
         plan.cluster.datacenters.push_back(site(id, pipeline / datacenters * c, "a100-sxm-80gb", 1));
-        plan.placement.stages.push_back({id, pipeline / datacenters, {}});
+        plan.placement.stages.push_back({ id, pipeline / datacenters, {} });
         if (d > 0) {
             WanLink wan = wanLink(std::string(1, char('a' + d - 1)), id, 406.92, 5, 1e6);
             wan.tcpWindowMb = 1e4;
@@ -79,10 +80,10 @@ inline Plan atlasRow(int pipeline, int microBatches, int c, int datacenters, Sch
     plan.stack.name = "ideal";
     plan.memory.recompute = Recompute::Full;
     MeasuredStageTimes profile;
-    profile.forwardMs = {1000};
-    profile.backwardMs = {2037.1};
-    profile.recomputeMs = {1019.3};
-    profile.activationMb = 1.0117 * c * 5e9 / 8 / 1e6;   // s = 1.0117 C seconds on a node pair of 5 Gbps
+    profile.forwardMs = { 1000 };
+    profile.backwardMs = { 2037.1 };
+    profile.recomputeMs = { 1019.3 };
+    profile.activationMb = 1.0117 * c * 5e9 / 8 / 1e6; // s = 1.0117 C seconds on a node pair of 5 Gbps
     plan.profile = profile;
     return plan;
 }

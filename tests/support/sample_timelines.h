@@ -16,8 +16,8 @@ struct SampleShape {
     int datacenters = 3;
     int stages = 12;
     int microBatches = 16;
-    int classes = 1;                       // equal timelines one after the other
-    int pipelines = 16;                    // that each class stands for
+    int classes = 1; // equal timelines one after the other
+    int pipelines = 16; // that each class stands for
     bool recompute = true;
     Nanoseconds forward = 30'000'000, backward = 60'000'000, recomputing = 12'000'000;
     Nanoseconds wanHold = 22'000'000, wanLatency = 15'000'000;
@@ -33,14 +33,22 @@ struct Span {
     std::uint32_t causeIndex = 0;
 };
 
-struct Ready { Nanoseconds at = -1; int track = -1; std::uint32_t index = 0; };
+struct Ready {
+    Nanoseconds at = -1;
+    int track = -1;
+    std::uint32_t index = 0;
+};
 
 class PipelineRun {
 public:
-    PipelineRun(const SampleShape &shape, int pipelineClass) : m_shape(shape), m_class(pipelineClass) {}
+    PipelineRun(const SampleShape &shape, int pipelineClass)
+        : m_shape(shape)
+        , m_class(pipelineClass)
+    {
+    }
 
     std::vector<Track> tracks;
-    std::vector<std::vector<Span>> spans;  // by track
+    std::vector<std::vector<Span>> spans; // by track
 
     [[nodiscard]] int datacenter(int stage) const { return stage * m_shape.datacenters / m_shape.stages; }
 
@@ -49,12 +57,12 @@ public:
         const int p = m_shape.stages, m = m_shape.microBatches;
         for (int s = 0; s < p; ++s)
             addTrack(Stream::Compute, s, -1);
-        m_channel.assign(std::size_t(p), {-1, -1});
+        m_channel.assign(std::size_t(p), { -1, -1 });
         for (int s = 0; s + 1 < p; ++s) {
             if (datacenter(s) != datacenter(s + 1))
-                m_channel[std::size_t(s)] = {addTrack(Stream::Wan, s, s + 1), addTrack(Stream::Wan, s + 1, s)};
+                m_channel[std::size_t(s)] = { addTrack(Stream::Wan, s, s + 1), addTrack(Stream::Wan, s + 1, s) };
         }
-        for (auto *ready : {&m_forwardReady, &m_backwardReady})
+        for (auto *ready : { &m_forwardReady, &m_backwardReady })
             ready->assign(std::size_t(p), std::vector<Ready>(std::size_t(m)));
         for (int b = 0; b < m; ++b)
             m_forwardReady[0][std::size_t(b)].at = 0;
@@ -87,7 +95,7 @@ private:
     Ready work(int track, WorkKind kind, int microBatch, Nanoseconds length, Ready after)
     {
         auto &lane = spans[std::size_t(track)];
-        Span span{0, 0, kind, microBatch, -1, 0};
+        Span span { 0, 0, kind, microBatch, -1, 0 };
         const Nanoseconds free = lane.empty() ? 0 : lane.back().end;
         if (!lane.empty())
             span.causeTrack = track, span.causeIndex = std::uint32_t(lane.size() - 1);
@@ -96,7 +104,7 @@ private:
         span.start = std::max(free, after.at);
         span.end = span.start + length;
         lane.push_back(span);
-        return {span.end, track, std::uint32_t(lane.size() - 1)};
+        return { span.end, track, std::uint32_t(lane.size() - 1) };
     }
 
     Ready send(int boundary, int direction, int microBatch, Ready from)
@@ -122,7 +130,8 @@ private:
             moved = true;
             if (forward) {
                 const Ready done = work(s, WorkKind::Forward, b, m_shape.forward, ready[std::size_t(b)]);
-                (s + 1 < p ? m_forwardReady[std::size_t(s + 1)] : m_backwardReady[std::size_t(s)])[std::size_t(b)] = s + 1 < p ? send(s, 0, b, done) : done;
+                (s + 1 < p ? m_forwardReady[std::size_t(s + 1)] : m_backwardReady[std::size_t(s)])[std::size_t(b)] =
+                    s + 1 < p ? send(s, 0, b, done) : done;
                 ++forwards;
             } else {
                 if (m_shape.recompute)
@@ -137,7 +146,7 @@ private:
 
     const SampleShape &m_shape;
     int m_class;
-    std::vector<std::array<int, 2>> m_channel;             // track by boundary and direction
+    std::vector<std::array<int, 2>> m_channel; // track by boundary and direction
     std::vector<std::vector<Ready>> m_forwardReady, m_backwardReady;
 };
 
@@ -159,7 +168,8 @@ inline void append(Timeline &timeline, const PipelineRun &run)
             timeline.kind.push_back(span.kind);
             timeline.microBatch.push_back(span.microBatch);
             timeline.chunk.push_back(0);
-            timeline.cause.push_back(span.causeTrack < 0 ? kNoSpan : first[std::size_t(span.causeTrack)] + span.causeIndex);
+            timeline.cause.push_back(
+                span.causeTrack < 0 ? kNoSpan : first[std::size_t(span.causeTrack)] + span.causeIndex);
             timeline.trackOf.push_back(std::uint32_t(timeline.tracks.size()));
             timeline.duration = std::max(timeline.duration, span.end);
         }
@@ -171,7 +181,8 @@ inline void append(Timeline &timeline, const PipelineRun &run)
 
 inline EvaluationPtr sampleEvaluation(const SampleShape &shape = {})
 {
-    static constexpr std::array<const char *, 6> names{"Virginia", "Iowa", "Oregon", "Ireland", "Frankfurt", "Tokyo"};
+    static constexpr std::array<const char *, 6> names { "Virginia", "Iowa", "Oregon", "Ireland", "Frankfurt",
+        "Tokyo" };
     auto plan = std::make_shared<Plan>();
     for (int d = 0; d < shape.datacenters; ++d) {
         Datacenter datacenter;
@@ -190,10 +201,10 @@ inline EvaluationPtr sampleEvaluation(const SampleShape &shape = {})
         pipelines.pipelines = shape.pipelines;
         pipelines.microBatches = shape.microBatches;
         for (int s = 0; s < shape.stages; ++s)
-            pipelines.locations.push_back({run.datacenter(s), 0});
+            pipelines.locations.push_back({ run.datacenter(s), 0 });
         evaluation->layout.classes.push_back(pipelines);
     }
-    evaluation->layout.chunks.assign(std::size_t(shape.stages), {StageChunk{}});
+    evaluation->layout.chunks.assign(std::size_t(shape.stages), { StageChunk {} });
     evaluation->metrics.spans = evaluation->timeline.spanCount();
     return evaluation;
 }
@@ -205,7 +216,7 @@ inline EvaluationPtr sampleOfSize(std::size_t spans)
     shape.datacenters = 4;
     shape.stages = 64;
     shape.recompute = false;
-    shape.microBatches = std::max(1, int(spans / 134));   // 2 ops on each stage, 2 transfers on each of 3 boundaries
+    shape.microBatches = std::max(1, int(spans / 134)); // 2 ops on each stage, 2 transfers on each of 3 boundaries
     return sampleEvaluation(shape);
 }
 

@@ -1,6 +1,7 @@
 #pragma once
 // SPDX-License-Identifier: GPL-3.0-or-later
-// A cell of two pipelines that take turns on one WAN track, and prefill in the gap of a stage, made by hand: 10 ns a unit.
+// A cell of two pipelines that take turns on one WAN track, and prefill in the gap of a stage, made by hand: 10 ns a
+// unit.
 //   lane 0 stage 0   F0 F1 .. .. .. .. .. ..
 //   lane 1 stage 0   F0 F1 .. .. .. .. .. ..
 //   wan, both        .. A0 B0 A1 B1 .. .. ..     A: of lane 0, B: of lane 1
@@ -60,21 +61,22 @@ inline Evaluation turnsEvaluation()
     t.track(Stream::Wan, 0, 0, 1);
     for (int microBatch = 0; microBatch < 2; ++microBatch)
         for (int lane = 0; lane < 2; ++lane)
-            t.span(WorkKind::WanTransfer, 1 + 2 * microBatch + lane, 2 + 2 * microBatch + lane, microBatch, forward[lane][microBatch]);
+            t.span(WorkKind::WanTransfer, 1 + 2 * microBatch + lane, 2 + 2 * microBatch + lane, microBatch,
+                forward[lane][microBatch]);
     t.track(Stream::Prefill, 0, 1);
     t.span(WorkKind::Prefill, 5, 7, -1);
     t.timeline.duration = 80;
 
     Plan plan;
-    for (const char *name : {"Virginia", "Ohio"}) {
+    for (const char *name : { "Virginia", "Ohio" }) {
         Datacenter d;
         d.id = d.name = name;
         plan.cluster.datacenters.push_back(d);
     }
     WanLink link;
-    link.between = {"Virginia", "Ohio"};
+    link.between = { "Virginia", "Ohio" };
     link.rttMs = 20;
-    plan.cluster.wanLinks = {link};
+    plan.cluster.wanLinks = { link };
     plan.wan.sharing = WanSharing::Temporal;
     plan.bubbleFill.enabled = true;
     plan.bubbleFill.model = "llama-3-8b";
@@ -93,8 +95,8 @@ inline Evaluation turnsEvaluation()
     }
     e.timeline = std::move(t.timeline);
     WanLinkUse use;
-    use.bytes = {8e3, 0};
-    e.metrics.wanLinks = {use};
+    use.bytes = { 8e3, 0 };
+    e.metrics.wanLinks = { use };
     e.metrics.wanBytesPerIteration = 8e3;
     e.metrics.iterationTime = 80e-9;
     return e;

@@ -14,9 +14,17 @@ namespace {
 /// A row of one publication, whose measured time is exp(error) of the predicted second.
 ValidationResult row(const char *id, double error, RowStatus status)
 {
-    ValidationResult r{.source = "p", .group = {}, .id = id, .metric = "iteration_time_s", .status = status, .published = std::exp(error), .predicted = 1.0,
-                       .problem = {}, .note = {}, .plan = std::make_shared<const Plan>(),
-                       .evidence = {{"megatron-core", "a100-sxm-80gb", "Ampere", 16, false, Reach::Node}}};
+    ValidationResult r { .source = "p",
+        .group = {},
+        .id = id,
+        .metric = "iteration_time_s",
+        .status = status,
+        .published = std::exp(error),
+        .predicted = 1.0,
+        .problem = {},
+        .note = {},
+        .plan = std::make_shared<const Plan>(),
+        .evidence = { { "megatron-core", "a100-sxm-80gb", "Ampere", 16, false, Reach::Node } } };
     r.publication = "p";
     return r;
 }
@@ -29,11 +37,12 @@ class TstConfidenceFit : public QObject {
 private slots:
     void rowsWithAssumedInputsAreNoEvidence()
     {
-        const std::vector rows{row("a", 0, RowStatus::Gated), row("b", 0, RowStatus::Gated), row("c", 5, RowStatus::Guessed)};
+        const std::vector rows { row("a", 0, RowStatus::Gated), row("b", 0, RowStatus::Gated),
+            row("c", 5, RowStatus::Guessed) };
         const ConfidenceData data = confidenceData(rows);
         QCOMPARE(data.evidence.size(), 1u);
-        QCOMPARE(data.evidence[0].rows, 2);          // of three
-        QVERIFY(data.ranges.at(0).range.high < 1);   // the third lies e^5 - 1 above
+        QCOMPARE(data.evidence[0].rows, 2); // of three
+        QVERIFY(data.ranges.at(0).range.high < 1); // the third lies e^5 - 1 above
     }
 };
 

@@ -13,9 +13,18 @@ private slots:
     void oneMoreRunJudgedTooLargeIsWorse()
     {
         std::vector<ValidationResult> results;
-        for (const char *id : {"a", "b", "c"})
-            results.push_back({.source = "s", .group = {}, .id = id, .metric = "iteration_time_s", .status = RowStatus::Gated, .role = RowRole::Test,
-                               .published = 10, .predicted = 12, .problem = {}, .note = {}, .fits = true});
+        for (const char *id : { "a", "b", "c" })
+            results.push_back({ .source = "s",
+                .group = {},
+                .id = id,
+                .metric = "iteration_time_s",
+                .status = RowStatus::Gated,
+                .role = RowRole::Test,
+                .published = 10,
+                .predicted = 12,
+                .problem = {},
+                .note = {},
+                .fits = true });
         const auto before = reachedFigures(results);
         results[0].fits = false;
         QVERIFY(worseThan(before, before).empty());

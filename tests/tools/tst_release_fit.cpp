@@ -11,16 +11,17 @@ using namespace trainyard;
 
 namespace {
 
-ReleaseTime timeOf(const std::string &plan, const std::string &release, double seconds, bool isMoe = false, double weight = 1)
+ReleaseTime timeOf(
+    const std::string &plan, const std::string &release, double seconds, bool isMoe = false, double weight = 1)
 {
-    return {"s", release, plan, isMoe, std::log(seconds), weight};
+    return { "s", release, plan, isMoe, std::log(seconds), weight };
 }
 
 /// Plans of 1, 3 and 7 s, each under every release.
 std::vector<ReleaseTime> threePlans(const std::vector<std::pair<std::string, double>> &releases, bool isMoe = false)
 {
     std::vector<ReleaseTime> times;
-    for (const auto &[plan, seconds] : {std::pair{"a", 1.0}, {"b", 3.0}, {"e", 7.0}})
+    for (const auto &[plan, seconds] : { std::pair { "a", 1.0 }, { "b", 3.0 }, { "e", 7.0 } })
         for (const auto &[release, factor] : releases)
             times.push_back(timeOf(plan, release, seconds * factor, isMoe));
     return times;
@@ -32,13 +33,17 @@ double timeOfRelease(const ReleaseFit &fit, const std::string &id)
     return found == fit.releases.end() ? 0 : found->dense;
 }
 
-ReleaseFit fitOf(const std::vector<ReleaseTime> &times, const std::vector<std::pair<std::string, std::string>> &known = {})
+ReleaseFit fitOf(
+    const std::vector<ReleaseTime> &times, const std::vector<std::pair<std::string, std::string>> &known = {})
 {
     const auto fits = fitReleases(times, known);
-    return fits.size() == 1 ? fits[0] : ReleaseFit{};
+    return fits.size() == 1 ? fits[0] : ReleaseFit {};
 }
 
-bool isNear(double a, double b) { return std::abs(a / b - 1) < 1e-9; }
+bool isNear(double a, double b)
+{
+    return std::abs(a / b - 1) < 1e-9;
+}
 
 } // namespace
 
@@ -48,8 +53,9 @@ class TstReleaseFit : public QObject {
 private slots:
     void aPlansOwnTimeIsNotItsReleases()
     {
-        // Plans of 1, 3 and 7 s; 2.0 takes 0.95 of 1.0, whatever the plan. Relative to the mean of the rows, the root of 0.95.
-        const ReleaseFit fit = fitOf(threePlans({{"1.0", 1}, {"1.1", 1}, {"2.0", 0.95}, {"2.1", 0.95}}));
+        // Plans of 1, 3 and 7 s; 2.0 takes 0.95 of 1.0, whatever the plan. Relative to the mean of the rows, the root
+        // of 0.95.
+        const ReleaseFit fit = fitOf(threePlans({ { "1.0", 1 }, { "1.1", 1 }, { "2.0", 0.95 }, { "2.1", 0.95 } }));
         QCOMPARE(fit.dense.ages, 2);
         QVERIFY(isNear(timeOfRelease(fit, "2.0") / timeOfRelease(fit, "1.0"), 0.95));
         QVERIFY(isNear(timeOfRelease(fit, "2.0") * timeOfRelease(fit, "1.0"), 1));
@@ -59,7 +65,7 @@ private slots:
 
     void whatOnePlanAloneShowsCouldBeItsOwn()
     {
-        auto times = threePlans({{"1.0", 1}, {"1.1", 1}, {"1.2", 1}});
+        auto times = threePlans({ { "1.0", 1 }, { "1.1", 1 }, { "1.2", 1 } });
         times.push_back(timeOf("a", "2.0", 0.7));
         const ReleaseFit fit = fitOf(times);
         QCOMPARE(fit.dense.ages, 1);
@@ -72,8 +78,10 @@ private slots:
     {
         // Within 1 % at 1.0 to 1.2, each plan another way, and at 2.0 30 % less.
         std::vector<ReleaseTime> times;
-        for (const auto &[plan, seconds, wobble] : {std::tuple{"a", 1.0, 0.01}, {"b", 3.0, -0.01}, {"c", 7.0, 0.003}})
-            for (const auto &[release, factor] : {std::pair{"1.0", 1.0}, {"1.1", 1 + wobble}, {"1.2", 1 - wobble}, {"2.0", 0.7}})
+        for (const auto &[plan, seconds, wobble] :
+            { std::tuple { "a", 1.0, 0.01 }, { "b", 3.0, -0.01 }, { "c", 7.0, 0.003 } })
+            for (const auto &[release, factor] :
+                { std::pair { "1.0", 1.0 }, { "1.1", 1 + wobble }, { "1.2", 1 - wobble }, { "2.0", 0.7 } })
                 times.push_back(timeOf(plan, release, seconds * factor));
         const ReleaseFit fit = fitOf(times);
         QCOMPARE(fit.dense.ages, 2);
@@ -84,8 +92,8 @@ private slots:
     void fewRowsThatScatterTellNothing()
     {
         // Half of the plans gain 8 %, half lose 2 %: with six rows that is no step.
-        const ReleaseFit fit = fitOf({timeOf("a", "1.0", 1), timeOf("a", "1.1", 0.92), timeOf("a", "2.0", 0.85), timeOf("b", "1.0", 3),
-                                      timeOf("b", "1.1", 3.06), timeOf("b", "2.0", 3.0)});
+        const ReleaseFit fit = fitOf({ timeOf("a", "1.0", 1), timeOf("a", "1.1", 0.92), timeOf("a", "2.0", 0.85),
+            timeOf("b", "1.0", 3), timeOf("b", "1.1", 3.06), timeOf("b", "2.0", 3.0) });
         QCOMPARE(fit.dense.ages, 1);
         QCOMPARE(timeOfRelease(fit, "2.0"), 1.0);
     }
@@ -93,7 +101,7 @@ private slots:
     void oneStepSeenOnOnePlanEachInTwoReleasesCounts()
     {
         // Nobody measured one plan under 2.0 and 2.1, but two plans tie them to what was before: they are of one age.
-        auto times = threePlans({{"1.0", 1}, {"1.1", 1}});
+        auto times = threePlans({ { "1.0", 1 }, { "1.1", 1 } });
         times.push_back(timeOf("a", "2.0", 0.7));
         times.push_back(timeOf("b", "2.1", 2.1));
         const ReleaseFit fit = fitOf(times);
@@ -104,9 +112,10 @@ private slots:
 
     void aReleaseThatNoPlanTiesToOthersIsAsTheOneBeforeIt()
     {
-        const ReleaseFit fit = fitOf(threePlans({{"1.0", 1}, {"1.1", 1}, {"2.0", 0.7}}), {{"s", "0.9"}, {"s", "1.5"}, {"s", "2.1"}});
+        const ReleaseFit fit = fitOf(threePlans({ { "1.0", 1 }, { "1.1", 1 }, { "2.0", 0.7 } }),
+            { { "s", "0.9" }, { "s", "1.5" }, { "s", "2.1" } });
         QCOMPARE(fit.releases.size(), 6u);
-        QCOMPARE(timeOfRelease(fit, "0.9"), timeOfRelease(fit, "1.0"));   // none before: the oldest
+        QCOMPARE(timeOfRelease(fit, "0.9"), timeOfRelease(fit, "1.0")); // none before: the oldest
         QCOMPARE(timeOfRelease(fit, "1.5"), timeOfRelease(fit, "1.1"));
         QCOMPARE(timeOfRelease(fit, "2.1"), timeOfRelease(fit, "2.0"));
         QCOMPARE(fit.releases[3].id, std::string("1.5"));
@@ -115,7 +124,7 @@ private slots:
 
     void modelsWithExpertsSayNothingOfThoseWithout()
     {
-        auto times = threePlans({{"1.0", 1}, {"1.1", 1}, {"2.0", 0.5}}, true);
+        auto times = threePlans({ { "1.0", 1 }, { "1.1", 1 }, { "2.0", 0.5 } }, true);
         times.push_back(timeOf("c", "1.0", 2));
         times.push_back(timeOf("d", "2.0", 2));
         const ReleaseFit fit = fitOf(times);
@@ -126,12 +135,13 @@ private slots:
 
     void timesAreRelativeToWhereTheStackWasFitted()
     {
-        // Near by the mean: of nine rows of weight 1 three lie 6 % lower, and one more of a plan of its own, of weight 3.
-        auto near = threePlans({{"1.0", 1}, {"1.1", 1}, {"2.0", 0.94}});
+        // Near by the mean: of nine rows of weight 1 three lie 6 % lower, and one more of a plan of its own, of
+        // weight 3.
+        auto near = threePlans({ { "1.0", 1 }, { "1.1", 1 }, { "2.0", 0.94 } });
         near.push_back(timeOf("c", "2.0", 11, false, 3));
-        QVERIFY(isNear(timeOfRelease(fitOf(near), "1.0"), std::pow(0.94, -0.5)));   // 6 of 12
+        QVERIFY(isNear(timeOfRelease(fitOf(near), "1.0"), std::pow(0.94, -0.5))); // 6 of 12
         // Far away no further than the limit of 0.075: six rows stay, three pull by 0.075 each.
-        const auto far = threePlans({{"1.0", 1}, {"1.1", 1}, {"2.0", 0.5}});
+        const auto far = threePlans({ { "1.0", 1 }, { "1.1", 1 }, { "2.0", 0.5 } });
         QVERIFY(std::abs(timeOfRelease(fitOf(far), "1.0") - std::exp(3 * 0.075 / 6)) < 1e-6);
     }
 
@@ -153,12 +163,13 @@ private slots:
           {"id": "b", "role": "fit", "plan": {"stack": {"base": "megatron-core", "release": "2.0"}}, "status": "guessed", "published": {"tokens_per_s": 4}},
           {"id": "c", "role": "fit", "plan": {}, "published": {"tokens_per_s": 2}},
           {"id": "d", "role": "fit", "plan": {"stack": {"base": "megatron-core", "release": "1.0"}}, "published": {"memory.peak_bytes": 2}},
-          {"id": "e", "plan": {"stack": {"base": "megatron-core", "release": "1.0"}}, "published": {"tokens_per_s": 2}}]})", "f.json");
+          {"id": "e", "plan": {"stack": {"base": "megatron-core", "release": "1.0"}}, "published": {"tokens_per_s": 2}}]})",
+            "f.json");
         QVERIFY2(set, set ? "" : toString(set.error().front()).c_str());
         const auto times = releaseTimes(std::span(&*set, 1), builtinCatalogue());
         QCOMPARE(times.size(), 2u);
         QCOMPARE(times[0].plan, times[1].plan);
-        QVERIFY(isNear(times[0].logTime - times[1].logTime, std::log(2)));   // half the rate is twice the time
+        QVERIFY(isNear(times[0].logTime - times[1].logTime, std::log(2))); // half the rate is twice the time
         QCOMPARE(times[1].weight, 0.25);
         QVERIFY(!times[0].isMoe);
     }
@@ -176,8 +187,9 @@ private slots:
             QCOMPARE(stack->releases.size(), fit.releases.size());
             for (std::size_t i = 0; i < fit.releases.size(); ++i) {
                 const StackRelease &was = stack->releases[i], &is = fit.releases[i];
-                QVERIFY2(was.id == is.id && std::abs(was.dense - is.dense) < 1e-3 && std::abs(was.experts - is.experts) < 1e-3
-                             && was.densePlans == is.densePlans && was.expertPlans == is.expertPlans,
+                QVERIFY2(was.id == is.id && std::abs(was.dense - is.dense) < 1e-3
+                        && std::abs(was.experts - is.experts) < 1e-3 && was.densePlans == is.densePlans
+                        && was.expertPlans == is.expertPlans,
                     ("resources/catalog/stack_releases.json is stale for " + is.id + ": run scripts/fit").c_str());
             }
         }

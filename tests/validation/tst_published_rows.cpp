@@ -23,7 +23,7 @@ using namespace trainyard;
 
 namespace {
 
-constexpr double kRoundingShare = 0.02, kRounding = 0.2;   // of a printed number: compilers differ in the last bits
+constexpr double kRoundingShare = 0.02, kRounding = 0.2; // of a printed number: compilers differ in the last bits
 
 QString readFile(const char *path)
 {
@@ -69,19 +69,20 @@ std::vector<TimedRow> gated(std::vector<TimedRow> rows)
 
 std::string nameOf(const EvidenceKey &k)
 {
-    return k.stack + k.gpu + std::to_string(k.precisionBits) + (k.isMoe ? "m" : "") + (k.shardsWeights ? "s" : "") + toString(k.reach);
+    return k.stack + k.gpu + std::to_string(k.precisionBits) + (k.isMoe ? "m" : "") + (k.shardsWeights ? "s" : "")
+        + toString(k.reach);
 }
 
 /// Of the rows that differ least from a plan: from the 5 % to the 95 % quantile, and the prediction itself.
 TimeRange nearestSpread(const std::vector<TimedRow> &rows, const EvidenceKey &plan)
 {
-    std::map<int, std::vector<double>> errors;   // by distance
+    std::map<int, std::vector<double>> errors; // by distance
     for (const TimedRow &row : rows)
         errors[evidenceDistance(row.result->evidence.front(), plan)].push_back(row.error);
     std::vector<double> &nearest = errors.begin()->second;
     std::ranges::sort(nearest);
     const std::size_t outside = nearest.size() / 20;
-    return {std::min(0.0, nearest[outside]), std::max(0.0, nearest[nearest.size() - 1 - outside])};
+    return { std::min(0.0, nearest[outside]), std::max(0.0, nearest[nearest.size() - 1 - outside]) };
 }
 
 } // namespace
@@ -118,9 +119,12 @@ private slots:
         QVERIFY(recorded);
         for (const ReachedFigure &now : reachedFigures(m_validation.run.results)) {
             const bool isRecorded = std::ranges::any_of(*recorded, [&](const ReachedFigure &f) {
-                return f.source == now.source && f.group == now.group && f.metric == now.metric && f.role == now.role && f.status == now.status;
+                return f.source == now.source && f.group == now.group && f.metric == now.metric && f.role == now.role
+                    && f.status == now.status;
             });
-            QVERIFY2(isRecorded, (now.source + ", " + now.group + ", " + now.metric + " is not recorded: run scripts/validation").c_str());
+            QVERIFY2(isRecorded,
+                (now.source + ", " + now.group + ", " + now.metric + " is not recorded: run scripts/validation")
+                    .c_str());
         }
     }
 
@@ -130,7 +134,8 @@ private slots:
         const QStringList now = QString::fromStdString(validationMarkdown(m_validation, leftOutRows())).split(u'\n');
         for (int i = 0; i < std::min(committed.size(), now.size()); ++i)
             QVERIFY2(isAlike(committed[i], now[i]),
-                qPrintable(QStringLiteral("docs/validation.md is stale, run scripts/validation\n%1\n%2").arg(committed[i], now[i])));
+                qPrintable(QStringLiteral("docs/validation.md is stale, run scripts/validation\n%1\n%2")
+                               .arg(committed[i], now[i])));
         QCOMPARE(committed.size(), now.size());
     }
 
@@ -138,25 +143,34 @@ private slots:
     {
         const ConfidenceData now = confidenceData(m_validation.run.results, m_unmeasured);
         const ConfidenceData &committed = builtinCatalogue().confidence;
-        QVERIFY2(committed.evidence == now.evidence, "resources/catalog/confidence.json is stale: run scripts/validation");
+        QVERIFY2(
+            committed.evidence == now.evidence, "resources/catalog/confidence.json is stale: run scripts/validation");
         QCOMPARE(committed.ranges.size(), now.ranges.size());
         constexpr double slack = 0.01;
         for (std::size_t i = 0; i < now.ranges.size(); ++i) {
             const LabelRange &was = committed.ranges[i], &is = now.ranges[i];
             const bool isSame = was.label == is.label && was.shardingStack == is.shardingStack && was.rows == is.rows
                 && std::abs(was.range.low - is.range.low) < slack && std::abs(was.range.high - is.range.high) < slack;
-            QVERIFY2(isSame, (std::string("resources/catalog/confidence.json is stale for ") + toString(is.label) + ": run scripts/validation").c_str());
+            QVERIFY2(isSame,
+                (std::string("resources/catalog/confidence.json is stale for ") + toString(is.label)
+                    + ": run scripts/validation")
+                    .c_str());
         }
     }
 
-    /// Nine in ten is what the ranges promise of rows that they have not seen; they may miss it by a little when predictions move.
+    /// Nine in ten is what the ranges promise of rows that they have not seen; they may miss it by a little when
+    /// predictions move.
     void theRangesOfEveryLabelHoldOnPublicationsThatTheyHaveNotSeen()
     {
         QCOMPARE(m_validation.coverage.size(), std::size(kConfidenceLabels));
         for (const LabelCoverage &label : m_validation.coverage) {
-            const QByteArray found = QStringLiteral("%1: %2 inside, %3 with publications alike").arg(QLatin1String(toString(label.label)))
-                                         .arg(label.all.inside).arg(label.all.insideAlike).toUtf8();
-            // Of the spec sheet most rows are one sweep of small kernels, which the curve for unmeasured GPUs meets best of all.
+            const QByteArray found = QStringLiteral("%1: %2 inside, %3 with publications alike")
+                                         .arg(QLatin1String(toString(label.label)))
+                                         .arg(label.all.inside)
+                                         .arg(label.all.insideAlike)
+                                         .toUtf8();
+            // Of the spec sheet most rows are one sweep of small kernels, which the curve for unmeasured GPUs meets
+            // best of all.
             const bool isOneSweep = label.label == ConfidenceLabel::SpecSheet;
             QVERIFY2(label.all.inside > (isOneSweep ? 0.75 : 0.8) && label.all.inside < 0.98, found.constData());
             QVERIFY2(label.all.insideAlike > 0.78 && label.all.insideAlike < 0.99, found.constData());
@@ -168,26 +182,33 @@ private slots:
     {
         std::map<ConfidenceLabel, std::vector<double>> naive;
         const std::vector<TimedRow> rows = gated(timedRows(m_validation.run.results));
-        std::map<std::string, std::vector<TimedRow>> others;   // by publication: without it
+        std::map<std::string, std::vector<TimedRow>> others; // by publication: without it
         for (const TimedRow &row : rows)
             others[row.result->publication];
         for (auto &[publication, kept] : others)
-            std::ranges::copy_if(rows, std::back_inserter(kept), [&](const TimedRow &row) { return row.result->publication != publication; });
-        std::map<std::pair<std::string, std::string>, std::pair<ConfidenceLabel, TimeRange>> known;   // publication and combination
+            std::ranges::copy_if(rows, std::back_inserter(kept),
+                [&](const TimedRow &row) { return row.result->publication != publication; });
+        std::map<std::pair<std::string, std::string>, std::pair<ConfidenceLabel, TimeRange>>
+            known; // publication and combination
         for (const TimedRow &row : rows) {
             const ValidationResult &r = *row.result;
-            const auto [found, isNew] = known.try_emplace({r.publication, nameOf(r.evidence.front())});
+            const auto [found, isNew] = known.try_emplace({ r.publication, nameOf(r.evidence.front()) });
             if (isNew)
-                found->second = {labelOf(r, evidenceOf(others[r.publication])), nearestSpread(others[r.publication], r.evidence.front())};
+                found->second = { labelOf(r, evidenceOf(others[r.publication])),
+                    nearestSpread(others[r.publication], r.evidence.front()) };
             naive[found->second.first].push_back(intervalScore(row.error, found->second.second));
         }
         for (const LabelCoverage &label : m_validation.coverage) {
             if (label.label == ConfidenceLabel::SpecSheet)
-                continue;              // which no row here is of
+                continue; // which no row here is of
             const std::vector<double> &scores = naive[label.label];
             QCOMPARE(label.all.rows, int(scores.size()));
             const double mean = std::accumulate(scores.begin(), scores.end(), 0.0) / double(scores.size());
-            QVERIFY2(label.all.score < mean, qPrintable(QStringLiteral("%1: %2, by hand %3").arg(QLatin1String(toString(label.label))).arg(label.all.score).arg(mean)));
+            QVERIFY2(label.all.score < mean,
+                qPrintable(QStringLiteral("%1: %2, by hand %3")
+                               .arg(QLatin1String(toString(label.label)))
+                               .arg(label.all.score)
+                               .arg(mean)));
         }
     }
 
@@ -198,9 +219,11 @@ private slots:
         QVERIFY(without.size() < m_validation.run.results.size());
         const ConfidenceData all = confidenceData(m_validation.run.results), others = confidenceData(without);
         for (const LabelRange &range : others.ranges) {
-            const auto same = std::ranges::find_if(all.ranges, [&](const LabelRange &r) { return r.label == range.label && r.shardingStack == range.shardingStack; });
+            const auto same = std::ranges::find_if(all.ranges,
+                [&](const LabelRange &r) { return r.label == range.label && r.shardingStack == range.shardingStack; });
             QVERIFY(same != all.ranges.end());
-            QVERIFY2(same->range.low >= range.range.low - 1e-9 && same->range.high <= range.range.high + 1e-9, toString(range.label));
+            QVERIFY2(same->range.low >= range.range.low - 1e-9 && same->range.high <= range.range.high + 1e-9,
+                toString(range.label));
         }
     }
 

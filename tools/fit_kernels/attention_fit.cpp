@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Fused causal attention forward, 16 bits: one curve a GPU. Head sizes that a table lacks take the ratio of the first family
-// that has them.
+// Fused causal attention forward, 16 bits: one curve a GPU. Head sizes that a table lacks take the ratio of the first
+// family that has them.
 #include "core/cost/kernels/attention.h"
 #include "tools/fit_kernels/fitting.h"
 
@@ -14,25 +14,30 @@ struct AttentionRow {
 };
 
 constexpr CurveParameter<AttentionCurve> kAttention[] = {
-    {"launch_us", &AttentionCurve::launchUs, {5, 0.5, 100}},
-    {"peak_fraction", &AttentionCurve::peakFraction, {0.6, 0.1, 1.2}},
-    {"rate_64", &AttentionCurve::rate64, {0.8, 0.2, 2}},
-    {"rate_192", &AttentionCurve::rate192, {1, 0.2, 2}},
-    {"rate_256", &AttentionCurve::rate256, {1, 0.2, 2}},
-    {"memory_fraction", &AttentionCurve::memoryFraction, {0.7, 0.05, 1.5}},
-    {"margin_keys", &AttentionCurve::marginKeys, {100, 1, 2000}},
-    {"tail_share", &AttentionCurve::tailShare, {0.3, 0.001, 3}},
-    {"slowdown", &AttentionCurve::slowdown, {0.1, 1e-3, 0.6}},
-    {"slowdown_ms", &AttentionCurve::slowdownMs, {3, 0.05, 20}},
+    { "launch_us", &AttentionCurve::launchUs, { 5, 0.5, 100 } },
+    { "peak_fraction", &AttentionCurve::peakFraction, { 0.6, 0.1, 1.2 } },
+    { "rate_64", &AttentionCurve::rate64, { 0.8, 0.2, 2 } },
+    { "rate_192", &AttentionCurve::rate192, { 1, 0.2, 2 } },
+    { "rate_256", &AttentionCurve::rate256, { 1, 0.2, 2 } },
+    { "memory_fraction", &AttentionCurve::memoryFraction, { 0.7, 0.05, 1.5 } },
+    { "margin_keys", &AttentionCurve::marginKeys, { 100, 1, 2000 } },
+    { "tail_share", &AttentionCurve::tailShare, { 0.3, 0.001, 3 } },
+    { "slowdown", &AttentionCurve::slowdown, { 0.1, 1e-3, 0.6 } },
+    { "slowdown_ms", &AttentionCurve::slowdownMs, { 3, 0.05, 20 } },
 };
 
-struct HeadSize { double size; double AttentionCurve::*rate; };
-constexpr HeadSize kHeadSizes[] = {{64, &AttentionCurve::rate64}, {192, &AttentionCurve::rate192}, {256, &AttentionCurve::rate256}};
+struct HeadSize {
+    double size;
+    double AttentionCurve::*rate;
+};
+constexpr HeadSize kHeadSizes[] = { { 64, &AttentionCurve::rate64 }, { 192, &AttentionCurve::rate192 },
+    { 256, &AttentionCurve::rate256 } };
 
 AttentionRow readRow(const OrderedJson &row)
 {
     const double heads = row[2], keyHeads = row[3], sequence = row[1], head = row[4];
-    return {{row[0], heads, keyHeads > 0 ? keyHeads : heads, sequence, sequence, head, head, true}, row[5].get<double>() * 1e-3};
+    return { { row[0], heads, keyHeads > 0 ? keyHeads : heads, sequence, sequence, head, head, true },
+        row[5].get<double>() * 1e-3 };
 }
 
 } // namespace
@@ -60,9 +65,11 @@ FamilyFit fitAttention(GpuSpec &gpu, const OrderedJson &table, const AttentionCu
     };
     gpu.attention = fitCurve(start, std::span<const CurveParameter<AttentionCurve>>(parameters), rows.fitted, judge);
     FamilyFit result;
-    result.curves["bf16"] = curveJson(gpu.attention, std::span<const CurveParameter<AttentionCurve>>(kAttention), "fit", nullptr);
-    result.curves["bf16"]["backward_rate"] = {AttentionCurve{}.backwardRate, "backward"};
-    result.residuals["bf16"] = residuals(judged(rows.fitted, judge(gpu.attention)), judged(rows.heldOut, judge(gpu.attention)));
+    result.curves["bf16"] =
+        curveJson(gpu.attention, std::span<const CurveParameter<AttentionCurve>>(kAttention), "fit", nullptr);
+    result.curves["bf16"]["backward_rate"] = { AttentionCurve {}.backwardRate, "backward" };
+    result.residuals["bf16"] =
+        residuals(judged(rows.fitted, judge(gpu.attention)), judged(rows.heldOut, judge(gpu.attention)));
     return result;
 }
 
@@ -71,16 +78,18 @@ OrderedJson pessimisticAttention(std::span<const GpuSpec> fitted)
     AttentionCurve worst = fitted.front().attention;
     for (const GpuSpec &gpu : fitted) {
         const AttentionCurve &curve = gpu.attention;
-        for (double AttentionCurve::*share : {&AttentionCurve::peakFraction, &AttentionCurve::rate64, &AttentionCurve::rate192,
-                                              &AttentionCurve::rate256, &AttentionCurve::memoryFraction, &AttentionCurve::slowdownMs})
+        for (double AttentionCurve::*share :
+            { &AttentionCurve::peakFraction, &AttentionCurve::rate64, &AttentionCurve::rate192,
+                &AttentionCurve::rate256, &AttentionCurve::memoryFraction, &AttentionCurve::slowdownMs })
             worst.*share = std::min(worst.*share, curve.*share);
-        for (double AttentionCurve::*loss :
-             {&AttentionCurve::launchUs, &AttentionCurve::marginKeys, &AttentionCurve::tailShare, &AttentionCurve::slowdown})
+        for (double AttentionCurve::*loss : { &AttentionCurve::launchUs, &AttentionCurve::marginKeys,
+                 &AttentionCurve::tailShare, &AttentionCurve::slowdown })
             worst.*loss = std::max(worst.*loss, curve.*loss);
     }
     OrderedJson curves = OrderedJson::object();
-    curves["bf16"] = curveJson(worst, std::span<const CurveParameter<AttentionCurve>>(kAttention), "pessimistic", nullptr);
-    curves["bf16"]["backward_rate"] = {AttentionCurve{}.backwardRate, "backward"};
+    curves["bf16"] =
+        curveJson(worst, std::span<const CurveParameter<AttentionCurve>>(kAttention), "pessimistic", nullptr);
+    curves["bf16"]["backward_rate"] = { AttentionCurve {}.backwardRate, "backward" };
     return curves;
 }
 

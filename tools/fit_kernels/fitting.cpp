@@ -7,7 +7,8 @@ namespace {
 
 double quantile(std::vector<double> &values, double share)
 {
-    const auto place = values.begin() + std::ptrdiff_t(std::min(double(values.size() - 1), double(values.size()) * share));
+    const auto place =
+        values.begin() + std::ptrdiff_t(std::min(double(values.size() - 1), double(values.size()) * share));
     std::ranges::nth_element(values, place);
     return *place;
 }
@@ -38,12 +39,9 @@ ErrorSummary summary(std::vector<double> logErrors)
 
 OrderedJson residuals(const ErrorSummary &fitted, const ErrorSummary &heldOut)
 {
-    return {{"rows", fitted.rows + heldOut.rows},
-            {"held_out_rows", heldOut.rows},
-            {"median_abs_error", rounded(fitted.median, 3)},
-            {"median_abs_error_held_out", rounded(heldOut.median, 3)},
-            {"p90_abs_error_held_out", rounded(heldOut.p90, 3)},
-            {"median_error_held_out", rounded(heldOut.bias, 3)}};
+    return { { "rows", fitted.rows + heldOut.rows }, { "held_out_rows", heldOut.rows },
+        { "median_abs_error", rounded(fitted.median, 3) }, { "median_abs_error_held_out", rounded(heldOut.median, 3) },
+        { "p90_abs_error_held_out", rounded(heldOut.p90, 3) }, { "median_error_held_out", rounded(heldOut.bias, 3) } };
 }
 
 } // namespace trainyard

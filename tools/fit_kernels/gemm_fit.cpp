@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Dense products: one curve a GPU and format. The tables of narrower formats time the cast of the 16-bit left operand with
-// the product; its floor and rate are fitted apart, the floor of the product itself being that of the 16-bit kernels.
+// Dense products: one curve a GPU and format. The tables of narrower formats time the cast of the 16-bit left operand
+// with the product; its floor and rate are fitted apart, the floor of the product itself being that of the 16-bit
+// kernels.
 #include "core/cost/kernels/gemm.h"
 #include "tools/fit_kernels/fitting.h"
 
@@ -17,19 +18,19 @@ struct GemmRow {
 };
 
 constexpr CurveParameter<GemmCurve> kHalf[] = {
-    {"launch_us", &GemmCurve::launchUs, {4, 0.5, 20}},
-    {"peak_fraction", &GemmCurve::peakFraction, {0.8, 0.2, 1.1}},
-    {"memory_fraction", &GemmCurve::memoryFraction, {0.8, 0.3, 1.0}},
-    {"margin_k", &GemmCurve::marginK, {128, 1, 5000}},
-    {"tile_loss", &GemmCurve::tileLoss, {20, 0.1, 300}},
-    {"wave_overlap", &GemmCurve::waveOverlap, {0.5, 0.01, 1}},
-    {"split_us", &GemmCurve::splitUs, {1, 0.01, 20}},
-    {"memory_exposed", &GemmCurve::memoryExposed, {0.05, 0.001, 1}},
-    {"cache_mbytes", &GemmCurve::cacheMbytes, {20, 0.01, 300}},
-    {"slowdown", &GemmCurve::slowdown, {0.1, 1e-3, 0.5}},
-    {"slowdown_ms", &GemmCurve::slowdownMs, {3, 0.1, 10}},
-    {"cast_us", &GemmCurve::castUs, {3, 0.01, 30}},
-    {"cast_fraction", &GemmCurve::castFraction, {0.7, 0.1, 2}},
+    { "launch_us", &GemmCurve::launchUs, { 4, 0.5, 20 } },
+    { "peak_fraction", &GemmCurve::peakFraction, { 0.8, 0.2, 1.1 } },
+    { "memory_fraction", &GemmCurve::memoryFraction, { 0.8, 0.3, 1.0 } },
+    { "margin_k", &GemmCurve::marginK, { 128, 1, 5000 } },
+    { "tile_loss", &GemmCurve::tileLoss, { 20, 0.1, 300 } },
+    { "wave_overlap", &GemmCurve::waveOverlap, { 0.5, 0.01, 1 } },
+    { "split_us", &GemmCurve::splitUs, { 1, 0.01, 20 } },
+    { "memory_exposed", &GemmCurve::memoryExposed, { 0.05, 0.001, 1 } },
+    { "cache_mbytes", &GemmCurve::cacheMbytes, { 20, 0.01, 300 } },
+    { "slowdown", &GemmCurve::slowdown, { 0.1, 1e-3, 0.5 } },
+    { "slowdown_ms", &GemmCurve::slowdownMs, { 3, 0.1, 10 } },
+    { "cast_us", &GemmCurve::castUs, { 3, 0.01, 30 } },
+    { "cast_fraction", &GemmCurve::castFraction, { 0.7, 0.1, 2 } },
 };
 constexpr std::span<const CurveParameter<GemmCurve>> kAll = kHalf;
 
@@ -38,10 +39,10 @@ struct Format {
     Precision precision;
     GemmCurve GpuSpec::*curve;
 };
-constexpr Format kFormats[] = {{"bfloat16", "bf16", Precision::Bf16, &GpuSpec::gemm},
-                               {"fp8", "fp8", Precision::Fp8, &GpuSpec::gemmFp8},
-                               {"fp8_block", "fp8_block", Precision::Mxfp8, &GpuSpec::gemmBlock8},
-                               {"nvfp4", "nvfp4", Precision::Nvfp4, &GpuSpec::gemmFp4}};
+constexpr Format kFormats[] = { { "bfloat16", "bf16", Precision::Bf16, &GpuSpec::gemm },
+    { "fp8", "fp8", Precision::Fp8, &GpuSpec::gemmFp8 },
+    { "fp8_block", "fp8_block", Precision::Mxfp8, &GpuSpec::gemmBlock8 },
+    { "nvfp4", "nvfp4", Precision::Nvfp4, &GpuSpec::gemmFp4 } };
 
 double logError(const GpuSpec &gpu, Precision precision, const GemmRow &row)
 {
@@ -51,13 +52,13 @@ double logError(const GpuSpec &gpu, Precision precision, const GemmRow &row)
 
 GemmRow readRow(const OrderedJson &row)
 {
-    return {{row[0], row[1], row[2]}, row[3].get<double>() * 1e-3};
+    return { { row[0], row[1], row[2] }, row[3].get<double>() * 1e-3 };
 }
 
 /// Rows of the older, denser table that the newer one does not have.
 std::vector<GemmRow> unseenRows(const OrderedJson &table, const OrderedJson &dense)
 {
-    const auto key = [](const GemmRow &row) { return std::tuple{row.shape.m, row.shape.n, row.shape.k}; };
+    const auto key = [](const GemmRow &row) { return std::tuple { row.shape.m, row.shape.n, row.shape.k }; };
     std::set<std::tuple<double, double, double>> known;
     for (const OrderedJson &row : table)
         known.insert(key(readRow(row)));
@@ -90,19 +91,18 @@ FamilyFit fitGemm(GpuSpec &gpu, const OrderedJson &table, const OrderedJson *den
         const auto judge = [&](const GemmCurve &curve) {
             GpuSpec changed = gpu;
             changed.*format.curve = curve;
-            return [changed = std::move(changed), precision = format.precision](const GemmRow &row) {
-                return logError(changed, precision, row);
-            };
+            return [changed = std::move(changed), precision = format.precision](
+                       const GemmRow &row) { return logError(changed, precision, row); };
         };
         // A second and third start: no cache, small and large loss of small tiles.
         std::vector<std::vector<double>> starts;
-        for (const double tileLoss : {5.0, 100.0}) {
+        for (const double tileLoss : { 5.0, 100.0 }) {
             std::vector<double> values;
             for (const auto &parameter : parameters)
-                values.push_back(parameter.member == &GemmCurve::tileLoss       ? tileLoss
-                                 : parameter.member == &GemmCurve::waveOverlap ? 0.9
-                                 : parameter.member == &GemmCurve::cacheMbytes ? 1
-                                                                               : parameter.bounds.start);
+                values.push_back(parameter.member == &GemmCurve::tileLoss ? tileLoss
+                        : parameter.member == &GemmCurve::waveOverlap     ? 0.9
+                        : parameter.member == &GemmCurve::cacheMbytes     ? 1
+                                                                          : parameter.bounds.start);
             starts.push_back(std::move(values));
         }
         const GemmCurve curve = fitCurve(start, parameters, rows.fitted, judge, starts);
@@ -126,15 +126,16 @@ OrderedJson pessimisticGemm(std::span<const GpuSpec> fitted)
         GemmCurve worst = fitted.front().*format.curve;
         for (const GpuSpec &gpu : fitted) {
             const GemmCurve &curve = gpu.*format.curve;
-            if (gpu.peakTflops[std::size_t(gpu.computePrecision(format.precision))] <= 0 || curve == GemmCurve{})
+            if (gpu.peakTflops[std::size_t(gpu.computePrecision(format.precision))] <= 0 || curve == GemmCurve {})
                 continue;
-            if (worst == GemmCurve{})
+            if (worst == GemmCurve {})
                 worst = curve;
-            for (double GemmCurve::*share : {&GemmCurve::peakFraction, &GemmCurve::memoryFraction, &GemmCurve::waveOverlap,
-                                             &GemmCurve::slowdownMs, &GemmCurve::cacheMbytes, &GemmCurve::castFraction})
+            for (double GemmCurve::*share :
+                { &GemmCurve::peakFraction, &GemmCurve::memoryFraction, &GemmCurve::waveOverlap, &GemmCurve::slowdownMs,
+                    &GemmCurve::cacheMbytes, &GemmCurve::castFraction })
                 worst.*share = std::min(worst.*share, curve.*share);
-            for (double GemmCurve::*loss : {&GemmCurve::launchUs, &GemmCurve::marginK, &GemmCurve::tileLoss, &GemmCurve::splitUs,
-                                            &GemmCurve::memoryExposed, &GemmCurve::slowdown, &GemmCurve::castUs})
+            for (double GemmCurve::*loss : { &GemmCurve::launchUs, &GemmCurve::marginK, &GemmCurve::tileLoss,
+                     &GemmCurve::splitUs, &GemmCurve::memoryExposed, &GemmCurve::slowdown, &GemmCurve::castUs })
                 worst.*loss = std::max(worst.*loss, curve.*loss);
         }
         curves[format.key] = curveJson(worst, kAll, "pessimistic", "spec sheet");

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Grouped expert products. A row times both products of a rank's experts together with permutation and activation: those
-// have a floor and a traffic of their own in the fit (cast_us, cast_fraction) that the products do not contain. Used are rows
-// with balanced routing; where a table has none, skewed rows of one rank that holds all experts.
+// Grouped expert products. A row times both products of a rank's experts together with permutation and activation:
+// those have a floor and a traffic of their own in the fit (cast_us, cast_fraction) that the products do not contain.
+// Used are rows with balanced routing; where a table has none, skewed rows of one rank that holds all experts.
 #include "core/cost/kernels/grouped_gemm.h"
 #include "tools/fit_kernels/fitting.h"
 
@@ -10,28 +10,28 @@ namespace trainyard {
 namespace {
 
 struct ExpertRow {
-    double experts = 0, rows = 0, hidden = 0, width = 0;   // experts of the rank, tokens of each, sizes of its shard
+    double experts = 0, rows = 0, hidden = 0, width = 0; // experts of the rank, tokens of each, sizes of its shard
     bool isGated = true;
     double seconds = 0;
 };
 
 constexpr CurveParameter<GemmCurve> kGrouped[] = {
-    {"launch_us", &GemmCurve::launchUs, {4, 0.5, 20}},
-    {"peak_fraction", &GemmCurve::peakFraction, {0.7, 0.1, 1.1}},
-    {"memory_fraction", &GemmCurve::memoryFraction, {0.8, 0.2, 1.0}},
-    {"margin_k", &GemmCurve::marginK, {128, 1, 3000}},
-    {"tile_loss", &GemmCurve::tileLoss, {20, 0.1, 300}},
-    {"wave_overlap", &GemmCurve::waveOverlap, {0.5, 0.01, 1}},
-    {"memory_exposed", &GemmCurve::memoryExposed, {0.1, 0.001, 1}},
-    {"slowdown", &GemmCurve::slowdown, {0.1, 1e-3, 0.6}},
-    {"slowdown_ms", &GemmCurve::slowdownMs, {3, 0.1, 20}},
-    {"cast_us", &GemmCurve::castUs, {30, 1, 200}},
-    {"cast_fraction", &GemmCurve::castFraction, {0.5, 0.02, 2}},
-    {"split_us", &GemmCurve::splitUs, {1000, 1000, 1000}},
+    { "launch_us", &GemmCurve::launchUs, { 4, 0.5, 20 } },
+    { "peak_fraction", &GemmCurve::peakFraction, { 0.7, 0.1, 1.1 } },
+    { "memory_fraction", &GemmCurve::memoryFraction, { 0.8, 0.2, 1.0 } },
+    { "margin_k", &GemmCurve::marginK, { 128, 1, 3000 } },
+    { "tile_loss", &GemmCurve::tileLoss, { 20, 0.1, 300 } },
+    { "wave_overlap", &GemmCurve::waveOverlap, { 0.5, 0.01, 1 } },
+    { "memory_exposed", &GemmCurve::memoryExposed, { 0.1, 0.001, 1 } },
+    { "slowdown", &GemmCurve::slowdown, { 0.1, 1e-3, 0.6 } },
+    { "slowdown_ms", &GemmCurve::slowdownMs, { 3, 0.1, 20 } },
+    { "cast_us", &GemmCurve::castUs, { 30, 1, 200 } },
+    { "cast_fraction", &GemmCurve::castFraction, { 0.5, 0.02, 2 } },
+    { "split_us", &GemmCurve::splitUs, { 1000, 1000, 1000 } },
 };
 constexpr std::span<const CurveParameter<GemmCurve>> kAll = kGrouped;
 
-constexpr double kUseless = 0.25;   // median error from which a fit says nothing
+constexpr double kUseless = 0.25; // median error from which a fit says nothing
 
 struct Format {
     const char *table, *key;
@@ -39,25 +39,27 @@ struct Format {
     GemmCurve GpuSpec::*curve;
     GemmCurve GpuSpec::*dense;
 };
-constexpr Format kFormats[] = {{"bfloat16", "bf16", Precision::Bf16, &GpuSpec::grouped, &GpuSpec::gemm},
-                               {"fp8", "fp8", Precision::Fp8, &GpuSpec::groupedFp8, &GpuSpec::gemmFp8},
-                               {"fp8_block", "fp8_block", Precision::Mxfp8, &GpuSpec::groupedBlock8, &GpuSpec::gemmBlock8},
-                               {"nvfp4", "nvfp4", Precision::Nvfp4, &GpuSpec::groupedFp4, &GpuSpec::gemmFp4}};
+constexpr Format kFormats[] = { { "bfloat16", "bf16", Precision::Bf16, &GpuSpec::grouped, &GpuSpec::gemm },
+    { "fp8", "fp8", Precision::Fp8, &GpuSpec::groupedFp8, &GpuSpec::gemmFp8 },
+    { "fp8_block", "fp8_block", Precision::Mxfp8, &GpuSpec::groupedBlock8, &GpuSpec::gemmBlock8 },
+    { "nvfp4", "nvfp4", Precision::Nvfp4, &GpuSpec::groupedFp4, &GpuSpec::gemmFp4 } };
 
 ExpertRow readRow(const OrderedJson &row)
 {
-    const double tokens = row[0], hidden = row[1], width = row[2], choices = row[3], experts = row[4], tensor = row[5], parallel = row[6];
+    const double tokens = row[0], hidden = row[1], width = row[2], choices = row[3], experts = row[4], tensor = row[5],
+                 parallel = row[6];
     // The two architectures with an ungated activation (Nemotron 3): 22 choices, or an inner size of 1856.
-    return {experts / parallel, tokens * choices / experts, hidden, width / tensor, choices != 22 && width != 1856,
-            row[8].get<double>() * 1e-3};
+    return { experts / parallel, tokens * choices / experts, hidden, width / tensor, choices != 22 && width != 1856,
+        row[8].get<double>() * 1e-3 };
 }
 
 double logError(const GpuSpec &gpu, const Format &format, const ExpertRow &row)
 {
     const GemmCurve &curve = gpu.*format.curve;
     const double matrices = row.isGated ? 2 : 1;
-    const Seconds products = groupedGemmTime(gpu, format.precision, row.experts, {row.rows, matrices * row.width, row.hidden})
-        + groupedGemmTime(gpu, format.precision, row.experts, {row.rows, row.hidden, row.width});
+    const Seconds products =
+        groupedGemmTime(gpu, format.precision, row.experts, { row.rows, matrices * row.width, row.hidden })
+        + groupedGemmTime(gpu, format.precision, row.experts, { row.rows, row.hidden, row.width });
     const double traffic = 2 * row.experts * row.rows * (2 * row.hidden + (matrices + 1) * row.width);
     const double rest = curve.castUs * 1e-6 + traffic / (gpu.memoryGBps * 1e9 * curve.castFraction);
     return std::log((products.value + rest) / row.seconds);
@@ -82,16 +84,17 @@ FamilyFit fitGrouped(GpuSpec &gpu, const OrderedJson &table)
         }
         GemmCurve start;
         start.launchUs = gpu.gemm.launchUs;
-        start.splitUs = 1000;   // these kernels do not split k
+        start.splitUs = 1000; // these kernels do not split k
         const auto judge = [&](const GemmCurve &curve) {
             GpuSpec changed = gpu;
             changed.*format.curve = curve;
-            return [changed = std::move(changed), &format](const ExpertRow &row) { return logError(changed, format, row); };
+            return [changed = std::move(changed), &format](
+                       const ExpertRow &row) { return logError(changed, format, row); };
         };
         const GemmCurve curve = fitCurve(start, kAll.subspan(1, kAll.size() - 2), rows.fitted, judge);
         const ErrorSummary seen = judged(rows.fitted, judge(curve)), unseen = judged(rows.heldOut, judge(curve));
         result.residuals[format.key] = residuals(seen, unseen);
-        if (seen.median > kUseless) {   // the table holds kernels that its tuner failed on, not the chip's rate
+        if (seen.median > kUseless) { // the table holds kernels that its tuner failed on, not the chip's rate
             result.residuals[format.key]["used"] = false;
             continue;
         }

@@ -13,7 +13,8 @@ namespace {
 
 bool isTime(const std::string &metric)
 {
-    return metric == "iteration_time_s" || metric == "tokens_per_s_per_gpu" || metric == "model_tflops_per_gpu" || metric == "mfu";
+    return metric == "iteration_time_s" || metric == "tokens_per_s_per_gpu" || metric == "model_tflops_per_gpu"
+        || metric == "mfu";
 }
 
 /// The rows of one stack that may be fitted to.
@@ -24,9 +25,10 @@ std::vector<RowSet> rowsOf(const std::string &stack, const std::vector<RowSet> &
         RowSet kept = set;
         std::erase_if(kept.rows, [&](const ValidationRow &row) {
             return row.role != RowRole::Fit || row.plan->stack.name != stack || !stageFacts(*row.plan).hasLayers
-                || std::none_of(row.published.begin(), row.published.end(), [](const PublishedFigure &f) { return isTime(f.metric); });
+                || std::none_of(row.published.begin(), row.published.end(),
+                    [](const PublishedFigure &f) { return isTime(f.metric); });
         });
-        for (ValidationRow &row : kept.rows) {   // one figure of time a row
+        for (ValidationRow &row : kept.rows) { // one figure of time a row
             std::erase_if(row.published, [](const PublishedFigure &f) { return !isTime(f.metric); });
             row.published.resize(1);
         }
@@ -55,7 +57,7 @@ std::vector<double> repeatsOf(const RowSet &set)
         plans.back().name.clear();
         plans.back().notes.clear();
     }
-    if (plans.size() > 100)        // a sweep: its plans differ
+    if (plans.size() > 100) // a sweep: its plans differ
         return std::vector<double>(plans.size(), 1);
     std::vector<double> repeats;
     for (const Plan &plan : plans)
@@ -72,10 +74,11 @@ std::string rounded(double value)
     return text;
 }
 
-JointFit::JointFit(Catalogue catalogue, const std::vector<RowSet> &rows) : m_catalogue(std::move(catalogue))
+JointFit::JointFit(Catalogue catalogue, const std::vector<RowSet> &rows)
+    : m_catalogue(std::move(catalogue))
 {
     for (const auto &[stack, keys] : kFitted) {
-        Block block{stack, rowsOf(stack, rows), {}, m_rows};
+        Block block { stack, rowsOf(stack, rows), {}, m_rows };
         if (block.sets.empty())
             continue;
         for (const RowSet &set : block.sets) {
@@ -84,12 +87,13 @@ JointFit::JointFit(Catalogue catalogue, const std::vector<RowSet> &rows) : m_cat
             for (const double count : repeats)
                 plans += 1 / count;
             for (std::size_t i = 0; i < set.rows.size(); ++i)
-                block.weights.push_back((set.rows[i].status == RowStatus::Gated ? 1.0 : 0.5) / std::sqrt(plans * repeats[i]));
+                block.weights.push_back(
+                    (set.rows[i].status == RowStatus::Gated ? 1.0 : 0.5) / std::sqrt(plans * repeats[i]));
         }
         m_rows += Eigen::Index(block.weights.size());
         for (const std::string &key : keys) {
             const Parameter &p = byKey(kParameters, key);
-            m_unknowns.push_back({stack, key, p.prior, p.width, p.lowest, p.highest, false});
+            m_unknowns.push_back({ stack, key, p.prior, p.width, p.lowest, p.highest, false });
         }
         m_blocks.push_back(std::move(block));
     }
@@ -98,11 +102,12 @@ JointFit::JointFit(Catalogue catalogue, const std::vector<RowSet> &rows) : m_cat
         if (std::none_of(m_blocks.begin(), m_blocks.end(), runs))
             continue;
         const Clock clock;
-        m_unknowns.push_back({architecture, clock.key, clock.prior, clock.width, clock.lowest, clock.highest, true});
+        m_unknowns.push_back({ architecture, clock.key, clock.prior, clock.width, clock.lowest, clock.highest, true });
         for (const std::string &key : keys) {
             const Rate &rate = byKey(kRates, key);
             const bool isUnmeasured = key == "grouped" && architecture.starts_with("Blackwell");
-            m_unknowns.push_back({architecture, key, rate.prior, isUnmeasured ? kUnmeasuredGrouped : rate.width, rate.lowest, rate.highest, true});
+            m_unknowns.push_back({ architecture, key, rate.prior, isUnmeasured ? kUnmeasuredGrouped : rate.width,
+                rate.lowest, rate.highest, true });
         }
     }
 }
@@ -112,7 +117,7 @@ void JointFit::run(bool isVerbose)
     const auto n = Eigen::Index(m_unknowns.size());
     Eigen::VectorXd x(n);
     for (Eigen::Index i = 0; i < n; ++i)
-        x[i] = unknown(i).prior;   // not from the last fit: the result must not depend on it
+        x[i] = unknown(i).prior; // not from the last fit: the result must not depend on it
     Eigen::VectorXd r = residuals(x);
     double damping = 1e-2, loss = cost(r);
     for (int round = 0; round < 40; ++round) {
@@ -159,15 +164,17 @@ OrderedJson JointFit::residualsOf(const std::string &stack, bool isVerbose) cons
         for (const ValidationResult &result : runRows(block.sets, m_catalogue).results) {
             bySource[result.source].push_back(std::abs(error(result)));
             if (isVerbose)
-                std::cerr << "  " << result.source << " " << result.id << " " << std::lround(error(result) * 1000) / 10.0 << " % " << result.problem << '\n';
+                std::cerr << "  " << result.source << " " << result.id << " "
+                          << std::lround(error(result) * 1000) / 10.0 << " % " << result.problem << '\n';
         }
         for (auto &[source, errors] : bySource) {
             double sum = 0;
             for (double e : errors)
                 sum += e;
             std::sort(errors.begin(), errors.end());
-            fit[source] = {{"rows", errors.size()}, {"mean_abs_error", std::stod(rounded(sum / double(errors.size())))},
-                           {"median_abs_error", std::stod(rounded(errors[errors.size() / 2]))}};
+            fit[source] = { { "rows", errors.size() },
+                { "mean_abs_error", std::stod(rounded(sum / double(errors.size()))) },
+                { "median_abs_error", std::stod(rounded(errors[errors.size() / 2])) } };
         }
     }
     return fit;
@@ -175,7 +182,8 @@ OrderedJson JointFit::residualsOf(const std::string &stack, bool isVerbose) cons
 
 StackSpec &JointFit::stack(const std::string &id)
 {
-    return *std::find_if(m_catalogue.stacks.begin(), m_catalogue.stacks.end(), [&](const StackSpec &s) { return s.id == id; });
+    return *std::find_if(
+        m_catalogue.stacks.begin(), m_catalogue.stacks.end(), [&](const StackSpec &s) { return s.id == id; });
 }
 
 void JointFit::set(const Eigen::VectorXd &x)
@@ -192,7 +200,8 @@ void JointFit::set(const Eigen::VectorXd &x)
     setRates(x);
 }
 
-std::optional<double> JointFit::valueOf(const Eigen::VectorXd &x, const std::string &architecture, const std::string &key) const
+std::optional<double> JointFit::valueOf(
+    const Eigen::VectorXd &x, const std::string &architecture, const std::string &key) const
 {
     for (std::size_t i = 0; i < m_unknowns.size(); ++i)
         if (const Unknown &u = m_unknowns[i]; u.isRate && u.owner == architecture && u.key == key)
@@ -212,14 +221,16 @@ void JointFit::setRates(const Eigen::VectorXd &x)
     for (ArchitectureRates &known : m_catalogue.sustained) {
         if (kOlder.contains(known.architecture))
             continue;
-        const double clock = valueOf(x, known.architecture, Clock{}.key).value_or(meanOf(Clock{}.key, 1));
+        const double clock = valueOf(x, known.architecture, Clock {}.key).value_or(meanOf(Clock {}.key, 1));
         for (const Rate &rate : kRates) {
             const double other = rate.field == &SustainedRates::host ? 1 : meanOf(rate.key, 1);
             const double own = valueOf(x, known.architecture, rate.key).value_or(other);
-            known.rates.*rate.field = std::clamp(own * (rate.goesWithClock ? clock : 1), 0.2, rate.goesWithClock ? 1.0 : 5.0);
+            known.rates.*rate.field =
+                std::clamp(own * (rate.goesWithClock ? clock : 1), 0.2, rate.goesWithClock ? 1.0 : 5.0);
         }
     }
-    const auto ampere = std::find_if(m_catalogue.sustained.begin(), m_catalogue.sustained.end(), [](const ArchitectureRates &r) { return r.architecture == "Ampere"; });
+    const auto ampere = std::find_if(m_catalogue.sustained.begin(), m_catalogue.sustained.end(),
+        [](const ArchitectureRates &r) { return r.architecture == "Ampere"; });
     for (ArchitectureRates &known : m_catalogue.sustained)
         if (kOlder.contains(known.architecture) && ampere != m_catalogue.sustained.end())
             known.rates = ampere->rates;
@@ -228,7 +239,8 @@ void JointFit::setRates(const Eigen::VectorXd &x)
 void JointFit::holdAtBounds(const Eigen::VectorXd &x, Eigen::MatrixXd &normal, Eigen::VectorXd &gradient) const
 {
     for (Eigen::Index i = 0; i < x.size(); ++i) {
-        const bool isHeld = (x[i] <= unknown(i).lowest && gradient[i] > 0) || (x[i] >= unknown(i).highest && gradient[i] < 0);
+        const bool isHeld =
+            (x[i] <= unknown(i).lowest && gradient[i] > 0) || (x[i] >= unknown(i).highest && gradient[i] < 0);
         if (!isHeld)
             continue;
         normal.row(i).setZero();

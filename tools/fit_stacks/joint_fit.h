@@ -1,7 +1,7 @@
 #pragma once
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Robust least squares over all stacks and GPU rates at once (docs/model.md, "Stacks"): Levenberg-Marquardt with numerical
-// derivatives, Huber weights, priors, bounds.
+// Robust least squares over all stacks and GPU rates at once (docs/model.md, "Stacks"): Levenberg-Marquardt with
+// numerical derivatives, Huber weights, priors, bounds.
 
 #include "core/catalogue/catalogue.h"
 #include "core/validation/run.h"
@@ -25,7 +25,7 @@ struct Block {
     std::string stack;
     std::vector<RowSet> sets;
     std::vector<double> weights;
-    Eigen::Index first = 0;        // row of the Jacobian
+    Eigen::Index first = 0; // row of the Jacobian
     [[nodiscard]] bool runsOn(const std::string &architecture, const Catalogue &catalogue) const
     {
         for (const RowSet &set : sets)
@@ -60,7 +60,8 @@ private:
 
     StackSpec &stack(const std::string &id);
     void set(const Eigen::VectorXd &x);
-    [[nodiscard]] std::optional<double> valueOf(const Eigen::VectorXd &x, const std::string &architecture, const std::string &key) const;
+    [[nodiscard]] std::optional<double> valueOf(
+        const Eigen::VectorXd &x, const std::string &architecture, const std::string &key) const;
 
     /// Of architectures and kinds without runs: the mean clock, the mean deviation of the others.
     void setRates(const Eigen::VectorXd &x);
@@ -71,13 +72,14 @@ private:
     void fillPriors(const Eigen::VectorXd &x, Eigen::VectorXd &r) const;
     Eigen::VectorXd residuals(const Eigen::VectorXd &x);
 
-    /// A parameter is fitted to the rows of its own stack: those of an heir do not move it. A rate, to those on its architecture.
+    /// A parameter is fitted to the rows of its own stack: those of an heir do not move it. A rate, to those on its
+    /// architecture.
     [[nodiscard]] bool moves(const Unknown &u, const Block &block) const;
     Eigen::MatrixXd derivatives(const Eigen::VectorXd &x, const Eigen::VectorXd &r);
     [[nodiscard]] double limitOf(Eigen::Index i) const;
     [[nodiscard]] Eigen::VectorXd huberWeights(const Eigen::VectorXd &r) const;
     [[nodiscard]] double cost(const Eigen::VectorXd &r) const;
-    static constexpr double kSpread = 0.05;   // errors of this size count one
+    static constexpr double kSpread = 0.05; // errors of this size count one
     Catalogue m_catalogue;
     std::vector<Block> m_blocks;
     std::vector<Unknown> m_unknowns;

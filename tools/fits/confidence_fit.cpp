@@ -22,7 +22,7 @@ using Json = nlohmann::ordered_json;
 
 Json figure(double value, const char *source)
 {
-    return {std::round(value * 1e3) / 1e3, source};
+    return { std::round(value * 1e3) / 1e3, source };
 }
 
 /// "name": [ one entry a line ].
@@ -52,19 +52,25 @@ ConfidenceData confidenceData(std::span<const ValidationResult> results, std::sp
 
 std::string confidenceJson(const ConfidenceData &data, const std::string &date)
 {
-    const Json source{{"title", "nine in ten of the published rows of resources/validation, each publication held back in turn: measured / predicted - 1; scripts/validation"}, {"date", date}};
+    const Json source { { "title",
+                            "nine in ten of the published rows of resources/validation, each publication held back in "
+                            "turn: measured / predicted - 1; scripts/validation" },
+        { "date", date } };
     std::vector<Json> evidence, ranges;
     for (const Evidence &e : data.evidence)
-        evidence.push_back({{"stack", e.key.stack}, {"gpu", e.key.gpu}, {"architecture", e.key.architecture}, {"precision_bits", e.key.precisionBits},
-                            {"moe", e.key.isMoe}, {"shards_weights", e.key.shardsWeights}, {"reach", toString(e.key.reach)}, {"rows", e.rows}});
+        evidence.push_back({ { "stack", e.key.stack }, { "gpu", e.key.gpu }, { "architecture", e.key.architecture },
+            { "precision_bits", e.key.precisionBits }, { "moe", e.key.isMoe },
+            { "shards_weights", e.key.shardsWeights }, { "reach", toString(e.key.reach) }, { "rows", e.rows } });
     for (const LabelRange &r : data.ranges) {
-        Json entry{{"label", toString(r.label)}};
+        Json entry { { "label", toString(r.label) } };
         if (!r.shardingStack.empty())
             entry["sharding_stack"] = r.shardingStack;
-        entry.update({{"rows", r.rows}, {"publications", r.publications}, {"low", figure(r.range.low, "held-out")}, {"high", figure(r.range.high, "held-out")}});
+        entry.update({ { "rows", r.rows }, { "publications", r.publications },
+            { "low", figure(r.range.low, "held-out") }, { "high", figure(r.range.high, "held-out") } });
         ranges.push_back(std::move(entry));
     }
-    return "{\n\"sources\": {\n  \"held-out\": " + source.dump() + "\n},\n" + listText("ranges", ranges) + ",\n" + listText("evidence", evidence) + "\n}\n";
+    return "{\n\"sources\": {\n  \"held-out\": " + source.dump() + "\n},\n" + listText("ranges", ranges) + ",\n"
+        + listText("evidence", evidence) + "\n}\n";
 }
 
 } // namespace trainyard

@@ -7,11 +7,11 @@
 
 namespace trainyard {
 
-struct ReachedFigure {             // of the rows of one source, group and role that count
+struct ReachedFigure { // of the rows of one source, group and role that count
     std::string source, group, metric;
     RowRole role = RowRole::Test;
     RowStatus status = RowStatus::Gated;
-    int n = 0, failed = 0;         // rows with and without a prediction
+    int n = 0, failed = 0; // rows with and without a prediction
     double meanAbs = 0;
     std::optional<double> rankCorrelation;
 };
@@ -22,6 +22,7 @@ struct ReachedFigure {             // of the rows of one source, group and role 
 
 /// What got worse since `recorded`, one sentence each: larger errors or a lower rank correlation beyond the slack for
 /// rounding, rows that fail or are gone, figures that are gone.
-[[nodiscard]] std::vector<std::string> worseThan(std::span<const ReachedFigure> recorded, std::span<const ReachedFigure> now);
+[[nodiscard]] std::vector<std::string> worseThan(
+    std::span<const ReachedFigure> recorded, std::span<const ReachedFigure> now);
 
 } // namespace trainyard

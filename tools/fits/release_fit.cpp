@@ -18,11 +18,11 @@ namespace trainyard {
 
 namespace {
 
-constexpr std::size_t kTies = 2;            // plans that an age shares with others: a single one could be that plan's own
-constexpr double kHuberLimit = 1.5 * 0.05;  // of log time: where tools/fit_stacks begins to trust a row less
-constexpr double kDigits = 1e-4;            // published figures have four digits: nothing is known better
+constexpr std::size_t kTies = 2; // plans that an age shares with others: a single one could be that plan's own
+constexpr double kHuberLimit = 1.5 * 0.05; // of log time: where tools/fit_stacks begins to trust a row less
+constexpr double kDigits = 1e-4; // published figures have four digits: nothing is known better
 
-using Ages = std::map<std::string, int>;    // release -> age
+using Ages = std::map<std::string, int>; // release -> age
 
 /// The times of plans that were measured under two releases or more.
 std::vector<ReleaseTime> tied(std::span<const ReleaseTime> times)
@@ -31,7 +31,8 @@ std::vector<ReleaseTime> tied(std::span<const ReleaseTime> times)
     for (const ReleaseTime &t : times)
         releases[t.plan].insert(t.release);
     std::vector<ReleaseTime> kept;
-    std::ranges::copy_if(times, std::back_inserter(kept), [&](const ReleaseTime &t) { return releases[t.plan].size() > 1; });
+    std::ranges::copy_if(
+        times, std::back_inserter(kept), [&](const ReleaseTime &t) { return releases[t.plan].size() > 1; });
     return kept;
 }
 
@@ -46,8 +47,8 @@ std::vector<std::string> releasesOf(std::span<const ReleaseTime> times)
 }
 
 struct Solution {
-    std::vector<double> effects;   // of the ages, log time
-    double squares = 0;            // what is left
+    std::vector<double> effects; // of the ages, log time
+    double squares = 0; // what is left
     double criterion = 0;
 };
 
@@ -58,7 +59,8 @@ bool isTied(std::span<const ReleaseTime> times, const Ages &ages, int count)
     for (const ReleaseTime &t : times)
         agesOfPlan[t.plan].insert(ages.at(t.release));
     for (int age = 0; age < count; ++age) {
-        const auto ties = std::ranges::count_if(agesOfPlan, [&](const auto &plan) { return plan.second.size() > 1 && plan.second.contains(age); });
+        const auto ties = std::ranges::count_if(
+            agesOfPlan, [&](const auto &plan) { return plan.second.size() > 1 && plan.second.contains(age); });
         if (std::size_t(ties) < kTies)
             return false;
     }
@@ -71,7 +73,8 @@ std::optional<Solution> solved(std::span<const ReleaseTime> times, const Ages &a
     std::map<std::string, Eigen::Index> plans;
     for (const ReleaseTime &t : times)
         plans.try_emplace(t.plan, Eigen::Index(plans.size()));
-    const auto rows = Eigen::Index(times.size()), columns = Eigen::Index(plans.size()) + count - 1;   // the first age is 0
+    const auto rows = Eigen::Index(times.size()),
+               columns = Eigen::Index(plans.size()) + count - 1; // the first age is 0
     Eigen::MatrixXd design = Eigen::MatrixXd::Zero(rows, columns);
     Eigen::VectorXd measured(rows);
     for (Eigen::Index i = 0; i < rows; ++i) {
@@ -94,7 +97,8 @@ std::optional<Solution> solved(std::span<const ReleaseTime> times, const Ages &a
     const double n = double(rows), k = double(columns) + 1;
     if (n - k - 1 <= 0)
         return std::nullopt;
-    solution.criterion = n * std::log(std::max(solution.squares / n, kDigits * kDigits)) + 2 * k + 2 * k * (k + 1) / (n - k - 1);
+    solution.criterion =
+        n * std::log(std::max(solution.squares / n, kDigits * kDigits)) + 2 * k + 2 * k * (k + 1) / (n - k - 1);
     return solution;
 }
 
@@ -104,13 +108,13 @@ struct Cut {
     Solution solution;
 };
 
-/// All ways to cut the releases into ages: two to the power of one less than their number. Tens of releases would need a search.
-/// Empty where there are too few rows for any.
+/// All ways to cut the releases into ages: two to the power of one less than their number. Tens of releases would need
+/// a search. Empty where there are too few rows for any.
 std::optional<Cut> bestCut(std::span<const ReleaseTime> times)
 {
     const std::vector<std::string> releases = releasesOf(times);
     std::vector<Cut> cuts;
-    for (std::size_t mask = 0; mask < std::size_t{1} << (releases.size() - 1); ++mask) {
+    for (std::size_t mask = 0; mask < std::size_t { 1 } << (releases.size() - 1); ++mask) {
         Cut cut;
         for (std::size_t i = 0; i < releases.size(); ++i) {
             cut.count += i > 0 && ((mask >> (i - 1)) & 1U) != 0;
@@ -154,7 +158,7 @@ ReleaseResidual fitKind(std::span<const ReleaseTime> times, bool isMoe, std::vec
     if (!cut)
         return residual;
     const std::vector<std::string> measured = releasesOf(shared);
-    const auto effectOf = [&](const std::string &release) {   // of the newest that is not newer, else of the oldest
+    const auto effectOf = [&](const std::string &release) { // of the newest that is not newer, else of the oldest
         const auto newer = std::ranges::upper_bound(measured, release, isOlderRelease);
         return cut->solution.effects[std::size_t(cut->ages.at(newer == measured.begin() ? *newer : *std::prev(newer)))];
     };
@@ -173,25 +177,27 @@ ReleaseResidual fitKind(std::span<const ReleaseTime> times, bool isMoe, std::vec
         (isMoe ? release.expertPlans : release.densePlans) = int(plansOf[release.id].size());
     }
     const double left = double(shared.size() - plans.size()) - (cut->count - 1);
-    residual = {int(shared.size()), int(plans.size()), cut->count, std::sqrt(cut->solution.squares / left)};
+    residual = { int(shared.size()), int(plans.size()), cut->count, std::sqrt(cut->solution.squares / left) };
     return residual;
 }
 
 bool isRate(const std::string &metric)
 {
-    return metric == "tokens_per_s" || metric == "tokens_per_s_per_gpu" || metric == "model_tflops_per_gpu" || metric == "mfu";
+    return metric == "tokens_per_s" || metric == "tokens_per_s_per_gpu" || metric == "model_tflops_per_gpu"
+        || metric == "mfu";
 }
 
 using Json = nlohmann::ordered_json;
 
 Json figure(double value)
 {
-    return {std::round(value * 1e4) / 1e4, "fit"};
+    return { std::round(value * 1e4) / 1e4, "fit" };
 }
 
 Json residualJson(const ReleaseResidual &r)
 {
-    return {{"rows", r.rows}, {"plans", r.plans}, {"ages", r.ages}, {"deviation", std::round(r.deviation * 1e4) / 1e4}};
+    return { { "rows", r.rows }, { "plans", r.plans }, { "ages", r.ages },
+        { "deviation", std::round(r.deviation * 1e4) / 1e4 } };
 }
 
 } // namespace
@@ -219,22 +225,26 @@ std::vector<ReleaseTime> releaseTimes(std::span<const RowSet> sets, const Catalo
             const Stack &stack = row.plan->stack;
             if (row.role != RowRole::Fit || stack.release.empty() || !stageFacts(*row.plan).hasLayers)
                 continue;
-            const auto published = std::ranges::find_if(row.published, [](const PublishedFigure &f) { return f.metric == "iteration_time_s" || isRate(f.metric); });
+            const auto published = std::ranges::find_if(row.published,
+                [](const PublishedFigure &f) { return f.metric == "iteration_time_s" || isRate(f.metric); });
             const auto model = resolveModel(row.plan->workload, row.plan->baseDir, catalogue);
             if (published == row.published.end() || !model)
                 continue;
             Plan ageless = *row.plan;
             ageless.stack.release.clear();
-            // An assumed input of a plan is the same under all its releases; where the stack is fitted such a row counts half.
-            times.push_back({stack.name, stack.release, set.source + " " + published->metric + " " + formatPlan(ageless), model->isMoe(),
-                             isRate(published->metric) ? -std::log(published->value) : std::log(published->value),
-                             row.status == RowStatus::Gated ? 1 : 0.25});
+            // An assumed input of a plan is the same under all its releases; where the stack is fitted such a row
+            // counts half.
+            times.push_back({ stack.name, stack.release,
+                set.source + " " + published->metric + " " + formatPlan(ageless), model->isMoe(),
+                isRate(published->metric) ? -std::log(published->value) : std::log(published->value),
+                row.status == RowStatus::Gated ? 1 : 0.25 });
         }
     }
     return times;
 }
 
-std::vector<ReleaseFit> fitReleases(std::span<const ReleaseTime> times, std::span<const std::pair<std::string, std::string>> known)
+std::vector<ReleaseFit> fitReleases(
+    std::span<const ReleaseTime> times, std::span<const std::pair<std::string, std::string>> known)
 {
     std::map<std::string, std::set<std::string>> names;
     for (const auto &[stack, release] : known)
@@ -243,13 +253,14 @@ std::vector<ReleaseFit> fitReleases(std::span<const ReleaseTime> times, std::spa
         names[t.stack].insert(t.release);
     std::vector<ReleaseFit> fits;
     for (const auto &[stack, releases] : names) {
-        ReleaseFit &fit = fits.emplace_back(ReleaseFit{stack, {}, {}, {}});
+        ReleaseFit &fit = fits.emplace_back(ReleaseFit { stack, {}, {}, {} });
         for (const std::string &release : releases)
-            fit.releases.push_back({.id = release});
+            fit.releases.push_back({ .id = release });
         std::ranges::sort(fit.releases, isOlderRelease, &StackRelease::id);
-        for (const bool isMoe : {false, true}) {
+        for (const bool isMoe : { false, true }) {
             std::vector<ReleaseTime> ofKind;
-            std::ranges::copy_if(times, std::back_inserter(ofKind), [&, name = stack](const ReleaseTime &t) { return t.stack == name && t.isMoe == isMoe; });
+            std::ranges::copy_if(times, std::back_inserter(ofKind),
+                [&, name = stack](const ReleaseTime &t) { return t.stack == name && t.isMoe == isMoe; });
             (isMoe ? fit.experts : fit.dense) = fitKind(ofKind, isMoe, fit.releases);
         }
     }
@@ -258,17 +269,24 @@ std::vector<ReleaseFit> fitReleases(std::span<const ReleaseTime> times, std::spa
 
 std::string releasesJson(std::span<const ReleaseFit> fits, const std::string &date)
 {
-    const Json source{{"title", "tools/fit_releases: times of equal plans under several releases, rows of resources/validation whose role is fit"}, {"date", date}};
+    const Json source { { "title",
+                            "tools/fit_releases: times of equal plans under several releases, rows of "
+                            "resources/validation whose role is fit" },
+        { "date", date } };
     std::string text = "{\n\"sources\": {\"fit\": " + source.dump() + "},\n\"residuals\": {";
     for (std::size_t i = 0; i < fits.size(); ++i)
         text += (i > 0 ? ",\n  " : "\n  ") + Json(fits[i].stack).dump() + ": "
-            + Json{{"dense", residualJson(fits[i].dense)}, {"experts", residualJson(fits[i].experts)}}.dump();
+            + Json { { "dense", residualJson(fits[i].dense) }, { "experts", residualJson(fits[i].experts) } }.dump();
     text += "\n},\n\"releases\": [";
     const char *between = "\n  ";
     for (const ReleaseFit &fit : fits) {
         for (const StackRelease &r : fit.releases) {
-            text += between + Json{{"stack", fit.stack}, {"release", r.id}, {"dense", figure(r.dense)}, {"dense_plans", r.densePlans},
-                                   {"experts", figure(r.experts)}, {"expert_plans", r.expertPlans}}.dump();
+            text += between
+                + Json {
+                      { "stack", fit.stack }, { "release", r.id }, { "dense", figure(r.dense) },
+                      { "dense_plans", r.densePlans }, { "experts", figure(r.experts) },
+                      { "expert_plans", r.expertPlans }
+                  }.dump();
             between = ",\n  ";
         }
     }

@@ -26,7 +26,7 @@ AmountPopup::AmountPopup(QWidget *parent)
     setAccessibleName(QStringLiteral("How many GPUs to move"));
     m_amount->setAccessibleName(QStringLiteral("GPUs to move"));
     auto *move = new QPushButton(QStringLiteral("Move"), this);
-    m_where->setWordWrap(true);            // two long names may be wider than the map
+    m_where->setWordWrap(true); // two long names may be wider than the map
     auto *cancel = new QPushButton(QStringLiteral("Cancel"), this);
     auto *row = new QHBoxLayout;
     row->addWidget(new QLabel(QStringLiteral("Move"), this));
@@ -58,7 +58,8 @@ void AmountPopup::ask(QPoint at, int amount, int most, int step, const QString &
     const QSize room = parentWidget()->size();
     const int wide = std::clamp(sizeHint().width(), 300, std::max(300, room.width() - 8));
     resize(wide, layout()->totalHeightForWidth(wide));
-    move(std::clamp(at.x() - width() / 2, 4, std::max(4, room.width() - width() - 4)), std::clamp(at.y() - height() / 2, 4, std::max(4, room.height() - height() - 4)));
+    move(std::clamp(at.x() - width() / 2, 4, std::max(4, room.width() - width() - 4)),
+        std::clamp(at.y() - height() / 2, 4, std::max(4, room.height() - height() - 4)));
     show();
     raise();
     m_amount->setFocus();

@@ -14,7 +14,7 @@ namespace trainyard {
 
 namespace {
 
-constexpr double kMostWidth = 340;         // of a line; longer ones wrap
+constexpr double kMostWidth = 340; // of a line; longer ones wrap
 constexpr double kSide = 11, kTop = 7;
 constexpr int kFlags = Qt::AlignLeft | Qt::TextWordWrap;
 
@@ -26,7 +26,7 @@ QFont fontOf(qsizetype line)
 QSizeF sizeOf(const QString &text, qsizetype line, double most)
 {
     const QRectF box = QFontMetricsF(fontOf(line)).boundingRect(QRectF(0, 0, most, 1e4), kFlags, text);
-    return {std::ceil(box.width()) + 1, std::ceil(box.height())};
+    return { std::ceil(box.width()) + 1, std::ceil(box.height()) };
 }
 
 double clampInto(double at, double size, double low, double high)
@@ -42,13 +42,16 @@ QRectF cardRect(QPointF at, const QRectF &bounds, const QStringList &lines)
     QSizeF text;
     for (qsizetype i = 0; i < lines.size(); ++i) {
         const QSizeF line = sizeOf(lines[i], i, most);
-        text = {std::max(text.width(), line.width()), text.height() + line.height()};
+        text = { std::max(text.width(), line.width()), text.height() + line.height() };
     }
     const QSizeF size(text.width() + 2 * kSide, text.height() + 2 * kTop);
-    return {QPointF(clampInto(at.x(), size.width(), bounds.left(), bounds.right()), clampInto(at.y(), size.height(), bounds.top(), bounds.bottom())), size};
+    return { QPointF(clampInto(at.x(), size.width(), bounds.left(), bounds.right()),
+                 clampInto(at.y(), size.height(), bounds.top(), bounds.bottom())),
+        size };
 }
 
-void paintCard(QPainter &painter, const QRectF &card, const QStringList &lines, const QColor &border, const QColor &secondLine)
+void paintCard(
+    QPainter &painter, const QRectF &card, const QStringList &lines, const QColor &border, const QColor &secondLine)
 {
     if (lines.isEmpty())
         return;

@@ -13,6 +13,7 @@ namespace trainyard {
 
 /// Where a card with these lines goes: down and right of `at`, pushed inside `bounds`.
 [[nodiscard]] QRectF cardRect(QPointF at, const QRectF &bounds, const QStringList &lines);
-void paintCard(QPainter &painter, const QRectF &card, const QStringList &lines, const QColor &border, const QColor &secondLine);
+void paintCard(
+    QPainter &painter, const QRectF &card, const QStringList &lines, const QColor &border, const QColor &secondLine);
 
 } // namespace trainyard

@@ -69,7 +69,7 @@ void addNode(Batch &batch, const PoolScene &pool, int node, const QRectF &rect)
         const auto end = std::find_if(run, last, [&](int stage) { return stage != *run; });
         const double x = std::round(rect.left() + rect.width() * double(run - first) / pool.gpusPerNode);
         const double right = std::round(rect.left() + rect.width() * double(end - first) / pool.gpusPerNode);
-        batch.add(*run, {x, rect.top(), std::max(1.0, right - x), rect.height()});
+        batch.add(*run, { x, rect.top(), std::max(1.0, right - x), rect.height() });
         run = end;
     }
 }
@@ -77,30 +77,33 @@ void addNode(Batch &batch, const PoolScene &pool, int node, const QRectF &rect)
 void addCells(Batch &batch, const PoolScene &pool, const NodeShape &shape, double gap, int node, QPointF origin)
 {
     for (int i = 0; i < pool.gpusPerNode; ++i) {
-        const QPointF at = origin + QPointF(kNodePad + (i % shape.columns) * shape.pitch.width(), kNodePad + (i / shape.columns) * shape.pitch.height());
-        batch.add(pool.stageOfGpu[std::size_t(node * pool.gpusPerNode + i)], {at, QSizeF(shape.pitch.width() - gap, shape.pitch.height() - gap)});
+        const QPointF at = origin
+            + QPointF(kNodePad + (i % shape.columns) * shape.pitch.width(),
+                kNodePad + (i / shape.columns) * shape.pitch.height());
+        batch.add(pool.stageOfGpu[std::size_t(node * pool.gpusPerNode + i)],
+            { at, QSizeF(shape.pitch.width() - gap, shape.pitch.height() - gap) });
     }
 }
 
 void paintNodes(QPainter &painter, const MapScene &scene, const IslandScene &island, const MapLayout &layout,
-                const IslandLayout &place, const GroupLayout &group, bool stale)
+    const IslandLayout &place, const GroupLayout &group, bool stale)
 {
     Batch batch;
     std::vector<QRectF> frames;
-    const QRectF seen = layout.shown.adjusted(-Theme::kPad, 0, Theme::kPad, Theme::kPad);   // of a zoomed map a part
+    const QRectF seen = layout.shown.adjusted(-Theme::kPad, 0, Theme::kPad, Theme::kPad); // of a zoomed map a part
     for (const PoolSlots &locations : group.pools) {
         const PoolScene &pool = island.pools[std::size_t(locations.pool)];
         const NodeShape shape = nodeShape(layout.detail, place.unit, pool.gpusPerNode);
         for (int node = 0; node < pool.nodes; ++node) {
             const int slot = locations.firstSlot + node;
             const QPointF at(group.grid.left() + (slot % group.columns) * (group.node.width() + group.gap),
-                             group.grid.top() + (slot / group.columns) * (group.node.height() + group.gap));
+                group.grid.top() + (slot / group.columns) * (group.node.height() + group.gap));
             if (at.y() > seen.bottom())
                 break;
-            if (!seen.intersects({at, shape.size}))
+            if (!seen.intersects({ at, shape.size }))
                 continue;
             if (layout.detail == MapDetail::Nodes) {
-                addNode(batch, pool, node, {at, shape.size});
+                addNode(batch, pool, node, { at, shape.size });
             } else {
                 frames.emplace_back(at, shape.size);
                 addCells(batch, pool, shape, cellGap(place.unit), node, at);
@@ -116,7 +119,9 @@ void paintNodes(QPainter &painter, const MapScene &scene, const IslandScene &isl
     batch.paint(painter, scene.stages, stale);
 }
 
-struct StageCount { int stage, gpus; };
+struct StageCount {
+    int stage, gpus;
+};
 
 /// Stages in the order in which they first occur, with how many GPUs serve each.
 std::vector<StageCount> countStages(const IslandScene &island, const GroupLayout &group)
@@ -126,7 +131,7 @@ std::vector<StageCount> countStages(const IslandScene &island, const GroupLayout
         for (const int stage : island.pools[std::size_t(locations.pool)].stageOfGpu) {
             auto found = std::ranges::find(counts, stage, &StageCount::stage);
             if (found == counts.end())
-                found = counts.insert(counts.end(), {stage, 0});
+                found = counts.insert(counts.end(), { stage, 0 });
             ++found->gpus;
         }
     }
@@ -135,7 +140,11 @@ std::vector<StageCount> countStages(const IslandScene &island, const GroupLayout
 
 void paintBar(QPainter &painter, const MapScene &scene, const IslandScene &island, const GroupLayout &group, bool stale)
 {
-    struct Label { QRectF part; QString text; QColor ink; };
+    struct Label {
+        QRectF part;
+        QString text;
+        QColor ink;
+    };
     Batch batch;
     std::vector<Label> labels;
     const double perGpu = group.grid.width() / std::max(1, group.gpus);
@@ -144,14 +153,16 @@ void paintBar(QPainter &painter, const MapScene &scene, const IslandScene &islan
         const QRectF part(x, group.grid.top(), std::max(1.0, count.gpus * perGpu - 1), group.grid.height());
         batch.add(count.stage, part);
         if (count.stage >= 0)
-            labels.push_back({part, QLocale(QLocale::English).toString(count.gpus), inkOn(cellColour(count.stage, scene.stages, false))});
+            labels.push_back({ part, QLocale(QLocale::English).toString(count.gpus),
+                inkOn(cellColour(count.stage, scene.stages, false)) });
         x += count.gpus * perGpu;
     }
     batch.paint(painter, scene.stages, stale);
     painter.setFont(uiFont(-2, QFont::DemiBold));
     const QFontMetricsF metrics(painter.font());
     for (const Label &label : labels) {
-        if (metrics.horizontalAdvance(label.text) + 6 > label.part.width() || metrics.height() > label.part.height() + 1)
+        if (metrics.horizontalAdvance(label.text) + 6 > label.part.width()
+            || metrics.height() > label.part.height() + 1)
             continue;
         painter.setPen(label.ink);
         painter.drawText(label.part, Qt::AlignCenter, label.text);
@@ -163,10 +174,14 @@ struct Chip {
     QString text;
 };
 
-struct Band { int stage = 0, gpus = 0, largest = 0; double top = 0, bottom = 0; };
+struct Band {
+    int stage = 0, gpus = 0, largest = 0;
+    double top = 0, bottom = 0;
+};
 
 /// Rows of cells by stage: how many GPUs, and where most of them lie.
-std::vector<Band> stageBands(const IslandScene &island, const MapLayout &layout, int islandIndex, const GroupLayout &group)
+std::vector<Band> stageBands(
+    const IslandScene &island, const MapLayout &layout, int islandIndex, const GroupLayout &group)
 {
     std::vector<Band> bands;
     for (const PoolSlots &locations : group.pools) {
@@ -175,38 +190,47 @@ std::vector<Band> stageBands(const IslandScene &island, const MapLayout &layout,
         for (const GpuRun &run : pool.runs) {
             auto band = std::ranges::find(bands, run.stage, &Band::stage);
             if (band == bands.end())
-                band = bands.insert(bands.end(), Band{run.stage});
+                band = bands.insert(bands.end(), Band { run.stage });
             band->gpus += run.gpus;
             if (run.gpus <= band->largest)
                 continue;
             band->largest = run.gpus;
             band->top = nodeRect(layout, islandIndex, locations.pool, run.firstGpu / perNode).top();
-            band->bottom = nodeRect(layout, islandIndex, locations.pool, (run.firstGpu + run.gpus - 1) / perNode).bottom();
+            band->bottom =
+                nodeRect(layout, islandIndex, locations.pool, (run.firstGpu + run.gpus - 1) / perNode).bottom();
         }
     }
     return bands;
 }
 
-/// "stage 5 · 1,024" on the cells of each stage, in as many columns as keep them apart; none where they would crowd each other.
-std::vector<Chip> stageChips(const QFontMetricsF &metrics, const IslandScene &island, const MapLayout &layout, int islandIndex, const GroupLayout &group)
+/// "stage 5 · 1,024" on the cells of each stage, in as many columns as keep them apart; none where they would crowd
+/// each other.
+std::vector<Chip> stageChips(const QFontMetricsF &metrics, const IslandScene &island, const MapLayout &layout,
+    int islandIndex, const GroupLayout &group)
 {
     constexpr double leastBand = 5;
     const std::vector<Band> bands = stageBands(island, layout, islandIndex, group);
-    const double used = std::min(group.grid.width(), group.columns * (group.node.width() + group.gap)), height = metrics.height();
-    for (const bool isLong : {true, false}) {
+    const double used = std::min(group.grid.width(), group.columns * (group.node.width() + group.gap)),
+                 height = metrics.height();
+    for (const bool isLong : { true, false }) {
         for (int columns = 1; columns <= 4; ++columns) {
             std::vector<Chip> chips;
             bool fits = true;
             for (std::size_t b = 0; b < bands.size() && fits; ++b) {
                 const QString count = QLocale(QLocale::English).toString(bands[b].gpus);
-                const QString text = (isLong ? QStringLiteral("stage %1 · %2") : QStringLiteral("%1 · %2")).arg(bands[b].stage + 1).arg(count);
-                const double width = metrics.horizontalAdvance(text) + 10, middle = (bands[b].top + bands[b].bottom) / 2;
+                const QString text = (isLong ? QStringLiteral("stage %1 · %2") : QStringLiteral("%1 · %2"))
+                                         .arg(bands[b].stage + 1)
+                                         .arg(count);
+                const double width = metrics.horizontalAdvance(text) + 10,
+                             middle = (bands[b].top + bands[b].bottom) / 2;
                 const double centre = group.grid.left() + used * (double(b % std::size_t(columns)) + 0.5) / columns;
-                const double top = std::clamp(std::round(middle - height / 2), group.grid.top(), std::max(group.grid.top(), group.grid.bottom() - height));
+                const double top = std::clamp(std::round(middle - height / 2), group.grid.top(),
+                    std::max(group.grid.top(), group.grid.bottom() - height));
                 const QRectF chip(std::round(centre - width / 2), top, width, height);
                 fits = width + 6 <= used / columns && bands[b].bottom - bands[b].top >= leastBand
-                    && std::ranges::none_of(chips, [&](const Chip &other) { return other.rect.intersects(chip.adjusted(0, -2, 0, 2)); });
-                chips.push_back({chip, text});
+                    && std::ranges::none_of(
+                        chips, [&](const Chip &other) { return other.rect.intersects(chip.adjusted(0, -2, 0, 2)); });
+                chips.push_back({ chip, text });
             }
             if (fits)
                 return chips;
@@ -215,7 +239,8 @@ std::vector<Chip> stageChips(const QFontMetricsF &metrics, const IslandScene &is
     return {};
 }
 
-void paintStageChips(QPainter &painter, const IslandScene &island, const MapLayout &layout, int islandIndex, const GroupLayout &group)
+void paintStageChips(
+    QPainter &painter, const IslandScene &island, const MapLayout &layout, int islandIndex, const GroupLayout &group)
 {
     painter.setFont(uiFont(-2, QFont::DemiBold));
     painter.setRenderHint(QPainter::Antialiasing, true);
@@ -239,7 +264,7 @@ QColor cellColour(int stage, int stages, bool stale)
 }
 
 void paintGroup(QPainter &painter, const MapScene &scene, const IslandScene &island, const MapLayout &layout,
-                const IslandLayout &place, const GroupLayout &group, bool stale)
+    const IslandLayout &place, const GroupLayout &group, bool stale)
 {
     if (isBars(layout.detail)) {
         paintBar(painter, scene, island, group, stale);

@@ -15,7 +15,7 @@ namespace trainyard {
 inline constexpr double kIslandTextPad = 11;
 
 void paintGroup(QPainter &painter, const MapScene &scene, const IslandScene &island, const MapLayout &layout,
-                const IslandLayout &place, const GroupLayout &group, bool stale);
+    const IslandLayout &place, const GroupLayout &group, bool stale);
 /// Colour of a stage, of an idle or of a not yet evaluated GPU.
 [[nodiscard]] QColor cellColour(int stage, int stages, bool stale);
 

@@ -35,7 +35,7 @@ ClusterMap::ClusterMap(QWidget *parent)
     m_add->setPopupMode(QToolButton::InstantPopup);
     m_add->setToolButtonStyle(Qt::ToolButtonTextOnly);
     m_add->setAutoRaise(true);
-    m_add->setFocusPolicy(Qt::NoFocus);      // by keyboard: Insert, or the context menu
+    m_add->setFocusPolicy(Qt::NoFocus); // by keyboard: Insert, or the context menu
     auto *menu = new QMenu(m_add);
     m_add->setMenu(menu);
     connect(menu, &QMenu::aboutToShow, this, [this, menu] {
@@ -55,12 +55,18 @@ ClusterMap::~ClusterMap() = default;
 
 namespace {
 
-constexpr std::size_t kMostLooseLabels = 6;   // among more lines only the one asked for is labelled
+constexpr std::size_t kMostLooseLabels = 6; // among more lines only the one asked for is labelled
 
 } // namespace
 
-QSize ClusterMap::sizeHint() const { return {900, 280}; }
-QSize ClusterMap::minimumSizeHint() const { return {360, 124}; }
+QSize ClusterMap::sizeHint() const
+{
+    return { 900, 280 };
+}
+QSize ClusterMap::minimumSizeHint() const
+{
+    return { 360, 124 };
+}
 
 void ClusterMap::setPlan(PlanPtr plan)
 {
@@ -71,11 +77,11 @@ void ClusterMap::setPlan(PlanPtr plan)
     if (plan && previewed && (previewed == plan || *previewed == *plan)) {
         if (m_preview.evaluation())
             m_evaluation = m_preview.evaluation();
-        m_preview.clear();                 // came true: nothing to cancel
+        m_preview.clear(); // came true: nothing to cancel
     }
-    closeEditor(false);                    // its figures are of the plan before
+    closeEditor(false); // its figures are of the plan before
     if (!sameShape || m_gesture.isCarrying() || m_preview.edit())
-        cancelGesture();                   // a candidate of the plan before would take its changes back
+        cancelGesture(); // a candidate of the plan before would take its changes back
     const PlanPtr before = std::exchange(m_plan, std::move(plan));
     if (!sameShape) {
         keepSelection(before ? before->cluster : Cluster(), m_plan ? m_plan->cluster : Cluster());
@@ -92,9 +98,10 @@ void ClusterMap::setEvaluation(EvaluationPtr evaluation)
         showPreview();
         return;
     }
-    const bool ours = evaluation && evaluation->plan && m_plan && (evaluation->plan == m_plan || *evaluation->plan == *m_plan);
+    const bool ours =
+        evaluation && evaluation->plan && m_plan && (evaluation->plan == m_plan || *evaluation->plan == *m_plan);
     if (!ours && evaluation && m_evaluation)
-        return;                            // a late answer to a plan that is neither shown nor previewed
+        return; // a late answer to a plan that is neither shown nor previewed
     if (evaluation == m_evaluation)
         return;
     m_evaluation = std::move(evaluation);
@@ -160,7 +167,8 @@ void ClusterMap::showLooseLinks()
     int asked = -1;
     const auto ask = [&](int link) {
         asked = link;
-        if (link >= 0 && link < int(m_scene.links.size()) && !m_scene.links[std::size_t(link)].isResting && std::ranges::find(shown, link) == shown.end())
+        if (link >= 0 && link < int(m_scene.links.size()) && !m_scene.links[std::size_t(link)].isResting
+            && std::ranges::find(shown, link) == shown.end())
             shown.push_back(link);
     };
     const auto askAll = [&](int island) {
@@ -174,9 +182,11 @@ void ClusterMap::showLooseLinks()
     if (m_gesture.mode() == MapGesture::Mode::Idle || m_gesture.mode() == MapGesture::Mode::Pressed)
         askAll(m_hoverHit.island);
     for (const MapItem &item : m_selection)
-        item.kind == MapItem::Kind::Link ? ask(item.link) : askAll(item.kind == MapItem::Kind::Island ? item.island : -1);
+        item.kind == MapItem::Kind::Link ? ask(item.link)
+                                         : askAll(item.kind == MapItem::Kind::Island ? item.island : -1);
     if (isFocused)
-        m_focus->kind == MapItem::Kind::Link ? ask(m_focus->link) : askAll(m_focus->kind == MapItem::Kind::Island ? m_focus->island : -1);
+        m_focus->kind == MapItem::Kind::Link ? ask(m_focus->link)
+                                             : askAll(m_focus->kind == MapItem::Kind::Island ? m_focus->island : -1);
     if (m_hoverHit.link >= 0)
         ask(m_hoverHit.link);
     if (shown == m_loose)
@@ -187,7 +197,8 @@ void ClusterMap::showLooseLinks()
     for (const int link : shown) {
         const LinkScene &scene = m_scene.links[std::size_t(link)];
         const bool isLabelled = link == asked || shown.size() <= kMostLooseLabels;
-        showLink(isLabelled ? measureLink(fonts, scene) : LinkSpec{scene.a, scene.b, {}, {}, {}, false}, link, m_layout);
+        showLink(
+            isLabelled ? measureLink(fonts, scene) : LinkSpec { scene.a, scene.b, {}, {}, {}, false }, link, m_layout);
     }
     m_loose = std::move(shown);
     update();
@@ -217,14 +228,15 @@ QRectF ClusterMap::mapArea() const
 void ClusterMap::resizeEvent(QResizeEvent *)
 {
     const QSize button = m_add->sizeHint();
-    m_add->setGeometry(width() - button.width() - Theme::kPad, int((headerHeight() - button.height()) / 2), button.width(), button.height());
+    m_add->setGeometry(width() - button.width() - Theme::kPad, int((headerHeight() - button.height()) / 2),
+        button.width(), button.height());
     relayout();
 }
 
 void ClusterMap::hideEvent(QHideEvent *event)
 {
-    if (!event->spontaneous())             // another page, and not a minimized window
-        closeEditor(true);                 // the form is the window's, not the map's: it would float over that page
+    if (!event->spontaneous()) // another page, and not a minimized window
+        closeEditor(true); // the form is the window's, not the map's: it would float over that page
     QWidget::hideEvent(event);
 }
 

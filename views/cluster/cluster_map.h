@@ -1,9 +1,10 @@
 #pragma once
 // SPDX-License-Identifier: GPL-3.0-or-later
-// The cluster map: datacenters as islands, GPUs coloured by pipeline stage, WAN links; drag GPUs between datacenters with
-// the mouse or by keyboard, or a datacenter to another place, and see what the drop would do. It changes nothing: it hands edits out and shows the plan and
-// evaluation it is given. This class wires; geometry is map_layout and map_view, painting map_painter and overlay_painter,
-// gestures map_gesture, forms editors/. GUI thread. It paints its own header line, so the window adds no title.
+// The cluster map: datacenters as islands, GPUs coloured by pipeline stage, WAN links; drag GPUs between datacenters
+// with the mouse or by keyboard, or a datacenter to another place, and see what the drop would do. It changes nothing:
+// it hands edits out and shows the plan and evaluation it is given. This class wires; geometry is map_layout and
+// map_view, painting map_painter and overlay_painter, gestures map_gesture, forms editors/. GUI thread. It paints its
+// own header line, so the window adds no title.
 
 #include "core/evaluate/evaluation.h"
 #include "core/plan/plan.h"
@@ -40,8 +41,8 @@ public:
     explicit ClusterMap(QWidget *parent = nullptr);
     ~ClusterMap() override;
 
-    void setPlan(trainyard::PlanPtr plan);                     // the committed plan
-    void setEvaluation(trainyard::EvaluationPtr evaluation);   // of the committed or of the previewed plan
+    void setPlan(trainyard::PlanPtr plan); // the committed plan
+    void setEvaluation(trainyard::EvaluationPtr evaluation); // of the committed or of the previewed plan
     void setStale(bool stale);
 
     [[nodiscard]] const MapSelection &selection() const { return m_selection; }
@@ -60,18 +61,18 @@ public:
 public slots:
     void addDatacenter();
     void addPool(int datacenter, const std::string &gpu = {});
-    void addLink();                                            // its ends are chosen in the form
+    void addLink(); // its ends are chosen in the form
     void addLink(int from, int to);
     void edit(const trainyard::MapItem &item);
-    void commitEditor();                                       // what stands in the open form becomes the plan's
+    void commitEditor(); // what stands in the open form becomes the plan's
     void editSelection();
     void removeSelection();
     void cancelGesture();
-    void resetPositions();                                     // forgets where islands were dragged to
-    void zoomIn();                                             // at the pointer where it is on the map, else at the middle
+    void resetPositions(); // forgets where islands were dragged to
+    void zoomIn(); // at the pointer where it is on the map, else at the middle
     void zoomOut();
-    void fit();                                                // all of the map
-    void zoomToSelection();                                    // the selected or focused item; all of the map the second time
+    void fit(); // all of the map
+    void zoomToSelection(); // the selected or focused item; all of the map the second time
 
 signals:
     void editPreviewed(trainyard::PlanPtr next, QString text);
@@ -98,10 +99,10 @@ protected:
     bool focusNextPrevChild(bool next) override;
 
 private:
-    void rebuild();                                            // scene and layout after a change of data or size
+    void rebuild(); // scene and layout after a change of data or size
     void relayout();
     [[nodiscard]] MapSpec specOf(const MapScene &scene, const Plan &plan) const;
-    void showLooseLinks();                                     // those that only show while someone looks at them
+    void showLooseLinks(); // those that only show while someone looks at them
     void keepSelection(const Cluster &before, const Cluster &after);
     [[nodiscard]] QRectF mapArea() const;
     [[nodiscard]] QString hint() const;
@@ -110,11 +111,11 @@ private:
     void paintLooseLinks(QPainter &painter) const;
     void forgetHover();
     [[nodiscard]] MapGhost ghost() const;
-    void showPreview();                                        // the previewed plan's contents, once they are known
+    void showPreview(); // the previewed plan's contents, once they are known
     void setSelection(MapSelection selection);
     void setFocusItem(std::optional<MapItem> item);
 
-    void syncPreview();                                        // tells the world what the gesture would do now
+    void syncPreview(); // tells the world what the gesture would do now
     void commit(std::optional<MapEdit> edit);
     void announce(MapPreview::Change change);
     void finish(MapGesture::Outcome outcome, Qt::KeyboardModifiers modifiers);
@@ -151,28 +152,28 @@ private:
     EvaluationPtr m_evaluation;
     bool m_stale = false;
     MapScene m_scene;
-    MapSpec m_spec;                                            // that m_fit was laid out for
-    MapLayout m_fit, m_layout;                                 // all of the map in the widget; as it is shown
-    bool m_isProvisional = true;                               // m_fit was laid out before anything was evaluated
+    MapSpec m_spec; // that m_fit was laid out for
+    MapLayout m_fit, m_layout; // all of the map in the widget; as it is shown
+    bool m_isProvisional = true; // m_fit was laid out before anything was evaluated
     MapView m_view;
-    std::vector<int> m_loose;                                  // links that are shown though they do not rest on the map
-    QString m_held;                                            // datacenter that was put down last
-    QHash<QString, QPointF> m_pins;                            // datacenter id -> where a person put it
-    std::optional<MapProjection> m_projection;                 // since a datacenter was dragged to another place
+    std::vector<int> m_loose; // links that are shown though they do not rest on the map
+    QString m_held; // datacenter that was put down last
+    QHash<QString, QPointF> m_pins; // datacenter id -> where a person put it
+    std::optional<MapProjection> m_projection; // since a datacenter was dragged to another place
     MapGesture m_gesture;
     MapPreview m_preview;
     MapSelection m_selection;
     std::optional<MapItem> m_hover, m_focus;
     MapHit m_hoverHit;
-    int m_lastAmount = 0;                                      // answer to the last "how many"
+    int m_lastAmount = 0; // answer to the last "how many"
     QString m_typedAmount;
-    bool m_keyboard = false;                                   // the last word came from the keyboard: show the focus ring
+    bool m_keyboard = false; // the last word came from the keyboard: show the focus ring
     QPointF m_hoverAt;
-    std::optional<MapLayout> m_nudgeStart;                     // before the island was taken
-    std::optional<QPointF> m_panAt;                            // the pointer, while it drags the ground
-    bool m_isScaleNew = false;                                 // m_projection was made by the nudge under way
+    std::optional<MapLayout> m_nudgeStart; // before the island was taken
+    std::optional<QPointF> m_panAt; // the pointer, while it drags the ground
+    bool m_isScaleNew = false; // m_projection was made by the nudge under way
     QPointer<FormPopover> m_editor;
-    std::function<std::optional<MapEdit>()> m_edited;          // the plan with what stands in it
+    std::function<std::optional<MapEdit>()> m_edited; // the plan with what stands in it
     std::optional<MapScene> m_previewScene;
     MapLayout m_previewLayout;
     QPixmap m_cache;

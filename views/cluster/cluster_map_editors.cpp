@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// The cluster map's forms: each opens beside what it edits, tries every change on the plan as a preview, and ends as one edit.
+// The cluster map's forms: each opens beside what it edits, tries every change on the plan as a preview, and ends as
+// one edit.
 #include "views/cluster/cluster_map.h"
 #include "views/cluster/editors/datacenter_editor.h"
 #include "views/cluster/editors/link_editor.h"
@@ -40,23 +41,28 @@ QString hardwareText(const Pool &pool)
 std::pair<int, int> unlinkedPair(const Cluster &cluster, int preferred)
 {
     const int count = int(cluster.datacenters.size());
-    const auto isLinked = [&](int a, int b) { return cluster.linkBetween(cluster.datacenters[std::size_t(a)].id, cluster.datacenters[std::size_t(b)].id) >= 0; };
+    const auto isLinked = [&](int a, int b) {
+        return cluster.linkBetween(cluster.datacenters[std::size_t(a)].id, cluster.datacenters[std::size_t(b)].id) >= 0;
+    };
     for (int other = 0; preferred >= 0 && other < count; ++other) {
         if (other != preferred && !isLinked(preferred, other))
-            return {preferred, other};
+            return { preferred, other };
     }
     for (int a = 0; a < count; ++a) {
         for (int b = a + 1; b < count; ++b) {
             if (!isLinked(a, b))
-                return {a, b};
+                return { a, b };
         }
     }
-    return {0, 1};
+    return { 0, 1 };
 }
 
 } // namespace
 
-FormPopover *ClusterMap::editor() const { return m_editor; }
+FormPopover *ClusterMap::editor() const
+{
+    return m_editor;
+}
 
 QRectF ClusterMap::placeOfItem(const MapItem &item) const
 {
@@ -76,13 +82,13 @@ void ClusterMap::openEditor(FormPopover *editor, const QRectF &beside, std::func
     connect(editor, &FormPopover::accepted, this, [this] { closeEditor(true); });
     connect(editor, &FormPopover::rejected, this, [this] { closeEditor(false); });
     connect(editor, &FormPopover::left, this, [this](const QWidget *to) {
-        if (to != this)                    // the map's own gestures know when a form is in their way
+        if (to != this) // the map's own gestures know when a form is in their way
             commitEditor();
     });
     forgetHover();
     showLooseLinks();
     editor->openBeside(QRect(mapTo(window(), beside.topLeft().toPoint()), beside.size().toSize()));
-    tryEdited(false);                      // what is added shows at once
+    tryEdited(false); // what is added shows at once
 }
 
 /// Tells what the plan would be with what stands in the form; `again` also where it was told before.
@@ -111,12 +117,12 @@ void ClusterMap::closeEditor(bool keep)
     editor->deleteLater();
     if (edit) {
         const std::size_t links = m_plan->cluster.wanLinks.size();
-        emit editCommitted(edit->next, edit->text);   // setPlan() meanwhile takes the preview's evaluation over
+        emit editCommitted(edit->next, edit->text); // setPlan() meanwhile takes the preview's evaluation over
         m_preview.clear();
         showPreview();
         // A link that carries nothing yet is only seen while it is selected.
         if (edit->next->cluster.wanLinks.size() > links && m_plan->cluster.wanLinks.size() > links)
-            setSelection({{MapItem::Kind::Link, -1, -1, 0, 0, int(links)}});
+            setSelection({ { MapItem::Kind::Link, -1, -1, 0, 0, int(links) } });
     } else {
         announce(m_preview.clear());
     }
@@ -141,7 +147,8 @@ void ClusterMap::addDatacenter()
     auto *editor = new DatacenterEditor(fresh, true, window());
     openEditor(editor, m_scene.islands.empty() ? mapArea() : QRectF(m_add->geometry()), [this, editor] {
         const Datacenter added = editor->datacenter();
-        return clusterEdit(m_plan, withDatacenter(m_plan->cluster, added), QStringLiteral("Add datacenter %1").arg(QString::fromStdString(added.label())));
+        return clusterEdit(m_plan, withDatacenter(m_plan->cluster, added),
+            QStringLiteral("Add datacenter %1").arg(QString::fromStdString(added.label())));
     });
 }
 
@@ -157,11 +164,14 @@ void ClusterMap::addPool(int datacenter, const std::string &gpu)
     fresh.gpusPerNode = pools.empty() ? Pool().gpusPerNode : pools.back().gpusPerNode;
     const QString where = label(m_plan->cluster, datacenter);
     auto *editor = new PoolEditor(QStringLiteral("Add GPUs to %1").arg(where), fresh, window());
-    openEditor(editor, placeOfItem({MapItem::Kind::Island, datacenter}), [this, editor, datacenter, where]() -> std::optional<MapEdit> {
-        const Pool added = editor->pool();
-        auto next = withPool(m_plan->cluster, datacenter, added);
-        return next ? clusterEdit(m_plan, std::move(*next), QStringLiteral("Add %1 to %2").arg(hardwareText(added), where)) : std::nullopt;
-    });
+    openEditor(editor, placeOfItem({ MapItem::Kind::Island, datacenter }),
+        [this, editor, datacenter, where]() -> std::optional<MapEdit> {
+            const Pool added = editor->pool();
+            auto next = withPool(m_plan->cluster, datacenter, added);
+            return next
+                ? clusterEdit(m_plan, std::move(*next), QStringLiteral("Add %1 to %2").arg(hardwareText(added), where))
+                : std::nullopt;
+        });
 }
 
 void ClusterMap::addLink()
@@ -169,7 +179,9 @@ void ClusterMap::addLink()
     closeEditor(true);
     if (!m_plan || m_plan->cluster.datacenters.size() < 2)
         return;
-    const int preferred = !m_selection.empty() ? m_selection.front().island : m_focus && m_keyboard ? m_focus->island : -1;
+    const int preferred = !m_selection.empty() ? m_selection.front().island
+        : m_focus && m_keyboard                ? m_focus->island
+                                               : -1;
     const auto [from, to] = unlinkedPair(m_plan->cluster, preferred);
     openNewLink(from, to, m_add->geometry());
 }
@@ -181,11 +193,12 @@ void ClusterMap::addLink(int from, int to)
     if (from < 0 || to < 0 || from >= count || to >= count || from == to)
         return;
     const Cluster &cluster = m_plan->cluster;
-    const int known = cluster.linkBetween(cluster.datacenters[std::size_t(from)].id, cluster.datacenters[std::size_t(to)].id);
+    const int known =
+        cluster.linkBetween(cluster.datacenters[std::size_t(from)].id, cluster.datacenters[std::size_t(to)].id);
     if (known >= 0)
-        edit({MapItem::Kind::Link, -1, -1, 0, 0, known});
+        edit({ MapItem::Kind::Link, -1, -1, 0, 0, known });
     else
-        openNewLink(from, to, placeOfItem({MapItem::Kind::Island, to}));
+        openNewLink(from, to, placeOfItem({ MapItem::Kind::Island, to }));
 }
 
 void ClusterMap::openNewLink(int from, int to, const QRectF &beside)
@@ -194,13 +207,15 @@ void ClusterMap::openNewLink(int from, int to, const QRectF &beside)
     openEditor(editor, beside, [this, editor]() -> std::optional<MapEdit> {
         const WanLink added = editor->link();
         auto next = withWanLink(m_plan->cluster, added);
-        return next ? clusterEdit(m_plan, std::move(*next), QStringLiteral("Add link %1").arg(linkText(m_plan->cluster, added))) : std::nullopt;
+        return next
+            ? clusterEdit(m_plan, std::move(*next), QStringLiteral("Add link %1").arg(linkText(m_plan->cluster, added)))
+            : std::nullopt;
     });
 }
 
 void ClusterMap::edit(const MapItem &asked)
 {
-    const MapItem item = asked;            // it may be one of the selection, which closing a form changes
+    const MapItem item = asked; // it may be one of the selection, which closing a form changes
     closeEditor(true);
     if (!m_plan)
         return;
@@ -210,18 +225,20 @@ void ClusterMap::edit(const MapItem &asked)
         editLink(item.link);
     else if (item.kind == MapItem::Kind::Island && item.island >= 0 && item.island < islands)
         editDatacenter(item.island);
-    else if (item.island >= 0 && item.island < islands && item.pool >= 0 && item.pool < int(cluster.datacenters[std::size_t(item.island)].pools.size()))
+    else if (item.island >= 0 && item.island < islands && item.pool >= 0
+        && item.pool < int(cluster.datacenters[std::size_t(item.island)].pools.size()))
         editPool(item.island, item.pool);
 }
 
 void ClusterMap::editLink(int link)
 {
-    const MapItem item{MapItem::Kind::Link, -1, -1, 0, 0, link};
-    setSelection({item});
+    const MapItem item { MapItem::Kind::Link, -1, -1, 0, 0, link };
+    setSelection({ item });
     const WanLink before = m_plan->cluster.wanLinks[std::size_t(link)];
     const QString name = linkText(m_plan->cluster, before);
     const int a = m_plan->cluster.indexOf(before.between[0]), b = m_plan->cluster.indexOf(before.between[1]);
-    const std::array<QString, 2> names{a >= 0 ? label(m_plan->cluster, a) : QString(), b >= 0 ? label(m_plan->cluster, b) : QString()};
+    const std::array<QString, 2> names { a >= 0 ? label(m_plan->cluster, a) : QString(),
+        b >= 0 ? label(m_plan->cluster, b) : QString() };
     auto *editor = new LinkEditor(QStringLiteral("WAN link %1").arg(name), before, names, {}, window());
     openEditor(editor, placeOfItem(item), [this, editor, name]() -> std::optional<MapEdit> {
         auto next = withWanLink(m_plan->cluster, editor->link());
@@ -232,7 +249,7 @@ void ClusterMap::editLink(int link)
 void ClusterMap::editDatacenter(int datacenter)
 {
     auto *editor = new DatacenterEditor(m_plan->cluster.datacenters[std::size_t(datacenter)], false, window());
-    openEditor(editor, placeOfItem({MapItem::Kind::Island, datacenter}), [this, editor, datacenter] {
+    openEditor(editor, placeOfItem({ MapItem::Kind::Island, datacenter }), [this, editor, datacenter] {
         Cluster next = m_plan->cluster;
         Datacenter &edited = next.datacenters[std::size_t(datacenter)];
         Datacenter changed = editor->datacenter();
@@ -246,8 +263,9 @@ void ClusterMap::editDatacenter(int datacenter)
 void ClusterMap::editPool(int datacenter, int pool)
 {
     const QString where = label(m_plan->cluster, datacenter);
-    auto *editor = new PoolEditor(QStringLiteral("GPUs of %1").arg(where), m_plan->cluster.datacenters[std::size_t(datacenter)].pools[std::size_t(pool)], window());
-    openEditor(editor, placeOfItem({MapItem::Kind::Pool, datacenter, pool}), [this, editor, where, datacenter, pool] {
+    auto *editor = new PoolEditor(QStringLiteral("GPUs of %1").arg(where),
+        m_plan->cluster.datacenters[std::size_t(datacenter)].pools[std::size_t(pool)], window());
+    openEditor(editor, placeOfItem({ MapItem::Kind::Pool, datacenter, pool }), [this, editor, where, datacenter, pool] {
         Cluster next = m_plan->cluster;
         const Pool changed = next.datacenters[std::size_t(datacenter)].pools[std::size_t(pool)] = editor->pool();
         return clusterEdit(m_plan, std::move(next), QStringLiteral("Set %1 to %2").arg(where, hardwareText(changed)));

@@ -63,8 +63,8 @@ void ClusterMap::cancelGesture()
 void ClusterMap::drop()
 {
     const Carry carry = m_gesture.carry();
-    const bool asks = m_gesture.mode() == MapGesture::Mode::Carrying && m_layout.detail != MapDetail::Gpus && carry.what.size() == 1
-        && carry.gpus() < mostGpus(carry, m_plan->cluster);
+    const bool asks = m_gesture.mode() == MapGesture::Mode::Carrying && m_layout.detail != MapDetail::Gpus
+        && carry.what.size() == 1 && carry.gpus() < mostGpus(carry, m_plan->cluster);
     if (asks && m_preview.edit()) {
         askHowMany();
         return;
@@ -75,7 +75,7 @@ void ClusterMap::drop()
     m_gesture.reset();
     m_typedAmount.clear();
     if (edit) {
-        emit editCommitted(edit->next, edit->text);   // setPlan() meanwhile takes the preview's evaluation over
+        emit editCommitted(edit->next, edit->text); // setPlan() meanwhile takes the preview's evaluation over
         m_preview.clear();
         showPreview();
     } else {
@@ -94,7 +94,8 @@ void ClusterMap::askHowMany()
     const int most = mostGpus(carry, m_plan->cluster);
     m_gesture.ask();
     m_popup->ask(m_gesture.at().toPoint(), carry.gpus(), most, pool.gpusPerNode,
-                 QStringLiteral("of %1 GPUs %2 → %3").arg(QLocale(QLocale::English).toString(most), label(m_plan->cluster, from), label(m_plan->cluster, to)));
+        QStringLiteral("of %1 GPUs %2 → %3")
+            .arg(QLocale(QLocale::English).toString(most), label(m_plan->cluster, from), label(m_plan->cluster, to)));
     showPreview();
 }
 
@@ -116,7 +117,7 @@ void ClusterMap::resetPositions()
     m_pins.clear();
     m_projection.reset();
     m_held.clear();
-    m_fit = MapLayout();                   // nothing to keep
+    m_fit = MapLayout(); // nothing to keep
     relayout();
 }
 
@@ -136,7 +137,8 @@ MapCommands ClusterMap::commands()
     c.fit = [this] { fit(); };
     c.edit = [this] { editSelection(); };
     c.moveTo = [this](int datacenter, bool really) {
-        const std::optional<MapEdit> edit = datacenter < 0 ? std::nullopt : moveEdit(m_plan, carrySelection(m_scene, m_selection), datacenter);
+        const std::optional<MapEdit> edit =
+            datacenter < 0 ? std::nullopt : moveEdit(m_plan, carrySelection(m_scene, m_selection), datacenter);
         if (really)
             m_preview.clear();
         else
@@ -156,7 +158,7 @@ void ClusterMap::contextMenuEvent(QContextMenuEvent *event)
     const bool byKey = event->reason() == QContextMenuEvent::Keyboard;
     const MapHit hit = hitAt(event->pos());
     if (byKey && m_focus)
-        setSelection({*m_focus});
+        setSelection({ *m_focus });
     else if (!covers(m_selection, hit))
         setSelection(itemsAt(m_scene, hit, grabUnit(m_scene, m_layout, {})));
     auto *menu = new QMenu(this);

@@ -21,7 +21,7 @@ namespace trainyard {
 
 namespace {
 
-constexpr double kZoomStep = 1.2, kWheelPixels = 60;   // per notch
+constexpr double kZoomStep = 1.2, kWheelPixels = 60; // per notch
 
 } // namespace
 
@@ -40,7 +40,7 @@ void ClusterMap::mousePressEvent(QMouseEvent *event)
     }
     if (event->button() != Qt::LeftButton || m_gesture.isActive() || !m_plan)
         return;
-    closeEditor(true);                     // what stands in it counts, as in a cell of a table that is left
+    closeEditor(true); // what stands in it counts, as in a cell of a table that is left
     const QPointF at = event->position();
     const MapHit hit = hitAt(at);
     Carry grab;
@@ -62,7 +62,7 @@ void ClusterMap::mouseMoveEvent(QMouseEvent *event)
         return;
     }
     if (m_gesture.holdsButton() && !event->buttons().testFlag(Qt::LeftButton)) {
-        cancelGesture();                   // the release went elsewhere
+        cancelGesture(); // the release went elsewhere
         return;
     }
     const MapGesture::Mode before = m_gesture.mode();
@@ -111,7 +111,8 @@ void ClusterMap::wheelEvent(QWheelEvent *event)
         return;
     }
     if (!m_gesture.isCarrying() && m_view.isZoomed()) {
-        QPointF by = event->pixelDelta().isNull() ? QPointF(event->angleDelta()) * kWheelPixels / 120 : QPointF(event->pixelDelta());
+        QPointF by = event->pixelDelta().isNull() ? QPointF(event->angleDelta()) * kWheelPixels / 120
+                                                  : QPointF(event->pixelDelta());
         if (event->modifiers() & Qt::ShiftModifier && by.x() == 0)
             by = by.transposed();
         if (pan(by))
@@ -127,7 +128,7 @@ void ClusterMap::wheelEvent(QWheelEvent *event)
 void ClusterMap::leaveEvent(QEvent *)
 {
     forgetHover();
-    m_hoverAt = {-1, -1};                  // nowhere: a modifier key must not find the old place again
+    m_hoverAt = { -1, -1 }; // nowhere: a modifier key must not find the old place again
     update();
 }
 
@@ -175,14 +176,16 @@ void ClusterMap::keyPressEvent(QKeyEvent *event)
     if (m_gesture.isCarrying() ? carryKey(event) : viewKey(event) || focusKey(event))
         return;
     if (event->key() == Qt::Key_Shift || event->key() == Qt::Key_Control)
-        updateHover(m_hoverAt, event->modifiers() | (event->key() == Qt::Key_Shift ? Qt::ShiftModifier : Qt::ControlModifier));
+        updateHover(
+            m_hoverAt, event->modifiers() | (event->key() == Qt::Key_Shift ? Qt::ShiftModifier : Qt::ControlModifier));
     QWidget::keyPressEvent(event);
 }
 
 void ClusterMap::keyReleaseEvent(QKeyEvent *event)
 {
     if (event->key() == Qt::Key_Shift || event->key() == Qt::Key_Control)
-        updateHover(m_hoverAt, event->modifiers() & ~(event->key() == Qt::Key_Shift ? Qt::ShiftModifier : Qt::ControlModifier));
+        updateHover(
+            m_hoverAt, event->modifiers() & ~(event->key() == Qt::Key_Shift ? Qt::ShiftModifier : Qt::ControlModifier));
     QWidget::keyReleaseEvent(event);
 }
 
@@ -191,11 +194,20 @@ bool ClusterMap::carryKey(QKeyEvent *event)
     const Carry &carry = m_gesture.carry();
     switch (event->key()) {
     case Qt::Key_Plus:
-    case Qt::Key_Equal: changeAmount(steppedAmount(carry, m_plan->cluster, 1)); return true;
-    case Qt::Key_Minus: changeAmount(steppedAmount(carry, m_plan->cluster, -1)); return true;
-    case Qt::Key_Home: changeAmount(1); return true;
-    case Qt::Key_End: changeAmount(mostGpus(carry, m_plan->cluster)); return true;
-    default: break;
+    case Qt::Key_Equal:
+        changeAmount(steppedAmount(carry, m_plan->cluster, 1));
+        return true;
+    case Qt::Key_Minus:
+        changeAmount(steppedAmount(carry, m_plan->cluster, -1));
+        return true;
+    case Qt::Key_Home:
+        changeAmount(1);
+        return true;
+    case Qt::Key_End:
+        changeAmount(mostGpus(carry, m_plan->cluster));
+        return true;
+    default:
+        break;
     }
     if (event->key() >= Qt::Key_0 && event->key() <= Qt::Key_9) {
         m_typedAmount += QChar(u'0' + (event->key() - Qt::Key_0));
@@ -214,8 +226,11 @@ bool ClusterMap::carryKey(QKeyEvent *event)
         return true;
     case Qt::Key_Return:
     case Qt::Key_Enter:
-    case Qt::Key_Space: drop(); return true;
-    default: return true;                  // nothing else happens while GPUs are picked up
+    case Qt::Key_Space:
+        drop();
+        return true;
+    default:
+        return true; // nothing else happens while GPUs are picked up
     }
 }
 
@@ -228,25 +243,30 @@ bool ClusterMap::focusKey(QKeyEvent *event)
     case Qt::Key_Down:
         if (m_scene.islands.empty())
             return false;
-        setFocusItem(m_focus ? itemTowards(m_scene, m_layout, *m_focus, event->key()) : MapItem{MapItem::Kind::Island, 0});
+        setFocusItem(
+            m_focus ? itemTowards(m_scene, m_layout, *m_focus, event->key()) : MapItem { MapItem::Kind::Island, 0 });
         return true;
     case Qt::Key_Space:
     case Qt::Key_Return:
-    case Qt::Key_Enter: return pickUp();
+    case Qt::Key_Enter:
+        return pickUp();
     case Qt::Key_Delete:
     case Qt::Key_Backspace:
         if (m_selection.empty() && m_focus && m_keyboard)
-            setSelection({*m_focus});
+            setSelection({ *m_focus });
         removeSelection();
         return true;
-    case Qt::Key_Insert: m_add->showMenu(); return true;
+    case Qt::Key_Insert:
+        m_add->showMenu();
+        return true;
     case Qt::Key_F2:
         if (m_focus && m_keyboard)
             edit(*m_focus);
         else
             editSelection();
         return true;
-    default: return false;
+    default:
+        return false;
     }
 }
 
@@ -273,7 +293,7 @@ bool ClusterMap::pickUp()
 void ClusterMap::beginCarry()
 {
     forgetHover();
-    setFocus(Qt::MouseFocusReason);        // so that Esc reaches the map
+    setFocus(Qt::MouseFocusReason); // so that Esc reaches the map
     m_keyboard = false;
     const Carry &carry = m_gesture.carry();
     const bool wholePool = carry.what.size() != 1 || carry.gpus() == mostGpus(carry, m_plan->cluster);
@@ -293,23 +313,29 @@ void ClusterMap::changeAmount(int gpus)
 void ClusterMap::updateHover(QPointF at, Qt::KeyboardModifiers modifiers)
 {
     m_hoverAt = at;
-    m_hoverHit = m_editor ? MapHit() : hitAt(at);   // with a form open the map shows another plan
+    m_hoverHit = m_editor ? MapHit() : hitAt(at); // with a form open the map shows another plan
     const GrabUnit unit = grabUnit(m_scene, m_layout, modifiers);
     const MapSelection items = itemsAt(m_scene, m_hoverHit, unit);
     const bool island = m_hoverHit.kind == MapHit::Kind::Island;
     m_hover = items.empty() || island ? std::nullopt : std::optional(items.front());
-    const bool movable = m_hoverHit.kind == MapHit::Kind::Gpu || m_hoverHit.kind == MapHit::Kind::Node || m_hoverHit.kind == MapHit::Kind::Pool;
+    const bool movable = m_hoverHit.kind == MapHit::Kind::Gpu || m_hoverHit.kind == MapHit::Kind::Node
+        || m_hoverHit.kind == MapHit::Kind::Pool;
     showLooseLinks();
-    setCursor(m_hoverHit.kind == MapHit::Kind::Handle ? Qt::CrossCursor : movable ? Qt::OpenHandCursor : m_hoverHit.kind == MapHit::Kind::Title ? Qt::SizeAllCursor : Qt::ArrowCursor);
+    setCursor(m_hoverHit.kind == MapHit::Kind::Handle ? Qt::CrossCursor
+            : movable                                 ? Qt::OpenHandCursor
+            : m_hoverHit.kind == MapHit::Kind::Title  ? Qt::SizeAllCursor
+                                                      : Qt::ArrowCursor);
     update();
 }
 
 void ClusterMap::finish(MapGesture::Outcome outcome, Qt::KeyboardModifiers modifiers)
 {
     switch (outcome) {
-    case MapGesture::Outcome::Nothing: return;
+    case MapGesture::Outcome::Nothing:
+        return;
     case MapGesture::Outcome::Click: {
-        MapSelection items = itemsAt(m_scene, m_gesture.origin(), grabUnit(m_scene, m_layout, modifiers & ~Qt::ControlModifier));
+        MapSelection items =
+            itemsAt(m_scene, m_gesture.origin(), grabUnit(m_scene, m_layout, modifiers & ~Qt::ControlModifier));
         if (modifiers & Qt::ControlModifier && !items.empty()) {
             MapSelection both = m_selection;
             if (std::erase(both, items.front()) == 0)
@@ -322,15 +348,22 @@ void ClusterMap::finish(MapGesture::Outcome outcome, Qt::KeyboardModifiers modif
             m_focus = m_selection.front();
         break;
     }
-    case MapGesture::Outcome::Drop: syncPreview(); drop(); break;
-    case MapGesture::Outcome::Nudged: dropIsland(); break;
+    case MapGesture::Outcome::Drop:
+        syncPreview();
+        drop();
+        break;
+    case MapGesture::Outcome::Nudged:
+        dropIsland();
+        break;
     case MapGesture::Outcome::Linked: {
         const int from = m_gesture.origin().island, to = m_gesture.target();
         m_gesture.reset();
         addLink(from, to);
         break;
     }
-    default: m_gesture.reset(); break;
+    default:
+        m_gesture.reset();
+        break;
     }
     m_nudgeStart.reset();
     update();

@@ -21,13 +21,18 @@ namespace trainyard {
 QString ClusterMap::hint() const
 {
     switch (m_gesture.mode()) {
-    case MapGesture::Mode::Carrying: return QStringLiteral("drop on a datacenter · wheel: how many · Esc puts them back");
-    case MapGesture::Mode::KeyCarrying: return QStringLiteral("arrows: where to · + −: how many · Enter drops · Esc cancels");
+    case MapGesture::Mode::Carrying:
+        return QStringLiteral("drop on a datacenter · wheel: how many · Esc puts them back");
+    case MapGesture::Mode::KeyCarrying:
+        return QStringLiteral("arrows: where to · + −: how many · Enter drops · Esc cancels");
     case MapGesture::Mode::Nudging:
-        return m_preview.edit() ? QStringLiteral("round trips follow the distance · Shift: only the picture · Esc puts it back")
-                                : QStringLiteral("only the picture moves · Esc puts it back");
-    case MapGesture::Mode::Linking: return QStringLiteral("drop on another datacenter to link the two");
-    default: break;
+        return m_preview.edit()
+            ? QStringLiteral("round trips follow the distance · Shift: only the picture · Esc puts it back")
+            : QStringLiteral("only the picture moves · Esc puts it back");
+    case MapGesture::Mode::Linking:
+        return QStringLiteral("drop on another datacenter to link the two");
+    default:
+        break;
     }
     if (hasFocus() && m_focus && m_keyboard)
         return spokenName(m_scene, *m_focus) + QStringLiteral(" · Space picks up");
@@ -50,12 +55,12 @@ MapOverlay ClusterMap::overlay() const
     } else if (m_gesture.mode() == MapGesture::Mode::Banding) {
         overlay.band = m_gesture.band();
     } else if (m_gesture.mode() == MapGesture::Mode::Nudging && m_preview.edit()) {
-        overlay.card = {m_preview.edit()->text, m_preview.verdict(m_evaluation.get())};
-        const int island = m_gesture.origin().island;   // its lower edge: the links whose round trips change lie higher
+        overlay.card = { m_preview.edit()->text, m_preview.verdict(m_evaluation.get()) };
+        const int island = m_gesture.origin().island; // its lower edge: the links whose round trips change lie higher
         const QRectF frame = m_layout.islands[std::size_t(island)].frame;
         overlay.cardAt = frame.bottomLeft() - QPointF(0, 48);
     } else if (m_gesture.mode() == MapGesture::Mode::Linking) {
-        overlay.newLink = {m_gesture.pressedAt(), m_gesture.at()};
+        overlay.newLink = { m_gesture.pressedAt(), m_gesture.at() };
         overlay.target = m_gesture.target() == m_gesture.origin().island ? -1 : m_gesture.target();
     } else if (m_gesture.mode() == MapGesture::Mode::Idle) {
         overlay.hover = m_hover;
@@ -89,13 +94,16 @@ MapGhost ClusterMap::ghost() const
     ghost.gpus = carry.gpus();
     for (const GpuSelection &part : carry.what) {
         const auto &stages = m_scene.islands[std::size_t(part.datacenter)].pools[std::size_t(part.pool)].stageOfGpu;
-        for (int g = part.firstGpu; g < part.firstGpu + part.gpus && g < int(stages.size()) && ghost.stages.size() < 64; ++g)
+        for (int g = part.firstGpu; g < part.firstGpu + part.gpus && g < int(stages.size()) && ghost.stages.size() < 64;
+             ++g)
             ghost.stages.push_back(stages[std::size_t(g)]);
     }
     if (carry.what.empty() && carry.island >= 0 && carry.island < int(m_scene.islands.size())) {
         const auto &pools = m_scene.islands[std::size_t(carry.island)].pools;
         for (auto pool = pools.rbegin(); pool != pools.rend(); ++pool) {
-            for (auto stage = pool->stageOfGpu.rbegin(); stage != pool->stageOfGpu.rend() && ghost.stages.size() < std::min<std::size_t>(64, std::size_t(carry.amount)); ++stage)
+            for (auto stage = pool->stageOfGpu.rbegin(); stage != pool->stageOfGpu.rend()
+                 && ghost.stages.size() < std::min<std::size_t>(64, std::size_t(carry.amount));
+                 ++stage)
                 ghost.stages.push_back(*stage);
         }
     }
@@ -103,13 +111,14 @@ MapGhost ClusterMap::ghost() const
     const bool byKeyboard = m_gesture.mode() == MapGesture::Mode::KeyCarrying;
     if (byKeyboard && m_gesture.target() >= 0 && m_gesture.target() < int(m_layout.islands.size())) {
         const QRectF frame = m_layout.islands[std::size_t(m_gesture.target())].frame;
-        ghost.at = {frame.center().x() - 60, frame.bottom() - 18};
+        ghost.at = { frame.center().x() - 60, frame.bottom() - 18 };
     }
     if (m_preview.edit()) {
-        ghost.card = {m_preview.edit()->text, m_preview.verdict(m_evaluation.get())};
+        ghost.card = { m_preview.edit()->text, m_preview.verdict(m_evaluation.get()) };
         ghost.verdict = m_preview.verdictColour(m_evaluation.get());
     } else {
-        ghost.card = {carryText(carry, m_plan->cluster), byKeyboard ? QStringLiteral("arrows choose where") : QStringLiteral("drop on another datacenter")};
+        ghost.card = { carryText(carry, m_plan->cluster),
+            byKeyboard ? QStringLiteral("arrows choose where") : QStringLiteral("drop on another datacenter") };
         ghost.verdict = theme().textMuted;
     }
     return ghost;
@@ -131,7 +140,8 @@ void ClusterMap::paintLooseLinks(QPainter &painter) const
     painter.restore();
     for (const int link : m_loose) {
         if (m_layout.links[std::size_t(link)].visible && !m_layout.links[std::size_t(link)].card.isEmpty())
-            paintLinkLabel(painter, fonts, m_scene.links[std::size_t(link)], m_layout.links[std::size_t(link)], m_stale);
+            paintLinkLabel(
+                painter, fonts, m_scene.links[std::size_t(link)], m_layout.links[std::size_t(link)], m_stale);
     }
 }
 
@@ -155,9 +165,12 @@ void ClusterMap::paintEvent(QPaintEvent *)
     painter.drawPixmap(0, 0, m_cache);
     if (!preview && !m_loose.empty())
         paintLooseLinks(painter);
-    paintHeader(painter, QRectF(Theme::kPad, 0, width() - 2 * Theme::kPad - m_add->width() - Theme::kGap, headerHeight()), shown.summary, hint());
+    paintHeader(painter,
+        QRectF(Theme::kPad, 0, width() - 2 * Theme::kPad - m_add->width() - Theme::kGap, headerHeight()), shown.summary,
+        hint());
     if (m_view.isZoomed())
-        painter.setClipRect(mapArea().adjusted(-Theme::kPad, 0, Theme::kPad, Theme::kPad));   // handles end where the map does
+        painter.setClipRect(
+            mapArea().adjusted(-Theme::kPad, 0, Theme::kPad, Theme::kPad)); // handles end where the map does
     paintOverlay(painter, shown, layout, overlay());
 }
 

@@ -50,8 +50,14 @@ QPointF ClusterMap::zoomPoint() const
     return hasFocus() && m_focus && m_keyboard ? placeOfItem(*m_focus).center() : mapArea().center();
 }
 
-void ClusterMap::zoomIn() { zoomAt(zoomPoint(), kKeyZoom); }
-void ClusterMap::zoomOut() { zoomAt(zoomPoint(), 1 / kKeyZoom); }
+void ClusterMap::zoomIn()
+{
+    zoomAt(zoomPoint(), kKeyZoom);
+}
+void ClusterMap::zoomOut()
+{
+    zoomAt(zoomPoint(), 1 / kKeyZoom);
+}
 
 void ClusterMap::fit()
 {
@@ -64,11 +70,14 @@ void ClusterMap::zoomToSelection()
     const bool isFocused = m_focus && m_keyboard;
     if (m_nudgeStart || (!isFocused && m_selection.empty() && m_hoverHit.island < 0))
         return fit();
-    const MapItem item = isFocused ? *m_focus : !m_selection.empty() ? m_selection.front() : MapItem{MapItem::Kind::Island, m_hoverHit.island};
+    const MapItem item = isFocused ? *m_focus
+        : !m_selection.empty()     ? m_selection.front()
+                                   : MapItem { MapItem::Kind::Island, m_hoverHit.island };
     const MapView before = m_view;
-    const bool isNearer = m_view.show(placeOfItem(item), mapArea()) && std::abs(m_view.zoom() / before.zoom() - 1) > 0.02;
+    const bool isNearer =
+        m_view.show(placeOfItem(item), mapArea()) && std::abs(m_view.zoom() / before.zoom() - 1) > 0.02;
     if (!isNearer)
-        m_view.fit();                      // the second time: all of it
+        m_view.fit(); // the second time: all of it
     showView();
 }
 
@@ -108,8 +117,9 @@ bool ClusterMap::event(QEvent *event)
         return pinch(*event) || QWidget::event(event);
     if (event->type() == QEvent::ShortcutOverride) {
         // With the focus on the map these keys are the map's, whatever the window does with them.
-        static constexpr int keys[] = {Qt::Key_Plus, Qt::Key_Equal, Qt::Key_Minus, Qt::Key_F, Qt::Key_0, Qt::Key_Left, Qt::Key_Right, Qt::Key_Up, Qt::Key_Down,
-                                       Qt::Key_Space, Qt::Key_Return, Qt::Key_Enter, Qt::Key_Home, Qt::Key_End};
+        static constexpr int keys[] = { Qt::Key_Plus, Qt::Key_Equal, Qt::Key_Minus, Qt::Key_F, Qt::Key_0, Qt::Key_Left,
+            Qt::Key_Right, Qt::Key_Up, Qt::Key_Down, Qt::Key_Space, Qt::Key_Return, Qt::Key_Enter, Qt::Key_Home,
+            Qt::Key_End };
         const auto *key = static_cast<QKeyEvent *>(event);
         const bool isPlain = !(key->modifiers() & (Qt::ControlModifier | Qt::AltModifier | Qt::MetaModifier));
         if (isPlain && std::ranges::find(keys, key->key()) != std::end(keys)) {
@@ -124,21 +134,35 @@ bool ClusterMap::viewKey(QKeyEvent *event)
 {
     if (event->modifiers() & Qt::ShiftModifier) {
         switch (event->key()) {
-        case Qt::Key_Left: return pan({kKeyPixels, 0});
-        case Qt::Key_Right: return pan({-kKeyPixels, 0});
-        case Qt::Key_Up: return pan({0, kKeyPixels});
-        case Qt::Key_Down: return pan({0, -kKeyPixels});
-        default: break;
+        case Qt::Key_Left:
+            return pan({ kKeyPixels, 0 });
+        case Qt::Key_Right:
+            return pan({ -kKeyPixels, 0 });
+        case Qt::Key_Up:
+            return pan({ 0, kKeyPixels });
+        case Qt::Key_Down:
+            return pan({ 0, -kKeyPixels });
+        default:
+            break;
         }
     }
     switch (event->key()) {
     case Qt::Key_Plus:
-    case Qt::Key_Equal: zoomIn(); return true;
-    case Qt::Key_Minus: zoomOut(); return true;
+    case Qt::Key_Equal:
+        zoomIn();
+        return true;
+    case Qt::Key_Minus:
+        zoomOut();
+        return true;
     case Qt::Key_0:
-    case Qt::Key_Home: fit(); return true;
-    case Qt::Key_F: zoomToSelection(); return true;
-    default: return false;
+    case Qt::Key_Home:
+        fit();
+        return true;
+    case Qt::Key_F:
+        zoomToSelection();
+        return true;
+    default:
+        return false;
     }
 }
 
@@ -146,14 +170,16 @@ bool ClusterMap::viewKey(QKeyEvent *event)
 bool ClusterMap::panned(QMouseEvent &event)
 {
     const QPointF at = event.position();
-    const bool takesGround = m_gesture.mode() == MapGesture::Mode::Pressed && m_gesture.origin().kind == MapHit::Kind::None && m_view.isZoomed()
-        && !(event.modifiers() & Qt::ShiftModifier) && (at - m_gesture.pressedAt()).manhattanLength() >= QApplication::startDragDistance();
+    const bool takesGround = m_gesture.mode() == MapGesture::Mode::Pressed
+        && m_gesture.origin().kind == MapHit::Kind::None && m_view.isZoomed()
+        && !(event.modifiers() & Qt::ShiftModifier)
+        && (at - m_gesture.pressedAt()).manhattanLength() >= QApplication::startDragDistance();
     if (takesGround) {
         m_panAt = m_gesture.pressedAt();
         m_gesture.reset();
     }
     if (m_panAt && !(event.buttons() & (Qt::MiddleButton | Qt::LeftButton)))
-        m_panAt.reset();                   // the release went elsewhere
+        m_panAt.reset(); // the release went elsewhere
     if (!m_panAt)
         return false;
     setCursor(Qt::ClosedHandCursor);
@@ -175,9 +201,12 @@ void ClusterMap::nudgeIsland(Qt::KeyboardModifiers modifiers)
         m_isScaleNew = false;
     }
     const QRectF area = m_layout.area, from = m_nudgeStart->islands[std::size_t(island)].frame;
-    const auto within = [](double step, double low, double high) { return std::clamp(step, std::min(low, 0.0), std::max(high, 0.0)); };
+    const auto within = [](double step, double low, double high) {
+        return std::clamp(step, std::min(low, 0.0), std::max(high, 0.0));
+    };
     const QPointF drag = m_gesture.at() - m_gesture.pressedAt();
-    const QPointF by(within(drag.x(), area.left() - from.left(), area.right() - from.right()), within(drag.y(), area.top() - from.top(), area.bottom() - from.bottom()));
+    const QPointF by(within(drag.x(), area.left() - from.left(), area.right() - from.right()),
+        within(drag.y(), area.top() - from.top(), area.bottom() - from.bottom()));
     m_layout = shiftIsland(m_spec, *m_nudgeStart, island, by);
     m_loose.clear();
     const auto place = placeOf(m_plan->cluster.datacenters[std::size_t(island)]);
@@ -187,7 +216,8 @@ void ClusterMap::nudgeIsland(Qt::KeyboardModifiers modifiers)
             m_projection.emplace(m_plan->cluster, m_fit);
             m_isScaleNew = true;
         }
-        edit = placeEdit(m_plan, island, m_projection->moved(*place, {by.x() / area.width(), by.y() / area.height()}));
+        edit =
+            placeEdit(m_plan, island, m_projection->moved(*place, { by.x() / area.width(), by.y() / area.height() }));
     }
     announce(m_preview.set(std::move(edit)));
     showPreview();
@@ -214,7 +244,7 @@ void ClusterMap::dropIsland()
     m_projection->anchor(moved.id, *placeOf(moved), share);
     m_pins.remove(id);
     emit editCommitted(edit->next, edit->text);
-    m_preview.clear();                     // as drop(): setPlan() has taken its evaluation over
+    m_preview.clear(); // as drop(): setPlan() has taken its evaluation over
     relayout();
 }
 

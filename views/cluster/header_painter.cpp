@@ -32,7 +32,8 @@ void paintHeader(QPainter &painter, const QRectF &line, const QString &summary, 
     if (room < 80)
         return;
     painter.setPen(t.textFaint);
-    painter.drawText(QRectF(x, line.top(), room, line.height()), Qt::AlignRight | Qt::AlignVCenter, metrics.elidedText(hint, Qt::ElideRight, room));
+    painter.drawText(QRectF(x, line.top(), room, line.height()), Qt::AlignRight | Qt::AlignVCenter,
+        metrics.elidedText(hint, Qt::ElideRight, room));
 }
 
 void paintEmptyMap(QPainter &painter, const QRectF &area)
@@ -46,7 +47,8 @@ void paintEmptyMap(QPainter &painter, const QRectF &area)
     row.translate(0, line + 4);
     painter.setFont(uiFont(-1));
     painter.setPen(t.textMuted);
-    painter.drawText(row, Qt::AlignCenter, QStringLiteral("Double-click here to add one, or drop a plan file on the window"));
+    painter.drawText(
+        row, Qt::AlignCenter, QStringLiteral("Double-click here to add one, or drop a plan file on the window"));
 }
 
 } // namespace trainyard

@@ -34,14 +34,14 @@ int columnsWithin(double width, double node, double gap)
 QSizeF gridSize(const GroupSpec &group, MapDetail detail, double unit, double width)
 {
     if (isBars(detail))
-        return {width, kBarHeight};
+        return { width, kBarHeight };
     const QSizeF node = slotSize(group, detail, unit);
     const double gap = nodeGap(detail, unit);
     const int columns = std::min(columnsWithin(width, node.width(), gap), std::max(1, nodesOf(group)));
     if (columns < 1)
-        return {width, std::numeric_limits<double>::infinity()};
+        return { width, std::numeric_limits<double>::infinity() };
     const int rows = (nodesOf(group) + columns - 1) / columns;
-    return {columns * (node.width() + gap) - gap, rows * (node.height() + gap) - gap};
+    return { columns * (node.width() + gap) - gap, rows * (node.height() + gap) - gap };
 }
 
 GroupLayout fillGroup(const GroupSpec &spec, MapDetail detail, double unit, QRectF grid)
@@ -53,7 +53,7 @@ GroupLayout fillGroup(const GroupSpec &spec, MapDetail detail, double unit, QRec
     group.columns = isBars(detail) ? 1 : std::max(1, columnsWithin(grid.width(), group.node.width(), group.gap));
     int slot = 0;
     for (const PoolSpec &pool : spec.pools) {
-        group.pools.push_back({pool.pool, slot, pool.nodes, pool.gpusPerNode, group.gpus});
+        group.pools.push_back({ pool.pool, slot, pool.nodes, pool.gpusPerNode, group.gpus });
         slot += pool.nodes;
         group.gpus += pool.nodes * pool.gpusPerNode;
     }
@@ -89,14 +89,14 @@ GroupFlow flowTile(const IslandSpec &island, double width)
 NodeShape nodeShape(MapDetail detail, double unit, int gpusPerNode)
 {
     if (detail == MapDetail::Nodes)
-        return {1, 1, {unit, unit}, {unit - 1, unit - 1}};   // bars have no cells
+        return { 1, 1, { unit, unit }, { unit - 1, unit - 1 } }; // bars have no cells
     NodeShape shape;
     const int gpus = std::max(1, gpusPerNode);
     shape.rows = gpus <= 2 ? 1 : std::max(2, static_cast<int>(std::lround(std::sqrt(gpus / 2.0))));
     shape.columns = (gpus + shape.rows - 1) / shape.rows;
-    shape.pitch = {unit, std::round(unit * 1.5)};
-    shape.size = {shape.columns * shape.pitch.width() - cellGap(unit) + 2 * kNodePad,
-                  shape.rows * shape.pitch.height() - cellGap(unit) + 2 * kNodePad};
+    shape.pitch = { unit, std::round(unit * 1.5) };
+    shape.size = { shape.columns * shape.pitch.width() - cellGap(unit) + 2 * kNodePad,
+        shape.rows * shape.pitch.height() - cellGap(unit) + 2 * kNodePad };
     return shape;
 }
 
@@ -119,12 +119,14 @@ int nameLines(const IslandSpec &island, MapDetail detail, double width)
 double headHeight(const MapSpec &map, const IslandSpec &island, MapDetail detail, double width)
 {
     const int lines = nameLines(island, detail, width);
-    return detail == MapDetail::Tiles ? kTileTop + lines * map.tileLine + 2 : map.titleHeight + (lines - 1) * map.nameLine;
+    return detail == MapDetail::Tiles ? kTileTop + lines * map.tileLine + 2
+                                      : map.titleHeight + (lines - 1) * map.nameLine;
 }
 
 double islandHeight(const MapSpec &map, const IslandSpec &island, MapDetail detail, double unit, double width)
 {
-    return headHeight(map, island, detail, width) + flowGroups(island, detail, unit, width - 2 * sidePad(detail), map.labelHeight).height + sidePad(detail);
+    return headHeight(map, island, detail, width)
+        + flowGroups(island, detail, unit, width - 2 * sidePad(detail), map.labelHeight).height + sidePad(detail);
 }
 
 GroupFlow flowGroups(const IslandSpec &island, MapDetail detail, double unit, double width, double labelHeight)
@@ -157,10 +159,11 @@ IslandLayout fillIsland(const IslandSpec &spec, MapDetail detail, double unit, Q
     IslandLayout island;
     island.frame = frame;
     const double head = headHeight(map, spec, detail, frame.width());
-    island.title = {frame.left(), frame.top(), frame.width(), std::min(head, frame.height())};
+    island.title = { frame.left(), frame.top(), frame.width(), std::min(head, frame.height()) };
     QRectF body = frame.adjusted(sidePad(detail), head, -sidePad(detail), -sidePad(detail));
     if (body.height() < kTileBar)
-        body.setTop(std::max(frame.top(), frame.bottom() - sidePad(detail) - kTileBar));   // a frame too small for its name
+        body.setTop(
+            std::max(frame.top(), frame.bottom() - sidePad(detail) - kTileBar)); // a frame too small for its name
     const double least = detail == MapDetail::Gpus ? 2 : kMinUnit - 1;
     GroupFlow flow = flowGroups(spec, detail, unit, body.width(), map.labelHeight);
     while (unit > least && flow.height > body.height() + 0.5)

@@ -11,7 +11,7 @@ namespace trainyard {
 
 namespace {
 
-constexpr double kApart = 8;               // between two texts of one line
+constexpr double kApart = 8; // between two texts of one line
 
 /// The fullest of the texts that fits; empty where none does.
 QString fitting(const QFontMetricsF &metrics, const QStringList &texts, double width)
@@ -26,7 +26,8 @@ QString fitting(const QFontMetricsF &metrics, const QStringList &texts, double w
 double paintLines(QPainter &painter, const QStringList &lines, QRectF line, double height)
 {
     for (const QString &text : lines) {
-        painter.drawText(QRectF(line.left(), line.top(), line.width() + 1, height), Qt::AlignLeft | Qt::AlignVCenter, text);
+        painter.drawText(
+            QRectF(line.left(), line.top(), line.width() + 1, height), Qt::AlignLeft | Qt::AlignVCenter, text);
         line.translate(0, height);
     }
     return line.top();
@@ -40,14 +41,18 @@ void paintTileTexts(QPainter &painter, const MapFonts &fonts, const IslandScene 
     painter.setFont(fonts.tile);
     painter.setPen(t.text);
     paintLines(painter, name, line, lineHeight(fonts.tileMetrics));
-    if (name.size() > 1 || textWidth(fonts.tileMetrics, island.title) + textWidth(fonts.tagMetrics, island.count) + kApart > line.width())
+    if (name.size() > 1
+        || textWidth(fonts.tileMetrics, island.title) + textWidth(fonts.tagMetrics, island.count) + kApart
+            > line.width())
         return;
     painter.setFont(fonts.tag);
     painter.setPen(t.textMuted);
-    painter.drawText(QRectF(line.left(), line.top(), line.width(), lineHeight(fonts.tileMetrics)), Qt::AlignRight | Qt::AlignVCenter, island.count);
+    painter.drawText(QRectF(line.left(), line.top(), line.width(), lineHeight(fonts.tileMetrics)),
+        Qt::AlignRight | Qt::AlignVCenter, island.count);
 }
 
-void paintTexts(QPainter &painter, const MapFonts &fonts, const IslandScene &island, const IslandLayout &place, bool stale)
+void paintTexts(
+    QPainter &painter, const MapFonts &fonts, const IslandScene &island, const IslandLayout &place, bool stale)
 {
     const Theme &t = theme();
     const QRectF line = place.frame.adjusted(kIslandTextPad, kTitleTop, -kIslandTextPad, 0);
@@ -59,14 +64,17 @@ void paintTexts(QPainter &painter, const MapFonts &fonts, const IslandScene &isl
 
     painter.setFont(fonts.small);
     const double idle = island.idleText.isEmpty() ? 0 : textWidth(fonts.smallMetrics, island.idleText);
-    const bool besideName = name.size() == 1 && textWidth(fonts.titleMetrics, island.title) + idle + kApart <= line.width();
+    const bool besideName =
+        name.size() == 1 && textWidth(fonts.titleMetrics, island.title) + idle + kApart <= line.width();
     const bool below = idle > 0 && !besideName;
-    const QString subtitle = fitting(fonts.smallMetrics, {island.subtitle, island.hardware, island.count}, line.width() - (below ? idle + kApart : 0));
+    const QString subtitle = fitting(fonts.smallMetrics, { island.subtitle, island.hardware, island.count },
+        line.width() - (below ? idle + kApart : 0));
     painter.setPen(stale ? t.textFaint : t.textMuted);
     painter.drawText(QRectF(line.left(), y, line.width() + 1, second), Qt::AlignLeft | Qt::AlignVCenter, subtitle);
     if (idle > 0 && idle <= line.width()) {
         painter.setPen(stale ? t.textFaint : t.warning);
-        painter.drawText(QRectF(line.left(), below ? y : line.top(), line.width(), below ? second : first), Qt::AlignRight | Qt::AlignVCenter, island.idleText);
+        painter.drawText(QRectF(line.left(), below ? y : line.top(), line.width(), below ? second : first),
+            Qt::AlignRight | Qt::AlignVCenter, island.idleText);
     }
     if (place.groups.size() < 2)
         return;
@@ -77,7 +85,8 @@ void paintTexts(QPainter &painter, const MapFonts &fonts, const IslandScene &isl
 
 } // namespace
 
-void paintIsland(QPainter &painter, const MapFonts &fonts, const MapScene &scene, const MapLayout &layout, int index, bool stale)
+void paintIsland(
+    QPainter &painter, const MapFonts &fonts, const MapScene &scene, const MapLayout &layout, int index, bool stale)
 {
     const Theme &t = theme();
     const IslandScene &island = scene.islands[std::size_t(index)];

@@ -9,25 +9,28 @@ namespace trainyard {
 namespace {
 
 constexpr int kRounds = 90;
-constexpr double kShore = 0.06;            // share of the area that wishes leave free at the edges
+constexpr double kShore = 0.06; // share of the area that wishes leave free at the edges
 
 QPointF clampedCentre(QPointF centre, QSizeF size, const QRectF &area)
 {
-    const double x = std::clamp(centre.x(), area.left() + size.width() / 2, std::max(area.left() + size.width() / 2, area.right() - size.width() / 2));
-    const double y = std::clamp(centre.y(), area.top() + size.height() / 2, std::max(area.top() + size.height() / 2, area.bottom() - size.height() / 2));
-    return {x, y};
+    const double x = std::clamp(centre.x(), area.left() + size.width() / 2,
+        std::max(area.left() + size.width() / 2, area.right() - size.width() / 2));
+    const double y = std::clamp(centre.y(), area.top() + size.height() / 2,
+        std::max(area.top() + size.height() / 2, area.bottom() - size.height() / 2));
+    return { x, y };
 }
 
 QRectF around(QPointF centre, QSizeF size)
 {
-    return {std::round(centre.x() - size.width() / 2), std::round(centre.y() - size.height() / 2), size.width(), size.height()};
+    return { std::round(centre.x() - size.width() / 2), std::round(centre.y() - size.height() / 2), size.width(),
+        size.height() };
 }
 
 /// How much two centred boxes must still move apart along each axis; not positive where they are apart.
 QPointF penetration(const IslandWish &a, const IslandWish &b, QSizeF gap)
 {
-    return {(a.size.width() + b.size.width()) / 2 + gap.width() - std::abs(a.centre.x() - b.centre.x()),
-            (a.size.height() + b.size.height()) / 2 + gap.height() - std::abs(a.centre.y() - b.centre.y())};
+    return { (a.size.width() + b.size.width()) / 2 + gap.width() - std::abs(a.centre.x() - b.centre.x()),
+        (a.size.height() + b.size.height()) / 2 + gap.height() - std::abs(a.centre.y() - b.centre.y()) };
 }
 
 bool fitsAlong(double first, double second, double gap, double available)
@@ -44,7 +47,7 @@ bool separate(IslandWish &a, IslandWish &b, const QRectF &area, QSizeF gap, int 
     const bool fitsY = fitsAlong(a.size.height(), b.size.height(), gap.height(), area.height());
     bool alongX = deep.x() / std::max(1.0, area.width()) <= deep.y() / std::max(1.0, area.height());
     if (round > kRounds / 2 && round % 7 == 0)
-        alongX = !alongX;                  // stuck against an edge: try the other way round
+        alongX = !alongX; // stuck against an edge: try the other way round
     if (!fitsX || !fitsY)
         alongX = fitsX;
     const double shareA = a.weight == b.weight ? 0.5 : a.weight > b.weight ? 0 : 1;
@@ -136,7 +139,8 @@ std::optional<std::vector<QRectF>> inRows(const std::vector<QSizeF> &sizes, QRec
         const std::size_t columns = (count + rows - 1) / rows;
         const QSizeF cell(area.width() / double(columns), area.height() / double(rows));
         const bool fits = std::ranges::all_of(sizes, [&](const QSizeF &s) {
-            return s.width() + (columns > 1 ? gap.width() : 0) <= cell.width() && s.height() + (rows > 1 ? gap.height() : 0) <= cell.height();
+            return s.width() + (columns > 1 ? gap.width() : 0) <= cell.width()
+                && s.height() + (rows > 1 ? gap.height() : 0) <= cell.height();
         });
         if (!fits)
             continue;
@@ -144,7 +148,9 @@ std::optional<std::vector<QRectF>> inRows(const std::vector<QSizeF> &sizes, QRec
         for (std::size_t i = 0; i < count; ++i) {
             const std::size_t row = i / columns, inRow = std::min(columns, count - row * columns);
             const double shift = double(columns - inRow) / 2;
-            frames.push_back(around({area.left() + (double(i % columns) + shift + 0.5) * cell.width(), area.top() + (double(row) + 0.5) * cell.height()}, sizes[i]));
+            frames.push_back(around({ area.left() + (double(i % columns) + shift + 0.5) * cell.width(),
+                                        area.top() + (double(row) + 0.5) * cell.height() },
+                sizes[i]));
         }
         return frames;
     }
@@ -157,8 +163,9 @@ std::vector<QRectF> squeezed(std::size_t count, std::size_t columns, QRectF area
     std::vector<QRectF> frames;
     for (std::size_t i = 0; i < count; ++i) {
         const QSizeF cell(area.width() / double(columns), area.height() / double(rows));
-        const QRectF slot(area.left() + double(i % columns) * cell.width(), area.top() + double(i / columns) * cell.height(), cell.width(), cell.height());
-        const double margin = std::min({gap / 2, cell.width() / 8, cell.height() / 8});
+        const QRectF slot(area.left() + double(i % columns) * cell.width(),
+            area.top() + double(i / columns) * cell.height(), cell.width(), cell.height());
+        const double margin = std::min({ gap / 2, cell.width() / 8, cell.height() / 8 });
         frames.push_back(slot.adjusted(margin, margin, -margin, -margin));
     }
     return frames;

@@ -12,8 +12,8 @@ namespace trainyard {
 namespace {
 
 constexpr double kCardGap = 4;
-constexpr int kBends = 24;                 // ways that a link tries
-constexpr std::size_t kFewLinks = 16;      // whose ways are worth a second try for the sake of their labels
+constexpr int kBends = 24; // ways that a link tries
+constexpr std::size_t kFewLinks = 16; // whose ways are worth a second try for the sake of their labels
 
 QPointF onCurve(QPointF a, QPointF bend, QPointF b, double t)
 {
@@ -40,7 +40,8 @@ LinkLayout cutAtFrames(QPointF a, QPointF bend, QPointF b, const QRectF &first, 
     link.from = onCurve(a, bend, b, leave);
     link.to = onCurve(a, bend, b, enter);
     // The control point of the part between `leave` and `enter`: blossom of the quadratic.
-    link.bend = a * ((1 - leave) * (1 - enter)) + bend * (leave * (1 - enter) + enter * (1 - leave)) + b * (leave * enter);
+    link.bend =
+        a * ((1 - leave) * (1 - enter)) + bend * (leave * (1 - enter) + enter * (1 - leave)) + b * (leave * enter);
     return link;
 }
 
@@ -64,17 +65,22 @@ double alongside(const LinkLayout &link, const MapLayout &layout)
 {
     constexpr double apart = 9;
     constexpr int steps = 20;
-    const QRectF box = QRectF(link.from, link.to).normalized().united(QRectF(link.from, link.bend).normalized()).adjusted(-apart, -apart, apart, apart);
+    const QRectF box = QRectF(link.from, link.to)
+                           .normalized()
+                           .united(QRectF(link.from, link.bend).normalized())
+                           .adjusted(-apart, -apart, apart, apart);
     int close = 0;
     for (const LinkLayout &other : layout.links) {
-        if (!other.visible || !box.intersects(QRectF(other.from, other.to).normalized().adjusted(-apart, -apart, apart, apart)))
+        if (!other.visible
+            || !box.intersects(QRectF(other.from, other.to).normalized().adjusted(-apart, -apart, apart, apart)))
             continue;
         std::array<QPointF, 41> points;
         for (std::size_t i = 0; i < points.size(); ++i)
             points[i] = pointOnLink(other, double(i) / double(points.size() - 1));
         for (int step = 3; step <= steps - 3; ++step) {
             const QPointF at = pointOnLink(link, double(step) / steps);
-            close += std::ranges::any_of(points, [&](QPointF p) { return std::abs(p.x() - at.x()) + std::abs(p.y() - at.y()) < apart; });
+            close += std::ranges::any_of(
+                points, [&](QPointF p) { return std::abs(p.x() - at.x()) + std::abs(p.y() - at.y()) < apart; });
         }
     }
     return close;
@@ -118,7 +124,10 @@ LinkLayout route(const MapLayout &layout, int a, int b)
 
 /// Points along every visible line, dense enough that no label slips between two.
 struct Lines {
-    struct Line { std::vector<QPointF> points; QRectF box; };
+    struct Line {
+        std::vector<QPointF> points;
+        QRectF box;
+    };
     std::vector<Line> lines;
 
     explicit Lines(const MapLayout &layout)
@@ -171,22 +180,25 @@ double hidden(const QRectF &card, std::size_t link, const MapLayout &layout)
     return bad;
 }
 
-/// The fullest form that hides nothing and lies on no other line; the shortest where it hides least, so that none vanishes.
-/// False where it had to hide something.
+/// The fullest form that hides nothing and lies on no other line; the shortest where it hides least, so that none
+/// vanishes. False where it had to hide something.
 bool placeLabel(const LinkSpec &spec, std::size_t index, const Lines &lines, MapLayout &layout)
 {
-    static constexpr std::array<double, 19> along{0.5, 0.46, 0.54, 0.42, 0.58, 0.38, 0.62, 0.34, 0.66, 0.29, 0.71, 0.24, 0.76, 0.19, 0.81, 0.14, 0.86, 0.1, 0.9};
+    static constexpr std::array<double, 19> along { 0.5, 0.46, 0.54, 0.42, 0.58, 0.38, 0.62, 0.34, 0.66, 0.29, 0.71,
+        0.24, 0.76, 0.19, 0.81, 0.14, 0.86, 0.1, 0.9 };
     LinkLayout &link = layout.links[index];
     const auto at = [&](double t, QSizeF size) {
         const QPointF centre = pointOnLink(link, t);
-        return QRectF(std::round(centre.x() - size.width() / 2), std::round(centre.y() - size.height() / 2), size.width(), size.height());
+        return QRectF(std::round(centre.x() - size.width() / 2), std::round(centre.y() - size.height() / 2),
+            size.width(), size.height());
     };
-    const std::pair<LinkLabel, QSizeF> forms[] = {{LinkLabel::Card, spec.card}, {LinkLabel::Chip, spec.chip}, {LinkLabel::Tag, spec.tag}};
+    const std::pair<LinkLabel, QSizeF> forms[] = { { LinkLabel::Card, spec.card }, { LinkLabel::Chip, spec.chip },
+        { LinkLabel::Tag, spec.tag } };
     double least = 1e18;
     for (const auto &[label, size] : forms) {
         if (size.isEmpty())
             continue;
-        least = 1e18;                      // of the forms that hide something the last is kept
+        least = 1e18; // of the forms that hide something the last is kept
         for (const double t : along) {
             const QRectF card = at(t, size);
             const double bad = hidden(card, index, layout);
@@ -216,7 +228,8 @@ void rerouteForLabel(const LinkSpec &spec, std::size_t index, Lines &lines, MapL
         layout.links[index] = other;
         const Lines::Line line = Lines::lineOf(other);
         const bool crosses = std::ranges::any_of(layout.links, [&](const LinkLayout &link) {
-            return !link.card.isEmpty() && line.box.intersects(link.card) && std::ranges::any_of(line.points, [&](QPointF at) { return link.card.contains(at); });
+            return !link.card.isEmpty() && line.box.intersects(link.card)
+                && std::ranges::any_of(line.points, [&](QPointF at) { return link.card.contains(at); });
         });
         if (!crosses && placeLabel(spec, index, lines, layout)) {
             lines.lines[index] = Lines::lineOf(layout.links[index]);
@@ -247,7 +260,8 @@ void layOutLinks(const MapSpec &spec, MapLayout &layout)
     for (std::size_t i = 0; i < spec.links.size(); ++i) {
         if (!spec.links[i].isResting || !isPair(layout, spec.links[i]))
             continue;
-        const QPointF way = layout.islands[std::size_t(spec.links[i].a)].frame.center() - layout.islands[std::size_t(spec.links[i].b)].frame.center();
+        const QPointF way = layout.islands[std::size_t(spec.links[i].a)].frame.center()
+            - layout.islands[std::size_t(spec.links[i].b)].frame.center();
         order.emplace_back(std::hypot(way.x(), way.y()), i);
     }
     std::ranges::sort(order);
@@ -262,7 +276,8 @@ void layOutLinks(const MapSpec &spec, MapLayout &layout)
 
 void showLink(const LinkSpec &link, int index, MapLayout &layout)
 {
-    if (index < 0 || index >= int(layout.links.size()) || layout.links[std::size_t(index)].visible || !isPair(layout, link))
+    if (index < 0 || index >= int(layout.links.size()) || layout.links[std::size_t(index)].visible
+        || !isPair(layout, link))
         return;
     layout.links[std::size_t(index)] = route(layout, link.a, link.b);
     if (layout.links[std::size_t(index)].visible)

@@ -13,7 +13,7 @@ namespace trainyard {
 
 namespace {
 
-constexpr double kBarRoom = 5;             // below a card's texts
+constexpr double kBarRoom = 5; // below a card's texts
 
 QColor blend(const QColor &a, const QColor &b, double share)
 {
@@ -44,7 +44,8 @@ void paintCardTexts(QPainter &painter, const MapFonts &fonts, const LinkScene &l
     painter.setBrush(t.border);
     painter.drawRoundedRect(bar, 1.5, 1.5);
     painter.setBrush(stale ? t.textFaint : useColour(link.utilization));
-    painter.drawRoundedRect(QRectF(bar.topLeft(), QSizeF(std::max(3.0, bar.width() * std::min(1.0, link.utilization)), 3)), 1.5, 1.5);
+    painter.drawRoundedRect(
+        QRectF(bar.topLeft(), QSizeF(std::max(3.0, bar.width() * std::min(1.0, link.utilization)), 3)), 1.5, 1.5);
 }
 
 } // namespace
@@ -58,7 +59,8 @@ void paintLink(QPainter &painter, const LinkScene &link, const LinkLayout &place
     if (stale)
         colour = blend(colour, t.panel, 0.5);
     const bool idle = link.evaluated && !link.isUsed;
-    const double width = idle ? 1.5 : std::max(1.5, linkWidth(link.capacityGbps) * thickness);   // what carries nothing steps back
+    const double width =
+        idle ? 1.5 : std::max(1.5, linkWidth(link.capacityGbps) * thickness); // what carries nothing steps back
     painter.setRenderHint(QPainter::Antialiasing, true);
     painter.setBrush(Qt::NoBrush);
     painter.setPen(QPen(t.panel, width + 3, Qt::SolidLine, Qt::FlatCap));
@@ -67,7 +69,8 @@ void paintLink(QPainter &painter, const LinkScene &link, const LinkLayout &place
     painter.drawPath(path);
 }
 
-void paintLinkLabel(QPainter &painter, const MapFonts &fonts, const LinkScene &link, const LinkLayout &place, bool stale)
+void paintLinkLabel(
+    QPainter &painter, const MapFonts &fonts, const LinkScene &link, const LinkLayout &place, bool stale)
 {
     const Theme &t = theme();
     painter.setRenderHint(QPainter::Antialiasing, true);
@@ -85,20 +88,24 @@ void paintLinkLabel(QPainter &painter, const MapFonts &fonts, const LinkScene &l
 LinkSpec measureLink(const MapFonts &fonts, const LinkScene &link)
 {
     const auto &small = fonts.smallMetrics;
-    const double line = lineHeight(small), width = std::max({76.0, textWidth(small, link.head), textWidth(small, link.foot)});
-    LinkSpec spec{link.a, link.b, {}, {}, {}, link.isResting};
-    spec.card = {width + 2 * kLinkLabelPad, (link.foot.isEmpty() ? 1 : 2) * line + 8 + (link.utilization > 0 ? kBarRoom : 0)};
-    spec.chip = {textWidth(small, link.brief) + 10, line + 4};
-    spec.tag = {textWidth(fonts.tagMetrics, link.tag) + 6, lineHeight(fonts.tagMetrics) + 1};
+    const double line = lineHeight(small),
+                 width = std::max({ 76.0, textWidth(small, link.head), textWidth(small, link.foot) });
+    LinkSpec spec { link.a, link.b, {}, {}, {}, link.isResting };
+    spec.card = { width + 2 * kLinkLabelPad,
+        (link.foot.isEmpty() ? 1 : 2) * line + 8 + (link.utilization > 0 ? kBarRoom : 0) };
+    spec.chip = { textWidth(small, link.brief) + 10, line + 4 };
+    spec.tag = { textWidth(fonts.tagMetrics, link.tag) + 6, lineHeight(fonts.tagMetrics) + 1 };
     return spec;
 }
 
 QColor useColour(double utilization)
 {
     // Three hues of the product's colour-blind-safe set that differ in lightness as well.
-    const QColor calm = theme().work(WorkKind::Prefill), busy = theme().work(WorkKind::WanTransfer), full = theme().work(WorkKind::Optimizer);
+    const QColor calm = theme().work(WorkKind::Prefill), busy = theme().work(WorkKind::WanTransfer),
+                 full = theme().work(WorkKind::Optimizer);
     const double use = std::clamp(utilization, 0.0, 1.0);
-    return use < 0.6 ? blend(calm, busy, std::clamp((use - 0.3) / 0.3, 0.0, 1.0)) : blend(busy, full, std::clamp((use - 0.7) / 0.25, 0.0, 1.0));
+    return use < 0.6 ? blend(calm, busy, std::clamp((use - 0.3) / 0.3, 0.0, 1.0))
+                     : blend(busy, full, std::clamp((use - 0.7) / 0.25, 0.0, 1.0));
 }
 
 } // namespace trainyard

@@ -15,7 +15,8 @@ inline constexpr double kLinkLabelPad = 7;
 
 /// `thickness`: a factor, less than 1 where the map is dense.
 void paintLink(QPainter &painter, const LinkScene &link, const LinkLayout &place, double thickness, bool stale);
-void paintLinkLabel(QPainter &painter, const MapFonts &fonts, const LinkScene &link, const LinkLayout &place, bool stale);
+void paintLinkLabel(
+    QPainter &painter, const MapFonts &fonts, const LinkScene &link, const LinkLayout &place, bool stale);
 /// Sizes of the label's three forms.
 [[nodiscard]] LinkSpec measureLink(const MapFonts &fonts, const LinkScene &link);
 /// Green over amber to red; every use is also written on the link's label.

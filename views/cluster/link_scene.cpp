@@ -14,7 +14,7 @@ namespace trainyard {
 
 namespace {
 
-constexpr double kReached = 0.98;          // of a limit: as good as all of it
+constexpr double kReached = 0.98; // of a limit: as good as all of it
 
 /// "36.0 ms" -> "36 ms": a label has no room for zeros that say nothing.
 QString trimmed(QString number)
@@ -25,7 +25,8 @@ QString trimmed(QString number)
 
 QString rateText(double gbps)
 {
-    return gbps < 1000 ? trimmed(formatGbps(gbps)) : trimmed(QLocale(QLocale::English).toString(gbps / 1000, 'f', 1) + QStringLiteral(" Tbps"));
+    return gbps < 1000 ? trimmed(formatGbps(gbps))
+                       : trimmed(QLocale(QLocale::English).toString(gbps / 1000, 'f', 1) + QStringLiteral(" Tbps"));
 }
 
 QString wholePercent(double share)
@@ -41,7 +42,9 @@ QString roundTrip(const WanLink &link)
 /// The evaluation's own word for the limit, where it has one.
 std::optional<BindingLimit> evaluatedLimit(const WanLinkUse &use)
 {
-    return use.limitGbps > 0 ? std::optional(BindingLimit{QString::fromLatin1(toString(use.limit)), use.limitGbps, use.usableUtilization}) : std::nullopt;
+    return use.limitGbps > 0
+        ? std::optional(BindingLimit { QString::fromLatin1(toString(use.limit)), use.limitGbps, use.usableUtilization })
+        : std::nullopt;
 }
 
 } // namespace
@@ -66,9 +69,10 @@ BindingLimit bindingLimit(const WanLink &link, const WanLinkUse &use)
         return *known;
     const double pair = std::min(link.nodePairGbps, link.capacityGbps);
     if (use.utilization >= kReached || (link.capacityGbps <= link.nodePairGbps && use.nodePairGbps >= kReached * pair))
-        return {QStringLiteral("link capacity"), link.capacityGbps, use.utilization};
+        return { QStringLiteral("link capacity"), link.capacityGbps, use.utilization };
     const bool isPair = use.nodePairGbps >= kReached * pair;
-    return {isPair ? QStringLiteral("node pair") : QStringLiteral("TCP window"), isPair ? link.nodePairGbps : use.nodePairGbps, use.utilization};
+    return { isPair ? QStringLiteral("node pair") : QStringLiteral("TCP window"),
+        isPair ? link.nodePairGbps : use.nodePairGbps, use.utilization };
 }
 
 LinkScene buildLink(const Plan &plan, const WanLink &link, const WanLinkUse *use, bool isCurrent)
@@ -106,18 +110,23 @@ QStringList linkCard(const MapScene &scene, const Plan &plan, const Evaluation *
     if (link < 0 || link >= int(scene.links.size()) || link >= int(plan.cluster.wanLinks.size()))
         return {};
     const WanLink &wan = plan.cluster.wanLinks[std::size_t(link)];
-    QStringList lines{scene.links[std::size_t(link)].name};
-    lines += QStringLiteral("round trip %1 · %2 each way · %3 per node pair").arg(roundTrip(wan), rateText(wan.capacityGbps), rateText(wan.nodePairGbps));
+    QStringList lines { scene.links[std::size_t(link)].name };
+    lines += QStringLiteral("round trip %1 · %2 each way · %3 per node pair")
+                 .arg(roundTrip(wan), rateText(wan.capacityGbps), rateText(wan.nodePairGbps));
     if (!scene.links[std::size_t(link)].evaluated || !evaluation)
         return lines;
     const WanLinkUse *use = useOf(*evaluation, wan, std::size_t(link));
     if (!use || use->totalBytes() <= 0)
-        return lines + QStringList{QStringLiteral("not used by this plan")};
-    lines += QStringLiteral("%1 per iteration, %2 of the capacity").arg(formatBytes(use->totalBytes()), formatPercent(use->utilization));
-    lines += QStringLiteral("%1 per node pair over %2").arg(rateText(use->nodePairGbps),
-                 countOf(qint64(use->tcpConnections), QStringLiteral("TCP connection"), QStringLiteral("TCP connections")));
+        return lines + QStringList { QStringLiteral("not used by this plan") };
+    lines += QStringLiteral("%1 per iteration, %2 of the capacity")
+                 .arg(formatBytes(use->totalBytes()), formatPercent(use->utilization));
+    lines += QStringLiteral("%1 per node pair over %2")
+                 .arg(rateText(use->nodePairGbps),
+                     countOf(qint64(use->tcpConnections), QStringLiteral("TCP connection"),
+                         QStringLiteral("TCP connections")));
     const BindingLimit limit = bindingLimit(wan, *use);
-    lines += QStringLiteral("bound by: %1, %2, of which %3 is used").arg(limit.name, rateText(limit.gbps), formatPercent(limit.use));
+    lines += QStringLiteral("bound by: %1, %2, of which %3 is used")
+                 .arg(limit.name, rateText(limit.gbps), formatPercent(limit.use));
     return lines;
 }
 

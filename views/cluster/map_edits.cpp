@@ -75,7 +75,7 @@ std::optional<Cluster> withoutGpus(const Cluster &cluster, const std::vector<Gpu
     bin.id = "removed";
     Cluster next = withDatacenter(cluster, bin);
     const int at = int(next.datacenters.size()) - 1;
-    Carry carry{what, -1, 0};
+    Carry carry { what, -1, 0 };
     Expected<Cluster> without = moved(next, carry, at);
     if (without)
         without = withoutDatacenter(*without, at);
@@ -90,7 +90,7 @@ std::optional<MapEdit> clusterEdit(const PlanPtr &plan, Cluster next, QString te
         return std::nullopt;
     Plan changed = *plan;
     changed.cluster = std::move(next);
-    return MapEdit{std::make_shared<const Plan>(std::move(changed)), std::move(text)};
+    return MapEdit { std::make_shared<const Plan>(std::move(changed)), std::move(text) };
 }
 
 std::optional<MapEdit> moveEdit(const PlanPtr &plan, const Carry &carry, int to)
@@ -127,9 +127,14 @@ std::optional<MapEdit> placeEdit(const PlanPtr &plan, int datacenter, Place plac
     for (std::size_t l = 0; l < next->wanLinks.size(); ++l) {
         const WanLink &was = plan->cluster.wanLinks[l], &is = next->wanLinks[l];
         if (was.rttMs != is.rttMs)
-            trips += QStringLiteral("%1 %2 → %3 ms").arg(label(*next, is.between[is.between[0] == before.id ? 1 : 0])).arg(was.rttMs, 0, 'g', 4).arg(is.rttMs, 0, 'g', 4);
+            trips += QStringLiteral("%1 %2 → %3 ms")
+                         .arg(label(*next, is.between[is.between[0] == before.id ? 1 : 0]))
+                         .arg(was.rttMs, 0, 'g', 4)
+                         .arg(is.rttMs, 0, 'g', 4);
     }
-    QString text = QStringLiteral("Move %1 %2 km").arg(label(*next, datacenter), QLocale(QLocale::English).toString(qRound(greatCircleKm(*from, place))));
+    QString text =
+        QStringLiteral("Move %1 %2 km")
+            .arg(label(*next, datacenter), QLocale(QLocale::English).toString(qRound(greatCircleKm(*from, place))));
     if (!trips.isEmpty())
         text += QStringLiteral(", round trip to ") + trips.join(QStringLiteral(", "));
     return clusterEdit(plan, std::move(*next), text);
@@ -151,8 +156,9 @@ std::optional<MapEdit> removeEdit(const PlanPtr &plan, const MapSelection &selec
         else if (item.kind == MapItem::Kind::Link)
             links.insert(item.link);
         else if (pool)
-            gpus.push_back(item.kind == MapItem::Kind::Pool ? GpuSelection{item.island, item.pool, 0, pool->gpus()}
-                                                            : GpuSelection{item.island, item.pool, item.firstGpu, item.gpus});
+            gpus.push_back(item.kind == MapItem::Kind::Pool
+                    ? GpuSelection { item.island, item.pool, 0, pool->gpus() }
+                    : GpuSelection { item.island, item.pool, item.firstGpu, item.gpus });
     }
     std::erase_if(gpus, [&](const GpuSelection &part) { return islands.contains(part.datacenter); });
     for (const GpuSelection &part : gpus)
@@ -162,8 +168,10 @@ std::optional<MapEdit> removeEdit(const PlanPtr &plan, const MapSelection &selec
         if (!without)
             return std::nullopt;
         next = *without;
-        const bool one = std::ranges::all_of(gpus, [&](const GpuSelection &p) { return p.datacenter == gpus.front().datacenter; });
-        words += one ? QStringLiteral("%1 from %2").arg(gpusText(count), label(plan->cluster, gpus.front().datacenter)) : gpusText(count);
+        const bool one =
+            std::ranges::all_of(gpus, [&](const GpuSelection &p) { return p.datacenter == gpus.front().datacenter; });
+        words += one ? QStringLiteral("%1 from %2").arg(gpusText(count), label(plan->cluster, gpus.front().datacenter))
+                     : gpusText(count);
     }
     for (const int link : links) {
         if (link < 0 || link >= int(next.wanLinks.size()))
@@ -186,7 +194,9 @@ std::optional<MapEdit> removeEdit(const PlanPtr &plan, const MapSelection &selec
 int mostGpus(const Carry &carry, const Cluster &cluster)
 {
     if (carry.what.empty())
-        return carry.island >= 0 && carry.island < int(cluster.datacenters.size()) ? cluster.datacenters[std::size_t(carry.island)].gpus() : 0;
+        return carry.island >= 0 && carry.island < int(cluster.datacenters.size())
+            ? cluster.datacenters[std::size_t(carry.island)].gpus()
+            : 0;
     if (carry.what.size() > 1)
         return carry.gpus();
     const Pool *pool = poolOf(cluster, carry.what.front().datacenter, carry.what.front().pool);
@@ -231,7 +241,8 @@ QString carryText(const Carry &carry, const Cluster &cluster)
 {
     const std::set<int> from = sources(carry);
     const bool one = from.size() == 1 && *from.begin() >= 0 && *from.begin() < int(cluster.datacenters.size());
-    return one ? gpusText(carry.gpus()) + QStringLiteral(" of ") + label(cluster, *from.begin()) : gpusText(carry.gpus());
+    return one ? gpusText(carry.gpus()) + QStringLiteral(" of ") + label(cluster, *from.begin())
+               : gpusText(carry.gpus());
 }
 
 } // namespace trainyard

@@ -14,7 +14,7 @@ namespace trainyard {
 
 struct MapEdit {
     PlanPtr next;
-    QString text;                          // "Move 8 GPUs Virginia → Oregon"
+    QString text; // "Move 8 GPUs Virginia → Oregon"
 };
 
 /// Drops what is carried on a datacenter; empty where that changes nothing.

@@ -14,13 +14,14 @@ std::vector<MapItem> tabOrder(const MapScene &scene, const MapLayout &layout)
 {
     std::vector<MapItem> order;
     for (int i = 0; i < int(scene.islands.size()); ++i) {
-        order.push_back({MapItem::Kind::Island, i});
+        order.push_back({ MapItem::Kind::Island, i });
         for (int p = 0; p < int(scene.islands[std::size_t(i)].pools.size()); ++p)
-            order.push_back({MapItem::Kind::Pool, i, p});
+            order.push_back({ MapItem::Kind::Pool, i, p });
     }
     for (int l = 0; l < int(layout.links.size()) && l < int(scene.links.size()); ++l) {
-        if (scene.links[std::size_t(l)].a >= 0 && scene.links[std::size_t(l)].b >= 0)   // one that carries nothing shows while it has the focus
-            order.push_back({MapItem::Kind::Link, -1, -1, 0, 0, l});
+        if (scene.links[std::size_t(l)].a >= 0
+            && scene.links[std::size_t(l)].b >= 0) // one that carries nothing shows while it has the focus
+            order.push_back({ MapItem::Kind::Link, -1, -1, 0, 0, l });
     }
     return order;
 }
@@ -39,7 +40,7 @@ bool exists(const MapScene &scene, const MapItem &item)
 MapItem nodeItem(const MapScene &scene, const MapItem &pool, int node)
 {
     const int perNode = poolOf(scene, pool).gpusPerNode;
-    return {MapItem::Kind::Gpus, pool.island, pool.pool, node * perNode, perNode, -1};
+    return { MapItem::Kind::Gpus, pool.island, pool.pool, node * perNode, perNode, -1 };
 }
 
 int columnsOf(const MapLayout &layout, const MapItem &item)
@@ -60,13 +61,14 @@ MapItem nodeTowards(const MapScene &scene, const MapLayout &layout, const MapIte
     const int step = key == Qt::Key_Left ? -1 : key == Qt::Key_Right ? 1 : key == Qt::Key_Up ? -columns : columns;
     const int next = node + step;
     if (next < 0)
-        return {MapItem::Kind::Pool, from.island, from.pool};
+        return { MapItem::Kind::Pool, from.island, from.pool };
     return next < pool.nodes ? nodeItem(scene, from, next) : from;
 }
 
 } // namespace
 
-std::optional<MapItem> nextItem(const MapScene &scene, const MapLayout &layout, const std::optional<MapItem> &from, bool forward)
+std::optional<MapItem> nextItem(
+    const MapScene &scene, const MapLayout &layout, const std::optional<MapItem> &from, bool forward)
 {
     const std::vector<MapItem> order = tabOrder(scene, layout);
     if (order.empty())
@@ -75,7 +77,7 @@ std::optional<MapItem> nextItem(const MapScene &scene, const MapLayout &layout, 
         return forward ? order.front() : order.back();
     MapItem anchor = *from;
     if (anchor.kind == MapItem::Kind::Gpus)
-        anchor = {MapItem::Kind::Pool, from->island, from->pool};
+        anchor = { MapItem::Kind::Pool, from->island, from->pool };
     const auto found = std::ranges::find(order, anchor);
     if (found == order.end())
         return forward ? order.front() : order.back();
@@ -92,7 +94,10 @@ int islandTowards(const MapLayout &layout, int from, int key)
     double bestCost = 1e18;
     for (int i = 0; i < int(layout.islands.size()); ++i) {
         const QPointF d = layout.islands[std::size_t(i)].frame.center() - here;
-        const double along = key == Qt::Key_Left ? -d.x() : key == Qt::Key_Right ? d.x() : key == Qt::Key_Up ? -d.y() : d.y();
+        const double along = key == Qt::Key_Left ? -d.x()
+            : key == Qt::Key_Right               ? d.x()
+            : key == Qt::Key_Up                  ? -d.y()
+                                                 : d.y();
         const double across = key == Qt::Key_Left || key == Qt::Key_Right ? std::abs(d.y()) : std::abs(d.x());
         if (i == from || along <= 1)
             continue;
@@ -108,15 +113,18 @@ int islandTowards(const MapLayout &layout, int from, int key)
 MapItem itemTowards(const MapScene &scene, const MapLayout &layout, const MapItem &from, int key)
 {
     switch (from.kind) {
-    case MapItem::Kind::Island: return {MapItem::Kind::Island, islandTowards(layout, from.island, key)};
+    case MapItem::Kind::Island:
+        return { MapItem::Kind::Island, islandTowards(layout, from.island, key) };
     case MapItem::Kind::Pool:
         if (!exists(scene, from))
             return from;
         if (key == Qt::Key_Left || key == Qt::Key_Up)
-            return {MapItem::Kind::Island, from.island};
+            return { MapItem::Kind::Island, from.island };
         return poolOf(scene, from).nodes > 0 ? nodeItem(scene, from, 0) : from;
-    case MapItem::Kind::Gpus: return exists(scene, from) ? nodeTowards(scene, layout, from, key) : from;
-    default: return from;
+    case MapItem::Kind::Gpus:
+        return exists(scene, from) ? nodeTowards(scene, layout, from, key) : from;
+    default:
+        return from;
     }
 }
 
@@ -130,7 +138,7 @@ Carry carryOf(const MapScene &scene, const MapItem &item)
     } else if (exists(scene, item)) {
         const int all = int(poolOf(scene, item).stageOfGpu.size());
         const bool whole = item.kind == MapItem::Kind::Pool;
-        carry.what.push_back({item.island, item.pool, whole ? 0 : item.firstGpu, whole ? all : item.gpus});
+        carry.what.push_back({ item.island, item.pool, whole ? 0 : item.firstGpu, whole ? all : item.gpus });
     }
     return carry;
 }
@@ -139,7 +147,7 @@ QString spokenName(const MapScene &scene, const MapItem &item)
 {
     if (item.kind == MapItem::Kind::Link && item.link >= 0 && item.link < int(scene.links.size())) {
         const LinkScene &link = scene.links[std::size_t(item.link)];
-        return QStringList{QStringLiteral("Link ") + link.name, link.head, link.foot}.join(QStringLiteral(", "));
+        return QStringList { QStringLiteral("Link ") + link.name, link.head, link.foot }.join(QStringLiteral(", "));
     }
     if (item.island < 0 || item.island >= int(scene.islands.size()))
         return {};
@@ -156,7 +164,8 @@ QString spokenName(const MapScene &scene, const MapItem &item)
         if (pool.stageOfGpu[std::size_t(g)] >= 0)
             stages.push_back(pool.stageOfGpu[std::size_t(g)]);
     }
-    return QStringList{island.title, QStringLiteral("node %1").arg(item.firstGpu / std::max(1, pool.gpusPerNode) + 1), stages.empty() ? QStringLiteral("idle") : stageText(stages)}
+    return QStringList { island.title, QStringLiteral("node %1").arg(item.firstGpu / std::max(1, pool.gpusPerNode) + 1),
+        stages.empty() ? QStringLiteral("idle") : stageText(stages) }
         .join(QStringLiteral(", "));
 }
 

@@ -11,7 +11,8 @@
 namespace trainyard {
 
 /// Tab order: each island, its pools, then the links. Empty at either end, where focus leaves the map.
-[[nodiscard]] std::optional<MapItem> nextItem(const MapScene &scene, const MapLayout &layout, const std::optional<MapItem> &from, bool forward);
+[[nodiscard]] std::optional<MapItem> nextItem(
+    const MapScene &scene, const MapLayout &layout, const std::optional<MapItem> &from, bool forward);
 /// By arrow: islands by where they lie; from a pool into its nodes; node to node in the grid.
 [[nodiscard]] MapItem itemTowards(const MapScene &scene, const MapLayout &layout, const MapItem &from, int key);
 /// The nearest island in the direction of an arrow key; `from` where there is none.

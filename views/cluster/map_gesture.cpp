@@ -34,12 +34,18 @@ MapGesture::Outcome MapGesture::release(const MapHit &hit, QPointF at)
     if (m_mode == Mode::Carrying || m_mode == Mode::Linking)
         m_target = hit.island;
     switch (m_mode) {
-    case Mode::Pressed: return Outcome::Click;
-    case Mode::Carrying: return Outcome::Drop;
-    case Mode::Nudging: return Outcome::Nudged;
-    case Mode::Banding: return Outcome::Banded;
-    case Mode::Linking: return m_target >= 0 && m_target != m_origin.island ? Outcome::Linked : Outcome::Cancelled;
-    default: return Outcome::Nothing;
+    case Mode::Pressed:
+        return Outcome::Click;
+    case Mode::Carrying:
+        return Outcome::Drop;
+    case Mode::Nudging:
+        return Outcome::Nudged;
+    case Mode::Banding:
+        return Outcome::Banded;
+    case Mode::Linking:
+        return m_target >= 0 && m_target != m_origin.island ? Outcome::Linked : Outcome::Cancelled;
+    default:
+        return Outcome::Nothing;
     }
 }
 
@@ -71,12 +77,16 @@ void MapGesture::reset()
 MapGesture::Mode MapGesture::dragMode() const
 {
     switch (m_origin.kind) {
-    case MapHit::Kind::Handle: return Mode::Linking;
-    case MapHit::Kind::Title: return Mode::Nudging;
+    case MapHit::Kind::Handle:
+        return Mode::Linking;
+    case MapHit::Kind::Title:
+        return Mode::Nudging;
     case MapHit::Kind::Pool:
     case MapHit::Kind::Node:
-    case MapHit::Kind::Gpu: return m_carry.isEmpty() ? Mode::Banding : Mode::Carrying;
-    default: return Mode::Banding;
+    case MapHit::Kind::Gpu:
+        return m_carry.isEmpty() ? Mode::Banding : Mode::Carrying;
+    default:
+        return Mode::Banding;
     }
 }
 

@@ -24,19 +24,25 @@ public:
     Outcome release(const MapHit &hit, QPointF at);
     Outcome cancel();
 
-    void pickUp(Carry carry, int target);              // by keyboard
+    void pickUp(Carry carry, int target); // by keyboard
     void aim(int island);
     void setCarry(Carry carry) { m_carry = std::move(carry); }
-    void ask() { m_mode = Mode::Asking; }              // how many: the target stays while a popup asks
+    void ask() { m_mode = Mode::Asking; } // how many: the target stays while a popup asks
     void reset();
 
     [[nodiscard]] Mode mode() const { return m_mode; }
     [[nodiscard]] bool isActive() const { return m_mode != Mode::Idle && m_mode != Mode::Pressed; }
-    [[nodiscard]] bool isCarrying() const { return m_mode == Mode::Carrying || m_mode == Mode::KeyCarrying || m_mode == Mode::Asking; }
+    [[nodiscard]] bool isCarrying() const
+    {
+        return m_mode == Mode::Carrying || m_mode == Mode::KeyCarrying || m_mode == Mode::Asking;
+    }
     /// Lasts only while the mouse button is down.
-    [[nodiscard]] bool holdsButton() const { return m_mode != Mode::Idle && m_mode != Mode::KeyCarrying && m_mode != Mode::Asking; }
+    [[nodiscard]] bool holdsButton() const
+    {
+        return m_mode != Mode::Idle && m_mode != Mode::KeyCarrying && m_mode != Mode::Asking;
+    }
     [[nodiscard]] const Carry &carry() const { return m_carry; }
-    [[nodiscard]] int target() const { return m_target; }    // island under the carry or the new link; -1 = none
+    [[nodiscard]] int target() const { return m_target; } // island under the carry or the new link; -1 = none
     [[nodiscard]] const MapHit &origin() const { return m_origin; }
     [[nodiscard]] QPointF pressedAt() const { return m_pressedAt; }
     [[nodiscard]] QPointF at() const { return m_at; }

@@ -17,14 +17,15 @@ const PoolScene *poolAt(const MapScene &scene, int island, int pool)
 
 GpuSelection wholePool(const PoolScene &scene, int island, int pool)
 {
-    return {island, pool, 0, int(scene.stageOfGpu.size())};
+    return { island, pool, 0, int(scene.stageOfGpu.size()) };
 }
 
 MapItem itemOf(const MapScene &scene, const GpuSelection &part)
 {
     const PoolScene *pool = poolAt(scene, part.datacenter, part.pool);
     const bool whole = pool && part.firstGpu == 0 && part.gpus == int(pool->stageOfGpu.size());
-    return {whole ? MapItem::Kind::Pool : MapItem::Kind::Gpus, part.datacenter, part.pool, part.firstGpu, part.gpus, -1};
+    return { whole ? MapItem::Kind::Pool : MapItem::Kind::Gpus, part.datacenter, part.pool, part.firstGpu, part.gpus,
+        -1 };
 }
 
 } // namespace
@@ -60,9 +61,10 @@ Carry grabAt(const MapScene &scene, const MapHit &hit, GrabUnit unit)
     if (unit == GrabUnit::Pool)
         carry.what.push_back(wholePool(*pool, hit.island, hit.pool));
     else if (unit == GrabUnit::Node || hit.kind == MapHit::Kind::Node)
-        carry.what.push_back({hit.island, hit.pool, hit.gpu / std::max(1, pool->gpusPerNode) * pool->gpusPerNode, pool->gpusPerNode});
+        carry.what.push_back(
+            { hit.island, hit.pool, hit.gpu / std::max(1, pool->gpusPerNode) * pool->gpusPerNode, pool->gpusPerNode });
     else
-        carry.what.push_back({hit.island, hit.pool, hit.gpu, 1});
+        carry.what.push_back({ hit.island, hit.pool, hit.gpu, 1 });
     return carry;
 }
 
@@ -74,8 +76,9 @@ Carry carrySelection(const MapScene &scene, const MapSelection &selection)
         if (!pool || (item.kind != MapItem::Kind::Gpus && item.kind != MapItem::Kind::Pool))
             continue;
         carry.island = item.island;
-        carry.what.push_back(item.kind == MapItem::Kind::Pool ? wholePool(*pool, item.island, item.pool)
-                                                              : GpuSelection{item.island, item.pool, item.firstGpu, item.gpus});
+        carry.what.push_back(item.kind == MapItem::Kind::Pool
+                ? wholePool(*pool, item.island, item.pool)
+                : GpuSelection { item.island, item.pool, item.firstGpu, item.gpus });
     }
     return carry;
 }
@@ -95,9 +98,9 @@ bool covers(const MapSelection &selection, const MapHit &hit)
 MapSelection itemsAt(const MapScene &scene, const MapHit &hit, GrabUnit unit)
 {
     if (hit.kind == MapHit::Kind::Link)
-        return {{MapItem::Kind::Link, -1, -1, 0, 0, hit.link}};
+        return { { MapItem::Kind::Link, -1, -1, 0, 0, hit.link } };
     if (hit.kind == MapHit::Kind::Title || hit.kind == MapHit::Kind::Island || hit.kind == MapHit::Kind::Handle)
-        return {{MapItem::Kind::Island, hit.island}};
+        return { { MapItem::Kind::Island, hit.island } };
     MapSelection items;
     for (const GpuSelection &part : grabAt(scene, hit, unit).what)
         items.push_back(itemOf(scene, part));
@@ -121,7 +124,7 @@ MapSelection itemsWithin(const MapScene &scene, const MapLayout &layout, const Q
                 if (joins)
                     items.back().gpus += perNode;
                 else
-                    items.push_back({MapItem::Kind::Gpus, i, p, node * perNode, perNode, -1});
+                    items.push_back({ MapItem::Kind::Gpus, i, p, node * perNode, perNode, -1 });
             }
         }
     }
@@ -132,7 +135,8 @@ QString grabHint(const MapScene &scene, const MapLayout &layout)
 {
     if (layout.detail != MapDetail::Gpus)
         return QStringLiteral("drag GPUs to another datacenter · it asks how many · Ctrl pool");
-    return scene.tensor > 1 ? QStringLiteral("drag: node · Shift GPU · Ctrl pool") : QStringLiteral("drag: GPU · Shift node · Ctrl pool");
+    return scene.tensor > 1 ? QStringLiteral("drag: node · Shift GPU · Ctrl pool")
+                            : QStringLiteral("drag: GPU · Shift node · Ctrl pool");
 }
 
 } // namespace trainyard

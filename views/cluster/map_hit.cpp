@@ -25,7 +25,7 @@ PoolPlace findPool(const MapLayout &layout, int island, int pool)
     for (const GroupLayout &group : place.groups) {
         for (const PoolSlots &locations : group.pools) {
             if (locations.pool == pool)
-                return {&place, &group, &locations};
+                return { &place, &group, &locations };
         }
     }
     return {};
@@ -35,13 +35,13 @@ QRectF slotRect(const GroupLayout &group, int slot)
 {
     const double x = group.grid.left() + (slot % group.columns) * (group.node.width() + group.gap);
     const double y = group.grid.top() + (slot / group.columns) * (group.node.height() + group.gap);
-    return {QPointF(x, y), group.node};
+    return { QPointF(x, y), group.node };
 }
 
 QRectF barPart(const GroupLayout &group, int firstGpu, int gpus)
 {
     const double perGpu = group.grid.width() / std::max(1, group.gpus);
-    return {group.grid.left() + firstGpu * perGpu, group.grid.top(), gpus * perGpu, group.grid.height()};
+    return { group.grid.left() + firstGpu * perGpu, group.grid.top(), gpus * perGpu, group.grid.height() };
 }
 
 QRectF nodeIn(const MapLayout &layout, const PoolPlace &place, int node)
@@ -50,18 +50,19 @@ QRectF nodeIn(const MapLayout &layout, const PoolPlace &place, int node)
     if (isBars(layout.detail))
         return barPart(*place.group, pool.firstGpu + node * pool.gpusPerNode, pool.gpusPerNode);
     const QRectF slot = slotRect(*place.group, pool.firstSlot + node);
-    return {slot.topLeft(), nodeShape(layout.detail, place.island->unit, pool.gpusPerNode).size};
+    return { slot.topLeft(), nodeShape(layout.detail, place.island->unit, pool.gpusPerNode).size };
 }
 
 MapHit inBar(const GroupLayout &group, int island, QPointF at)
 {
-    const int gpu = std::clamp(int((at.x() - group.grid.left()) / group.grid.width() * group.gpus), 0, std::max(0, group.gpus - 1));
+    const int gpu =
+        std::clamp(int((at.x() - group.grid.left()) / group.grid.width() * group.gpus), 0, std::max(0, group.gpus - 1));
     for (const PoolSlots &pool : group.pools) {
         const int local = gpu - pool.firstGpu;
         if (local >= 0 && local < pool.nodes * pool.gpusPerNode)
-            return {MapHit::Kind::Node, island, pool.pool, local / pool.gpusPerNode * pool.gpusPerNode, -1};
+            return { MapHit::Kind::Node, island, pool.pool, local / pool.gpusPerNode * pool.gpusPerNode, -1 };
     }
-    return {MapHit::Kind::Island, island};
+    return { MapHit::Kind::Island, island };
 }
 
 MapHit inGrid(const MapLayout &layout, const GroupLayout &group, int island, QPointF at)
@@ -70,7 +71,7 @@ MapHit inGrid(const MapLayout &layout, const GroupLayout &group, int island, QPo
     const int row = int((at.y() - group.grid.top()) / (group.node.height() + group.gap));
     const int slot = row * group.columns + column;
     if (column >= group.columns)
-        return {MapHit::Kind::Island, island};
+        return { MapHit::Kind::Island, island };
     for (const PoolSlots &pool : group.pools) {
         const int node = slot - pool.firstSlot;
         if (node < 0 || node >= pool.nodes)
@@ -82,12 +83,12 @@ MapHit inGrid(const MapLayout &layout, const GroupLayout &group, int island, QPo
         if (layout.detail == MapDetail::Gpus) {
             for (int gpu = first; gpu < first + pool.gpusPerNode; ++gpu) {
                 if (gpuRect(layout, island, pool.pool, gpu).adjusted(0, 0, 2, 2).contains(at))
-                    return {MapHit::Kind::Gpu, island, pool.pool, gpu, -1};
+                    return { MapHit::Kind::Gpu, island, pool.pool, gpu, -1 };
             }
         }
-        return {MapHit::Kind::Node, island, pool.pool, first, -1};
+        return { MapHit::Kind::Node, island, pool.pool, first, -1 };
     }
-    return {MapHit::Kind::Island, island};
+    return { MapHit::Kind::Island, island };
 }
 
 MapHit inIsland(const MapLayout &layout, int index, QPointF at)
@@ -95,19 +96,20 @@ MapHit inIsland(const MapLayout &layout, int index, QPointF at)
     const IslandLayout &island = layout.islands[std::size_t(index)];
     for (const GroupLayout &group : island.groups) {
         if (group.label.contains(at))
-            return {MapHit::Kind::Pool, index, group.pools.empty() ? -1 : group.pools.front().pool, 0, -1};
+            return { MapHit::Kind::Pool, index, group.pools.empty() ? -1 : group.pools.front().pool, 0, -1 };
         if (group.grid.adjusted(-1, -1, 1, 1).contains(at))
             return isBars(layout.detail) ? inBar(group, index, at) : inGrid(layout, group, index, at);
     }
     if (island.title.contains(at))
-        return {MapHit::Kind::Title, index};
-    return {MapHit::Kind::Island, index};
+        return { MapHit::Kind::Title, index };
+    return { MapHit::Kind::Island, index };
 }
 
 double distanceTo(const LinkLayout &link, QPointF at)
 {
     double nearest = 1e9;
-    const int steps = std::clamp(int(std::hypot(link.to.x() - link.from.x(), link.to.y() - link.from.y()) / 5), 12, 400);
+    const int steps =
+        std::clamp(int(std::hypot(link.to.x() - link.from.x(), link.to.y() - link.from.y()) / 5), 12, 400);
     for (int step = 0; step <= steps; ++step) {
         const QPointF d = pointOnLink(link, double(step) / steps) - at;
         nearest = std::min(nearest, std::hypot(d.x(), d.y()));
@@ -119,8 +121,8 @@ double distanceTo(const LinkLayout &link, QPointF at)
 
 std::array<QPointF, 4> handlePoints(const QRectF &frame)
 {
-    return {QPointF(frame.left(), frame.center().y()), QPointF(frame.right(), frame.center().y()),
-            QPointF(frame.center().x(), frame.top()), QPointF(frame.center().x(), frame.bottom())};
+    return { QPointF(frame.left(), frame.center().y()), QPointF(frame.right(), frame.center().y()),
+        QPointF(frame.center().x(), frame.top()), QPointF(frame.center().x(), frame.bottom()) };
 }
 
 QRectF nodeRect(const MapLayout &layout, int island, int pool, int node)
@@ -140,9 +142,9 @@ QRectF gpuRect(const MapLayout &layout, int island, int pool, int gpu)
         return node;
     const NodeShape shape = nodeShape(layout.detail, place.island->unit, perNode);
     const int local = gpu % perNode;
-    return {node.left() + kNodePad + (local % shape.columns) * shape.pitch.width(),
-            node.top() + kNodePad + (local / shape.columns) * shape.pitch.height(), shape.pitch.width() - cellGap(place.island->unit),
-            shape.pitch.height() - cellGap(place.island->unit)};
+    return { node.left() + kNodePad + (local % shape.columns) * shape.pitch.width(),
+        node.top() + kNodePad + (local / shape.columns) * shape.pitch.height(),
+        shape.pitch.width() - cellGap(place.island->unit), shape.pitch.height() - cellGap(place.island->unit) };
 }
 
 QRectF poolRect(const MapLayout &layout, int island, int pool)
@@ -153,7 +155,7 @@ QRectF poolRect(const MapLayout &layout, int island, int pool)
     QRectF rect;
     const int columns = isBars(layout.detail) ? place.locations->nodes : place.group->columns;
     const int nodes = place.locations->nodes;
-    for (const int node : {0, nodes - 1, std::min(columns, nodes) - 1, std::max(0, nodes - columns)})
+    for (const int node : { 0, nodes - 1, std::min(columns, nodes) - 1, std::max(0, nodes - columns) })
         rect |= nodeIn(layout, place, std::max(0, node));
     return rect;
 }
@@ -163,7 +165,7 @@ MapHit hitTest(const MapLayout &layout, QPointF at)
     for (int i = int(layout.islands.size()) - 1; i >= 0; --i) {
         for (const QPointF &handle : handlePoints(layout.islands[std::size_t(i)].frame)) {
             if (std::hypot(at.x() - handle.x(), at.y() - handle.y()) <= kHandleReach)
-                return {MapHit::Kind::Handle, i};
+                return { MapHit::Kind::Handle, i };
         }
     }
     for (int i = int(layout.islands.size()) - 1; i >= 0; --i) {
@@ -173,7 +175,7 @@ MapHit hitTest(const MapLayout &layout, QPointF at)
     for (std::size_t i = 0; i < layout.links.size(); ++i) {
         const LinkLayout &link = layout.links[i];
         if (link.visible && (link.card.contains(at) || distanceTo(link, at) <= kLinkReach))
-            return {MapHit::Kind::Link, -1, -1, -1, int(i)};
+            return { MapHit::Kind::Link, -1, -1, -1, int(i) };
     }
     return {};
 }

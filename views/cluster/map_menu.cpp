@@ -12,11 +12,11 @@ namespace trainyard {
 
 namespace {
 
-constexpr std::size_t kManyIslands = 8;    // more would make the menu taller than a screen
+constexpr std::size_t kManyIslands = 8; // more would make the menu taller than a screen
 
 QString quoted(const QString &name)
 {
-    return QString(name).replace(u'&', QStringLiteral("&&"));   // an ampersand would be a mnemonic
+    return QString(name).replace(u'&', QStringLiteral("&&")); // an ampersand would be a mnemonic
 }
 
 /// GPU types by vendor and architecture, newest catalogue order kept.
@@ -28,7 +28,8 @@ void fillPalette(QMenu &menu, int datacenter, const MapCommands &commands)
         QMenu *&group = families[family];
         if (!group)
             group = menu.addMenu(QString::fromStdString(family));
-        group->addAction(quoted(QString::fromStdString(gpu.name)), &menu, [add = commands.addPool, datacenter, id = gpu.id] { add(datacenter, id); });
+        group->addAction(quoted(QString::fromStdString(gpu.name)), &menu,
+            [add = commands.addPool, datacenter, id = gpu.id] { add(datacenter, id); });
     }
     if (!families.empty())
         menu.addSeparator();
@@ -41,10 +42,12 @@ void addLinkMenu(QMenu &menu, const MapScene &scene, int from, const MapCommands
         return;
     QMenu *links = menu.addMenu(QStringLiteral("Add WAN link to"));
     for (int i = 0; i < int(scene.islands.size()); ++i) {
-        const bool linked = std::ranges::any_of(scene.links, [&](const LinkScene &l) { return (l.a == from && l.b == i) || (l.a == i && l.b == from); });
+        const bool linked = std::ranges::any_of(
+            scene.links, [&](const LinkScene &l) { return (l.a == from && l.b == i) || (l.a == i && l.b == from); });
         if (i == from || linked)
             continue;
-        links->addAction(quoted(scene.islands[std::size_t(i)].title), &menu, [add = commands.addLink, from, i] { add(from, i); });
+        links->addAction(
+            quoted(scene.islands[std::size_t(i)].title), &menu, [add = commands.addLink, from, i] { add(from, i); });
     }
     links->setEnabled(!links->isEmpty());
 }
@@ -61,7 +64,7 @@ void addMoveMenu(QMenu &menu, const MapScene &scene, const MapItem &item, const 
         QObject::connect(action, &QAction::hovered, &menu, [move = commands.moveTo, i] { move(i, false); });
         QObject::connect(action, &QAction::triggered, &menu, [move = commands.moveTo, i] { move(i, true); });
     }
-    for (QMenu *each : {&menu, targets})       // the pointer may leave the submenu alone
+    for (QMenu *each : { &menu, targets }) // the pointer may leave the submenu alone
         QObject::connect(each, &QMenu::aboutToHide, &menu, [move = commands.moveTo] { move(-1, false); });
     menu.addAction(QStringLiteral("Pick up\tSpace"), &menu, commands.pickUp);
 }
@@ -74,7 +77,9 @@ void fillAddMenu(QMenu &menu, const MapScene &scene, int datacenter, const MapCo
     if (scene.islands.empty())
         return;
     if (datacenter >= 0) {
-        fillPalette(*menu.addMenu(QStringLiteral("GPUs in %1").arg(quoted(scene.islands[std::size_t(datacenter)].title))), datacenter, commands);
+        fillPalette(
+            *menu.addMenu(QStringLiteral("GPUs in %1").arg(quoted(scene.islands[std::size_t(datacenter)].title))),
+            datacenter, commands);
         addLinkMenu(menu, scene, datacenter, commands);
         return;
     }
@@ -103,7 +108,9 @@ void fillMapMenu(QMenu &menu, const MapScene &scene, const MapSelection &selecti
         return;
     }
     const MapItem &item = selection.front();
-    const auto named = [](QMenu &target, const QString &text, const std::function<void()> &run) { target.addAction(text, &target, run); };
+    const auto named = [](QMenu &target, const QString &text, const std::function<void()> &run) {
+        target.addAction(text, &target, run);
+    };
     switch (item.kind) {
     case MapItem::Kind::Island: {
         const QString title = quoted(scene.islands[std::size_t(item.island)].title);

@@ -19,7 +19,7 @@ namespace {
 
 /// Names that are longer than this stand in two lines, so that one long name does not make a wide island.
 constexpr double kLongName = 190, kWidestText = 300;
-constexpr double kTileLinks = 0.55;        // lines between tiles are thinner
+constexpr double kTileLinks = 0.55; // lines between tiles are thinner
 constexpr double kLeastIsland = 130, kLeastTight = 96, kLeastTile = 52;
 
 IslandSpec measureIsland(const MapFonts &fonts, const IslandScene &island, double reserved)
@@ -27,21 +27,27 @@ IslandSpec measureIsland(const MapFonts &fonts, const IslandScene &island, doubl
     const auto &small = fonts.smallMetrics;
     IslandSpec shape;
     const double pads = 2 * kIslandTextPad;
-    const double name = textWidth(fonts.titleMetrics, island.title), halves = twoLineWidth(island.title, fonts.titleMetrics);
+    const double name = textWidth(fonts.titleMetrics, island.title),
+                 halves = twoLineWidth(island.title, fonts.titleMetrics);
     const double idle = island.idle ? textWidth(small, QStringLiteral("00,000 idle")) + 10 : 0;
     // Room for "stages 1–2" is kept from the start, so that nothing moves when it is known.
-    const double subtitle = std::min(std::max(textWidth(small, island.subtitle), textWidth(small, island.hardware) + reserved), kWidestText);
+    const double subtitle = std::min(
+        std::max(textWidth(small, island.subtitle), textWidth(small, island.hardware) + reserved), kWidestText);
     // The name is measured against what lies between the frame's own pads.
     shape.nameWidth = name + pads - 2 * kIslandPad;
-    shape.minWidth = std::max({kLeastIsland, name <= kLongName ? name + idle : halves, island.groups.empty() ? 0 : subtitle}) + pads + 2;
-    shape.tightWidth = std::min(shape.minWidth, std::max({kLeastTight, halves, textWidth(small, island.count)}) + pads + 2);
+    shape.minWidth =
+        std::max({ kLeastIsland, name <= kLongName ? name + idle : halves, island.groups.empty() ? 0 : subtitle })
+        + pads + 2;
+    shape.tightWidth =
+        std::min(shape.minWidth, std::max({ kLeastTight, halves, textWidth(small, island.count) }) + pads + 2);
     shape.tileNameWidth = textWidth(fonts.tileMetrics, island.title);
     shape.tileWidth = std::max(kLeastTile, twoLineWidth(island.title, fonts.tileMetrics) + 2 * kTilePad + 1);
     for (const GroupScene &group : island.groups) {
         GroupSpec run;
         run.labelWidth = textWidth(small, group.label) + 4;
         for (const int pool : group.pools)
-            run.pools.push_back({pool, island.pools[std::size_t(pool)].nodes, island.pools[std::size_t(pool)].gpusPerNode});
+            run.pools.push_back(
+                { pool, island.pools[std::size_t(pool)].nodes, island.pools[std::size_t(pool)].gpusPerNode });
         shape.groups.push_back(std::move(run));
     }
     return shape;
@@ -58,7 +64,8 @@ MapSpec measureScene(const MapScene &scene, const Plan &plan)
     spec.tileLine = lineHeight(fonts.tileMetrics);
     spec.titleHeight = kTitleTop + spec.nameLine + spec.subtitleLine + kSubtitleBottom;
     spec.labelHeight = spec.subtitleLine + 2;
-    const double reserved = textWidth(fonts.smallMetrics, scene.stages < 10 ? QStringLiteral(" · stages 0–0") : QStringLiteral(" · stages 00–00"));
+    const double reserved = textWidth(
+        fonts.smallMetrics, scene.stages < 10 ? QStringLiteral(" · stages 0–0") : QStringLiteral(" · stages 00–00"));
     for (std::size_t i = 0; i < scene.islands.size(); ++i) {
         const Datacenter &datacenter = plan.cluster.datacenters[i];
         spec.islands.push_back(measureIsland(fonts, scene.islands[i], reserved));
@@ -66,7 +73,8 @@ MapSpec measureScene(const MapScene &scene, const Plan &plan)
             spec.islands.back().place = QPointF(*datacenter.longitude, *datacenter.latitude);
     }
     for (const LinkScene &link : scene.links)
-        spec.links.push_back(link.isResting ? measureLink(fonts, link) : LinkSpec{link.a, link.b, {}, {}, {}, false});
+        spec.links.push_back(
+            link.isResting ? measureLink(fonts, link) : LinkSpec { link.a, link.b, {}, {}, {}, false });
     return spec;
 }
 
@@ -77,7 +85,8 @@ void paintMap(QPainter &painter, const MapScene &scene, const MapLayout &layout,
     painter.setClipRect(layout.shown.adjusted(-Theme::kPad, -2, Theme::kPad, Theme::kPad));
     for (std::size_t i = 0; i < layout.links.size(); ++i) {
         if (layout.links[i].visible && scene.links[i].isResting)
-            paintLink(painter, scene.links[i], layout.links[i], layout.detail == MapDetail::Tiles ? kTileLinks : 1, stale);
+            paintLink(
+                painter, scene.links[i], layout.links[i], layout.detail == MapDetail::Tiles ? kTileLinks : 1, stale);
     }
     for (std::size_t i = 0; i < layout.islands.size(); ++i) {
         if (layout.islands[i].frame.intersects(layout.shown.adjusted(-Theme::kPad, 0, Theme::kPad, Theme::kPad)))

@@ -45,7 +45,8 @@ MapPreview::Change MapPreview::clear()
 
 bool MapPreview::accept(const EvaluationPtr &evaluation)
 {
-    if (!m_edit || !evaluation || !evaluation->plan || (evaluation->plan != m_edit->next && *evaluation->plan != *m_edit->next))
+    if (!m_edit || !evaluation || !evaluation->plan
+        || (evaluation->plan != m_edit->next && *evaluation->plan != *m_edit->next))
         return false;
     m_evaluation = evaluation;
     return true;
@@ -80,7 +81,7 @@ QColor MapPreview::verdictColour(const Evaluation *before) const
         return theme().bad;
     const double now = m_evaluation->metrics.iterationTime.value_or(0);
     const double old = before ? before->metrics.iterationTime.value_or(0) : 0;
-    if (now <= 0 || old <= 0 || std::abs(now - old) < 5e-4 * old)   // less than a digit of what is shown
+    if (now <= 0 || old <= 0 || std::abs(now - old) < 5e-4 * old) // less than a digit of what is shown
         return theme().textMuted;
     return now < old ? theme().good : theme().bad;
 }

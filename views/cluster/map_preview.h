@@ -1,7 +1,7 @@
 #pragma once
 // SPDX-License-Identifier: GPL-3.0-or-later
-// What the gesture under way would make of the plan: the candidate edit, and its evaluation once that has arrived. Knows
-// when the candidate really changed, so that each is announced once. No widget.
+// What the gesture under way would make of the plan: the candidate edit, and its evaluation once that has arrived.
+// Knows when the candidate really changed, so that each is announced once. No widget.
 
 #include "core/evaluate/evaluation.h"
 #include "views/cluster/map_edits.h"

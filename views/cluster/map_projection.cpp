@@ -8,8 +8,8 @@ namespace trainyard {
 
 namespace {
 
-constexpr double kKmPerPixel = 5;          // where no two islands say it: a continent over a window
-constexpr double kLeastPixels = 20;        // between islands that may set the scale
+constexpr double kKmPerPixel = 5; // where no two islands say it: a continent over a window
+constexpr double kLeastPixels = 20; // between islands that may set the scale
 
 } // namespace
 
@@ -22,7 +22,9 @@ MapProjection::MapProjection(const Cluster &cluster, const MapLayout &layout)
             continue;
         const QPointF centre = layout.islands[i].frame.center();
         latitudes += place->latitude;
-        anchor(cluster.datacenters[i].id, *place, {(centre.x() - layout.area.left()) / layout.area.width(), (centre.y() - layout.area.top()) / layout.area.height()});
+        anchor(cluster.datacenters[i].id, *place,
+            { (centre.x() - layout.area.left()) / layout.area.width(),
+                (centre.y() - layout.area.top()) / layout.area.height() });
         for (std::size_t j = 0; j < i; ++j) {
             const auto other = placeOf(cluster.datacenters[j]);
             const QPointF way = centre - layout.islands[j].frame.center();
@@ -50,12 +52,12 @@ std::optional<QPointF> MapProjection::centreOf(const Datacenter &datacenter) con
 
 Place MapProjection::moved(Place from, QPointF step) const
 {
-    return movedBy(from, {step.x() * m_km.width(), -step.y() * m_km.height()}, m_parallel);
+    return movedBy(from, { step.x() * m_km.width(), -step.y() * m_km.height() }, m_parallel);
 }
 
 void MapProjection::anchor(const std::string &id, Place place, QPointF centre)
 {
-    m_anchors.insert(QString::fromStdString(id), {place, centre});
+    m_anchors.insert(QString::fromStdString(id), { place, centre });
 }
 
 } // namespace trainyard

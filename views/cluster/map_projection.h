@@ -1,7 +1,7 @@
 #pragma once
 // SPDX-License-Identifier: GPL-3.0-or-later
-// How places on the globe and on the map belong together once a datacenter is dragged to another place: from then on the
-// map keeps one scale, so that an island lies where its coordinates say, also after undo. Pure geometry.
+// How places on the globe and on the map belong together once a datacenter is dragged to another place: from then on
+// the map keeps one scale, so that an island lies where its coordinates say, also after undo. Pure geometry.
 
 #include "core/cluster/distance.h"
 #include "views/cluster/map_layout.h"
@@ -15,7 +15,8 @@ namespace trainyard {
 
 class MapProjection {
 public:
-    /// The scale at which the two datacenters that lie furthest apart are as far apart on the map as they are on the globe.
+    /// The scale at which the two datacenters that lie furthest apart are as far apart on the map as they are on the
+    /// globe.
     MapProjection(const Cluster &cluster, const MapLayout &layout);
 
     /// Centre of an island as a share of the map's area; empty where the island was not known when the scale was taken.
@@ -26,10 +27,13 @@ public:
     void anchor(const std::string &id, Place place, QPointF centre);
 
 private:
-    struct Anchor { Place place; QPointF centre; };
+    struct Anchor {
+        Place place;
+        QPointF centre;
+    };
     QHash<QString, Anchor> m_anchors;
-    double m_parallel = 0;                 // along which the map is true to scale, degrees
-    QSizeF m_km;                           // that the area stands for
+    double m_parallel = 0; // along which the map is true to scale, degrees
+    QSizeF m_km; // that the area stands for
 };
 
 } // namespace trainyard

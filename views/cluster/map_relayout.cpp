@@ -12,8 +12,8 @@ namespace trainyard {
 
 namespace {
 
-constexpr QSizeF kLeastGap(10, 8);         // that islands keep which a person arranges
-constexpr double kLargestUnit = 40;        // of a cell on a zoomed map
+constexpr QSizeF kLeastGap(10, 8); // that islands keep which a person arranges
+constexpr double kLargestUnit = 40; // of a cell on a zoomed map
 
 int gpusOf(const IslandSpec &island)
 {
@@ -55,7 +55,9 @@ bool isAlike(const MapSpec &spec, const MapLayout &kept)
 
 QPointF pinnedCentre(const IslandSpec &island, const QRectF &area, QPointF otherwise)
 {
-    return island.pinned ? QPointF(area.left() + island.pinned->x() * area.width(), area.top() + island.pinned->y() * area.height()) : otherwise;
+    return island.pinned
+        ? QPointF(area.left() + island.pinned->x() * area.width(), area.top() + island.pinned->y() * area.height())
+        : otherwise;
 }
 
 void fillAll(const MapSpec &spec, const std::vector<QRectF> &frames, double unit, MapLayout &layout)
@@ -84,10 +86,11 @@ double largestUnit(const MapSpec &spec, const std::vector<QRectF> &frames, MapDe
 QRectF grownFrame(const MapSpec &spec, const MapLayout &layout, std::size_t island, double unit)
 {
     const QRectF frame = layout.islands[island].frame;
-    const double more = std::ceil(islandHeight(spec, spec.islands[island], layout.detail, unit, frame.width()) - frame.height());
+    const double more =
+        std::ceil(islandHeight(spec, spec.islands[island], layout.detail, unit, frame.width()) - frame.height());
     if (more <= 0)
         return frame;
-    for (const double up : {0.0, more, std::max(0.0, frame.bottom() + more - layout.area.bottom())}) {
+    for (const double up : { 0.0, more, std::max(0.0, frame.bottom() + more - layout.area.bottom()) }) {
         const QRectF grown = frame.adjusted(0, -up, 0, more - up);
         bool free = layout.area.contains(grown);
         for (std::size_t other = 0; other < layout.islands.size(); ++other)
@@ -111,12 +114,13 @@ MapLayout relayOutMap(const MapSpec &spec, const MapLayout &kept)
         const auto &pin = spec.islands[i].pinned;
         const QPointF centre = pinnedCentre(spec.islands[i], kept.area, frame.center());
         isStill = isStill && (centre - frame.center()).manhattanLength() < 0.5;
-        wishes.push_back({centre, frame.size(), pin ? int(i) == spec.held ? 2 : 1 : 0});
+        wishes.push_back({ centre, frame.size(), pin ? int(i) == spec.held ? 2 : 1 : 0 });
     }
     MapLayout layout = kept;
     if (isStill) {
         for (std::size_t i = 0; i < spec.islands.size(); ++i)
-            layout.islands[i] = fillIsland(spec.islands[i], kept.detail, kept.islands[i].unit, kept.islands[i].frame, spec);
+            layout.islands[i] =
+                fillIsland(spec.islands[i], kept.detail, kept.islands[i].unit, kept.islands[i].frame, spec);
     } else {
         const auto frames = pushApart(wishes, kept.area, kLeastGap);
         if (!frames)
@@ -139,10 +143,14 @@ MapLayout zoomMap(const MapSpec &spec, const MapLayout &fit, QRectF ground)
     std::vector<QRectF> frames;
     for (const IslandLayout &island : fit.islands) {
         const QPointF corner = ground.topLeft() + (island.frame.topLeft() - fit.area.topLeft()) * zoom;
-        frames.emplace_back(std::round(corner.x()), std::round(corner.y()), std::round(island.frame.width() * zoom), std::round(island.frame.height() * zoom));
+        frames.emplace_back(std::round(corner.x()), std::round(corner.y()), std::round(island.frame.width() * zoom),
+            std::round(island.frame.height() * zoom));
     }
-    const struct { MapDetail detail; double most; } details[] = {
-        {MapDetail::Gpus, std::min(kLargestUnit, kMaxGpuUnit * zoom)}, {MapDetail::Nodes, std::min(kLargestUnit, kMaxNodeUnit * zoom)}, {MapDetail::Bars, 1}};
+    const struct {
+        MapDetail detail;
+        double most;
+    } details[] = { { MapDetail::Gpus, std::min(kLargestUnit, kMaxGpuUnit * zoom) },
+        { MapDetail::Nodes, std::min(kLargestUnit, kMaxNodeUnit * zoom) }, { MapDetail::Bars, 1 } };
     layout.detail = fit.detail;
     double unit = fit.islands.front().unit;
     for (const auto &[detail, most] : details) {

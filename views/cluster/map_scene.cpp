@@ -94,9 +94,10 @@ QString workText(const IslandScene &island, const Layout *layout)
         return {};
     if (layout && layout->mode == PlacementMode::DataAcross && !pipelines.empty()) {
         const int first = *pipelines.begin() + 1, last = *pipelines.rbegin() + 1;
-        return first == last ? QStringLiteral("pipeline %1").arg(first) : QStringLiteral("pipelines %1–%2").arg(first).arg(last);
+        return first == last ? QStringLiteral("pipeline %1").arg(first)
+                             : QStringLiteral("pipelines %1–%2").arg(first).arg(last);
     }
-    return stageText({stages.begin(), stages.end()});
+    return stageText({ stages.begin(), stages.end() });
 }
 
 void addTexts(IslandScene &island, const Layout *layout)
@@ -105,7 +106,8 @@ void addTexts(IslandScene &island, const Layout *layout)
         int gpus = 0;
         for (const int pool : group.pools)
             gpus += int(island.pools[std::size_t(pool)].stageOfGpu.size());
-        group.label = QStringLiteral("%1 × %2").arg(gpuCount(gpus), island.pools[std::size_t(group.pools.front())].gpuName);
+        group.label =
+            QStringLiteral("%1 × %2").arg(gpuCount(gpus), island.pools[std::size_t(group.pools.front())].gpuName);
     }
     const QString work = workText(island, layout);
     if (island.groups.empty())
@@ -128,13 +130,13 @@ IslandScene buildIsland(const Datacenter &datacenter)
     island.gpus = datacenter.gpus();
     for (std::size_t p = 0; p < datacenter.pools.size(); ++p) {
         const Pool &pool = datacenter.pools[p];
-        PoolScene scene{shortGpuName(pool), pool.nodes, pool.gpusPerNode, {}, {}, {}};
+        PoolScene scene { shortGpuName(pool), pool.nodes, pool.gpusPerNode, {}, {}, {} };
         scene.stageOfGpu.assign(std::size_t(std::max(0, pool.gpus())), kUnknownStage);
         const auto same = std::ranges::find_if(island.groups, [&](const GroupScene &group) {
             return island.pools[std::size_t(group.pools.front())].gpuName == scene.gpuName;
         });
         if (same == island.groups.end())
-            island.groups.push_back({{}, {int(p)}});
+            island.groups.push_back({ {}, { int(p) } });
         else
             same->pools.push_back(int(p));
         island.pools.push_back(std::move(scene));
@@ -168,7 +170,8 @@ QString stageText(std::vector<int> stages)
         std::size_t j = i;
         while (j + 1 < stages.size() && stages[j + 1] == stages[j] + 1)
             ++j;
-        parts += i == j ? QString::number(stages[i] + 1) : QStringLiteral("%1–%2").arg(stages[i] + 1).arg(stages[j] + 1);
+        parts +=
+            i == j ? QString::number(stages[i] + 1) : QStringLiteral("%1–%2").arg(stages[i] + 1).arg(stages[j] + 1);
         i = j + 1;
     }
     const QString noun = stages.size() == 1 ? QStringLiteral("stage ") : QStringLiteral("stages ");
@@ -200,11 +203,13 @@ MapScene buildScene(const Plan &plan, const Evaluation *evaluation)
         scene.links.push_back(buildLink(plan, link, evaluation ? useOf(*evaluation, link, i) : nullptr, matches));
     }
     // What carries nothing would only hide what does. Before anything is known, few links may show.
-    const bool isKnown = std::ranges::any_of(scene.links, [](const LinkScene &link) { return link.isUsed || link.evaluated; });
+    const bool isKnown =
+        std::ranges::any_of(scene.links, [](const LinkScene &link) { return link.isUsed || link.evaluated; });
     for (LinkScene &link : scene.links)
-        link.isResting = isKnown ? link.isUsed : scene.links.size() <= 2 * std::max<std::size_t>(2, scene.islands.size());
+        link.isResting =
+            isKnown ? link.isUsed : scene.links.size() <= 2 * std::max<std::size_t>(2, scene.islands.size());
     scene.summary = QStringLiteral("%1 · %2").arg(gpusText(scene.gpus),
-                                                   countOf(qint64(scene.islands.size()), QStringLiteral("datacenter"), QStringLiteral("datacenters")));
+        countOf(qint64(scene.islands.size()), QStringLiteral("datacenter"), QStringLiteral("datacenters")));
     return scene;
 }
 
@@ -213,7 +218,7 @@ QStringList islandCard(const MapScene &scene, int island)
     if (island < 0 || island >= int(scene.islands.size()))
         return {};
     const IslandScene &place = scene.islands[std::size_t(island)];
-    QStringList lines{place.title, place.subtitle};
+    QStringList lines { place.title, place.subtitle };
     if (place.groups.size() > 1) {
         for (const GroupScene &group : place.groups)
             lines += group.label;
@@ -228,22 +233,28 @@ QStringList gpuCard(const MapScene &scene, int island, int pool, int gpu)
     if (island < 0 || island >= int(scene.islands.size()))
         return {};
     const IslandScene &place = scene.islands[std::size_t(island)];
-    if (pool < 0 || pool >= int(place.pools.size()) || gpu < 0 || gpu >= int(place.pools[std::size_t(pool)].stageOfGpu.size()))
+    if (pool < 0 || pool >= int(place.pools.size()) || gpu < 0
+        || gpu >= int(place.pools[std::size_t(pool)].stageOfGpu.size()))
         return {};
     const PoolScene &hardware = place.pools[std::size_t(pool)];
     const int perNode = std::max(1, hardware.gpusPerNode);
-    QStringList lines{QStringLiteral("%1 · node %2 · GPU %3").arg(place.title).arg(gpu / perNode + 1).arg(gpu % perNode + 1)};
+    QStringList lines {
+        QStringLiteral("%1 · node %2 · GPU %3").arg(place.title).arg(gpu / perNode + 1).arg(gpu % perNode + 1)
+    };
     const int stage = hardware.stageOfGpu[std::size_t(gpu)];
     if (stage >= 0) {
-        const auto run = std::ranges::find_if(hardware.runs, [&](const GpuRun &r) { return gpu >= r.firstGpu && gpu < r.firstGpu + r.gpus; });
+        const auto run = std::ranges::find_if(
+            hardware.runs, [&](const GpuRun &r) { return gpu >= r.firstGpu && gpu < r.firstGpu + r.gpus; });
         QString work = QStringLiteral("stage %1 of %2").arg(stage + 1).arg(scene.stages);
         if (run != hardware.runs.end() && run->pipelines > 0) {
             const int first = run->firstPipeline + 1, last = run->firstPipeline + run->pipelines;
-            work += first == last ? QStringLiteral(" · pipeline %1").arg(first) : QStringLiteral(" · pipelines %1–%2").arg(first).arg(last);
+            work += first == last ? QStringLiteral(" · pipeline %1").arg(first)
+                                  : QStringLiteral(" · pipelines %1–%2").arg(first).arg(last);
         }
         lines += work;
     } else if (stage == kIdleStage) {
-        lines += hardware.idleReason.isEmpty() ? QStringLiteral("idle") : QStringLiteral("idle: ") + hardware.idleReason;
+        lines +=
+            hardware.idleReason.isEmpty() ? QStringLiteral("idle") : QStringLiteral("idle: ") + hardware.idleReason;
     }
     lines += hardware.gpuName;
     return lines;

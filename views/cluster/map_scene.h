@@ -11,51 +11,51 @@
 
 namespace trainyard {
 
-inline constexpr int kIdleStage = -1;          // the placement left the GPU out
-inline constexpr int kUnknownStage = -2;       // not evaluated yet
+inline constexpr int kIdleStage = -1; // the placement left the GPU out
+inline constexpr int kUnknownStage = -2; // not evaluated yet
 
 struct PoolScene {
     QString gpuName;
     int nodes = 0, gpusPerNode = 0;
-    std::vector<int> stageOfGpu;               // or kIdleStage, kUnknownStage
-    std::vector<GpuRun> runs;                  // clipped to the pool
+    std::vector<int> stageOfGpu; // or kIdleStage, kUnknownStage
+    std::vector<GpuRun> runs; // clipped to the pool
     QString idleReason;
 };
 
-struct GroupScene {                            // pools of one GPU type
-    QString label;                             // "192 × H100 SXM"
+struct GroupScene { // pools of one GPU type
+    QString label; // "192 × H100 SXM"
     std::vector<int> pools;
 };
 
 struct IslandScene {
     QString id, title;
-    QString subtitle;                          // "192 × H100 SXM · stages 9–12"
-    QString hardware;                          // "192 × H100 SXM", what of it is said where there is less room
-    QString count;                             // "192"
-    QString idleText;                          // "16 idle", empty where none are
+    QString subtitle; // "192 × H100 SXM · stages 9–12"
+    QString hardware; // "192 × H100 SXM", what of it is said where there is less room
+    QString count; // "192"
+    QString idleText; // "16 idle", empty where none are
     int gpus = 0, idle = 0;
     std::vector<PoolScene> pools;
     std::vector<GroupScene> groups;
 };
 
 struct LinkScene {
-    int a = -1, b = -1;                        // islands; -1 where the id is unknown
-    QString name;                              // "Oregon – Iowa"
-    QString head, foot;                        // "36 ms · 5 Gbps", "node pair · 48 %": the limit that binds
-    QString brief, tag;                        // "36 ms · 48 %" and "48 %"; the round trip alone where the link is not used
+    int a = -1, b = -1; // islands; -1 where the id is unknown
+    QString name; // "Oregon – Iowa"
+    QString head, foot; // "36 ms · 5 Gbps", "node pair · 48 %": the limit that binds
+    QString brief, tag; // "36 ms · 48 %" and "48 %"; the round trip alone where the link is not used
     double capacityGbps = 0;
     double utilization = 0;
     bool evaluated = false;
-    bool isUsed = false;                       // also by the evaluation of the plan before, until the new one is there
-    bool isResting = true;                     // shown without anyone looking at it or at one of its ends
+    bool isUsed = false; // also by the evaluation of the plan before, until the new one is there
+    bool isResting = true; // shown without anyone looking at it or at one of its ends
 };
 
 struct MapScene {
     std::vector<IslandScene> islands;
     std::vector<LinkScene> links;
     int gpus = 0, stages = 1;
-    int tensor = 1;                            // GPUs that only make sense together
-    QString summary;                           // "576 GPUs · 3 datacenters"
+    int tensor = 1; // GPUs that only make sense together
+    QString summary; // "576 GPUs · 3 datacenters"
 };
 
 [[nodiscard]] MapScene buildScene(const Plan &plan, const Evaluation *evaluation);

@@ -10,7 +10,7 @@ namespace trainyard {
 
 namespace {
 
-constexpr double kLongHalf = 118;          // a half of a name that is wider than this is better broken inside a word
+constexpr double kLongHalf = 118; // a half of a name that is wider than this is better broken inside a word
 
 /// The break between words whose longer half is shortest; 0 where there is none. A space goes with the first half.
 qsizetype bestBreak(const QString &name, const QFontMetricsF &metrics, double &width)
@@ -21,7 +21,8 @@ qsizetype bestBreak(const QString &name, const QFontMetricsF &metrics, double &w
         const bool isBetween = name[i - 1] == u' ' || name[i - 1] == u'-' || name[i - 1] == u'_' || name[i - 1] == u'/';
         if (!isBetween)
             continue;
-        const double longer = std::max(metrics.horizontalAdvance(name.left(i).trimmed()), metrics.horizontalAdvance(name.mid(i)));
+        const double longer =
+            std::max(metrics.horizontalAdvance(name.left(i).trimmed()), metrics.horizontalAdvance(name.mid(i)));
         if (longer < width) {
             width = longer;
             best = i;
@@ -57,14 +58,14 @@ double textWidth(const QFontMetricsF &metrics, const QString &text)
 QStringList nameInLines(const QString &name, const QFontMetricsF &metrics, double width)
 {
     if (metrics.horizontalAdvance(name) <= width)
-        return {name};
+        return { name };
     double longer = 0;
     if (const qsizetype at = bestBreak(name, metrics, longer); at > 0 && longer <= width)
-        return {name.left(at).trimmed(), name.mid(at)};
+        return { name.left(at).trimmed(), name.mid(at) };
     qsizetype first = 1;
     while (first < name.size() && metrics.horizontalAdvance(name.left(first + 1)) <= width)
         ++first;
-    return {name.left(first), metrics.elidedText(name.mid(first).trimmed(), Qt::ElideMiddle, width)};
+    return { name.left(first), metrics.elidedText(name.mid(first).trimmed(), Qt::ElideMiddle, width) };
 }
 
 double twoLineWidth(const QString &name, const QFontMetricsF &metrics)

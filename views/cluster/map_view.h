@@ -1,7 +1,8 @@
 #pragma once
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Which part of the map is shown and how large: a zoom factor and where the enlarged ground lies. The ground always covers
-// what is shown. Pure; the widget lays the map out on `ground`, so that what is drawn and what is hit are the same.
+// Which part of the map is shown and how large: a zoom factor and where the enlarged ground lies. The ground always
+// covers what is shown. Pure; the widget lays the map out on `ground`, so that what is drawn and what is hit are the
+// same.
 
 #include <QPointF>
 #include <QRectF>
@@ -29,7 +30,7 @@ private:
     bool set(double zoom, QPointF corner, const QRectF &shown);
 
     double m_zoom = 1;
-    QPointF m_corner;                      // of the ground, from that of what is shown; never positive
+    QPointF m_corner; // of the ground, from that of what is shown; never positive
 };
 
 } // namespace trainyard

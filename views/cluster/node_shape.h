@@ -1,23 +1,24 @@
 #pragma once
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Size of a node and of the GPU cells in it at a given detail; shared by layout, hit test and painter so that they agree.
+// Size of a node and of the GPU cells in it at a given detail; shared by layout, hit test and painter so that they
+// agree.
 
 #include "views/cluster/map_layout.h"
 
 namespace trainyard {
 
-inline constexpr double kIslandPad = 10;       // between an island's frame and its contents
-inline constexpr double kNodePad = 2;          // between a node's frame and its cells
-inline constexpr double kGroupGap = 7;         // between groups of one island
+inline constexpr double kIslandPad = 10; // between an island's frame and its contents
+inline constexpr double kNodePad = 2; // between a node's frame and its cells
+inline constexpr double kGroupGap = 7; // between groups of one island
 inline constexpr double kBarHeight = 22;
 inline constexpr double kTilePad = 6, kTileTop = 4, kTileBar = 8;
-inline constexpr int kMinUnit = 4;             // a cell of 3 pixels
-inline constexpr int kMaxGpuUnit = 12, kMaxNodeUnit = 11;   // larger cells say no more, and leave no sea
+inline constexpr int kMinUnit = 4; // a cell of 3 pixels
+inline constexpr int kMaxGpuUnit = 12, kMaxNodeUnit = 11; // larger cells say no more, and leave no sea
 
 struct NodeShape {
-    int columns = 1, rows = 1;                 // of GPU cells
-    QSizeF pitch;                              // of a GPU cell
-    QSizeF size;                               // of the node
+    int columns = 1, rows = 1; // of GPU cells
+    QSizeF pitch; // of a GPU cell
+    QSizeF size; // of the node
 };
 
 [[nodiscard]] NodeShape nodeShape(MapDetail detail, double unit, int gpusPerNode);
@@ -26,22 +27,28 @@ struct NodeShape {
 [[nodiscard]] double cellGap(double unit);
 
 /// Space between an island's frame and its contents, left and right.
-[[nodiscard]] constexpr double sidePad(MapDetail detail) { return detail == MapDetail::Tiles ? kTilePad : kIslandPad; }
+[[nodiscard]] constexpr double sidePad(MapDetail detail)
+{
+    return detail == MapDetail::Tiles ? kTilePad : kIslandPad;
+}
 /// Lines that the island's name takes in a frame of this width: one or two.
 [[nodiscard]] int nameLines(const IslandSpec &island, MapDetail detail, double width);
 /// From the frame's top to its contents: the name and, unless it is a tile, the subtitle.
 [[nodiscard]] double headHeight(const MapSpec &map, const IslandSpec &island, MapDetail detail, double width);
 
 struct GroupFlow {
-    std::vector<QRectF> labels, grids;         // relative to the body's corner; no labels where there is one group
-    double height = 0;                         // infinite where not even one node fits
-    double width = 0;                          // what is really used
+    std::vector<QRectF> labels, grids; // relative to the body's corner; no labels where there is one group
+    double height = 0; // infinite where not even one node fits
+    double width = 0; // what is really used
 };
 /// Groups in rows, as many beside each other as the width takes.
-[[nodiscard]] GroupFlow flowGroups(const IslandSpec &island, MapDetail detail, double unit, double width, double labelHeight);
+[[nodiscard]] GroupFlow flowGroups(
+    const IslandSpec &island, MapDetail detail, double unit, double width, double labelHeight);
 /// The least height of an island's frame of this width at a unit; infinite where not even one node fits.
-[[nodiscard]] double islandHeight(const MapSpec &map, const IslandSpec &island, MapDetail detail, double unit, double width);
+[[nodiscard]] double islandHeight(
+    const MapSpec &map, const IslandSpec &island, MapDetail detail, double unit, double width);
 /// Fills an island's frame, with the largest unit up to `unit` at which the contents fit.
-[[nodiscard]] IslandLayout fillIsland(const IslandSpec &spec, MapDetail detail, double unit, QRectF frame, const MapSpec &map);
+[[nodiscard]] IslandLayout fillIsland(
+    const IslandSpec &spec, MapDetail detail, double unit, QRectF frame, const MapSpec &map);
 
 } // namespace trainyard

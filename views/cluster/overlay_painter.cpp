@@ -42,7 +42,8 @@ void paintItem(QPainter &painter, const MapScene &scene, const MapLayout &layout
         painter.drawPath(path);
     }
     for (const QRectF &rect : itemRects(scene, layout, item))
-        outline(painter, rect, 0.5, selected ? 1.6 : 1.2, selected ? withAlpha(theme().accent, 0.16) : QColor(Qt::transparent));
+        outline(painter, rect, 0.5, selected ? 1.6 : 1.2,
+            selected ? withAlpha(theme().accent, 0.16) : QColor(Qt::transparent));
 }
 
 void paintFocus(QPainter &painter, const MapScene &scene, const MapLayout &layout, const MapItem &item)
@@ -84,13 +85,14 @@ void paintGhost(QPainter &painter, const MapScene &scene, const MapLayout &layou
     painter.setRenderHint(QPainter::Antialiasing, false);
     for (int i = 0; i < shown; ++i) {
         const int stage = i < int(ghost.stages.size()) ? ghost.stages[std::size_t(i)] : kUnknownStage;
-        const QPointF at(std::round(box.left() + 5 + (i % columns) * (cell.width() + 1)), std::round(box.top() + 5 + (i / columns) * (cell.height() + 1)));
+        const QPointF at(std::round(box.left() + 5 + (i % columns) * (cell.width() + 1)),
+            std::round(box.top() + 5 + (i / columns) * (cell.height() + 1)));
         painter.fillRect(QRectF(at, cell), cellColour(stage, scene.stages, false));
     }
     painter.setRenderHint(QPainter::Antialiasing, true);
-    QRectF card = cardRect({box.right() + 10, box.center().y() - 22}, layout.shown, ghost.card);
-    if (card.left() < box.right() + 4)     // pushed back from the right edge: the other side of the ghost
-        card = cardRect({box.left() - 10 - card.width(), card.top()}, layout.shown, ghost.card);
+    QRectF card = cardRect({ box.right() + 10, box.center().y() - 22 }, layout.shown, ghost.card);
+    if (card.left() < box.right() + 4) // pushed back from the right edge: the other side of the ghost
+        card = cardRect({ box.left() - 10 - card.width(), card.top() }, layout.shown, ghost.card);
     paintCard(painter, card, ghost.card, t.accent, ghost.verdict);
 }
 
@@ -99,16 +101,18 @@ void paintGhost(QPainter &painter, const MapScene &scene, const MapLayout &layou
 std::vector<QRectF> itemRects(const MapScene &scene, const MapLayout &layout, const MapItem &item)
 {
     switch (item.kind) {
-    case MapItem::Kind::None: break;
+    case MapItem::Kind::None:
+        break;
     case MapItem::Kind::Island:
         if (item.island >= 0 && item.island < int(layout.islands.size()))
-            return {layout.islands[std::size_t(item.island)].frame};
+            return { layout.islands[std::size_t(item.island)].frame };
         break;
-    case MapItem::Kind::Pool: return {poolRect(layout, item.island, item.pool)};
+    case MapItem::Kind::Pool:
+        return { poolRect(layout, item.island, item.pool) };
     case MapItem::Kind::Link:
         if (item.link >= 0 && item.link < int(layout.links.size()) && layout.links[std::size_t(item.link)].visible
             && !layout.links[std::size_t(item.link)].card.isEmpty())
-            return {layout.links[std::size_t(item.link)].card};
+            return { layout.links[std::size_t(item.link)].card };
         break;
     case MapItem::Kind::Gpus: {
         if (item.island < 0 || item.island >= int(scene.islands.size()) || item.pool < 0
@@ -117,7 +121,7 @@ std::vector<QRectF> itemRects(const MapScene &scene, const MapLayout &layout, co
         const PoolScene &pool = scene.islands[std::size_t(item.island)].pools[std::size_t(item.pool)];
         const int perNode = std::max(1, pool.gpusPerNode);
         if (item.firstGpu == 0 && item.gpus > 4 * perNode && item.gpus == int(pool.stageOfGpu.size()))
-            return {poolRect(layout, item.island, item.pool)};
+            return { poolRect(layout, item.island, item.pool) };
         std::vector<QRectF> rects;
         const int end = std::min(item.firstGpu + item.gpus, int(pool.stageOfGpu.size()));
         for (int gpu = item.firstGpu; gpu < end;) {
@@ -156,7 +160,9 @@ void paintOverlay(QPainter &painter, const MapScene &scene, const MapLayout &lay
     if (overlay.ghost)
         paintGhost(painter, scene, layout, *overlay.ghost);
     else if (overlay.cardAt)
-        paintCard(painter, cardRect(*overlay.cardAt + QPointF(14, 16), layout.shown.adjusted(-4, -4, 4, 4), overlay.card), overlay.card, theme().border, theme().textMuted);
+        paintCard(painter,
+            cardRect(*overlay.cardAt + QPointF(14, 16), layout.shown.adjusted(-4, -4, 4, 4), overlay.card),
+            overlay.card, theme().border, theme().textMuted);
 }
 
 } // namespace trainyard

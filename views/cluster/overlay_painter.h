@@ -1,7 +1,7 @@
 #pragma once
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Paints what changes with every mouse move over the cached map: hover, selection, focus ring, drop target, rubber band,
-// the ghost of carried GPUs and the cards. GUI thread.
+// Paints what changes with every mouse move over the cached map: hover, selection, focus ring, drop target, rubber
+// band, the ghost of carried GPUs and the cards. GUI thread.
 
 #include "views/cluster/map_layout.h"
 #include "views/cluster/map_scene.h"
@@ -18,17 +18,17 @@ namespace trainyard {
 
 struct MapGhost {
     QPointF at;
-    std::vector<int> stages;               // of the first GPUs carried, for the colours
+    std::vector<int> stages; // of the first GPUs carried, for the colours
     int gpus = 0;
     QStringList card;
-    QColor verdict;                        // of the card's second line
+    QColor verdict; // of the card's second line
 };
 
 struct MapOverlay {
     MapSelection selection;
     std::optional<MapItem> hover, focus;
-    int handles = -1;                      // island that shows its edge handles
-    int target = -1;                       // island under a drag
+    int handles = -1; // island that shows its edge handles
+    int target = -1; // island under a drag
     std::optional<QRectF> band;
     std::optional<std::pair<QPointF, QPointF>> newLink;
     std::optional<MapGhost> ghost;

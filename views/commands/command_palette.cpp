@@ -25,7 +25,7 @@ constexpr int kWidth = 560, kHeight = 380, kTop = 56;
 class RowDelegate : public QStyledItemDelegate {
 public:
     using QStyledItemDelegate::QStyledItemDelegate;
-    [[nodiscard]] QSize sizeHint(const QStyleOptionViewItem &, const QModelIndex &) const override { return {0, 28}; }
+    [[nodiscard]] QSize sizeHint(const QStyleOptionViewItem &, const QModelIndex &) const override { return { 0, 28 }; }
     void paint(QPainter *painter, const QStyleOptionViewItem &option, const QModelIndex &index) const override
     {
         const Theme &t = theme();
@@ -46,7 +46,8 @@ public:
         const int indent = isCommand ? 78 : 0;
         painter->setFont(uiFont());
         painter->setPen(isCommand ? t.text : t.textMuted);
-        painter->drawText(line.adjusted(indent, 0, 0, 0), Qt::AlignVCenter | Qt::AlignLeft, index.data(Qt::DisplayRole).toString());
+        painter->drawText(
+            line.adjusted(indent, 0, 0, 0), Qt::AlignVCenter | Qt::AlignLeft, index.data(Qt::DisplayRole).toString());
         painter->restore();
     }
 };
@@ -54,7 +55,10 @@ public:
 } // namespace
 
 CommandPalette::CommandPalette(CommandRegistry &registry, QWidget *window)
-    : QFrame(window), m_registry(registry), m_field(new QLineEdit(this)), m_list(new QListWidget(this))
+    : QFrame(window)
+    , m_registry(registry)
+    , m_field(new QLineEdit(this))
+    , m_list(new QListWidget(this))
 {
     hide();
     setAccessibleName(tr("Commands"));
@@ -90,16 +94,19 @@ void CommandPalette::open()
 
 void CommandPalette::search(const QString &pattern)
 {
-    struct Hit { int score; const Command *command; };
+    struct Hit {
+        int score;
+        const Command *command;
+    };
     std::vector<Hit> hits;
     for (const Command &command : m_registry.commands()) {
         const QAction *action = m_registry.action(command.id);
         if (!action || !action->isEnabled())
             continue;
         if (const auto score = fuzzyScore(pattern, command.group + u' ' + action->text().remove(u'&')))
-            hits.push_back({*score, &command});
+            hits.push_back({ *score, &command });
     }
-    std::ranges::stable_sort(hits, std::greater{}, &Hit::score);
+    std::ranges::stable_sort(hits, std::greater {}, &Hit::score);
     m_list->clear();
     for (const Hit &hit : hits) {
         auto *item = new QListWidgetItem(m_registry.action(hit.command->id)->text().remove(u'&'), m_list);

@@ -1,7 +1,7 @@
 #pragma once
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Type a few letters, press Enter: every enabled command by fuzzy search. Lies over the window, not a window of its own.
-// GUI thread.
+// Type a few letters, press Enter: every enabled command by fuzzy search. Lies over the window, not a window of its
+// own. GUI thread.
 
 #include <QFrame>
 

@@ -5,7 +5,11 @@
 
 namespace trainyard {
 
-CommandRegistry::CommandRegistry(QWidget *window) : QObject(window), m_window(window) {}
+CommandRegistry::CommandRegistry(QWidget *window)
+    : QObject(window)
+    , m_window(window)
+{
+}
 
 void CommandRegistry::add(Command command)
 {

@@ -29,7 +29,9 @@ bool takesWheel(const QObject *object)
 
 } // namespace
 
-ControlManners::ControlManners(QWidget *window) : QObject(window), m_window(window)
+ControlManners::ControlManners(QWidget *window)
+    : QObject(window)
+    , m_window(window)
 {
     qApp->installEventFilter(this);
     connect(qApp, &QApplication::focusChanged, this, &ControlManners::remember);
@@ -60,7 +62,7 @@ void ControlManners::remember(const QWidget *before, const QWidget *now)
     if (m_isMouse && listOf(now) && isOurs(now) && before && isOurs(before) && listOf(before) != listOf(now))
         m_before = const_cast<QWidget *>(before);
     else if (now && isOurs(now) && !listOf(now))
-        m_before = nullptr;            // somebody went on
+        m_before = nullptr; // somebody went on
 }
 
 void ControlManners::giveBack()
@@ -78,12 +80,13 @@ bool ControlManners::eventFilter(QObject *watched, QEvent *event)
         if (auto *list = qobject_cast<QComboBox *>(watched); list && isOurs(list))
             teach(list);
         break;
-    case QEvent::FocusIn:              // comes before the application tells that the focus changed
+    case QEvent::FocusIn: // comes before the application tells that the focus changed
         m_isMouse = static_cast<QFocusEvent *>(event)->reason() == Qt::MouseFocusReason;
         break;
     case QEvent::MouseButtonDblClick:
         // "100.0 Gbps" is one word to a person: typing after a double-click replaces it whole.
-        if (auto *field = qobject_cast<QLineEdit *>(watched); field && isOurs(field) && qobject_cast<QAbstractSpinBox *>(field->parentWidget())) {
+        if (auto *field = qobject_cast<QLineEdit *>(watched);
+            field && isOurs(field) && qobject_cast<QAbstractSpinBox *>(field->parentWidget())) {
             field->selectAll();
             return true;
         }
@@ -93,7 +96,7 @@ bool ControlManners::eventFilter(QObject *watched, QEvent *event)
         const auto *field = control ? qobject_cast<const QWidget *>(control->parentWidget()) : nullptr;
         const QWidget *asked = takesWheel(control) ? control : takesWheel(field) ? field : nullptr;
         if (asked && isOurs(asked) && !asked->hasFocus() && !asked->isAncestorOf(QApplication::focusWidget())) {
-            event->ignore();           // goes on to the panel around it
+            event->ignore(); // goes on to the panel around it
             return true;
         }
         break;

@@ -1,9 +1,9 @@
 #pragma once
 // SPDX-License-Identifier: GPL-3.0-or-later
-// How lists and number fields behave among panels that are steered by keys and scrolled by the wheel. What a person chose
-// with the mouse gives the focus back to where it was, so that the next key goes there and does not choose again; the
-// wheel scrolls the panel around a control and changes the control only while it has the focus; a double-click takes the
-// whole number. One filter for every control of a window, those that are made later included. GUI thread.
+// How lists and number fields behave among panels that are steered by keys and scrolled by the wheel. What a person
+// chose with the mouse gives the focus back to where it was, so that the next key goes there and does not choose again;
+// the wheel scrolls the panel around a control and changes the control only while it has the focus; a double-click
+// takes the whole number. One filter for every control of a window, those that are made later included. GUI thread.
 
 #include <QObject>
 #include <QPointer>
@@ -29,8 +29,8 @@ private:
     [[nodiscard]] bool isOurs(const QObject *object) const;
 
     QWidget *m_window;
-    QPointer<QWidget> m_before;            // had the focus before the mouse gave it to a list
-    bool m_isMouse = false;                // the last focus was given by the mouse
+    QPointer<QWidget> m_before; // had the focus before the mouse gave it to a list
+    bool m_isMouse = false; // the last focus was given by the mouse
 };
 
 } // namespace trainyard

@@ -20,7 +20,7 @@ namespace {
 
 struct Group {
     QString name;
-    std::vector<std::pair<QStringList, QString>> rows;   // keys, text
+    std::vector<std::pair<QStringList, QString>> rows; // keys, text
 };
 
 constexpr int kRow = 23, kHeading = 30, kGroupGap = 12, kMargin = 24, kColumnGap = 28, kKeyGap = 4, kKeySide = 6;
@@ -34,10 +34,10 @@ std::vector<Group> groupsOf(const CommandRegistry &registry)
             continue;
         auto at = std::ranges::find(groups, command.group, &Group::name);
         if (at == groups.end())
-            at = groups.insert(groups.end(), {command.group, {}});
+            at = groups.insert(groups.end(), { command.group, {} });
         at->rows.emplace_back(keys.split(QStringLiteral(", "), Qt::SkipEmptyParts), QString(command.text).remove(u'&'));
         if (at->rows.back().first.isEmpty())
-            at->rows.back().first << keys.trimmed();   // the comma itself
+            at->rows.back().first << keys.trimmed(); // the comma itself
     }
     return groups;
 }
@@ -64,7 +64,7 @@ std::vector<std::vector<const Group *>> dealt(const std::vector<Group> &groups, 
             columns.back().push_back(&group);
             if (columns.back().size() > 1 && heightOf(columns.back()) > most) {
                 columns.back().pop_back();
-                columns.push_back({&group});
+                columns.push_back({ &group });
             }
         }
         return columns;
@@ -91,7 +91,8 @@ void paintKeys(QPainter &painter, const QStringList &keys, QPoint at)
     const QFontMetrics metrics = painter.fontMetrics();
     int x = at.x();
     for (const QString &key : keys) {
-        const QRectF box(x + 0.5, at.y() + 2.5, std::max(metrics.height(), metrics.horizontalAdvance(key) + 2 * kKeySide) - 1, kRow - 6);
+        const QRectF box(x + 0.5, at.y() + 2.5,
+            std::max(metrics.height(), metrics.horizontalAdvance(key) + 2 * kKeySide) - 1, kRow - 6);
         painter.setPen(t.border);
         painter.setBrush(t.panelRaised);
         painter.drawRoundedRect(box, 4, 4);
@@ -106,7 +107,11 @@ void paintKeys(QPainter &painter, const QStringList &keys, QPoint at)
 /// The sheet itself, as wide and as tall as its text.
 class ShortcutSheet : public QWidget {
 public:
-    ShortcutSheet(const CommandRegistry &registry, QWidget *parent) : QWidget(parent), m_registry(registry) {}
+    ShortcutSheet(const CommandRegistry &registry, QWidget *parent)
+        : QWidget(parent)
+        , m_registry(registry)
+    {
+    }
 
     void fill(int mostWidth)
     {
@@ -144,9 +149,10 @@ protected:
                 y += kHeading;
                 painter.setFont(uiFont(-1));
                 for (const auto &[keys, text] : group->rows) {
-                    paintKeys(painter, keys, {x, y});
+                    paintKeys(painter, keys, { x, y });
                     painter.setPen(t.textMuted);
-                    painter.drawText(QRect(x + m_keys + 12, y, m_column - m_keys - 12, kRow - 1), Qt::AlignVCenter, text);
+                    painter.drawText(
+                        QRect(x + m_keys + 12, y, m_column - m_keys - 12, kRow - 1), Qt::AlignVCenter, text);
                     y += kRow;
                 }
                 y += kGroupGap;
@@ -159,11 +165,13 @@ private:
     const CommandRegistry &m_registry;
     std::vector<Group> m_groups;
     std::vector<std::vector<const Group *>> m_columns;
-    int m_keys = 0, m_column = 0;          // widths
+    int m_keys = 0, m_column = 0; // widths
 };
 
 ShortcutOverlay::ShortcutOverlay(const CommandRegistry &registry, QWidget *window)
-    : QWidget(window), m_area(new QScrollArea(this)), m_sheet(new ShortcutSheet(registry, this))
+    : QWidget(window)
+    , m_area(new QScrollArea(this))
+    , m_sheet(new ShortcutSheet(registry, this))
 {
     hide();
     setFocusPolicy(Qt::StrongFocus);
@@ -217,11 +225,16 @@ void ShortcutOverlay::keyPressEvent(QKeyEvent *event)
 {
     QScrollBar *bar = m_area->verticalScrollBar();
     switch (event->key()) {
-    case Qt::Key_Down: return bar->triggerAction(QScrollBar::SliderSingleStepAdd);
-    case Qt::Key_Up: return bar->triggerAction(QScrollBar::SliderSingleStepSub);
-    case Qt::Key_PageDown: return bar->triggerAction(QScrollBar::SliderPageStepAdd);
-    case Qt::Key_PageUp: return bar->triggerAction(QScrollBar::SliderPageStepSub);
-    default: hide();
+    case Qt::Key_Down:
+        return bar->triggerAction(QScrollBar::SliderSingleStepAdd);
+    case Qt::Key_Up:
+        return bar->triggerAction(QScrollBar::SliderSingleStepSub);
+    case Qt::Key_PageDown:
+        return bar->triggerAction(QScrollBar::SliderPageStepAdd);
+    case Qt::Key_PageUp:
+        return bar->triggerAction(QScrollBar::SliderPageStepSub);
+    default:
+        hide();
     }
 }
 

@@ -27,7 +27,7 @@ protected:
 private:
     void place();
 
-    QScrollArea *m_area;                   // where the window is smaller than the sheet
+    QScrollArea *m_area; // where the window is smaller than the sheet
     ShortcutSheet *m_sheet;
 };
 

@@ -1,8 +1,8 @@
 #pragma once
 // SPDX-License-Identifier: GPL-3.0-or-later
-// What there is to say about the selected thing: a span with what it waited for and the chain of causes behind it, a WAN
-// link with its binding limit, GPUs and the stage that they serve, a datacenter. Facts with their units, a line each; the
-// panel shows them. Pure functions; stages and micro-batches count from 1.
+// What there is to say about the selected thing: a span with what it waited for and the chain of causes behind it, a
+// WAN link with its binding limit, GPUs and the stage that they serve, a datacenter. Facts with their units, a line
+// each; the panel shows them. Pure functions; stages and micro-batches count from 1.
 
 #include "core/evaluate/evaluation.h"
 #include "views/cluster/map_selection.h"
@@ -14,10 +14,10 @@
 
 namespace trainyard {
 
-using DetailFact = OffloadLine;            // name, value, explanation
+using DetailFact = OffloadLine; // name, value, explanation
 
 struct Details {
-    QString title;                         // empty: nothing is known
+    QString title; // empty: nothing is known
     QString subtitle;
     std::vector<DetailFact> facts;
 };
@@ -26,7 +26,7 @@ struct Details {
 struct CauseStep {
     std::uint32_t span = kNoSpan;
     Nanoseconds length = 0;
-    Nanoseconds wait = 0;                  // its track stood still before it
+    Nanoseconds wait = 0; // its track stood still before it
     bool isTransfer = false;
 };
 

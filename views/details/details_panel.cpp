@@ -23,7 +23,7 @@ namespace trainyard {
 namespace {
 
 constexpr std::size_t kMostCauses = 200;
-constexpr int kChainRows = 8;              // in sight without scrolling
+constexpr int kChainRows = 8; // in sight without scrolling
 
 bool isCritical(const Timeline &timeline, std::uint32_t span)
 {
@@ -45,10 +45,17 @@ QToolButton *walkButton(const QString &text, const QString &tip, QWidget *parent
 } // namespace
 
 DetailsPanel::DetailsPanel(QWidget *parent)
-    : QWidget(parent), m_title(new TextLine({}, Ink::Text, this)), m_subtitle(new TextLine({}, Ink::Muted, this)), m_empty(new TextLine({}, Ink::Faint, this)),
-      m_back(walkButton(QStringLiteral("["), tr("To what it waited for"), this)), m_forth(walkButton(QStringLiteral("]"), tr("To what waited for it"), this)),
-      m_facts(new FactTable(this)), m_chainTitle(new SectionTitle(tr("Chain of causes"), tr("latest first"), this)), m_chainModel(new TextTableModel(this)),
-      m_chain(new EvidenceTable(tr("Chain of causes"), 0, this)), m_docked(new QVBoxLayout)
+    : QWidget(parent)
+    , m_title(new TextLine({}, Ink::Text, this))
+    , m_subtitle(new TextLine({}, Ink::Muted, this))
+    , m_empty(new TextLine({}, Ink::Faint, this))
+    , m_back(walkButton(QStringLiteral("["), tr("To what it waited for"), this))
+    , m_forth(walkButton(QStringLiteral("]"), tr("To what waited for it"), this))
+    , m_facts(new FactTable(this))
+    , m_chainTitle(new SectionTitle(tr("Chain of causes"), tr("latest first"), this))
+    , m_chainModel(new TextTableModel(this))
+    , m_chain(new EvidenceTable(tr("Chain of causes"), 0, this))
+    , m_docked(new QVBoxLayout)
 {
     setFont(uiFont(-1));
     setAccessibleName(tr("Details"));
@@ -85,7 +92,7 @@ DetailsPanel::DetailsPanel(QWidget *parent)
 
 void DetailsPanel::setEvaluation(EvaluationPtr evaluation)
 {
-    if (m_span != kNoSpan)             // follows its work through the edit
+    if (m_span != kNoSpan) // follows its work through the edit
         m_span = m_evaluation && evaluation ? sameSpan(m_evaluation->timeline, m_span, evaluation->timeline) : kNoSpan;
     m_evaluation = std::move(evaluation);
     refresh();
@@ -137,7 +144,7 @@ QString DetailsPanel::title() const
 void DetailsPanel::refresh()
 {
     if (!isVisible()) {
-        m_isOwed = true;               // nobody looks: worked out when somebody does
+        m_isOwed = true; // nobody looks: worked out when somebody does
         return;
     }
     m_isOwed = false;
@@ -169,22 +176,27 @@ void DetailsPanel::fill(const Details &details)
     m_title->setVisible(!isEmpty);
     m_subtitle->setVisible(!details.subtitle.isEmpty());
     m_facts->setVisible(!isEmpty);
-    m_empty->setText(isEmpty ? tr("Click a span of the timeline, a GPU, a link or a datacenter: what it is and what it waits for stays here.") : QString());
+    m_empty->setText(
+        isEmpty ? tr(
+            "Click a span of the timeline, a GPU, a link or a datacenter: what it is and what it waits for stays here.")
+                : QString());
     m_empty->setVisible(isEmpty);
 }
 
 void DetailsPanel::listCauses(bool isSpan)
 {
-    for (QWidget *part : {static_cast<QWidget *>(m_chainTitle), static_cast<QWidget *>(m_chain), static_cast<QWidget *>(m_back), static_cast<QWidget *>(m_forth)})
+    for (QWidget *part : { static_cast<QWidget *>(m_chainTitle), static_cast<QWidget *>(m_chain),
+             static_cast<QWidget *>(m_back), static_cast<QWidget *>(m_forth) })
         part->setVisible(isSpan);
     m_causes.clear();
     if (!isSpan)
         return;
     m_causes = causeChain(m_evaluation->timeline, m_span, kMostCauses);
-    TextRows rows{{tr("Span"), tr("Length"), tr("Waited")}, {}};
+    TextRows rows { { tr("Span"), tr("Length"), tr("Waited") }, {} };
     for (const CauseStep &step : m_causes)
-        rows.lines.push_back({{spanName(*m_evaluation, step.span), formatSeconds(double(step.length) * 1e-9), step.wait > 0 ? formatSeconds(double(step.wait) * 1e-9) : QString()},
-                              step.wait > 0 ? Tone::Warning : Tone::Muted, -1, spanTitle(*m_evaluation, step.span)});
+        rows.lines.push_back({ { spanName(*m_evaluation, step.span), formatSeconds(double(step.length) * 1e-9),
+                                   step.wait > 0 ? formatSeconds(double(step.wait) * 1e-9) : QString() },
+            step.wait > 0 ? Tone::Warning : Tone::Muted, -1, spanTitle(*m_evaluation, step.span) });
     m_chainModel->setTable(std::move(rows));
     m_chain->selectRow(0);
     const int rowsShown = std::min(kChainRows, int(m_causes.size())) + 1;

@@ -26,9 +26,9 @@ public:
     explicit DetailsPanel(QWidget *parent = nullptr);
 
     void setEvaluation(EvaluationPtr evaluation);
-    void showSpan(std::uint32_t span);     // kNoSpan: none
+    void showSpan(std::uint32_t span); // kNoSpan: none
     [[nodiscard]] std::uint32_t span() const { return m_span; }
-    void showItem(const MapItem &item);    // Kind::None: none
+    void showItem(const MapItem &item); // Kind::None: none
     void showStage(int stage);
     void setStale(bool isStale);
     /// A widget that belongs to the selection, such as the table of a selected area, above everything else.

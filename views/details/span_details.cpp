@@ -23,7 +23,8 @@ QString text(Nanoseconds t)
 /// What the stage's GPU holds at a moment, of the slowest pipelines; empty where no curve tells.
 std::optional<std::int64_t> memoryAt(const Evaluation &evaluation, int stage, Nanoseconds time)
 {
-    if (stage < 0 || stage >= int(evaluation.memoryCurves.size()) || evaluation.memoryCurves[std::size_t(stage)].empty())
+    if (stage < 0 || stage >= int(evaluation.memoryCurves.size())
+        || evaluation.memoryCurves[std::size_t(stage)].empty())
         return std::nullopt;
     const auto &curve = evaluation.memoryCurves[std::size_t(stage)];
     const auto after = std::ranges::upper_bound(curve, time, {}, &Evaluation::MemoryStep::time);
@@ -36,13 +37,16 @@ void addWait(Details &details, const Evaluation &evaluation, std::uint32_t span)
     const std::uint32_t cause = timeline.cause[span];
     const Nanoseconds wait = waitBefore(timeline, span);
     if (cause == kNoSpan) {
-        details.facts.push_back({QObject::tr("Waited for"), QObject::tr("nothing: it begins the iteration"), {}});
+        details.facts.push_back({ QObject::tr("Waited for"), QObject::tr("nothing: it begins the iteration"), {} });
         return;
     }
-    details.facts.push_back({QObject::tr("Bound by"), spanName(evaluation, cause), QObject::tr("What set its start: the last of what it needs to end.")});
-    details.facts.push_back({QObject::tr("Waited"), wait > 0 ? text(wait) : QObject::tr("no wait"), QObject::tr("How long its row stood still before it.")});
+    details.facts.push_back({ QObject::tr("Bound by"), spanName(evaluation, cause),
+        QObject::tr("What set its start: the last of what it needs to end.") });
+    details.facts.push_back({ QObject::tr("Waited"), wait > 0 ? text(wait) : QObject::tr("no wait"),
+        QObject::tr("How long its row stood still before it.") });
     if (const Nanoseconds lag = timeline.start[span] - timeline.end[cause]; lag > 0)
-        details.facts.push_back({QObject::tr("Of it latency"), text(lag), QObject::tr("Between the end of what it waited for and its start.")});
+        details.facts.push_back({ QObject::tr("Of it latency"), text(lag),
+            QObject::tr("Between the end of what it waited for and its start.") });
 }
 
 void addBytes(Details &details, const Evaluation &evaluation, std::uint32_t span)
@@ -51,9 +55,10 @@ void addBytes(Details &details, const Evaluation &evaluation, std::uint32_t span
     const double seconds = double(timeline.end[span] - timeline.start[span]) * 1e-9, bytes = timeline.bytesMoved(span);
     if (!(bytes > 0))
         return;
-    details.facts.push_back({QObject::tr("Bytes"), formatBytes(bytes), {}});
+    details.facts.push_back({ QObject::tr("Bytes"), formatBytes(bytes), {} });
     if (seconds > 0)
-        details.facts.push_back({QObject::tr("Rate"), QObject::tr("%1/s").arg(formatBytes(bytes / seconds)), QObject::tr("Bytes over the length of the span.")});
+        details.facts.push_back({ QObject::tr("Rate"), QObject::tr("%1/s").arg(formatBytes(bytes / seconds)),
+            QObject::tr("Bytes over the length of the span.") });
 }
 
 /// What an operation exchanges inside: Why takes it out of the computation.
@@ -63,9 +68,11 @@ void addExposed(Details &details, const Timeline &timeline, std::uint32_t span)
         return;
     const double all = double(timeline.end[span] - timeline.start[span]) * 1e-9;
     for (const OperationPart &part : operationParts(timeline, span))
-        details.facts.push_back({QObject::tr("Of it %1").arg(partName(part.part)), QObject::tr("%1, %2").arg(formatSeconds(part.seconds), formatPercent(part.seconds / all)),
-                                 part.part == &Breakdown::compute ? QObject::tr("With the communication that it hides.")
-                                                                  : QObject::tr("Nothing hides it; the part of Why with this name adds it up. A share of the operation, not a place in it.")});
+        details.facts.push_back({ QObject::tr("Of it %1").arg(partName(part.part)),
+            QObject::tr("%1, %2").arg(formatSeconds(part.seconds), formatPercent(part.seconds / all)),
+            part.part == &Breakdown::compute ? QObject::tr("With the communication that it hides.")
+                                             : QObject::tr("Nothing hides it; the part of Why with this name adds it "
+                                                           "up. A share of the operation, not a place in it.") });
 }
 
 } // namespace
@@ -79,24 +86,29 @@ Details spanDetails(const Evaluation &evaluation, std::uint32_t span, bool isCri
     Details details;
     details.title = spanTitle(evaluation, span);
     details.subtitle = isCritical ? QObject::tr("on the critical path") : QObject::tr("not on the critical path");
-    details.facts.push_back({QObject::tr("Length"), text(timeline.end[span] - timeline.start[span]), {}});
-    details.facts.push_back({QObject::tr("From"), text(timeline.start[span]), QObject::tr("Since the beginning of the iteration.")});
-    details.facts.push_back({QObject::tr("To"), text(timeline.end[span]), {}});
+    details.facts.push_back({ QObject::tr("Length"), text(timeline.end[span] - timeline.start[span]), {} });
+    details.facts.push_back(
+        { QObject::tr("From"), text(timeline.start[span]), QObject::tr("Since the beginning of the iteration.") });
+    details.facts.push_back({ QObject::tr("To"), text(timeline.end[span]), {} });
     if (timeline.kind[span] != WorkKind::Prefill)
         addWait(details, evaluation, span);
     addExposed(details, timeline, span);
     addBytes(details, evaluation, span);
     for (const QString &fact : stateFacts(evaluation, span))
-        details.facts.push_back({QObject::tr("Moves"), fact, {}});
+        details.facts.push_back({ QObject::tr("Moves"), fact, {} });
     if (track.stream == Stream::Compute) {
-        const auto before = memoryAt(evaluation, track.stage, timeline.start[span] - 1), after = memoryAt(evaluation, track.stage, timeline.end[span]);
+        const auto before = memoryAt(evaluation, track.stage, timeline.start[span] - 1),
+                   after = memoryAt(evaluation, track.stage, timeline.end[span]);
         if (before && after)
-            details.facts.push_back({QObject::tr("GPU memory"), QObject::tr("%1 → %2").arg(formatBytes(double(*before)), formatBytes(double(*after))),
-                                     QObject::tr("Of a GPU of this stage before and after it, in the slowest pipelines.")});
+            details.facts.push_back({ QObject::tr("GPU memory"),
+                QObject::tr("%1 → %2").arg(formatBytes(double(*before)), formatBytes(double(*after))),
+                QObject::tr("Of a GPU of this stage before and after it, in the slowest pipelines.") });
     }
     const auto &classes = evaluation.layout.classes;
     if (track.pipelineClass < int(classes.size()) && classes[std::size_t(track.pipelineClass)].pipelines > 1)
-        details.facts.push_back({QObject::tr("Same in"), QObject::tr("%1 pipelines").arg(classes[std::size_t(track.pipelineClass)].pipelines), QObject::tr("Pipelines that run alike are drawn once.")});
+        details.facts.push_back({ QObject::tr("Same in"),
+            QObject::tr("%1 pipelines").arg(classes[std::size_t(track.pipelineClass)].pipelines),
+            QObject::tr("Pipelines that run alike are drawn once.") });
     return details;
 }
 
@@ -105,7 +117,8 @@ std::vector<CauseStep> causeChain(const Timeline &timeline, std::uint32_t span, 
     std::vector<CauseStep> chain;
     while (span != kNoSpan && span < timeline.spanCount() && chain.size() < most) {
         const WorkKind kind = timeline.kind[span];
-        chain.push_back({span, timeline.end[span] - timeline.start[span], waitBefore(timeline, span), kind == WorkKind::WanTransfer || kind == WorkKind::PipelineTransfer});
+        chain.push_back({ span, timeline.end[span] - timeline.start[span], waitBefore(timeline, span),
+            kind == WorkKind::WanTransfer || kind == WorkKind::PipelineTransfer });
         span = timeline.cause[span];
     }
     return chain;

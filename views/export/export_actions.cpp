@@ -19,12 +19,18 @@ struct Words {
 Words wordsOf(ExportFormat format)
 {
     switch (format) {
-    case ExportFormat::HtmlReport: return {QObject::tr("Report"), QObject::tr("Report as a page (*.html)")};
-    case ExportFormat::PdfReport: return {QObject::tr("Report"), QObject::tr("Report on pages (*.pdf)")};
-    case ExportFormat::ChromeTrace: return {QObject::tr("Trace"), QObject::tr("Chrome trace, for ui.perfetto.dev (*.json)")};
-    case ExportFormat::TimelineCsv: return {QObject::tr("Timeline"), QObject::tr("Comma-separated values (*.csv)")};
-    case ExportFormat::NumbersCsv: return {QObject::tr("Numbers"), QObject::tr("Comma-separated values (*.csv)")};
-    case ExportFormat::Plan: return {QObject::tr("Copy of the plan"), QObject::tr("Trainyard plans (*.trainyard.json)")};
+    case ExportFormat::HtmlReport:
+        return { QObject::tr("Report"), QObject::tr("Report as a page (*.html)") };
+    case ExportFormat::PdfReport:
+        return { QObject::tr("Report"), QObject::tr("Report on pages (*.pdf)") };
+    case ExportFormat::ChromeTrace:
+        return { QObject::tr("Trace"), QObject::tr("Chrome trace, for ui.perfetto.dev (*.json)") };
+    case ExportFormat::TimelineCsv:
+        return { QObject::tr("Timeline"), QObject::tr("Comma-separated values (*.csv)") };
+    case ExportFormat::NumbersCsv:
+        return { QObject::tr("Numbers"), QObject::tr("Comma-separated values (*.csv)") };
+    case ExportFormat::Plan:
+        return { QObject::tr("Copy of the plan"), QObject::tr("Trainyard plans (*.trainyard.json)") };
     }
     return {};
 }
@@ -32,7 +38,10 @@ Words wordsOf(ExportFormat format)
 } // namespace
 
 ExportActions::ExportActions(PlanDocument &document, EvaluationBridge &bridge, FileTarget &target, QObject *parent)
-    : QObject(parent), m_document(document), m_bridge(bridge), m_target(target)
+    : QObject(parent)
+    , m_document(document)
+    , m_bridge(bridge)
+    , m_target(target)
 {
     connect(&bridge, &EvaluationBridge::evaluationFinished, this, &ExportActions::writeWaiting);
     connect(&document, &PlanDocument::replaced, this, &ExportActions::forgetWaiting);
@@ -40,7 +49,7 @@ ExportActions::ExportActions(PlanDocument &document, EvaluationBridge &bridge, F
         if (plan != m_document.plan() || std::exchange(m_waiting, {}).empty())
             return;
         m_target.sayFailure(tr("Nothing was written: this plan cannot be evaluated."),
-                            errors.empty() ? QString() : QString::fromStdString(toString(errors.front())));
+            errors.empty() ? QString() : QString::fromStdString(toString(errors.front())));
     });
 }
 
@@ -50,15 +59,17 @@ void ExportActions::run(ExportFormat format)
         m_commit();
     const Words words = wordsOf(format);
     const QString suffix = exportSuffix(format);
-    const QString path = m_target.ask(tr("Export: %1").arg(words.what.toLower()), exportFileName(m_document.displayName(), format),
-                                      format == ExportFormat::Plan ? QStringLiteral(".json") : suffix, words.filter);
+    const QString path =
+        m_target.ask(tr("Export: %1").arg(words.what.toLower()), exportFileName(m_document.displayName(), format),
+            format == ExportFormat::Plan ? QStringLiteral(".json") : suffix, words.filter);
     if (path.isEmpty())
         return;
     if (format == ExportFormat::Plan) {
-        m_target.write(words.what, path, [plan = m_document.plan()](const QString &to) { return writePlanCopy(*plan, to); });
+        m_target.write(
+            words.what, path, [plan = m_document.plan()](const QString &to) { return writePlanCopy(*plan, to); });
         return;
     }
-    m_waiting.push_back({format, path});
+    m_waiting.push_back({ format, path });
     writeWaiting();
 }
 
@@ -79,9 +90,10 @@ void ExportActions::writeWaiting()
 void ExportActions::write(const Job &job)
 {
     m_target.write(wordsOf(job.format).what, job.path,
-                   [evaluation = m_bridge.settled(), name = m_document.displayName(), format = job.format](const QString &to) {
-                       return format == ExportFormat::PdfReport ? writePdfReport(evaluation, name, to) : writeExport(format, evaluation, name, to);
-                   });
+        [evaluation = m_bridge.settled(), name = m_document.displayName(), format = job.format](const QString &to) {
+            return format == ExportFormat::PdfReport ? writePdfReport(evaluation, name, to)
+                                                     : writeExport(format, evaluation, name, to);
+        });
 }
 
 } // namespace trainyard

@@ -1,7 +1,7 @@
 #pragma once
 // SPDX-License-Identifier: GPL-3.0-or-later
-// File ▸ Export: one slot per format. What is written is the evaluation of the plan as it stands; where that is still under
-// way, the file is written when it comes. GUI thread; files are made in the background.
+// File ▸ Export: one slot per format. What is written is the evaluation of the plan as it stands; where that is still
+// under way, the file is written when it comes. GUI thread; files are made in the background.
 
 #include "models/plan_export.h"
 
@@ -38,9 +38,9 @@ private:
         QString path;
     };
     void run(ExportFormat format);
-    void writeWaiting();                   // once the evaluation is that of the plan
+    void writeWaiting(); // once the evaluation is that of the plan
     void write(const Job &job);
-    void forgetWaiting();                  // another plan is open: what waits is not for it
+    void forgetWaiting(); // another plan is open: what waits is not for it
 
     PlanDocument &m_document;
     EvaluationBridge &m_bridge;

@@ -20,7 +20,11 @@ const QString kKind = QStringLiteral("export");
 } // namespace
 
 FileTarget::FileTarget(Prompts &prompts, MessageBar &messages, QWidget *window)
-    : QObject(window), m_prompts(prompts), m_messages(messages), m_window(window), m_folder([] { return QDir::homePath(); })
+    : QObject(window)
+    , m_prompts(prompts)
+    , m_messages(messages)
+    , m_window(window)
+    , m_folder([] { return QDir::homePath(); })
 {
 }
 
@@ -45,31 +49,38 @@ QString FileTarget::ask(const QString &title, const QString &fileName, const QSt
 
 void FileTarget::write(const QString &what, const QString &path, std::function<Expected<void>(const QString &)> work)
 {
-    m_queue.run(this, [path, work = std::move(work)] { return work(path); }, [this, what, path](const Expected<void> &result) {
-        if (result)
-            saySuccess(what, path);
-        else
-            sayFailure(tr("“%1” could not be written.").arg(QFileInfo(path).fileName()), QString::fromStdString(toString(result.error())));
-    });
+    m_queue.run(
+        this, [path, work = std::move(work)] { return work(path); },
+        [this, what, path](const Expected<void> &result) {
+            if (result)
+                saySuccess(what, path);
+            else
+                sayFailure(tr("“%1” could not be written.").arg(QFileInfo(path).fileName()),
+                    QString::fromStdString(toString(result.error())));
+        });
 }
 
 void FileTarget::write(const QString &what, const QString &path, const QByteArray &content)
 {
     write(what, path, [content](const QString &to) {
-        return writeOutputFile(to.toStdString(), [&](std::ostream &out) { out.write(content.constData(), content.size()); }, OutputKinds::RegularOnly);
+        return writeOutputFile(
+            to.toStdString(), [&](std::ostream &out) { out.write(content.constData(), content.size()); },
+            OutputKinds::RegularOnly);
     });
 }
 
 void FileTarget::saySuccess(const QString &what, const QString &path)
 {
-    const auto show = [](const QString &place) { return [place] { QDesktopServices::openUrl(QUrl::fromLocalFile(place)); }; };
-    m_messages.show({kKind, Message::Tone::Info, tr("%1 written to %2").arg(what, QDir::toNativeSeparators(path)), {},
-                     {{tr("Open"), show(path)}, {tr("Open folder"), show(QFileInfo(path).absolutePath())}}});
+    const auto show = [](const QString &place) {
+        return [place] { QDesktopServices::openUrl(QUrl::fromLocalFile(place)); };
+    };
+    m_messages.show({ kKind, Message::Tone::Info, tr("%1 written to %2").arg(what, QDir::toNativeSeparators(path)), {},
+        { { tr("Open"), show(path) }, { tr("Open folder"), show(QFileInfo(path).absolutePath()) } } });
 }
 
 void FileTarget::sayFailure(const QString &headline, const QString &details)
 {
-    m_messages.show({kKind, Message::Tone::Error, headline, details, {}});
+    m_messages.show({ kKind, Message::Tone::Error, headline, details, {} });
 }
 
 } // namespace trainyard

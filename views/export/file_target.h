@@ -1,7 +1,8 @@
 #pragma once
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Where pictures and exports of a window go: one object of the window that asks for the file, writes it in the background and
-// says what came of it. Panels find it upwards, so that a context menu needs no wire of its own. GUI thread.
+// Where pictures and exports of a window go: one object of the window that asks for the file, writes it in the
+// background and says what came of it. Panels find it upwards, so that a context menu needs no wire of its own. GUI
+// thread.
 
 #include "core/base/error.h"
 #include "models/background_queue.h"
@@ -31,7 +32,8 @@ public:
     /// The folder that file names are suggested in, asked each time.
     void setFolder(std::function<QString()> folder) { m_folder = std::move(folder); }
     /// The path to write to, with the suffix; empty where the user thought better of it.
-    [[nodiscard]] QString ask(const QString &title, const QString &fileName, const QString &suffix, const QString &filter);
+    [[nodiscard]] QString ask(
+        const QString &title, const QString &fileName, const QString &suffix, const QString &filter);
     /// Runs `work` in the background and says "`what` written to …" or what went wrong.
     void write(const QString &what, const QString &path, std::function<Expected<void>(const QString &path)> work);
     void write(const QString &what, const QString &path, const QByteArray &content);
@@ -44,7 +46,7 @@ private:
     MessageBar &m_messages;
     QWidget *m_window;
     std::function<QString()> m_folder;
-    BackgroundQueue m_queue;               // last: its jobs use what is above
+    BackgroundQueue m_queue; // last: its jobs use what is above
 };
 
 } // namespace trainyard

@@ -24,7 +24,11 @@ namespace {
 /// A panel's table, hung onto the panel.
 class PanelTable : public QObject {
 public:
-    PanelTable(QWidget *panel, std::function<QString()> toTsv) : QObject(panel), m_toTsv(std::move(toTsv)) { }
+    PanelTable(QWidget *panel, std::function<QString()> toTsv)
+        : QObject(panel)
+        , m_toTsv(std::move(toTsv))
+    {
+    }
     [[nodiscard]] QString toTsv() const { return m_toTsv(); }
 
 private:
@@ -70,14 +74,14 @@ void collect(const QWidget *widget, const QWidget *panel, std::vector<Cell> &cel
     if (widget != panel && !widget->isVisibleTo(panel))
         return;
     if (const PanelTable *table = widget == panel ? nullptr : tableOf(widget)) {
-        cells.push_back({QRect(widget->mapTo(panel, QPoint()), widget->size()), table->toTsv().trimmed()});
+        cells.push_back({ QRect(widget->mapTo(panel, QPoint()), widget->size()), table->toTsv().trimmed() });
         return;
     }
     const QString text = shownText(widget).simplified();
     if (!text.isEmpty())
-        cells.push_back({QRect(widget->mapTo(panel, QPoint()), widget->size()), text});
+        cells.push_back({ QRect(widget->mapTo(panel, QPoint()), widget->size()), text });
     if (widget != panel && (qobject_cast<const QComboBox *>(widget) || qobject_cast<const QAbstractSpinBox *>(widget)))
-        return;                            // the field inside says the same
+        return; // the field inside says the same
     for (const QObject *child : widget->children()) {
         if (const auto *inside = qobject_cast<const QWidget *>(child); inside && !inside->isWindow())
             collect(inside, panel, cells);
@@ -91,9 +95,12 @@ QString inLines(std::vector<Cell> cells)
     QStringList lines;
     for (std::size_t i = 0; i < cells.size();) {
         std::size_t end = i + 1;
-        while (end < cells.size() && cells[end].place.center().y() - cells[i].place.center().y() < std::min(cells[i].place.height(), cells[end].place.height()) / 2)
+        while (end < cells.size()
+            && cells[end].place.center().y() - cells[i].place.center().y()
+                < std::min(cells[i].place.height(), cells[end].place.height()) / 2)
             ++end;
-        std::sort(cells.begin() + std::ptrdiff_t(i), cells.begin() + std::ptrdiff_t(end), [](const Cell &a, const Cell &b) { return a.place.left() < b.place.left(); });
+        std::sort(cells.begin() + std::ptrdiff_t(i), cells.begin() + std::ptrdiff_t(end),
+            [](const Cell &a, const Cell &b) { return a.place.left() < b.place.left(); });
         QStringList line;
         for (; i < end; ++i)
             line << cells[i].text;
@@ -120,7 +127,7 @@ QString panelTsv(const QWidget *panel)
 
 void showPanelMenu(QWidget *panel, QPoint globalPosition)
 {
-    auto *menu = new QMenu(panel);         // shown without blocking, so that tests can drive it
+    auto *menu = new QMenu(panel); // shown without blocking, so that tests can drive it
     menu->setAttribute(Qt::WA_DeleteOnClose);
     const QString table = panelTsv(panel);
     QAction *copy = menu->addAction(QObject::tr("Copy table as TSV"));

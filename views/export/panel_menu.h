@@ -1,7 +1,7 @@
 #pragma once
 // SPDX-License-Identifier: GPL-3.0-or-later
-// The context menu of a panel that has none of its own: its table as TSV, and the panel as a picture. Widgets inside that have
-// a menu keep it. GUI thread.
+// The context menu of a panel that has none of its own: its table as TSV, and the panel as a picture. Widgets inside
+// that have a menu keep it. GUI thread.
 
 #include <QString>
 

@@ -18,7 +18,7 @@ namespace trainyard {
 
 namespace {
 
-constexpr double kScale = 2;               // sharp on paper and on screens of twice the density
+constexpr double kScale = 2; // sharp on paper and on screens of twice the density
 
 QImage imageOf(QWidget *panel)
 {
@@ -45,7 +45,7 @@ QByteArray svgOf(QWidget *panel)
     QBuffer bytes;
     QSvgGenerator svg;
     svg.setOutputDevice(&bytes);
-    svg.setResolution(96);                 // CSS pixels: it opens at the size that the panel has
+    svg.setResolution(96); // CSS pixels: it opens at the size that the panel has
     svg.setSize(panel->size());
     svg.setViewBox(panel->rect());
     svg.setTitle(panel->accessibleName());
@@ -79,7 +79,7 @@ void saveAsked(QWidget *panel, const QString &name, const QString &suffix, const
     FileTarget *target = FileTarget::of(panel);
     if (!target)
         return;
-    const QByteArray picture = pictureOf(panel, suffix);   // as it was when the menu was used, not after the dialog
+    const QByteArray picture = pictureOf(panel, suffix); // as it was when the menu was used, not after the dialog
     const QString file = exportFileName(name, ExportFormat::Plan).section(QStringLiteral(".trainyard"), 0, 0) + suffix;
     const QString path = target->ask(QObject::tr("Save picture"), file, suffix, filter);
     if (path.isEmpty())
@@ -108,24 +108,29 @@ bool savePicture(QWidget *panel, const QString &path)
 {
     const QByteArray picture = pictureOf(panel, u'.' + QFileInfo(path).suffix());
     return !picture.isEmpty()
-        && writeOutputFile(path.toStdString(), [&](std::ostream &out) { out.write(picture.constData(), picture.size()); }, OutputKinds::RegularOnly);
+        && writeOutputFile(
+            path.toStdString(), [&](std::ostream &out) { out.write(picture.constData(), picture.size()); },
+            OutputKinds::RegularOnly);
 }
 
 void addPictureActions(QMenu &menu, QWidget *panel, const QString &name)
 {
-    QObject::connect(menu.addAction(QObject::tr("Copy as image")), &QAction::triggered, panel, [panel] { copyPicture(panel); });
+    QObject::connect(
+        menu.addAction(QObject::tr("Copy as image")), &QAction::triggered, panel, [panel] { copyPicture(panel); });
     const bool canSave = FileTarget::of(panel) != nullptr;
-    const struct { const char *label, *suffix, *filter; } kinds[] = {
-        {QT_TRANSLATE_NOOP("QObject", "Save as PNG…"), ".png", QT_TRANSLATE_NOOP("QObject", "Pictures (*.png)")},
-        {QT_TRANSLATE_NOOP("QObject", "Save as SVG…"), ".svg", QT_TRANSLATE_NOOP("QObject", "Vector pictures (*.svg)")},
-        {QT_TRANSLATE_NOOP("QObject", "Save as PDF…"), ".pdf", QT_TRANSLATE_NOOP("QObject", "Pages (*.pdf)")},
+    const struct {
+        const char *label, *suffix, *filter;
+    } kinds[] = {
+        { QT_TRANSLATE_NOOP("QObject", "Save as PNG…"), ".png", QT_TRANSLATE_NOOP("QObject", "Pictures (*.png)") },
+        { QT_TRANSLATE_NOOP("QObject", "Save as SVG…"), ".svg",
+            QT_TRANSLATE_NOOP("QObject", "Vector pictures (*.svg)") },
+        { QT_TRANSLATE_NOOP("QObject", "Save as PDF…"), ".pdf", QT_TRANSLATE_NOOP("QObject", "Pages (*.pdf)") },
     };
     for (const auto &kind : kinds) {
         QAction *action = menu.addAction(QObject::tr(kind.label));
         action->setEnabled(canSave);
-        QObject::connect(action, &QAction::triggered, panel, [panel, name, kind] {
-            saveAsked(panel, name, QLatin1String(kind.suffix), QObject::tr(kind.filter));
-        });
+        QObject::connect(action, &QAction::triggered, panel,
+            [panel, name, kind] { saveAsked(panel, name, QLatin1String(kind.suffix), QObject::tr(kind.filter)); });
     }
 }
 

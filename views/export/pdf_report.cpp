@@ -21,7 +21,7 @@ namespace trainyard {
 
 namespace {
 
-constexpr int kDotsPerInch = 288;              // positions are rounded to these; glyphs and lines are vectors
+constexpr int kDotsPerInch = 288; // positions are rounded to these; glyphs and lines are vectors
 constexpr double kDotsPerPoint = kDotsPerInch / 72.0;
 constexpr double kMargin = 40 * kDotsPerPoint, kFooter = 18 * kDotsPerPoint;
 constexpr int kTilesPerRow = 4;
@@ -33,7 +33,7 @@ QString tr(const char *text)
 
 QFont paperFont(double points)
 {
-    QFont font(QStringList{QStringLiteral("Inter"), QStringLiteral("Noto Sans"), QStringLiteral("DejaVu Sans")});
+    QFont font(QStringList { QStringLiteral("Inter"), QStringLiteral("Noto Sans"), QStringLiteral("DejaVu Sans") });
     font.setPointSizeF(points);
     font.setHintingPreference(QFont::PreferNoHinting);
     return font;
@@ -53,26 +53,33 @@ QString tiles(const ReportPieces &pieces)
     for (std::size_t i = 0; i < pieces.tiles.size(); ++i) {
         const ReportPieces::Tile &tile = pieces.tiles[i];
         rows += (i % kTilesPerRow == 0 ? QStringLiteral("<tr>") : QString())
-            + QStringLiteral("<td width=\"25%\"><span class=\"label\">%1</span><br><span class=\"value\">%2</span><br><span class=\"note\">%3</span></td>")
+            + QStringLiteral("<td width=\"25%\"><span class=\"label\">%1</span><br><span "
+                             "class=\"value\">%2</span><br><span class=\"note\">%3</span></td>")
                   .arg(tile.label.toHtmlEscaped(), tile.value.toHtmlEscaped(), tile.note.toHtmlEscaped())
             + (i % kTilesPerRow == kTilesPerRow - 1 ? QStringLiteral("</tr>") : QString());
     }
-    return QStringLiteral("<table width=\"100%\" cellspacing=\"0\" cellpadding=\"4\" border=\"0\">%1</table>").arg(rows);
+    return QStringLiteral("<table width=\"100%\" cellspacing=\"0\" cellpadding=\"4\" border=\"0\">%1</table>")
+        .arg(rows);
 }
 
 /// Tables fill the page; numbers stand at the right, as on the HTML page.
 QString forPaper(QString html)
 {
-    html.replace(QStringLiteral("<table>"), QStringLiteral("<table width=\"100%\" cellspacing=\"0\" cellpadding=\"2\" border=\"0\">"));
-    html.replace(QStringLiteral("<td"), QStringLiteral("<td align=\"right\"")).replace(QStringLiteral("<th"), QStringLiteral("<th align=\"right\""));
-    html.replace(QStringLiteral("<tr><td align=\"right\""), QStringLiteral("<tr><td")).replace(QStringLiteral("<tr><th align=\"right\""), QStringLiteral("<tr><th align=\"left\""));
-    html.replace(QStringLiteral("<div class=\"legend\">"), QStringLiteral("<p class=\"legend\">")).replace(QStringLiteral("</span></div>"), QStringLiteral("</span></p>"));
+    html.replace(QStringLiteral("<table>"),
+        QStringLiteral("<table width=\"100%\" cellspacing=\"0\" cellpadding=\"2\" border=\"0\">"));
+    html.replace(QStringLiteral("<td"), QStringLiteral("<td align=\"right\""))
+        .replace(QStringLiteral("<th"), QStringLiteral("<th align=\"right\""));
+    html.replace(QStringLiteral("<tr><td align=\"right\""), QStringLiteral("<tr><td"))
+        .replace(QStringLiteral("<tr><th align=\"right\""), QStringLiteral("<tr><th align=\"left\""));
+    html.replace(QStringLiteral("<div class=\"legend\">"), QStringLiteral("<p class=\"legend\">"))
+        .replace(QStringLiteral("</span></div>"), QStringLiteral("</span></p>"));
     return html.replace(QStringLiteral("</span><span>"), QStringLiteral("</span> &nbsp; <span>"));
 }
 
 QString pageText(const ReportPieces &pieces, SvgObject &pictures)
 {
-    QString html = QStringLiteral("<h1>%1</h1><p class=\"muted\">%2</p>").arg(pieces.title.toHtmlEscaped(), pieces.subtitle.toHtmlEscaped());
+    QString html = QStringLiteral("<h1>%1</h1><p class=\"muted\">%2</p>")
+                       .arg(pieces.title.toHtmlEscaped(), pieces.subtitle.toHtmlEscaped());
     if (!pieces.notes.isEmpty())
         html += QStringLiteral("<p>%1</p>").arg(pieces.notes.toHtmlEscaped());
     html += tiles(pieces);
@@ -81,7 +88,8 @@ QString pageText(const ReportPieces &pieces, SvgObject &pictures)
     if (!pieces.confidence.isEmpty())
         html += QStringLiteral("<p class=\"muted\">%1</p>").arg(pieces.confidence.toHtmlEscaped());
     for (const ReportPieces::Card &card : pieces.cards)
-        html += QStringLiteral("<h3>%1</h3>").arg(card.title.toHtmlEscaped()) + pictures.withPictures(forPaper(card.html));
+        html +=
+            QStringLiteral("<h3>%1</h3>").arg(card.title.toHtmlEscaped()) + pictures.withPictures(forPaper(card.html));
     return html;
 }
 
@@ -128,7 +136,8 @@ void drawPages(QPainter &painter, QPdfWriter &pdf, QTextDocument &document, cons
         const QRectF footer(kMargin, kMargin + page.height() + kFooter / 2, page.width(), kFooter);
         const QString number = tr("%1 of %2").arg(p + 1).arg(pages);
         const double room = page.width() - QFontMetricsF(small, &pdf).horizontalAdvance(number) - kFooter;
-        painter.drawText(footer, Qt::AlignLeft | Qt::AlignTop, QFontMetricsF(small, &pdf).elidedText(title, Qt::ElideRight, room));
+        painter.drawText(
+            footer, Qt::AlignLeft | Qt::AlignTop, QFontMetricsF(small, &pdf).elidedText(title, Qt::ElideRight, room));
         painter.drawText(footer, Qt::AlignRight | Qt::AlignTop, number);
     }
 }
@@ -182,8 +191,11 @@ Expected<void> writePdfReport(const EvaluationPtr &evaluation, const QString &na
 {
     const QByteArray pdf = pdfReport(reportPieces(evaluation, name), paperOfThisCountry());
     if (pdf.isEmpty())
-        return std::unexpected(Error{ErrorCode::CannotWrite, path.toStdString(), "no PDF could be made of this report", {}});
-    return writeOutputFile(path.toStdString(), [&](std::ostream &out) { out.write(pdf.constData(), pdf.size()); }, OutputKinds::RegularOnly);
+        return std::unexpected(
+            Error { ErrorCode::CannotWrite, path.toStdString(), "no PDF could be made of this report", {} });
+    return writeOutputFile(
+        path.toStdString(), [&](std::ostream &out) { out.write(pdf.constData(), pdf.size()); },
+        OutputKinds::RegularOnly);
 }
 
 } // namespace trainyard

@@ -1,7 +1,7 @@
 #pragma once
 // SPDX-License-Identifier: GPL-3.0-or-later
-// The report on pages: text, tables and pictures as vectors, A4 or Letter as the country has it, each page numbered. The plan
-// is attached as a file and lies in the metadata, where the reader of plans finds it. Any thread.
+// The report on pages: text, tables and pictures as vectors, A4 or Letter as the country has it, each page numbered.
+// The plan is attached as a file and lies in the metadata, where the reader of plans finds it. Any thread.
 
 #include "models/plan_export.h"
 

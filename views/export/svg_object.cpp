@@ -12,7 +12,7 @@ namespace trainyard {
 
 namespace {
 
-constexpr double kSmall = 40;                  // a picture less wide than this is a mark in a line of text
+constexpr double kSmall = 40; // a picture less wide than this is a mark in a line of text
 constexpr double kMarkPoints = 6;
 
 /// The rules for SVG elements, without those of the page around them. The SVG reader knows plain class selectors.
@@ -37,29 +37,36 @@ QString styleOfPictures(const QString &sheet)
 } // namespace
 
 SvgObject::SvgObject(const QString &style, const QString &fontFamily, QSizeF page, double point)
-    : m_style(styleOfPictures(style)), m_family(fontFamily), m_page(page), m_point(point)
+    : m_style(styleOfPictures(style))
+    , m_family(fontFamily)
+    , m_page(page)
+    , m_point(point)
 {
 }
 
 QString SvgObject::withPictures(const QString &html)
 {
-    static const QRegularExpression picture(QStringLiteral("<svg[^>]*viewBox=\"([-0-9. ]+)\"[^>]*>(.*?)</svg>"), QRegularExpression::DotMatchesEverythingOption);
+    static const QRegularExpression picture(QStringLiteral("<svg[^>]*viewBox=\"([-0-9. ]+)\"[^>]*>(.*?)</svg>"),
+        QRegularExpression::DotMatchesEverythingOption);
     QString text;
     qsizetype from = 0;
     for (auto found = picture.globalMatch(html); found.hasNext();) {
         const auto match = found.next();
         const QStringList box = match.captured(1).split(u' ', Qt::SkipEmptyParts);
         QSizeF size(box.value(2).toDouble(), box.value(3).toDouble());
-        const QString svg = QStringLiteral("<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"%1\" font-family=\"%4\" font-size=\"11\" fill=\"#1b2330\"><style>%2</style>%3</svg>")
-                                .arg(match.captured(1), m_style, match.captured(2), m_family);
+        const QString svg =
+            QStringLiteral("<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"%1\" font-family=\"%4\" "
+                           "font-size=\"11\" fill=\"#1b2330\"><style>%2</style>%3</svg>")
+                .arg(match.captured(1), m_style, match.captured(2), m_family);
         if (size.width() < kSmall)
-            size = {kMarkPoints * m_point, kMarkPoints * m_point};
+            size = { kMarkPoints * m_point, kMarkPoints * m_point };
         else
             size *= std::min(m_page.width() / size.width(), 0.85 * m_page.height() / std::max(1.0, size.height()));
         text.append(QStringView(html).mid(from, match.capturedStart() - from));
         const bool isMark = size.width() < kSmall * m_point;
-        text += (isMark ? QStringLiteral("<img src=\"%1\">&nbsp;") : QStringLiteral("<p><img src=\"%1\"></p>")).arg(m_pictures.size());
-        m_pictures.push_back({svg.toUtf8(), size});
+        text += (isMark ? QStringLiteral("<img src=\"%1\">&nbsp;") : QStringLiteral("<p><img src=\"%1\"></p>"))
+                    .arg(m_pictures.size());
+        m_pictures.push_back({ svg.toUtf8(), size });
         from = match.capturedEnd();
     }
     return text.append(QStringView(html).mid(from));

@@ -1,7 +1,8 @@
 #pragma once
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Inline SVG of a report in a text document: each picture becomes an object of the text that paints itself as vectors, at the
-// width of the page or, for the small squares of a legend, at the height of a letter. Owned by whoever lays out; any thread.
+// Inline SVG of a report in a text document: each picture becomes an object of the text that paints itself as vectors,
+// at the width of the page or, for the small squares of a legend, at the height of a letter. Owned by whoever lays out;
+// any thread.
 
 #include <QByteArray>
 #include <QList>
@@ -23,7 +24,8 @@ public:
     [[nodiscard]] qsizetype count() const { return m_pictures.size(); }
 
     QSizeF intrinsicSize(QTextDocument *document, int position, const QTextFormat &format) override;
-    void drawObject(QPainter *painter, const QRectF &rect, QTextDocument *document, int position, const QTextFormat &format) override;
+    void drawObject(QPainter *painter, const QRectF &rect, QTextDocument *document, int position,
+        const QTextFormat &format) override;
 
 private:
     struct Picture {

@@ -24,13 +24,13 @@ namespace {
 
 constexpr int kBarHeight = 16;
 constexpr int kBetween = 6;
-constexpr double kSliver = 0.008;      // of the iteration
+constexpr double kSliver = 0.008; // of the iteration
 
 std::vector<BreakdownBar::Part> partsOf(const Breakdown &b)
 {
     std::vector<BreakdownBar::Part> parts;
     // Slivers share one entry, so that the legend names what matters and the bar still adds up.
-    BreakdownBar::Part rest{QObject::tr("other"), {}, {}, false, 0, {}};
+    BreakdownBar::Part rest { QObject::tr("other"), {}, {}, false, 0, {} };
     QStringList small;
     for (const BreakdownEntry &entry : breakdownEntries(b)) {
         if (entry.seconds <= 0)
@@ -41,11 +41,12 @@ std::vector<BreakdownBar::Part> partsOf(const Breakdown &b)
             rest.parts.push_back(entry.part);
             small << QStringLiteral("%1 %2").arg(name, formatSeconds(entry.seconds));
         } else {
-            parts.push_back({name, QString::fromLatin1(entry.meaning) + u'.', QString::fromStdString(entry.where), entry.isInSpans, entry.seconds, {entry.part}});
+            parts.push_back({ name, QString::fromLatin1(entry.meaning) + u'.', QString::fromStdString(entry.where),
+                entry.isInSpans, entry.seconds, { entry.part } });
         }
     }
     rest.meaning = small.join(QStringLiteral(", "));
-    if (rest.seconds > 0)                      // what is idle comes last
+    if (rest.seconds > 0) // what is idle comes last
         parts.insert(std::ranges::find(parts, QStringLiteral("bubble"), &BreakdownBar::Part::name), rest);
     return parts;
 }
@@ -58,13 +59,16 @@ QString labelOf(const BreakdownBar::Part &part)
 
 QString explained(const BreakdownBar::Part &part, double total)
 {
-    return QStringLiteral("<b>%1 %2 · %3</b><br>%4").arg(part.name, formatSeconds(part.seconds), formatPercent(part.seconds / total), part.meaning)
-        + (part.where.isEmpty() ? QString() : QObject::tr("<br>In the timeline: %1.").arg(part.where)) + QObject::tr("<br>A click shows where.");
+    return QStringLiteral("<b>%1 %2 · %3</b><br>%4")
+               .arg(part.name, formatSeconds(part.seconds), formatPercent(part.seconds / total), part.meaning)
+        + (part.where.isEmpty() ? QString() : QObject::tr("<br>In the timeline: %1.").arg(part.where))
+        + QObject::tr("<br>A click shows where.");
 }
 
 } // namespace
 
-BreakdownBar::BreakdownBar(QWidget *parent) : QWidget(parent)
+BreakdownBar::BreakdownBar(QWidget *parent)
+    : QWidget(parent)
 {
     QSizePolicy policy(QSizePolicy::Preferred, QSizePolicy::Minimum);
     policy.setHeightForWidth(true);
@@ -74,7 +78,7 @@ BreakdownBar::BreakdownBar(QWidget *parent) : QWidget(parent)
 
 void BreakdownBar::setBreakdown(const std::optional<Breakdown> &breakdown)
 {
-    m_parts = breakdown ? partsOf(*breakdown) : std::vector<Part>{};
+    m_parts = breakdown ? partsOf(*breakdown) : std::vector<Part> {};
     QStringList words;
     for (const Part &part : m_parts)
         words << QStringLiteral("%1 %2").arg(part.name, formatSeconds(part.seconds));
@@ -82,7 +86,8 @@ void BreakdownBar::setBreakdown(const std::optional<Breakdown> &breakdown)
     while (m_buttons.size() < m_parts.size()) {
         auto *button = m_buttons.emplace_back(new PartButton(this));
         button->setDimmed(m_dimmed);
-        connect(button, &PartButton::clicked, this, [this, button](bool isChecked) { choose(isChecked ? button->parts() : std::vector<BreakdownPart>()); });
+        connect(button, &PartButton::clicked, this,
+            [this, button](bool isChecked) { choose(isChecked ? button->parts() : std::vector<BreakdownPart>()); });
     }
     for (std::size_t i = 0; i < m_buttons.size(); ++i) {
         m_buttons[i]->setVisible(i < m_parts.size());
@@ -116,7 +121,7 @@ void BreakdownBar::setChosen(std::vector<BreakdownPart> parts)
 
 void BreakdownBar::choose(const std::vector<BreakdownPart> &parts)
 {
-    showChosen();                              // a button is checked by what the timeline does, not by its click
+    showChosen(); // a button is checked by what the timeline does, not by its click
     Q_EMIT partsChosen(parts);
 }
 
@@ -166,7 +171,8 @@ void BreakdownBar::arrange()
 std::vector<QRect> BreakdownBar::segments() const
 {
     std::vector<QRect> rects;
-    const double total = std::accumulate(m_parts.begin(), m_parts.end(), 0.0, [](double sum, const Part &p) { return sum + p.seconds; });
+    const double total =
+        std::accumulate(m_parts.begin(), m_parts.end(), 0.0, [](double sum, const Part &p) { return sum + p.seconds; });
     double before = 0;
     for (const Part &part : m_parts) {
         const int from = int(std::lround(before / total * width()));
@@ -186,7 +192,7 @@ const BreakdownBar::Part *BreakdownBar::partAt(QPoint position) const
 
 QSize BreakdownBar::sizeHint() const
 {
-    return {280, heightForWidth(280)};
+    return { 280, heightForWidth(280) };
 }
 
 int BreakdownBar::heightForWidth(int width) const

@@ -1,7 +1,7 @@
 #pragma once
 // SPDX-License-Identifier: GPL-3.0-or-later
-// One iteration as a stacked bar, with a legend that wraps: where each second goes. A click on either chooses a part, whose
-// seconds the timeline then points at. GUI thread.
+// One iteration as a stacked bar, with a legend that wraps: where each second goes. A click on either chooses a part,
+// whose seconds the timeline then points at. GUI thread.
 
 #include "core/evaluate/metrics/breakdown_entries.h"
 
@@ -19,10 +19,10 @@ class BreakdownBar : public QWidget {
 public:
     struct Part {
         QString name, meaning;
-        QString where;             // in the timeline
+        QString where; // in the timeline
         bool isInSpans = false;
         double seconds = 0;
-        std::vector<BreakdownPart> parts;      // several: those too small to be listed
+        std::vector<BreakdownPart> parts; // several: those too small to be listed
     };
 
     explicit BreakdownBar(QWidget *parent = nullptr);
@@ -31,7 +31,7 @@ public:
     /// What the timeline points at.
     void setChosen(std::vector<BreakdownPart> parts);
     [[nodiscard]] const std::vector<BreakdownPart> &chosen() const { return m_chosen; }
-    [[nodiscard]] const std::vector<Part> &parts() const { return m_parts; }   // none of zero length
+    [[nodiscard]] const std::vector<Part> &parts() const { return m_parts; } // none of zero length
     [[nodiscard]] QString toTsv() const;
 
     [[nodiscard]] QSize sizeHint() const override;
@@ -39,7 +39,7 @@ public:
     [[nodiscard]] int heightForWidth(int width) const override;
 
 Q_SIGNALS:
-    void partsChosen(const std::vector<trainyard::BreakdownPart> &parts);   // none: no longer
+    void partsChosen(const std::vector<trainyard::BreakdownPart> &parts); // none: no longer
 
 protected:
     void paintEvent(QPaintEvent *event) override;
@@ -53,12 +53,12 @@ private:
     void showChosen();
     void arrange();
     [[nodiscard]] bool isChosen(const Part &part) const;
-    [[nodiscard]] std::vector<QRect> places(int width) const;   // of the legend's buttons
+    [[nodiscard]] std::vector<QRect> places(int width) const; // of the legend's buttons
     [[nodiscard]] std::vector<QRect> segments() const;
     [[nodiscard]] const Part *partAt(QPoint position) const;
 
     std::vector<Part> m_parts;
-    std::vector<PartButton *> m_buttons;   // of the legend, beside m_parts; hidden ones wait for more parts
+    std::vector<PartButton *> m_buttons; // of the legend, beside m_parts; hidden ones wait for more parts
     std::vector<BreakdownPart> m_chosen;
     bool m_dimmed = false;
 };

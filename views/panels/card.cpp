@@ -15,7 +15,7 @@ namespace trainyard {
 
 namespace {
 
-constexpr int kInside = 3;             // keeps what fills its rectangle off the rounded corners
+constexpr int kInside = 3; // keeps what fills its rectangle off the rounded corners
 
 void paintSurface(QWidget &widget)
 {
@@ -35,7 +35,9 @@ QWidget *panelIn(QWidget *content)
 
 } // namespace
 
-Card::Card(QWidget *content, QWidget *parent) : QWidget(parent), m_content(content)
+Card::Card(QWidget *content, QWidget *parent)
+    : QWidget(parent)
+    , m_content(content)
 {
     auto *layout = new QVBoxLayout(this);
     layout->setContentsMargins(kInside, kInside, kInside, kInside);
@@ -53,7 +55,9 @@ void Card::paintEvent(QPaintEvent *)
 }
 
 TabbedCard::TabbedCard(const QString &name, QWidget *parent)
-    : QWidget(parent), m_tabs(new QTabBar(this)), m_stack(new QStackedLayout)
+    : QWidget(parent)
+    , m_tabs(new QTabBar(this))
+    , m_stack(new QStackedLayout)
 {
     m_tabs->setDrawBase(false);
     m_tabs->setExpanding(false);

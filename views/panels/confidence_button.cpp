@@ -17,7 +17,8 @@ constexpr double kStaleOpacity = 0.45;
 
 } // namespace
 
-ConfidenceButton::ConfidenceButton(QWidget *parent) : QAbstractButton(parent)
+ConfidenceButton::ConfidenceButton(QWidget *parent)
+    : QAbstractButton(parent)
 {
     setFont(uiFont(-1));
     setCursor(Qt::PointingHandCursor);
@@ -35,8 +36,9 @@ void ConfidenceButton::setMetrics(const Metrics *metrics, int evidence)
         return;
     m_level = trustLevel(metrics->confidence.label);
     setText(confidenceText(*metrics));
-    setToolTip(QStringLiteral("<b>%1</b><br>%2<br><br>%3").arg(text().toHtmlEscaped(), basisText(metrics->confidence, evidence).toHtmlEscaped(),
-                                                             tr("Click for the validation: predictions beside published measurements.")));
+    setToolTip(QStringLiteral("<b>%1</b><br>%2<br><br>%3")
+                   .arg(text().toHtmlEscaped(), basisText(metrics->confidence, evidence).toHtmlEscaped(),
+                       tr("Click for the validation: predictions beside published measurements.")));
     setAccessibleName(tr("Predicted iteration: %1").arg(text()));
     setAccessibleDescription(basisText(metrics->confidence, evidence));
     updateGeometry();
@@ -51,12 +53,12 @@ void ConfidenceButton::setStale(bool stale)
 
 QSize ConfidenceButton::sizeHint() const
 {
-    return {kBarsWidth + kBetween + fontMetrics().horizontalAdvance(text()) + 2 * kSide, fontMetrics().height() + 2};
+    return { kBarsWidth + kBetween + fontMetrics().horizontalAdvance(text()) + 2 * kSide, fontMetrics().height() + 2 };
 }
 
 QSize ConfidenceButton::minimumSizeHint() const
 {
-    return {kBarsWidth + kBetween + fontMetrics().averageCharWidth() * 12, sizeHint().height()};
+    return { kBarsWidth + kBetween + fontMetrics().averageCharWidth() * 12, sizeHint().height() };
 }
 
 void ConfidenceButton::paintEvent(QPaintEvent *)
@@ -79,7 +81,8 @@ void ConfidenceButton::paintEvent(QPaintEvent *)
     }
     painter.setPen(underMouse() ? theme().accent : theme().text);
     const QRect room = rect().adjusted(kSide + kBarsWidth + kBetween, 0, 0, 0);
-    painter.drawText(room, Qt::AlignLeft | Qt::AlignVCenter, fontMetrics().elidedText(text(), Qt::ElideRight, room.width()));
+    painter.drawText(
+        room, Qt::AlignLeft | Qt::AlignVCenter, fontMetrics().elidedText(text(), Qt::ElideRight, room.width()));
 }
 
 void ConfidenceButton::changeEvent(QEvent *event)

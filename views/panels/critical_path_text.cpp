@@ -15,7 +15,7 @@ namespace trainyard {
 
 namespace {
 
-constexpr double kWorthNaming = 0.03;   // of the iteration
+constexpr double kWorthNaming = 0.03; // of the iteration
 constexpr std::size_t kMostNamed = 3;
 
 QString linkName(const Evaluation &evaluation, int link)
@@ -55,15 +55,16 @@ QString criticalPathSentence(const Evaluation &evaluation)
     std::map<QString, Nanoseconds> totals;
     Nanoseconds at = 0, latency = 0;
     for (const std::uint32_t span : path) {
-        latency += std::max<Nanoseconds>(0, timeline.start[span] - at);   // lags between spans are latencies of boundaries
-        const Nanoseconds from = std::max(at, timeline.start[span]);      // a task may start before its cause ends
+        latency +=
+            std::max<Nanoseconds>(0, timeline.start[span] - at); // lags between spans are latencies of boundaries
+        const Nanoseconds from = std::max(at, timeline.start[span]); // a task may start before its cause ends
         totals[nameOf(evaluation, span)] += std::max<Nanoseconds>(0, timeline.end[span] - from);
         at = std::max(at, timeline.end[span]);
     }
     if (latency > 0)
         totals[QObject::tr("latency of stage boundaries")] += latency;
     std::vector<std::pair<QString, Nanoseconds>> largest(totals.begin(), totals.end());
-    std::ranges::stable_sort(largest, std::greater{}, &std::pair<QString, Nanoseconds>::second);
+    std::ranges::stable_sort(largest, std::greater {}, &std::pair<QString, Nanoseconds>::second);
     QStringList words;
     for (std::size_t i = 0; i < largest.size() && i < kMostNamed; ++i) {
         const double share = double(largest[i].second) / double(timeline.duration);

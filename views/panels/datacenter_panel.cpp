@@ -14,8 +14,14 @@
 namespace trainyard {
 
 DatacenterPanel::DatacenterPanel(QWidget *parent)
-    : QWidget(parent), m_heading(new PanelHeading(tr("Datacenter selection"), {}, this)), m_objective(new QComboBox(this)),
-      m_header(new DatacenterColumns(this)), m_legend(new QWidget(this)), m_sentence(new TextLine({}, Ink::Muted, this)), m_remarks(new TextLine({}, Ink::Muted, this)), m_list(new QVBoxLayout)
+    : QWidget(parent)
+    , m_heading(new PanelHeading(tr("Datacenter selection"), {}, this))
+    , m_objective(new QComboBox(this))
+    , m_header(new DatacenterColumns(this))
+    , m_legend(new QWidget(this))
+    , m_sentence(new TextLine({}, Ink::Muted, this))
+    , m_remarks(new TextLine({}, Ink::Muted, this))
+    , m_list(new QVBoxLayout)
 {
     setFont(uiFont(-1));
     setAccessibleName(tr("Datacenter selection"));
@@ -23,7 +29,8 @@ DatacenterPanel::DatacenterPanel(QWidget *parent)
     m_objective->addItem(tr("by throughput"), int(SelectionObjective::Throughput));
     m_objective->addItem(tr("by cost"), int(SelectionObjective::Cost));
     m_objective->setAccessibleName(tr("Rank datacenters by"));
-    m_objective->setToolTip(tr("What the options are ranked by. Cost counts the GPUs that an option uses, and egress; the top line counts every GPU of the cluster."));
+    m_objective->setToolTip(tr("What the options are ranked by. Cost counts the GPUs that an option uses, and egress; "
+                               "the top line counts every GPU of the cluster."));
     auto *top = new QHBoxLayout;
     top->setSpacing(Theme::kGap);
     top->addWidget(m_heading, 1);
@@ -40,16 +47,19 @@ DatacenterPanel::DatacenterPanel(QWidget *parent)
     m_header->setInk(int(Ink::Faint));
     m_header->replicas->setText(tr("replicas"));
     m_header->replicas->setShortText(tr("repl."));
-    m_header->replicas->setToolTip(tr("Data-parallel replicas; cells × pipelines of a cell where they take turns on the WAN."));
+    m_header->replicas->setToolTip(
+        tr("Data-parallel replicas; cells × pipelines of a cell where they take turns on the WAN."));
     m_header->rate->setText(tr("seq/s"));
     m_header->change->setText(tr("change"));
     m_header->change->setToolTip(tr("Against the plan as it is, in what the options are ranked by."));
     m_header->cost->setText(tr("$/Mtok"));
-    m_header->cost->setToolTip(tr("Of the GPUs that the option uses, and egress. The top line counts every GPU of the cluster."));
+    m_header->cost->setToolTip(
+        tr("Of the GPUs that the option uses, and egress. The top line counts every GPU of the cluster."));
     m_header->egress->setText(tr("egress"));
     m_header->egress->setToolTip(tr("The part of it that leaves the datacenters, per million tokens."));
     m_header->bound->setText(tr("bound by"));
-    m_header->bound->setToolTip(tr("What one micro-batch more would wait for: compute of the slowest stage, the link, or the pipeline depth, which limits the micro-batches in flight."));
+    m_header->bound->setToolTip(tr("What one micro-batch more would wait for: compute of the slowest stage, the link, "
+                                   "or the pipeline depth, which limits the micro-batches in flight."));
     m_sentence->setWrapped(true);
     m_remarks->setWrapped(true);
     m_list->setSpacing(0);
@@ -60,7 +70,8 @@ DatacenterPanel::DatacenterPanel(QWidget *parent)
     layout->addLayout(m_list);
     layout->addWidget(m_legend);
     layout->addStretch(1);
-    connect(m_objective, &QComboBox::activated, this, [this](int index) { Q_EMIT objectiveChosen(SelectionObjective(m_objective->itemData(index).toInt())); });
+    connect(m_objective, &QComboBox::activated, this,
+        [this](int index) { Q_EMIT objectiveChosen(SelectionObjective(m_objective->itemData(index).toInt())); });
     refresh();
 }
 
@@ -80,7 +91,8 @@ void DatacenterPanel::setFailure(const QString &reason)
 {
     m_selection.reset();
     showRows(0);
-    showSentence(reason.isEmpty() ? tr("This plan cannot be evaluated.") : tr("This plan cannot be evaluated: %1.").arg(reason));
+    showSentence(
+        reason.isEmpty() ? tr("This plan cannot be evaluated.") : tr("This plan cannot be evaluated: %1.").arg(reason));
 }
 
 void DatacenterPanel::refresh()
@@ -91,7 +103,7 @@ void DatacenterPanel::refresh()
         return;
     }
     const Selection &s = *m_selection;
-    std::vector<const SelectionOption *> shown;   // what does not fit is of interest only where it is the plan
+    std::vector<const SelectionOption *> shown; // what does not fit is of interest only where it is the plan
     for (const SelectionOption &option : s.options)
         if (option.isFeasible || option.isCurrent)
             shown.push_back(&option);
@@ -101,18 +113,29 @@ void DatacenterPanel::refresh()
     else if (s.options.empty())
         showSentence(tr("No datacenters, along WAN links, hold all stages of one replica."));
     else if (s.bestThroughput < 0)
-        showSentence(tr("None of the %1 options tried can be trained: %2.").arg(s.options.size()).arg(QString::fromStdString(s.options.front().infeasibleBecause)));
+        showSentence(tr("None of the %1 options tried can be trained: %2.")
+                         .arg(s.options.size())
+                         .arg(QString::fromStdString(s.options.front().infeasibleBecause)));
     else
         showSentence({});
-    const SelectionOption *current = s.current >= 0 && s.options[std::size_t(s.current)].isFeasible ? &s.options[std::size_t(s.current)] : nullptr;
+    const SelectionOption *current =
+        s.current >= 0 && s.options[std::size_t(s.current)].isFeasible ? &s.options[std::size_t(s.current)] : nullptr;
     for (std::size_t i = 0; i < shown.size(); ++i) {
         m_rows[i]->setOption(*shown[i], s, current);
         m_rows[i]->setApplicable(!m_plan || s.plan == m_plan);
     }
-    m_heading->note->setText(s.simulated > 0 ? tr("%1 of %2 simulated%3").arg(s.simulated).arg(s.looked).arg(s.isProven ? tr(", best proven") : QString()) : QString());
-    m_heading->note->setShortText(s.isProven ? tr("%1 of %2, proven").arg(s.simulated).arg(s.looked) : tr("%1 of %2").arg(s.simulated).arg(s.looked));
-    m_heading->note->setToolTip(s.isProven ? tr("Placements simulated, of all that were looked at. By lower bounds on their time and cost none of the others is faster or cheaper than the best.")
-                                           : tr("Placements simulated, of all that were looked at. By their bounds others may still be better: the search ended before that was settled."));
+    m_heading->note->setText(s.simulated > 0 ? tr("%1 of %2 simulated%3")
+                                                   .arg(s.simulated)
+                                                   .arg(s.looked)
+                                                   .arg(s.isProven ? tr(", best proven") : QString())
+                                             : QString());
+    m_heading->note->setShortText(s.isProven ? tr("%1 of %2, proven").arg(s.simulated).arg(s.looked)
+                                             : tr("%1 of %2").arg(s.simulated).arg(s.looked));
+    m_heading->note->setToolTip(s.isProven
+            ? tr("Placements simulated, of all that were looked at. By lower bounds on their time and cost none of the "
+                 "others is faster or cheaper than the best.")
+            : tr("Placements simulated, of all that were looked at. By their bounds others may still be better: the "
+                 "search ended before that was settled."));
     QStringList remarks;
     for (const std::string &remark : s.remarks)
         remarks << QString::fromStdString(remark);
@@ -149,14 +172,17 @@ void DatacenterPanel::showSentence(const QString &text)
 
 QString DatacenterPanel::toTsv() const
 {
-    QStringList lines{tr("datacenters\tcells\tcell\tsequences/s\tUSD per million tokens\tegress USD per million tokens\tbound by\tPareto\tcurrent")};
+    QStringList lines { tr("datacenters\tcells\tcell\tsequences/s\tUSD per million tokens\tegress USD per million "
+                           "tokens\tbound by\tPareto\tcurrent") };
     if (!m_selection)
         return lines.join(u'\n');
     for (const SelectionOption &o : m_selection->options)
-        lines << QStringList{QString::fromStdString(blocksText(o.blocks, m_selection->plan->cluster)), QString::number(o.cells), QString::number(o.cell),
-                             QString::number(o.sequencesPerSecond), QString::number(o.usdPerMillionTokens),
-                             QString::number(o.egressUsdPerMillionTokens()), QString::fromLatin1(toString(o.bound)),
-                             o.isOnFront ? tr("yes") : QString(), o.isCurrent ? tr("yes") : QString()}.join(u'\t');
+        lines << QStringList { QString::fromStdString(blocksText(o.blocks, m_selection->plan->cluster)),
+            QString::number(o.cells), QString::number(o.cell), QString::number(o.sequencesPerSecond),
+            QString::number(o.usdPerMillionTokens), QString::number(o.egressUsdPerMillionTokens()),
+            QString::fromLatin1(toString(o.bound)), o.isOnFront ? tr("yes") : QString(),
+            o.isCurrent ? tr("yes") : QString() }
+                     .join(u'\t');
     return lines.join(u'\n') + u'\n';
 }
 

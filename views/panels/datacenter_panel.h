@@ -1,8 +1,8 @@
 #pragma once
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Datacenter selection: the options ranked by throughput or by cost, what adding a datacenter would not help and why. It
-// shows the ranking of whatever plan is shown, also while GPUs are dragged; only options of the document's plan can be
-// applied. GUI thread.
+// Datacenter selection: the options ranked by throughput or by cost, what adding a datacenter would not help and why.
+// It shows the ranking of whatever plan is shown, also while GPUs are dragged; only options of the document's plan can
+// be applied. GUI thread.
 
 #include "models/datacenter_ranking.h"
 
@@ -25,7 +25,7 @@ class DatacenterPanel : public QWidget {
 public:
     explicit DatacenterPanel(QWidget *parent = nullptr);
 
-    void setPlan(PlanPtr plan);            // the document's
+    void setPlan(PlanPtr plan); // the document's
     void setSelection(SelectionPtr selection);
     void setFailure(const QString &reason);
     [[nodiscard]] QComboBox *objective() const { return m_objective; }
@@ -33,10 +33,10 @@ public:
 
 Q_SIGNALS:
     void editCommitted(trainyard::PlanPtr next, QString text);
-    void editPreviewed(trainyard::PlanPtr next, QString text);   // the pointer rests on an Apply button
+    void editPreviewed(trainyard::PlanPtr next, QString text); // the pointer rests on an Apply button
     void editCancelled();
     void objectiveChosen(trainyard::SelectionObjective objective);
-    void watched(bool isWatched);          // whether the panel is on the screen
+    void watched(bool isWatched); // whether the panel is on the screen
 
 protected:
     void showEvent(QShowEvent *event) override;

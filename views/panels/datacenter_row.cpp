@@ -19,12 +19,15 @@ namespace {
 
 QString boundText(Bound bound)
 {
-    return bound == Bound::Compute ? QObject::tr("compute") : bound == Bound::Link ? QObject::tr("link") : QObject::tr("pipeline depth");
+    return bound == Bound::Compute ? QObject::tr("compute")
+        : bound == Bound::Link     ? QObject::tr("link")
+                                   : QObject::tr("pipeline depth");
 }
 
 QString replicasText(const SelectionOption &option)
 {
-    return option.cell > 1 ? QStringLiteral("%1 × %2").arg(option.cells).arg(option.cell) : QString::number(option.cells);
+    return option.cell > 1 ? QStringLiteral("%1 × %2").arg(option.cells).arg(option.cell)
+                           : QString::number(option.cells);
 }
 
 QString tooltip(const SelectionOption &option)
@@ -34,9 +37,12 @@ QString tooltip(const SelectionOption &option)
         lines << QString::fromStdString(option.infeasibleBecause);
     if (option.seconds > 0)
         lines << QObject::tr("Iteration %1 simulated, %2 in closed form; %3 micro-batches per pipeline, %4 GPUs used.")
-                     .arg(formatSeconds(option.seconds), formatSeconds(option.screenedSeconds)).arg(option.microBatches).arg(option.gpusUsed)
+                     .arg(formatSeconds(option.seconds), formatSeconds(option.screenedSeconds))
+                     .arg(option.microBatches)
+                     .arg(option.gpusUsed)
               << QObject::tr("%1 per iteration for the GPUs that it uses, of which egress %2 for %3 over the WAN.")
-                     .arg(formatUsd(option.usdPerIteration), formatUsd(option.egressUsdPerIteration), formatBytes(option.wanBytes));
+                     .arg(formatUsd(option.usdPerIteration), formatUsd(option.egressUsdPerIteration),
+                         formatBytes(option.wanBytes));
     for (const LeftOut &left : option.leftOut) {
         QString reason = QString::fromStdString(left.reason);
         reason[0] = reason[0].toUpper();
@@ -54,15 +60,20 @@ EffectText changeText(const SelectionOption &option, const SelectionOption *curr
         return {};
     const double change = value(option) / value(*current) - 1;
     if (std::abs(change) < kNoChange)
-        return {QObject::tr("±0"), Ink::Faint};
-    return {formatChange(1, 1 + change), (change > 0) != byCost ? Ink::Good : Ink::Bad};
+        return { QObject::tr("±0"), Ink::Faint };
+    return { formatChange(1, 1 + change), (change > 0) != byCost ? Ink::Good : Ink::Bad };
 }
 
 } // namespace
 
 DatacenterColumns::DatacenterColumns(QWidget *parent)
-    : QWidget(parent), replicas(new TextLine({}, Ink::Muted, this)), rate(new TextLine({}, Ink::Text, this)), change(new TextLine({}, Ink::Muted, this)),
-      cost(new TextLine({}, Ink::Text, this)), egress(new TextLine({}, Ink::Muted, this)), bound(new TextLine({}, Ink::Muted, this))
+    : QWidget(parent)
+    , replicas(new TextLine({}, Ink::Muted, this))
+    , rate(new TextLine({}, Ink::Text, this))
+    , change(new TextLine({}, Ink::Muted, this))
+    , cost(new TextLine({}, Ink::Text, this))
+    , egress(new TextLine({}, Ink::Muted, this))
+    , bound(new TextLine({}, Ink::Muted, this))
 {
     auto *layout = new QHBoxLayout(this);
     layout->setContentsMargins(0, 0, 0, 0);
@@ -85,19 +96,24 @@ DatacenterColumns::DatacenterColumns(QWidget *parent)
 
 void DatacenterColumns::setInk(int ink)
 {
-    for (TextLine *line : {replicas, rate, change, cost, egress, bound})
+    for (TextLine *line : { replicas, rate, change, cost, egress, bound })
         line->setInk(Ink(ink));
 }
 
 DatacenterRow::DatacenterRow(QWidget *parent)
-    : QWidget(parent), m_mark(new FrontMark(this)), m_name(new TextLine({}, Ink::Text, this)), m_reason(new TextLine({}, Ink::Bad, this)),
-      m_now(new TextLine(tr("now"), Ink::Accent, this)), m_columns(new DatacenterColumns(this)), m_apply(new HoverButton(tr("Apply"), this))
+    : QWidget(parent)
+    , m_mark(new FrontMark(this))
+    , m_name(new TextLine({}, Ink::Text, this))
+    , m_reason(new TextLine({}, Ink::Bad, this))
+    , m_now(new TextLine(tr("now"), Ink::Accent, this))
+    , m_columns(new DatacenterColumns(this))
+    , m_apply(new HoverButton(tr("Apply"), this))
 {
     auto *layout = new QGridLayout(this);
     layout->setContentsMargins(0, 5, 0, 5);
     layout->setHorizontalSpacing(Theme::kGap);
     layout->setVerticalSpacing(1);
-    for (TextLine *line : {m_name, m_reason})
+    for (TextLine *line : { m_name, m_reason })
         line->setSizePolicy(QSizePolicy::Ignored, QSizePolicy::Fixed);
     m_now->setAlignment(Qt::AlignCenter);
     m_apply->setFixedHeight(fontMetrics().height() + 6);
@@ -140,13 +156,16 @@ void DatacenterRow::setOption(const SelectionOption &option, const Selection &se
     m_columns->change->setInk(change.ink);
     m_columns->cost->setText(formatUsd(option.usdPerMillionTokens));
     m_columns->cost->setInk(byCost ? Ink::Text : Ink::Muted);
-    m_columns->egress->setText(option.wanBytes > 0 ? formatUsd(option.egressUsdPerMillionTokens()) : QStringLiteral("–"));
+    m_columns->egress->setText(
+        option.wanBytes > 0 ? formatUsd(option.egressUsdPerMillionTokens()) : QStringLiteral("–"));
     m_columns->bound->setText(boundText(option.bound));
     m_apply->setVisible(!option.isCurrent && option.isFeasible);
     m_now->setVisible(option.isCurrent);
-    const QString figures = option.isFeasible ? tr("%1 replicas, %2 sequences per second, %3 per million tokens, bound by %4")
-                                                    .arg(m_columns->replicas->text(), m_columns->rate->text(), m_columns->cost->text(), m_columns->bound->text())
-                                              : m_reason->text();
+    const QString figures = option.isFeasible
+        ? tr("%1 replicas, %2 sequences per second, %3 per million tokens, bound by %4")
+              .arg(m_columns->replicas->text(), m_columns->rate->text(), m_columns->cost->text(),
+                  m_columns->bound->text())
+        : m_reason->text();
     m_apply->setAccessibleName(tr("Apply: %1, %2").arg(name, figures));
     setAccessibleName(QStringLiteral("%1; %2").arg(name, figures));
     setToolTip(tooltip(option));
@@ -162,7 +181,8 @@ void DatacenterRow::paintEvent(QPaintEvent *)
     QPainter(this).fillRect(QRect(0, 0, width(), 1), theme().grid);
 }
 
-FrontMark::FrontMark(QWidget *parent) : QWidget(parent)
+FrontMark::FrontMark(QWidget *parent)
+    : QWidget(parent)
 {
     setFixedSize(9, 9);
 }
@@ -171,7 +191,8 @@ void FrontMark::setOnFront(bool onFront)
 {
     m_onFront = onFront;
     setAccessibleName(onFront ? tr("On the Pareto front") : tr("Not on the Pareto front"));
-    setToolTip(onFront ? tr("Pareto front: no other option that was simulated is both faster and cheaper.") : tr("Another option is both faster and cheaper."));
+    setToolTip(onFront ? tr("Pareto front: no other option that was simulated is both faster and cheaper.")
+                       : tr("Another option is both faster and cheaper."));
     update();
 }
 

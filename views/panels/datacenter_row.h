@@ -1,7 +1,7 @@
 #pragma once
 // SPDX-License-Identifier: GPL-3.0-or-later
-// One option of the datacenter selection in two lines: where its stages sit, with a button that applies it; below, in columns
-// under one header, how many replicas, how fast, how dear, and what it waits for. GUI thread.
+// One option of the datacenter selection in two lines: where its stages sit, with a button that applies it; below, in
+// columns under one header, how many replicas, how fast, how dear, and what it waits for. GUI thread.
 //
 //   ● Virginia ×3 → Ohio ×3 → Oregon ×3                      [Apply]
 //      16    46.4   +4.2 %    $2.23    $0.98   in flight
@@ -23,11 +23,11 @@ public:
     explicit DatacenterRow(QWidget *parent = nullptr);
     /// `current`: the plan as it is now, for the difference; null where it cannot be placed.
     void setOption(const SelectionOption &option, const Selection &selection, const SelectionOption *current);
-    void setApplicable(bool applicable);   // false: the option is of a plan that is only tried out
+    void setApplicable(bool applicable); // false: the option is of a plan that is only tried out
     [[nodiscard]] const SelectionOption &option() const { return m_option; }
     [[nodiscard]] HoverButton *applyButton() const { return m_apply; }
     [[nodiscard]] TextLine *nameLine() const { return m_name; }
-    [[nodiscard]] TextLine *reasonLine() const { return m_reason; }   // why it cannot be chosen, instead of the columns
+    [[nodiscard]] TextLine *reasonLine() const { return m_reason; } // why it cannot be chosen, instead of the columns
     [[nodiscard]] const DatacenterColumns &columns() const { return *m_columns; }
 
 Q_SIGNALS:
@@ -36,7 +36,7 @@ Q_SIGNALS:
     void previewEnded();
 
 protected:
-    void paintEvent(QPaintEvent *event) override;   // a hairline above: a row's two lines belong together
+    void paintEvent(QPaintEvent *event) override; // a hairline above: a row's two lines belong together
 
 private:
     SelectionOption m_option;
@@ -52,7 +52,7 @@ class DatacenterColumns : public QWidget {
 public:
     explicit DatacenterColumns(QWidget *parent = nullptr);
     TextLine *const replicas, *const rate, *const change, *const cost, *const egress, *const bound;
-    void setInk(int ink);                  // of all, an Ink
+    void setInk(int ink); // of all, an Ink
 };
 
 /// A full circle: on the front. An empty one: another option is both faster and cheaper. GUI thread.

@@ -17,7 +17,7 @@ namespace trainyard {
 
 namespace {
 
-constexpr double kNoChange = 0.0005;       // a smaller share is no change
+constexpr double kNoChange = 0.0005; // a smaller share is no change
 
 QString iterationText(const HistoryStep &step)
 {
@@ -46,7 +46,7 @@ Tone toneOf(const HistoryStep &step)
 
 QString hintOf(const HistoryStep &step)
 {
-    QStringList lines{step.text};
+    QStringList lines { step.text };
     if (step.isUndone)
         lines << EditsPanel::tr("Undone; a click brings it back.");
     if (step.figures && step.figures->memoryBytes > 0)
@@ -59,8 +59,11 @@ QString hintOf(const HistoryStep &step)
 } // namespace
 
 EditsPanel::EditsPanel(EditHistory &history, QWidget *parent)
-    : QWidget(parent), m_history(history), m_model(new TextTableModel(this)), m_table(new EvidenceTable(tr("Edits since the plan was opened"), 0, this)),
-      m_sum(new TextLine({}, Ink::Muted, this))
+    : QWidget(parent)
+    , m_history(history)
+    , m_model(new TextTableModel(this))
+    , m_table(new EvidenceTable(tr("Edits since the plan was opened"), 0, this))
+    , m_sum(new TextLine({}, Ink::Muted, this))
 {
     setFont(uiFont(-1));
     setAccessibleName(tr("Edits"));
@@ -71,8 +74,10 @@ EditsPanel::EditsPanel(EditHistory &history, QWidget *parent)
     QVBoxLayout *layout = panelLayout(this);
     layout->addWidget(m_table, 1);
     layout->addWidget(m_sum);
-    connect(m_table, &QAbstractItemView::clicked, this, [this](const QModelIndex &index) { m_history.goTo(index.row()); });
-    connect(m_table, &QAbstractItemView::activated, this, [this](const QModelIndex &index) { m_history.goTo(index.row()); });
+    connect(
+        m_table, &QAbstractItemView::clicked, this, [this](const QModelIndex &index) { m_history.goTo(index.row()); });
+    connect(m_table, &QAbstractItemView::activated, this,
+        [this](const QModelIndex &index) { m_history.goTo(index.row()); });
     connect(&history, &EditHistory::stepsChanged, this, [this] {
         if (isVisible())
             refresh();
@@ -81,12 +86,12 @@ EditsPanel::EditsPanel(EditHistory &history, QWidget *parent)
 
 void EditsPanel::refresh()
 {
-    TextRows rows{{tr("Edit"), tr("Iteration"), tr("Change")}, {}};
+    TextRows rows { { tr("Edit"), tr("Iteration"), tr("Change") }, {} };
     int current = 0;
     for (const HistoryStep &step : m_history.steps()) {
         if (step.isCurrent)
             current = int(rows.lines.size());
-        rows.lines.push_back({{step.text, iterationText(step), changeText(step)}, toneOf(step), -1, hintOf(step)});
+        rows.lines.push_back({ { step.text, iterationText(step), changeText(step) }, toneOf(step), -1, hintOf(step) });
     }
     m_model->setTable(std::move(rows));
     m_table->selectRow(current);
@@ -94,9 +99,13 @@ void EditsPanel::refresh()
     const std::vector<HistoryStep> &steps = m_history.steps();
     const auto &first = steps.front().figures, &now = steps[std::size_t(current)].figures;
     const bool isComparable = current > 0 && first && now && first->iterationTime && now->iterationTime;
-    m_sum->setText(steps.size() == 1 ? tr("No edits yet. Every change is listed here with what it cost and gained; a click on one goes back to it.")
-                   : isComparable    ? tr("Since opened: %1 → %2 per iteration (%3).").arg(formatSeconds(*first->iterationTime), formatSeconds(*now->iterationTime), formatChange(*first->iterationTime, *now->iterationTime))
-                                     : QString());
+    m_sum->setText(
+        steps.size() == 1 ? tr(
+            "No edits yet. Every change is listed here with what it cost and gained; a click on one goes back to it.")
+            : isComparable ? tr("Since opened: %1 → %2 per iteration (%3).")
+                                 .arg(formatSeconds(*first->iterationTime), formatSeconds(*now->iterationTime),
+                                     formatChange(*first->iterationTime, *now->iterationTime))
+                           : QString());
     m_sum->setVisible(!m_sum->text().isEmpty());
 }
 

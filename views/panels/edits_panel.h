@@ -1,7 +1,7 @@
 #pragma once
 // SPDX-License-Identifier: GPL-3.0-or-later
-// The edits since the plan was opened, what each cost and gained, and a way back to any of them by a click or Enter. GUI
-// thread.
+// The edits since the plan was opened, what each cost and gained, and a way back to any of them by a click or Enter.
+// GUI thread.
 
 #include <QWidget>
 

@@ -24,7 +24,7 @@ namespace {
 constexpr int kEffectRole = Qt::UserRole + 1;
 constexpr int kInkRole = Qt::UserRole + 2;
 constexpr int kSide = 8;
-constexpr int kOwnMargin = 2;   // pixels before the text of a line edit without a frame
+constexpr int kOwnMargin = 2; // pixels before the text of a line edit without a frame
 
 class EffectDelegate : public QStyledItemDelegate {
 public:
@@ -34,20 +34,22 @@ public:
     {
         const QFontMetrics metrics(option.font);
         const int effect = metrics.horizontalAdvance(index.data(kEffectRole).toString());
-        return {metrics.horizontalAdvance(index.data().toString()) + effect + 4 * kSide + 16, metrics.height() + 10};
+        return { metrics.horizontalAdvance(index.data().toString()) + effect + 4 * kSide + 16, metrics.height() + 10 };
     }
 
     void paint(QPainter *painter, const QStyleOptionViewItem &option, const QModelIndex &index) const override
     {
         const bool enabled = index.flags().testFlag(Qt::ItemIsEnabled);
         painter->save();
-        painter->fillRect(option.rect, option.state.testFlag(QStyle::State_Selected) && enabled ? theme().accentSoft : theme().panelRaised);
+        painter->fillRect(option.rect,
+            option.state.testFlag(QStyle::State_Selected) && enabled ? theme().accentSoft : theme().panelRaised);
         const QRect inner = option.rect.adjusted(kSide + 14, 0, -kSide, 0);
         const auto *combo = qobject_cast<const QComboBox *>(parent());
         painter->setFont(option.font);
         if (combo && combo->currentIndex() == index.row()) {
             painter->setPen(theme().accent);
-            painter->drawText(option.rect.adjusted(kSide, 0, 0, 0), Qt::AlignLeft | Qt::AlignVCenter, QStringLiteral("✓"));
+            painter->drawText(
+                option.rect.adjusted(kSide, 0, 0, 0), Qt::AlignLeft | Qt::AlignVCenter, QStringLiteral("✓"));
         }
         painter->setPen(enabled ? theme().text : theme().textFaint);
         painter->drawText(inner, Qt::AlignLeft | Qt::AlignVCenter, index.data().toString());
@@ -59,7 +61,8 @@ public:
 
 } // namespace
 
-EffectCombo::EffectCombo(QWidget *parent) : QComboBox(parent)
+EffectCombo::EffectCombo(QWidget *parent)
+    : QComboBox(parent)
 {
     setItemDelegate(new EffectDelegate(this));
     setSizeAdjustPolicy(QComboBox::AdjustToMinimumContentsLengthWithIcon);
@@ -72,7 +75,7 @@ void EffectCombo::letType()
 {
     setEditable(true);
     setInsertPolicy(QComboBox::NoInsert);
-    lineEdit()->setTextMargins(-kOwnMargin, 0, 0, 0);   // begins where the text of a list does
+    lineEdit()->setTextMargins(-kOwnMargin, 0, 0, 0); // begins where the text of a list does
     setCompleter(nullptr);
 }
 
@@ -80,7 +83,7 @@ void EffectCombo::addValue(const QString &label, const QString &whyDisabled)
 {
     addItem(label);
     const int index = count() - 1;
-    m_told.resize(std::size_t(index));     // what was told of another value in its place is not of this one
+    m_told.resize(std::size_t(index)); // what was told of another value in its place is not of this one
     if (whyDisabled.isEmpty())
         return;
     qobject_cast<QStandardItemModel *>(model())->item(index)->setEnabled(false);
@@ -92,7 +95,7 @@ void EffectCombo::setEffect(int index, const EffectText &effect, const QString &
     if (index < 0 || index >= count())
         return;
     m_told.resize(std::size_t(count()));
-    Told told{effect, tip};
+    Told told { effect, tip };
     if (m_told[std::size_t(index)] == told)
         return;
     m_told[std::size_t(index)] = std::move(told);
@@ -107,12 +110,13 @@ void EffectCombo::tell(int index)
     setItemData(index, int(effect.ink), kInkRole);
     if (!tip.isEmpty())
         setItemData(index, tip, Qt::ToolTipRole);
-    setItemData(index, effect.text.isEmpty() ? itemText(index) : tr("%1, %2").arg(itemText(index), effect.text), Qt::AccessibleTextRole);
+    setItemData(index, effect.text.isEmpty() ? itemText(index) : tr("%1, %2").arg(itemText(index), effect.text),
+        Qt::AccessibleTextRole);
 }
 
 EffectText EffectCombo::effect(int index) const
 {
-    return index >= 0 && index < int(m_told.size()) ? m_told[std::size_t(index)].effect : EffectText{};
+    return index >= 0 && index < int(m_told.size()) ? m_told[std::size_t(index)].effect : EffectText {};
 }
 
 QString EffectCombo::tip(int index) const

@@ -22,13 +22,13 @@ public:
     void addValue(const QString &label, const QString &whyDisabled);
     void setEffect(int index, const EffectText &effect, const QString &tip);
     [[nodiscard]] EffectText effect(int index) const;
-    [[nodiscard]] QString tip(int index) const;            // the effect's story
+    [[nodiscard]] QString tip(int index) const; // the effect's story
 
     void showPopup() override;
     void hidePopup() override;
 
 Q_SIGNALS:
-    void popupHidden();                    // after what was chosen in it, if anything, has been told
+    void popupHidden(); // after what was chosen in it, if anything, has been told
 
 protected:
     /// Undo belongs to the document unless a text has been typed and not entered.
@@ -44,8 +44,8 @@ private:
     };
     void tell(int index);
 
-    std::vector<Told> m_told;              // goes into the list's model when the list opens: nobody sees it before
-    bool m_isOpen = false;                 // QComboBox hides the popup on other occasions as well
+    std::vector<Told> m_told; // goes into the list's model when the list opens: nobody sees it before
+    bool m_isOpen = false; // QComboBox hides the popup on other occasions as well
 };
 
 } // namespace trainyard

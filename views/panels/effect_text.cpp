@@ -47,20 +47,21 @@ Ink inkOf(int best, int worst)
 EffectText obstacle(const Effect &effect, bool fitsNow)
 {
     if (!effect.iterationTime)
-        return {QObject::tr("not possible"), Ink::Faint, {}, true};
+        return { QObject::tr("not possible"), Ink::Faint, {}, true };
     if (!effect.fits && fitsNow)
-        return {effect.memoryBytes > 0 ? QObject::tr("%1, does not fit").arg(formatBytes(effect.memoryBytes)) : QObject::tr("does not fit"), Ink::Bad,
-                QObject::tr("does not fit"), true};
+        return { effect.memoryBytes > 0 ? QObject::tr("%1, does not fit").arg(formatBytes(effect.memoryBytes))
+                                        : QObject::tr("does not fit"),
+            Ink::Bad, QObject::tr("does not fit"), true };
     if (effect.fits && !effect.feasible)
-        return {QObject::tr("not feasible"), Ink::Bad, {}, true};
+        return { QObject::tr("not feasible"), Ink::Bad, {}, true };
     return {};
 }
 
 EffectText amounts(const Effect &effect, const EffectTable &now, bool tellsBytes)
 {
     const int time = directionOfTime(effect), bytes = tellsBytes ? directionOfMemory(effect, now) : 0;
-    EffectText text{{}, inkOf(std::min(time, bytes), std::max(time, bytes)), {}};
-    for (const bool isBrief : {false, true}) {
+    EffectText text { {}, inkOf(std::min(time, bytes), std::max(time, bytes)), {} };
+    for (const bool isBrief : { false, true }) {
         QStringList words;
         if (bytes != 0)
             words << signedBytes(effect.memoryBytes - now.memoryBytes, isBrief);
@@ -88,7 +89,7 @@ EffectText effectText(const Effect &effect)
     if (EffectText why = obstacle(effect, true); !why.text.isEmpty())
         return why;
     if (!effect.change)
-        return {formatSeconds(*effect.iterationTime), Ink::Muted};
+        return { formatSeconds(*effect.iterationTime), Ink::Muted };
     return amounts(effect, {}, false);
 }
 
@@ -97,9 +98,10 @@ EffectText effectText(const Effect &effect, const EffectTable &now, EffectFocus 
     if (EffectText why = obstacle(effect, now.fits); !why.text.isEmpty())
         return why;
     if (!effect.change && directionOfMemory(effect, now) == 0)
-        return {formatSeconds(*effect.iterationTime), Ink::Muted};
+        return { formatSeconds(*effect.iterationTime), Ink::Muted };
     if (now.fits)
-        return focus == EffectFocus::Utilization ? utilizationText(effect, now.utilization) : amounts(effect, now, focus == EffectFocus::Memory);
+        return focus == EffectFocus::Utilization ? utilizationText(effect, now.utilization)
+                                                 : amounts(effect, now, focus == EffectFocus::Memory);
     EffectText text = amounts(effect, now, true);
     const QString mark = effect.fits ? QStringLiteral(" ✓") : QStringLiteral(" ✕");
     text.text += mark;
@@ -110,9 +112,11 @@ EffectText effectText(const Effect &effect, const EffectTable &now, EffectFocus 
 
 EffectText blockedText(const std::vector<Alternative> &alternatives)
 {
-    const bool canChange = std::ranges::any_of(alternatives, [](const Alternative &a) { return !a.isCurrent && a.plan; });
-    const bool isMeasured = std::ranges::any_of(alternatives, [](const Alternative &a) { return a.blockedBecause.starts_with(kMeasured); });
-    return !canChange && isMeasured ? EffectText{QObject::tr("measured"), Ink::Faint} : EffectText{};
+    const bool canChange =
+        std::ranges::any_of(alternatives, [](const Alternative &a) { return !a.isCurrent && a.plan; });
+    const bool isMeasured =
+        std::ranges::any_of(alternatives, [](const Alternative &a) { return a.blockedBecause.starts_with(kMeasured); });
+    return !canChange && isMeasured ? EffectText { QObject::tr("measured"), Ink::Faint } : EffectText {};
 }
 
 EffectText utilizationText(const Effect &effect, std::optional<double> utilizationNow)
@@ -121,9 +125,10 @@ EffectText utilizationText(const Effect &effect, std::optional<double> utilizati
         return effectText(effect);
     const double points = (*effect.utilization - *utilizationNow) * 100;
     if (std::abs(points) < kNoChange * 100)
-        return {QObject::tr("±0"), Ink::Faint};
+        return { QObject::tr("±0"), Ink::Faint };
     const QString size = QString::number(std::abs(points), 'f', std::abs(points) < 9.95 ? 1 : 0);
-    return {QObject::tr("%1%2 pt use").arg(points < 0 ? QStringLiteral("−") : QStringLiteral("+"), size), points > 0 ? Ink::Good : Ink::Bad};
+    return { QObject::tr("%1%2 pt use").arg(points < 0 ? QStringLiteral("−") : QStringLiteral("+"), size),
+        points > 0 ? Ink::Good : Ink::Bad };
 }
 
 QString utilizationSentence(const Effect &effect, std::optional<double> utilizationNow)
@@ -142,13 +147,15 @@ QString effectSentence(const Effect &effect, std::optional<double> iterationNow)
 {
     QStringList sentences;
     if (effect.iterationTime && iterationNow)
-        sentences << QObject::tr("Iteration %1 → %2.").arg(formatSeconds(*iterationNow), formatSeconds(*effect.iterationTime));
+        sentences << QObject::tr("Iteration %1 → %2.")
+                         .arg(formatSeconds(*iterationNow), formatSeconds(*effect.iterationTime));
     else if (effect.iterationTime)
         sentences << QObject::tr("Iteration %1.").arg(formatSeconds(*effect.iterationTime));
     if (const QString why = becauseText(effect); !why.isEmpty())
         sentences << QObject::tr("Because: %1.").arg(why);
     if (effect.capacityBytes > 0)
-        sentences << QObject::tr("Fullest GPU %1 of %2.").arg(formatBytes(effect.memoryBytes), formatBytes(effect.capacityBytes));
+        sentences << QObject::tr("Fullest GPU %1 of %2.")
+                         .arg(formatBytes(effect.memoryBytes), formatBytes(effect.capacityBytes));
     if (!effect.reason.empty()) {
         QString reason = QString::fromStdString(effect.reason);
         reason[0] = reason[0].toUpper();

@@ -1,7 +1,8 @@
 #pragma once
 // SPDX-License-Identifier: GPL-3.0-or-later
-// An effect in two or three words and the ink to write them in: "−2.1 %", "−12.3 GB +4.5 %", "84 GB, does not fit". Green is
-// what is better and no worse, red what is worse and no better, or leads from fitting to not fitting. Pure functions.
+// An effect in two or three words and the ink to write them in: "−2.1 %", "−12.3 GB +4.5 %", "84 GB, does not fit".
+// Green is what is better and no worse, red what is worse and no better, or leads from fitting to not fitting. Pure
+// functions.
 
 #include "models/effects.h"
 #include "views/parts/text_line.h"
@@ -11,8 +12,8 @@ namespace trainyard {
 struct EffectText {
     QString text;
     Ink ink = Ink::Muted;
-    QString brief = {};            // with two digits, where `text` has no room; may be empty
-    bool isRefusal = false;        // it cannot be had
+    QString brief = {}; // with two digits, where `text` has no room; may be empty
+    bool isRefusal = false; // it cannot be had
     bool operator==(const EffectText &) const = default;
 };
 
@@ -21,8 +22,8 @@ enum class EffectFocus { Time, Memory, Utilization };
 
 /// Of a part that is bettered: the iteration alone, or what the fullest GPU would hold where that is too much.
 [[nodiscard]] EffectText effectText(const Effect &effect);
-/// Of a switch, against the plan of the table. Bytes are told where the switch is about memory, and everywhere as long as the
-/// plan does not fit: then "✓" marks what makes it fit, "✕" what does not.
+/// Of a switch, against the plan of the table. Bytes are told where the switch is about memory, and everywhere as long
+/// as the plan does not fit: then "✓" marks what makes it fit, "✕" what does not.
 [[nodiscard]] EffectText effectText(const Effect &effect, const EffectTable &now, EffectFocus focus);
 /// Of a switch that has no other value to choose: "measured" where the plan brings stage times of its own; else empty.
 [[nodiscard]] EffectText blockedText(const std::vector<Alternative> &alternatives);

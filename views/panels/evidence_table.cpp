@@ -28,11 +28,16 @@ constexpr int kRowAir = 6, kCellAir = 10, kHeaderAir = 6;
 QColor inkOf(Tone tone)
 {
     switch (tone) {
-    case Tone::Plain: return theme().text;
-    case Tone::Muted: return theme().textMuted;
-    case Tone::Good: return theme().good;
-    case Tone::Bad: return theme().bad;
-    case Tone::Warning: return theme().warning;
+    case Tone::Plain:
+        return theme().text;
+    case Tone::Muted:
+        return theme().textMuted;
+    case Tone::Good:
+        return theme().good;
+    case Tone::Bad:
+        return theme().bad;
+    case Tone::Warning:
+        return theme().warning;
     }
     return theme().text;
 }
@@ -54,13 +59,15 @@ protected:
             option->icon = QIcon(markPixmap(sourceMark(source.toInt()), option->widget->devicePixelRatioF()));
             option->decorationSize = QSize(12, 12);
         }
-        option->state &= ~QStyle::State_HasFocus;   // the row is marked as a whole
+        option->state &= ~QStyle::State_HasFocus; // the row is marked as a whole
     }
 };
 
 } // namespace
 
-EvidenceTable::EvidenceTable(const QString &name, int stretched, QWidget *parent) : QTableView(parent), m_stretched(stretched)
+EvidenceTable::EvidenceTable(const QString &name, int stretched, QWidget *parent)
+    : QTableView(parent)
+    , m_stretched(stretched)
 {
     setAccessibleName(name);
     setFont(uiFont(-1));
@@ -68,7 +75,7 @@ EvidenceTable::EvidenceTable(const QString &name, int stretched, QWidget *parent
     setShowGrid(false);
     setFrameShape(QFrame::NoFrame);
     setWordWrap(false);
-    setTextElideMode(Qt::ElideMiddle);     // names differ at their ends
+    setTextElideMode(Qt::ElideMiddle); // names differ at their ends
     setTabKeyNavigation(false);
     setSelectionBehavior(QAbstractItemView::SelectRows);
     setEditTriggers(QAbstractItemView::NoEditTriggers);
@@ -146,7 +153,8 @@ void EvidenceTable::contextMenuEvent(QContextMenuEvent *event)
     menu->setAttribute(Qt::WA_DeleteOnClose);
     for (QAction *action : actions())
         menu->addAction(action);
-    connect(menu->addAction(tr("Copy as TSV")), &QAction::triggered, this, [this] { QApplication::clipboard()->setText(toTsv()); });
+    connect(menu->addAction(tr("Copy as TSV")), &QAction::triggered, this,
+        [this] { QApplication::clipboard()->setText(toTsv()); });
     addPictureActions(*menu, this, tr("evidence"));
     menu->popup(event->globalPos());
 }

@@ -9,7 +9,9 @@
 
 namespace trainyard {
 
-FactTable::FactTable(QWidget *parent) : QWidget(parent), m_list(new QVBoxLayout(this))
+FactTable::FactTable(QWidget *parent)
+    : QWidget(parent)
+    , m_list(new QVBoxLayout(this))
 {
     m_list->setContentsMargins(0, 0, 0, 0);
     m_list->setSpacing(2);
@@ -22,7 +24,7 @@ void FactTable::setLines(const std::vector<OffloadLine> &lines)
         auto *layout = new QHBoxLayout(widget);
         layout->setContentsMargins(6, 0, 2, 0);
         layout->setSpacing(Theme::kGap);
-        const Row row{widget, new TextLine({}, Ink::Muted, widget), new TextLine({}, Ink::Text, widget)};
+        const Row row { widget, new TextLine({}, Ink::Muted, widget), new TextLine({}, Ink::Text, widget) };
         row.value->setAlignment(Qt::AlignRight | Qt::AlignVCenter);
         layout->addWidget(row.name, 1);
         layout->addWidget(row.value);

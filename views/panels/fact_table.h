@@ -19,7 +19,10 @@ public:
     void setLines(const std::vector<OffloadLine> &lines);
 
 private:
-    struct Row { QWidget *widget; TextLine *name, *value; };
+    struct Row {
+        QWidget *widget;
+        TextLine *name, *value;
+    };
     QVBoxLayout *m_list;
     std::vector<Row> m_rows;
 };

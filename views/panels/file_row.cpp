@@ -14,7 +14,11 @@
 namespace trainyard {
 
 FileRow::FileRow(const QString &name, const QString &explanation, const QString &filter, QWidget *parent)
-    : QWidget(parent), m_name(name.trimmed()), m_explanation(explanation), m_filter(filter), m_button(new QPushButton(this))
+    : QWidget(parent)
+    , m_name(name.trimmed())
+    , m_explanation(explanation)
+    , m_filter(filter)
+    , m_button(new QPushButton(this))
 {
     auto *label = new TextLine(name, Ink::Text, this);
     label->setToolTip(explanation);
@@ -25,8 +29,8 @@ FileRow::FileRow(const QString &name, const QString &explanation, const QString 
     layout->addWidget(label, kNameShare);
     layout->addWidget(m_button, kControlShare);
     layout->addStretch(kEffectShare);
-    setMinimumHeight(QFontMetrics(uiFont(-1)).height() + 9);   // as the rows around it
-    for (QWidget *w : {static_cast<QWidget *>(label), static_cast<QWidget *>(m_button)})
+    setMinimumHeight(QFontMetrics(uiFont(-1)).height() + 9); // as the rows around it
+    for (QWidget *w : { static_cast<QWidget *>(label), static_cast<QWidget *>(m_button) })
         w->setSizePolicy(QSizePolicy::Ignored, w->sizePolicy().verticalPolicy());
     connect(m_button, &QPushButton::clicked, this, &FileRow::ask);
     setFile({});

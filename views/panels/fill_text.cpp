@@ -27,13 +27,13 @@ QString milliseconds(const Metric &ms)
 /// Why requests were turned away, most often first.
 QString rejections(const BubbleFillMetrics &fill)
 {
-    std::array<std::pair<std::int64_t, QString>, 4> reasons{{
-        {fill.rejectedForWindow, QObject::tr("no gap is long enough")},
-        {fill.rejectedAsFull, QObject::tr("the gaps are taken")},
-        {fill.rejectedAsLate, QObject::tr("too late")},
-        {fill.rejectedForMemory, QObject::tr("no memory beside training")},
-    }};
-    std::ranges::stable_sort(reasons, std::greater<>{}, [](const auto &reason) { return reason.first; });
+    std::array<std::pair<std::int64_t, QString>, 4> reasons { {
+        { fill.rejectedForWindow, QObject::tr("no gap is long enough") },
+        { fill.rejectedAsFull, QObject::tr("the gaps are taken") },
+        { fill.rejectedAsLate, QObject::tr("too late") },
+        { fill.rejectedForMemory, QObject::tr("no memory beside training") },
+    } };
+    std::ranges::stable_sort(reasons, std::greater<> {}, [](const auto &reason) { return reason.first; });
     QStringList words;
     for (const auto &[requests, why] : reasons)
         if (requests > 0)
@@ -43,9 +43,12 @@ QString rejections(const BubbleFillMetrics &fill)
 
 QString firstToken(const BubbleFillMetrics &fill)
 {
-    QString text = QObject::tr("First token p50 %1, p95 %2, p99 %3").arg(milliseconds(fill.ttftP50Ms), milliseconds(fill.ttftP95Ms), milliseconds(fill.ttftP99Ms));
+    QString text = QObject::tr("First token p50 %1, p95 %2, p99 %3")
+                       .arg(milliseconds(fill.ttftP50Ms), milliseconds(fill.ttftP95Ms), milliseconds(fill.ttftP99Ms));
     if (fill.ttftInflation && fill.dedicatedTtftMs)
-        text += QObject::tr("; p50 is %1 × the %2 on a dedicated GPU").arg(*fill.ttftInflation, 0, 'f', 2).arg(milliseconds(fill.dedicatedTtftMs));
+        text += QObject::tr("; p50 is %1 × the %2 on a dedicated GPU")
+                    .arg(*fill.ttftInflation, 0, 'f', 2)
+                    .arg(milliseconds(fill.dedicatedTtftMs));
     return text + u'.';
 }
 
@@ -68,10 +71,13 @@ QStringList fillFacts(const Metrics &metrics)
     const BubbleFillMetrics &fill = *metrics.bubbleFill;
     const std::int64_t arrived = fill.accepted + fill.rejected;
     if (arrived == 0)
-        return {QObject::tr("No request arrives during an iteration.")};
+        return { QObject::tr("No request arrives during an iteration.") };
     QStringList facts;
-    facts << QObject::tr("GPUs at work %1, %2 of their idle time filled.").arg(utilizationWithFill(metrics), formatPercent(fill.filledFraction));
-    facts << QObject::tr("%1 of %2 per iteration accepted, %3 rejected%4.").arg(count(fill.accepted), countOf(arrived, QObject::tr("request"), QObject::tr("requests")), count(fill.rejected), rejections(fill));
+    facts << QObject::tr("GPUs at work %1, %2 of their idle time filled.")
+                 .arg(utilizationWithFill(metrics), formatPercent(fill.filledFraction));
+    facts << QObject::tr("%1 of %2 per iteration accepted, %3 rejected%4.")
+                 .arg(count(fill.accepted), countOf(arrived, QObject::tr("request"), QObject::tr("requests")),
+                     count(fill.rejected), rejections(fill));
     if (fill.accepted > 0)
         facts << firstToken(fill);
     QString rate = QObject::tr("%1 prefill tokens/s").arg(formatCount(fill.prefillTokensPerSecond));
@@ -79,8 +85,10 @@ QStringList fillFacts(const Metrics &metrics)
         rate += QObject::tr(", worth %1 per hour").arg(formatUsd(*fill.usdPerHour));
     facts << rate + u'.';
     facts << QObject::tr("%1 of the model on %2, %3 on each; training is %4.")
-                 .arg(countOf(fill.groups, QObject::tr("copy"), QObject::tr("copies")), gpusText(fill.gpus), formatBytes(double(fill.memoryPerGpu)),
-                      fill.trainingDelay > 0 ? QObject::tr("delayed by %1").arg(formatSeconds(fill.trainingDelay)) : QObject::tr("not delayed"));
+                 .arg(countOf(fill.groups, QObject::tr("copy"), QObject::tr("copies")), gpusText(fill.gpus),
+                     formatBytes(double(fill.memoryPerGpu)),
+                     fill.trainingDelay > 0 ? QObject::tr("delayed by %1").arg(formatSeconds(fill.trainingDelay))
+                                            : QObject::tr("not delayed"));
     return facts;
 }
 

@@ -1,7 +1,7 @@
 #pragma once
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Prefill in bubbles in words: how busy the GPUs become, what was taken, how long a first token takes, what it is worth.
-// Pure functions.
+// Prefill in bubbles in words: how busy the GPUs become, what was taken, how long a first token takes, what it is
+// worth. Pure functions.
 
 #include "core/evaluate/evaluation.h"
 

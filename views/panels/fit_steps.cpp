@@ -11,7 +11,10 @@
 namespace trainyard {
 
 FitSteps::FitSteps(QWidget *parent)
-    : QWidget(parent), m_summary(new TextLine({}, Ink::Text, this)), m_list(new QVBoxLayout), m_adopt(new HoverButton(tr("Fit this model"), this))
+    : QWidget(parent)
+    , m_summary(new TextLine({}, Ink::Text, this))
+    , m_list(new QVBoxLayout)
+    , m_adopt(new HoverButton(tr("Fit this model"), this))
 {
     auto *layout = new QVBoxLayout(this);
     layout->setContentsMargins(0, 0, 0, 0);
@@ -20,7 +23,7 @@ FitSteps::FitSteps(QWidget *parent)
     m_summary->setWrapped(true);
     m_list->setSpacing(4);
     layout->addWidget(m_summary);
-    layout->addWidget(m_adopt, 0, Qt::AlignLeft);   // above the steps: it stays where it is as they come
+    layout->addWidget(m_adopt, 0, Qt::AlignLeft); // above the steps: it stays where it is as they come
     layout->addLayout(m_list);
     m_adopt->setToolTip(tr("Takes all of these steps at once. Undo takes them back."));
     const QString text = tr("Fit this model");
@@ -36,7 +39,9 @@ FitSteps::FitSteps(QWidget *parent)
 void FitSteps::setAdvice(const MemoryAdvicePtr &advice, bool isApplicable, bool isWanted)
 {
     const bool isKnown = advice && (isApplicable || isWanted)
-        && (!advice->fitting.steps.empty() || (!advice->fitting.before.fits && !advice->fitting.summary.empty()));   // steps also where it fits with little headroom
+        && (!advice->fitting.steps.empty()
+            || (!advice->fitting.before.fits
+                && !advice->fitting.summary.empty())); // steps also where it fits with little headroom
     const bool isAwaited = isWanted && !isKnown && !(advice && advice->isComplete && isApplicable);
     m_advice = isKnown ? advice : std::make_shared<const MemoryAdvice>();
     setVisible(isKnown || isAwaited);
@@ -48,7 +53,8 @@ void FitSteps::setAdvice(const MemoryAdvicePtr &advice, bool isApplicable, bool 
 void FitSteps::showSteps()
 {
     const Fitting &fitting = m_advice->fitting;
-    m_summary->setText(fitting.summary.empty() ? tr("Climbing the memory ladder, cheapest rung first…") : QString::fromStdString(fitting.summary));
+    m_summary->setText(fitting.summary.empty() ? tr("Climbing the memory ladder, cheapest rung first…")
+                                               : QString::fromStdString(fitting.summary));
     while (m_steps.size() < fitting.steps.size()) {
         auto *line = new TextLine({}, Ink::Muted, this);
         line->setWrapped(true);
@@ -62,7 +68,8 @@ void FitSteps::showSteps()
             continue;
         const LadderStep &step = fitting.steps[i];
         m_steps[i]->setText(QStringLiteral("%1  %2").arg(i + 1).arg(QString::fromStdString(step.sentence)));
-        m_steps[i]->setToolTip(tr("After it: %1 of %2 on the fullest GPU.").arg(formatBytes(double(step.device)), formatBytes(double(step.capacity))));
+        m_steps[i]->setToolTip(tr("After it: %1 of %2 on the fullest GPU.")
+                                   .arg(formatBytes(double(step.device)), formatBytes(double(step.capacity))));
     }
     m_adopt->setAccessibleName(tr("Fit this model: %n steps", nullptr, int(fitting.steps.size())));
 }

@@ -1,7 +1,7 @@
 #pragma once
 // SPDX-License-Identifier: GPL-3.0-or-later
-// "Fit this model": the steps of the memory ladder that make a plan fit, each in a sentence, and a button that adopts them
-// all. GUI thread.
+// "Fit this model": the steps of the memory ladder that make a plan fit, each in a sentence, and a button that adopts
+// them all. GUI thread.
 
 #include "models/memory_advice.h"
 
@@ -19,8 +19,8 @@ class FitSteps : public QWidget {
 public:
     explicit FitSteps(QWidget *parent = nullptr);
 
-    /// Hidden where there is nothing to fit. `isApplicable`: the advice is of the document's plan. `isWanted`: that plan does
-    /// not fit, so that steps are on their way where there are none yet.
+    /// Hidden where there is nothing to fit. `isApplicable`: the advice is of the document's plan. `isWanted`: that
+    /// plan does not fit, so that steps are on their way where there are none yet.
     void setAdvice(const MemoryAdvicePtr &advice, bool isApplicable, bool isWanted);
     [[nodiscard]] HoverButton *adoptButton() const { return m_adopt; }
 

@@ -3,7 +3,8 @@
 
 namespace trainyard {
 
-HoverButton::HoverButton(const QString &text, QWidget *parent) : QPushButton(text, parent)
+HoverButton::HoverButton(const QString &text, QWidget *parent)
+    : QPushButton(text, parent)
 {
     setAutoDefault(false);
     setFocusPolicy(Qt::StrongFocus);

@@ -31,9 +31,17 @@ const StageMemory *stageOf(const Evaluation *evaluation, int stage)
 } // namespace
 
 MemoryDetails::MemoryDetails(QWidget *parent)
-    : QWidget(parent), m_stages(new QComboBox(this)), m_parts(new MemoryParts(this)), m_fit(new FitSteps(this)),
-      m_offloadTitle(new SectionTitle(tr("Activation offload"), {}, this)), m_stepTitle(new SectionTitle(tr("Optimizer step off the GPU"), {}, this)), m_buysTitle(new SectionTitle(tr("Headroom suggestions"), tr("effect if applied"), this)),
-      m_offload(new FactTable(this)), m_step(new FactTable(this)), m_noOffers(new TextLine({}, Ink::Faint, this)), m_list(new QVBoxLayout)
+    : QWidget(parent)
+    , m_stages(new QComboBox(this))
+    , m_parts(new MemoryParts(this))
+    , m_fit(new FitSteps(this))
+    , m_offloadTitle(new SectionTitle(tr("Activation offload"), {}, this))
+    , m_stepTitle(new SectionTitle(tr("Optimizer step off the GPU"), {}, this))
+    , m_buysTitle(new SectionTitle(tr("Headroom suggestions"), tr("effect if applied"), this))
+    , m_offload(new FactTable(this))
+    , m_step(new FactTable(this))
+    , m_noOffers(new TextLine({}, Ink::Faint, this))
+    , m_list(new QVBoxLayout)
 {
     setFont(uiFont(-1));
     setAccessibleName(tr("What fills this GPU"));
@@ -107,16 +115,19 @@ void MemoryDetails::refresh()
     if (shown) {
         m_stages->addItem(tr("Fullest GPU (stage %1)").arg(m_evaluation->metrics.memory->fullestStage + 1), -1);
         for (const StageMemory &stage : m_evaluation->metrics.memory->perStage)
-            m_stages->addItem(tr("Stage %1 · %2").arg(stage.stage + 1).arg(formatBytes(double(stage.device))), stage.stage);
+            m_stages->addItem(
+                tr("Stage %1 · %2").arg(stage.stage + 1).arg(formatBytes(double(stage.device))), stage.stage);
         m_stages->setCurrentIndex(std::max(0, m_stages->findData(m_stage)));
     }
     m_stages->setEnabled(shown != nullptr);
-    m_parts->setStage(shown ? *shown : StageMemory{});
-    const std::vector<OffloadLine> lines = m_evaluation ? offloadLines(m_evaluation->metrics) : std::vector<OffloadLine>();
+    m_parts->setStage(shown ? *shown : StageMemory {});
+    const std::vector<OffloadLine> lines =
+        m_evaluation ? offloadLines(m_evaluation->metrics) : std::vector<OffloadLine>();
     m_offload->setLines(lines);
     m_offload->setVisible(!lines.empty());
     m_offloadTitle->setVisible(!lines.empty());
-    const std::vector<OffloadLine> ofStep = m_evaluation && shown ? stepLines(*m_evaluation, shown->stage) : std::vector<OffloadLine>();
+    const std::vector<OffloadLine> ofStep =
+        m_evaluation && shown ? stepLines(*m_evaluation, shown->stage) : std::vector<OffloadLine>();
     m_step->setLines(ofStep);
     m_step->setVisible(!ofStep.empty());
     m_stepTitle->setVisible(!ofStep.empty());
@@ -143,7 +154,8 @@ void MemoryDetails::showAdvice()
 void MemoryDetails::showOffers(bool isApplicable)
 {
     const bool isModelled = m_evaluation && m_evaluation->metrics.memory;
-    const bool isFree = isModelled && fits() && (!m_advice || m_advice->fitting.before.fits);   // else there is none to spend
+    const bool isFree =
+        isModelled && fits() && (!m_advice || m_advice->fitting.before.fits); // else there is none to spend
     const std::size_t count = m_advice && isFree ? m_advice->offers.size() : 0;
     while (m_offers.size() < count) {
         auto *row = new PartRow(int(m_offers.size()) + 1, this);
@@ -158,12 +170,15 @@ void MemoryDetails::showOffers(bool isApplicable)
         m_offers[i]->setEnabled(isApplicable);
         m_offers[i]->setOutdated(m_isOutdated || !isApplicable);
         if (i < count)
-            m_offers[i]->setPart(m_advice->offers[i], m_evaluation ? m_evaluation->metrics.iterationTime : std::nullopt);
+            m_offers[i]->setPart(
+                m_advice->offers[i], m_evaluation ? m_evaluation->metrics.iterationTime : std::nullopt);
     }
     m_buysTitle->setVisible(isFree);
     m_noOffers->setVisible(isFree && count == 0);
-    m_noOffers->setText(m_advice && m_advice->isComplete ? tr("No larger micro-batch, fewer stages, less tensor parallelism or less recomputation that fits is faster.")
-                                                         : tr("Trying larger micro-batches, fewer stages, less tensor parallelism and less recomputation…"));
+    m_noOffers->setText(m_advice && m_advice->isComplete
+            ? tr("No larger micro-batch, fewer stages, less tensor parallelism or less recomputation that fits is "
+                 "faster.")
+            : tr("Trying larger micro-batches, fewer stages, less tensor parallelism and less recomputation…"));
 }
 
 void MemoryDetails::showEvent(QShowEvent *event)

@@ -1,7 +1,7 @@
 #pragma once
 // SPDX-License-Identifier: GPL-3.0-or-later
-// What fills the GPU of one stage, largest part first, against what it holds; what activation offload does and costs; and
-// what to do about it: the steps that make the plan fit, above all else, or headroom suggestions. GUI thread.
+// What fills the GPU of one stage, largest part first, against what it holds; what activation offload does and costs;
+// and what to do about it: the steps that make the plan fit, above all else, or headroom suggestions. GUI thread.
 
 #include "core/evaluate/evaluation.h"
 #include "models/memory_advice.h"
@@ -25,12 +25,12 @@ class MemoryDetails : public QWidget {
 public:
     explicit MemoryDetails(QWidget *parent = nullptr);
 
-    void setPlan(PlanPtr plan);            // the document's: advice on another plan cannot be applied
+    void setPlan(PlanPtr plan); // the document's: advice on another plan cannot be applied
     void setEvaluation(EvaluationPtr evaluation);
     void setAdvice(MemoryAdvicePtr advice);
-    void setStage(int stage);              // -1: the fullest
-    void setStale(bool isStale);           // what fills the GPU is of an older plan
-    void setOutdated(bool isOutdated);     // the window shows another plan than the one that is advised on
+    void setStage(int stage); // -1: the fullest
+    void setStale(bool isStale); // what fills the GPU is of an older plan
+    void setOutdated(bool isOutdated); // the window shows another plan than the one that is advised on
 
     /// What to do about the memory of the plan as it is: the steps that make it fit, or headroom suggestions.
     [[nodiscard]] QWidget *advice() const;
@@ -39,9 +39,9 @@ public:
 
 Q_SIGNALS:
     void editCommitted(trainyard::PlanPtr next, QString text);
-    void editPreviewed(trainyard::PlanPtr next, QString text);   // the pointer rests on a button
+    void editPreviewed(trainyard::PlanPtr next, QString text); // the pointer rests on a button
     void editCancelled();
-    void watched(bool isWatched);          // whether anyone can see it
+    void watched(bool isWatched); // whether anyone can see it
 
 protected:
     void showEvent(QShowEvent *event) override;
@@ -51,7 +51,7 @@ private:
     void refresh();
     void showAdvice();
     void showOffers(bool isApplicable);
-    [[nodiscard]] bool fits() const;       // as evaluated; true where nothing is known
+    [[nodiscard]] bool fits() const; // as evaluated; true where nothing is known
 
     PlanPtr m_plan;
     EvaluationPtr m_evaluation;

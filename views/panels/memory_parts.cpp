@@ -16,7 +16,8 @@
 
 namespace trainyard {
 
-MemoryParts::MemoryParts(QWidget *parent) : QWidget(parent)
+MemoryParts::MemoryParts(QWidget *parent)
+    : QWidget(parent)
 {
     setSizePolicy(QSizePolicy::Preferred, QSizePolicy::Fixed);
 }
@@ -38,10 +39,10 @@ std::vector<MemoryParts::Line> MemoryParts::lines() const
     if (m_stage.capacity <= 0)
         return lines;
     for (const auto &[name, bytes] : m_stage.parts)
-        lines.push_back({QString::fromStdString(name), double(bytes)});
-    lines.push_back({tr("in use, of %1").arg(formatBytes(double(m_stage.capacity))), double(m_stage.device), true});
+        lines.push_back({ QString::fromStdString(name), double(bytes) });
+    lines.push_back({ tr("in use, of %1").arg(formatBytes(double(m_stage.capacity))), double(m_stage.device), true });
     if (m_stage.offloaded > 0)
-        lines.push_back({tr("off the GPU, at most"), double(m_stage.offloaded)});
+        lines.push_back({ tr("off the GPU, at most"), double(m_stage.offloaded) });
     return lines;
 }
 
@@ -53,7 +54,7 @@ void MemoryParts::setDimmed(bool isDimmed)
 
 QSize MemoryParts::sizeHint() const
 {
-    return {240, std::max(1, int(lines().size())) * lineHeight()};
+    return { 240, std::max(1, int(lines().size())) * lineHeight() };
 }
 
 void MemoryParts::paintEvent(QPaintEvent *)
@@ -80,7 +81,8 @@ void MemoryParts::paintEvent(QPaintEvent *)
         }
         painter.setPen(overflows ? theme().bad : line.isSum ? theme().text : theme().textMuted);
         const QRect text = row.adjusted(line.isSum ? 0 : 6, 0, -valueWidth, 0);
-        painter.drawText(text, Qt::AlignLeft | Qt::AlignVCenter, fontMetrics().elidedText(line.name, Qt::ElideRight, text.width()));
+        painter.drawText(
+            text, Qt::AlignLeft | Qt::AlignVCenter, fontMetrics().elidedText(line.name, Qt::ElideRight, text.width()));
         painter.setPen(overflows ? theme().bad : theme().text);
         painter.drawText(row.adjusted(0, 0, -2, 0), Qt::AlignRight | Qt::AlignVCenter, formatBytes(line.bytes));
         row.translate(0, lineHeight());
@@ -99,7 +101,8 @@ void MemoryParts::contextMenuEvent(QContextMenuEvent *event)
 {
     auto *menu = new QMenu(this);
     menu->setAttribute(Qt::WA_DeleteOnClose);
-    connect(menu->addAction(tr("Copy as TSV")), &QAction::triggered, this, [this] { QApplication::clipboard()->setText(toTsv()); });
+    connect(menu->addAction(tr("Copy as TSV")), &QAction::triggered, this,
+        [this] { QApplication::clipboard()->setText(toTsv()); });
     addPictureActions(*menu, this, tr("memory"));
     menu->popup(event->globalPos());
 }

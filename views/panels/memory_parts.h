@@ -12,7 +12,7 @@ class MemoryParts : public QWidget {
     Q_OBJECT
 public:
     explicit MemoryParts(QWidget *parent = nullptr);
-    void setStage(StageMemory stage);      // capacity 0: nothing is known
+    void setStage(StageMemory stage); // capacity 0: nothing is known
     void setDimmed(bool isDimmed);
 
     /// A part a line with its bytes.
@@ -24,7 +24,11 @@ protected:
     void contextMenuEvent(QContextMenuEvent *event) override;
 
 private:
-    struct Line { QString name; double bytes; bool isSum = false; };
+    struct Line {
+        QString name;
+        double bytes;
+        bool isSum = false;
+    };
     [[nodiscard]] std::vector<Line> lines() const;
     [[nodiscard]] int lineHeight() const { return fontMetrics().height() + 6; }
 

@@ -21,7 +21,11 @@ constexpr int kSide = 11;
 } // namespace
 
 NumberCard::NumberCard(const QString &name, const QString &shortName, const QString &definition, QWidget *parent)
-    : QAbstractButton(parent), m_name(name), m_shortName(shortName), m_definition(definition), m_value(kDash)
+    : QAbstractButton(parent)
+    , m_name(name)
+    , m_shortName(shortName)
+    , m_definition(definition)
+    , m_value(kDash)
 {
     setFont(uiFont(-1));
     setCursor(Qt::PointingHandCursor);
@@ -61,18 +65,19 @@ void NumberCard::setStale(bool stale)
 
 void NumberCard::focusInEvent(QFocusEvent *event)
 {
-    m_showsFocus = event->reason() == Qt::TabFocusReason || event->reason() == Qt::BacktabFocusReason || event->reason() == Qt::ShortcutFocusReason;
+    m_showsFocus = event->reason() == Qt::TabFocusReason || event->reason() == Qt::BacktabFocusReason
+        || event->reason() == Qt::ShortcutFocusReason;
     QAbstractButton::focusInEvent(event);
 }
 
 QSize NumberCard::sizeHint() const
 {
-    return {150, fontMetrics().height() + QFontMetrics(uiFont(3, QFont::DemiBold)).height() + 2 * 8 + 4};
+    return { 150, fontMetrics().height() + QFontMetrics(uiFont(3, QFont::DemiBold)).height() + 2 * 8 + 4 };
 }
 
 QSize NumberCard::minimumSizeHint() const
 {
-    return {96, sizeHint().height()};
+    return { 96, sizeHint().height() };
 }
 
 void NumberCard::copy()
@@ -87,15 +92,18 @@ void NumberCard::describe()
     if (!m_detail.isEmpty())
         tip += QStringLiteral("<br><br>%1").arg(m_detail.toHtmlEscaped());
     setToolTip(tip);
-    setAccessibleName(m_difference.isEmpty() ? tr("%1: %2").arg(m_name, m_value)
-                                             : tr("%1: %2, %3 against the baseline").arg(m_name, m_value, m_difference));
+    setAccessibleName(m_difference.isEmpty()
+            ? tr("%1: %2").arg(m_name, m_value)
+            : tr("%1: %2, %3 against the baseline").arg(m_name, m_value, m_difference));
     setAccessibleDescription(m_definition);
 }
 
 void NumberCard::paintEvent(QPaintEvent *)
 {
     QPainter painter(this);
-    const QColor border = hasFocus() && m_showsFocus ? theme().accent : underMouse() ? theme().textFaint : theme().border;
+    const QColor border = hasFocus() && m_showsFocus ? theme().accent
+        : underMouse()                               ? theme().textFaint
+                                                     : theme().border;
     paintCard(painter, rect(), theme().panel, border);
 
     const QRect inner = rect().adjusted(kSide, 7, -kSide, -8);
@@ -110,12 +118,15 @@ void NumberCard::paintEvent(QPaintEvent *)
     painter.setFont(font());
     painter.setPen(theme().textMuted);
     const int nameWidth = inner.width() - differenceWidth;
-    painter.drawText(inner.left(), inner.top() + small.ascent(), small.elidedText(small.horizontalAdvance(m_name) <= nameWidth ? m_name : m_shortName, Qt::ElideRight, nameWidth));
+    painter.drawText(inner.left(), inner.top() + small.ascent(),
+        small.elidedText(
+            small.horizontalAdvance(m_name) <= nameWidth ? m_name : m_shortName, Qt::ElideRight, nameWidth));
 
     if (m_stale)
         painter.setOpacity(kStaleOpacity);
     painter.setPen(inkColor(m_differenceInk));
-    painter.drawText(inner.right() + 1 - small.horizontalAdvance(m_difference), inner.top() + small.ascent(), m_difference);
+    painter.drawText(
+        inner.right() + 1 - small.horizontalAdvance(m_difference), inner.top() + small.ascent(), m_difference);
     painter.setFont(valueFont);
     painter.setPen(inkColor(m_ink));
     painter.drawText(inner.left(), baseline, large.elidedText(m_value, Qt::ElideRight, inner.width()));

@@ -18,7 +18,8 @@ public:
     void setNumber(const QString &value, Ink ink, const QString &detail);
     void setDifference(const QString &text, Ink ink);
     void setStale(bool stale);
-    /// Whether the value leaves room for the difference on its own line; the strip asks all cards and treats them alike.
+    /// Whether the value leaves room for the difference on its own line; the strip asks all cards and treats them
+    /// alike.
 
     [[nodiscard]] const QString &name() const { return m_name; }
     [[nodiscard]] const QString &value() const { return m_value; }
@@ -39,7 +40,7 @@ private:
     QString m_name, m_shortName, m_definition, m_detail, m_value, m_difference;
     Ink m_ink = Ink::Text, m_differenceInk = Ink::Muted;
     bool m_stale = false;
-    bool m_showsFocus = false;     // reached by the keyboard
+    bool m_showsFocus = false; // reached by the keyboard
 };
 
 } // namespace trainyard

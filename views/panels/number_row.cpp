@@ -19,17 +19,24 @@
 
 namespace trainyard {
 
-/// As many decimals as the number has, up to those allowed: "40", not "40.00". Whatever is typed stays to be seen, "1e7" as
-/// a number, what is none in the colour of faults until it is put right or Enter puts the value back.
+/// As many decimals as the number has, up to those allowed: "40", not "40.00". Whatever is typed stays to be seen,
+/// "1e7" as a number, what is none in the colour of faults until it is put right or Enter puts the value back.
 class NumberBox : public QDoubleSpinBox {
 public:
-    explicit NumberBox(QWidget *parent) : QDoubleSpinBox(parent)
+    explicit NumberBox(QWidget *parent)
+        : QDoubleSpinBox(parent)
     {
         connect(lineEdit(), &QLineEdit::textChanged, this, &NumberBox::checkText);
     }
-    QString textFromValue(double value) const override { return locale().toString(value, 'g', 10).remove(locale().groupSeparator()); }
+    QString textFromValue(double value) const override
+    {
+        return locale().toString(value, 'g', 10).remove(locale().groupSeparator());
+    }
     double valueFromText(const QString &text) const override { return read(text).value_or(value()); }
-    QValidator::State validate(QString &text, int &) const override { return read(text) ? QValidator::Acceptable : QValidator::Intermediate; }
+    QValidator::State validate(QString &text, int &) const override
+    {
+        return read(text) ? QValidator::Acceptable : QValidator::Intermediate;
+    }
     void stepBy(int steps) override
     {
         m_isStepping = true;
@@ -49,7 +56,8 @@ protected:
     /// Undo belongs to the document unless a text has been typed and not entered.
     bool event(QEvent *event) override
     {
-        if (event->type() == QEvent::ShortcutOverride && lineEdit()->text() == shown() && isUndoKey(*static_cast<QKeyEvent *>(event))) {
+        if (event->type() == QEvent::ShortcutOverride && lineEdit()->text() == shown()
+            && isUndoKey(*static_cast<QKeyEvent *>(event))) {
             event->ignore();
             return true;
         }
@@ -67,7 +75,8 @@ protected:
 private:
     [[nodiscard]] QString shown() const
     {
-        return !specialValueText().isEmpty() && value() == minimum() ? specialValueText() : prefix() + textFromValue(value()) + suffix();
+        return !specialValueText().isEmpty() && value() == minimum() ? specialValueText()
+                                                                     : prefix() + textFromValue(value()) + suffix();
     }
     [[nodiscard]] std::optional<double> read(QString text) const
     {
@@ -83,16 +92,21 @@ private:
     {
         if (std::exchange(m_isFault, isFault) == isFault)
             return;
-        lineEdit()->setStyleSheet(isFault ? QStringLiteral("color: %1;").arg(theme().bad.name()) : QString());   // stronger than the window's
-        setAccessibleDescription(isFault ? NumberRow::tr("A number from %1 to %2 is wanted.").arg(textFromValue(minimum()), textFromValue(maximum())) : QString());
+        lineEdit()->setStyleSheet(
+            isFault ? QStringLiteral("color: %1;").arg(theme().bad.name()) : QString()); // stronger than the window's
+        setAccessibleDescription(isFault ? NumberRow::tr("A number from %1 to %2 is wanted.")
+                                               .arg(textFromValue(minimum()), textFromValue(maximum()))
+                                         : QString());
     }
 
     bool m_isStepping = false, m_isFault = false;
-    int m_gesture = 1;                     // numbers the visits of the keyboard or mouse
+    int m_gesture = 1; // numbers the visits of the keyboard or mouse
 };
 
 NumberRow::NumberRow(const StrategyEntry &entry, const QString &name, const QString &explanation, QWidget *parent)
-    : QWidget(parent), m_row(*entry.row), m_box(new NumberBox(this))
+    : QWidget(parent)
+    , m_row(*entry.row)
+    , m_box(new NumberBox(this))
 {
     auto *label = new TextLine(name, Ink::Text, this);
     label->setToolTip(explanation);
@@ -115,10 +129,11 @@ NumberRow::NumberRow(const StrategyEntry &entry, const QString &name, const QStr
     layout->addWidget(label, kNameShare);
     layout->addWidget(m_box, kControlShare);
     layout->addStretch(kEffectShare);
-    setMinimumHeight(QFontMetrics(uiFont(-1)).height() + 9);   // as the rows around it
-    for (QWidget *w : {static_cast<QWidget *>(label), static_cast<QWidget *>(m_box)})
+    setMinimumHeight(QFontMetrics(uiFont(-1)).height() + 9); // as the rows around it
+    for (QWidget *w : { static_cast<QWidget *>(label), static_cast<QWidget *>(m_box) })
         w->setSizePolicy(QSizePolicy::Ignored, w->sizePolicy().verticalPolicy());
-    connect(m_box, &QDoubleSpinBox::valueChanged, this, [this](double value) { Q_EMIT changed(value, m_box->gesture()); });
+    connect(
+        m_box, &QDoubleSpinBox::valueChanged, this, [this](double value) { Q_EMIT changed(value, m_box->gesture()); });
 }
 
 QDoubleSpinBox *NumberRow::box() const
@@ -129,7 +144,8 @@ QDoubleSpinBox *NumberRow::box() const
 void NumberRow::setPlan(const Plan &plan)
 {
     const QSignalBlocker quiet(m_box);
-    if (const double value = numberAt(plan, m_row.path).value_or(0); m_box->value() != value)   // else a text that is being typed would go
+    if (const double value = numberAt(plan, m_row.path).value_or(0);
+        m_box->value() != value) // else a text that is being typed would go
         m_box->setValue(value);
     m_box->checkText();
 }

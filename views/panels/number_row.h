@@ -1,7 +1,7 @@
 #pragma once
 // SPDX-License-Identifier: GPL-3.0-or-later
-// One number of the plan beside its name, with its unit. Arrow keys and buttons step by the size of the number; the wheel
-// scrolls the panel. Undo is the document's as soon as what was typed is entered. GUI thread.
+// One number of the plan beside its name, with its unit. Arrow keys and buttons step by the size of the number; the
+// wheel scrolls the panel. Undo is the document's as soon as what was typed is entered. GUI thread.
 
 #include "views/panels/strategy_entries.h"
 

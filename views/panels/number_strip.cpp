@@ -48,13 +48,15 @@ QString withSign(double value, const QString &magnitude)
 QString points(double before, double after)
 {
     const double change = (after - before) * 100;
-    return withSign(change, QString::number(std::abs(change), 'f', std::abs(change) < 9.95 ? 1 : 0) + QStringLiteral(" pt"));
+    return withSign(
+        change, QString::number(std::abs(change), 'f', std::abs(change) < 9.95 ? 1 : 0) + QStringLiteral(" pt"));
 }
 
 QString gigabytes(double before, double after)
 {
     const double change = (after - before) / 1e9;
-    return withSign(change, QString::number(std::abs(change), 'f', std::abs(change) < 9.95 ? 1 : 0) + QStringLiteral(" GB"));
+    return withSign(
+        change, QString::number(std::abs(change), 'f', std::abs(change) < 9.95 ? 1 : 0) + QStringLiteral(" GB"));
 }
 
 QString duration(double days)
@@ -70,12 +72,16 @@ QString duration(double days)
 QString days(double before, double after)
 {
     const double change = after - before;
-    const QString magnitude = std::abs(change) < 3 ? QObject::tr("%1 h").arg(std::abs(change) * 24, 0, 'f', std::abs(change) < 0.4 ? 1 : 0)
-                                                   : QObject::tr("%1 d").arg(std::abs(change), 0, 'f', std::abs(change) < 9.95 ? 1 : 0);
+    const QString magnitude = std::abs(change) < 3
+        ? QObject::tr("%1 h").arg(std::abs(change) * 24, 0, 'f', std::abs(change) < 0.4 ? 1 : 0)
+        : QObject::tr("%1 d").arg(std::abs(change), 0, 'f', std::abs(change) < 9.95 ? 1 : 0);
     return withSign(change, magnitude);
 }
 
-QString wholePercent(const Evaluation &, double share) { return formatPercent(share); }
+QString wholePercent(const Evaluation &, double share)
+{
+    return formatPercent(share);
+}
 
 /// "43.1 %", or "45 → 92 %" with prefill in the bubbles.
 QString utilization(const Evaluation &e, double share)
@@ -86,30 +92,57 @@ QString utilization(const Evaluation &e, double share)
 }
 
 const Kind kKinds[] = {
-    {QT_TR_NOOP("Iteration"), QT_TR_NOOP("Iteration"), QT_TR_NOOP("Time of one training iteration: from its first task to the end of the last update, without data loading."),
-     [](const Metrics &m) { return m.iterationTime; }, [](const Evaluation &, double v) { return formatSeconds(v); }, formatChange, Better::Less},
-    {QT_TR_NOOP("Throughput"), QT_TR_NOOP("Tokens"), QT_TR_NOOP("Training tokens per second of the whole cluster."),
-     [](const Metrics &m) { return m.tokensPerSecond; },
-     [](const Evaluation &, double v) { return QObject::tr("%1 tok/s").arg(formatCount(v)); }, formatChange, Better::More},
-    {QT_TR_NOOP("MFU"), QT_TR_NOOP("MFU"), QT_TR_NOOP("Model FLOPs utilization: the model's FLOPs (recompute not counted, attention in full) over the peak of the used GPUs at the plan's precision."),
-     [](const Metrics &m) { return m.mfu; }, wholePercent, points, Better::More},
-    {QT_TR_NOOP("GPU utilization"), QT_TR_NOOP("GPU use"), QT_TR_NOOP("Share of the used GPUs' time in training computation, recompute included; behind the arrow with prefill in bubbles."),
-     [](const Metrics &m) { return m.gpuUtilizationWithFill ? m.gpuUtilizationWithFill : m.gpuUtilization; }, utilization, points, Better::More},
-    {QT_TR_NOOP("Fullest GPU"), QT_TR_NOOP("Memory"), QT_TR_NOOP("Memory in use on the fullest GPU (allocator, context and communication buffers) of what its driver reports."),
-     [](const Metrics &m) -> Metric { return fullest(m) ? Metric(double(fullest(m)->device)) : std::nullopt; },
-     [](const Evaluation &e, double v) {
-         return QObject::tr("%1 / %2 GB").arg(v / 1e9, 0, 'f', 0).arg(double(fullest(e.metrics)->capacity) / 1e9, 0, 'f', 0);
-     }, gigabytes, Better::Neither},
-    {QT_TR_NOOP("Busiest WAN link"), QT_TR_NOOP("WAN use"), QT_TR_NOOP("Use of what can be used: share of the iteration in which the busiest WAN link carries as much as its binding limit lets it."),
-     [](const Metrics &m) -> Metric { return busiestLink(m) ? Metric(busiestLink(m)->usableUtilization) : std::nullopt; }, wholePercent, points, Better::Neither},
-    {QT_TR_NOOP("Cost"), QT_TR_NOOP("Cost"), QT_TR_NOOP("US dollars for a million training tokens: all GPUs of the cluster and WAN egress."),
-     [](const Metrics &m) { return m.cost.usdPerMillionTokens; },
-     [](const Evaluation &, double v) { return QObject::tr("%1 / Mtok").arg(formatUsd(v)); }, formatChange, Better::Less},
-    {QT_TR_NOOP("Time to train"), QT_TR_NOOP("Training"), QT_TR_NOOP("Wall-clock time for all training tokens of the workload, without failures."),
-     [](const Metrics &m) { return m.cost.daysTotal; }, [](const Evaluation &, double v) { return duration(v); }, days, Better::Less},
-    {QT_TR_NOOP("Prefill in bubbles"), QT_TR_NOOP("Prefill"), QT_TR_NOOP("Prompt tokens per second that are served while training waits, over the whole cluster."),
-     [](const Metrics &m) -> Metric { return m.bubbleFill ? Metric(m.bubbleFill->prefillTokensPerSecond) : std::nullopt; },
-     [](const Evaluation &, double v) { return QObject::tr("%1 tok/s").arg(formatCount(v)); }, formatChange, Better::More},
+    { QT_TR_NOOP("Iteration"), QT_TR_NOOP("Iteration"),
+        QT_TR_NOOP(
+            "Time of one training iteration: from its first task to the end of the last update, without data loading."),
+        [](const Metrics &m) { return m.iterationTime; }, [](const Evaluation &, double v) { return formatSeconds(v); },
+        formatChange, Better::Less },
+    { QT_TR_NOOP("Throughput"), QT_TR_NOOP("Tokens"), QT_TR_NOOP("Training tokens per second of the whole cluster."),
+        [](const Metrics &m) { return m.tokensPerSecond; },
+        [](const Evaluation &, double v) { return QObject::tr("%1 tok/s").arg(formatCount(v)); }, formatChange,
+        Better::More },
+    { QT_TR_NOOP("MFU"), QT_TR_NOOP("MFU"),
+        QT_TR_NOOP("Model FLOPs utilization: the model's FLOPs (recompute not counted, attention in full) over the "
+                   "peak of the used GPUs at the plan's precision."),
+        [](const Metrics &m) { return m.mfu; }, wholePercent, points, Better::More },
+    { QT_TR_NOOP("GPU utilization"), QT_TR_NOOP("GPU use"),
+        QT_TR_NOOP("Share of the used GPUs' time in training computation, recompute included; behind the arrow with "
+                   "prefill in bubbles."),
+        [](const Metrics &m) { return m.gpuUtilizationWithFill ? m.gpuUtilizationWithFill : m.gpuUtilization; },
+        utilization, points, Better::More },
+    { QT_TR_NOOP("Fullest GPU"), QT_TR_NOOP("Memory"),
+        QT_TR_NOOP("Memory in use on the fullest GPU (allocator, context and communication buffers) of what its driver "
+                   "reports."),
+        [](const Metrics &m) -> Metric { return fullest(m) ? Metric(double(fullest(m)->device)) : std::nullopt; },
+        [](const Evaluation &e, double v) {
+            return QObject::tr("%1 / %2 GB")
+                .arg(v / 1e9, 0, 'f', 0)
+                .arg(double(fullest(e.metrics)->capacity) / 1e9, 0, 'f', 0);
+        },
+        gigabytes, Better::Neither },
+    { QT_TR_NOOP("Busiest WAN link"), QT_TR_NOOP("WAN use"),
+        QT_TR_NOOP("Use of what can be used: share of the iteration in which the busiest WAN link carries as much as "
+                   "its binding limit lets it."),
+        [](const Metrics &m) -> Metric {
+            return busiestLink(m) ? Metric(busiestLink(m)->usableUtilization) : std::nullopt;
+        },
+        wholePercent, points, Better::Neither },
+    { QT_TR_NOOP("Cost"), QT_TR_NOOP("Cost"),
+        QT_TR_NOOP("US dollars for a million training tokens: all GPUs of the cluster and WAN egress."),
+        [](const Metrics &m) { return m.cost.usdPerMillionTokens; },
+        [](const Evaluation &, double v) { return QObject::tr("%1 / Mtok").arg(formatUsd(v)); }, formatChange,
+        Better::Less },
+    { QT_TR_NOOP("Time to train"), QT_TR_NOOP("Training"),
+        QT_TR_NOOP("Wall-clock time for all training tokens of the workload, without failures."),
+        [](const Metrics &m) { return m.cost.daysTotal; }, [](const Evaluation &, double v) { return duration(v); },
+        days, Better::Less },
+    { QT_TR_NOOP("Prefill in bubbles"), QT_TR_NOOP("Prefill"),
+        QT_TR_NOOP("Prompt tokens per second that are served while training waits, over the whole cluster."),
+        [](const Metrics &m) -> Metric {
+            return m.bubbleFill ? Metric(m.bubbleFill->prefillTokensPerSecond) : std::nullopt;
+        },
+        [](const Evaluation &, double v) { return QObject::tr("%1 tok/s").arg(formatCount(v)); }, formatChange,
+        Better::More },
 };
 constexpr std::size_t kPrefill = std::size(kKinds) - 1;
 
@@ -127,14 +160,19 @@ QString detailOf(const Kind &kind, const Evaluation &evaluation)
     if (&kind == &kKinds[0] && !m.confidence.label.empty())
         return QStringLiteral("%1. %2").arg(confidenceText(m), basisText(m.confidence, 0));
     if (&kind == &kKinds[4] && fullest(m))
-        return QObject::tr("Stage %1. The framework allocates %2 at its peak.").arg(fullest(m)->stage + 1).arg(formatBytes(double(fullest(m)->peak)))
+        return QObject::tr("Stage %1. The framework allocates %2 at its peak.")
+                   .arg(fullest(m)->stage + 1)
+                   .arg(formatBytes(double(fullest(m)->peak)))
             + u'\n' + explainBytes(double(fullest(m)->capacity));
     if (&kind == &kKinds[5] && busiestLink(m) && evaluation.plan) {
         const auto &between = evaluation.plan->cluster.wanLinks.at(busiestLink(m)->link).between;
         const WanLinkUse &use = *busiestLink(m);
         return QObject::tr("%1–%2, bound by %3, %4 Gbps. %5 of its capacity. %6 TCP connections per node pair.")
-            .arg(QString::fromStdString(between[0]), QString::fromStdString(between[1]), QString::fromLatin1(toString(use.limit)))
-            .arg(use.limitGbps, 0, 'g', 3).arg(formatPercent(use.utilization)).arg(use.tcpConnections);
+            .arg(QString::fromStdString(between[0]), QString::fromStdString(between[1]),
+                QString::fromLatin1(toString(use.limit)))
+            .arg(use.limitGbps, 0, 'g', 3)
+            .arg(formatPercent(use.utilization))
+            .arg(use.tcpConnections);
     }
     if (&kind == &kKinds[kPrefill])
         return fillFacts(m).join(u'\n');
@@ -143,7 +181,8 @@ QString detailOf(const Kind &kind, const Evaluation &evaluation)
 
 } // namespace
 
-NumberStrip::NumberStrip(QWidget *parent) : QWidget(parent)
+NumberStrip::NumberStrip(QWidget *parent)
+    : QWidget(parent)
 {
     auto *layout = new QHBoxLayout(this);
     layout->setContentsMargins(0, 0, 0, 0);
@@ -152,7 +191,7 @@ NumberStrip::NumberStrip(QWidget *parent) : QWidget(parent)
         m_cards.push_back(new NumberCard(tr(kind.name), tr(kind.shortName), tr(kind.definition), this));
         layout->addWidget(m_cards.back(), 1);
     }
-    m_cards[kPrefill]->hide();             // until a plan has it
+    m_cards[kPrefill]->hide(); // until a plan has it
     setAccessibleName(tr("Numbers"));
     setSizePolicy(QSizePolicy::Expanding, QSizePolicy::Fixed);
 }
@@ -181,12 +220,13 @@ void NumberStrip::refresh()
         const Kind &kind = kKinds[i];
         const Metric now = m_evaluation ? kind.raw(m_evaluation->metrics) : std::nullopt;
         const Metric before = m_baseline ? kind.raw(m_baseline->metrics) : std::nullopt;
-        const bool overflows = i == 4 && m_evaluation && m_evaluation->metrics.memory && !m_evaluation->metrics.memory->fits;
+        const bool overflows =
+            i == 4 && m_evaluation && m_evaluation->metrics.memory && !m_evaluation->metrics.memory->fits;
         m_cards[i]->setNumber(now ? kind.text(*m_evaluation, *now) : QString(), overflows ? Ink::Bad : Ink::Text,
-                              now ? detailOf(kind, *m_evaluation) : tr("Does not apply to this plan."));
+            now ? detailOf(kind, *m_evaluation) : tr("Does not apply to this plan."));
         QString difference = now && before ? kind.difference(*before, *now) : QString();
         if (std::ranges::none_of(difference, [](QChar c) { return c >= u'1' && c <= u'9'; }))
-            difference.clear();   // rounds to nothing
+            difference.clear(); // rounds to nothing
         m_cards[i]->setDifference(difference, difference.isEmpty() ? Ink::Muted : inkOf(kind, *before, *now));
     }
     m_cards[kPrefill]->setVisible(m_evaluation && m_evaluation->metrics.bubbleFill);
@@ -203,14 +243,15 @@ QString NumberStrip::toTsv() const
 
 void NumberStrip::contextMenuEvent(QContextMenuEvent *event)
 {
-    auto *menu = new QMenu(this);        // shown without blocking, so that tests can drive it
+    auto *menu = new QMenu(this); // shown without blocking, so that tests can drive it
     menu->setAttribute(Qt::WA_DeleteOnClose);
     connect(menu->addAction(tr("Pin as baseline")), &QAction::triggered, this, &NumberStrip::baselinePinRequested);
     QAction *unpin = menu->addAction(tr("Remove the baseline"));
     unpin->setEnabled(m_baseline != nullptr);
     connect(unpin, &QAction::triggered, this, &NumberStrip::baselineUnpinRequested);
     menu->addSeparator();
-    connect(menu->addAction(tr("Copy all numbers")), &QAction::triggered, this, [this] { QApplication::clipboard()->setText(toTsv()); });
+    connect(menu->addAction(tr("Copy all numbers")), &QAction::triggered, this,
+        [this] { QApplication::clipboard()->setText(toTsv()); });
     addPictureActions(*menu, this, tr("numbers"));
     menu->popup(event->globalPos());
 }

@@ -1,7 +1,7 @@
 #pragma once
 // SPDX-License-Identifier: GPL-3.0-or-later
-// The eight numbers at the top of the window, and a ninth where prefill is served in bubbles, each with its difference to
-// the pinned baseline. Reads evaluations, owns none; the window decides what the baseline is. GUI thread.
+// The eight numbers at the top of the window, and a ninth where prefill is served in bubbles, each with its difference
+// to the pinned baseline. Reads evaluations, owns none; the window decides what the baseline is. GUI thread.
 
 #include "core/evaluate/evaluation.h"
 
@@ -18,9 +18,9 @@ class NumberStrip : public QWidget {
 public:
     explicit NumberStrip(QWidget *parent = nullptr);
 
-    void setEvaluation(EvaluationPtr evaluation);   // null: every card shows a dash
-    void setBaseline(EvaluationPtr baseline);       // null: no differences
-    void setStale(bool stale);                      // numbers are of an older plan: dimmed
+    void setEvaluation(EvaluationPtr evaluation); // null: every card shows a dash
+    void setBaseline(EvaluationPtr baseline); // null: no differences
+    void setStale(bool stale); // numbers are of an older plan: dimmed
     [[nodiscard]] const std::vector<NumberCard *> &cards() const { return m_cards; }
     /// Name, value and difference of every card, one a line, tab-separated.
     [[nodiscard]] QString toTsv() const;

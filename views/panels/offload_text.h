@@ -1,7 +1,7 @@
 #pragma once
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Offload in words and as a table: which activations leave a GPU, how fast they must be written, what training waits for, how
-// long the drives last and what they cost; what an optimizer step off the GPU takes and moves. Pure functions.
+// Offload in words and as a table: which activations leave a GPU, how fast they must be written, what training waits
+// for, how long the drives last and what they cost; what an optimizer step off the GPU takes and moves. Pure functions.
 
 #include "core/evaluate/evaluation.h"
 
@@ -20,8 +20,8 @@ struct OffloadLine {
 };
 /// The same as a table, each with what it means. Lines that do not apply are not there.
 [[nodiscard]] std::vector<OffloadLine> offloadLines(const Metrics &metrics);
-/// The optimizer step of one GPU of a stage where its states lie off it: what it takes, which groups the GPU updates itself, what
-/// moves. Empty where states stay.
+/// The optimizer step of one GPU of a stage where its states lie off it: what it takes, which groups the GPU updates
+/// itself, what moves. Empty where states stay.
 [[nodiscard]] std::vector<OffloadLine> stepLines(const Evaluation &evaluation, int stage);
 
 /// "3.2 years", "4 months", "over 100 years".

@@ -16,10 +16,11 @@ namespace {
 constexpr int kSwatch = 8, kBeside = 5, kPad = 4;
 }
 
-PartButton::PartButton(QWidget *parent) : QAbstractButton(parent)
+PartButton::PartButton(QWidget *parent)
+    : QAbstractButton(parent)
 {
     setCheckable(true);
-    setFocusPolicy(Qt::TabFocus);          // the mouse leaves the keys with the timeline
+    setFocusPolicy(Qt::TabFocus); // the mouse leaves the keys with the timeline
     setCursor(Qt::PointingHandCursor);
 }
 
@@ -37,7 +38,7 @@ void PartButton::setDimmed(bool isDimmed)
 
 QSize PartButton::sizeHint() const
 {
-    return {2 * kPad + kSwatch + kBeside + fontMetrics().horizontalAdvance(text()), fontMetrics().height() + 2};
+    return { 2 * kPad + kSwatch + kBeside + fontMetrics().horizontalAdvance(text()), fontMetrics().height() + 2 };
 }
 
 void PartButton::paintEvent(QPaintEvent *)
@@ -54,7 +55,7 @@ void PartButton::paintEvent(QPaintEvent *)
     if (m_isDimmed)
         painter.setOpacity(0.45);
     const QColor color = partsColor(m_parts);
-    painter.setPen(color == t.idle ? QPen(t.textFaint) : QPen(Qt::NoPen));   // as dark as the panel, or as light
+    painter.setPen(color == t.idle ? QPen(t.textFaint) : QPen(Qt::NoPen)); // as dark as the panel, or as light
     painter.setBrush(color);
     painter.drawRoundedRect(QRect(kPad, (height() - kSwatch) / 2, kSwatch, kSwatch), 2, 2);
     painter.setPen(isChecked() ? t.text : t.textMuted);

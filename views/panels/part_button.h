@@ -1,7 +1,7 @@
 #pragma once
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Swatch and words of a part of the iteration. A click, Space or Enter has the timeline point at where its seconds are, another
-// one ends that; checked while it does. GUI thread.
+// Swatch and words of a part of the iteration. A click, Space or Enter has the timeline point at where its seconds are,
+// another one ends that; checked while it does. GUI thread.
 
 #include "core/evaluate/metrics/breakdown_entries.h"
 
@@ -26,7 +26,7 @@ protected:
 private:
     std::vector<BreakdownPart> m_parts;
     bool m_isDimmed = false;
-    bool m_showsFocus = false;         // only where the keyboard brought it
+    bool m_showsFocus = false; // only where the keyboard brought it
 };
 
 } // namespace trainyard

@@ -12,7 +12,11 @@
 namespace trainyard {
 
 PartRow::PartRow(int rank, QWidget *parent)
-    : QWidget(parent), m_name(new TextLine({}, Ink::Text, this)), m_change(new TextLine({}, Ink::Good, this)), m_because(new TextLine({}, Ink::Faint, this)), m_apply(new HoverButton(tr("Apply"), this))
+    : QWidget(parent)
+    , m_name(new TextLine({}, Ink::Text, this))
+    , m_change(new TextLine({}, Ink::Good, this))
+    , m_because(new TextLine({}, Ink::Faint, this))
+    , m_apply(new HoverButton(tr("Apply"), this))
 {
     auto *layout = new QGridLayout(this);
     layout->setContentsMargins(0, 0, 0, 0);
@@ -32,14 +36,16 @@ PartRow::PartRow(int rank, QWidget *parent)
     layout->addWidget(m_change, 0, 2);
     layout->addWidget(m_apply, 0, 3, 2, 1, Qt::AlignVCenter);
     layout->setColumnStretch(1, 1);
-    connect(m_apply, &QPushButton::clicked, this, [this] { Q_EMIT applied(m_part.part.plan, QString::fromStdString(m_part.part.sentence)); });
-    connect(m_apply, &HoverButton::entered, this, [this] { Q_EMIT previewed(m_part.part.plan, QString::fromStdString(m_part.part.sentence)); });
+    connect(m_apply, &QPushButton::clicked, this,
+        [this] { Q_EMIT applied(m_part.part.plan, QString::fromStdString(m_part.part.sentence)); });
+    connect(m_apply, &HoverButton::entered, this,
+        [this] { Q_EMIT previewed(m_part.part.plan, QString::fromStdString(m_part.part.sentence)); });
     connect(m_apply, &HoverButton::left, this, &PartRow::previewEnded);
 }
 
 void PartRow::setOutdated(bool isOutdated)
 {
-    for (TextLine *line : {m_change, m_because})
+    for (TextLine *line : { m_change, m_because })
         line->setDimmed(isOutdated);
 }
 

@@ -24,8 +24,9 @@ QString describe(const Confidence &confidence, std::optional<double> iteration)
     QString text = QObject::tr("No problems");
     if (iteration && *iteration > 0 && confidence.iterationLow && confidence.iterationHigh) {
         const double low = *confidence.iterationLow / *iteration - 1, high = *confidence.iterationHigh / *iteration - 1;
-        const QString range = std::abs(high + low) < 0.005 ? QStringLiteral("±%1 %").arg(high * 100, 0, 'f', 0)
-                                                           : QStringLiteral("−%1/+%2 %").arg(-low * 100, 0, 'f', 0).arg(high * 100, 0, 'f', 0);
+        const QString range = std::abs(high + low) < 0.005
+            ? QStringLiteral("±%1 %").arg(high * 100, 0, 'f', 0)
+            : QStringLiteral("−%1/+%2 %").arg(-low * 100, 0, 'f', 0).arg(high * 100, 0, 'f', 0);
         text += QObject::tr(" · predicted %1").arg(range);
     }
     if (!confidence.label.empty())
@@ -35,7 +36,9 @@ QString describe(const Confidence &confidence, std::optional<double> iteration)
 
 } // namespace
 
-ProblemsPanel::ProblemsPanel(QWidget *parent) : QWidget(parent), m_list(panelLayout(this))
+ProblemsPanel::ProblemsPanel(QWidget *parent)
+    : QWidget(parent)
+    , m_list(panelLayout(this))
 {
     setFont(uiFont(-1));
     setAccessibleName(tr("Problems"));
@@ -47,7 +50,7 @@ void ProblemsPanel::setPlan(PlanPtr plan)
     if (plan == m_plan)
         return;
     m_plan = std::move(plan);
-    m_previewing = false;                  // what the pointer rests on was a fix of the plan before
+    m_previewing = false; // what the pointer rests on was a fix of the plan before
     refresh();
 }
 
@@ -78,12 +81,14 @@ bool ProblemsPanel::bringsMoreFixes() const
             fixes += problem.fixes.size();
         return fixes;
     };
-    return areEffectsOfPlan() && m_effects->problems.size() == m_evaluation->problems.size() && count(m_effects->problems) > count(m_evaluation->problems);
+    return areEffectsOfPlan() && m_effects->problems.size() == m_evaluation->problems.size()
+        && count(m_effects->problems) > count(m_evaluation->problems);
 }
 
 bool ProblemsPanel::areEffectsOfPlan() const
 {
-    return m_effects && m_effects->plan && m_evaluation && m_evaluation->plan && (m_effects->plan == m_evaluation->plan || *m_effects->plan == *m_evaluation->plan);
+    return m_effects && m_effects->plan && m_evaluation && m_evaluation->plan
+        && (m_effects->plan == m_evaluation->plan || *m_effects->plan == *m_evaluation->plan);
 }
 
 /// In place: a button that the pointer rests on stays where it is.
@@ -92,7 +97,7 @@ void ProblemsPanel::showEffects()
     const bool areOfPlan = areEffectsOfPlan();
     for (const FixLine &line : m_fixes) {
         const Effect *effect = m_effects && (areOfPlan || m_previewing) ? m_effects->effectOf(*line.plan) : nullptr;
-        const EffectText shown = effect ? effectText(*effect, *m_effects, EffectFocus::Time) : EffectText{};
+        const EffectText shown = effect ? effectText(*effect, *m_effects, EffectFocus::Time) : EffectText {};
         line.change->setText(shown.text);
         line.change->setInk(shown.ink);
         line.because->setText(effect ? becauseText(*effect) : QString());
@@ -119,10 +124,11 @@ void ProblemsPanel::refresh()
     if (!m_errors.empty()) {
         std::vector<Problem> problems;
         for (const Error &error : m_errors)
-            problems.push_back({Severity::Blocking, toString(error), error.where, {}});
+            problems.push_back({ Severity::Blocking, toString(error), error.where, {} });
         list(problems, {}, std::nullopt);
     } else if (m_evaluation) {
-        list(bringsMoreFixes() ? m_effects->problems : m_evaluation->problems, m_evaluation->metrics.confidence, m_evaluation->metrics.iterationTime);
+        list(bringsMoreFixes() ? m_effects->problems : m_evaluation->problems, m_evaluation->metrics.confidence,
+            m_evaluation->metrics.iterationTime);
     } else {
         clearLayout(m_list);
         m_fixes.clear();
@@ -131,13 +137,15 @@ void ProblemsPanel::refresh()
 
 bool ProblemsPanel::canFix() const
 {
-    return !m_plan || !m_evaluation || m_evaluation->plan == m_plan || (m_evaluation->plan && *m_evaluation->plan == *m_plan);
+    return !m_plan || !m_evaluation || m_evaluation->plan == m_plan
+        || (m_evaluation->plan && *m_evaluation->plan == *m_plan);
 }
 
-void ProblemsPanel::list(const std::vector<Problem> &problems, const Confidence &confidence, std::optional<double> iteration)
+void ProblemsPanel::list(
+    const std::vector<Problem> &problems, const Confidence &confidence, std::optional<double> iteration)
 {
     std::vector<Problem> sorted = problems;
-    std::ranges::stable_sort(sorted, std::greater{}, &Problem::severity);
+    std::ranges::stable_sort(sorted, std::greater {}, &Problem::severity);
     clearLayout(m_list);
     m_fixes.clear();
     if (sorted.empty())
@@ -182,7 +190,7 @@ QWidget *ProblemsPanel::fixLine(const Fix &fix)
     row->addWidget(button);
     row->addWidget(change);
     row->addWidget(because, 1);
-    m_fixes.push_back({fix.plan, change, because});
+    m_fixes.push_back({ fix.plan, change, because });
     connect(button, &QPushButton::clicked, this, [this, plan = fix.plan, label] {
         m_previewing = false;
         Q_EMIT editCommitted(plan, label);
@@ -200,12 +208,15 @@ QWidget *ProblemsPanel::fixLine(const Fix &fix)
 QString ProblemsPanel::toTsv() const
 {
     QString text = tr("problem\tfix\tchange\tbecause\n");
-    for (const Problem &problem : bringsMoreFixes() ? m_effects->problems : m_evaluation ? m_evaluation->problems : std::vector<Problem>()) {
+    for (const Problem &problem : bringsMoreFixes() ? m_effects->problems
+            : m_evaluation                          ? m_evaluation->problems
+                                                    : std::vector<Problem>()) {
         const QString sentence = QString::fromStdString(problem.text);
         text += sentence + QStringLiteral("\t\t\t\n");
         for (const Fix &fix : problem.fixes) {
             const Effect *effect = m_effects ? m_effects->effectOf(*fix.plan) : nullptr;
-            text += sentence + u'\t' + QString::fromStdString(fix.label) + u'\t' + (effect ? effectText(*effect, *m_effects, EffectFocus::Time).text : QString()) + u'\t'
+            text += sentence + u'\t' + QString::fromStdString(fix.label) + u'\t'
+                + (effect ? effectText(*effect, *m_effects, EffectFocus::Time).text : QString()) + u'\t'
                 + (effect ? becauseText(*effect) : QString()) + u'\n';
         }
     }

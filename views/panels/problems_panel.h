@@ -22,7 +22,7 @@ public:
 
     /// What each fix would do, as far as it is known.
     void setEffects(EffectTablePtr effects);
-    void setPlan(PlanPtr plan);            // the document's: fixes of another plan cannot be applied
+    void setPlan(PlanPtr plan); // the document's: fixes of another plan cannot be applied
     void setEvaluation(EvaluationPtr evaluation);
     /// The plan could not be evaluated at all: shown as blocking problems.
     void setErrors(const Errors &errors);
@@ -33,7 +33,7 @@ public:
 
 Q_SIGNALS:
     void editCommitted(trainyard::PlanPtr next, QString text);
-    void editPreviewed(trainyard::PlanPtr next, QString text);   // the pointer rests on a fix
+    void editPreviewed(trainyard::PlanPtr next, QString text); // the pointer rests on a fix
     void editCancelled();
 
 private:
@@ -47,15 +47,18 @@ private:
     [[nodiscard]] bool canFix() const;
     void endPreview();
 
-    struct FixLine { PlanPtr plan; TextLine *change, *because; };
-    std::vector<FixLine> m_fixes;          // those that are listed
+    struct FixLine {
+        PlanPtr plan;
+        TextLine *change, *because;
+    };
+    std::vector<FixLine> m_fixes; // those that are listed
 
     PlanPtr m_plan;
     EffectTablePtr m_effects;
     EvaluationPtr m_evaluation;
     Errors m_errors;
     bool m_isOutdated = false;
-    bool m_previewing = false;     // the pointer rests on a fix: its own effect must not take the button away
+    bool m_previewing = false; // the pointer rests on a fix: its own effect must not take the button away
     QVBoxLayout *m_list;
 };
 

@@ -8,10 +8,13 @@
 
 namespace trainyard {
 
-ScrollAnchor::ScrollAnchor(QScrollArea *area) : QObject(area), m_area(area)
+ScrollAnchor::ScrollAnchor(QScrollArea *area)
+    : QObject(area)
+    , m_area(area)
 {
     connect(area->verticalScrollBar(), &QScrollBar::rangeChanged, this, &ScrollAnchor::follow);
-    connect(area->verticalScrollBar(), &QScrollBar::actionTriggered, this, &ScrollAnchor::release);   // by a person: wheel, keys, mouse
+    connect(area->verticalScrollBar(), &QScrollBar::actionTriggered, this,
+        &ScrollAnchor::release); // by a person: wheel, keys, mouse
     connect(qApp, &QApplication::focusChanged, this, [this](const QWidget *, const QWidget *now) {
         if (now && m_area->widget()->isAncestorOf(now))
             release();

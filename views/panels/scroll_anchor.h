@@ -1,7 +1,7 @@
 #pragma once
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Keeps a widget at the upper edge of the scroll area around it, whatever comes and goes above it, until someone scrolls
-// or goes into the area with keyboard or mouse. GUI thread; it belongs to the area.
+// Keeps a widget at the upper edge of the scroll area around it, whatever comes and goes above it, until someone
+// scrolls or goes into the area with keyboard or mouse. GUI thread; it belongs to the area.
 
 #include <QObject>
 #include <QPointer>

@@ -7,10 +7,12 @@
 
 namespace trainyard {
 
-SeverityMark::SeverityMark(Kind kind, QWidget *parent) : QWidget(parent), m_kind(kind)
+SeverityMark::SeverityMark(Kind kind, QWidget *parent)
+    : QWidget(parent)
+    , m_kind(kind)
 {
     setFixedSize(kSize, kSize);
-    const QString names[] = {tr("No problem"), tr("Note"), tr("Warning"), tr("Blocks the plan")};
+    const QString names[] = { tr("No problem"), tr("Note"), tr("Warning"), tr("Blocks the plan") };
     setAccessibleName(names[int(kind)]);
     setToolTip(names[int(kind)]);
 }
@@ -34,7 +36,7 @@ void SeverityMark::paintEvent(QPaintEvent *)
     }
     if (m_kind == Kind::Warning) {
         painter.setBrush(t.warning);
-        painter.drawPolygon(QPolygonF{{c.x(), 1.5}, {kSize - 1.0, kSize - 2.0}, {1.0, kSize - 2.0}});
+        painter.drawPolygon(QPolygonF { { c.x(), 1.5 }, { kSize - 1.0, kSize - 2.0 }, { 1.0, kSize - 2.0 } });
     } else {
         painter.setBrush(m_kind == Kind::Blocking ? t.bad : t.textFaint);
         painter.drawEllipse(c, 7, 7);

@@ -32,8 +32,8 @@ QString reached(const std::string &group, const Plan &plan, const Evaluation *ev
     const Layout &layout = evaluation->layout;
     if (group == "data" && !degreesOf(plan).data && layout.data > 0)
         return QString::number(layout.data);
-    if (group == "placement" && plan.placement.mode == PlacementMode::Auto && plan.placement.stages.empty() && layout.data > 0
-        && plan.cluster.datacenters.size() > 1)
+    if (group == "placement" && plan.placement.mode == PlacementMode::Auto && plan.placement.stages.empty()
+        && layout.data > 0 && plan.cluster.datacenters.size() > 1)
         return layout.mode == PlacementMode::DataAcross ? QObject::tr("data") : QObject::tr("pipeline");
     if (group == "cell" && !plan.wan.cell && layout.data > 0)
         return QString::number(layout.cell.reached);
@@ -64,7 +64,9 @@ void showFacts(TextLine &line, bool isOn, bool isOfThisPlan, const QStringList &
 
 } // namespace
 
-StrategyPanel::StrategyPanel(const Catalogue &catalogue, QWidget *parent) : QWidget(parent), m_catalogue(catalogue)
+StrategyPanel::StrategyPanel(const Catalogue &catalogue, QWidget *parent)
+    : QWidget(parent)
+    , m_catalogue(catalogue)
 {
     setFont(uiFont(-1));
     setAccessibleName(tr("Strategies"));
@@ -78,7 +80,7 @@ void StrategyPanel::addRows()
     area->setFrameShape(QFrame::NoFrame);
     area->setWidgetResizable(true);
     area->setHorizontalScrollBarPolicy(Qt::ScrollBarAlwaysOff);
-    area->setFocusPolicy(Qt::NoFocus);   // a click on a control must not give it the focus instead
+    area->setFocusPolicy(Qt::NoFocus); // a click on a control must not give it the focus instead
     area->viewport()->setAutoFillBackground(false);
     auto *content = new QWidget(area);
     content->setAutoFillBackground(false);
@@ -87,13 +89,15 @@ void StrategyPanel::addRows()
     rows->setSpacing(1);
     for (const StrategyEntry &entry : strategyEntries()) {
         if (entry.section) {
-            const QString note = m_sections.empty() ? tr("effect if switched") : entry.focus == EffectFocus::Memory ? tr("≠ affects convergence") : QString();
-            m_sections.push_back({new SectionTitle(tr(entry.section), note, content), {}});
+            const QString note = m_sections.empty()  ? tr("effect if switched")
+                : entry.focus == EffectFocus::Memory ? tr("≠ affects convergence")
+                                                     : QString();
+            m_sections.push_back({ new SectionTitle(tr(entry.section), note, content), {} });
             rows->addWidget(m_sections.back().title);
         }
         QWidget *row = makeRow(entry, content);
         rows->addWidget(row);
-        m_sections.back().rows.push_back({&entry, row});
+        m_sections.back().rows.push_back({ &entry, row });
         if (entry.group == "bubble_fill")
             rows->addWidget(m_served = factsLine("fillFacts", content));
         else if (entry.group == "activation_offload")
@@ -108,10 +112,12 @@ void StrategyPanel::addRows()
 QWidget *StrategyPanel::makeRow(const StrategyEntry &entry, QWidget *parent)
 {
     const Key &key = entry.row->key;
-    const QString name = QString::fromUtf8(entry.isPart ? "  " : "") + QString::fromUtf8(key.title), explanation = QString::fromUtf8(key.help);
+    const QString name = QString::fromUtf8(entry.isPart ? "  " : "") + QString::fromUtf8(key.title),
+                  explanation = QString::fromUtf8(key.help);
     if (entry.control == StrategyEntry::Control::Field) {
         auto *row = new NumberRow(entry, name, explanation, parent);
-        connect(row, &NumberRow::changed, this, [this, &entry](double value, int gesture) { setNumber(entry, value, gesture); });
+        connect(row, &NumberRow::changed, this,
+            [this, &entry](double value, int gesture) { setNumber(entry, value, gesture); });
         m_numbers.push_back(row);
         return row;
     }
@@ -136,7 +142,7 @@ void StrategyPanel::setNumber(const StrategyEntry &entry, double value, int gest
         return;
     Plan next = *m_plan;
     setNumberAt(next, entry.row->path, entry.row->mayBeMissing && value <= 0 ? std::nullopt : std::optional(value));
-    m_plan = std::make_shared<const Plan>(std::move(next));   // the next step may come before the document answers
+    m_plan = std::make_shared<const Plan>(std::move(next)); // the next step may come before the document answers
     if (gesture > 0)
         Q_EMIT editStepped(m_plan, QStringLiteral("%1 %2").arg(QString::fromStdString(entry.row->path)).arg(gesture));
     else
@@ -158,7 +164,8 @@ void StrategyPanel::setTrace(const QString &path)
     Plan next = *m_plan;
     next.bubbleFill.trace = path.toStdString();
     next.bubbleFill.arrivals = Arrivals::Trace;
-    Q_EMIT editCommitted(std::make_shared<const Plan>(std::move(next)), tr("Arrivals from %1").arg(QFileInfo(path).fileName()));
+    Q_EMIT editCommitted(
+        std::make_shared<const Plan>(std::move(next)), tr("Arrivals from %1").arg(QFileInfo(path).fileName()));
 }
 
 void StrategyPanel::setPlan(PlanPtr plan)
@@ -170,7 +177,7 @@ void StrategyPanel::setPlan(PlanPtr plan)
 void StrategyPanel::setEvaluation(EvaluationPtr evaluation)
 {
     if (!evaluation || evaluation->plan != m_plan)
-        return;   // of a hovering drag or a previewed value: this panel shows the document's plan
+        return; // of a hovering drag or a previewed value: this panel shows the document's plan
     m_evaluation = std::move(evaluation);
     rebuild();
 }
@@ -208,8 +215,11 @@ void StrategyPanel::rebuild()
     if (!m_plan)
         return;
     const Evaluation *evaluation = m_evaluation.get();
-    const ModelSpec *model = evaluation && evaluation->plan && evaluation->plan->workload.model == m_plan->workload.model ? &evaluation->model : nullptr;
-    if (std::exchange(m_listedFor, {m_plan, model != nullptr}) != std::pair(m_plan, model != nullptr)) {
+    const ModelSpec *model =
+        evaluation && evaluation->plan && evaluation->plan->workload.model == m_plan->workload.model
+        ? &evaluation->model
+        : nullptr;
+    if (std::exchange(m_listedFor, { m_plan, model != nullptr }) != std::pair(m_plan, model != nullptr)) {
         std::map<std::string, std::vector<Alternative>> byGroup;
         for (Alternative &a : strategyAlternatives(*m_plan, m_catalogue, model))
             byGroup[a.group].push_back(std::move(a));
@@ -224,8 +234,10 @@ void StrategyPanel::rebuild()
         row->setPlan(*m_plan);
     m_trace->setFile(QString::fromStdString(m_plan->bubbleFill.trace));
     const bool isOfThis = evaluation && evaluation->plan == m_plan;
-    showFacts(*m_served, m_plan->bubbleFill.enabled, isOfThis, isOfThis ? fillFacts(evaluation->metrics) : QStringList());
-    showFacts(*m_offloaded, m_plan->memory.activationOffload != ActivationOffload::None, isOfThis, isOfThis ? offloadFacts(evaluation->metrics) : QStringList());
+    showFacts(
+        *m_served, m_plan->bubbleFill.enabled, isOfThis, isOfThis ? fillFacts(evaluation->metrics) : QStringList());
+    showFacts(*m_offloaded, m_plan->memory.activationOffload != ActivationOffload::None, isOfThis,
+        isOfThis ? offloadFacts(evaluation->metrics) : QStringList());
     showWhatApplies();
 }
 
@@ -246,7 +258,8 @@ void StrategyPanel::showWhatApplies()
 void StrategyPanel::scrollTo(const std::string &group)
 {
     for (const Section &section : m_sections) {
-        const bool isHere = std::ranges::any_of(section.rows, [&](const auto &entry) { return group == entry.first->group; });
+        const bool isHere =
+            std::ranges::any_of(section.rows, [&](const auto &entry) { return group == entry.first->group; });
         if (isHere)
             m_anchor->hold(section.title);
     }
@@ -254,7 +267,8 @@ void StrategyPanel::scrollTo(const std::string &group)
 
 StrategyRow *StrategyPanel::row(const std::string &group) const
 {
-    const auto it = std::ranges::find_if(m_rows, [&](const StrategyRow *r) { return r->group().toStdString() == group; });
+    const auto it =
+        std::ranges::find_if(m_rows, [&](const StrategyRow *r) { return r->group().toStdString() == group; });
     return it == m_rows.end() ? nullptr : *it;
 }
 

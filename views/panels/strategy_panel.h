@@ -1,8 +1,8 @@
 #pragma once
 // SPDX-License-Identifier: GPL-3.0-or-later
 // One control per strategy, grouped; beside each, what its best other value would do to the iteration, and in its list
-// what every value would do. Rows and sections that do not apply to the plan are not there. Choosing emits the next plan;
-// highlighting a value previews it. What the rows are: strategy_entries. GUI thread.
+// what every value would do. Rows and sections that do not apply to the plan are not there. Choosing emits the next
+// plan; highlighting a value previews it. What the rows are: strategy_entries. GUI thread.
 
 #include "core/catalogue/catalogue.h"
 #include "core/evaluate/evaluation.h"
@@ -30,11 +30,11 @@ public:
     explicit StrategyPanel(const Catalogue &catalogue, QWidget *parent = nullptr);
 
     void setPlan(PlanPtr plan);
-    void setEvaluation(EvaluationPtr evaluation);   // what "auto" came to, and a model read from a file
+    void setEvaluation(EvaluationPtr evaluation); // what "auto" came to, and a model read from a file
     void setEffects(EffectTablePtr effects);
     /// Another plan than this panel's is shown in the window: what stands here about effects must look it.
     void setOutdated(bool isOutdated);
-    [[nodiscard]] StrategyRow *row(const std::string &group) const;   // nullptr where the panel has none
+    [[nodiscard]] StrategyRow *row(const std::string &group) const; // nullptr where the panel has none
     /// Brings the section of a group to the top and keeps it there until someone scrolls.
     void scrollTo(const std::string &group);
 
@@ -62,17 +62,17 @@ private:
     const Catalogue &m_catalogue;
     ScrollAnchor *m_anchor = nullptr;
     PlanPtr m_plan;
-    std::pair<PlanPtr, bool> m_listedFor;  // the plan whose alternatives the rows have, and whether its model was known
+    std::pair<PlanPtr, bool> m_listedFor; // the plan whose alternatives the rows have, and whether its model was known
     EvaluationPtr m_evaluation;
     EffectTablePtr m_effects;
     bool m_isOutdated = false;
-    bool m_needsEffects = true;            // rows or effects have changed since they were shown
+    bool m_needsEffects = true; // rows or effects have changed since they were shown
     bool m_showsOld = false;
     std::vector<Section> m_sections;
     std::vector<StrategyRow *> m_rows;
     std::vector<NumberRow *> m_numbers;
     FileRow *m_trace = nullptr;
-    TextLine *m_served = nullptr, *m_offloaded = nullptr;   // what comes of a switch that is on
+    TextLine *m_served = nullptr, *m_offloaded = nullptr; // what comes of a switch that is on
 };
 
 } // namespace trainyard

@@ -21,14 +21,25 @@ namespace trainyard {
 
 namespace {
 
-QString text(const std::string &s) { return QString::fromStdString(s); }
+QString text(const std::string &s)
+{
+    return QString::fromStdString(s);
+}
 
-QString markOf(bool changesTraining) { return changesTraining ? QStringLiteral("≠ ") : QString(); }
+QString markOf(bool changesTraining)
+{
+    return changesTraining ? QStringLiteral("≠ ") : QString();
+}
 
 } // namespace
 
 StrategyRow::StrategyRow(const StrategyEntry &entry, const QString &name, const QString &explanation, QWidget *parent)
-    : QWidget(parent), m_entry(entry), m_group(QString::fromStdString(entry.group)), m_explanation(explanation), m_name(new TextLine(name, Ink::Text, this)), m_effect(new TextLine({}, Ink::Muted, this))
+    : QWidget(parent)
+    , m_entry(entry)
+    , m_group(QString::fromStdString(entry.group))
+    , m_explanation(explanation)
+    , m_name(new TextLine(name, Ink::Text, this))
+    , m_effect(new TextLine({}, Ink::Muted, this))
 {
     auto *layout = new QHBoxLayout(this);
     layout->setContentsMargins(0, 0, 0, 0);
@@ -91,7 +102,7 @@ int StrategyRow::current() const
 void StrategyRow::setAlternatives(std::vector<Alternative> alternatives)
 {
     const bool same = isSameList(alternatives);
-    m_alternatives = std::move(alternatives);   // the plans differ even where the labels do not
+    m_alternatives = std::move(alternatives); // the plans differ even where the labels do not
     if (!same)
         fillControl();
 }
@@ -148,8 +159,8 @@ struct StrategyRow::Value {
     const Alternative *alternative;
     const Effect *effect;
     bool changesTraining;
-    bool isBound;                          // and the plan is none: no recommendation
-    std::optional<PinnedData> pinned;      // why it is not possible
+    bool isBound; // and the plan is none: no recommendation
+    std::optional<PinnedData> pinned; // why it is not possible
 };
 
 std::optional<StrategyRow::Value> StrategyRow::value(const Alternative &alternative, const EffectTable *effects) const
@@ -160,8 +171,9 @@ std::optional<StrategyRow::Value> StrategyRow::value(const Alternative &alternat
     if (known == effects->strategies.end())
         return std::nullopt;
     const Effect &effect = known->second;
-    return Value{&alternative, &effect, changesTraining(*effects->plan, *alternative.plan), isBound(*alternative.plan) && !isBound(*effects->plan),
-                 effect.iterationTime ? std::nullopt : pinnedData(*alternative.plan)};
+    return Value { &alternative, &effect, changesTraining(*effects->plan, *alternative.plan),
+        isBound(*alternative.plan) && !isBound(*effects->plan),
+        effect.iterationTime ? std::nullopt : pinnedData(*alternative.plan) };
 }
 
 void StrategyRow::setEffects(const EffectTable *effects, bool stale)
@@ -174,7 +186,7 @@ void StrategyRow::setEffects(const EffectTable *effects, bool stale)
             shown.text.prepend(markOf(known->changesTraining));
             m_list->setEffect(i, shown, sentence(*known, *effects));
         } else {
-            m_list->setEffect(i, {}, {});   // the reason why it is blocked stays as its tooltip
+            m_list->setEffect(i, {}, {}); // the reason why it is blocked stays as its tooltip
         }
     }
     showEffect(effects);
@@ -198,7 +210,8 @@ void StrategyRow::showEffect(const EffectTable *effects)
     const EffectText shown = words(*best, *effects);
     QString lead = markOf(best->changesTraining);
     if (!m_switch)
-        lead += text(best->alternative->label).section(QStringLiteral(" · "), 0, 0) + (shown.isRefusal ? QStringLiteral(": ") : QStringLiteral(" "));
+        lead += text(best->alternative->label).section(QStringLiteral(" · "), 0, 0)
+            + (shown.isRefusal ? QStringLiteral(": ") : QStringLiteral(" "));
     const QString brief = shown.brief.isEmpty() ? shown.text : shown.brief;
     m_effect->setLead(int(lead.trimmed().size()));
     m_effect->setText(lead + (shown.isRefusal ? brief : shown.text));
@@ -222,7 +235,10 @@ QString StrategyRow::sentence(const Value &value, const EffectTable &effects) co
     QStringList sentences;
     if (value.pinned)
         sentences << tr("Data is set to %1, which would need %2 GPUs; there are %3. Set Data to auto or to %4 at most.")
-                         .arg(value.pinned->replicas).arg(value.pinned->needed).arg(value.pinned->there).arg(value.pinned->mostReplicas);
+                         .arg(value.pinned->replicas)
+                         .arg(value.pinned->needed)
+                         .arg(value.pinned->there)
+                         .arg(value.pinned->mostReplicas);
     if (m_entry.focus == EffectFocus::Utilization)
         sentences << utilizationSentence(*value.effect, effects.utilization);
     sentences << effectSentence(*value.effect, effects.iterationTime);
@@ -234,18 +250,25 @@ QString StrategyRow::sentence(const Value &value, const EffectTable &effects) co
     return sentences.join(u' ');
 }
 
-/// Better is: what can be had, and fits; what leaves training as it is; what gains at all; then the shorter iteration (the
-/// busier GPUs where that is what it is for; the smaller memory where neither fits), and the smaller memory where it is as long.
+/// Better is: what can be had, and fits; what leaves training as it is; what gains at all; then the shorter iteration
+/// (the busier GPUs where that is what it is for; the smaller memory where neither fits), and the smaller memory where
+/// it is as long.
 bool StrategyRow::isBetter(const Value &a, const Value &b, const EffectTable &effects) const
 {
     const auto rank = [&](const Value &v) {
         const Effect &effect = *v.effect;
         const bool isOverfull = effect.iterationTime && !effect.fits && !effects.fits;
         const int reach = effect.feasible ? 0 : isOverfull ? 1 : effect.iterationTime ? 2 : 3;
-        const int time = directionOfTime(effect), bytes = m_entry.focus == EffectFocus::Memory || !effects.fits ? directionOfMemory(effect, effects) : 0;
-        const double seconds = effects.iterationTime && effect.change ? std::round(*effect.change / kNoChange) : effect.iterationTime.value_or(1e300);
-        const double first = isOverfull ? effect.memoryBytes : m_entry.focus == EffectFocus::Utilization ? -effect.utilization.value_or(0) : seconds;
-        return std::tuple(reach, v.changesTraining, std::min(time, bytes) >= 0, first, isOverfull ? seconds : effect.memoryBytes);
+        const int time = directionOfTime(effect),
+                  bytes =
+                      m_entry.focus == EffectFocus::Memory || !effects.fits ? directionOfMemory(effect, effects) : 0;
+        const double seconds = effects.iterationTime && effect.change ? std::round(*effect.change / kNoChange)
+                                                                      : effect.iterationTime.value_or(1e300);
+        const double first = isOverfull                 ? effect.memoryBytes
+            : m_entry.focus == EffectFocus::Utilization ? -effect.utilization.value_or(0)
+                                                        : seconds;
+        return std::tuple(
+            reach, v.changesTraining, std::min(time, bytes) >= 0, first, isOverfull ? seconds : effect.memoryBytes);
     };
     return rank(a) < rank(b);
 }
@@ -254,7 +277,7 @@ void StrategyRow::choose(int index)
 {
     if (m_filling || index < 0 || index >= int(m_alternatives.size()))
         return;
-    const Alternative chosenOne = m_alternatives[index];   // the answer to the signal replaces the list
+    const Alternative chosenOne = m_alternatives[index]; // the answer to the signal replaces the list
     if (chosenOne.plan && !chosenOne.isCurrent)
         Q_EMIT chosen(chosenOne.plan, text(chosenOne.sentence));
 }
@@ -274,7 +297,7 @@ void StrategyRow::takeTyped()
     }
     bool isNumber = false;
     const int number = entered.section(u' ', 0, 0).toInt(&isNumber);
-    m_list->setEditText(m_list->itemText(now));   // until the plan says otherwise
+    m_list->setEditText(m_list->itemText(now)); // until the plan says otherwise
     if (isNumber)
         Q_EMIT typed(number);
 }
@@ -283,7 +306,7 @@ void StrategyRow::preview(int index)
 {
     if (index < 0 || index >= int(m_alternatives.size()))
         return;
-    if (m_alternatives[index].isCurrent || !m_alternatives[index].plan) {   // nothing would change, or nothing can
+    if (m_alternatives[index].isCurrent || !m_alternatives[index].plan) { // nothing would change, or nothing can
         Q_EMIT previewEnded();
         return;
     }

@@ -1,8 +1,8 @@
 #pragma once
 // SPDX-License-Identifier: GPL-3.0-or-later
-// One strategy: name, control (a list, one that any number can be typed into, or a switch where there are two values "off"
-// and "on"), and at the right the effect of the best other value. The values are the alternatives of one group; one that
-// affects convergence has "≠" before it and is not recommended in green. GUI thread.
+// One strategy: name, control (a list, one that any number can be typed into, or a switch where there are two values
+// "off" and "on"), and at the right the effect of the best other value. The values are the alternatives of one group;
+// one that affects convergence has "≠" before it and is not recommended in green. GUI thread.
 
 #include "core/advice/alternatives.h"
 #include "models/effects.h"
@@ -23,20 +23,20 @@ public:
     using Control = StrategyEntry::Control;
     StrategyRow(const StrategyEntry &entry, const QString &name, const QString &explanation, QWidget *parent = nullptr);
 
-    void setAlternatives(std::vector<Alternative> alternatives);   // the values, current one included
-    void setReached(const QString &reached);   // what "auto" came to ("8"), shown behind it
+    void setAlternatives(std::vector<Alternative> alternatives); // the values, current one included
+    void setReached(const QString &reached); // what "auto" came to ("8"), shown behind it
     void setEffects(const EffectTable *effects, bool stale);
     [[nodiscard]] const QString &group() const { return m_group; }
     [[nodiscard]] const std::vector<Alternative> &alternatives() const { return m_alternatives; }
-    [[nodiscard]] EffectCombo *list() const { return m_list; }         // nullptr for a switch
-    [[nodiscard]] SwitchButton *toggle() const { return m_switch; }    // nullptr for a list
+    [[nodiscard]] EffectCombo *list() const { return m_list; } // nullptr for a switch
+    [[nodiscard]] SwitchButton *toggle() const { return m_switch; } // nullptr for a list
     [[nodiscard]] TextLine *effectLine() const { return m_effect; }
 
 Q_SIGNALS:
     void chosen(trainyard::PlanPtr next, QString text);
     void previewed(trainyard::PlanPtr next, QString text);
     void previewEnded();
-    void typed(int number);                // one that the list may not have
+    void typed(int number); // one that the list may not have
 
 protected:
     bool eventFilter(QObject *watched, QEvent *event) override;
@@ -50,7 +50,7 @@ private:
     [[nodiscard]] bool isSameList(const std::vector<Alternative> &other) const;
     void fillControl();
     void showEffect(const EffectTable *effects);
-    struct Value;                          // one that can be chosen, with its effect
+    struct Value; // one that can be chosen, with its effect
     [[nodiscard]] std::optional<Value> value(const Alternative &alternative, const EffectTable *effects) const;
     [[nodiscard]] EffectText words(const Value &value, const EffectTable &effects) const;
     [[nodiscard]] QString sentence(const Value &value, const EffectTable &effects) const;

@@ -11,7 +11,8 @@ namespace trainyard {
 [[nodiscard]] inline bool isUndoKey(const QKeyEvent &key)
 {
     return key.matches(QKeySequence::Undo) || key.matches(QKeySequence::Redo)
-        || key.keyCombination() == QKeyCombination(Qt::CTRL, Qt::Key_Y) || key.keyCombination() == QKeyCombination(Qt::CTRL | Qt::SHIFT, Qt::Key_Z);
+        || key.keyCombination() == QKeyCombination(Qt::CTRL, Qt::Key_Y)
+        || key.keyCombination() == QKeyCombination(Qt::CTRL | Qt::SHIFT, Qt::Key_Z);
 }
 
 } // namespace trainyard

@@ -23,7 +23,11 @@ constexpr std::size_t kShownParts = 6;
 } // namespace
 
 WhyPanel::WhyPanel(QWidget *parent)
-    : QWidget(parent), m_path(new TextLine({}, Ink::Muted, this)), m_empty(new TextLine({}, Ink::Faint, this)), m_bar(new BreakdownBar(this)), m_list(new QVBoxLayout)
+    : QWidget(parent)
+    , m_path(new TextLine({}, Ink::Muted, this))
+    , m_empty(new TextLine({}, Ink::Faint, this))
+    , m_bar(new BreakdownBar(this))
+    , m_list(new QVBoxLayout)
 {
     setFont(uiFont(-1));
     setAccessibleName(tr("Why"));
@@ -55,7 +59,8 @@ void WhyPanel::setEvaluation(EvaluationPtr evaluation)
 {
     m_evaluation = std::move(evaluation);
     const bool known = m_evaluation && m_evaluation->metrics.iterationTime;
-    m_heading->setText(known ? tr("Where the %1 go").arg(formatSeconds(*m_evaluation->metrics.iterationTime)) : tr("Where the time goes"));
+    m_heading->setText(known ? tr("Where the %1 go").arg(formatSeconds(*m_evaluation->metrics.iterationTime))
+                             : tr("Where the time goes"));
     m_bar->setBreakdown(m_evaluation ? m_evaluation->metrics.breakdown : std::nullopt);
     m_bar->setVisible(!m_bar->parts().empty());
     const QString path = m_evaluation ? criticalPathSentence(*m_evaluation) : QString();
@@ -91,7 +96,8 @@ QString WhyPanel::toTsv() const
 {
     QString text = m_bar->toTsv() + tr("\nbetter part\tchange\titeration s\tbecause\n");
     for (const RankedPart &part : m_effects ? m_effects->parts : std::vector<RankedPart>())
-        text += QString::fromStdString(part.part.label) + u'\t' + effectText(part.effect).text + u'\t' + (part.effect.iterationTime ? QString::number(*part.effect.iterationTime, 'g', 9) : QString()) + u'\t'
+        text += QString::fromStdString(part.part.label) + u'\t' + effectText(part.effect).text + u'\t'
+            + (part.effect.iterationTime ? QString::number(*part.effect.iterationTime, 'g', 9) : QString()) + u'\t'
             + becauseText(part.effect) + u'\n';
     return text;
 }
@@ -123,8 +129,11 @@ void WhyPanel::showParts()
     }
     const bool searching = !m_effects || !m_effects->complete;
     const auto leftOut = m_effects ? m_effects->partsLeftOut : 0;
-    const QString further = leftOut > 0 ? tr("%L1 further parts, of datacenters without a stage, were not tried.").arg(leftOut) : QString();
-    m_empty->setText(count > 0 ? further : searching ? tr("Trying better links, nodes and GPUs…") : tr("No single better part would make the iteration shorter."));
+    const QString further =
+        leftOut > 0 ? tr("%L1 further parts, of datacenters without a stage, were not tried.").arg(leftOut) : QString();
+    m_empty->setText(count > 0 ? further
+            : searching        ? tr("Trying better links, nodes and GPUs…")
+                               : tr("No single better part would make the iteration shorter."));
     m_empty->setVisible(!m_empty->text().isEmpty());
 }
 

@@ -20,18 +20,18 @@ class WhyPanel : public QWidget {
 public:
     explicit WhyPanel(QWidget *parent = nullptr);
 
-    void setPlan(PlanPtr plan);            // the document's: effects of another plan cannot be applied
+    void setPlan(PlanPtr plan); // the document's: effects of another plan cannot be applied
     void setEvaluation(EvaluationPtr evaluation);
     void setEffects(EffectTablePtr effects);
-    void setChosen(std::vector<BreakdownPart> parts);   // that the timeline points at
-    void setStale(bool stale);             // where the time goes is of an older plan
-    void setOutdated(bool isOutdated);     // the window shows another plan than the one whose parts are listed
+    void setChosen(std::vector<BreakdownPart> parts); // that the timeline points at
+    void setStale(bool stale); // where the time goes is of an older plan
+    void setOutdated(bool isOutdated); // the window shows another plan than the one whose parts are listed
     /// The parts of the iteration, then the better parts with their effects and reasons.
     [[nodiscard]] QString toTsv() const;
 
 Q_SIGNALS:
     void editCommitted(trainyard::PlanPtr next, QString text);
-    void editPreviewed(trainyard::PlanPtr next, QString text);   // the pointer rests on an Apply button
+    void editPreviewed(trainyard::PlanPtr next, QString text); // the pointer rests on an Apply button
     void editCancelled();
     /// Where their seconds are is to be shown; none: no longer.
     void partsChosen(const std::vector<trainyard::BreakdownPart> &parts);

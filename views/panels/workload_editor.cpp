@@ -22,13 +22,16 @@ namespace trainyard {
 
 namespace {
 
-const QString kFromFile = QStringLiteral("\x01");     // data of the entry that asks for a file
-const QString kInline = QStringLiteral("\x02");       // data of the entry for a model that the plan holds itself
+const QString kFromFile = QStringLiteral("\x01"); // data of the entry that asks for a file
+const QString kInline = QStringLiteral("\x02"); // data of the entry for a model that the plan holds itself
 
 /// A spin box that commits when editing ends, and lets the wheel scroll the panel.
 class NumberBox : public QSpinBox {
 public:
-    NumberBox(int WorkloadSpec::*member, const QString &one, const QString &many, QWidget *parent) : QSpinBox(parent), m_one(one), m_many(many)
+    NumberBox(int WorkloadSpec::*member, const QString &one, const QString &many, QWidget *parent)
+        : QSpinBox(parent)
+        , m_one(one)
+        , m_many(many)
     {
         const Key key = keys::keyOf(member);
         connect(this, &QSpinBox::valueChanged, this, &NumberBox::showUnit);
@@ -61,7 +64,8 @@ bool parseTokens(QString text, std::optional<double> &tokens)
     if (text.isEmpty())
         return true;
     double factor = 1;
-    static constexpr std::array<std::pair<char, double>, 4> kSuffixes{{{'k', 1e3}, {'m', 1e6}, {'b', 1e9}, {'t', 1e12}}};
+    static constexpr std::array<std::pair<char, double>, 4> kSuffixes { { { 'k', 1e3 }, { 'm', 1e6 }, { 'b', 1e9 },
+        { 't', 1e12 } } };
     for (const auto &[suffix, times] : kSuffixes) {
         if (text.back().toLower() == QLatin1Char(suffix)) {
             factor = times;
@@ -80,7 +84,8 @@ bool parseTokens(QString text, std::optional<double> &tokens)
 QString modelLabel(const WorkloadSpec &workload, const Catalogue &catalogue)
 {
     if (workload.inlineModel)
-        return workload.inlineModel->name.empty() ? QObject::tr("described in the plan") : QString::fromStdString(workload.inlineModel->name);
+        return workload.inlineModel->name.empty() ? QObject::tr("described in the plan")
+                                                  : QString::fromStdString(workload.inlineModel->name);
     const ModelSpec *model = catalogue.model(workload.model);
     return QString::fromStdString(model && !model->name.empty() ? model->name : workload.model);
 }
@@ -90,7 +95,7 @@ void addRow(QFormLayout *form, const char *path, QWidget *field)
     const Key &key = planKey(path).key;
     const QString label = QString::fromUtf8(key.title), tip = QString::fromUtf8(key.help);
     auto *name = new TextLine(label, Ink::Text);
-    name->setFixedHeight(field->sizeHint().height());   // centred on its field
+    name->setFixedHeight(field->sizeHint().height()); // centred on its field
     name->setToolTip(tip);
     field->setToolTip(tip);
     field->setAccessibleName(label);
@@ -115,13 +120,14 @@ WorkloadEditor::WorkloadEditor(const Catalogue &catalogue, QWidget *parent)
     setAccessibleName(tr("Workload"));
     addFields();
     wire();
-    refresh();                             // nothing to edit until a plan comes
+    refresh(); // nothing to edit until a plan comes
 }
 
 void WorkloadEditor::addFields()
 {
     for (const ModelSpec &model : m_catalogue.models)
-        m_model->addItem(QString::fromStdString(model.name.empty() ? model.id : model.name), QString::fromStdString(model.id));
+        m_model->addItem(
+            QString::fromStdString(model.name.empty() ? model.id : model.name), QString::fromStdString(model.id));
     m_model->addItem(tr("From config.json…"), kFromFile);
     m_model->setEditable(true);
     m_model->setInsertPolicy(QComboBox::NoInsert);
@@ -133,7 +139,7 @@ void WorkloadEditor::addFields()
     for (const EnumName &optimizer : kNamesOf<Optimizer>)
         m_optimizer->addItem(QString::fromUtf8(optimizer.label), m_optimizer->count());
     m_tokens->setAlignment(Qt::AlignRight);
-    m_tokens->setTextMargins(0, 0, 13, 0);   // under the digits of the boxes with buttons
+    m_tokens->setTextMargins(0, 0, 13, 0); // under the digits of the boxes with buttons
     m_tokens->setPlaceholderText(QString::fromUtf8(keys::keyOf(&WorkloadSpec::trainingTokens).lowestMeans));
     m_derived->setWrapped(true);
 
@@ -160,7 +166,7 @@ void WorkloadEditor::wire()
     connect(m_model->lineEdit(), &QLineEdit::editingFinished, this, [this] {
         const int index = m_model->findText(m_model->currentText(), Qt::MatchFixedString);
         if (index < 0)
-            refresh();   // what was typed is no model: back to the plan's
+            refresh(); // what was typed is no model: back to the plan's
         else
             commitModel(index);
     });
@@ -189,7 +195,9 @@ void WorkloadEditor::wire()
             return;
         WorkloadSpec next = m_plan->workload;
         next.optimizer = static_cast<Optimizer>(m_optimizer->itemData(index).toInt());
-        commit(next, tr("Optimizer %1 → %2").arg(QString::fromUtf8(labelOf(m_plan->workload.optimizer)), m_optimizer->itemText(index)));
+        commit(next,
+            tr("Optimizer %1 → %2")
+                .arg(QString::fromUtf8(labelOf(m_plan->workload.optimizer)), m_optimizer->itemText(index)));
     });
     connect(m_tokens, &QLineEdit::editingFinished, this, &WorkloadEditor::commitTokens);
 }
@@ -212,7 +220,8 @@ void WorkloadEditor::refresh()
     if (!m_plan)
         return;
     const WorkloadSpec &workload = m_plan->workload;
-    const QSignalBlocker blockers[] = {QSignalBlocker(m_sequence), QSignalBlocker(m_globalBatch), QSignalBlocker(m_microBatch), QSignalBlocker(m_model)};
+    const QSignalBlocker blockers[] = { QSignalBlocker(m_sequence), QSignalBlocker(m_globalBatch),
+        QSignalBlocker(m_microBatch), QSignalBlocker(m_model) };
     const int own = m_model->findData(kInline);
     if (own >= 0)
         m_model->removeItem(own);
@@ -226,8 +235,8 @@ void WorkloadEditor::refresh()
     m_sequence->setValue(workload.sequenceLength);
     m_globalBatch->setValue(workload.globalBatch);
     m_microBatch->setValue(workload.microBatch);
-    for (QSpinBox *box : {m_sequence, m_globalBatch, m_microBatch})
-        static_cast<NumberBox *>(box)->showUnit();     // signals are blocked here
+    for (QSpinBox *box : { m_sequence, m_globalBatch, m_microBatch })
+        static_cast<NumberBox *>(box)->showUnit(); // signals are blocked here
     m_precision->setCurrentIndex(m_precision->findData(int(workload.precision)));
     m_optimizer->setCurrentIndex(m_optimizer->findData(int(workload.optimizer)));
     m_tokens->setText(workload.trainingTokens ? formatCount(*workload.trainingTokens) : QString());
@@ -251,7 +260,12 @@ void WorkloadEditor::describeModel()
     QString text = tr("%1 parameters").arg(formatCount(parameters));
     if (model->isMoe())
         text += tr(", %1 active").arg(formatCount(activeParameters(*model)));
-    text += tr(" · %1 layers · %2FLOPs per token").arg(model->layers).arg(formatCount(perToken).replace(QLatin1Char('B'), QStringLiteral(" G")).replace(QLatin1Char('T'), QStringLiteral(" T")).replace(QLatin1Char('M'), QStringLiteral(" M")));
+    text += tr(" · %1 layers · %2FLOPs per token")
+                .arg(model->layers)
+                .arg(formatCount(perToken)
+                         .replace(QLatin1Char('B'), QStringLiteral(" G"))
+                         .replace(QLatin1Char('T'), QStringLiteral(" T"))
+                         .replace(QLatin1Char('M'), QStringLiteral(" M")));
     text += tr(" · %1 tokens per iteration").arg(formatCount(double(workload.sequenceLength) * workload.globalBatch));
     m_derived->setText(text);
 }
@@ -275,8 +289,10 @@ void WorkloadEditor::commitModel(int index)
 void WorkloadEditor::commitTokens()
 {
     std::optional<double> tokens;
-    if (!m_plan || m_tokens->text() == (m_plan->workload.trainingTokens ? formatCount(*m_plan->workload.trainingTokens) : QString()))
-        return;   // untouched: the shown text is rounded, the plan's number is not
+    if (!m_plan
+        || m_tokens->text()
+            == (m_plan->workload.trainingTokens ? formatCount(*m_plan->workload.trainingTokens) : QString()))
+        return; // untouched: the shown text is rounded, the plan's number is not
     if (!parseTokens(m_tokens->text(), tokens)) {
         refresh();
         return;
@@ -292,7 +308,7 @@ void WorkloadEditor::commit(const WorkloadSpec &workload, const QString &text)
         return;
     Plan next = *m_plan;
     next.workload = workload;
-    m_plan = std::make_shared<const Plan>(std::move(next));   // a second field may commit before the document answers
+    m_plan = std::make_shared<const Plan>(std::move(next)); // a second field may commit before the document answers
     Q_EMIT editCommitted(m_plan, text);
 }
 

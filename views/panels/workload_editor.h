@@ -21,7 +21,7 @@ public:
     explicit WorkloadEditor(const Catalogue &catalogue, QWidget *parent = nullptr);
 
     void setPlan(PlanPtr plan);
-    void setEvaluation(EvaluationPtr evaluation);   // the resolved model, for the derived line
+    void setEvaluation(EvaluationPtr evaluation); // the resolved model, for the derived line
 
 Q_SIGNALS:
     void editCommitted(trainyard::PlanPtr next, QString text);

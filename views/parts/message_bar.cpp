@@ -17,17 +17,23 @@ namespace trainyard {
 
 namespace {
 
-constexpr int kMostDetails = 4;        // lines shown; more are in the tooltip
+constexpr int kMostDetails = 4; // lines shown; more are in the tooltip
 
 class LineSurface : public QWidget {
 public:
-    explicit LineSurface(Message::Tone tone, QWidget *parent) : QWidget(parent), m_tone(tone) {}
+    explicit LineSurface(Message::Tone tone, QWidget *parent)
+        : QWidget(parent)
+        , m_tone(tone)
+    {
+    }
 
 protected:
     void paintEvent(QPaintEvent *) override
     {
         const Theme &t = theme();
-        const QColor ink = m_tone == Message::Tone::Error ? t.bad : m_tone == Message::Tone::Warning ? t.warning : t.accent;
+        const QColor ink = m_tone == Message::Tone::Error ? t.bad
+            : m_tone == Message::Tone::Warning            ? t.warning
+                                                          : t.accent;
         QPainter painter(this);
         painter.setRenderHint(QPainter::Antialiasing);
         const QRectF box = QRectF(rect()).adjusted(0.5, 0.5, -0.5, -0.5);
@@ -49,7 +55,8 @@ QString withDetails(const Message &message)
     QString text = message.text.toHtmlEscaped();
     const QStringList lines = message.details.split(u'\n', Qt::SkipEmptyParts);
     for (const QString &line : lines.mid(0, kMostDetails))
-        text += QStringLiteral("<br><span style='color:%1'>%2</span>").arg(theme().textMuted.name(), line.toHtmlEscaped());
+        text +=
+            QStringLiteral("<br><span style='color:%1'>%2</span>").arg(theme().textMuted.name(), line.toHtmlEscaped());
     if (lines.size() > kMostDetails)
         text += QStringLiteral("<br>") + MessageBar::tr("and %1 more").arg(lines.size() - kMostDetails);
     return text;
@@ -57,7 +64,9 @@ QString withDetails(const Message &message)
 
 } // namespace
 
-MessageBar::MessageBar(QWidget *parent) : QWidget(parent), m_layout(new QVBoxLayout(this))
+MessageBar::MessageBar(QWidget *parent)
+    : QWidget(parent)
+    , m_layout(new QVBoxLayout(this))
 {
     m_layout->setContentsMargins(0, 0, 0, 0);
     m_layout->setSpacing(4);
@@ -99,7 +108,7 @@ void MessageBar::show(Message message)
     dismiss(message.kind);
     QWidget *widget = lineWidget(message);
     m_layout->addWidget(widget);
-    m_lines.push_back({std::move(message), widget});
+    m_lines.push_back({ std::move(message), widget });
     setVisible(true);
 }
 
@@ -109,7 +118,7 @@ void MessageBar::dismiss(const QString &kind)
     if (at == m_lines.end())
         return;
     at->widget->hide();
-    at->widget->deleteLater();     // one of its buttons may be calling
+    at->widget->deleteLater(); // one of its buttons may be calling
     m_lines.erase(at);
     setVisible(!m_lines.empty());
 }

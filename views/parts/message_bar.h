@@ -18,10 +18,10 @@ struct Message {
         QString text;
         std::function<void()> run;
     };
-    QString kind;                  // "recovery", "disk", "open": one of each at a time
+    QString kind; // "recovery", "disk", "open": one of each at a time
     Tone tone = Tone::Info;
-    QString text;                  // one sentence
-    QString details;               // further lines, shown as tooltip and below where there are few
+    QString text; // one sentence
+    QString details; // further lines, shown as tooltip and below where there are few
     std::vector<Answer> answers;
 };
 

@@ -13,7 +13,9 @@
 namespace trainyard {
 
 PanelHeading::PanelHeading(const QString &titleText, const QString &noteText, QWidget *parent)
-    : QWidget(parent), title(new TextLine(titleText, Ink::Text, this)), note(new TextLine(noteText, Ink::Faint, this))
+    : QWidget(parent)
+    , title(new TextLine(titleText, Ink::Text, this))
+    , note(new TextLine(noteText, Ink::Faint, this))
 {
     auto *layout = new QHBoxLayout(this);
     layout->setContentsMargins(0, 0, 0, 0);
@@ -26,7 +28,10 @@ PanelHeading::PanelHeading(const QString &titleText, const QString &noteText, QW
     setSizePolicy(QSizePolicy::Preferred, QSizePolicy::Fixed);
 }
 
-SectionTitle::SectionTitle(const QString &title, const QString &note, QWidget *parent) : QWidget(parent), m_title(title.toUpper()), m_note(note)
+SectionTitle::SectionTitle(const QString &title, const QString &note, QWidget *parent)
+    : QWidget(parent)
+    , m_title(title.toUpper())
+    , m_note(note)
 {
     QFont font = uiFont(-2, QFont::DemiBold);
     font.setLetterSpacing(QFont::AbsoluteSpacing, 0.6);
@@ -37,7 +42,7 @@ SectionTitle::SectionTitle(const QString &title, const QString &note, QWidget *p
 
 QSize SectionTitle::sizeHint() const
 {
-    return {fontMetrics().horizontalAdvance(m_title) + 4 * Theme::kGap, fontMetrics().height() + Theme::kGap};
+    return { fontMetrics().horizontalAdvance(m_title) + 4 * Theme::kGap, fontMetrics().height() + Theme::kGap };
 }
 
 void SectionTitle::paintEvent(QPaintEvent *)

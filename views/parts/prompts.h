@@ -18,9 +18,10 @@ public:
     virtual QString planToOpen(QWidget *parent, const QString &folder) = 0;
     virtual QString planToSave(QWidget *parent, const QString &suggestion) = 0;
     virtual QString configToOpen(QWidget *parent, const QString &folder) = 0;
-    virtual QString rowsToOpen(QWidget *parent, const QString &folder) = 0;      // of a validation
+    virtual QString rowsToOpen(QWidget *parent, const QString &folder) = 0; // of a validation
     /// What is taken away from a plan; `filter` as file dialogs write it: "Pages (*.html)".
-    virtual QString fileToSave(QWidget *parent, const QString &title, const QString &suggestion, const QString &filter) = 0;
+    virtual QString fileToSave(
+        QWidget *parent, const QString &title, const QString &suggestion, const QString &filter) = 0;
     virtual QString csvToSave(QWidget *parent, const QString &suggestion) = 0;
     virtual QString pictureToSave(QWidget *parent, const QString &suggestion) = 0;
     virtual Unsaved unsavedChanges(QWidget *parent, const QString &planName) = 0;

@@ -14,18 +14,28 @@ namespace trainyard {
 QColor inkColor(Ink ink)
 {
     switch (ink) {
-    case Ink::Text: return theme().text;
-    case Ink::Muted: return theme().textMuted;
-    case Ink::Faint: return theme().textFaint;
-    case Ink::Good: return theme().good;
-    case Ink::Bad: return theme().bad;
-    case Ink::Warning: return theme().warning;
-    case Ink::Accent: return theme().accent;
+    case Ink::Text:
+        return theme().text;
+    case Ink::Muted:
+        return theme().textMuted;
+    case Ink::Faint:
+        return theme().textFaint;
+    case Ink::Good:
+        return theme().good;
+    case Ink::Bad:
+        return theme().bad;
+    case Ink::Warning:
+        return theme().warning;
+    case Ink::Accent:
+        return theme().accent;
     }
     return theme().text;
 }
 
-TextLine::TextLine(const QString &text, Ink ink, QWidget *parent) : QWidget(parent), m_text(text), m_ink(ink)
+TextLine::TextLine(const QString &text, Ink ink, QWidget *parent)
+    : QWidget(parent)
+    , m_text(text)
+    , m_ink(ink)
 {
     setSizePolicy(QSizePolicy::Preferred, QSizePolicy::Fixed);
     setAccessibleName(text);
@@ -95,12 +105,12 @@ void TextLine::setDimmed(bool dimmed)
 
 QSize TextLine::sizeHint() const
 {
-    return {fontMetrics().horizontalAdvance(m_text) + 1, fontMetrics().height()};
+    return { fontMetrics().horizontalAdvance(m_text) + 1, fontMetrics().height() };
 }
 
 QSize TextLine::minimumSizeHint() const
 {
-    return {fontMetrics().averageCharWidth() * 3, fontMetrics().height()};
+    return { fontMetrics().averageCharWidth() * 3, fontMetrics().height() };
 }
 
 int TextLine::heightForWidth(int width) const

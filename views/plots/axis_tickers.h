@@ -23,10 +23,17 @@ private:
 /// Labels by a function; a fixed step where one is given.
 class TextTicker : public QCPAxisTicker {
 public:
-    explicit TextTicker(std::function<QString(double)> text, double step = 0) : m_text(std::move(text)), m_step(step) {}
+    explicit TextTicker(std::function<QString(double)> text, double step = 0)
+        : m_text(std::move(text))
+        , m_step(step)
+    {
+    }
 
 protected:
-    double getTickStep(const QCPRange &range) override { return m_step > 0 ? m_step : QCPAxisTicker::getTickStep(range); }
+    double getTickStep(const QCPRange &range) override
+    {
+        return m_step > 0 ? m_step : QCPAxisTicker::getTickStep(range);
+    }
     QString getTickLabel(double tick, const QLocale &, QChar, int) override { return m_text(tick); }
 
 private:

@@ -32,7 +32,8 @@ std::vector<double> prefillShare(const Evaluation &evaluation, int buckets)
         if (track.stream != Stream::Prefill || track.first == track.last)
             continue;
         share.resize(std::size_t(std::max(0, buckets)), 0.0);
-        const std::vector<double> own = utilization(evaluation.timeline, t, buckets, [](WorkKind kind) { return kind == WorkKind::Prefill; });
+        const std::vector<double> own =
+            utilization(evaluation.timeline, t, buckets, [](WorkKind kind) { return kind == WorkKind::Prefill; });
         for (std::size_t i = 0; i < share.size() && i < own.size(); ++i)
             share[i] += weight * own[i];
     }
@@ -44,7 +45,8 @@ std::vector<double> prefillShare(const Evaluation &evaluation, int buckets)
 int datacenterOf(const Evaluation &evaluation, const Track &track, int stage)
 {
     const auto &classes = evaluation.layout.classes;
-    if (track.pipelineClass >= int(classes.size()) || stage < 0 || stage >= int(classes[track.pipelineClass].locations.size()))
+    if (track.pipelineClass >= int(classes.size()) || stage < 0
+        || stage >= int(classes[track.pipelineClass].locations.size()))
         return -1;
     return classes[track.pipelineClass].locations[stage].datacenter;
 }
@@ -89,7 +91,9 @@ std::vector<WanFlow::Turn> turnsOf(const Evaluation &evaluation, int link, int d
         areTurns = areTurns || hasTurns(timeline, track);
         for (std::uint32_t s = track.first; s < track.last; ++s) {
             const auto sender = std::size_t(sendingMember(timeline, s));
-            std::vector<double> &member = byMember[sender < evaluation.layout.classes.size() ? evaluation.layout.classes[sender].cellMember : int(sender)];
+            std::vector<double> &member =
+                byMember[sender < evaluation.layout.classes.size() ? evaluation.layout.classes[sender].cellMember
+                                                                   : int(sender)];
             member.resize(std::size_t(buckets), 0.0);
             addTime(member, timeline.duration, timeline.start[s], timeline.end[s], pipelinesOf(evaluation, track));
         }
@@ -97,7 +101,7 @@ std::vector<WanFlow::Turn> turnsOf(const Evaluation &evaluation, int link, int d
     std::vector<WanFlow::Turn> turns;
     if (areTurns)
         for (auto &[member, time] : byMember)
-            turns.push_back({member, std::move(time)});
+            turns.push_back({ member, std::move(time) });
     return turns;
 }
 
@@ -113,7 +117,8 @@ std::string directionName(const Evaluation &evaluation, int link, int direction)
     return ends[direction] + " → " + ends[1 - direction];
 }
 
-std::vector<MemoryPoint> thinned(const std::vector<std::vector<Evaluation::MemoryStep>> &curves, int stage, int buckets, Nanoseconds duration)
+std::vector<MemoryPoint> thinned(
+    const std::vector<std::vector<Evaluation::MemoryStep>> &curves, int stage, int buckets, Nanoseconds duration)
 {
     std::vector<MemoryPoint> points;
     if (stage < 0 || stage >= int(curves.size()) || buckets <= 0)
@@ -126,7 +131,7 @@ std::vector<MemoryPoint> thinned(const std::vector<std::vector<Evaluation::Memor
         if (own == bucket && !points.empty())
             points.back().bytes = std::max(points.back().bytes, double(step.bytes));
         else
-            points.push_back({double(step.time) * 1e-9, double(step.bytes)});
+            points.push_back({ double(step.time) * 1e-9, double(step.bytes) });
         bucket = own;
     }
     return points;
@@ -175,10 +180,12 @@ std::vector<WanFlow> wanFlows(const Evaluation &evaluation, int buckets)
         for (int direction = 0; direction < 2; ++direction) {
             if (use.bytes[direction] <= 0 || use.link < 0 || use.link >= int(links.size()))
                 continue;
-            WanFlow flow{use.link, direction, directionName(evaluation, use.link, direction), links[use.link].capacityGbps, {}, {}};
-            std::vector<double> busy(buckets, 0.0);   // pipeline-nanoseconds of transfer in each bucket
+            WanFlow flow { use.link, direction, directionName(evaluation, use.link, direction),
+                links[use.link].capacityGbps, {}, {} };
+            std::vector<double> busy(buckets, 0.0); // pipeline-nanoseconds of transfer in each bucket
             for (const Track &track : timeline.tracks)
-                if (track.stream == Stream::Wan && track.wanLink == use.link && directionOf(evaluation, track) == direction)
+                if (track.stream == Stream::Wan && track.wanLink == use.link
+                    && directionOf(evaluation, track) == direction)
                     addTrack(busy, evaluation, track, [](WorkKind) { return true; });
             flow.turns = turnsOf(evaluation, use.link, direction, buckets);
             double total = 0;
@@ -191,7 +198,8 @@ std::vector<WanFlow> wanFlows(const Evaluation &evaluation, int buckets)
                     total += b;
             }
             const double seconds = double(timeline.duration) * 1e-9 / buckets;
-            const double rate = total > 0 ? use.bytes[direction] / total * 8 / 1e9 / seconds : 0;   // of a nanosecond in a bucket
+            const double rate =
+                total > 0 ? use.bytes[direction] / total * 8 / 1e9 / seconds : 0; // of a nanosecond in a bucket
             for (double &b : busy)
                 b *= rate;
             for (WanFlow::Turn &turn : flow.turns)

@@ -14,26 +14,32 @@ namespace trainyard {
 [[nodiscard]] std::vector<double> stageUtilization(const Evaluation &evaluation, int stage, int buckets);
 /// The same over all stages: every pipeline and stage counts once.
 [[nodiscard]] std::vector<double> fleetUtilization(const Evaluation &evaluation, int buckets);
-/// The same with prefill in the bubbles, as the timeline has it: that of each class's first pipeline for all of them. Empty
-/// where nothing is served.
+/// The same with prefill in the bubbles, as the timeline has it: that of each class's first pipeline for all of them.
+/// Empty where nothing is served.
 [[nodiscard]] std::vector<double> filledUtilization(const Evaluation &evaluation, int buckets);
 /// Stages that have a compute track: 0 .. count - 1.
 [[nodiscard]] int stageCount(const Evaluation &evaluation);
 
-struct WanFlow {                   // one direction of one link
+struct WanFlow { // one direction of one link
     int link = 0;
-    int direction = 0;             // 0: between[0] → between[1]
-    std::string name;              // "Oregon → Iowa"
+    int direction = 0; // 0: between[0] → between[1]
+    std::string name; // "Oregon → Iowa"
     double capacityGbps = 0;
-    std::vector<double> gbps;      // mean of each bucket; times the bucket it adds up to the bytes of the metrics
-    struct Turn { int member = 0; std::vector<double> gbps; };   // of a cell
-    std::vector<Turn> turns;       // where pipelines take turns: the part of each, which add up to the above
+    std::vector<double> gbps; // mean of each bucket; times the bucket it adds up to the bytes of the metrics
+    struct Turn {
+        int member = 0;
+        std::vector<double> gbps;
+    }; // of a cell
+    std::vector<Turn> turns; // where pipelines take turns: the part of each, which add up to the above
 };
 /// Directions that carry anything. The bytes of a direction are spread evenly over the time of its transfers: spans of
 /// WAN tracks, or where there are none (data parallel across datacenters) the gradient reductions.
 [[nodiscard]] std::vector<WanFlow> wanFlows(const Evaluation &evaluation, int buckets);
 
-struct MemoryPoint { double seconds = 0; double bytes = 0; };
+struct MemoryPoint {
+    double seconds = 0;
+    double bytes = 0;
+};
 /// A stage's memory curve, thinned to the highest point of each of at most `buckets` slices: peaks are never lost.
 [[nodiscard]] std::vector<MemoryPoint> memoryCurve(const Evaluation &evaluation, int stage, int buckets);
 /// The same as if every activation stayed on the GPU; empty where they do.

@@ -25,14 +25,17 @@ namespace trainyard {
 namespace {
 
 constexpr int kMostBuckets = 16384;
-constexpr int kBetweenTicks = 20;      // pixels of the y axis
+constexpr int kBetweenTicks = 20; // pixels of the y axis
 constexpr int kMostTicks = 6;
-constexpr int kLeastHeight = 44;       // of a small window; three labels on the y axis need twice that
-constexpr double kShortest = 1e-8;     // seconds: deepest zoom
+constexpr int kLeastHeight = 44; // of a small window; three labels on the y axis need twice that
+constexpr double kShortest = 1e-8; // seconds: deepest zoom
 
 } // namespace
 
-CurvePlot::CurvePlot(QWidget *parent) : QWidget(parent), m_plot(new VectorPlot(this)), m_crosshair(new QCPItemStraightLine(m_plot))
+CurvePlot::CurvePlot(QWidget *parent)
+    : QWidget(parent)
+    , m_plot(new VectorPlot(this))
+    , m_crosshair(new QCPItemStraightLine(m_plot))
 {
     setFont(uiFont(-1));
     auto *layout = new QVBoxLayout(this);
@@ -44,7 +47,7 @@ CurvePlot::CurvePlot(QWidget *parent) : QWidget(parent), m_plot(new VectorPlot(t
     m_plot->setMouseTracking(true);
     m_plot->setContextMenuPolicy(Qt::NoContextMenu);
     m_plot->installEventFilter(this);
-    m_crosshair->setLayer(QStringLiteral("overlay"));   // moves without the curves being drawn anew
+    m_crosshair->setLayer(QStringLiteral("overlay")); // moves without the curves being drawn anew
     m_crosshair->setVisible(false);
     setFocusPolicy(Qt::StrongFocus);
 }
@@ -126,11 +129,14 @@ void CurvePlot::markDirty()
     m_dirty = true;
     if (!isVisible() || std::exchange(m_isQueued, true))
         return;
-    QMetaObject::invokeMethod(this, [this] {
-        m_isQueued = false;
-        if (isVisible())
-            refresh();
-    }, Qt::QueuedConnection);
+    QMetaObject::invokeMethod(
+        this,
+        [this] {
+            m_isQueued = false;
+            if (isVisible())
+                refresh();
+        },
+        Qt::QueuedConnection);
 }
 
 void CurvePlot::refresh()
@@ -147,7 +153,7 @@ void CurvePlot::refresh()
     m_plot->axisRect()->setAutoMargins(QCP::msNone);
     m_plot->axisRect()->setMargins(QMargins(m_left, 8, m_right, fontMetrics().height() + 8));
     const QString empty = emptyText();
-    for (QCPAxis *axis : {m_plot->xAxis, m_plot->yAxis})
+    for (QCPAxis *axis : { m_plot->xAxis, m_plot->yAxis })
         axis->setVisible(empty.isEmpty());
     if (empty.isEmpty()) {
         if (hasTimeAxis()) {
@@ -315,10 +321,12 @@ void CurvePlot::contextMenuEvent(QContextMenuEvent *event)
     auto *menu = new QMenu(this);
     menu->setAttribute(Qt::WA_DeleteOnClose);
     connect(menu->addAction(tr("Enlarge, or back")), &QAction::triggered, this, &CurvePlot::enlargeRequested);
-    connect(menu->addAction(tr("Copy as TSV")), &QAction::triggered, this, [this] { QApplication::clipboard()->setText(toTsv()); });
+    connect(menu->addAction(tr("Copy as TSV")), &QAction::triggered, this,
+        [this] { QApplication::clipboard()->setText(toTsv()); });
     if (hasTimeAxis()) {
         menu->addSeparator();
-        connect(menu->addAction(tr("Show the whole iteration")), &QAction::triggered, this, [this] { setRange(0, seconds()); });
+        connect(menu->addAction(tr("Show the whole iteration")), &QAction::triggered, this,
+            [this] { setRange(0, seconds()); });
     }
     menu->addSeparator();
     hideCrosshair();

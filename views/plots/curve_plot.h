@@ -1,8 +1,8 @@
 #pragma once
 // SPDX-License-Identifier: GPL-3.0-or-later
-// One chart of the curves panel: axes in the theme's colours, crosshair with a tooltip, zoom and pan along time, pictures
-// and tables of itself. What it draws is up to its subclasses. It works only while it is in sight, and once for all that
-// changes at a time. GUI thread.
+// One chart of the curves panel: axes in the theme's colours, crosshair with a tooltip, zoom and pan along time,
+// pictures and tables of itself. What it draws is up to its subclasses. It works only while it is in sight, and once
+// for all that changes at a time. GUI thread.
 
 #include "core/evaluate/evaluation.h"
 
@@ -17,7 +17,10 @@ namespace trainyard {
 class CurvePlot : public QWidget {
     Q_OBJECT
 public:
-    struct LegendEntry { QString name; QColor color; };
+    struct LegendEntry {
+        QString name;
+        QColor color;
+    };
 
     explicit CurvePlot(QWidget *parent = nullptr);
     ~CurvePlot() override;
@@ -31,18 +34,22 @@ public:
 
     [[nodiscard]] virtual bool hasTimeAxis() const { return true; }
     [[nodiscard]] virtual bool hasStages() const { return false; }
-    [[nodiscard]] virtual QString note() const = 0;                        // one line beside the tabs
+    [[nodiscard]] virtual QString note() const = 0; // one line beside the tabs
     [[nodiscard]] virtual std::vector<LegendEntry> legend() const = 0;
-    [[nodiscard]] virtual QString toTsv() const = 0;                       // with a header line
+    [[nodiscard]] virtual QString toTsv() const = 0; // with a header line
     /// Where the pointer is in another chart, as a line; kNoCursor: no line.
     void showCursor(qint64 time);
     static constexpr qint64 kNoCursor = -1;
-    [[nodiscard]] QCustomPlot &chart() { refresh(); return *m_plot; }
+    [[nodiscard]] QCustomPlot &chart()
+    {
+        refresh();
+        return *m_plot;
+    }
 
 Q_SIGNALS:
     void rangeChanged(trainyard::Nanoseconds from, trainyard::Nanoseconds to);
-    void refreshed();              // note and legend may be different
-    void cursorMoved(qint64 time);         // the pointer's, in nanoseconds; kNoCursor where it left
+    void refreshed(); // note and legend may be different
+    void cursorMoved(qint64 time); // the pointer's, in nanoseconds; kNoCursor where it left
     void enlargeRequested();
 
 protected:
@@ -59,9 +66,9 @@ protected:
     [[nodiscard]] int stage() const { return m_stage; }
     /// Buckets of the whole iteration such that one is about a pixel of what is in sight.
     [[nodiscard]] int buckets() const;
-    [[nodiscard]] double seconds() const;  // of the iteration
-    [[nodiscard]] int axisHeight() const;  // pixels
-    void markDirty();                      // what is drawn is another now; drawn once, when control is back
+    [[nodiscard]] double seconds() const; // of the iteration
+    [[nodiscard]] int axisHeight() const; // pixels
+    void markDirty(); // what is drawn is another now; drawn once, when control is back
 
     void showEvent(QShowEvent *event) override;
     void changeEvent(QEvent *event) override;
@@ -83,7 +90,7 @@ private:
     QCustomPlot *m_plot;
     QCPItemStraightLine *m_crosshair;
     EvaluationPtr m_evaluation;
-    Nanoseconds m_from = 0, m_to = 0;      // empty: the whole iteration
+    Nanoseconds m_from = 0, m_to = 0; // empty: the whole iteration
     int m_stage = -1, m_left = 64, m_right = 12;
     int m_drawnBuckets = 0;
     QPoint m_dragFrom;

@@ -25,9 +25,14 @@
 namespace trainyard {
 
 CurvesPanel::CurvesPanel(QWidget *parent)
-    : QWidget(parent), m_tabs(new QTabBar(this)), m_stack(new QStackedWidget(this)), m_stages(new QComboBox(this)),
-      m_legend(new LegendStrip(this)), m_note(new TextLine({}, Ink::Faint, this)), m_rok(new RokPlot(this)),
-      m_back(new QToolButton(this))
+    : QWidget(parent)
+    , m_tabs(new QTabBar(this))
+    , m_stack(new QStackedWidget(this))
+    , m_stages(new QComboBox(this))
+    , m_legend(new LegendStrip(this))
+    , m_note(new TextLine({}, Ink::Faint, this))
+    , m_rok(new RokPlot(this))
+    , m_back(new QToolButton(this))
 {
     setFont(uiFont(-1));
     setAccessibleName(tr("Curves"));
@@ -100,7 +105,7 @@ void CurvesPanel::setEvaluation(EvaluationPtr evaluation)
     if (const int stages = m_evaluation ? stageCount(*m_evaluation) : 0; stages != before)
         fillStages(stages);
     for (CurvePlot *plot : m_plots)
-        plot->setEvaluation(m_evaluation);     // the one in sight says when note and legend are another
+        plot->setEvaluation(m_evaluation); // the one in sight says when note and legend are another
 }
 
 void CurvesPanel::fillStages(int stages)
@@ -190,7 +195,8 @@ void CurvesPanel::showCursor(qint64 time)
 bool CurvesPanel::event(QEvent *event)
 {
     // Esc belongs to the enlarged chart before any command of the window.
-    if (m_isEnlarged && event->type() == QEvent::ShortcutOverride && static_cast<QKeyEvent *>(event)->key() == Qt::Key_Escape) {
+    if (m_isEnlarged && event->type() == QEvent::ShortcutOverride
+        && static_cast<QKeyEvent *>(event)->key() == Qt::Key_Escape) {
         event->accept();
         return true;
     }

@@ -46,7 +46,7 @@ public:
 Q_SIGNALS:
     void rangeChanged(trainyard::Nanoseconds from, trainyard::Nanoseconds to);
     void cursorMoved(qint64 time);
-    void enlargeRequested(bool enlarged);      // whoever lays out hides the neighbours, or shows them again
+    void enlargeRequested(bool enlarged); // whoever lays out hides the neighbours, or shows them again
 
 protected:
     bool event(QEvent *event) override;
@@ -67,7 +67,7 @@ private:
     TextLine *m_note;
     std::vector<CurvePlot *> m_plots;
     RokPlot *m_rok;
-    QToolButton *m_back;                   // where the chart is enlarged
+    QToolButton *m_back; // where the chart is enlarged
     bool m_isEnlarged = false;
 };
 

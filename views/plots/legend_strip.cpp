@@ -14,7 +14,8 @@ constexpr int kBetween = 14;
 
 } // namespace
 
-LegendStrip::LegendStrip(QWidget *parent) : QWidget(parent)
+LegendStrip::LegendStrip(QWidget *parent)
+    : QWidget(parent)
 {
     setFont(uiFont(-1));
     setSizePolicy(QSizePolicy::Ignored, QSizePolicy::Fixed);
@@ -42,7 +43,7 @@ QSize LegendStrip::sizeHint() const
     int total = 0;
     for (const CurvePlot::LegendEntry &entry : m_entries)
         total += widthOf(entry);
-    return {total, fontMetrics().height() + 4};
+    return { total, fontMetrics().height() + 4 };
 }
 
 void LegendStrip::paintEvent(QPaintEvent *)
@@ -63,7 +64,8 @@ void LegendStrip::paintEvent(QPaintEvent *)
         painter.setBrush(entry.color);
         painter.drawRoundedRect(QRectF(x, (height() - kSwatch) / 2.0, kSwatch, kSwatch), 2, 2);
         painter.setPen(theme().textMuted);
-        painter.drawText(QRect(x + kSwatch + 5, 0, widthOf(entry), height()), Qt::AlignLeft | Qt::AlignVCenter, entry.name);
+        painter.drawText(
+            QRect(x + kSwatch + 5, 0, widthOf(entry), height()), Qt::AlignLeft | Qt::AlignVCenter, entry.name);
         x += widthOf(entry);
     }
 }

@@ -20,18 +20,27 @@ struct Part {
     QColor (*color)();
 };
 
-constexpr std::array<Part, 6> kParts{{
-    {QT_TRANSLATE_NOOP("MemoryPlot", "weights"), [](const StageMemory &m) { return double(m.weights); }, [] { return theme().work(WorkKind::Backward); }},
-    {QT_TRANSLATE_NOOP("MemoryPlot", "gradients"), [](const StageMemory &m) { return double(m.gradients); }, [] { return theme().work(WorkKind::GradientReduce); }},
-    {QT_TRANSLATE_NOOP("MemoryPlot", "optimizer"), [](const StageMemory &m) { return double(m.optimizer); }, [] { return theme().work(WorkKind::Optimizer); }},
-    {QT_TRANSLATE_NOOP("MemoryPlot", "activations"), [](const StageMemory &m) { return double(m.activations); }, [] { return theme().work(WorkKind::Forward); }},
-    {QT_TRANSLATE_NOOP("MemoryPlot", "buffers"), [](const StageMemory &m) { return double(m.buffers); }, [] { return theme().work(WorkKind::PipelineTransfer); }},
-    {QT_TRANSLATE_NOOP("MemoryPlot", "overhead"), [](const StageMemory &m) { return std::max(0.0, double(m.device - m.peak)); }, [] { return theme().work(WorkKind::Overhead); }},
-}};
+constexpr std::array<Part, 6> kParts { {
+    { QT_TRANSLATE_NOOP("MemoryPlot", "weights"), [](const StageMemory &m) { return double(m.weights); },
+        [] { return theme().work(WorkKind::Backward); } },
+    { QT_TRANSLATE_NOOP("MemoryPlot", "gradients"), [](const StageMemory &m) { return double(m.gradients); },
+        [] { return theme().work(WorkKind::GradientReduce); } },
+    { QT_TRANSLATE_NOOP("MemoryPlot", "optimizer"), [](const StageMemory &m) { return double(m.optimizer); },
+        [] { return theme().work(WorkKind::Optimizer); } },
+    { QT_TRANSLATE_NOOP("MemoryPlot", "activations"), [](const StageMemory &m) { return double(m.activations); },
+        [] { return theme().work(WorkKind::Forward); } },
+    { QT_TRANSLATE_NOOP("MemoryPlot", "buffers"), [](const StageMemory &m) { return double(m.buffers); },
+        [] { return theme().work(WorkKind::PipelineTransfer); } },
+    { QT_TRANSLATE_NOOP("MemoryPlot", "overhead"),
+        [](const StageMemory &m) { return std::max(0.0, double(m.device - m.peak)); },
+        [] { return theme().work(WorkKind::Overhead); } },
+} };
 
 const MemoryMetrics *memoryOf(const Evaluation *evaluation)
 {
-    return evaluation && evaluation->metrics.memory && !evaluation->metrics.memory->perStage.empty() ? &*evaluation->metrics.memory : nullptr;
+    return evaluation && evaluation->metrics.memory && !evaluation->metrics.memory->perStage.empty()
+        ? &*evaluation->metrics.memory
+        : nullptr;
 }
 
 void drawCapacity(QCustomPlot &plot, const MemoryMetrics &memory)
@@ -54,7 +63,9 @@ QString MemoryPlot::note() const
     const auto fullest = std::ranges::find(memory->perStage, memory->fullestStage, &StageMemory::stage);
     if (fullest == memory->perStage.end())
         return {};
-    const QString text = tr("stage %1: %2 of %3").arg(fullest->stage + 1).arg(formatBytes(double(fullest->device)), formatBytes(double(fullest->capacity)));
+    const QString text = tr("stage %1: %2 of %3")
+                             .arg(fullest->stage + 1)
+                             .arg(formatBytes(double(fullest->device)), formatBytes(double(fullest->capacity)));
     return fullest->fits() ? text : text + tr(", does not fit");
 }
 
@@ -64,7 +75,7 @@ std::vector<CurvePlot::LegendEntry> MemoryPlot::legend() const
     const MemoryMetrics *memory = memoryOf(evaluation());
     for (const Part &part : kParts)
         if (memory && std::ranges::any_of(memory->perStage, [&](const StageMemory &m) { return part.bytes(m) > 0; }))
-            entries.push_back({tr(part.name), part.color()});
+            entries.push_back({ tr(part.name), part.color() });
     return entries;
 }
 
@@ -93,11 +104,14 @@ void MemoryPlot::draw(QCustomPlot &plot)
         below = bars;
     }
     for (const StageMemory &stage : memory.perStage)
-        highest = std::max({highest, double(stage.capacity), double(stage.device)});
+        highest = std::max({ highest, double(stage.capacity), double(stage.device) });
     drawCapacity(plot, memory);
-    if (const auto last = std::ranges::max_element(memory.perStage, {}, &StageMemory::capacity); last != memory.perStage.end())
-        addLineLabel(plot, double(last->capacity) / 1e9, tr("%1 capacity").arg(formatBytes(double(last->capacity))), theme().textMuted, font());
-    plot.xAxis->setTicker(QSharedPointer<TextTicker>::create([](double v) { return QString::number(std::lround(v)); }, std::ceil(stages / std::max(1.0, plot.width() / 34.0))));
+    if (const auto last = std::ranges::max_element(memory.perStage, {}, &StageMemory::capacity);
+        last != memory.perStage.end())
+        addLineLabel(plot, double(last->capacity) / 1e9, tr("%1 capacity").arg(formatBytes(double(last->capacity))),
+            theme().textMuted, font());
+    plot.xAxis->setTicker(QSharedPointer<TextTicker>::create([](double v) { return QString::number(std::lround(v)); },
+        std::ceil(stages / std::max(1.0, plot.width() / 34.0))));
     plot.xAxis->setRange(0.4, stages + 0.6);
     plot.yAxis->setTicker(QSharedPointer<TextTicker>::create([](double v) { return QString::number(std::round(v)); }));
     plot.yAxis->setRange(0, highest / 1e9 * 1.08);
@@ -110,7 +124,9 @@ QString MemoryPlot::describe(double x) const
     if (!memory || index < 0 || index >= int(memory->perStage.size()))
         return {};
     const StageMemory &stage = memory->perStage[index];
-    QStringList lines{tr("Stage %1: %2 of %3").arg(stage.stage + 1).arg(formatBytes(double(stage.device)), formatBytes(double(stage.capacity)))};
+    QStringList lines { tr("Stage %1: %2 of %3")
+                            .arg(stage.stage + 1)
+                            .arg(formatBytes(double(stage.device)), formatBytes(double(stage.capacity))) };
     for (auto part = kParts.rbegin(); part != kParts.rend(); ++part)
         if (part->bytes(stage) > 0)
             lines << QStringLiteral("%1 %2").arg(tr(part->name), formatBytes(part->bytes(stage)));

@@ -33,13 +33,15 @@ QString MemoryTimePlot::note() const
 {
     if (!emptyText().isEmpty())
         return {};
-    const QString text = stage() >= 0 ? tr("allocated on a GPU of stage %1").arg(stage() + 1) : tr("allocated on a GPU of each stage");
+    const QString text =
+        stage() >= 0 ? tr("allocated on a GPU of stage %1").arg(stage() + 1) : tr("allocated on a GPU of each stage");
     return hasGhost() ? text + tr(", dashed without offload") : text;
 }
 
 bool MemoryTimePlot::hasGhost() const
 {
-    return evaluation() && evaluation()->memoryCurvesKept.size() == evaluation()->memoryCurves.size() && !evaluation()->memoryCurves.empty();
+    return evaluation() && evaluation()->memoryCurvesKept.size() == evaluation()->memoryCurves.size()
+        && !evaluation()->memoryCurves.empty();
 }
 
 std::vector<int> MemoryTimePlot::shownStages() const
@@ -58,7 +60,7 @@ std::vector<CurvePlot::LegendEntry> MemoryTimePlot::legend() const
     if (stages.size() > 8)
         return entries;
     for (const int s : stages)
-        entries.push_back({tr("stage %1").arg(s + 1), theme().stage(s, int(evaluation()->memoryCurves.size()))});
+        entries.push_back({ tr("stage %1").arg(s + 1), theme().stage(s, int(evaluation()->memoryCurves.size())) });
     return entries;
 }
 
@@ -97,7 +99,8 @@ void MemoryTimePlot::draw(QCustomPlot &plot)
         line->point1->setCoords(0, capacity);
         line->point2->setCoords(1, capacity);
         line->setPen(QPen(memory->fits ? theme().text : theme().bad, 1.5, Qt::DashLine));
-        addLineLabel(plot, capacity, tr("%1 capacity").arg(formatBytes(double(memory->capacity))), theme().textMuted, font());
+        addLineLabel(
+            plot, capacity, tr("%1 capacity").arg(formatBytes(double(memory->capacity))), theme().textMuted, font());
         highest = std::max(highest, capacity);
     }
     plot.yAxis->setTicker(QSharedPointer<TextTicker>::create([](double v) { return QString::number(std::round(v)); }));
@@ -106,11 +109,13 @@ void MemoryTimePlot::draw(QCustomPlot &plot)
 
 QString MemoryTimePlot::describe(double x) const
 {
-    QStringList lines{formatSeconds(x)};
+    QStringList lines { formatSeconds(x) };
     for (const int s : shownStages())
         if (lines.size() <= kMostInTooltip)
             lines << tr("stage %1: %2").arg(s + 1).arg(formatBytes(bytesAt(evaluation()->memoryCurves, s, x)))
-                    + (hasGhost() ? tr(", without offload %1").arg(formatBytes(bytesAt(evaluation()->memoryCurvesKept, s, x))) : QString());
+                    + (hasGhost()
+                            ? tr(", without offload %1").arg(formatBytes(bytesAt(evaluation()->memoryCurvesKept, s, x)))
+                            : QString());
     return lines.join(u'\n');
 }
 

@@ -1,7 +1,7 @@
 #pragma once
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Memory of one GPU of each stage over the iteration, as micro-batches come and go, against what it holds; where activations
-// are offloaded, with a ghost of what it would be without.
+// Memory of one GPU of each stage over the iteration, as micro-batches come and go, against what it holds; where
+// activations are offloaded, with a ghost of what it would be without.
 
 #include "views/plots/curve_plot.h"
 
@@ -24,7 +24,7 @@ protected:
 
 private:
     [[nodiscard]] std::vector<int> shownStages() const;
-    [[nodiscard]] bool hasGhost() const;   // the same with every activation on the GPU
+    [[nodiscard]] bool hasGhost() const; // the same with every activation on the GPU
 };
 
 } // namespace trainyard

@@ -35,7 +35,7 @@ void stylePlot(QCustomPlot &plot, const QFont &font)
     QFont small = font;
     small.setPointSizeF(font.pointSizeF() - 0.5);
     plot.setBackground(QBrush(t.panel));
-    for (QCPAxis *axis : {plot.xAxis, plot.yAxis}) {
+    for (QCPAxis *axis : { plot.xAxis, plot.yAxis }) {
         axis->setBasePen(QPen(axis == plot.xAxis ? t.border : Qt::transparent));
         axis->setTickPen(QPen(Qt::transparent));
         axis->setSubTickPen(QPen(Qt::transparent));
@@ -53,8 +53,8 @@ void stylePlot(QCustomPlot &plot, const QFont &font)
 
 namespace {
 
-constexpr int kTickLabels = 56;        // left of the y axis
-constexpr int kLeastTitle = 64;        // pixels that a title needs to say anything
+constexpr int kTickLabels = 56; // left of the y axis
+constexpr int kLeastTitle = 64; // pixels that a title needs to say anything
 constexpr int kBeforeFirstTick = 26;
 
 QCPItemText *marginText(QCustomPlot &plot, const QString &text, QPointF at, Qt::Alignment alignment, const QFont &font)
@@ -91,13 +91,15 @@ void addAxisTitles(QCustomPlot &plot, const QString &y, const QString &x, const 
     const QMargins margins = plot.axisRect()->margins();
     const QFontMetrics metrics(font);
     const int room = margins.left() - kTickLabels - 8;
-    if (room < kLeastTitle && !y.isEmpty())        // above the axis rather than nowhere: the ticks have no unit
-        marginText(plot, y, {4, 0}, Qt::AlignLeft | Qt::AlignTop, font);
+    if (room < kLeastTitle && !y.isEmpty()) // above the axis rather than nowhere: the ticks have no unit
+        marginText(plot, y, { 4, 0 }, Qt::AlignLeft | Qt::AlignTop, font);
     else if (!y.isEmpty())
-        marginText(plot, wrapped(y, metrics, room), {double(margins.left() - kTickLabels), (plot.height() + margins.top() - margins.bottom()) / 2.0},
-                   Qt::AlignRight | Qt::AlignVCenter, font);
+        marginText(plot, wrapped(y, metrics, room),
+            { double(margins.left() - kTickLabels), (plot.height() + margins.top() - margins.bottom()) / 2.0 },
+            Qt::AlignRight | Qt::AlignVCenter, font);
     if (margins.left() - kBeforeFirstTick >= metrics.horizontalAdvance(x) && !x.isEmpty())
-        marginText(plot, x, {double(margins.left() - kBeforeFirstTick), double(plot.height() - margins.bottom() + 5)}, Qt::AlignRight | Qt::AlignTop, font);
+        marginText(plot, x, { double(margins.left() - kBeforeFirstTick), double(plot.height() - margins.bottom() + 5) },
+            Qt::AlignRight | Qt::AlignTop, font);
 }
 
 void addLineLabel(QCustomPlot &plot, double y, const QString &text, const QColor &color, const QFont &font)

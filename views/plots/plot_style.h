@@ -11,8 +11,8 @@ class QCustomPlot;
 namespace trainyard {
 
 void stylePlot(QCustomPlot &plot, const QFont &font);
-/// What the axes measure, with the unit, in the left margin where it is wide enough: beside the y axis and before the first
-/// label of the x axis.
+/// What the axes measure, with the unit, in the left margin where it is wide enough: beside the y axis and before the
+/// first label of the x axis.
 void addAxisTitles(QCustomPlot &plot, const QString &y, const QString &x, const QFont &font);
 /// Says at the right end of a horizontal line what it stands for.
 void addLineLabel(QCustomPlot &plot, double y, const QString &text, const QColor &color, const QFont &font);

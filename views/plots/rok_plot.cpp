@@ -17,23 +17,27 @@ namespace trainyard {
 
 namespace {
 
-constexpr int kRoomForCaption = 100;   // pixels of the y axis, below which the points need them
-constexpr int kReach = 14;             // pixels from the pointer to its point
+constexpr int kRoomForCaption = 100; // pixels of the y axis, below which the points need them
+constexpr int kReach = 14; // pixels from the pointer to its point
 constexpr double kDot = 7, kRing = 14, kHalo = 11;
 
 QColor colorOf(ActivationWay way)
 {
     switch (way) {
-    case ActivationWay::Recompute: return theme().work(WorkKind::Recompute);
-    case ActivationWay::Offload: return theme().work(WorkKind::OffloadStore);
-    case ActivationWay::Keep: return theme().work(WorkKind::Forward);
+    case ActivationWay::Recompute:
+        return theme().work(WorkKind::Recompute);
+    case ActivationWay::Offload:
+        return theme().work(WorkKind::OffloadStore);
+    case ActivationWay::Keep:
+        return theme().work(WorkKind::Forward);
     }
     return {};
 }
 
 QString nameOf(ActivationWay way)
 {
-    static const std::array kNames{QT_TRANSLATE_NOOP("RokPlot", "recompute"), QT_TRANSLATE_NOOP("RokPlot", "offload"), QT_TRANSLATE_NOOP("RokPlot", "keep")};
+    static const std::array kNames { QT_TRANSLATE_NOOP("RokPlot", "recompute"), QT_TRANSLATE_NOOP("RokPlot", "offload"),
+        QT_TRANSLATE_NOOP("RokPlot", "keep") };
     return QCoreApplication::translate("RokPlot", kNames[std::size_t(way)]);
 }
 
@@ -53,7 +57,10 @@ void addCaption(QCustomPlot &plot, const QString &text, const QFont &font)
 
 } // namespace
 
-RokPlot::RokPlot(QWidget *parent) : CurvePlot(parent) {}
+RokPlot::RokPlot(QWidget *parent)
+    : CurvePlot(parent)
+{
+}
 
 const std::vector<RokPoint> &RokPlot::points() const
 {
@@ -80,7 +87,7 @@ void RokPlot::setPlan(PlanPtr plan)
 
 void RokPlot::setCurves(RokCurvesPtr curves)
 {
-    const bool isSamePlan = m_curves && curves && m_curves->plan == curves->plan;   // the same curves, longer
+    const bool isSamePlan = m_curves && curves && m_curves->plan == curves->plan; // the same curves, longer
     m_curves = std::move(curves);
     if (!isSamePlan)
         m_selected = -1;
@@ -101,7 +108,7 @@ std::vector<CurvePlot::LegendEntry> RokPlot::legend() const
     std::vector<LegendEntry> entries;
     for (int way = 0; way < kActivationWays; ++way)
         if (std::ranges::any_of(points(), [&](const RokPoint &p) { return p.way == ActivationWay(way); }))
-            entries.push_back({nameOf(ActivationWay(way)), colorOf(ActivationWay(way))});
+            entries.push_back({ nameOf(ActivationWay(way)), colorOf(ActivationWay(way)) });
     return entries;
 }
 
@@ -121,12 +128,15 @@ void RokPlot::draw(QCustomPlot &plot)
         highest = std::max(highest, point.tflopsPerGpu);
     }
     const double slack = std::max(0.12 * (highest - least), 0.02 * highest);
-    const double ofLabel = (highest - least + 2 * slack) * (kDot + fontMetrics().height()) / std::max(40, axisHeight());   // above the highest point
+    const double ofLabel = (highest - least + 2 * slack) * (kDot + fontMetrics().height())
+        / std::max(40, axisHeight()); // above the highest point
     plot.xAxis->setRange(0, most * 1.06);
     plot.yAxis->setRange(std::max(0.0, least - slack), highest + std::max(1.4 * slack, ofLabel));
-    plot.xAxis->setTicker(QSharedPointer<TextTicker>::create([](double v) { return QStringLiteral("%1 GB").arg(v, 0, 'g', 4); }));
+    plot.xAxis->setTicker(
+        QSharedPointer<TextTicker>::create([](double v) { return QStringLiteral("%1 GB").arg(v, 0, 'g', 4); }));
     plot.yAxis->setTicker(QSharedPointer<TextTicker>::create([](double v) { return QString::number(v, 'g', 4); }));
-    plot.yAxis->ticker()->setTickStepStrategy(QCPAxisTicker::tssMeetTickCount);   // a narrow range has more than one label, too
+    plot.yAxis->ticker()->setTickStepStrategy(
+        QCPAxisTicker::tssMeetTickCount); // a narrow range has more than one label, too
     if (axisHeight() >= kRoomForCaption) {
         QMargins margins = plot.axisRect()->margins();
         margins.setTop(fontMetrics().height() + 4);
@@ -150,7 +160,7 @@ void RokPlot::drawWay(QCustomPlot &plot, ActivationWay way) const
     auto *line = new QCPCurve(plot.xAxis, plot.yAxis);
     line->setPen(QPen(color, 1.5));
     auto *inside = new QCPCurve(plot.xAxis, plot.yAxis), *outside = new QCPCurve(plot.xAxis, plot.yAxis);
-    for (QCPCurve *dots : {inside, outside})
+    for (QCPCurve *dots : { inside, outside })
         dots->setLineStyle(QCPCurve::lsNone);
     inside->setScatterStyle(QCPScatterStyle(QCPScatterStyle::ssCircle, QPen(color, 1.5), QBrush(color), kDot));
     outside->setScatterStyle(QCPScatterStyle(QCPScatterStyle::ssCircle, QPen(color, 1.5), QBrush(theme().panel), kDot));
@@ -163,8 +173,8 @@ void RokPlot::drawWay(QCustomPlot &plot, ActivationWay way) const
     }
 }
 
-/// The micro-batch beside each point: above it, below where another's is in the way, and nowhere where both are. The plan's
-/// own goes first, then those that fit.
+/// The micro-batch beside each point: above it, below where another's is in the way, and nowhere where both are. The
+/// plan's own goes first, then those that fit.
 void RokPlot::drawSizes(QCustomPlot &plot) const
 {
     std::vector<const RokPoint *> order;
@@ -174,17 +184,19 @@ void RokPlot::drawSizes(QCustomPlot &plot) const
     const QRect area = QRect(QPoint(0, 0), plot.size()).marginsRemoved(plot.axisRect()->margins());
     const QFontMetrics metrics(font());
     const auto placeOf = [&](const RokPoint &point) {
-        return QPointF(area.left() + area.width() * (point.activationPeak / 1e9 - plot.xAxis->range().lower) / plot.xAxis->range().size(),
-                       area.bottom() - area.height() * (point.tflopsPerGpu - plot.yAxis->range().lower) / plot.yAxis->range().size());
+        return QPointF(area.left()
+                + area.width() * (point.activationPeak / 1e9 - plot.xAxis->range().lower) / plot.xAxis->range().size(),
+            area.bottom()
+                - area.height() * (point.tflopsPerGpu - plot.yAxis->range().lower) / plot.yAxis->range().size());
     };
-    std::vector<QRectF> taken;             // by points, then by numbers
+    std::vector<QRectF> taken; // by points, then by numbers
     for (const RokPoint &point : points())
         taken.emplace_back(placeOf(point) - QPointF(kDot / 2, kDot / 2), QSizeF(kDot, kDot));
     for (const RokPoint *point : order) {
         const auto [x, y] = placeOf(*point);
         const QString text = QString::number(point->microBatch);
         const QSizeF size(metrics.horizontalAdvance(text) + 4, metrics.ascent());
-        for (const bool isAbove : {true, false}) {
+        for (const bool isAbove : { true, false }) {
             const QRectF box(QPointF(x - size.width() / 2, isAbove ? y - kDot - size.height() : y + kDot), size);
             const auto touches = [&](const QRectF &other) { return other.intersects(box); };
             if (box.top() < area.top() || box.bottom() > area.bottom() || std::ranges::any_of(taken, touches))
@@ -213,7 +225,8 @@ void RokPlot::drawMark(QCustomPlot &plot, const RokPoint &point, const QColor &c
 QPoint RokPlot::positionOf(const RokPoint &point)
 {
     const QCustomPlot &plot = chart();
-    return QPointF(plot.xAxis->coordToPixel(point.activationPeak / 1e9), plot.yAxis->coordToPixel(point.tflopsPerGpu)).toPoint();
+    return QPointF(plot.xAxis->coordToPixel(point.activationPeak / 1e9), plot.yAxis->coordToPixel(point.tflopsPerGpu))
+        .toPoint();
 }
 
 int RokPlot::pointAt(const QCustomPlot &plot, QPoint position) const
@@ -233,11 +246,15 @@ int RokPlot::pointAt(const QCustomPlot &plot, QPoint position) const
 
 QString RokPlot::describePoint(const RokPoint &point) const
 {
-    QStringList lines{tr("%1, micro-batch %2").arg(nameOf(point.way)).arg(point.microBatch)};
+    QStringList lines { tr("%1, micro-batch %2").arg(nameOf(point.way)).arg(point.microBatch) };
     lines.front()[0] = lines.front()[0].toUpper();
-    lines << tr("%1 TFLOP/s per GPU, iteration %2").arg(point.tflopsPerGpu, 0, 'g', 4).arg(formatSeconds(point.iterationTime));
+    lines << tr("%1 TFLOP/s per GPU, iteration %2")
+                 .arg(point.tflopsPerGpu, 0, 'g', 4)
+                 .arg(formatSeconds(point.iterationTime));
     lines << tr("activations peak at %1").arg(formatBytes(point.activationPeak));
-    lines << tr("fullest GPU %1 of %2%3").arg(formatBytes(double(point.device)), formatBytes(double(point.capacity)), point.fits ? QString() : tr(": does not fit"));
+    lines << tr("fullest GPU %1 of %2%3")
+                 .arg(formatBytes(double(point.device)), formatBytes(double(point.capacity)),
+                     point.fits ? QString() : tr(": does not fit"));
     if (point.stall > 0)
         lines << tr("compute waits %1 for what was offloaded").arg(formatSeconds(point.stall));
     lines << (point.isCurrent ? tr("This is the plan.") : tr("Click to adopt."));
@@ -258,7 +275,7 @@ void RokPlot::adopt(int index)
 {
     if (index < 0 || index >= int(points().size()) || !isOfThePlan())
         return;
-    const RokPoint point = points()[std::size_t(index)];   // the answer to the signal replaces the curves
+    const RokPoint point = points()[std::size_t(index)]; // the answer to the signal replaces the curves
     if (!point.isCurrent)
         Q_EMIT editCommitted(point.plan, QString::fromStdString(point.sentence));
 }
@@ -275,7 +292,8 @@ bool RokPlot::eventFilter(QObject *object, QEvent *event)
             select(index);
             plot->setCursor(index >= 0 && isOfThePlan() ? Qt::PointingHandCursor : Qt::ArrowCursor);
             if (index >= 0)
-                QToolTip::showText(mouse->globalPosition().toPoint() + QPoint(12, 8), describePoint(points()[std::size_t(index)]), plot);
+                QToolTip::showText(mouse->globalPosition().toPoint() + QPoint(12, 8),
+                    describePoint(points()[std::size_t(index)]), plot);
             else
                 QToolTip::hideText();
         } else if (event->type() == QEvent::MouseButtonRelease && mouse->button() == Qt::LeftButton) {
@@ -305,7 +323,8 @@ void RokPlot::step(int sizes, int ways)
     for (std::size_t i = 0; i < points().size(); ++i) {
         const RokPoint &point = points()[i];
         const double apart = std::log2(double(point.microBatch) / start.microBatch);
-        const bool isNext = sizes != 0 ? point.way == start.way && apart * sizes > 0 : int(point.way) == int(start.way) + ways;
+        const bool isNext =
+            sizes != 0 ? point.way == start.way && apart * sizes > 0 : int(point.way) == int(start.way) + ways;
         if (isNext && std::abs(apart) < nearest) {
             nearest = std::abs(apart);
             best = int(i);
@@ -318,21 +337,32 @@ void RokPlot::step(int sizes, int ways)
 void RokPlot::keyPressEvent(QKeyEvent *event)
 {
     switch (event->key()) {
-    case Qt::Key_Left: step(-1, 0); break;
-    case Qt::Key_Right: step(1, 0); break;
-    case Qt::Key_Up: step(0, 1); break;
-    case Qt::Key_Down: step(0, -1); break;
+    case Qt::Key_Left:
+        step(-1, 0);
+        break;
+    case Qt::Key_Right:
+        step(1, 0);
+        break;
+    case Qt::Key_Up:
+        step(0, 1);
+        break;
+    case Qt::Key_Down:
+        step(0, -1);
+        break;
     case Qt::Key_Return:
     case Qt::Key_Enter:
-    case Qt::Key_Space: adopt(m_selected); break;
-    default: CurvePlot::keyPressEvent(event);
+    case Qt::Key_Space:
+        adopt(m_selected);
+        break;
+    default:
+        CurvePlot::keyPressEvent(event);
     }
 }
 
 void RokPlot::resizeEvent(QResizeEvent *event)
 {
     CurvePlot::resizeEvent(event);
-    markDirty();                           // caption and labels are placed by pixels
+    markDirty(); // caption and labels are placed by pixels
 }
 
 void RokPlot::showEvent(QShowEvent *event)
@@ -349,10 +379,17 @@ void RokPlot::hideEvent(QHideEvent *event)
 
 QString RokPlot::toTsv() const
 {
-    QString text = tr("way\tmicro-batch\tactivation peak bytes\tmodel TFLOP/s per GPU\titeration s\tbytes of the fullest GPU\tfits\tcurrent\n");
+    QString text = tr("way\tmicro-batch\tactivation peak bytes\tmodel TFLOP/s per GPU\titeration s\tbytes of the "
+                      "fullest GPU\tfits\tcurrent\n");
     for (const RokPoint &p : points())
-        text += QStringLiteral("%1\t%2\t%3\t%4\t%5\t%6\t%7\t%8\n").arg(nameOf(p.way)).arg(p.microBatch).arg(p.activationPeak, 0, 'f', 0).arg(p.tflopsPerGpu, 0, 'g', 6)
-                    .arg(p.iterationTime, 0, 'g', 6).arg(p.device).arg(p.fits ? tr("yes") : tr("no"), p.isCurrent ? tr("yes") : QString());
+        text += QStringLiteral("%1\t%2\t%3\t%4\t%5\t%6\t%7\t%8\n")
+                    .arg(nameOf(p.way))
+                    .arg(p.microBatch)
+                    .arg(p.activationPeak, 0, 'f', 0)
+                    .arg(p.tflopsPerGpu, 0, 'g', 6)
+                    .arg(p.iterationTime, 0, 'g', 6)
+                    .arg(p.device)
+                    .arg(p.fits ? tr("yes") : tr("no"), p.isCurrent ? tr("yes") : QString());
     return text;
 }
 

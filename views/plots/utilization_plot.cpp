@@ -23,8 +23,9 @@ QString UtilizationPlot::note() const
         return {};
     const Metrics &metrics = evaluation()->metrics;
     const QString share = formatPercent(*metrics.gpuUtilization);
-    return metrics.gpusUsed < metrics.gpusTotal ? tr("the %L1 GPUs in use compute %2 of the iteration").arg(metrics.gpusUsed).arg(share)
-                                                : tr("GPUs compute %1 of the iteration").arg(share);
+    return metrics.gpusUsed < metrics.gpusTotal
+        ? tr("the %L1 GPUs in use compute %2 of the iteration").arg(metrics.gpusUsed).arg(share)
+        : tr("GPUs compute %1 of the iteration").arg(share);
 }
 
 std::vector<CurvePlot::LegendEntry> UtilizationPlot::legend() const
@@ -33,7 +34,7 @@ std::vector<CurvePlot::LegendEntry> UtilizationPlot::legend() const
     if (m_curves.size() > 8 || (stage() == -1 && m_curves.size() == 1))
         return entries;
     for (const Curve &curve : m_curves)
-        entries.push_back({curve.name, curve.color});
+        entries.push_back({ curve.name, curve.color });
     return entries;
 }
 
@@ -49,21 +50,25 @@ void UtilizationPlot::draw(QCustomPlot &plot)
     m_curves.clear();
     const int stages = stageCount(*evaluation());
     if (stage() >= 0 && stage() < stages) {
-        m_curves.push_back({tr("stage %1").arg(stage() + 1), theme().stage(stage(), stages), stageUtilization(*evaluation(), stage(), buckets())});
+        m_curves.push_back({ tr("stage %1").arg(stage() + 1), theme().stage(stage(), stages),
+            stageUtilization(*evaluation(), stage(), buckets()) });
     } else if (stage() == kEveryStage) {
         for (int s = 0; s < stages; ++s)
-            m_curves.push_back({tr("stage %1").arg(s + 1), theme().stage(s, stages), stageUtilization(*evaluation(), s, buckets())});
+            m_curves.push_back(
+                { tr("stage %1").arg(s + 1), theme().stage(s, stages), stageUtilization(*evaluation(), s, buckets()) });
     } else {
         if (std::vector<double> filled = filledUtilization(*evaluation(), buckets()); !filled.empty())
-            m_curves.push_back({tr("with prefill in bubbles"), theme().work(WorkKind::Prefill), std::move(filled)});
-        m_curves.push_back({tr("training, mean of all GPUs"), theme().work(WorkKind::Forward), fleetUtilization(*evaluation(), buckets())});
+            m_curves.push_back({ tr("with prefill in bubbles"), theme().work(WorkKind::Prefill), std::move(filled) });
+        m_curves.push_back({ tr("training, mean of all GPUs"), theme().work(WorkKind::Forward),
+            fleetUtilization(*evaluation(), buckets()) });
     }
-    plot.yAxis->setTicker(QSharedPointer<TextTicker>::create([](double v) { return QString::number(std::round(v * 100)); }, axisHeight() > 100 ? 0.25 : 0.5));
+    plot.yAxis->setTicker(QSharedPointer<TextTicker>::create(
+        [](double v) { return QString::number(std::round(v * 100)); }, axisHeight() > 100 ? 0.25 : 0.5));
     plot.yAxis->setRange(0, 1.04);
     for (const Curve &curve : m_curves) {
         QVector<QCPGraphData> points(int(curve.share.size()));
         for (int i = 0; i < points.size(); ++i)
-            points[i] = {(i + 0.5) * seconds() / double(points.size()), curve.share[i]};
+            points[i] = { (i + 0.5) * seconds() / double(points.size()), curve.share[i] };
         if (m_curves.size() == 1 || stage() == -1)
             fill(plot, points, curve.color);
         QCPGraph *graph = plot.addGraph();
@@ -83,12 +88,14 @@ void UtilizationPlot::fill(QCustomPlot &plot, const QVector<QCPGraphData> &point
     const auto mix = [](int from, int to) { return qRound(from + (to - from) * 0.22); };
     const double shown = plot.xAxis->range().size();
     const double width = std::max(1.0, std::ceil(plot.axisRect()->width() * seconds() / double(points.size()) / shown));
-    graph->setPen(QPen(QColor(mix(panel.red(), color.red()), mix(panel.green(), color.green()), mix(panel.blue(), color.blue())), width, Qt::SolidLine, Qt::FlatCap));
+    graph->setPen(
+        QPen(QColor(mix(panel.red(), color.red()), mix(panel.green(), color.green()), mix(panel.blue(), color.blue())),
+            width, Qt::SolidLine, Qt::FlatCap));
 }
 
 QString UtilizationPlot::describe(double x) const
 {
-    QStringList lines{formatSeconds(x)};
+    QStringList lines { formatSeconds(x) };
     for (const Curve &curve : m_curves) {
         const auto i = static_cast<std::size_t>(std::clamp(x / seconds(), 0.0, 1.0) * double(curve.share.size()));
         if (lines.size() <= kMostInTooltip && i < curve.share.size())

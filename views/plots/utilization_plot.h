@@ -23,7 +23,11 @@ protected:
     [[nodiscard]] QString describe(double x) const override;
 
 private:
-    struct Curve { QString name; QColor color; std::vector<double> share; };
+    struct Curve {
+        QString name;
+        QColor color;
+        std::vector<double> share;
+    };
     void fill(QCustomPlot &plot, const QVector<QCPGraphData> &points, const QColor &color) const;
 
     std::vector<Curve> m_curves;

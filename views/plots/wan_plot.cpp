@@ -17,7 +17,8 @@ namespace {
 /// The links of a plan are told apart by hue, the two directions of one by the side of the axis.
 QColor colorOf(const WanFlow &flow)
 {
-    static constexpr std::array kHues{WorkKind::WanTransfer, WorkKind::Forward, WorkKind::GradientReduce, WorkKind::Prefill, WorkKind::Collective, WorkKind::Optimizer};
+    static constexpr std::array kHues { WorkKind::WanTransfer, WorkKind::Forward, WorkKind::GradientReduce,
+        WorkKind::Prefill, WorkKind::Collective, WorkKind::Optimizer };
     return theme().work(kHues[flow.link % kHues.size()]);
 }
 
@@ -28,8 +29,10 @@ QString WanPlot::note() const
     if (!evaluation() || evaluation()->metrics.wanLinks.empty())
         return {};
     if (std::ranges::any_of(m_flows, [](const WanFlow &flow) { return !flow.turns.empty(); }))
-        return tr("%1 per iteration · a shade for each pipeline's turn").arg(formatBytes(evaluation()->metrics.wanBytesPerIteration));
-    return tr("%1 per iteration · the way back below zero").arg(formatBytes(evaluation()->metrics.wanBytesPerIteration));
+        return tr("%1 per iteration · a shade for each pipeline's turn")
+            .arg(formatBytes(evaluation()->metrics.wanBytesPerIteration));
+    return tr("%1 per iteration · the way back below zero")
+        .arg(formatBytes(evaluation()->metrics.wanBytesPerIteration));
 }
 
 std::vector<CurvePlot::LegendEntry> WanPlot::legend() const
@@ -37,7 +40,7 @@ std::vector<CurvePlot::LegendEntry> WanPlot::legend() const
     std::vector<LegendEntry> entries;
     for (const WanFlow &flow : m_flows)
         if (&flow == &m_flows.front() || flow.link != (&flow - 1)->link)
-            entries.push_back({QString::fromStdString(flow.name), colorOf(flow)});
+            entries.push_back({ QString::fromStdString(flow.name), colorOf(flow) });
     return entries;
 }
 
@@ -58,11 +61,13 @@ void WanPlot::draw(QCustomPlot &plot)
     const double bucketWidth = std::max(1.0, std::ceil(plot.axisRect()->width() * seconds() / buckets() / shown));
     const auto impulses = [&](const std::vector<double> &gbps, int direction, const QColor &color) {
         QCPGraph *graph = plot.addGraph();
-        graph->setLineStyle(QCPGraph::lsImpulse);   // a bucket is about a pixel: impulses fill, at a quarter of a polygon's price
+        graph->setLineStyle(
+            QCPGraph::lsImpulse); // a bucket is about a pixel: impulses fill, at a quarter of a polygon's price
         graph->setAntialiased(false);
         QVector<QCPGraphData> points(int(gbps.size()));
         for (int i = 0; i < points.size(); ++i)
-            points[i] = {(i + 0.5) * seconds() / double(points.size()), direction == 0 ? gbps[std::size_t(i)] : -gbps[std::size_t(i)]};
+            points[i] = { (i + 0.5) * seconds() / double(points.size()),
+                direction == 0 ? gbps[std::size_t(i)] : -gbps[std::size_t(i)] };
         graph->data()->set(points, true);
         graph->setPen(QPen(color, bucketWidth));
     };
@@ -70,7 +75,7 @@ void WanPlot::draw(QCustomPlot &plot)
         highest = std::max(highest, *std::ranges::max_element(flow.gbps));
         QColor color = colorOf(flow);
         if (flow.turns.empty()) {
-            color.setAlphaF(0.6f);             // two links at once show through one another
+            color.setAlphaF(0.6f); // two links at once show through one another
             impulses(flow.gbps, flow.direction, color);
             continue;
         }
@@ -82,7 +87,8 @@ void WanPlot::draw(QCustomPlot &plot)
                 left[i] = std::max(0.0, left[i] - turn.gbps[i]);
         }
     }
-    plot.yAxis->setTicker(QSharedPointer<TextTicker>::create([](double v) { return QString::number(std::abs(v), 'g', 4); }));
+    plot.yAxis->setTicker(
+        QSharedPointer<TextTicker>::create([](double v) { return QString::number(std::abs(v), 'g', 4); }));
     const double reach = std::max(1e-6, highest) * 1.08;
     const bool both = std::ranges::any_of(m_flows, [](const WanFlow &f) { return f.direction == 1; });
     plot.yAxis->setRange(both ? -reach : 0, reach);
@@ -90,11 +96,13 @@ void WanPlot::draw(QCustomPlot &plot)
 
 QString WanPlot::describe(double x) const
 {
-    QStringList lines{formatSeconds(x)};
+    QStringList lines { formatSeconds(x) };
     for (const WanFlow &flow : m_flows) {
         const auto i = static_cast<std::size_t>(std::clamp(x / seconds(), 0.0, 1.0) * double(flow.gbps.size()));
         if (i < flow.gbps.size())
-            lines << tr("%1: %2 of %3").arg(QString::fromStdString(flow.name), formatGbps(flow.gbps[i]), formatGbps(flow.capacityGbps));
+            lines << tr("%1: %2 of %3")
+                         .arg(QString::fromStdString(flow.name), formatGbps(flow.gbps[i]),
+                             formatGbps(flow.capacityGbps));
     }
     return lines.join(u'\n');
 }

@@ -21,7 +21,10 @@ constexpr int kRowHeight = 26, kMostRows = 8, kMostMatches = 60, kArrowRoom = 14
 class MatchDelegate : public QStyledItemDelegate {
 public:
     using QStyledItemDelegate::QStyledItemDelegate;
-    [[nodiscard]] QSize sizeHint(const QStyleOptionViewItem &, const QModelIndex &) const override { return {0, kRowHeight}; }
+    [[nodiscard]] QSize sizeHint(const QStyleOptionViewItem &, const QModelIndex &) const override
+    {
+        return { 0, kRowHeight };
+    }
     void paint(QPainter *painter, const QStyleOptionViewItem &option, const QModelIndex &index) const override
     {
         const Theme &t = theme();
@@ -41,7 +44,7 @@ public:
         painter->setFont(uiFont());
         painter->setPen(t.text);
         painter->drawText(line.adjusted(0, 0, -taken, 0), Qt::AlignVCenter | Qt::AlignLeft,
-                          painter->fontMetrics().elidedText(index.data().toString(), Qt::ElideRight, line.width() - taken));
+            painter->fontMetrics().elidedText(index.data().toString(), Qt::ElideRight, line.width() - taken));
         painter->restore();
     }
 };
@@ -56,7 +59,9 @@ bool containsWords(const QString &typed, const QString &text)
 } // namespace
 
 ChoiceField::ChoiceField(std::vector<Choice> choices, QWidget *parent)
-    : QLineEdit(parent), m_choices(std::move(choices)), m_list(new QListWidget(this))
+    : QLineEdit(parent)
+    , m_choices(std::move(choices))
+    , m_list(new QListWidget(this))
 {
     setTextMargins(0, 0, kArrowRoom, 0);
     m_list->hide();
@@ -71,11 +76,14 @@ ChoiceField::ChoiceField(std::vector<Choice> choices, QWidget *parent)
 
 ChoiceField::~ChoiceField()
 {
-    if (m_list && m_list->parent() != this)   // it went to the window when it was shown
+    if (m_list && m_list->parent() != this) // it went to the window when it was shown
         m_list->deleteLater();
 }
 
-const QListWidget &ChoiceField::list() const { return *m_list; }
+const QListWidget &ChoiceField::list() const
+{
+    return *m_list;
+}
 
 const Choice *ChoiceField::find(const QString &id) const
 {
@@ -94,7 +102,10 @@ void ChoiceField::setCurrent(const QString &id, const QString &otherwise)
 
 void ChoiceField::showMatches(const QString &pattern)
 {
-    struct Hit { int score; const Choice *choice; };
+    struct Hit {
+        int score;
+        const Choice *choice;
+    };
     std::vector<Hit> hits;
     for (const Choice &choice : m_choices) {
         const QString text = choice.label + u' ' + choice.detail + u' ' + choice.id;
@@ -102,16 +113,17 @@ void ChoiceField::showMatches(const QString &pattern)
             continue;
         const auto byLabel = fuzzyScore(pattern, choice.label);
         if (const auto score = byLabel ? byLabel : fuzzyScore(pattern, text))
-            hits.push_back({*score, &choice});
+            hits.push_back({ *score, &choice });
     }
-    if (!pattern.isEmpty())                // else in the order given: newest first
-        std::ranges::stable_sort(hits, std::greater{}, &Hit::score);
+    if (!pattern.isEmpty()) // else in the order given: newest first
+        std::ranges::stable_sort(hits, std::greater {}, &Hit::score);
     hits.resize(std::min(hits.size(), std::size_t(kMostMatches)));
     std::vector<const Choice *> choices;
     for (const Hit &hit : hits)
         choices.push_back(hit.choice);
     fillList(choices);
-    const bool isExact = !hits.empty() && hits.front().choice->label.compare(pattern.trimmed(), Qt::CaseInsensitive) == 0;
+    const bool isExact =
+        !hits.empty() && hits.front().choice->label.compare(pattern.trimmed(), Qt::CaseInsensitive) == 0;
     if (!m_freePattern.isEmpty() && !pattern.trimmed().isEmpty() && !isExact)
         (new QListWidgetItem(m_freePattern.arg(pattern.trimmed()), m_list))->setData(kIdRole, QString());
     const bool isNone = m_list->count() == 0;
@@ -175,7 +187,7 @@ bool ChoiceField::eventFilter(QObject *watched, QEvent *event)
 {
     if ((event->type() == QEvent::Move || event->type() == QEvent::Resize) && m_list && m_list->isVisible()) {
         if (visibleRegion().isEmpty())
-            hideList();                    // scrolled away
+            hideList(); // scrolled away
         else
             placeList();
     }
@@ -188,7 +200,9 @@ void ChoiceField::placeList()
     if (m_list->parentWidget() != top)
         m_list->setParent(top);
     m_list->setFont(uiFont());
-    m_list->setStyleSheet(QStringLiteral("QListWidget { border: 1px solid %1; border-radius: 5px; background: %2; padding: 2px; }").arg(theme().accent.name(), theme().panelRaised.name()));
+    m_list->setStyleSheet(
+        QStringLiteral("QListWidget { border: 1px solid %1; border-radius: 5px; background: %2; padding: 2px; }")
+            .arg(theme().accent.name(), theme().panelRaised.name()));
     const int wanted = std::min(m_list->count(), kMostRows) * kRowHeight + 8;
     const QPoint below = mapTo(top, QPoint(0, height() + 2)), above = mapTo(top, QPoint(0, -2));
     const int roomBelow = top->height() - below.y() - Theme::kGap, roomAbove = above.y() - Theme::kGap;
@@ -228,10 +242,11 @@ void ChoiceField::settle()
     if (typed == m_shown)
         return;
     const auto exact = std::ranges::find_if(m_choices, [&](const Choice &choice) {
-        return choice.label.compare(typed, Qt::CaseInsensitive) == 0 || choice.id.compare(typed, Qt::CaseInsensitive) == 0;
+        return choice.label.compare(typed, Qt::CaseInsensitive) == 0
+            || choice.id.compare(typed, Qt::CaseInsensitive) == 0;
     });
     if (exact == m_choices.end() && m_freePattern.isEmpty()) {
-        setText(m_shown);                  // no such thing: what it was
+        setText(m_shown); // no such thing: what it was
         return;
     }
     setCurrent(exact == m_choices.end() ? QString() : exact->id, typed);
@@ -240,7 +255,8 @@ void ChoiceField::settle()
 
 bool ChoiceField::event(QEvent *event)
 {
-    if (event->type() == QEvent::KeyPress && m_list && m_list->isVisible() && static_cast<QKeyEvent *>(event)->key() == Qt::Key_Tab)
+    if (event->type() == QEvent::KeyPress && m_list && m_list->isVisible()
+        && static_cast<QKeyEvent *>(event)->key() == Qt::Key_Tab)
         take(m_list->currentRow());
     return QLineEdit::event(event);
 }
@@ -267,7 +283,7 @@ void ChoiceField::keyPressEvent(QKeyEvent *event)
         return;
     case Qt::Key_Escape:
         if (!isOpen && text() == m_shown)
-            break;                         // whoever is around may close
+            break; // whoever is around may close
         hideList();
         setText(m_shown);
         return;
@@ -283,7 +299,7 @@ void ChoiceField::mousePressEvent(QMouseEvent *event)
     QLineEdit::mousePressEvent(event);
     if (m_list->isVisible())
         return;
-    selectAll();                       // what is typed next takes the place of what stands there
+    selectAll(); // what is typed next takes the place of what stands there
     showAll();
 }
 
@@ -295,7 +311,7 @@ void ChoiceField::paintEvent(QPaintEvent *event)
     painter.setRenderHint(QPainter::Antialiasing);
     painter.setPen(QPen(theme().textMuted, 1.3));
     const QPointF tip(width() - kArrowRoom + 2.5, height() / 2.0 + 2);
-    painter.drawPolyline(QPolygonF{tip + QPointF(-3.5, -3.5), tip, tip + QPointF(3.5, -3.5)});
+    painter.drawPolyline(QPolygonF { tip + QPointF(-3.5, -3.5), tip, tip + QPointF(3.5, -3.5) });
 }
 
 void ChoiceField::focusInEvent(QFocusEvent *event)

@@ -1,7 +1,7 @@
 #pragma once
 // SPDX-License-Identifier: GPL-3.0-or-later
-// A field to choose from many things by typing: matches appear below it as one types, the first of them taken by Enter or Tab,
-// others by arrow keys or pointer. Where it may, what is typed is an answer of its own. GUI thread.
+// A field to choose from many things by typing: matches appear below it as one types, the first of them taken by Enter
+// or Tab, others by arrow keys or pointer. Where it may, what is typed is an answer of its own. GUI thread.
 
 #include <QLineEdit>
 #include <QPointer>
@@ -14,7 +14,7 @@ class QListWidget;
 namespace trainyard {
 
 struct Choice {
-    QString id, label, detail;             // detail: at the right, muted
+    QString id, label, detail; // detail: at the right, muted
 };
 
 class ChoiceField : public QLineEdit {
@@ -36,28 +36,29 @@ signals:
     void chosen(const QString &id, const QString &text);
 
 protected:
-    bool event(QEvent *event) override;    // Tab takes the match before the focus moves on
+    bool event(QEvent *event) override; // Tab takes the match before the focus moves on
     void keyPressEvent(QKeyEvent *event) override;
     void mousePressEvent(QMouseEvent *event) override;
-    bool eventFilter(QObject *watched, QEvent *event) override;   // of what it lies in: the list stays beside it
+    bool eventFilter(QObject *watched, QEvent *event) override; // of what it lies in: the list stays beside it
     void paintEvent(QPaintEvent *event) override;
     void focusInEvent(QFocusEvent *event) override;
     void focusOutEvent(QFocusEvent *event) override;
 
 private:
     void showMatches(const QString &pattern);
-    void showAll();                        // the current choice among them
+    void showAll(); // the current choice among them
     void fillList(const std::vector<const Choice *> &choices);
     void showList();
     void hideList();
     void placeList();
     void take(int row);
-    void settle();                         // what was typed and not taken
+    void settle(); // what was typed and not taken
     [[nodiscard]] const Choice *find(const QString &id) const;
 
     std::vector<Choice> m_choices;
-    QString m_freePattern, m_id, m_shown;  // m_shown: the text of the current choice
-    QPointer<QListWidget> m_list;          // once shown a child of the window, above everything else, which may go before the field
+    QString m_freePattern, m_id, m_shown; // m_shown: the text of the current choice
+    QPointer<QListWidget>
+        m_list; // once shown a child of the window, above everything else, which may go before the field
 };
 
 } // namespace trainyard

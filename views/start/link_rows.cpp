@@ -17,7 +17,9 @@ constexpr int kFigureWidth = 118;
 
 } // namespace
 
-LinkRows::LinkRows(QWidget *parent) : QWidget(parent), m_layout(new QVBoxLayout(this))
+LinkRows::LinkRows(QWidget *parent)
+    : QWidget(parent)
+    , m_layout(new QVBoxLayout(this))
 {
     m_layout->setContentsMargins(0, 0, 0, 0);
     m_layout->setSpacing(4);
@@ -26,7 +28,8 @@ LinkRows::LinkRows(QWidget *parent) : QWidget(parent), m_layout(new QVBoxLayout(
 LinkRows::Row LinkRows::newRow()
 {
     auto *widget = new QWidget(this);
-    Row row{widget, new TextLine({}, Ink::Text, widget), new TextLine({}, Ink::Muted, widget), figureBox(0.1, 10000, 1, tr(" ms"), widget), figureBox(0.1, 1e6, 1, tr(" Gbps"), widget)};
+    Row row { widget, new TextLine({}, Ink::Text, widget), new TextLine({}, Ink::Muted, widget),
+        figureBox(0.1, 10000, 1, tr(" ms"), widget), figureBox(0.1, 1e6, 1, tr(" Gbps"), widget) };
     auto *line = new QHBoxLayout(widget);
     line->setContentsMargins(0, 0, 0, 0);
     line->setSpacing(Theme::kGap);
@@ -35,7 +38,7 @@ LinkRows::Row LinkRows::newRow()
     row.capacity->setFixedWidth(kFigureWidth);
     row.rtt->setToolTip(tr("Round trip"));
     row.capacity->setToolTip(tr("Bandwidth per direction, of all node pairs together"));
-    for (TextLine *label : {row.names, row.source})
+    for (TextLine *label : { row.names, row.source })
         label->setSizePolicy(QSizePolicy::Ignored, QSizePolicy::Preferred);
     line->addWidget(row.names, 3);
     line->addWidget(row.rtt);

@@ -1,7 +1,7 @@
 #pragma once
 // SPDX-License-Identifier: GPL-3.0-or-later
-// The links of a new plan, a line each: filled in with published round trips and a default bandwidth, both open to change, and
-// in words where the round trip comes from. GUI thread.
+// The links of a new plan, a line each: filled in with published round trips and a default bandwidth, both open to
+// change, and in words where the round trip comes from. GUI thread.
 
 #include "models/new_plan.h"
 
@@ -20,7 +20,7 @@ public:
     explicit LinkRows(QWidget *parent = nullptr);
 
     void setLinks(const std::vector<NewLink> &links, const Cluster &cluster);
-    [[nodiscard]] QList<QWidget *> fields() const;     // in the order of Tab
+    [[nodiscard]] QList<QWidget *> fields() const; // in the order of Tab
 
 signals:
     void figuresTyped(int from, int to, const trainyard::NewLinkFigures &figures);
@@ -35,7 +35,7 @@ private:
     Row newRow();
     void addRow();
 
-    std::vector<Row> m_rows;               // as many as there ever were; the last ones may be hidden
+    std::vector<Row> m_rows; // as many as there ever were; the last ones may be hidden
     std::size_t m_shown = 0;
     QVBoxLayout *m_layout;
 };

@@ -80,7 +80,9 @@ void layOutSheet(QWidget &sheet, const SheetParts &parts)
     auto *title = new TextLine(tr("New plan"), Ink::Text, content);
     title->setFont(uiFont(5, QFont::DemiBold));
     body->addWidget(title);
-    body->addWidget(muted(tr("Say where the GPUs are and what they train. Everything can be changed later; links and degrees of parallelism come by themselves."), content));
+    body->addWidget(muted(tr("Say where the GPUs are and what they train. Everything can be changed later; links and "
+                             "degrees of parallelism come by themselves."),
+        content));
     body->addSpacing(6);
     body->addWidget(new SectionTitle(tr("Where"), tr("region · GPU · nodes × GPUs per node"), content));
     parts.sites->setSpacing(6);
@@ -92,7 +94,9 @@ void layOutSheet(QWidget &sheet, const SheetParts &parts)
     links->setSpacing(6);
     links->addWidget(new SectionTitle(tr("Links"), tr("round trip · bandwidth per direction"), parts.linkSection));
     links->addWidget(parts.links);
-    links->addWidget(muted(tr("Every pair is linked at first: 100 Gbps in all and 5 Gbps per node pair, unless changed here or on the map."), parts.linkSection));
+    links->addWidget(muted(tr("Every pair is linked at first: 100 Gbps in all and 5 Gbps per node pair, unless changed "
+                              "here or on the map."),
+        parts.linkSection));
     body->addWidget(parts.linkSection);
     body->addSpacing(6);
     layOutWorkload(*body, parts, content);
@@ -131,7 +135,8 @@ void paintSheet(QPainter &painter, const QRect &rect)
     painter.setRenderHint(QPainter::Antialiasing);
     painter.setPen(theme().border);
     painter.setBrush(theme().panel);
-    painter.drawRoundedRect(QRectF(rect).adjusted(Theme::kGap + 0.5, 0.5, -Theme::kGap - 0.5, -Theme::kGap - 0.5), Theme::kRadius, Theme::kRadius);
+    painter.drawRoundedRect(QRectF(rect).adjusted(Theme::kGap + 0.5, 0.5, -Theme::kGap - 0.5, -Theme::kGap - 0.5),
+        Theme::kRadius, Theme::kRadius);
 }
 
 } // namespace trainyard

@@ -1,6 +1,7 @@
 #pragma once
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Where things stand on the sheet for a new plan: a column in the middle that scrolls, and a foot that always shows. GUI thread.
+// Where things stand on the sheet for a new plan: a column in the middle that scrolls, and a foot that always shows.
+// GUI thread.
 
 #include <QRect>
 
@@ -16,7 +17,7 @@ class TextLine;
 
 struct SheetParts {
     QVBoxLayout *sites;
-    QWidget *links, *linkSection;          // the section holds the links, and hides where there are none
+    QWidget *links, *linkSection; // the section holds the links, and hides where there are none
     QWidget *model, *sequence, *batch;
     QPushButton *addSite, *config, *cancel, *create;
     TextLine *preview, *details;

@@ -36,18 +36,29 @@ std::vector<Choice> modelChoices(const Catalogue &catalogue)
 {
     std::vector<Choice> choices;
     for (const ModelSpec &model : catalogue.models)
-        choices.push_back({QString::fromStdString(model.id), QString::fromStdString(model.name.empty() ? model.id : model.name), QString::fromStdString(model.id)});
+        choices.push_back({ QString::fromStdString(model.id),
+            QString::fromStdString(model.name.empty() ? model.id : model.name), QString::fromStdString(model.id) });
     return choices;
 }
 
 } // namespace
 
 NewPlanSheet::NewPlanSheet(const Catalogue &catalogue, QWidget *parent)
-    : QWidget(parent), m_catalogue(catalogue), m_sites(new QVBoxLayout), m_links(new LinkRows(this)), m_linkSection(new QWidget(this)),
-      m_model(new ChoiceField(modelChoices(catalogue), this)), m_sequence(countBox(1, 100'000'000, this)), m_batch(countBox(1, 100'000'000, this)),
-      m_addSite(new QPushButton(tr("&Add region"), this)), m_config(new QPushButton(tr("From &config.json…"), this)),
-      m_cancel(new QPushButton(tr("Cancel"), this)), m_create(new QPushButton(tr("Create plan"), this)), m_preview(new TextLine({}, Ink::Text, this)),
-      m_details(new TextLine({}, Ink::Muted, this)), m_search(catalogue)
+    : QWidget(parent)
+    , m_catalogue(catalogue)
+    , m_sites(new QVBoxLayout)
+    , m_links(new LinkRows(this))
+    , m_linkSection(new QWidget(this))
+    , m_model(new ChoiceField(modelChoices(catalogue), this))
+    , m_sequence(countBox(1, 100'000'000, this))
+    , m_batch(countBox(1, 100'000'000, this))
+    , m_addSite(new QPushButton(tr("&Add region"), this))
+    , m_config(new QPushButton(tr("From &config.json…"), this))
+    , m_cancel(new QPushButton(tr("Cancel"), this))
+    , m_create(new QPushButton(tr("Create plan"), this))
+    , m_preview(new TextLine({}, Ink::Text, this))
+    , m_details(new TextLine({}, Ink::Muted, this))
+    , m_search(catalogue)
 {
     setAccessibleName(tr("New plan"));
     setAcceptDrops(true);
@@ -67,17 +78,19 @@ void NewPlanSheet::layOut()
     m_sequence->setSuffix(tr(" tokens"));
     m_batch->setAccessibleName(tr("Global batch, sequences per iteration"));
     m_batch->setSuffix(tr(" sequences"));
-    m_preview->setObjectName(QStringLiteral("preview"));   // its accessible name is what it says
+    m_preview->setObjectName(QStringLiteral("preview")); // its accessible name is what it says
     m_create->setProperty("isPrimary", true);
-    for (QPushButton *button : {m_addSite, m_config, m_cancel, m_create})
-        button->setAutoDefault(true);      // Enter presses the one that has the focus
-    layOutSheet(*this, {m_sites, m_links, m_linkSection, m_model, m_sequence, m_batch, m_addSite, m_config, m_cancel, m_create, m_preview, m_details});
+    for (QPushButton *button : { m_addSite, m_config, m_cancel, m_create })
+        button->setAutoDefault(true); // Enter presses the one that has the focus
+    layOutSheet(*this,
+        { m_sites, m_links, m_linkSection, m_model, m_sequence, m_batch, m_addSite, m_config, m_cancel, m_create,
+            m_preview, m_details });
 }
 
 void NewPlanSheet::wire()
 {
     connect(m_addSite, &QPushButton::clicked, this, [this] {
-        NewSite site = m_given.sites.empty() ? NewSite{} : m_given.sites.back();   // most clusters repeat their GPUs
+        NewSite site = m_given.sites.empty() ? NewSite {} : m_given.sites.back(); // most clusters repeat their GPUs
         site.region.clear();
         site.name.clear();
         addSite(site);
@@ -85,7 +98,7 @@ void NewPlanSheet::wire()
         m_rows.back()->region()->setFocus(Qt::TabFocusReason);
     });
     connect(m_links, &LinkRows::figuresTyped, this, [this](int from, int to, const NewLinkFigures &figures) {
-        NewLinkFigures &kept = m_given.links[{from, to}];
+        NewLinkFigures &kept = m_given.links[{ from, to }];
         if (figures.rttMs)
             kept.rttMs = figures.rttMs;
         if (figures.capacityGbps)
@@ -98,7 +111,7 @@ void NewPlanSheet::wire()
         m_configFault.clear();
         gather();
     });
-    for (QSpinBox *box : {m_sequence, m_batch})
+    for (QSpinBox *box : { m_sequence, m_batch })
         connect(box, &QSpinBox::valueChanged, this, &NewPlanSheet::gather);
     connect(m_config, &QPushButton::clicked, this, [this] {
         if (const QString path = m_chooseConfig ? m_chooseConfig() : QString(); !path.isEmpty())
@@ -106,7 +119,8 @@ void NewPlanSheet::wire()
     });
     connect(m_cancel, &QPushButton::clicked, this, &NewPlanSheet::cancel);
     connect(m_create, &QPushButton::clicked, this, &NewPlanSheet::create);
-    for (const auto key : {Qt::Key_Return, Qt::Key_Enter}) {   // from anywhere: also from buttons, which take Enter for themselves
+    for (const auto key :
+        { Qt::Key_Return, Qt::Key_Enter }) { // from anywhere: also from buttons, which take Enter for themselves
         auto *shortcut = new QShortcut(QKeySequence(Qt::CTRL | key), this);
         shortcut->setContext(Qt::WidgetWithChildrenShortcut);
         connect(shortcut, &QShortcut::activated, this, &NewPlanSheet::create);
@@ -133,7 +147,7 @@ void NewPlanSheet::start()
         m_sequence->setValue(m_given.sequenceLength);
         m_batch->setValue(m_given.globalBatch);
     }
-    addSite({{}, tr("Datacenter 1"), kFirstGpu});
+    addSite({ {}, tr("Datacenter 1"), kFirstGpu });
     gather();
     m_rows.front()->region()->setFocus(Qt::TabFocusReason);
 }
@@ -156,7 +170,7 @@ void NewPlanSheet::removeSite(SiteRow *row)
     m_rows.erase(m_rows.begin() + at);
     row->hide();
     row->deleteLater();
-    m_given.links.clear();                 // they are by number, and the numbers are others now
+    m_given.links.clear(); // they are by number, and the numbers are others now
     gather();
     m_rows[std::min(std::size_t(at), m_rows.size() - 1)]->region()->setFocus(Qt::TabFocusReason);
 }
@@ -202,21 +216,23 @@ void NewPlanSheet::showPreview()
 
 void NewPlanSheet::useConfig(const QString &path)
 {
-    m_queue.run(this, [path] { return modelOfConfig(path); }, [this](const Expected<ModelSpec> &model) {
-        m_configFault = model ? QString() : QString::fromStdString(toString(model.error()));
-        if (model) {
-            m_given.ownModel = *model;
-            m_given.model.clear();
-            m_model->setCurrent({}, QString::fromStdString(model->name));
-        }
-        gather();
-    });
+    m_queue.run(
+        this, [path] { return modelOfConfig(path); },
+        [this](const Expected<ModelSpec> &model) {
+            m_configFault = model ? QString() : QString::fromStdString(toString(model.error()));
+            if (model) {
+                m_given.ownModel = *model;
+                m_given.model.clear();
+                m_model->setCurrent({}, QString::fromStdString(model->name));
+            }
+            gather();
+        });
 }
 
 void NewPlanSheet::create()
 {
     if (auto *field = qobject_cast<ChoiceField *>(focusWidget()))
-        field->commit();                   // a shortcut leaves the focus, and what is typed, where they are
+        field->commit(); // a shortcut leaves the focus, and what is typed, where they are
     if (!missingIn(m_given, m_catalogue).isEmpty() || std::exchange(m_isCreating, true))
         return;
     m_create->setEnabled(false);
@@ -279,12 +295,14 @@ void NewPlanSheet::dropEvent(QDropEvent *event)
 
 void NewPlanSheet::takeDropped(const QString &path)
 {
-    m_queue.run(this, [path] { return readBytes(path); }, [this, path](const ExpectedAll<QByteArray> &content) {
-        if (content && kindOf(*content) == FileKind::ModelConfig)
-            useConfig(path);
-        else
-            emit fileDropped(path);
-    });
+    m_queue.run(
+        this, [path] { return readBytes(path); },
+        [this, path](const ExpectedAll<QByteArray> &content) {
+            if (content && kindOf(*content) == FileKind::ModelConfig)
+                useConfig(path);
+            else
+                emit fileDropped(path);
+        });
 }
 
 void NewPlanSheet::paintEvent(QPaintEvent *)

@@ -1,8 +1,8 @@
 #pragma once
 // SPDX-License-Identifier: GPL-3.0-or-later
-// A new plan on one sheet: regions with their GPUs, the links between them, the model, and at the foot what comes of it. All
-// of it by keyboard; a model's config.json may be dropped on it. A page of the window. GUI thread; the search for degrees of
-// parallelism runs in the background.
+// A new plan on one sheet: regions with their GPUs, the links between them, the model, and at the foot what comes of
+// it. All of it by keyboard; a model's config.json may be dropped on it. A page of the window. GUI thread; the search
+// for degrees of parallelism runs in the background.
 
 #include "models/background_queue.h"
 #include "models/new_plan.h"
@@ -53,7 +53,7 @@ private:
     void wire();
     void addSite(const NewSite &site);
     void removeSite(SiteRow *row);
-    void gather();                         // from the rows, and what follows from it
+    void gather(); // from the rows, and what follows from it
     void orderTabs();
     void showPreview();
     void useConfig(const QString &path);
@@ -61,7 +61,7 @@ private:
     void create();
     void finish();
     void cancel();
-    void stopCreating();                   // nobody waits for a plan any more
+    void stopCreating(); // nobody waits for a plan any more
 
     const Catalogue &m_catalogue;
     NewPlan m_given;
@@ -75,10 +75,10 @@ private:
     QSpinBox *m_sequence, *m_batch;
     QPushButton *m_addSite, *m_config, *m_cancel, *m_create;
     TextLine *m_preview, *m_details;
-    QTimer m_patience;                     // how long Create waits for a better split
+    QTimer m_patience; // how long Create waits for a better split
     bool m_isCreating = false;
     NewPlanSearch m_search;
-    BackgroundQueue m_queue;               // last: its jobs use what is above
+    BackgroundQueue m_queue; // last: its jobs use what is above
 };
 
 } // namespace trainyard

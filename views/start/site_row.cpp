@@ -18,7 +18,8 @@ std::vector<Choice> regionChoices(const Catalogue &catalogue)
 {
     std::vector<Choice> choices;
     for (const Region &region : catalogue.regions)
-        choices.push_back({QString::fromStdString(region.id), QString::fromStdString(region.name), QString::fromStdString(region.id)});
+        choices.push_back({ QString::fromStdString(region.id), QString::fromStdString(region.name),
+            QString::fromStdString(region.id) });
     return choices;
 }
 
@@ -26,16 +27,23 @@ std::vector<Choice> gpuChoices(const Catalogue &catalogue)
 {
     std::vector<Choice> choices;
     for (const GpuSpec *gpu : newestGpus(catalogue))
-        choices.push_back({QString::fromStdString(gpu->id), QString::fromStdString(gpu->name), QString::fromStdString(gpu->architecture)});
+        choices.push_back({ QString::fromStdString(gpu->id), QString::fromStdString(gpu->name),
+            QString::fromStdString(gpu->architecture) });
     return choices;
 }
 
 } // namespace
 
 SiteRow::SiteRow(const Catalogue &catalogue, const NewSite &site, QWidget *parent)
-    : QWidget(parent), m_catalogue(catalogue), m_site(site), m_region(new ChoiceField(regionChoices(catalogue), this)),
-      m_gpu(new ChoiceField(gpuChoices(catalogue), this)), m_nodes(countBox(1, 1'000'000, this)), m_perNode(countBox(1, 1024, this)),
-      m_count(new TextLine({}, Ink::Muted, this)), m_remove(new QToolButton(this))
+    : QWidget(parent)
+    , m_catalogue(catalogue)
+    , m_site(site)
+    , m_region(new ChoiceField(regionChoices(catalogue), this))
+    , m_gpu(new ChoiceField(gpuChoices(catalogue), this))
+    , m_nodes(countBox(1, 1'000'000, this))
+    , m_perNode(countBox(1, 1024, this))
+    , m_count(new TextLine({}, Ink::Muted, this))
+    , m_remove(new QToolButton(this))
 {
     m_region->setFreeText(tr("Own site “%1”"));
     m_region->setPlaceholderText(tr("Region, or a name of your own"));
@@ -114,7 +122,7 @@ void SiteRow::setNumber(int number)
 
 QList<QWidget *> SiteRow::fields() const
 {
-    return {m_region, m_gpu, m_nodes, m_perNode, m_remove};
+    return { m_region, m_gpu, m_nodes, m_perNode, m_remove };
 }
 
 } // namespace trainyard

@@ -9,10 +9,10 @@ namespace trainyard {
 
 namespace {
 
-template <class Box>
-class FieldBox : public Box {
+template <class Box> class FieldBox : public Box {
 public:
-    explicit FieldBox(QWidget *parent) : Box(parent)
+    explicit FieldBox(QWidget *parent)
+        : Box(parent)
     {
         this->setAlignment(Qt::AlignRight);
         this->setGroupSeparatorShown(true);

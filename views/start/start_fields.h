@@ -1,6 +1,7 @@
 #pragma once
 // SPDX-License-Identifier: GPL-3.0-or-later
-// The small fields of the sheet for a new plan: numbers that select themselves and leave the wheel to what scrolls. GUI thread.
+// The small fields of the sheet for a new plan: numbers that select themselves and leave the wheel to what scrolls. GUI
+// thread.
 
 #include "views/theme/theme.h"
 

@@ -28,7 +28,7 @@ QPixmap themedPixmap(const QString &name, int size, const QColor &ink, double de
 QIcon themedIcon(const QString &name)
 {
     QIcon icon;
-    for (const double ratio : {1.0, 2.0}) {
+    for (const double ratio : { 1.0, 2.0 }) {
         icon.addPixmap(themedPixmap(name, 16, theme().textMuted, ratio), QIcon::Normal);
         icon.addPixmap(themedPixmap(name, 16, theme().textFaint, ratio), QIcon::Disabled);
         icon.addPixmap(themedPixmap(name, 16, theme().text, ratio), QIcon::Active);

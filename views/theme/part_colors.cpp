@@ -23,11 +23,13 @@ QColor partColor(BreakdownPart part)
         return collective().lighter(130);
     if (part == &Breakdown::expertParallel)
         return collective().darker(140);
-    static constexpr struct { BreakdownPart part; WorkKind kind; } kSpans[] = {
-        {&Breakdown::compute, WorkKind::Forward},          {&Breakdown::wan, WorkKind::WanTransfer},
-        {&Breakdown::pipeline, WorkKind::PipelineTransfer}, {&Breakdown::dataParallel, WorkKind::GradientReduce},
-        {&Breakdown::offloadStall, WorkKind::OffloadStore}, {&Breakdown::optimizer, WorkKind::Optimizer},
-        {&Breakdown::overhead, WorkKind::Overhead}};
+    static constexpr struct {
+        BreakdownPart part;
+        WorkKind kind;
+    } kSpans[] = { { &Breakdown::compute, WorkKind::Forward }, { &Breakdown::wan, WorkKind::WanTransfer },
+        { &Breakdown::pipeline, WorkKind::PipelineTransfer }, { &Breakdown::dataParallel, WorkKind::GradientReduce },
+        { &Breakdown::offloadStall, WorkKind::OffloadStore }, { &Breakdown::optimizer, WorkKind::Optimizer },
+        { &Breakdown::overhead, WorkKind::Overhead } };
     const auto *of = std::ranges::find(kSpans, part, [](const auto &span) { return span.part; });
     return of != std::end(kSpans) ? theme().work(of->kind) : theme().textMuted;
 }

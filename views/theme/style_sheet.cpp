@@ -101,17 +101,27 @@ QGroupBox::title { subcontrol-origin: margin; left: 8px; color: @muted; }
 
 QString styleSheet(const Theme &t)
 {
-    QString sheet = QString::fromLatin1(kButtons) + QString::fromLatin1(kFields) + QString::fromLatin1(kBars) + QString::fromLatin1(kMenus);
+    QString sheet = QString::fromLatin1(kButtons) + QString::fromLatin1(kFields) + QString::fromLatin1(kBars)
+        + QString::fromLatin1(kMenus);
     const QColor edge = t.isDark ? t.border.lighter(145) : t.border.darker(122);
     const QColor hover = t.isDark ? t.panelRaised.lighter(118) : t.panelRaised.darker(103);
     const bool isAccentLight = t.accent.lightnessF() > 0.6f;
     const std::pair<const char *, QString> words[] = {
-        {"@accentSoft", t.accentSoft.name()}, {"@accent", t.accent.name()}, {"@border", t.border.name()}, {"@edge", edge.name()},
-        {"@faint", t.textFaint.name()}, {"@grid", t.grid.name()}, {"@hover", hover.name()}, {"@muted", t.textMuted.name()},
-        {"@onAccent", isAccentLight ? QStringLiteral("#0b1016") : QStringLiteral("#ffffff")},
-        {"@onInk", isAccentLight ? QStringLiteral("dark") : QStringLiteral("light")},
-        {"@ink", t.isDark ? QStringLiteral("light") : QStringLiteral("dark")},
-        {"@panel", t.panel.name()}, {"@raised", t.panelRaised.name()}, {"@text", t.text.name()}, {"@window", t.window.name()},
+        { "@accentSoft", t.accentSoft.name() },
+        { "@accent", t.accent.name() },
+        { "@border", t.border.name() },
+        { "@edge", edge.name() },
+        { "@faint", t.textFaint.name() },
+        { "@grid", t.grid.name() },
+        { "@hover", hover.name() },
+        { "@muted", t.textMuted.name() },
+        { "@onAccent", isAccentLight ? QStringLiteral("#0b1016") : QStringLiteral("#ffffff") },
+        { "@onInk", isAccentLight ? QStringLiteral("dark") : QStringLiteral("light") },
+        { "@ink", t.isDark ? QStringLiteral("light") : QStringLiteral("dark") },
+        { "@panel", t.panel.name() },
+        { "@raised", t.panelRaised.name() },
+        { "@text", t.text.name() },
+        { "@window", t.window.name() },
     };
     for (const auto &[word, value] : words)
         sheet.replace(QLatin1String(word), value);

@@ -10,9 +10,10 @@ namespace trainyard {
 namespace {
 constexpr QSize kSize(30, 17);
 constexpr int kSlideMs = 120;
-}
+} // namespace
 
-SwitchButton::SwitchButton(QWidget *parent) : QAbstractButton(parent)
+SwitchButton::SwitchButton(QWidget *parent)
+    : QAbstractButton(parent)
 {
     setCheckable(true);
     setFocusPolicy(Qt::StrongFocus);
@@ -33,7 +34,7 @@ SwitchButton::SwitchButton(QWidget *parent) : QAbstractButton(parent)
 
 QSize SwitchButton::sizeHint() const
 {
-    return kSize + QSize(4, 4);    // room for the focus ring
+    return kSize + QSize(4, 4); // room for the focus ring
 }
 
 void SwitchButton::paintEvent(QPaintEvent *)

@@ -85,7 +85,8 @@ Theme &current()
 
 const QStringList &uiFamilies()
 {
-    static const QStringList families{QStringLiteral("Inter"), QStringLiteral("Noto Sans"), QStringLiteral("DejaVu Sans")};
+    static const QStringList families { QStringLiteral("Inter"), QStringLiteral("Noto Sans"),
+        QStringLiteral("DejaVu Sans") };
     return families;
 }
 
@@ -101,30 +102,54 @@ std::map<std::pair<int, int>, QFont> &uiFonts()
 QColor Theme::work(WorkKind kind) const
 {
     switch (kind) {
-    case WorkKind::Forward: return QColor(0x56b4e9);
-    case WorkKind::Backward: return isDark ? QColor(0x1f77c0) : QColor(0x0b5fa5);
-    case WorkKind::InputGrad: return QColor(0x2a6fb5);
-    case WorkKind::WeightGrad: return QColor(0x8fa8d8);
-    case WorkKind::Recompute: return QColor(0x8a929e);
-    case WorkKind::ForwardBackward: return QColor(0x4d6cd9);
-    case WorkKind::PipelineTransfer: return QColor(0xf0c862);
-    case WorkKind::WanTransfer: return QColor(0xe69f00);
-    case WorkKind::Collective: return QColor(0x9b7fd1);
-    case WorkKind::GradientReduce: return QColor(0xcc79a7);
-    case WorkKind::ParameterGather: return QColor(0xdda9c6);
-    case WorkKind::Optimizer: return QColor(0xd55e00);
-    case WorkKind::OffloadStore: return QColor(0xb5a642);
-    case WorkKind::OffloadLoad: return QColor(0xf0e442);
-    case WorkKind::Prefill: return QColor(0x009e73);
-    case WorkKind::Overhead: return QColor(0x6c7683);
-    case WorkKind::GradientsToHost: return QColor(0xb05a8c);
-    case WorkKind::StatesToHost: return QColor(0x9c8a2e);
-    case WorkKind::DriveRead: return QColor(0x62b3ad);
-    case WorkKind::DriveWrite: return QColor(0x2c7d78);
-    case WorkKind::CpuOptimizer: return QColor(0xb0521c);
-    case WorkKind::GpuOptimizer: return QColor(0xf29a5c);
-    case WorkKind::StatesToGpu: return QColor(0xd6c53c);
-    case WorkKind::WeightsToGpu: return QColor(0xcf9ade);
+    case WorkKind::Forward:
+        return QColor(0x56b4e9);
+    case WorkKind::Backward:
+        return isDark ? QColor(0x1f77c0) : QColor(0x0b5fa5);
+    case WorkKind::InputGrad:
+        return QColor(0x2a6fb5);
+    case WorkKind::WeightGrad:
+        return QColor(0x8fa8d8);
+    case WorkKind::Recompute:
+        return QColor(0x8a929e);
+    case WorkKind::ForwardBackward:
+        return QColor(0x4d6cd9);
+    case WorkKind::PipelineTransfer:
+        return QColor(0xf0c862);
+    case WorkKind::WanTransfer:
+        return QColor(0xe69f00);
+    case WorkKind::Collective:
+        return QColor(0x9b7fd1);
+    case WorkKind::GradientReduce:
+        return QColor(0xcc79a7);
+    case WorkKind::ParameterGather:
+        return QColor(0xdda9c6);
+    case WorkKind::Optimizer:
+        return QColor(0xd55e00);
+    case WorkKind::OffloadStore:
+        return QColor(0xb5a642);
+    case WorkKind::OffloadLoad:
+        return QColor(0xf0e442);
+    case WorkKind::Prefill:
+        return QColor(0x009e73);
+    case WorkKind::Overhead:
+        return QColor(0x6c7683);
+    case WorkKind::GradientsToHost:
+        return QColor(0xb05a8c);
+    case WorkKind::StatesToHost:
+        return QColor(0x9c8a2e);
+    case WorkKind::DriveRead:
+        return QColor(0x62b3ad);
+    case WorkKind::DriveWrite:
+        return QColor(0x2c7d78);
+    case WorkKind::CpuOptimizer:
+        return QColor(0xb0521c);
+    case WorkKind::GpuOptimizer:
+        return QColor(0xf29a5c);
+    case WorkKind::StatesToGpu:
+        return QColor(0xd6c53c);
+    case WorkKind::WeightsToGpu:
+        return QColor(0xcf9ade);
     }
     return textMuted;
 }
@@ -150,13 +175,18 @@ void applyTheme(QApplication &application, ThemeKind kind)
 {
     // As the desktop had it before the first theme replaced the palette.
     static const bool isSystemDark = QApplication::palette().color(QPalette::Window).lightness() < 128;
-    static const bool hasResources = [] { loadIcons(); return true; }();
+    static const bool hasResources = [] {
+        loadIcons();
+        return true;
+    }();
     Q_UNUSED(hasResources)
     if (kind == ThemeKind::System)
         kind = isSystemDark ? ThemeKind::Dark : ThemeKind::Light;
     if (QApplication::style()->objectName() != QLatin1String("fusion") && application.styleSheet().isEmpty())
         QApplication::setStyle(QStringLiteral("fusion"));
-    current() = kind == ThemeKind::Dark ? darkTheme() : kind == ThemeKind::HighContrast ? highContrastTheme() : lightTheme();
+    current() = kind == ThemeKind::Dark   ? darkTheme()
+        : kind == ThemeKind::HighContrast ? highContrastTheme()
+                                          : lightTheme();
     const Theme &t = theme();
     QPalette palette;
     palette.setColor(QPalette::Window, t.window);
@@ -173,13 +203,14 @@ void applyTheme(QApplication &application, ThemeKind kind)
     palette.setColor(QPalette::Highlight, t.accent);
     palette.setColor(QPalette::HighlightedText, t.isDark ? QColor(0x0b1016) : QColor(0xffffff));
     palette.setColor(QPalette::Link, t.accent);
-    for (const auto role : {QPalette::Text, QPalette::WindowText, QPalette::ButtonText})
+    for (const auto role : { QPalette::Text, QPalette::WindowText, QPalette::ButtonText })
         palette.setColor(QPalette::Disabled, role, t.textFaint);
     application.setPalette(palette);
     QToolTip::setPalette(palette);
     application.setFont(uiFont());
     application.setStyleSheet(styleSheet(t));
-    // Applying a sheet gives some widgets back the palette they had before: those that colour themselves do it again now.
+    // Applying a sheet gives some widgets back the palette they had before: those that colour themselves do it again
+    // now.
     for (QWidget *widget : QApplication::allWidgets()) {
         QEvent changed(QEvent::PaletteChange);
         QApplication::sendEvent(widget, &changed);
@@ -189,7 +220,7 @@ void applyTheme(QApplication &application, ThemeKind kind)
 QFont uiFont(int sizeOffset, QFont::Weight weight)
 {
     // The same object each time: a copy shares the glyphs that were looked up for it.
-    auto [font, isNew] = uiFonts().try_emplace({sizeOffset, int(weight)});
+    auto [font, isNew] = uiFonts().try_emplace({ sizeOffset, int(weight) });
     if (isNew)
         font->second = QFont(uiFamilies(), 10 + sizeOffset, weight);
     return font->second;

@@ -16,22 +16,22 @@ enum class ThemeKind { System, Light, Dark, HighContrast };
 
 struct Theme {
     bool isDark = false;
-    QColor window, panel, panelRaised, border, grid;   // surfaces, back to front
+    QColor window, panel, panelRaised, border, grid; // surfaces, back to front
     QColor text, textMuted, textFaint;
-    QColor accent, accentSoft;     // interaction: selection, links, focus
-    QColor good, bad, warning;     // differences and problems
-    QColor idle;                   // a track where nothing runs
+    QColor accent, accentSoft; // interaction: selection, links, focus
+    QColor good, bad, warning; // differences and problems
+    QColor idle; // a track where nothing runs
 
     /// Colour-blind-safe (after Okabe and Ito), the same hue for a kind of work everywhere.
     [[nodiscard]] QColor work(WorkKind kind) const;
     /// Ink that reads on top of work(kind).
     [[nodiscard]] QColor workInk(WorkKind kind) const;
-    /// Colour of pipeline stage `stage` of `stages`, counted from 0: a perceptually even ramp of colours that no kind of work
-    /// has (stage_ramp.h), and that also reads in grey.
+    /// Colour of pipeline stage `stage` of `stages`, counted from 0: a perceptually even ramp of colours that no kind
+    /// of work has (stage_ramp.h), and that also reads in grey.
     [[nodiscard]] QColor stage(int stage, int stages) const;
 
-    static constexpr int kGap = 8;          // between panels
-    static constexpr int kPad = 12;         // inside panels
+    static constexpr int kGap = 8; // between panels
+    static constexpr int kPad = 12; // inside panels
     static constexpr int kRadius = 6;
 };
 

@@ -19,12 +19,15 @@ QString tr(const char *text)
     return QCoreApplication::translate("trainyard::AreaRows", text);
 }
 
-double seconds(Nanoseconds t) { return double(t) * 1e-9; }
+double seconds(Nanoseconds t)
+{
+    return double(t) * 1e-9;
+}
 
 struct Sums {
-    std::array<KindTotal, kWorkKindCount> kinds{};
-    Nanoseconds idle[2] = {0, 0};      // of stages, of channels
-    int lines[2] = {0, 0};
+    std::array<KindTotal, kWorkKindCount> kinds {};
+    Nanoseconds idle[2] = { 0, 0 }; // of stages, of channels
+    int lines[2] = { 0, 0 };
     KindTotal faded;
 };
 
@@ -70,7 +73,8 @@ void addLine(Sums &sums, const Timeline &timeline, TimeInterval range, const Are
         std::size_t at = 0;
         std::uint32_t span = track.first == track.last ? track.last : firstSpanAfter(timeline, index, range.begin);
         for (; span < track.last && timeline.start[span] < range.end; ++span) {
-            const TimeInterval part{std::max(timeline.start[span], range.begin), std::min(timeline.end[span], range.end)};
+            const TimeInterval part { std::max(timeline.start[span], range.begin),
+                std::min(timeline.end[span], range.end) };
             if (part.isEmpty())
                 continue;
             own.push_back(part);
@@ -101,16 +105,17 @@ std::vector<AreaLine> areaLines(const TrackLayout &layout, int first, int last)
             continue;
         seen.insert(row.key);
         if (row.kind != TrackRow::Kind::Summary) {
-            lines.push_back({row.tracks});
+            lines.push_back({ row.tracks });
             continue;
         }
         for (const std::uint32_t track : row.tracks)
-            lines.push_back({{track}});
+            lines.push_back({ { track } });
     }
     return lines;
 }
 
-std::vector<AreaRow> areaRows(const Timeline &timeline, TimeInterval range, const std::vector<AreaLine> &lines, const SpanFilter &filter)
+std::vector<AreaRow> areaRows(
+    const Timeline &timeline, TimeInterval range, const std::vector<AreaLine> &lines, const SpanFilter &filter)
 {
     Sums sums;
     for (const AreaLine &line : lines)
@@ -121,16 +126,16 @@ std::vector<AreaRow> areaRows(const Timeline &timeline, TimeInterval range, cons
     for (int k = 0; k < kWorkKindCount; ++k) {
         const KindTotal &total = sums.kinds[std::size_t(k)];
         if (total.count > 0)
-            rows.push_back({QString::fromUtf8(toString(WorkKind(k))), total, share(total.total)});
+            rows.push_back({ QString::fromUtf8(toString(WorkKind(k))), total, share(total.total) });
     }
-    std::ranges::stable_sort(rows, std::greater{}, [](const AreaRow &row) { return row.total.total; });
-    const std::array<QString, 2> idle{tr("idle"), tr("idle channel")};
+    std::ranges::stable_sort(rows, std::greater {}, [](const AreaRow &row) { return row.total.total; });
+    const std::array<QString, 2> idle { tr("idle"), tr("idle channel") };
     for (std::size_t i = 0; i < idle.size(); ++i) {
         if (sums.lines[i] > 0)
-            rows.push_back({idle[i], {0, sums.idle[i], 0, 0}, share(sums.idle[i])});
+            rows.push_back({ idle[i], { 0, sums.idle[i], 0, 0 }, share(sums.idle[i]) });
     }
     if (sums.faded.count > 0)
-        rows.push_back({tr("not shown"), sums.faded, share(sums.faded.total)});
+        rows.push_back({ tr("not shown"), sums.faded, share(sums.faded.total) });
     return rows;
 }
 
@@ -140,8 +145,13 @@ QString toTsv(const std::vector<AreaRow> &rows)
     for (const AreaRow &row : rows) {
         const Nanoseconds mean = row.total.count > 0 ? row.total.total / row.total.count : 0;
         text += QStringLiteral("%1\t%2\t%3\t%4\t%5\t%6\t%7\n")
-                    .arg(row.name).arg(row.total.count).arg(seconds(row.total.total), 0, 'g', 9).arg(row.share, 0, 'g', 6)
-                    .arg(seconds(mean), 0, 'g', 9).arg(seconds(row.total.shortest), 0, 'g', 9).arg(seconds(row.total.longest), 0, 'g', 9);
+                    .arg(row.name)
+                    .arg(row.total.count)
+                    .arg(seconds(row.total.total), 0, 'g', 9)
+                    .arg(row.share, 0, 'g', 6)
+                    .arg(seconds(mean), 0, 'g', 9)
+                    .arg(seconds(row.total.shortest), 0, 'g', 9)
+                    .arg(seconds(row.total.longest), 0, 'g', 9);
     }
     return text;
 }

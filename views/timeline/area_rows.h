@@ -1,7 +1,8 @@
 #pragma once
 // SPDX-License-Identifier: GPL-3.0-or-later
-// What is drawn in a selected area, as the rows of a table: each kind of work by how often, how long and how much of the
-// area. Behind the front track of a row only what shows in its gaps counts, and what a filter fades is summed apart, so
+// What is drawn in a selected area, as the rows of a table: each kind of work by how often, how long and how much of
+// the area. Behind the front track of a row only what shows in its gaps counts, and what a filter fades is summed
+// apart, so
 //
 //   time of the kinds + idle + not shown = lines × length of the interval.
 //
@@ -28,7 +29,7 @@ struct AreaLine {
 struct AreaRow {
     QString name;
     KindTotal total;
-    double share = 0;                  // of the selected time on the selected lines
+    double share = 0; // of the selected time on the selected lines
 };
 
 /// Lines of rows [first, last] of a layout: one each, but every stage of a folded datacenter; a pinned row and its twin
@@ -36,7 +37,8 @@ struct AreaRow {
 [[nodiscard]] std::vector<AreaLine> areaLines(const TrackLayout &layout, int first, int last);
 /// Kinds that occur, by time spent, longest first, then the idle time of stages and of channels, then what the filter
 /// fades.
-[[nodiscard]] std::vector<AreaRow> areaRows(const Timeline &timeline, TimeInterval range, const std::vector<AreaLine> &lines, const SpanFilter &filter = {});
+[[nodiscard]] std::vector<AreaRow> areaRows(
+    const Timeline &timeline, TimeInterval range, const std::vector<AreaLine> &lines, const SpanFilter &filter = {});
 /// Header and rows, tab-separated, seconds as plain numbers.
 [[nodiscard]] QString toTsv(const std::vector<AreaRow> &rows);
 

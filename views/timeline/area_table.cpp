@@ -24,11 +24,17 @@ namespace trainyard {
 
 namespace {
 
-constexpr int kHeaderRoom = 20;        // that a style may put around a header's text
+constexpr int kHeaderRoom = 20; // that a style may put around a header's text
 
-double seconds(Nanoseconds t) { return double(t) * 1e-9; }
+double seconds(Nanoseconds t)
+{
+    return double(t) * 1e-9;
+}
 
-Nanoseconds mean(const KindTotal &total) { return total.count > 0 ? total.total / total.count : 0; }
+Nanoseconds mean(const KindTotal &total)
+{
+    return total.count > 0 ? total.total / total.count : 0;
+}
 
 } // namespace
 
@@ -47,10 +53,11 @@ AreaTable::AreaTable(QWidget *parent)
     m_close->setText(QStringLiteral("✕"));
     m_close->setToolTip(tr("Close (Esc)"));
     m_close->setAccessibleName(tr("Close the selection's table"));
-    for (QToolButton *button : {m_copy, m_close})
+    for (QToolButton *button : { m_copy, m_close })
         button->setAutoRaise(true);
     m_table->setColumnCount(7);
-    m_table->setHorizontalHeaderLabels({tr("kind"), tr("count"), tr("total"), tr("share"), tr("mean"), tr("shortest"), tr("longest")});
+    m_table->setHorizontalHeaderLabels(
+        { tr("kind"), tr("count"), tr("total"), tr("share"), tr("mean"), tr("shortest"), tr("longest") });
     m_table->verticalHeader()->hide();
     m_table->horizontalHeader()->setDefaultAlignment(Qt::AlignRight | Qt::AlignVCenter);
     m_table->horizontalHeader()->setHighlightSections(false);
@@ -109,9 +116,11 @@ void AreaTable::setRows(const QString &title, std::vector<AreaRow> rows)
         m_table->setRowHeight(r, QFontMetrics(rowFont()).height() + 5);
     }
     m_table->resizeColumnsToContents();
-    const QFontMetrics header(uiFont());   // a style sheet may keep the header from taking a smaller font
+    const QFontMetrics header(uiFont()); // a style sheet may keep the header from taking a smaller font
     for (int c = 0; c < m_table->columnCount(); ++c)
-        m_table->setColumnWidth(c, std::max(m_table->columnWidth(c), header.horizontalAdvance(m_table->horizontalHeaderItem(c)->text()) + kHeaderRoom));
+        m_table->setColumnWidth(c,
+            std::max(m_table->columnWidth(c),
+                header.horizontalAdvance(m_table->horizontalHeaderItem(c)->text()) + kHeaderRoom));
     emit contentChanged(true);
 }
 

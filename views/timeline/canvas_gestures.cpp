@@ -13,11 +13,11 @@
 namespace trainyard {
 
 namespace {
-constexpr double kNotch = 120;             // QWheelEvent's unit of one wheel step
+constexpr double kNotch = 120; // QWheelEvent's unit of one wheel step
 constexpr double kZoomPerNotch = 1.25;
-constexpr double kPanPerNotch = 0.1;       // of the visible range
-constexpr int kScrollPerNotch = 45;        // pixels
-}
+constexpr double kPanPerNotch = 0.1; // of the visible range
+constexpr int kScrollPerNotch = 45; // pixels
+} // namespace
 
 CanvasGestures::CanvasGestures(const TimelineState &state, ChartCanvas &canvas)
     : QObject(&canvas)
@@ -31,20 +31,26 @@ CanvasGestures::CanvasGestures(const TimelineState &state, ChartCanvas &canvas)
 bool CanvasGestures::eventFilter(QObject *, QEvent *event)
 {
     switch (event->type()) {
-    case QEvent::MouseButtonPress: return press(static_cast<QMouseEvent &>(*event));
-    case QEvent::MouseMove: return move(static_cast<QMouseEvent &>(*event));
-    case QEvent::MouseButtonRelease: return release(static_cast<QMouseEvent &>(*event));
+    case QEvent::MouseButtonPress:
+        return press(static_cast<QMouseEvent &>(*event));
+    case QEvent::MouseMove:
+        return move(static_cast<QMouseEvent &>(*event));
+    case QEvent::MouseButtonRelease:
+        return release(static_cast<QMouseEvent &>(*event));
     case QEvent::MouseButtonDblClick:
         if (static_cast<QMouseEvent *>(event)->button() == Qt::LeftButton)
             emit doubleClicked(static_cast<QMouseEvent *>(event)->position().toPoint());
         return true;
-    case QEvent::Wheel: return wheel(static_cast<QWheelEvent &>(*event));
+    case QEvent::Wheel:
+        return wheel(static_cast<QWheelEvent &>(*event));
     case QEvent::Gesture:
-    case QEvent::NativeGesture: return pinch(*event);
+    case QEvent::NativeGesture:
+        return pinch(*event);
     case QEvent::Leave:
         emit pointerLeft();
         return false;
-    default: return false;
+    default:
+        return false;
     }
 }
 
@@ -74,13 +80,15 @@ bool CanvasGestures::move(const QMouseEvent &event)
         break;
     case Drag::Pan: {
         const double perPixel = double(m_rangeAtPress.length()) / geometry.tracks.width();
-        emit rangeWished(panned(m_rangeAtPress, Nanoseconds(std::llround((m_pressedAt.x() - at.x()) * perPixel)), m_state.whole));
+        emit rangeWished(
+            panned(m_rangeAtPress, Nanoseconds(std::llround((m_pressedAt.x() - at.x()) * perPixel)), m_state.whole));
         if (!geometry.ruler.contains(m_pressedAt))
             emit scrollWished(m_scrollAtPress + m_pressedAt.y() - at.y());
         break;
     }
     case Drag::Pressed:
-        if ((at - m_pressedAt).manhattanLength() < QApplication::startDragDistance() || !geometry.tracks.contains(m_pressedAt))
+        if ((at - m_pressedAt).manhattanLength() < QApplication::startDragDistance()
+            || !geometry.tracks.contains(m_pressedAt))
             break;
         m_drag = Drag::Area;
         [[fallthrough]];
@@ -113,10 +121,11 @@ bool CanvasGestures::wheel(const QWheelEvent &event)
         zoomAt(event.position().x(), std::pow(kZoomPerNotch, notches.y()));
         return true;
     }
-    if (event.modifiers() & Qt::ShiftModifier)   // some platforms swap the axes themselves
-        notches = {notches.x() + notches.y(), 0};
+    if (event.modifiers() & Qt::ShiftModifier) // some platforms swap the axes themselves
+        notches = { notches.x() + notches.y(), 0 };
     if (notches.x() != 0)
-        emit rangeWished(panned(m_state.range, Nanoseconds(-notches.x() * kPanPerNotch * double(m_state.range.length())), m_state.whole));
+        emit rangeWished(panned(
+            m_state.range, Nanoseconds(-notches.x() * kPanPerNotch * double(m_state.range.length())), m_state.whole));
     if (notches.y() != 0)
         emit scrollWished(m_state.scroll - int(std::lround(notches.y() * kScrollPerNotch)));
     return true;

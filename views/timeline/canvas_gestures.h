@@ -20,11 +20,11 @@ public:
 signals:
     void rangeWished(trainyard::TimeInterval range);
     void scrollWished(int scroll);
-    void pointedAt(QPoint point);                     // the mouse moved without a drag
+    void pointedAt(QPoint point); // the mouse moved without a drag
     void pointerLeft();
     void clicked(QPoint point);
     void doubleClicked(QPoint point);
-    void areaDragged(QPoint from, QPoint to);         // so far
+    void areaDragged(QPoint from, QPoint to); // so far
     void areaFinished();
 
 protected:

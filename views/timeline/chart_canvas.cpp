@@ -37,7 +37,7 @@ void ChartCanvas::measureAnew()
 
 ChartGeometry ChartCanvas::geometry() const
 {
-    if (m_gutterWidth < 0 || m_measuredWidth != width()) {   // a hidden widget hears of its size late
+    if (m_gutterWidth < 0 || m_measuredWidth != width()) { // a hidden widget hears of its size late
         m_gutterWidth = gutterWidth(width());
         m_measuredWidth = width();
     }
@@ -72,7 +72,8 @@ void ChartCanvas::paintEvent(QPaintEvent *event)
     m_isCurrent = true;
     const QRect dirty = event->rect();
     const double ratio = m_image.devicePixelRatio();
-    painter.drawImage(QRectF(dirty), m_image, QRectF(dirty.x() * ratio, dirty.y() * ratio, dirty.width() * ratio, dirty.height() * ratio));
+    painter.drawImage(QRectF(dirty), m_image,
+        QRectF(dirty.x() * ratio, dirty.y() * ratio, dirty.width() * ratio, dirty.height() * ratio));
     if (m_state.isStale) {
         QColor veil = theme().panel;
         veil.setAlphaF(0.55F);
@@ -89,11 +90,11 @@ void ChartCanvas::paintEmpty(QPainter &painter) const
     painter.setFont(uiFont(1, QFont::DemiBold));
     painter.setPen(theme().text);
     painter.drawText(QRect(box.left(), middle - heading.height() - 2, box.width(), heading.height()), Qt::AlignCenter,
-                     m_state.isStale ? tr("Working out the timeline …") : tr("No timeline"));
+        m_state.isStale ? tr("Working out the timeline …") : tr("No timeline"));
     painter.setFont(uiFont());
     painter.setPen(theme().textMuted);
-    painter.drawText(QRect(box.left(), middle + 4, box.width(), box.height() - middle), Qt::AlignHCenter | Qt::AlignTop | Qt::TextWordWrap,
-                     emptyReason(m_state.evaluation.get(), m_state.failure));
+    painter.drawText(QRect(box.left(), middle + 4, box.width(), box.height() - middle),
+        Qt::AlignHCenter | Qt::AlignTop | Qt::TextWordWrap, emptyReason(m_state.evaluation.get(), m_state.failure));
 }
 
 void ChartCanvas::changeEvent(QEvent *event)

@@ -16,11 +16,11 @@ namespace trainyard {
 
 namespace {
 
-constexpr int kFoldMark = 12;          // width of the triangle before a datacenter's name
-constexpr int kColumnGap = 8;          // between a datacenter's name and the labels
-constexpr int kMarks = 13;             // right of the labels: the turn in its cell, the stage's colour
-constexpr int kTick = 3;               // width of the stage's colour
-constexpr int kLine = 11;              // pixels between labels that do not touch
+constexpr int kFoldMark = 12; // width of the triangle before a datacenter's name
+constexpr int kColumnGap = 8; // between a datacenter's name and the labels
+constexpr int kMarks = 13; // right of the labels: the turn in its cell, the stage's colour
+constexpr int kTick = 3; // width of the stage's colour
+constexpr int kLine = 11; // pixels between labels that do not touch
 constexpr int kHalfLine = 7;
 constexpr double kTickDistance = 76;
 constexpr int kTickMargin = 4;
@@ -31,7 +31,10 @@ int labelWidth()
     return QFontMetrics(rowFont()).horizontalAdvance(QStringLiteral("stage 128"));
 }
 
-int nameLeft() { return Theme::kPad + kFoldMark; }
+int nameLeft()
+{
+    return Theme::kPad + kFoldMark;
+}
 
 int stagesOf(const Evaluation &evaluation)
 {
@@ -53,7 +56,8 @@ int turnOf(const TimelineState &state, const TrackRow &row)
         return -1;
     const auto pipelineClass = std::size_t(state.timeline()->tracks[row.tracks.front()].pipelineClass);
     const auto &classes = state.evaluation->layout.classes;
-    return pipelineClass < classes.size() && classes[pipelineClass].cellMembers > 1 ? classes[pipelineClass].cellMember : -1;
+    return pipelineClass < classes.size() && classes[pipelineClass].cellMembers > 1 ? classes[pipelineClass].cellMember
+                                                                                    : -1;
 }
 
 QPainterPath foldMark(QPointF center, bool folded)
@@ -81,12 +85,22 @@ Nanoseconds rulerStep(const TimelineState &state, const ChartGeometry &geometry)
 QRectF tickLabelRect(const TimelineState &state, const ChartGeometry &geometry, Nanoseconds tick, Nanoseconds step)
 {
     const int width = QFontMetrics(rowFont()).horizontalAdvance(tickLabel(tick, step, state.whole.end)) + 2;
-    return {std::floor(geometry.x(state, tick)) + kTickMargin, double(geometry.ruler.top() + 1), double(width), double(geometry.ruler.height() - 5)};
+    return { std::floor(geometry.x(state, tick)) + kTickMargin, double(geometry.ruler.top() + 1), double(width),
+        double(geometry.ruler.height() - 5) };
 }
 
-QFont groupFont() { return uiFont(-1, QFont::DemiBold); }
-QFont rowFont() { return uiFont(-2); }
-QFont smallFont() { return uiFont(-3); }
+QFont groupFont()
+{
+    return uiFont(-1, QFont::DemiBold);
+}
+QFont rowFont()
+{
+    return uiFont(-2);
+}
+QFont smallFont()
+{
+    return uiFont(-3);
+}
 
 int gutterWidth(int chartWidth)
 {
@@ -101,7 +115,9 @@ void ChartPainter::arrangeLabels(const TimelineState &state)
     m_stages = state.evaluation ? stagesOf(*state.evaluation) : 1;
     const auto &rows = state.layout.rows;
     m_isLabelled.assign(rows.size(), false);
-    const auto middle = [&](std::size_t r) { return rows[r].y + rows[r].pitch / 2 + (rows[r].isPinned ? -1'000'000 : 0); };
+    const auto middle = [&](std::size_t r) {
+        return rows[r].y + rows[r].pitch / 2 + (rows[r].isPinned ? -1'000'000 : 0);
+    };
     std::vector<int> taken;
     const auto place = [&](std::size_t r) {
         if (std::ranges::any_of(taken, [&](int other) { return std::abs(other - middle(r)) < kLine; }))
@@ -113,7 +129,8 @@ void ChartPainter::arrangeLabels(const TimelineState &state)
     for (std::size_t r = 0; r < rows.size(); ++r) {
         if (isThin(rows[r]))
             continue;
-        const bool isNext = r > 0 && rows[r - 1].kind == rows[r].kind && rows[r - 1].pipelineClass == rows[r].pipelineClass && rows[r - 1].datacenter == rows[r].datacenter;
+        const bool isNext = r > 0 && rows[r - 1].kind == rows[r].kind
+            && rows[r - 1].pipelineClass == rows[r].pipelineClass && rows[r - 1].datacenter == rows[r].datacenter;
         inRun = isNext ? inRun + 1 : 0;
         if (inRun % std::max(1, (kLine + rows[r].pitch - 1) / std::max(1, rows[r].pitch)) == 0)
             place(r);
@@ -199,7 +216,8 @@ void ChartPainter::paintGutter(QPainter &painter, const TimelineState &state, co
         if (row.isPinned)
             paintRowLabel(painter, state, geometry, row);
     }
-    painter.setClipRect(QRect(0, scrollTop, geometry.gutter.width(), std::max(0, geometry.gutter.bottom() + 1 - scrollTop)));
+    painter.setClipRect(
+        QRect(0, scrollTop, geometry.gutter.width(), std::max(0, geometry.gutter.bottom() + 1 - scrollTop)));
     for (const TrackRow &row : state.layout.rows) {
         if (!row.isPinned)
             paintRowLabel(painter, state, geometry, row);
@@ -216,16 +234,20 @@ void ChartPainter::paintGroupNames(QPainter &painter, const TimelineState &state
         const QFontMetrics metrics(font);
         painter.setFont(font);
         painter.setPen(color);
-        painter.drawText(QPointF(nameLeft(), std::round(middle + metrics.capHeight() / 2.0)), metrics.elidedText(text, Qt::ElideRight, room));
+        painter.drawText(QPointF(nameLeft(), std::round(middle + metrics.capHeight() / 2.0)),
+            metrics.elidedText(text, Qt::ElideRight, room));
     };
-    std::vector<double> names;         // where they stand, and nothing else may
+    std::vector<double> names; // where they stand, and nothing else may
     for (const DatacenterGroup &group : state.layout.groups) {
         const int top = scrollTop + group.y - state.scroll;
         // On the line of its first row; it stays in sight as long as any of its rows is.
         const int y = std::min(std::max(top, scrollTop), top + std::max(0, group.height - group.nameHeight));
-        const auto first = std::ranges::find_if(state.layout.rows, [&](const TrackRow &row) { return !row.isPinned && row.datacenter == group.datacenter; });
-        const bool isShared = first != state.layout.rows.end() && !first->detail.isEmpty();   // the detail has the lower half of a tall row
-        const double middle = std::max(y + group.nameHeight / 2.0 - (isShared ? kHalfLine : 0), geometry.gutter.top() + kLine / 2.0);
+        const auto first = std::ranges::find_if(state.layout.rows,
+            [&](const TrackRow &row) { return !row.isPinned && row.datacenter == group.datacenter; });
+        const bool isShared =
+            first != state.layout.rows.end() && !first->detail.isEmpty(); // the detail has the lower half of a tall row
+        const double middle =
+            std::max(y + group.nameHeight / 2.0 - (isShared ? kHalfLine : 0), geometry.gutter.top() + kLine / 2.0);
         painter.fillPath(foldMark(QPointF(Theme::kPad + 3.5, middle), group.isFolded), theme().textFaint);
         write(groupFont(), theme().text, group.name, middle, right - labelWidth() - nameLeft());
         names.push_back(middle);
@@ -233,14 +255,18 @@ void ChartPainter::paintGroupNames(QPainter &painter, const TimelineState &state
     for (const TrackRow &row : state.layout.rows) {
         if (row.isPinned || row.detail.isEmpty())
             continue;
-        const bool isFirst = std::ranges::any_of(state.layout.groups, [&](const DatacenterGroup &g) { return g.datacenter == row.datacenter && g.y == row.y; });
-        const double middle = geometry.gutter.top() + rowTop(state.layout, row, state.scroll) + row.barTop + row.barHeight / 2.0 + (isFirst ? kHalfLine : 0);
+        const bool isFirst = std::ranges::any_of(state.layout.groups,
+            [&](const DatacenterGroup &g) { return g.datacenter == row.datacenter && g.y == row.y; });
+        const double middle = geometry.gutter.top() + rowTop(state.layout, row, state.scroll) + row.barTop
+            + row.barHeight / 2.0 + (isFirst ? kHalfLine : 0);
         if (std::ranges::none_of(names, [&](double name) { return std::abs(name - middle) < kLine; }))
-            write(smallFont(), theme().textFaint, row.detail, middle, right - QFontMetrics(rowFont()).horizontalAdvance(row.label) - nameLeft());
+            write(smallFont(), theme().textFaint, row.detail, middle,
+                right - QFontMetrics(rowFont()).horizontalAdvance(row.label) - nameLeft());
     }
 }
 
-void ChartPainter::paintRowLabel(QPainter &painter, const TimelineState &state, const ChartGeometry &geometry, const TrackRow &row) const
+void ChartPainter::paintRowLabel(
+    QPainter &painter, const TimelineState &state, const ChartGeometry &geometry, const TrackRow &row) const
 {
     const int top = geometry.gutter.top() + rowTop(state.layout, row, state.scroll);
     if (top > geometry.gutter.bottom() || top + row.pitch < geometry.gutter.top())
@@ -251,19 +277,23 @@ void ChartPainter::paintRowLabel(QPainter &painter, const TimelineState &state, 
     // A short first row must not lose the upper half of its label.
     const int edge = geometry.gutter.top() + (row.isPinned ? 0 : state.layout.pinnedHeight);
     const double middle = top >= edge ? std::max(own, edge + kLine / 2.0) : own;
-    if (row.kind == TrackRow::Kind::Stage)     // the colour that its GPUs have on the map
-        painter.fillRect(QRect(geometry.gutter.width() - kTick - 1, top + row.barTop, kTick, row.barHeight), theme().stage(row.stage, m_stages));
-    if (const int turn = turnOf(state, row); turn >= 0)   // the shade of its transfers
+    if (row.kind == TrackRow::Kind::Stage) // the colour that its GPUs have on the map
+        painter.fillRect(QRect(geometry.gutter.width() - kTick - 1, top + row.barTop, kTick, row.barHeight),
+            theme().stage(row.stage, m_stages));
+    if (const int turn = turnOf(state, row); turn >= 0) // the shade of its transfers
         painter.fillRect(QRectF(right + 3, middle - 3, 4, 6), turnShade(theme().work(WorkKind::WanTransfer), turn));
     if (!m_isLabelled[std::size_t(&row - state.layout.rows.data())])
         return;
     painter.setFont(thin ? smallFont() : rowFont());
     const QFontMetrics metrics(painter.font());
-    const QString label = row.isPinned && !thin ? datacenterName(*state.evaluation, row.datacenter) + u' ' + row.label : row.label;
-    const QString shown = metrics.elidedText(label, Qt::ElideRight, right - (row.isPinned || thin ? Theme::kPad : right - labelWidth()));
+    const QString label =
+        row.isPinned && !thin ? datacenterName(*state.evaluation, row.datacenter) + u' ' + row.label : row.label;
+    const QString shown =
+        metrics.elidedText(label, Qt::ElideRight, right - (row.isPinned || thin ? Theme::kPad : right - labelWidth()));
     // Centred on the capitals, as in the bars, so that short rows keep their labels on their line.
     painter.setPen(thin ? theme().textFaint : theme().textMuted);
-    painter.drawText(QPointF(right - metrics.horizontalAdvance(shown), std::round(middle + metrics.capHeight() / 2.0)), shown);
+    painter.drawText(
+        QPointF(right - metrics.horizontalAdvance(shown), std::round(middle + metrics.capHeight() / 2.0)), shown);
 }
 
 void ChartPainter::paintScrollMark(QPainter &painter, const TimelineState &state, const ChartGeometry &geometry) const
@@ -275,7 +305,8 @@ void ChartPainter::paintScrollMark(QPainter &painter, const TimelineState &state
     const QRectF track(geometry.tracks.right() + 5, geometry.tracks.top() + state.layout.pinnedHeight, 4, visible);
     painter.setPen(Qt::NoPen);
     painter.setBrush(theme().border);
-    painter.drawRoundedRect(QRectF(track.left(), track.top() + state.scroll * scale, 4, std::max(18.0, visible * scale)), 2, 2);
+    painter.drawRoundedRect(
+        QRectF(track.left(), track.top() + state.scroll * scale, 4, std::max(18.0, visible * scale)), 2, 2);
 }
 
 } // namespace trainyard

@@ -20,15 +20,16 @@ private:
     void paintRuler(QPainter &painter, const TimelineState &state, const ChartGeometry &geometry) const;
     void paintGutter(QPainter &painter, const TimelineState &state, const ChartGeometry &geometry) const;
     void paintGroupNames(QPainter &painter, const TimelineState &state, const ChartGeometry &geometry) const;
-    void paintRowLabel(QPainter &painter, const TimelineState &state, const ChartGeometry &geometry, const TrackRow &row) const;
+    void paintRowLabel(
+        QPainter &painter, const TimelineState &state, const ChartGeometry &geometry, const TrackRow &row) const;
     void paintScrollMark(QPainter &painter, const TimelineState &state, const ChartGeometry &geometry) const;
 
     void refreshGutter(const TimelineState &state, const ChartGeometry &geometry, qreal ratio);
 
     LanePainter m_lanes;
-    std::vector<bool> m_isLabelled;    // by row
-    int m_stages = 1;                  // of the ramp
-    QImage m_gutter;                   // text is dear: kept until layout, scroll or size change
+    std::vector<bool> m_isLabelled; // by row
+    int m_stages = 1; // of the ramp
+    QImage m_gutter; // text is dear: kept until layout, scroll or size change
     int m_gutterScroll = -1;
 };
 
@@ -36,7 +37,8 @@ private:
 [[nodiscard]] int gutterWidth(int chartWidth);
 /// Distance of the ruler's ticks, and where the label of one lies.
 [[nodiscard]] Nanoseconds rulerStep(const TimelineState &state, const ChartGeometry &geometry);
-[[nodiscard]] QRectF tickLabelRect(const TimelineState &state, const ChartGeometry &geometry, Nanoseconds tick, Nanoseconds step);
+[[nodiscard]] QRectF tickLabelRect(
+    const TimelineState &state, const ChartGeometry &geometry, Nanoseconds tick, Nanoseconds step);
 /// Fonts of the labels.
 [[nodiscard]] QFont groupFont();
 [[nodiscard]] QFont rowFont();

@@ -12,16 +12,17 @@ using PixelLanes = int __attribute__((vector_size(16)));
 
 ColorLanes toLanes(const QColor &color)
 {
-    return ColorLanes{float(color.red()), float(color.green()), float(color.blue()), 1.0F};
+    return ColorLanes { float(color.red()), float(color.green()), float(color.blue()), 1.0F };
 }
 
-std::pair<std::uint32_t, std::uint32_t> visibleSpans(const Timeline &timeline, std::uint32_t first, std::uint32_t last, TimeInterval range)
+std::pair<std::uint32_t, std::uint32_t> visibleSpans(
+    const Timeline &timeline, std::uint32_t first, std::uint32_t last, TimeInterval range)
 {
     const auto ends = timeline.end.begin();
     const auto from = std::uint32_t(std::upper_bound(ends + first, ends + last, range.begin) - ends);
     const auto starts = timeline.start.begin();
     const auto to = std::uint32_t(std::lower_bound(starts + from, starts + last, range.end) - starts);
-    return {from, to};
+    return { from, to };
 }
 
 void ColumnWalk::begin(TimeInterval range, int columns)
@@ -33,13 +34,13 @@ void ColumnWalk::begin(TimeInterval range, int columns)
         for (int c = 0; c <= columns; ++c)
             m_edges[std::size_t(c)] = range.begin + Nanoseconds(std::llround(step * c));
     }
-    m_sums.assign(std::size_t(columns), ColorLanes{});
+    m_sums.assign(std::size_t(columns), ColorLanes {});
 }
 
 template <class ColorOf>
 void ColumnWalk::walk(const Timeline &timeline, std::uint32_t first, std::uint32_t last, ColorOf colorOf)
 {
-    const TimeInterval range{m_edges.front(), m_edges.back()};
+    const TimeInterval range { m_edges.front(), m_edges.back() };
     auto [i, stop] = visibleSpans(timeline, first, last, range);
     const Nanoseconds *start = timeline.start.data(), *end = timeline.end.data(), *edge = m_edges.data();
     ColorLanes *sums = m_sums.data();
@@ -64,7 +65,7 @@ void ColumnWalk::walk(const Timeline &timeline, std::uint32_t first, std::uint32
         // two sums halve the chain of additions.
         const Nanoseconds columnEnd = edge[c + 1];
         const auto part = [&](std::uint32_t k) { return colorOf(k) * float(end[k] - start[k]); };
-        ColorLanes other{};
+        ColorLanes other {};
         for (++i; i + 4 <= stop && end[i + 3] <= columnEnd; i += 4) {
             sum += part(i) + part(i + 1);
             other += part(i + 2) + part(i + 3);
@@ -82,7 +83,7 @@ void ColumnWalk::add(const Timeline &timeline, std::uint32_t first, std::uint32_
 }
 
 void ColumnWalk::add(const Timeline &timeline, std::uint32_t first, std::uint32_t last, const WorkPalette &palette,
-                     const WorkPalette &faded, const SpanFilter &filter)
+    const WorkPalette &faded, const SpanFilter &filter)
 {
     if (!filter.needsSpans()) {
         add(timeline, first, last, palette);
@@ -93,7 +94,8 @@ void ColumnWalk::add(const Timeline &timeline, std::uint32_t first, std::uint32_
     });
 }
 
-void ColumnWalk::add(const Timeline &timeline, std::uint32_t first, std::uint32_t last, const std::function<ColorLanes(std::uint32_t)> &colorOf)
+void ColumnWalk::add(const Timeline &timeline, std::uint32_t first, std::uint32_t last,
+    const std::function<ColorLanes(std::uint32_t)> &colorOf)
 {
     walk(timeline, first, last, colorOf);
 }
@@ -101,13 +103,14 @@ void ColumnWalk::add(const Timeline &timeline, std::uint32_t first, std::uint32_
 void ColumnWalk::resolve(std::span<QRgb> row, int layers, float least) const
 {
     const std::size_t columns = std::min(row.size(), m_sums.size());
-    const float room = float(double(m_range.length()) / double(std::max<std::size_t>(1, m_sums.size()))) * float(layers);
+    const float room =
+        float(double(m_range.length()) / double(std::max<std::size_t>(1, m_sums.size()))) * float(layers);
     const float perRoom = room > 0 ? 1 / room : 0;
     for (std::size_t c = 0; c < columns; ++c) {
         const float busy = m_sums[c][3];
         if (busy <= 0)
             continue;
-        const ColorLanes background{float(qRed(row[c])), float(qGreen(row[c])), float(qBlue(row[c])), 0};
+        const ColorLanes background { float(qRed(row[c])), float(qGreen(row[c])), float(qBlue(row[c])), 0 };
         const float share = busy * perRoom;
         const float coverage = std::min(1.0F, layers > 1 ? share : std::max(share, least));
         const ColorLanes mix = m_sums[c] * (coverage / busy) + background * (1 - coverage) + 0.5F;

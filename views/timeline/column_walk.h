@@ -1,8 +1,8 @@
 #pragma once
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Blends the spans of a track into one row of pixels: each pixel column gets the mix of the colours that ran in it,
-// weighted by time, over the idle colour. One streaming pass over the visible spans, about 1.4 ns each, so that millions
-// of spans need no index. Single bars come out with antialiased edges by the same arithmetic.
+// weighted by time, over the idle colour. One streaming pass over the visible spans, about 1.4 ns each, so that
+// millions of spans need no index. Single bars come out with antialiased edges by the same arithmetic.
 
 #include "core/timeline/timeline.h"
 #include "views/timeline/span_filter.h"
@@ -25,7 +25,7 @@ using WorkPalette = std::array<ColorLanes, kWorkKindCount>;
 
 class ColumnWalk {
 public:
-    static constexpr float kLeastCoverage = 0.3F;   // so that a short span in an idle track stays visible
+    static constexpr float kLeastCoverage = 0.3F; // so that a short span in an idle track stays visible
 
     /// `columns` pixels that share `range` evenly.
     void begin(TimeInterval range, int columns);
@@ -33,9 +33,10 @@ public:
     /// O(log n). Where `filter` needs spans, those that fail it take their colour from `faded`.
     void add(const Timeline &timeline, std::uint32_t first, std::uint32_t last, const WorkPalette &palette);
     void add(const Timeline &timeline, std::uint32_t first, std::uint32_t last, const WorkPalette &palette,
-             const WorkPalette &faded, const SpanFilter &filter);
+        const WorkPalette &faded, const SpanFilter &filter);
     /// Spans in colours of their own.
-    void add(const Timeline &timeline, std::uint32_t first, std::uint32_t last, const std::function<ColorLanes(std::uint32_t)> &colorOf);
+    void add(const Timeline &timeline, std::uint32_t first, std::uint32_t last,
+        const std::function<ColorLanes(std::uint32_t)> &colorOf);
     /// Paints the sums over what `row` holds; `layers` tracks were added to them. Of a single layer, a column where
     /// anything ran never vanishes: it has at least `least` of its colour.
     void resolve(std::span<QRgb> row, int layers = 1, float least = kLeastCoverage) const;
@@ -44,13 +45,13 @@ private:
     template <class ColorOf>
     void walk(const Timeline &timeline, std::uint32_t first, std::uint32_t last, ColorOf colorOf);
 
-    TimeInterval m_range;                  // of the edges, which all rows of a picture share
-    std::vector<Nanoseconds> m_edges;      // columns + 1
-    std::vector<ColorLanes> m_sums;        // colour times nanoseconds; the last lane counts nanoseconds
+    TimeInterval m_range; // of the edges, which all rows of a picture share
+    std::vector<Nanoseconds> m_edges; // columns + 1
+    std::vector<ColorLanes> m_sums; // colour times nanoseconds; the last lane counts nanoseconds
 };
 
 /// First and one-past-last span of [first, last) that overlap `range`. O(log n).
-[[nodiscard]] std::pair<std::uint32_t, std::uint32_t> visibleSpans(const Timeline &timeline, std::uint32_t first,
-                                                                    std::uint32_t last, TimeInterval range);
+[[nodiscard]] std::pair<std::uint32_t, std::uint32_t> visibleSpans(
+    const Timeline &timeline, std::uint32_t first, std::uint32_t last, TimeInterval range);
 
 } // namespace trainyard

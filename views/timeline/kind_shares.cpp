@@ -14,7 +14,7 @@ void KindShares::begin(TimeInterval range, int columns)
     m_range = range;
     m_slots.clear();
     m_indexOf.fill(-1);
-    m_front.assign(std::size_t(columns), Column{});
+    m_front.assign(std::size_t(columns), Column {});
     m_layer.clear();
     m_isFirst = true;
 }
@@ -25,13 +25,15 @@ std::size_t KindShares::slotOf(WorkKind kind, bool isFaded)
     if (index < 0) {
         index = std::int8_t(std::min(m_slots.size(), kMostSlots - 1));
         if (m_slots.size() < kMostSlots)
-            m_slots.push_back({kind, isFaded, std::size_t(index)});
-        std::ranges::sort(m_slots, {}, [](const Slot &slot) { return int(slot.kind) + (slot.isFaded ? kWorkKindCount : 0); });
+            m_slots.push_back({ kind, isFaded, std::size_t(index) });
+        std::ranges::sort(
+            m_slots, {}, [](const Slot &slot) { return int(slot.kind) + (slot.isFaded ? kWorkKindCount : 0); });
     }
     return std::size_t(index);
 }
 
-void KindShares::add(const Timeline &timeline, std::uint32_t first, std::uint32_t last, const SpanFilter &filter, bool isFaded, double weight)
+void KindShares::add(const Timeline &timeline, std::uint32_t first, std::uint32_t last, const SpanFilter &filter,
+    bool isFaded, double weight)
 {
     const auto [from, to] = visibleSpans(timeline, first, last, m_range);
     std::vector<Column> &layer = m_isFirst ? m_front : m_layer;
@@ -45,7 +47,7 @@ void KindShares::add(const Timeline &timeline, std::uint32_t first, std::uint32_
         const double begin = std::max(0.0, double(timeline.start[i] - m_range.begin) * scale);
         const double end = std::min(columns, double(timeline.end[i] - m_range.begin) * scale);
         auto c = std::size_t(begin);
-        if (c < layer.size() && end <= double(c + 1)) {   // nearly all where spans are dense
+        if (c < layer.size() && end <= double(c + 1)) { // nearly all where spans are dense
             layer[c][slot] += float(weight * std::max(0.0, end - begin));
             continue;
         }
@@ -64,7 +66,7 @@ void KindShares::nextLayer()
             m_front[c][slot] += m_layer[c][slot] * part;
     }
     m_isFirst = false;
-    m_layer.assign(m_front.size(), Column{});
+    m_layer.assign(m_front.size(), Column {});
 }
 
 double KindShares::share(int column, WorkKind kind) const

@@ -9,14 +9,14 @@
 namespace trainyard {
 
 namespace {
-constexpr qsizetype kMostMasks = 8192;   // micro-batch numbers of a long iteration would pile up for ever
+constexpr qsizetype kMostMasks = 8192; // micro-batch numbers of a long iteration would pile up for ever
 
 QRgb blend(QRgb below, QRgb ink, int alpha)
 {
     const auto mix = [alpha](int a, int b) { return a + (b - a) * alpha / 255; };
     return qRgb(mix(qRed(below), qRed(ink)), mix(qGreen(below), qGreen(ink)), mix(qBlue(below), qBlue(ink)));
 }
-}
+} // namespace
 
 void LabelMasks::setFont(const QFont &font, qreal devicePixelRatio)
 {
@@ -39,7 +39,8 @@ const QImage &LabelMasks::mask(const QString &text)
     if (m_masks.size() > kMostMasks)
         m_masks.clear();
     const QFontMetricsF metrics(m_font);
-    const QSize size(int(std::ceil(metrics.horizontalAdvance(text) * m_ratio)) + 1, int(std::ceil(metrics.height() * m_ratio)) + 1);
+    const QSize size(
+        int(std::ceil(metrics.horizontalAdvance(text) * m_ratio)) + 1, int(std::ceil(metrics.height() * m_ratio)) + 1);
     QImage image(size, QImage::Format_RGB32);
     image.setDevicePixelRatio(m_ratio);
     image.fill(Qt::black);

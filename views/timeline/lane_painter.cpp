@@ -16,13 +16,13 @@ namespace trainyard {
 
 namespace {
 
-constexpr int kTellApart = 3;          // pixels from which bars get a gap
-constexpr int kPatternFrom = 5;        // pixels from which a pattern reads
-constexpr int kShareFrom = 6;          // device pixels of a bar that can be shared among kinds
-constexpr double kPale = 0.35;         // of what an operation computes, in its strip
+constexpr int kTellApart = 3; // pixels from which bars get a gap
+constexpr int kPatternFrom = 5; // pixels from which a pattern reads
+constexpr int kShareFrom = 6; // device pixels of a bar that can be shared among kinds
+constexpr double kPale = 0.35; // of what an operation computes, in its strip
 constexpr int kLabelPad = 3;
-constexpr int kLabelHeight = 8;        // logical pixels of a bar that a number needs
-constexpr int kNameFrom = 90;          // logical pixels from which a bar may say its kind
+constexpr int kLabelHeight = 8; // logical pixels of a bar that a number needs
+constexpr int kNameFrom = 90; // logical pixels from which a bar may say its kind
 
 QRgb *scanLine(QImage &image, int y)
 {
@@ -40,31 +40,42 @@ void copyRow(QImage &image, std::span<const QRgb> row, int left, int top, int bo
 FillPattern fillPattern(WorkKind kind)
 {
     switch (kind) {
-    case WorkKind::Recompute: return FillPattern::Hatch;
+    case WorkKind::Recompute:
+        return FillPattern::Hatch;
     case WorkKind::OffloadStore:
     case WorkKind::OffloadLoad:
     case WorkKind::GradientsToHost:
     case WorkKind::StatesToHost:
     case WorkKind::StatesToGpu:
-    case WorkKind::WeightsToGpu: return FillPattern::BackHatch;
-    case WorkKind::DriveWrite: return FillPattern::Hatch;
+    case WorkKind::WeightsToGpu:
+        return FillPattern::BackHatch;
+    case WorkKind::DriveWrite:
+        return FillPattern::Hatch;
     case WorkKind::PipelineTransfer:
-    case WorkKind::WanTransfer: return FillPattern::Dots;
+    case WorkKind::WanTransfer:
+        return FillPattern::Dots;
     case WorkKind::GradientReduce:
     case WorkKind::ParameterGather:
-    case WorkKind::Collective: return FillPattern::Lines;
-    default: return FillPattern::Plain;
+    case WorkKind::Collective:
+        return FillPattern::Lines;
+    default:
+        return FillPattern::Plain;
     }
 }
 
 bool patternInks(FillPattern pattern, int x, int y)
 {
     switch (pattern) {
-    case FillPattern::Hatch: return (x + y) % 6 < 2;
-    case FillPattern::BackHatch: return (x - y + 6000) % 6 < 2;
-    case FillPattern::Dots: return x % 4 == 1 && y % 4 == (x % 8 < 4 ? 1 : 3);
-    case FillPattern::Lines: return y % 4 == 1;
-    case FillPattern::Plain: break;
+    case FillPattern::Hatch:
+        return (x + y) % 6 < 2;
+    case FillPattern::BackHatch:
+        return (x - y + 6000) % 6 < 2;
+    case FillPattern::Dots:
+        return x % 4 == 1 && y % 4 == (x % 8 < 4 ? 1 : 3);
+    case FillPattern::Lines:
+        return y % 4 == 1;
+    case FillPattern::Plain:
+        break;
     }
     return false;
 }
@@ -75,12 +86,14 @@ void LanePainter::paint(QImage &image, const TimelineState &state, const QRect &
     const double ratio = image.devicePixelRatio();
     m_labels.setFont(uiFont(-2), ratio);
     const auto device = [ratio](int logical) { return int(std::lround(logical * ratio)); };
-    const Lane all{device(tracks.left()), device(tracks.width()), device(tracks.top()), device(tracks.bottom() + 1), 0};
+    const Lane all { device(tracks.left()), device(tracks.width()), device(tracks.top()), device(tracks.bottom() + 1),
+        0 };
     for (const TrackRow &row : state.layout.rows) {
         const int top = tracks.top() + rowTop(state.layout, row, state.scroll);
         const int least = tracks.top() + (row.isPinned ? 0 : state.layout.pinnedHeight);
         const auto lane = [&](int from, int height) {
-            return Lane{all.left, all.width, std::max(device(top + from), device(least)), std::min(device(top + from + height), all.bottom), device(top + from + height)};
+            return Lane { all.left, all.width, std::max(device(top + from), device(least)),
+                std::min(device(top + from + height), all.bottom), device(top + from + height) };
         };
         const Lane bar = lane(row.barTop, row.barHeight);
         if (bar.top < bar.bottom)
@@ -119,7 +132,8 @@ void LanePainter::paintShares(QImage &image, const TimelineState &state, const T
         shares.fill(c, m_column, colors);
         for (int y = lane.top; y < lane.bottom; ++y) {
             const int fromBottom = isCutAbove ? lane.bottom - 1 - y : height - 1 - (y - lane.top);
-            std::fill(scanLine(image, y) + edge(c), scanLine(image, y) + edge(c + 1), m_column[std::size_t(std::clamp(fromBottom, 0, height - 1))]);
+            std::fill(scanLine(image, y) + edge(c), scanLine(image, y) + edge(c + 1),
+                m_column[std::size_t(std::clamp(fromBottom, 0, height - 1))]);
         }
     }
 }
@@ -139,7 +153,7 @@ void LanePainter::paintDetail(QImage &image, const TimelineState &state, const T
         const QRgb fill = m_mixer.fillOf(timeline, i, row.hasTurns);
         const QRgb ink = row.hasTurns ? inkOn(QColor(fill)).rgb() : theme().workInk(timeline.kind[i]).rgb();
         if (bar.height() >= 8) {
-            for (const QPoint corner : {bar.topLeft(), bar.bottomLeft(), bar.topRight(), bar.bottomRight()}) {
+            for (const QPoint corner : { bar.topLeft(), bar.bottomLeft(), bar.topRight(), bar.bottomRight() }) {
                 if (all.contains(corner))
                     scanLine(image, corner.y())[corner.x()] = mixed(fill, m_mixer.idle(), 0.6);
             }
@@ -151,16 +165,23 @@ void LanePainter::paintDetail(QImage &image, const TimelineState &state, const T
             if (bar.height() - strip >= kLabelHeight * ratio)
                 upper.setBottom(std::min(upper.bottom(), lane.foot - strip - 1));
         }
-        paintLabel(image, state, i, upper, std::min(pixels.exactRight, double(lane.width)) - std::max(pixels.exactLeft, 0.0) - 1, fill, ink);
+        paintLabel(image, state, i, upper,
+            std::min(pixels.exactRight, double(lane.width)) - std::max(pixels.exactLeft, 0.0) - 1, fill, ink);
     }
 }
 
-void LanePainter::paintStrip(QImage &image, const TimelineState &state, std::uint32_t span, const QRect &strip, const Lane &lane, QRgb fill)
+void LanePainter::paintStrip(
+    QImage &image, const TimelineState &state, std::uint32_t span, const QRect &strip, const Lane &lane, QRgb fill)
 {
     for (const OperationPart &part : operationParts(*state.timeline(), span)) {
-        const QRgb color = part.part == &Breakdown::compute ? mixed(fill, m_mixer.idle(), kPale) : partColor(part.part).rgb();
-        const auto edge = [&](Nanoseconds t) { return lane.left + int(std::lround(std::clamp(timeToX(t, state.range, 0, lane.width), -8.0, lane.width + 8.0))); };
-        const int left = std::max({strip.left(), edge(part.begin), lane.left}), right = std::min({strip.right() + 1, edge(part.end), lane.left + lane.width});
+        const QRgb color =
+            part.part == &Breakdown::compute ? mixed(fill, m_mixer.idle(), kPale) : partColor(part.part).rgb();
+        const auto edge = [&](Nanoseconds t) {
+            return lane.left
+                + int(std::lround(std::clamp(timeToX(t, state.range, 0, lane.width), -8.0, lane.width + 8.0)));
+        };
+        const int left = std::max({ strip.left(), edge(part.begin), lane.left }),
+                  right = std::min({ strip.right() + 1, edge(part.end), lane.left + lane.width });
         for (int y = std::max(strip.top(), lane.top); y < std::min(strip.bottom() + 1, lane.bottom); ++y)
             if (left < right)
                 std::fill(scanLine(image, y) + left, scanLine(image, y) + right, color);
@@ -181,13 +202,15 @@ void LanePainter::paintMarks(QImage &image, const TimelineState &state, const Tr
         const FocusMark &mark = focus.marks[i];
         const QRgb fill = m_mixer.fillOf(mark), ink = inkOn(QColor(fill)).rgb();
         if (!focus.partOf(i)) {
-            paintLabel(image, state, mark.span, bar & all, std::min(pixels.exactRight, double(lane.width)) - std::max(pixels.exactLeft, 0.0) - 1, fill, ink);
+            paintLabel(image, state, mark.span, bar & all,
+                std::min(pixels.exactRight, double(lane.width)) - std::max(pixels.exactLeft, 0.0) - 1, fill, ink);
             continue;
         }
         paintPattern(image, bar, bar & all, mark.isWait ? FillPattern::Hatch : FillPattern::Plain, fill, ink);
         const QString length = formatSeconds(double(focus.timeline.end[i] - focus.timeline.start[i]) * 1e-9);
         QRect plate(0, 0, m_labels.width(length) + 2 * kLabelPad, all.height());
-        if (all.height() < kLabelHeight * image.devicePixelRatio() || (bar & all).width() < plate.width() + 4 * kLabelPad)
+        if (all.height() < kLabelHeight * image.devicePixelRatio()
+            || (bar & all).width() < plate.width() + 4 * kLabelPad)
             continue;
         plate.moveCenter((bar & all).center());
         for (int y = plate.top(); y <= plate.bottom(); ++y)
@@ -196,7 +219,8 @@ void LanePainter::paintMarks(QImage &image, const TimelineState &state, const Tr
     }
 }
 
-void LanePainter::paintPattern(QImage &image, const QRect &bar, const QRect &clip, FillPattern pattern, QRgb fill, QRgb inkColor)
+void LanePainter::paintPattern(
+    QImage &image, const QRect &bar, const QRect &clip, FillPattern pattern, QRgb fill, QRgb inkColor)
 {
     if (pattern == FillPattern::Plain)
         return;
@@ -218,7 +242,8 @@ QString microBatchLabel(const Timeline &timeline, std::uint32_t span)
     return label;
 }
 
-void LanePainter::paintLabel(QImage &image, const TimelineState &state, std::uint32_t span, const QRect &clip, double room, QRgb fill, QRgb ink)
+void LanePainter::paintLabel(
+    QImage &image, const TimelineState &state, std::uint32_t span, const QRect &clip, double room, QRgb fill, QRgb ink)
 {
     const Timeline &timeline = *state.timeline();
     const double ratio = image.devicePixelRatio();
@@ -228,7 +253,7 @@ void LanePainter::paintLabel(QImage &image, const TimelineState &state, std::uin
     if (timeline.microBatch[span] < 0) {
         // A GPU that waits for its host must not look as if it worked.
         const QString place = optimizerPlace(*state.evaluation, span);
-        for (const QString &text : {QString::fromUtf8(toString(kind)) + u' ' + place, place}) {
+        for (const QString &text : { QString::fromUtf8(toString(kind)) + u' ' + place, place }) {
             if (!place.isEmpty() && m_labels.width(text) + 4 * kLabelPad < clip.width())
                 return m_labels.draw(image, clip.center(), text, ink, clip);
         }
@@ -245,7 +270,7 @@ void LanePainter::paintLabel(QImage &image, const TimelineState &state, std::uin
         if (m_labels.width(named) + 4 * kLabelPad < clip.width())
             text = named;
     }
-    if (patterned) {   // a plain plate keeps the number legible
+    if (patterned) { // a plain plate keeps the number legible
         QRect plate(0, 0, m_labels.width(text) + kLabelPad, clip.height());
         plate.moveCenter(clip.center());
         plate &= clip;
@@ -259,21 +284,23 @@ void LanePainter::paintCriticalPath(QImage &image, const TimelineState &state, c
 {
     const Timeline &timeline = *state.timeline();
     const double ratio = image.devicePixelRatio();
-    const ChartGeometry geometry{{}, {}, tracks};
+    const ChartGeometry geometry { {}, {}, tracks };
     const QRect clip(QPoint(int(tracks.left() * ratio), int((tracks.top() + state.layout.pinnedHeight) * ratio)),
-                     QPoint(int((tracks.right() + 1) * ratio) - 1, int((tracks.bottom() + 1) * ratio) - 1));
+        QPoint(int((tracks.right() + 1) * ratio) - 1, int((tracks.bottom() + 1) * ratio) - 1));
     for (const std::uint32_t span : state.criticalPath) {
         if (timeline.end[span] <= state.range.begin || timeline.start[span] >= state.range.end)
             continue;
         const QRectF rect = spanRect(state, geometry, span);
-        const QRect device = QRectF(rect.x() * ratio, rect.y() * ratio, rect.width() * ratio, rect.height() * ratio).toRect() & clip;
+        const QRect device =
+            QRectF(rect.x() * ratio, rect.y() * ratio, rect.width() * ratio, rect.height() * ratio).toRect() & clip;
         const WorkKind kind = timeline.kind[span];
         const QRgb color = state.filter.hasKind(kind) ? theme().work(kind).rgb() : m_mixer.fadedOf(kind);
         const int width = std::max(1, device.width() - (device.width() >= kTellApart ? 1 : 0));
         for (int y = device.top(); y <= device.bottom(); ++y)
             std::fill_n(scanLine(image, y) + device.left(), device.isEmpty() ? 0 : width, color);
         const QString number = microBatchLabel(timeline, span);
-        if (timeline.microBatch[span] >= 0 && device.height() >= kLabelHeight * ratio && device.width() >= m_labels.width(number) + kLabelPad)
+        if (timeline.microBatch[span] >= 0 && device.height() >= kLabelHeight * ratio
+            && device.width() >= m_labels.width(number) + kLabelPad)
             m_labels.draw(image, device.center(), number, theme().workInk(kind).rgb(), device);
     }
 }

@@ -24,20 +24,24 @@ public:
     void paint(QImage &image, const TimelineState &state, const QRect &tracks);
 
 private:
-    struct Lane { int left, width, top, bottom, foot; };   // device pixels, bottom exclusive; foot: the bottom before it was cut
+    struct Lane {
+        int left, width, top, bottom, foot;
+    }; // device pixels, bottom exclusive; foot: the bottom before it was cut
     void paintRow(QImage &image, const TimelineState &state, const TrackRow &row, const Lane &lane);
     void paintShares(QImage &image, const TimelineState &state, const TrackRow &row, const Lane &lane);
     void paintDetail(QImage &image, const TimelineState &state, const TrackRow &row, const Lane &lane);
     void paintMarks(QImage &image, const TimelineState &state, const TrackRow &row, const Lane &lane);
-    void paintStrip(QImage &image, const TimelineState &state, std::uint32_t span, const QRect &strip, const Lane &lane, QRgb fill);
+    void paintStrip(
+        QImage &image, const TimelineState &state, std::uint32_t span, const QRect &strip, const Lane &lane, QRgb fill);
     void paintPattern(QImage &image, const QRect &bar, const QRect &clip, FillPattern pattern, QRgb fill, QRgb ink);
     /// `room`: exact width of the bar, so that equal bars agree on whether a number fits.
-    void paintLabel(QImage &image, const TimelineState &state, std::uint32_t span, const QRect &clip, double room, QRgb fill, QRgb ink);
+    void paintLabel(QImage &image, const TimelineState &state, std::uint32_t span, const QRect &clip, double room,
+        QRgb fill, QRgb ink);
     void paintCriticalPath(QImage &image, const TimelineState &state, const QRect &tracks);
 
     RowMixer m_mixer;
     LabelMasks m_labels;
-    std::vector<QRgb> m_column;            // of a bar, bottom first
+    std::vector<QRgb> m_column; // of a bar, bottom first
 };
 
 } // namespace trainyard

@@ -15,15 +15,17 @@
 namespace trainyard {
 
 namespace {
-constexpr double kGap = 0.6;           // between bars that follow at once
+constexpr double kGap = 0.6; // between bars that follow at once
 constexpr double kLabelHeight = 8, kLabelRoom = 4;
-constexpr double kShareFrom = 6;       // height of a bar that can be shared among kinds
-}
+constexpr double kShareFrom = 6; // height of a bar that can be shared among kinds
+} // namespace
 
 bool isVector(const QPainter &painter)
 {
     const QPaintEngine *engine = painter.paintEngine();
-    return engine && (engine->type() == QPaintEngine::SVG || engine->type() == QPaintEngine::Pdf || engine->type() == QPaintEngine::Picture);
+    return engine
+        && (engine->type() == QPaintEngine::SVG || engine->type() == QPaintEngine::Pdf
+            || engine->type() == QPaintEngine::Picture);
 }
 
 void LaneVectors::paint(QPainter &painter, const TimelineState &state, const QRect &tracks)
@@ -55,11 +57,12 @@ void LaneVectors::paintRow(QPainter &painter, const TimelineState &state, const 
     const int width = int(bar.width());
     if (m_mixer.isDense(state, row, state.range, width) && bar.height() >= kShareFrom)
         return paintShares(painter, state, row, bar);
-    const bool areFew = row.kind != TrackRow::Kind::Summary && std::ranges::all_of(row.tracks, [&](std::uint32_t track) {
-        const Track &of = state.timeline()->tracks[track];
-        const auto [from, to] = visibleSpans(*state.timeline(), of.first, of.last, state.range);
-        return to - from <= std::uint32_t(width);
-    });
+    const bool areFew =
+        row.kind != TrackRow::Kind::Summary && std::ranges::all_of(row.tracks, [&](std::uint32_t track) {
+            const Track &of = state.timeline()->tracks[track];
+            const auto [from, to] = visibleSpans(*state.timeline(), of.first, of.last, state.range);
+            return to - from <= std::uint32_t(width);
+        });
     if (!areFew)
         return paintRuns(painter, m_mixer.mix(state, row, state.range, width), bar, m_mixer.idle());
     for (auto track = row.tracks.rbegin(); track != row.tracks.rend(); ++track) {
@@ -75,13 +78,17 @@ void LaneVectors::paintMarks(QPainter &painter, const TimelineState &state, std:
     const Track &track = focus.timeline.tracks[index];
     const auto [from, to] = visibleSpans(focus.timeline, track.first, track.last, state.range);
     for (std::uint32_t i = from; i < to; ++i) {
-        const double left = std::max(bar.left(), timeToX(focus.timeline.start[i], state.range, bar.left(), bar.width()));
-        const double right = std::min(bar.right(), timeToX(focus.timeline.end[i], state.range, bar.left(), bar.width()));
-        painter.fillRect(QRectF(left, bar.top(), std::max(0.2, right - left), bar.height()), QColor(m_mixer.fillOf(focus.marks[i])));
+        const double left =
+            std::max(bar.left(), timeToX(focus.timeline.start[i], state.range, bar.left(), bar.width()));
+        const double right =
+            std::min(bar.right(), timeToX(focus.timeline.end[i], state.range, bar.left(), bar.width()));
+        painter.fillRect(
+            QRectF(left, bar.top(), std::max(0.2, right - left), bar.height()), QColor(m_mixer.fillOf(focus.marks[i])));
     }
 }
 
-void LaneVectors::paintSpans(QPainter &painter, const TimelineState &state, std::uint32_t index, bool hasTurns, const QRectF &bar)
+void LaneVectors::paintSpans(
+    QPainter &painter, const TimelineState &state, std::uint32_t index, bool hasTurns, const QRectF &bar)
 {
     const Timeline &timeline = *state.timeline();
     const Track &track = timeline.tracks[index];
@@ -93,7 +100,9 @@ void LaneVectors::paintSpans(QPainter &painter, const TimelineState &state, std:
         const bool isOnPath = std::ranges::binary_search(m_path, span);
         const bool isVivid = isOnPath || m_mixer.isVivid(state, span);
         const WorkKind kind = timeline.kind[span];
-        const QRgb fill = isOnPath ? theme().work(kind).rgb() : isVivid ? m_mixer.fillOf(timeline, span, hasTurns) : m_mixer.fadedOf(kind);
+        const QRgb fill = isOnPath ? theme().work(kind).rgb()
+            : isVivid              ? m_mixer.fillOf(timeline, span, hasTurns)
+                                   : m_mixer.fadedOf(kind);
         const QRectF box(left, bar.top(), std::max(0.2, right - left - (right - left > 3 ? kGap : 0)), bar.height());
         painter.fillRect(box, QColor(fill));
         const bool isStripped = isVivid && hasStrip(state, span, box.width(), int(bar.height()));
@@ -112,7 +121,9 @@ void LaneVectors::paintSpans(QPainter &painter, const TimelineState &state, std:
             continue;
         painter.setPen(hasTurns ? inkOn(QColor(fill)) : theme().workInk(kind));
         const double middle = box.center().y() - (box.height() - strip >= kLabelHeight ? strip / 2 : 0);
-        painter.drawText(QPointF(box.center().x() - metrics.horizontalAdvance(number) / 2, middle + metrics.capHeight() / 2), number);
+        painter.drawText(
+            QPointF(box.center().x() - metrics.horizontalAdvance(number) / 2, middle + metrics.capHeight() / 2),
+            number);
         painter.setPen(Qt::NoPen);
     }
 }
@@ -126,7 +137,9 @@ void LaneVectors::paintShares(QPainter &painter, const TimelineState &state, con
     for (int c = 0; c < shares.columns(); ++c) {
         double reached = 0;
         shares.visit(c, colors, [&](double share, QRgb color) {
-            painter.fillRect(QRectF(bar.left() + c * step, bar.bottom() - (reached + share) * bar.height(), step, share * bar.height()), QColor(color));
+            painter.fillRect(QRectF(bar.left() + c * step, bar.bottom() - (reached + share) * bar.height(), step,
+                                 share * bar.height()),
+                QColor(color));
             reached += share;
         });
     }
@@ -138,7 +151,8 @@ void LaneVectors::paintRuns(QPainter &painter, std::span<const QRgb> row, const 
         while (to < row.size() && row[to] == row[from])
             ++to;
         if (row[from] != background)
-            painter.fillRect(QRectF(bar.left() + double(from), bar.top(), double(to - from), bar.height()), QColor(row[from]));
+            painter.fillRect(
+                QRectF(bar.left() + double(from), bar.top(), double(to - from), bar.height()), QColor(row[from]));
     }
 }
 

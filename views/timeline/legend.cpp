@@ -39,7 +39,8 @@ KindButton::KindButton(WorkKind kind, QWidget *parent)
 QSize KindButton::sizeHint() const
 {
     const QFontMetrics metrics(rowFont());
-    return {2 * kButtonPad + kSwatch + 5 + metrics.horizontalAdvance(text()), std::max(metrics.height(), kSwatch) + 4};
+    return { 2 * kButtonPad + kSwatch + 5 + metrics.horizontalAdvance(text()),
+        std::max(metrics.height(), kSwatch) + 4 };
 }
 
 void KindButton::paintEvent(QPaintEvent *)
@@ -69,7 +70,8 @@ void KindButton::paintEvent(QPaintEvent *)
     painter.setOpacity(isChecked() ? 1 : 0.25);
     painter.setPen(Qt::NoPen);
     QBrush brush(swatch);
-    brush.setTransform(QTransform::fromScale(1 / devicePixelRatioF(), 1 / devicePixelRatioF()).translate(box.left() * devicePixelRatioF(), box.top() * devicePixelRatioF()));
+    brush.setTransform(QTransform::fromScale(1 / devicePixelRatioF(), 1 / devicePixelRatioF())
+                           .translate(box.left() * devicePixelRatioF(), box.top() * devicePixelRatioF()));
     painter.setBrush(brush);
     painter.drawRoundedRect(box, 2, 2);
     painter.setOpacity(1);
@@ -253,7 +255,8 @@ void Legend::arrange()
     int full = 0;
     for (const KindButton *button : m_buttons)
         full += button->sizeHint().width() + kBetween;
-    const bool summaryFits = m_search->isHidden() && m_focus->isHidden() && x + full + m_summary->sizeHint().width() + 2 * Theme::kGap <= right;
+    const bool summaryFits = m_search->isHidden() && m_focus->isHidden()
+        && x + full + m_summary->sizeHint().width() + 2 * Theme::kGap <= right;
     m_summary->setVisible(summaryFits);
     if (summaryFits)
         placeRight(m_summary, m_summary->sizeHint().width(), height());
@@ -276,7 +279,8 @@ void Legend::arrange()
     }
     m_more->setVisible(left > 0);
     m_more->setText(QStringLiteral("+%1").arg(left));
-    m_more->setToolTip(hidden > 0 ? tr("%1 more kinds of work, %2 hidden").arg(left).arg(hidden) : tr("%1 more kinds of work").arg(left));
+    m_more->setToolTip(hidden > 0 ? tr("%1 more kinds of work, %2 hidden").arg(left).arg(hidden)
+                                  : tr("%1 more kinds of work").arg(left));
     m_more->setAccessibleName(m_more->toolTip());
     m_more->setGeometry(x, (height() - metrics.height() - 6) / 2, moreWidth, metrics.height() + 6);
 }
@@ -313,7 +317,8 @@ void Legend::changeEvent(QEvent *event)
 
 bool Legend::eventFilter(QObject *watched, QEvent *event)
 {
-    if (watched == m_search && event->type() == QEvent::KeyPress && static_cast<QKeyEvent *>(event)->key() == Qt::Key_Escape) {
+    if (watched == m_search && event->type() == QEvent::KeyPress
+        && static_cast<QKeyEvent *>(event)->key() == Qt::Key_Escape) {
         closeSearch();
         return true;
     }

@@ -1,8 +1,8 @@
 #pragma once
 // SPDX-License-Identifier: GPL-3.0-or-later
 // The line above the chart: title, a switch for each kind of work that occurs (it fades the kind when off), the search
-// field, and what the timeline holds. Narrow windows lose the summary first; kinds without room for swatch and name wait
-// in a menu that says how many they are. GUI thread.
+// field, and what the timeline holds. Narrow windows lose the summary first; kinds without room for swatch and name
+// wait in a menu that says how many they are. GUI thread.
 
 #include "core/timeline/timeline.h"
 
@@ -31,7 +31,7 @@ protected:
 
 private:
     WorkKind m_kind;
-    bool m_showsFocus = false;         // only where the keyboard brought it
+    bool m_showsFocus = false; // only where the keyboard brought it
 };
 
 class Legend : public QWidget {
@@ -39,8 +39,8 @@ class Legend : public QWidget {
 public:
     explicit Legend(QWidget *parent);
 
-    void setKinds(std::uint32_t present);      // bits by WorkKind
-    void setShown(std::uint32_t kinds);        // as if each switch had been turned
+    void setKinds(std::uint32_t present); // bits by WorkKind
+    void setShown(std::uint32_t kinds); // as if each switch had been turned
     [[nodiscard]] std::uint32_t shown() const { return m_shown; }
     /// Every kind shown, no search: as for a plan that was just opened. Says nothing.
     void reset();
@@ -48,7 +48,7 @@ public:
     void setTitleShown(bool shown);
     void openSearch();
     void closeSearch();
-    void setMatches(const QString &text);      // "12 spans"
+    void setMatches(const QString &text); // "12 spans"
     /// What all else is faded for, with a button that ends it; empty: nothing.
     void setFocusText(const QString &text, const QString &names);
 
@@ -71,7 +71,7 @@ private:
 
     QLabel *m_title, *m_summary, *m_matches, *m_focus;
     QLineEdit *m_search;
-    QToolButton *m_more;                       // "+3": kinds that have no room
+    QToolButton *m_more; // "+3": kinds that have no room
     QToolButton *m_endFocus;
     QString m_focusText;
     std::vector<KindButton *> m_buttons;

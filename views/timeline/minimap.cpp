@@ -19,9 +19,9 @@ namespace trainyard {
 
 namespace {
 constexpr int kHeight = 34, kMargin = 6;
-constexpr double kGripReach = 5;           // pixels around an end of the window
-constexpr double kLeastWindow = 6;         // pixels, so that a deep zoom can still be found
-}
+constexpr double kGripReach = 5; // pixels around an end of the window
+constexpr double kLeastWindow = 6; // pixels, so that a deep zoom can still be found
+} // namespace
 
 Minimap::Minimap(const TimelineState &state, QWidget *parent)
     : QWidget(parent)
@@ -50,7 +50,7 @@ void Minimap::setSides(int left, int width)
 
 QRect Minimap::strip() const
 {
-    return {m_left, kMargin, m_width, kHeight - 2 * kMargin};
+    return { m_left, kMargin, m_width, kHeight - 2 * kMargin };
 }
 
 QRectF Minimap::window() const
@@ -63,7 +63,7 @@ QRectF Minimap::window() const
         x0 = middle - kLeastWindow / 2;
         x1 = middle + kLeastWindow / 2;
     }
-    return {x0, double(box.top()), x1 - x0, double(box.height())};
+    return { x0, double(box.top()), x1 - x0, double(box.height()) };
 }
 
 void Minimap::paintTracks()
@@ -81,7 +81,7 @@ void Minimap::paintTracks()
         std::span<const QRgb> mix;
         if (of.size() == 1) {
             mix = m_mixer.mix(m_state, of.front(), m_state.whole, pixels.width());
-        } else {                       // more rows than pixels: none is left out
+        } else { // more rows than pixels: none is left out
             together.clear();
             for (const TrackRow &row : of)
                 together.insert(together.end(), row.tracks.begin(), row.tracks.end());
@@ -101,13 +101,16 @@ void Minimap::paintVectors(QPainter &painter)
     painter.fillRect(box, theme().idle);
     for (int y = 0, bottom = 0; y < image.height(); y = bottom) {
         const auto *line = reinterpret_cast<const QRgb *>(image.constScanLine(y));
-        while (bottom < image.height() && std::equal(line, line + image.width(), reinterpret_cast<const QRgb *>(image.constScanLine(bottom))))
+        while (bottom < image.height()
+            && std::equal(line, line + image.width(), reinterpret_cast<const QRgb *>(image.constScanLine(bottom))))
             ++bottom;
         for (int from = 0, to = 0; from < image.width(); from = to) {
             while (to < image.width() && line[to] == line[from])
                 ++to;
             if (line[from] != m_mixer.idle())
-                painter.fillRect(QRectF(box.left() + from * cellWidth, box.top() + y * cellHeight, (to - from) * cellWidth, (bottom - y) * cellHeight), QColor(line[from]));
+                painter.fillRect(QRectF(box.left() + from * cellWidth, box.top() + y * cellHeight,
+                                     (to - from) * cellWidth, (bottom - y) * cellHeight),
+                    QColor(line[from]));
         }
     }
 }
@@ -135,28 +138,32 @@ void Minimap::paintEvent(QPaintEvent *)
     veil.setAlphaF(m_state.isStale ? 0.7F : 0.6F);
     const QRectF view = window();
     painter.fillRect(QRectF(box.left(), box.top(), std::max(0.0, view.left() - box.left()), box.height()), veil);
-    painter.fillRect(QRectF(view.right(), box.top(), std::max(0.0, box.right() + 1 - view.right()), box.height()), veil);
+    painter.fillRect(
+        QRectF(view.right(), box.top(), std::max(0.0, box.right() + 1 - view.right()), box.height()), veil);
     if (m_state.isStale)
         painter.fillRect(view, veil);
     painter.setPen(QPen(theme().accent, 1.5));
     painter.setBrush(Qt::NoBrush);
     painter.drawRoundedRect(view.adjusted(-1, -1.5, 1, 1.5), 3, 3);
-    if (view.width() < box.width()) {   // grips say that the ends move
+    if (view.width() < box.width()) { // grips say that the ends move
         painter.setPen(Qt::NoPen);
         painter.setBrush(theme().accent);
-        for (const double x : {view.left() - 1, view.right() + 1})
+        for (const double x : { view.left() - 1, view.right() + 1 })
             painter.drawRoundedRect(QRectF(x - 2, view.center().y() - 5, 4, 10), 2, 2);
     }
     painter.setFont(smallFont());
     painter.setPen(theme().textFaint);
-    painter.drawText(QRect(0, box.top(), box.left() - 10, box.height()), Qt::AlignRight | Qt::AlignVCenter, tr("whole iteration"));
+    painter.drawText(
+        QRect(0, box.top(), box.left() - 10, box.height()), Qt::AlignRight | Qt::AlignVCenter, tr("whole iteration"));
 }
 
 Minimap::Grip Minimap::gripAt(QPointF point) const
 {
     const QRectF view = window();
     if (view.width() < 4 * kGripReach)
-        return view.adjusted(-kGripReach, 0, kGripReach, 0).contains(QPointF(point.x(), view.center().y())) ? Grip::Window : Grip::None;
+        return view.adjusted(-kGripReach, 0, kGripReach, 0).contains(QPointF(point.x(), view.center().y()))
+            ? Grip::Window
+            : Grip::None;
     if (std::abs(point.x() - view.left()) < kGripReach)
         return Grip::Left;
     if (std::abs(point.x() - view.right()) < kGripReach)
@@ -173,7 +180,7 @@ void Minimap::mousePressEvent(QMouseEvent *event)
     m_rangeAtPress = m_state.range;
     if (m_grip == Grip::None) {
         const Nanoseconds half = m_state.range.length() / 2;
-        m_rangeAtPress = clamped({m_pressedAt - half, m_pressedAt - half + m_state.range.length()}, m_state.whole);
+        m_rangeAtPress = clamped({ m_pressedAt - half, m_pressedAt - half + m_state.range.length() }, m_state.whole);
         m_grip = Grip::Window;
         emit rangeWished(m_rangeAtPress);
     }
@@ -183,16 +190,26 @@ void Minimap::mouseMoveEvent(QMouseEvent *event)
 {
     if (m_grip == Grip::None) {
         const Grip grip = gripAt(event->position());
-        setCursor(grip == Grip::Left || grip == Grip::Right ? Qt::SizeHorCursor : grip == Grip::Window ? Qt::OpenHandCursor : Qt::ArrowCursor);
+        setCursor(grip == Grip::Left || grip == Grip::Right ? Qt::SizeHorCursor
+                : grip == Grip::Window                      ? Qt::OpenHandCursor
+                                                            : Qt::ArrowCursor);
         return;
     }
-    const Nanoseconds at = std::clamp(xToTime(event->position().x(), m_state.whole, m_left, m_width), m_state.whole.begin, m_state.whole.end);
+    const Nanoseconds at = std::clamp(
+        xToTime(event->position().x(), m_state.whole, m_left, m_width), m_state.whole.begin, m_state.whole.end);
     const TimeInterval old = m_rangeAtPress;
     switch (m_grip) {
-    case Grip::Window: emit rangeWished(panned(old, at - m_pressedAt, m_state.whole)); break;
-    case Grip::Left: emit rangeWished({std::min(at, old.end - kShortestRange), old.end}); break;
-    case Grip::Right: emit rangeWished({old.begin, std::max(at, old.begin + kShortestRange)}); break;
-    case Grip::None: break;
+    case Grip::Window:
+        emit rangeWished(panned(old, at - m_pressedAt, m_state.whole));
+        break;
+    case Grip::Left:
+        emit rangeWished({ std::min(at, old.end - kShortestRange), old.end });
+        break;
+    case Grip::Right:
+        emit rangeWished({ old.begin, std::max(at, old.begin + kShortestRange) });
+        break;
+    case Grip::None:
+        break;
     }
 }
 

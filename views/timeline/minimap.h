@@ -1,8 +1,8 @@
 #pragma once
 // SPDX-License-Identifier: GPL-3.0-or-later
 // The whole iteration in a strip, with a window on the part that the chart shows: drag the window to pan, its ends to
-// zoom, click beside it to go there. Every row of the chart is in its picture, in the chart's colours and with the same kinds
-// hidden; it is made once per evaluation, filter and size. GUI thread.
+// zoom, click beside it to go there. Every row of the chart is in its picture, in the chart's colours and with the same
+// kinds hidden; it is made once per evaluation, filter and size. GUI thread.
 
 #include "views/timeline/row_mixer.h"
 
@@ -16,9 +16,9 @@ class Minimap : public QWidget {
 public:
     Minimap(const TimelineState &state, QWidget *parent);
 
-    void invalidate();                         // data, layout or filter changed
-    void setSides(int left, int width);        // the chart's columns, so that times line up
-    [[nodiscard]] QRectF window() const;       // in widget coordinates
+    void invalidate(); // data, layout or filter changed
+    void setSides(int left, int width); // the chart's columns, so that times line up
+    [[nodiscard]] QRectF window() const; // in widget coordinates
 
     /// The strip without the window over it, one pixel a column.
     [[nodiscard]] const QImage &picture();

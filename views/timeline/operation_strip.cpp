@@ -18,7 +18,7 @@ bool exchanges(const Timeline &timeline, std::uint32_t span)
 {
     return timeline.classOf(span).exposed.total() > 0;
 }
-}
+} // namespace
 
 int stripHeight(int barHeight)
 {
@@ -35,10 +35,12 @@ std::size_t partUnder(const TimelineState &state, const ChartGeometry &geometry,
     const OperationParts parts = operationParts(*state.timeline(), span);
     const QRectF bar = spanRect(state, geometry, span);
     const int strip = stripHeight(int(bar.height()));
-    if (!hasStrip(state, span, bar.width(), int(bar.height())) || point.y() < bar.bottom() - strip || point.y() > bar.bottom())
+    if (!hasStrip(state, span, bar.width(), int(bar.height())) || point.y() < bar.bottom() - strip
+        || point.y() > bar.bottom())
         return parts.count;
     const Nanoseconds at = geometry.time(state, point.x() + 0.5);
-    const auto *of = std::ranges::find_if(parts, [&](const OperationPart &part) { return at >= part.begin && at < part.end; });
+    const auto *of =
+        std::ranges::find_if(parts, [&](const OperationPart &part) { return at >= part.begin && at < part.end; });
     return std::size_t(of - parts.begin());
 }
 
@@ -49,8 +51,9 @@ std::vector<PartLine> partLines(const Timeline &timeline, std::uint32_t span)
         return lines;
     const double length = double(timeline.end[span] - timeline.start[span]) * 1e-9;
     for (const OperationPart &part : operationParts(timeline, span))
-        lines.push_back({partName(part.part) + u' ' + formatSeconds(part.seconds) + QStringLiteral(", ") + formatPercent(part.seconds / length),
-                         part.part == &Breakdown::compute ? theme().work(timeline.kind[span]) : partColor(part.part)});
+        lines.push_back({ partName(part.part) + u' ' + formatSeconds(part.seconds) + QStringLiteral(", ")
+                + formatPercent(part.seconds / length),
+            part.part == &Breakdown::compute ? theme().work(timeline.kind[span]) : partColor(part.part) });
     return lines;
 }
 

@@ -16,8 +16,8 @@ namespace trainyard {
 
 namespace {
 
-constexpr double kLeastArrow = 16;     // pixels between neighbours on a track that are worth an arrow
-constexpr int kMostArrows = 24;        // a span that lets hundreds start would hide the chart
+constexpr double kLeastArrow = 16; // pixels between neighbours on a track that are worth an arrow
+constexpr int kMostArrows = 24; // a span that lets hundreds start would hide the chart
 
 void paintOutline(QPainter &painter, const QRectF &rect, const QColor &color, double width)
 {
@@ -40,7 +40,7 @@ void paintArrow(QPainter &painter, QPointF from, QPointF to, const QColor &color
     painter.drawPath(path);
     painter.setPen(Qt::NoPen);
     painter.setBrush(color);
-    painter.drawPolygon(QPolygonF{{to, to + QPointF(-7, -3.5), to + QPointF(-7, 3.5)}});
+    painter.drawPolygon(QPolygonF { { to, to + QPointF(-7, -3.5), to + QPointF(-7, 3.5) } });
 }
 
 void paintArrows(QPainter &painter, const TimelineState &state, const ChartGeometry &geometry)
@@ -50,9 +50,10 @@ void paintArrows(QPainter &painter, const TimelineState &state, const ChartGeome
         const QRectF a = spanRect(state, geometry, from), b = spanRect(state, geometry, to);
         const bool touches = timeline.trackOf[from] == timeline.trackOf[to] && b.left() - a.right() < kLeastArrow;
         // A span may begin before its cause ends, or with it.
-        const double leaves = timeline.end[from] > timeline.start[to] ? std::clamp(b.left(), a.left(), a.right()) : a.right();
+        const double leaves =
+            timeline.end[from] > timeline.start[to] ? std::clamp(b.left(), a.left(), a.right()) : a.right();
         if (!a.isNull() && !b.isNull() && !touches)
-            paintArrow(painter, {leaves, a.center().y()}, {b.left(), b.center().y()}, color);
+            paintArrow(painter, { leaves, a.center().y() }, { b.left(), b.center().y() }, color);
     };
     if (timeline.cause[state.selected] != kNoSpan)
         connect(timeline.cause[state.selected], state.selected, theme().text);
@@ -72,13 +73,14 @@ void eraseTickLabels(QPainter &painter, const TimelineState &state, const ChartG
 }
 
 /// A small filled label on the ruler, kept inside it; `anchor` 0 begins it at x, 0.5 centres it, 1 ends it there.
-void paintFlag(QPainter &painter, const TimelineState &state, const ChartGeometry &geometry, double x, const QString &text,
-               const QColor &fill, const QColor &ink, double anchor = 0.5)
+void paintFlag(QPainter &painter, const TimelineState &state, const ChartGeometry &geometry, double x,
+    const QString &text, const QColor &fill, const QColor &ink, double anchor = 0.5)
 {
     painter.setFont(rowFont());
     const QFontMetrics metrics(painter.font());
     const double width = metrics.horizontalAdvance(text) + 10;
-    const double left = std::clamp(x - width * anchor, double(geometry.ruler.left()), geometry.ruler.right() + 12 - width);
+    const double left =
+        std::clamp(x - width * anchor, double(geometry.ruler.left()), geometry.ruler.right() + 12 - width);
     const QRectF box(left, geometry.ruler.top() + 2, width, geometry.ruler.height() - 5);
     eraseTickLabels(painter, state, geometry, box);
     painter.setPen(Qt::NoPen);
@@ -109,7 +111,9 @@ void paintLine(QPainter &painter, const ChartGeometry &geometry, double x, const
 
 void paintMarks(QPainter &painter, const TimelineState &state, const ChartGeometry &geometry)
 {
-    const auto inside = [&](double x) { return x >= geometry.tracks.left() - 0.5 && x <= geometry.tracks.right() + 1.5; };
+    const auto inside = [&](double x) {
+        return x >= geometry.tracks.left() - 0.5 && x <= geometry.tracks.right() + 1.5;
+    };
     const QColor color = theme().accent;
     for (const auto &mark : state.marks) {
         if (mark && inside(geometry.x(state, *mark))) {
@@ -117,17 +121,21 @@ void paintMarks(QPainter &painter, const TimelineState &state, const ChartGeomet
             // Two flags point away from each other, so that close marks stay legible.
             const auto &other = &mark == &state.marks[0] ? state.marks[1] : state.marks[0];
             const double anchor = !other ? 0.5 : *mark <= *other ? 1 : 0;
-            paintFlag(painter, state, geometry, geometry.x(state, *mark), timeText(state, *mark, geometry), color, inkOn(color), anchor);
+            paintFlag(painter, state, geometry, geometry.x(state, *mark), timeText(state, *mark, geometry), color,
+                inkOn(color), anchor);
         }
     }
     if (!state.marks[0] || !state.marks[1])
         return;
-    const double a = std::clamp(geometry.x(state, std::min(*state.marks[0], *state.marks[1])), double(geometry.tracks.left()), geometry.tracks.right() + 1.0);
-    const double b = std::clamp(geometry.x(state, std::max(*state.marks[0], *state.marks[1])), double(geometry.tracks.left()), geometry.tracks.right() + 1.0);
+    const double a = std::clamp(geometry.x(state, std::min(*state.marks[0], *state.marks[1])),
+        double(geometry.tracks.left()), geometry.tracks.right() + 1.0);
+    const double b = std::clamp(geometry.x(state, std::max(*state.marks[0], *state.marks[1])),
+        double(geometry.tracks.left()), geometry.tracks.right() + 1.0);
     QColor wash = color;
     wash.setAlpha(28);
     painter.fillRect(QRectF(a, geometry.tracks.top(), b - a, geometry.tracks.height()), wash);
-    const QString text = QStringLiteral("Δ ") + formatSeconds(double(std::abs(*state.marks[1] - *state.marks[0])) * 1e-9);
+    const QString text =
+        QStringLiteral("Δ ") + formatSeconds(double(std::abs(*state.marks[1] - *state.marks[0])) * 1e-9);
     ChartGeometry below = geometry;
     below.ruler.translate(0, kRulerHeight);
     paintFlag(painter, state, below, (a + b) / 2, text, theme().panelRaised, theme().text);
@@ -151,13 +159,15 @@ QRectF areaRect(const TimelineState &state, const ChartGeometry &geometry)
     const auto &rows = state.layout.rows;
     if (!state.area || rows.empty())
         return {};
-    const auto row = [&](int r) -> const TrackRow & { return rows[std::size_t(std::clamp(r, 0, int(rows.size()) - 1))]; };
+    const auto row = [&](int r) -> const TrackRow & {
+        return rows[std::size_t(std::clamp(r, 0, int(rows.size()) - 1))];
+    };
     const TrackRow &first = row(state.area->firstRow), &last = row(state.area->lastRow);
     const double left = std::max(geometry.x(state, state.area->time.begin), geometry.tracks.left() - 2.0);
     const double right = std::min(geometry.x(state, state.area->time.end), geometry.tracks.right() + 3.0);
     const double top = geometry.tracks.top() + rowTop(state.layout, first, state.scroll) - 1;
     const double bottom = geometry.tracks.top() + rowTop(state.layout, last, state.scroll) + last.pitch - 1;
-    return {left, top, std::max(0.0, right - left), bottom - top};
+    return { left, top, std::max(0.0, right - left), bottom - top };
 }
 
 QRect hoverRect(const TimelineState &state, const ChartGeometry &geometry, std::uint32_t span)
@@ -171,14 +181,16 @@ void paintOverlay(QPainter &painter, const TimelineState &state, const ChartGeom
 {
     painter.setRenderHint(QPainter::Antialiasing);
     painter.save();
-    painter.setClipRect(QRect(geometry.tracks.left() - 3, geometry.tracks.top(), geometry.tracks.width() + 6, geometry.tracks.height()));
+    painter.setClipRect(QRect(
+        geometry.tracks.left() - 3, geometry.tracks.top(), geometry.tracks.width() + 6, geometry.tracks.height()));
     if (state.area)
         paintArea(painter, state, geometry);
     if (state.hovered != kNoSpan && state.hovered != state.selected)
         paintOutline(painter, spanRect(state, geometry, state.hovered), theme().text, 1.5);
     if (state.selected != kNoSpan) {
         paintArrows(painter, state, geometry);
-        paintOutline(painter, spanRect(state, geometry, state.selected), theme().isDark ? theme().text : QColor(0x10151c), 2);
+        paintOutline(
+            painter, spanRect(state, geometry, state.selected), theme().isDark ? theme().text : QColor(0x10151c), 2);
     }
     painter.restore();
     const auto &time = state.pointer ? state.pointer : state.cursor;
@@ -187,12 +199,15 @@ void paintOverlay(QPainter &painter, const TimelineState &state, const ChartGeom
         QColor line = theme().textFaint;
         line.setAlpha(110);
         paintLine(painter, geometry, x, line);
-        paintFlag(painter, state, geometry, x, timeText(state, *time, geometry), theme().panelRaised, theme().textMuted);
+        paintFlag(
+            painter, state, geometry, x, timeText(state, *time, geometry), theme().panelRaised, theme().textMuted);
     }
     paintMarks(painter, state, geometry);
     if (state.area)
-        paintFlag(painter, state, geometry, std::clamp(areaRect(state, geometry).center().x(), double(geometry.tracks.left()), double(geometry.tracks.right())),
-                  formatSeconds(double(state.area->time.length()) * 1e-9), theme().accent, inkOn(theme().accent));
+        paintFlag(painter, state, geometry,
+            std::clamp(areaRect(state, geometry).center().x(), double(geometry.tracks.left()),
+                double(geometry.tracks.right())),
+            formatSeconds(double(state.area->time.length()) * 1e-9), theme().accent, inkOn(theme().accent));
 }
 
 } // namespace trainyard

@@ -1,7 +1,8 @@
 #pragma once
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Paints what moves over the cached chart: hover and selection outlines, dependency arrows, marks with their difference,
-// the pointer's time, the selected area. Costs do not depend on the number of spans. Pure painting, no state.
+// Paints what moves over the cached chart: hover and selection outlines, dependency arrows, marks with their
+// difference, the pointer's time, the selected area. Costs do not depend on the number of spans. Pure painting, no
+// state.
 
 #include "views/timeline/timeline_state.h"
 

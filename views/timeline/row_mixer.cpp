@@ -13,12 +13,12 @@ namespace trainyard {
 
 namespace {
 
-constexpr double kFade = 0.82;         // of what a filter or the critical path puts back
-constexpr std::uint32_t kSpansPerColumn = 6;   // at least, where shares are shown
-constexpr std::uint32_t kMostPerPixel = 8;    // spans; of more, a mixed colour costs a third of what shares do
-constexpr int kLeastPixels = 2, kMostPixels = 6;   // of such a column
-constexpr float kLeastMark = 0.55F;    // of a mark's colour in a column that has any of it: it is what is looked for
-constexpr int kTellApart = 3;          // pixels from which bars get a gap
+constexpr double kFade = 0.82; // of what a filter or the critical path puts back
+constexpr std::uint32_t kSpansPerColumn = 6; // at least, where shares are shown
+constexpr std::uint32_t kMostPerPixel = 8; // spans; of more, a mixed colour costs a third of what shares do
+constexpr int kLeastPixels = 2, kMostPixels = 6; // of such a column
+constexpr float kLeastMark = 0.55F; // of a mark's colour in a column that has any of it: it is what is looked for
+constexpr int kTellApart = 3; // pixels from which bars get a gap
 
 QRgb toRgb(ColorLanes lanes)
 {
@@ -50,7 +50,7 @@ PixelSpan pixelSpan(const Timeline &timeline, std::uint32_t span, TimeInterval r
 {
     const double left = std::max(-8.0, timeToX(timeline.start[span], range, 0, width));
     const double right = std::min(width + 8.0, timeToX(timeline.end[span], range, 0, width));
-    return {int(std::lround(left)), int(std::lround(right)), left, right};
+    return { int(std::lround(left)), int(std::lround(right)), left, right };
 }
 
 void RowMixer::prepare(const TimelineState &state, bool fadesAll)
@@ -90,7 +90,9 @@ QRgb RowMixer::fadedOf(WorkKind kind) const
 QRgb RowMixer::fillOf(const Timeline &timeline, std::uint32_t span, bool hasTurns) const
 {
     const WorkKind kind = timeline.kind[span];
-    return hasTurns && kind == WorkKind::WanTransfer ? turnShade(theme().work(kind), m_turnOf[std::size_t(sendingMember(timeline, span))]).rgb() : toRgb(m_vivid[std::size_t(kind)]);
+    return hasTurns && kind == WorkKind::WanTransfer
+        ? turnShade(theme().work(kind), m_turnOf[std::size_t(sendingMember(timeline, span))]).rgb()
+        : toRgb(m_vivid[std::size_t(kind)]);
 }
 
 std::span<const QRgb> RowMixer::mix(const TimelineState &state, const TrackRow &row, TimeInterval range, int width)
@@ -102,16 +104,17 @@ std::span<const QRgb> RowMixer::mix(const TimelineState &state, const TrackRow &
         if (row.hasTurns)
             addTurns(state, *index, range, width);
         else
-            addTracks(state, {&*index, 1}, range, width);
+            addTracks(state, { &*index, 1 }, range, width);
         m_walk.resolve(m_row);
         snapBars(state, *index, row.hasTurns, range, width);
         if (state.focus)
-            addMarks(state, {&*index, 1}, range, width);
+            addMarks(state, { &*index, 1 }, range, width);
     }
     return m_row;
 }
 
-std::span<const QRgb> RowMixer::blend(const TimelineState &state, std::span<const std::uint32_t> tracks, TimeInterval range, int width)
+std::span<const QRgb> RowMixer::blend(
+    const TimelineState &state, std::span<const std::uint32_t> tracks, TimeInterval range, int width)
 {
     m_row.assign(std::size_t(width), m_idle);
     addTracks(state, tracks, range, width);
@@ -136,11 +139,13 @@ const KindShares &RowMixer::shares(const TimelineState &state, const TrackRow &r
     const bool isSummary = row.kind == TrackRow::Kind::Summary;
     const Track &front = timeline.tracks[row.tracks.front()];
     const auto [from, to] = visibleSpans(timeline, front.first, front.last, range);
-    const int pixels = std::clamp(int(kSpansPerColumn * std::uint32_t(width) / std::max(1u, to - from)), kLeastPixels, kMostPixels);
+    const int pixels =
+        std::clamp(int(kSpansPerColumn * std::uint32_t(width) / std::max(1u, to - from)), kLeastPixels, kMostPixels);
     m_shares.begin(range, std::max(1, width / pixels));
     for (const std::uint32_t index : row.tracks) {
         const Track &track = timeline.tracks[index];
-        m_shares.add(timeline, track.first, track.last, state.filter, m_fadesAll || !state.filter.matchesTrack(track), isSummary ? 1.0 / double(row.tracks.size()) : 1);
+        m_shares.add(timeline, track.first, track.last, state.filter, m_fadesAll || !state.filter.matchesTrack(track),
+            isSummary ? 1.0 / double(row.tracks.size()) : 1);
         if (!isSummary && index != row.tracks.back())
             m_shares.nextLayer();
     }
@@ -173,7 +178,8 @@ std::span<const QRgb> RowMixer::ghost(const TimelineState &state, const TrackRow
     return m_row;
 }
 
-void RowMixer::addTracks(const TimelineState &state, std::span<const std::uint32_t> tracks, TimeInterval range, int width)
+void RowMixer::addTracks(
+    const TimelineState &state, std::span<const std::uint32_t> tracks, TimeInterval range, int width)
 {
     const Timeline &timeline = *state.timeline();
     m_walk.begin(range, width);
@@ -189,18 +195,21 @@ void RowMixer::addTurns(const TimelineState &state, std::uint32_t index, TimeInt
     const Track &track = timeline.tracks[index];
     m_walk.begin(range, width);
     m_walk.add(timeline, track.first, track.last, [&](std::uint32_t span) {
-        return isVivid(state, span) ? toLanes(QColor(fillOf(timeline, span, true))) : m_faded[std::size_t(timeline.kind[span])];
+        return isVivid(state, span) ? toLanes(QColor(fillOf(timeline, span, true)))
+                                    : m_faded[std::size_t(timeline.kind[span])];
     });
 }
 
 /// Over the faded rows, in the same way: a column has as much of a mark's colour as of its time.
-void RowMixer::addMarks(const TimelineState &state, std::span<const std::uint32_t> tracks, TimeInterval range, int width)
+void RowMixer::addMarks(
+    const TimelineState &state, std::span<const std::uint32_t> tracks, TimeInterval range, int width)
 {
     const TimeFocus &focus = *state.focus;
     m_walk.begin(range, width);
     for (const std::uint32_t index : tracks) {
         const Track &track = focus.timeline.tracks[index];
-        m_walk.add(focus.timeline, track.first, track.last, [&](std::uint32_t mark) { return m_focusLanes[focus.marks[mark].paint]; });
+        m_walk.add(focus.timeline, track.first, track.last,
+            [&](std::uint32_t mark) { return m_focusLanes[focus.marks[mark].paint]; });
     }
     m_below = m_row;
     m_walk.resolve(m_row, int(tracks.size()), kLeastMark);
@@ -216,16 +225,18 @@ void RowMixer::snapMarks(const TimeFocus &focus, std::uint32_t track, TimeInterv
         const PixelSpan mark = pixelSpan(focus.timeline, i, range, width);
         if (mark.width() < kTellApart)
             continue;
-        std::fill(m_row.begin() + std::max(0, mark.left), m_row.begin() + std::clamp(mark.right - 1, 0, width), fillOf(focus.marks[i]));
+        std::fill(m_row.begin() + std::max(0, mark.left), m_row.begin() + std::clamp(mark.right - 1, 0, width),
+            fillOf(focus.marks[i]));
         if (mark.right > 0 && mark.right <= width)
             m_row[std::size_t(mark.right) - 1] = m_below[std::size_t(mark.right) - 1];
     }
 }
 
-std::pair<std::uint32_t, std::uint32_t> RowMixer::distinctSpans(const Timeline &timeline, std::uint32_t index, TimeInterval range, int width) const
+std::pair<std::uint32_t, std::uint32_t> RowMixer::distinctSpans(
+    const Timeline &timeline, std::uint32_t index, TimeInterval range, int width) const
 {
     const auto [from, to] = visibleSpans(timeline, timeline.tracks[index].first, timeline.tracks[index].last, range);
-    return to - from > std::uint32_t(width) / 2 ? std::pair{from, from} : std::pair{from, to};
+    return to - from > std::uint32_t(width) / 2 ? std::pair { from, from } : std::pair { from, to };
 }
 
 void RowMixer::snapBars(const TimelineState &state, std::uint32_t index, bool hasTurns, TimeInterval range, int width)
@@ -255,7 +266,8 @@ void RowMixer::snapBars(const TimelineState &state, std::uint32_t index, bool ha
         // What the blend left of this bar in the columns beside its rounded ends.
         if (bar.exactRight > bar.right && !(hasNext && sharesColumn(i + 1, bar.right)))
             put(bar.right, m_idle);
-        if (bar.exactLeft < bar.left && bar.left > 0 && (!hasPrevious || (timeline.end[i - 1] < timeline.start[i] && !sharesColumn(i - 1, bar.left - 1))))
+        if (bar.exactLeft < bar.left && bar.left > 0
+            && (!hasPrevious || (timeline.end[i - 1] < timeline.start[i] && !sharesColumn(i - 1, bar.left - 1))))
             put(bar.left - 1, m_idle);
     }
 }

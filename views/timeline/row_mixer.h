@@ -1,8 +1,8 @@
 #pragma once
 // SPDX-License-Identifier: GPL-3.0-or-later
-// One row of pixels for one row of the timeline: columns blended from all that ran in them (column_walk.h), the tracks of
-// a row over one another, and bars that are wide enough to tell apart snapped to whole pixels. Chart and minimap show
-// the same mix of the same kinds. Works in device pixels, touches no widget.
+// One row of pixels for one row of the timeline: columns blended from all that ran in them (column_walk.h), the tracks
+// of a row over one another, and bars that are wide enough to tell apart snapped to whole pixels. Chart and minimap
+// show the same mix of the same kinds. Works in device pixels, touches no widget.
 
 #include "views/timeline/column_walk.h"
 #include "views/timeline/kind_shares.h"
@@ -26,25 +26,29 @@ struct PixelSpan {
 
 class RowMixer {
 public:
-    /// Reads theme, filter and turns; call it before the first row of a picture. `fadesAll`: of the critical path, which
-    /// is painted over its faded surroundings.
+    /// Reads theme, filter and turns; call it before the first row of a picture. `fadesAll`: of the critical path,
+    /// which is painted over its faded surroundings.
     void prepare(const TimelineState &state, bool fadesAll);
     /// Pixels of a row where `range` fills `width` columns; valid until the next call.
-    [[nodiscard]] std::span<const QRgb> mix(const TimelineState &state, const TrackRow &row, TimeInterval range, int width);
+    [[nodiscard]] std::span<const QRgb> mix(
+        const TimelineState &state, const TrackRow &row, TimeInterval range, int width);
     /// Tracks taken together, each with the same weight.
-    [[nodiscard]] std::span<const QRgb> blend(const TimelineState &state, std::span<const std::uint32_t> tracks, TimeInterval range, int width);
+    [[nodiscard]] std::span<const QRgb> blend(
+        const TimelineState &state, std::span<const std::uint32_t> tracks, TimeInterval range, int width);
     /// More spans in sight than can be told apart: its columns are shared among the kinds. False again for millions of
     /// spans, whose columns are mixed to keep a repaint within a frame.
     [[nodiscard]] bool isDense(const TimelineState &state, const TrackRow &row, TimeInterval range, int width) const;
-    /// Shares and colours of such a row, in columns of a few pixels, so that each holds several spans and the shares are
-    /// calm; valid until the next call.
-    [[nodiscard]] const KindShares &shares(const TimelineState &state, const TrackRow &row, TimeInterval range, int width);
+    /// Shares and colours of such a row, in columns of a few pixels, so that each holds several spans and the shares
+    /// are calm; valid until the next call.
+    [[nodiscard]] const KindShares &shares(
+        const TimelineState &state, const TrackRow &row, TimeInterval range, int width);
     [[nodiscard]] KindShares::Colors colors() const;
     /// The same stage or channel of the baseline, pale; empty pixels where it has none.
     [[nodiscard]] std::span<const QRgb> ghost(const TimelineState &state, const TrackRow &row, int width);
 
     /// Visible spans of a track, or none where they are too many to tell apart.
-    [[nodiscard]] std::pair<std::uint32_t, std::uint32_t> distinctSpans(const Timeline &timeline, std::uint32_t track, TimeInterval range, int width) const;
+    [[nodiscard]] std::pair<std::uint32_t, std::uint32_t> distinctSpans(
+        const Timeline &timeline, std::uint32_t track, TimeInterval range, int width) const;
     [[nodiscard]] bool isVivid(const TimelineState &state, std::uint32_t span) const;
     /// What a span is filled with where nothing fades it: the colour of its kind, or on a shared channel of its turn.
     [[nodiscard]] QRgb fillOf(const Timeline &timeline, std::uint32_t span, bool hasTurns) const;
@@ -63,13 +67,13 @@ private:
 
     ColumnWalk m_walk;
     KindShares m_shares;
-    WorkPalette m_vivid{}, m_faded{}, m_ghost{};
+    WorkPalette m_vivid {}, m_faded {}, m_ghost {};
     bool m_fadesAll = false;
     QRgb m_idle = 0, m_panel = 0;
-    std::vector<QRgb> m_row, m_below;      // the row, and what it was before the marks
+    std::vector<QRgb> m_row, m_below; // the row, and what it was before the marks
     std::vector<QColor> m_focusColors;
     std::vector<ColorLanes> m_focusLanes;
-    std::vector<int> m_turnOf;             // pipeline class -> its turn in the cell, for the shade
+    std::vector<int> m_turnOf; // pipeline class -> its turn in the cell, for the shade
 };
 
 } // namespace trainyard

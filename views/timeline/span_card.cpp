@@ -13,11 +13,23 @@ namespace trainyard {
 namespace {
 constexpr int kSwatch = 8;
 constexpr int kPadX = 12, kPadY = 8, kLineGap = 3, kStripe = 4, kAway = 14;
-QFont titleFont() { return uiFont(0, QFont::DemiBold); }
-QFont factFont() { return uiFont(-1); }
-QFont pointedFont() { return uiFont(-1, QFont::DemiBold); }
-QString partsNote() { return SpanCard::tr("shares of the operation, not an order in time"); }
+QFont titleFont()
+{
+    return uiFont(0, QFont::DemiBold);
 }
+QFont factFont()
+{
+    return uiFont(-1);
+}
+QFont pointedFont()
+{
+    return uiFont(-1, QFont::DemiBold);
+}
+QString partsNote()
+{
+    return SpanCard::tr("shares of the operation, not an order in time");
+}
+} // namespace
 
 SpanCard::SpanCard(QWidget *parent)
     : QWidget(parent)
@@ -49,7 +61,7 @@ void SpanCard::setParts(const std::vector<PartLine> &parts, std::size_t pointed)
 
 QString SpanCard::text() const
 {
-    QStringList lines = QStringList{m_title} + m_facts;
+    QStringList lines = QStringList { m_title } + m_facts;
     for (std::size_t i = 0; i < m_parts.size(); ++i)
         lines << (i == m_pointed ? QStringLiteral("▸ ") : QString()) + m_parts[i].text;
     return (m_parts.empty() ? lines : lines << partsNote()).join(u'\n');
@@ -66,7 +78,7 @@ QSize SpanCard::contentSize() const
     if (!m_parts.empty())
         width = std::max(width, fact.horizontalAdvance(partsNote()));
     const int lines = int(m_facts.size() + m_parts.size()) + (m_parts.empty() ? 0 : 1);
-    return {width + 2 * kPadX + kStripe, title.height() + lines * (fact.height() + kLineGap) + 2 * kPadY};
+    return { width + 2 * kPadX + kStripe, title.height() + lines * (fact.height() + kLineGap) + 2 * kPadY };
 }
 
 void SpanCard::showNear(QPoint point)

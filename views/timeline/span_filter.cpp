@@ -17,7 +17,8 @@ std::uint32_t kindsNamed(const QString &word)
 {
     std::uint32_t kinds = 0;
     for (int k = 0; k < kWorkKindCount; ++k) {
-        const QStringList names = QString::fromUtf8(toString(WorkKind(k))).split(QRegularExpression(QStringLiteral("[\\s-]+")));
+        const QStringList names =
+            QString::fromUtf8(toString(WorkKind(k))).split(QRegularExpression(QStringLiteral("[\\s-]+")));
         for (const QString &name : names) {
             if (name.startsWith(word, Qt::CaseInsensitive))
                 kinds |= 1u << k;
@@ -28,7 +29,8 @@ std::uint32_t kindsNamed(const QString &word)
 
 std::optional<Nanoseconds> duration(double value, const QString &unit)
 {
-    static constexpr std::array<std::pair<const char *, double>, 5> units{{{"s", 1e9}, {"ms", 1e6}, {"us", 1e3}, {"µs", 1e3}, {"ns", 1}}};
+    static constexpr std::array<std::pair<const char *, double>, 5> units { { { "s", 1e9 }, { "ms", 1e6 },
+        { "us", 1e3 }, { "µs", 1e3 }, { "ns", 1 } } };
     for (const auto &[name, factor] : units) {
         if (unit == QString::fromUtf8(name))
             return Nanoseconds(std::llround(value * factor));
@@ -40,13 +42,15 @@ std::optional<Nanoseconds> duration(double value, const QString &unit)
 
 std::optional<SpanFilter> parseSpanFilter(const QString &text)
 {
-    static const QRegularExpression token(QStringLiteral(
-        "\\s*(?:>\\s*(?<length>[\\d.]+)\\s*(?<unit>s|ms|us|µs|ns)\\b|stage\\s*(?<stage>\\d+)|(?:micro-?batch|mb|#)?\\s*(?<batch>\\d+)|(?<word>[a-z-]+))\\s*"),
+    static const QRegularExpression token(
+        QStringLiteral("\\s*(?:>\\s*(?<length>[\\d.]+)\\s*(?<unit>s|ms|us|µs|ns)\\b|stage\\s*(?<stage>\\d+)|(?:micro-?"
+                       "batch|mb|#)?\\s*(?<batch>\\d+)|(?<word>[a-z-]+))\\s*"),
         QRegularExpression::CaseInsensitiveOption);
     SpanFilter filter;
     std::uint32_t kinds = kAllKinds;
     for (qsizetype at = 0; at < text.trimmed().size();) {
-        const auto match = token.match(text.trimmed(), at, QRegularExpression::NormalMatch, QRegularExpression::AnchorAtOffsetMatchOption);
+        const auto match = token.match(
+            text.trimmed(), at, QRegularExpression::NormalMatch, QRegularExpression::AnchorAtOffsetMatchOption);
         if (!match.hasMatch() || match.capturedLength() == 0)
             return std::nullopt;
         if (match.hasCaptured(u"length")) {
@@ -73,13 +77,13 @@ std::uint32_t nextMatch(const Timeline &timeline, const SpanFilter &filter, std:
 {
     // Earliest (start, number) above that of `after`; the earliest of all serves to wrap round.
     using Key = std::pair<Nanoseconds, std::uint32_t>;
-    const Key last{INT64_MAX, kNoSpan};
-    const Key floor = after == kNoSpan ? Key{-1, 0} : Key{timeline.start[after], after};
+    const Key last { INT64_MAX, kNoSpan };
+    const Key floor = after == kNoSpan ? Key { -1, 0 } : Key { timeline.start[after], after };
     Key best = last, earliest = last;
     for (std::uint32_t i = 0; i < timeline.spanCount(); ++i) {
         if (!filter.matches(timeline, i))
             continue;
-        const Key key{timeline.start[i], i};
+        const Key key { timeline.start[i], i };
         earliest = std::min(earliest, key);
         if (key > floor)
             best = std::min(best, key);

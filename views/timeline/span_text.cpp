@@ -28,7 +28,8 @@ const Track &trackOf(const Evaluation &evaluation, std::uint32_t span)
 
 QString channelName(const Evaluation &evaluation, const Track &track)
 {
-    return datacenterName(evaluation, datacenterOf(evaluation, track.pipelineClass, track.stage)) + QStringLiteral(" → ")
+    return datacenterName(evaluation, datacenterOf(evaluation, track.pipelineClass, track.stage))
+        + QStringLiteral(" → ")
         + datacenterName(evaluation, datacenterOf(evaluation, track.pipelineClass, track.toStage));
 }
 
@@ -41,7 +42,9 @@ QString turnText(const Evaluation &evaluation, std::uint32_t span)
     const auto &classes = evaluation.layout.classes;
     if (lane >= int(classes.size()))
         return tr("turn of pipeline %1").arg(lane + 1);
-    return tr("turn of pipeline %1 of %2").arg(classes[std::size_t(lane)].cellMember + 1).arg(classes[std::size_t(lane)].cellMembers);
+    return tr("turn of pipeline %1 of %2")
+        .arg(classes[std::size_t(lane)].cellMember + 1)
+        .arg(classes[std::size_t(lane)].cellMembers);
 }
 
 /// What a request in the bubbles is, and whose gap the chart shows it in.
@@ -49,11 +52,14 @@ QStringList prefillFacts(const Evaluation &evaluation, const Track &track)
 {
     QStringList facts;
     if (evaluation.plan && !evaluation.plan->bubbleFill.model.empty())
-        facts << tr("prompts of %1, served while training waits").arg(QString::fromStdString(evaluation.plan->bubbleFill.model));
+        facts << tr("prompts of %1, served while training waits")
+                     .arg(QString::fromStdString(evaluation.plan->bubbleFill.model));
     if (track.pipelineClass < int(evaluation.layout.classes.size())) {
         const PipelineClass &of = evaluation.layout.classes[std::size_t(track.pipelineClass)];
         if (of.pipelines > 1)
-            facts << tr("on pipeline %1, the first of %2 that train the same way").arg(of.firstPipeline + 1).arg(of.pipelines);
+            facts << tr("on pipeline %1, the first of %2 that train the same way")
+                         .arg(of.firstPipeline + 1)
+                         .arg(of.pipelines);
     }
     return facts;
 }
@@ -65,8 +71,9 @@ QString offloadFact(const Evaluation &evaluation, std::uint32_t span)
     if (!evaluation.timeline.moved.empty() && evaluation.timeline.moved[span] < 1)
         return tr("needed before the store was complete: used on the GPU, the rest is not written");
     const QString place = isHost ? tr("host memory") : tr("the drives");
-    return evaluation.timeline.kind[span] == WorkKind::OffloadStore ? tr("activations leave the GPU for %1 until their backward").arg(place)
-                                                                    : tr("activations come back from %1 for their backward").arg(place);
+    return evaluation.timeline.kind[span] == WorkKind::OffloadStore
+        ? tr("activations leave the GPU for %1 until their backward").arg(place)
+        : tr("activations come back from %1 for their backward").arg(place);
 }
 
 bool hasChunks(const Evaluation &evaluation, int stage)
@@ -83,13 +90,23 @@ QString seconds(Nanoseconds t)
 /// "from 20.0118 s to 20.0131 s": as many digits as tell the two apart, in the unit of the end.
 QString interval(Nanoseconds start, Nanoseconds end)
 {
-    static constexpr struct { double nanoseconds; const char *name; int mostDecimals; } kUnits[] = {{1e9, "s", 9}, {1e6, "ms", 6}, {1e3, "µs", 3}, {1, "ns", 0}};
+    static constexpr struct {
+        double nanoseconds;
+        const char *name;
+        int mostDecimals;
+    } kUnits[] = { { 1e9, "s", 9 }, { 1e6, "ms", 6 }, { 1e3, "µs", 3 }, { 1, "ns", 0 } };
     const auto *unit = std::ranges::find_if(kUnits, [&](const auto &u) { return double(end) >= u.nanoseconds; });
     if (unit == std::end(kUnits))
         unit = std::prev(std::end(kUnits));
-    const auto decimalsOf = [&](double size) { return int(std::ceil(std::log10(unit->nanoseconds / std::max(1.0, size)))); };
-    const int decimals = std::clamp(std::max(decimalsOf(double(end - start)) + 1, decimalsOf(double(end) / 100)), 0, unit->mostDecimals);
-    const auto moment = [&](Nanoseconds t) { return QString::number(double(t) / unit->nanoseconds, 'f', t == 0 ? 0 : decimals) + u' ' + QString::fromUtf8(unit->name); };
+    const auto decimalsOf = [&](double size) {
+        return int(std::ceil(std::log10(unit->nanoseconds / std::max(1.0, size))));
+    };
+    const int decimals =
+        std::clamp(std::max(decimalsOf(double(end - start)) + 1, decimalsOf(double(end) / 100)), 0, unit->mostDecimals);
+    const auto moment = [&](Nanoseconds t) {
+        return QString::number(double(t) / unit->nanoseconds, 'f', t == 0 ? 0 : decimals) + u' '
+            + QString::fromUtf8(unit->name);
+    };
     return tr("from %1 to %2").arg(moment(start), moment(end));
 }
 
@@ -100,7 +117,8 @@ QString volumeFact(const Evaluation &evaluation, std::uint32_t span)
     const Stream stream = trackOf(evaluation, span).stream;
     const double bytes = stream == Stream::Store || stream == Stream::Load ? timeline.bytesMoved(span) : 0;
     const double duration = double(timeline.end[span] - timeline.start[span]) * 1e-9;
-    return bytes > 0 && duration > 0 ? tr("%1, %2/s").arg(formatBytes(bytes), formatBytes(bytes / duration)) : QString();
+    return bytes > 0 && duration > 0 ? tr("%1, %2/s").arg(formatBytes(bytes), formatBytes(bytes / duration))
+                                     : QString();
 }
 
 } // namespace
@@ -113,13 +131,16 @@ QString spanTitle(const Evaluation &evaluation, std::uint32_t span)
     kind[0] = kind[0].toUpper();
     if (const QString place = optimizerPlace(evaluation, span); !place.isEmpty())
         kind += u' ' + place;
-    QStringList parts{kind, stepGroup(evaluation, span)};
+    QStringList parts { kind, stepGroup(evaluation, span) };
     if (timeline.kind[span] == WorkKind::ForwardBackward)
-        parts << tr("micro-batches %1 and %2").arg(timeline.microBatch[span] + 1).arg(timeline.pairedMicroBatch[span] + 1);
+        parts << tr("micro-batches %1 and %2")
+                     .arg(timeline.microBatch[span] + 1)
+                     .arg(timeline.pairedMicroBatch[span] + 1);
     else if (timeline.microBatch[span] >= 0 && timeline.kind[span] != WorkKind::Prefill)
         parts << tr("micro-batch %1").arg(timeline.microBatch[span] + 1);
     if (track.stream == Stream::Wan)
-        parts << channelName(evaluation, track) << tr("stage %1 → %2").arg(track.stage + 1).arg(track.toStage + 1) << turnText(evaluation, span);
+        parts << channelName(evaluation, track) << tr("stage %1 → %2").arg(track.stage + 1).arg(track.toStage + 1)
+              << turnText(evaluation, span);
     else
         parts << tr("stage %1").arg(track.stage + 1);
     parts.removeAll(QString());
@@ -127,8 +148,8 @@ QString spanTitle(const Evaluation &evaluation, std::uint32_t span)
         return parts.join(QStringLiteral(" · "));
     if (track.stream != Stream::Wan && timeline.microBatch[span] >= 0 && hasChunks(evaluation, track.stage))
         parts << (timeline.kind[span] == WorkKind::ForwardBackward
-                      ? tr("chunks %1 and %2").arg(timeline.chunk[span] + 1).arg(timeline.pairedChunk[span] + 1)
-                      : tr("chunk %1").arg(timeline.chunk[span] + 1));
+                ? tr("chunks %1 and %2").arg(timeline.chunk[span] + 1).arg(timeline.pairedChunk[span] + 1)
+                : tr("chunk %1").arg(timeline.chunk[span] + 1));
     else if (timeline.microBatch[span] >= 0 && traitsOf(evaluation.plan->schedule).isSliced())
         parts << tr("slice %1").arg(timeline.chunk[span] + 1);
     parts.removeAll(QString());
@@ -144,7 +165,8 @@ QString spanName(const Evaluation &evaluation, std::uint32_t span)
         name += u' ' + QString::number(timeline.microBatch[span] + 1);
     if (timeline.kind[span] == WorkKind::ForwardBackward)
         name += tr(" and %1").arg(timeline.pairedMicroBatch[span] + 1);
-    return track.stream == Stream::Wan ? name + u' ' + channelName(evaluation, track) : tr("%1 of stage %2").arg(name).arg(track.stage + 1);
+    return track.stream == Stream::Wan ? name + u' ' + channelName(evaluation, track)
+                                       : tr("%1 of stage %2").arg(name).arg(track.stage + 1);
 }
 
 Nanoseconds waitBefore(const Timeline &timeline, std::uint32_t span)
@@ -158,9 +180,11 @@ QString waitText(const Evaluation &evaluation, std::uint32_t span)
 {
     const Nanoseconds wait = waitBefore(evaluation.timeline, span);
     const std::uint32_t cause = evaluation.timeline.cause[span];
-    if (cause != kNoSpan && isOfStates(trackOf(evaluation, span).stream) && evaluation.timeline.end[cause] > evaluation.timeline.start[span])
-        return evaluation.timeline.start[cause] == evaluation.timeline.start[span] ? tr("begins with the %1").arg(spanName(evaluation, cause))
-                                                                                   : tr("in step with the %1").arg(spanName(evaluation, cause));
+    if (cause != kNoSpan && isOfStates(trackOf(evaluation, span).stream)
+        && evaluation.timeline.end[cause] > evaluation.timeline.start[span])
+        return evaluation.timeline.start[cause] == evaluation.timeline.start[span]
+            ? tr("begins with the %1").arg(spanName(evaluation, cause))
+            : tr("in step with the %1").arg(spanName(evaluation, cause));
     if (wait <= 0 || cause == kNoSpan)
         return {};
     return tr("waited %1 for %2").arg(seconds(wait), spanName(evaluation, cause));
@@ -170,7 +194,8 @@ QStringList spanFacts(const Evaluation &evaluation, std::uint32_t span, bool isC
 {
     const Timeline &timeline = evaluation.timeline;
     const Track &track = trackOf(evaluation, span);
-    QStringList facts{tr("%1, %2").arg(seconds(timeline.end[span] - timeline.start[span]), interval(timeline.start[span], timeline.end[span]))};
+    QStringList facts { tr("%1, %2").arg(
+        seconds(timeline.end[span] - timeline.start[span]), interval(timeline.start[span], timeline.end[span])) };
     if (timeline.kind[span] == WorkKind::Prefill)
         return facts + prefillFacts(evaluation, track);
     if (timeline.kind[span] == WorkKind::OffloadStore || timeline.kind[span] == WorkKind::OffloadLoad)
@@ -192,9 +217,10 @@ QStringList spanFacts(const Evaluation &evaluation, std::uint32_t span, bool isC
     return facts;
 }
 
-QStringList waitFacts(const Evaluation &evaluation, std::uint32_t span, Nanoseconds begin, Nanoseconds end, bool isForTransfer)
+QStringList waitFacts(
+    const Evaluation &evaluation, std::uint32_t span, Nanoseconds begin, Nanoseconds end, bool isForTransfer)
 {
-    QStringList facts{tr("%1, %2").arg(seconds(end - begin), interval(begin, end))};
+    QStringList facts { tr("%1, %2").arg(seconds(end - begin), interval(begin, end)) };
     if (span == kNoSpan)
         return facts << tr("after the last operation of the stage");
     facts << tr("before %1").arg(spanName(evaluation, span));
@@ -206,7 +232,8 @@ QStringList waitFacts(const Evaluation &evaluation, std::uint32_t span, Nanoseco
 QString timelineSummary(const Evaluation &evaluation)
 {
     const auto spans = qint64(evaluation.timeline.spanCount());
-    QString text = tr("1 iteration · %1 · %2").arg(seconds(evaluation.timeline.duration), countOf(spans, tr("span"), tr("spans")));
+    QString text =
+        tr("1 iteration · %1 · %2").arg(seconds(evaluation.timeline.duration), countOf(spans, tr("span"), tr("spans")));
     if (evaluation.metrics.simulateMs > 0)
         text += QStringLiteral(" · ") + formatSeconds(evaluation.metrics.simulateMs * 1e-3);
     return text;
@@ -219,7 +246,8 @@ QString emptyReason(const Evaluation *evaluation, const QString &failure)
     if (!evaluation)
         return tr("Open a plan to see one training iteration.");
     const auto &problems = evaluation->problems;
-    const auto blocking = std::find_if(problems.begin(), problems.end(), [](const Problem &p) { return p.severity == Severity::Blocking; });
+    const auto blocking = std::find_if(
+        problems.begin(), problems.end(), [](const Problem &p) { return p.severity == Severity::Blocking; });
     if (blocking != problems.end())
         return QString::fromStdString(blocking->text);
     if (!problems.empty())

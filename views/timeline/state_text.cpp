@@ -24,7 +24,9 @@ const Track &trackOf(const Evaluation &evaluation, std::uint32_t span)
 const OffloadedStep *stepOf(const Evaluation &evaluation, const Track &track)
 {
     const auto c = std::size_t(track.pipelineClass), s = std::size_t(track.stage);
-    return c < evaluation.offloadedSteps.size() && s < evaluation.offloadedSteps[c].size() ? &evaluation.offloadedSteps[c][s] : nullptr;
+    return c < evaluation.offloadedSteps.size() && s < evaluation.offloadedSteps[c].size()
+        ? &evaluation.offloadedSteps[c][s]
+        : nullptr;
 }
 
 bool isDelayed(const Evaluation &evaluation)
@@ -41,7 +43,8 @@ bool isOfStep(const Track &track)
 bool isLateWrite(const Evaluation &evaluation, std::uint32_t span)
 {
     const Track &track = trackOf(evaluation, span);
-    return track.stream == Stream::StepDrive && span == track.first && evaluation.timeline.kind[span] == WorkKind::DriveWrite;
+    return track.stream == Stream::StepDrive && span == track.first
+        && evaluation.timeline.kind[span] == WorkKind::DriveWrite;
 }
 
 /// "12.4 GB in all, at 25 GB/s"
@@ -56,15 +59,29 @@ QString amount(double bytes, Seconds time)
 QStringList streamFacts(const OffloadedStep &step, WorkKind kind, const QString &shelf)
 {
     switch (kind) {
-    case WorkKind::GradientsToHost: return {tr("gradients leave for the processors"), amount(step.sent.value, step.toHost)};
-    case WorkKind::StatesToHost: return {tr("states that the GPU has updated go back to host memory"), amount(step.toGpu.value > 0 ? step.fetched.value * (step.statesToGpu / step.toGpu) : 0, step.toHost)};
-    case WorkKind::DriveRead: return {tr("the optimizer's states come from %1, with what was stored of the gradients").arg(shelf), amount(step.readBack.value, step.read)};
-    case WorkKind::DriveWrite: return {tr("updated states go back to %1; its reads and writes take turns").arg(shelf)};
-    case WorkKind::CpuOptimizer: return {tr("the node's processors update states and weights, this GPU's share of them")};
-    case WorkKind::GpuOptimizer: return {step.stride > 1 ? tr("the GPU updates 1 in %1 groups itself, the processors the others").arg(step.stride) : tr("the GPU updates every group itself")};
-    case WorkKind::StatesToGpu: return {tr("states of the group that the GPU updates next")};
-    case WorkKind::WeightsToGpu: return {tr("updated weights come back"), step.stride > 0 ? QString() : amount(step.fetched.value, step.toGpu)};
-    default: return {};
+    case WorkKind::GradientsToHost:
+        return { tr("gradients leave for the processors"), amount(step.sent.value, step.toHost) };
+    case WorkKind::StatesToHost:
+        return { tr("states that the GPU has updated go back to host memory"),
+            amount(step.toGpu.value > 0 ? step.fetched.value * (step.statesToGpu / step.toGpu) : 0, step.toHost) };
+    case WorkKind::DriveRead:
+        return { tr("the optimizer's states come from %1, with what was stored of the gradients").arg(shelf),
+            amount(step.readBack.value, step.read) };
+    case WorkKind::DriveWrite:
+        return { tr("updated states go back to %1; its reads and writes take turns").arg(shelf) };
+    case WorkKind::CpuOptimizer:
+        return { tr("the node's processors update states and weights, this GPU's share of them") };
+    case WorkKind::GpuOptimizer:
+        return { step.stride > 1
+                ? tr("the GPU updates 1 in %1 groups itself, the processors the others").arg(step.stride)
+                : tr("the GPU updates every group itself") };
+    case WorkKind::StatesToGpu:
+        return { tr("states of the group that the GPU updates next") };
+    case WorkKind::WeightsToGpu:
+        return { tr("updated weights come back"),
+            step.stride > 0 ? QString() : amount(step.fetched.value, step.toGpu) };
+    default:
+        return {};
     }
 }
 
@@ -72,10 +89,11 @@ QStringList layerFacts(const Evaluation &evaluation, WorkKind kind)
 {
     const bool isIn = kind == WorkKind::WeightsToGpu;
     const bool onDrives = evaluation.plan
-        && (isIn ? evaluation.plan->memory.parameterOffload == ParameterOffload::Ssd : evaluation.plan->memory.optimizerOffload == OptimizerOffload::Ssd);
+        && (isIn ? evaluation.plan->memory.parameterOffload == ParameterOffload::Ssd
+                 : evaluation.plan->memory.optimizerOffload == OptimizerOffload::Ssd);
     const QString place = onDrives ? tr("the drives") : tr("host memory");
-    return {isIn ? tr("the layers' weights come from %1, each while the one before computes").arg(place)
-                 : tr("the layers' gradients leave for %1, each while the next one computes").arg(place)};
+    return { isIn ? tr("the layers' weights come from %1, each while the one before computes").arg(place)
+                  : tr("the layers' gradients leave for %1, each while the next one computes").arg(place) };
 }
 
 QStringList optimizerFacts(const Evaluation &evaluation, std::uint32_t span, const OffloadedStep &step)
@@ -83,7 +101,8 @@ QStringList optimizerFacts(const Evaluation &evaluation, std::uint32_t span, con
     const Seconds shown = toSeconds(evaluation.timeline.end[span] - evaluation.timeline.start[span]);
     QStringList facts;
     if (isDelayed(evaluation))
-        facts << tr("the GPU waits for the update of the iteration before: %1 of its %2, the rest is hidden").arg(formatSeconds(shown.value), formatSeconds(step.time.value));
+        facts << tr("the GPU waits for the update of the iteration before: %1 of its %2, the rest is hidden")
+                     .arg(formatSeconds(shown.value), formatSeconds(step.time.value));
     else
         facts << tr("the GPU waits for the update of what lies off it, in %1 groups of parameters").arg(step.groups);
     if (step.stride > 0)
@@ -97,14 +116,22 @@ QString stateRowName(const Evaluation &evaluation, const Track &track)
 {
     const OffloadedStep *step = stepOf(evaluation, track);
     switch (track.stream) {
-    case Stream::WeightsIn: return tr("← weights");
-    case Stream::GradientsOut: return tr("→ gradients");
-    case Stream::StepToHost: return tr("→ host");
-    case Stream::StepDrive: return tr("drives");
-    case Stream::StepCpu: return tr("CPU");
-    case Stream::StepGpu: return step && step->stride > 1 ? tr("GPU, 1 in %1 groups").arg(step->stride) : tr("GPU update");
-    case Stream::StepToGpu: return tr("← host");
-    default: return {};
+    case Stream::WeightsIn:
+        return tr("← weights");
+    case Stream::GradientsOut:
+        return tr("→ gradients");
+    case Stream::StepToHost:
+        return tr("→ host");
+    case Stream::StepDrive:
+        return tr("drives");
+    case Stream::StepCpu:
+        return tr("CPU");
+    case Stream::StepGpu:
+        return step && step->stride > 1 ? tr("GPU, 1 in %1 groups").arg(step->stride) : tr("GPU update");
+    case Stream::StepToGpu:
+        return tr("← host");
+    default:
+        return {};
     }
 }
 
@@ -145,9 +172,9 @@ QStringList stateFacts(const Evaluation &evaluation, std::uint32_t span)
     QStringList facts;
     if (const OffloadedStep *step = stepOf(evaluation, track)) {
         if (isOfStep(track)) {
-            facts = isLateWrite(evaluation, span)
-                ? QStringList{tr("gradients of the last micro-batch that the backward had no time to write to the drives")}
-                : streamFacts(*step, kind, tr("the drives"));
+            facts = isLateWrite(evaluation, span) ? QStringList { tr(
+                        "gradients of the last micro-batch that the backward had no time to write to the drives") }
+                                                  : streamFacts(*step, kind, tr("the drives"));
             if (isDelayed(evaluation))
                 facts << tr("of the update of the iteration before, beside this one");
         } else if (!optimizerPlace(evaluation, span).isEmpty()) {

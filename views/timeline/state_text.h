@@ -1,7 +1,7 @@
 #pragma once
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Rows and spans of states off the GPU in words: what moves, how much of it and how fast, which groups the GPU updates itself,
-// and what of a delayed update shows. Pure functions of an evaluation.
+// Rows and spans of states off the GPU in words: what moves, how much of it and how fast, which groups the GPU updates
+// itself, and what of a delayed update shows. Pure functions of an evaluation.
 
 #include "core/evaluate/evaluation.h"
 

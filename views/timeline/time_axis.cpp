@@ -23,23 +23,25 @@ Nanoseconds xToTime(double x, TimeInterval range, double left, double width)
 
 TimeInterval clamped(TimeInterval range, TimeInterval whole)
 {
-    const Nanoseconds length = std::min(std::max(range.length(), kShortestRange), std::max(whole.length(), kShortestRange));
+    const Nanoseconds length =
+        std::min(std::max(range.length(), kShortestRange), std::max(whole.length(), kShortestRange));
     const Nanoseconds latest = std::max(whole.begin, whole.end - length);
     const Nanoseconds begin = std::clamp(range.begin, whole.begin, latest);
-    return {begin, begin + length};
+    return { begin, begin + length };
 }
 
 TimeInterval zoomed(TimeInterval range, double factor, Nanoseconds anchor, TimeInterval whole)
 {
-    const double length = std::clamp(double(range.length()) / factor, double(kShortestRange), double(std::max(whole.length(), kShortestRange)));
+    const double length = std::clamp(
+        double(range.length()) / factor, double(kShortestRange), double(std::max(whole.length(), kShortestRange)));
     const double share = range.isEmpty() ? 0.5 : double(anchor - range.begin) / double(range.length());
     const auto begin = Nanoseconds(std::llround(double(anchor) - share * length));
-    return clamped({begin, begin + Nanoseconds(std::llround(length))}, whole);
+    return clamped({ begin, begin + Nanoseconds(std::llround(length)) }, whole);
 }
 
 TimeInterval panned(TimeInterval range, Nanoseconds by, TimeInterval whole)
 {
-    return clamped({range.begin + by, range.end + by}, whole);
+    return clamped({ range.begin + by, range.end + by }, whole);
 }
 
 TimeInterval carriedOver(TimeInterval range, TimeInterval oldWhole, TimeInterval newWhole)
@@ -47,8 +49,10 @@ TimeInterval carriedOver(TimeInterval range, TimeInterval oldWhole, TimeInterval
     if (oldWhole.isEmpty() || range.isEmpty() || range == oldWhole)
         return newWhole;
     const double scale = double(newWhole.length()) / double(oldWhole.length());
-    const auto mapped = [&](Nanoseconds t) { return newWhole.begin + Nanoseconds(std::llround(double(t - oldWhole.begin) * scale)); };
-    return clamped({mapped(range.begin), mapped(range.end)}, newWhole);
+    const auto mapped = [&](Nanoseconds t) {
+        return newWhole.begin + Nanoseconds(std::llround(double(t - oldWhole.begin) * scale));
+    };
+    return clamped({ mapped(range.begin), mapped(range.end) }, newWhole);
 }
 
 Nanoseconds tickStep(TimeInterval range, double width, double minimumPixels)
@@ -59,7 +63,7 @@ Nanoseconds tickStep(TimeInterval range, double width, double minimumPixels)
     Nanoseconds decade = 1;
     while (double(decade) * 10 < least)
         decade *= 10;
-    for (const Nanoseconds multiple : {1, 2, 5}) {
+    for (const Nanoseconds multiple : { 1, 2, 5 }) {
         if (double(decade * multiple) >= least)
             return decade * multiple;
     }
@@ -72,7 +76,8 @@ std::vector<Nanoseconds> ticks(TimeInterval range, Nanoseconds step)
     if (step <= 0)
         return times;
     const Nanoseconds remainder = range.begin % step;
-    const Nanoseconds first = remainder == 0 ? range.begin : range.begin + step - (remainder < 0 ? remainder + step : remainder);
+    const Nanoseconds first =
+        remainder == 0 ? range.begin : range.begin + step - (remainder < 0 ? remainder + step : remainder);
     for (Nanoseconds t = first; t < range.end; t += step)
         times.push_back(t);
     return times;
@@ -80,9 +85,13 @@ std::vector<Nanoseconds> ticks(TimeInterval range, Nanoseconds step)
 
 QString tickLabel(Nanoseconds time, Nanoseconds step, Nanoseconds largest)
 {
-    struct Unit { double nanoseconds; const char *name; };
-    static constexpr std::array<Unit, 4> units{{{1e9, " s"}, {1e6, " ms"}, {1e3, " µs"}, {1, " ns"}}};
-    const auto *unit = std::find_if(units.begin(), units.end() - 1, [&](const Unit &u) { return double(largest) >= u.nanoseconds; });
+    struct Unit {
+        double nanoseconds;
+        const char *name;
+    };
+    static constexpr std::array<Unit, 4> units { { { 1e9, " s" }, { 1e6, " ms" }, { 1e3, " µs" }, { 1, " ns" } } };
+    const auto *unit =
+        std::find_if(units.begin(), units.end() - 1, [&](const Unit &u) { return double(largest) >= u.nanoseconds; });
     int decimals = 0;
     for (double s = double(step) / unit->nanoseconds; decimals < 9 && std::abs(s - std::round(s)) > 1e-6 * s; s *= 10)
         ++decimals;

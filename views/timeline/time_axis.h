@@ -1,7 +1,7 @@
 #pragma once
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Time and pixels: the arithmetic of the timeline's horizontal axis as free functions, so that chart, ruler, minimap and
-// gestures agree and each can be tested without a window. Ranges are half-open, in nanoseconds.
+// Time and pixels: the arithmetic of the timeline's horizontal axis as free functions, so that chart, ruler, minimap
+// and gestures agree and each can be tested without a window. Ranges are half-open, in nanoseconds.
 
 #include "core/base/units.h"
 

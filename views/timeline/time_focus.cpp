@@ -28,7 +28,8 @@ std::uint8_t paintOf(WorkKind kind)
 /// Work keeps the colour of its bar; communication inside it and waits have that of their part.
 std::uint8_t paintOf(const Timeline &timeline, const TimePiece &piece)
 {
-    return !piece.isWait && piece.part == &Breakdown::compute ? paintOf(timeline.kind[piece.span]) : std::uint8_t(partIndex(piece.part));
+    return !piece.isWait && piece.part == &Breakdown::compute ? paintOf(timeline.kind[piece.span])
+                                                              : std::uint8_t(partIndex(piece.part));
 }
 
 } // namespace
@@ -43,7 +44,7 @@ TimeFocus TimeFocus::on(const Timeline &timeline, std::vector<BreakdownPart> par
     focus.pieces = found.pieces.size();
     if (!found.pieces.empty())
         focus.largest = *std::ranges::max_element(found.pieces, {}, &TimePiece::seconds);
-    std::vector<std::uint32_t> transfers;   // spans are numbered track by track, and so are these
+    std::vector<std::uint32_t> transfers; // spans are numbered track by track, and so are these
     for (const TimePiece &piece : found.pieces)
         if (piece.transfer != kNoSpan)
             transfers.push_back(piece.transfer);
@@ -60,9 +61,10 @@ TimeFocus TimeFocus::on(const Timeline &timeline, std::vector<BreakdownPart> par
         Track track = timeline.tracks[t];
         track.first = std::uint32_t(focus.marks.size());
         for (; piece != found.pieces.end() && piece->track == t; ++piece)
-            mark(piece->begin, piece->end, {piece->span, paintOf(timeline, *piece), piece->isWait});
+            mark(piece->begin, piece->end, { piece->span, paintOf(timeline, *piece), piece->isWait });
         for (; transfer != transfers.end() && timeline.trackOf[*transfer] == t; ++transfer)
-            mark(timeline.start[*transfer], timeline.end[*transfer], {*transfer, paintOf(timeline.kind[*transfer]), false});
+            mark(timeline.start[*transfer], timeline.end[*transfer],
+                { *transfer, paintOf(timeline.kind[*transfer]), false });
         track.last = std::uint32_t(focus.marks.size());
         focus.timeline.tracks.push_back(track);
     }
@@ -94,13 +96,15 @@ QString TimeFocus::names() const
 
 QString TimeFocus::text() const
 {
-    return tr("%1: %2 per stage, in %3").arg(parts.size() == 1 ? names() : tr("%1 small parts").arg(parts.size()), formatSeconds(seconds), countOf(qint64(pieces), tr("place"), tr("places")));
+    return tr("%1: %2 per stage, in %3")
+        .arg(parts.size() == 1 ? names() : tr("%1 small parts").arg(parts.size()), formatSeconds(seconds),
+            countOf(qint64(pieces), tr("place"), tr("places")));
 }
 
 std::vector<QColor> focusColors()
 {
     std::vector<QColor> colors;
-    for (const BreakdownPart part : kBreakdownParts)   // idle time must be seen on idle rows
+    for (const BreakdownPart part : kBreakdownParts) // idle time must be seen on idle rows
         colors.push_back(part == &Breakdown::bubble ? theme().textMuted : partColor(part));
     for (int kind = 0; kind < kWorkKindCount; ++kind)
         colors.push_back(theme().work(WorkKind(kind)));

@@ -1,8 +1,8 @@
 #pragma once
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Parts of the iteration that the chart points at while all else fades: the pieces that a part of Why adds up
-// (core/evaluate/metrics/breakdown_pieces.h) and, of waits, the transfers that were waited for. Kept as a timeline of its own, with the
-// tracks of the evaluation's, so that charts and minimap draw it as they draw any other. Plain value.
+// (core/evaluate/metrics/breakdown_pieces.h) and, of waits, the transfers that were waited for. Kept as a timeline of
+// its own, with the tracks of the evaluation's, so that charts and minimap draw it as they draw any other. Plain value.
 
 #include "core/evaluate/metrics/breakdown_pieces.h"
 
@@ -14,18 +14,18 @@
 namespace trainyard {
 
 struct FocusMark {
-    std::uint32_t span = kNoSpan;      // that it lies in or, of a wait, that waits
-    std::uint8_t paint = 0;            // index of its colour
+    std::uint32_t span = kNoSpan; // that it lies in or, of a wait, that waits
+    std::uint8_t paint = 0; // index of its colour
     bool isWait = false;
 };
 
 struct TimeFocus {
     std::vector<BreakdownPart> parts;
-    Timeline timeline;                 // tracks, starts and ends of the marks only
+    Timeline timeline; // tracks, starts and ends of the marks only
     std::vector<FocusMark> marks;
-    double seconds = 0;                // of a stage on average, as Why says
+    double seconds = 0; // of a stage on average, as Why says
     int stages = 0;
-    std::size_t pieces = 0;            // marks without the transfers
+    std::size_t pieces = 0; // marks without the transfers
     TimePiece largest;
 
     [[nodiscard]] static TimeFocus on(const Timeline &timeline, std::vector<BreakdownPart> parts);

@@ -17,15 +17,15 @@ void TimelineView::dragArea(QPoint from, QPoint to)
     const auto clampX = [&](int x) { return std::clamp(x, geometry.tracks.left(), geometry.tracks.right() + 1); };
     const auto row = [&](int y) {
         const int inside = std::clamp(y, geometry.tracks.top(), geometry.tracks.bottom()) - geometry.tracks.top();
-        for (int at = inside; at >= 0; --at) {   // gaps between rows belong to the row above
+        for (int at = inside; at >= 0; --at) { // gaps between rows belong to the row above
             if (const int r = rowAt(m_state.layout, at, m_state.scroll); r >= 0)
                 return r;
         }
         return 0;
     };
-    const auto [x0, x1] = std::minmax({clampX(from.x()), clampX(to.x())});
-    const auto [r0, r1] = std::minmax({row(from.y()), row(to.y())});
-    m_state.area = AreaSelection{{geometry.time(m_state, x0), geometry.time(m_state, x1)}, r0, r1};
+    const auto [x0, x1] = std::minmax({ clampX(from.x()), clampX(to.x()) });
+    const auto [r0, r1] = std::minmax({ row(from.y()), row(to.y()) });
+    m_state.area = AreaSelection { { geometry.time(m_state, x0), geometry.time(m_state, x1) }, r0, r1 };
     hover(kNoSpan, {});
     m_areaTable->clear();
     m_canvas->update();
@@ -41,7 +41,7 @@ void TimelineView::finishArea()
     const std::vector<AreaLine> lines = areaLines(m_state.layout, m_state.area->firstRow, m_state.area->lastRow);
     const QString length = formatSeconds(double(time.length()) * 1e-9);
     m_areaTable->setRows(tr("%1 on %2").arg(length, countOf(qint64(lines.size()), tr("row"), tr("rows"))),
-                         areaRows(*m_state.timeline(), time, lines, m_state.filter));
+        areaRows(*m_state.timeline(), time, lines, m_state.filter));
     m_canvas->update();
 }
 

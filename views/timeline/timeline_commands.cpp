@@ -18,10 +18,10 @@ namespace trainyard {
 
 namespace {
 constexpr double kZoomStep = 1.5;
-constexpr double kPanStep = 0.15;      // of the visible range
-constexpr int kScrollStep = 36;        // pixels
-constexpr double kRoomAround = 0.5;    // of a span's length on each side when zoomed to
-}
+constexpr double kPanStep = 0.15; // of the visible range
+constexpr int kScrollStep = 36; // pixels
+constexpr double kRoomAround = 0.5; // of a span's length on each side when zoomed to
+} // namespace
 
 void TimelineView::fit()
 {
@@ -43,12 +43,30 @@ void TimelineView::panBy(double share)
     setRange(panned(m_state.range, Nanoseconds(std::llround(share * double(m_state.range.length()))), m_state.whole));
 }
 
-void TimelineView::zoomIn() { zoomBy(kZoomStep); }
-void TimelineView::zoomOut() { zoomBy(1 / kZoomStep); }
-void TimelineView::panLeft() { panBy(-kPanStep); }
-void TimelineView::panRight() { panBy(kPanStep); }
-void TimelineView::scrollUp() { setScroll(m_state.scroll - kScrollStep); }
-void TimelineView::scrollDown() { setScroll(m_state.scroll + kScrollStep); }
+void TimelineView::zoomIn()
+{
+    zoomBy(kZoomStep);
+}
+void TimelineView::zoomOut()
+{
+    zoomBy(1 / kZoomStep);
+}
+void TimelineView::panLeft()
+{
+    panBy(-kPanStep);
+}
+void TimelineView::panRight()
+{
+    panBy(kPanStep);
+}
+void TimelineView::scrollUp()
+{
+    setScroll(m_state.scroll - kScrollStep);
+}
+void TimelineView::scrollDown()
+{
+    setScroll(m_state.scroll + kScrollStep);
+}
 
 void TimelineView::zoomToSelection()
 {
@@ -61,7 +79,7 @@ void TimelineView::zoomToSelection()
     else if (m_state.selected != kNoSpan || m_isFocusSelected)
         target = selectedTime();
     else if (span != kNoSpan)
-        target = {m_state.timeline()->start[span], m_state.timeline()->end[span]};
+        target = { m_state.timeline()->start[span], m_state.timeline()->end[span] };
     if (target.isEmpty())
         return fit();
     if (!m_state.area)
@@ -69,7 +87,7 @@ void TimelineView::zoomToSelection()
     target = clamped(target, m_state.whole);
     setRange(target == m_state.range ? m_state.whole : target);
     if (m_isFocusSelected)
-        m_atFocus = {m_state.range, m_state.scroll};   // Esc goes back from here too
+        m_atFocus = { m_state.range, m_state.scroll }; // Esc goes back from here too
     else if (span != kNoSpan)
         reveal(span);
 }
@@ -77,27 +95,28 @@ void TimelineView::zoomToSelection()
 TimeInterval TimelineView::selectedTime() const
 {
     if (m_state.focus && m_isFocusSelected)
-        return {m_state.focus->largest.begin, m_state.focus->largest.end};
-    return {m_state.timeline()->start[m_state.selected], m_state.timeline()->end[m_state.selected]};
+        return { m_state.focus->largest.begin, m_state.focus->largest.end };
+    return { m_state.timeline()->start[m_state.selected], m_state.timeline()->end[m_state.selected] };
 }
 
 TimeInterval TimelineView::around(TimeInterval time)
 {
     const auto room = Nanoseconds(double(time.length()) * kRoomAround);
-    return {time.begin - room, time.end + room};
+    return { time.begin - room, time.end + room };
 }
 
 void TimelineView::reveal(std::uint32_t span)
 {
     const Timeline &timeline = *m_state.timeline();
-    reveal(timeline.trackOf[span], {timeline.start[span], timeline.end[span]});
+    reveal(timeline.trackOf[span], { timeline.start[span], timeline.end[span] });
 }
 
 void TimelineView::reveal(std::uint32_t track, TimeInterval of)
 {
-    if (of.end <= m_state.range.begin || of.begin >= m_state.range.end || (of.begin < m_state.range.begin && of.end < m_state.range.end)) {
+    if (of.end <= m_state.range.begin || of.begin >= m_state.range.end
+        || (of.begin < m_state.range.begin && of.end < m_state.range.end)) {
         const Nanoseconds middle = (of.begin + of.end) / 2, half = m_state.range.length() / 2;
-        setRange({middle - half, middle - half + m_state.range.length()});
+        setRange({ middle - half, middle - half + m_state.range.length() });
     }
     const int index = m_state.layout.rowOfTrack[track];
     if (index < 0)
@@ -115,7 +134,8 @@ void TimelineView::nextSpan()
     if (m_state.isEmpty())
         return;
     if (m_state.selected == kNoSpan) {
-        const std::uint32_t track = m_pointedRow >= 0 ? m_state.layout.rows[std::size_t(m_pointedRow)].tracks.front() : 0;
+        const std::uint32_t track =
+            m_pointedRow >= 0 ? m_state.layout.rows[std::size_t(m_pointedRow)].tracks.front() : 0;
         selectSpan(firstSpanAfter(*m_state.timeline(), track, m_state.range.begin));
     } else if (m_state.selected + 1 < m_state.timeline()->tracks[m_state.timeline()->trackOf[m_state.selected]].last) {
         selectSpan(m_state.selected + 1);
@@ -218,7 +238,7 @@ void TimelineView::applyFilters()
     m_minimap->invalidate();
     repaintChart();
     if (m_state.area)
-        finishArea();                  // the table counts what is drawn
+        finishArea(); // the table counts what is drawn
 }
 
 bool TimelineView::find(const QString &text)
@@ -280,28 +300,48 @@ void TimelineView::keyPressEvent(QKeyEvent *event)
     if (control || (event->modifiers() & Qt::AltModifier))
         return QWidget::keyPressEvent(event);
     switch (event->key()) {
-    case Qt::Key_W: return zoomIn();
-    case Qt::Key_S: return zoomOut();
+    case Qt::Key_W:
+        return zoomIn();
+    case Qt::Key_S:
+        return zoomOut();
     case Qt::Key_A:
-    case Qt::Key_Left: return panLeft();
+    case Qt::Key_Left:
+        return panLeft();
     case Qt::Key_D:
-    case Qt::Key_Right: return panRight();
-    case Qt::Key_Up: return scrollUp();
-    case Qt::Key_Down: return scrollDown();
-    case Qt::Key_Home: return fit();
-    case Qt::Key_F: return zoomToSelection();
-    case Qt::Key_Period: return nextSpan();
-    case Qt::Key_Comma: return previousSpan();
-    case Qt::Key_BracketRight: return followDependency(true);
-    case Qt::Key_BracketLeft: return followDependency(false);
-    case Qt::Key_M: return addMark();
-    case Qt::Key_P: return togglePin();
-    case Qt::Key_C: return toggleCriticalPath();
-    case Qt::Key_U: return toggleStreams();
-    case Qt::Key_I: return toggleInside();
-    case Qt::Key_Slash: return openSearch();
-    case Qt::Key_Escape: return clearSelection();
-    default: QWidget::keyPressEvent(event);
+    case Qt::Key_Right:
+        return panRight();
+    case Qt::Key_Up:
+        return scrollUp();
+    case Qt::Key_Down:
+        return scrollDown();
+    case Qt::Key_Home:
+        return fit();
+    case Qt::Key_F:
+        return zoomToSelection();
+    case Qt::Key_Period:
+        return nextSpan();
+    case Qt::Key_Comma:
+        return previousSpan();
+    case Qt::Key_BracketRight:
+        return followDependency(true);
+    case Qt::Key_BracketLeft:
+        return followDependency(false);
+    case Qt::Key_M:
+        return addMark();
+    case Qt::Key_P:
+        return togglePin();
+    case Qt::Key_C:
+        return toggleCriticalPath();
+    case Qt::Key_U:
+        return toggleStreams();
+    case Qt::Key_I:
+        return toggleInside();
+    case Qt::Key_Slash:
+        return openSearch();
+    case Qt::Key_Escape:
+        return clearSelection();
+    default:
+        QWidget::keyPressEvent(event);
     }
 }
 

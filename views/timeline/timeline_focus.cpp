@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// What TimelineView does when a part of Why was clicked: points at all that it adds up, goes to the largest piece, and back.
+// What TimelineView does when a part of Why was clicked: points at all that it adds up, goes to the largest piece, and
+// back.
 #include "views/timeline/chart_canvas.h"
 #include "views/timeline/legend.h"
 #include "views/timeline/minimap.h"
@@ -18,14 +19,14 @@ void TimelineView::focusOn(std::vector<BreakdownPart> parts)
     if (focus.pieces == 0)
         return endFocus();
     if (!m_state.focus)
-        m_beforeFocus = {m_state.range, m_state.scroll};
+        m_beforeFocus = { m_state.range, m_state.scroll };
     m_state.focus = std::move(focus);
     const TimePiece &largest = m_state.focus->largest;
     showFocus();
     selectSpan(largest.span != kNoSpan ? largest.span : largest.transfer);
     m_isFocusSelected = true;
-    reveal(largest.track, {largest.begin, largest.end});
-    m_atFocus = {m_state.range, m_state.scroll};
+    reveal(largest.track, { largest.begin, largest.end });
+    m_atFocus = { m_state.range, m_state.scroll };
     emit focusChanged();
 }
 
@@ -41,7 +42,7 @@ void TimelineView::endFocus()
     m_state.focus.reset();
     if (m_isFocusSelected)
         selectSpan(kNoSpan);
-    if (m_atFocus == std::pair{m_state.range, m_state.scroll}) {   // nobody has gone elsewhere since
+    if (m_atFocus == std::pair { m_state.range, m_state.scroll }) { // nobody has gone elsewhere since
         setRange(m_beforeFocus.first);
         setScroll(m_beforeFocus.second);
     }
@@ -63,7 +64,8 @@ void TimelineView::renewFocus()
 
 void TimelineView::showFocus()
 {
-    m_legend->setFocusText(m_state.focus ? m_state.focus->text() : QString(), m_state.focus ? m_state.focus->names() : QString());
+    m_legend->setFocusText(
+        m_state.focus ? m_state.focus->text() : QString(), m_state.focus ? m_state.focus->names() : QString());
     m_card->hide();
     m_minimap->invalidate();
     repaintChart();

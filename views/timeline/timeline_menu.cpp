@@ -27,7 +27,7 @@ void TimelineView::contextMenuEvent(QContextMenuEvent *event)
         if (event->reason() == QContextMenuEvent::Mouse) {
             pointAt(point);
             if (m_state.hovered != kNoSpan)
-                selectSpan(m_state.hovered);   // what the menu is about is marked
+                selectSpan(m_state.hovered); // what the menu is about is marked
         }
         fillMenu(*menu, point);
         menu->addSeparator();
@@ -58,11 +58,12 @@ void TimelineView::fillMenu(QMenu &menu, QPoint point)
         });
     add(tr("Show the whole iteration"), &TimelineView::fit, m_state.range != m_state.whole);
     menu.addSeparator();
-    const int row = m_canvas->rect().contains(point) ? rowAt(m_state.layout, point.y() - m_canvas->geometry().tracks.top(), m_state.scroll) : -1;
+    const int row = m_canvas->rect().contains(point)
+        ? rowAt(m_state.layout, point.y() - m_canvas->geometry().tracks.top(), m_state.scroll)
+        : -1;
     if (row >= 0)
-        add(m_state.layout.rows[std::size_t(row)].isPinned ? tr("Unpin this row") : tr("Pin this row to the top"), [this, key = m_state.layout.rows[std::size_t(row)].key] {
-            togglePinOf(key);
-        });
+        add(m_state.layout.rows[std::size_t(row)].isPinned ? tr("Unpin this row") : tr("Pin this row to the top"),
+            [this, key = m_state.layout.rows[std::size_t(row)].key] { togglePinOf(key); });
     if (onSpan) {
         const WorkKind kind = m_state.timeline()->kind[m_state.selected];
         const QString name = QString::fromUtf8(toString(kind));
@@ -80,8 +81,11 @@ void TimelineView::fillMenu(QMenu &menu, QPoint point)
     check(tr("Streams below their stage"), &TimelineView::toggleStreams, m_options.unfoldStreams);
     check(tr("Communication inside operations"), &TimelineView::toggleInside, m_state.showsInside);
     menu.addSeparator();
-    add(tr("Follow to its cause"), [this] { followDependency(false); }, onSpan && m_state.timeline()->cause[m_state.selected] != kNoSpan);
-    add(tr("Follow to its effect"), [this] { followDependency(true); }, !m_state.effects.empty());
+    add(
+        tr("Follow to its cause"), [this] { followDependency(false); },
+        onSpan && m_state.timeline()->cause[m_state.selected] != kNoSpan);
+    add(
+        tr("Follow to its effect"), [this] { followDependency(true); }, !m_state.effects.empty());
     menu.addSeparator();
     add(tr("Copy this span as text"), &TimelineView::copySpan, onSpan);
     add(tr("Copy the area's table as TSV"), &TimelineView::copyArea, m_state.area.has_value());
@@ -93,7 +97,10 @@ void TimelineView::copySpan() const
         return;
     const Evaluation &evaluation = *m_state.evaluation;
     const bool isCritical = std::ranges::binary_search(m_sortedPath, m_state.selected);
-    QApplication::clipboard()->setText((QStringList{spanTitle(evaluation, m_state.selected)} + spanFacts(evaluation, m_state.selected, isCritical)).join(u'\n') + u'\n');
+    QApplication::clipboard()->setText(
+        (QStringList { spanTitle(evaluation, m_state.selected) } + spanFacts(evaluation, m_state.selected, isCritical))
+            .join(u'\n')
+        + u'\n');
 }
 
 void TimelineView::hideKind(WorkKind kind)

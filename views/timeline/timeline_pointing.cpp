@@ -21,11 +21,13 @@ void TimelineView::pointAt(QPoint point)
 {
     const ChartGeometry geometry = m_canvas->geometry();
     const bool inside = !m_state.isEmpty() && geometry.tracks.united(geometry.ruler).contains(point);
-    m_pointedRow = m_state.isEmpty() || !m_canvas->rect().contains(point) ? -1 : rowAt(m_state.layout, point.y() - geometry.tracks.top(), m_state.scroll);
+    m_pointedRow = m_state.isEmpty() || !m_canvas->rect().contains(point)
+        ? -1
+        : rowAt(m_state.layout, point.y() - geometry.tracks.top(), m_state.scroll);
     const auto oldPointer = m_state.pointer;
     m_state.pointer = inside ? std::optional(geometry.time(m_state, point.x() + 0.5)) : std::nullopt;
     // Only the two lines and the ruler's flags change.
-    for (const auto &time : {oldPointer, m_state.pointer}) {
+    for (const auto &time : { oldPointer, m_state.pointer }) {
         if (time)
             m_canvas->update(QRectF(geometry.x(m_state, *time) - 2, 0, 4, m_canvas->height()).toAlignedRect());
     }
@@ -43,7 +45,7 @@ void TimelineView::showCursor(qint64 time)
     if (m_state.isEmpty() || before == cursor)
         return;
     const ChartGeometry geometry = m_canvas->geometry();
-    for (const auto &at : {before, cursor}) {
+    for (const auto &at : { before, cursor }) {
         if (at)
             m_canvas->update(QRectF(geometry.x(m_state, *at) - 2, 0, 4, m_canvas->height()).toAlignedRect());
     }
@@ -59,7 +61,8 @@ void TimelineView::hover(std::uint32_t span, QPoint point)
         m_canvas->update(hoverRect(m_state, geometry, span));
         if (span != kNoSpan) {
             const Evaluation &evaluation = *m_state.evaluation;
-            m_card->setContent(theme().work(evaluation.timeline.kind[span]), spanTitle(evaluation, span), spanFacts(evaluation, span, isCritical(span)));
+            m_card->setContent(theme().work(evaluation.timeline.kind[span]), spanTitle(evaluation, span),
+                spanFacts(evaluation, span, isCritical(span)));
         }
     }
     const std::uint32_t wait = span == kNoSpan ? waitUnder(m_state, m_canvas->geometry(), point) : kNoSpan;
@@ -83,8 +86,10 @@ void TimelineView::showWait(std::uint32_t mark, QPoint point)
     const TimeFocus &focus = *m_state.focus;
     const BreakdownPart part = focus.partOf(mark);
     const Track &track = m_state.timeline()->tracks[focus.trackOf(mark)];
-    m_card->setContent(focusColors()[focus.marks[mark].paint], tr("Waiting · %1 · stage %2").arg(partName(part)).arg(track.stage + 1),
-                       waitFacts(*m_state.evaluation, focus.marks[mark].span, focus.timeline.start[mark], focus.timeline.end[mark], part != &Breakdown::bubble));
+    m_card->setContent(focusColors()[focus.marks[mark].paint],
+        tr("Waiting · %1 · stage %2").arg(partName(part)).arg(track.stage + 1),
+        waitFacts(*m_state.evaluation, focus.marks[mark].span, focus.timeline.start[mark], focus.timeline.end[mark],
+            part != &Breakdown::bubble));
     m_card->showNear(m_canvas->mapTo(this, point));
 }
 
@@ -94,8 +99,9 @@ void TimelineView::click(QPoint point)
     if (geometry.gutter.contains(point)) {
         const int content = point.y() - geometry.tracks.top() - m_state.layout.pinnedHeight + m_state.scroll;
         for (const DatacenterGroup &group : m_state.layout.groups) {
-            const bool hit = group.isFolded ? content >= group.y && content < group.y + group.height
-                                            : content >= group.y && content < group.y + 18 && point.x() < geometry.gutter.width() / 2;
+            const bool hit = group.isFolded
+                ? content >= group.y && content < group.y + group.height
+                : content >= group.y && content < group.y + 18 && point.x() < geometry.gutter.width() / 2;
             if (!hit)
                 continue;
             if (!m_options.folded.remove(group.key))
@@ -109,7 +115,7 @@ void TimelineView::click(QPoint point)
         return;
     }
     const std::uint32_t span = spanUnder(m_state, geometry, point), wait = waitUnder(m_state, geometry, point);
-    selectSpan(span == kNoSpan && wait != kNoSpan ? m_state.focus->marks[wait].span : span);   // who waits
+    selectSpan(span == kNoSpan && wait != kNoSpan ? m_state.focus->marks[wait].span : span); // who waits
 }
 
 void TimelineView::selectSpan(std::uint32_t span)
@@ -132,7 +138,8 @@ void TimelineView::collectEffects()
     m_state.effects.clear();
     if (span != kNoSpan) {
         const auto &cause = m_state.timeline()->cause;
-        for (auto at = std::find(cause.begin(), cause.end(), span); at != cause.end(); at = std::find(at + 1, cause.end(), span))
+        for (auto at = std::find(cause.begin(), cause.end(), span); at != cause.end();
+             at = std::find(at + 1, cause.end(), span))
             m_state.effects.push_back(std::uint32_t(at - cause.begin()));
         const auto &start = m_state.timeline()->start;
         std::sort(m_state.effects.begin(), m_state.effects.end(), [&](auto a, auto b) { return start[a] < start[b]; });
@@ -158,10 +165,14 @@ bool TimelineView::isCritical(std::uint32_t span)
 void TimelineView::describe()
 {
     QString text = m_state.isEmpty() ? tr("No timeline. %1").arg(emptyReason(m_state.evaluation.get(), m_state.failure))
-                                     : tr("%1, %2 rows in %3 datacenters.").arg(timelineSummary(*m_state.evaluation)).arg(m_state.layout.rows.size()).arg(m_state.layout.groups.size());
+                                     : tr("%1, %2 rows in %3 datacenters.")
+                                           .arg(timelineSummary(*m_state.evaluation))
+                                           .arg(m_state.layout.rows.size())
+                                           .arg(m_state.layout.groups.size());
     if (m_state.selected != kNoSpan)
         text = spanTitle(*m_state.evaluation, m_state.selected) + QStringLiteral(". ")
-            + spanFacts(*m_state.evaluation, m_state.selected, isCritical(m_state.selected)).join(QStringLiteral(". ")) + QStringLiteral(". ") + text;
+            + spanFacts(*m_state.evaluation, m_state.selected, isCritical(m_state.selected)).join(QStringLiteral(". "))
+            + QStringLiteral(". ") + text;
     if (m_state.focus)
         text = m_state.focus->text() + QStringLiteral(". ") + text;
     setAccessibleDescription(text);

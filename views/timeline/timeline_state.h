@@ -1,7 +1,7 @@
 #pragma once
 // SPDX-License-Identifier: GPL-3.0-or-later
-// What the timeline shows at the moment: data, view and marks, as one plain value that TimelineView owns and its painters
-// only read. Nothing here belongs to the plan, so nothing here is undone.
+// What the timeline shows at the moment: data, view and marks, as one plain value that TimelineView owns and its
+// painters only read. Nothing here belongs to the plan, so nothing here is undone.
 
 #include "views/timeline/span_filter.h"
 #include "views/timeline/time_axis.h"
@@ -17,27 +17,27 @@ namespace trainyard {
 
 struct AreaSelection {
     TimeInterval time;
-    int firstRow = 0, lastRow = 0;     // rows of the layout, inclusive
+    int firstRow = 0, lastRow = 0; // rows of the layout, inclusive
 };
 
 struct TimelineState {
     EvaluationPtr evaluation, baseline;
-    QString failure;                   // why the plan has no evaluation
+    QString failure; // why the plan has no evaluation
     bool isStale = false;
     TrackLayout layout;
     TimeInterval whole, range;
-    int scroll = 0;                    // pixels of the track area
+    int scroll = 0; // pixels of the track area
     SpanFilter filter;
     std::uint32_t hovered = kNoSpan, selected = kNoSpan;
     std::array<std::optional<Nanoseconds>, 2> marks;
-    std::optional<Nanoseconds> pointer;   // time under the mouse
-    std::optional<Nanoseconds> cursor;    // time under the mouse in a chart beside this one
+    std::optional<Nanoseconds> pointer; // time under the mouse
+    std::optional<Nanoseconds> cursor; // time under the mouse in a chart beside this one
     std::optional<AreaSelection> area;
     bool showsCriticalPath = false;
-    bool showsInside = true;           // communication inside operations, along their feet
-    std::optional<TimeFocus> focus;    // what of Why is pointed at; all else is faded
-    std::vector<std::uint32_t> criticalPath;         // first to last; empty until asked for
-    std::vector<std::uint32_t> effects;              // spans that the selected one let start
+    bool showsInside = true; // communication inside operations, along their feet
+    std::optional<TimeFocus> focus; // what of Why is pointed at; all else is faded
+    std::vector<std::uint32_t> criticalPath; // first to last; empty until asked for
+    std::vector<std::uint32_t> effects; // spans that the selected one let start
 
     [[nodiscard]] const Timeline *timeline() const { return evaluation ? &evaluation->timeline : nullptr; }
     [[nodiscard]] bool isEmpty() const { return !evaluation || evaluation->timeline.isEmpty(); }
@@ -46,8 +46,14 @@ struct TimelineState {
 /// Regions of the chart widget, logical pixels: labels left, ruler above, tracks in the rest.
 struct ChartGeometry {
     QRect gutter, ruler, tracks;
-    [[nodiscard]] double x(const TimelineState &state, Nanoseconds t) const { return timeToX(t, state.range, tracks.left(), tracks.width()); }
-    [[nodiscard]] Nanoseconds time(const TimelineState &state, double x) const { return xToTime(x, state.range, tracks.left(), tracks.width()); }
+    [[nodiscard]] double x(const TimelineState &state, Nanoseconds t) const
+    {
+        return timeToX(t, state.range, tracks.left(), tracks.width());
+    }
+    [[nodiscard]] Nanoseconds time(const TimelineState &state, double x) const
+    {
+        return xToTime(x, state.range, tracks.left(), tracks.width());
+    }
 };
 
 inline constexpr int kRulerHeight = 22;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Data, layout and pointing; what is measured in an area is in timeline_area.cpp, the commands in timeline_commands.cpp.
+// Data, layout and pointing; what is measured in an area is in timeline_area.cpp, the commands in
+// timeline_commands.cpp.
 #include "views/timeline/timeline_view.h"
 
 #include "views/theme/theme.h"
@@ -34,7 +35,7 @@ std::uint32_t kindsPresent(const Timeline &timeline)
 TimeInterval wholeOf(const EvaluationPtr &evaluation, const EvaluationPtr &baseline)
 {
     const Nanoseconds duration = evaluation ? evaluation->timeline.duration : 0;
-    return {0, std::max(duration, baseline ? baseline->timeline.duration : 0)};
+    return { 0, std::max(duration, baseline ? baseline->timeline.duration : 0) };
 }
 
 /// Whether a row's number means the same row in both.
@@ -87,7 +88,7 @@ void TimelineView::wire()
     connect(gestures, &CanvasGestures::rangeWished, this, &TimelineView::setRange);
     connect(gestures, &CanvasGestures::scrollWished, this, &TimelineView::setScroll);
     connect(gestures, &CanvasGestures::pointedAt, this, &TimelineView::pointAt);
-    connect(gestures, &CanvasGestures::pointerLeft, this, [this] { pointAt({-1, -1}); });
+    connect(gestures, &CanvasGestures::pointerLeft, this, [this] { pointAt({ -1, -1 }); });
     connect(gestures, &CanvasGestures::clicked, this, &TimelineView::click);
     connect(gestures, &CanvasGestures::doubleClicked, this, [this](QPoint point) {
         click(point);
@@ -126,8 +127,10 @@ void TimelineView::setEvaluation(EvaluationPtr evaluation)
     m_state.failure.clear();
     m_state.whole = wholeOf(m_state.evaluation, m_state.baseline);
     m_state.range = carriedOver(oldRange, oldWhole, m_state.whole);
-    m_state.hovered = kNoSpan;         // span numbers mean something else now
-    const std::uint32_t selected = m_state.selected == kNoSpan || !before || m_state.isEmpty() ? kNoSpan : sameSpan(before->timeline, m_state.selected, *m_state.timeline());
+    m_state.hovered = kNoSpan; // span numbers mean something else now
+    const std::uint32_t selected = m_state.selected == kNoSpan || !before || m_state.isEmpty()
+        ? kNoSpan
+        : sameSpan(before->timeline, m_state.selected, *m_state.timeline());
     const bool tellsSelection = std::exchange(m_state.selected, selected) != kNoSpan;
     collectEffects();
     m_state.criticalPath.clear();
@@ -141,7 +144,7 @@ void TimelineView::setEvaluation(EvaluationPtr evaluation)
     m_legend->setSummary(m_state.isEmpty() ? QString() : timelineSummary(*m_state.evaluation));
     relayout();
     renewFocus();
-    if (m_state.area) {                // relayout() left it: the same part of the new iteration
+    if (m_state.area) { // relayout() left it: the same part of the new iteration
         m_state.area->time = carriedOver(m_state.area->time, oldWhole, m_state.whole);
         finishArea();
     }
@@ -164,7 +167,7 @@ void TimelineView::startPlan()
     selectSpan(kNoSpan);
     m_state.scroll = 0;
     repaintChart();
-    if (std::exchange(m_state.range, m_state.whole) != m_state.whole)   // what comes next fits from the start
+    if (std::exchange(m_state.range, m_state.whole) != m_state.whole) // what comes next fits from the start
         emit rangeChanged(m_state.range.begin, m_state.range.end);
 }
 
@@ -180,7 +183,7 @@ void TimelineView::setBaseline(EvaluationPtr baseline)
 {
     if (baseline && baseline->timeline.isEmpty())
         baseline = nullptr;
-    if (baseline == m_state.baseline)  // every edit says it again
+    if (baseline == m_state.baseline) // every edit says it again
         return;
     const TimeInterval oldWhole = m_state.whole;
     m_state.baseline = std::move(baseline);
@@ -207,15 +210,15 @@ void TimelineView::relayout()
 {
     m_pointedRow = -1;
     m_options.availableHeight = m_canvas->height() - kRulerHeight - 2;
-    TrackLayout rows = m_state.isEmpty() ? TrackLayout{} : layOutTracks(*m_state.evaluation, m_options);
-    if (rows == m_state.layout) {      // most steps of a drag: the labels stand as they are
+    TrackLayout rows = m_state.isEmpty() ? TrackLayout {} : layOutTracks(*m_state.evaluation, m_options);
+    if (rows == m_state.layout) { // most steps of a drag: the labels stand as they are
         m_canvas->invalidate();
     } else {
         const bool hasOtherRows = !haveSameRows(rows, m_state.layout);
         m_state.layout = std::move(rows);
         m_canvas->measureAnew();
         if (hasOtherRows)
-            forgetArea();              // its first and last row are others now
+            forgetArea(); // its first and last row are others now
     }
     const ChartGeometry geometry = m_canvas->geometry();
     m_minimap->setSides(geometry.tracks.left(), geometry.tracks.width());
@@ -226,7 +229,7 @@ void TimelineView::relayout()
 void TimelineView::repaintChart()
 {
     m_canvas->invalidate();
-    m_minimap->update();               // its window; its rows are of the whole iteration
+    m_minimap->update(); // its window; its rows are of the whole iteration
 }
 
 void TimelineView::setRange(TimeInterval range)
@@ -241,7 +244,7 @@ void TimelineView::setRange(TimeInterval range)
 
 void TimelineView::setVisibleRange(Nanoseconds begin, Nanoseconds end)
 {
-    setRange({begin, end});
+    setRange({ begin, end });
 }
 
 void TimelineView::setScroll(int scroll)

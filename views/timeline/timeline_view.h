@@ -1,8 +1,8 @@
 #pragma once
 // SPDX-License-Identifier: GPL-3.0-or-later
 // The Gantt chart of one training iteration: legend, chart and minimap around one TimelineState. Reads evaluations,
-// changes nothing but its own view. Every command is a slot, so that one command registry can bind keys and menus to it;
-// while it has the focus it also answers its own keys (see keyPressEvent). GUI thread.
+// changes nothing but its own view. Every command is a slot, so that one command registry can bind keys and menus to
+// it; while it has the focus it also answers its own keys (see keyPressEvent). GUI thread.
 //
 //   timeline->setEvaluation(evaluation);      // keeps the zoom as a fraction of the iteration
 //   connect(timeline, &TimelineView::rangeChanged, curves, &CurvesView::setTimeRange);
@@ -48,7 +48,8 @@ public:
     void selectSpan(std::uint32_t span);
     /// Scrolls and pans until it is in view.
     void revealSpan(std::uint32_t span) { reveal(span); }
-    /// Points at all pieces of these parts of the iteration while the rest fades, and goes to the largest; none: goes back.
+    /// Points at all pieces of these parts of the iteration while the rest fades, and goes to the largest; none: goes
+    /// back.
     void focusOn(std::vector<BreakdownPart> parts);
     [[nodiscard]] std::vector<BreakdownPart> focusedParts() const;
     void setFilter(const SpanFilter &filter);
@@ -56,8 +57,8 @@ public:
     [[nodiscard]] const SpanFilter &filter() const { return m_state.filter; }
     [[nodiscard]] const TimelineState &state() const { return m_state; }
     [[nodiscard]] QWidget *canvas() const;
-    /// The table of the selected area. It lies over the chart while it is a child of this view; given another parent, it is
-    /// placed and shown there (AreaTable::contentChanged says when there is something to see).
+    /// The table of the selected area. It lies over the chart while it is a child of this view; given another parent,
+    /// it is placed and shown there (AreaTable::contentChanged says when there is something to see).
     [[nodiscard]] AreaTable *areaTable() const { return m_areaTable; }
     [[nodiscard]] Minimap *minimap() const { return m_minimap; }
     /// Where the bars are, in this widget: plots below align their time axes with it.
@@ -84,7 +85,8 @@ public slots:
     void toggleInside();
     /// A cursor at the pointer, else at the selected span; a third one replaces the older of two.
     void addMark();
-    /// Fades what does not match ("backward 12", "stage 3", "> 50 ms") and selects the next match. False: not understood.
+    /// Fades what does not match ("backward 12", "stage 3", "> 50 ms") and selects the next match. False: not
+    /// understood.
     bool find(const QString &text);
     void findNext();
     void openSearch();
@@ -102,9 +104,9 @@ public slots:
 signals:
     void rangeChanged(qint64 begin, qint64 end);
     void spanSelected(quint32 span);
-    void focusChanged();                       // to other parts of the iteration, or to none
-    void stageClicked(int stage);              // the label of one of its rows
-    void cursorMoved(qint64 time);             // kNoCursor where the pointer left
+    void focusChanged(); // to other parts of the iteration, or to none
+    void stageClicked(int stage); // the label of one of its rows
+    void cursorMoved(qint64 time); // kNoCursor where the pointer left
 
 protected:
     void contextMenuEvent(QContextMenuEvent *event) override;
@@ -137,8 +139,9 @@ private:
     void endFocus();
     void renewFocus();
     void showFocus();
-    [[nodiscard]] TimeInterval selectedTime() const;   // of the selected span, or of the piece of Why that it was selected for
-    [[nodiscard]] static TimeInterval around(TimeInterval time);   // with room on both sides
+    [[nodiscard]] TimeInterval
+    selectedTime() const; // of the selected span, or of the piece of Why that it was selected for
+    [[nodiscard]] static TimeInterval around(TimeInterval time); // with room on both sides
     void repaintChart();
     void applyFilters();
     void applyBackground();
@@ -148,14 +151,14 @@ private:
 
     TimelineState m_state;
     TrackLayoutOptions m_options;
-    std::vector<std::uint32_t> m_sortedPath;   // critical spans by number, for membership
+    std::vector<std::uint32_t> m_sortedPath; // critical spans by number, for membership
     bool m_knowsCriticalPath = false;
     SpanFilter m_search;
-    std::uint32_t m_shownKinds = kAllKinds;    // the legend's switches
+    std::uint32_t m_shownKinds = kAllKinds; // the legend's switches
     std::uint32_t m_presentKinds = 0;
     int m_pointedRow = -1;
-    bool m_isFocusSelected = false;            // the selection is the largest piece that is pointed at
-    std::pair<TimeInterval, int> m_beforeFocus, m_atFocus;   // range and scroll
+    bool m_isFocusSelected = false; // the selection is the largest piece that is pointed at
+    std::pair<TimeInterval, int> m_beforeFocus, m_atFocus; // range and scroll
     Legend *m_legend;
     ChartCanvas *m_canvas;
     Minimap *m_minimap;

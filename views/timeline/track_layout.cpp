@@ -18,13 +18,13 @@ namespace {
 constexpr int kGroupGap = 6;
 constexpr int kLeastThinPitch = 5;
 constexpr int kChannelPitch = 12;
-constexpr int kTurnPitch = 15;         // room for the number of the micro-batch whose turn it is
-constexpr int kThinGap = 4;            // most of it
+constexpr int kTurnPitch = 15; // room for the number of the micro-batch whose turn it is
+constexpr int kThinGap = 4; // most of it
 constexpr int kGhostBar = 3;
 constexpr int kClassGap = 4;
 constexpr int kLeastBar = 4, kMostBar = 32;
-constexpr int kAiry = 10;              // bars from which there is room for wider gaps
-constexpr int kLine = 13;              // a detail below a name
+constexpr int kAiry = 10; // bars from which there is room for wider gaps
+constexpr int kLine = 13; // a detail below a name
 
 QString tr(const char *text, int n = -1)
 {
@@ -34,14 +34,22 @@ QString tr(const char *text, int n = -1)
 QString streamName(Stream stream)
 {
     switch (stream) {
-    case Stream::Compute: return tr("compute");
-    case Stream::Wan: return tr("WAN");
-    case Stream::Collective: return tr("collectives");
-    case Stream::Copy: return tr("copies");
-    case Stream::Prefill: return tr("prefill");
-    case Stream::Store: return tr("store");
-    case Stream::Load: return tr("load");
-    default: return {};            // states off the GPU have their own words
+    case Stream::Compute:
+        return tr("compute");
+    case Stream::Wan:
+        return tr("WAN");
+    case Stream::Collective:
+        return tr("collectives");
+    case Stream::Copy:
+        return tr("copies");
+    case Stream::Prefill:
+        return tr("prefill");
+    case Stream::Store:
+        return tr("store");
+    case Stream::Load:
+        return tr("load");
+    default:
+        return {}; // states off the GPU have their own words
     }
 }
 
@@ -72,11 +80,14 @@ QString pipelinesText(const Evaluation &evaluation, int pipelineClass)
         return {};
     const PipelineClass &of = evaluation.layout.classes[std::size_t(pipelineClass)];
     const int pipelines = of.pipelines;
-    if (of.cellMembers > 1)                      // a pipeline of each of the equal cells
-        return pipelines == 1 ? tr("pipeline %1 of %2").arg(of.cellMember + 1).arg(of.cellMembers) : tr("pipeline %1 of %2 · %3 cells").arg(of.cellMember + 1).arg(of.cellMembers).arg(pipelines);
-    if (evaluation.layout.classes.size() > 1) {   // several classes are told apart by their pipelines
+    if (of.cellMembers > 1) // a pipeline of each of the equal cells
+        return pipelines == 1
+            ? tr("pipeline %1 of %2").arg(of.cellMember + 1).arg(of.cellMembers)
+            : tr("pipeline %1 of %2 · %3 cells").arg(of.cellMember + 1).arg(of.cellMembers).arg(pipelines);
+    if (evaluation.layout.classes.size() > 1) { // several classes are told apart by their pipelines
         const int first = of.firstPipeline + 1;
-        return pipelines == 1 ? tr("pipeline %1").arg(first) : tr("pipelines %1–%2").arg(first).arg(first + pipelines - 1);
+        return pipelines == 1 ? tr("pipeline %1").arg(first)
+                              : tr("pipelines %1–%2").arg(first).arg(first + pipelines - 1);
     }
     return countOf(pipelines, tr("pipeline"), tr("pipelines"));
 }
@@ -90,7 +101,12 @@ QString groupKey(const Evaluation &evaluation, int datacenter)
 
 QString rowKey(const Track &track, const QString &group)
 {
-    return QStringLiteral("%1/%2/%3/%4/%5").arg(group).arg(track.pipelineClass).arg(track.stage).arg(int(track.stream)).arg(track.toStage);
+    return QStringLiteral("%1/%2/%3/%4/%5")
+        .arg(group)
+        .arg(track.pipelineClass)
+        .arg(track.stage)
+        .arg(int(track.stream))
+        .arg(track.toStage);
 }
 
 int lanesOf(const Timeline &timeline, const Track &track)
@@ -108,11 +124,12 @@ TrackRow makeRow(const Evaluation &evaluation, std::uint32_t index, int datacent
     row.datacenter = datacenter;
     row.pipelineClass = track.pipelineClass;
     row.stage = track.stage;
-    row.tracks = {index};
+    row.tracks = { index };
     row.key = rowKey(track, groupKey(evaluation, datacenter));
     if (track.stream == Stream::Wan) {
         row.kind = TrackRow::Kind::Channel;
-        row.label = QStringLiteral("→ ") + datacenterName(evaluation, datacenterOf(evaluation, track.pipelineClass, track.toStage));
+        row.label = QStringLiteral("→ ")
+            + datacenterName(evaluation, datacenterOf(evaluation, track.pipelineClass, track.toStage));
         row.hasTurns = hasTurns(evaluation.timeline, track);
         if (row.hasTurns)
             row.label += tr(", %1 in turn").arg(lanesOf(evaluation.timeline, track));
@@ -131,12 +148,13 @@ TrackRow makeRow(const Evaluation &evaluation, std::uint32_t index, int datacent
 std::vector<std::pair<int, std::uint32_t>> sortedTracks(const Evaluation &evaluation)
 {
     const auto &tracks = evaluation.timeline.tracks;
-    std::vector<std::pair<int, std::uint32_t>> sorted;   // datacenter, track
+    std::vector<std::pair<int, std::uint32_t>> sorted; // datacenter, track
     for (std::uint32_t t = 0; t < tracks.size(); ++t)
         sorted.emplace_back(datacenterOf(evaluation, tracks[t].pipelineClass, tracks[t].stage), t);
     const auto rank = [&](const std::pair<int, std::uint32_t> &entry) {
         const Track &track = tracks[entry.second];
-        return std::tuple(entry.first, track.pipelineClass, track.stream == Stream::Wan, track.stage, int(track.stream), track.toStage);
+        return std::tuple(entry.first, track.pipelineClass, track.stream == Stream::Wan, track.stage, int(track.stream),
+            track.toStage);
     };
     std::sort(sorted.begin(), sorted.end(), [&](const auto &a, const auto &b) { return rank(a) < rank(b); });
     return sorted;
@@ -169,10 +187,11 @@ std::vector<TrackRow> makeRows(const Evaluation &evaluation, const TrackLayoutOp
                 rows.back().tracks.push_back(index);
             continue;
         }
-        const bool isFurtherStream = track.stream != Stream::Compute && track.stream != Stream::Wan && !isOffload(track) && !isOfStates(track.stream);
+        const bool isFurtherStream = track.stream != Stream::Compute && track.stream != Stream::Wan && !isOffload(track)
+            && !isOfStates(track.stream);
         if (isFurtherStream && !options.unfoldStreams) {
-            // Prefill and collectives explain where the stage idles, so they lie behind its bars; copies wait for unfolding.
-            // What offload moves and updates has rows of its own: they are what the switch is about.
+            // Prefill and collectives explain where the stage idles, so they lie behind its bars; copies wait for
+            // unfolding. What offload moves and updates has rows of its own: they are what the switch is about.
             if (track.stream != Stream::Copy && !rows.empty() && rows.back().datacenter == datacenter)
                 rows.back().tracks.push_back(index);
             continue;
@@ -225,14 +244,17 @@ int barHeight(const std::vector<TrackRow> &rows, const TrackLayoutOptions &optio
     for (const TrackRow &row : rows)
         ++(!isThin(row) ? thick : row.hasTurns ? turns : thin);
     int bar = kMostBar;
-    const auto needed = [&] { return thick * (bar + restOf(bar, options.showGhost)) + thin * thinPitch(false, bar) + turns * thinPitch(true, bar) + gaps; };
+    const auto needed = [&] {
+        return thick * (bar + restOf(bar, options.showGhost)) + thin * thinPitch(false, bar)
+            + turns * thinPitch(true, bar) + gaps;
+    };
     while (bar > kLeastBar && needed() > options.availableHeight)
         --bar;
     return bar;
 }
 
-/// What a run of a class's stages has in common is said once: beside the datacenter's name, on the first row that is clear
-/// of it.
+/// What a run of a class's stages has in common is said once: beside the datacenter's name, on the first row that is
+/// clear of it.
 void sayDetailsOnce(TrackLayout &layout)
 {
     int group = -1, lastClass = -1;
@@ -248,7 +270,7 @@ void sayDetailsOnce(TrackLayout &layout)
         if (std::exchange(lastClass, row.pipelineClass) != row.pipelineClass)
             pending = row.detail;
         const DatacenterGroup &of = layout.groups[std::size_t(group)];
-        const bool isTall = row.y == of.y && row.barHeight >= 2 * kLine;   // has room for both
+        const bool isTall = row.y == of.y && row.barHeight >= 2 * kLine; // has room for both
         const bool isClear = isTall || row.y + row.barHeight / 2 >= of.y + of.nameHeight / 2 + kLine;
         row.detail = isClear ? std::exchange(pending, QString()) : QString();
     }
@@ -289,7 +311,10 @@ TrackLayout layOutTracks(const Evaluation &evaluation, const TrackLayoutOptions 
         groups += std::exchange(previous, row.datacenter) != row.datacenter ? 1 : 0;
     int gaps = std::max(0, groups - 1) * kGroupGap + (layout.pinnedCount > 0 ? kGroupGap : 0);
     for (std::size_t r = 1; r < scrolling.size(); ++r)
-        gaps += scrolling[r].datacenter == scrolling[r - 1].datacenter && scrolling[r].pipelineClass != scrolling[r - 1].pipelineClass ? kClassGap : 0;
+        gaps += scrolling[r].datacenter == scrolling[r - 1].datacenter
+                && scrolling[r].pipelineClass != scrolling[r - 1].pipelineClass
+            ? kClassGap
+            : 0;
     const int bar = barHeight(layout.rows, options, gaps);
     int y = 0;
     for (int r = 0; r < int(layout.rows.size()); ++r) {
@@ -300,8 +325,10 @@ TrackLayout layOutTracks(const Evaluation &evaluation, const TrackLayoutOptions 
         if (!row.isPinned && (layout.groups.empty() || layout.groups.back().datacenter != row.datacenter)) {
             y += layout.groups.empty() ? 0 : kGroupGap;
             const QString key = groupKey(evaluation, row.datacenter);
-            layout.groups.push_back({row.datacenter, datacenterName(evaluation, row.datacenter), key, options.folded.contains(key), y, 0, row.barHeight});
-        } else if (!row.isPinned && r > layout.pinnedCount && layout.rows[std::size_t(r) - 1].pipelineClass != row.pipelineClass) {
+            layout.groups.push_back({ row.datacenter, datacenterName(evaluation, row.datacenter), key,
+                options.folded.contains(key), y, 0, row.barHeight });
+        } else if (!row.isPinned && r > layout.pinnedCount
+            && layout.rows[std::size_t(r) - 1].pipelineClass != row.pipelineClass) {
             y += kClassGap;
         }
         row.y = y;

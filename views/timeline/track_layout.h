@@ -1,8 +1,9 @@
 #pragma once
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Where each track of a timeline lies on screen: datacenter › pipeline class › stage, WAN channels under the datacenter
-// that sends, further streams of a stage below it when unfolded. Rows share the height that there is: tall where they are
-// few, a few pixels where they are many. Pure functions of an evaluation and a few options; heights in logical pixels. Rows carry a stable key, so that pins and folds outlive a new evaluation.
+// that sends, further streams of a stage below it when unfolded. Rows share the height that there is: tall where they
+// are few, a few pixels where they are many. Pure functions of an evaluation and a few options; heights in logical
+// pixels. Rows carry a stable key, so that pins and folds outlive a new evaluation.
 
 #include "core/evaluate/evaluation.h"
 
@@ -14,44 +15,44 @@
 namespace trainyard {
 
 struct TrackRow {
-    enum class Kind : std::uint8_t { Stage, Channel, Stream, Summary };   // Summary: a folded datacenter
+    enum class Kind : std::uint8_t { Stage, Channel, Stream, Summary }; // Summary: a folded datacenter
     Kind kind = Kind::Stage;
     int datacenter = 0;
-    int pipelineClass = -1, stage = -1;  // -1: of several
-    std::vector<std::uint32_t> tracks;   // the first lies in front of the others; blended for a summary
-    QString label, detail;               // "stage 3", "16 pipelines": on one row of a run of stages that have it in common
+    int pipelineClass = -1, stage = -1; // -1: of several
+    std::vector<std::uint32_t> tracks; // the first lies in front of the others; blended for a summary
+    QString label, detail; // "stage 3", "16 pipelines": on one row of a run of stages that have it in common
     QString key;
     bool isPinned = false;
-    bool hasTurns = false;               // a channel that several pipelines use one after the other
-    int y = 0;                           // from the top of the content; pinned rows have their own, from the top of the plot
-    int pitch = 0;                       // to the next row
-    int barTop = 0, barHeight = 0;       // from y
-    int ghostTop = 0, ghostHeight = 0;   // from y; 0 where no baseline is shown
+    bool hasTurns = false; // a channel that several pipelines use one after the other
+    int y = 0; // from the top of the content; pinned rows have their own, from the top of the plot
+    int pitch = 0; // to the next row
+    int barTop = 0, barHeight = 0; // from y
+    int ghostTop = 0, ghostHeight = 0; // from y; 0 where no baseline is shown
     bool operator==(const TrackRow &) const = default;
 };
 
 struct DatacenterGroup {
     int datacenter = 0;
     QString name;
-    QString key;                         // for folding
+    QString key; // for folding
     bool isFolded = false;
     int y = 0, height = 0;
-    int nameHeight = 0;                  // of its first row's bar
+    int nameHeight = 0; // of its first row's bar
     bool operator==(const DatacenterGroup &) const = default;
 };
 
 struct TrackLayoutOptions {
-    QSet<QString> folded;                // keys of datacenter groups
-    QSet<QString> pinned;                // keys of rows
+    QSet<QString> folded; // keys of datacenter groups
+    QSet<QString> pinned; // keys of rows
     bool unfoldStreams = false;
-    bool showGhost = false;              // room for a baseline under each bar
-    int availableHeight = 300;           // rows grow and shrink to fill it, within legible bounds
+    bool showGhost = false; // room for a baseline under each bar
+    int availableHeight = 300; // rows grow and shrink to fill it, within legible bounds
 };
 
 struct TrackLayout {
-    std::vector<TrackRow> rows;          // pinned ones first
+    std::vector<TrackRow> rows; // pinned ones first
     std::vector<DatacenterGroup> groups;
-    std::vector<int> rowOfTrack;         // the scrolling row of each track, -1 where it is folded away
+    std::vector<int> rowOfTrack; // the scrolling row of each track, -1 where it is folded away
     int pinnedCount = 0;
     int pinnedHeight = 0, contentHeight = 0;
     bool operator==(const TrackLayout &) const = default;

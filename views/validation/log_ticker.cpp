@@ -21,7 +21,7 @@ QVector<double> logTicks(double from, double to)
     }
     const int every = std::max(1, int(std::ceil(decades / 8)));
     for (int power = int(std::floor(std::log10(from))); power <= int(std::ceil(std::log10(to))); ++power) {
-        for (const double digit : {1.0, 2.0, 5.0}) {
+        for (const double digit : { 1.0, 2.0, 5.0 }) {
             if (digit > 1 && decades > 3.2)
                 continue;
             const double tick = digit * std::pow(10.0, power);

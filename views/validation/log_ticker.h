@@ -8,15 +8,22 @@
 
 namespace trainyard {
 
-/// Ticks within a range of positive numbers: powers of ten, 1-2-5 of each below three decades, even steps below a third of one.
+/// Ticks within a range of positive numbers: powers of ten, 1-2-5 of each below three decades, even steps below a third
+/// of one.
 [[nodiscard]] QVector<double> logTicks(double from, double to);
 
 class LogTicker : public QCPAxisTicker {
 public:
-    explicit LogTicker(std::function<QString(double)> text) : m_text(std::move(text)) {}
+    explicit LogTicker(std::function<QString(double)> text)
+        : m_text(std::move(text))
+    {
+    }
 
 protected:
-    QVector<double> createTickVector(double, const QCPRange &range) override { return logTicks(range.lower, range.upper); }
+    QVector<double> createTickVector(double, const QCPRange &range) override
+    {
+        return logTicks(range.lower, range.upper);
+    }
     QVector<double> createSubTickVector(int, const QVector<double> &) override { return {}; }
     QString getTickLabel(double tick, const QLocale &, QChar, int) override { return m_text(tick); }
 

@@ -20,9 +20,14 @@
 namespace trainyard {
 
 RowsPanel::RowsPanel(QWidget *parent)
-    : QWidget(parent), search(new QLineEdit(this)), sources(new QComboBox(this)), openPlan(new QPushButton(tr("Open this row as a plan"), this)),
-      table(new EvidenceTable(tr("Published figures and predictions"), ResultModel::Remarks, this)), m_model(new ResultModel(this)),
-      m_filter(new ResultFilter(m_model, this)), m_count(new TextLine({}, Ink::Faint, this))
+    : QWidget(parent)
+    , search(new QLineEdit(this))
+    , sources(new QComboBox(this))
+    , openPlan(new QPushButton(tr("Open this row as a plan"), this))
+    , table(new EvidenceTable(tr("Published figures and predictions"), ResultModel::Remarks, this))
+    , m_model(new ResultModel(this))
+    , m_filter(new ResultFilter(m_model, this))
+    , m_count(new TextLine({}, Ink::Faint, this))
 {
     search->setPlaceholderText(tr("Filter by words"));
     search->setAccessibleName(tr("Filter the rows by words"));
@@ -96,7 +101,7 @@ void RowsPanel::setSource(const std::string &source)
 
 void RowsPanel::applyFilter()
 {
-    m_filter->setFilter({sources->currentData().toString().toStdString(), search->text().trimmed()});
+    m_filter->setFilter({ sources->currentData().toString().toStdString(), search->text().trimmed() });
     showCount();
     emit filterChanged(m_filter->filter());
 }
@@ -104,7 +109,8 @@ void RowsPanel::applyFilter()
 void RowsPanel::showCount()
 {
     const int shown = m_filter->rowCount(), all = m_model->rowCount();
-    m_count->setText(shown == all ? countOf(all, tr("figure"), tr("figures")) : tr("%L1 of %2").arg(shown).arg(countOf(all, tr("figure"), tr("figures"))));
+    m_count->setText(shown == all ? countOf(all, tr("figure"), tr("figures"))
+                                  : tr("%L1 of %2").arg(shown).arg(countOf(all, tr("figure"), tr("figures"))));
 }
 
 int RowsPanel::current() const

@@ -24,14 +24,19 @@ constexpr int kLegendWidth = 168;
 
 QString kindName(FigureKind kind)
 {
-    const std::array names{ScatterCard::tr("Time"), ScatterCard::tr("Throughput"), ScatterCard::tr("Memory"), ScatterCard::tr("Utilization"), ScatterCard::tr("Other")};
+    const std::array names { ScatterCard::tr("Time"), ScatterCard::tr("Throughput"), ScatterCard::tr("Memory"),
+        ScatterCard::tr("Utilization"), ScatterCard::tr("Other") };
     return names[std::size_t(kind)];
 }
 
 } // namespace
 
 ScatterCard::ScatterCard(QWidget *parent)
-    : QWidget(parent), plot(new ScatterPlot(this)), legend(new SourceLegend(this)), kinds(new QTabBar(this)), m_note(new TextLine({}, Ink::Faint, this))
+    : QWidget(parent)
+    , plot(new ScatterPlot(this))
+    , legend(new SourceLegend(this))
+    , kinds(new QTabBar(this))
+    , m_note(new TextLine({}, Ink::Faint, this))
 {
     kinds->setDrawBase(false);
     kinds->setExpanding(false);
@@ -65,7 +70,7 @@ void ScatterCard::setRows(const ValidatedRowsPtr &rows, const RowFilter &filter)
         const QSignalBlocker blocker(kinds);
         while (kinds->count() > 0)
             kinds->removeTab(0);
-        std::array<bool, kFigureKinds> has{};
+        std::array<bool, kFigureKinds> has {};
         for (const ValidationResult &result : rows ? rows->results() : std::vector<ValidationResult>())
             has[std::size_t(kindOfFigure(result.metric))] = true;
         for (int kind = 0; kind < kFigureKinds; ++kind) {
@@ -115,12 +120,12 @@ void ScatterCard::refresh()
     std::vector<int> shown;
     std::vector<SourceLegend::Entry> entries;
     int isWithin = 0;
-    const RowFilter everySource{{}, m_filter.text};   // the legend keeps what a click may bring back
+    const RowFilter everySource { {}, m_filter.text }; // the legend keeps what a click may bring back
     for (int i = 0; m_rows && i < int(m_rows->results().size()); ++i) {
         const ValidationResult &r = m_rows->results()[std::size_t(i)];
         if (kindOfFigure(r.metric) != shownKind() || !r.predicted || !isListed(r, everySource))
             continue;
-        const SourceLegend::Entry entry{r.source, sourceIndex(*m_rows, r.source)};
+        const SourceLegend::Entry entry { r.source, sourceIndex(*m_rows, r.source) };
         if (std::ranges::find(entries, entry) == entries.end())
             entries.push_back(entry);
         if (!isListed(r, m_filter))
@@ -130,8 +135,11 @@ void ScatterCard::refresh()
     }
     legend->setEntries(entries, m_filter.source);
     legend->setVisible(!entries.empty());
-    plot->setEmptyText(m_rows && !m_rows->results().empty() ? tr("No figure of this kind is among the rows shown") : m_empty);
-    m_note->setText(shown.empty() ? QString() : tr("%1, %L2 within ±10 %").arg(countOf(qint64(shown.size()), tr("figure"), tr("figures"))).arg(isWithin));
+    plot->setEmptyText(
+        m_rows && !m_rows->results().empty() ? tr("No figure of this kind is among the rows shown") : m_empty);
+    m_note->setText(shown.empty()
+            ? QString()
+            : tr("%1, %L2 within ±10 %").arg(countOf(qint64(shown.size()), tr("figure"), tr("figures"))).arg(isWithin));
     plot->setPoints(m_rows, std::move(shown), shownKind());
 }
 

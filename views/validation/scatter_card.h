@@ -23,7 +23,7 @@ public:
     void setRows(const ValidatedRowsPtr &rows, const RowFilter &filter);
     void setFilter(const RowFilter &filter);
     void setEmptyText(const QString &text);
-    void setCurrent(int result);           // shows its kind of figure; -1: none
+    void setCurrent(int result); // shows its kind of figure; -1: none
     void showKind(FigureKind kind);
 
     ScatterPlot *const plot;

@@ -23,17 +23,19 @@ namespace trainyard {
 
 namespace {
 
-constexpr double kMarkSize = 6, kRingSize = 13, kReach = 12;   // pixels
-constexpr double kMargin = 1.25;                               // beyond the outermost marks, as a factor
-constexpr int kManyPoints = 400;                               // of one source: its marks become translucent
+constexpr double kMarkSize = 6, kRingSize = 13, kReach = 12; // pixels
+constexpr double kMargin = 1.25; // beyond the outermost marks, as a factor
+constexpr int kManyPoints = 400; // of one source: its marks become translucent
 
 QCPScatterStyle styleOf(const SourceMark &mark, bool isHollow, bool isTranslucent)
 {
     QColor ink = mark.color;
     if (isTranslucent)
         ink.setAlphaF(0.45f);
-    const QCPScatterStyle::ScatterShape shapes[] = {QCPScatterStyle::ssDisc, QCPScatterStyle::ssSquare, QCPScatterStyle::ssTriangle, QCPScatterStyle::ssDiamond};
-    QCPScatterStyle style(shapes[int(mark.shape)], QPen(ink, 1.2), isHollow ? QBrush(Qt::NoBrush) : QBrush(ink), kMarkSize);
+    const QCPScatterStyle::ScatterShape shapes[] = { QCPScatterStyle::ssDisc, QCPScatterStyle::ssSquare,
+        QCPScatterStyle::ssTriangle, QCPScatterStyle::ssDiamond };
+    QCPScatterStyle style(
+        shapes[int(mark.shape)], QPen(ink, 1.2), isHollow ? QBrush(Qt::NoBrush) : QBrush(ink), kMarkSize);
     if (mark.shape == MarkShape::Disc && isHollow)
         style.setShape(QCPScatterStyle::ssCircle);
     return style;
@@ -42,11 +44,16 @@ QCPScatterStyle styleOf(const SourceMark &mark, bool isHollow, bool isTranslucen
 QString axisName(FigureKind kind)
 {
     switch (kind) {
-    case FigureKind::Time: return ScatterPlot::tr("time");
-    case FigureKind::Throughput: return ScatterPlot::tr("tokens per second");
-    case FigureKind::Memory: return ScatterPlot::tr("memory");
-    case FigureKind::Share: return ScatterPlot::tr("share");
-    case FigureKind::Other: return ScatterPlot::tr("value");
+    case FigureKind::Time:
+        return ScatterPlot::tr("time");
+    case FigureKind::Throughput:
+        return ScatterPlot::tr("tokens per second");
+    case FigureKind::Memory:
+        return ScatterPlot::tr("memory");
+    case FigureKind::Share:
+        return ScatterPlot::tr("share");
+    case FigureKind::Other:
+        return ScatterPlot::tr("value");
     }
     return {};
 }
@@ -54,13 +61,15 @@ QString axisName(FigureKind kind)
 /// A metric whose texts carry the quantity's unit.
 const char *typicalMetric(FigureKind kind)
 {
-    constexpr const char *metrics[] = {"iteration_time_s", "tokens_per_s", "memory.peak_bytes", "mfu", ""};
+    constexpr const char *metrics[] = { "iteration_time_s", "tokens_per_s", "memory.peak_bytes", "mfu", "" };
     return metrics[int(kind)];
 }
 
 } // namespace
 
-ScatterPlot::ScatterPlot(QWidget *parent) : QWidget(parent), m_plot(new QCustomPlot(this))
+ScatterPlot::ScatterPlot(QWidget *parent)
+    : QWidget(parent)
+    , m_plot(new QCustomPlot(this))
 {
     setFont(uiFont(-1));
     setFocusPolicy(Qt::StrongFocus);
@@ -70,12 +79,12 @@ ScatterPlot::ScatterPlot(QWidget *parent) : QWidget(parent), m_plot(new QCustomP
     layout->setContentsMargins(0, 0, 0, 0);
     layout->addWidget(m_plot);
     m_plot->setContextMenuPolicy(Qt::NoContextMenu);
-    m_plot->setFocusPolicy(Qt::NoFocus);   // keys are this widget's
+    m_plot->setFocusPolicy(Qt::NoFocus); // keys are this widget's
     m_plot->setInteractions(QCP::iRangeDrag | QCP::iRangeZoom);
     m_plot->setNoAntialiasingOnDrag(true);
     m_plot->xAxis->setScaleType(QCPAxis::stLogarithmic);
     m_plot->yAxis->setScaleType(QCPAxis::stLogarithmic);
-    connect(m_plot, &QCustomPlot::afterLayout, this, &ScatterPlot::placeRing);   // follows zoom, pan and size
+    connect(m_plot, &QCustomPlot::afterLayout, this, &ScatterPlot::placeRing); // follows zoom, pan and size
     connect(m_plot, &QCustomPlot::mouseMove, this, [this](QMouseEvent *event) {
         if (event->buttons() == Qt::NoButton)
             hover(event->position().toPoint());
@@ -122,8 +131,13 @@ void ScatterPlot::setEmptyText(const QString &text)
 QString ScatterPlot::describe(const ValidationResult &r)
 {
     const auto text = [](const std::string &utf8) { return QString::fromStdString(utf8).toHtmlEscaped(); };
-    QString tip = QStringLiteral("<b>%1</b><br>%2<br>").arg(text(r.id), text(r.source) + (r.group.empty() ? QString() : QStringLiteral(" · ") + text(r.group)));
-    tip += tr("published %1, predicted %2 (%3)").arg(text(metricText(r.metric, r.published)), r.predicted ? text(metricText(r.metric, *r.predicted)) : QStringLiteral("–"), text(errorText(r.error())));
+    QString tip =
+        QStringLiteral("<b>%1</b><br>%2<br>")
+            .arg(text(r.id), text(r.source) + (r.group.empty() ? QString() : QStringLiteral(" · ") + text(r.group)));
+    tip += tr("published %1, predicted %2 (%3)")
+               .arg(text(metricText(r.metric, r.published)),
+                   r.predicted ? text(metricText(r.metric, *r.predicted)) : QStringLiteral("–"),
+                   text(errorText(r.error())));
     tip += QStringLiteral("<br>") + text(metricLabel(r.metric));
     if (const QString remarks = remarksOf(r); !remarks.isEmpty())
         tip += QStringLiteral("<br>") + remarks.toHtmlEscaped();
@@ -137,7 +151,7 @@ void ScatterPlot::draw()
     m_ring = nullptr;
     stylePlot(*m_plot, font());
     const bool isEmpty = m_results.empty();
-    for (QCPAxis *axis : {m_plot->xAxis, m_plot->yAxis})
+    for (QCPAxis *axis : { m_plot->xAxis, m_plot->yAxis })
         axis->setVisible(!isEmpty);
     setAccessibleDescription(isEmpty ? m_empty : countOf(qint64(m_results.size()), tr("figure"), tr("figures")));
     if (isEmpty) {
@@ -154,8 +168,8 @@ void ScatterPlot::draw()
     double low = std::numeric_limits<double>::infinity(), high = 0;
     for (const int i : m_results) {
         const ValidationResult &r = m_rows->results()[std::size_t(i)];
-        low = std::min({low, r.published, *r.predicted});
-        high = std::max({high, r.published, *r.predicted});
+        low = std::min({ low, r.published, *r.predicted });
+        high = std::max({ high, r.published, *r.predicted });
     }
     m_low = low / kMargin;
     m_high = high * kMargin;
@@ -174,8 +188,9 @@ void ScatterPlot::styleAxes()
 {
     m_plot->axisRect()->setAutoMargins(QCP::msAll);
     m_plot->axisRect()->setMinimumMargins(QMargins(8, 8, 14, 4));
-    const auto label = [metric = typicalMetric(m_kind)](double value) { return QString::fromStdString(metricText(metric, value)); };
-    for (QCPAxis *axis : {m_plot->xAxis, m_plot->yAxis}) {
+    const auto label = [metric = typicalMetric(m_kind)](
+                           double value) { return QString::fromStdString(metricText(metric, value)); };
+    for (QCPAxis *axis : { m_plot->xAxis, m_plot->yAxis }) {
         axis->setTicker(QSharedPointer<LogTicker>::create(label));
         axis->setLabelFont(font());
         axis->setLabelColor(theme().textMuted);
@@ -189,10 +204,10 @@ void ScatterPlot::styleAxes()
 void ScatterPlot::drawBand(double from, double to)
 {
     // Far beyond what is in sight, so that panning does not reach an end.
-    const QVector<double> x{from * 1e-3, to * 1e3};
+    const QVector<double> x { from * 1e-3, to * 1e3 };
     const auto line = [&](double factor, const QPen &pen) {
         QCPGraph *graph = m_plot->addGraph();
-        graph->setData(x, {x[0] * factor, x[1] * factor}, true);
+        graph->setData(x, { x[0] * factor, x[1] * factor }, true);
         graph->setPen(pen);
         return graph;
     };
@@ -206,16 +221,17 @@ void ScatterPlot::drawBand(double from, double to)
 
 void ScatterPlot::drawMarks()
 {
-    std::map<std::pair<int, bool>, std::pair<QVector<double>, QVector<double>>> groups;   // source, hollow → x, y
+    std::map<std::pair<int, bool>, std::pair<QVector<double>, QVector<double>>> groups; // source, hollow → x, y
     for (const int i : m_results) {
         const ValidationResult &r = m_rows->results()[std::size_t(i)];
-        auto &[x, y] = groups[{sourceIndex(*m_rows, r.source), r.status == RowStatus::Guessed}];
+        auto &[x, y] = groups[{ sourceIndex(*m_rows, r.source), r.status == RowStatus::Guessed }];
         x << r.published;
         y << *r.predicted;
     }
     // The largest first, so that few marks of a source lie above many of another.
-    std::vector<std::pair<std::pair<int, bool>, std::pair<QVector<double>, QVector<double>>>> ordered(groups.begin(), groups.end());
-    std::ranges::stable_sort(ordered, std::greater{}, [](const auto &group) { return group.second.first.size(); });
+    std::vector<std::pair<std::pair<int, bool>, std::pair<QVector<double>, QVector<double>>>> ordered(
+        groups.begin(), groups.end());
+    std::ranges::stable_sort(ordered, std::greater {}, [](const auto &group) { return group.second.first.size(); });
     for (const auto &[key, values] : ordered) {
         QCPGraph *graph = m_plot->addGraph();
         graph->setLineStyle(QCPGraph::lsNone);
@@ -245,7 +261,8 @@ int ScatterPlot::nearest(QPointF position) const
     double bestDistance = kReach * kReach;
     for (const int i : m_results) {
         const ValidationResult &r = m_rows->results()[std::size_t(i)];
-        const double dx = m_plot->xAxis->coordToPixel(r.published) - position.x(), dy = m_plot->yAxis->coordToPixel(*r.predicted) - position.y();
+        const double dx = m_plot->xAxis->coordToPixel(r.published) - position.x(),
+                     dy = m_plot->yAxis->coordToPixel(*r.predicted) - position.y();
         if (const double distance = dx * dx + dy * dy; distance < bestDistance) {
             bestDistance = distance;
             best = i;
@@ -259,7 +276,8 @@ void ScatterPlot::hover(QPoint position)
     const int at = nearest(position);
     m_plot->setCursor(at >= 0 ? Qt::PointingHandCursor : Qt::ArrowCursor);
     if (at >= 0)
-        QToolTip::showText(m_plot->mapToGlobal(position + QPoint(12, 8)), describe(m_rows->results()[std::size_t(at)]), m_plot);
+        QToolTip::showText(
+            m_plot->mapToGlobal(position + QPoint(12, 8)), describe(m_rows->results()[std::size_t(at)]), m_plot);
     else
         QToolTip::hideText();
 }
@@ -297,7 +315,8 @@ void ScatterPlot::keyPressEvent(QKeyEvent *event)
     if (step != 0 && !m_results.empty()) {
         const auto found = std::ranges::find(m_results, m_current);
         const int last = int(m_results.size()) - 1;
-        const int next = found == m_results.end() ? (step > 0 ? 0 : last) : std::clamp(int(found - m_results.begin()) + step, 0, last);
+        const int next = found == m_results.end() ? (step > 0 ? 0 : last)
+                                                  : std::clamp(int(found - m_results.begin()) + step, 0, last);
         choose(m_results[std::size_t(next)]);
     } else if ((event->key() == Qt::Key_Return || event->key() == Qt::Key_Enter) && m_current >= 0) {
         emit pointActivated(m_current);

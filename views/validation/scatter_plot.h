@@ -1,7 +1,7 @@
 #pragma once
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Predicted against published on logarithmic axes, one mark a figure: on the diagonal the model is right, within the band
-// it is off by at most a tenth. Hovering names a row, a click or the arrow keys choose one. GUI thread.
+// Predicted against published on logarithmic axes, one mark a figure: on the diagonal the model is right, within the
+// band it is off by at most a tenth. Hovering names a row, a click or the arrow keys choose one. GUI thread.
 
 #include "models/validation/validated_rows.h"
 
@@ -36,7 +36,7 @@ public:
 
 signals:
     void pointChosen(int result);
-    void pointActivated(int result);       // double-clicked, or Enter
+    void pointActivated(int result); // double-clicked, or Enter
     void saveRequested();
 
 protected:
@@ -54,17 +54,17 @@ private:
     void placeRing();
     void hover(QPoint position);
     void choose(int result);
-    [[nodiscard]] int nearest(QPointF position) const;   // -1: none is near
+    [[nodiscard]] int nearest(QPointF position) const; // -1: none is near
 
     QCustomPlot *m_plot;
-    QCPItemEllipse *m_ring = nullptr;      // the plot's
+    QCPItemEllipse *m_ring = nullptr; // the plot's
     ValidatedRowsPtr m_rows;
     std::vector<int> m_results;
     FigureKind m_kind = FigureKind::Time;
     QString m_empty;
     QPoint m_pressed;
     int m_current = -1;
-    double m_low = 0.1, m_high = 10;       // of both axes, all in sight
+    double m_low = 0.1, m_high = 10; // of both axes, all in sight
 };
 
 } // namespace trainyard

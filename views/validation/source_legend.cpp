@@ -17,7 +17,9 @@ constexpr int kMark = 14;
 
 class LegendLine : public QAbstractButton {
 public:
-    LegendLine(const SourceLegend::Entry &entry, bool isChosen, QWidget *parent) : QAbstractButton(parent), m_index(entry.index)
+    LegendLine(const SourceLegend::Entry &entry, bool isChosen, QWidget *parent)
+        : QAbstractButton(parent)
+        , m_index(entry.index)
     {
         setText(QString::fromStdString(entry.source));
         setToolTip(text());
@@ -28,17 +30,18 @@ public:
         setAccessibleName(SourceLegend::tr("Show only %1").arg(text()));
         setSizePolicy(QSizePolicy::Ignored, QSizePolicy::Fixed);
     }
-    [[nodiscard]] QSize sizeHint() const override { return {140, fontMetrics().height() + 3}; }
+    [[nodiscard]] QSize sizeHint() const override { return { 140, fontMetrics().height() + 3 }; }
 
 protected:
     void paintEvent(QPaintEvent *) override
     {
         QPainter painter(this);
         painter.setRenderHint(QPainter::Antialiasing);
-        paintMark(painter, {6, height() / 2.0}, 7, sourceMark(m_index), false);
+        paintMark(painter, { 6, height() / 2.0 }, 7, sourceMark(m_index), false);
         painter.setPen(hasFocus() ? theme().accent : isChecked() || underMouse() ? theme().text : theme().textMuted);
         const QRect room = rect().adjusted(kMark + 2, 0, 0, 0);
-        painter.drawText(room, Qt::AlignLeft | Qt::AlignVCenter, fontMetrics().elidedText(text(), Qt::ElideMiddle, room.width()));
+        painter.drawText(
+            room, Qt::AlignLeft | Qt::AlignVCenter, fontMetrics().elidedText(text(), Qt::ElideMiddle, room.width()));
     }
 
 private:
@@ -47,7 +50,10 @@ private:
 
 } // namespace
 
-SourceLegend::SourceLegend(QWidget *parent) : QScrollArea(parent), m_content(new QWidget), m_lines(new QVBoxLayout(m_content))
+SourceLegend::SourceLegend(QWidget *parent)
+    : QScrollArea(parent)
+    , m_content(new QWidget)
+    , m_lines(new QVBoxLayout(m_content))
 {
     setAccessibleName(tr("Legend"));
     setFrameShape(QFrame::NoFrame);
@@ -65,7 +71,10 @@ void SourceLegend::setEntries(const std::vector<Entry> &entries, const std::stri
     for (const Entry &entry : entries) {
         auto *line = new LegendLine(entry, entry.source == chosen, m_content);
         m_lines->addWidget(line);
-        connect(line, &QAbstractButton::clicked, this, [this, name = QString::fromStdString(entry.source)](bool isChosen) { emit sourceChosen(isChosen ? name : QString()); });
+        connect(
+            line, &QAbstractButton::clicked, this, [this, name = QString::fromStdString(entry.source)](bool isChosen) {
+                emit sourceChosen(isChosen ? name : QString());
+            });
     }
     m_lines->addStretch(1);
 }

@@ -1,6 +1,7 @@
 #pragma once
 // SPDX-License-Identifier: GPL-3.0-or-later
-// The marks of the sources that a plot shows, one a line; a click shows one source alone, another all again. GUI thread.
+// The marks of the sources that a plot shows, one a line; a click shows one source alone, another all again. GUI
+// thread.
 
 #include <QScrollArea>
 
@@ -16,7 +17,7 @@ class SourceLegend : public QScrollArea {
 public:
     struct Entry {
         std::string source;
-        int index = -1;            // of its mark
+        int index = -1; // of its mark
         bool operator==(const Entry &) const = default;
     };
     explicit SourceLegend(QWidget *parent = nullptr);
@@ -25,7 +26,7 @@ public:
     void setEntries(const std::vector<Entry> &entries, const std::string &chosen);
 
 signals:
-    void sourceChosen(const QString &source);   // empty: all
+    void sourceChosen(const QString &source); // empty: all
 
 private:
     QWidget *m_content;

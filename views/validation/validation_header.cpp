@@ -25,12 +25,22 @@ constexpr int kFaultRows = 5, kProgressWidth = 140;
 } // namespace
 
 ValidationHeader::ValidationHeader(QWidget *parent)
-    : QWidget(parent), back(new QPushButton(tr("‹ Back to the plan"), this)), choose(new QPushButton(tr("Choose…"), this)),
-      builtin(new QPushButton(tr("Built-in rows"), this)), again(new QPushButton(tr("Run again"), this)), stop(new QPushButton(tr("Stop"), this)),
-      exportCsv(new QPushButton(tr("Export CSV…"), this)), file(new QLineEdit(this)), m_title(new TextLine(tr("Validation"), Ink::Text, this)),
-      m_overview(new TextLine({}, Ink::Muted, this)), m_progressText(new TextLine({}, Ink::Muted, this)), m_faultTitle(new TextLine({}, Ink::Bad, this)),
-      m_progress(new QProgressBar(this)), m_faultBox(new QWidget(this)), m_faults(new EvidenceTable(tr("Faults of the file of rows"), 1, m_faultBox)),
-      m_faultModel(new TextTableModel(this))
+    : QWidget(parent)
+    , back(new QPushButton(tr("‹ Back to the plan"), this))
+    , choose(new QPushButton(tr("Choose…"), this))
+    , builtin(new QPushButton(tr("Built-in rows"), this))
+    , again(new QPushButton(tr("Run again"), this))
+    , stop(new QPushButton(tr("Stop"), this))
+    , exportCsv(new QPushButton(tr("Export CSV…"), this))
+    , file(new QLineEdit(this))
+    , m_title(new TextLine(tr("Validation"), Ink::Text, this))
+    , m_overview(new TextLine({}, Ink::Muted, this))
+    , m_progressText(new TextLine({}, Ink::Muted, this))
+    , m_faultTitle(new TextLine({}, Ink::Bad, this))
+    , m_progress(new QProgressBar(this))
+    , m_faultBox(new QWidget(this))
+    , m_faults(new EvidenceTable(tr("Faults of the file of rows"), 1, m_faultBox))
+    , m_faultModel(new TextTableModel(this))
 {
     back->setToolTip(tr("Esc"));
     back->setProperty("isFlat", true);
@@ -99,7 +109,8 @@ void ValidationHeader::setRunning(bool isRunning)
 {
     m_progressText->setText({});
     m_progress->setRange(0, 0);
-    for (QWidget *widget : {static_cast<QWidget *>(m_progressText), static_cast<QWidget *>(m_progress), static_cast<QWidget *>(stop)})
+    for (QWidget *widget :
+        { static_cast<QWidget *>(m_progressText), static_cast<QWidget *>(m_progress), static_cast<QWidget *>(stop) })
         widget->setVisible(isRunning);
     again->setVisible(!isRunning);
 }
@@ -131,10 +142,13 @@ void ValidationHeader::setFaults(const QString &path, const Errors &errors)
     if (errors.empty())
         return;
     const QString name = QFileInfo(path).fileName();
-    m_faultTitle->setText(errors.size() == 1 ? tr("“%1” cannot be used; it has a fault.").arg(name) : tr("“%1” cannot be used; it has %2 faults.").arg(name).arg(errors.size()));
+    m_faultTitle->setText(errors.size() == 1
+            ? tr("“%1” cannot be used; it has a fault.").arg(name)
+            : tr("“%1” cannot be used; it has %2 faults.").arg(name).arg(errors.size()));
     builtin->setVisible(true);
     const int lines = std::min(kFaultRows, int(errors.size()));
-    m_faults->setFixedHeight(m_faults->horizontalHeader()->sizeHint().height() + lines * m_faults->verticalHeader()->defaultSectionSize() + 4);
+    m_faults->setFixedHeight(m_faults->horizontalHeader()->sizeHint().height()
+        + lines * m_faults->verticalHeader()->defaultSectionSize() + 4);
 }
 
 } // namespace trainyard

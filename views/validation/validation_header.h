@@ -1,7 +1,7 @@
 #pragma once
 // SPDX-License-Identifier: GPL-3.0-or-later
-// The head of the validation page: what the last run found in one line, whose rows to run, how far a run is, and what is
-// wrong with a file of rows. GUI thread.
+// The head of the validation page: what the last run found in one line, whose rows to run, how far a run is, and what
+// is wrong with a file of rows. GUI thread.
 
 #include "core/base/error.h"
 

@@ -39,11 +39,24 @@ QSplitter *splitter(Qt::Orientation orientation, const QString &name, QWidget *p
 } // namespace
 
 ValidationPage::ValidationPage(ValidationRunner &runner, QWidget *parent)
-    : QWidget(parent), header(new ValidationHeader(this)), summary(new EvidenceTable(tr("Errors by source"), SummaryModel::Metric)),
-      gates(new EvidenceTable(tr("Gates"), 0)), ranges(new EvidenceTable(tr("Ranges of the confidence label"), 0)), leftOut(new EvidenceTable(tr("Rows that are left out"), 2)), scatter(new ScatterCard), rows(new RowsPanel),
-      m_runner(runner), m_summary(new SummaryModel(this)), m_summaryOrder(new QSortFilterProxyModel(this)), m_gates(new TextTableModel(this)),
-      m_ranges(new TextTableModel(this)), m_leftOut(new TextTableModel(this)), m_rowsSplit(splitter(Qt::Vertical, tr("Summary and rows"), this)),
-      m_topSplit(splitter(Qt::Horizontal, tr("Summary and plot"), this)), m_upper(new TabbedCard(tr("Summary"))), m_lower(new TabbedCard(tr("Details")))
+    : QWidget(parent)
+    , header(new ValidationHeader(this))
+    , summary(new EvidenceTable(tr("Errors by source"), SummaryModel::Metric))
+    , gates(new EvidenceTable(tr("Gates"), 0))
+    , ranges(new EvidenceTable(tr("Ranges of the confidence label"), 0))
+    , leftOut(new EvidenceTable(tr("Rows that are left out"), 2))
+    , scatter(new ScatterCard)
+    , rows(new RowsPanel)
+    , m_runner(runner)
+    , m_summary(new SummaryModel(this))
+    , m_summaryOrder(new QSortFilterProxyModel(this))
+    , m_gates(new TextTableModel(this))
+    , m_ranges(new TextTableModel(this))
+    , m_leftOut(new TextTableModel(this))
+    , m_rowsSplit(splitter(Qt::Vertical, tr("Summary and rows"), this))
+    , m_topSplit(splitter(Qt::Horizontal, tr("Summary and plot"), this))
+    , m_upper(new TabbedCard(tr("Summary")))
+    , m_lower(new TabbedCard(tr("Details")))
 {
     m_summaryOrder->setSourceModel(m_summary);
     m_summaryOrder->setSortRole(SortRole);
@@ -111,13 +124,14 @@ void ValidationPage::connectParts()
             emit csvWanted(QString::fromStdString(validationCsv(m_runner.result()->validation)));
     });
     connect(header, &ValidationHeader::runRequested, this, &ValidationPage::run);
-    connect(summary->selectionModel(), &QItemSelectionModel::currentRowChanged, this, [this](const QModelIndex &current) {
-        if (!current.isValid())
-            return;
-        const SummaryLine &line = m_summary->line(m_summaryOrder->mapToSource(current).row());
-        scatter->showKind(kindOfFigure(line.metric));
-        rows->setSource(line.source);
-    });
+    connect(
+        summary->selectionModel(), &QItemSelectionModel::currentRowChanged, this, [this](const QModelIndex &current) {
+            if (!current.isValid())
+                return;
+            const SummaryLine &line = m_summary->line(m_summaryOrder->mapToSource(current).row());
+            scatter->showKind(kindOfFigure(line.metric));
+            rows->setSource(line.source);
+        });
     connect(rows, &RowsPanel::filterChanged, scatter, &ScatterCard::setFilter);
     connect(rows, &RowsPanel::currentChanged, scatter, &ScatterCard::setCurrent);
     connect(rows, &RowsPanel::planRequested, this, &ValidationPage::openPlan);
@@ -127,7 +141,8 @@ void ValidationPage::connectParts()
     });
     connect(scatter->plot, &ScatterPlot::pointActivated, this, &ValidationPage::openPlan);
     connect(scatter->plot, &ScatterPlot::saveRequested, this, &ValidationPage::pictureWanted);
-    connect(scatter->legend, &SourceLegend::sourceChosen, this, [this](const QString &source) { rows->setSource(source.toStdString()); });
+    connect(scatter->legend, &SourceLegend::sourceChosen, this,
+        [this](const QString &source) { rows->setSource(source.toStdString()); });
 }
 
 void ValidationPage::open()
@@ -152,9 +167,14 @@ void ValidationPage::showResult(const ValidatedRowsPtr &result)
     rows->setRows(result);
     // Gates are demanded, aims are not: the header counts the first.
     const auto outcomes = result ? qsizetype(result->validation.gates.size()) : 0;
-    const auto aims = result ? std::ranges::count_if(result->validation.gates, [](const GateOutcome &o) { return o.gate.isAim; }) : 0;
-    m_upper->setTitle(gates, outcomes == 0 ? tr("Gates") : aims == 0 ? tr("Gates (%1)").arg(outcomes) : tr("Gates (%1), aims (%2)").arg(outcomes - aims).arg(aims));
-    m_lower->setTitle(leftOut, m_leftOut->rowCount() > 0 ? tr("Left out (%1)").arg(m_leftOut->rowCount()) : tr("Left out"));
+    const auto aims =
+        result ? std::ranges::count_if(result->validation.gates, [](const GateOutcome &o) { return o.gate.isAim; }) : 0;
+    m_upper->setTitle(gates,
+        outcomes == 0   ? tr("Gates")
+            : aims == 0 ? tr("Gates (%1)").arg(outcomes)
+                        : tr("Gates (%1), aims (%2)").arg(outcomes - aims).arg(aims));
+    m_lower->setTitle(
+        leftOut, m_leftOut->rowCount() > 0 ? tr("Left out (%1)").arg(m_leftOut->rowCount()) : tr("Left out"));
     showState();
 }
 
@@ -189,8 +209,8 @@ void ValidationPage::showEvent(QShowEvent *event)
     if (std::exchange(m_isArranged, true))
         return;
     layout()->activate();
-    m_topSplit->setSizes({width() * 60 / 100, width() * 40 / 100});
-    m_rowsSplit->setSizes({m_rowsSplit->height() * 54 / 100, m_rowsSplit->height() * 46 / 100});
+    m_topSplit->setSizes({ width() * 60 / 100, width() * 40 / 100 });
+    m_rowsSplit->setSizes({ m_rowsSplit->height() * 54 / 100, m_rowsSplit->height() * 46 / 100 });
 }
 
 } // namespace trainyard

@@ -37,10 +37,10 @@ public:
 
 signals:
     void closed();
-    void fileWanted();                                 // a file of rows, to be chosen
-    void csvWanted(const QString &csv);                // to be written somewhere
-    void pictureWanted();                              // of the plot
-    void planChosen(const trainyard::PlanPtr &plan);   // of a row, to be looked at
+    void fileWanted(); // a file of rows, to be chosen
+    void csvWanted(const QString &csv); // to be written somewhere
+    void pictureWanted(); // of the plot
+    void planChosen(const trainyard::PlanPtr &plan); // of a row, to be looked at
 
 protected:
     void showEvent(QShowEvent *event) override;

@@ -15,8 +15,14 @@
 
 namespace trainyard {
 
-FileActions::FileActions(PlanDocument &document, RecentFiles &recent, Prompts &prompts, MessageBar &messages, QWidget *window)
-    : QObject(window), m_document(document), m_recent(recent), m_prompts(prompts), m_messages(messages), m_window(window)
+FileActions::FileActions(
+    PlanDocument &document, RecentFiles &recent, Prompts &prompts, MessageBar &messages, QWidget *window)
+    : QObject(window)
+    , m_document(document)
+    , m_recent(recent)
+    , m_prompts(prompts)
+    , m_messages(messages)
+    , m_window(window)
 {
     connectDocument();
 }
@@ -26,7 +32,7 @@ FileActions::~FileActions() = default;
 void FileActions::connectDocument()
 {
     connect(&m_document, &PlanDocument::replaced, this, [this] {
-        for (const char *kind : {"open", "save", "disk"})
+        for (const char *kind : { "open", "save", "disk" })
             m_messages.dismiss(QLatin1String(kind));
         m_isStarting = false;
         if (m_document.path().isEmpty())
@@ -45,7 +51,8 @@ void FileActions::connectDocument()
         m_recent.remove(path);
         const bool isStart = std::exchange(m_isStarting, false);
         // The message of the start stays above the sample that takes the plan's place.
-        showErrors(isStart ? QStringLiteral("start") : QStringLiteral("open"), tr("“%1” could not be opened.").arg(QFileInfo(path).fileName()), errors);
+        showErrors(isStart ? QStringLiteral("start") : QStringLiteral("open"),
+            tr("“%1” could not be opened.").arg(QFileInfo(path).fileName()), errors);
         if (isStart)
             m_document.openAsNew(trainyard::samplePath(kFirstSample));
     });
@@ -54,17 +61,21 @@ void FileActions::connectDocument()
         showErrors(QStringLiteral("save"), tr("“%1” could not be saved.").arg(QFileInfo(path).fileName()), errors);
     });
     connect(&m_document, &PlanDocument::changedOnDisk, this, [this](const QString &path) {
-        m_messages.show({QStringLiteral("disk"), Message::Tone::Warning, tr("Another program changed “%1”.").arg(QFileInfo(path).fileName()), {},
-                         {{tr("Reload"), [this] { reload(); }}, {tr("Keep mine"), {}}}});
+        m_messages.show({ QStringLiteral("disk"), Message::Tone::Warning,
+            tr("Another program changed “%1”.").arg(QFileInfo(path).fileName()), {},
+            { { tr("Reload"), [this] { reload(); } }, { tr("Keep mine"), {} } } });
     });
     connect(&m_document, &PlanDocument::removedOnDisk, this, [this](const QString &path) {
-        m_messages.show({QStringLiteral("disk"), Message::Tone::Warning, tr("“%1” is no longer on disk.").arg(QFileInfo(path).fileName()), {},
-                         {{tr("Save again"), [this] { save(); }}}});
+        m_messages.show({ QStringLiteral("disk"), Message::Tone::Warning,
+            tr("“%1” is no longer on disk.").arg(QFileInfo(path).fileName()), {},
+            { { tr("Save again"), [this] { save(); } } } });
     });
     connect(&m_document.recovery(), &Recovery::found, this, [this](const RecoveredPlan &recovered) {
-        m_messages.show({QStringLiteral("recovery ") + recovered.file, Message::Tone::Info, describe(recovered), unsavedEdits(recovered.work).join(u'\n'),
-                         {{tr("Restore"), [this, recovered] { afterUnsavedHandled([this, recovered] { m_document.restore(recovered); }); }},
-                          {tr("Discard"), [this, recovered] { m_document.recovery().discard(recovered); }}}});
+        m_messages.show({ QStringLiteral("recovery ") + recovered.file, Message::Tone::Info, describe(recovered),
+            unsavedEdits(recovered.work).join(u'\n'),
+            { { tr("Restore"),
+                  [this, recovered] { afterUnsavedHandled([this, recovered] { m_document.restore(recovered); }); } },
+                { tr("Discard"), [this, recovered] { m_document.recovery().discard(recovered); } } } });
     });
 }
 
@@ -81,7 +92,7 @@ void FileActions::startWith(const PlanPtr &plan)
 void FileActions::open()
 {
     if (const QString path = m_prompts.planToOpen(m_window, folder()); !path.isEmpty())
-        openDropped(path);                 // a model's config.json is known by its content, wherever it comes from
+        openDropped(path); // a model's config.json is known by its content, wherever it comes from
 }
 
 void FileActions::open(const QString &path)
@@ -97,17 +108,22 @@ void FileActions::openAtStart(const QString &path)
 
 void FileActions::openDropped(const QString &path)
 {
-    m_queue.run(this, [path] { return readBytes(path); }, [this, path](const ExpectedAll<QByteArray> &content) {
-        const FileKind kind = content ? kindOf(*content) : FileKind::Plan;   // opening it tells what is wrong
-        if (kind == FileKind::Plan)
-            open(path);
-        else if (kind == FileKind::ModelConfig)
-            useModelConfig(path);
-        else if (kind == FileKind::ValidationRows)
-            emit rowsDropped(path);
-        else
-            showErrors(QStringLiteral("open"), tr("“%1” is neither a plan, nor a report, nor a model's config.json, nor a file of measured rows.").arg(QFileInfo(path).fileName()), {});
-    });
+    m_queue.run(
+        this, [path] { return readBytes(path); },
+        [this, path](const ExpectedAll<QByteArray> &content) {
+            const FileKind kind = content ? kindOf(*content) : FileKind::Plan; // opening it tells what is wrong
+            if (kind == FileKind::Plan)
+                open(path);
+            else if (kind == FileKind::ModelConfig)
+                useModelConfig(path);
+            else if (kind == FileKind::ValidationRows)
+                emit rowsDropped(path);
+            else
+                showErrors(QStringLiteral("open"),
+                    tr("“%1” is neither a plan, nor a report, nor a model's config.json, nor a file of measured rows.")
+                        .arg(QFileInfo(path).fileName()),
+                    {});
+        });
 }
 
 void FileActions::chooseModelConfig()
@@ -118,16 +134,21 @@ void FileActions::chooseModelConfig()
 
 void FileActions::useModelConfig(const QString &path)
 {
-    m_queue.run(this, [path] { return modelOfConfig(path); }, [this, path](const Expected<ModelSpec> &model) {
-        if (!model) {
-            showErrors(QStringLiteral("open"), tr("“%1” does not describe a model that can be planned.").arg(QFileInfo(path).fileName()), {model.error()});
-            return;
-        }
-        Plan next = *m_document.plan();
-        next.workload.model.clear();
-        next.workload.inlineModel = *model;
-        m_document.apply(std::make_shared<const Plan>(std::move(next)), tr("Train %1").arg(QString::fromStdString(model->name)));
-    });
+    m_queue.run(
+        this, [path] { return modelOfConfig(path); },
+        [this, path](const Expected<ModelSpec> &model) {
+            if (!model) {
+                showErrors(QStringLiteral("open"),
+                    tr("“%1” does not describe a model that can be planned.").arg(QFileInfo(path).fileName()),
+                    { model.error() });
+                return;
+            }
+            Plan next = *m_document.plan();
+            next.workload.model.clear();
+            next.workload.inlineModel = *model;
+            m_document.apply(
+                std::make_shared<const Plan>(std::move(next)), tr("Train %1").arg(QString::fromStdString(model->name)));
+        });
 }
 
 void FileActions::save()
@@ -161,7 +182,7 @@ void FileActions::reload()
         return;
     if (m_document.isEdited())
         open(m_document.path());
-    else                           // only the file differs: nothing of this window's is lost
+    else // only the file differs: nothing of this window's is lost
         m_document.open(m_document.path());
 }
 
@@ -208,7 +229,7 @@ void FileActions::showErrors(const QString &kind, const QString &headline, const
     QStringList lines;
     for (const Error &error : errors)
         lines << QString::fromStdString(toString(error));
-    m_messages.show({kind, Message::Tone::Error, headline, lines.join(u'\n'), {}});
+    m_messages.show({ kind, Message::Tone::Error, headline, lines.join(u'\n'), {} });
 }
 
 QString FileActions::folder() const

@@ -1,7 +1,7 @@
 #pragma once
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Everything that begins with a file: new, open, save, drop, reload, recovery, and what to do with unsaved changes first.
-// Talks to the user through the message bar, and through Prompts where only a dialog will do. GUI thread.
+// Everything that begins with a file: new, open, save, drop, reload, recovery, and what to do with unsaved changes
+// first. Talks to the user through the message bar, and through Prompts where only a dialog will do. GUI thread.
 
 #include "models/background_queue.h"
 #include "models/plan_document.h"
@@ -21,7 +21,7 @@ public:
     ~FileActions() override;
 
     void openSample(const QString &path);
-    void startWith(const PlanPtr &plan);   // untitled
+    void startWith(const PlanPtr &plan); // untitled
     void open();
     void open(const QString &path);
     void openAtStart(const QString &path); // else the first sample, so that there is something to work on
@@ -38,7 +38,7 @@ public:
     /// Offers what other windows left behind, without a dialog.
     void offerRecovery();
 
-    [[nodiscard]] QString folder() const;  // where the last files were
+    [[nodiscard]] QString folder() const; // where the last files were
 
 signals:
     void rowsDropped(const QString &path);
@@ -54,7 +54,7 @@ private:
     MessageBar &m_messages;
     QWidget *m_window;
     std::function<void()> m_afterSave, m_commitForm;
-    bool m_isStarting = false;             // the plan being opened is the first
+    bool m_isStarting = false; // the plan being opened is the first
     BackgroundQueue m_queue;
 };
 

@@ -45,17 +45,29 @@ namespace {
 
 // Logical pixels. A screen of 1920 × 1080 at scale 2 has 960 × 540 of them; the desktop draws a title above the window.
 constexpr QSize kLeast(960, 500), kFirst(1440, 900), kFrame(0, 36);
-constexpr std::array kThemeNames{"system", "light", "dark", "high-contrast"};
+constexpr std::array kThemeNames { "system", "light", "dark", "high-contrast" };
 
 } // namespace
 
 MainWindow::MainWindow(const WindowModels &models, RecentFiles &recent, Prompts &prompts, QWidget *parent)
-    : QMainWindow(parent), m_models(models), m_recent(recent), m_prompts(prompts), m_theme(rememberedTheme()), m_commands(this), m_runner(models.catalogue),
-      m_workbench(new Workbench(models)), m_validation(new ValidationPage(m_runner)), m_pages(new QStackedWidget), m_messages(new MessageBar), m_tour(new TourStrip),
-      m_files(new FileActions(models.document, recent, prompts, *m_messages, this)),
-      m_target(new FileTarget(prompts, *m_messages, this)), m_exports(new ExportActions(models.document, models.bridge, *m_target, this)),
-      m_validationActions(new ValidationActions(*m_validation, *m_files, prompts, *m_messages, this)),
-      m_palette(new CommandPalette(m_commands, this)), m_overlay(new ShortcutOverlay(m_commands, this))
+    : QMainWindow(parent)
+    , m_models(models)
+    , m_recent(recent)
+    , m_prompts(prompts)
+    , m_theme(rememberedTheme())
+    , m_commands(this)
+    , m_runner(models.catalogue)
+    , m_workbench(new Workbench(models))
+    , m_validation(new ValidationPage(m_runner))
+    , m_pages(new QStackedWidget)
+    , m_messages(new MessageBar)
+    , m_tour(new TourStrip)
+    , m_files(new FileActions(models.document, recent, prompts, *m_messages, this))
+    , m_target(new FileTarget(prompts, *m_messages, this))
+    , m_exports(new ExportActions(models.document, models.bridge, *m_target, this))
+    , m_validationActions(new ValidationActions(*m_validation, *m_files, prompts, *m_messages, this))
+    , m_palette(new CommandPalette(m_commands, this))
+    , m_overlay(new ShortcutOverlay(m_commands, this))
 {
     addCommands(m_commands, *this, prompts);
     m_top = new TopBar(m_commands);
@@ -94,7 +106,7 @@ MainWindow::~MainWindow() = default;
 void MainWindow::connectModels()
 {
     PlanDocument &document = m_models.document;
-    for (const auto signal : {&PlanDocument::planChanged, &PlanDocument::replaced})
+    for (const auto signal : { &PlanDocument::planChanged, &PlanDocument::replaced })
         connect(&document, signal, this, &MainWindow::updateTitle);
     connect(&document, &PlanDocument::modifiedChanged, this, &MainWindow::updateTitle);
     connect(&document, &PlanDocument::pathChanged, this, &MainWindow::updateTitle);
@@ -104,10 +116,11 @@ void MainWindow::connectModels()
         if (evaluation->plan == m_models.document.plan())
             showErrors({});
     });
-    connect(&m_models.bridge, &EvaluationBridge::evaluationFailed, this, [this](const PlanPtr &plan, const Errors &errors) {
-        if (plan == m_models.document.plan())
-            showErrors(errors);
-    });
+    connect(
+        &m_models.bridge, &EvaluationBridge::evaluationFailed, this, [this](const PlanPtr &plan, const Errors &errors) {
+            if (plan == m_models.document.plan())
+                showErrors(errors);
+        });
     connect(&document, &PlanDocument::replaced, this, &MainWindow::showWorkbench);
     connect(m_files, &FileActions::rowsDropped, this, [this](const QString &path) {
         m_validation->run(path);
@@ -119,7 +132,7 @@ void MainWindow::connectModels()
     connect(&m_recent, &RecentFiles::pathsChanged, this, &MainWindow::fillRecentMenu);
     connect(m_top->samplesMenu(), &QMenu::aboutToShow, this, &MainWindow::fillSamplesMenu);
     connect(m_tour, &TourStrip::stepShown, this, [this](int step) {
-        const std::array<QWidget *, 3> panels{m_workbench->map, m_workbench->strategies, m_workbench->timeline};
+        const std::array<QWidget *, 3> panels { m_workbench->map, m_workbench->strategies, m_workbench->timeline };
         m_workbench->reveal(panels[std::size_t(step)]);
     });
 }
@@ -146,7 +159,7 @@ void MainWindow::showErrors(const Errors &errors)
     if (lines.isEmpty())
         m_messages->dismiss(kind);
     else
-        m_messages->show({kind, Message::Tone::Error, tr("This plan cannot be evaluated."), lines.join(u'\n'), {}});
+        m_messages->show({ kind, Message::Tone::Error, tr("This plan cannot be evaluated."), lines.join(u'\n'), {} });
 }
 
 void MainWindow::fillRecentMenu()
@@ -170,7 +183,8 @@ void MainWindow::fillSamplesMenu()
     if (!menu->isEmpty())
         return;
     for (const SamplePlan &sample : samplePlans())
-        connect(menu->addAction(sample.title), &QAction::triggered, this, [this, path = sample.path] { m_files->openSample(path); });
+        connect(menu->addAction(sample.title), &QAction::triggered, this,
+            [this, path = sample.path] { m_files->openSample(path); });
 }
 
 ThemeKind MainWindow::rememberedTheme()
@@ -227,7 +241,7 @@ void MainWindow::showNewPlan()
     }
     m_pages->setCurrentWidget(m_newPlan);
     if (m_tour->isVisible())
-        m_tour->dismiss();                 // it speaks of panels that are not there
+        m_tour->dismiss(); // it speaks of panels that are not there
     m_newPlan->start();
     m_commands.refresh();
 }
@@ -237,7 +251,8 @@ void MainWindow::savePicture()
     const QImage image = grab().toImage();
     const QString path = m_prompts.pictureToSave(this, QDir::home().filePath(QStringLiteral("trainyard.png")));
     if (!path.isEmpty() && !image.save(path))
-        m_messages->show({QStringLiteral("save"), Message::Tone::Error, tr("“%1” could not be written.").arg(QFileInfo(path).fileName()), {}, {}});
+        m_messages->show({ QStringLiteral("save"), Message::Tone::Error,
+            tr("“%1” could not be written.").arg(QFileInfo(path).fileName()), {}, {} });
 }
 
 void MainWindow::keepWithin(const QRect &available)
@@ -248,7 +263,8 @@ void MainWindow::keepWithin(const QRect &available)
         return;
     resize(size().boundedTo(room));
     const QPoint most = available.bottomRight() - QPoint(width(), height());
-    move(std::clamp(x(), available.left(), std::max(available.left(), most.x())), std::clamp(y(), available.top(), std::max(available.top(), most.y())));
+    move(std::clamp(x(), available.left(), std::max(available.left(), most.x())),
+        std::clamp(y(), available.top(), std::max(available.top(), most.y())));
 }
 
 void MainWindow::restorePlaces()
@@ -266,7 +282,7 @@ void MainWindow::closeEvent(QCloseEvent *event)
         event->ignore();
         m_files->afterUnsavedHandled([this] {
             m_mayClose = true;
-            QTimer::singleShot(0, this, &QWidget::close);   // not from within the event of the first attempt
+            QTimer::singleShot(0, this, &QWidget::close); // not from within the event of the first attempt
         });
         return;
     }

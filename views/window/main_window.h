@@ -1,7 +1,8 @@
 #pragma once
 // SPDX-License-Identifier: GPL-3.0-or-later
-// The window: top bar, messages, tour, and the workbench or the validation page, with its title, its geometry, its theme, what is dropped on it
-// and what happens on closing. Commands live in window_commands, files in file_actions. GUI thread.
+// The window: top bar, messages, tour, and the workbench or the validation page, with its title, its geometry, its
+// theme, what is dropped on it and what happens on closing. Commands live in window_commands, files in file_actions.
+// GUI thread.
 
 #include "models/recent_files.h"
 #include "models/validation/validation_runner.h"
@@ -46,17 +47,17 @@ public:
     [[nodiscard]] MessageBar &messages() { return *m_messages; }
     [[nodiscard]] TourStrip &tour() { return *m_tour; }
     [[nodiscard]] ValidationPage &validation() { return *m_validation; }
-    [[nodiscard]] NewPlanSheet *newPlan() { return m_newPlan; }   // null until it is first asked for
+    [[nodiscard]] NewPlanSheet *newPlan() { return m_newPlan; } // null until it is first asked for
     [[nodiscard]] ValidationRunner &validationRunner() { return m_runner; }
 
     [[nodiscard]] ThemeKind themeKind() const { return m_theme; }
-    void setThemeKind(ThemeKind kind);     // remembered
+    void setThemeKind(ThemeKind kind); // remembered
     void savePicture();
-    void showValidation();                 // runs it where there is no result yet
+    void showValidation(); // runs it where there is no result yet
     void showWorkbench();
     [[nodiscard]] bool isWorkbenchShown() const;
-    void restorePlaces();                  // geometry and splitters as they were left, within the screen of today
-    void showNewPlan();                    // the sheet, from its beginning
+    void restorePlaces(); // geometry and splitters as they were left, within the screen of today
+    void showNewPlan(); // the sheet, from its beginning
 
     static ThemeKind rememberedTheme();
 
@@ -72,24 +73,24 @@ private:
     void showErrors(const Errors &errors); // of the document's plan; none: it was evaluated
     void fillRecentMenu();
     void fillSamplesMenu();
-    void keepWithin(const QRect &available);   // a screen's, in logical pixels
+    void keepWithin(const QRect &available); // a screen's, in logical pixels
 
     WindowModels m_models;
     RecentFiles &m_recent;
     Prompts &m_prompts;
     ThemeKind m_theme;
-    bool m_isEvaluated = false;                 // the document's plan has an evaluation
-    bool m_mayClose = false;               // unsaved changes have been dealt with
+    bool m_isEvaluated = false; // the document's plan has an evaluation
+    bool m_mayClose = false; // unsaved changes have been dealt with
     CommandRegistry m_commands;
     ValidationRunner m_runner;
     Workbench *m_workbench;
     ValidationPage *m_validation;
     NewPlanSheet *m_newPlan = nullptr;
-    QStackedWidget *m_pages;               // workbench, validation, new plan
+    QStackedWidget *m_pages; // workbench, validation, new plan
     MessageBar *m_messages;
     TourStrip *m_tour;
     FileActions *m_files;
-    FileTarget *m_target;                  // of pictures and exports
+    FileTarget *m_target; // of pictures and exports
     ExportActions *m_exports;
     ValidationActions *m_validationActions;
     TopBar *m_top = nullptr;

@@ -15,8 +15,7 @@ namespace trainyard {
 
 namespace {
 
-template <class Panel>
-void give(Panel *panel)
+template <class Panel> void give(Panel *panel)
 {
     setPanelTable(panel, [panel] { return panel->toTsv(); });
 }

@@ -25,7 +25,9 @@ QString engineText(const Metrics &metrics)
     // A plan without times was not simulated.
     QStringList parts;
     if (metrics.spans > 0)
-        parts << StatusLine::tr("%L1 spans simulated in %2").arg(qulonglong(metrics.spans)).arg(formatSeconds(metrics.simulateMs * 1e-3));
+        parts << StatusLine::tr("%L1 spans simulated in %2")
+                     .arg(qulonglong(metrics.spans))
+                     .arg(formatSeconds(metrics.simulateMs * 1e-3));
     if (metrics.evaluateMs > 0)
         parts << StatusLine::tr("evaluated in %1").arg(formatSeconds(metrics.evaluateMs * 1e-3));
     QString text = parts.join(QStringLiteral(", "));
@@ -36,7 +38,11 @@ QString engineText(const Metrics &metrics)
 
 } // namespace
 
-StatusLine::StatusLine(QWidget *parent) : QWidget(parent), m_left(new QLabel(this)), m_right(new QLabel(this)), m_confidence(new ConfidenceButton(this))
+StatusLine::StatusLine(QWidget *parent)
+    : QWidget(parent)
+    , m_left(new QLabel(this))
+    , m_right(new QLabel(this))
+    , m_confidence(new ConfidenceButton(this))
 {
     auto *row = new QHBoxLayout(this);
     row->setContentsMargins(Theme::kPad, 0, Theme::kPad, 4);
@@ -45,7 +51,7 @@ StatusLine::StatusLine(QWidget *parent) : QWidget(parent), m_left(new QLabel(thi
     row->addSpacing(Theme::kPad);
     row->addWidget(m_confidence);
     connect(m_confidence, &ConfidenceButton::clicked, this, &StatusLine::validationRequested);
-    for (QLabel *label : {m_left, m_right})
+    for (QLabel *label : { m_left, m_right })
         label->setFont(uiFont(-1));
     m_left->setForegroundRole(QPalette::PlaceholderText);
     m_right->setTextFormat(Qt::RichText);
@@ -73,7 +79,9 @@ QString StatusLine::verdict() const
 {
     const Theme &t = theme();
     if (m_errors)
-        return dot(t.bad) + (m_errors->empty() ? tr("This plan cannot be evaluated") : QString::fromStdString(toString(m_errors->front())).toHtmlEscaped());
+        return dot(t.bad)
+            + (m_errors->empty() ? tr("This plan cannot be evaluated")
+                                 : QString::fromStdString(toString(m_errors->front())).toHtmlEscaped());
     if (!m_evaluation)
         return {};
     const auto blocking = std::ranges::count(m_evaluation->problems, Severity::Blocking, &Problem::severity);
@@ -84,7 +92,7 @@ QString StatusLine::verdict() const
         state = dot(t.bad) + countOf(blocking, tr("problem"), tr("problems"));
     else if (warnings > 0)
         state = dot(t.warning) + countOf(warnings, tr("warning"), tr("warnings"));
-    else if (notes > 0)                    // a few idle GPUs are one: "no problems" would hide them
+    else if (notes > 0) // a few idle GPUs are one: "no problems" would hide them
         state = dot(t.good) + countOf(notes, tr("note"), tr("notes"));
     else
         state = dot(t.good) + tr("No problems");
@@ -121,7 +129,7 @@ void StatusLine::changeEvent(QEvent *event)
 {
     QWidget::changeEvent(event);
     if (event->type() == QEvent::PaletteChange)
-        refresh();                 // a dot holds a colour
+        refresh(); // a dot holds a colour
 }
 
 void StatusLine::mousePressEvent(QMouseEvent *event)

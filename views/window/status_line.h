@@ -24,7 +24,7 @@ public:
     /// `evidence`: published rows that the confidence rests on; 0: unknown.
     void setEvaluation(const EvaluationPtr &evaluation, int evidence = 0);
     void setErrors(const Errors &errors);
-    void setPreview(const QString &text);  // empty: none
+    void setPreview(const QString &text); // empty: none
     void setStale(bool isStale);
     [[nodiscard]] QString text() const;
     [[nodiscard]] ConfidenceButton &confidence() { return *m_confidence; }
@@ -41,8 +41,8 @@ private:
     void refresh();
     [[nodiscard]] QString verdict() const;
 
-    EvaluationPtr m_evaluation;            // null where it failed
-    std::optional<Errors> m_errors;        // why it failed
+    EvaluationPtr m_evaluation; // null where it failed
+    std::optional<Errors> m_errors; // why it failed
     QLabel *m_left, *m_right;
     ConfidenceButton *m_confidence;
     int m_evidence = 0;

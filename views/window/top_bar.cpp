@@ -14,7 +14,8 @@ namespace trainyard {
 
 namespace {
 
-const QStringList kExports{"export.html", "export.pdf", "-", "export.trace", "export.timeline", "export.numbers", "-", "export.plan"};
+const QStringList kExports { "export.html", "export.pdf", "-", "export.trace", "export.timeline", "export.numbers", "-",
+    "export.plan" };
 
 // "-" is a separator; ids are the registry's. "recent" and "samples" stand for the menus that the window fills,
 // "export" for the one below.
@@ -25,15 +26,22 @@ struct MenuList {
 
 const std::vector<MenuList> &menuLists()
 {
-    static const std::vector<MenuList> lists{
-        {QT_TRANSLATE_NOOP("TopBar", "&File"),
-         {"file.new", "samples", "file.open", "recent", "-", "file.save", "file.saveAs", "file.reload", "-", "export", "file.screenshot", "-", "file.quit"}},
-        {QT_TRANSLATE_NOOP("TopBar", "&Edit"), {"edit.undo", "edit.redo", "-", "edit.copyNumbers"}},
-        {QT_TRANSLATE_NOOP("TopBar", "&View"),
-         {"timeline.fit", "timeline.zoomIn", "timeline.zoomOut", "timeline.criticalPath", "timeline.find", "-", "view.map", "view.timeline", "view.curves", "view.strategies", "view.workload",
-          "view.why", "view.problems", "view.memory", "view.details", "view.edits", "view.validation", "view.datacenters", "-", "theme.system", "theme.light", "theme.dark", "theme.highContrast", "-", "view.resetLayout", "view.fullScreen"}},
-        {QT_TRANSLATE_NOOP("TopBar", "&Plan"), {"plan.model", "plan.addDatacenter", "plan.addLink", "plan.editSelection", "plan.removeSelection", "plan.resetPositions", "-", "plan.fit", "plan.offloadOrNot", "-", "plan.pinBaseline", "plan.clearBaseline", "plan.restoreBaseline"}},
-        {QT_TRANSLATE_NOOP("TopBar", "&Help"), {"help.palette", "help.keys", "help.tour", "-", "help.about"}},
+    static const std::vector<MenuList> lists {
+        { QT_TRANSLATE_NOOP("TopBar", "&File"),
+            { "file.new", "samples", "file.open", "recent", "-", "file.save", "file.saveAs", "file.reload", "-",
+                "export", "file.screenshot", "-", "file.quit" } },
+        { QT_TRANSLATE_NOOP("TopBar", "&Edit"), { "edit.undo", "edit.redo", "-", "edit.copyNumbers" } },
+        { QT_TRANSLATE_NOOP("TopBar", "&View"),
+            { "timeline.fit", "timeline.zoomIn", "timeline.zoomOut", "timeline.criticalPath", "timeline.find", "-",
+                "view.map", "view.timeline", "view.curves", "view.strategies", "view.workload", "view.why",
+                "view.problems", "view.memory", "view.details", "view.edits", "view.validation", "view.datacenters",
+                "-", "theme.system", "theme.light", "theme.dark", "theme.highContrast", "-", "view.resetLayout",
+                "view.fullScreen" } },
+        { QT_TRANSLATE_NOOP("TopBar", "&Plan"),
+            { "plan.model", "plan.addDatacenter", "plan.addLink", "plan.editSelection", "plan.removeSelection",
+                "plan.resetPositions", "-", "plan.fit", "plan.offloadOrNot", "-", "plan.pinBaseline",
+                "plan.clearBaseline", "plan.restoreBaseline" } },
+        { QT_TRANSLATE_NOOP("TopBar", "&Help"), { "help.palette", "help.keys", "help.tour", "-", "help.about" } },
     };
     return lists;
 }
@@ -51,8 +59,11 @@ void addTo(QMenu &menu, const QStringList &ids, CommandRegistry &registry)
 } // namespace
 
 TopBar::TopBar(CommandRegistry &registry, QWidget *parent)
-    : QWidget(parent), m_menus(new QMenuBar(this)), m_recent(new QMenu(tr("Open &recent"), this)),
-      m_samples(new QMenu(tr("New from &sample"), this)), m_title(new QLabel(this))
+    : QWidget(parent)
+    , m_menus(new QMenuBar(this))
+    , m_recent(new QMenu(tr("Open &recent"), this))
+    , m_samples(new QMenu(tr("New from &sample"), this))
+    , m_title(new QLabel(this))
 {
     auto *row = new QHBoxLayout(this);
     row->setContentsMargins(4, 3, Theme::kGap, 0);
@@ -61,7 +72,7 @@ TopBar::TopBar(CommandRegistry &registry, QWidget *parent)
     m_menus->setSizePolicy(QSizePolicy::Maximum, QSizePolicy::Fixed);
     row->addWidget(m_menus);
     row->addStretch(1);
-    for (const char *id : {"edit.undo", "edit.redo", "plan.pinBaseline", "help.palette"}) {
+    for (const char *id : { "edit.undo", "edit.redo", "plan.pinBaseline", "help.palette" }) {
         QAction *action = registry.action(QLatin1String(id));
         if (!action)
             continue;

@@ -17,17 +17,25 @@ namespace {
 
 const QString kKey = QStringLiteral("tour/dismissed");
 
-constexpr std::array kSteps{
-    QT_TRANSLATE_NOOP("TourStrip", "<b>Drag GPUs</b> from one datacenter to another: every number follows while you hold them, and Esc puts them back."),
-    QT_TRANSLATE_NOOP("TourStrip", "<b>Flip a strategy</b> on the right: beside each you see beforehand what it would do to the iteration."),
-    QT_TRANSLATE_NOOP("TourStrip", "<b>Zoom into the iteration</b> in the timeline with Ctrl+wheel or W and S. Ctrl+Shift+P finds every command, ? shows the keys."),
+constexpr std::array kSteps {
+    QT_TRANSLATE_NOOP("TourStrip",
+        "<b>Drag GPUs</b> from one datacenter to another: every number follows while you hold them, and Esc puts them "
+        "back."),
+    QT_TRANSLATE_NOOP("TourStrip",
+        "<b>Flip a strategy</b> on the right: beside each you see beforehand what it would do to the iteration."),
+    QT_TRANSLATE_NOOP("TourStrip",
+        "<b>Zoom into the iteration</b> in the timeline with Ctrl+wheel or W and S. Ctrl+Shift+P finds every command, "
+        "? shows the keys."),
 };
 
 } // namespace
 
 TourStrip::TourStrip(QWidget *parent)
-    : QWidget(parent), m_number(new QLabel(this)), m_text(new QLabel(this)), m_next(new QPushButton(this)),
-      m_skip(new QPushButton(tr("Skip"), this))
+    : QWidget(parent)
+    , m_number(new QLabel(this))
+    , m_text(new QLabel(this))
+    , m_next(new QPushButton(this))
+    , m_skip(new QPushButton(tr("Skip"), this))
 {
     auto *row = new QHBoxLayout(this);
     row->setContentsMargins(Theme::kPad, 5, 6, 5);

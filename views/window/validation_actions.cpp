@@ -21,13 +21,22 @@ const QString kKind = QStringLiteral("save");
 
 bool write(const QString &path, const QByteArray &content)
 {
-    return writeOutputFile(path.toStdString(), [&](std::ostream &out) { out.write(content.constData(), content.size()); }, OutputKinds::RegularOnly).has_value();
+    return writeOutputFile(
+        path.toStdString(), [&](std::ostream &out) { out.write(content.constData(), content.size()); },
+        OutputKinds::RegularOnly)
+        .has_value();
 }
 
 } // namespace
 
-ValidationActions::ValidationActions(ValidationPage &page, FileActions &files, Prompts &prompts, MessageBar &messages, QWidget *window)
-    : QObject(window), m_page(page), m_files(files), m_prompts(prompts), m_messages(messages), m_window(window)
+ValidationActions::ValidationActions(
+    ValidationPage &page, FileActions &files, Prompts &prompts, MessageBar &messages, QWidget *window)
+    : QObject(window)
+    , m_page(page)
+    , m_files(files)
+    , m_prompts(prompts)
+    , m_messages(messages)
+    , m_window(window)
 {
     connect(&page, &ValidationPage::fileWanted, this, &ValidationActions::chooseRows);
     connect(&page, &ValidationPage::csvWanted, this, &ValidationActions::saveCsv);
@@ -43,27 +52,32 @@ void ValidationActions::chooseRows()
 
 void ValidationActions::saveCsv(const QString &csv)
 {
-    const QString path = m_prompts.csvToSave(m_window, QDir(m_files.folder()).filePath(QStringLiteral("validation.csv")));
+    const QString path =
+        m_prompts.csvToSave(m_window, QDir(m_files.folder()).filePath(QStringLiteral("validation.csv")));
     if (path.isEmpty())
         return;
-    m_queue.run(this, [path, content = csv.toUtf8()] { return write(path, content); }, [this, path](bool isWritten) {
-        if (!isWritten)
-            showUnwritten(path);
-        else
-            m_messages.dismiss(kKind);
-    });
+    m_queue.run(
+        this, [path, content = csv.toUtf8()] { return write(path, content); },
+        [this, path](bool isWritten) {
+            if (!isWritten)
+                showUnwritten(path);
+            else
+                m_messages.dismiss(kKind);
+        });
 }
 
 void ValidationActions::savePicture()
 {
-    const QString path = m_prompts.pictureToSave(m_window, QDir(m_files.folder()).filePath(QStringLiteral("validation.png")));
+    const QString path =
+        m_prompts.pictureToSave(m_window, QDir(m_files.folder()).filePath(QStringLiteral("validation.png")));
     if (!path.isEmpty() && !saveChart(m_page.scatter->plot->chart(), path))
         showUnwritten(path);
 }
 
 void ValidationActions::showUnwritten(const QString &path)
 {
-    m_messages.show({kKind, Message::Tone::Error, tr("“%1” could not be written.").arg(QFileInfo(path).fileName()), {}, {}});
+    m_messages.show(
+        { kKind, Message::Tone::Error, tr("“%1” could not be written.").arg(QFileInfo(path).fileName()), {}, {} });
 }
 
 } // namespace trainyard

@@ -19,7 +19,8 @@ class ValidationPage;
 class ValidationActions : public QObject {
     Q_OBJECT
 public:
-    ValidationActions(ValidationPage &page, FileActions &files, Prompts &prompts, MessageBar &messages, QWidget *window);
+    ValidationActions(
+        ValidationPage &page, FileActions &files, Prompts &prompts, MessageBar &messages, QWidget *window);
 
 private:
     void chooseRows();
@@ -32,7 +33,7 @@ private:
     Prompts &m_prompts;
     MessageBar &m_messages;
     QWidget *m_window;
-    BackgroundQueue m_queue;       // last: its work uses what is above
+    BackgroundQueue m_queue; // last: its work uses what is above
 };
 
 } // namespace trainyard

@@ -21,6 +21,7 @@
 #include "views/timeline/timeline_view.h"
 #include "views/window/file_actions.h"
 #include "views/window/main_window.h"
+#include "views/window/timeline_commands.h"
 #include "views/window/tour_strip.h"
 
 #include <QApplication>
@@ -40,151 +41,220 @@ void addFileCommands(CommandRegistry &registry, MainWindow &window)
     FileActions &files = window.files();
     const QString group = text("File");
     const auto hasPath = [&window] { return !window.document().path().isEmpty(); };
-    registry.add({.id = "file.new", .group = group, .text = text("&New plan…"), .shortcuts = {QKeySequence::New}, .icon = "new", .run = [&window] { window.showNewPlan(); }});
-    registry.add({.id = "file.open", .group = group, .text = text("&Open…"), .shortcuts = {QKeySequence::Open}, .icon = "open", .run = [&files] { files.open(); }});
-    registry.add({.id = "file.save", .group = group, .text = text("&Save"), .shortcuts = {QKeySequence::Save}, .icon = "save", .run = [&files] { files.save(); }});
-    registry.add({.id = "file.saveAs", .group = group, .text = text("Save &as…"), .shortcuts = {QKeySequence(Qt::CTRL | Qt::SHIFT | Qt::Key_S)}, .run = [&files] { files.saveAs(); }});
-    registry.add({.id = "file.reload", .group = group, .text = text("&Reload from disk"), .icon = "reload", .run = [&files] { files.reload(); }, .isEnabled = hasPath});
+    registry.add({ .id = "file.new",
+        .group = group,
+        .text = text("&New plan…"),
+        .shortcuts = { QKeySequence::New },
+        .icon = "new",
+        .run = [&window] { window.showNewPlan(); } });
+    registry.add({ .id = "file.open",
+        .group = group,
+        .text = text("&Open…"),
+        .shortcuts = { QKeySequence::Open },
+        .icon = "open",
+        .run = [&files] { files.open(); } });
+    registry.add({ .id = "file.save",
+        .group = group,
+        .text = text("&Save"),
+        .shortcuts = { QKeySequence::Save },
+        .icon = "save",
+        .run = [&files] { files.save(); } });
+    registry.add({ .id = "file.saveAs",
+        .group = group,
+        .text = text("Save &as…"),
+        .shortcuts = { QKeySequence(Qt::CTRL | Qt::SHIFT | Qt::Key_S) },
+        .run = [&files] { files.saveAs(); } });
+    registry.add({ .id = "file.reload",
+        .group = group,
+        .text = text("&Reload from disk"),
+        .icon = "reload",
+        .run = [&files] { files.reload(); },
+        .isEnabled = hasPath });
     ExportActions &exports = window.exports();
-    const struct { const char *id, *label; void (ExportActions::*run)(); } formats[] = {
-        {"export.html", "Export the report as a &page (HTML)…", &ExportActions::exportHtml},
-        {"export.pdf", "Export the report as P&DF…", &ExportActions::exportPdf},
-        {"export.trace", "Export the timeline as a Chrome &trace (JSON)…", &ExportActions::exportTrace},
-        {"export.timeline", "Export the timeline as &CSV…", &ExportActions::exportTimeline},
-        {"export.numbers", "Export the &numbers as CSV…", &ExportActions::exportNumbers},
-        {"export.plan", "Export a copy of the p&lan…", &ExportActions::exportPlan},
+    const struct {
+        const char *id, *label;
+        void (ExportActions::*run)();
+    } formats[] = {
+        { "export.html", "Export the report as a &page (HTML)…", &ExportActions::exportHtml },
+        { "export.pdf", "Export the report as P&DF…", &ExportActions::exportPdf },
+        { "export.trace", "Export the timeline as a Chrome &trace (JSON)…", &ExportActions::exportTrace },
+        { "export.timeline", "Export the timeline as &CSV…", &ExportActions::exportTimeline },
+        { "export.numbers", "Export the &numbers as CSV…", &ExportActions::exportNumbers },
+        { "export.plan", "Export a copy of the p&lan…", &ExportActions::exportPlan },
     };
     for (const auto &format : formats)
-        registry.add({.id = format.id, .group = group, .text = text(format.label), .run = [&exports, &files, run = format.run] {
-                          files.commitTyped();   // what is typed is of the plan, and of its report
-                          (exports.*run)();
-                      }});
-    registry.add({.id = "file.screenshot", .group = group, .text = text("Save a &picture of the window…"), .run = [&window] { window.savePicture(); }});
-    registry.add({.id = "file.quit", .group = group, .text = text("&Quit"), .shortcuts = {QKeySequence(Qt::CTRL | Qt::Key_Q)}, .run = [&window] { window.close(); }});
+        registry.add(
+            { .id = format.id, .group = group, .text = text(format.label), .run = [&exports, &files, run = format.run] {
+                 files.commitTyped(); // what is typed is of the plan, and of its report
+                 (exports.*run)();
+             } });
+    registry.add(
+        { .id = "file.screenshot", .group = group, .text = text("Save a &picture of the window…"), .run = [&window] {
+             window.savePicture();
+         } });
+    registry.add({ .id = "file.quit",
+        .group = group,
+        .text = text("&Quit"),
+        .shortcuts = { QKeySequence(Qt::CTRL | Qt::Key_Q) },
+        .run = [&window] { window.close(); } });
 }
 
 void addEditCommands(CommandRegistry &registry, MainWindow &window)
 {
     QUndoStack &stack = window.document().undoStack();
     const QString group = text("Edit");
-    registry.add({.id = "edit.undo", .group = group, .text = text("&Undo"), .shortcuts = {QKeySequence(Qt::CTRL | Qt::Key_Z)}, .icon = "undo",
-                  .run = [&stack] { stack.undo(); }, .isEnabled = [&stack] { return stack.canUndo(); },
-                  .describe = [&stack] { return stack.canUndo() ? text("Undo: %1").arg(stack.undoText()) : text("Undo"); }});
-    registry.add({.id = "edit.redo", .group = group, .text = text("&Redo"), .shortcuts = {QKeySequence(Qt::CTRL | Qt::SHIFT | Qt::Key_Z), QKeySequence(Qt::CTRL | Qt::Key_Y)},
-                  .icon = "redo", .run = [&stack] { stack.redo(); }, .isEnabled = [&stack] { return stack.canRedo(); },
-                  .describe = [&stack] { return stack.canRedo() ? text("Redo: %1").arg(stack.redoText()) : text("Redo"); }});
-    registry.add({.id = "edit.copyNumbers", .group = group, .text = text("&Copy the numbers as a table"), .shortcuts = {QKeySequence(Qt::CTRL | Qt::SHIFT | Qt::Key_C)},
-                  .run = [&window] { QApplication::clipboard()->setText(window.workbench().strip->toTsv()); }});
+    registry.add({ .id = "edit.undo",
+        .group = group,
+        .text = text("&Undo"),
+        .shortcuts = { QKeySequence(Qt::CTRL | Qt::Key_Z) },
+        .icon = "undo",
+        .run = [&stack] { stack.undo(); },
+        .isEnabled = [&stack] { return stack.canUndo(); },
+        .describe = [&stack] { return stack.canUndo() ? text("Undo: %1").arg(stack.undoText()) : text("Undo"); } });
+    registry.add({ .id = "edit.redo",
+        .group = group,
+        .text = text("&Redo"),
+        .shortcuts = { QKeySequence(Qt::CTRL | Qt::SHIFT | Qt::Key_Z), QKeySequence(Qt::CTRL | Qt::Key_Y) },
+        .icon = "redo",
+        .run = [&stack] { stack.redo(); },
+        .isEnabled = [&stack] { return stack.canRedo(); },
+        .describe = [&stack] { return stack.canRedo() ? text("Redo: %1").arg(stack.redoText()) : text("Redo"); } });
+    registry.add({ .id = "edit.copyNumbers",
+        .group = group,
+        .text = text("&Copy the numbers as a table"),
+        .shortcuts = { QKeySequence(Qt::CTRL | Qt::SHIFT | Qt::Key_C) },
+        .run = [&window] { QApplication::clipboard()->setText(window.workbench().strip->toTsv()); } });
 }
 
 void addViewCommands(CommandRegistry &registry, MainWindow &window)
 {
     Workbench &bench = window.workbench();
     const QString group = text("Panels");
-    const struct { const char *id, *label; QWidget *panel; Qt::Key key; } panels[] = {
-        {"view.map", "&Cluster map", bench.map, Qt::Key_1},        {"view.timeline", "&Timeline", bench.timeline, Qt::Key_2},
-        {"view.curves", "C&harts", bench.curves, Qt::Key_3},       {"view.strategies", "&Strategies", bench.strategies, Qt::Key_4},
-        {"view.workload", "&Workload", bench.workload, Qt::Key_5}, {"view.why", "Wh&y", bench.why, Qt::Key_6},
-        {"view.problems", "&Problems", bench.problems, Qt::Key_7},
-        {"view.memory", "M&emory breakdown", bench.memory, Qt::Key_8},
-        {"view.datacenters", "&Datacenter selection", bench.datacenters, Qt::Key_0},
+    const struct {
+        const char *id, *label;
+        QWidget *panel;
+        Qt::Key key;
+    } panels[] = {
+        { "view.map", "&Cluster map", bench.map, Qt::Key_1 },
+        { "view.timeline", "&Timeline", bench.timeline, Qt::Key_2 },
+        { "view.curves", "C&harts", bench.curves, Qt::Key_3 },
+        { "view.strategies", "&Strategies", bench.strategies, Qt::Key_4 },
+        { "view.workload", "&Workload", bench.workload, Qt::Key_5 },
+        { "view.why", "Wh&y", bench.why, Qt::Key_6 },
+        { "view.problems", "&Problems", bench.problems, Qt::Key_7 },
+        { "view.memory", "M&emory breakdown", bench.memory, Qt::Key_8 },
+        { "view.datacenters", "&Datacenter selection", bench.datacenters, Qt::Key_0 },
     };
     for (const auto &entry : panels)
-        registry.add({.id = QLatin1String(entry.id), .group = group, .text = text(entry.label), .shortcuts = {QKeySequence(Qt::ALT | entry.key)},
-                      .run = [&window, &bench, panel = entry.panel] {
-                          window.showWorkbench();
-                          bench.reveal(panel);
-                      }});
-    registry.add({.id = "view.details", .group = group, .text = text("Deta&ils of the selection"), .shortcuts = {QKeySequence(Qt::CTRL | Qt::Key_I)},
-                  .run = [&window, &bench] {
-                      window.showWorkbench();
-                      bench.reveal(bench.details);
-                  }});
-    registry.add({.id = "view.edits", .group = group, .text = text("E&dits since opening"), .shortcuts = {QKeySequence(Qt::CTRL | Qt::Key_H)},
-                  .run = [&window, &bench] {
-                      window.showWorkbench();
-                      bench.reveal(bench.edits);
-                  }});
-    registry.add({.id = "view.validation", .group = group, .text = text("&Validation"), .shortcuts = {QKeySequence(Qt::ALT | Qt::Key_9)}, .icon = "info",
-                  .run = [&window] { window.showValidation(); }});
-    registry.add({.id = "view.resetLayout", .group = group, .text = text("Reset the &layout"), .run = [&bench] { bench.resetLayout(); }});
-    registry.add({.id = "view.fullScreen", .group = group, .text = text("&Full screen"), .shortcuts = {QKeySequence(Qt::Key_F11)},
-                  .run = [&window] { window.setWindowState(window.windowState() ^ Qt::WindowFullScreen); },
-                  .isChecked = [&window] { return window.isFullScreen(); }});
-    const struct { const char *id, *label; ThemeKind kind; } themes[] = {
-        {"theme.system", "S&ystem theme", ThemeKind::System}, {"theme.light", "&Light theme", ThemeKind::Light},
-        {"theme.dark", "&Dark theme", ThemeKind::Dark},              {"theme.highContrast", "&High-contrast theme", ThemeKind::HighContrast},
+        registry.add({ .id = QLatin1String(entry.id),
+            .group = group,
+            .text = text(entry.label),
+            .shortcuts = { QKeySequence(Qt::ALT | entry.key) },
+            .run = [&window, &bench, panel = entry.panel] {
+                window.showWorkbench();
+                bench.reveal(panel);
+            } });
+    registry.add({ .id = "view.details",
+        .group = group,
+        .text = text("Deta&ils of the selection"),
+        .shortcuts = { QKeySequence(Qt::CTRL | Qt::Key_I) },
+        .run = [&window, &bench] {
+            window.showWorkbench();
+            bench.reveal(bench.details);
+        } });
+    registry.add({ .id = "view.edits",
+        .group = group,
+        .text = text("E&dits since opening"),
+        .shortcuts = { QKeySequence(Qt::CTRL | Qt::Key_H) },
+        .run = [&window, &bench] {
+            window.showWorkbench();
+            bench.reveal(bench.edits);
+        } });
+    registry.add({ .id = "view.validation",
+        .group = group,
+        .text = text("&Validation"),
+        .shortcuts = { QKeySequence(Qt::ALT | Qt::Key_9) },
+        .icon = "info",
+        .run = [&window] { window.showValidation(); } });
+    registry.add({ .id = "view.resetLayout", .group = group, .text = text("Reset the &layout"), .run = [&bench] {
+                      bench.resetLayout();
+                  } });
+    registry.add({ .id = "view.fullScreen",
+        .group = group,
+        .text = text("&Full screen"),
+        .shortcuts = { QKeySequence(Qt::Key_F11) },
+        .run = [&window] { window.setWindowState(window.windowState() ^ Qt::WindowFullScreen); },
+        .isChecked = [&window] { return window.isFullScreen(); } });
+    const struct {
+        const char *id, *label;
+        ThemeKind kind;
+    } themes[] = {
+        { "theme.system", "S&ystem theme", ThemeKind::System },
+        { "theme.light", "&Light theme", ThemeKind::Light },
+        { "theme.dark", "&Dark theme", ThemeKind::Dark },
+        { "theme.highContrast", "&High-contrast theme", ThemeKind::HighContrast },
     };
     for (const auto &entry : themes)
-        registry.add({.id = QLatin1String(entry.id), .group = text("View"), .text = text(entry.label),
-                      .run = [&window, kind = entry.kind] { window.setThemeKind(kind); },
-                      .isChecked = [&window, kind = entry.kind] { return window.themeKind() == kind; }});
-}
-
-void addTimelineCommands(CommandRegistry &registry, MainWindow &window)
-{
-    TimelineView *timeline = window.workbench().timeline;
-    const QString group = text("Timeline");
-    const auto isShown = [&window] { return window.isWorkbenchShown(); };
-    registry.add({.id = "timeline.fit", .group = group, .text = text("&Fit the whole iteration"), .shortcuts = {QKeySequence(Qt::CTRL | Qt::Key_0)}, .icon = "fit",
-                  .run = [timeline] { timeline->fit(); }});
-    registry.add({.id = "timeline.zoomIn", .group = group, .text = text("Zoom &in"), .shortcuts = {QKeySequence(Qt::CTRL | Qt::Key_Equal), QKeySequence(Qt::CTRL | Qt::Key_Plus), Qt::Key_W},
-                  .icon = "zoom-in", .run = [timeline] { timeline->zoomIn(); }, .isEnabled = isShown});
-    registry.add({.id = "timeline.zoomOut", .group = group, .text = text("Zoom &out"), .shortcuts = {QKeySequence(Qt::CTRL | Qt::Key_Minus), Qt::Key_S}, .icon = "zoom-out",
-                  .run = [timeline] { timeline->zoomOut(); }, .isEnabled = isShown});
-    // Keys without a modifier: they are the window's wherever no text is typed, since a list that had the focus last would
-    // take a letter for a choice. Fields take what is typed into them before any shortcut.
-    using Slot = void (TimelineView::*)();
-    const struct { const char *id, *label; QList<QKeySequence> keys; Slot slot; } views[] = {
-        {"timeline.panLeft", "Pan to the &left", {Qt::Key_A}, &TimelineView::panLeft},
-        {"timeline.panRight", "Pan to the &right", {Qt::Key_D}, &TimelineView::panRight},
-        {"timeline.zoomToSelection", "Zoom to the &selection; again: fit", {Qt::Key_F}, &TimelineView::zoomToSelection},
-        {"timeline.find", "&Search the spans", {QKeySequence::Find, Qt::Key_Slash}, &TimelineView::openSearch},
-        {"timeline.criticalPath", "&Critical path", {Qt::Key_C}, &TimelineView::toggleCriticalPath},
-        {"timeline.streams", "Show s&treams below their stage", {Qt::Key_U}, &TimelineView::toggleStreams},
-        {"timeline.pin", "&Pin the row", {Qt::Key_P}, &TimelineView::togglePin},
-        {"timeline.mark", "Set a &mark", {Qt::Key_M}, &TimelineView::addMark},
-        {"timeline.next", "&Next on the track", {Qt::Key_Period}, &TimelineView::nextSpan},
-        {"timeline.previous", "&Previous on the track", {Qt::Key_Comma}, &TimelineView::previousSpan},
-    };
-    for (const auto &view : views)
-        registry.add({.id = QLatin1String(view.id), .group = group, .text = text(view.label), .shortcuts = view.keys,
-                      .run = [timeline, slot = view.slot] { (timeline->*slot)(); }, .isEnabled = isShown});
-    registry.add({.id = "timeline.inside", .group = group, .text = text("Show communication inside op&erations"), .shortcuts = {Qt::Key_I},
-                  .run = [timeline] { timeline->toggleInside(); }, .isEnabled = isShown, .isChecked = [timeline] { return timeline->state().showsInside; }});
-    registry.add({.id = "timeline.cause", .group = group, .text = text("To what it &waited for"), .shortcuts = {Qt::Key_BracketLeft},
-                  .run = [timeline] { timeline->followDependency(false); }, .isEnabled = isShown});
-    registry.add({.id = "timeline.effect", .group = group, .text = text("To what &waited for it"), .shortcuts = {Qt::Key_BracketRight},
-                  .run = [timeline] { timeline->followDependency(true); }, .isEnabled = isShown});
-    registry.add({.id = "timeline.clear", .group = group, .text = text("Clear area, marks and selection"), .keyHint = "Esc",
-                  .run = [timeline] { timeline->clearSelection(); }});
-    registry.add({.id = "timeline.copyArea", .group = group, .text = text("C&opy the selected area's table"), .run = [timeline] { timeline->copyArea(); }});
-    const struct { const char *keys, *what; } gestures[] = {
-        {"←, →", "Pan"}, {"↑, ↓", "Scroll the tracks"}, {"Ctrl+wheel", "Zoom at the pointer"}, {"Drag", "Select an area"}, {"Shift+drag", "Pan"},
-    };
-    for (const auto &gesture : gestures)
-        registry.add({.id = QLatin1String("timeline.keys.") + QString::fromUtf8(gesture.keys), .group = group, .text = text(gesture.what), .keyHint = QString::fromUtf8(gesture.keys)});
+        registry.add({ .id = QLatin1String(entry.id),
+            .group = text("View"),
+            .text = text(entry.label),
+            .run = [&window, kind = entry.kind] { window.setThemeKind(kind); },
+            .isChecked = [&window, kind = entry.kind] { return window.themeKind() == kind; } });
 }
 
 void addMapCommands(CommandRegistry &registry, MainWindow &window)
 {
     ClusterMap *map = window.workbench().map;
     const QString group = text("Cluster");
-    registry.add({.id = "plan.addDatacenter", .group = group, .text = text("Add a &datacenter…"), .icon = "datacenter", .run = [map] { map->addDatacenter(); }});
-    registry.add({.id = "plan.addLink", .group = group, .text = text("Add a &link…"), .run = [map] { map->addLink(); }});
-    registry.add({.id = "map.fit", .group = group, .text = text("&Fit the map"), .keyHint = "Home", .icon = "fit", .run = [map] { map->fit(); }});
-    registry.add({.id = "map.zoomIn", .group = group, .text = text("Zoom the map in"), .keyHint = "+", .run = [map] { map->zoomIn(); }});
-    registry.add({.id = "map.zoomOut", .group = group, .text = text("Zoom the map out"), .keyHint = "−", .run = [map] { map->zoomOut(); }});
-    registry.add({.id = "plan.editSelection", .group = group, .text = text("&Edit the selection…"), .keyHint = "F2", .run = [map] { map->editSelection(); }});
-    registry.add({.id = "plan.removeSelection", .group = group, .text = text("Re&move the selection"), .keyHint = "Del", .run = [map] { map->removeSelection(); }});
-    registry.add({.id = "plan.resetPositions", .group = group, .text = text("&Reset layout of the map"), .run = [map] { map->resetPositions(); }});
-    const struct { const char *keys, *what; } gestures[] = {
-        {"Drag", "Move a node to another datacenter"}, {"Shift+drag, Ctrl+drag", "Move a GPU, a whole pool"}, {"Tab, arrows", "From item to item"},
-        {"Space, Enter", "Pick up / drop"}, {"+, −, 0–9, wheel", "How many, while GPUs are picked up"}, {"Esc", "Put them back"},
-        {"Ctrl+wheel", "Zoom at the pointer"}, {"Middle-drag", "Pan, zoomed"},
+    registry.add({ .id = "plan.addDatacenter",
+        .group = group,
+        .text = text("Add a &datacenter…"),
+        .icon = "datacenter",
+        .run = [map] { map->addDatacenter(); } });
+    registry.add(
+        { .id = "plan.addLink", .group = group, .text = text("Add a &link…"), .run = [map] { map->addLink(); } });
+    registry.add({ .id = "map.fit",
+        .group = group,
+        .text = text("&Fit the map"),
+        .keyHint = "Home",
+        .icon = "fit",
+        .run = [map] { map->fit(); } });
+    registry.add({ .id = "map.zoomIn", .group = group, .text = text("Zoom the map in"), .keyHint = "+", .run = [map] {
+                      map->zoomIn();
+                  } });
+    registry.add({ .id = "map.zoomOut", .group = group, .text = text("Zoom the map out"), .keyHint = "−", .run = [map] {
+                      map->zoomOut();
+                  } });
+    registry.add({ .id = "plan.editSelection",
+        .group = group,
+        .text = text("&Edit the selection…"),
+        .keyHint = "F2",
+        .run = [map] { map->editSelection(); } });
+    registry.add({ .id = "plan.removeSelection",
+        .group = group,
+        .text = text("Re&move the selection"),
+        .keyHint = "Del",
+        .run = [map] { map->removeSelection(); } });
+    registry.add({ .id = "plan.resetPositions", .group = group, .text = text("&Reset layout of the map"), .run = [map] {
+                      map->resetPositions();
+                  } });
+    const struct {
+        const char *keys, *what;
+    } gestures[] = {
+        { "Drag", "Move a node to another datacenter" },
+        { "Shift+drag, Ctrl+drag", "Move a GPU, a whole pool" },
+        { "Tab, arrows", "From item to item" },
+        { "Space, Enter", "Pick up / drop" },
+        { "+, −, 0–9, wheel", "How many, while GPUs are picked up" },
+        { "Esc", "Put them back" },
+        { "Ctrl+wheel", "Zoom at the pointer" },
+        { "Middle-drag", "Pan, zoomed" },
     };
     for (const auto &gesture : gestures)
-        registry.add({.id = QLatin1String("map.keys.") + QString::fromUtf8(gesture.keys), .group = group, .text = text(gesture.what), .keyHint = QString::fromUtf8(gesture.keys)});
+        registry.add({ .id = QLatin1String("map.keys.") + QString::fromUtf8(gesture.keys),
+            .group = group,
+            .text = text(gesture.what),
+            .keyHint = QString::fromUtf8(gesture.keys) });
 }
 
 void addPlanCommands(CommandRegistry &registry, MainWindow &window)
@@ -192,36 +262,63 @@ void addPlanCommands(CommandRegistry &registry, MainWindow &window)
     EvaluationBridge &bridge = window.bridge();
     PlanDocument &document = window.document();
     const QString group = text("Plan");
-    registry.add({.id = "plan.model", .group = group, .text = text("Use a model's &config.json…"), .run = [&window] { window.files().chooseModelConfig(); }});
-    registry.add({.id = "plan.fit", .group = group, .text = text("&Fit this model into memory"),
-                  .run = [&window] {
+    registry.add({ .id = "plan.model", .group = group, .text = text("Use a model's &config.json…"), .run = [&window] {
+                      window.files().chooseModelConfig();
+                  } });
+    registry.add({ .id = "plan.fit", .group = group, .text = text("&Fit this model into memory"), .run = [&window] {
                       window.showWorkbench();
                       window.workbench().showFitting();
-                  }});
-    registry.add({.id = "plan.offloadOrNot", .group = group, .text = text("Compare &recompute, offload and keep"),
-                  .run = [&window] {
-                      window.showWorkbench();
-                      window.workbench().curves->setTab(CurvesPanel::Tab::Rok);
-                      window.workbench().curves->rok()->setFocus(Qt::ShortcutFocusReason);
-                  }});
-    registry.add({.id = "plan.pinBaseline", .group = group, .text = text("&Pin as baseline"), .shortcuts = {QKeySequence(Qt::CTRL | Qt::Key_B)}, .icon = "pin",
-                  .run = [&bridge] { bridge.pinBaseline(); }, .isEnabled = [&bridge] { return bridge.settled() != nullptr; }});
-    registry.add({.id = "plan.clearBaseline", .group = group, .text = text("&Remove the baseline"), .icon = "unpin",
-                  .run = [&bridge] { bridge.clearBaseline(); }, .isEnabled = [&bridge] { return bridge.baseline() != nullptr; }});
-    registry.add({.id = "plan.restoreBaseline", .group = group, .text = text("Go &back to the baseline"),
-                  .run = [&bridge, &document] { document.apply(bridge.baseline()->plan, text("Back to the baseline")); },
-                  .isEnabled = [&bridge] { return bridge.baseline() != nullptr; }});
+                  } });
+    registry.add({ .id = "plan.offloadOrNot",
+        .group = group,
+        .text = text("Compare &recompute, offload and keep"),
+        .run = [&window] {
+            window.showWorkbench();
+            window.workbench().curves->setTab(CurvesPanel::Tab::Rok);
+            window.workbench().curves->rok()->setFocus(Qt::ShortcutFocusReason);
+        } });
+    registry.add({ .id = "plan.pinBaseline",
+        .group = group,
+        .text = text("&Pin as baseline"),
+        .shortcuts = { QKeySequence(Qt::CTRL | Qt::Key_B) },
+        .icon = "pin",
+        .run = [&bridge] { bridge.pinBaseline(); },
+        .isEnabled = [&bridge] { return bridge.settled() != nullptr; } });
+    registry.add({ .id = "plan.clearBaseline",
+        .group = group,
+        .text = text("&Remove the baseline"),
+        .icon = "unpin",
+        .run = [&bridge] { bridge.clearBaseline(); },
+        .isEnabled = [&bridge] { return bridge.baseline() != nullptr; } });
+    registry.add({ .id = "plan.restoreBaseline",
+        .group = group,
+        .text = text("Go &back to the baseline"),
+        .run = [&bridge, &document] { document.apply(bridge.baseline()->plan, text("Back to the baseline")); },
+        .isEnabled = [&bridge] { return bridge.baseline() != nullptr; } });
 }
 
 void addHelpCommands(CommandRegistry &registry, MainWindow &window, Prompts &prompts)
 {
     const QString group = text("Help");
-    registry.add({.id = "help.palette", .group = group, .text = text("&Commands…"), .shortcuts = {QKeySequence(Qt::CTRL | Qt::SHIFT | Qt::Key_P)}, .icon = "search",
-                  .run = [&window] { window.palettePopup().open(); }});
-    registry.add({.id = "help.keys", .group = group, .text = text("&Keyboard shortcuts"), .shortcuts = {QKeySequence(Qt::Key_Question), QKeySequence(Qt::Key_F1)}, .icon = "keyboard",
-                  .run = [&window] { window.overlay().open(); }});
-    registry.add({.id = "help.tour", .group = group, .text = text("&Tour"), .run = [&window] { window.tour().start(); }});
-    registry.add({.id = "help.about", .group = group, .text = text("&About Trainyard"), .icon = "info", .run = [&window, &prompts] { prompts.about(&window); }});
+    registry.add({ .id = "help.palette",
+        .group = group,
+        .text = text("&Commands…"),
+        .shortcuts = { QKeySequence(Qt::CTRL | Qt::SHIFT | Qt::Key_P) },
+        .icon = "search",
+        .run = [&window] { window.palettePopup().open(); } });
+    registry.add({ .id = "help.keys",
+        .group = group,
+        .text = text("&Keyboard shortcuts"),
+        .shortcuts = { QKeySequence(Qt::Key_Question), QKeySequence(Qt::Key_F1) },
+        .icon = "keyboard",
+        .run = [&window] { window.overlay().open(); } });
+    registry.add(
+        { .id = "help.tour", .group = group, .text = text("&Tour"), .run = [&window] { window.tour().start(); } });
+    registry.add({ .id = "help.about",
+        .group = group,
+        .text = text("&About Trainyard"),
+        .icon = "info",
+        .run = [&window, &prompts] { prompts.about(&window); } });
 }
 
 } // namespace

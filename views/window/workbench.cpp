@@ -59,20 +59,35 @@ QScrollArea *scrolled(QWidget *content)
 }
 
 constexpr int kRightLeast = 350, kRightMost = 620;
-constexpr int kChartsWanted = 146;         // pixels, for three labels on a y axis below the tabs
+constexpr int kChartsWanted = 146; // pixels, for three labels on a y axis below the tabs
 
 } // namespace
 
 Workbench::Workbench(const WindowModels &models, QWidget *parent)
-    : QWidget(parent), m_models(models), m_history(new EditHistory(models.document, models.catalogue, this)), strip(new NumberStrip), map(new ClusterMap), timeline(new TimelineView), curves(new CurvesPanel),
-      strategies(new StrategyPanel(models.catalogue)), workload(new WorkloadEditor(models.catalogue)),
-      datacenters(new DatacenterPanel), why(new WhyPanel),
-      problems(new ProblemsPanel), memory(new MemoryDetails), edits(new EditsPanel(*m_history)), details(new DetailsPanel), status(new StatusLine),
-      m_ranking(new DatacenterRanking(models.catalogue, this)), m_rok(new RokSearch(models.catalogue, this)),
-      m_adviser(new MemoryAdviser(models.catalogue, this)),
-      m_columns(splitter(Qt::Horizontal, tr("Columns"), this)), m_left(splitter(Qt::Vertical, tr("Left column"), this)),
-      m_right(splitter(Qt::Vertical, tr("Right column"), this)), m_upper(new TabbedCard(tr("How to train"))),
-      m_lower(new TabbedCard(tr("What comes of it")))
+    : QWidget(parent)
+    , m_models(models)
+    , m_history(new EditHistory(models.document, models.catalogue, this))
+    , strip(new NumberStrip)
+    , map(new ClusterMap)
+    , timeline(new TimelineView)
+    , curves(new CurvesPanel)
+    , strategies(new StrategyPanel(models.catalogue))
+    , workload(new WorkloadEditor(models.catalogue))
+    , datacenters(new DatacenterPanel)
+    , why(new WhyPanel)
+    , problems(new ProblemsPanel)
+    , memory(new MemoryDetails)
+    , edits(new EditsPanel(*m_history))
+    , details(new DetailsPanel)
+    , status(new StatusLine)
+    , m_ranking(new DatacenterRanking(models.catalogue, this))
+    , m_rok(new RokSearch(models.catalogue, this))
+    , m_adviser(new MemoryAdviser(models.catalogue, this))
+    , m_columns(splitter(Qt::Horizontal, tr("Columns"), this))
+    , m_left(splitter(Qt::Vertical, tr("Left column"), this))
+    , m_right(splitter(Qt::Vertical, tr("Right column"), this))
+    , m_upper(new TabbedCard(tr("How to train")))
+    , m_lower(new TabbedCard(tr("What comes of it")))
 {
     arrange();
     connectEdits();
@@ -85,7 +100,7 @@ Workbench::Workbench(const WindowModels &models, QWidget *parent)
 
 void Workbench::arrange()
 {
-    timeline->setAutoFillBackground(false);   // the card is its background
+    timeline->setAutoFillBackground(false); // the card is its background
     m_left->addWidget(new Card(map));
     m_left->addWidget(new Card(timeline));
     m_left->addWidget(new Card(curves));
@@ -128,7 +143,7 @@ void Workbench::alignCurves()
 bool Workbench::eventFilter(QObject *watched, QEvent *event)
 {
     if (event->type() == QEvent::Resize)
-        QTimer::singleShot(0, this, &Workbench::alignCurves);   // when all of the column has its size
+        QTimer::singleShot(0, this, &Workbench::alignCurves); // when all of the column has its size
     return QWidget::eventFilter(watched, event);
 }
 
@@ -138,7 +153,7 @@ void Workbench::showPlan(const PlanPtr &plan, bool isPreview)
     if (!isPreview) {
         m_previewedBy = nullptr;
         awaitNumbers();
-        m_isTelling = true;                // what an edit leaves selected is nobody's choice
+        m_isTelling = true; // what an edit leaves selected is nobody's choice
         map->setPlan(plan);
         m_isTelling = false;
         strategies->setPlan(plan);
@@ -153,7 +168,7 @@ void Workbench::showPlan(const PlanPtr &plan, bool isPreview)
         m_models.effects.setPlan(plan);
     }
     m_models.bridge.request(plan, isPreview ? Urgency::Hover : Urgency::Settle);
-    if (m_previewedBy != datacenters)   // what the pointer rests on must not move away
+    if (m_previewedBy != datacenters) // what the pointer rests on must not move away
         m_ranking->setPlan(plan, isPreview ? Urgency::Hover : Urgency::Settle);
     showBaseline();
     showOutdated();
@@ -165,14 +180,14 @@ void Workbench::showEvaluation(const EvaluationPtr &evaluation)
     m_isTelling = true;
     strip->setEvaluation(evaluation);
     map->setEvaluation(evaluation);
-    details->setEvaluation(evaluation);    // before the timeline, which tells the selected span by its new number
+    details->setEvaluation(evaluation); // before the timeline, which tells the selected span by its new number
     timeline->setBaseline(ghost());
     timeline->setEvaluation(evaluation);
     m_isTelling = false;
     map->setUpdatesEnabled(true);
     curves->setEvaluation(evaluation);
     status->setEvaluation(evaluation, evidenceRows(*evaluation, m_models.catalogue));
-    alignCurves();             // the width of the labels may have changed
+    alignCurves(); // the width of the labels may have changed
     const QWidget *kept = evaluation->plan == m_models.document.plan() ? nullptr : m_previewedBy;
     const auto tell = [&](auto *panel) {
         if (panel != kept)
@@ -186,8 +201,10 @@ void Workbench::showEvaluation(const EvaluationPtr &evaluation)
     showOutdated();
     if (kept == problems)
         return;
-    const auto serious = std::ranges::count_if(evaluation->problems, [](const Problem &p) { return p.severity != Severity::Note; });
-    m_lower->setTitle(problems->parentWidget()->parentWidget(), serious > 0 ? tr("Problems (%1)").arg(serious) : tr("Problems"));
+    const auto serious =
+        std::ranges::count_if(evaluation->problems, [](const Problem &p) { return p.severity != Severity::Note; });
+    m_lower->setTitle(
+        problems->parentWidget()->parentWidget(), serious > 0 ? tr("Problems (%1)").arg(serious) : tr("Problems"));
 }
 
 void Workbench::showFailure(const PlanPtr &plan, const Errors &errors)
@@ -197,7 +214,7 @@ void Workbench::showFailure(const PlanPtr &plan, const Errors &errors)
     status->setErrors(errors);
     strip->setEvaluation(nullptr);
     if (plan != m_models.document.plan())
-        return;                    // only tried: the rest shows the document's plan again in a moment
+        return; // only tried: the rest shows the document's plan again in a moment
     m_history->noteFailure(plan);
     map->setEvaluation(nullptr);
     timeline->setFailure(errors.empty() ? tr("no reason is known") : QString::fromStdString(errors.front().what));
@@ -232,7 +249,8 @@ void Workbench::showStale(bool isStale)
 
 void Workbench::showOutdated()
 {
-    const bool isOther = m_models.document.isPreviewing();   // effects, better parts and advice are of the document's plan
+    const bool isOther =
+        m_models.document.isPreviewing(); // effects, better parts and advice are of the document's plan
     strategies->setOutdated(isOther);
     why->setOutdated(isOther);
     why->setStale(m_isStale || (isOther && m_previewedBy == why));
@@ -251,7 +269,8 @@ EvaluationPtr Workbench::ghost() const
 
 void Workbench::showBaseline()
 {
-    // While something is only tried out, the differences tell what it would change, unless a person pinned another plan.
+    // While something is only tried out, the differences tell what it would change, unless a person pinned another
+    // plan.
     const EvaluationPtr &pinned = m_models.bridge.baseline();
     const bool isPinned = pinned && !m_models.bridge.isBaselineOpening();
     strip->setBaseline(isPinned || !m_models.document.isPreviewing() ? pinned : m_models.bridge.settled());
@@ -260,13 +279,13 @@ void Workbench::showBaseline()
 void Workbench::reveal(QWidget *panel)
 {
     if (panel != curves)
-        curves->setEnlarged(false);        // its neighbours are hidden
-    for (TabbedCard *card : {m_upper, m_lower}) {
+        curves->setEnlarged(false); // its neighbours are hidden
+    for (TabbedCard *card : { m_upper, m_lower }) {
         for (QWidget *area = panel; area && area != card; area = area->parentWidget())
             card->setCurrent(area);
     }
     panel->setFocus(Qt::ShortcutFocusReason);
-    if (!panel->hasFocus())        // it is a group of controls: the first of them
+    if (!panel->hasFocus()) // it is a group of controls: the first of them
         if (QWidget *next = panel->nextInFocusChain(); next && panel->isAncestorOf(next))
             next->setFocus(Qt::TabFocusReason);
 }
@@ -289,16 +308,16 @@ void Workbench::resetLayout()
 {
     curves->setEnlarged(false);
     const int right = std::clamp(int(width() * 0.32), kRightLeast, kRightMost);
-    m_columns->setSizes({width() - right, right});
+    m_columns->setSizes({ width() - right, right });
     const int height = m_columns->height();
     const int charts = std::max(height * 22 / 100, std::min(kChartsWanted, height * 26 / 100));
-    m_left->setSizes({(height - charts) * 48 / 100, (height - charts) * 52 / 100, charts});
-    m_right->setSizes({height * 60 / 100, height * 40 / 100});
+    m_left->setSizes({ (height - charts) * 48 / 100, (height - charts) * 52 / 100, charts });
+    m_right->setSizes({ height * 60 / 100, height * 40 / 100 });
 }
 
 QByteArray Workbench::layoutState() const
 {
-    curves->setEnlarged(false);            // the panels beside it come back with the next start
+    curves->setEnlarged(false); // the panels beside it come back with the next start
     QByteArray state;
     QDataStream out(&state, QIODevice::WriteOnly);
     out << m_columns->saveState() << m_left->saveState() << m_right->saveState() << size();

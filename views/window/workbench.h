@@ -46,7 +46,7 @@ struct WindowModels {
 class Workbench : public QWidget {
     Q_OBJECT
 
-    WindowModels m_models;                 // first: panels are made from them
+    WindowModels m_models; // first: panels are made from them
     EditHistory *m_history;
 
 public:
@@ -68,7 +68,8 @@ public:
 
     /// Brings a panel to the front and gives it the keyboard.
     void reveal(QWidget *panel);
-    /// All that is about memory: its switches, what fills the GPUs, and the curves of recomputing, offloading or keeping.
+    /// All that is about memory: its switches, what fills the GPUs, and the curves of recomputing, offloading or
+    /// keeping.
     void showMemory();
     /// What to do about the memory: the steps that make the plan fit or, where it does, headroom suggestions.
     void showFitting();
@@ -88,31 +89,31 @@ private:
     void connectMemory();
     void connectRange();
     void connectDetails();
-    void showDetails();                    // brings them to the front, where the focus is stays
-    template <class Panel>
-    void takeEdits(Panel *panel);
+    void showDetails(); // brings them to the front, where the focus is stays
+    template <class Panel> void takeEdits(Panel *panel);
     void showPlan(const PlanPtr &plan, bool isPreview);
     void showEvaluation(const EvaluationPtr &evaluation);
     void showFailure(const PlanPtr &plan, const Errors &errors);
     void awaitNumbers();
     void showStale(bool isStale);
-    void showOutdated();                   // which panels tell of another plan than the one that is shown
+    void showOutdated(); // which panels tell of another plan than the one that is shown
     void showBaseline();
     [[nodiscard]] EvaluationPtr ghost() const;
-    void alignCurves();                    // one time axis for timeline and curves
+    void alignCurves(); // one time axis for timeline and curves
 
     DatacenterRanking *m_ranking;
     RokSearch *m_rok;
     MemoryAdviser *m_adviser;
-    QWidget *m_previewedBy = nullptr;      // a control of this panel is being tried: the panel must not change under the pointer
+    QWidget *m_previewedBy =
+        nullptr; // a control of this panel is being tried: the panel must not change under the pointer
     bool m_isStale = false;
-    bool m_isTelling = false;              // an evaluation goes to the panels: what they signal is no choice of a person
+    bool m_isTelling = false; // an evaluation goes to the panels: what they signal is no choice of a person
     bool m_isArranged = false;
-    QTimer m_paintDelay;                   // the map is painted with its numbers, not once without them and again with them
-    QTimer m_staleDelay;                   // what is there in the blink of an eye need not be announced
-    std::pair<int, int> m_insets{-1, -1};
+    QTimer m_paintDelay; // the map is painted with its numbers, not once without them and again with them
+    QTimer m_staleDelay; // what is there in the blink of an eye need not be announced
+    std::pair<int, int> m_insets { -1, -1 };
     QSplitter *m_columns, *m_left, *m_right;
-    TabbedCard *m_upper, *m_lower;         // of the right column
+    TabbedCard *m_upper, *m_lower; // of the right column
     ScrollAnchor *m_memoryAnchor = nullptr;
 };
 

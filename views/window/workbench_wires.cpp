@@ -34,13 +34,14 @@ constexpr int kStaleDelayMs = 80, kPaintDelayMs = 30;
 
 } // namespace
 
-template <class Panel>
-void Workbench::takeEdits(Panel *panel)
+template <class Panel> void Workbench::takeEdits(Panel *panel)
 {
     PlanDocument &document = m_models.document;
-    connect(panel, &Panel::editCommitted, this, [&document](const PlanPtr &next, const QString &text) { document.apply(next, text); });
+    connect(panel, &Panel::editCommitted, this,
+        [&document](const PlanPtr &next, const QString &text) { document.apply(next, text); });
     if constexpr (requires { &Panel::editStepped; })
-        connect(panel, &Panel::editStepped, this, [&document](const PlanPtr &next, const QString &key) { document.apply(next, {}, key); });
+        connect(panel, &Panel::editStepped, this,
+            [&document](const PlanPtr &next, const QString &key) { document.apply(next, {}, key); });
     if constexpr (requires { &Panel::editPreviewed; }) {
         connect(panel, &Panel::editPreviewed, this, [this, panel](const PlanPtr &next, const QString &text) {
             m_previewedBy = panel;
@@ -95,7 +96,8 @@ void Workbench::connectEdits()
 void Workbench::connectRanking()
 {
     connect(m_ranking, &DatacenterRanking::rankingChanged, datacenters, &DatacenterPanel::setSelection);
-    connect(m_ranking, &DatacenterRanking::rankingFailed, datacenters, [this](const PlanPtr &, const QString &reason) { datacenters->setFailure(reason); });
+    connect(m_ranking, &DatacenterRanking::rankingFailed, datacenters,
+        [this](const PlanPtr &, const QString &reason) { datacenters->setFailure(reason); });
     connect(datacenters, &DatacenterPanel::objectiveChosen, m_ranking, &DatacenterRanking::setObjective);
     connect(datacenters, &DatacenterPanel::watched, m_ranking, &DatacenterRanking::setWatched);
 }
@@ -143,7 +145,7 @@ void Workbench::connectDetails()
     });
     connect(map, &ClusterMap::selectionChanged, details, [this] {
         const MapSelection &selection = map->selection();
-        const MapItem item = selection.empty() ? MapItem{} : selection.back();
+        const MapItem item = selection.empty() ? MapItem {} : selection.back();
         details->showItem(item);
         if (!m_isTelling && (item.kind == MapItem::Kind::Link || item.kind == MapItem::Kind::Gpus))
             showDetails();
@@ -159,10 +161,10 @@ void Workbench::connectDetails()
         timeline->revealSpan(span);
     });
     connect(why, &WhyPanel::partsChosen, timeline, [this](const std::vector<BreakdownPart> &parts) {
-        const bool was = std::exchange(m_isTelling, true);   // Why stays in front
+        const bool was = std::exchange(m_isTelling, true); // Why stays in front
         timeline->focusOn(parts);
         m_isTelling = was;
-        if (!why->isAncestorOf(QApplication::focusWidget()))   // Esc and F go to the timeline
+        if (!why->isAncestorOf(QApplication::focusWidget())) // Esc and F go to the timeline
             timeline->setFocus(Qt::OtherFocusReason);
     });
     connect(timeline, &TimelineView::focusChanged, why, [this] { why->setChosen(timeline->focusedParts()); });

@@ -9,7 +9,7 @@ namespace trainyard {
 
 namespace {
 
-constexpr double kQueryTile = 128;   // queries that one multiprocessor works on at a time
+constexpr double kQueryTile = 128; // queries that one multiprocessor works on at a time
 
 /// Rate of heads of d elements against heads of 128; narrower than 64: what 64 takes.
 double headRate(const AttentionCurve &curve, double d)
@@ -30,7 +30,9 @@ double meanKeys(const AttentionShape &shape)
     return shape.causal ? std::max(shape.keys - shape.queries / 2, shape.keys / 2) : shape.keys;
 }
 
-struct Parts { double compute = 0, memory = 0; };
+struct Parts {
+    double compute = 0, memory = 0;
+};
 
 Parts forwardParts(const GpuSpec &gpu, Precision precision, const AttentionShape &shape)
 {
@@ -39,14 +41,14 @@ Parts forwardParts(const GpuSpec &gpu, Precision precision, const AttentionShape
     const Precision format = gpu.computePrecision(precision >= Precision::Fp8 ? Precision::Bf16 : precision);
     const double width = shape.queryDim + shape.valueDim;
     const double rate = gpu.peakFlops(format) * curve.peakFraction * headRate(curve, width / 2);
-    const double perPair = 2 * width / rate;   // seconds of the whole GPU for one query and one key
+    const double perPair = 2 * width / rate; // seconds of the whole GPU for one query and one key
     const double all = shape.batch * shape.heads * shape.queries * (meanKeys(shape) + curve.marginKeys) * perPair;
     // The tile with most keys bounds the kernel from below, and the end of a long kernel waits for a part of one.
     const double longest = std::min(kQueryTile, shape.queries) * shape.keys * perPair * gpu.multiprocessors;
     const double compute = std::max(all, longest) + curve.tailShare * std::min(all, longest);
     const double elements = shape.batch * width * (shape.heads * shape.queries + shape.kvHeads * shape.keys);
-    return {compute + curve.slowdown * compute * compute / (compute + curve.slowdownMs * 1e-3),
-            elementBytes(format) * elements / (gpu.memoryGBps * 1e9 * curve.memoryFraction)};
+    return { compute + curve.slowdown * compute * compute / (compute + curve.slowdownMs * 1e-3),
+        elementBytes(format) * elements / (gpu.memoryGBps * 1e9 * curve.memoryFraction) };
 }
 
 } // namespace
@@ -54,14 +56,16 @@ Parts forwardParts(const GpuSpec &gpu, Precision precision, const AttentionShape
 Seconds attentionForward(const GpuSpec &gpu, Precision precision, const AttentionShape &shape)
 {
     const Parts parts = forwardParts(gpu, precision, shape);
-    return Seconds{gpu.attention.launchUs * 1e-6 + parts.compute + parts.memory};
+    return Seconds { gpu.attention.launchUs * 1e-6 + parts.compute + parts.memory };
 }
 
 Seconds attentionBackward(const GpuSpec &gpu, Precision precision, const AttentionShape &shape)
 {
-    // Five products for two. Gradients of queries, keys, values and result are read or written beside them: twice the traffic.
+    // Five products for two. Gradients of queries, keys, values and result are read or written beside them: twice the
+    // traffic.
     const Parts parts = forwardParts(gpu, precision, shape);
-    return Seconds{gpu.attention.launchUs * 1e-6 + parts.compute * (2.5 / gpu.attention.backwardRate) + parts.memory * 2};
+    return Seconds { gpu.attention.launchUs * 1e-6 + parts.compute * (2.5 / gpu.attention.backwardRate)
+        + parts.memory * 2 };
 }
 
 } // namespace trainyard

@@ -1,7 +1,8 @@
 #pragma once
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Time of fused ("flash") attention on one GPU: scores, softmax and weighted values in one kernel, nothing of size
-// queries x keys in memory. Model and fit in docs/model.md, "Attention"; parameters live in the catalogue, one set a GPU.
+// queries x keys in memory. Model and fit in docs/model.md, "Attention"; parameters live in the catalogue, one set a
+// GPU.
 
 #include "core/base/units.h"
 #include "core/hardware/gpu_spec.h"
@@ -11,9 +12,9 @@ namespace trainyard {
 /// What one GPU works on in one kernel: its share of the heads, its slice of the sequence.
 struct AttentionShape {
     double batch = 1, heads = 1, kvHeads = 1;
-    double queries = 0, keys = 0;          // tokens of one sequence
+    double queries = 0, keys = 0; // tokens of one sequence
     double queryDim = 128, valueDim = 128; // elements of a head (queries and keys; values)
-    bool causal = true;                    // the last query sees every key, each earlier one a key less
+    bool causal = true; // the last query sees every key, each earlier one a key less
 };
 
 /// Seconds of the forward kernel, launch floor included.

@@ -1,15 +1,17 @@
 #pragma once
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Time of one dense matrix product C[m,n] = A[m,k] B[k,n]: tiles of C in waves over the multiprocessors, against the traffic
-// of the operands. The model and its fit are in docs/model.md, "Matrix products"; parameters live in the catalogue, one
-// set a GPU and format of the operands.
+// Time of one dense matrix product C[m,n] = A[m,k] B[k,n]: tiles of C in waves over the multiprocessors, against the
+// traffic of the operands. The model and its fit are in docs/model.md, "Matrix products"; parameters live in the
+// catalogue, one set a GPU and format of the operands.
 
 #include "core/base/units.h"
 #include "core/hardware/gpu_spec.h"
 
 namespace trainyard {
 
-struct GemmShape { double m = 0, n = 0, k = 0; };
+struct GemmShape {
+    double m = 0, n = 0, k = 0;
+};
 
 /// Seconds of the kernel alone, launch floor included, operands in the format already.
 [[nodiscard]] Seconds gemmTime(const GpuSpec &gpu, Precision precision, GemmShape shape);

@@ -12,8 +12,9 @@ Seconds groupedGemmTime(const GpuSpec &gpu, Precision precision, double groups, 
     const GemmCurve &curve = gpu.groupedCurve(precision);
     const Precision format = gpu.computePrecision(precision);
     const double bytes = elementBytes(format);
-    const TileWork work{perGroup, groups, gpu.peakFlops(format) * curve.peakFraction, gpu.memoryGBps * 1e9};
-    const double traffic = bytes * perGroup.k * (perGroup.m + perGroup.n) + std::max(bytes, 2.0) * perGroup.m * perGroup.n;
+    const TileWork work { perGroup, groups, gpu.peakFlops(format) * curve.peakFraction, gpu.memoryGBps * 1e9 };
+    const double traffic =
+        bytes * perGroup.k * (perGroup.m + perGroup.n) + std::max(bytes, 2.0) * perGroup.m * perGroup.n;
     return kernelSeconds(gpu, curve, tileSeconds(gpu, curve, work), groups * traffic);
 }
 

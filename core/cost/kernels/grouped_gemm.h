@@ -1,7 +1,7 @@
 #pragma once
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Time of one grouped matrix product: the same layer of every expert that lives on a GPU, in a single kernel. Model and fit
-// in docs/model.md, "Grouped products"; parameters live in the catalogue, one set a GPU.
+// Time of one grouped matrix product: the same layer of every expert that lives on a GPU, in a single kernel. Model and
+// fit in docs/model.md, "Grouped products"; parameters live in the catalogue, one set a GPU.
 
 #include "core/cost/kernels/gemm.h"
 

@@ -10,16 +10,19 @@ namespace trainyard {
 
 namespace {
 
-struct Tile { double height, width; };
-constexpr Tile kTiles[] = {{256, 128}, {128, 256}, {128, 128}, {64, 256}, {256, 64}, {128, 64}, {64, 128}, {64, 64}};
+struct Tile {
+    double height, width;
+};
+constexpr Tile kTiles[] = { { 256, 128 }, { 128, 256 }, { 128, 128 }, { 64, 256 }, { 256, 64 }, { 128, 64 },
+    { 64, 128 }, { 64, 64 } };
 constexpr int kTileCount = int(std::size(kTiles));
 constexpr double kLargestTile = 1.0 / 256 + 1.0 / 128;
 constexpr int kMostSplits = 8;
-constexpr double kNoSplit = 1000;   // a second pass that slow says: these kernels do not split
+constexpr double kNoSplit = 1000; // a second pass that slow says: these kernels do not split
 
 /// What the loops below need of each tile, side by side, so that they run in vector registers.
 struct TileTable {
-    std::array<double, kTileCount> perHeight{}, perWidth{}, area{}, excess{};
+    std::array<double, kTileCount> perHeight {}, perWidth {}, area {}, excess {};
 };
 constexpr TileTable kTable = [] {
     TileTable table;
@@ -62,14 +65,15 @@ double tileSeconds(const GpuSpec &gpu, const GemmCurve &curve, const TileWork &w
         best = std::min(best, busyWaves(tiles[i] * share, curve.waveOverlap) * cell[i]);
         fewest = std::min(fewest, tiles[i]);
     }
-    const double perCell = 2 * processors / work.flopsPerSecond;   // seconds of one result element and one step of k
+    const double perCell = 2 * processors / work.flopsPerSecond; // seconds of one result element and one step of k
     best *= perCell * (work.shape.k + curve.marginK);
     if (fewest > processors || curve.splitUs >= kNoSplit)
         return best;
     // Few tiles: several multiprocessors share the k loop of one, in 32 bits; a second pass adds their parts.
     const double splitTraffic = 4 * work.groups * work.shape.m * work.shape.n / work.bytesPerSecond;
     for (int split = 2; split <= kMostSplits; split *= 2) {
-        const double steps = perCell * (work.shape.k / split + curve.marginK), pass = curve.splitUs * 1e-6 + split * splitTraffic;
+        const double steps = perCell * (work.shape.k / split + curve.marginK),
+                     pass = curve.splitUs * 1e-6 + split * splitTraffic;
         for (std::size_t i = 0; i < kTileCount; ++i) {
             if (tiles[i] * split <= 2 * processors)
                 best = std::min(best, busyWaves(tiles[i] * split * share, curve.waveOverlap) * cell[i] * steps + pass);
@@ -82,12 +86,17 @@ double elementBytes(Precision precision)
 {
     switch (precision) {
     case Precision::Fp32:
-    case Precision::Tf32: return 4;
+    case Precision::Tf32:
+        return 4;
     case Precision::Fp16:
-    case Precision::Bf16: return 2;
-    case Precision::Fp8: return 1;
-    case Precision::Mxfp8: return 1 + 1.0 / 32;     // a scale of 8 bits for 32 elements
-    case Precision::Nvfp4: return 0.5 + 1.0 / 16;   // a scale of 8 bits for 16 elements
+    case Precision::Bf16:
+        return 2;
+    case Precision::Fp8:
+        return 1;
+    case Precision::Mxfp8:
+        return 1 + 1.0 / 32; // a scale of 8 bits for 32 elements
+    case Precision::Nvfp4:
+        return 0.5 + 1.0 / 16; // a scale of 8 bits for 16 elements
     }
     return 2;
 }
@@ -100,8 +109,8 @@ Seconds kernelSeconds(const GpuSpec &gpu, const GemmCurve &curve, double compute
     const double memory = bytes * missed / (gpu.memoryGBps * 1e9 * curve.memoryFraction);
     // The smooth maximum of both: the fourth root of the sum of fourth powers.
     const double compute2 = warm * warm, memory2 = memory * memory;
-    return Seconds{curve.launchUs * 1e-6 + std::sqrt(std::sqrt(compute2 * compute2 + memory2 * memory2))
-                   + curve.memoryExposed * memory};
+    return Seconds { curve.launchUs * 1e-6 + std::sqrt(std::sqrt(compute2 * compute2 + memory2 * memory2))
+        + curve.memoryExposed * memory };
 }
 
 } // namespace trainyard

@@ -8,9 +8,9 @@ namespace trainyard {
 
 struct TileWork {
     GemmShape shape;
-    double groups = 1;             // equal products side by side
-    double flopsPerSecond = 0;     // of the whole GPU, at full clock
-    double bytesPerSecond = 0;     // of its memory
+    double groups = 1; // equal products side by side
+    double flopsPerSecond = 0; // of the whole GPU, at full clock
+    double bytesPerSecond = 0; // of its memory
 };
 
 /// Seconds of arithmetic with the tile (and the split of k) that takes least.

@@ -17,21 +17,22 @@ namespace trainyard {
 
 namespace {
 
-/// Kernels that an eager framework launches for what is counted as one group of element-wise work: norms, residuals, biases
-/// and dropout of a layer; activation function of an MLP. They only matter where the host cannot keep up.
+/// Kernels that an eager framework launches for what is counted as one group of element-wise work: norms, residuals,
+/// biases and dropout of a layer; activation function of an MLP. They only matter where the host cannot keep up.
 constexpr double kNormKernels = 10, kActivationKernels = 3, kRoutingKernels = 12;
 
 void addProjections(LayerTimer &timer, const ModelSpec &model)
 {
     const double h = model.hidden, a = model.heads, g = model.kvHeads, t = timer.tensor;
     if (model.attention == AttentionKind::Grouped) {
-        timer.product(timer.tokens, (a / t + 2 * std::max(1.0, g / t)) * model.headDim, h);   // a rank has one key-value head at least
+        timer.product(timer.tokens, (a / t + 2 * std::max(1.0, g / t)) * model.headDim,
+            h); // a rank has one key-value head at least
         timer.product(timer.tokens, h, a * model.headDim / t);
         return;
     }
     const LatentAttention &l = model.latent;
     const double queryWidth = a * (l.nopeDim + l.ropeDim) / t;
-    if (l.queryRank > 0) {   // compressions are replicated over the tensor group
+    if (l.queryRank > 0) { // compressions are replicated over the tensor group
         timer.product(timer.tokens / timer.spread, l.queryRank, h);
         timer.product(timer.tokens, queryWidth, l.queryRank);
     } else {
@@ -59,7 +60,7 @@ void addExperts(LayerTimer &timer, const Workload &workload, const Degrees &p)
     const double localExperts = double(model.experts) / p.expert;
     const double rows = timer.tokens / timer.spread * model.expertsPerToken * load * p.expertTensor;
     const double f = double(model.expertFfn) / p.expertTensor, matrices = model.gatedFfn ? 2 : 1;
-    timer.product(timer.tokens / timer.spread, model.experts, model.hidden);   // router
+    timer.product(timer.tokens / timer.spread, model.experts, model.hidden); // router
     timer.groupedProduct(localExperts, rows / localExperts, matrices * f, model.hidden);
     timer.groupedProduct(localExperts, rows / localExperts, model.hidden, f);
     // Activation function; permute and unpermute.
@@ -68,17 +69,19 @@ void addExperts(LayerTimer &timer, const Workload &workload, const Degrees &p)
 }
 
 /// All-reduces (or gather and scatter, the same bytes) after attention and after the MLP, in both directions.
-void addTensorTraffic(ChunkCost &cost, const LayerTimer &timer, const Workload &workload, const LayerSite &site, int times)
+void addTensorTraffic(
+    ChunkCost &cost, const LayerTimer &timer, const Workload &workload, const LayerSite &site, int times)
 {
     if (timer.tensor <= 1)
         return;
-    const Bytes activation{timer.element * timer.tokens * workload.model.hidden};
+    const Bytes activation { timer.element * timer.tokens * workload.model.hidden };
     const bool isSplit = timer.spread > 1;
     const Seconds one = isSplit ? reduceScatterTime(activation, site.tensor) + allGatherTime(activation, site.tensor)
                                 : allReduceTime(activation, site.tensor);
     const StackSpec &stack = workload.stack;
-    const double hidden = stack.asyncTensor ? std::max(stack.asyncTensorOverlap, stack.tensorOverlap) : stack.tensorOverlap;
-    const auto add = [&](OpSplit &split, Seconds products) {   // pieces of a product hide no more than the product takes
+    const double hidden =
+        stack.asyncTensor ? std::max(stack.asyncTensorOverlap, stack.tensorOverlap) : stack.tensorOverlap;
+    const auto add = [&](OpSplit &split, Seconds products) { // pieces of a product hide no more than the product takes
         const Seconds all = one * times, beside = std::min(all * hidden, products);
         split.tensor += all - beside;
         split.compute += beside * stack.overlapSlowdown;
@@ -95,8 +98,9 @@ void addContextTraffic(ChunkCost &cost, const LayerTimer &timer, const Workload 
     const ModelSpec &model = workload.model;
     const double width = model.attention == AttentionKind::Latent ? model.latent.keyValueRank + model.latent.ropeDim
                                                                   : 2.0 * model.kvHeads * model.headDim / timer.tensor;
-    if (workload.stack.contextGather) {   // before attention, and nothing hides it; backward gathers again and scatters gradients
-        const Bytes whole{timer.element * timer.tokens * width * ranks};
+    if (workload.stack
+            .contextGather) { // before attention, and nothing hides it; backward gathers again and scatters gradients
+        const Bytes whole { timer.element * timer.tokens * width * ranks };
         const Seconds gather = allGatherTime(whole, site.context);
         cost.forward.context += gather;
         cost.inputGrad.context += gather + reduceScatterTime(whole, site.context);
@@ -104,9 +108,9 @@ void addContextTraffic(ChunkCost &cost, const LayerTimer &timer, const Workload 
     }
     // Keys and values go once round the ring while the blocks that are there are worked on.
     const Link &link = site.context.ranksPerNode >= ranks ? site.context.inside : site.context.between;
-    const Seconds ring = transferTime(Bytes{timer.element * timer.tokens * width * (ranks - 1)}, ranks - 1, link);
-    cost.forward.context += std::max(Seconds{}, ring - timer.forward.attention);
-    cost.inputGrad.context += std::max(Seconds{}, ring * 2.0 - timer.inputGrad.attention);
+    const Seconds ring = transferTime(Bytes { timer.element * timer.tokens * width * (ranks - 1) }, ranks - 1, link);
+    cost.forward.context += std::max(Seconds {}, ring - timer.forward.attention);
+    cost.inputGrad.context += std::max(Seconds {}, ring * 2.0 - timer.inputGrad.attention);
 }
 
 void addExpertTraffic(ChunkCost &cost, const LayerTimer &timer, const Workload &workload, const LayerSite &site)
@@ -114,15 +118,15 @@ void addExpertTraffic(ChunkCost &cost, const LayerTimer &timer, const Workload &
     const Degrees &p = site.ranks.degrees;
     const double tokens = timer.tokens / timer.spread, hidden = timer.element * workload.model.hidden;
     Seconds there, back;
-    if (p.expert > 1 && workload.plan->moe.dispatch == MoeDispatch::Dedup) {   // a token crosses to a rank once
-        const ExpertTraffic traffic{tokens, Bytes{hidden}, workload.model.expertsPerToken};
+    if (p.expert > 1 && workload.plan->moe.dispatch == MoeDispatch::Dedup) { // a token crosses to a rank once
+        const ExpertTraffic traffic { tokens, Bytes { hidden }, workload.model.expertsPerToken };
         there = expertDispatchTime(traffic, site.expert);
         back = expertCombineTime(traffic, site.expert);
     } else if (p.expert > 1) {
-        there = back = allToAllTime(Bytes{tokens * hidden * workload.model.expertsPerToken}, site.expert);
+        there = back = allToAllTime(Bytes { tokens * hidden * workload.model.expertsPerToken }, site.expert);
     }
-    if (p.expertTensor > 1) {   // every rank of an expert sees the tokens of all of them, and adds up what they made
-        const Bytes routed{tokens * p.expertTensor * hidden * workload.model.expertsPerToken};
+    if (p.expertTensor > 1) { // every rank of an expert sees the tokens of all of them, and adds up what they made
+        const Bytes routed { tokens * p.expertTensor * hidden * workload.model.expertsPerToken };
         there += allGatherTime(routed, site.expertTensor);
         back += reduceScatterTime(routed, site.expertTensor);
     }
@@ -132,41 +136,46 @@ void addExpertTraffic(ChunkCost &cost, const LayerTimer &timer, const Workload &
 
 LayerCompute computeOf(const LayerTimer &timer, ScheduleKind schedule, bool isRecomputed)
 {
-    return {timer.forward.total(), timer.inputGrad.total(), timer.weightGrad.total(), isRecomputed, traitsOf(schedule).splitsBackward};
+    return { timer.forward.total(), timer.inputGrad.total(), timer.weightGrad.total(), isRecomputed,
+        traitsOf(schedule).splitsBackward };
 }
 
 /// Weights come before forward and backward where they lie off the GPU, gradients leave after backward, while the
-/// neighbouring layer computes: PCIe is full duplex, and what outlasts the layer shows. Where backward is split, each part
-/// hides its own: were one move shown by what both parts leave, faster weight gradients would make input gradients longer.
-void addStateTraffic(ChunkCost &cost, const LayerTimer &timer, const Workload &workload, const LayerSite &site, LayerElements elements)
+/// neighbouring layer computes: PCIe is full duplex, and what outlasts the layer shows. Where backward is split, each
+/// part hides its own: were one move shown by what both parts leave, faster weight gradients would make input gradients
+/// longer.
+void addStateTraffic(
+    ChunkCost &cost, const LayerTimer &timer, const Workload &workload, const LayerSite &site, LayerElements elements)
 {
     const double sharded = elements.dense / site.data.ranks + elements.experts / site.expertData.ranks;
     const bool sharesWeights = site.ranks.degrees.zeroStage >= 3;
-    const LayerMoves moves = layerMoves(workload, site.states, sharesWeights ? sharded : elements.dense + elements.experts, sharded);
-    cost.forward.offload += std::max(Seconds{}, moves.fetch - timer.forward.total());
+    const LayerMoves moves =
+        layerMoves(workload, site.states, sharesWeights ? sharded : elements.dense + elements.experts, sharded);
+    cost.forward.offload += std::max(Seconds {}, moves.fetch - timer.forward.total());
     if (traitsOf(workload.plan->schedule).splitsBackward) {
-        cost.inputGrad.offload += std::max(Seconds{}, moves.fetch - timer.inputGrad.total());
-        cost.weightGrad.offload += std::max(Seconds{}, moves.leave - timer.weightGrad.total());
+        cost.inputGrad.offload += std::max(Seconds {}, moves.fetch - timer.inputGrad.total());
+        cost.weightGrad.offload += std::max(Seconds {}, moves.leave - timer.weightGrad.total());
     } else {
-        cost.inputGrad.offload += std::max(Seconds{}, std::max(moves.fetch, moves.leave) - timer.inputGrad.total() - timer.weightGrad.total());
+        cost.inputGrad.offload += std::max(
+            Seconds {}, std::max(moves.fetch, moves.leave) - timer.inputGrad.total() - timer.weightGrad.total());
     }
     cost.weightsIn += moves.fetch;
     cost.gradientsOut += moves.leave;
 }
 
-/// What memory-saving kernels add: outputs of norms and of activation functions made again (one pass, as forward), saved
-/// tensors packed into fewer bits after forward and unpacked before backward: read for the scale, read, written.
+/// What memory-saving kernels add: outputs of norms and of activation functions made again (one pass, as forward),
+/// saved tensors packed into fewer bits after forward and unpacked before backward: read for the scale, read, written.
 void addMemoryKernels(LayerTimer &timer, const Workload &workload, bool expertLayer)
 {
     const MemoryStrategy &memory = workload.plan->memory;
     const ModelSpec &model = workload.model;
     const ActivationShape shape = activationShape(workload);
-    const double normBytes = 2 * 4 * timer.tokens / timer.spread * model.hidden;   // two norms, read and written
+    const double normBytes = 2 * 4 * timer.tokens / timer.spread * model.hidden; // two norms, read and written
     if (memory.recomputeNorms)
         timer.elementwiseAgain(normBytes, kNormKernels / 2);
     if (memory.recomputeActivationFunction) {
         const double width = expertLayer ? model.sharedExpertFfn / double(timer.tensor)
-                                         + model.expertsPerToken * shape.imbalance / timer.spread * model.expertFfn
+                + model.expertsPerToken * shape.imbalance / timer.spread * model.expertFfn
                                          : model.ffn / double(timer.tensor);
         timer.elementwiseAgain(2 * timer.tokens * width * ((model.gatedFfn ? 2 : 1) + 1), kActivationKernels);
     }
@@ -192,10 +201,13 @@ Link locationFabric(const Workload &workload, StageLocation location)
     const BytesPerSecond perGpu = gbitsPerSecond(workload.fabricGbps(location));
     const Datacenter &datacenter = workload.plan->cluster.datacenters[std::size_t(location.datacenter)];
     const bool isTcp = datacenter.fabric == FabricKind::Tcp;
-    Link link = isTcp ? tcpLink(perGpu, workload.pool(location).gpusPerNode, builtinNetwork()) : fabricLink(perGpu, builtinNetwork());
-    // Large messages reach what was measured (not more than this pool's NICs carry); start, steps and ramp stay the class's.
+    Link link = isTcp ? tcpLink(perGpu, workload.pool(location).gpusPerNode, builtinNetwork())
+                      : fabricLink(perGpu, builtinNetwork());
+    // Large messages reach what was measured (not more than this pool's NICs carry); start, steps and ramp stay the
+    // class's.
     if (datacenter.fabricMeasuredGBps)
-        link.bandwidth = BytesPerSecond{std::min(gbytesPerSecond(*datacenter.fabricMeasuredGBps).value, perGpu.value) / link.kind->fraction};
+        link.bandwidth = BytesPerSecond { std::min(gbytesPerSecond(*datacenter.fabricMeasuredGBps).value, perGpu.value)
+            / link.kind->fraction };
     return link;
 }
 
@@ -209,7 +221,7 @@ LayerSite layerSite(const Workload &workload, const RankSet &ranks)
     site.fabric = locationFabric(workload, ranks.at);
     const auto group = [&](GroupKind kind) {
         const Levels levels = ranks.levels(kind);
-        return RankGroup{levels.ranks, levels.together, site.device, site.fabric};
+        return RankGroup { levels.ranks, levels.together, site.device, site.fabric };
     };
     site.tensor = group(GroupKind::Tensor);
     site.context = group(GroupKind::Context);
@@ -237,13 +249,15 @@ ChunkCost layerCost(const Workload &workload, const LayerSite &site, bool expert
     else
         addDenseFfn(timer, model, model.ffn);
     // Two norms (read, write), two residual additions (read two, write one), rotary embedding of queries and keys.
-    const double rotary = model.learnedPositions ? 0 : 4.0 * (model.heads + model.kvHeads) * model.headDim * timer.tokens / timer.tensor;
+    const double rotary =
+        model.learnedPositions ? 0 : 4.0 * (model.heads + model.kvHeads) * model.headDim * timer.tokens / timer.tensor;
     timer.elementwise(2 * 10 * timer.tokens / timer.spread * model.hidden + rotary, kNormKernels);
     const LayerElements elements = layerElements(workload, expertLayer);
     timer.accumulate(elements.dense + elements.experts, expertLayer ? 6 : 4);
     addMemoryKernels(timer, workload, expertLayer);
     ChunkCost traffic;
-    addTensorTraffic(traffic, timer, workload, site, expertLayer && timer.spread > 1 && model.sharedExpertFfn == 0 ? 1 : 2);
+    addTensorTraffic(
+        traffic, timer, workload, site, expertLayer && timer.spread > 1 && model.sharedExpertFfn == 0 ? 1 : 2);
     addContextTraffic(traffic, timer, workload, site);
     if (expertLayer) {
         addExpertTraffic(traffic, timer, workload, site);
@@ -252,7 +266,9 @@ ChunkCost layerCost(const Workload &workload, const LayerSite &site, bool expert
         traffic.inputGrad.compute += routing;
     }
     if (communicatesInLayers(workload, site))
-        addShardTraffic(traffic, computeOf(timer, workload.plan->schedule, workload.plan->memory.recompute == Recompute::Full), workload, site, layerPieces(workload, expertLayer));
+        addShardTraffic(traffic,
+            computeOf(timer, workload.plan->schedule, workload.plan->memory.recompute == Recompute::Full), workload,
+            site, layerPieces(workload, expertLayer));
     addStateTraffic(traffic, timer, workload, site, elements);
     return timer.finish(traffic, workload.plan->memory.recompute);
 }
@@ -267,13 +283,15 @@ AttentionShare attentionShare(const Workload &workload, const LayerSite &site, b
         addExperts(mlp, workload, site.ranks.degrees);
     else
         addDenseFfn(mlp, model, model.ffn);
-    for (LayerTimer *timer : {&attention, &mlp})   // each its norm and residual
+    for (LayerTimer *timer : { &attention, &mlp }) // each its norm and residual
         timer->elementwise(2 * 5 * timer->tokens / timer->spread * model.hidden, kNormKernels / 2);
     const auto share = [](Seconds of, Seconds other) { return (of + other).value > 0 ? of / (of + other) : 0.5; };
-    AttentionShare shares{share(attention.forward.total(), mlp.forward.total()), share(attention.inputGrad.total(), mlp.inputGrad.total()),
-                          share(attention.weightGrad.total(), mlp.weightGrad.total()), 0, 0};
+    AttentionShare shares { share(attention.forward.total(), mlp.forward.total()),
+        share(attention.inputGrad.total(), mlp.inputGrad.total()),
+        share(attention.weightGrad.total(), mlp.weightGrad.total()), 0, 0 };
     // Selective recomputation repeats the core alone, or, by operator, a part of everything.
-    const bool isCore = workload.plan->memory.recompute == Recompute::Selective && !workload.stack.operatorLevelSelective;
+    const bool isCore =
+        workload.plan->memory.recompute == Recompute::Selective && !workload.stack.operatorLevelSelective;
     shares.recompute = isCore ? 1 : shares.forward;
     shares.core = share(attention.core, attention.forward.total() + mlp.forward.total() - attention.core);
     return shares;
@@ -284,21 +302,23 @@ ChunkCost embeddingCost(const Workload &workload, const LayerSite &site)
     LayerTimer timer(workload, site);
     const double bytes = 2 * timer.tokens * workload.model.hidden;
     timer.elementwiseForward(2 * bytes, 4);
-    timer.elementwiseInputGrad(3 * bytes, 2);   // scatter-add into the gradient table
+    timer.elementwiseInputGrad(3 * bytes, 2); // scatter-add into the gradient table
     const double elements = embeddingParameters(workload.model) / timer.tensor;
     timer.accumulate(elements, 1);
     ChunkCost traffic;
     if (timer.tensor > 1)
-        traffic.forward.tensor = timer.spread > 1 ? reduceScatterTime(Bytes{bytes * timer.element / 2}, site.tensor) : allReduceTime(Bytes{bytes * timer.element / 2}, site.tensor);
+        traffic.forward.tensor = timer.spread > 1 ? reduceScatterTime(Bytes { bytes * timer.element / 2 }, site.tensor)
+                                                  : allReduceTime(Bytes { bytes * timer.element / 2 }, site.tensor);
     if (communicatesInLayers(workload, site))
-        addShardTraffic(traffic, computeOf(timer, workload.plan->schedule, false), workload, site, {{LayerElements{elements, 0}}, 1});
+        addShardTraffic(traffic, computeOf(timer, workload.plan->schedule, false), workload, site,
+            { { LayerElements { elements, 0 } }, 1 });
     return timer.finish(traffic, Recompute::None);
 }
 
 ChunkCost headCost(const Workload &workload, const LayerSite &site)
 {
     LayerTimer timer(workload, site);
-    constexpr double kPaddedTo = 32;   // elements: 16 bytes of the narrowest format
+    constexpr double kPaddedTo = 32; // elements: 16 bytes of the narrowest format
     const double columns = kPaddedTo * std::ceil(double(workload.model.vocab) / timer.tensor / kPaddedTo);
     timer.product(timer.tokens, columns, workload.model.hidden);
     // Cross entropy over the vocabulary: logits to 32 bits, softmax, gradient.
@@ -308,14 +328,16 @@ ChunkCost headCost(const Workload &workload, const LayerSite &site)
     timer.accumulate(elements, 1);
     ChunkCost traffic;
     if (timer.tensor > 1) {
-        const Bytes activation{timer.element * timer.tokens * workload.model.hidden};
+        const Bytes activation { timer.element * timer.tokens * workload.model.hidden };
         if (timer.spread > 1)
             traffic.forward.tensor = allGatherTime(activation, site.tensor);
-        traffic.inputGrad.tensor = timer.spread > 1 ? reduceScatterTime(activation, site.tensor) : allReduceTime(activation, site.tensor);
-        traffic.forward.tensor += allReduceTime(Bytes{8 * timer.tokens}, site.tensor);   // row maxima and sums
+        traffic.inputGrad.tensor =
+            timer.spread > 1 ? reduceScatterTime(activation, site.tensor) : allReduceTime(activation, site.tensor);
+        traffic.forward.tensor += allReduceTime(Bytes { 8 * timer.tokens }, site.tensor); // row maxima and sums
     }
     if (communicatesInLayers(workload, site))
-        addShardTraffic(traffic, computeOf(timer, workload.plan->schedule, false), workload, site, {{LayerElements{elements, 0}}, 1});
+        addShardTraffic(traffic, computeOf(timer, workload.plan->schedule, false), workload, site,
+            { { LayerElements { elements, 0 } }, 1 });
     return timer.finish(traffic, Recompute::None);
 }
 

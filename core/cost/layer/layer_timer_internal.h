@@ -1,7 +1,8 @@
 #pragma once
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Gathers the work of one layer on one GPU kernel by kernel, apart by direction and kind, and turns it into a ChunkCost:
-// what the GPU takes, or the host where it cannot launch kernels fast enough. For the .cpp files of this folder.
+// Gathers the work of one layer on one GPU kernel by kernel, apart by direction and kind, and turns it into a
+// ChunkCost: what the GPU takes, or the host where it cannot launch kernels fast enough. For the .cpp files of this
+// folder.
 
 #include "core/cost/kernels/gemm.h"
 #include "core/cost/layer/layer_cost.h"
@@ -26,7 +27,8 @@ public:
     /// Fused or unfused core attention of the workload's model.
     void attention();
     // Bytes below are those of 16-bit tensors; where the plan computes in 32 bits twice as many move.
-    /// Memory-bound kernels that move `bytes` forward and 1.5 times that backward, `kernels` of them where nothing is fused.
+    /// Memory-bound kernels that move `bytes` forward and 1.5 times that backward, `kernels` of them where nothing is
+    /// fused.
     void elementwise(double bytes, double kernels);
     /// The same in one direction only.
     void elementwiseForward(double bytes, double kernels);
@@ -39,12 +41,12 @@ public:
     /// The kernels, with communication added by the caller, bounded below by the host.
     [[nodiscard]] ChunkCost finish(const ChunkCost &communication, Recompute recompute) const;
 
-    double sequence = 0, tokens = 0;   // of one context rank
-    int tensor = 1, spread = 1;        // spread: ranks that share the tokens outside attention and MLP
+    double sequence = 0, tokens = 0; // of one context rank
+    int tensor = 1, spread = 1; // spread: ranks that share the tokens outside attention and MLP
     KernelWork forward, inputGrad, weightGrad;
-    double element = 2;                // bytes of an activation
-    KernelWork recomputeWork;                  // of the forward, by elementwiseAgain
-    Seconds core;                      // forward of the attention core, which selective recomputation repeats
+    double element = 2; // bytes of an activation
+    KernelWork recomputeWork; // of the forward, by elementwiseAgain
+    Seconds core; // forward of the attention core, which selective recomputation repeats
 
 private:
     void fusedAttention();
@@ -59,9 +61,9 @@ private:
     const Workload &m_work;
     const GpuSpec &m_gpu;
     Precision m_precision;
-    bool m_isNarrow;                   // products run in 8 or 4 bits; a chip without such units runs them in 16
+    bool m_isNarrow; // products run in 8 or 4 bits; a chip without such units runs them in 16
     double m_passes;
-    double m_productSpeed, m_groupedSpeed, m_attentionSpeed;   // within a training step, of kernels measured alone
+    double m_productSpeed, m_groupedSpeed, m_attentionSpeed; // within a training step, of kernels measured alone
     double m_hostSlowness;
 };
 

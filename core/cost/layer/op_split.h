@@ -9,8 +9,8 @@
 namespace trainyard {
 
 struct OpSplit {
-    Seconds compute, tensor, context, expert, data;   // data: parameter gathers of ZeRO-3 that nothing hides
-    Seconds offload;               // weights and gradients on their way from and to host memory or drives, likewise
+    Seconds compute, tensor, context, expert, data; // data: parameter gathers of ZeRO-3 that nothing hides
+    Seconds offload; // weights and gradients on their way from and to host memory or drives, likewise
 
     [[nodiscard]] Seconds total() const { return compute + tensor + context + expert + data + offload; }
     OpSplit &operator+=(const OpSplit &o)
@@ -26,26 +26,27 @@ struct OpSplit {
     friend OpSplit operator+(OpSplit a, const OpSplit &b) { return a += b; }
     friend OpSplit operator*(OpSplit a, double f)
     {
-        return {a.compute * f, a.tensor * f, a.context * f, a.expert * f, a.data * f, a.offload * f};
+        return { a.compute * f, a.tensor * f, a.context * f, a.expert * f, a.data * f, a.offload * f };
     }
     bool operator==(const OpSplit &) const = default;
 };
 
-/// Two operations of different micro-batches at once, their kernels in turns: while one exchanges tokens with its experts the
-/// other computes. What neither hides of that exchange is the pair's expert part; all other communication shows.
+/// Two operations of different micro-batches at once, their kernels in turns: while one exchanges tokens with its
+/// experts the other computes. What neither hides of that exchange is the pair's expert part; all other communication
+/// shows.
 [[nodiscard]] inline OpSplit together(const OpSplit &a, const OpSplit &b)
 {
     const Seconds busy = a.total() - a.expert + b.total() - b.expert;
     OpSplit pair = a + b;
-    pair.expert = std::max({busy, a.expert + b.expert, a.total(), b.total()}) - busy;
+    pair.expert = std::max({ busy, a.expert + b.expert, a.total(), b.total() }) - busy;
     return pair;
 }
 
-struct ChunkCost {                 // one micro-batch through one virtual stage
+struct ChunkCost { // one micro-batch through one virtual stage
     OpSplit forward, inputGrad, weightGrad;
-    OpSplit recompute;             // what a backward does again of the forward
-    // Weights that come from off the GPU for each pass, gradients that leave after the backward: whole, beside compute; what
-    // outlasts it is in the `offload` parts above
+    OpSplit recompute; // what a backward does again of the forward
+    // Weights that come from off the GPU for each pass, gradients that leave after the backward: whole, beside compute;
+    // what outlasts it is in the `offload` parts above
     Seconds weightsIn, gradientsOut;
     ChunkCost &operator+=(const ChunkCost &o)
     {
@@ -59,7 +60,8 @@ struct ChunkCost {                 // one micro-batch through one virtual stage
     }
     friend ChunkCost operator*(const ChunkCost &c, double f)
     {
-        return {c.forward * f, c.inputGrad * f, c.weightGrad * f, c.recompute * f, c.weightsIn * f, c.gradientsOut * f};
+        return { c.forward * f, c.inputGrad * f, c.weightGrad * f, c.recompute * f, c.weightsIn * f,
+            c.gradientsOut * f };
     }
 };
 

@@ -10,7 +10,11 @@ namespace {
 /// What is left of a run's work to hide exchanges behind: they share one way to the other ranks.
 class Window {
 public:
-    Window(Seconds work, const StackSpec &stack) : m_left(work), m_stack(stack) {}
+    Window(Seconds work, const StackSpec &stack)
+        : m_left(work)
+        , m_stack(stack)
+    {
+    }
 
     /// Adds what shows of an exchange, and the compute that it takes while it hides; both times `perOperation`.
     void add(OpSplit &split, Seconds exchange, double overlap, double perOperation)
@@ -30,10 +34,12 @@ private:
 
 Seconds workOfChunk(const ChunkCost &whole, double chunks)
 {
-    return (whole.forward.total() + whole.inputGrad.total() + whole.weightGrad.total() + whole.recompute.total()) * (1 / chunks);
+    return (whole.forward.total() + whole.inputGrad.total() + whole.weightGrad.total() + whole.recompute.total())
+        * (1 / chunks);
 }
 
-void addExchangesOfRuns(ChunkCost &cost, const Workload &workload, const ShardTimes &times, ChunkRuns runs, double microBatches, Seconds work, bool isLast)
+void addExchangesOfRuns(ChunkCost &cost, const Workload &workload, const ShardTimes &times, ChunkRuns runs,
+    double microBatches, Seconds work, bool isLast)
 {
     const StackSpec &stack = workload.stack;
     Window window(work * (microBatches / std::max(1, runs.backward)), stack);

@@ -10,14 +10,18 @@
 namespace trainyard {
 
 /// Exchange of one chunk's weights and gradients among the data-parallel ranks of its stage.
-struct ShardTimes { Seconds gather, scatter; };
+struct ShardTimes {
+    Seconds gather, scatter;
+};
 
 /// Forward and backward of a micro-batch through one of `chunks` equal chunks, of which `whole` is the sum.
 [[nodiscard]] Seconds workOfChunk(const ChunkCost &whole, double chunks);
 
-/// Adds to the operations of one chunk what shows of the exchanges of its runs, and what they take of compute while they hide:
-/// scatter, gather for backward and gather for forward in turn, behind `work` of each micro-batch of the next run. `isLast`: the
-/// chunk whose backward ends last; its last scatter is the stage's reduction, its first gather the stage's.
-void addExchangesOfRuns(ChunkCost &cost, const Workload &workload, const ShardTimes &times, ChunkRuns runs, double microBatches, Seconds work, bool isLast);
+/// Adds to the operations of one chunk what shows of the exchanges of its runs, and what they take of compute while
+/// they hide: scatter, gather for backward and gather for forward in turn, behind `work` of each micro-batch of the
+/// next run. `isLast`: the chunk whose backward ends last; its last scatter is the stage's reduction, its first gather
+/// the stage's.
+void addExchangesOfRuns(ChunkCost &cost, const Workload &workload, const ShardTimes &times, ChunkRuns runs,
+    double microBatches, Seconds work, bool isLast);
 
 } // namespace trainyard

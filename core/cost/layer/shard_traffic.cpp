@@ -10,19 +10,19 @@ namespace trainyard {
 
 namespace {
 
-/// Passes over memory of an exchange through a list of tensors: PyTorch gathers into a zeroed buffer of its own and copies from
-/// there, and scatters from one that it fills first.
+/// Passes over memory of an exchange through a list of tensors: PyTorch gathers into a zeroed buffer of its own and
+/// copies from there, and scatters from one that it fills first.
 constexpr double kPassesOfGather = 3, kPassesOfScatter = 2;
 
 GatheredWeights gatherOf(const Workload &workload, const LayerSite &site, LayerElements elements)
 {
     const StackSpec &stack = workload.stack;
     const double weight = weightBytes(workload.plan->workload.precision);
-    GatheredWeights result{elements.dense + elements.experts, {}, {}};
+    GatheredWeights result { elements.dense + elements.experts, {}, {} };
     const auto add = [&](double count, const RankGroup &group) {
         if (count <= 0 || group.ranks <= 1)
             return;
-        const Bytes size{weight * count};
+        const Bytes size { weight * count };
         result.gather += allGatherTime(size, group);
         if (stack.gathersByTensor)
             result.gather += memoryTime(*site.gpu, size * kPassesOfGather);
@@ -38,9 +38,9 @@ Seconds scatterOf(const Workload &workload, const LayerSite &site, LayerElements
     const StackSpec &stack = workload.stack;
     const auto of = [&](double count, const RankGroup &group) {
         if (count <= 0 || group.ranks <= 1)
-            return Seconds{};
-        const Bytes size{stack.gradientBytes * count};
-        const Seconds copies = stack.gathersByTensor ? memoryTime(*site.gpu, size * kPassesOfScatter) : Seconds{};
+            return Seconds {};
+        const Bytes size { stack.gradientBytes * count };
+        const Seconds copies = stack.gathersByTensor ? memoryTime(*site.gpu, size * kPassesOfScatter) : Seconds {};
         return reduceScatterTime(size, group) + copies + microseconds(stack.rankCopyUs * group.ranks);
     };
     return of(elements.dense, site.data) + of(elements.experts, site.expertData);
@@ -52,19 +52,23 @@ LayerElements layerElements(const Workload &workload, bool expertLayer)
 {
     const LayerParameters parameters = layerParameters(workload.model, expertLayer);
     const Degrees &p = workload.degrees;
-    return {(parameters.total() - parameters.experts) / p.tensor, parameters.experts / (p.expert * p.expertTensor)};
+    return { (parameters.total() - parameters.experts) / p.tensor, parameters.experts / (p.expert * p.expertTensor) };
 }
 
 LayerPieces layerPieces(const Workload &workload, bool expertLayer)
 {
     const LayerElements whole = layerElements(workload, expertLayer);
     if (!workload.stack.gathersByTensor)
-        return {{whole}, 1};
+        return { { whole }, 1 };
     const ModelSpec &model = workload.model;
     const LayerParameters parameters = layerParameters(model, expertLayer);
-    const double attention = whole.dense * parameters.attention / (parameters.attention + parameters.mlp), mlp = whole.dense - attention;
-    const double in = (model.heads + 2.0 * model.kvHeads) / (2.0 * model.heads + 2.0 * model.kvHeads), up = model.gatedFfn ? 2 / 3.0 : 1 / 2.0;
-    return {{LayerElements{attention * in, 0}, {attention * (1 - in), 0}, {mlp * up, whole.experts * up}, {mlp * (1 - up), whole.experts * (1 - up)}}, 4};
+    const double attention = whole.dense * parameters.attention / (parameters.attention + parameters.mlp),
+                 mlp = whole.dense - attention;
+    const double in = (model.heads + 2.0 * model.kvHeads) / (2.0 * model.heads + 2.0 * model.kvHeads),
+                 up = model.gatedFfn ? 2 / 3.0 : 1 / 2.0;
+    return { { LayerElements { attention * in, 0 }, { attention * (1 - in), 0 }, { mlp * up, whole.experts * up },
+                 { mlp * (1 - up), whole.experts * (1 - up) } },
+        4 };
 }
 
 GatherTimes gatherTimes(std::span<const GatheredWeights> turns, Seconds compute, double live)
@@ -76,14 +80,15 @@ GatherTimes gatherTimes(std::span<const GatheredWeights> turns, Seconds compute,
     for (std::size_t i = 0; i < turns.size(); ++i) {
         const GatheredWeights &before = turns[(i + turns.size() - 1) % turns.size()];
         const bool isAhead = all > 0 && (live <= 0 || before.elements < live);
-        const Seconds hidden = isAhead ? std::min(turns[i].gather, compute * (before.elements / all)) : Seconds{};
+        const Seconds hidden = isAhead ? std::min(turns[i].gather, compute * (before.elements / all)) : Seconds {};
         times.hidden += hidden;
         times.shown += turns[i].gather - hidden + turns[i].host;
     }
     return times;
 }
 
-void addShardTraffic(ChunkCost &cost, const LayerCompute &compute, const Workload &workload, const LayerSite &site, const LayerPieces &pieces)
+void addShardTraffic(ChunkCost &cost, const LayerCompute &compute, const Workload &workload, const LayerSite &site,
+    const LayerPieces &pieces)
 {
     const StackSpec &stack = workload.stack;
     const auto show = [&](OpSplit &split, Seconds shown, Seconds hidden) {
@@ -98,16 +103,18 @@ void addShardTraffic(ChunkCost &cost, const LayerCompute &compute, const Workloa
         show(split, times.shown, times.hidden);
         return times.shown + times.hidden;
     };
-    const Seconds backward = compute.inputGrad + compute.weightGrad, gathersBehind = compute.isSplit ? compute.inputGrad : backward;
+    const Seconds backward = compute.inputGrad + compute.weightGrad,
+                  gathersBehind = compute.isSplit ? compute.inputGrad : backward;
     Seconds scatter, gathered;
     for (const LayerElements &part : parts)
         scatter += scatterOf(workload, site, part);
     if (workload.degrees.zeroStage >= 3) {
-        std::ranges::transform(parts, turns.begin(), [&](const LayerElements &part) { return gatherOf(workload, site, part); });
+        std::ranges::transform(
+            parts, turns.begin(), [&](const LayerElements &part) { return gatherOf(workload, site, part); });
         gatherFor(cost.forward, compute.forward);
         if (stack.gathersToRecompute && compute.isRecomputed) {
             gatherFor(cost.recompute, compute.forward);
-            if (turns.back().elements < stack.liveParameters)   // backward begins with it, and it is there still
+            if (turns.back().elements < stack.liveParameters) // backward begins with it, and it is there still
                 turns.back().gather = turns.back().host = {};
         }
         std::ranges::reverse(turns);

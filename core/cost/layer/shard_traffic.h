@@ -1,7 +1,7 @@
 #pragma once
 // SPDX-License-Identifier: GPL-3.0-or-later
-// What ZeRO-2 and ZeRO-3 exchange in every layer, and how much of it shows: while one group of weights is at work the next is on
-// its way. FSDP gathers a layer at a time, DeepSpeed matrix by matrix. Equations in docs/model.md, "Layers".
+// What ZeRO-2 and ZeRO-3 exchange in every layer, and how much of it shows: while one group of weights is at work the
+// next is on its way. FSDP gathers a layer at a time, DeepSpeed matrix by matrix. Equations in docs/model.md, "Layers".
 
 #include "core/cost/layer/layer_cost.h"
 
@@ -11,11 +11,13 @@
 namespace trainyard {
 
 /// Elements of one layer on one GPU, before data parallelism shards them.
-struct LayerElements { double dense = 0, experts = 0; };
+struct LayerElements {
+    double dense = 0, experts = 0;
+};
 [[nodiscard]] LayerElements layerElements(const Workload &workload, bool expertLayer);
 
-/// What a stack exchanges one after the other, in the order of forward: the whole layer, or attention's two matrices and the MLP's
-/// two. Norms and biases, too small to be sharded, are counted with them, routed experts with the MLP's.
+/// What a stack exchanges one after the other, in the order of forward: the whole layer, or attention's two matrices
+/// and the MLP's two. Norms and biases, too small to be sharded, are counted with them, routed experts with the MLP's.
 constexpr std::size_t kMostPieces = 4;
 struct LayerPieces {
     std::array<LayerElements, kMostPieces> of;
@@ -25,27 +27,31 @@ struct LayerPieces {
 
 /// What is gathered at once.
 struct GatheredWeights {
-    double elements = 0;           // on one GPU, before data parallelism shards them
-    Seconds gather;                // that compute can hide
-    Seconds host;                  // of launching it, before the compute that follows is launched: nothing hides that
+    double elements = 0; // on one GPU, before data parallelism shards them
+    Seconds gather; // that compute can hide
+    Seconds host; // of launching it, before the compute that follows is launched: nothing hides that
 };
 
-struct GatherTimes { Seconds shown, hidden; };
+struct GatherTimes {
+    Seconds shown, hidden;
+};
 
-/// Of a pass over `turns`, cyclically: gather i hides behind the work of turn i - 1, which is its share of `compute` by elements,
-/// unless turn i - 1 alone has `live` elements or more (0: no limit), with which nothing is fetched ahead.
+/// Of a pass over `turns`, cyclically: gather i hides behind the work of turn i - 1, which is its share of `compute` by
+/// elements, unless turn i - 1 alone has `live` elements or more (0: no limit), with which nothing is fetched ahead.
 [[nodiscard]] GatherTimes gatherTimes(std::span<const GatheredWeights> turns, Seconds compute, double live);
 
 /// Kernels of one layer and one micro-batch.
 struct LayerCompute {
     Seconds forward, inputGrad, weightGrad;
     bool isRecomputed = false;
-    bool isSplit = false;          // weight gradients are operations of their own
+    bool isSplit = false; // weight gradients are operations of their own
 };
 
-/// ZeRO-2 scatters a layer's gradients after its backward, ZeRO-3 gathers its weights before forward and before backward
-/// too, while what came before computes. A split backward hides gathers behind input gradients and shows scatters with weight
-/// gradients, so that neither part is longer because the other is shorter. In a pipeline runs of micro-batches exchange instead (shard_exchange).
-void addShardTraffic(ChunkCost &cost, const LayerCompute &compute, const Workload &workload, const LayerSite &site, const LayerPieces &pieces);
+/// ZeRO-2 scatters a layer's gradients after its backward, ZeRO-3 gathers its weights before forward and before
+/// backward too, while what came before computes. A split backward hides gathers behind input gradients and shows
+/// scatters with weight gradients, so that neither part is longer because the other is shorter. In a pipeline runs of
+/// micro-batches exchange instead (shard_exchange).
+void addShardTraffic(ChunkCost &cost, const LayerCompute &compute, const Workload &workload, const LayerSite &site,
+    const LayerPieces &pieces);
 
 } // namespace trainyard

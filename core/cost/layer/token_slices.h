@@ -1,14 +1,15 @@
 #pragma once
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Slices of a sequence's tokens, for schedules that send them down the pipeline one after another. A slice's products have
-// fewer rows, and its attention looks at all tokens before it. docs/model.md, "Token slices".
+// Slices of a sequence's tokens, for schedules that send them down the pipeline one after another. A slice's products
+// have fewer rows, and its attention looks at all tokens before it. docs/model.md, "Token slices".
 
 #include "core/cost/layer/layer_cost.h"
 
 namespace trainyard {
 
-/// Tokens of each slice of the plan's sequence, first to last: so cut that a layer takes equally long for each, later slices
-/// being shorter. Equal lengths where a profile stands for the layers. One entry where the schedule has no slices.
+/// Tokens of each slice of the plan's sequence, first to last: so cut that a layer takes equally long for each, later
+/// slices being shorter. Equal lengths where a profile stands for the layers. One entry where the schedule has no
+/// slices.
 [[nodiscard]] std::vector<int> sliceLengths(const Workload &workload, const LayerSite &site);
 
 /// The workload with the tokens of one slice only.

@@ -10,13 +10,13 @@ namespace trainyard {
 
 Seconds recodeTime(const GpuSpec &gpu, double elements, double own, double wire)
 {
-    return memoryTime(gpu, Bytes{elements * (own + wire) / 8});
+    return memoryTime(gpu, Bytes { elements * (own + wire) / 8 });
 }
 
 WireBits activationBits(const Plan &plan)
 {
     const double own = 8 * weightBytes(plan.workload.precision);
-    return {own, std::min<double>(own, plan.wan.activationBits.value_or(64))};
+    return { own, std::min<double>(own, plan.wan.activationBits.value_or(64)) };
 }
 
 Seconds boundaryRecodeTime(const Workload &workload, StageLocation location, bool backward, double tokens)

@@ -11,10 +11,15 @@ namespace trainyard {
 [[nodiscard]] Seconds recodeTime(const GpuSpec &gpu, double elements, double own, double wire);
 
 /// Bits of an activation or its gradient: as computed, and on the WAN (never more).
-struct WireBits { double own = 16, wire = 16; [[nodiscard]] double share() const { return wire / own; } };
+struct WireBits {
+    double own = 16, wire = 16;
+    [[nodiscard]] double share() const { return wire / own; }
+};
 [[nodiscard]] WireBits activationBits(const Plan &plan);
 
-/// Packing or unpacking what one micro-batch sends over a boundary, on one GPU of the location: its share of the tensor group.
-[[nodiscard]] Seconds boundaryRecodeTime(const Workload &workload, StageLocation location, bool backward, double tokens = 1);
+/// Packing or unpacking what one micro-batch sends over a boundary, on one GPU of the location: its share of the tensor
+/// group.
+[[nodiscard]] Seconds boundaryRecodeTime(
+    const Workload &workload, StageLocation location, bool backward, double tokens = 1);
 
 } // namespace trainyard

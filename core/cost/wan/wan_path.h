@@ -9,10 +9,10 @@
 namespace trainyard {
 
 struct WanPath {
-    int link = -1;                 // index into Cluster::wanLinks; negative: no link joins the two
-    int way = 0;                   // 0: from the first to the second of `between`
-    BytesPerSecond nodePair{};     // the transport's rate, bounded by the NICs of either node
-    Seconds latency{};             // RTT / 2
+    int link = -1; // index into Cluster::wanLinks; negative: no link joins the two
+    int way = 0; // 0: from the first to the second of `between`
+    BytesPerSecond nodePair {}; // the transport's rate, bounded by the NICs of either node
+    Seconds latency {}; // RTT / 2
 };
 
 [[nodiscard]] WanPath wanPath(const Workload &workload, StageLocation from, StageLocation to);
@@ -23,7 +23,7 @@ struct WanPath {
 /// What a node pair of the link reaches, and why no more.
 struct PairLimit {
     WanLimit limit = WanLimit::NodePair;
-    BytesPerSecond rate{};
+    BytesPerSecond rate {};
 };
 /// Of the transport alone: the provider's cap, the window or losses.
 [[nodiscard]] PairLimit transportLimit(const Workload &workload, int link);

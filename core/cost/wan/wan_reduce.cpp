@@ -16,20 +16,22 @@ namespace {
 // (8), outer copy (8), and the inner weight with its 16-bit copy (6). docs/model.md, "Local SGD".
 constexpr double kOuterStepBytes = 38;
 
-struct Reduction {                 // of one stage
+struct Reduction { // of one stage
     std::vector<ReplicaSite> sites;
     SiteRoute route;
     bool isFlat = false;
-    double ranks = 0;              // of the ring: GPUs where it is flat, else datacenters
-    Bytes gradient;                // all shards of the stage, as they cross the WAN
-    BytesPerSecond rate{};         // of the slowest hop
+    double ranks = 0; // of the ring: GPUs where it is flat, else datacenters
+    Bytes gradient; // all shards of the stage, as they cross the WAN
+    BytesPerSecond rate {}; // of the slowest hop
 };
 
 class Reducing {
 public:
     explicit Reducing(const Workload &workload)
-        : m_work(workload), m_plan(*workload.plan), m_local(trainsLocally(workload)),
-          m_sharing(workload.degrees.pipeline / workload.degrees.copies)
+        : m_work(workload)
+        , m_plan(*workload.plan)
+        , m_local(trainsLocally(workload))
+        , m_sharing(workload.degrees.pipeline / workload.degrees.copies)
     {
     }
 
@@ -37,8 +39,8 @@ public:
     {
         const int stages = m_work.degrees.pipeline;
         std::vector<Reduction> all;
-        for (int stage = 0; stage < stages; ++stage)   // two stages with copies of the same layers reduce together
-            all.push_back(m_work.degrees.mirrorOf(stage) < stage ? Reduction{} : reductionOf(stage));
+        for (int stage = 0; stage < stages; ++stage) // two stages with copies of the same layers reduce together
+            all.push_back(m_work.degrees.mirrorOf(stage) < stage ? Reduction {} : reductionOf(stage));
         shareLinks(all);
         std::vector<SiteExchange> result;
         for (int stage = 0; stage < stages; ++stage) {
@@ -47,7 +49,7 @@ public:
                 result.push_back(result[std::size_t(mirror)]);
                 continue;
             }
-            result.push_back(reduction.route.hops.empty() ? SiteExchange{} : timesOf(reduction, stage));
+            result.push_back(reduction.route.hops.empty() ? SiteExchange {} : timesOf(reduction, stage));
             countBytes(reduction, links);
         }
         boundByCapacity(links);
@@ -73,7 +75,7 @@ private:
     [[nodiscard]] Reduction reductionOf(int stage)
     {
         Reduction reduction;
-        reduction.gradient = Bytes{elements(stage) * wireBits() / 8};
+        reduction.gradient = Bytes { elements(stage) * wireBits() / 8 };
         if (reduction.gradient.value <= 0)
             return reduction;
         reduction.sites = replicaSites(m_work, stage);
@@ -90,12 +92,14 @@ private:
     [[nodiscard]] SiteRoute routeOf(const Reduction &reduction)
     {
         const auto isAlike = [&](const Reduction &known) {
-            return known.isFlat == reduction.isFlat && known.gradient == reduction.gradient && known.sites == reduction.sites;
+            return known.isFlat == reduction.isFlat && known.gradient == reduction.gradient
+                && known.sites == reduction.sites;
         };
         if (const auto known = std::ranges::find_if(m_routed, isAlike); known != m_routed.end())
             return known->route;
         m_routed.push_back(reduction);
-        return m_routed.back().route = siteRoute(m_work, reduction.sites, reduction.gradient, !reduction.isFlat, m_sharing);
+        return m_routed.back().route =
+                   siteRoute(m_work, reduction.sites, reduction.gradient, !reduction.isFlat, m_sharing);
     }
 
     /// Max-min fair over all stages, since all reduce at the end. A chain or tree uses its links both ways.
@@ -104,7 +108,7 @@ private:
         std::vector<double> capacity, cap, rate;
         for (const WanLink &link : m_plan.cluster.wanLinks)
             capacity.insert(capacity.end(), 2, gbitsPerSecond(link.capacityGbps).value);
-        std::vector<std::uint32_t> begin{0}, index;
+        std::vector<std::uint32_t> begin { 0 }, index;
         for (const Reduction &reduction : all) {
             double most = 0;
             for (std::size_t i = 0; i < reduction.route.hops.size(); ++i) {
@@ -121,14 +125,15 @@ private:
         rate.resize(all.size());
         maxMinFairRates(capacity, cap, std::vector<double>(all.size(), 1.0), begin, index, rate);
         for (std::size_t i = 0; i < all.size(); ++i)
-            all[i].rate = BytesPerSecond{rate[i]};
+            all[i].rate = BytesPerSecond { rate[i] };
     }
 
     /// Each hop of a flat ring, wherever the sites lie: also a chain or a tree is gone along there and back.
     [[nodiscard]] Seconds ringLatency(const Reduction &reduction) const
     {
         const double local = reduction.ranks - double(reduction.sites.size());
-        return reduction.route.latency() * (reduction.route.isRing ? 1 : 2) + microseconds(builtinNetwork().fabric.stepUs) * local;
+        return reduction.route.latency() * (reduction.route.isRing ? 1 : 2)
+            + microseconds(builtinNetwork().fabric.stepUs) * local;
     }
 
     [[nodiscard]] SiteExchange timesOf(const Reduction &reduction, int stage) const
@@ -143,11 +148,13 @@ private:
         }
         times.recode = recode(reduction, stage);
         if (!reduction.isFlat) {
-            times.reduce = 2 * passes * (reduction.gradient / reduction.rate + reduction.route.latency()) + times.recode;
+            times.reduce =
+                2 * passes * (reduction.gradient / reduction.rate + reduction.route.latency()) + times.recode;
             return times;
         }
         times.replacesLocal = true;
-        times.reduce = flatRingTime(reduction.gradient, reduction.ranks, reduction.rate, ringLatency(reduction)) + times.recode;
+        times.reduce =
+            flatRingTime(reduction.gradient, reduction.ranks, reduction.rate, ringLatency(reduction)) + times.recode;
         return times;
     }
 
@@ -181,9 +188,10 @@ private:
 
     [[nodiscard]] Seconds outerStep(const Reduction &reduction, int stage) const
     {
-        if (!m_work.source.hasMemory)   // nor of what an update touches
+        if (!m_work.source.hasMemory) // nor of what an update touches
             return {};
-        const double own = m_work.degrees.zeroStage >= 1 ? ownElements(reduction, stage) : elements(stage) / m_work.degrees.tensor;
+        const double own =
+            m_work.degrees.zeroStage >= 1 ? ownElements(reduction, stage) : elements(stage) / m_work.degrees.tensor;
         return recodeTime(slowest(reduction), own, 8 * kOuterStepBytes, 0);
     }
 
@@ -191,12 +199,14 @@ private:
     void countBytes(const Reduction &reduction, std::vector<WanLinkUse> &links) const
     {
         const double n = reduction.ranks, steps = m_local ? m_plan.wan.localSteps : 1;
-        const double each = reduction.gradient.value * (reduction.route.isRing || reduction.isFlat ? 2 * (n - 1) / n : 1) / steps;
+        const double each =
+            reduction.gradient.value * (reduction.route.isRing || reduction.isFlat ? 2 * (n - 1) / n : 1) / steps;
         for (std::size_t i = 0; i < reduction.route.hops.size(); ++i) {
             const WanPath &hop = reduction.route.hops[i];
             WanLinkUse &use = links[std::size_t(hop.link)];
-            const double pairs = reduction.route.nodePairs[i] * hop.nodePair.value;   // stages send over pairs of their own
-            for (const int way : {hop.way, 1 - hop.way}) {
+            const double pairs =
+                reduction.route.nodePairs[i] * hop.nodePair.value; // stages send over pairs of their own
+            for (const int way : { hop.way, 1 - hop.way }) {
                 use.bytes[std::size_t(way)] += each;
                 use.syncSeconds[std::size_t(way)] = std::max(use.syncSeconds[std::size_t(way)], each / pairs);
                 if (reduction.route.isRing)
@@ -228,7 +238,7 @@ private:
     const Plan &m_plan;
     bool m_local;
     int m_sharing;
-    std::vector<Reduction> m_routed;   // one of each kind
+    std::vector<Reduction> m_routed; // one of each kind
 };
 
 } // namespace

@@ -12,17 +12,21 @@ namespace trainyard {
 
 namespace {
 
-constexpr int kMostOrders = 5040;  // of datacenters: all for 7 of them, all rings of 8
+constexpr int kMostOrders = 5040; // of datacenters: all for 7 of them, all rings of 8
 constexpr std::size_t kMostStarts = 16;
 
-/// Looks at every order of up to seven datacenters, and every ring of eight. Of more it builds orders hop by hop, always the shortest hop next, and turns
-/// stretches of the best one round as long as that helps; at most kMostOrders orders in all.
+/// Looks at every order of up to seven datacenters, and every ring of eight. Of more it builds orders hop by hop,
+/// always the shortest hop next, and turns stretches of the best one round as long as that helps; at most kMostOrders
+/// orders in all.
 class RouteSearch {
 public:
-    using Order = std::vector<std::uint32_t>;   // of sites
+    using Order = std::vector<std::uint32_t>; // of sites
 
     RouteSearch(const Workload &workload, std::vector<ReplicaSite> sites, Bytes gradient, bool wholeNodes, int sharing)
-        : m_work(workload), m_sites(std::move(sites)), m_gradient(gradient), m_wholeNodes(wholeNodes)
+        : m_work(workload)
+        , m_sites(std::move(sites))
+        , m_gradient(gradient)
+        , m_wholeNodes(wholeNodes)
     {
         for (const ReplicaSite &from : m_sites)
             for (const ReplicaSite &to : m_sites)
@@ -49,7 +53,11 @@ public:
     }
 
 private:
-    struct Hop { WanPath path; int nodePairs = 0; double rate = 0; };
+    struct Hop {
+        WanPath path;
+        int nodePairs = 0;
+        double rate = 0;
+    };
     /// A route with hops that no link carries is none, but one with fewer of them may lead to one.
     struct Length {
         int missing = std::numeric_limits<int>::max();
@@ -64,19 +72,26 @@ private:
             return hop;
         hop.path = wanPath(m_work, from.location, to.location);
         hop.nodePairs = m_wholeNodes ? std::min(from.nodes, to.nodes) : 1;
-        if (hop.path.link >= 0) {   // as if every reduction had an equal share of each link
+        if (hop.path.link >= 0) { // as if every reduction had an equal share of each link
             const WanLink &link = m_work.plan->cluster.wanLinks[std::size_t(hop.path.link)];
-            hop.rate = std::min(hop.nodePairs * hop.path.nodePair.value, gbitsPerSecond(link.capacityGbps).value / sharing);
+            hop.rate =
+                std::min(hop.nodePairs * hop.path.nodePair.value, gbitsPerSecond(link.capacityGbps).value / sharing);
         }
         return hop;
     }
 
-    [[nodiscard]] const Hop &hop(std::uint32_t from, std::uint32_t to) const { return m_hops[from * m_sites.size() + to]; }
-    [[nodiscard]] bool closes(const Order &order) const { return order.size() == 2 || hop(order.back(), order.front()).path.link >= 0; }
+    [[nodiscard]] const Hop &hop(std::uint32_t from, std::uint32_t to) const
+    {
+        return m_hops[from * m_sites.size() + to];
+    }
+    [[nodiscard]] bool closes(const Order &order) const
+    {
+        return order.size() == 2 || hop(order.back(), order.front()).path.link >= 0;
+    }
 
     [[nodiscard]] Length lengthOf(const Order &order) const
     {
-        Length length{0, 0};
+        Length length { 0, 0 };
         double slowest = std::numeric_limits<double>::infinity();
         Seconds latency;
         const auto pass = [&](const Hop &next) {
@@ -109,7 +124,7 @@ private:
 
     [[nodiscard]] Order nearestFirst(std::uint32_t start) const
     {
-        Order order{start};
+        Order order { start };
         std::vector<bool> isTaken(m_sites.size());
         isTaken[start] = true;
         while (order.size() < m_sites.size()) {
@@ -118,7 +133,8 @@ private:
             for (std::uint32_t next = 0; next < m_sites.size(); ++next) {
                 const Hop &there = hop(order.back(), next);
                 const bool isMissing = there.path.link < 0;
-                const Length length{isMissing, isMissing ? 0 : m_gradient.value / there.rate + there.path.latency.value};
+                const Length length { isMissing,
+                    isMissing ? 0 : m_gradient.value / there.rate + there.path.latency.value };
                 if (!isTaken[next] && length < shortest) {
                     shortest = length;
                     nearest = next;
@@ -184,7 +200,7 @@ private:
     std::vector<ReplicaSite> m_sites;
     Bytes m_gradient;
     bool m_wholeNodes;
-    std::vector<Hop> m_hops;       // [from * sites + to]
+    std::vector<Hop> m_hops; // [from * sites + to]
     Order m_bestOrder;
     Length m_best;
     int m_looked = 0;
@@ -208,7 +224,8 @@ Seconds SiteRoute::latency() const
     return sum;
 }
 
-SiteRoute siteRoute(const Workload &workload, std::vector<ReplicaSite> sites, Bytes gradient, bool wholeNodes, int sharing)
+SiteRoute siteRoute(
+    const Workload &workload, std::vector<ReplicaSite> sites, Bytes gradient, bool wholeNodes, int sharing)
 {
     return RouteSearch(workload, std::move(sites), gradient, wholeNodes, sharing).run();
 }

@@ -21,18 +21,18 @@ Nanoseconds piecesTime(const Workload &workload, StageLocation location, double 
 {
     const Degrees &p = workload.degrees;
     fabric.bandwidth = gbitsPerSecond(workload.fabricGbps(location));
-    return toNanoseconds(transferTime(Bytes{bytes / (p.tensor * p.context)}, 1, fabric));
+    return toNanoseconds(transferTime(Bytes { bytes / (p.tensor * p.context) }, 1, fabric));
 }
 
 } // namespace
 
-/// Nodes hold the replicas in the same order, so that a pair carries as many groups as the node with fewer of them; each node's
-/// NICs carry all of its own.
+/// Nodes hold the replicas in the same order, so that a pair carries as many groups as the node with fewer of them;
+/// each node's NICs carry all of its own.
 double shareOfPair(const Workload &workload, int link, StageLocation from, StageLocation to)
 {
     const double groupsFrom = groupsThatShare(workload, from), groupsTo = groupsThatShare(workload, to);
-    return std::min({workload.transports[std::size_t(link)].rate.value / std::min(groupsFrom, groupsTo),
-                     nicRate(workload, from).value / groupsFrom, nicRate(workload, to).value / groupsTo});
+    return std::min({ workload.transports[std::size_t(link)].rate.value / std::min(groupsFrom, groupsTo),
+        nicRate(workload, from).value / groupsFrom, nicRate(workload, to).value / groupsTo });
 }
 
 PairLimit limitOfPair(const Workload &workload, int link, StageLocation from, StageLocation to)
@@ -40,16 +40,18 @@ PairLimit limitOfPair(const Workload &workload, int link, StageLocation from, St
     const double groupsFrom = groupsThatShare(workload, from), groupsTo = groupsThatShare(workload, to);
     const PairLimit pair = transportLimit(workload, link);
     const double ofPair = pair.rate.value / std::min(groupsFrom, groupsTo);
-    const double ofSender = nicRate(workload, from).value / groupsFrom, ofReceiver = nicRate(workload, to).value / groupsTo;
+    const double ofSender = nicRate(workload, from).value / groupsFrom,
+                 ofReceiver = nicRate(workload, to).value / groupsTo;
     if (ofPair <= std::min(ofSender, ofReceiver))
         return pair;
-    return {WanLimit::NodeNics, nicRate(workload, ofSender < ofReceiver ? from : to)};
+    return { WanLimit::NodeNics, nicRate(workload, ofSender < ofReceiver ? from : to) };
 }
 
 BoundaryTimes boundaryTimes(const Workload &workload, const PipelineClass &pipelines, int fromStage, int toStage,
-                            const LayerSite &site, std::vector<WanLinkUse> &links, Crossing crossing)
+    const LayerSite &site, std::vector<WanLinkUse> &links, Crossing crossing)
 {
-    const StageLocation from = pipelines.locations[std::size_t(fromStage)], to = pipelines.locations[std::size_t(toStage)];
+    const StageLocation from = pipelines.locations[std::size_t(fromStage)],
+                        to = pipelines.locations[std::size_t(toStage)];
     const Plan &plan = *workload.plan;
     BoundaryTimes times;
     const double parts = workload.boundaryParts();
@@ -60,9 +62,10 @@ BoundaryTimes boundaryTimes(const Workload &workload, const PipelineClass &pipel
     if (reach != Reach::Wan) {
         if (workload.source.includesFabric)
             return times;
-        // The tensor group sends its slices side by side, each GPU over its own NIC (scatter-gather or sequence parallel).
+        // The tensor group sends its slices side by side, each GPU over its own NIC (scatter-gather or sequence
+        // parallel).
         const double slice = workload.boundaryBytes(false) * crossing.tokens / workload.degrees.tensor;
-        const Seconds whole = transferTime(Bytes{slice}, 1, reach == Reach::Node ? site.device : site.fabric);
+        const Seconds whole = transferTime(Bytes { slice }, 1, reach == Reach::Node ? site.device : site.fabric);
         const Seconds seen = whole * (1 - std::clamp(workload.stack.pipelineOverlap, 0.0, 1.0));
         times.serialization[0] = times.serialization[1] = toNanoseconds(seen);
         return times;
@@ -77,15 +80,15 @@ BoundaryTimes boundaryTimes(const Workload &workload, const PipelineClass &pipel
         const int way = backward ? 1 - forward : forward;
         times.linkDirection[backward] = 2 * linkIndex + way;
         times.rateCap[backward] = parts * rate * pipelines.cellMembers;
-        times.serialization[backward] = toNanoseconds(Seconds{times.bytes[backward] / times.rateCap[backward]});
+        times.serialization[backward] = toNanoseconds(Seconds { times.bytes[backward] / times.rateCap[backward] });
         times.latency[backward] = toNanoseconds(milliseconds(roundTripMs(link) / 2));
         if (pipelines.cellMembers > 1 && !workload.source.includesFabric) {
             const double pieces = times.bytes[backward] * (pipelines.cellMembers - 1) / pipelines.cellMembers;
             times.scatter[backward] = piecesTime(workload, backward ? to : from, pieces, site.fabric);
             times.gather[backward] = piecesTime(workload, backward ? from : to, pieces, site.fabric);
         }
-        links[std::size_t(linkIndex)].bytes[std::size_t(way)]
-            += times.bytes[backward] * pipelines.microBatches * crossing.microBatches * pipelines.pipelines;
+        links[std::size_t(linkIndex)].bytes[std::size_t(way)] +=
+            times.bytes[backward] * pipelines.microBatches * crossing.microBatches * pipelines.pipelines;
     }
     return times;
 }

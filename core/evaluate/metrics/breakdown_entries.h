@@ -1,7 +1,7 @@
 #pragma once
 // SPDX-License-Identifier: GPL-3.0-or-later
-// The parts of an iteration by one name each, with what they are and where the timeline shows them: the window, the command
-// line and reports all list these. docs/metrics.md, "breakdown_s". Pure functions, any thread.
+// The parts of an iteration by one name each, with what they are and where the timeline shows them: the window, the
+// command line and reports all list these. docs/metrics.md, "breakdown_s". Pure functions, any thread.
 
 #include "core/evaluate/evaluation.h"
 
@@ -14,13 +14,13 @@ namespace trainyard {
 using BreakdownPart = double Breakdown::*;
 
 struct BreakdownEntry {
-    const char *key;               // "data_parallel"
-    const char *label;             // "data parallel"
-    const char *metric;            // its name among the metrics: "breakdown_s.data_parallel"
-    const char *meaning;           // one sentence
-    std::string where;             // where the timeline has it: "inside spans of forward and backward"
+    const char *key; // "data_parallel"
+    const char *label; // "data parallel"
+    const char *metric; // its name among the metrics: "breakdown_s.data_parallel"
+    const char *meaning; // one sentence
+    std::string where; // where the timeline has it: "inside spans of forward and backward"
     BreakdownPart part = nullptr;
-    bool isInSpans = false;        // all of it or a part lies inside spans that bear another name
+    bool isInSpans = false; // all of it or a part lies inside spans that bear another name
     double seconds = 0;
 };
 

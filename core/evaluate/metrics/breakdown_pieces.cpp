@@ -28,15 +28,21 @@ struct Collector {
     }
     void wait(TimeUse use, Nanoseconds begin, Nanoseconds end, std::uint32_t span, std::uint32_t transfer)
     {
-        add(use, {.track = track, .begin = begin, .end = end, .span = span, .transfer = transfer, .isWait = true});
+        add(use, { .track = track, .begin = begin, .end = end, .span = span, .transfer = transfer, .isWait = true });
     }
     void work(std::uint32_t span)
     {
         if (traitsOf(timeline.kind[span]).use != TimeUse::Compute)
-            return add(traitsOf(timeline.kind[span]).use, {.track = track, .begin = timeline.start[span], .end = timeline.end[span], .span = span});
+            return add(traitsOf(timeline.kind[span]).use,
+                { .track = track, .begin = timeline.start[span], .end = timeline.end[span], .span = span });
         for (const OperationPart &of : operationParts(timeline, span))
             if (wants(of.part))
-                pieces.push_back({.track = track, .begin = of.begin, .end = of.end, .seconds = of.seconds, .span = span, .part = of.part});
+                pieces.push_back({ .track = track,
+                    .begin = of.begin,
+                    .end = of.end,
+                    .seconds = of.seconds,
+                    .span = span,
+                    .part = of.part });
     }
 };
 
@@ -53,7 +59,7 @@ OperationParts operationParts(const Timeline &timeline, std::uint32_t span)
         reached += seconds;
         const Nanoseconds begin = parts.count > 0 ? parts.parts[parts.count - 1].end : timeline.start[span];
         const auto until = static_cast<Nanoseconds>(std::llround(reached * 1e9)) + timeline.start[span];
-        parts.parts[parts.count++] = {part, seconds, begin, std::clamp(until, begin, end)};
+        parts.parts[parts.count++] = { part, seconds, begin, std::clamp(until, begin, end) };
     };
     add(&Breakdown::compute, length - inside.total());
     for (const InsidePart &of : kInsideParts)
@@ -98,7 +104,7 @@ TimePieces piecesOf(const Timeline &timeline, std::span<const BreakdownPart> par
         if (timeline.tracks[track].stream != Stream::Compute || timeline.tracks[track].pipelineClass != slowest)
             continue;
         ++found.stages;
-        bookStage(timeline, track, Collector{timeline, track, parts, found.pieces});
+        bookStage(timeline, track, Collector { timeline, track, parts, found.pieces });
     }
     return found;
 }

@@ -12,18 +12,22 @@ namespace trainyard {
 
 namespace {
 
-constexpr int kFewestRows = 3;     // fewer rows on one combination are evidence for their family only
+constexpr int kFewestRows = 3; // fewer rows on one combination are evidence for their family only
 
 int precisionBits(Precision precision)
 {
     switch (precision) {
     case Precision::Fp32:
-    case Precision::Tf32: return 32;
+    case Precision::Tf32:
+        return 32;
     case Precision::Fp16:
-    case Precision::Bf16: return 16;
+    case Precision::Bf16:
+        return 16;
     case Precision::Fp8:
-    case Precision::Mxfp8: return 8;
-    case Precision::Nvfp4: return 4;
+    case Precision::Mxfp8:
+        return 8;
+    case Precision::Nvfp4:
+        return 4;
     }
     return 16;
 }
@@ -42,7 +46,8 @@ void widen(TimeRange &range, const TimeRange &by)
 
 KernelEvidence kernelEvidence(const EvidenceKey &key, const Workload &workload)
 {
-    KernelEvidence weakest = key.gpu.empty() ? KernelEvidence::SpecSheet : KernelEvidence::Measured;   // empty: described in the plan
+    KernelEvidence weakest =
+        key.gpu.empty() ? KernelEvidence::SpecSheet : KernelEvidence::Measured; // empty: described in the plan
     for (const auto &pools : workload.gpus) {
         for (const GpuSpec *gpu : pools) {
             if (gpu->id == key.gpu)
@@ -54,14 +59,16 @@ KernelEvidence kernelEvidence(const EvidenceKey &key, const Workload &workload)
 
 } // namespace
 
-std::vector<EvidenceKey> evidenceKeys(const Plan &plan, const ModelSpec &model, const Layout &layout, const Catalogue &catalogue)
+std::vector<EvidenceKey> evidenceKeys(
+    const Plan &plan, const ModelSpec &model, const Layout &layout, const Catalogue &catalogue)
 {
     std::vector<StageLocation> pools;
     std::vector<std::vector<bool>> isKnown(plan.cluster.datacenters.size());
     Reach reach = Reach::Node;
     for (const GpuRun &run : layout.runs) {
-        const StageLocation location{run.datacenter, run.pool};
-        const int nodeSize = std::max(1, plan.cluster.datacenters[std::size_t(run.datacenter)].pools[std::size_t(run.pool)].gpusPerNode);
+        const StageLocation location { run.datacenter, run.pool };
+        const int nodeSize =
+            std::max(1, plan.cluster.datacenters[std::size_t(run.datacenter)].pools[std::size_t(run.pool)].gpusPerNode);
         if (run.firstGpu + run.gpus > nodeSize)
             reach = std::max(reach, Reach::Fabric);
         auto &known = isKnown[std::size_t(location.datacenter)];
@@ -78,8 +85,9 @@ std::vector<EvidenceKey> evidenceKeys(const Plan &plan, const ModelSpec &model, 
     for (const StageLocation &location : pools) {
         const Pool &pool = plan.cluster.datacenters[std::size_t(location.datacenter)].pools[std::size_t(location.pool)];
         const GpuSpec *const gpu = gpuOf(pool, catalogue);
-        EvidenceKey key{plan.stack.name, pool.inlineGpu ? std::string() : pool.gpu, gpu ? gpu->architecture : std::string(),
-                        precisionBits(plan.workload.precision), model.isMoe(), reach, gathersWeights};
+        EvidenceKey key { plan.stack.name, pool.inlineGpu ? std::string() : pool.gpu,
+            gpu ? gpu->architecture : std::string(), precisionBits(plan.workload.precision), model.isMoe(), reach,
+            gathersWeights };
         if (std::ranges::find(keys, key) == keys.end())
             keys.push_back(std::move(key));
     }
@@ -88,12 +96,16 @@ std::vector<EvidenceKey> evidenceKeys(const Plan &plan, const ModelSpec &model, 
 
 int evidenceDistance(const EvidenceKey &measured, const EvidenceKey &plan)
 {
-    // How a stack gathers sharded weights is its own: ZeRO-3 of 2021 says nothing of other stacks, nor of plans that keep theirs whole.
+    // How a stack gathers sharded weights is its own: ZeRO-3 of 2021 says nothing of other stacks, nor of plans that
+    // keep theirs whole.
     if (measured.shardsWeights && !(plan.shardsWeights && measured.stack == plan.stack))
         return kUnrelated;
     const bool isSameGpu = !plan.gpu.empty() && measured.gpu == plan.gpu;
     const bool isSister = !plan.architecture.empty() && measured.architecture == plan.architecture;
-    return int(measured.stack != plan.stack) + (isSameGpu ? 0 : isSister ? 1 : kOtherArchitecture)
+    return int(measured.stack != plan.stack)
+        + (isSameGpu       ? 0
+                : isSister ? 1
+                           : kOtherArchitecture)
         + int(measured.precisionBits != plan.precisionBits) + int(measured.isMoe != plan.isMoe)
         + int(measured.shardsWeights != plan.shardsWeights) + int(measured.reach < plan.reach);
 }
@@ -127,19 +139,20 @@ TimeRange rangeOf(const ConfidenceData &data, ConfidenceLabel label, const Evide
 /// Whether an override replaces what was fitted to the rows of its stack: they say less about the plan then.
 static bool changesFittedFigure(const Stack &stack)
 {
-    constexpr const char *kFitted[] = {"host_us_per_kernel", "kernel_efficiency", "narrow_efficiency", "elementwise_passes", "eager_passes",
-                                       "accumulation_bytes", "cast_passes", "rowwise_cast_passes", "expert_overhead_us",
-                                       "micro_batch_overhead_us", "iteration_overhead_ms"};
+    constexpr const char *kFitted[] = { "host_us_per_kernel", "kernel_efficiency", "narrow_efficiency",
+        "elementwise_passes", "eager_passes", "accumulation_bytes", "cast_passes", "rowwise_cast_passes",
+        "expert_overhead_us", "micro_batch_overhead_us", "iteration_overhead_ms" };
     return std::ranges::any_of(kFitted, [&](const char *key) { return stack.overrides.contains(key); });
 }
 
-/// How far the releases lie from the stack as fitted: their times, less one. Only those count that were seen on models of this kind.
+/// How far the releases lie from the stack as fitted: their times, less one. Only those count that were seen on models
+/// of this kind.
 static TimeRange releaseRange(const StackSpec &stack, bool isMoe)
 {
     TimeRange range;
     for (const StackRelease &release : stack.releases) {
         if (release.plans(isMoe) > 0)
-            widen(range, {release.time(isMoe) - 1, release.time(isMoe) - 1});
+            widen(range, { release.time(isMoe) - 1, release.time(isMoe) - 1 });
     }
     return range;
 }
@@ -150,8 +163,9 @@ static std::string percent(double share)
     return std::to_string(std::max(1L, std::lround(100 * share))) + " %";
 }
 
-/// A plan that does not say which release it runs, or names one that nobody measured on models of its kind, may run any of them:
-/// their times come on top of what the evidence is off by, because rows that name theirs are judged without that difference.
+/// A plan that does not say which release it runs, or names one that nobody measured on models of its kind, may run any
+/// of them: their times come on top of what the evidence is off by, because rows that name theirs are judged without
+/// that difference.
 static void addReleases(TimeRange &range, std::vector<std::string> &notes, const Workload &workload)
 {
     const StackSpec &stack = workload.stack;
@@ -164,8 +178,10 @@ static void addReleases(TimeRange &range, std::vector<std::string> &notes, const
     const double own = named ? named->time(isMoe) : 1;
     range.low = (1 + range.low) * std::min(1.0, (1 + releases.low) / own) - 1;
     range.high = (1 + range.high) * std::max(1.0, (1 + releases.high) / own) - 1;
-    const std::string apart = "releases of this stack lie " + percent((1 + releases.high) / (1 + releases.low) - 1) + " apart";
-    notes.push_back(named ? "no plan tells the time of release " + named->id + " from others; " + apart : apart + "; name stack.release");
+    const std::string apart =
+        "releases of this stack lie " + percent((1 + releases.high) / (1 + releases.low) - 1) + " apart";
+    notes.push_back(named ? "no plan tells the time of release " + named->id + " from others; " + apart
+                          : apart + "; name stack.release");
 }
 
 void addConfidence(Metrics &metrics, const Workload &workload, const Catalogue &catalogue)
@@ -176,7 +192,8 @@ void addConfidence(Metrics &metrics, const Workload &workload, const Catalogue &
     ConfidenceLabel label = keys.empty() ? ConfidenceLabel::Extrapolated : ConfidenceLabel::Calibrated;
     for (const EvidenceKey &key : keys) {
         ConfidenceLabel own = labelOf(key, data.evidence);
-        if (own != ConfidenceLabel::Calibrated && !isMeasured && kernelEvidence(key, workload) == KernelEvidence::SpecSheet)
+        if (own != ConfidenceLabel::Calibrated && !isMeasured
+            && kernelEvidence(key, workload) == KernelEvidence::SpecSheet)
             own = ConfidenceLabel::SpecSheet;
         label = std::max(label, own);
     }
@@ -188,7 +205,7 @@ void addConfidence(Metrics &metrics, const Workload &workload, const Catalogue &
         notes.emplace_back("stage times are taken as the plan gives them");
     if (isAcross || isMeasured || changesFittedFigure(workload.plan->stack))
         label = std::max(label, ConfidenceLabel::SameFamily);
-    TimeRange range = keys.empty() ? TimeRange{} : rangeOf(data, label, keys.front());
+    TimeRange range = keys.empty() ? TimeRange {} : rangeOf(data, label, keys.front());
     if (!isMeasured)
         addReleases(range, notes, workload);
     Confidence &confidence = metrics.confidence;
@@ -204,12 +221,15 @@ int evidenceRows(const Evaluation &evaluation, const Catalogue &catalogue)
 {
     const std::string &label = evaluation.metrics.confidence.label;
     const bool isCalibrated = label == toString(ConfidenceLabel::Calibrated);
-    if (!evaluation.plan || !stageFacts(*evaluation.plan).hasLayers || (!isCalibrated && label != toString(ConfidenceLabel::SameFamily)))
+    if (!evaluation.plan || !stageFacts(*evaluation.plan).hasLayers
+        || (!isCalibrated && label != toString(ConfidenceLabel::SameFamily)))
         return 0;
-    const std::vector<EvidenceKey> keys = evidenceKeys(*evaluation.plan, evaluation.model, evaluation.layout, catalogue);
+    const std::vector<EvidenceKey> keys =
+        evidenceKeys(*evaluation.plan, evaluation.model, evaluation.layout, catalogue);
     int rows = 0;
     for (const Evidence &measured : catalogue.confidence.evidence) {
-        const bool counts = std::ranges::any_of(keys, [&](const EvidenceKey &key) { return evidenceDistance(measured.key, key) <= (isCalibrated ? 0 : 1); });
+        const bool counts = std::ranges::any_of(keys,
+            [&](const EvidenceKey &key) { return evidenceDistance(measured.key, key) <= (isCalibrated ? 0 : 1); });
         rows += counts ? measured.rows : 0;
     }
     return rows;

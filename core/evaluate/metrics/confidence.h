@@ -12,12 +12,12 @@
 namespace trainyard {
 
 /// What measurements would have to share with this plan: one key for each GPU type in use.
-[[nodiscard]] std::vector<EvidenceKey> evidenceKeys(const Plan &plan, const ModelSpec &model, const Layout &layout,
-                                                    const Catalogue &catalogue);
+[[nodiscard]] std::vector<EvidenceKey> evidenceKeys(
+    const Plan &plan, const ModelSpec &model, const Layout &layout, const Catalogue &catalogue);
 
-/// In how many respects a measurement differs from a plan: stack, GPU, precision, experts, sharded weights, network. Another
-/// architecture counts as kOtherArchitecture; a network that reaches further than the plan's does not count. Sharded weights
-/// are kUnrelated to plans without them and to other stacks.
+/// In how many respects a measurement differs from a plan: stack, GPU, precision, experts, sharded weights, network.
+/// Another architecture counts as kOtherArchitecture; a network that reaches further than the plan's does not count.
+/// Sharded weights are kUnrelated to plans without them and to other stacks.
 [[nodiscard]] int evidenceDistance(const EvidenceKey &measured, const EvidenceKey &plan);
 inline constexpr int kOtherArchitecture = 10, kUnrelated = 100;
 
@@ -27,11 +27,12 @@ inline constexpr int kOtherArchitecture = 10, kUnrelated = 100;
 /// Where nine in ten measured times of plans with this label lie, relative to the predicted one.
 [[nodiscard]] TimeRange rangeOf(const ConfidenceData &data, ConfidenceLabel label, const EvidenceKey &plan);
 
-/// Fills label and range; needs the iteration time. A plan that crosses datacenters, brings stage times of its own or changes
-/// what was fitted is at best of the same family.
+/// Fills label and range; needs the iteration time. A plan that crosses datacenters, brings stage times of its own or
+/// changes what was fitted is at best of the same family.
 void addConfidence(Metrics &metrics, const Workload &workload, const Catalogue &catalogue);
 
-/// Published rows that make an evaluation calibrated, or of the same family. 0 where it is neither, or brings stage times of its own.
+/// Published rows that make an evaluation calibrated, or of the same family. 0 where it is neither, or brings stage
+/// times of its own.
 [[nodiscard]] int evidenceRows(const Evaluation &evaluation, const Catalogue &catalogue);
 
 } // namespace trainyard

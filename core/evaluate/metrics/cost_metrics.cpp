@@ -10,9 +10,9 @@ namespace trainyard {
 
 namespace {
 
-struct Hourly {                    // of the whole cluster
+struct Hourly { // of the whole cluster
     double usd = 0, kilowatts = 0;
-    Metric kgCo2;                  // empty where a datacenter's intensity is unknown
+    Metric kgCo2; // empty where a datacenter's intensity is unknown
 };
 
 /// GPUs at work draw between idle and full power by utilization; idle ones draw idle power. Chips only: no cooling.
@@ -33,7 +33,8 @@ Hourly hourly(const Workload &workload, const Catalogue &catalogue, double utili
             const Pool &pool = datacenters[d].pools[p];
             const GpuSpec &gpu = *workload.gpus[d][p];
             const int used = usedGpus[d][p];
-            const double busy = used * (power.idleShare + (1 - power.idleShare) * utilization) + (pool.gpus() - used) * power.idleShare;
+            const double busy =
+                used * (power.idleShare + (1 - power.idleShare) * utilization) + (pool.gpus() - used) * power.idleShare;
             const double poolKilowatts = gpu.tdpWatts / 1e3 * busy;
             kilowatts += poolKilowatts;
             const double price = pool.usdPerGpuHour.value_or(gpu.usdPerHour);

@@ -35,7 +35,8 @@ std::vector<double> fleetUse(const Evaluation &evaluation, int buckets, int stag
         const Track &track = evaluation.timeline.tracks[t];
         if (track.stream != Stream::Compute || (stage >= 0 && track.stage != stage))
             continue;
-        const double weight = track.pipelineClass < int(classes.size()) ? classes[std::size_t(track.pipelineClass)].pipelines : 1;
+        const double weight =
+            track.pipelineClass < int(classes.size()) ? classes[std::size_t(track.pipelineClass)].pipelines : 1;
         const std::vector<double> own = gpuUse(evaluation, t, buckets);
         for (std::size_t i = 0; i < mean.size() && i < own.size(); ++i)
             mean[i] += weight * own[i];

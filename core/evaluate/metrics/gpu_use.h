@@ -1,7 +1,8 @@
 #pragma once
 // SPDX-License-Identifier: GPL-3.0-or-later
-// GPU utilization over time: the same definition as Metrics::gpuUtilization, which is the time average of fleetUse. Spans of
-// forward and backward contain collectives that nothing hides; these are not computation (Metrics::computeShare).
+// GPU utilization over time: the same definition as Metrics::gpuUtilization, which is the time average of fleetUse.
+// Spans of forward and backward contain collectives that nothing hides; these are not computation
+// (Metrics::computeShare).
 
 #include "core/evaluate/evaluation.h"
 

@@ -18,8 +18,10 @@ void addWanMetrics(Metrics &metrics, const Workload &workload, const Costs &cost
 void addMemoryMetrics(Metrics &metrics, std::vector<StageMemory> stages, const std::vector<HostMemory> &nodes);
 /// What leaves the GPU, and what that asks of the drives; needs the time metrics. Nothing where activations stay.
 void addOffloadMetrics(Metrics &metrics, const Workload &workload, const Costs &costs, const LiveMemory &live);
-/// Prefill in the bubbles, with its tracks; needs the time and the memory metrics. Leaves all empty where `stop` is triggered.
-void addBubbleFill(Metrics &metrics, Timeline &timeline, const Workload &workload, const BubbleService &service, const std::stop_token &stop);
+/// Prefill in the bubbles, with its tracks; needs the time and the memory metrics. Leaves all empty where `stop` is
+/// triggered.
+void addBubbleFill(Metrics &metrics, Timeline &timeline, const Workload &workload, const BubbleService &service,
+    const std::stop_token &stop);
 /// Rental, egress, energy and carbon; needs the time metrics.
 void addCostMetrics(Metrics &metrics, const Workload &workload, const Catalogue &catalogue);
 

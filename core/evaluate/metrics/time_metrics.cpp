@@ -29,13 +29,13 @@ ExposedSeconds insideOperations(const Timeline &timeline, const Track &track, st
     return sum;
 }
 
-constexpr std::array kPartsInSpans{&Breakdown::dataParallelInSpans, &Breakdown::offloadStallInSpans};
+constexpr std::array kPartsInSpans { &Breakdown::dataParallelInSpans, &Breakdown::offloadStallInSpans };
 
 struct StageSeconds {
     int pipelineClass = 0;
     Breakdown spent;
     int stage = 0;
-    double computeShare = 1;       // of its spans of forward, backward and recompute
+    double computeShare = 1; // of its spans of forward, backward and recompute
 };
 
 std::vector<StageSeconds> secondsOfStages(const Timeline &timeline)
@@ -49,7 +49,7 @@ std::vector<StageSeconds> secondsOfStages(const Timeline &timeline)
             continue;
         const StageTime &time = times[next++];
         const ExposedSeconds inside = insideOperations(timeline, track, count);
-        StageSeconds stage{track.pipelineClass, {}};
+        StageSeconds stage { track.pipelineClass, {} };
         Breakdown &b = stage.spent;
         for (const UsePart &of : kUseParts)
             b.*of.part = toSeconds(time.*of.time).value;
@@ -89,12 +89,12 @@ double peakFlopsInUse(const Workload &workload)
 {
     double peak = 0;
     for (const GpuRun &run : workload.layout.runs)
-        peak += run.gpus * workload.gpu({run.datacenter, run.pool}).peakFlops(workload.plan->workload.precision);
+        peak += run.gpus * workload.gpu({ run.datacenter, run.pool }).peakFlops(workload.plan->workload.precision);
     return peak;
 }
 
-/// FLOPs of one sequence that MEMO, KARMA and ProTrain make the stages recompute, over an average layer of the model. What
-/// is quadratic in s is the core of attention: F(s) = a s + b s^2, so b s^2 = 2 (F(s) - 2 F(s/2)).
+/// FLOPs of one sequence that MEMO, KARMA and ProTrain make the stages recompute, over an average layer of the model.
+/// What is quadratic in s is the core of attention: F(s) = a s + b s^2, so b s^2 = 2 (F(s) - 2 F(s/2)).
 double recomputedByPolicy(const Workload &workload, const Costs &costs, double s)
 {
     if (costs.offload.empty())
@@ -104,11 +104,13 @@ double recomputedByPolicy(const Workload &workload, const Costs &costs, double s
     for (int layer = 0; layer < workload.model.layers; ++layer) {
         const bool isExpert = workload.model.isExpertLayer(layer);
         forward += recomputeFlops(workload.model, isExpert, s, Recompute::Full, workload.stack, kept);
-        core += 2 * (layerForwardFlops(workload.model, isExpert, s) - 2 * layerForwardFlops(workload.model, isExpert, s / 2));
+        core += 2
+            * (layerForwardFlops(workload.model, isExpert, s) - 2 * layerForwardFlops(workload.model, isExpert, s / 2));
     }
     double recompute = 0, microBatches = 0;
     for (std::size_t c = 0; c < costs.offload.size(); ++c) {
-        const double ofClass = double(costs.iteration.classes[c].program.shape.microBatches) * workload.layout.classes[c].pipelines;
+        const double ofClass =
+            double(costs.iteration.classes[c].program.shape.microBatches) * workload.layout.classes[c].pipelines;
         microBatches += ofClass;
         for (const StageOffload &stage : costs.offload[c])
             recompute += ofClass * stage.fates.forwards * (stage.fates.sparesAttention ? forward - core : forward);
@@ -122,15 +124,16 @@ void addRates(Metrics &metrics, const Workload &workload, const Costs &costs, do
     metrics.tokensPerSecond = double(spec.globalBatch) * spec.sequenceLength / iteration;
     metrics.tokensPerSecondPerGpu = *metrics.tokensPerSecond / metrics.gpusUsed;
     if (!workload.source.hasLayers)
-        return;   // measured stage times need not belong to the named model: no FLOP is claimed
+        return; // measured stage times need not belong to the named model: no FLOP is claimed
     // A mask at the borders of documents makes short sequences of a long one.
     const double s = spec.attendedLength(), sequences = double(spec.globalBatch) * spec.sequenceLength / s;
-    const double kept = workload.plan->moe.keptVisits();   // what was dropped was not computed
+    const double kept = workload.plan->moe.keptVisits(); // what was dropped was not computed
     const double modelFlops = modelFlopsPerSequence(workload.model, s, kept) * sequences;
     double recomputed = recomputedByPolicy(workload, costs, s);
     for (int layer = 0; layer < workload.model.layers; ++layer)
-        recomputed += recomputeFlops(workload.model, workload.model.isExpertLayer(layer), s, workload.plan->memory.recompute, workload.stack, kept);
-    if (workload.plan->memory.recompute == Recompute::Full)   // then no policy decides
+        recomputed += recomputeFlops(workload.model, workload.model.isExpertLayer(layer), s,
+            workload.plan->memory.recompute, workload.stack, kept);
+    if (workload.plan->memory.recompute == Recompute::Full) // then no policy decides
         recomputed *= recomputedShare(workload);
     metrics.modelTflopsPerGpu = modelFlops / iteration / metrics.gpusUsed / 1e12;
     const double peak = peakFlopsInUse(workload);
@@ -157,7 +160,8 @@ void addTimeMetrics(Metrics &metrics, const Workload &workload, const Costs &cos
     metrics.bubbleFraction = metrics.breakdown->bubble / iteration;
     const double gpusOfStage = double(workload.degrees.tensor) * workload.degrees.context;
     double busy = 0;
-    metrics.computeShare.assign(workload.layout.classes.size(), std::vector<double>(std::size_t(workload.degrees.pipeline), 1));
+    metrics.computeShare.assign(
+        workload.layout.classes.size(), std::vector<double>(std::size_t(workload.degrees.pipeline), 1));
     for (const StageSeconds &stage : stages) {
         metrics.computeShare[std::size_t(stage.pipelineClass)][std::size_t(stage.stage)] = stage.computeShare;
         busy += stage.spent.compute * gpusOfStage * workload.layout.classes[std::size_t(stage.pipelineClass)].pipelines;
@@ -169,24 +173,30 @@ void addMemoryMetrics(Metrics &metrics, std::vector<StageMemory> stages, const s
 {
     if (stages.empty())
         return;
-    const auto fullness = [](const StageMemory &m) { return double(m.device) / double(std::max<std::int64_t>(1, m.capacity)); };
+    const auto fullness = [](const StageMemory &m) {
+        return double(m.device) / double(std::max<std::int64_t>(1, m.capacity));
+    };
     const auto fullest = std::max_element(stages.begin(), stages.end(),
-                                          [&](const StageMemory &a, const StageMemory &b) { return fullness(a) < fullness(b); });
-    MemoryMetrics memory{fullest->peak, fullest->capacity, fullest->stage, true, {}};
+        [&](const StageMemory &a, const StageMemory &b) { return fullness(a) < fullness(b); });
+    MemoryMetrics memory { fullest->peak, fullest->capacity, fullest->stage, true, {} };
     memory.fits = std::all_of(stages.begin(), stages.end(), [](const StageMemory &m) { return m.fits(); });
     memory.perStage = std::move(stages);
     for (const HostMemory &node : nodes)
-        if (node.isStated() && (memory.hostCapacity == 0 || node.total() / node.capacity > double(memory.host) / double(memory.hostCapacity))) {
+        if (node.isStated()
+            && (memory.hostCapacity == 0
+                || node.total() / node.capacity > double(memory.host) / double(memory.hostCapacity))) {
             memory.host = wholeBytes(node.total());
             memory.hostCapacity = wholeBytes(node.capacity);
         }
     metrics.memory = std::move(memory);
 }
 
-void addBubbleFill(Metrics &metrics, Timeline &timeline, const Workload &workload, const BubbleService &service, const std::stop_token &stop)
+void addBubbleFill(Metrics &metrics, Timeline &timeline, const Workload &workload, const BubbleService &service,
+    const std::stop_token &stop)
 {
     const double seconds = toSeconds(timeline.duration).value;
-    const auto filled = fillBubbles(timeline, workload, metrics.memory ? metrics.memory->perStage : std::vector<StageMemory>(), service, stop);
+    const auto filled = fillBubbles(
+        timeline, workload, metrics.memory ? metrics.memory->perStage : std::vector<StageMemory>(), service, stop);
     if (!filled)
         return;
     if (metrics.gpuUtilization)

@@ -15,8 +15,8 @@ namespace {
 /// Longer than alone by more than this: others on the link take from it.
 constexpr double kStretched = 1.02;
 
-struct Boundary {                  // between two stages of one class: a channel each way
-    const Track *channel[2] = {nullptr, nullptr};   // by direction of the link
+struct Boundary { // between two stages of one class: a channel each way
+    const Track *channel[2] = { nullptr, nullptr }; // by direction of the link
 };
 
 Nanoseconds carried(const Timeline &timeline, const Track &track)
@@ -30,7 +30,7 @@ Nanoseconds carried(const Timeline &timeline, const Track &track)
 /// Time in which either channel carries. Spans of a channel follow each other.
 Nanoseconds carriedEitherWay(const Timeline &timeline, const Boundary &boundary)
 {
-    std::uint32_t at[2] = {0, 0}, end[2] = {0, 0};
+    std::uint32_t at[2] = { 0, 0 }, end[2] = { 0, 0 };
     for (int way = 0; way < 2; ++way) {
         if (boundary.channel[way]) {
             at[way] = boundary.channel[way]->first;
@@ -56,7 +56,8 @@ double aloneNs(const Track &track, const PipelineCosts &pipeline, ChunkPlacement
     int count = 0;
     for (int q = 0; q < int(pipeline.boundaries.size()); ++q) {
         const int from = deviceAt(placement, devices, q), to = deviceAt(placement, devices, q + 1);
-        const bool forward = from == track.stage && to == track.toStage, backward = from == track.toStage && to == track.stage;
+        const bool forward = from == track.stage && to == track.toStage,
+                   backward = from == track.toStage && to == track.stage;
         if (!pipeline.boundaries[std::size_t(q)].isWan || (!forward && !backward))
             continue;
         sum += double(pipeline.boundaries[std::size_t(q)].serialization[forward ? 0 : 1]);
@@ -67,7 +68,10 @@ double aloneNs(const Track &track, const PipelineCosts &pipeline, ChunkPlacement
 
 class WanUses {
 public:
-    WanUses(const Workload &workload, const Costs &costs, const Timeline &timeline) : m_work(workload), m_costs(costs), m_timeline(timeline)
+    WanUses(const Workload &workload, const Costs &costs, const Timeline &timeline)
+        : m_work(workload)
+        , m_costs(costs)
+        , m_timeline(timeline)
     {
         for (const Track &track : timeline.tracks) {
             if (track.stream != Stream::Wan || track.wanLink < 0 || track.first == track.last)
@@ -75,7 +79,7 @@ public:
             const WanLink &link = workload.plan->cluster.wanLinks[std::size_t(track.wanLink)];
             const int way = direction(workload.plan->cluster, link, location(track, track.stage).datacenter);
             const auto [low, high] = std::minmax(track.stage, track.toStage);
-            m_boundaries[{track.wanLink, track.pipelineClass, low, high}].channel[way] = &track;
+            m_boundaries[{ track.wanLink, track.pipelineClass, low, high }].channel[way] = &track;
         }
     }
 
@@ -84,7 +88,8 @@ public:
         const double iteration = double(m_timeline.duration);
         const Boundary *busiest = nullptr;
         Nanoseconds most = 0;
-        for (auto at = m_boundaries.lower_bound({use.link, 0, 0, 0}); at != m_boundaries.end() && std::get<0>(at->first) == use.link; ++at) {
+        for (auto at = m_boundaries.lower_bound({ use.link, 0, 0, 0 });
+             at != m_boundaries.end() && std::get<0>(at->first) == use.link; ++at) {
             if (const Nanoseconds own = carriedEitherWay(m_timeline, at->second); own > most) {
                 most = own;
                 busiest = &at->second;
@@ -92,13 +97,14 @@ public:
         }
         for (int way = 0; way < 2; ++way) {
             const Track *channel = busiest ? busiest->channel[way] : nullptr;
-            use.carrying[way] = std::min(1.0, ((channel ? double(carried(m_timeline, *channel)) : 0) + use.syncSeconds[way] * 1e9) / iteration);
+            use.carrying[way] = std::min(
+                1.0, ((channel ? double(carried(m_timeline, *channel)) : 0) + use.syncSeconds[way] * 1e9) / iteration);
         }
         const double sync = (use.syncSeconds[0] + use.syncSeconds[1]) * 1e9;
         use.usableUtilization = std::min(1.0, (double(most) + sync) / iteration);
         if (busiest && double(most) > sync)
             name(use, *(busiest->channel[0] ? busiest->channel[0] : busiest->channel[1]));
-        if (use.limit == WanLimit::None) {     // it carries nothing: what would bind
+        if (use.limit == WanLimit::None) { // it carries nothing: what would bind
             const PairLimit pair = transportLimit(m_work, use.link);
             use.limit = pair.limit;
             use.limitGbps = pair.rate.value * 8e-9;
@@ -121,7 +127,8 @@ private:
             use.limitGbps = m_work.plan->cluster.wanLinks[std::size_t(use.link)].capacityGbps;
             return;
         }
-        const PairLimit pair = limitOfPair(m_work, use.link, location(track, track.stage), location(track, track.toStage));
+        const PairLimit pair =
+            limitOfPair(m_work, use.link, location(track, track.stage), location(track, track.toStage));
         use.limit = pair.limit;
         use.limitGbps = pair.rate.value * 8e-9;
     }
@@ -129,7 +136,7 @@ private:
     const Workload &m_work;
     const Costs &m_costs;
     const Timeline &m_timeline;
-    std::map<std::tuple<int, int, int, int>, Boundary> m_boundaries;   // by link, class, stages
+    std::map<std::tuple<int, int, int, int>, Boundary> m_boundaries; // by link, class, stages
 };
 
 } // namespace
@@ -146,7 +153,8 @@ void addWanMetrics(Metrics &metrics, const Workload &workload, const Costs &cost
     const WanUses uses(workload, costs, timeline);
     for (const WanLinkUse &counted : costs.wanLinks) {
         WanLinkUse use = uses.use(counted);
-        const double capacity = gbitsPerSecond(workload.plan->cluster.wanLinks[std::size_t(use.link)].capacityGbps).value;
+        const double capacity =
+            gbitsPerSecond(workload.plan->cluster.wanLinks[std::size_t(use.link)].capacityGbps).value;
         use.utilization = std::max(use.bytes[0], use.bytes[1]) / (capacity * iteration);
         metrics.wanBytesPerIteration += use.totalBytes();
         metrics.wanLinks.push_back(use);

@@ -14,7 +14,9 @@ namespace trainyard {
 
 namespace {
 
-struct InUse { int aligned = 0, inDatacenter = 0; };   // the most GPUs of one stage, of one datacenter
+struct InUse {
+    int aligned = 0, inDatacenter = 0;
+}; // the most GPUs of one stage, of one datacenter
 
 InUse gpusInUse(const Evaluation &evaluation)
 {
@@ -37,14 +39,17 @@ Problem noGroups(const Evaluation &evaluation)
     const int stages = plan.bubbleFill.stages;
     const InUse most = gpusInUse(evaluation);
     const bool isTooFew = stages > most.inDatacenter;
-    Problem problem{Severity::Warning, {}, "bubble_fill.stages", {}};
-    problem.text = isTooFew ? "The served model is spread over " + std::to_string(stages) + " GPUs, and no datacenter has more than "
-                                  + std::to_string(most.inDatacenter) + " in use"
-                            : "No " + std::to_string(stages) + " GPUs of one datacenter have aligned bubbles: a stage has at most " + std::to_string(most.aligned);
+    Problem problem { Severity::Warning, {}, "bubble_fill.stages", {} };
+    problem.text = isTooFew ? "The served model is spread over " + std::to_string(stages)
+            + " GPUs, and no datacenter has more than " + std::to_string(most.inDatacenter) + " in use"
+                            : "No " + std::to_string(stages)
+            + " GPUs of one datacenter have aligned bubbles: a stage has at most " + std::to_string(most.aligned);
     if (most.aligned >= 1 && most.aligned < stages)
-        problem.fixes.push_back(fixOf(plan, "Spread it over " + std::to_string(most.aligned), [&](Plan &p) { p.bubbleFill.stages = most.aligned; }));
+        problem.fixes.push_back(fixOf(plan, "Spread it over " + std::to_string(most.aligned),
+            [&](Plan &p) { p.bubbleFill.stages = most.aligned; }));
     if (!isTooFew && !plan.bubbleFill.chaining)
-        problem.fixes.push_back(fixOf(plan, "Chain GPUs of different stages", [](Plan &p) { p.bubbleFill.chaining = true; }));
+        problem.fixes.push_back(
+            fixOf(plan, "Chain GPUs of different stages", [](Plan &p) { p.bubbleFill.chaining = true; }));
     return problem;
 }
 
@@ -54,32 +59,39 @@ std::string shortTime(Nanoseconds time)
     return formatted(s >= 999.5 ? "%.0f s" : s >= 1 ? "%.3g s" : "%.3g ms", s >= 1 ? s : s * 1e3);
 }
 
-std::string number(double value) { return formatted("%.4g", value); }
+std::string number(double value)
+{
+    return formatted("%.4g", value);
+}
 
 Problem noWindow(const BubbleFill &fill, const std::optional<IdlePrompt> &prompt)
 {
     const bool isMove = prompt && prompt->slice.kvMove > prompt->slice.compute;
     if (!isMove)
-        return {Severity::Warning, "No bubble is as long as one stage of a prompt and the guard: bubbles stay empty", "bubble_fill.stages", {}};
-    return {Severity::Warning,
-            "No bubble is as long as the move of a prompt's keys and values and the guard: it takes " + shortTime(prompt->slice.kvMove)
-                + (fill.kvGbps ? " at " + number(*fill.kvGbps) + " Gbps" : "") + " and keeps the GPU from its next prompt",
-            "bubble_fill.kv_gbps", {}};
+        return { Severity::Warning, "No bubble is as long as one stage of a prompt and the guard: bubbles stay empty",
+            "bubble_fill.stages", {} };
+    return { Severity::Warning,
+        "No bubble is as long as the move of a prompt's keys and values and the guard: it takes "
+            + shortTime(prompt->slice.kvMove) + (fill.kvGbps ? " at " + number(*fill.kvGbps) + " Gbps" : "")
+            + " and keeps the GPU from its next prompt",
+        "bubble_fill.kv_gbps", {} };
 }
 
 Problem allLate(const BubbleFill &fill, const std::optional<IdlePrompt> &prompt)
 {
     const Nanoseconds slo = toNanoseconds(milliseconds(fill.ttftSloMs));
     if (!prompt || prompt->firstToken <= slo)
-        return {Severity::Warning, "Every prompt would have to wait for a bubble longer than the " + number(fill.ttftSloMs) + " ms to its first token allow",
-                "bubble_fill.ttft_slo_ms", {}};
+        return { Severity::Warning,
+            "Every prompt would have to wait for a bubble longer than the " + number(fill.ttftSloMs)
+                + " ms to its first token allow",
+            "bubble_fill.ttft_slo_ms", {} };
     const bool isMove = fill.firstTokenFromDecode && prompt->slice.kvMove > prompt->firstToken / 2;
-    return {Severity::Warning,
-            "One prompt of " + counted(prompt->tokens, "token") + " takes "
-                + shortTime(prompt->firstToken) + " on idle GPUs"
-                + (isMove ? ", " + shortTime(prompt->slice.kvMove) + " of it to move keys and values" : "") + ": " + number(fill.ttftSloMs)
-                + " ms cannot be met",
-            isMove ? "bubble_fill.kv_gbps" : "bubble_fill.ttft_slo_ms", {}};
+    return { Severity::Warning,
+        "One prompt of " + counted(prompt->tokens, "token") + " takes " + shortTime(prompt->firstToken)
+            + " on idle GPUs"
+            + (isMove ? ", " + shortTime(prompt->slice.kvMove) + " of it to move keys and values" : "") + ": "
+            + number(fill.ttftSloMs) + " ms cannot be met",
+        isMove ? "bubble_fill.kv_gbps" : "bubble_fill.ttft_slo_ms", {} };
 }
 
 /// No request at all is served; the commonest reason is told.
@@ -87,10 +99,14 @@ Problem nothingServed(const Evaluation &evaluation, const Workload &workload, co
 {
     const BubbleFill &fill = evaluation.plan->bubbleFill;
     const BubbleFillMetrics &filled = *evaluation.metrics.bubbleFill;
-    const std::int64_t most = std::max({filled.rejectedForMemory, filled.rejectedForWindow, filled.rejectedAsLate, filled.rejectedAsFull});
+    const std::int64_t most =
+        std::max({ filled.rejectedForMemory, filled.rejectedForWindow, filled.rejectedAsLate, filled.rejectedAsFull });
     if (filled.rejectedForMemory == most)
-        return {Severity::Warning, "Training leaves no memory for the served model with its keys and values: bubbles stay empty", "bubble_fill.model", {}};
-    const auto prompt = shortestPrompt(workload, catalogue, toNanoseconds(Seconds{*evaluation.metrics.iterationTime}));
+        return { Severity::Warning,
+            "Training leaves no memory for the served model with its keys and values: bubbles stay empty",
+            "bubble_fill.model", {} };
+    const auto prompt =
+        shortestPrompt(workload, catalogue, toNanoseconds(Seconds { *evaluation.metrics.iterationTime }));
     return filled.rejectedForWindow == most ? noWindow(fill, prompt) : allLate(fill, prompt);
 }
 
@@ -98,15 +114,17 @@ std::optional<Problem> unusedTrace(const Plan &plan)
 {
     if (plan.bubbleFill.arrivals == Arrivals::Trace || plan.bubbleFill.trace.empty())
         return {};
-    return Problem{Severity::Note, "A trace is named, but requests arrive by another rule: the trace is not used", "bubble_fill.trace",
-                   {fixOf(plan, "Use the trace", [](Plan &p) { p.bubbleFill.arrivals = Arrivals::Trace; })}};
+    return Problem { Severity::Note, "A trace is named, but requests arrive by another rule: the trace is not used",
+        "bubble_fill.trace",
+        { fixOf(plan, "Use the trace", [](Plan &p) { p.bubbleFill.arrivals = Arrivals::Trace; }) } };
 }
 
 Problem tooManyRequests(const BubbleFillMetrics &filled)
 {
-    return {Severity::Note,
-            "Of " + number(double(filled.accepted + filled.rejected)) + " prefill requests in one iteration a million are placed; the rest count as rejected",
-            "bubble_fill.requests_per_s", {}};
+    return { Severity::Note,
+        "Of " + number(double(filled.accepted + filled.rejected))
+            + " prefill requests in one iteration a million are placed; the rest count as rejected",
+        "bubble_fill.requests_per_s", {} };
 }
 
 /// What keeps bubbles empty.
@@ -114,8 +132,9 @@ std::optional<Problem> emptyBubbles(const Evaluation &evaluation, const Workload
 {
     const BubbleFill &fill = evaluation.plan->bubbleFill;
     if (fill.model.empty())
-        return Problem{Severity::Warning, "Bubble filling is on but names no model to serve: bubbles stay empty", "bubble_fill.model",
-                       {fixOf(*evaluation.plan, "Serve Llama 3 8B", [](Plan &p) { p.bubbleFill.model = "llama-3-8b"; })}};
+        return Problem { Severity::Warning, "Bubble filling is on but names no model to serve: bubbles stay empty",
+            "bubble_fill.model",
+            { fixOf(*evaluation.plan, "Serve Llama 3 8B", [](Plan &p) { p.bubbleFill.model = "llama-3-8b"; }) } };
     if (!evaluation.metrics.bubbleFill)
         return {};
     const BubbleFillMetrics &filled = *evaluation.metrics.bubbleFill;
@@ -126,13 +145,16 @@ std::optional<Problem> emptyBubbles(const Evaluation &evaluation, const Workload
     if (filled.rejected > 0)
         return nothingServed(evaluation, workload, catalogue);
     if (fill.arrivals == Arrivals::Trace)
-        return Problem{Severity::Warning, "The trace has no request in the time of one iteration: bubbles stay empty", "bubble_fill.trace", {}};
-    return Problem{Severity::Warning, "No prefill request arrives in one iteration: bubbles stay empty", "bubble_fill.requests_per_s", {}};
+        return Problem { Severity::Warning, "The trace has no request in the time of one iteration: bubbles stay empty",
+            "bubble_fill.trace", {} };
+    return Problem { Severity::Warning, "No prefill request arrives in one iteration: bubbles stay empty",
+        "bubble_fill.requests_per_s", {} };
 }
 
 } // namespace
 
-std::vector<Problem> bubbleFillProblems(const Evaluation &evaluation, const Workload &workload, const Catalogue &catalogue)
+std::vector<Problem> bubbleFillProblems(
+    const Evaluation &evaluation, const Workload &workload, const Catalogue &catalogue)
 {
     const BubbleFill &fill = evaluation.plan->bubbleFill;
     if (!fill.enabled || !evaluation.metrics.iterationTime)
@@ -144,7 +166,8 @@ std::vector<Problem> bubbleFillProblems(const Evaluation &evaluation, const Work
         problems.push_back(std::move(*unused));
     const auto &filled = evaluation.metrics.bubbleFill;
     const bool areTooMany = filled && double(filled->accepted + filled->rejected) > kMostPrefillRequests
-        && (fill.arrivals == Arrivals::Trace || meanRequests(fill, toNanoseconds(Seconds{*evaluation.metrics.iterationTime})) > kMostPrefillRequests);
+        && (fill.arrivals == Arrivals::Trace
+            || meanRequests(fill, toNanoseconds(Seconds { *evaluation.metrics.iterationTime })) > kMostPrefillRequests);
     if (areTooMany)
         problems.push_back(tooManyRequests(*filled));
     return problems;

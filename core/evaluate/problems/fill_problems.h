@@ -9,6 +9,7 @@
 namespace trainyard {
 
 /// With what would help, and which of its keys have no effect.
-[[nodiscard]] std::vector<Problem> bubbleFillProblems(const Evaluation &evaluation, const Workload &workload, const Catalogue &catalogue);
+[[nodiscard]] std::vector<Problem> bubbleFillProblems(
+    const Evaluation &evaluation, const Workload &workload, const Catalogue &catalogue);
 
 } // namespace trainyard

@@ -9,11 +9,10 @@
 namespace trainyard {
 
 /// `change` takes the copy, a Plan &.
-template <class Change>
-[[nodiscard]] Fix fixOf(Plan plan, std::string label, Change &&change)
+template <class Change> [[nodiscard]] Fix fixOf(Plan plan, std::string label, Change &&change)
 {
     change(plan);
-    return {std::move(label), std::make_shared<const Plan>(std::move(plan))};
+    return { std::move(label), std::make_shared<const Plan>(std::move(plan)) };
 }
 
 } // namespace trainyard

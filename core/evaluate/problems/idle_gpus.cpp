@@ -10,7 +10,7 @@ namespace trainyard {
 
 namespace {
 
-constexpr double kMuch = 0.1;          // of the cluster's GPUs
+constexpr double kMuch = 0.1; // of the cluster's GPUs
 
 } // namespace
 
@@ -23,7 +23,7 @@ std::vector<IdleGroup> idleGroups(const Layout &layout, const Cluster &cluster)
     for (const IdleGpus &idle : layout.idle) {
         auto group = std::ranges::find(groups, idle.reason, &IdleGroup::reason);
         if (group == groups.end())
-            group = groups.insert(group, {idle.reason, 0, {}, idle.pool, false});
+            group = groups.insert(group, { idle.reason, 0, {}, idle.pool, false });
         group->gpus += idle.gpus;
         group->isMuch = group->isMuch || !used.contains(idle.datacenter);
         if (group->datacenters.empty() || group->datacenters.back() != idle.datacenter)
@@ -31,7 +31,7 @@ std::vector<IdleGroup> idleGroups(const Layout &layout, const Cluster &cluster)
     }
     for (IdleGroup &group : groups)
         group.isMuch = group.isMuch || group.gpus >= kMuch * cluster.gpus();
-    std::ranges::stable_sort(groups, std::greater{}, &IdleGroup::gpus);
+    std::ranges::stable_sort(groups, std::greater {}, &IdleGroup::gpus);
     return groups;
 }
 
@@ -40,10 +40,13 @@ void addIdleProblems(std::vector<Problem> &problems, const Evaluation &evaluatio
     const auto &datacenters = evaluation.plan->cluster.datacenters;
     for (const IdleGroup &group : idleGroups(evaluation.layout, evaluation.plan->cluster)) {
         const int first = group.datacenters.front();
-        const std::string place = group.datacenters.size() == 1 ? datacenters[std::size_t(first)].label() : std::to_string(group.datacenters.size()) + " datacenters";
-        problems.push_back({group.isMuch ? Severity::Warning : Severity::Note, counted(group.gpus, "GPU") + " in " + place + " idle: " + group.reason,
-                            "cluster.datacenters[" + std::to_string(first) + "].pools[" + std::to_string(group.firstPool) + "]", {},
-                            group.isMuch ? FixSearchKind::IdleGpus : FixSearchKind::None});
+        const std::string place = group.datacenters.size() == 1
+            ? datacenters[std::size_t(first)].label()
+            : std::to_string(group.datacenters.size()) + " datacenters";
+        problems.push_back({ group.isMuch ? Severity::Warning : Severity::Note,
+            counted(group.gpus, "GPU") + " in " + place + " idle: " + group.reason,
+            "cluster.datacenters[" + std::to_string(first) + "].pools[" + std::to_string(group.firstPool) + "]", {},
+            group.isMuch ? FixSearchKind::IdleGpus : FixSearchKind::None });
     }
 }
 

@@ -10,9 +10,9 @@ namespace trainyard {
 struct IdleGroup {
     std::string reason;
     int gpus = 0;
-    std::vector<int> datacenters;  // with idle GPUs, each once
-    int firstPool = 0;             // of the first of them
-    bool isMuch = false;           // a whole datacenter, or a tenth of the cluster: worth a warning
+    std::vector<int> datacenters; // with idle GPUs, each once
+    int firstPool = 0; // of the first of them
+    bool isMuch = false; // a whole datacenter, or a tenth of the cluster: worth a warning
 };
 /// Of the most GPUs first.
 [[nodiscard]] std::vector<IdleGroup> idleGroups(const Layout &layout, const Cluster &cluster);

@@ -1,7 +1,7 @@
 #pragma once
 // SPDX-License-Identifier: GPL-3.0-or-later
-// What does not fit, or hardly: the memory of GPUs, and the main memory of nodes for all that has left them. For the .cpp
-// files of this folder.
+// What does not fit, or hardly: the memory of GPUs, and the main memory of nodes for all that has left them. For the
+// .cpp files of this folder.
 
 #include "core/evaluate/evaluation.h"
 #include "core/placement/resolve.h"

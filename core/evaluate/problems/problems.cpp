@@ -32,13 +32,15 @@ void addStandIns(std::vector<Problem> &problems, const Workload &workload)
     const Precision asked = workload.plan->workload.precision;
     std::vector<const GpuSpec *> named;
     for (const GpuRun &run : workload.layout.runs) {
-        const GpuSpec &gpu = workload.gpu({run.datacenter, run.pool});
+        const GpuSpec &gpu = workload.gpu({ run.datacenter, run.pool });
         const Precision used = gpu.computePrecision(asked);
         if (used == asked || std::ranges::find(named, &gpu) != named.end())
             continue;
         named.push_back(&gpu);
-        problems.push_back({Severity::Note, (gpu.name.empty() ? gpu.id : gpu.name) + " has no " + toString(asked) + " units: the numbers are for "
-                                + toString(used), "workload.precision", {}});
+        problems.push_back({ Severity::Note,
+            (gpu.name.empty() ? gpu.id : gpu.name) + " has no " + toString(asked) + " units: the numbers are for "
+                + toString(used),
+            "workload.precision", {} });
     }
 }
 
@@ -48,27 +50,34 @@ void addCells(std::vector<Problem> &problems, const Evaluation &evaluation)
     const CellSize &cell = evaluation.layout.cell;
     if (evaluation.plan->wan.sharing != WanSharing::Temporal)
         return;
-    const auto note = [&](std::string text, const char *where) { problems.push_back({Severity::Note, std::move(text), where, {}}); };
+    const auto note = [&](std::string text, const char *where) {
+        problems.push_back({ Severity::Note, std::move(text), where, {} });
+    };
     const int data = evaluation.layout.data;
     if (cell.smallest == 0) {
         note("No pipeline crosses the WAN, so there are no turns to take", "wan.sharing");
     } else if (cell.wanted == 1) {
         note(cell.asked ? std::string("Cells of one pipeline take no turns")
                         : "An activation crosses the WAN in " + std::to_string(std::lround(100 * cell.ratio))
-                    + " % of a forward, so cells have one pipeline and take no turns; larger cells may still shorten the way across",
-             cell.asked ? "wan.cell" : "wan.sharing");
-        if (const int most = std::min({8, cell.nodes, data}); most > 1)
-            problems.back().fixes.push_back(fixOf(*evaluation.plan, "Cells of " + std::to_string(most) + " pipelines", [most](Plan &p) { p.wan.cell = most; }));
+                    + " % of a forward, so cells have one pipeline and take no turns; larger cells may still shorten "
+                      "the way across",
+            cell.asked ? "wan.cell" : "wan.sharing");
+        if (const int most = std::min({ 8, cell.nodes, data }); most > 1)
+            problems.back().fixes.push_back(fixOf(*evaluation.plan, "Cells of " + std::to_string(most) + " pipelines",
+                [most](Plan &p) { p.wan.cell = most; }));
     } else if (cell.nodes < std::min(cell.wanted, data)) {
-        note("Cells of " + std::to_string(cell.wanted) + " pipelines are wanted, but a cell takes pipelines on different nodes, and "
-                 + (cell.nodes > 1 ? "only " + std::to_string(cell.nodes) + " are" : "none are, so that temporal sharing gains nothing"),
-             "wan.cell");
+        note("Cells of " + std::to_string(cell.wanted)
+                + " pipelines are wanted, but a cell takes pipelines on different nodes, and "
+                + (cell.nodes > 1 ? "only " + std::to_string(cell.nodes) + " are"
+                                  : "none are, so that temporal sharing gains nothing"),
+            "wan.cell");
     } else if (cell.wanted > data) {
-        note("Cells of " + std::to_string(cell.wanted) + " pipelines are wanted, and there are " + std::to_string(data), "wan.cell");
+        note("Cells of " + std::to_string(cell.wanted) + " pipelines are wanted, and there are " + std::to_string(data),
+            "wan.cell");
     } else if (cell.smallest < cell.reached) {
-        note(std::to_string(data) + " pipelines do not divide into cells of " + std::to_string(cell.wanted) + ": some have "
-                 + std::to_string(cell.smallest) + ", and the slowest cell decides",
-             "wan.cell");
+        note(std::to_string(data) + " pipelines do not divide into cells of " + std::to_string(cell.wanted)
+                + ": some have " + std::to_string(cell.smallest) + ", and the slowest cell decides",
+            "wan.cell");
     }
 }
 
@@ -77,16 +86,19 @@ void addNotModelled(std::vector<Problem> &problems, const Plan &plan)
 {
     const auto note = [&](bool asked, const char *where, const char *text) {
         if (asked)
-            problems.push_back({Severity::Warning, text, where, {}});
+            problems.push_back({ Severity::Warning, text, where, {} });
     };
-    note(plan.moe.dispatch != MoeDispatch::Flat && plan.moe.dispatch != MoeDispatch::Dedup, "moe.dispatch", "Expert dispatch is modelled as flat all-to-all in this version");
+    note(plan.moe.dispatch != MoeDispatch::Flat && plan.moe.dispatch != MoeDispatch::Dedup, "moe.dispatch",
+        "Expert dispatch is modelled as flat all-to-all in this version");
     note(plan.heterogeneity.compute != Share::Even || plan.heterogeneity.state != Share::Even, "heterogeneity",
-         "Balancing unequal GPUs is not modelled in this version: shares are even");
+        "Balancing unequal GPUs is not modelled in this version: shares are even");
     note(!plan.calibration.empty(), "calibration", "Calibration factors are not applied in this version");
-    note(plan.moe.overlapChunks.has_value(), "moe.overlap_chunks", "Overlap of expert dispatch in chunks is not modelled in this version");
+    note(plan.moe.overlapChunks.has_value(), "moe.overlap_chunks",
+        "Overlap of expert dispatch in chunks is not modelled in this version");
     note(plan.placement.mode == PlacementMode::DataAcross && !plan.placement.stages.empty(), "placement.stages",
-         "Pinned stages belong to a pipeline across datacenters: with data across they are left out");
-    note(!plan.jobs.empty(), "jobs", "Several models on shared GPUs are not modelled in this version: the jobs are left out");
+        "Pinned stages belong to a pipeline across datacenters: with data across they are left out");
+    note(!plan.jobs.empty(), "jobs",
+        "Several models on shared GPUs are not modelled in this version: the jobs are left out");
 }
 
 /// Work of the longest stage over the mean, of the first class.
@@ -104,8 +116,8 @@ double imbalance(const Workload &workload)
     return sum > 0 ? longest * stages / sum : 1;
 }
 
-/// With stages of equal length P of them wait (P - 1) / (v M + P - 1) of the time under 1F1B (Narayanan et al. 2021). Where
-/// they wait much longer, micro-batches are not what is missing.
+/// With stages of equal length P of them wait (P - 1) / (v M + P - 1) of the time under 1F1B (Narayanan et al. 2021).
+/// Where they wait much longer, micro-batches are not what is missing.
 void addBubble(std::vector<Problem> &problems, const Evaluation &evaluation, const Workload &workload)
 {
     const double bubble = evaluation.metrics.bubbleFraction.value_or(0);
@@ -113,15 +125,19 @@ void addBubble(std::vector<Problem> &problems, const Evaluation &evaluation, con
         return;
     constexpr double kMuchLonger = 1.5, kUneven = 1.1;
     const int microBatches = evaluation.layout.classes.front().microBatches, stages = workload.degrees.pipeline;
-    const double even = double(stages - 1) / (double(workload.degrees.programChunks()) / workload.degrees.copies * microBatches + stages - 1);
+    const double even = double(stages - 1)
+        / (double(workload.degrees.programChunks()) / workload.degrees.copies * microBatches + stages - 1);
     std::string why = std::to_string(microBatches) + " micro-batches for " + std::to_string(stages) + " stages";
-    const bool crosses = evaluation.layout.mode == PlacementMode::PipelineAcross && evaluation.metrics.wanBytesPerIteration > 0;
+    const bool crosses =
+        evaluation.layout.mode == PlacementMode::PipelineAcross && evaluation.metrics.wanBytesPerIteration > 0;
     const std::string would = " it would be " + std::to_string(std::llround(even * 100)) + " %; ";
     if (bubble > kMuchLonger * even && imbalance(workload) > kUneven)
         why = "with stages of equal length" + would + "the others wait for the slowest stage";
     else if (crosses && bubble > 1.1 * even)
         why = "inside one datacenter" + would + "the rest is waiting for what crosses the WAN";
-    problems.push_back({Severity::Warning, "GPUs wait " + std::to_string(std::llround(bubble * 100)) + " % of the time: " + why, "parallelism.pipeline", {}});
+    problems.push_back(
+        { Severity::Warning, "GPUs wait " + std::to_string(std::llround(bubble * 100)) + " % of the time: " + why,
+            "parallelism.pipeline", {} });
 }
 
 /// Tensor groups that are apart: what shows of their collectives.
@@ -132,10 +148,10 @@ void addTensorGroupsApart(std::vector<Problem> &problems, const Evaluation &eval
     if (levels.together >= levels.ranks || workload.source.includesFabric || !metrics.breakdown)
         return;
     const auto share = std::llround(100 * metrics.breakdown->tensorParallel / *metrics.iterationTime);
-    problems.push_back({Severity::Warning,
-                    "Tensor groups of " + std::to_string(levels.ranks) + " GPUs span nodes of " + std::to_string(levels.together)
-                        + ": their collectives cross the fabric and show for " + std::to_string(share) + " % of the iteration",
-                    "parallelism.tensor", {}, FixSearchKind::TensorGroups});
+    problems.push_back({ Severity::Warning,
+        "Tensor groups of " + std::to_string(levels.ranks) + " GPUs span nodes of " + std::to_string(levels.together)
+            + ": their collectives cross the fabric and show for " + std::to_string(share) + " % of the iteration",
+        "parallelism.tensor", {}, FixSearchKind::TensorGroups });
 }
 
 /// ZeRO-2 and ZeRO-3 in a pipeline: what some frameworks refuse and others have not.
@@ -148,25 +164,31 @@ void addSharding(std::vector<Problem> &problems, const Evaluation &evaluation, c
     const std::string name = stack.name.empty() ? stack.id : stack.name, zero = "ZeRO-" + std::to_string(p.zeroStage);
     const Fix lower = fixOf(plan, "ZeRO-1", [](Plan &next) { next.parallelism.zeroStage = 1; });
     if (refusesSharding(plan, stack))
-        problems.push_back({Severity::Blocking, name + " refuses " + zero + " in a pipeline", "parallelism.zero_stage", {lower}});
+        problems.push_back(
+            { Severity::Blocking, name + " refuses " + zero + " in a pipeline", "parallelism.zero_stage", { lower } });
     else if (stack.shardsOptimizerOnly)
-        problems.push_back({Severity::Note, name + " shards only optimizer states in a pipeline (ZeRO-1): " + zero + " is counted as FSDP does it, "
-                                + (shardExchange(plan, stack) == ShardExchange::InRuns ? "exchanging once a run of micro-batches" : "whole until the end of the iteration"),
-                            "parallelism.zero_stage", {lower}});
+        problems.push_back({ Severity::Note,
+            name + " shards only optimizer states in a pipeline (ZeRO-1): " + zero + " is counted as FSDP does it, "
+                + (shardExchange(plan, stack) == ShardExchange::InRuns ? "exchanging once a run of micro-batches"
+                                                                       : "whole until the end of the iteration"),
+            "parallelism.zero_stage", { lower } });
     if (shardExchange(plan, stack) == ShardExchange::Once && !refusesSharding(plan, stack))
-        problems.push_back({Severity::Note,
-                            std::string(p.zeroStage >= 3 ? "Gathered weights and gradients stay" : "Gradients stay") + " whole in this pipeline until the end of the iteration, also under "
-                                + zero + ". Three chunks per stage or more, " + toString(scheduleForChunks(kPlainSchedule, 3)) + ", exchange them as they go",
-                            "parallelism.virtual_pipeline", {}});
+        problems.push_back({ Severity::Note,
+            std::string(p.zeroStage >= 3 ? "Gathered weights and gradients stay" : "Gradients stay")
+                + " whole in this pipeline until the end of the iteration, also under " + zero
+                + ". Three chunks per stage or more, " + toString(scheduleForChunks(kPlainSchedule, 3))
+                + ", exchange them as they go",
+            "parallelism.virtual_pipeline", {} });
 }
 
 /// Where a schedule's paper leaves the order open.
 void addOwnConstruction(std::vector<Problem> &problems, const Evaluation &evaluation)
 {
     const std::string beyond = traitsOf(evaluation.plan->schedule).beyondOneRound;
-    if (beyond.empty() || evaluation.layout.classes.empty() || evaluation.layout.classes.front().microBatches <= degreesOf(*evaluation.plan).pipeline)
+    if (beyond.empty() || evaluation.layout.classes.empty()
+        || evaluation.layout.classes.front().microBatches <= degreesOf(*evaluation.plan).pipeline)
         return;
-    problems.push_back({Severity::Note, "Beyond as many micro-batches as stages " + beyond, "schedule", {}});
+    problems.push_back({ Severity::Note, "Beyond as many micro-batches as stages " + beyond, "schedule", {} });
 }
 
 /// Replicas in several datacenters whose experts are dealt over ranks of two of them.
@@ -180,11 +202,12 @@ void addExpertsAcross(std::vector<Problem> &problems, const Workload &workload)
     const auto &datacenters = plan.cluster.datacenters;
     const bool canShrink = across->ranks % p.expertTensor == 0;
     const int expert = canShrink ? std::gcd(across->ranks / p.expertTensor, workload.model.experts) : 0;
-    problems.push_back({Severity::Blocking,
-                    "Groups of " + std::to_string(p.expert * p.expertTensor) + " ranks that share the experts span " + datacenters[std::size_t(across->from)].label()
-                        + " and " + datacenters[std::size_t(across->to)].label() + ": experts across a WAN are not modelled. A pipeline across datacenters (placement.mode)"
-                        + (canShrink ? ", or experts over " + counted(expert, "rank") + ", would do" : " would do"),
-                    "parallelism.expert", {}, FixSearchKind::Experts});
+    problems.push_back({ Severity::Blocking,
+        "Groups of " + std::to_string(p.expert * p.expertTensor) + " ranks that share the experts span "
+            + datacenters[std::size_t(across->from)].label() + " and " + datacenters[std::size_t(across->to)].label()
+            + ": experts across a WAN are not modelled. A pipeline across datacenters (placement.mode)"
+            + (canShrink ? ", or experts over " + counted(expert, "rank") + ", would do" : " would do"),
+        "parallelism.expert", {}, FixSearchKind::Experts });
 }
 
 void addShapeProblems(std::vector<Problem> &problems, const Evaluation &evaluation, const Workload &workload)
@@ -192,19 +215,23 @@ void addShapeProblems(std::vector<Problem> &problems, const Evaluation &evaluati
     const Plan &plan = *evaluation.plan;
     if (!everyReplicaHasWork(workload)) {
         const int total = totalMicroBatches(plan);
-        problems.push_back({Severity::Blocking,
-                            std::to_string(evaluation.layout.data) + " data-parallel replicas share only " + std::to_string(total) + " micro-batches",
-                            "parallelism.data",
-                            {fixOf(plan, std::to_string(total) + " replicas", [total](Plan &p) { p.parallelism.data = total; })}});
+        problems.push_back({ Severity::Blocking,
+            std::to_string(evaluation.layout.data) + " data-parallel replicas share only " + std::to_string(total)
+                + " micro-batches",
+            "parallelism.data",
+            { fixOf(plan, std::to_string(total) + " replicas", [total](Plan &p) { p.parallelism.data = total; }) } });
     }
     if (!expertsDivideRanks(workload)) {
         const Degrees &p = workload.degrees;
         const int ranks = p.tensor * p.context * evaluation.layout.data;
-        const int fitting = std::gcd(std::gcd(ranks / std::gcd(ranks, p.expertTensor), p.expert), evaluation.model.experts);
-        problems.push_back({Severity::Blocking,
-                            "Expert parallelism of " + std::to_string(p.expert * p.expertTensor) + " does not divide the " + std::to_string(ranks) + " ranks of a stage",
-                            "parallelism.expert",
-                            {fixOf(plan, "Expert parallel " + std::to_string(fitting), [fitting](Plan &fixed) { fixed.parallelism.expert = fitting; })}});
+        const int fitting =
+            std::gcd(std::gcd(ranks / std::gcd(ranks, p.expertTensor), p.expert), evaluation.model.experts);
+        problems.push_back({ Severity::Blocking,
+            "Expert parallelism of " + std::to_string(p.expert * p.expertTensor) + " does not divide the "
+                + std::to_string(ranks) + " ranks of a stage",
+            "parallelism.expert", { fixOf(plan, "Expert parallel " + std::to_string(fitting), [fitting](Plan &fixed) {
+                fixed.parallelism.expert = fitting;
+            }) } });
     }
 }
 
@@ -216,7 +243,9 @@ Problem tooManyStagesProblem(const Plan &plan, const ModelSpec &model)
     std::string asked = counted(stages, "stage");
     if (chunks > 1)
         asked += " of " + std::to_string(chunks) + " chunks";
-    return {Severity::Blocking, asked + " for " + std::to_string(model.layers) + " layers: each needs a layer at least", "parallelism.pipeline", {}, FixSearchKind::Stages};
+    return { Severity::Blocking,
+        asked + " for " + std::to_string(model.layers) + " layers: each needs a layer at least", "parallelism.pipeline",
+        {}, FixSearchKind::Stages };
 }
 
 std::vector<Problem> findProblems(const Evaluation &evaluation, const Workload &workload, const Catalogue &catalogue)
@@ -240,7 +269,8 @@ std::vector<Problem> findProblems(const Evaluation &evaluation, const Workload &
     addWanNotes(problems, evaluation, workload);
     std::ranges::move(bubbleFillProblems(evaluation, workload, catalogue), std::back_inserter(problems));
     addIdleProblems(problems, evaluation);
-    std::stable_sort(problems.begin(), problems.end(), [](const Problem &a, const Problem &b) { return a.severity > b.severity; });
+    std::stable_sort(
+        problems.begin(), problems.end(), [](const Problem &a, const Problem &b) { return a.severity > b.severity; });
     return problems;
 }
 
@@ -249,14 +279,17 @@ Problem unplacedProblem(const Plan &plan, const Layout &layout)
     std::string text = layout.unplaced;
     if (!text.empty())
         text.front() = char(std::toupper(static_cast<unsigned char>(text.front())));
-    return {Severity::Blocking, std::move(text), plan.placement.stages.empty() ? "parallelism" : "placement.stages", {}, FixSearchKind::Placement};
+    return { Severity::Blocking, std::move(text), plan.placement.stages.empty() ? "parallelism" : "placement.stages",
+        {}, FixSearchKind::Placement };
 }
 
 Problem scheduleProblem(const Error &error)
 {
-    const std::string subject = error.where.substr(error.where.rfind('.') + 1);   // what the fault's sentence is about
-    return {Severity::Blocking, "The schedule cannot be built: " + subject + (subject.empty() ? "" : " ") + error.what + (error.right.empty() ? "" : "; " + error.right + " would do"),
-            error.where.empty() ? "schedule" : error.where, {}, FixSearchKind::Schedule};
+    const std::string subject = error.where.substr(error.where.rfind('.') + 1); // what the fault's sentence is about
+    return { Severity::Blocking,
+        "The schedule cannot be built: " + subject + (subject.empty() ? "" : " ") + error.what
+            + (error.right.empty() ? "" : "; " + error.right + " would do"),
+        error.where.empty() ? "schedule" : error.where, {}, FixSearchKind::Schedule };
 }
 
 } // namespace trainyard

@@ -1,6 +1,7 @@
 #pragma once
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Notes on shapes that leave the tensor cores' grid (cost/layer_cost.h, isOnGrid): which dimension, and what would be on it.
+// Notes on shapes that leave the tensor cores' grid (cost/layer_cost.h, isOnGrid): which dimension, and what would be
+// on it.
 
 #include "core/evaluate/evaluation.h"
 #include "core/placement/resolve.h"

@@ -14,17 +14,18 @@ void addMissingDrives(std::vector<Problem> &problems, const Workload &workload)
 {
     std::set<std::pair<int, int>> named;
     for (const GpuRun &run : workload.layout.runs) {
-        const Pool &pool = workload.pool({run.datacenter, run.pool});
-        if (!lacksDrives(*workload.plan, pool) || !named.insert({run.datacenter, run.pool}).second)
+        const Pool &pool = workload.pool({ run.datacenter, run.pool });
+        if (!lacksDrives(*workload.plan, pool) || !named.insert({ run.datacenter, run.pool }).second)
             continue;
-        problems.push_back({Severity::Blocking, "States are to lie on drives, and pool " + pool.id + " has none: the numbers are for host memory",
-                            "cluster.datacenters[" + std::to_string(run.datacenter) + "].pools[" + std::to_string(run.pool) + "].ssd",
-                            {fixOf(*workload.plan, "States in host memory", [](Plan &p) {
-                                if (p.memory.optimizerOffload == OptimizerOffload::Ssd)
-                                    p.memory.optimizerOffload = OptimizerOffload::Host;
-                                if (p.memory.parameterOffload == ParameterOffload::Ssd)
-                                    p.memory.parameterOffload = ParameterOffload::Host;
-                            })}});
+        problems.push_back({ Severity::Blocking,
+            "States are to lie on drives, and pool " + pool.id + " has none: the numbers are for host memory",
+            "cluster.datacenters[" + std::to_string(run.datacenter) + "].pools[" + std::to_string(run.pool) + "].ssd",
+            { fixOf(*workload.plan, "States in host memory", [](Plan &p) {
+                if (p.memory.optimizerOffload == OptimizerOffload::Ssd)
+                    p.memory.optimizerOffload = OptimizerOffload::Host;
+                if (p.memory.parameterOffload == ParameterOffload::Ssd)
+                    p.memory.parameterOffload = ParameterOffload::Host;
+            }) } });
     }
 }
 
@@ -37,8 +38,9 @@ void addStateProblems(std::vector<Problem> &problems, const Workload &workload)
         return;
     addMissingDrives(problems, workload);
     if (memory.delayedUpdate && memory.optimizerOffload != OptimizerOffload::None)
-        problems.push_back({Severity::Note, "Delayed update: each step applies the gradients of the iteration before, which affects convergence",
-                            "memory.delayed_update", {}});
+        problems.push_back({ Severity::Note,
+            "Delayed update: each step applies the gradients of the iteration before, which affects convergence",
+            "memory.delayed_update", {} });
 }
 
 } // namespace trainyard

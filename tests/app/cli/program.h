@@ -11,7 +11,7 @@
 namespace trainyard::test {
 
 struct Answer {
-    int exitCode = -1;             // -1: it ended by a signal or not at all
+    int exitCode = -1; // -1: it ended by a signal or not at all
     std::string out;
     QString err;
 };
@@ -20,8 +20,8 @@ inline Answer answerOf(QProcess &process)
 {
     if (!process.waitForFinished(120'000))
         return {};
-    return {process.exitStatus() == QProcess::NormalExit ? process.exitCode() : -1, process.readAllStandardOutput().toStdString(),
-            QString::fromUtf8(process.readAllStandardError())};
+    return { process.exitStatus() == QProcess::NormalExit ? process.exitCode() : -1,
+        process.readAllStandardOutput().toStdString(), QString::fromUtf8(process.readAllStandardError()) };
 }
 
 inline Answer run(const QStringList &arguments, const QByteArray &input = {})
@@ -37,12 +37,16 @@ inline Answer run(const QStringList &arguments, const QByteArray &input = {})
 inline Answer shell(const QString &script, const QStringList &arguments = {})
 {
     QProcess process;
-    process.start(QStringLiteral("bash"), QStringList{QStringLiteral("-c"), script, QStringLiteral(TRAINYARD_CLI)} + arguments);
+    process.start(QStringLiteral("bash"),
+        QStringList { QStringLiteral("-c"), script, QStringLiteral(TRAINYARD_CLI) } + arguments);
     process.closeWriteChannel();
     return answerOf(process);
 }
 
 /// A command line in one string; arguments here hold no spaces.
-inline QStringList words(const char *line) { return QString::fromUtf8(line).split(u' ', Qt::SkipEmptyParts); }
+inline QStringList words(const char *line)
+{
+    return QString::fromUtf8(line).split(u' ', Qt::SkipEmptyParts);
+}
 
 } // namespace trainyard::test

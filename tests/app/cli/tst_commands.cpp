@@ -29,8 +29,8 @@ Answer run(const QStringList &arguments, const QByteArray &input = {})
     process.closeWriteChannel();
     if (!process.waitForFinished(120'000))
         return {};
-    return {process.exitStatus() == QProcess::NormalExit ? process.exitCode() : -1,
-            process.readAllStandardOutput().toStdString(), QString::fromUtf8(process.readAllStandardError())};
+    return { process.exitStatus() == QProcess::NormalExit ? process.exitCode() : -1,
+        process.readAllStandardOutput().toStdString(), QString::fromUtf8(process.readAllStandardError()) };
 }
 
 /// A command line in one string; arguments here hold no spaces.
@@ -93,9 +93,10 @@ private slots:
         QCOMPARE(help.exitCode, 0);
         QCOMPARE(version.exitCode, 0);
         QVERIFY(version.out.starts_with("trainyard-cli "));
-        for (const char *command : {"evaluate", "compare", "explain", "fit", "rok", "report", "export", "catalog", "schema", "validate"}) {
+        for (const char *command :
+            { "evaluate", "compare", "explain", "fit", "rok", "report", "export", "catalog", "schema", "validate" }) {
             QVERIFY2(help.out.find(command) != std::string::npos, command);
-            QCOMPARE(run({QLatin1String(command), QStringLiteral("--help")}).exitCode, 0);
+            QCOMPARE(run({ QLatin1String(command), QStringLiteral("--help") }).exitCode, 0);
         }
     }
 
@@ -120,7 +121,8 @@ private slots:
         QVERIFY(fromFile.err.isEmpty());
         const Answer fromInput = run(words("evaluate - --format json"), bytes(profilePlan()));
         QCOMPARE(fromInput.exitCode, 0);
-        QCOMPARE(json::parse(fromFile.out)["iteration_time_s"].get<double>(), json::parse(fromInput.out)["iteration_time_s"].get<double>());
+        QCOMPARE(json::parse(fromFile.out)["iteration_time_s"].get<double>(),
+            json::parse(fromInput.out)["iteration_time_s"].get<double>());
     }
 
     void oneFOneBOfAProfileTakesItsClosedForm()
@@ -146,8 +148,9 @@ private slots:
     void settingAKeyChangesTheAnswer()
     {
         const double before = evaluated(profilePlan())["iteration_time_s"].get<double>();
-        const Answer after = run(words("evaluate --format json --set workload.global_batch=16 --set cluster.wan_links[0].rtt_ms=20")
-                                 << plan(profilePlan()));
+        const Answer after =
+            run(words("evaluate --format json --set workload.global_batch=16 --set cluster.wan_links[0].rtt_ms=20")
+                << plan(profilePlan()));
         QVERIFY2(after.exitCode == 0, qPrintable(after.err));
         // Eight micro-batches more, 30 ms each.
         QVERIFY(json::parse(after.out)["iteration_time_s"].get<double>() >= before + 0.24);
@@ -157,7 +160,8 @@ private slots:
     {
         const Answer answer = run(words("evaluate --set parallelism.pipelin=8") << plan(profilePlan()));
         QCOMPARE(answer.exitCode, 2);
-        QVERIFY2(answer.err.contains(QRegularExpression(QStringLiteral("parallelism.pipeline\\b"))), qPrintable(answer.err));
+        QVERIFY2(
+            answer.err.contains(QRegularExpression(QStringLiteral("parallelism.pipeline\\b"))), qPrintable(answer.err));
         QCOMPARE(lineCount(answer.err), 1);
         QVERIFY(answer.out.empty());
         QCOMPARE(run(words("evaluate --set pipeline") << plan(profilePlan())).exitCode, 2);
@@ -165,16 +169,22 @@ private slots:
 
     void theReleaseOfAStackIsNamedOnTheCommandLine()
     {
-        json moe = json::parse(R"({"cluster": {"datacenters": [{"id": "a", "pools": [{"gpu": "gb300-278gb", "nodes": 1}]}]},
+        json moe =
+            json::parse(R"({"cluster": {"datacenters": [{"id": "a", "pools": [{"gpu": "gb300-278gb", "nodes": 1}]}]},
           "workload": {"model": "qwen3-30b-a3b", "sequence_length": 4096, "global_batch": 64, "precision": "mxfp8", "micro_batch": 8},
           "parallelism": {"data": 8, "expert": 8}})");
         const auto evaluated = [&](const char *release) {
-            return json::parse(run(words("evaluate - --format json --set") << QStringLiteral("stack.release=") + QLatin1String(release), bytes(moe)).out);
+            return json::parse(run(
+                words("evaluate - --format json --set") << QStringLiteral("stack.release=") + QLatin1String(release),
+                bytes(moe))
+                                   .out);
         };
         const json unnamed = evaluated("null"), older = evaluated("26.04"), newer = evaluated("26.06");
         QVERIFY(newer["iteration_time_s"].get<double>() < older["iteration_time_s"].get<double>());
         const auto width = [](const json &j) {
-            return (j["confidence"]["iteration_time_high_s"].get<double>() - j["confidence"]["iteration_time_low_s"].get<double>()) / j["iteration_time_s"].get<double>();
+            return (j["confidence"]["iteration_time_high_s"].get<double>()
+                       - j["confidence"]["iteration_time_low_s"].get<double>())
+                / j["iteration_time_s"].get<double>();
         };
         QVERIFY(width(unnamed) > width(newer));
         QVERIFY(unnamed["confidence"]["note"].get<std::string>().ends_with("name stack.release"));
@@ -182,8 +192,8 @@ private slots:
         const Answer unknown = run(words("evaluate - --set stack.release=1.0"), bytes(moe));
         QCOMPARE(unknown.exitCode, 2);
         QVERIFY2(unknown.err.contains("26.02.01") && unknown.err.contains("release"), qPrintable(unknown.err));
-        moe["stack"] = {{"base", "megatron-core"}, {"release", 26.04}};
-        QCOMPARE(run(words("evaluate -"), bytes(moe)).exitCode, 2);   // a number could not tell 26.1 from 26.10
+        moe["stack"] = { { "base", "megatron-core" }, { "release", 26.04 } };
+        QCOMPARE(run(words("evaluate -"), bytes(moe)).exitCode, 2); // a number could not tell 26.1 from 26.10
     }
 
     void badJsonIsToldByLineAndColumn()
@@ -191,7 +201,8 @@ private slots:
         const QString path = write("broken.json", "{\n  \"format\": \"trainyard.plan\",\n  \"version\" 1\n}");
         const Answer answer = run(words("evaluate") << path);
         QCOMPARE(answer.exitCode, 2);
-        QVERIFY2(answer.err.contains(QRegularExpression(QStringLiteral("broken\\.json:3:\\d+: "))), qPrintable(answer.err));
+        QVERIFY2(
+            answer.err.contains(QRegularExpression(QStringLiteral("broken\\.json:3:\\d+: "))), qPrintable(answer.err));
         QCOMPARE(lineCount(answer.err), 1);
     }
 
@@ -229,13 +240,14 @@ private slots:
     {
         // file:line of the trace, the path of the model as it is: neither is a key of the plan.
         json filled = profilePlan();
-        filled["bubble_fill"] = {{"enabled", true}, {"model", "llama-3-8b"}, {"arrivals", "trace"}, {"trace", "bad.csv"}};
+        filled["bubble_fill"] = { { "enabled", true }, { "model", "llama-3-8b" }, { "arrivals", "trace" },
+            { "trace", "bad.csv" } };
         const QString trace = write("bad.csv", "time_s,prompt_tokens\n1,2\n3,four\n");
         const Answer inTrace = run(words("evaluate") << plan(filled));
         QCOMPARE(inTrace.exitCode, 2);
         QVERIFY2(inTrace.err.startsWith(trace + QStringLiteral(":3: ")), qPrintable(inTrace.err));
         QVERIFY2(!inTrace.err.contains(QLatin1String("/csv")), qPrintable(inTrace.err));
-        filled["bubble_fill"] = {{"enabled", true}, {"model", "/no/config.json"}};
+        filled["bubble_fill"] = { { "enabled", true }, { "model", "/no/config.json" } };
         const Answer inModel = run(words("evaluate") << plan(filled));
         QCOMPARE(inModel.exitCode, 2);
         QVERIFY2(inModel.err.startsWith(QStringLiteral("/no/config.json: ")), qPrintable(inModel.err));
@@ -291,8 +303,8 @@ private slots:
     void nothingIsLeftBehindWhereTheFolderIsMissing()
     {
         const QString path = plan(profilePlan());
-        for (const QStringList &arguments : {words("report --out") << file("none/report.html") << path,
-                                             words("evaluate --trace") << file("none/t.json") << path}) {
+        for (const QStringList &arguments : { words("report --out") << file("none/report.html") << path,
+                 words("evaluate --trace") << file("none/t.json") << path }) {
             const Answer answer = run(arguments);
             QCOMPARE(answer.exitCode, 2);
             QVERIFY2(answer.err.contains(QLatin1String("none/")), qPrintable(answer.err));
@@ -310,7 +322,7 @@ private slots:
         QVERIFY(read(out).startsWith("<!DOCTYPE html>"));
         QCOMPARE(run(words("report --out") << file("report.md") << plan(profilePlan())).exitCode, 0);
         QVERIFY(read(file("report.md")).startsWith("# profile"));
-        QVERIFY(QDir(m_folder->path()).entryList({QStringLiteral("*.part*")}).isEmpty());
+        QVERIFY(QDir(m_folder->path()).entryList({ QStringLiteral("*.part*") }).isEmpty());
     }
 
     void plansAreComparedInEveryFormat()
@@ -325,7 +337,8 @@ private slots:
         QCOMPARE(plans.size(), std::size_t(2));
         QVERIFY(plans[1]["change"]["iteration_time_s"].get<double>() > 0.2);
         QCOMPARE(lineCount(run(words("compare --format csv") << first << second).out), 3);
-        QVERIFY(run(words("compare") << first << QStringLiteral("-"), bytes(other)).out.find("slower") != std::string::npos);
+        QVERIFY(run(words("compare") << first << QStringLiteral("-"), bytes(other)).out.find("slower")
+            != std::string::npos);
     }
 
     void theExplanationFillsTheIteration()
@@ -343,7 +356,8 @@ private slots:
         QCOMPARE(why["stages"].size(), std::size_t(4));
         for (const auto &stage : why["stages"]) {
             double own = 0;
-            for (const char *part : {"compute_s", "bubble_s", "wan_s", "pipeline_s", "reduce_s", "optimizer_s", "offload_s"})
+            for (const char *part :
+                { "compute_s", "bubble_s", "wan_s", "pipeline_s", "reduce_s", "optimizer_s", "offload_s" })
                 own += stage[part].get<double>();
             QVERIFY(isWithin(own, iteration, 1e-3));
         }
@@ -367,7 +381,8 @@ private slots:
         QVERIFY(!told["tight"].get<bool>());
         QVERIFY(told["device_bytes"].get<double>() <= 0.95 * told["capacity_bytes"].get<double>());
         for (const auto &step : told["steps"])
-            QVERIFY(step["freed_bytes"].get<double>() > 0 && !step["sentence"].get<std::string>().empty() && !step["changes"].empty());
+            QVERIFY(step["freed_bytes"].get<double>() > 0 && !step["sentence"].get<std::string>().empty()
+                && !step["changes"].empty());
         const Answer after = run(words("evaluate --format json") << fitting);
         QVERIFY2(after.exitCode == 0, qPrintable(after.err));
         QVERIFY(json::parse(after.out)["feasible"].get<bool>());
@@ -389,7 +404,7 @@ private slots:
         for (const auto &option : selection["options"]) {
             QVERIFY(option["cells"].get<int>() >= 1);
             if (option["feasible"].get<bool>()) {
-                QVERIFY(option["sequences_per_s"].get<double>() <= before);   // best first
+                QVERIFY(option["sequences_per_s"].get<double>() <= before); // best first
                 before = option["sequences_per_s"].get<double>();
             }
             current += option["current"].get<bool>();
@@ -399,7 +414,10 @@ private slots:
         QVERIFY(table.out.find("datacenters and their stages") != std::string::npos);
         QVERIFY(table.out.find("current plan") != std::string::npos);
         // One datacenter: nothing to rank
-        QVERIFY(json::parse(run(words("explain --format json") << QStringLiteral(TRAINYARD_SOURCE_DIR "/samples/gpt3-175b-1024-a100.trainyard.json")).out)["datacenter_selection"].is_null());
+        QVERIFY(json::parse(run(words("explain --format json")
+            << QStringLiteral(TRAINYARD_SOURCE_DIR "/samples/gpt3-175b-1024-a100.trainyard.json"))
+                                .out)["datacenter_selection"]
+                    .is_null());
     }
 
     void theCatalogueIsListed_data()
@@ -427,8 +445,8 @@ private slots:
 
     void theSchemasAreJson()
     {
-        for (const char *what : {"plan", "metrics"}) {
-            const Answer answer = run({QStringLiteral("schema"), QLatin1String(what)});
+        for (const char *what : { "plan", "metrics" }) {
+            const Answer answer = run({ QStringLiteral("schema"), QLatin1String(what) });
             QCOMPARE(answer.exitCode, 0);
             QVERIFY(json::parse(answer.out).contains("properties"));
         }
@@ -454,7 +472,8 @@ private:
         const Answer answer = run(words("evaluate --format json") << plan(value));
         if (answer.exitCode != 0)
             qWarning("%s", qPrintable(answer.err));
-        return answer.exitCode == 0 ? json::parse(answer.out) : json::parse(R"({"iteration_time_s": 0, "breakdown_s": {}})");
+        return answer.exitCode == 0 ? json::parse(answer.out)
+                                    : json::parse(R"({"iteration_time_s": 0, "breakdown_s": {}})");
     }
 
     std::unique_ptr<QTemporaryDir> m_folder;

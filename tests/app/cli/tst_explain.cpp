@@ -23,15 +23,14 @@ json ranking(const char *options)
 
 } // namespace
 
-class TestExplain : public QObject
-{
+class TestExplain : public QObject {
     Q_OBJECT
 
 private slots:
     void optionsAreRankedByWhatIsAskedFor()
     {
-        for (const auto &[options, key, sign] : {std::tuple("explain --format json", "sequences_per_s", -1.0),
-                                                 std::tuple("explain --format json --objective cost", "usd_per_million_tokens", 1.0)}) {
+        for (const auto &[options, key, sign] : { std::tuple("explain --format json", "sequences_per_s", -1.0),
+                 std::tuple("explain --format json --objective cost", "usd_per_million_tokens", 1.0) }) {
             const json selection = ranking(options);
             double before = -1e300;
             for (const auto &option : selection["options"]) {
@@ -56,7 +55,8 @@ private slots:
             }
         QVERIFY(checked > 0);
         // So many that a global batch would pass its limit of ten million: no degree is left, and nothing runs over
-        for (const auto &option : ranking("explain --format json --micro-batches 1000000 --set workload.micro_batch=16")["options"])
+        for (const auto &option :
+            ranking("explain --format json --micro-batches 1000000 --set workload.micro_batch=16")["options"])
             QVERIFY(option["sequences_per_s"].is_null() || option["sequences_per_s"].get<double>() > 0);
     }
 
@@ -67,8 +67,10 @@ private slots:
         QVERIFY(selection["screened"].get<int>() >= selection["simulated"].get<int>());
         const QString table = QString::fromStdString(run(words("explain") << kSample).out);
         QVERIFY(table.contains(QString("%1 placements of contiguous stages looked at, %2 simulated")
-                                   .arg(selection["looked_at"].get<int>()).arg(selection["simulated"].get<int>())));
-        QVERIFY(table.contains(selection["proven"].get<bool>() ? "none of the others is faster or cheaper" : "others may still be better"));
+                                   .arg(selection["looked_at"].get<int>())
+                                   .arg(selection["simulated"].get<int>())));
+        QVERIFY(table.contains(selection["proven"].get<bool>() ? "none of the others is faster or cheaper"
+                                                               : "others may still be better"));
     }
 };
 

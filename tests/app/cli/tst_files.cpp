@@ -24,7 +24,10 @@ json smallPlan()
       "workload": { "model": "gpt-3-1.3b", "sequence_length": 2048, "global_batch": 4 }, "parallelism": { "pipeline": 2, "data": 1 } })");
 }
 
-QByteArray bytes(const json &value) { return QByteArray::fromStdString(value.dump()); }
+QByteArray bytes(const json &value)
+{
+    return QByteArray::fromStdString(value.dump());
+}
 
 } // namespace
 
@@ -53,10 +56,13 @@ private slots:
         const QString path = plan();
         QVERIFY(QFile::link(path, file("link.json")));
         QCOMPARE(::link(path.toLocal8Bit().constData(), file("hard.json").toLocal8Bit().constData()), 0);
-        for (const QString &same : {path, file("link.json"), file("hard.json"), m_folder->path() + QStringLiteral("/./../") + QDir(m_folder->path()).dirName() + QStringLiteral("/plan.json")}) {
+        for (const QString &same : { path, file("link.json"), file("hard.json"),
+                 m_folder->path() + QStringLiteral("/./../") + QDir(m_folder->path()).dirName()
+                     + QStringLiteral("/plan.json") }) {
             const Answer answer = run(command.split(u' ') << same << path);
             QVERIFY2(answer.exitCode == 2, qPrintable(same + QStringLiteral(": ") + answer.err));
-            QVERIFY2(answer.err.contains(QLatin1String("would overwrite")) && answer.err.contains(path), qPrintable(answer.err));
+            QVERIFY2(answer.err.contains(QLatin1String("would overwrite")) && answer.err.contains(path),
+                qPrintable(answer.err));
             QCOMPARE(read(path), bytes(smallPlan()));
         }
     }
@@ -81,7 +87,9 @@ private slots:
         named["workload"]["model"] = "config.json";
         write("config.json", read(QStringLiteral(TRAINYARD_SOURCE_DIR "/tests/data/hf_configs/dense_llama.json")));
         write("plan.json", bytes(named));
-        const auto iteration = [](const Answer &answer) { return json::parse(answer.out)["iteration_time_s"].get<double>(); };
+        const auto iteration = [](const Answer &answer) {
+            return json::parse(answer.out)["iteration_time_s"].get<double>();
+        };
         const double before = iteration(run(words("evaluate --format json") << file("plan.json")));
         QCOMPARE(run(words("report --out") << file("report.html") << file("plan.json")).exitCode, 0);
         QVERIFY(QFile::remove(file("config.json")));
@@ -110,16 +118,19 @@ private slots:
 
     void twoOutputsAreTwoFiles()
     {
-        const Answer answer = run(words("evaluate --trace") << file("out") << QStringLiteral("--timeline") << file("out") << plan());
+        const Answer answer =
+            run(words("evaluate --trace") << file("out") << QStringLiteral("--timeline") << file("out") << plan());
         QCOMPARE(answer.exitCode, 2);
         QVERIFY2(answer.err.contains(QLatin1String("what --trace writes")), qPrintable(answer.err));
         QVERIFY(!QFile::exists(file("out")));
         // Standard output that goes to a file is an output too.
-        const Answer printed = shell(QStringLiteral("\"$0\" evaluate --trace \"$1\" \"$2\" > \"$1\""), {file("both"), plan()});
+        const Answer printed =
+            shell(QStringLiteral("\"$0\" evaluate --trace \"$1\" \"$2\" > \"$1\""), { file("both"), plan() });
         QCOMPARE(printed.exitCode, 2);
         QVERIFY2(printed.err.contains(QLatin1String("standard output")), qPrintable(printed.err));
         const QString nothing = linkTo("/dev/null");
-        QCOMPARE(run(words("evaluate --trace") << nothing << QStringLiteral("--timeline") << nothing << plan()).exitCode, 0);
+        QCOMPARE(
+            run(words("evaluate --trace") << nothing << QStringLiteral("--timeline") << nothing << plan()).exitCode, 0);
     }
 
     void whatIsNoFileIsWrittenThrough()
@@ -128,16 +139,28 @@ private slots:
         const std::string table = run(words("export --to csv") << path).out;
         QVERIFY(table.starts_with("datacenter,"));
         QCOMPARE(run(words("export --to csv --out") << linkTo("/dev/stdout") << path).out, table);
-        QCOMPARE(shell(QStringLiteral("\"$0\" export --to csv --out \"$3\" \"$1\" > \"$2\"; cat \"$2\""), {path, file("redirected"), linkTo("/dev/stdout")}).out, table);
-        QCOMPARE(shell(QStringLiteral("\"$0\" export --to csv --out >(cat > \"$2\") \"$1\"; wait $!; sleep 0.2; cat \"$2\""), {path, file("through")}).out, table);
-        QCOMPARE(shell(QStringLiteral("mkfifo \"$2\"; cat \"$2\" & \"$0\" export --to csv --out \"$2\" \"$1\"; wait; test -p \"$2\""), {path, file("pipe")}).out, table);
+        QCOMPARE(shell(QStringLiteral("\"$0\" export --to csv --out \"$3\" \"$1\" > \"$2\"; cat \"$2\""),
+                     { path, file("redirected"), linkTo("/dev/stdout") })
+                     .out,
+            table);
+        QCOMPARE(
+            shell(QStringLiteral("\"$0\" export --to csv --out >(cat > \"$2\") \"$1\"; wait $!; sleep 0.2; cat \"$2\""),
+                { path, file("through") })
+                .out,
+            table);
+        QCOMPARE(
+            shell(QStringLiteral(
+                      "mkfifo \"$2\"; cat \"$2\" & \"$0\" export --to csv --out \"$2\" \"$1\"; wait; test -p \"$2\""),
+                { path, file("pipe") })
+                .out,
+            table);
         QCOMPARE(run(words("export --to csv --out") << linkTo("/dev/full") << path).exitCode, 2);
     }
 
     void whatIsReadMayBeAPipeOnTheCommandLine()
     {
         const std::string direct = run(words("export --to csv") << plan()).out;
-        QCOMPARE(shell(QStringLiteral("\"$0\" export --to csv <(cat \"$1\")"), {plan()}).out, direct);
+        QCOMPARE(shell(QStringLiteral("\"$0\" export --to csv <(cat \"$1\")"), { plan() }).out, direct);
         QCOMPARE(run(words("export --to csv -"), bytes(smallPlan())).out, direct);
         QCOMPARE(run(words("export --to csv /dev/stdin"), bytes(smallPlan())).out, direct);
     }
@@ -163,7 +186,7 @@ private slots:
     void filesThatAPlanNamesMustBeFiles()
     {
         QCOMPARE(::mkfifo(file("pipe.json").toLocal8Bit().constData(), 0600), 0);
-        for (const char *model : {"pipe.json", "/dev/zero", "/proc/self/mem"}) {
+        for (const char *model : { "pipe.json", "/dev/zero", "/proc/self/mem" }) {
             json named = smallPlan();
             named["workload"]["model"] = model;
             const Answer answer = run(words("evaluate") << write("named.json", bytes(named)));
@@ -178,13 +201,14 @@ private slots:
         json named = smallPlan();
         named["workload"]["model"] = "config.json";
         const QString path = write("named.json", bytes(named));
-        for (const std::string &config : {std::string(R"({"num_hidden_layers": 1e400})"), "{\"a\":" + std::string(60'000, '[') + std::string(60'000, ']') + "}", std::string("\xff\xfe")}) {
+        for (const std::string &config : { std::string(R"({"num_hidden_layers": 1e400})"),
+                 "{\"a\":" + std::string(60'000, '[') + std::string(60'000, ']') + "}", std::string("\xff\xfe") }) {
             write("config.json", QByteArray::fromStdString(config));
             const Answer answer = run(words("evaluate") << path);
             QVERIFY2(answer.exitCode == 2, qPrintable(answer.err));
             QVERIFY2(answer.err.startsWith(file("config.json")), qPrintable(answer.err));
         }
-        const Answer bad = shell(QStringLiteral("\"$0\" evaluate --set $'calibration.x=\\xff' \"$1\""), {plan()});
+        const Answer bad = shell(QStringLiteral("\"$0\" evaluate --set $'calibration.x=\\xff' \"$1\""), { plan() });
         QCOMPARE(bad.exitCode, 2);
         QVERIFY2(bad.err.contains(QLatin1String("UTF-8")), qPrintable(bad.err));
     }
@@ -205,15 +229,18 @@ private slots:
         const std::string name = "=\x1b[2J\x07\u009b31m\u202e\nplan";
         hostile["name"] = name;
         hostile["cluster"]["datacenters"][0]["id"] = name;
-        hostile["cluster"]["datacenters"][0]["pools"][0]["nodes"] = 2;       // some stay idle, and are told
+        hostile["cluster"]["datacenters"][0]["pools"][0]["nodes"] = 2; // some stay idle, and are told
         const QString path = write("hostile.json", bytes(hostile)), other = plan();
-        for (const QStringList &arguments : {words("evaluate") << path, words("compare") << other << path, words("explain") << path, words("fit") << path,
-                                             words("evaluate --set workload.global_batch=-1") << path, words("evaluate --set workload.model=x\x1b[1m") << path,
-                                             words("evaluate --\x1b[1m") << path, words("\x1b[1m"), words("evaluate \x1b[1m.json")}) {
+        for (const QStringList &arguments :
+            { words("evaluate") << path, words("compare") << other << path, words("explain") << path,
+                words("fit") << path, words("evaluate --set workload.global_batch=-1") << path,
+                words("evaluate --set workload.model=x\x1b[1m") << path, words("evaluate --\x1b[1m") << path,
+                words("\x1b[1m"), words("evaluate \x1b[1m.json") }) {
             const Answer answer = run(arguments);
             const std::string all = answer.out + answer.err.toStdString();
-            QVERIFY2(all.find('\x1b') == std::string::npos && all.find('\x07') == std::string::npos && all.find("\u009b") == std::string::npos
-                         && all.find("\u202e") == std::string::npos, all.c_str());
+            QVERIFY2(all.find('\x1b') == std::string::npos && all.find('\x07') == std::string::npos
+                    && all.find("\u009b") == std::string::npos && all.find("\u202e") == std::string::npos,
+                all.c_str());
         }
         // JSON keeps the name as it is, with its own escapes; a spreadsheet sees no formula.
         QCOMPARE(json::parse(run(words("evaluate --format json") << path).out)["name"].get<std::string>(), name);
@@ -224,14 +251,14 @@ private slots:
     {
         json hostile = smallPlan();
         hostile["workload"]["model"] = std::string(1'000'000, 'm');
-        hostile["stack"] = {{"base", "megatron-core"}, {std::string(1'000'000, 'k'), 1}};
-        for (const char *command : {"evaluate", "fit"}) {
-            const Answer answer = run({QLatin1String(command), write("long.json", bytes(hostile))});
+        hostile["stack"] = { { "base", "megatron-core" }, { std::string(1'000'000, 'k'), 1 } };
+        for (const char *command : { "evaluate", "fit" }) {
+            const Answer answer = run({ QLatin1String(command), write("long.json", bytes(hostile)) });
             QCOMPARE(answer.exitCode, 2);
             for (const QString &line : answer.err.split(u'\n'))
                 QVERIFY2(line.size() < 1500, qPrintable(QString::number(line.size())));
         }
-        QVERIFY(run({QStringLiteral("evaluate"), QString(100'000, u'x')}).err.size() < 2000);
+        QVERIFY(run({ QStringLiteral("evaluate"), QString(100'000, u'x') }).err.size() < 2000);
     }
 
     void aStoppedProgramLeavesNothingBehind_data()
@@ -243,8 +270,8 @@ private slots:
         QTest::newRow("killed") << SIGKILL;
     }
 
-    /// The table goes to a file, the trace before it waits for a reader of a pipe: by then the table's file is not there, and
-    /// while a large export is written nothing is seen of it.
+    /// The table goes to a file, the trace before it waits for a reader of a pipe: by then the table's file is not
+    /// there, and while a large export is written nothing is seen of it.
     void aStoppedProgramLeavesNothingBehind()
     {
         QFETCH(int, number);
@@ -252,22 +279,25 @@ private slots:
         large["workload"]["global_batch"] = 200'000;
         const QString path = write("large.json", bytes(large));
         QVERIFY(QDir(m_folder->path()).mkdir(QStringLiteral("out")));
-        for (const int milliseconds : {100, 200, 300, 400, 600, 800}) {
+        for (const int milliseconds : { 100, 200, 300, 400, 600, 800 }) {
             QProcess process;
-            process.start(QStringLiteral(TRAINYARD_CLI), words("export --to chrome-trace --out") << file("out/trace.json") << path);
+            process.start(QStringLiteral(TRAINYARD_CLI),
+                words("export --to chrome-trace --out") << file("out/trace.json") << path);
             QVERIFY(process.waitForStarted());
             if (process.waitForFinished(milliseconds))
-                break;             // done: the file is whole
+                break; // done: the file is whole
             ::kill(pid_t(process.processId()), number);
             QVERIFY(process.waitForFinished(10'000));
-            // It ended by the signal, as shells expect, or all was done the moment before: then the file must be there, whole.
+            // It ended by the signal, as shells expect, or all was done the moment before: then the file must be there,
+            // whole.
             const bool wasDone = process.exitStatus() == QProcess::NormalExit;
             if (wasDone) {
                 QCOMPARE(process.exitCode(), 0);
                 QVERIFY(QFile::exists(file("out/trace.json")));
             }
             const QStringList left = QDir(file("out")).entryList(QDir::Files | QDir::Hidden);
-            if (left == QStringList{QStringLiteral("trace.json")}) {   // written and named the moment before: it is whole
+            if (left
+                == QStringList { QStringLiteral("trace.json") }) { // written and named the moment before: it is whole
                 QFile trace(file("out/trace.json"));
                 QVERIFY(trace.open(QIODevice::ReadOnly) && trace.seek(std::max<qint64>(0, trace.size() - 16)));
                 const QByteArray end = trace.readAll().trimmed();
@@ -283,13 +313,15 @@ private slots:
     {
         const QString sample = QStringLiteral(TRAINYARD_SOURCE_DIR "/samples/gpt3-offload-a100-40gb.trainyard.json");
         QProcess process;
-        process.start(QStringLiteral(TRAINYARD_CLI), words("fit --set workload.global_batch=4096 --set workload.sequence_length=16384 --out") << file("fits.json") << sample);
+        process.start(QStringLiteral(TRAINYARD_CLI),
+            words("fit --set workload.global_batch=4096 --set workload.sequence_length=16384 --out")
+                << file("fits.json") << sample);
         QVERIFY(process.waitForStarted());
         for (int i = 0; i < 6000 && process.state() == QProcess::Running; ++i) {
             QTest::qWait(5);
             QFile status(QStringLiteral("/proc/%1/status").arg(process.processId()));
             const QByteArray text = status.open(QIODevice::ReadOnly) ? status.readAll() : QByteArray();
-            if (text.contains("Threads:\t2")) {       // the one that listens for Ctrl-C
+            if (text.contains("Threads:\t2")) { // the one that listens for Ctrl-C
                 ::kill(pid_t(process.processId()), SIGINT);
                 break;
             }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// README.md and docs/: links lead somewhere, pictures are those that scripts/pictures makes, commands run, and figures of samples
-// are what the program answers today. Where a figure differs the test prints the sentence that would be right.
+// README.md and docs/: links lead somewhere, pictures are those that scripts/pictures makes, commands run, and figures
+// of samples are what the program answers today. Where a figure differs the test prints the sentence that would be
+// right.
 #include "core/advice/evaluate.h"
 #include "core/base/number_text.h"
 #include "core/catalogue/catalogue.h"
@@ -33,8 +34,9 @@ QString textOf(const QString &path)
 
 QStringList pages()
 {
-    QStringList found{QStringLiteral("README.md"), QStringLiteral("ARCHITECTURE.md"), QStringLiteral("CONTRIBUTING.md")};
-    for (const QString &name : QDir(kRoot.filePath(QStringLiteral("docs"))).entryList({QStringLiteral("*.md")}))
+    QStringList found { QStringLiteral("README.md"), QStringLiteral("ARCHITECTURE.md"),
+        QStringLiteral("CONTRIBUTING.md") };
+    for (const QString &name : QDir(kRoot.filePath(QStringLiteral("docs"))).entryList({ QStringLiteral("*.md") }))
         found.append(QStringLiteral("docs/") + name);
     return found;
 }
@@ -43,7 +45,8 @@ QStringList pages()
 QSet<QString> anchors(const QString &text)
 {
     static const QRegularExpression heading(QStringLiteral("^#+ (.*)$"), QRegularExpression::MultilineOption);
-    static const QRegularExpression punctuation(QStringLiteral("[^\\w\\- ]"), QRegularExpression::UseUnicodePropertiesOption);
+    static const QRegularExpression punctuation(
+        QStringLiteral("[^\\w\\- ]"), QRegularExpression::UseUnicodePropertiesOption);
     QSet<QString> found;
     for (auto all = heading.globalMatch(text); all.hasNext();)
         found.insert(all.next().captured(1).toLower().remove(punctuation).replace(u' ', u'-'));
@@ -71,16 +74,17 @@ QString fileOf(const QString &page, const QString &target)
 
 Plan sample(const char *name, std::initializer_list<std::pair<const char *, const char *>> keys = {})
 {
-    Plan plan = readPlan(std::string(TRAINYARD_SOURCE_DIR "/samples/") + name + ".trainyard.json").value_or(Plan{});
+    Plan plan = readPlan(std::string(TRAINYARD_SOURCE_DIR "/samples/") + name + ".trainyard.json").value_or(Plan {});
     for (const auto &[key, value] : keys)
-        plan = withKeySet(plan, key, value).value_or(Plan{});
+        plan = withKeySet(plan, key, value).value_or(Plan {});
     return plan;
 }
 
 EvaluationPtr evaluated(const Plan &plan)
 {
     EvaluationWorkspace workspace;
-    const auto evaluation = evaluate(std::make_shared<const Plan>(plan), builtinCatalogue(), workspace, {}, Depth::Score);
+    const auto evaluation =
+        evaluate(std::make_shared<const Plan>(plan), builtinCatalogue(), workspace, {}, Depth::Score);
     return evaluation ? *evaluation : nullptr;
 }
 
@@ -93,7 +97,8 @@ void comparePage(const char *path, const std::string &part)
 {
     QString text = textOf(QLatin1String(path));
     text.replace(u'\n', u' ');
-    QVERIFY2(text.contains(QString::fromStdString(part)), qPrintable(QStringLiteral("%1 should say \"%2\"").arg(QLatin1String(path), QString::fromStdString(part))));
+    QVERIFY2(text.contains(QString::fromStdString(part)),
+        qPrintable(QStringLiteral("%1 should say \"%2\"").arg(QLatin1String(path), QString::fromStdString(part))));
 }
 
 } // namespace
@@ -112,7 +117,8 @@ private slots:
                 const QString file = target.startsWith(u'#') ? page : fileOf(page, target);
                 QVERIFY2(QFile::exists(kRoot.filePath(file)), qPrintable(page + QStringLiteral(" links to ") + target));
                 if (target.contains(u'#'))
-                    QVERIFY2(anchors(textOf(file)).contains(target.section(u'#', 1)), qPrintable(page + QStringLiteral(" links to ") + target));
+                    QVERIFY2(anchors(textOf(file)).contains(target.section(u'#', 1)),
+                        qPrintable(page + QStringLiteral(" links to ") + target));
             }
         }
         QVERIFY(links > 30);
@@ -121,12 +127,15 @@ private slots:
     /// One command makes them all: shown, made and there are the same files, of the size that the command asks for.
     void everyPictureIsMadeByTheCommandAndShown()
     {
-        static const QRegularExpression made(QStringLiteral("^picture +(\\S+) +(?:light|dark) +\\S+ +(\\S+)$"), QRegularExpression::MultilineOption);
+        static const QRegularExpression made(
+            QStringLiteral("^picture +(\\S+) +(?:light|dark) +\\S+ +(\\S+)$"), QRegularExpression::MultilineOption);
         QSet<QString> names, shown;
         for (auto all = made.globalMatch(textOf(QStringLiteral("scripts/pictures"))); all.hasNext();) {
             const auto match = all.next();
             names.insert(QStringLiteral("docs/images/") + match.captured(1) + QStringLiteral(".png"));
-            QVERIFY2(QFile::exists(kRoot.filePath(QStringLiteral("samples/") + match.captured(2) + QStringLiteral(".trainyard.json"))), qPrintable(match.captured(2)));
+            QVERIFY2(QFile::exists(kRoot.filePath(
+                         QStringLiteral("samples/") + match.captured(2) + QStringLiteral(".trainyard.json"))),
+                qPrintable(match.captured(2)));
         }
         for (const QString &page : pages()) {
             for (const QString &target : targets(textOf(page)))
@@ -142,7 +151,8 @@ private slots:
         for (const QString &name : names) {
             QFile file(kRoot.filePath(name));
             QVERIFY(file.open(QIODevice::ReadOnly));
-            QCOMPARE(file.read(24).mid(16), QByteArray::fromHex("000005a000000384"));   // of a PNG: width 1440, height 900
+            QCOMPARE(
+                file.read(24).mid(16), QByteArray::fromHex("000005a000000384")); // of a PNG: width 1440, height 900
         }
     }
 
@@ -167,12 +177,16 @@ private slots:
                 QProcess process;
                 process.setWorkingDirectory(folder.path());
                 QProcessEnvironment environment = QProcessEnvironment::systemEnvironment();
-                environment.insert(QStringLiteral("PATH"), QFileInfo(QStringLiteral(TRAINYARD_CLI)).path() + u':' + environment.value(QStringLiteral("PATH")));
+                environment.insert(QStringLiteral("PATH"),
+                    QFileInfo(QStringLiteral(TRAINYARD_CLI)).path() + u':' + environment.value(QStringLiteral("PATH")));
                 process.setProcessEnvironment(environment);
-                process.start(QStringLiteral("sh"), {QStringLiteral("-c"), variables + line});
-                QVERIFY2(process.waitForFinished(60000) && process.exitStatus() == QProcess::NormalExit && process.exitCode() == 0,
-                         qPrintable(page + QStringLiteral(": ") + line + QStringLiteral("\n") + QString::fromUtf8(process.readAllStandardError())));
-                QVERIFY2(line.contains(QStringLiteral("--out")) || !process.readAllStandardOutput().isEmpty(), qPrintable(line));
+                process.start(QStringLiteral("sh"), { QStringLiteral("-c"), variables + line });
+                QVERIFY2(process.waitForFinished(60000) && process.exitStatus() == QProcess::NormalExit
+                        && process.exitCode() == 0,
+                    qPrintable(page + QStringLiteral(": ") + line + QStringLiteral("\n")
+                        + QString::fromUtf8(process.readAllStandardError())));
+                QVERIFY2(line.contains(QStringLiteral("--out")) || !process.readAllStandardOutput().isEmpty(),
+                    qPrintable(line));
             }
         }
         QVERIFY2(commands >= 16, qPrintable(QString::number(commands)));
@@ -180,8 +194,10 @@ private slots:
 
     void samplesAreCountedInWords()
     {
-        const char *kWords[] = {"no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve"};
-        const auto count = QDir(kRoot.filePath(QStringLiteral("samples"))).entryList({QStringLiteral("*.trainyard.json")}).size();
+        const char *kWords[] = { "no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten",
+            "eleven", "twelve" };
+        const auto count =
+            QDir(kRoot.filePath(QStringLiteral("samples"))).entryList({ QStringLiteral("*.trainyard.json") }).size();
         comparePage("docs/plan-file.md", "`samples/` holds " + std::string(kWords[count]) + " real ones");
     }
 
@@ -189,13 +205,16 @@ private slots:
     void theRowsOfEverySourceAreCounted()
     {
         std::map<QString, int> left;
-        const auto notUsed = nlohmann::json::parse(textOf(QStringLiteral("resources/validation/usable.json")).toStdString());
+        const auto notUsed =
+            nlohmann::json::parse(textOf(QStringLiteral("resources/validation/usable.json")).toStdString());
         for (const nlohmann::json &row : notUsed["rows"])
             ++left[QString::fromStdString(row["source"].get<std::string>())];
         const QString page = textOf(QStringLiteral("docs/validation-sources.md"));
         int sources = 0, allGated = 0, allGuessed = 0, allLeft = 0;
-        for (const QString &name : QDir(kRoot.filePath(QStringLiteral("resources/validation"))).entryList({QStringLiteral("*.json")})) {
-            const auto file = nlohmann::json::parse(textOf(QStringLiteral("resources/validation/") + name).toStdString());
+        for (const QString &name :
+            QDir(kRoot.filePath(QStringLiteral("resources/validation"))).entryList({ QStringLiteral("*.json") })) {
+            const auto file =
+                nlohmann::json::parse(textOf(QStringLiteral("resources/validation/") + name).toStdString());
             if (!file.contains("rows") || !file.contains("source"))
                 continue;
             int gated = 0, guessed = 0, fitting = 0;
@@ -204,9 +223,14 @@ private slots:
                 fitting += row.value("role", "") == "fit";
             }
             const QString source = QString::fromStdString(file["source"].get<std::string>());
-            const QString use = file["role"] == "fit" ? QStringLiteral("fitting") : fitting == 0 ? QStringLiteral("judging") : QStringLiteral("judging; %1 rows for fitting").arg(fitting);
-            const QString counts = QStringLiteral("| %1 | %2 | %3 | %4 |").arg(use).arg(gated).arg(guessed).arg(left[source]);
-            const QRegularExpression line(QStringLiteral("\\n\\| `%1` .*%2").arg(QRegularExpression::escape(source), QRegularExpression::escape(counts)));
+            const QString use = file["role"] == "fit" ? QStringLiteral("fitting")
+                : fitting == 0                        ? QStringLiteral("judging")
+                                                      : QStringLiteral("judging; %1 rows for fitting").arg(fitting);
+            const QString counts =
+                QStringLiteral("| %1 | %2 | %3 | %4 |").arg(use).arg(gated).arg(guessed).arg(left[source]);
+            const QRegularExpression line(
+                QStringLiteral("\\n\\| `%1` .*%2")
+                    .arg(QRegularExpression::escape(source), QRegularExpression::escape(counts)));
             QVERIFY2(line.match(page).hasMatch(), qPrintable(source + QStringLiteral(" should have ") + counts));
             ++sources;
             allGated += gated;
@@ -214,74 +238,93 @@ private slots:
             allLeft += left[source];
         }
         QVERIFY(sources >= 16);
-        comparePage("docs/validation-sources.md", QStringLiteral("| all | | | %1 | %2 | %3 |").arg(allGated).arg(allGuessed).arg(allLeft).toStdString());
+        comparePage("docs/validation-sources.md",
+            QStringLiteral("| all | | | %1 | %2 | %3 |").arg(allGated).arg(allGuessed).arg(allLeft).toStdString());
     }
 
-    /// "All 576 GPUs train twice as fast as one region alone, at almost three times the price of a token": of GPUs that train.
+    /// "All 576 GPUs train twice as fast as one region alone, at almost three times the price of a token": of GPUs that
+    /// train.
     void threeRegionsAgainstOne()
     {
         const Plan all = sample("llama-3-70b-three-regions");
-        const Plan one = sample("llama-3-70b-three-regions", {{"placement", R"({"mode":"pipeline-across","stages":[{"datacenter":"virginia","stages":9}]})"}});
+        const Plan one = sample("llama-3-70b-three-regions",
+            { { "placement", R"({"mode":"pipeline-across","stages":[{"datacenter":"virginia","stages":9}]})" } });
         const EvaluationPtr together = evaluated(all), alone = evaluated(one);
         QCOMPARE(together->metrics.gpusUsed, 576);
         const double faster = *alone->metrics.iterationTime / *together->metrics.iterationTime;
-        const auto dollars = [](const Evaluation &e) { return *e.metrics.cost.usdPerIteration * (e.metrics.wanBytesPerIteration > 0 ? 1 : double(e.metrics.gpusUsed) / e.metrics.gpusTotal); };
+        const auto dollars = [](const Evaluation &e) {
+            return *e.metrics.cost.usdPerIteration
+                * (e.metrics.wanBytesPerIteration > 0 ? 1 : double(e.metrics.gpusUsed) / e.metrics.gpusTotal);
+        };
         const double dearer = dollars(*together) / dollars(*alone);
         QVERIFY2(std::abs(faster - 2) < 0.1, qPrintable(QString::number(faster)));
         QVERIFY2(dearer > 2.7 && dearer < 3, qPrintable(QString::number(dearer)));
-        comparePage("docs/across-datacenters.md", "all 576 GPUs train twice as fast as one region alone, at almost three times the price of a token");
+        comparePage("docs/across-datacenters.md",
+            "all 576 GPUs train twice as fast as one region alone, at almost three times the price of a token");
     }
 
     void drivesOfTheOffloadSampleAgainstItsTraining()
     {
         const EvaluationPtr evaluation = evaluated(sample("gpt3-offload-a100-40gb"));
-        const double life = *evaluation->metrics.offload->ssdLifetimeYears * 365.25, training = *evaluation->metrics.cost.daysTotal;
-        const char *kSets[] = {"less than one set", "more than one set", "more than two sets", "more than three sets", "more than four sets"};
-        comparePage("docs/when-memory-is-the-limit.md", "the drives last " + std::to_string(std::lround(life)) + " days and the training takes " + std::to_string(std::lround(training))
-                                                            + ": it would need " + kSets[std::min(4, int(training / life))]);
-        const Plan recompute = sample("gpt3-offload-a100-40gb", {{"memory.activation_offload", "none"}, {"memory.recompute", "full"}});
-        const double longer = iterationOf(recompute) / *evaluation->metrics.iterationTime - 1;   // "about a third longer", says the sample
+        const double life = *evaluation->metrics.offload->ssdLifetimeYears * 365.25,
+                     training = *evaluation->metrics.cost.daysTotal;
+        const char *kSets[] = { "less than one set", "more than one set", "more than two sets", "more than three sets",
+            "more than four sets" };
+        comparePage("docs/when-memory-is-the-limit.md",
+            "the drives last " + std::to_string(std::lround(life)) + " days and the training takes "
+                + std::to_string(std::lround(training)) + ": it would need "
+                + kSets[std::min(4, int(training / life))]);
+        const Plan recompute = sample(
+            "gpt3-offload-a100-40gb", { { "memory.activation_offload", "none" }, { "memory.recompute", "full" } });
+        const double longer =
+            iterationOf(recompute) / *evaluation->metrics.iterationTime - 1; // "about a third longer", says the sample
         QVERIFY2(longer > 0.28 && longer < 0.38, qPrintable(QString::number(longer)));
         QVERIFY(evaluation->plan->notes.find("about a third longer") != std::string::npos);
     }
 
-    /// A list scheduler lays another order for other times. Stages pinned, so that it is the schedule alone that changes.
+    /// A list scheduler lays another order for other times. Stages pinned, so that it is the schedule alone that
+    /// changes.
     void listSchedulersOnFasterLinks()
     {
-        const char *kRates[] = {"5", "10", "20", "40", "80", "160", "320", "800"};
+        const char *kRates[] = { "5", "10", "20", "40", "80", "160", "320", "800" };
         int steps = 0, longer = 0;
-        std::pair<double, const char *> worst{0, ""};
-        for (const auto &[schedule, name] : {std::pair{"zb-v", "ZB-V"}, {"zb-auto", "ZB automatic"}, {"v-half", "V-Half"}, {"v-min", "V-Min"}}) {
+        std::pair<double, const char *> worst { 0, "" };
+        for (const auto &[schedule, name] : { std::pair { "zb-v", "ZB-V" }, { "zb-auto", "ZB automatic" },
+                 { "v-half", "V-Half" }, { "v-min", "V-Min" } }) {
             double before = 0;
             for (const char *rate : kRates) {
-                Plan plan = sample("llama-3-70b-three-regions", {{"schedule", schedule}});
+                Plan plan = sample("llama-3-70b-three-regions", { { "schedule", schedule } });
                 plan.placement = {};
                 plan.placement.mode = PlacementMode::PipelineAcross;
-                for (const char *site : {"virginia", "ohio", "oregon"})
-                    plan.placement.stages.push_back({site, 3, {}});
+                for (const char *site : { "virginia", "ohio", "oregon" })
+                    plan.placement.stages.push_back({ site, 3, {} });
                 for (WanLink &link : plan.cluster.wanLinks)
                     link.nodePairGbps = std::atof(rate);
                 const double now = iterationOf(plan);
                 if (before > 0) {
                     ++steps;
                     longer += now > before;
-                    worst = std::max(worst, {now / before - 1, name});
+                    worst = std::max(worst, { now / before - 1, name });
                 }
                 before = now;
             }
         }
-        comparePage("docs/model.md", "link lengthened the iteration in " + std::to_string(longer) + " of " + std::to_string(steps) + " steps, by " + percentText(worst.first) + " at most ("
-                                         + worst.second + ")");
+        comparePage("docs/model.md",
+            "link lengthened the iteration in " + std::to_string(longer) + " of " + std::to_string(steps)
+                + " steps, by " + percentText(worst.first) + " at most (" + worst.second + ")");
     }
 
-    /// Pairs of the headline's sample from 14 to 15 Gbps: C falls from 1.54 to 1.43, and cells from two pipelines to one.
+    /// Pairs of the headline's sample from 14 to 15 Gbps: C falls from 1.54 to 1.43, and cells from two pipelines to
+    /// one.
     void smallerCellsOnAFasterLink()
     {
         double least = 1, most = 0, plain = 0;
-        for (const char *schedule : {"gpipe", "1f1b", "zb-h1", "zb-h2", "chimera", "hanayo", "varuna", "atlas"}) {
+        for (const char *schedule : { "gpipe", "1f1b", "zb-h1", "zb-h2", "chimera", "hanayo", "varuna", "atlas" }) {
             const auto growth = [&](const char *cell) {
                 const auto at = [&](const char *gbps) {
-                    return iterationOf(sample("atlas-headline", {{"schedule", schedule}, {"bubble_fill.enabled", "false"}, {"wan.cell", cell}, {"cluster.wan_links[0].node_pair_gbps", gbps}}));
+                    return iterationOf(sample("atlas-headline",
+                        { { "schedule", schedule }, { "bubble_fill.enabled", "false" }, { "wan.cell", cell },
+                            { "cluster.wan_links[0].node_pair_gbps", gbps } }));
                 };
                 return at("15") / at("14") - 1;
             };
@@ -292,8 +335,10 @@ private slots:
                 plain = of;
             QVERIFY(growth("2") < 1e-6);
         }
-        comparePage("docs/model.md", "headline sample's iteration grows by " + std::to_string(std::lround(plain * 100)) + " % (1F1B; " + std::to_string(std::lround(least * 100)) + " to "
-                                         + std::to_string(std::lround(most * 100)) + " % by schedule) where its pairs go from 14 to 15 Gbps");
+        comparePage("docs/model.md",
+            "headline sample's iteration grows by " + std::to_string(std::lround(plain * 100)) + " % (1F1B; "
+                + std::to_string(std::lround(least * 100)) + " to " + std::to_string(std::lround(most * 100))
+                + " % by schedule) where its pairs go from 14 to 15 Gbps");
     }
 };
 

@@ -21,7 +21,7 @@ QString sample()
 
 json points()
 {
-    const Answer answer = run({QStringLiteral("rok"), QStringLiteral("--format"), QStringLiteral("json"), sample()});
+    const Answer answer = run({ QStringLiteral("rok"), QStringLiteral("--format"), QStringLiteral("json"), sample() });
     return json::parse(answer.out)["points"];
 }
 
@@ -36,8 +36,9 @@ private slots:
         int seen = 0;
         for (const json &point : points()) {
             const std::string way = point["way"];
-            QStringList arguments{QStringLiteral("evaluate"), sample(), QStringLiteral("--format"), QStringLiteral("json"), QStringLiteral("--set"),
-                                  QStringLiteral("workload.micro_batch=%1").arg(point["micro_batch"].get<int>())};
+            QStringList arguments { QStringLiteral("evaluate"), sample(), QStringLiteral("--format"),
+                QStringLiteral("json"), QStringLiteral("--set"),
+                QStringLiteral("workload.micro_batch=%1").arg(point["micro_batch"].get<int>()) };
             if (way != "offload")
                 arguments << QStringLiteral("--set") << QStringLiteral("memory.activation_offload=none");
             if (way == "recompute")
@@ -45,12 +46,13 @@ private slots:
             const json metrics = json::parse(run(arguments).out);
             QCOMPARE(point["iteration_time_s"].get<double>(), metrics["iteration_time_s"].get<double>());
             QCOMPARE(point["model_tflops_per_gpu"].get<double>(), metrics["model_tflops_per_gpu"].get<double>());
-            QCOMPARE(point["activations_bytes"].get<double>(), metrics["memory"]["per_stage"][0]["activations_bytes"].get<double>());
+            QCOMPARE(point["activations_bytes"].get<double>(),
+                metrics["memory"]["per_stage"][0]["activations_bytes"].get<double>());
             QCOMPARE(point["device_bytes"].get<double>(), metrics["memory"]["device_bytes"].get<double>());
             QCOMPARE(point["fits"].get<bool>(), metrics["memory"]["fits"].get<bool>());
             ++seen;
         }
-        QCOMPARE(seen, 3 * 6);             // micro-batches 1 to 32
+        QCOMPARE(seen, 3 * 6); // micro-batches 1 to 32
     }
 
     void onePointIsThePlan()
@@ -68,13 +70,14 @@ private slots:
     void allFormatsSayTheSame()
     {
         const json all = points();
-        const Answer csv = run({QStringLiteral("rok"), QStringLiteral("--format"), QStringLiteral("csv"), sample()});
-        const Answer table = run({QStringLiteral("rok"), sample()});
+        const Answer csv = run({ QStringLiteral("rok"), QStringLiteral("--format"), QStringLiteral("csv"), sample() });
+        const Answer table = run({ QStringLiteral("rok"), sample() });
         QCOMPARE(csv.exitCode, 0);
         QCOMPARE(table.exitCode, 0);
-        const QStringList lines = QString::fromStdString(csv.out).trimmed().split(u'\n'), rows = QString::fromStdString(table.out).trimmed().split(u'\n');
+        const QStringList lines = QString::fromStdString(csv.out).trimmed().split(u'\n'),
+                          rows = QString::fromStdString(table.out).trimmed().split(u'\n');
         QCOMPARE(lines.size(), qsizetype(all.size()) + 1);
-        QCOMPARE(rows.size(), qsizetype(all.size()) + 2);   // headings and their rule
+        QCOMPARE(rows.size(), qsizetype(all.size()) + 2); // headings and their rule
         const QStringList columns = lines.front().split(u',');
         for (std::size_t i = 0; i < all.size(); ++i) {
             const QStringList cells = lines[qsizetype(i) + 1].split(u',');
@@ -92,13 +95,15 @@ private slots:
 
     void theSampleShowsWhatIsPublished()
     {
-        // SSDTrain, Fig. 7: offload as fast as keeping at equal micro-batch with less than recomputation holds, and twice
-        // the micro-batch of keeping in what keeping holds
+        // SSDTrain, Fig. 7: offload as fast as keeping at equal micro-batch with less than recomputation holds, and
+        // twice the micro-batch of keeping in what keeping holds
         std::map<std::pair<std::string, int>, json> all;
         for (const json &point : points())
             all[std::pair(point["way"].get<std::string>(), point["micro_batch"].get<int>())] = point;
-        const auto at = [&](const char *way, int size, const char *key) { return all[std::pair(std::string(way), size)][key].get<double>(); };
-        for (const int size : {8, 16}) {
+        const auto at = [&](const char *way, int size, const char *key) {
+            return all[std::pair(std::string(way), size)][key].get<double>();
+        };
+        for (const int size : { 8, 16 }) {
             QVERIFY(at("offload", size, "iteration_time_s") < 1.001 * at("keep", size, "iteration_time_s"));
             QVERIFY(at("offload", size, "device_bytes") < at("recompute", size, "device_bytes"));
             QVERIFY(at("offload", 2 * size, "activations_bytes") < at("keep", size, "activations_bytes"));
@@ -107,9 +112,11 @@ private slots:
 
     void badInputIsTold()
     {
-        QCOMPARE(run({QStringLiteral("rok")}).exitCode, 2);
-        QCOMPARE(run({QStringLiteral("rok"), QStringLiteral("absent.json")}).exitCode, 2);
-        const Answer profile = run({QStringLiteral("rok"), sample(), QStringLiteral("--set"), QStringLiteral("profile.forward_ms=10"), QStringLiteral("--set"), QStringLiteral("profile.backward_ms=20")});
+        QCOMPARE(run({ QStringLiteral("rok") }).exitCode, 2);
+        QCOMPARE(run({ QStringLiteral("rok"), QStringLiteral("absent.json") }).exitCode, 2);
+        const Answer profile =
+            run({ QStringLiteral("rok"), sample(), QStringLiteral("--set"), QStringLiteral("profile.forward_ms=10"),
+                QStringLiteral("--set"), QStringLiteral("profile.backward_ms=20") });
         QCOMPARE(profile.exitCode, 2);
         QVERIFY2(profile.err.contains(QLatin1String("profile")), qPrintable(profile.err));
     }

@@ -27,7 +27,8 @@ std::string answer(const QStringList &arguments)
 
 QStringList sampleNames()
 {
-    return QDir(QStringLiteral(TRAINYARD_SOURCE_DIR "/samples")).entryList({QStringLiteral("*.trainyard.json")}, QDir::Files);
+    return QDir(QStringLiteral(TRAINYARD_SOURCE_DIR "/samples"))
+        .entryList({ QStringLiteral("*.trainyard.json") }, QDir::Files);
 }
 
 void addSamples()
@@ -49,12 +50,13 @@ private slots:
     void everyMetricThatAppliesIsPrinted()
     {
         QFETCH(QString, path);
-        const std::string out = answer({QStringLiteral("evaluate"), path, QStringLiteral("--format"), QStringLiteral("json")});
+        const std::string out =
+            answer({ QStringLiteral("evaluate"), path, QStringLiteral("--format"), QStringLiteral("json") });
         QVERIFY(!out.empty());
         const json m = json::parse(out);
-        for (const char *key : {"iteration_time_s", "tokens_per_s", "tokens_per_s_per_gpu", "gpu_utilization"})
+        for (const char *key : { "iteration_time_s", "tokens_per_s", "tokens_per_s_per_gpu", "gpu_utilization" })
             QVERIFY2(m[key].is_number() && m[key].get<double>() > 0, key);
-        for (const char *key : {"mfu", "hfu", "gpu_utilization", "bubble_fraction"})
+        for (const char *key : { "mfu", "hfu", "gpu_utilization", "bubble_fraction" })
             QVERIFY2(m[key].is_null() || (m[key].get<double>() >= 0 && m[key].get<double>() <= 1), key);
         QVERIFY(m["gpus_used"].get<int>() > 0);
         QVERIFY(m["gpus_used"].get<int>() <= m["gpus_total"].get<int>());
@@ -67,7 +69,9 @@ private slots:
     void theBreakdownAddsUpToTheIteration()
     {
         QFETCH(QString, path);
-        const json m = json::parse(answer({QStringLiteral("evaluate"), path, QStringLiteral("--format"), QStringLiteral("json")}), nullptr, false);
+        const json m = json::parse(
+            answer({ QStringLiteral("evaluate"), path, QStringLiteral("--format"), QStringLiteral("json") }), nullptr,
+            false);
         QVERIFY(m.is_object());
         // Σ breakdown = iteration, within 0.1 %; bubble_fraction = bubble / iteration.
         double sum = 0;
@@ -76,15 +80,19 @@ private slots:
             sum += part.get<double>();
         }
         const double iteration = m["iteration_time_s"].get<double>();
-        QVERIFY2(std::abs(sum - iteration) <= 1e-3 * iteration, qPrintable(QStringLiteral("%1 of %2").arg(sum).arg(iteration)));
-        QVERIFY(std::abs(m["bubble_fraction"].get<double>() - m["breakdown_s"]["bubble"].get<double>() / iteration) < 1e-6);
+        QVERIFY2(std::abs(sum - iteration) <= 1e-3 * iteration,
+            qPrintable(QStringLiteral("%1 of %2").arg(sum).arg(iteration)));
+        QVERIFY(
+            std::abs(m["bubble_fraction"].get<double>() - m["breakdown_s"]["bubble"].get<double>() / iteration) < 1e-6);
     }
 
     void bytesAreConserved_data() { addSamples(); }
     void bytesAreConserved()
     {
         QFETCH(QString, path);
-        const json m = json::parse(answer({QStringLiteral("evaluate"), path, QStringLiteral("--format"), QStringLiteral("json")}), nullptr, false);
+        const json m = json::parse(
+            answer({ QStringLiteral("evaluate"), path, QStringLiteral("--format"), QStringLiteral("json") }), nullptr,
+            false);
         QVERIFY(m.is_object());
         // Links carry what the iteration sends.
         if (!m["wan"].is_null()) {
@@ -108,7 +116,7 @@ private slots:
         QFETCH(QString, path);
         QTemporaryDir folder;
         const QString out = folder.filePath(QStringLiteral("report.html"));
-        answer({QStringLiteral("report"), path, QStringLiteral("--out"), out});
+        answer({ QStringLiteral("report"), path, QStringLiteral("--out"), out });
         QFile page(out);
         QVERIFY(page.open(QIODevice::ReadOnly));
         const QByteArray html = page.readAll();

@@ -23,12 +23,12 @@ struct Answer {
 Answer run(const QStringList &arguments)
 {
     QProcess process;
-    process.start(QStringLiteral(TRAINYARD_CLI), QStringList{QStringLiteral("validate")} + arguments);
+    process.start(QStringLiteral(TRAINYARD_CLI), QStringList { QStringLiteral("validate") } + arguments);
     process.closeWriteChannel();
     if (!process.waitForFinished(120'000))
         return {};
-    return {process.exitStatus() == QProcess::NormalExit ? process.exitCode() : -1,
-            process.readAllStandardOutput().toStdString(), QString::fromUtf8(process.readAllStandardError())};
+    return { process.exitStatus() == QProcess::NormalExit ? process.exitCode() : -1,
+        process.readAllStandardOutput().toStdString(), QString::fromUtf8(process.readAllStandardError()) };
 }
 
 QStringList words(const char *line)
@@ -68,9 +68,11 @@ private slots:
         QVERIFY(!all["sources"].empty());
         for (const json &source : all["sources"]) {
             QVERIFY(source["source"].is_string() && source["rows"].is_number_integer());
-            QVERIFY(source["fit_in_memory"]["judged_too_large"].get<int>() <= source["fit_in_memory"]["ran"].get<int>());
+            QVERIFY(
+                source["fit_in_memory"]["judged_too_large"].get<int>() <= source["fit_in_memory"]["ran"].get<int>());
             for (const auto &[metric, statistics] : source["metrics"].items()) {
-                for (const char *name : {"n", "mean_abs_error", "median_abs_error", "max_abs_error", "bias", "rank_correlation"})
+                for (const char *name :
+                    { "n", "mean_abs_error", "median_abs_error", "max_abs_error", "bias", "rank_correlation" })
                     QVERIFY2(statistics.contains(name), name);
             }
         }
@@ -78,7 +80,7 @@ private slots:
         for (const json &label : all["coverage"]) {
             const json counted = label["all"];
             QVERIFY(label["label"].is_string() && counted["rows"].get<int>() >= counted["publications"].get<int>());
-            for (const char *share : {"inside", "inside_alike"})
+            for (const char *share : { "inside", "inside_alike" })
                 QVERIFY(counted[share].get<double>() > 0 && counted[share].get<double>() <= 1);
             QVERIFY(counted["interval_score"].get<double>() > 0);
         }
@@ -86,7 +88,9 @@ private slots:
         for (const json &row : all["rows"]) {
             QVERIFY(row["id"].is_string() && row["metric"].is_string() && row["published"].is_number());
             if (row["predicted"].is_number())
-                QVERIFY(std::abs(row["error"].get<double>() - (row["predicted"].get<double>() / row["published"].get<double>() - 1)) < 1e-12);
+                QVERIFY(std::abs(row["error"].get<double>()
+                            - (row["predicted"].get<double>() / row["published"].get<double>() - 1))
+                    < 1e-12);
         }
         QVERIFY(all["complete"] == json(true));
     }
@@ -135,7 +139,8 @@ private slots:
         const json fit = json::parse(run(words("--format json --role fit --rows") << path).out);
         QCOMPARE(fit["rows"].size(), 1u);
         QVERIFY(fit["rows"][0]["id"] == json("run 2"));
-        const Answer unknown = run(QStringList{QStringLiteral("--rows"), path, QStringLiteral("--source"), QStringLiteral("our clster")});
+        const Answer unknown = run(
+            QStringList { QStringLiteral("--rows"), path, QStringLiteral("--source"), QStringLiteral("our clster") });
         QCOMPARE(unknown.exitCode, 2);
         QVERIFY2(unknown.err.contains(QLatin1String("our cluster")), qPrintable(unknown.err));
         QVERIFY(unknown.out.empty());
@@ -145,7 +150,8 @@ private slots:
     {
         json other = ownRows();
         other["source"] = "another";
-        const json all = json::parse(run(words("--format json --rows") << file(ownRows()) << file(other, "b.json")).out);
+        const json all =
+            json::parse(run(words("--format json --rows") << file(ownRows()) << file(other, "b.json")).out);
         QCOMPARE(all["sources"].size(), 2u);
         QCOMPARE(all["rows"].size(), 4u);
     }
@@ -153,14 +159,16 @@ private slots:
     void badRowsAreTwoWithOneLineAFault()
     {
         json rows = ownRows();
-        rows["rows"][0]["published"] = {{"iteration_tme_s", 1}};
+        rows["rows"][0]["published"] = { { "iteration_tme_s", 1 } };
         rows["rows"][1]["plan"]["workload"]["global_batch"] = -1;
         const Answer answer = run(words("--rows") << file(rows));
         QCOMPARE(answer.exitCode, 2);
         QVERIFY(answer.out.empty());
         const QStringList lines = answer.err.trimmed().split(u'\n');
         QCOMPARE(lines.size(), 2);
-        QVERIFY2(lines[0].contains(QLatin1String("/rows/0/published/iteration_tme_s")) && lines[0].contains(QLatin1String("iteration_time_s")), qPrintable(lines[0]));
+        QVERIFY2(lines[0].contains(QLatin1String("/rows/0/published/iteration_tme_s"))
+                && lines[0].contains(QLatin1String("iteration_time_s")),
+            qPrintable(lines[0]));
         QVERIFY2(lines[1].contains(QLatin1String("/rows/1/plan/workload/global_batch")), qPrintable(lines[1]));
         QCOMPARE(run(words("--rows /nowhere.json")).exitCode, 2);
         QCOMPARE(run(words("--format xml")).exitCode, 2);
@@ -175,7 +183,7 @@ private slots:
         QVERIFY(answer.out.empty());
         QCOMPARE(answer.err.trimmed().split(u'\n').size(), 1);
         rows = ownRows();
-        rows["rows"].erase(1);   // no row of role fit is left
+        rows["rows"].erase(1); // no row of role fit is left
         QCOMPARE(run(words("--role fit --rows") << file(rows)).exitCode, 2);
     }
 
@@ -183,12 +191,12 @@ private slots:
     {
         json rows = ownRows();
         for (json &row : rows["rows"])
-            row["plan"]["parallelism"] = {{"tensor", 8}};   // on one GPU
+            row["plan"]["parallelism"] = { { "tensor", 8 } }; // on one GPU
         const Answer answer = run(words("--format json --rows") << file(rows));
         QVERIFY2(answer.exitCode == 1, qPrintable(answer.err));
         for (const json &row : json::parse(answer.out)["rows"])
             QVERIFY(row["predicted"].is_null() && !row["problem"].is_null());
-        rows["rows"][0]["plan"] = json::object();   // one that does not fail is enough
+        rows["rows"][0]["plan"] = json::object(); // one that does not fail is enough
         QCOMPARE(run(words("--rows") << file(rows)).exitCode, 0);
     }
 
@@ -202,7 +210,8 @@ private slots:
         QProcess process;
         process.start(QStringLiteral(TRAINYARD_CLI), words("validate --format json --rows") << file(rows));
         QVERIFY(process.waitForStarted());
-        // Ctrl-C stops the rows from when they run, on threads of their own; while the file is read it ends the program.
+        // Ctrl-C stops the rows from when they run, on threads of their own; while the file is read it ends the
+        // program.
         for (int i = 0; i < 6000 && process.state() == QProcess::Running; ++i) {
             QFile status(QStringLiteral("/proc/%1/status").arg(process.processId()));
             if (status.open(QIODevice::ReadOnly)) {

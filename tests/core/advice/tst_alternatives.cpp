@@ -30,16 +30,16 @@ Plan twoDatacenters()
     Datacenter a, b;
     a.id = "a";
     a.name = "Aville";
-    a.pools = {pool("a-h100", "h100-sxm-80gb", 8)};
+    a.pools = { pool("a-h100", "h100-sxm-80gb", 8) };
     b.id = "b";
-    b.pools = {pool("b-h100", "h100-sxm-80gb", 4)};
-    plan.cluster.datacenters = {a, b};
+    b.pools = { pool("b-h100", "h100-sxm-80gb", 4) };
+    plan.cluster.datacenters = { a, b };
     WanLink link;
-    link.between = {"a", "b"};
+    link.between = { "a", "b" };
     link.rttMs = 60;
     link.capacityGbps = 400;
     link.nodePairGbps = 5;
-    plan.cluster.wanLinks = {link};
+    plan.cluster.wanLinks = { link };
     plan.workload.model = "llama-3-70b";
     plan.workload.globalBatch = 64;
     plan.parallelism.tensor = 8;
@@ -139,10 +139,11 @@ private slots:
         const auto oddList = strategyAlternatives(plan, builtinCatalogue(), &odd);
         QVERIFY(find(oddList, "tensor=4")->blockedBecause.find("heads") != std::string::npos);
         plan.parallelism.tensor = 2;
-        QVERIFY(find(strategyAlternatives(plan, builtinCatalogue()), "tensor=8")->plan);   // two nodes of 4
+        QVERIFY(find(strategyAlternatives(plan, builtinCatalogue()), "tensor=8")->plan); // two nodes of 4
         for (Datacenter &d : plan.cluster.datacenters)
             d.pools.front().gpusPerNode = 3;
-        QVERIFY(find(strategyAlternatives(plan, builtinCatalogue()), "tensor=8")->blockedBecause.find("node") != std::string::npos);
+        QVERIFY(find(strategyAlternatives(plan, builtinCatalogue()), "tensor=8")->blockedBecause.find("node")
+            != std::string::npos);
     }
 
     void whatNeedsAPartnerSaysSo()
@@ -162,7 +163,7 @@ private slots:
     void aPinnedPlacementIsAValueOfItsOwnThatOthersClear()
     {
         Plan plan = twoDatacenters();
-        plan.placement.stages = {{"a", 3, {}}, {"b", 1, {}}};
+        plan.placement.stages = { { "a", 3, {} }, { "b", 1, {} } };
         const auto list = strategyAlternatives(plan, builtinCatalogue());
         QVERIFY(find(list, "placement=pinned")->isCurrent);
         QVERIFY(find(list, "placement=auto")->plan->placement.stages.empty());
@@ -171,7 +172,7 @@ private slots:
     void aProfileFixesWhatItWasMeasuredWith()
     {
         Plan plan = twoDatacenters();
-        plan.profile = MeasuredStageTimes{.forwardMs = {10}, .backwardMs = {20}};
+        plan.profile = MeasuredStageTimes { .forwardMs = { 10 }, .backwardMs = { 20 } };
         const auto list = strategyAlternatives(plan, builtinCatalogue());
         QVERIFY(!find(list, "pipeline=2")->plan && !find(list, "micro_batch=2")->plan);
         QVERIFY(find(list, "recompute=full")->plan && find(list, "schedule=gpipe")->plan);
@@ -199,13 +200,16 @@ private slots:
                 plan.cluster.wanLinks.push_back(test::wanLink("dc" + std::to_string(b), "dc" + std::to_string(a)));
         }
         plan.placement.mode = PlacementMode::PipelineAcross;
-        plan.placement.stages = {{"dc17", 2, {}}, {"dc23", 2, {}}};
+        plan.placement.stages = { { "dc17", 2, {} }, { "dc23", 2, {} } };
         const auto now = test::evaluated(plan);
         const BetterParts parts = betterParts(plan, builtinCatalogue(), &now->layout);
         QCOMPARE(parts.list.size(), kMostParts);
         QVERIFY(parts.leftOut > 1000);
-        const auto has = [&](const std::string &group) { return std::ranges::any_of(parts.list, [&](const Alternative &a) { return a.group == group; }); };
-        QVERIFY(has("link:dc17-dc23:pair") && has("link:dc17-dc23:rtt") && has("nodes:dc17:dc17-pool") && has("nodes:dc23:dc23-pool"));
+        const auto has = [&](const std::string &group) {
+            return std::ranges::any_of(parts.list, [&](const Alternative &a) { return a.group == group; });
+        };
+        QVERIFY(has("link:dc17-dc23:pair") && has("link:dc17-dc23:rtt") && has("nodes:dc17:dc17-pool")
+            && has("nodes:dc23:dc23-pool"));
         QVERIFY(has("move:dc17:dc23") && has("pin:0:1"));
         QCOMPARE(betterParts(plan, builtinCatalogue(), &now->layout, 3).list.size(), std::size_t(3));
         // A plan of many spans has fewer parts tried, but one at least.
@@ -229,7 +233,7 @@ private slots:
         for (const Alternative &part : betterParts(plan, builtinCatalogue()).list)
             if (part.group.starts_with("nodes:"))
                 groups.insert(part.group);
-        QCOMPARE(groups, (std::set<std::string>{"nodes:a:a-pool", "nodes:a:dearer"}));
+        QCOMPARE(groups, (std::set<std::string> { "nodes:a:a-pool", "nodes:a:dearer" }));
     }
 
     void betterPartsAreBetterInOneThing()
@@ -256,10 +260,11 @@ private slots:
     void fasterDrivesAreOfferedWhereSomethingLiesOnThem()
     {
         Plan plan = twoDatacenters();
-        plan.cluster.datacenters[0].pools[0].ssd = Ssd{.writeGBps = 10, .readGBps = 14};
+        plan.cluster.datacenters[0].pools[0].ssd = Ssd { .writeGBps = 10, .readGBps = 14 };
         const auto hasDrives = [&] {
             const auto parts = betterParts(plan, builtinCatalogue()).list;
-            return std::ranges::any_of(parts, [](const Alternative &part) { return part.group.starts_with("drives-"); });
+            return std::ranges::any_of(
+                parts, [](const Alternative &part) { return part.group.starts_with("drives-"); });
         };
         QVERIFY(!hasDrives());
         plan.memory.activationOffload = ActivationOffload::Ssd;
@@ -297,7 +302,8 @@ private slots:
             ++upgrades;
             const GpuSpec *next = builtinCatalogue().gpu(part.plan->cluster.datacenters[0].pools[0].gpu);
             QVERIFY(next);
-            QVERIFY(next->memoryBytes > now->memoryBytes || next->peakFlops(Precision::Bf16) > now->peakFlops(Precision::Bf16));
+            QVERIFY(next->memoryBytes > now->memoryBytes
+                || next->peakFlops(Precision::Bf16) > now->peakFlops(Precision::Bf16));
         }
         QVERIFY(upgrades > 0);
     }

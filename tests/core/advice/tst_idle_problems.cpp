@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// What a plan is told about GPUs that hold no stage and about stages that have no layer: the true reason, and fixes that were
-// evaluated.
+// What a plan is told about GPUs that hold no stage and about stages that have no layer: the true reason, and fixes
+// that were evaluated.
 #include "core/advice/evaluate.h"
 #include "core/report/because.h"
 
@@ -20,7 +20,7 @@ namespace {
 Plan twoSites(int pipeline = 4, int tensor = 4)
 {
     Plan plan = oneSite(1);
-    plan.cluster.datacenters = {site("dc-1", 4), site("dc-2", 4)};
+    plan.cluster.datacenters = { site("dc-1", 4), site("dc-2", 4) };
     plan.cluster.datacenters[0].name = "Datacenter 1";
     plan.cluster.datacenters[1].name = "Datacenter 2";
     plan.cluster.wanLinks = {};
@@ -33,12 +33,14 @@ Plan twoSites(int pipeline = 4, int tensor = 4)
 
 int idleGpus(const Evaluation &evaluation)
 {
-    return std::accumulate(evaluation.layout.idle.begin(), evaluation.layout.idle.end(), 0, [](int sum, const IdleGpus &idle) { return sum + idle.gpus; });
+    return std::accumulate(evaluation.layout.idle.begin(), evaluation.layout.idle.end(), 0,
+        [](int sum, const IdleGpus &idle) { return sum + idle.gpus; });
 }
 
 const Problem *idleProblem(const Evaluation &evaluation)
 {
-    const auto found = std::ranges::find_if(evaluation.problems, [](const Problem &p) { return p.text.find(" idle: ") != std::string::npos; });
+    const auto found = std::ranges::find_if(
+        evaluation.problems, [](const Problem &p) { return p.text.find(" idle: ") != std::string::npos; });
     return found == evaluation.problems.end() ? nullptr : &*found;
 }
 
@@ -65,8 +67,9 @@ void verifyFixes(const Evaluation &before, const Problem &problem)
         QVERIFY2(idleGpus(*after) < idleGpus(before), fix.label.c_str());
         const Problem *left = idleProblem(*after);
         QVERIFY2(!left || left->severity == Severity::Note, fix.label.c_str());
-        QVERIFY2(because(before, *after).find("idle") != std::string::npos || because(before, *after).find("replica") != std::string::npos,
-                 (fix.label + ": " + because(before, *after)).c_str());
+        QVERIFY2(because(before, *after).find("idle") != std::string::npos
+                || because(before, *after).find("replica") != std::string::npos,
+            (fix.label + ": " + because(before, *after)).c_str());
     }
 }
 
@@ -81,14 +84,15 @@ private slots:
         const Problem *problem = idleProblem(*evaluation);
         QVERIFY(problem);
         QCOMPARE(problem->text, std::string("32 GPUs in Datacenter 2 idle: no link to Datacenter 1"));
-        QCOMPARE(problem->severity, Severity::Warning);      // half of the cluster: the window says that there is a problem
-        QVERIFY2(offers(*problem, "Add a link Datacenter 1–Datacenter 2"), labels(*problem).empty() ? "no fix" : labels(*problem).front().c_str());
+        QCOMPARE(problem->severity, Severity::Warning); // half of the cluster: the window says that there is a problem
+        QVERIFY2(offers(*problem, "Add a link Datacenter 1–Datacenter 2"),
+            labels(*problem).empty() ? "no fix" : labels(*problem).front().c_str());
         verifyFixes(*evaluation, *problem);
     }
 
     void severalDatacentersWithoutALinkAreOneProblemWithOneFix()
     {
-        Plan plan = twoSites(3);                  // one stage of 8 replicas in each of three
+        Plan plan = twoSites(3); // one stage of 8 replicas in each of three
         plan.cluster.datacenters.push_back(site("dc-3", 4));
         const EvaluationPtr evaluation = evaluated(plan);
         const Problem *problem = idleProblem(*evaluation);
@@ -101,7 +105,7 @@ private slots:
     void fewerReplicasThanFitAreThePlansOwnWish()
     {
         Plan plan = twoSites();
-        plan.cluster.wanLinks = {wanLink("dc-1", "dc-2", 20)};
+        plan.cluster.wanLinks = { wanLink("dc-1", "dc-2", 20) };
         plan.parallelism.data = 2;
         const EvaluationPtr evaluation = evaluated(plan);
         const Problem *problem = idleProblem(*evaluation);
@@ -115,7 +119,7 @@ private slots:
     void stagesThatDoNotShareTheDatacentersGetAnotherNumberOfThem()
     {
         Plan plan = twoSites(3, 8);
-        plan.cluster.wanLinks = {wanLink("dc-1", "dc-2", 20)};
+        plan.cluster.wanLinks = { wanLink("dc-1", "dc-2", 20) };
         const EvaluationPtr evaluation = evaluated(plan);
         const Problem *problem = idleProblem(*evaluation);
         QVERIFY(problem);
@@ -127,8 +131,8 @@ private slots:
     void aPinnedPlacementThatLeavesADatacenterOutIsPlacedAnew()
     {
         Plan plan = twoSites();
-        plan.cluster.wanLinks = {wanLink("dc-1", "dc-2", 20)};
-        plan.placement.stages = {{"dc-1", 4}};
+        plan.cluster.wanLinks = { wanLink("dc-1", "dc-2", 20) };
+        plan.placement.stages = { { "dc-1", 4 } };
         const EvaluationPtr evaluation = evaluated(plan);
         const Problem *problem = idleProblem(*evaluation);
         QVERIFY(problem);
@@ -142,7 +146,8 @@ private slots:
         const EvaluationPtr evaluation = evaluated(twoSites());
         const Problem *problem = idleProblem(*evaluation);
         QVERIFY(problem);
-        const auto removal = std::ranges::find(problem->fixes, std::string("Remove 32 GPUs that are idle"), &Fix::label);
+        const auto removal =
+            std::ranges::find(problem->fixes, std::string("Remove 32 GPUs that are idle"), &Fix::label);
         QVERIFY(removal != problem->fixes.end());
         const EvaluationPtr after = evaluated(*removal->plan);
         QCOMPARE(*after->metrics.iterationTime, *evaluation->metrics.iterationTime);
@@ -153,7 +158,8 @@ private slots:
     void aDragIsNotSearchedForFixes()
     {
         EvaluationWorkspace workspace;
-        const auto evaluation = evaluate(std::make_shared<const Plan>(twoSites()), builtinCatalogue(), workspace, {}, Depth::Spans);
+        const auto evaluation =
+            evaluate(std::make_shared<const Plan>(twoSites()), builtinCatalogue(), workspace, {}, Depth::Spans);
         QVERIFY(evaluation);
         QVERIFY(idleProblem(**evaluation));
         QVERIFY(idleProblem(**evaluation)->fixes.empty());
@@ -166,7 +172,8 @@ private slots:
             plan.cluster.datacenters.push_back(site("dc-" + std::to_string(d), 1));
         EvaluationWorkspace workspace;
         const auto shared = std::make_shared<const Plan>(plan);
-        const auto quick = run(shared, Depth::Everything, {.catalogue = builtinCatalogue(), .workspace = workspace, .fixes = &quickFixes()});
+        const auto quick = run(shared, Depth::Everything,
+            { .catalogue = builtinCatalogue(), .workspace = workspace, .fixes = &quickFixes() });
         const auto whole = evaluate(shared, builtinCatalogue(), workspace, {}, Depth::Everything);
         QVERIFY(quick && whole && idleProblem(**quick) && idleProblem(**whole));
         QCOMPARE(idleProblem(**quick)->text, idleProblem(**whole)->text);
@@ -174,7 +181,8 @@ private slots:
         QVERIFY(!idleProblem(**whole)->fixes.empty());
         verifyFixes(**whole, *idleProblem(**whole));
         // Two datacenters are placed within a frame.
-        const auto small = run(std::make_shared<const Plan>(twoSites()), Depth::Everything, {.catalogue = builtinCatalogue(), .workspace = workspace, .fixes = &quickFixes()});
+        const auto small = run(std::make_shared<const Plan>(twoSites()), Depth::Everything,
+            { .catalogue = builtinCatalogue(), .workspace = workspace, .fixes = &quickFixes() });
         QVERIFY(small && !idleProblem(**small)->fixes.empty());
     }
 
@@ -197,11 +205,13 @@ private slots:
 
     void stagesThatLinkedDatacentersCannotHoldGetALink()
     {
-        Plan plan = twoSites(8, 8);               // 64 GPUs, of which no datacenter has more than 32
+        Plan plan = twoSites(8, 8); // 64 GPUs, of which no datacenter has more than 32
         const EvaluationPtr evaluation = evaluated(plan);
         QVERIFY(!evaluation->metrics.iterationTime);
         const Problem &problem = evaluation->problems.front();
-        QVERIFY2(offers(problem, "Add a link Datacenter 2–Datacenter 1") || offers(problem, "Add a link Datacenter 1–Datacenter 2"), problem.text.c_str());
+        QVERIFY2(offers(problem, "Add a link Datacenter 2–Datacenter 1")
+                || offers(problem, "Add a link Datacenter 1–Datacenter 2"),
+            problem.text.c_str());
         for (const Fix &fix : problem.fixes)
             QVERIFY2(evaluated(*fix.plan)->feasible(), fix.label.c_str());
     }

@@ -71,9 +71,11 @@ private slots:
         QVERIFY(problem && problem->fixes.size() == 3);
         const auto offered = labels(*problem);
         const auto workload = resolve(evaluation->plan, builtinCatalogue());
-        std::vector<std::string> expected{"Recompute norms + Recompute activation functions"};
+        std::vector<std::string> expected { "Recompute norms + Recompute activation functions" };
         for (const Rung &rung : rungs(plan, workload->model, workload->stack))
-            if (expected.size() < 3 && footprint(std::make_shared<const Plan>(with(plan, rung.apply)), builtinCatalogue(), scratch()).hasRoom())
+            if (expected.size() < 3
+                && footprint(std::make_shared<const Plan>(with(plan, rung.apply)), builtinCatalogue(), scratch())
+                       .hasRoom())
                 expected.push_back(rung.name);
         QCOMPARE(offered, expected);
         QCOMPARE(offered[1], std::string("Activations on drives (SSDTrain)"));
@@ -111,7 +113,7 @@ private slots:
     /// States that overflow the nodes go back to GPUs that have room for them, and to drives where not.
     void tooLittleHostMemoryHasAWayOut()
     {
-        for (const char *gpu : {"h100-sxm-80gb", "v100-sxm-16gb"}) {
+        for (const char *gpu : { "h100-sxm-80gb", "v100-sxm-16gb" }) {
             const Plan plan = with(oneNode("llama-3-8b", gpu), [](Plan &p) {
                 p.memory.optimizerOffload = OptimizerOffload::Host;
                 p.memory.recompute = Recompute::Full;
@@ -121,10 +123,12 @@ private slots:
             });
             const auto evaluation = evaluated(plan);
             QVERIFY(!evaluation->feasible());
-            const auto problem = std::ranges::find_if(evaluation->problems, [](const Problem &p) { return p.severity == Severity::Blocking; });
+            const auto problem = std::ranges::find_if(
+                evaluation->problems, [](const Problem &p) { return p.severity == Severity::Blocking; });
             QVERIFY(problem->text.find("host memory per node") != std::string::npos);
             QVERIFY(!problem->fixes.empty());
-            QCOMPARE(problem->fixes[0].label, std::string(gpu[0] == 'h' ? "Keep them on the GPU" : "Optimizer states on drives (ZeRO-Infinity)"));
+            QCOMPARE(problem->fixes[0].label,
+                std::string(gpu[0] == 'h' ? "Keep them on the GPU" : "Optimizer states on drives (ZeRO-Infinity)"));
             for (const Fix &fix : problem->fixes)
                 QVERIFY2(evaluated(*fix.plan)->feasible(), fix.label.c_str());
         }

@@ -25,7 +25,7 @@ bool hasGroup(const std::vector<Alternative> &list, const std::string &group)
 Plan withDrives()
 {
     Plan plan = test::oneSite(2);
-    plan.cluster.datacenters.front().pools.front().ssd = Ssd{.writeGBps = 20, .readGBps = 26};
+    plan.cluster.datacenters.front().pools.front().ssd = Ssd { .writeGBps = 20, .readGBps = 26 };
     return plan;
 }
 
@@ -43,7 +43,7 @@ private slots:
         list = strategyAlternatives(withDrives(), builtinCatalogue());
         QVERIFY(find(list, "activation_offload=ssd")->plan);
         QCOMPARE(find(list, "activation_offload=ssd")->plan->memory.activationOffload, ActivationOffload::Ssd);
-        Plan half = withDrives();          // a second pool without drives: stages on it have nowhere to store
+        Plan half = withDrives(); // a second pool without drives: stages on it have nowhere to store
         half.cluster.datacenters.front().pools.push_back(test::site("b", 1).pools.front());
         QVERIFY(!find(strategyAlternatives(half, builtinCatalogue()), "activation_offload=ssd")->plan);
     }
@@ -60,20 +60,23 @@ private slots:
         for (const Alternative &a : list)
             if (a.group == "offload_fraction")
                 labels << QString::fromStdString(a.label) + (a.isCurrent ? "*" : "");
-        QCOMPARE(labels, (QStringList{"auto", "25 %", "33.3 %*", "50 %", "75 %", "100 %"}));
+        QCOMPARE(labels, (QStringList { "auto", "25 %", "33.3 %*", "50 %", "75 %", "100 %" }));
         QVERIFY(hasGroup(list, "offload_policy"));
     }
 
-    /// A policy that decides about recomputation is offered where the plan leaves it the choice, and has no share where it goes by room.
+    /// A policy that decides about recomputation is offered where the plan leaves it the choice, and has no share where
+    /// it goes by room.
     void policiesAreOfferedWhereTheyApply()
     {
         Plan plan = withDrives();
         plan.memory.activationOffload = ActivationOffload::Ssd;
-        for (const char *id : {"offload_policy=memo", "offload_policy=karma", "offload_policy=protrain"})
+        for (const char *id : { "offload_policy=memo", "offload_policy=karma", "offload_policy=protrain" })
             QVERIFY2(find(strategyAlternatives(plan, builtinCatalogue()), id)->plan, id);
         plan.memory.recompute = Recompute::Full;
-        for (const char *id : {"offload_policy=memo", "offload_policy=karma", "offload_policy=protrain"})
-            QVERIFY2(find(strategyAlternatives(plan, builtinCatalogue()), id)->blockedBecause.find("recomputation") != std::string::npos, id);
+        for (const char *id : { "offload_policy=memo", "offload_policy=karma", "offload_policy=protrain" })
+            QVERIFY2(find(strategyAlternatives(plan, builtinCatalogue()), id)->blockedBecause.find("recomputation")
+                    != std::string::npos,
+                id);
         QVERIFY(find(strategyAlternatives(plan, builtinCatalogue()), "offload_policy=ssdtrain")->plan);
         plan.memory.recompute = Recompute::None;
         plan.memory.offloadPolicy = OffloadPolicy::Memo;

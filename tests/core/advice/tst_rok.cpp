@@ -11,7 +11,10 @@ using namespace trainyard;
 
 namespace {
 
-PlanPtr shared(Plan plan) { return std::make_shared<const Plan>(std::move(plan)); }
+PlanPtr shared(Plan plan)
+{
+    return std::make_shared<const Plan>(std::move(plan));
+}
 
 Plan plan()
 {
@@ -39,13 +42,13 @@ class RokTest : public QObject {
 private slots:
     void everyWayHasThePowersOfTwoThatDivideTheBatchAndThePresentSize()
     {
-        Plan p = plan();                   // 48 = 2^4 · 3
+        Plan p = plan(); // 48 = 2^4 · 3
         p.workload.microBatch = 3;
         for (int way = 0; way < kActivationWays; ++way) {
             std::vector<int> sizes;
             for (const RokPoint &point : rokPlans(shared(p), ActivationWay(way)))
                 sizes.push_back(point.microBatch);
-            QCOMPARE(sizes, (std::vector<int>{1, 2, 3, 4, 8, 16}));
+            QCOMPARE(sizes, (std::vector<int> { 1, 2, 3, 4, 8, 16 }));
         }
     }
 
@@ -67,8 +70,9 @@ private slots:
 
     void exactlyOnePointIsThePlanWhateverItsWay()
     {
-        for (const Recompute recompute : {Recompute::None, Recompute::Selective, Recompute::Full}) {
-            for (const ActivationOffload offload : {ActivationOffload::None, ActivationOffload::Host, ActivationOffload::Ssd}) {
+        for (const Recompute recompute : { Recompute::None, Recompute::Selective, Recompute::Full }) {
+            for (const ActivationOffload offload :
+                { ActivationOffload::None, ActivationOffload::Host, ActivationOffload::Ssd }) {
                 Plan p = plan();
                 p.memory.recompute = recompute;
                 p.memory.activationOffload = offload;
@@ -88,25 +92,30 @@ private slots:
     void offloadGoesToDrivesWhereEveryPoolHasSome()
     {
         Plan p = plan();
-        QCOMPARE(rokPlans(shared(p), ActivationWay::Offload).front().plan->memory.activationOffload, ActivationOffload::Host);
-        p.cluster.datacenters.front().pools.front().ssd = Ssd{.writeGBps = 20, .readGBps = 26};
-        QCOMPARE(rokPlans(shared(p), ActivationWay::Offload).front().plan->memory.activationOffload, ActivationOffload::Ssd);
+        QCOMPARE(rokPlans(shared(p), ActivationWay::Offload).front().plan->memory.activationOffload,
+            ActivationOffload::Host);
+        p.cluster.datacenters.front().pools.front().ssd = Ssd { .writeGBps = 20, .readGBps = 26 };
+        QCOMPARE(
+            rokPlans(shared(p), ActivationWay::Offload).front().plan->memory.activationOffload, ActivationOffload::Ssd);
     }
 
     void recomputingHoldsLessAndTakesLonger()
     {
         const PlanPtr now = shared(plan());
-        const RokPoint keep = evaluatedPoint(now, ActivationWay::Keep, 2), recompute = evaluatedPoint(now, ActivationWay::Recompute, 2);
+        const RokPoint keep = evaluatedPoint(now, ActivationWay::Keep, 2),
+                       recompute = evaluatedPoint(now, ActivationWay::Recompute, 2);
         QVERIFY(recompute.activationPeak < keep.activationPeak);
         QVERIFY(recompute.tflopsPerGpu < keep.tflopsPerGpu);
         // Model FLOPs do not count recomputation, so throughput times time is the same work.
-        QVERIFY(std::abs(recompute.tflopsPerGpu * recompute.iterationTime / (keep.tflopsPerGpu * keep.iterationTime) - 1) < 1e-9);
+        QVERIFY(
+            std::abs(recompute.tflopsPerGpu * recompute.iterationTime / (keep.tflopsPerGpu * keep.iterationTime) - 1)
+            < 1e-9);
     }
 
     void aLargerMicroBatchHoldsMore()
     {
         const PlanPtr now = shared(plan());
-        for (const ActivationWay way : {ActivationWay::Keep, ActivationWay::Recompute})
+        for (const ActivationWay way : { ActivationWay::Keep, ActivationWay::Recompute })
             QVERIFY(evaluatedPoint(now, way, 2).activationPeak > 1.5 * evaluatedPoint(now, way, 1).activationPeak);
     }
 

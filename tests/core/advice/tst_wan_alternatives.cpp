@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "core/catalogue/catalogue.h"
 #include "core/advice/alternatives.h"
 #include "core/advice/evaluate.h"
+#include "core/catalogue/catalogue.h"
 #include "tests/support/plans.h"
 
 #include <QTest>
@@ -18,7 +18,7 @@ Plan twoSites()
 {
     Plan plan = test::oneSite(4);
     plan.cluster.datacenters.push_back(test::site("b", 4));
-    plan.cluster.wanLinks = {{.between = {"a", "b"}, .rttMs = 40}};
+    plan.cluster.wanLinks = { { .between = { "a", "b" }, .rttMs = 40 } };
     plan.workload.model = "llama-3-70b";
     return plan;
 }
@@ -47,7 +47,8 @@ private slots:
     void sharingBringsCellsAndTurnsWithIt()
     {
         Plan plan = twoSites();
-        QVERIFY(groupsOf(plan).contains("sharing") && !groupsOf(plan).contains("cell") && !groupsOf(plan).contains("turns"));
+        QVERIFY(groupsOf(plan).contains("sharing") && !groupsOf(plan).contains("cell")
+            && !groupsOf(plan).contains("turns"));
         const auto list = strategyAlternatives(plan, builtinCatalogue());
         Plan expected = plan;
         expected.wan.sharing = WanSharing::Temporal;
@@ -75,7 +76,8 @@ private slots:
         Plan plan = twoSites();
         QVERIFY(!groupsOf(plan).contains("local_steps"));
         plan.wan.localSgd = LocalSgd::Diloco;
-        QVERIFY(groupsOf(plan).contains("local_steps") && groupsOf(plan).contains("exchange_bits") && !groupsOf(plan).contains("fragments"));
+        QVERIFY(groupsOf(plan).contains("local_steps") && groupsOf(plan).contains("exchange_bits")
+            && !groupsOf(plan).contains("fragments"));
         plan.wan.localSgd = LocalSgd::Streaming;
         QVERIFY(groupsOf(plan).contains("fragments"));
         const auto list = strategyAlternatives(plan, builtinCatalogue());
@@ -86,10 +88,10 @@ private slots:
     void gradientsCrossOnlyWhereReplicasMayLieApart()
     {
         Plan plan = twoSites();
-        for (const char *group : {"all_reduce", "gradient_bits", "local_sgd"})
+        for (const char *group : { "all_reduce", "gradient_bits", "local_sgd" })
             QVERIFY2(groupsOf(plan).contains(group), group);
         plan.placement.mode = PlacementMode::PipelineAcross;
-        for (const char *group : {"all_reduce", "gradient_bits", "local_sgd"})
+        for (const char *group : { "all_reduce", "gradient_bits", "local_sgd" })
             QVERIFY2(!groupsOf(plan).contains(group), group);
         QVERIFY(groupsOf(plan).contains("activation_bits"));
         const auto list = strategyAlternatives(plan, builtinCatalogue());
@@ -101,7 +103,8 @@ private slots:
     {
         Plan plan = twoSites();
         auto list = strategyAlternatives(plan, builtinCatalogue());
-        QVERIFY(byId(list).at("congestion_control=bbr")->blockedBecause.find("no link loses packets") != std::string::npos);
+        QVERIFY(
+            byId(list).at("congestion_control=bbr")->blockedBecause.find("no link loses packets") != std::string::npos);
         QVERIFY(byId(list).at("all_reduce=flat")->plan && byId(list).at("gradient_bits=8")->plan);
         plan.cluster.wanLinks[0].lossRate = 1e-4;
         plan.wan.localSgd = LocalSgd::Diloco;
@@ -118,7 +121,7 @@ private slots:
         Plan plan = twoSites();
         plan.cluster.datacenters.pop_back();
         plan.cluster.wanLinks.clear();
-        for (const char *group : {"sharing", "congestion_control", "all_reduce", "activation_bits", "local_sgd"})
+        for (const char *group : { "sharing", "congestion_control", "all_reduce", "activation_bits", "local_sgd" })
             QVERIFY2(!groupsOf(plan).contains(group), group);
     }
 
@@ -139,7 +142,7 @@ private slots:
         // min(8, t cp x pipelines of a class at one stage); under temporal sharing a lane of a cell is a class.
         Plan plan = twoSites();
         plan.parallelism.tensor = 1;
-        plan.parallelism.pipeline = 16;    // 64 GPUs: 4 pipelines
+        plan.parallelism.pipeline = 16; // 64 GPUs: 4 pipelines
         const auto stages = [](const Plan &p) {
             const auto list = strategyAlternatives(p, builtinCatalogue());
             return byId(list).at("bubble_fill=true")->plan->bubbleFill.stages;
@@ -148,7 +151,8 @@ private slots:
         QCOMPARE(stages(plan), 4);
         plan.wan.sharing = WanSharing::Temporal;
         plan.wan.cell = 2;
-        plan.cluster.datacenters[0].pools[0].gpusPerNode = plan.cluster.datacenters[1].pools[0].gpusPerNode = 1;   // a cell sits on different nodes
+        plan.cluster.datacenters[0].pools[0].gpusPerNode = plan.cluster.datacenters[1].pools[0].gpusPerNode =
+            1; // a cell sits on different nodes
         plan.cluster.datacenters[0].pools[0].nodes = plan.cluster.datacenters[1].pools[0].nodes = 32;
         QCOMPARE(stages(plan), 2);
     }

@@ -46,7 +46,6 @@ Plan piped(ScheduleKind schedule, bool isDelayed)
     });
 }
 
-
 Timeline timelineOf(const IterationCosts &costs)
 {
     SimulationWorkspace workspace;
@@ -78,8 +77,9 @@ Nanoseconds busy(const Timeline &timeline, Stream stream)
     return sum;
 }
 
-constexpr ScheduleKind kSchedules[] = {ScheduleKind::OneFOneB, ScheduleKind::GPipe, ScheduleKind::Interleaved, ScheduleKind::ZbH1, ScheduleKind::ZbV,
-                                       ScheduleKind::DualPipe, ScheduleKind::DualPipeV, ScheduleKind::Varuna, ScheduleKind::Atlas};
+constexpr ScheduleKind kSchedules[] = { ScheduleKind::OneFOneB, ScheduleKind::GPipe, ScheduleKind::Interleaved,
+    ScheduleKind::ZbH1, ScheduleKind::ZbV, ScheduleKind::DualPipe, ScheduleKind::DualPipeV, ScheduleKind::Varuna,
+    ScheduleKind::Atlas };
 
 } // namespace
 
@@ -91,10 +91,12 @@ private slots:
         using enum Stream;
         const auto rows = [](const Plan &plan) { return streamsOf(evaluated(plan)->timeline); };
         QVERIFY(rows(offloading(OptimizerOffload::None)).empty());
-        QCOMPARE(rows(offloading(OptimizerOffload::None, ParameterOffload::Host)), (std::set{WeightsIn}));
-        QCOMPARE(rows(offloading(OptimizerOffload::Host, ParameterOffload::None, 1)), (std::set{StepToHost, StepCpu, StepToGpu}));
-        QCOMPARE(rows(offloading(OptimizerOffload::Host)), (std::set{GradientsOut, StepCpu, StepToGpu}));
-        QCOMPARE(rows(offloading(OptimizerOffload::Ssd, ParameterOffload::Ssd)), (std::set{WeightsIn, GradientsOut, StepDrive, StepCpu, StepToGpu}));
+        QCOMPARE(rows(offloading(OptimizerOffload::None, ParameterOffload::Host)), (std::set { WeightsIn }));
+        QCOMPARE(rows(offloading(OptimizerOffload::Host, ParameterOffload::None, 1)),
+            (std::set { StepToHost, StepCpu, StepToGpu }));
+        QCOMPARE(rows(offloading(OptimizerOffload::Host)), (std::set { GradientsOut, StepCpu, StepToGpu }));
+        QCOMPARE(rows(offloading(OptimizerOffload::Ssd, ParameterOffload::Ssd)),
+            (std::set { WeightsIn, GradientsOut, StepDrive, StepCpu, StepToGpu }));
         const auto mixed = rows(offloading(OptimizerOffload::Interleaved));
         QVERIFY(mixed.contains(StepGpu) && mixed.contains(StepToHost));
     }
@@ -103,7 +105,7 @@ private slots:
     void metricsAreThoseOfATimelineWithoutTheRows()
     {
         for (const ScheduleKind schedule : kSchedules) {
-            for (const bool isDelayed : {false, true}) {
+            for (const bool isDelayed : { false, true }) {
                 const Workload workload = resolved(piped(schedule, isDelayed));
                 Costs costs = cost(workload).value();
                 const Timeline with = timelineOf(costs.iteration);
@@ -129,7 +131,8 @@ private slots:
     /// Rows of the step begin and end with the optimizer task that waits for them.
     void theStepLiesWithinTheOptimizerTask()
     {
-        for (const OptimizerOffload place : {OptimizerOffload::Host, OptimizerOffload::Ssd, OptimizerOffload::Interleaved}) {
+        for (const OptimizerOffload place :
+            { OptimizerOffload::Host, OptimizerOffload::Ssd, OptimizerOffload::Interleaved }) {
             const EvaluationPtr e = evaluated(offloading(place, ParameterOffload::None, 1));
             const Timeline &t = e->timeline;
             const auto optimizer = std::size_t(std::ranges::find(t.kind, WorkKind::Optimizer) - t.kind.begin());
@@ -148,7 +151,7 @@ private slots:
     /// A delayed update runs from the beginning of the iteration, shown at its end or not.
     void aDelayedStepRunsBesideTheIteration()
     {
-        for (const int batch : {16, 1024}) {
+        for (const int batch : { 16, 1024 }) {
             Plan plan = offloading(OptimizerOffload::Host, ParameterOffload::None, 1);
             plan.memory.delayedUpdate = true;
             plan.workload.globalBatch = batch;
@@ -160,11 +163,13 @@ private slots:
             for (const Track &track : t.tracks)
                 if (track.stream == Stream::StepToHost)
                     QCOMPARE(t.start[track.first], 0);
-            QVERIFY(std::abs(toSeconds(busy(t, Stream::StepToHost)).value / e->offloadedSteps[0][0].toHost.value - 1) < 1e-5);
+            QVERIFY(std::abs(toSeconds(busy(t, Stream::StepToHost)).value / e->offloadedSteps[0][0].toHost.value - 1)
+                < 1e-5);
         }
     }
 
-    /// A step hides behind what a GPU computes; where two copies of the model share it, each micro-batch goes through one of them.
+    /// A step hides behind what a GPU computes; where two copies of the model share it, each micro-batch goes through
+    /// one of them.
     void aDelayedStepHidesBehindWhatIsComputed()
     {
         for (const ScheduleKind schedule : kSchedules) {
@@ -187,10 +192,11 @@ private slots:
         }
     }
 
-    /// Weights come before forward and before backward, gradients leave after backward: 2 P_l bytes each, whatever the schedule cuts.
+    /// Weights come before forward and before backward, gradients leave after backward: 2 P_l bytes each, whatever the
+    /// schedule cuts.
     void layersMoveWhatTheyHold()
     {
-        for (const ScheduleKind schedule : {ScheduleKind::OneFOneB, ScheduleKind::ZbH1, ScheduleKind::Atlas}) {
+        for (const ScheduleKind schedule : { ScheduleKind::OneFOneB, ScheduleKind::ZbH1, ScheduleKind::Atlas }) {
             const Workload workload = resolved(piped(schedule, false));
             const Costs costs = cost(workload).value();
             const Timeline t = timelineOf(costs.iteration);
@@ -213,7 +219,8 @@ private slots:
         const Timeline &t = e->timeline;
         int seen = 0;
         for (const Track &track : t.tracks)
-            for (std::uint32_t span = track.first; track.stream == Stream::GradientsOut && span < track.last; ++span, ++seen) {
+            for (std::uint32_t span = track.first; track.stream == Stream::GradientsOut && span < track.last;
+                 ++span, ++seen) {
                 const std::uint32_t op = t.cause[span];
                 QVERIFY(op != kNoSpan && t.kind[op] == WorkKind::Backward && t.microBatch[op] == t.microBatch[span]);
                 QVERIFY(t.start[span] == t.start[op] && t.end[span] <= t.end[op]);
@@ -228,7 +235,8 @@ private slots:
         std::ostringstream csv, trace;
         writeTimelineCsv(*e, csv);
         writeChromeTrace(*e, trace);
-        for (const char *name : {"weights in", "gradients out", "drives", "CPU optimizer", "drive read", "drive write", "weights to GPU"}) {
+        for (const char *name : { "weights in", "gradients out", "drives", "CPU optimizer", "drive read", "drive write",
+                 "weights to GPU" }) {
             QVERIFY2(csv.str().find(name) != std::string::npos, name);
             QVERIFY2(trace.str().find(name) != std::string::npos, name);
         }
@@ -241,7 +249,8 @@ private:
         std::vector<Span> spans;
         for (const Track &track : t.tracks)
             for (std::uint32_t span = track.first; !isOfStates(track.stream) && span < track.last; ++span)
-                spans.emplace_back(track.stream, track.pipelineClass, track.stage, t.kind[span], t.microBatch[span], t.start[span], t.end[span]);
+                spans.emplace_back(track.stream, track.pipelineClass, track.stage, t.kind[span], t.microBatch[span],
+                    t.start[span], t.end[span]);
         return spans;
     }
 };

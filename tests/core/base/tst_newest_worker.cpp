@@ -12,14 +12,14 @@ using namespace trainyard;
 
 class NewestWorkerTest : public QObject {
     Q_OBJECT
-    WorkPool m_pool{2};
+    WorkPool m_pool { 2 };
 
 private slots:
     /// While the first is worked on, the second is replaced by the third.
     void onlyTheNewestThatWaitsIsWorkedOn()
     {
         std::counting_semaphore<> started(0), goOn(0);
-        std::vector<int> done;             // the worker's, until it has ended
+        std::vector<int> done; // the worker's, until it has ended
         {
             NewestWorker<int> worker(m_pool, WorkPool::Rank::Search, [&](int request, const std::stop_token &) {
                 done.push_back(request);
@@ -34,7 +34,7 @@ private slots:
             started.acquire();
             goOn.release();
         }
-        QCOMPARE(done, (std::vector<int>{1, 3}));
+        QCOMPARE(done, (std::vector<int> { 1, 3 }));
     }
 
     void whatRunsIsStoppedOnlyWhereTheCallerSaysSo()
@@ -51,11 +51,11 @@ private slots:
         started.acquire();
         worker.post(2, false);
         mayEnd = true;
-        started.acquire();                 // the second began: the first has ended by itself
+        started.acquire(); // the second began: the first has ended by itself
         QVERIFY(!wasStopped);
         mayEnd = false;
         worker.post(3, false);
-        worker.post(std::nullopt, true);   // takes the third away and stops the second, if that has not ended yet
+        worker.post(std::nullopt, true); // takes the third away and stops the second, if that has not ended yet
         mayEnd = true;
     }
 
@@ -72,7 +72,7 @@ private slots:
             });
             worker.post(1, false);
             started.acquire();
-            worker.post(2, false);         // waits in vain
+            worker.post(2, false); // waits in vain
         }
         QVERIFY(hasEnded);
         QCOMPARE(started.try_acquire(), false);
@@ -83,11 +83,15 @@ private slots:
     {
         WorkPool one(1);
         std::counting_semaphore<> started(0), goOn(0);
-        one.submit(WorkPool::Rank::Search, [&] { started.release(); goOn.acquire(); });
+        one.submit(WorkPool::Rank::Search, [&] {
+            started.release();
+            goOn.acquire();
+        });
         started.acquire();
         std::atomic<bool> wasCalled = false;
         {
-            NewestWorker<int> worker(one, WorkPool::Rank::Search, [&](int, const std::stop_token &) { wasCalled = true; });
+            NewestWorker<int> worker(
+                one, WorkPool::Rank::Search, [&](int, const std::stop_token &) { wasCalled = true; });
             worker.post(1, false);
         }
         goOn.release();

@@ -61,9 +61,9 @@ private slots:
 
     void columnsLineUpWhateverTheirLetters()
     {
-        TextTable table({TextTable::Align::Left, TextTable::Align::Right}, {"a", "b"});
-        table.add({"Köln", "\u2212 1"});
-        table.add({"Bonn", "23"});
+        TextTable table({ TextTable::Align::Left, TextTable::Align::Right }, { "a", "b" });
+        table.add({ "Köln", "\u2212 1" });
+        table.add({ "Bonn", "23" });
         const QStringList lines = QString::fromStdString(table.text()).split(u'\n');
         QCOMPARE(lines[2], QStringLiteral("Köln  \u2212 1"));
         QCOMPARE(lines[3], QStringLiteral("Bonn   23"));

@@ -20,17 +20,18 @@ namespace {
 std::string content(const std::string &path)
 {
     std::ifstream file(path, std::ios::binary);
-    return {std::istreambuf_iterator<char>(file), {}};
+    return { std::istreambuf_iterator<char>(file), {} };
 }
 
 Expected<void> put(const std::string &path, const std::string &text, OutputKinds kinds = OutputKinds::StreamsToo)
 {
-    return writeOutputFile(path, [&](std::ostream &out) { out << text; }, kinds);
+    return writeOutputFile(
+        path, [&](std::ostream &out) { out << text; }, kinds);
 }
 
 mode_t modeOf(const std::string &path)
 {
-    struct stat status{};
+    struct stat status { };
     return ::lstat(path.c_str(), &status) == 0 ? status.st_mode : 0;
 }
 
@@ -53,7 +54,7 @@ private slots:
         ::umask(mask);
         QCOMPARE(content(file("new")), std::string("text"));
         QCOMPARE(modeOf(file("new")) & 07777, mode_t(0640));
-        QCOMPARE(names(), QStringList{QStringLiteral("new")});
+        QCOMPARE(names(), QStringList { QStringLiteral("new") });
     }
 
     void anOldFileKeepsItsPermissions()
@@ -94,7 +95,7 @@ private slots:
         QVERIFY(written);
         QCOMPARE(read, text);
         QVERIFY(S_ISFIFO(modeOf(file("pipe"))));
-        const auto refused = put(file("pipe"), text, OutputKinds::RegularOnly);   // nobody reads: this must not wait
+        const auto refused = put(file("pipe"), text, OutputKinds::RegularOnly); // nobody reads: this must not wait
         QVERIFY(!refused && refused.error().what.find("pipe") != std::string::npos);
     }
 
@@ -135,7 +136,7 @@ private slots:
         } catch (const std::runtime_error &) {
         }
         QCOMPARE(content(file("old")), std::string("before"));
-        QCOMPARE(names(), QStringList{QStringLiteral("old")});
+        QCOMPARE(names(), QStringList { QStringLiteral("old") });
         QVERIFY(!put(file("absent/x"), "text"));
         QVERIFY(!put(m_folder->path().toStdString(), "text"));
         QVERIFY(!put(file("old") + "/", "text"));
@@ -155,7 +156,10 @@ private slots:
     }
 
 private:
-    [[nodiscard]] std::string file(const char *name) const { return m_folder->filePath(QLatin1String(name)).toStdString(); }
+    [[nodiscard]] std::string file(const char *name) const
+    {
+        return m_folder->filePath(QLatin1String(name)).toStdString();
+    }
     [[nodiscard]] QStringList names() const { return QDir(m_folder->path()).entryList(QDir::Files | QDir::Hidden); }
 
     std::unique_ptr<QTemporaryDir> m_folder;

@@ -12,15 +12,15 @@ class TstPrintable : public QObject {
 private slots:
     void plainTextStaysAsItIs()
     {
-        for (const char *text : {"", "Llama 3 70B", "Zürich → 東京 🙂", "a\\x1b"})
+        for (const char *text : { "", "Llama 3 70B", "Zürich → 東京 🙂", "a\\x1b" })
             QCOMPARE(printable(text), std::string(text));
     }
 
     void whatATerminalObeysIsEscaped()
     {
         QCOMPARE(printable("\x1b[31mred\x07\x7f"), std::string("\\x1b[31mred\\x07\\x7f"));
-        QCOMPARE(printable("\u009b31m"), std::string("\\u009b31m"));                   // the C1 form of ESC [
-        QCOMPARE(printable("a\u202eb\u2066c"), std::string("a\\u202eb\\u2066c"));      // turns the direction of writing
+        QCOMPARE(printable("\u009b31m"), std::string("\\u009b31m")); // the C1 form of ESC [
+        QCOMPARE(printable("a\u202eb\u2066c"), std::string("a\\u202eb\\u2066c")); // turns the direction of writing
         QCOMPARE(printable("one\ntwo\r"), std::string("one\\x0atwo\\x0d"));
         QCOMPARE(printable("one\ntwo\r", LineBreaks::Kept), std::string("one\ntwo\\x0d"));
         QCOMPARE(printable(std::string_view("a\0b", 3)), std::string("a\\x00b"));
@@ -29,7 +29,8 @@ private slots:
     void bytesThatAreNoTextAreShownOneByOne()
     {
         // A lone byte, an overlong form of "/", a surrogate, and a character cut short.
-        QCOMPARE(printable("\xff|\xc0\xaf|\xed\xa0\x80|\xe2\x82"), std::string("\\xff|\\xc0\\xaf|\\xed\\xa0\\x80|\\xe2\\x82"));
+        QCOMPARE(printable("\xff|\xc0\xaf|\xed\xa0\x80|\xe2\x82"),
+            std::string("\\xff|\\xc0\\xaf|\\xed\\xa0\\x80|\\xe2\\x82"));
         QVERIFY(isUtf8("Zürich 🙂") && !isUtf8("\xed\xa0\x80") && !isUtf8("\xc0\xaf"));
     }
 
@@ -47,7 +48,7 @@ private slots:
 
     void anErrorIsOneLineThatNoTerminalObeys()
     {
-        const Error error{ErrorCode::BadValue, "p.json: /a\x1b[2J", "id is \"x\ny\"", "no \x07"};
+        const Error error { ErrorCode::BadValue, "p.json: /a\x1b[2J", "id is \"x\ny\"", "no \x07" };
         QCOMPARE(toString(error), std::string("p.json: /a\\x1b[2J: id is \"x\\x0ay\"; expected no \\x07"));
     }
 };

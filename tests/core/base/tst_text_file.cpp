@@ -19,8 +19,8 @@ private slots:
     {
         write("exact", std::string(1000, 'x'));
         write("longer", std::string(1001, 'x'));
-        QCOMPARE(readTextFile(file("exact"), "a text", {.mostBytes = 1000})->size(), std::size_t(1000));
-        const auto longer = readTextFile(file("longer"), "a text", {.mostBytes = 1000});
+        QCOMPARE(readTextFile(file("exact"), "a text", { .mostBytes = 1000 })->size(), std::size_t(1000));
+        const auto longer = readTextFile(file("longer"), "a text", { .mostBytes = 1000 });
         QVERIFY(!longer);
         QCOMPARE(longer.error().code, ErrorCode::CannotRead);
         QVERIFY2(longer.error().what.find("1000 bytes") != std::string::npos, longer.error().what.c_str());
@@ -33,12 +33,13 @@ private slots:
         QCOMPARE(::truncate(file("hole").c_str(), 17 << 20), 0);
         const auto hole = readTextFile(file("hole"), "a plan");
         QVERIFY(!hole);
-        QCOMPARE(toString(hole.error()), file("hole") + ": is longer than 16 MiB, of which no more is read; expected a plan of at most 16 MiB");
+        QCOMPARE(toString(hole.error()),
+            file("hole") + ": is longer than 16 MiB, of which no more is read; expected a plan of at most 16 MiB");
     }
 
     void aDeviceThatNeverEndsIsReadUpToTheBound()
     {
-        const auto zeros = readTextFile("/dev/zero", "a plan", {.kinds = FileKinds::StreamsToo});
+        const auto zeros = readTextFile("/dev/zero", "a plan", { .kinds = FileKinds::StreamsToo });
         QVERIFY(!zeros);
         QVERIFY2(zeros.error().what.find("16 MiB") != std::string::npos, zeros.error().what.c_str());
     }
@@ -46,7 +47,7 @@ private slots:
     void whereAStreamCannotBeReadItIsRefusedAtOnce()
     {
         QCOMPARE(::mkfifo(file("pipe").c_str(), 0600), 0);
-        const auto pipe = readTextFile(file("pipe"), "a plan");     // nobody writes: this must not wait
+        const auto pipe = readTextFile(file("pipe"), "a plan"); // nobody writes: this must not wait
         QVERIFY(!pipe);
         QVERIFY2(pipe.error().what.find("pipe") != std::string::npos, pipe.error().what.c_str());
         QVERIFY(readTextFile("/dev/zero", "a plan").error().what.find("device") != std::string::npos);
@@ -56,9 +57,9 @@ private slots:
     void aPipeIsReadToItsEndWhereStreamsAreTaken()
     {
         QCOMPARE(::mkfifo(file("fed").c_str(), 0600), 0);
-        const std::string content(300'000, 'y');                    // more than a pipe holds at once
+        const std::string content(300'000, 'y'); // more than a pipe holds at once
         std::thread writer([&] { std::ofstream(file("fed")) << content; });
-        const auto read = readTextFile(file("fed"), "a plan", {.kinds = FileKinds::StreamsToo});
+        const auto read = readTextFile(file("fed"), "a plan", { .kinds = FileKinds::StreamsToo });
         writer.join();
         QVERIFY(read && *read == content);
     }
@@ -69,12 +70,15 @@ private slots:
         const auto memory = readTextFile("/proc/self/mem", "a plan");
         QVERIFY(!memory);
         QCOMPARE(memory.error().code, ErrorCode::CannotRead);
-        QVERIFY(readTextFile("/proc/self/status", "a text")->starts_with("Name:"));      // its size is told as 0
-        QVERIFY(!readTextFile(std::string("/proc/self/status\0.json", 23), "a text"));   // a name ends where it ends
+        QVERIFY(readTextFile("/proc/self/status", "a text")->starts_with("Name:")); // its size is told as 0
+        QVERIFY(!readTextFile(std::string("/proc/self/status\0.json", 23), "a text")); // a name ends where it ends
     }
 
 private:
-    [[nodiscard]] std::string file(const char *name) const { return m_folder.filePath(QLatin1String(name)).toStdString(); }
+    [[nodiscard]] std::string file(const char *name) const
+    {
+        return m_folder.filePath(QLatin1String(name)).toStdString();
+    }
     void write(const char *name, const std::string &content) const { std::ofstream(file(name)) << content; }
 
     QTemporaryDir m_folder;

@@ -19,7 +19,10 @@ private slots:
         std::latch awaited(1);
         WorkPool pool(2);
         for (int i = 0; i < 8; ++i)
-            pool.submit(WorkPool::Rank::Search, [&] { while (!mayEnd) std::this_thread::yield(); });
+            pool.submit(WorkPool::Rank::Search, [&] {
+                while (!mayEnd)
+                    std::this_thread::yield();
+            });
         pool.submit(WorkPool::Rank::Awaited, [&] { awaited.count_down(); });
         awaited.wait();
         mayEnd = true;
@@ -47,7 +50,7 @@ private slots:
         QCOMPARE(calls.load(), 1000);
         QCOMPARE(sum.load(), 1000L * 999 / 2);
         for (const std::size_t thread : threads)
-            QVERIFY(thread >= 1 && thread < pool.threads());   // searchers
+            QVERIFY(thread >= 1 && thread < pool.threads()); // searchers
     }
 
     /// All searchers share out work of their own at once: nobody waits for a thread that waits.
@@ -99,7 +102,10 @@ private slots:
         pool.submit(WorkPool::Rank::Search, [&] {
             pool.each(2000, [&](std::size_t i) {
                 if (i == 10)
-                    pool.submit(WorkPool::Rank::Search, [&] { hadTurn = true; callsBefore = calls.load(); });
+                    pool.submit(WorkPool::Rank::Search, [&] {
+                        hadTurn = true;
+                        callsBefore = calls.load();
+                    });
                 ++calls;
                 std::this_thread::sleep_for(std::chrono::microseconds(200));
             });
@@ -113,7 +119,10 @@ private slots:
     {
         WorkPool pool(1);
         std::latch done(1);
-        pool.submit(WorkPool::Rank::Search, [&] { pool.each(0, [](std::size_t) { QFAIL("called"); }); done.count_down(); });
+        pool.submit(WorkPool::Rank::Search, [&] {
+            pool.each(0, [](std::size_t) { QFAIL("called"); });
+            done.count_down();
+        });
         done.wait();
     }
 };

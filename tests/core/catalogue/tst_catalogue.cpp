@@ -10,8 +10,7 @@
 
 using namespace trainyard;
 
-class CatalogueTest : public QObject
-{
+class CatalogueTest : public QObject {
     Q_OBJECT
 
 private slots:
@@ -30,12 +29,11 @@ private slots:
 
 namespace {
 
-const char *const kGpuIds[] = {"p40-24gb",      "p100-pcie-16gb", "v100-sxm-16gb",  "v100-sxm-32gb",  "t4-16gb",
-                               "a10g-24gb",     "l4-24gb",        "a6000-48gb",     "l40s-48gb",      "rtx-3090-24gb",
-                               "rtx-4090-24gb", "a100-sxm-40gb",  "a100-pcie-40gb", "a100-sxm-80gb",  "a100-pcie-80gb",
-                               "a800-sxm-80gb", "h100-sxm-80gb",  "h100-pcie-80gb", "h800-sxm-80gb",  "h200-sxm-141gb",
-                               "gh200-96gb",    "b200-sxm-180gb", "gb200-186gb",    "b300-sxm-270gb", "gb300-278gb",
-                               "mi250x-128gb",  "mi300x-192gb"};
+const char *const kGpuIds[] = { "p40-24gb", "p100-pcie-16gb", "v100-sxm-16gb", "v100-sxm-32gb", "t4-16gb", "a10g-24gb",
+    "l4-24gb", "a6000-48gb", "l40s-48gb", "rtx-3090-24gb", "rtx-4090-24gb", "a100-sxm-40gb", "a100-pcie-40gb",
+    "a100-sxm-80gb", "a100-pcie-80gb", "a800-sxm-80gb", "h100-sxm-80gb", "h100-pcie-80gb", "h800-sxm-80gb",
+    "h200-sxm-141gb", "gh200-96gb", "b200-sxm-180gb", "gb200-186gb", "b300-sxm-270gb", "gb300-278gb", "mi250x-128gb",
+    "mi300x-192gb" };
 
 std::string fileText(const std::string &path)
 {
@@ -72,12 +70,11 @@ void CatalogueTest::everyGpuOfTheContractIsThereWithRealFigures()
 void CatalogueTest::everyFigureOfAGpuNamesItsSource()
 {
     for (const GpuSpec &gpu : builtinCatalogue().gpus) {
-        for (const char *key :
-             {"memory_gib", "memory_gbytes_per_s", "link_gbytes_per_s", "pcie_gbytes_per_s", "fabric_gbps", "tdp_watts",
-              "usd_per_hour", "multiprocessors", "link_domain", "peak_tflops.fp32"}) {
+        for (const char *key : { "memory_gib", "memory_gbytes_per_s", "link_gbytes_per_s", "pcie_gbytes_per_s",
+                 "fabric_gbps", "tdp_watts", "usd_per_hour", "multiprocessors", "link_domain", "peak_tflops.fp32" }) {
             QVERIFY2(gpu.sources.contains(key), (gpu.id + " " + key).c_str());
-            QVERIFY2(gpu.sources.at(key).find(", 20") != std::string::npos,
-                     (gpu.id + " " + key + " has no date").c_str());
+            QVERIFY2(
+                gpu.sources.at(key).find(", 20") != std::string::npos, (gpu.id + " " + key + " has no date").c_str());
         }
     }
 }
@@ -106,7 +103,7 @@ void CatalogueTest::aFigureWithoutASourceIsRefused()
 {
     QTemporaryDir folder;
     const QString from = TRAINYARD_SOURCE_DIR "/resources/catalog/";
-    for (const QString &name : QDir(from).entryList({"*.json"}))
+    for (const QString &name : QDir(from).entryList({ "*.json" }))
         QVERIFY(QFile::copy(from + name, folder.filePath(name)));
     std::string text = fileText((from + "gpus.json").toStdString());
     text.replace(text.find("[346, \"nvidia-p40\"]"), 19, "346");
@@ -116,9 +113,9 @@ void CatalogueTest::aFigureWithoutASourceIsRefused()
 
     const auto loaded = loadCatalogue(folder.path().toStdString());
     QVERIFY(!loaded.has_value());
-    QCOMPARE(loaded.error().size(), std::size_t{2});
+    QCOMPARE(loaded.error().size(), std::size_t { 2 });
     QCOMPARE(toString(loaded.error()[0]),
-             "gpus.json: /gpus/0/memory_gbytes_per_s: memory_gbytes_per_s is 346; expected [number, \"source id\"]");
+        "gpus.json: /gpus/0/memory_gbytes_per_s: memory_gbytes_per_s is 346; expected [number, \"source id\"]");
     QVERIFY(loaded.error()[1].right.find("perhaps \"nvidia-p100\"") != std::string::npos);
 }
 
@@ -126,17 +123,22 @@ void CatalogueTest::aMisspeltNameFindsItsNeighbour_data()
 {
     QTest::addColumn<QString>("typed");
     QTest::addColumn<QString>("meant");
-    QTest::newRow("one letter") << "h100-sxm-80g" << "h100-sxm-80gb";
-    QTest::newRow("case and separator") << "H100_SXM_80GB" << "h100-sxm-80gb";
-    QTest::newRow("beginning") << "mi300x" << "mi300x-192gb";
-    QTest::newRow("nothing near") << "abacus" << "";
+    QTest::newRow("one letter") << "h100-sxm-80g"
+                                << "h100-sxm-80gb";
+    QTest::newRow("case and separator") << "H100_SXM_80GB"
+                                        << "h100-sxm-80gb";
+    QTest::newRow("beginning") << "mi300x"
+                               << "mi300x-192gb";
+    QTest::newRow("nothing near") << "abacus"
+                                  << "";
 }
 
 void CatalogueTest::aMisspeltNameFindsItsNeighbour()
 {
     QFETCH(QString, typed);
     QFETCH(QString, meant);
-    QCOMPARE(QString::fromStdString(nearestName(typed.toStdString(), {std::begin(kGpuIds), std::end(kGpuIds)})), meant);
+    QCOMPARE(
+        QString::fromStdString(nearestName(typed.toStdString(), { std::begin(kGpuIds), std::end(kGpuIds) })), meant);
 }
 
 void CatalogueTest::idealAddsNothingOfItsOwn()
@@ -147,7 +149,8 @@ void CatalogueTest::idealAddsNothingOfItsOwn()
     QCOMPARE(ideal->contextBytes + ideal->communicatorBytes + ideal->workspaceBytes, 0.0);
     QCOMPARE(ideal->fragmentation, 1.0);
     QVERIFY(ideal->flashAttention && !ideal->storesDropoutMasks);
-    for (const char *name : {"megatron-core", "megatron-lm-2021", "megatron-lm-2022", "megatron-deepspeed", "fsdp", "deepspeed"})
+    for (const char *name :
+        { "megatron-core", "megatron-lm-2021", "megatron-lm-2022", "megatron-deepspeed", "fsdp", "deepspeed" })
         QVERIFY2(builtinCatalogue().stack(name), name);
 }
 
@@ -165,7 +168,7 @@ void CatalogueTest::releasesOfAStackAreListedFromTheOldest()
     const StackSpec *stack = builtinCatalogue().stack("megatron-core");
     QVERIFY(stack && stack->releases.size() >= 2);
     for (std::size_t i = 1; i < stack->releases.size(); ++i)
-        QVERIFY2(stack->releases[i - 1].id < stack->releases[i].id, stack->releases[i].id.c_str());   // two digits each
+        QVERIFY2(stack->releases[i - 1].id < stack->releases[i].id, stack->releases[i].id.c_str()); // two digits each
     QVERIFY(stack->release(stack->releases.back().id) == &stack->releases.back());
     QVERIFY(!stack->release("99.99"));
     QVERIFY(builtinCatalogue().stack("ideal")->releases.empty());
@@ -175,16 +178,17 @@ void CatalogueTest::aReleaseOfNoStackAndOneGivenTwiceAreRefused()
 {
     QTemporaryDir folder;
     const QString from = TRAINYARD_SOURCE_DIR "/resources/catalog/";
-    for (const QString &name : QDir(from).entryList({"*.json"}))
+    for (const QString &name : QDir(from).entryList({ "*.json" }))
         QVERIFY(QFile::copy(from + name, folder.filePath(name)));
     QFile::remove(folder.filePath("stack_releases.json"));
-    const std::string entry = R"("release": "1.0", "dense": [1, "s"], "dense_plans": 2, "experts": [1, "s"], "expert_plans": 0})";
+    const std::string entry =
+        R"("release": "1.0", "dense": [1, "s"], "dense_plans": 2, "experts": [1, "s"], "expert_plans": 0})";
     std::ofstream(folder.filePath("stack_releases.json").toStdString())
-        << R"({"sources": {"s": {"title": "t", "date": "2026"}}, "releases": [{"stack": "fsdp", )" << entry << R"(, {"stack": "fsdp", )" << entry
-        << R"(, {"stack": "fdsp", )" << entry << "]}";
+        << R"({"sources": {"s": {"title": "t", "date": "2026"}}, "releases": [{"stack": "fsdp", )" << entry
+        << R"(, {"stack": "fsdp", )" << entry << R"(, {"stack": "fdsp", )" << entry << "]}";
     const auto loaded = loadCatalogue(folder.path().toStdString());
     QVERIFY(!loaded.has_value());
-    QCOMPARE(loaded.error().size(), std::size_t{2});
+    QCOMPARE(loaded.error().size(), std::size_t { 2 });
     QCOMPARE(loaded.error()[0].what, std::string("release 1.0 of fsdp is given twice"));
     QCOMPARE(loaded.error()[1].what, std::string("no stack has the id \"fdsp\""));
 }

@@ -10,8 +10,7 @@
 
 using namespace trainyard;
 
-class HuggingFaceTest : public QObject
-{
+class HuggingFaceTest : public QObject {
     Q_OBJECT
 
 private slots:
@@ -54,7 +53,7 @@ void HuggingFaceTest::aLlamaConfigIsADenseGatedModel()
     QVERIFY(m.gatedFfn && !m.tiedEmbeddings && !m.linearBias && !m.isMoe());
     // 2hV + h + L (2h^2 + 2h·g·d + 3hf + 2h)
     QCOMPARE(totalParameters(m),
-             2.0 * 512 * 1000 + 512 + 4 * (2.0 * 512 * 512 + 2 * 512 * 128 + 3.0 * 512 * 1408 + 2 * 512));
+        2.0 * 512 * 1000 + 512 + 4 * (2.0 * 512 * 512 + 2 * 512 * 128 + 3.0 * 512 * 1408 + 2 * 512));
 }
 
 void HuggingFaceTest::headsMayBeWiderThanTheHiddenSize()
@@ -70,7 +69,7 @@ void HuggingFaceTest::latentAttentionIsReadWithItsRanks()
 {
     const ModelSpec m = read("latent_deepseek_v3.json");
     QVERIFY(m.attention == AttentionKind::Latent);
-    QVERIFY((m.latent == LatentAttention{0, 64, 32, 16, 32}));   // a null q_lora_rank: queries are not compressed
+    QVERIFY((m.latent == LatentAttention { 0, 64, 32, 16, 32 })); // a null q_lora_rank: queries are not compressed
     QCOMPARE(m.sharedExpertFfn, 2 * 128);
     QCOMPARE(m.denseLayers, 1);
     QVERIFY(!m.tiedEmbeddings);
@@ -127,21 +126,29 @@ void HuggingFaceTest::faultsNameFileAndKey()
 
 void HuggingFaceTest::hostileConfigsAreErrors()
 {
-    const auto error = [](const std::string &json) { return toString(parseHuggingFaceConfig(json, "config.json").error()); };
+    const auto error = [](const std::string &json) {
+        return toString(parseHuggingFaceConfig(json, "config.json").error());
+    };
     // 60,000 levels, as lists and as objects: copies and destructors of a document recurse.
     std::string objects;
     for (int i = 0; i < 60'000; ++i)
         objects += "{\"a\":";
-    for (const std::string &deep : {std::string(60'000, '[') + std::string(60'000, ']'), objects + "0" + std::string(60'000, '}')}) {
+    for (const std::string &deep :
+        { std::string(60'000, '[') + std::string(60'000, ']'), objects + "0" + std::string(60'000, '}') }) {
         const std::string told = error("{\"num_hidden_layers\": " + deep + "}");
-        QVERIFY2(told.starts_with("config.json: /") && told.find("nested too deeply; expected at most 64 levels") != std::string::npos, told.c_str());
+        QVERIFY2(told.starts_with("config.json: /")
+                && told.find("nested too deeply; expected at most 64 levels") != std::string::npos,
+            told.c_str());
     }
-    QVERIFY2(error(R"({"num_hidden_layers": 1e400})").starts_with("config.json:1:27: not valid JSON: number overflow"), error(R"({"num_hidden_layers": 1e400})").c_str());
+    QVERIFY2(error(R"({"num_hidden_layers": 1e400})").starts_with("config.json:1:27: not valid JSON: number overflow"),
+        error(R"({"num_hidden_layers": 1e400})").c_str());
     QVERIFY(error("\xff{}").starts_with("config.json:1:1: "));
     // 1,000 experts of 10,000,000 are more than an int holds.
-    const std::string shared = error(R"({"num_hidden_layers": 2, "hidden_size": 64, "vocab_size": 100, "num_attention_heads": 4, "num_experts": 8,
+    const std::string shared = error(
+        R"({"num_hidden_layers": 2, "hidden_size": 64, "vocab_size": 100, "num_attention_heads": 4, "num_experts": 8,
         "num_experts_per_tok": 2, "moe_intermediate_size": 10000000, "n_shared_experts": 1000})");
-    QVERIFY2(shared.find("/n_shared_experts") != std::string::npos && shared.find("10000000000") != std::string::npos, shared.c_str());
+    QVERIFY2(shared.find("/n_shared_experts") != std::string::npos && shared.find("10000000000") != std::string::npos,
+        shared.c_str());
     // A value is quoted as far as it helps.
     QVERIFY(error("{\"num_hidden_layers\": \"" + std::string(1'000'000, 'x') + "\"}").size() < 300);
 }
@@ -213,8 +220,8 @@ void HuggingFaceTest::aPlanNamesItsModelInThreeWays()
     workload.model = "lama-3-70b";
     const auto unknown = resolveModel(workload, {}, builtinCatalogue());
     QCOMPARE(toString(unknown.error()),
-             "workload.model: there is no model \"lama-3-70b\"; expected a catalogue name, perhaps "
-             "\"llama-3-70b\", or the path of a config.json");
+        "workload.model: there is no model \"lama-3-70b\"; expected a catalogue name, perhaps "
+        "\"llama-3-70b\", or the path of a config.json");
     workload.inlineModel.emplace();
     workload.inlineModel->layers = 7;
     QCOMPARE(resolveModel(workload, {}, builtinCatalogue())->layers, 7);

@@ -24,7 +24,7 @@ Datacenter at(const char *id, double latitude, double longitude)
 WanLink link(const char *a, const char *b, double rttMs)
 {
     WanLink l;
-    l.between = {a, b};
+    l.between = { a, b };
     l.rttMs = rttMs;
     return l;
 }
@@ -33,9 +33,10 @@ WanLink link(const char *a, const char *b, double rttMs)
 Cluster alongTheEquator()
 {
     Cluster cluster;
-    cluster.datacenters = {at("west", 0, 0), at("middle", 0, 10), at("east", 0, 20), Datacenter{}};
+    cluster.datacenters = { at("west", 0, 0), at("middle", 0, 10), at("east", 0, 20), Datacenter {} };
     cluster.datacenters[3].id = "somewhere";
-    cluster.wanLinks = {link("west", "middle", 60), link("east", "middle", 61), link("west", "east", 62), link("middle", "somewhere", 63)};
+    cluster.wanLinks = { link("west", "middle", 60), link("east", "middle", 61), link("west", "east", 62),
+        link("middle", "somewhere", 63) };
     return cluster;
 }
 
@@ -54,9 +55,9 @@ private slots:
     void aDegreeOfTheEquatorIsThe360thPartOfItsLength()
     {
         // 2 pi 6371 / 360 = 111.195 km; a quarter of the way round is 90 of them
-        QVERIFY(std::abs(greatCircleKm({0, 0}, {0, 1}) - 111.195) < 1e-3);
-        QVERIFY(std::abs(greatCircleKm({0, 0}, {90, 0}) - 90 * 111.195) < 0.1);
-        QVERIFY(std::abs(greatCircleKm({40, -100}, {40, -100})) < 1e-9);
+        QVERIFY(std::abs(greatCircleKm({ 0, 0 }, { 0, 1 }) - 111.195) < 1e-3);
+        QVERIFY(std::abs(greatCircleKm({ 0, 0 }, { 90, 0 }) - 90 * 111.195) < 0.1);
+        QVERIFY(std::abs(greatCircleKm({ 40, -100 }, { 40, -100 })) < 1e-9);
     }
 
     void aRoundTripIsAConstantPlusLightInFibre()
@@ -75,7 +76,8 @@ private slots:
         double bias = 0;
         for (const RegionLink &measured : catalogue.regionLinks) {
             const Region *a = catalogue.region(measured.from), *b = catalogue.region(measured.to);
-            const double predicted = roundTripMs(greatCircleKm({a->latitude, a->longitude}, {b->latitude, b->longitude}));
+            const double predicted =
+                roundTripMs(greatCircleKm({ a->latitude, a->longitude }, { b->latitude, b->longitude }));
             errors.push_back(std::abs(predicted / measured.rttMs - 1));
             bias += (predicted / measured.rttMs - 1) / double(catalogue.regionLinks.size());
         }
@@ -92,17 +94,18 @@ private slots:
 
     void movingKilometresCoversThatDistance()
     {
-        for (const Place from : {Place{0, 0}, Place{48, 11}, Place{-33, 151}}) {
-            QVERIFY(std::abs(greatCircleKm(from, movedBy(from, {0, 200}, 0)) - 200) < 1e-6);
-            QVERIFY(std::abs(greatCircleKm(from, movedBy(from, {200, 0}, from.latitude)) - 200) < 0.2);   // a parallel is not a great circle
+        for (const Place from : { Place { 0, 0 }, Place { 48, 11 }, Place { -33, 151 } }) {
+            QVERIFY(std::abs(greatCircleKm(from, movedBy(from, { 0, 200 }, 0)) - 200) < 1e-6);
+            QVERIFY(std::abs(greatCircleKm(from, movedBy(from, { 200, 0 }, from.latitude)) - 200)
+                < 0.2); // a parallel is not a great circle
         }
-        QCOMPARE(movedBy({80, 0}, {0, 5000}, 0).latitude, 85.0);
+        QCOMPARE(movedBy({ 80, 0 }, { 0, 5000 }, 0).latitude, 85.0);
     }
 
     void anOffsetIsWhatMovedBySteps()
     {
         // over the date line, on a map true at 40 degrees
-        const Place from{-10, 179}, to = movedBy(from, {300, -40}, 40);
+        const Place from { -10, 179 }, to = movedBy(from, { 300, -40 }, 40);
         QVERIFY(to.longitude < 0);
         const Offset back = offsetBetween(from, to, 40);
         QVERIFY(std::abs(back.eastKm - 300) < 1e-6 && std::abs(back.northKm + 40) < 1e-6);
@@ -110,13 +113,14 @@ private slots:
 
     void aMovedDatacenterTakesTheRoundTripsOfItsOwnLinksWithIt()
     {
-        // stated + (rule at the new distance - rule at the old): 5 degrees of the equator are 2 * 5 * 111.19 * 1.3 / 199.86 ms
-        const auto next = withDatacenterAt(alongTheEquator(), 1, {0, 5});
+        // stated + (rule at the new distance - rule at the old): 5 degrees of the equator are 2 * 5 * 111.19 * 1.3 /
+        // 199.86 ms
+        const auto next = withDatacenterAt(alongTheEquator(), 1, { 0, 5 });
         QVERIFY(next.has_value());
         QCOMPARE(next->wanLinks[0].rttMs, tenths(60 - kFiveDegreesMs));
         QCOMPARE(next->wanLinks[1].rttMs, tenths(61 + kFiveDegreesMs));
-        QCOMPARE(next->wanLinks[2].rttMs, 62.0);          // not its link: as measured
-        QCOMPARE(next->wanLinks[3].rttMs, 63.0);          // to a place that is not known: as measured
+        QCOMPARE(next->wanLinks[2].rttMs, 62.0); // not its link: as measured
+        QCOMPARE(next->wanLinks[3].rttMs, 63.0); // to a place that is not known: as measured
         QCOMPARE(*next->datacenters[1].longitude, 5.0);
     }
 
@@ -124,41 +128,41 @@ private slots:
     {
         Cluster cluster = alongTheEquator();
         cluster.wanLinks[0].rttMs = 406.9;
-        const auto near = withDatacenterAt(cluster, 1, {0, 9.9});
+        const auto near = withDatacenterAt(cluster, 1, { 0, 9.9 });
         QCOMPARE(near->wanLinks[0].rttMs, tenths(406.9 - kFiveDegreesMs / 50));
-        const auto back = withDatacenterAt(*near, 1, {0, 10});
+        const auto back = withDatacenterAt(*near, 1, { 0, 10 });
         QCOMPARE(back->wanLinks[0].rttMs, 406.9);
-        QCOMPARE(withDatacenterAt(cluster, 1, {0, 10})->wanLinks[0].rttMs, 406.9);   // a step of nothing
+        QCOMPARE(withDatacenterAt(cluster, 1, { 0, 10 })->wanLinks[0].rttMs, 406.9); // a step of nothing
     }
 
     void aRoundTripOfTheRuleFollowsTheRule()
     {
         Cluster cluster = alongTheEquator();
         cluster.wanLinks[0].rttMs = tenths(8 + 2 * kFiveDegreesMs);
-        QCOMPARE(withDatacenterAt(cluster, 1, {0, 5})->wanLinks[0].rttMs, tenths(8 + kFiveDegreesMs));
-        cluster.datacenters[1].latitude.reset();   // no place before: nothing to take a difference from
+        QCOMPARE(withDatacenterAt(cluster, 1, { 0, 5 })->wanLinks[0].rttMs, tenths(8 + kFiveDegreesMs));
+        cluster.datacenters[1].latitude.reset(); // no place before: nothing to take a difference from
         cluster.wanLinks[0].rttMs = 60;
-        QCOMPARE(withDatacenterAt(cluster, 1, {0, 5})->wanLinks[0].rttMs, tenths(8 + kFiveDegreesMs));
+        QCOMPARE(withDatacenterAt(cluster, 1, { 0, 5 })->wanLinks[0].rttMs, tenths(8 + kFiveDegreesMs));
     }
 
     void noRoundTripFallsBelowTheRulesConstant()
     {
         Cluster cluster = alongTheEquator();
-        cluster.wanLinks[0].rttMs = 12;    // the rule says 22.5 over these 10 degrees
-        QCOMPARE(withDatacenterAt(cluster, 1, {0, 0})->wanLinks[0].rttMs, 8.0);
-        cluster.wanLinks[0].rttMs = 3;     // stated below it
-        QCOMPARE(withDatacenterAt(cluster, 1, {0, 0})->wanLinks[0].rttMs, 3.0);
-        QCOMPARE(withDatacenterAt(cluster, 1, {0, 15})->wanLinks[0].rttMs, tenths(3 + kFiveDegreesMs));
+        cluster.wanLinks[0].rttMs = 12; // the rule says 22.5 over these 10 degrees
+        QCOMPARE(withDatacenterAt(cluster, 1, { 0, 0 })->wanLinks[0].rttMs, 8.0);
+        cluster.wanLinks[0].rttMs = 3; // stated below it
+        QCOMPARE(withDatacenterAt(cluster, 1, { 0, 0 })->wanLinks[0].rttMs, 3.0);
+        QCOMPARE(withDatacenterAt(cluster, 1, { 0, 15 })->wanLinks[0].rttMs, tenths(3 + kFiveDegreesMs));
     }
 
     void withoutALinkToAKnownPlaceThereIsNothingToFollow()
     {
         Cluster cluster = alongTheEquator();
-        QVERIFY(!withDatacenterAt(cluster, 7, {0, 5}));   // no such datacenter
+        QVERIFY(!withDatacenterAt(cluster, 7, { 0, 5 })); // no such datacenter
         cluster.datacenters[1].latitude.reset();
-        QVERIFY(!withDatacenterAt(cluster, 3, {0, 5}));   // its only link leads to a place that is not known
+        QVERIFY(!withDatacenterAt(cluster, 3, { 0, 5 })); // its only link leads to a place that is not known
         cluster.wanLinks.clear();
-        QVERIFY(!withDatacenterAt(cluster, 0, {0, 5}));
+        QVERIFY(!withDatacenterAt(cluster, 0, { 0, 5 }));
     }
 };
 

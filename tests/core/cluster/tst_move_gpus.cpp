@@ -79,7 +79,7 @@ private slots:
     {
         const Cluster next = *moveGpus(two(), GpuSelection { 0, 0, 9, 3 }, 1);
         const auto &stays = next.datacenters[0].pools;
-        QCOMPARE(stays.size(), 2U);   // three whole nodes; the rest of the broken one
+        QCOMPARE(stays.size(), 2U); // three whole nodes; the rest of the broken one
         QCOMPARE(stays[1].gpusPerNode, 5);
         QCOMPARE(stays[0].nodes, 3);
         QCOMPARE(stays[0].id, std::string("a-h100"));
@@ -90,7 +90,8 @@ private slots:
 
     void aSelectionOverSeveralNodesKeepsThoseInsideWhole()
     {
-        const Cluster next = *moveGpus(two(), GpuSelection { 0, 0, 6, 20 }, 1);   // 2 of node 0, nodes 1 and 2, 2 of node 3
+        const Cluster next =
+            *moveGpus(two(), GpuSelection { 0, 0, 6, 20 }, 1); // 2 of node 0, nodes 1 and 2, 2 of node 3
         const auto count = nodes(next)[1];
         QCOMPARE(count.at({ "h100-sxm-80gb", 8 }), 6);
         QCOMPARE(count.at({ "h100-sxm-80gb", 2 }), 2);
@@ -130,7 +131,7 @@ private slots:
         const Cluster eight = *moveGpus(cluster, 0, 8, 1);
         QCOMPARE(nodes(eight)[1].at({ "h100-sxm-80gb", 8 }), 5);
         QVERIFY(!nodes(eight)[1].contains({ "h100-sxm-80gb", 3 }));
-        const Cluster two = *moveGpus(cluster, 0, 2, 1);   // breaks the smallest node
+        const Cluster two = *moveGpus(cluster, 0, 2, 1); // breaks the smallest node
         QCOMPARE(nodes(two)[0].at({ "h100-sxm-80gb", 8 }), 4);
     }
 
@@ -149,7 +150,8 @@ private slots:
             QVERIFY(next);
             QCOMPARE(gpusByType(*next), gpusByType(before));
             QVERIFY(idsAreUnique(*next));
-            const int gained = next->datacenters[static_cast<std::size_t>(to)].gpus() - before.datacenters[static_cast<std::size_t>(to)].gpus();
+            const int gained = next->datacenters[static_cast<std::size_t>(to)].gpus()
+                - before.datacenters[static_cast<std::size_t>(to)].gpus();
             QCOMPARE(gained, from == to ? 0 : gpus);
             QVERIFY(next->wanLinks == before.wanLinks);
         }
@@ -177,14 +179,15 @@ private slots:
         for (int i = 0; i < 32; ++i)
             cluster = *moveGpus(cluster, 0, 1, 1);
         QCOMPARE(cluster.datacenters[1].gpus(), 64);
-        QCOMPARE(cluster.datacenters[1].pools.size(), 2U);   // whole nodes, and 32 nodes of one GPU
+        QCOMPARE(cluster.datacenters[1].pools.size(), 2U); // whole nodes, and 32 nodes of one GPU
     }
 
     void whatDoesNotExistIsAnError()
     {
-        for (const GpuSelection &bad : { GpuSelection { 2, 0, 0, 1 }, GpuSelection { -1, 0, 0, 1 }, GpuSelection { 0, 1, 0, 1 },
-                 GpuSelection { 0, -1, 0, 1 }, GpuSelection { 0, 0, -1, 2 }, GpuSelection { 0, 0, 31, 2 }, GpuSelection { 0, 0, 0, -1 },
-                 GpuSelection { 0, 0, 2147483647, 2147483647 } }) {
+        for (const GpuSelection &bad :
+            { GpuSelection { 2, 0, 0, 1 }, GpuSelection { -1, 0, 0, 1 }, GpuSelection { 0, 1, 0, 1 },
+                GpuSelection { 0, -1, 0, 1 }, GpuSelection { 0, 0, -1, 2 }, GpuSelection { 0, 0, 31, 2 },
+                GpuSelection { 0, 0, 0, -1 }, GpuSelection { 0, 0, 2147483647, 2147483647 } }) {
             const auto next = moveGpus(two(), bad, 1);
             QVERIFY(!next);
             QCOMPARE(next.error().code, ErrorCode::BadValue);

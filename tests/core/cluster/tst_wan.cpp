@@ -52,7 +52,9 @@ private slots:
     {
         for (double rtt = 0; rtt < 400; rtt += 7.3) {
             const int n = connectionsToFill(milliseconds(rtt), megabytes(1.4), gbitsPerSecond(7));
-            const auto reached = [&](double count) { return tcpThroughput(count, milliseconds(rtt), megabytes(1.4), gbitsPerSecond(7)).value; };
+            const auto reached = [&](double count) {
+                return tcpThroughput(count, milliseconds(rtt), megabytes(1.4), gbitsPerSecond(7)).value;
+            };
             QVERIFY(std::abs(reached(n) / (7e9 / 8) - 1) < 1e-9);
             if (n > 1)
                 QVERIFY(reached(n - 1) < 7e9 / 8);
@@ -63,7 +65,9 @@ private slots:
     {
         for (int n = 1; n < 40; ++n) {
             for (double rtt = 1; rtt < 200; rtt *= 1.7) {
-                const auto at = [](double count, double ms) { return tcpThroughput(count, milliseconds(ms), megabytes(1.5), gbitsPerSecond(5)).value; };
+                const auto at = [](double count, double ms) {
+                    return tcpThroughput(count, milliseconds(ms), megabytes(1.5), gbitsPerSecond(5)).value;
+                };
                 QVERIFY(at(n + 1, rtt) >= at(n, rtt));
                 QVERIFY(at(n, rtt * 1.1) <= at(n, rtt));
             }
@@ -83,7 +87,7 @@ private slots:
         link.nodePairGbps = 4;
         link.tcpWindowMb = 3;
         WanStrategy strategy;
-        QCOMPARE(transportOf(link, strategy, builtinCatalogue()).connections, 10);   // 4e9 * 0.06 / 24e6
+        QCOMPARE(transportOf(link, strategy, builtinCatalogue()).connections, 10); // 4e9 * 0.06 / 24e6
         strategy.tcpConnections = 3;
         QCOMPARE(transportOf(link, strategy, builtinCatalogue()).connections, 3);
         QCOMPARE(transportOf(link, strategy, builtinCatalogue()).rate.value * 8, 3 * 24e6 / 0.06);
@@ -120,7 +124,7 @@ private slots:
         strategy.tcpConnections = connections;
         const double reached = transportOf(link, strategy, builtinCatalogue()).rate.value * 8e-9;
         QVERIFY2(std::abs(reached / gbps - 1) < 0.05, std::to_string(reached).c_str());
-        if (cloud == "aws") {   // the windows that the rows imply one by one
+        if (cloud == "aws") { // the windows that the rows imply one by one
             const double implied = gbps * 1e9 / 8 * rttMs * 1e-3 / connections / 1e6;
             QVERIFY(implied > 1.30 && implied < 1.41);
         }
@@ -197,7 +201,7 @@ private slots:
                         QVERIFY(at(loss, rtt, 6) >= at(loss, rtt, 5));
                     }
                 }
-                QVERIFY(at(0.21, 40, 5) <= at(0.19, 40, 5));   // beyond BBR's threshold it gives way too
+                QVERIFY(at(0.21, 40, 5) <= at(0.19, 40, 5)); // beyond BBR's threshold it gives way too
             }
         }
     }
@@ -241,17 +245,18 @@ private slots:
         link.rttMs = 300;
         link.tcpWindowMb = 0.064;
         const Transport pair = transportOf(link, {}, builtinCatalogue());
-        QCOMPARE(pair.toFill, 2930);   // ceil(5e9 / 8 * 0.3 / 64e3) = ceil(2929.7)
+        QCOMPARE(pair.toFill, 2930); // ceil(5e9 / 8 * 0.3 / 64e3) = ceil(2929.7)
         QCOMPARE(double(pair.connections), most);
         QVERIFY(std::abs(pair.rate.value / (most * 64e3 / 0.3) - 1) < 1e-12);
         WanStrategy asked;
-        asked.tcpConnections = 2930;   // a number is taken as it is
+        asked.tcpConnections = 2930; // a number is taken as it is
         QCOMPARE(transportOf(link, asked, builtinCatalogue()).rate.value, 5e9 / 8);
     }
 
     void theLimitIsTheSameUnderLoss()
     {
-        // 0.1 % lost, 400 ms: W_loss = 1.0545 (0.4 / 0.001)^(3/4) segments = 136 kB, of which ceil(cap RTT / W) would fill the pair
+        // 0.1 % lost, 400 ms: W_loss = 1.0545 (0.4 / 0.001)^(3/4) segments = 136 kB, of which ceil(cap RTT / W) would
+        // fill the pair
         WanLink link;
         link.rttMs = 400;
         link.lossRate = 1e-3;
@@ -263,13 +268,14 @@ private slots:
         QCOMPARE(double(pair.connections), builtinNetwork().wan.mostConnections);
     }
 
-    // CUBIC: W_loss / RTT falls as RTT^-1/4 at most, so n W / RTT falls for any n that does not grow with the round trip.
+    // CUBIC: W_loss / RTT falls as RTT^-1/4 at most, so n W / RTT falls for any n that does not grow with the round
+    // trip.
     void aLongerRoundTripNeverRaisesARateUnderAuto()
     {
-        for (const CongestionControl congestion : {CongestionControl::Cubic, CongestionControl::Bbr})
-            for (const double loss : {0.0, 1e-6, 1e-4, 1e-3, 1e-2, 0.3})
-                for (const double window : {0.064, 0.5, 1.5, 12.0})
-                    for (const double cap : {0.5, 5.0, 100.0}) {
+        for (const CongestionControl congestion : { CongestionControl::Cubic, CongestionControl::Bbr })
+            for (const double loss : { 0.0, 1e-6, 1e-4, 1e-3, 1e-2, 0.3 })
+                for (const double window : { 0.064, 0.5, 1.5, 12.0 })
+                    for (const double cap : { 0.5, 5.0, 100.0 }) {
                         WanStrategy strategy;
                         strategy.congestion = congestion;
                         double before = std::numeric_limits<double>::infinity();
@@ -280,7 +286,9 @@ private slots:
                             link.tcpWindowMb = window;
                             link.nodePairGbps = cap;
                             const double rate = transportOf(link, strategy, builtinCatalogue()).rate.value;
-                            QVERIFY2(rate <= before * (1 + 1e-9), qPrintable(QString("loss %1, %2 MB, %3 Gbps, %4 ms").arg(loss).arg(window).arg(cap).arg(rtt)));
+                            QVERIFY2(rate <= before * (1 + 1e-9),
+                                qPrintable(
+                                    QString("loss %1, %2 MB, %3 Gbps, %4 ms").arg(loss).arg(window).arg(cap).arg(rtt)));
                             before = rate;
                         }
                     }
@@ -297,7 +305,8 @@ private slots:
         plan.cluster.datacenters[2].name = "AWS Tokyo";
         const auto add = [&](int a, int b) {
             WanLink link;
-            link.between = { plan.cluster.datacenters[static_cast<std::size_t>(a)].id, plan.cluster.datacenters[static_cast<std::size_t>(b)].id };
+            link.between = { plan.cluster.datacenters[static_cast<std::size_t>(a)].id,
+                plan.cluster.datacenters[static_cast<std::size_t>(b)].id };
             plan.cluster.wanLinks.push_back(link);
         };
         add(0, 1);
@@ -314,8 +323,8 @@ private slots:
             r.egressUsdPerGb = price;
             return r;
         };
-        catalogue.regions = { region("aws-us-east-1", "AWS N. Virginia", 0.02), region("aws-us-east-2", "AWS Ohio", 0.02),
-            region("aws-ap-northeast-1", "AWS Tokyo", 0.09) };
+        catalogue.regions = { region("aws-us-east-1", "AWS N. Virginia", 0.02),
+            region("aws-us-east-2", "AWS Ohio", 0.02), region("aws-ap-northeast-1", "AWS Tokyo", 0.09) };
         catalogue.regionLinks = { { "aws-us-east-1", "aws-us-east-2", 13, 0.01, "" } };
         using Pair = std::array<double, 2>;
         QCOMPARE(egressUsdPerGb(plan, catalogue, 0), (Pair { 0.01, 0.01 }));

@@ -12,8 +12,7 @@
 
 using namespace trainyard;
 
-class AttentionTest : public QObject
-{
+class AttentionTest : public QObject {
     Q_OBJECT
 
 private slots:
@@ -30,7 +29,7 @@ namespace {
 
 AttentionShape square(double sequence, double heads = 32, double head = 128)
 {
-    return {1, heads, heads, sequence, sequence, head, head, true};
+    return { 1, heads, heads, sequence, sequence, head, head, true };
 }
 
 const GpuSpec &gpu(const std::string &id)
@@ -58,8 +57,9 @@ void AttentionTest::measuredKernelsAreMetAsTheCatalogueSays_data()
     QTest::addColumn<double>("claimed");
     for (const auto &[family, entry] : kernelFile()["families"].items()) {
         if (entry.contains("residuals"))
-            QTest::newRow(family.c_str()) << QString::fromStdString(entry["relative_to"])
-                                          << entry["residuals"]["attention"]["bf16"]["median_abs_error_held_out"].get<double>();
+            QTest::newRow(family.c_str())
+                << QString::fromStdString(entry["relative_to"])
+                << entry["residuals"]["attention"]["bf16"]["median_abs_error_held_out"].get<double>();
     }
 }
 
@@ -75,18 +75,21 @@ void AttentionTest::measuredKernelsAreMetAsTheCatalogueSays()
     const GpuSpec &spec = ::gpu(gpu.toStdString());
     std::vector<double> errors;
     const auto &rows = data["gpus"][QTest::currentDataTag()]["dtypes"]["bfloat16"];
-    for (std::size_t i = 4; i < rows.size(); i += 5) {    // the rows that the fit did not see
+    for (std::size_t i = 4; i < rows.size(); i += 5) { // the rows that the fit did not see
         const double heads = rows[i][2], keyHeads = rows[i][3], sequence = rows[i][1], head = rows[i][4];
-        const AttentionShape shape{rows[i][0], heads, keyHeads > 0 ? keyHeads : heads, sequence, sequence, head, head, true};
-        errors.push_back(std::abs(attentionForward(spec, Precision::Bf16, shape).value / (rows[i][5].get<double>() * 1e-3) - 1));
+        const AttentionShape shape { rows[i][0], heads, keyHeads > 0 ? keyHeads : heads, sequence, sequence, head, head,
+            true };
+        errors.push_back(
+            std::abs(attentionForward(spec, Precision::Bf16, shape).value / (rows[i][5].get<double>() * 1e-3) - 1));
     }
     std::ranges::sort(errors);
-    QVERIFY2(std::abs(errors[errors.size() / 2] - claimed) < 1e-3, qPrintable(QString::number(errors[errors.size() / 2])));
+    QVERIFY2(
+        std::abs(errors[errors.size() / 2] - claimed) < 1e-3, qPrintable(QString::number(errors[errors.size() / 2])));
 }
 
 void AttentionTest::aCausalMaskHalvesLongSequences()
 {
-    for (const char *id : {"a100-sxm-80gb", "h100-sxm-80gb", "b200-sxm-180gb"}) {
+    for (const char *id : { "a100-sxm-80gb", "h100-sxm-80gb", "b200-sxm-180gb" }) {
         AttentionShape shape = square(65536);
         const double causal = attentionForward(gpu(id), Precision::Bf16, shape).value;
         shape.causal = false;
@@ -123,14 +126,16 @@ void AttentionTest::fewerKeyHeadsAreNeverSlower()
     for (const GpuSpec &spec : builtinCatalogue().gpus) {
         AttentionShape grouped = square(4096);
         grouped.kvHeads = 8;
-        QVERIFY(attentionForward(spec, Precision::Bf16, grouped).value < attentionForward(spec, Precision::Bf16, square(4096)).value);
+        QVERIFY(attentionForward(spec, Precision::Bf16, grouped).value
+            < attentionForward(spec, Precision::Bf16, square(4096)).value);
     }
 }
 
 void AttentionTest::narrowProductsLeaveAttentionInSixteenBits()
 {
     const GpuSpec &b200 = gpu("b200-sxm-180gb");
-    QCOMPARE(attentionForward(b200, Precision::Nvfp4, square(8192)).value, attentionForward(b200, Precision::Bf16, square(8192)).value);
+    QCOMPARE(attentionForward(b200, Precision::Nvfp4, square(8192)).value,
+        attentionForward(b200, Precision::Bf16, square(8192)).value);
 }
 
 QTEST_APPLESS_MAIN(AttentionTest)

@@ -13,8 +13,7 @@
 
 using namespace trainyard;
 
-class GemmTest : public QObject
-{
+class GemmTest : public QObject {
     Q_OBJECT
 
 private slots:
@@ -68,11 +67,12 @@ void GemmTest::measuredKernelsAreMetAsTheCatalogueSays_data()
     QTest::addColumn<QString>("family");
     QTest::addColumn<QString>("format");
     QTest::addColumn<double>("limit");
-    // Median error of the rows that the fit did not see: 5 %, and where measurements of neighbouring shapes scatter more, that.
-    const std::map<std::string, double> wider = {
-        {"a100_sxm bf16", 0.055},  {"h100_sxm fp8_block", 0.057}, {"b200_sxm bf16", 0.063}, {"b300_sxm bf16", 0.06},
-        {"gb200 bf16", 0.055},     {"l40s bf16", 0.085},          {"l40s fp8", 0.08},       {"l40s fp8_block", 0.055},
-        {"rtx_pro_6000_server fp8_block", 0.085},                 {"rtx_pro_6000_server nvfp4", 0.063}};
+    // Median error of the rows that the fit did not see: 5 %, and where measurements of neighbouring shapes scatter
+    // more, that.
+    const std::map<std::string, double> wider = { { "a100_sxm bf16", 0.055 }, { "h100_sxm fp8_block", 0.057 },
+        { "b200_sxm bf16", 0.063 }, { "b300_sxm bf16", 0.06 }, { "gb200 bf16", 0.055 }, { "l40s bf16", 0.085 },
+        { "l40s fp8", 0.08 }, { "l40s fp8_block", 0.055 }, { "rtx_pro_6000_server fp8_block", 0.085 },
+        { "rtx_pro_6000_server nvfp4", 0.063 } };
     for (const auto &[family, entry] : kernelFile()["families"].items()) {
         if (!entry.contains("residuals"))
             continue;
@@ -96,17 +96,16 @@ void GemmTest::measuredKernelsAreMetAsTheCatalogueSays()
     std::ifstream file(TRAINYARD_SHARED_DIR "/validation/fit/kernel_gemm.json");
     if (!file)
         QSKIP("the folder of published measurements is absent");
-    const std::map<QString, std::pair<const char *, Precision>> tables = {{"bf16", {"bfloat16", Precision::Bf16}},
-                                                                          {"fp8", {"fp8", Precision::Fp8}},
-                                                                          {"fp8_block", {"fp8_block", Precision::Mxfp8}},
-                                                                          {"nvfp4", {"nvfp4", Precision::Nvfp4}}};
+    const std::map<QString, std::pair<const char *, Precision>> tables = { { "bf16", { "bfloat16", Precision::Bf16 } },
+        { "fp8", { "fp8", Precision::Fp8 } }, { "fp8_block", { "fp8_block", Precision::Mxfp8 } },
+        { "nvfp4", { "nvfp4", Precision::Nvfp4 } } };
     const auto [table, precision] = tables.at(format);
     const GpuSpec &spec = gpu(entry["relative_to"].get<std::string>().c_str());
     const auto data = nlohmann::json::parse(file);
     std::vector<double> errors;
     const auto &rows = data["gpus"][family.toStdString()]["dtypes"][table];
-    for (std::size_t i = 4; i < rows.size(); i += 5) {    // the rows that the fit did not see
-        const GemmShape shape{rows[i][0], rows[i][1], rows[i][2]};
+    for (std::size_t i = 4; i < rows.size(); i += 5) { // the rows that the fit did not see
+        const GemmShape shape { rows[i][0], rows[i][1], rows[i][2] };
         const double time = seconds(spec, shape, precision) + castTime(spec, precision, shape.m * shape.k).value;
         errors.push_back(std::abs(time / (rows[i][3].get<double>() * 1e-3) - 1));
     }
@@ -120,10 +119,10 @@ void GemmTest::aLargerProductIsNeverMuchFaster()
         for (double m = 16; m < 1e5; m *= 1.7) {
             for (double n = 16; n < 1e5; n *= 2.3) {
                 for (double k = 16; k < 1e5; k *= 3.1) {
-                    const double base = seconds(spec, {m, n, k});
-                    QVERIFY(seconds(spec, {1.3 * m, n, k}) >= 0.99 * base);
-                    QVERIFY(seconds(spec, {m, 1.3 * n, k}) >= 0.99 * base);
-                    QVERIFY(seconds(spec, {m, n, 1.3 * k}) >= 0.9 * base);   // a longer k may be split
+                    const double base = seconds(spec, { m, n, k });
+                    QVERIFY(seconds(spec, { 1.3 * m, n, k }) >= 0.99 * base);
+                    QVERIFY(seconds(spec, { m, 1.3 * n, k }) >= 0.99 * base);
+                    QVERIFY(seconds(spec, { m, n, 1.3 * k }) >= 0.9 * base); // a longer k may be split
                 }
             }
         }
@@ -134,12 +133,12 @@ void GemmTest::aPartlyFilledWaveTakesAsLongAsAFullOne()
 {
     // 108 multiprocessors, no overlap of waves, no loss, only whole tiles: 108 tiles of 256 x 128 are one wave, 109 two
     GpuSpec spec = gpu("a100-sxm-80gb");
-    spec.gemm = GemmCurve{};
+    spec.gemm = GemmCurve {};
     spec.gemm.waveOverlap = 0;
     spec.gemm.tileLoss = 1e4;
     spec.gemm.launchUs = 0;
     spec.gemm.memoryFraction = 1e3;
-    const double one = seconds(spec, {256 * 108, 128, 8192}), two = seconds(spec, {256 * 109, 128, 8192});
+    const double one = seconds(spec, { 256 * 108, 128, 8192 }), two = seconds(spec, { 256 * 109, 128, 8192 });
     QVERIFY(two > 1.9 * one && two < 2.01 * one);
 }
 
@@ -147,7 +146,7 @@ void GemmTest::castsCostTrafficOnlyWhereAFormatIsNarrower()
 {
     const GpuSpec &h100 = gpu("h100-sxm-80gb");
     QCOMPARE(castTime(h100, Precision::Bf16, 1e8).value, 0.0);
-    QCOMPARE(castTime(gpu("a100-sxm-80gb"), Precision::Fp8, 1e8).value, 0.0);   // computes in 16 bits
+    QCOMPARE(castTime(gpu("a100-sxm-80gb"), Precision::Fp8, 1e8).value, 0.0); // computes in 16 bits
     // read 2 bytes and write 1 of each element, at no more than the memory's rate
     QVERIFY(castTime(h100, Precision::Fp8, 1e9).value >= 3e9 / (2 * h100.memoryGBps * 1e9));
 }
@@ -155,7 +154,8 @@ void GemmTest::castsCostTrafficOnlyWhereAFormatIsNarrower()
 void GemmTest::efficiencyStaysBelowThePeak()
 {
     for (const GpuSpec &spec : builtinCatalogue().gpus) {
-        const double best = 2 * std::pow(16384, 3) / (spec.peakFlops(Precision::Bf16) * seconds(spec, {16384, 16384, 16384}));   // 2mnk / (t peak)
+        const double best = 2 * std::pow(16384, 3)
+            / (spec.peakFlops(Precision::Bf16) * seconds(spec, { 16384, 16384, 16384 })); // 2mnk / (t peak)
         QVERIFY2(best > 0.4 && best < 1, spec.id.c_str());
     }
 }
@@ -164,8 +164,8 @@ void GemmTest::aTinyProductTakesTheLaunchFloor()
 {
     const GpuSpec &a100 = gpu("a100-sxm-80gb");
     const double floor = a100.gemm.launchUs * 1e-6;
-    QVERIFY(seconds(a100, {16, 16, 16}) >= floor);
-    QVERIFY(seconds(a100, {16, 16, 16}) < 1.5 * floor);
+    QVERIFY(seconds(a100, { 16, 16, 16 }) >= floor);
+    QVERIFY(seconds(a100, { 16, 16, 16 }) < 1.5 * floor);
 }
 
 void GemmTest::aThinProductIsBoundByMemory()
@@ -174,13 +174,13 @@ void GemmTest::aThinProductIsBoundByMemory()
     const GpuSpec &h200 = gpu("h200-sxm-141gb");
     const double m = 64, n = 65536, k = 65536;
     const double memory = 2 * (m * k + n * k + m * n) / (h200.memoryGBps * 1e9 * h200.gemm.memoryFraction);
-    QVERIFY(seconds(h200, {m, n, k}) > memory);
-    QVERIFY(seconds(h200, {m, n, k}) < 1.15 * memory + h200.gemm.launchUs * 1e-6);
+    QVERIFY(seconds(h200, { m, n, k }) > memory);
+    QVERIFY(seconds(h200, { m, n, k }) < 1.15 * memory + h200.gemm.launchUs * 1e-6);
 }
 
 void GemmTest::narrowerNumbersAreFaster()
 {
-    const GemmShape shape{8192, 8192, 8192};
+    const GemmShape shape { 8192, 8192, 8192 };
     const GpuSpec &b200 = gpu("b200-sxm-180gb");
     QVERIFY(seconds(b200, shape, Precision::Nvfp4) < seconds(b200, shape, Precision::Fp8));
     QVERIFY(seconds(b200, shape, Precision::Fp8) < seconds(b200, shape, Precision::Bf16));
@@ -192,7 +192,7 @@ void GemmTest::narrowerNumbersAreFaster()
 
 void GemmTest::sisterChipsScaleWithTheirSpecification()
 {
-    const GemmShape shape{8192, 8192, 8192};
+    const GemmShape shape { 8192, 8192, 8192 };
     const double ratio = seconds(gpu("h100-pcie-80gb"), shape) / seconds(gpu("h100-sxm-80gb"), shape);
     QVERIFY(std::abs(ratio - 989.4 / 756) < 0.03);
 }

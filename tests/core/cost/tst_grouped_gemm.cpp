@@ -13,8 +13,7 @@
 
 using namespace trainyard;
 
-class GroupedGemmTest : public QObject
-{
+class GroupedGemmTest : public QObject {
     Q_OBJECT
 
 private slots:
@@ -44,11 +43,13 @@ const nlohmann::json &kernelFile()
     return file;
 }
 
-struct Format { const char *table; Precision precision; };
-const std::map<std::string, Format> kFormats = {{"bf16", {"bfloat16", Precision::Bf16}},
-                                                {"fp8", {"fp8", Precision::Fp8}},
-                                                {"fp8_block", {"fp8_block", Precision::Mxfp8}},
-                                                {"nvfp4", {"nvfp4", Precision::Nvfp4}}};
+struct Format {
+    const char *table;
+    Precision precision;
+};
+const std::map<std::string, Format> kFormats = { { "bf16", { "bfloat16", Precision::Bf16 } },
+    { "fp8", { "fp8", Precision::Fp8 } }, { "fp8_block", { "fp8_block", Precision::Mxfp8 } },
+    { "nvfp4", { "nvfp4", Precision::Nvfp4 } } };
 
 } // namespace
 
@@ -61,7 +62,8 @@ void GroupedGemmTest::measuredKernelsAreMetAsTheCatalogueSays_data()
             continue;
         for (const auto &[format, errors] : entry["residuals"]["grouped"].items()) {
             if (errors.value("used", true))
-                QTest::newRow((family + " " + format).c_str()) << QString::fromStdString(family) << QString::fromStdString(format);
+                QTest::newRow((family + " " + format).c_str())
+                    << QString::fromStdString(family) << QString::fromStdString(format);
         }
     }
 }
@@ -89,27 +91,30 @@ void GroupedGemmTest::measuredKernelsAreMetAsTheCatalogueSays()
     for (const auto &row : rows) {
         if (row[7] != "balanced" && (hasBalanced || row[6] != 1))
             continue;
-        if (number++ % 5 != 4)    // the rows that the fit saw
+        if (number++ % 5 != 4) // the rows that the fit saw
             continue;
         const double hidden = row[1], width = row[2].get<double>() / row[5].get<double>(), choices = row[3];
-        const double experts = row[4].get<double>() / row[6].get<double>(), each = row[0].get<double>() * choices / row[4].get<double>();
+        const double experts = row[4].get<double>() / row[6].get<double>(),
+                     each = row[0].get<double>() * choices / row[4].get<double>();
         const double matrices = choices == 22 || row[2] == 1856 ? 1 : 2;
-        const double products = groupedGemmTime(spec, kind.precision, experts, {each, matrices * width, hidden}).value
-            + groupedGemmTime(spec, kind.precision, experts, {each, hidden, width}).value;
+        const double products = groupedGemmTime(spec, kind.precision, experts, { each, matrices * width, hidden }).value
+            + groupedGemmTime(spec, kind.precision, experts, { each, hidden, width }).value;
         const double traffic = 2 * experts * each * (2 * hidden + (matrices + 1) * width);
-        errors.push_back(std::abs((products + floor + traffic / (spec.memoryGBps * 1e9 * share)) / (row[8].get<double>() * 1e-3) - 1));
+        errors.push_back(std::abs(
+            (products + floor + traffic / (spec.memoryGBps * 1e9 * share)) / (row[8].get<double>() * 1e-3) - 1));
     }
     std::ranges::sort(errors);
-    QVERIFY2(std::abs(errors[errors.size() / 2] - claimed) < 1e-3, qPrintable(QString::number(errors[errors.size() / 2])));
+    QVERIFY2(
+        std::abs(errors[errors.size() / 2] - claimed) < 1e-3, qPrintable(QString::number(errors[errors.size() / 2])));
 }
 
 void GroupedGemmTest::manyGroupsCostNoMoreThanThatManyKernels()
 {
     // but for the clock that a longer kernel loses
     for (GpuSpec spec : builtinCatalogue().gpus) {
-        spec.grouped.splitUs = 1000;   // a lone product may split its k, which many groups have no need of
+        spec.grouped.splitUs = 1000; // a lone product may split its k, which many groups have no need of
         for (double rows = 16; rows < 5000; rows *= 3) {
-            const GemmShape shape{rows, 4096, 2048};
+            const GemmShape shape { rows, 4096, 2048 };
             const double one = groupedGemmTime(spec, Precision::Bf16, 1, shape).value;
             const double eight = groupedGemmTime(spec, Precision::Bf16, 8, shape).value;
             QVERIFY2(eight <= 8 * one * (1 + spec.grouped.slowdown) && eight >= one, spec.id.c_str());
@@ -122,7 +127,7 @@ void GroupedGemmTest::fewRowsOfManyExpertsAreBoundByTheirWeights()
     // 64 experts of 4096 x 4096, 8 rows each: at least the time to read 2 GiB
     const GpuSpec &h100 = gpu("h100-sxm-80gb");
     const double read = 64.0 * 4096 * 4096 * 2 / (h100.memoryGBps * 1e9);
-    QVERIFY(groupedGemmTime(h100, Precision::Bf16, 64, {8, 4096, 4096}).value > read);
+    QVERIFY(groupedGemmTime(h100, Precision::Bf16, 64, { 8, 4096, 4096 }).value > read);
 }
 
 void GroupedGemmTest::formatsWithoutMeasurementsRunAtTheRateOfDenseProducts()

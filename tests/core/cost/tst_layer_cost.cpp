@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// What a layer, the embedding and the head cost, against the equations of docs/model.md "Layers" and trends that hold for any GPU.
+// What a layer, the embedding and the head cost, against the equations of docs/model.md "Layers" and trends that hold
+// for any GPU.
 #include "core/cost/layer/layer_cost.h"
 #include "core/cost/stage_coster.h"
 #include "core/layouts/placements.h"
@@ -17,8 +18,9 @@ Plan bare()
 {
     Plan plan = oneSite(1, 1);
     plan.parallelism.tensor = 1;
-    plan.stack.name = "ideal";     // which hides what it can: shown here
-    plan.stack.overrides = {{"tensor_overlap", 0}, {"gradient_overlap", 0}, {"parameter_overlap", 0}, {"pipeline_overlap", 0}};
+    plan.stack.name = "ideal"; // which hides what it can: shown here
+    plan.stack.overrides = { { "tensor_overlap", 0 }, { "gradient_overlap", 0 }, { "parameter_overlap", 0 },
+        { "pipeline_overlap", 0 } };
     return plan;
 }
 
@@ -33,7 +35,7 @@ Costed costed(Plan plan)
     auto workload = resolve(std::make_shared<const Plan>(std::move(plan)), builtinCatalogue());
     if (!workload)
         qFatal("%s", toString(workload.error().front()).c_str());
-    Costed result{std::move(*workload), {}, {}, {}};
+    Costed result { std::move(*workload), {}, {}, {} };
     result.work.layout = place(result.work, PlacementMode::PipelineAcross);
     result.site = layerSite(result.work, rankSet(result.work, result.work.layout.classes.front(), 0));
     result.layer = layerCost(result.work, result.site, false);
@@ -41,7 +43,10 @@ Costed costed(Plan plan)
     return result;
 }
 
-double seconds(const OpSplit &split) { return split.total().value; }
+double seconds(const OpSplit &split)
+{
+    return split.total().value;
+}
 
 Plan with(Plan plan, const char *habit, double value)
 {
@@ -51,8 +56,7 @@ Plan with(Plan plan, const char *habit, double value)
 
 } // namespace
 
-class TestLayerCost : public QObject
-{
+class TestLayerCost : public QObject {
     Q_OBJECT
 
 private slots:
@@ -90,7 +94,8 @@ void TestLayerCost::aBackwardTakesAboutTwoForwards()
 
 void TestLayerCost::aLayerTakesNoLessThanItsLaunches()
 {
-    // time = (gpu^4 + host^4)^(1/4) with host = launches x host_us: at least either, and linear in host where that rules.
+    // time = (gpu^4 + host^4)^(1/4) with host = launches x host_us: at least either, and linear in host where that
+    // rules.
     Plan small = bare();
     small.workload.sequenceLength = 128;
     const double free = seconds(costed(small).layer.forward);
@@ -102,7 +107,7 @@ void TestLayerCost::aLayerTakesNoLessThanItsLaunches()
     const double hostBound = seconds(costed(with(small, "host_us_per_kernel", 1000)).layer.forward);
     const double hostBoundTwice = seconds(costed(with(small, "host_us_per_kernel", 2000)).layer.forward);
     QCOMPARE(twice, free);
-    QVERIFY(hostBound > 0.010);   // more than ten launches of a millisecond
+    QVERIFY(hostBound > 0.010); // more than ten launches of a millisecond
     QVERIFY(std::abs(hostBoundTwice / hostBound - 2) < 1e-3);
     // A large layer does not notice a fast host.
     Plan large = with(bare(), "cuda_graphs", 0);
@@ -177,7 +182,7 @@ void TestLayerCost::operatorLevelRecomputationIsLessThanTheForward()
 {
     Plan plan = bare();
     plan.memory.recompute = Recompute::Selective;
-    QCOMPARE(seconds(costed(plan).layer.recompute), 0.0);   // fused attention has nothing to select
+    QCOMPARE(seconds(costed(plan).layer.recompute), 0.0); // fused attention has nothing to select
     const Costed c = costed(with(plan, "operator_level_selective", 1));
     QVERIFY(seconds(c.layer.recompute) > 0.2 * seconds(c.layer.forward));
     QVERIFY(seconds(c.layer.recompute) < 0.8 * seconds(c.layer.forward));
@@ -223,24 +228,25 @@ void TestLayerCost::balancedContextRanksWaitForNoLongestRow()
 void TestLayerCost::shardedLayersShowWhatComputeCannotHide()
 {
     Plan plan = bare();
-    plan.workload.sequenceLength = 256;   // far too short to hide a gather of half a gigabyte
-    plan.cluster.datacenters = {site("a", 8)};
+    plan.workload.sequenceLength = 256; // far too short to hide a gather of half a gigabyte
+    plan.cluster.datacenters = { site("a", 8) };
     plan.parallelism.zeroStage = 3;
     const Costed open = costed(plan), hidden = costed(with(plan, "parameter_overlap", 1));
     QVERIFY(open.layer.forward.data.value > hidden.layer.forward.data.value);
     QVERIFY(hidden.layer.forward.data.value > 0);
-    QVERIFY(open.layer.inputGrad.data.value > 1.9 * open.layer.forward.data.value);   // a gather and a scatter of 4 bytes
-    plan.parallelism.zeroStage = 2;   // scatters gradients, gathers nothing
+    QVERIFY(open.layer.inputGrad.data.value > 1.9 * open.layer.forward.data.value); // a gather and a scatter of 4 bytes
+    plan.parallelism.zeroStage = 2; // scatters gradients, gathers nothing
     const Costed second = costed(plan);
     QCOMPARE(second.layer.forward.data.value, 0.0);
-    QVERIFY(second.layer.inputGrad.data.value > 0 && second.layer.inputGrad.data.value < open.layer.inputGrad.data.value);
+    QVERIFY(
+        second.layer.inputGrad.data.value > 0 && second.layer.inputGrad.data.value < open.layer.inputGrad.data.value);
 }
 
 void TestLayerCost::theLastBucketHidesBehindNothing()
 {
     // One bucket: nothing of the reduction hides. Many: all but one may.
     Plan plan = bare();
-    plan.cluster.datacenters = {site("a", 8)};
+    plan.cluster.datacenters = { site("a", 8) };
     plan = with(plan, "gradient_overlap", 1);
     const auto early = [](const Plan &p) {
         const Costed c = costed(p);
@@ -259,7 +265,7 @@ void TestLayerCost::replicasOfExpertsTalkOverTheFabric()
     // Experts over all 8 GPUs of a node: the replicas of each lie in other nodes, 8 ranks apart.
     Plan plan = bare();
     plan.workload.model = "mixtral-8x7b";
-    plan.cluster.datacenters = {site("a", 8)};
+    plan.cluster.datacenters = { site("a", 8) };
     plan.parallelism.expert = 8;
     const Costed c = costed(plan);
     QCOMPARE(c.site.expertData.ranks, 8);
@@ -274,10 +280,10 @@ void TestLayerCost::replicasOfExpertsTalkOverTheFabric()
 void TestLayerCost::eightBitsOnAChipWithoutThemAreNoFaster()
 {
     Plan plan = bare();
-    plan.cluster.datacenters = {site("a", 1, "a100-sxm-80gb")};
+    plan.cluster.datacenters = { site("a", 1, "a100-sxm-80gb") };
     plan = with(with(plan, "kernel_efficiency", 0.8), "narrow_efficiency", 1);
     const double sixteen = seconds(costed(plan).layer.forward);
-    for (const Precision narrow : {Precision::Fp8, Precision::Mxfp8, Precision::Nvfp4}) {
+    for (const Precision narrow : { Precision::Fp8, Precision::Mxfp8, Precision::Nvfp4 }) {
         plan.workload.precision = narrow;
         QCOMPARE(seconds(costed(with(plan, "cast_passes", 3)).layer.forward), sixteen);
     }
@@ -286,7 +292,7 @@ void TestLayerCost::eightBitsOnAChipWithoutThemAreNoFaster()
 void TestLayerCost::recomputationFindsShardedWeightsGathered()
 {
     Plan plan = bare();
-    plan.cluster.datacenters = {site("a", 8)};
+    plan.cluster.datacenters = { site("a", 8) };
     plan.parallelism.zeroStage = 3;
     plan.memory.recompute = Recompute::Full;
     const Costed c = costed(plan);
@@ -308,7 +314,7 @@ void TestLayerCost::aBoundaryBetweenNodesUsesTheFabric()
     };
     QVERIFY(time(10) > time(100));
     QVERIFY(time(100) > time(400));
-    plan.cluster.datacenters = {site("a", 2, "gb200-186gb", 8)};   // one rack of NVLink: nothing leaves it
+    plan.cluster.datacenters = { site("a", 2, "gb200-186gb", 8) }; // one rack of NVLink: nothing leaves it
     QCOMPARE(time(10), time(400));
 }
 
@@ -323,19 +329,19 @@ void TestLayerCost::tcpBetweenNodesTakesLonger()
         return *evaluated(changed)->metrics.iterationTime;
     };
     QVERIFY(time(plan, FabricKind::Tcp) > time(plan, FabricKind::Rdma));
-    Plan sharded = bare();   // gradients and weights of 64 replicas
-    sharded.cluster.datacenters = {site("a", 8)};
+    Plan sharded = bare(); // gradients and weights of 64 replicas
+    sharded.cluster.datacenters = { site("a", 8) };
     sharded.parallelism.zeroStage = 3;
     QVERIFY(time(sharded, FabricKind::Tcp) > time(sharded, FabricKind::Rdma));
-    plan.cluster.datacenters = {site("a", 2, "gb200-186gb", 8)};   // nothing leaves the rack
+    plan.cluster.datacenters = { site("a", 2, "gb200-186gb", 8) }; // nothing leaves the rack
     QCOMPARE(time(plan, FabricKind::Tcp), time(plan, FabricKind::Rdma));
     // Two sites that differ by their fabric alone each have their own.
     Plan two = oneSite(8, 1);
     two.cluster.datacenters.push_back(site("b", 8));
     two.cluster.datacenters.back().fabric = FabricKind::Tcp;
     const Workload work = costed(two).work;
-    QVERIFY(locationFabric(work, {0, 0}).kind == &builtinNetwork().fabric);
-    QVERIFY(locationFabric(work, {1, 0}) == tcpLink(gbitsPerSecond(work.fabricGbps({1, 0})), 8, builtinNetwork()));
+    QVERIFY(locationFabric(work, { 0, 0 }).kind == &builtinNetwork().fabric);
+    QVERIFY(locationFabric(work, { 1, 0 }) == tcpLink(gbitsPerSecond(work.fabricGbps({ 1, 0 })), 8, builtinNetwork()));
 }
 
 void TestLayerCost::largeMessagesReachTheMeasuredRateOfTheFabric()
@@ -343,35 +349,42 @@ void TestLayerCost::largeMessagesReachTheMeasuredRateOfTheFabric()
     // A ring of n nodes with one GPU each: start + (n - 1) steps + ramp, and (n - 1) / n * S / r.
     const int n = 8;
     const double size = 64e9, rate = 37e9;
-    for (const FabricKind kind : {FabricKind::Rdma, FabricKind::Tcp}) {
+    for (const FabricKind kind : { FabricKind::Rdma, FabricKind::Tcp }) {
         Plan plan = oneSite(n, 1);
         plan.parallelism.tensor = 1;
-        plan.cluster.datacenters = {site("a", n, "h100-sxm-80gb", 1)};
+        plan.cluster.datacenters = { site("a", n, "h100-sxm-80gb", 1) };
         plan.cluster.datacenters.front().fabricGbpsPerGpu = 400;
         plan.cluster.datacenters.front().fabric = kind;
-        const Link nominal = locationFabric(costed(plan).work, {0, 0});
+        const Link nominal = locationFabric(costed(plan).work, { 0, 0 });
         plan.cluster.datacenters.front().fabricMeasuredGBps = rate / 1e9;
-        const Link measured = locationFabric(costed(plan).work, {0, 0});
+        const Link measured = locationFabric(costed(plan).work, { 0, 0 });
         QVERIFY(measured.kind == nominal.kind);
-        const auto ring = [&](double bytes) { return reduceScatterTime(Bytes{bytes}, {n, 1, {}, measured}).value; };
+        const auto ring = [&](double bytes) {
+            return reduceScatterTime(Bytes { bytes }, { n, 1, {}, measured }).value;
+        };
         const LinkClass &link = *measured.kind;
         const double volume = (n - 1.0) / n * size;
-        const double latency = 1e-6 * (link.startUs + (n - 1) * link.stepUs + link.rampUs * volume / (volume + link.rampBytes));
+        const double latency =
+            1e-6 * (link.startUs + (n - 1) * link.stepUs + link.rampUs * volume / (volume + link.rampBytes));
         QVERIFY(std::abs(ring(size) / (volume / rate + latency) - 1) < 1e-12);
         // An empty message takes what it took: the measured rate moves no latency.
-        QCOMPARE(ring(0), reduceScatterTime(Bytes{0}, {n, 1, {}, nominal}).value);
+        QCOMPARE(ring(0), reduceScatterTime(Bytes { 0 }, { n, 1, {}, nominal }).value);
     }
     // In a datacenter of unequal NICs, no pool gets more than its own carry: an A100's share is 25 GB/s.
     Plan plan = oneSite(1, 1);
     plan.parallelism.tensor = 1;
-    plan.cluster.datacenters = {site("a", 1, "h100-sxm-80gb", 8)};
-    plan.cluster.datacenters.front().pools.push_back({.id = "slow", .gpu = "a100-sxm-80gb", .nodes = 1});
+    plan.cluster.datacenters = { site("a", 1, "h100-sxm-80gb", 8) };
+    plan.cluster.datacenters.front().pools.push_back({ .id = "slow", .gpu = "a100-sxm-80gb", .nodes = 1 });
     plan.cluster.datacenters.front().fabricMeasuredGBps = rate / 1e9;
     const Workload work = costed(plan).work;
     const double slow = builtinCatalogue().gpu("a100-sxm-80gb")->fabricGbps / 8 * 1e9;
     QVERIFY(slow < rate);
-    for (const auto &[location, most] : {std::pair{StageLocation{0, 0}, rate}, std::pair{StageLocation{0, 1}, slow}})
-        QVERIFY(std::abs(locationFabric(work, location).bandwidth.value * locationFabric(work, location).kind->fraction / most - 1) < 1e-12);
+    for (const auto &[location, most] :
+        { std::pair { StageLocation { 0, 0 }, rate }, std::pair { StageLocation { 0, 1 }, slow } })
+        QVERIFY(std::abs(locationFabric(work, location).bandwidth.value * locationFabric(work, location).kind->fraction
+                        / most
+                    - 1)
+            < 1e-12);
 }
 
 void TestLayerCost::expertTensorRanksTalk()

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// What slows a layer beyond its FLOPs: shapes off the tensor cores' grid, launches that wait, plain tensor operations, gathered
-// keys and values; and what a mask at the borders of documents saves.
+// What slows a layer beyond its FLOPs: shapes off the tensor cores' grid, launches that wait, plain tensor operations,
+// gathered keys and values; and what a mask at the borders of documents saves.
 #include "core/cost/collectives.h"
 #include "core/cost/kernels/attention.h"
 #include "core/cost/kernels/gemm.h"
@@ -22,14 +22,14 @@ namespace {
 Plan classic(int hidden, int heads)
 {
     Plan plan = oneSite(1, 1);
-    plan.cluster.datacenters = {site("a", 1, "a100-sxm-80gb")};
+    plan.cluster.datacenters = { site("a", 1, "a100-sxm-80gb") };
     plan.workload.model.clear();
     plan.workload.inlineModel = classicModel(hidden, heads);
     plan.workload.sequenceLength = 2048;
     plan.workload.precision = Precision::Fp16;
     plan.parallelism.tensor = 1;
     plan.stack.name = "ideal";
-    plan.stack.overrides = {{"flash_attention", 0}};
+    plan.stack.overrides = { { "flash_attention", 0 } };
     return plan;
 }
 
@@ -44,14 +44,17 @@ Costed costed(const Plan &plan)
     auto workload = resolve(std::make_shared<const Plan>(plan), builtinCatalogue());
     if (!workload)
         qFatal("%s", toString(workload.error().front()).c_str());
-    Costed result{std::move(*workload), {}, {}};
+    Costed result { std::move(*workload), {}, {} };
     result.work.layout = place(result.work, PlacementMode::PipelineAcross);
     result.site = layerSite(result.work, rankSet(result.work, result.work.layout.classes.front(), 0));
     result.layer = layerCost(result.work, result.site, false);
     return result;
 }
 
-double forwardOf(const Plan &plan) { return costed(plan).layer.forward.total().value; }
+double forwardOf(const Plan &plan)
+{
+    return costed(plan).layer.forward.total().value;
+}
 
 Plan with(Plan plan, const char *habit, double value)
 {
@@ -61,8 +64,7 @@ Plan with(Plan plan, const char *habit, double value)
 
 } // namespace
 
-class TestLayerShapes : public QObject
-{
+class TestLayerShapes : public QObject {
     Q_OBJECT
 
 private slots:
@@ -78,19 +80,19 @@ private slots:
     void oneDocumentASequenceChangesNothing();
 };
 
-/// Heads of 150 elements are 300 bytes, no multiple of 16: both batched products run at the rate of 32-bit arithmetic, of 152 on
-/// the tensor cores. The rest of the layer is the same to 2 %.
+/// Heads of 150 elements are 300 bytes, no multiple of 16: both batched products run at the rate of 32-bit arithmetic,
+/// of 152 on the tensor cores. The rest of the layer is the same to 2 %.
 void TestLayerShapes::headsOffTheGridRunOnTheVectorUnits()
 {
     const Costed off = costed(classic(14400, 96));
     const GpuSpec &gpu = *off.site.gpu;
     const double rows = 96 * 2048.0;
     const auto products = [&](Precision precision) {
-        return (gemmTime(gpu, precision, {rows, 2048, 150}) + gemmTime(gpu, precision, {rows, 150, 2048})).value;
+        return (gemmTime(gpu, precision, { rows, 2048, 150 }) + gemmTime(gpu, precision, { rows, 150, 2048 })).value;
     };
     const double speed = attentionSpeed(off.work, off.site);
     const double expected = (products(Precision::Fp32) - products(Precision::Fp16)) / speed;
-    Plan aligned = classic(14592, 96);   // 152
+    Plan aligned = classic(14592, 96); // 152
     const double difference = off.layer.forward.total().value - forwardOf(aligned) * std::pow(14400.0 / 14592, 2);
     QVERIFY2(std::abs(difference / expected - 1) < 0.1, qPrintable(QString::number(difference / expected)));
     QVERIFY(expected > 0.15 * off.layer.forward.total().value);
@@ -127,7 +129,7 @@ void TestLayerShapes::fusedKernelsPadTheirHeads()
 {
     const auto fused = [](int hidden) { return forwardOf(with(classic(hidden, 96), "flash_attention", 1)); };
     const double off = fused(14400), on = fused(14592);
-    QVERIFY(off < 1.05 * on);      // 150 computes as 152, and copies
+    QVERIFY(off < 1.05 * on); // 150 computes as 152, and copies
     QVERIFY(off > 0.95 * on);
 }
 
@@ -137,7 +139,8 @@ void TestLayerShapes::launchesThatWaitAddUp()
     Plan plan = with(with(classic(2048, 16), "cuda_graphs", 0), "host_us_per_kernel", 20);
     const double free = forwardOf(with(plan, "host_us_per_kernel", 0));
     const Plan waiting = with(plan, "synchronous_launches", 1);
-    const double ahead = forwardOf(plan), once = forwardOf(waiting) - free, twice = forwardOf(with(waiting, "host_us_per_kernel", 40)) - free;
+    const double ahead = forwardOf(plan), once = forwardOf(waiting) - free,
+                 twice = forwardOf(with(waiting, "host_us_per_kernel", 40)) - free;
     QVERIFY(once > 0);
     QVERIFY(std::abs(twice / once - 2) < 1e-9);
     QVERIFY(forwardOf(waiting) > ahead);
@@ -157,10 +160,11 @@ void TestLayerShapes::gatheredKeysAndValuesShowWhole()
     plan.parallelism.tensor = 1;
     plan.parallelism.context = 8;
     plan.stack.name = "ideal";
-    plan.stack.overrides = {{"context_gather", 1}};
+    plan.stack.overrides = { { "context_gather", 1 } };
     const Costed gathered = costed(plan);
-    const Bytes whole{2.0 * 8192 * 2 * 8 * 128};   // 16 bits, K and V of eight heads of 128
-    const double gather = allGatherTime(whole, gathered.site.context).value, scatter = reduceScatterTime(whole, gathered.site.context).value;
+    const Bytes whole { 2.0 * 8192 * 2 * 8 * 128 }; // 16 bits, K and V of eight heads of 128
+    const double gather = allGatherTime(whole, gathered.site.context).value,
+                 scatter = reduceScatterTime(whole, gathered.site.context).value;
     QVERIFY(std::abs(gathered.layer.forward.context.value / gather - 1) < 1e-9);
     QVERIFY(std::abs(gathered.layer.inputGrad.context.value / (gather + scatter) - 1) < 1e-9);
     QVERIFY(gathered.layer.forward.context > costed(with(plan, "context_gather", 0)).layer.forward.context);
@@ -193,7 +197,7 @@ void TestLayerShapes::oneDocumentASequenceChangesNothing()
     Plan plan = oneSite(1, 1), stated = plan;
     stated.workload.documentLength = plan.workload.sequenceLength;
     QCOMPARE(forwardOf(stated), forwardOf(plan));
-    stated.workload.documentLength = 2 * plan.workload.sequenceLength;   // longer than a sequence: cut by it
+    stated.workload.documentLength = 2 * plan.workload.sequenceLength; // longer than a sequence: cut by it
     QCOMPARE(forwardOf(stated), forwardOf(plan));
 }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// ZeRO-2 and ZeRO-3 in a pipeline: what exchanges cost adds up to runs times collectives, what may hide does, memory keeps the
-// chunks that lie whole, and stacks that cannot do it say so.
+// ZeRO-2 and ZeRO-3 in a pipeline: what exchanges cost adds up to runs times collectives, what may hide does, memory
+// keeps the chunks that lie whole, and stacks that cannot do it say so.
 #include "core/assembly/iteration_costs.h"
 #include "core/cost/collectives.h"
 #include "core/cost/layer/layer_cost.h"
@@ -60,7 +60,10 @@ Costs costed(const Workload &workload)
     return *costs;
 }
 
-double timeOf(const Plan &plan) { return *evaluated(plan)->metrics.iterationTime; }
+double timeOf(const Plan &plan)
+{
+    return *evaluated(plan)->metrics.iterationTime;
+}
 
 double bufferOf(const StageStates &states, const std::string &name)
 {
@@ -72,8 +75,7 @@ double bufferOf(const StageStates &states, const std::string &name)
 
 } // namespace
 
-class TestShardRuns : public QObject
-{
+class TestShardRuns : public QObject {
     Q_OBJECT
 
 private slots:
@@ -93,8 +95,8 @@ private slots:
     void theLargestSampleOfShardedGradientsStaysNearItsSiblings();
 };
 
-/// Where nothing hides, M times what an operation shows, over all chunks, and the stage's own reduction at the end are the
-/// M / P scatters of each chunk: Σ_c M·data_c + reduce = Σ_c (M / P)·scatter_c.
+/// Where nothing hides, M times what an operation shows, over all chunks, and the stage's own reduction at the end are
+/// the M / P scatters of each chunk: Σ_c M·data_c + reduce = Σ_c (M / P)·scatter_c.
 void TestShardRuns::exchangesAddUpToRunsTimesCollectives()
 {
     const Workload work = placed(with(with(interleaved(2), "gradient_overlap", 0), "gradient_bucket", 0));
@@ -107,7 +109,7 @@ void TestShardRuns::exchangesAddUpToRunsTimesCollectives()
         double shown = of.reduce.value, expected = 0;
         for (int c = 0; c < kChunks; ++c) {
             shown += kMicroBatches * of.chunks[std::size_t(c)].inputGrad.data.value;
-            const Bytes gradient{work.stack.gradientBytes * chunkParameters(work, stage, c).dense};
+            const Bytes gradient { work.stack.gradientBytes * chunkParameters(work, stage, c).dense };
             expected += double(kMicroBatches) / kPipeline * reduceScatterTime(gradient, site.data).value;
         }
         QVERIFY(std::abs(shown / expected - 1) < 1e-9);
@@ -117,11 +119,12 @@ void TestShardRuns::exchangesAddUpToRunsTimesCollectives()
 void TestShardRuns::whatHidesCostsNothingOnAnIdealStack()
 {
     const auto hidden = [](double overlap) {
-        const Costs costs = costed(placed(with(with(interleaved(2), "gradient_overlap", overlap), "overlap_slowdown", 0)));
+        const Costs costs =
+            costed(placed(with(with(interleaved(2), "gradient_overlap", overlap), "overlap_slowdown", 0)));
         return costs.stages.front()[1].chunks[2].inputGrad.data.value;
     };
     QVERIFY(hidden(0) > hidden(0.05) && hidden(0.05) >= hidden(1));
-    QCOMPARE(hidden(1), 0.0);      // a run's compute is far longer than its scatter here
+    QCOMPARE(hidden(1), 0.0); // a run's compute is far longer than its scatter here
 }
 
 /// Twice the micro-batches are twice the runs of the same length, so that each operation shows the same.
@@ -142,12 +145,13 @@ void TestShardRuns::exchangesFitOnTheirWay_data()
 {
     QTest::addColumn<int>("zero");
     QTest::addColumn<double>("gbps");
-    for (const int zero : {2, 3})
-        for (const double gbps : {2.0, 20.0, 400.0})
+    for (const int zero : { 2, 3 })
+        for (const double gbps : { 2.0, 20.0, 400.0 })
             QTest::addRow("ZeRO-%d over %g Gb/s", zero, gbps) << zero << gbps;
 }
 
-/// However much hides, what the ranks of a stage exchange needs its time on their way: Σ_c runs·(scatter + 2·gather) ≤ iteration.
+/// However much hides, what the ranks of a stage exchange needs its time on their way: Σ_c runs·(scatter + 2·gather) ≤
+/// iteration.
 void TestShardRuns::exchangesFitOnTheirWay()
 {
     QFETCH(int, zero);
@@ -159,9 +163,9 @@ void TestShardRuns::exchangesFitOnTheirWay()
     double exchanged = 0;
     for (int c = 0; c < kChunks; ++c) {
         const double elements = chunkParameters(work, 1, c).dense, runs = double(kMicroBatches) / kPipeline;
-        exchanged += runs * reduceScatterTime(Bytes{work.stack.gradientBytes * elements}, site.data).value;
+        exchanged += runs * reduceScatterTime(Bytes { work.stack.gradientBytes * elements }, site.data).value;
         if (zero == 3)
-            exchanged += 2 * runs * allGatherTime(Bytes{2 * elements}, site.data).value;
+            exchanged += 2 * runs * allGatherTime(Bytes { 2 * elements }, site.data).value;
     }
     QVERIFY(exchanged > 0);
     QVERIFY2(timeOf(plan) >= exchanged, qPrintable(QString::number(timeOf(plan) / exchanged)));
@@ -169,13 +173,15 @@ void TestShardRuns::exchangesFitOnTheirWay()
 
 void TestShardRuns::theClosedFormKnowsTheRuns()
 {
-    for (const double gbps : {20.0, 100.0}) {
+    for (const double gbps : { 20.0, 100.0 }) {
         double before = 0;
-        for (const int zero : {1, 2, 3}) {
+        for (const int zero : { 1, 2, 3 }) {
             Plan plan = interleaved(zero);
             plan.cluster.datacenters.front().fabricGbpsPerGpu = gbps;
             const double closed = estimate(placed(plan)).iteration.value, simulated = timeOf(plan);
-            QVERIFY2(std::abs(closed / simulated - 1) < 0.15, qPrintable(QStringLiteral("%1 Gb/s ZeRO-%2: %3 s, %4 s").arg(gbps).arg(zero).arg(closed).arg(simulated)));
+            QVERIFY2(std::abs(closed / simulated - 1) < 0.15,
+                qPrintable(
+                    QStringLiteral("%1 Gb/s ZeRO-%2: %3 s, %4 s").arg(gbps).arg(zero).arg(closed).arg(simulated)));
             QVERIFY2(closed >= 0.98 * before, qPrintable(QString::number(closed / before)));
             before = closed;
         }
@@ -201,26 +207,27 @@ void TestShardRuns::deepSpeedGathersMatrixByMatrixAndOnceMoreToRecompute()
     QCOMPARE(layer(plan).recompute.data.value, 0.0);
     plan.memory.recompute = Recompute::Full;
     QCOMPARE(layer(plan).recompute.data.value, layer(plan).forward.data.value);
-    // The matrix that backward begins with is there still, so its gather is saved: of a size where nothing may stay it is not.
+    // The matrix that backward begins with is there still, so its gather is saved: of a size where nothing may stay it
+    // is not.
     QVERIFY(layer(with(plan, "live_parameters", 1)).inputGrad.data.value > layer(plan).inputGrad.data.value);
     QCOMPARE(layer(with(plan, "gathers_to_recompute", 0)).recompute.data.value, 0.0);
 }
 
-/// Turns of 3, 1, 4 and 4 elements take g to gather and 1 to work, each element. Fetched ahead: min(3g, 4) behind the last turn,
-/// min(g, 3), min(4g, 1) and min(4g, 4) behind the first three; launching always shows.
+/// Turns of 3, 1, 4 and 4 elements take g to gather and 1 to work, each element. Fetched ahead: min(3g, 4) behind the
+/// last turn, min(g, 3), min(4g, 1) and min(4g, 4) behind the first three; launching always shows.
 void TestShardRuns::aGatherHidesBehindTheTurnBefore()
 {
     const auto shown = [](double g, double live) {
         std::vector<GatheredWeights> turns;
-        for (const double elements : {3.0, 1.0, 4.0, 4.0})
-            turns.push_back({elements, Seconds{g * elements}, Seconds{0.25}});
-        const GatherTimes times = gatherTimes(turns, Seconds{12}, live);
-        return times.shown.value + times.hidden.value == 12 * g + 1 ? times.shown.value : -1;   // nothing is lost
+        for (const double elements : { 3.0, 1.0, 4.0, 4.0 })
+            turns.push_back({ elements, Seconds { g * elements }, Seconds { 0.25 } });
+        const GatherTimes times = gatherTimes(turns, Seconds { 12 }, live);
+        return times.shown.value + times.hidden.value == 12 * g + 1 ? times.shown.value : -1; // nothing is lost
     };
-    QCOMPARE(shown(0.25, 0), 1.0);                                     // all fits behind the turn before
+    QCOMPARE(shown(0.25, 0), 1.0); // all fits behind the turn before
     QCOMPARE(shown(1, 0), 1 + 12 - (3 + 1 + 1 + 4.0));
-    QCOMPARE(shown(10, 0), 1 + 120 - 12.0);                            // no more hides than there is work
-    QCOMPARE(shown(1, 4), 1 + 12 - (1 + 1.0));                         // beside four elements nothing is fetched
+    QCOMPARE(shown(10, 0), 1 + 120 - 12.0); // no more hides than there is work
+    QCOMPARE(shown(1, 4), 1 + 12 - (1 + 1.0)); // beside four elements nothing is fetched
     QCOMPARE(shown(1, 1), 1 + 12.0);
 }
 
@@ -242,7 +249,7 @@ void TestShardRuns::gradientsOfTwoChunksLieWhole()
     std::vector<double> chunks;
     for (int c = 0; c < kChunks; ++c)
         chunks.push_back(chunkParameters(work, 1, c).total());
-    std::ranges::sort(chunks, std::greater{});
+    std::ranges::sort(chunks, std::greater {});
     QCOMPARE(bufferOf(states, "gradients before reduction"), work.stack.gradientBytes * (chunks[0] + chunks[1]));
     QCOMPARE(states.gradients, work.stack.gradientBytes * stageParameters(work, 1).total() / 8);
 }
@@ -253,7 +260,8 @@ void TestShardRuns::withOneChunkAStageTheFullGradientsStay()
     plan.parallelism.virtualPipeline = 1;
     plan.schedule = ScheduleKind::OneFOneB;
     const Workload work = placed(plan);
-    QCOMPARE(bufferOf(stageStates(work, unlikeSets(work, 1).front()), "gradients before reduction"), work.stack.gradientBytes * stageParameters(work, 1).total());
+    QCOMPARE(bufferOf(stageStates(work, unlikeSets(work, 1).front()), "gradients before reduction"),
+        work.stack.gradientBytes * stageParameters(work, 1).total());
 }
 
 void TestShardRuns::deepSpeedRefusesAndOffersZeroOne()
@@ -266,7 +274,7 @@ void TestShardRuns::deepSpeedRefusesAndOffersZeroOne()
     QVERIFY(found != refused->problems.end() && found->severity == Severity::Blocking && !found->fixes.empty());
     QCOMPARE(found->fixes.front().plan->parallelism.zeroStage, 1);
     QVERIFY(evaluated(*found->fixes.front().plan)->feasible());
-    plan.parallelism.pipeline = 1;   // without a pipeline it runs
+    plan.parallelism.pipeline = 1; // without a pipeline it runs
     plan.parallelism.virtualPipeline = 1;
     plan.schedule = ScheduleKind::OneFOneB;
     QVERIFY(std::ranges::count(evaluated(plan)->problems, "parallelism.zero_stage", &Problem::where) == 0);
@@ -287,7 +295,8 @@ void TestShardRuns::megatronCoreSaysThatItShardsStatesAlone()
     QVERIFY(sharding(plain) == plain->problems.end());
 }
 
-/// GPT-3 on 1,024 A100 with three chunks a stage: a scatter for every micro-batch took 2.7 times as long as one at the end.
+/// GPT-3 on 1,024 A100 with three chunks a stage: a scatter for every micro-batch took 2.7 times as long as one at the
+/// end.
 void TestShardRuns::theLargestSampleOfShardedGradientsStaysNearItsSiblings()
 {
     const auto plan = readPlan(TRAINYARD_SOURCE_DIR "/samples/gpt3-175b-1024-a100.trainyard.json");

@@ -16,7 +16,8 @@ using namespace trainyard::test;
 
 namespace {
 
-/// One pipeline of `pipeline` stages on each of `sites` datacenters with `nodes` nodes, chained a-b-c or closed to a ring.
+/// One pipeline of `pipeline` stages on each of `sites` datacenters with `nodes` nodes, chained a-b-c or closed to a
+/// ring.
 Plan replicasApart(int sites, int nodes, int pipeline, bool closed = true)
 {
     Plan plan = oneSite(1, pipeline);
@@ -29,7 +30,7 @@ Plan replicasApart(int sites, int nodes, int pipeline, bool closed = true)
     if (closed && sites > 2)
         plan.cluster.wanLinks.push_back(wanLink(std::string(1, char('a' + sites - 1)), "a"));
     for (WanLink &link : plan.cluster.wanLinks)
-        link.tcpWindowMb = 4;   // 63 connections fill a pair of 50 Gbps
+        link.tcpWindowMb = 4; // 63 connections fill a pair of 50 Gbps
     plan.placement.mode = PlacementMode::DataAcross;
     return plan;
 }
@@ -49,7 +50,8 @@ struct Exchanged {
     std::vector<WanLinkUse> links;
     [[nodiscard]] double bytes() const
     {
-        return std::accumulate(links.begin(), links.end(), 0.0, [](double sum, const WanLinkUse &use) { return sum + use.totalBytes(); });
+        return std::accumulate(
+            links.begin(), links.end(), 0.0, [](double sum, const WanLinkUse &use) { return sum + use.totalBytes(); });
     }
     [[nodiscard]] double slowest() const
     {
@@ -68,7 +70,10 @@ Exchanged exchanged(const Workload &workload)
     return result;
 }
 
-Exchanged exchanged(Plan plan) { return exchanged(placed(std::move(plan))); }
+Exchanged exchanged(Plan plan)
+{
+    return exchanged(placed(std::move(plan)));
+}
 
 double gradients(const Workload &workload)
 {
@@ -98,7 +103,8 @@ private slots:
     {
         QFETCH(int, ranks);
         QFETCH(double, milliseconds);
-        const Seconds t = flatRingTime(Bytes{128.0 * 1024 * 1024}, ranks, gbitsPerSecond(2), trainyard::milliseconds(5.0 * ranks));
+        const Seconds t =
+            flatRingTime(Bytes { 128.0 * 1024 * 1024 }, ranks, gbitsPerSecond(2), trainyard::milliseconds(5.0 * ranks));
         QVERIFY2(std::abs(t.value * 1e3 / milliseconds - 1) < 0.015, std::to_string(t.value).c_str());
     }
 
@@ -108,7 +114,7 @@ private slots:
         const Workload work = placed(replicasApart(2, 4, 2));
         QCOMPARE(work.layout.data, 4);
         const Exchanged result = exchanged(work);
-        const double nodePairs = 2;   // two replicas of a stage in each datacenter, one a node
+        const double nodePairs = 2; // two replicas of a stage in each datacenter, one a node
         const double stage = stageGradient(work, 0).value;
         QVERIFY(std::abs(result.stages[0].reduce.value / (stage / (nodePairs * 50e9 / 8) + 0.04) - 1) < 1e-9);
         QVERIFY(std::abs(result.links[0].bytes[0] / gradients(work) - 1) < 1e-12);
@@ -118,7 +124,7 @@ private slots:
     void aRingCarriesTwoNMinusOneTimesTheGradients()
     {
         // n hops, each 2(n-1)/n S
-        for (const int sites : {3, 4}) {
+        for (const int sites : { 3, 4 }) {
             const Workload work = placed(replicasApart(sites, 2, 2));
             QVERIFY(std::abs(exchanged(work).bytes() / (2 * (sites - 1) * gradients(work)) - 1) < 1e-12);
         }
@@ -129,10 +135,10 @@ private slots:
 
     void aFlatRingIsNeverFasterThanTheHierarchicalOne()
     {
-        for (const int sites : {2, 3}) {
-            for (const int nodes : {2, 4, 8}) {
-                for (const int zero : {0, 1}) {
-                    for (const double rtt : {1.0, 40.0, 200.0}) {
+        for (const int sites : { 2, 3 }) {
+            for (const int nodes : { 2, 4, 8 }) {
+                for (const int zero : { 0, 1 }) {
+                    for (const double rtt : { 1.0, 40.0, 200.0 }) {
                         Plan plan = replicasApart(sites, nodes, 2);
                         plan.parallelism.zeroStage = zero;
                         for (WanLink &link : plan.cluster.wanLinks)
@@ -161,7 +167,8 @@ private slots:
         const SiteExchange exchange = exchanged(work).stages[0];
         QVERIFY(exchange.replacesLocal);
         const double expected = 2 * (n - 1) / n * stage / (50e9 / 8);
-        QVERIFY2(std::abs(exchange.reduce.value / expected - 1) < 1e-3, std::to_string(exchange.reduce.value / expected).c_str());
+        QVERIFY2(std::abs(exchange.reduce.value / expected - 1) < 1e-3,
+            std::to_string(exchange.reduce.value / expected).c_str());
     }
 
     void layersThatScatterTheirGradientsLeaveNothingToAFlatRing()
@@ -177,20 +184,24 @@ private slots:
     void stagesShareALinkMaxMinFair()
     {
         // Each of p stages gets capacity / p where the link is the limit, its node pairs where they are.
-        for (const double capacity : {10.0, 100.0, 1e5}) {
+        for (const double capacity : { 10.0, 100.0, 1e5 }) {
             Plan plan = replicasApart(2, 4, 4);
             plan.cluster.wanLinks[0].capacityGbps = capacity;
             plan.cluster.wanLinks[0].rttMs = 0;
             const Workload work = placed(plan);
             const double rate = std::min(capacity / 4, 50.0) * 1e9 / 8;
             for (int stage = 0; stage < 4; ++stage)
-                QVERIFY(std::abs(exchanged(work).stages[std::size_t(stage)].reduce.value * rate / stageGradient(work, stage).value - 1) < 1e-9);
+                QVERIFY(std::abs(exchanged(work).stages[std::size_t(stage)].reduce.value * rate
+                                / stageGradient(work, stage).value
+                            - 1)
+                    < 1e-9);
         }
     }
 
     void copiesOnOtherLinksTakeNothingFromEachOther()
     {
-        // Bidirectional stages over four datacenters: 0 and 3 meet on the link a-d, 1 and 2 on b-c. Each has it to itself.
+        // Bidirectional stages over four datacenters: 0 and 3 meet on the link a-d, 1 and 2 on b-c. Each has it to
+        // itself.
         Plan plan = replicasApart(4, 1, 4);
         plan.schedule = ScheduleKind::Chimera;
         plan.placement.mode = PlacementMode::PipelineAcross;
@@ -202,13 +213,16 @@ private slots:
         QVERIFY(work.layout.data > 0);
         const Exchanged result = exchanged(work);
         for (int stage = 0; stage < 4; ++stage)
-            QVERIFY(std::abs(result.stages[std::size_t(stage)].reduce.value * 10e9 / 8 / stageGradient(work, stage).value - 1) < 1e-9);
+            QVERIFY(
+                std::abs(
+                    result.stages[std::size_t(stage)].reduce.value * 10e9 / 8 / stageGradient(work, stage).value - 1)
+                < 1e-9);
     }
 
     void moreBandwidthOrLessRoundTripNeverCosts()
     {
-        for (const bool closed : {true, false}) {
-            for (const WanAllReduce kind : {WanAllReduce::Hierarchical, WanAllReduce::Flat}) {
+        for (const bool closed : { true, false }) {
+            for (const WanAllReduce kind : { WanAllReduce::Hierarchical, WanAllReduce::Flat }) {
                 const auto at = [&](double pair, double capacity, double rtt) {
                     Plan plan = replicasApart(3, 2, 2, closed);
                     plan.wan.allReduce = kind;
@@ -219,7 +233,7 @@ private slots:
                     }
                     return exchanged(plan).slowest();
                 };
-                for (const double gbps : {1.0, 5.0, 50.0}) {
+                for (const double gbps : { 1.0, 5.0, 50.0 }) {
                     QVERIFY(at(gbps * 1.5, 100, 40) <= at(gbps, 100, 40));
                     QVERIFY(at(20, gbps * 1.5, 40) <= at(20, gbps, 40));
                     QVERIFY(at(20, 100, gbps) <= at(20, 100, gbps * 1.5));
@@ -245,7 +259,7 @@ private slots:
     void whereNobodyIsApartNothingCrosses()
     {
         Plan plan = threeSites(4);
-        for (const LocalSgd local : {LocalSgd::None, LocalSgd::Diloco}) {
+        for (const LocalSgd local : { LocalSgd::None, LocalSgd::Diloco }) {
             plan.wan.localSgd = local;
             QCOMPARE(exchanged(plan).bytes(), 0.0);
             QCOMPARE(exchanged(plan).slowest(), 0.0);

@@ -16,7 +16,7 @@ using namespace trainyard::test;
 
 namespace {
 
-constexpr Bytes kGradient{2e9};
+constexpr Bytes kGradient { 2e9 };
 
 /// A replica in each of `sites` datacenters, a share of all pairs linked at random.
 Workload apart(int sites, double linked, unsigned seed)
@@ -30,7 +30,8 @@ Workload apart(int sites, double linked, unsigned seed)
     for (int a = 0; a < sites; ++a)
         for (int b = a + 1; b < sites; ++b)
             if (share(random) < linked)
-                plan.cluster.wanLinks.push_back(wanLink("dc" + std::to_string(a), "dc" + std::to_string(b), 1 + 200 * share(random), 1 + 50 * share(random), 1 + 100 * share(random)));
+                plan.cluster.wanLinks.push_back(wanLink("dc" + std::to_string(a), "dc" + std::to_string(b),
+                    1 + 200 * share(random), 1 + 50 * share(random), 1 + 100 * share(random)));
     auto workload = resolve(std::make_shared<const Plan>(std::move(plan)), builtinCatalogue());
     if (!workload)
         qFatal("%s", toString(workload.error().front()).c_str());
@@ -41,21 +42,24 @@ std::vector<ReplicaSite> sitesOf(const Workload &workload)
 {
     std::vector<ReplicaSite> sites;
     for (int d = 0; d < int(workload.plan->cluster.datacenters.size()); ++d)
-        sites.push_back({d, {d, 0}, 1, 1});
+        sites.push_back({ d, { d, 0 }, 1, 1 });
     return sites;
 }
 
-/// Ring: 2 (n-1)/n (gradient / slowest hop + latency of all); infinite where a hop has no link. Written anew from the names.
+/// Ring: 2 (n-1)/n (gradient / slowest hop + latency of all); infinite where a hop has no link. Written anew from the
+/// names.
 double ringSeconds(const Workload &workload, const std::vector<int> &order)
 {
     const Cluster &cluster = workload.plan->cluster;
     double slowest = 1e300, latency = 0;
     for (std::size_t i = 0; i < order.size(); ++i) {
-        const auto &a = cluster.datacenters[std::size_t(order[i])].id, &b = cluster.datacenters[std::size_t(order[(i + 1) % order.size()])].id;
+        const auto &a = cluster.datacenters[std::size_t(order[i])].id,
+                   &b = cluster.datacenters[std::size_t(order[(i + 1) % order.size()])].id;
         const int link = cluster.linkBetween(a, b);
         if (link < 0)
             return 1e300;
-        slowest = std::min({slowest, workload.transports[std::size_t(link)].rate.value, cluster.wanLinks[std::size_t(link)].capacityGbps * 1e9 / 8});
+        slowest = std::min({ slowest, workload.transports[std::size_t(link)].rate.value,
+            cluster.wanLinks[std::size_t(link)].capacityGbps * 1e9 / 8 });
         latency += cluster.wanLinks[std::size_t(link)].rttMs / 2e3;
     }
     const double n = double(order.size());
@@ -66,15 +70,15 @@ double seconds(const Workload &workload, const SiteRoute &route)
 {
     double slowest = 1e300;
     for (const WanPath &hop : route.hops)
-        slowest = std::min({slowest, hop.nodePair.value, workload.plan->cluster.wanLinks[std::size_t(hop.link)].capacityGbps * 1e9 / 8});
+        slowest = std::min({ slowest, hop.nodePair.value,
+            workload.plan->cluster.wanLinks[std::size_t(hop.link)].capacityGbps * 1e9 / 8 });
     const double n = double(route.hops.size());
     return 2 * (n - 1) / n * (kGradient.value / slowest + route.latency().value);
 }
 
 } // namespace
 
-class TestWanSites : public QObject
-{
+class TestWanSites : public QObject {
     Q_OBJECT
 
 private slots:
@@ -102,7 +106,7 @@ void TestWanSites::ofFewDatacentersTheBestRingIsFound()
 
 void TestWanSites::ofManyTheRingIsBetterThanAnyOfAThousandOthers()
 {
-    for (const int sites : {8, 15, 30}) {
+    for (const int sites : { 8, 15, 30 }) {
         const Workload workload = apart(sites, 1, unsigned(sites));
         const SiteRoute route = siteRoute(workload, sitesOf(workload), kGradient, false, 1);
         QVERIFY(route.isRing);
@@ -112,7 +116,9 @@ void TestWanSites::ofManyTheRingIsBetterThanAnyOfAThousandOthers()
         std::mt19937 random(1);
         for (int i = 0; i < 1000; ++i) {
             QVERIFY2(seconds(workload, route) <= ringSeconds(workload, order) * (1 + 1e-9),
-                     (std::to_string(sites) + " datacenters: " + std::to_string(seconds(workload, route)) + ", and " + std::to_string(ringSeconds(workload, order))).c_str());
+                (std::to_string(sites) + " datacenters: " + std::to_string(seconds(workload, route)) + ", and "
+                    + std::to_string(ringSeconds(workload, order)))
+                    .c_str());
             std::shuffle(order.begin(), order.end(), random);
         }
     }
@@ -126,7 +132,8 @@ void TestWanSites::aRingIsFoundWhereMostPairsHaveNoLink()
     for (int d = 0; d < 12; ++d)
         plan.cluster.datacenters.push_back(site("dc" + std::to_string(d), 1));
     for (int i = 0; i < 12; ++i)
-        plan.cluster.wanLinks.push_back(wanLink("dc" + std::to_string(i * 5 % 12), "dc" + std::to_string((i + 1) * 5 % 12)));
+        plan.cluster.wanLinks.push_back(
+            wanLink("dc" + std::to_string(i * 5 % 12), "dc" + std::to_string((i + 1) * 5 % 12)));
     const auto workload = resolve(std::make_shared<const Plan>(plan), builtinCatalogue());
     QVERIFY(workload);
     const SiteRoute route = siteRoute(*workload, sitesOf(*workload), kGradient, false, 1);
@@ -147,7 +154,7 @@ void TestWanSites::aStarOfManyIsATree()
     QVERIFY(workload);
     const SiteRoute route = siteRoute(*workload, sitesOf(*workload), kGradient, false, 1);
     QVERIFY(!route.isRing);
-    QCOMPARE(route.hops.size(), std::size_t(8));   // each link once
+    QCOMPARE(route.hops.size(), std::size_t(8)); // each link once
 }
 
 QTEST_APPLESS_MAIN(TestWanSites)

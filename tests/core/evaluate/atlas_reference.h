@@ -1,8 +1,9 @@
 #pragma once
 // SPDX-License-Identifier: GPL-3.0-or-later
-// A second simulator of the Atlas specification, sections 2.4 and 2.5, written from their sentences alone and sharing no code
-// with the core: one DP-cell, local boundaries free, whole nanoseconds, everything looked at anew at each instant. It keeps
-// every turn on a shared channel, and can let channels choose too early, so that tests see what ties decide.
+// A second simulator of the Atlas specification, sections 2.4 and 2.5, written from their sentences alone and sharing
+// no code with the core: one DP-cell, local boundaries free, whole nanoseconds, everything looked at anew at each
+// instant. It keeps every turn on a shared channel, and can let channels choose too early, so that tests see what ties
+// decide.
 
 #include <algorithm>
 #include <cstdint>
@@ -15,23 +16,26 @@ namespace trainyard::test {
 
 struct AtlasCase {
     int stages = 2, microBatches = 1, pipelines = 1;
-    std::set<int> wanAfter;                // stages whose boundary to the next crosses the WAN
-    std::int64_t forward = 0, backward = 0, recompute = 0, latency = 0, serialization = 0;   // hold: of the channel, for one activation
-    std::vector<int> inFlight;             // per stage; empty: no limit
-    bool temporal = false;                 // the pipelines share each channel, lowest micro-batch first, then lowest pipeline
-    bool hasty = false;                    // not the rule: a freed channel chooses before that instant's arrivals
+    std::set<int> wanAfter; // stages whose boundary to the next crosses the WAN
+    std::int64_t forward = 0, backward = 0, recompute = 0, latency = 0,
+                 serialization = 0; // hold: of the channel, for one activation
+    std::vector<int> inFlight; // per stage; empty: no limit
+    bool temporal = false; // the pipelines share each channel, lowest micro-batch first, then lowest pipeline
+    bool hasty = false; // not the rule: a freed channel chooses before that instant's arrivals
 };
 
 class AtlasReference {
 public:
-    using ChannelKey = std::tuple<int, int, bool>;   // pipeline (0 where shared), boundary, backward?
+    using ChannelKey = std::tuple<int, int, bool>; // pipeline (0 where shared), boundary, backward?
     struct Turn {
         std::int64_t start;
         int microBatch, pipeline;
         bool operator==(const Turn &) const = default;
     };
 
-    explicit AtlasReference(AtlasCase of) : m_case(std::move(of)), m_stages(std::size_t(m_case.stages * m_case.pipelines))
+    explicit AtlasReference(AtlasCase of)
+        : m_case(std::move(of))
+        , m_stages(std::size_t(m_case.stages * m_case.pipelines))
     {
         for (int k = 0; k < m_case.pipelines; ++k)
             for (int m = 0; m < m_case.microBatches; ++m)
@@ -61,16 +65,26 @@ private:
         std::set<int> inputs, gradients, stashed, recomputed;
         int issued = 0, done = 0;
     };
-    struct Channel { bool busy = false; std::set<std::pair<int, int>> waiting; };   // micro-batch, pipeline
-    struct Event { Work work; int pipeline, stage, microBatch; bool isBackward; };
+    struct Channel {
+        bool busy = false;
+        std::set<std::pair<int, int>> waiting;
+    }; // micro-batch, pipeline
+    struct Event {
+        Work work;
+        int pipeline, stage, microBatch;
+        bool isBackward;
+    };
 
     Stage &at(int k, int i) { return m_stages[std::size_t(k * m_case.stages + i)]; }
-    ChannelKey channelOf(int k, int boundary, bool isBackward) const { return {m_case.temporal ? 0 : k, boundary, isBackward}; }
+    ChannelKey channelOf(int k, int boundary, bool isBackward) const
+    {
+        return { m_case.temporal ? 0 : k, boundary, isBackward };
+    }
 
     void start(Stage &stage, Work work, int k, int i, int m, std::int64_t duration)
     {
         stage.busy = true;
-        m_ends.insert({m_now + duration, Event{work, k, i, m, false}});
+        m_ends.insert({ m_now + duration, Event { work, k, i, m, false } });
     }
 
     void choose(int k, int i)
@@ -107,16 +121,17 @@ private:
         const auto [m, k] = *channel.waiting.begin();
         channel.waiting.erase(channel.waiting.begin());
         channel.busy = true;
-        m_turns[key].push_back({m_now, m, k});
-        m_ends.insert({m_now + m_case.serialization, Event{Work::Transfer, k, std::get<1>(key), m, std::get<2>(key)}});
+        m_turns[key].push_back({ m_now, m, k });
+        m_ends.insert(
+            { m_now + m_case.serialization, Event { Work::Transfer, k, std::get<1>(key), m, std::get<2>(key) } });
     }
 
-    /// Completions; choices of the freed stages among what was there before; arrivals; choices of stages still free; then the
-    /// channels, once nothing more can arrive at this instant.
+    /// Completions; choices of the freed stages among what was there before; arrivals; choices of stages still free;
+    /// then the channels, once nothing more can arrive at this instant.
     void instant()
     {
         std::vector<std::pair<int, int>> freed;
-        std::vector<Event> here;           // results that arrive at this instant
+        std::vector<Event> here; // results that arrive at this instant
         for (; !m_ends.empty() && m_ends.begin()->first == m_now; m_ends.erase(m_ends.begin()))
             complete(m_ends.begin()->second, freed, here);
         for (const auto &[k, i] : freed)
@@ -145,7 +160,8 @@ private:
         const auto [work, k, i, m, isBackward] = event;
         if (work == Work::Transfer) {
             m_channels[channelOf(k, i, isBackward)].busy = false;
-            m_arrivals.insert({m_now + m_case.latency, Event{isBackward ? Work::Backward : Work::Forward, k, isBackward ? i : i + 1, m, false}});
+            m_arrivals.insert({ m_now + m_case.latency,
+                Event { isBackward ? Work::Backward : Work::Forward, k, isBackward ? i : i + 1, m, false } });
             return;
         }
         Stage &stage = at(k, i);
@@ -171,17 +187,21 @@ private:
     void send(int k, int boundary, int m, bool isBackward, std::vector<Event> &here)
     {
         if (m_case.wanAfter.contains(boundary))
-            here.push_back({Work::Transfer, k, boundary, m, isBackward});
+            here.push_back({ Work::Transfer, k, boundary, m, isBackward });
         else
-            here.push_back({isBackward ? Work::Backward : Work::Forward, k, isBackward ? boundary : boundary + 1, m, false});
+            here.push_back(
+                { isBackward ? Work::Backward : Work::Forward, k, isBackward ? boundary : boundary + 1, m, false });
     }
 
     void deliver(const Event &event)
     {
         if (event.work == Work::Transfer)
-            m_channels[channelOf(event.pipeline, event.stage, event.isBackward)].waiting.insert({event.microBatch, event.pipeline});
+            m_channels[channelOf(event.pipeline, event.stage, event.isBackward)].waiting.insert(
+                { event.microBatch, event.pipeline });
         else
-            (event.work == Work::Forward ? at(event.pipeline, event.stage).inputs : at(event.pipeline, event.stage).gradients).insert(event.microBatch);
+            (event.work == Work::Forward ? at(event.pipeline, event.stage).inputs
+                                         : at(event.pipeline, event.stage).gradients)
+                .insert(event.microBatch);
     }
 
     AtlasCase m_case;

@@ -1,8 +1,8 @@
 #pragma once
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Plans that a person could have written, by a seed: every schedule, placement, way of offloading, recomputation and WAN strategy,
-// mixed GPUs, experts, profiles and prefill, with shapes that mostly divide. For tests of what holds for any plan. Not all are
-// feasible, nor are all placed: that is part of it.
+// Plans that a person could have written, by a seed: every schedule, placement, way of offloading, recomputation and
+// WAN strategy, mixed GPUs, experts, profiles and prefill, with shapes that mostly divide. For tests of what holds for
+// any plan. Not all are feasible, nor are all placed: that is part of it.
 
 #include "core/advice/evaluate.h"
 #include "core/schedule/traits.h"
@@ -17,7 +17,10 @@ inline constexpr unsigned kRandomPlans = 3000;
 /// As the standard library draws: which numbers it makes of a seed is its own affair.
 class StandardDraws {
 public:
-    explicit StandardDraws(unsigned seed) : m_random(seed) {}
+    explicit StandardDraws(unsigned seed)
+        : m_random(seed)
+    {
+    }
     int whole(int low, int high) { return std::uniform_int_distribution(low, high)(m_random); }
     double real(double low, double high) { return std::uniform_real_distribution(low, high)(m_random); }
 
@@ -28,7 +31,10 @@ private:
 /// The same numbers of a seed everywhere, for plans whose evaluations are kept.
 class PortableDraws {
 public:
-    explicit PortableDraws(unsigned seed) : m_random(seed) {}
+    explicit PortableDraws(unsigned seed)
+        : m_random(seed)
+    {
+    }
     int whole(int low, int high) { return low + int(m_random() % unsigned(high - low + 1)); }
     double real(double low, double high) { return low + (high - low) * (double(m_random()) * 0x1p-32); }
 
@@ -36,10 +42,12 @@ private:
     std::mt19937 m_random;
 };
 
-template <class Draws>
-class RandomPlanBy {
+template <class Draws> class RandomPlanBy {
 public:
-    explicit RandomPlanBy(unsigned seed) : m_draws(seed) {}
+    explicit RandomPlanBy(unsigned seed)
+        : m_draws(seed)
+    {
+    }
 
     Plan plan()
     {
@@ -51,7 +59,7 @@ public:
         memory(p);
         wan(p);
         if (chance(10))
-            p.stack.name = one({"ideal", "fsdp", "megatron-deepspeed", "deepspeed", "megatron-lm-2021"});
+            p.stack.name = one({ "ideal", "fsdp", "megatron-deepspeed", "deepspeed", "megatron-lm-2021" });
         if (chance(12))
             profile(p);
         if (chance(15))
@@ -63,34 +71,38 @@ private:
     int whole(int low, int high) { return m_draws.whole(low, high); }
     double real(double low, double high) { return m_draws.real(low, high); }
     bool chance(int percent) { return whole(1, 100) <= percent; }
-    template <class T>
-    T one(std::initializer_list<T> values) { return values.begin()[whole(0, int(values.size()) - 1)]; }
+    template <class T> T one(std::initializer_list<T> values)
+    {
+        return values.begin()[whole(0, int(values.size()) - 1)];
+    }
 
     void shape(Plan &p)
     {
-        p.workload.model = one({"gpt-3-1.3b", "llama-3-8b", "gpt-3-6.7b", "llama-2-13b", "mixtral-8x7b"});
-        p.workload.sequenceLength = one({1024, 2048, 4096});
-        p.workload.precision = one({Precision::Bf16, Precision::Bf16, Precision::Fp16, Precision::Fp8});
+        p.workload.model = one({ "gpt-3-1.3b", "llama-3-8b", "gpt-3-6.7b", "llama-2-13b", "mixtral-8x7b" });
+        p.workload.sequenceLength = one({ 1024, 2048, 4096 });
+        p.workload.precision = one({ Precision::Bf16, Precision::Bf16, Precision::Fp16, Precision::Fp8 });
         p.workload.optimizer = static_cast<Optimizer>(chance(70) ? 0 : whole(0, int(Optimizer::Galore)));
         if (chance(20))
             p.workload.trainingTokens = real(1e9, 1e13);
         Parallelism &s = p.parallelism;
-        s.tensor = one({1, 2, 4, 8});
-        s.pipeline = one({1, 2, 2, 4, 4, 6, 8});
+        s.tensor = one({ 1, 2, 4, 8 });
+        s.pipeline = one({ 1, 2, 2, 4, 4, 6, 8 });
         s.context = chance(10) ? 2 : 1;
-        s.zeroStage = one({0, 1, 1, 1, 2, 3});
+        s.zeroStage = one({ 0, 1, 1, 1, 2, 3 });
         p.schedule = static_cast<ScheduleKind>(whole(0, int(ScheduleKind::Atlas)));
-        s.virtualPipeline = p.schedule == ScheduleKind::Interleaved ? one({2, 2, 3, 4}) : p.schedule == ScheduleKind::BreadthFirst ? one({1, 2}) : 1;
-        s.tokenSlices = one({2, 4});
+        s.virtualPipeline = p.schedule == ScheduleKind::Interleaved ? one({ 2, 2, 3, 4 })
+            : p.schedule == ScheduleKind::BreadthFirst              ? one({ 1, 2 })
+                                                                    : 1;
+        s.tokenSlices = one({ 2, 4 });
         if (p.workload.model == "mixtral-8x7b")
-            s.expert = one({1, 2, 4, 8});
+            s.expert = one({ 1, 2, 4, 8 });
     }
 
     void cluster(Plan &p)
     {
         const int sites = chance(45) ? 1 : whole(2, 3);
         const int gpusOfReplica = p.parallelism.tensor * p.parallelism.context * p.parallelism.pipeline;
-        m_data = one({1, 2, 3, 4, 8});
+        m_data = one({ 1, 2, 3, 4, 8 });
         const bool mixes = chance(30);
         const char *common = gpu();
         for (int d = 0; d < sites; ++d) {
@@ -101,12 +113,14 @@ private:
                 Pool pool;
                 pool.id = site.id + std::to_string(k);
                 pool.gpu = mixes ? gpu() : common;
-                pool.gpusPerNode = std::max(p.parallelism.tensor, one({4, 8, 8}));
-                pool.nodes = std::max(1, (gpusOfReplica * m_data + pool.gpusPerNode * sites - 1) / (pool.gpusPerNode * sites) + whole(-1, 1));
+                pool.gpusPerNode = std::max(p.parallelism.tensor, one({ 4, 8, 8 }));
+                pool.nodes = std::max(1,
+                    (gpusOfReplica * m_data + pool.gpusPerNode * sites - 1) / (pool.gpusPerNode * sites)
+                        + whole(-1, 1));
                 if (chance(40))
-                    pool.ssd = Ssd{real(1, 12), real(1, 24), 10, 2000, 1, 1, one({1, 2}), {}};
+                    pool.ssd = Ssd { real(1, 12), real(1, 24), 10, 2000, 1, 1, one({ 1, 2 }), {} };
                 if (chance(40))
-                    pool.host = Host{real(64, 2048), real(10, 60), {}};
+                    pool.host = Host { real(64, 2048), real(10, 60), {} };
                 site.pools.push_back(std::move(pool));
             }
             if (chance(30))
@@ -118,9 +132,9 @@ private:
         for (int a = 0; a < sites; ++a) {
             for (int b = a + 1; b < sites; ++b) {
                 WanLink link;
-                link.between = {p.cluster.datacenters[std::size_t(a)].id, p.cluster.datacenters[std::size_t(b)].id};
+                link.between = { p.cluster.datacenters[std::size_t(a)].id, p.cluster.datacenters[std::size_t(b)].id };
                 link.rttMs = real(0, 200);
-                link.capacityGbps = one({5.0, 40.0, 400.0});
+                link.capacityGbps = one({ 5.0, 40.0, 400.0 });
                 link.nodePairGbps = real(1, 50);
                 link.tcpWindowMb = real(0.2, 8);
                 if (chance(15))
@@ -128,17 +142,23 @@ private:
                 p.cluster.wanLinks.push_back(std::move(link));
             }
         }
-        p.placement.mode = one({PlacementMode::Auto, PlacementMode::Auto, PlacementMode::PipelineAcross, PlacementMode::DataAcross});
+        p.placement.mode =
+            one({ PlacementMode::Auto, PlacementMode::Auto, PlacementMode::PipelineAcross, PlacementMode::DataAcross });
         if (sites == 2 && p.parallelism.pipeline > 1 && p.placement.mode == PlacementMode::PipelineAcross && chance(40))
-            p.placement.stages = {{"a", p.parallelism.pipeline / 2, {}}, {"b", p.parallelism.pipeline - p.parallelism.pipeline / 2, {}}};
+            p.placement.stages = { { "a", p.parallelism.pipeline / 2, {} },
+                { "b", p.parallelism.pipeline - p.parallelism.pipeline / 2, {} } };
     }
 
-    const char *gpu() { return one({"h100-sxm-80gb", "a100-sxm-80gb", "a100-sxm-40gb", "h200-sxm-141gb", "mi300x-192gb", "l40s-48gb"}); }
+    const char *gpu()
+    {
+        return one(
+            { "h100-sxm-80gb", "a100-sxm-80gb", "a100-sxm-40gb", "h200-sxm-141gb", "mi300x-192gb", "l40s-48gb" });
+    }
 
     void batch(Plan &p)
     {
-        const int microBatches = p.parallelism.pipeline * one({1, 1, 2, 3}) + (chance(10) ? 1 : 0);
-        p.workload.microBatch = one({1, 1, 2});
+        const int microBatches = p.parallelism.pipeline * one({ 1, 1, 2, 3 }) + (chance(10) ? 1 : 0);
+        p.workload.microBatch = one({ 1, 1, 2 });
         p.workload.globalBatch = m_data * microBatches * p.workload.microBatch;
         if (chance(75))
             p.parallelism.data = m_data;
@@ -150,12 +170,12 @@ private:
         m.recompute = static_cast<Recompute>(whole(0, 2));
         m.recomputeNorms = chance(10);
         if (chance(30)) {
-            m.activationOffload = one({ActivationOffload::Host, ActivationOffload::Ssd});
+            m.activationOffload = one({ ActivationOffload::Host, ActivationOffload::Ssd });
             m.offloadPolicy = static_cast<OffloadPolicy>(chance(60) ? 0 : whole(0, 3));
             if (chance(50))
                 m.offloadFraction = real(0, 1);
-            m.offloadGroup = one({1, 2, 4});
-            m.offloadAhead = one({1, 2});
+            m.offloadGroup = one({ 1, 2, 4 });
+            m.offloadAhead = one({ 1, 2 });
         }
         if (chance(15))
             m.optimizerOffload = static_cast<OptimizerOffload>(whole(0, 3));
@@ -169,21 +189,21 @@ private:
     {
         WanStrategy &w = p.wan;
         if (chance(40))
-            w.tcpConnections = one({1, 8, 64});
-        w.sharing = one({WanSharing::Spatial, WanSharing::Temporal});
+            w.tcpConnections = one({ 1, 8, 64 });
+        w.sharing = one({ WanSharing::Spatial, WanSharing::Temporal });
         if (chance(20))
             w.cell = whole(1, 4);
-        w.turns = one({TurnOrder::RoundRobin, TurnOrder::DrainFirst});
-        w.allReduce = one({WanAllReduce::Hierarchical, WanAllReduce::Hierarchical, WanAllReduce::Flat});
+        w.turns = one({ TurnOrder::RoundRobin, TurnOrder::DrainFirst });
+        w.allReduce = one({ WanAllReduce::Hierarchical, WanAllReduce::Hierarchical, WanAllReduce::Flat });
         if (chance(10)) {
-            w.localSgd = one({LocalSgd::Diloco, LocalSgd::Streaming});
+            w.localSgd = one({ LocalSgd::Diloco, LocalSgd::Streaming });
             w.localSteps = whole(5, 100);
             w.fragments = whole(1, 4);
         }
         if (chance(10))
-            w.activationBits = one({4, 8});
+            w.activationBits = one({ 4, 8 });
         if (chance(10))
-            w.gradientBits = one({4, 8});
+            w.gradientBits = one({ 4, 8 });
     }
 
     void profile(Plan &p)
@@ -207,10 +227,10 @@ private:
     void fill(Plan &p)
     {
         p.bubbleFill.enabled = true;
-        p.bubbleFill.model = one({"llama-3-8b", "gpt-3-1.3b"});
-        p.bubbleFill.stages = one({1, 2, 4});
+        p.bubbleFill.model = one({ "llama-3-8b", "gpt-3-1.3b" });
+        p.bubbleFill.stages = one({ 1, 2, 4 });
         p.bubbleFill.requestsPerSecond = real(1, 60);
-        p.bubbleFill.promptTokens = one({128, 512, 1024});
+        p.bubbleFill.promptTokens = one({ 128, 512, 1024 });
         p.bubbleFill.ttftSloMs = real(500, 5000);
         p.bubbleFill.chaining = chance(30);
         p.bubbleFill.firstTokenFromDecode = chance(30);

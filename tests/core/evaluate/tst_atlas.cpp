@@ -21,9 +21,15 @@ Plan temporal(Plan plan)
     return plan;
 }
 
-double iteration(Plan plan) { return *evaluated(std::move(plan))->metrics.iterationTime; }
+double iteration(Plan plan)
+{
+    return *evaluated(std::move(plan))->metrics.iterationTime;
+}
 
-struct RandomCase { Plan plan; AtlasCase reference; };
+struct RandomCase {
+    Plan plan;
+    AtlasCase reference;
+};
 
 /// Incommensurable durations, so that no tie decides.
 RandomCase randomCase(std::mt19937 &random)
@@ -31,14 +37,14 @@ RandomCase randomCase(std::mt19937 &random)
     const auto whole = [&](int from, int to) { return std::uniform_int_distribution<int>(from, to)(random); };
     const auto real = [&](double from, double to) { return std::uniform_real_distribution<double>(from, to)(random); };
     const int sites = whole(1, 3), each = whole(sites == 1 ? 2 : 1, 4), m = whole(1, 24), c = whole(1, 5);
-    RandomCase made{atlasRow(sites * each, m, c, sites, ScheduleKind::Atlas), {}};
+    RandomCase made { atlasRow(sites * each, m, c, sites, ScheduleKind::Atlas), {} };
     Plan &plan = made.plan;
     AtlasCase &reference = made.reference;
     MeasuredStageTimes &profile = *plan.profile;
-    profile.forwardMs = {real(200, 2000)};
-    profile.backwardMs = {profile.forwardMs[0] * real(1.5, 2.5)};
-    profile.recomputeMs = {profile.forwardMs[0] * real(0.8, 1.2)};
-    const double share = profile.forwardMs[0] / 1e3 * real(0.3, 6);   // seconds of an activation on one node pair
+    profile.forwardMs = { real(200, 2000) };
+    profile.backwardMs = { profile.forwardMs[0] * real(1.5, 2.5) };
+    profile.recomputeMs = { profile.forwardMs[0] * real(0.8, 1.2) };
+    const double share = profile.forwardMs[0] / 1e3 * real(0.3, 6); // seconds of an activation on one node pair
     profile.activationMb = share * 5e9 / 8 / 1e6;
     const double rtt = real(1, 900);
     for (WanLink &link : plan.cluster.wanLinks)
@@ -60,7 +66,8 @@ RandomCase randomCase(std::mt19937 &random)
     reference.backward = ns(profile.backwardMs[0]);
     reference.recompute = ns(profile.recomputeMs[0]);
     reference.latency = ns(rtt / 2);
-    reference.serialization = std::int64_t(toNanoseconds(Seconds{profile.activationMb * 1e6 / (5e9 / 8 * (reference.temporal ? c : 1))}));
+    reference.serialization =
+        std::int64_t(toNanoseconds(Seconds { profile.activationMb * 1e6 / (5e9 / 8 * (reference.temporal ? c : 1)) }));
     return made;
 }
 
@@ -94,11 +101,13 @@ private slots:
         QFETCH(int, sites);
         QFETCH(double, seconds);
         const auto evaluation = evaluated(temporal(atlasRow(stages, microBatches, ratio, sites, ScheduleKind::Atlas)));
-        QCOMPARE(evaluation->layout.cell.reached, ratio);   // auto: C rounded
-        QVERIFY2(std::abs(*evaluation->metrics.iterationTime - seconds) <= 0.0051, qPrintable(QString::number(*evaluation->metrics.iterationTime)));
+        QCOMPARE(evaluation->layout.cell.reached, ratio); // auto: C rounded
+        QVERIFY2(std::abs(*evaluation->metrics.iterationTime - seconds) <= 0.0051,
+            qPrintable(QString::number(*evaluation->metrics.iterationTime)));
     }
 
-    // Two simulators that share no code agree to the rounding of nanoseconds, spatial and temporal, with and without limits.
+    // Two simulators that share no code agree to the rounding of nanoseconds, spatial and temporal, with and without
+    // limits.
     void agreesWithTheSecondSimulator()
     {
         std::mt19937 random(7);
@@ -106,15 +115,20 @@ private slots:
             const RandomCase made = randomCase(random);
             const double expected = double(AtlasReference(made.reference).iteration()) / 1e9;
             const double got = iteration(made.plan);
-            QVERIFY2(std::abs(got - expected) < 1e-6, qPrintable(QStringLiteral("case %1: %2 s, expected %3 s").arg(i).arg(got, 0, 'g', 12).arg(expected, 0, 'g', 12)));
+            QVERIFY2(std::abs(got - expected) < 1e-6,
+                qPrintable(QStringLiteral("case %1: %2 s, expected %3 s")
+                               .arg(i)
+                               .arg(got, 0, 'g', 12)
+                               .arg(expected, 0, 'g', 12)));
         }
     }
 
     // bytes on each link = 2 M A pipelines, whatever the schedule and the sharing.
     void everyLinkCarriesEachActivationAndGradientOnce()
     {
-        for (const ScheduleKind schedule : {ScheduleKind::GPipe, ScheduleKind::OneFOneB, ScheduleKind::Varuna, ScheduleKind::Atlas})
-            for (const WanSharing sharing : {WanSharing::Spatial, WanSharing::Temporal}) {
+        for (const ScheduleKind schedule :
+            { ScheduleKind::GPipe, ScheduleKind::OneFOneB, ScheduleKind::Varuna, ScheduleKind::Atlas })
+            for (const WanSharing sharing : { WanSharing::Spatial, WanSharing::Temporal }) {
                 Plan plan = atlasRow(6, 5, 4, 3, schedule);
                 plan.wan.sharing = sharing;
                 const double each = 2 * 5 * 4 * plan.profile->activationMb * 1e6;
@@ -129,15 +143,15 @@ private slots:
     {
         const Plan plan = atlasRow(4, 8, 4, 1, ScheduleKind::Atlas);
         QCOMPARE(iteration(temporal(plan)), iteration(plan));
-        QCOMPARE(evaluated(temporal(plan))->layout.classes.size(), std::size_t{1});
+        QCOMPARE(evaluated(temporal(plan))->layout.classes.size(), std::size_t { 1 });
     }
 
     // Fixed orders: T is a maximum of sums of durations, so a faster or nearer link never makes it longer.
     void fixedOrdersAreMonotone()
     {
-        for (const ScheduleKind schedule : {ScheduleKind::GPipe, ScheduleKind::OneFOneB}) {
+        for (const ScheduleKind schedule : { ScheduleKind::GPipe, ScheduleKind::OneFOneB }) {
             double before = 0;
-            for (const double gbps : {0.5, 1.0, 2.0, 5.0, 7.0, 20.0}) {
+            for (const double gbps : { 0.5, 1.0, 2.0, 5.0, 7.0, 20.0 }) {
                 Plan plan = atlasRow(6, 7, 3, 3, schedule);
                 for (WanLink &link : plan.cluster.wanLinks)
                     link.nodePairGbps = gbps;
@@ -146,7 +160,7 @@ private slots:
                 before = now;
             }
             before = 0;
-            for (const double rtt : {900.0, 300.0, 40.0, 1.0, 0.0}) {
+            for (const double rtt : { 900.0, 300.0, 40.0, 1.0, 0.0 }) {
                 Plan plan = atlasRow(6, 7, 3, 3, schedule);
                 for (WanLink &link : plan.cluster.wanLinks)
                     link.rttMs = rtt;
@@ -155,7 +169,7 @@ private slots:
                 before = now;
             }
             before = 0;
-            for (const int connections : {1, 2, 4, 8, 17, 64}) {
+            for (const int connections : { 1, 2, 4, 8, 17, 64 }) {
                 Plan plan = atlasRow(6, 7, 3, 3, schedule);
                 for (WanLink &link : plan.cluster.wanLinks)
                     link.rttMs = 40, link.tcpWindowMb = 1.5;
@@ -194,28 +208,28 @@ private slots:
         const Plan plan = temporal(atlasRow(6, 4, 4, 3, ScheduleKind::Atlas));
         const auto evaluation = evaluated(plan);
         const Timeline &timeline = evaluation->timeline;
-        const Nanoseconds serialization = toNanoseconds(Seconds{plan.profile->activationMb * 1e6 / (4 * 5e9 / 8)});
+        const Nanoseconds serialization = toNanoseconds(Seconds { plan.profile->activationMb * 1e6 / (4 * 5e9 / 8) });
         int channels = 0;
         for (const Track &track : timeline.tracks) {
             if (track.stream != Stream::Wan)
                 continue;
             ++channels;
-            QCOMPARE(track.last - track.first, 16u);   // 4 pipelines x 4 micro-batches
-            std::map<int, int> turns;                  // lane -> transfers
+            QCOMPARE(track.last - track.first, 16u); // 4 pipelines x 4 micro-batches
+            std::map<int, int> turns; // lane -> transfers
             for (std::uint32_t span = track.first; span < track.last; ++span) {
                 QCOMPARE(timeline.end[span] - timeline.start[span], serialization);
                 QVERIFY(span == track.first || timeline.start[span] >= timeline.end[span - 1]);
                 ++turns[timeline.tracks[timeline.trackOf[timeline.origin[span]]].pipelineClass];
             }
-            QCOMPARE(turns.size(), std::size_t{4});
+            QCOMPARE(turns.size(), std::size_t { 4 });
             for (const auto &[lane, count] : turns)
                 QCOMPARE(count, 4);
         }
-        QCOMPARE(channels, 4);   // two boundaries, two directions
+        QCOMPARE(channels, 4); // two boundaries, two directions
     }
 
-    // One pipeline after the other: each drains before the next gets a turn that it waits for, so lane 0 ends no later than
-    // under round robin, and the last lane's wait is longer.
+    // One pipeline after the other: each drains before the next gets a turn that it waits for, so lane 0 ends no later
+    // than under round robin, and the last lane's wait is longer.
     void drainFirstServesTheFirstPipelineFirst()
     {
         Plan plan = temporal(atlasRow(6, 16, 4, 3, ScheduleKind::Atlas));
@@ -223,7 +237,7 @@ private slots:
             for (const Track &track : evaluation.timeline.tracks)
                 if (track.stream == Stream::Compute && track.pipelineClass == lane && track.stage == 5)
                     return evaluation.timeline.start[track.first];
-            return Nanoseconds{-1};
+            return Nanoseconds { -1 };
         };
         const auto turns = evaluated(plan);
         plan.wan.turns = TurnOrder::DrainFirst;
@@ -232,7 +246,8 @@ private slots:
         QCOMPARE(drained->metrics.wanBytesPerIteration, turns->metrics.wanBytesPerIteration);
     }
 
-    // With a model, the owner scatters (D - 1) / D of the activation over its fabric before, and the receivers gather after.
+    // With a model, the owner scatters (D - 1) / D of the activation over its fabric before, and the receivers gather
+    // after.
     void scatterAndGatherTakeTheirTime()
     {
         Plan plan = threeSites(8);
@@ -244,8 +259,8 @@ private slots:
         const auto evaluation = evaluated(temporal(plan));
         QCOMPARE(evaluation->layout.cell.reached, 4);
         const Timeline &timeline = evaluation->timeline;
-        const double pieces = 2.0 * 8192 * 4096 * 3 / 4 / 8;             // bytes a GPU of the tensor group
-        const double leastSeconds = pieces / (400e9 / 8);                // over a NIC of 400 Gbps at its nominal rate
+        const double pieces = 2.0 * 8192 * 4096 * 3 / 4 / 8; // bytes a GPU of the tensor group
+        const double leastSeconds = pieces / (400e9 / 8); // over a NIC of 400 Gbps at its nominal rate
         int scatters = 0, gathers = 0;
         for (const Track &track : timeline.tracks) {
             if (track.stream != Stream::Copy)
@@ -255,7 +270,7 @@ private slots:
                 (track.stage == track.toStage ? gathers : scatters) += 1;
             }
         }
-        const int transfers = 4 * 16 * 2 * 2;                            // pipelines, micro-batches, boundaries, directions
+        const int transfers = 4 * 16 * 2 * 2; // pipelines, micro-batches, boundaries, directions
         QCOMPARE(scatters, transfers);
         QCOMPARE(gathers, transfers);
         Plan nearer = plan;
@@ -268,7 +283,7 @@ private slots:
     void inFlightLimitsHold()
     {
         Plan plan = temporal(atlasRow(6, 16, 2, 3, ScheduleKind::Atlas));
-        plan.profile->inFlight = {5, 4, 7, 2, 3, 1};
+        plan.profile->inFlight = { 5, 4, 7, 2, 3, 1 };
         const auto evaluation = evaluated(plan);
         const Timeline &timeline = evaluation->timeline;
         for (const Track &track : timeline.tracks) {
@@ -306,8 +321,9 @@ private slots:
     void turnsFollowTheOrderOfEverySchedule_data()
     {
         QTest::addColumn<int>("schedule");
-        for (const ScheduleKind kind : {ScheduleKind::GPipe, ScheduleKind::OneFOneB, ScheduleKind::Interleaved, ScheduleKind::BreadthFirst, ScheduleKind::ZbH1,
-                                        ScheduleKind::Varuna, ScheduleKind::TeraPipe, ScheduleKind::Hanayo})
+        for (const ScheduleKind kind :
+            { ScheduleKind::GPipe, ScheduleKind::OneFOneB, ScheduleKind::Interleaved, ScheduleKind::BreadthFirst,
+                ScheduleKind::ZbH1, ScheduleKind::Varuna, ScheduleKind::TeraPipe, ScheduleKind::Hanayo })
             QTest::addRow("schedule %d", int(kind)) << int(kind);
     }
     void turnsFollowTheOrderOfEverySchedule()
@@ -315,9 +331,11 @@ private slots:
         QFETCH(int, schedule);
         const auto kind = ScheduleKind(schedule);
         Plan plan = atlasRow(6, 12, 4, 3, kind);
-        plan.parallelism.virtualPipeline = kind == ScheduleKind::Interleaved || kind == ScheduleKind::BreadthFirst ? 2 : 1;
+        plan.parallelism.virtualPipeline =
+            kind == ScheduleKind::Interleaved || kind == ScheduleKind::BreadthFirst ? 2 : 1;
         const double spatial = iteration(plan), turns = iteration(temporal(plan));
-        QVERIFY2(turns <= spatial * 1.05, qPrintable(QStringLiteral("%1 s by turns, %2 s apart").arg(turns).arg(spatial)));
+        QVERIFY2(
+            turns <= spatial * 1.05, qPrintable(QStringLiteral("%1 s by turns, %2 s apart").arg(turns).arg(spatial)));
     }
 
     // Turns also serve the fixed orders: a hop takes s / D instead of s, so GPipe is not slower than with own pairs.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Ties at a cell's channels: equal round trips, equal turns and stage times of a few nanoseconds, so that transfers become
-// ready at the very instants at which channels are free again.
+// Ties at a cell's channels: equal round trips, equal turns and stage times of a few nanoseconds, so that transfers
+// become ready at the very instants at which channels are free again.
 #include "tests/core/evaluate/atlas_reference.h"
 #include "tests/support/plans.h"
 
@@ -45,12 +45,13 @@ Plan planOf(const AtlasCase &of)
     Plan plan = atlasRow(of.stages, of.microBatches, of.pipelines, sites, ScheduleKind::Atlas);
     const auto ms = [](std::int64_t ns) { return static_cast<double>(ns) * 1e-6; };
     MeasuredStageTimes &profile = *plan.profile;
-    profile.forwardMs = {ms(of.forward)};
-    profile.backwardMs = {ms(of.backward)};
-    profile.weightGradMs = {ms(of.backward / 2)};   // both parts whole
-    profile.recomputeMs = {ms(of.recompute)};
+    profile.forwardMs = { ms(of.forward) };
+    profile.backwardMs = { ms(of.backward) };
+    profile.weightGradMs = { ms(of.backward / 2) }; // both parts whole
+    profile.recomputeMs = { ms(of.recompute) };
     profile.inFlight = of.inFlight;
-    profile.activationMb = static_cast<double>(of.serialization * of.pipelines) * 5 / 8 * 1e-6;   // over as many pairs of 5 Gbps
+    profile.activationMb =
+        static_cast<double>(of.serialization * of.pipelines) * 5 / 8 * 1e-6; // over as many pairs of 5 Gbps
     for (WanLink &link : plan.cluster.wanLinks)
         link.rttMs = ms(2 * of.latency);
     plan.wan.cell = of.pipelines;
@@ -64,17 +65,25 @@ Turns turnsOf(const Timeline &timeline)
     for (const Track &track : timeline.tracks)
         for (std::uint32_t span = track.first; track.stream == Stream::Wan && span < track.last; ++span) {
             const Track &sender = timeline.tracks[timeline.trackOf[timeline.origin[span]]];
-            turns[{0, std::min(track.stage, track.toStage), track.toStage < track.stage}].push_back(
-                {timeline.start[span], timeline.microBatch[span], sender.pipelineClass});
+            turns[{ 0, std::min(track.stage, track.toStage), track.toStage < track.stage }].push_back(
+                { timeline.start[span], timeline.microBatch[span], sender.pipelineClass });
         }
     return turns;
 }
 
 QString sentence(int number, const AtlasCase &of)
 {
-    return QStringLiteral("case %1: %2 stages, %3 boundaries, %4 micro-batches, %5 pipelines, forward %6, backward %7, recomputation %8, latency %9")
-               .arg(number).arg(of.stages).arg(of.wanAfter.size()).arg(of.microBatches).arg(of.pipelines)
-               .arg(of.forward).arg(of.backward).arg(of.recompute).arg(of.latency)
+    return QStringLiteral("case %1: %2 stages, %3 boundaries, %4 micro-batches, %5 pipelines, forward %6, backward %7, "
+                          "recomputation %8, latency %9")
+               .arg(number)
+               .arg(of.stages)
+               .arg(of.wanAfter.size())
+               .arg(of.microBatches)
+               .arg(of.pipelines)
+               .arg(of.forward)
+               .arg(of.backward)
+               .arg(of.recompute)
+               .arg(of.latency)
         + QStringLiteral(", turn %1, %2").arg(of.serialization).arg(of.inFlight.empty() ? "unlimited" : "limited");
 }
 
@@ -86,9 +95,9 @@ class TestAtlasTies : public QObject {
     Q_OBJECT
 
 private slots:
-    // Section 2.5: completions; freed stages choose from what was there before; arrivals; stages still free; then the channels:
-    // lowest micro-batch, then lowest pipeline. Durations are whole nanoseconds, so both simulators agree exactly: in every turn
-    // of every channel, and in the length of the iteration.
+    // Section 2.5: completions; freed stages choose from what was there before; arrivals; stages still free; then the
+    // channels: lowest micro-batch, then lowest pipeline. Durations are whole nanoseconds, so both simulators agree
+    // exactly: in every turn of every channel, and in the length of the iteration.
     void everyTurnIsThatOfTheSpecificationToTheNanosecond()
     {
         std::mt19937 random(23);
@@ -98,13 +107,14 @@ private slots:
             const std::int64_t expected = reference.iteration();
             const EvaluationPtr got = evaluated(planOf(of));
             QVERIFY2(got->timeline.duration == expected,
-                     qPrintable(sentence(i, of) + QStringLiteral(": %1 ns, expected %2").arg(got->timeline.duration).arg(expected)));
+                qPrintable(sentence(i, of)
+                    + QStringLiteral(": %1 ns, expected %2").arg(got->timeline.duration).arg(expected)));
             QVERIFY2(turnsOf(got->timeline) == reference.turns(), qPrintable(sentence(i, of)));
         }
     }
 
-    // What the rule is about: the same cases with channels that choose before an instant's arrivals. Were no turn different,
-    // the cases above would show nothing.
+    // What the rule is about: the same cases with channels that choose before an instant's arrivals. Were no turn
+    // different, the cases above would show nothing.
     void tiesDecideInManyOfTheseCases()
     {
         std::mt19937 random(23);
@@ -123,8 +133,9 @@ private slots:
             worst = std::max(worst, change);
             best = std::min(best, change);
         }
-        qInfo("channels that choose too early: other turns in %d of %d cases, another iteration in %d, from %.1f %% to %+.1f %%, %+.2f %% in the mean", turns,
-              kCases, times, 100 * best, 100 * worst, 100 * sum / kCases);
+        qInfo("channels that choose too early: other turns in %d of %d cases, another iteration in %d, from %.1f %% to "
+              "%+.1f %%, %+.2f %% in the mean",
+            turns, kCases, times, 100 * best, 100 * worst, 100 * sum / kCases);
         QVERIFY(turns > kCases / 4);
         QVERIFY(worst > 0.02);
     }

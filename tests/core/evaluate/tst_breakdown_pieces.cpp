@@ -17,7 +17,10 @@ namespace {
 
 constexpr unsigned kPlans = 400;
 
-struct Case { std::string name; EvaluationPtr evaluation; };
+struct Case {
+    std::string name;
+    EvaluationPtr evaluation;
+};
 
 const std::vector<Case> &cases()
 {
@@ -27,10 +30,10 @@ const std::vector<Case> &cases()
         const auto add = [&](const std::string &name, const Plan &plan) {
             const auto evaluation = evaluate(std::make_shared<const Plan>(plan), builtinCatalogue(), workspace);
             if (evaluation && (*evaluation)->metrics.breakdown)
-                found.push_back({name, *evaluation});
+                found.push_back({ name, *evaluation });
         };
         const QDir folder(QStringLiteral(TRAINYARD_SOURCE_DIR "/samples"));
-        for (const QString &file : folder.entryList({QStringLiteral("*.json")}))
+        for (const QString &file : folder.entryList({ QStringLiteral("*.json") }))
             add(file.toStdString(), *readPlan(folder.filePath(file).toStdString()));
         for (unsigned seed = 0; seed < kPlans; ++seed)
             add("random plan " + std::to_string(seed), test::RandomPlanBy<test::PortableDraws>(seed).plan());
@@ -41,7 +44,7 @@ const std::vector<Case> &cases()
 
 std::vector<BreakdownPart> allParts()
 {
-    return {kBreakdownParts.begin(), kBreakdownParts.end()};
+    return { kBreakdownParts.begin(), kBreakdownParts.end() };
 }
 
 std::string told(const Case &of, const char *key, double is, double should)
@@ -63,17 +66,19 @@ private slots:
         for (const Case &of : cases()) {
             const double iteration = *of.evaluation->metrics.iterationTime;
             for (const BreakdownEntry &entry : breakdownEntries(*of.evaluation->metrics.breakdown)) {
-                const TimePieces found = piecesOf(of.evaluation->timeline, std::array{entry.part});
-                QVERIFY2(std::abs(found.seconds() - entry.seconds) <= 1e-9 * iteration, told(of, entry.key, found.seconds(), entry.seconds).c_str());
+                const TimePieces found = piecesOf(of.evaluation->timeline, std::array { entry.part });
+                QVERIFY2(std::abs(found.seconds() - entry.seconds) <= 1e-9 * iteration,
+                    told(of, entry.key, found.seconds(), entry.seconds).c_str());
                 tried[entry.key] += entry.seconds > 0 ? 1 : 0;
             }
         }
         for (const auto &[key, count] : tried)
-            QVERIFY2(count >= 3, key.c_str());   // no entry went untried
+            QVERIFY2(count >= 3, key.c_str()); // no entry went untried
         QCOMPARE(tried.size(), kBreakdownParts.size());
     }
 
-    /// On each row: the first piece begins at 0, each begins where the one before ended, the last ends with the iteration.
+    /// On each row: the first piece begins at 0, each begins where the one before ended, the last ends with the
+    /// iteration.
     void togetherTheyFillTheRowsOfTheSlowestPipeline()
     {
         for (const Case &of : cases()) {
@@ -97,17 +102,20 @@ private slots:
     {
         for (const Case &of : cases())
             for (const TimePiece &piece : piecesOf(of.evaluation->timeline, allParts()).pieces)
-                QVERIFY2(std::abs(double(piece.end - piece.begin) - piece.seconds * 1e9) <= 1.01, told(of, "a piece", double(piece.end - piece.begin) * 1e-9, piece.seconds).c_str());
+                QVERIFY2(std::abs(double(piece.end - piece.begin) - piece.seconds * 1e9) <= 1.01,
+                    told(of, "a piece", double(piece.end - piece.begin) * 1e-9, piece.seconds).c_str());
     }
 
-    /// A piece of work lies inside its span; a wait ends at the latest where the span that waits begins, beside no other.
+    /// A piece of work lies inside its span; a wait ends at the latest where the span that waits begins, beside no
+    /// other.
     void eachLiesInItsSpanOrBeforeTheOneThatWaits()
     {
         for (const Case &of : cases()) {
             const Timeline &timeline = of.evaluation->timeline;
             for (const TimePiece &piece : piecesOf(timeline, allParts()).pieces) {
                 if (!piece.isWait) {
-                    QVERIFY(piece.begin >= timeline.start[piece.span] && piece.end <= timeline.end[piece.span] && timeline.trackOf[piece.span] == piece.track);
+                    QVERIFY(piece.begin >= timeline.start[piece.span] && piece.end <= timeline.end[piece.span]
+                        && timeline.trackOf[piece.span] == piece.track);
                     continue;
                 }
                 const Track &track = timeline.tracks[piece.track];
@@ -124,13 +132,13 @@ private slots:
         int waits = 0;
         for (const Case &of : cases()) {
             const Timeline &timeline = of.evaluation->timeline;
-            for (const TimePiece &piece : piecesOf(timeline, std::array{&Breakdown::wan}).pieces) {
+            for (const TimePiece &piece : piecesOf(timeline, std::array { &Breakdown::wan }).pieces) {
                 ++waits;
                 QVERIFY2(piece.isWait && piece.transfer != kNoSpan, of.name.c_str());
                 QCOMPARE(timeline.kind[piece.transfer], WorkKind::WanTransfer);
                 QVERIFY(timeline.start[piece.transfer] < piece.end);
             }
-            for (const TimePiece &piece : piecesOf(timeline, std::array{&Breakdown::bubble}).pieces)
+            for (const TimePiece &piece : piecesOf(timeline, std::array { &Breakdown::bubble }).pieces)
                 QVERIFY(piece.isWait && piece.transfer == kNoSpan);
         }
         QVERIFY(waits > 100);
@@ -140,15 +148,16 @@ private slots:
     void theSharesOfAnOperationFollowOneAnother()
     {
         Timeline timeline;
-        timeline.start = {1000};
-        timeline.end = {1100};
-        timeline.kind = {WorkKind::Forward};
-        timeline.taskClass = {0};
-        timeline.classes = {{.exposed = {.tensor = 20e-9, .data = 10e-9, .copies = 5e-9}}};
+        timeline.start = { 1000 };
+        timeline.end = { 1100 };
+        timeline.kind = { WorkKind::Forward };
+        timeline.taskClass = { 0 };
+        timeline.classes = { { .exposed = { .tensor = 20e-9, .data = 10e-9, .copies = 5e-9 } } };
         const OperationParts parts = operationParts(timeline, 0);
-        QCOMPARE(parts.count, std::size_t{4});
-        const std::array<BreakdownPart, 4> order{&Breakdown::compute, &Breakdown::tensorParallel, &Breakdown::dataParallel, &Breakdown::offloadStall};
-        const std::array<Nanoseconds, 5> edges{1000, 1065, 1085, 1095, 1100};
+        QCOMPARE(parts.count, std::size_t { 4 });
+        const std::array<BreakdownPart, 4> order { &Breakdown::compute, &Breakdown::tensorParallel,
+            &Breakdown::dataParallel, &Breakdown::offloadStall };
+        const std::array<Nanoseconds, 5> edges { 1000, 1065, 1085, 1095, 1100 };
         for (std::size_t i = 0; i < parts.count; ++i) {
             QVERIFY(parts.parts[i].part == order[i]);
             QCOMPARE(parts.parts[i].begin, edges[i]);

@@ -53,7 +53,8 @@ private slots:
         QVERIFY(e);
         int moves = 0;
         for (const Track &track : e->timeline.tracks)
-            for (std::uint32_t span = track.first; (track.stream == Stream::Store || track.stream == Stream::Load) && span < track.last; ++span) {
+            for (std::uint32_t span = track.first;
+                 (track.stream == Stream::Store || track.stream == Stream::Load) && span < track.last; ++span) {
                 QCOMPARE(e->timeline.bytesMoved(span) > 0, e->timeline.end[span] > e->timeline.start[span]);
                 ++moves;
             }
@@ -62,16 +63,19 @@ private slots:
 
     void transfersOfStageBoundariesAddUpToWhatTheirLinksCarry()
     {
-        // Where no gradients cross it, bytes of a link = sum over its transfers of (pipelines drawn as one x bytes of one).
+        // Where no gradients cross it, bytes of a link = sum over its transfers of (pipelines drawn as one x bytes of
+        // one).
         const EvaluationPtr e = evaluated("atlas-three-datacenters");
         QVERIFY(e);
         std::vector<double> carried(e->plan->cluster.wanLinks.size());
         for (const Track &track : e->timeline.tracks)
             for (std::uint32_t span = track.first; track.stream == Stream::Wan && span < track.last; ++span)
-                carried[std::size_t(track.wanLink)] += e->timeline.bytesMoved(span) * e->layout.classes[std::size_t(track.pipelineClass)].pipelines;
+                carried[std::size_t(track.wanLink)] +=
+                    e->timeline.bytesMoved(span) * e->layout.classes[std::size_t(track.pipelineClass)].pipelines;
         double all = 0;
         for (const WanLinkUse &use : e->metrics.wanLinks) {
-            QVERIFY2(isNear(carried[std::size_t(use.link)], use.totalBytes()), qPrintable(QString::number(carried[std::size_t(use.link)]) + u' ' + QString::number(use.totalBytes())));
+            QVERIFY2(isNear(carried[std::size_t(use.link)], use.totalBytes()),
+                qPrintable(QString::number(carried[std::size_t(use.link)]) + u' ' + QString::number(use.totalBytes())));
             all += use.totalBytes();
         }
         QVERIFY(all > 0);

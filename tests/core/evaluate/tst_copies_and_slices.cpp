@@ -18,8 +18,8 @@ using namespace trainyard::test;
 
 namespace {
 
-constexpr ScheduleKind kKinds[] = {ScheduleKind::DualPipe, ScheduleKind::DualPipeV, ScheduleKind::Chimera,
-                                   ScheduleKind::Hanayo, ScheduleKind::Varuna, ScheduleKind::TeraPipe};
+constexpr ScheduleKind kKinds[] = { ScheduleKind::DualPipe, ScheduleKind::DualPipeV, ScheduleKind::Chimera,
+    ScheduleKind::Hanayo, ScheduleKind::Varuna, ScheduleKind::TeraPipe };
 
 Plan with(Plan plan, ScheduleKind schedule)
 {
@@ -54,7 +54,7 @@ private slots:
 
 void CopiesAndSlices::everyScheduleRunsAndItsBreakdownAddsUp()
 {
-    for (const Recompute recompute : {Recompute::None, Recompute::Full})
+    for (const Recompute recompute : { Recompute::None, Recompute::Full })
         for (const ScheduleKind kind : kKinds) {
             Plan plan = with(oneSite(8), kind);
             plan.memory.recompute = recompute;
@@ -89,13 +89,14 @@ void CopiesAndSlices::twoCopiesHoldTheLayersOfTheMirrorStageToo()
 
 void CopiesAndSlices::aPairHidesExpertTrafficOnly()
 {
-    OpSplit forward{Seconds{3}, Seconds{1}, {}, Seconds{2}, {}}, backward{Seconds{6}, Seconds{1}, {}, Seconds{3}, {}};
-    QCOMPARE(together(forward, backward).total().value, 11.0);   // c_F + c_B = 3 + 1 + 6 + 1
+    OpSplit forward { Seconds { 3 }, Seconds { 1 }, {}, Seconds { 2 }, {} },
+        backward { Seconds { 6 }, Seconds { 1 }, {}, Seconds { 3 }, {} };
+    QCOMPARE(together(forward, backward).total().value, 11.0); // c_F + c_B = 3 + 1 + 6 + 1
     QCOMPARE(together(forward, backward).expert.value, 0.0);
-    backward.expert = Seconds{20};                               // c_B + e_B
+    backward.expert = Seconds { 20 }; // c_B + e_B
     QCOMPARE(together(forward, backward).total().value, 27.0);
     QCOMPARE(together(forward, backward).tensor.value, 2.0);
-    forward.expert = Seconds{30};                                // e_F + e_B
+    forward.expert = Seconds { 30 }; // e_F + e_B
     QCOMPARE(together(forward, backward).total().value, 50.0);
 }
 
@@ -117,8 +118,11 @@ void CopiesAndSlices::gradientsOfTwoCopiesMeetOverTheWan()
 {
     const auto one = evaluated(threeSites(8)), two = evaluated(with(threeSites(8), ScheduleKind::DualPipe));
     // Activations cross as often; the outer datacenters hold copies of each other's stages.
-    const auto between = [](const EvaluationPtr &evaluation, std::size_t link) { return evaluation->metrics.wanLinks[link].totalBytes(); };
-    const double added = evaluated(with(threeSites(8), ScheduleKind::DualPipe))->metrics.wanBytesPerIteration - one->metrics.wanBytesPerIteration;
+    const auto between = [](const EvaluationPtr &evaluation, std::size_t link) {
+        return evaluation->metrics.wanLinks[link].totalBytes();
+    };
+    const double added = evaluated(with(threeSites(8), ScheduleKind::DualPipe))->metrics.wanBytesPerIteration
+        - one->metrics.wanBytesPerIteration;
     QVERIFY(added > 0);
     QCOMPARE(between(two, 0), between(one, 0));
     QVERIFY(between(two, 2) > between(one, 2));
@@ -140,13 +144,15 @@ void CopiesAndSlices::slicesTakeEquallyLongAndGetShorter()
     const std::vector<int> lengths = sliceLengths(workload, site);
     QCOMPARE(lengths.size(), std::size_t(8));
     QCOMPARE(std::accumulate(lengths.begin(), lengths.end(), 0), 65536);
-    QVERIFY(std::ranges::is_sorted(lengths, std::greater{}));
+    QVERIFY(std::ranges::is_sorted(lengths, std::greater {}));
     QVERIFY(lengths.front() > lengths.back());
     double shortest = 1e9, longest = 0;
     int before = 0;
     for (const int tokens : lengths) {
         const Workload slice = ofSlice(workload, tokens);
-        const double time = (layerCost(slice, site, false).forward.compute + attentionToEarlier(slice, site, before).forward.compute).value;
+        const double time =
+            (layerCost(slice, site, false).forward.compute + attentionToEarlier(slice, site, before).forward.compute)
+                .value;
         shortest = std::min(shortest, time);
         longest = std::max(longest, time);
         before += tokens;
@@ -161,7 +167,7 @@ void CopiesAndSlices::moreSlicesShortenTheBubble()
     plan.workload.sequenceLength = 65536;
     plan.workload.globalBatch = 8;
     double before = 1;
-    for (const int slices : {1, 2, 4, 8}) {
+    for (const int slices : { 1, 2, 4, 8 }) {
         plan.parallelism.tokenSlices = slices;
         const double bubble = *evaluated(plan)->metrics.bubbleFraction;
         QVERIFY(bubble < before);
@@ -172,7 +178,7 @@ void CopiesAndSlices::moreSlicesShortenTheBubble()
 void CopiesAndSlices::shapesThatDoNotFitAreNamed()
 {
     Plan few = with(oneSite(8), ScheduleKind::DualPipe);
-    few.workload.globalBatch = 8;   // 4 micro-batches for each of two pipelines of 4 stages
+    few.workload.globalBatch = 8; // 4 micro-batches for each of two pipelines of 4 stages
     const auto refused = evaluated(few);
     QVERIFY(!refused->feasible());
     QVERIFY(refused->problems.front().text.find("8 micro-batches") != std::string::npos);

@@ -31,8 +31,7 @@ double relativeError(const Plan &plan)
 
 } // namespace
 
-class TestEstimate : public QObject
-{
+class TestEstimate : public QObject {
     Q_OBJECT
 
 private slots:
@@ -45,7 +44,7 @@ private slots:
 void TestEstimate::gpipeIsExactAcrossTheWan()
 {
     // T = P tf + sum(s + l) + (M - 1) max(tf, s) + P tb + sum(s + l) + (M - 1) max(tb, s), no recomputation
-    for (int c : {1, 2, 4}) {
+    for (int c : { 1, 2, 4 }) {
         Plan plan = atlasRow(6, 16, c, 3, ScheduleKind::GPipe);
         plan.memory.recompute = Recompute::None;
         QVERIFY(std::abs(relativeError(plan)) < 1e-6);
@@ -63,13 +62,15 @@ void TestEstimate::oneForwardOneBackwardIsExactWithoutWan()
 
 void TestEstimate::cellsThatTakeTurnsAreWithinTheRangeOfTheForm()
 {
-    // P(tf+tb) + 2Σ(s/Dc+λ) + (M−1) max(tf+tr+tb, s) + (Dc−1)s/Dc: 3 % for cells of two, up to 16 % short for cells of four
-    for (const int c : {2, 4}) {
-        for (const auto &[stages, microBatches] : {std::pair{6, 4}, {6, 16}, {12, 60}}) {
+    // P(tf+tb) + 2Σ(s/Dc+λ) + (M−1) max(tf+tr+tb, s) + (Dc−1)s/Dc: 3 % for cells of two, up to 16 % short for cells of
+    // four
+    for (const int c : { 2, 4 }) {
+        for (const auto &[stages, microBatches] : { std::pair { 6, 4 }, { 6, 16 }, { 12, 60 } }) {
             Plan plan = atlasRow(stages, microBatches, c, 3, ScheduleKind::Atlas);
             plan.wan.sharing = WanSharing::Temporal;
             const double error = relativeError(plan);
-            QVERIFY2(c == 2 ? error > -0.03 && error < 0.01 : error > -0.16 && error < -0.04, qPrintable(QString::number(error)));
+            QVERIFY2(c == 2 ? error > -0.03 && error < 0.01 : error > -0.16 && error < -0.04,
+                qPrintable(QString::number(error)));
         }
     }
 }
@@ -79,10 +80,11 @@ void TestEstimate::realPlansAgreeWithTheSimulationWithinAFewPercent()
     Plan interleaved = oneSite(16);
     interleaved.schedule = ScheduleKind::Interleaved;
     interleaved.parallelism.virtualPipeline = 4;
-    for (const Plan &plan : {oneSite(4), oneSite(16), interleaved})
+    for (const Plan &plan : { oneSite(4), oneSite(16), interleaved })
         QVERIFY2(std::abs(relativeError(plan)) < 0.06, qPrintable(QString::number(relativeError(plan))));
     // Across the WAN strict alternation of forwards and backwards costs what the closed form does not see.
-    QVERIFY2(relativeError(threeSites(8)) < 0.1 && relativeError(threeSites(8)) > -0.4, qPrintable(QString::number(relativeError(threeSites(8)))));
+    QVERIFY2(relativeError(threeSites(8)) < 0.1 && relativeError(threeSites(8)) > -0.4,
+        qPrintable(QString::number(relativeError(threeSites(8)))));
 }
 
 QTEST_APPLESS_MAIN(TestEstimate)

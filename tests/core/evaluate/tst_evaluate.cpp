@@ -12,8 +12,7 @@
 using namespace trainyard;
 using namespace trainyard::test;
 
-class TestEvaluate : public QObject
-{
+class TestEvaluate : public QObject {
     Q_OBJECT
 
 private slots:
@@ -41,7 +40,7 @@ private slots:
 
 void TestEvaluate::theBreakdownAddsUpToTheIteration()
 {
-    for (const Plan &plan : {oneSite(8), threeSites(8), atlasRow(6, 16, 2, 3, ScheduleKind::GPipe)}) {
+    for (const Plan &plan : { oneSite(8), threeSites(8), atlasRow(6, 16, 2, 3, ScheduleKind::GPipe) }) {
         const auto evaluation = evaluated(plan);
         const Metrics &m = evaluation->metrics;
         QVERIFY(m.iterationTime);
@@ -100,7 +99,8 @@ void TestEvaluate::bytesOnALinkAreTwiceTheActivationsOfEveryPipeline()
         QCOMPARE(use.totalBytes(), 2.0 * plan.workload.globalBatch * activation);
         QCOMPARE(use.bytes[0], use.bytes[1]);
     }
-    QCOMPARE(evaluation->metrics.wanBytesPerIteration, 2 * 2.0 * plan.workload.globalBatch * activation);   // two boundaries
+    QCOMPARE(
+        evaluation->metrics.wanBytesPerIteration, 2 * 2.0 * plan.workload.globalBatch * activation); // two boundaries
 }
 
 void TestEvaluate::timeNeverRisesWithBandwidthConnectionsOrShorterRoundTrips()
@@ -117,13 +117,25 @@ void TestEvaluate::timeNeverRisesWithBandwidthConnectionsOrShorterRoundTrips()
         }
         Plan fast = slow;
         switch (trial % 4) {
-        case 0: for (WanLink &wan : fast.cluster.wanLinks) wan.nodePairGbps *= factor(random); break;
-        case 1: for (WanLink &wan : fast.cluster.wanLinks) wan.rttMs /= factor(random); break;
-        case 2: *fast.wan.tcpConnections += 1 + int(random() % 10); break;
-        case 3: for (WanLink &wan : fast.cluster.wanLinks) wan.capacityGbps *= factor(random); break;
+        case 0:
+            for (WanLink &wan : fast.cluster.wanLinks)
+                wan.nodePairGbps *= factor(random);
+            break;
+        case 1:
+            for (WanLink &wan : fast.cluster.wanLinks)
+                wan.rttMs /= factor(random);
+            break;
+        case 2:
+            *fast.wan.tcpConnections += 1 + int(random() % 10);
+            break;
+        case 3:
+            for (WanLink &wan : fast.cluster.wanLinks)
+                wan.capacityGbps *= factor(random);
+            break;
         }
         const double before = *evaluated(slow)->metrics.iterationTime, after = *evaluated(fast)->metrics.iterationTime;
-        QVERIFY2(after <= before * (1 + 1e-9), qPrintable(QStringLiteral("%1: %2 -> %3").arg(trial).arg(before).arg(after)));
+        QVERIFY2(
+            after <= before * (1 + 1e-9), qPrintable(QStringLiteral("%1: %2 -> %3").arg(trial).arg(before).arg(after)));
     }
 }
 
@@ -141,13 +153,13 @@ void TestEvaluate::recomputationTradesTimeForMemory()
 void TestEvaluate::moreMicroBatchesShrinkTheBubble()
 {
     // Balanced stages without communication: bubble = (p - 1) / (m + p - 1), exactly.
-    for (int batch : {8, 16, 32, 64, 128}) {
+    for (int batch : { 8, 16, 32, 64, 128 }) {
         Plan plan = atlasRow(4, batch, 1, 1, ScheduleKind::OneFOneB);
         plan.memory.recompute = Recompute::None;
         QVERIFY(std::abs(*evaluated(plan)->metrics.bubbleFraction - 3.0 / (batch + 3)) < 1e-9);
     }
     double before = 1;
-    for (int batch : {8, 16, 32, 64, 128}) {   // and shrinking still with real layers and an unequal last stage
+    for (int batch : { 8, 16, 32, 64, 128 }) { // and shrinking still with real layers and an unequal last stage
         Plan plan = oneSite(4);
         plan.parallelism.data = 1;
         plan.workload.globalBatch = batch;
@@ -170,13 +182,14 @@ void TestEvaluate::waitingIsBlamedOnWhatCausesIt()
     // 3 / (4 + 3) = 43 % with equal stages
     Plan plan = atlasRow(4, 4, 1, 1, ScheduleKind::OneFOneB);
     plan.memory.recompute = Recompute::None;
-    QCOMPARE(QString::fromStdString(sentence(plan)), QStringLiteral("GPUs wait 43 % of the time: 4 micro-batches for 4 stages"));
+    QCOMPARE(QString::fromStdString(sentence(plan)),
+        QStringLiteral("GPUs wait 43 % of the time: 4 micro-batches for 4 stages"));
     // 3 / (64 + 3) = 4 %; with one stage ten times as long the other three wait nine tenths
     plan = atlasRow(4, 64, 1, 1, ScheduleKind::OneFOneB);
     plan.memory.recompute = Recompute::None;
     QVERIFY(sentence(plan).empty());
-    plan.profile->forwardMs = {10, 10, 10, 100};
-    plan.profile->backwardMs = {20, 20, 20, 200};
+    plan.profile->forwardMs = { 10, 10, 10, 100 };
+    plan.profile->backwardMs = { 20, 20, 20, 200 };
     QVERIFY2(sentence(plan).find("slowest stage") != std::string::npos, sentence(plan).c_str());
     QVERIFY(sentence(plan).find("micro-batches") == std::string::npos);
 }
@@ -187,9 +200,10 @@ void TestEvaluate::anOrderOfOurOwnIsSaid()
         Plan plan = atlasRow(4, microBatches, 1, 1, kind);
         plan.parallelism.virtualPipeline = kind == ScheduleKind::Hanayo ? 2 : 1;
         const auto evaluation = evaluated(plan);
-        return std::ranges::any_of(evaluation->problems, [](const Problem &p) { return p.severity == Severity::Note && p.where == "schedule"; });
+        return std::ranges::any_of(evaluation->problems,
+            [](const Problem &p) { return p.severity == Severity::Note && p.where == "schedule"; });
     };
-    for (const ScheduleKind kind : {ScheduleKind::Hanayo, ScheduleKind::Chimera}) {
+    for (const ScheduleKind kind : { ScheduleKind::Hanayo, ScheduleKind::Chimera }) {
         QVERIFY(isSaid(kind, 16));
         QVERIFY(!isSaid(kind, 4));
     }
@@ -209,7 +223,7 @@ void TestEvaluate::modelFlopsOverTimeIsTheReportedRate()
 void TestEvaluate::unevenMicroBatchesMakeTwoClassesAndKeepTheBatch()
 {
     Plan plan = oneSite(12);
-    plan.parallelism.data = 3;   // 64 micro-batches: 22, 21, 21
+    plan.parallelism.data = 3; // 64 micro-batches: 22, 21, 21
     const auto evaluation = evaluated(plan);
     QCOMPARE(evaluation->layout.classes.size(), std::size_t(2));
     int total = 0;
@@ -221,7 +235,7 @@ void TestEvaluate::unevenMicroBatchesMakeTwoClassesAndKeepTheBatch()
 void TestEvaluate::aReusedWorkspaceGivesTheSameNumbers()
 {
     EvaluationWorkspace workspace;
-    for (int nodes : {8, 6, 8, 9, 8}) {
+    for (int nodes : { 8, 6, 8, 9, 8 }) {
         auto plan = std::make_shared<const Plan>(threeSites(nodes));
         const auto reused = evaluate(plan, builtinCatalogue(), workspace);
         QVERIFY(reused);
@@ -250,7 +264,7 @@ void TestEvaluate::whatIsNotModelledIsSaid()
     plan.heterogeneity.compute = Share::Balanced;
     const auto evaluation = evaluated(plan);
     QVERIFY(std::any_of(evaluation->problems.begin(), evaluation->problems.end(),
-                        [](const Problem &p) { return p.where == "heterogeneity"; }));
+        [](const Problem &p) { return p.where == "heterogeneity"; }));
     QVERIFY(evaluation->feasible());
 }
 
@@ -262,7 +276,7 @@ void TestEvaluate::aPlanThatDoesNotFitSaysWhatWould()
     plan.parallelism.data.reset();
     const auto evaluation = evaluated(plan);
     QVERIFY(!evaluation->feasible());
-    QVERIFY(evaluation->metrics.iterationTime);   // given even when memory does not fit
+    QVERIFY(evaluation->metrics.iterationTime); // given even when memory does not fit
     const Problem &problem = evaluation->problems.front();
     QCOMPARE(problem.where, std::string("memory"));
     QVERIFY(!problem.fixes.empty());
@@ -285,7 +299,7 @@ void TestEvaluate::aScheduleThatCannotBeBuiltIsSaidOnce()
 {
     Plan plan = threeSites(14);
     plan.placement.mode = PlacementMode::Auto;
-    plan.schedule = ScheduleKind::Interleaved;   // with one chunk a stage
+    plan.schedule = ScheduleKind::Interleaved; // with one chunk a stage
     const auto evaluation = evaluated(plan);
     QVERIFY(!evaluation->feasible());
     QCOMPARE(evaluation->problems.size(), std::size_t(1));
@@ -320,7 +334,8 @@ void TestEvaluate::aStopTokenEndsTheWork()
     std::stop_source stop;
     stop.request_stop();
     EvaluationWorkspace workspace;
-    const auto result = evaluate(std::make_shared<const Plan>(oneSite(8)), builtinCatalogue(), workspace, stop.get_token());
+    const auto result =
+        evaluate(std::make_shared<const Plan>(oneSite(8)), builtinCatalogue(), workspace, stop.get_token());
     QVERIFY(!result);
     QCOMPARE(result.error().front().code, ErrorCode::Cancelled);
 }

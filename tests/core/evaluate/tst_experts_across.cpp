@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Experts are dealt over expert x expert_tensor ranks in a row, in the order tensor, context, data. Where replicas lie in
-// several datacenters such a row may cross a border: tokens would go over the WAN, which no cost here knows.
+// Experts are dealt over expert x expert_tensor ranks in a row, in the order tensor, context, data. Where replicas lie
+// in several datacenters such a row may cross a border: tokens would go over the WAN, which no cost here knows.
 #include "core/ladder/footprint.h"
 #include "core/layouts/placements.h"
 #include "core/placement/location_book.h"
@@ -22,12 +22,13 @@ EvaluationWorkspace &scratch()
     return workspace;
 }
 
-/// Three replicas of eight stages of two GPUs in each of two datacenters: ranks 0 to 5 of a stage in one, 6 to 11 in the other.
+/// Three replicas of eight stages of two GPUs in each of two datacenters: ranks 0 to 5 of a stage in one, 6 to 11 in
+/// the other.
 Plan sixReplicas(int expert)
 {
     Plan plan;
-    plan.cluster.datacenters = {site("a", 8, "h100-sxm-80gb", 6), site("b", 8, "h100-sxm-80gb", 6)};
-    plan.cluster.wanLinks = {wanLink("a", "b")};
+    plan.cluster.datacenters = { site("a", 8, "h100-sxm-80gb", 6), site("b", 8, "h100-sxm-80gb", 6) };
+    plan.cluster.wanLinks = { wanLink("a", "b") };
     plan.workload.model = "mixtral-8x7b";
     plan.workload.sequenceLength = 4096;
     plan.workload.globalBatch = 96;
@@ -60,7 +61,7 @@ private slots:
         QVERIFY(!evaluation->feasible());
         const Problem *problem = refusal(*evaluation);
         QVERIFY(problem);
-        for (const char *part : {"Groups of 4 ranks", "a and b", "not modelled", "placement.mode", "2 ranks"})
+        for (const char *part : { "Groups of 4 ranks", "a and b", "not modelled", "placement.mode", "2 ranks" })
             QVERIFY2(problem->text.find(part) != std::string::npos, (problem->text + " lacks " + part).c_str());
         QVERIFY(!problem->fixes.empty());
         for (const Fix &fix : problem->fixes)
@@ -83,12 +84,13 @@ private slots:
         QVERIFY(!refusal(*evaluated(plan)));
     }
 
-    /// Far and wide, activations wait longer than gradients: `auto` would take replicas apart were it not for the experts.
+    /// Far and wide, activations wait longer than gradients: `auto` would take replicas apart were it not for the
+    /// experts.
     void autoTakesWhatCanRun()
     {
         Plan plan = sixReplicas(4);
         plan.placement.mode = PlacementMode::Auto;
-        plan.cluster.wanLinks = {wanLink("a", "b", 500, 400, 1e5)};
+        plan.cluster.wanLinks = { wanLink("a", "b", 500, 400, 1e5) };
         plan.cluster.wanLinks[0].tcpWindowMb = 1e5;
         const EvaluationPtr evaluation = evaluated(plan);
         QCOMPARE(evaluation->layout.mode, PlacementMode::PipelineAcross);
@@ -110,7 +112,8 @@ private slots:
         EvaluationWorkspace workspace;
         const auto selection = selectDatacenters(std::make_shared<const Plan>(plan), builtinCatalogue(), workspace);
         QVERIFY(selection);
-        const auto apart = std::ranges::find_if(selection->options, [](const SelectionOption &o) { return o.blocks.empty(); });
+        const auto apart =
+            std::ranges::find_if(selection->options, [](const SelectionOption &o) { return o.blocks.empty(); });
         QVERIFY(apart != selection->options.end());
         QVERIFY(!apart->isFeasible);
         QVERIFY2(apart->infeasibleBecause.find("experts") != std::string::npos, apart->infeasibleBecause.c_str());
@@ -121,8 +124,8 @@ private slots:
     {
         Plan plan = sixReplicas(4);
         MeasuredStageTimes profile;
-        profile.forwardMs = {1};
-        profile.backwardMs = {2};
+        profile.forwardMs = { 1 };
+        profile.backwardMs = { 2 };
         profile.activationMb = 1;
         plan.profile = profile;
         QVERIFY(!refusal(*evaluated(plan)));
@@ -153,7 +156,7 @@ private slots:
             const int group = plan.parallelism.expert;
             if (layout.data == 0 || tensor * context * layout.data % group != 0)
                 continue;
-            std::vector<int> siteOf;           // one rank a GPU, replica after replica
+            std::vector<int> siteOf; // one rank a GPU, replica after replica
             for (const GpuRun &run : layout.runs) {
                 if (run.stage == 0)
                     siteOf.insert(siteOf.end(), std::size_t(run.gpus), run.datacenter);
@@ -171,12 +174,13 @@ private slots:
             (answer ? across : inside) += 1;
             if (!answer)
                 continue;
-            int largest = group;               // of the divisors
+            int largest = group; // of the divisors
             while (group % largest != 0 || isCut(largest))
                 --largest;
             QCOMPARE(answer->ranks, largest);
         }
-        QVERIFY2(across > 30 && inside > 30, qPrintable(QStringLiteral("%1 across, %2 inside").arg(across).arg(inside)));
+        QVERIFY2(
+            across > 30 && inside > 30, qPrintable(QStringLiteral("%1 across, %2 inside").arg(across).arg(inside)));
     }
 };
 

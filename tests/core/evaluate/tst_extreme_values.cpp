@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Every number of some plans at values far from any that was meant: each is an answer that adds up, or a refusal that names a key.
+// Every number of some plans at values far from any that was meant: each is an answer that adds up, or a refusal that
+// names a key.
 #include "core/plan/plan_io.h"
 #include "core/report/metrics_json.h"
 
@@ -18,7 +19,7 @@ namespace {
 
 using Json = nlohmann::json;
 
-constexpr const char *kExtremes[] = {"0", "1e-300", "1e-8", "1000", "2147483647", "1e12", "1e18", "1.7e308"};
+constexpr const char *kExtremes[] = { "0", "1e-300", "1e-8", "1000", "2147483647", "1e12", "1e18", "1.7e308" };
 
 /// Dotted keys of all numbers of a document.
 void collect(const Json &node, const std::string &path, std::vector<std::string> &keys)
@@ -44,12 +45,13 @@ Plan spelledOut(const char *sample)
         site.usdPerKwh = 0.1;
         for (Pool &pool : site.pools) {
             pool.usdPerGpuHour = 2;
-            pool.ssd = Ssd{6, 12, 7, 1000, 2, 2, 2, {}};
-            pool.host = Host{2048, 25, {}};
+            pool.ssd = Ssd { 6, 12, 7, 1000, 2, 2, 2, {} };
+            pool.host = Host { 2048, 25, {} };
         }
     }
     plan->workload.trainingTokens = 1e12;
-    plan->stack.overrides = {{"iteration_overhead_ms", 1}, {"host_us_per_kernel", 4}, {"context_bytes", 1e9}, {"fragmentation", 1.05}};
+    plan->stack.overrides = { { "iteration_overhead_ms", 1 }, { "host_us_per_kernel", 4 }, { "context_bytes", 1e9 },
+        { "fragmentation", 1.05 } };
     return *plan;
 }
 
@@ -62,8 +64,7 @@ bool isInfinite(const Json &node)
 
 } // namespace
 
-class TestExtremeValues : public QObject
-{
+class TestExtremeValues : public QObject {
     Q_OBJECT
 
 private slots:
@@ -75,12 +76,18 @@ void TestExtremeValues::everyNumberAtItsExtremesIsAnsweredOrRefused_data()
 {
     QTest::addColumn<QString>("sample");
     QTest::addColumn<QString>("setting");
-    QTest::newRow("measured stages over two datacenters, temporal") << "atlas-headline" << "";
-    QTest::newRow("measured stages, list schedule") << "atlas-headline" << "schedule=zb-v";
-    QTest::newRow("activations on drives") << "ssdtrain-bert-2xa100" << "";
-    QTest::newRow("optimizer on drives") << "ssdtrain-bert-2xa100" << "memory.optimizer_offload=ssd";
-    QTest::newRow("replicas in three regions") << "llama-3-70b-three-regions" << "placement.mode=data-across";
-    QTest::newRow("a pipeline over three regions") << "llama-3-70b-three-regions" << "";
+    QTest::newRow("measured stages over two datacenters, temporal") << "atlas-headline"
+                                                                    << "";
+    QTest::newRow("measured stages, list schedule") << "atlas-headline"
+                                                    << "schedule=zb-v";
+    QTest::newRow("activations on drives") << "ssdtrain-bert-2xa100"
+                                           << "";
+    QTest::newRow("optimizer on drives") << "ssdtrain-bert-2xa100"
+                                         << "memory.optimizer_offload=ssd";
+    QTest::newRow("replicas in three regions") << "llama-3-70b-three-regions"
+                                               << "placement.mode=data-across";
+    QTest::newRow("a pipeline over three regions") << "llama-3-70b-three-regions"
+                                                   << "";
 }
 
 void TestExtremeValues::everyNumberAtItsExtremesIsAnsweredOrRefused()
@@ -99,14 +106,17 @@ void TestExtremeValues::everyNumberAtItsExtremesIsAnsweredOrRefused()
         for (const char *value : kExtremes) {
             auto changed = withKeySet(plan, key, value);
             if (!changed)
-                continue;          // outside its own range
-            changed->bubbleFill.enabled = plan.bubbleFill.enabled && key.starts_with("bubble_fill.");   // a million requests take a second
+                continue; // outside its own range
+            changed->bubbleFill.enabled =
+                plan.bubbleFill.enabled && key.starts_with("bubble_fill."); // a million requests take a second
             const std::string what = key + "=" + value;
-            const auto evaluation = evaluate(std::make_shared<const Plan>(*changed), builtinCatalogue(), workspace, {}, Depth::Spans);
+            const auto evaluation =
+                evaluate(std::make_shared<const Plan>(*changed), builtinCatalogue(), workspace, {}, Depth::Spans);
             if (!evaluation) {
                 ++refused;
                 for (const Error &error : evaluation.error())
-                    QVERIFY2(error.code != ErrorCode::Internal && !error.where.empty(), (what + ": " + toString(error)).c_str());
+                    QVERIFY2(error.code != ErrorCode::Internal && !error.where.empty(),
+                        (what + ": " + toString(error)).c_str());
                 continue;
             }
             ++answered;
@@ -116,16 +126,20 @@ void TestExtremeValues::everyNumberAtItsExtremesIsAnsweredOrRefused()
                 continue;
             }
             // Between a tick and the longest that a timeline holds; its parts at least 0, and their sum the whole.
-            QVERIFY2(*m.iterationTime > 0 && *m.iterationTime <= 1.01e9, (what + ": " + std::to_string(*m.iterationTime) + " s").c_str());
+            QVERIFY2(*m.iterationTime > 0 && *m.iterationTime <= 1.01e9,
+                (what + ": " + std::to_string(*m.iterationTime) + " s").c_str());
             QVERIFY2(std::abs(m.breakdown->total() - *m.iterationTime) <= 1e-4 * *m.iterationTime, what.c_str());
             for (double Breakdown::*part : kBreakdownParts)
                 QVERIFY2((*m.breakdown).*part >= -1e-9 * *m.iterationTime, what.c_str());
-            for (const StageMemory &stage : m.memory ? m.memory->perStage : std::vector<StageMemory>{})
-                QVERIFY2(stage.weights >= 0 && stage.activations >= 0 && stage.buffers >= 0 && stage.peak >= 0 && stage.device >= stage.peak, what.c_str());
+            for (const StageMemory &stage : m.memory ? m.memory->perStage : std::vector<StageMemory> {})
+                QVERIFY2(stage.weights >= 0 && stage.activations >= 0 && stage.buffers >= 0 && stage.peak >= 0
+                        && stage.device >= stage.peak,
+                    what.c_str());
             QVERIFY2(!isInfinite(Json::parse(metricsJson(**evaluation))), what.c_str());
         }
     }
-    QVERIFY2(answered > 60 && refused > 5, (std::to_string(answered) + " answered, " + std::to_string(refused) + " refused").c_str());
+    QVERIFY2(answered > 60 && refused > 5,
+        (std::to_string(answered) + " answered, " + std::to_string(refused) + " refused").c_str());
 }
 
 QTEST_APPLESS_MAIN(TestExtremeValues)

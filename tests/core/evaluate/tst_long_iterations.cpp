@@ -31,13 +31,13 @@ ExpectedAll<EvaluationPtr> answerTo(Plan plan)
 std::string refusedKey(const Plan &plan)
 {
     const auto answer = answerTo(plan);
-    return answer || answer.error().front().code != ErrorCode::OutOfRange ? std::string() : answer.error().front().where;
+    return answer || answer.error().front().code != ErrorCode::OutOfRange ? std::string()
+                                                                          : answer.error().front().where;
 }
 
 } // namespace
 
-class TestLongIterations : public QObject
-{
+class TestLongIterations : public QObject {
     Q_OBJECT
 
 private slots:
@@ -65,18 +65,21 @@ void TestLongIterations::measuredTimesBeyondATimelineAreRefusedByName()
     Plan plan = headline();
     plan.schedule = static_cast<ScheduleKind>(schedule);
     plan.parallelism.virtualPipeline = plan.schedule == ScheduleKind::Interleaved ? 2 : 1;
-    plan.profile->weightGradMs = {50};
-    const std::pair<const char *, PerStage MeasuredStageTimes::*> times[] = {{"profile.forward_ms", &MeasuredStageTimes::forwardMs}, {"profile.backward_ms", &MeasuredStageTimes::backwardMs},
-                                                                  {"profile.recompute_ms", &MeasuredStageTimes::recomputeMs}, {"profile.weight_grad_ms", &MeasuredStageTimes::weightGradMs}};
+    plan.profile->weightGradMs = { 50 };
+    const std::pair<const char *, PerStage MeasuredStageTimes::*> times[] = { { "profile.forward_ms",
+                                                                                  &MeasuredStageTimes::forwardMs },
+        { "profile.backward_ms", &MeasuredStageTimes::backwardMs },
+        { "profile.recompute_ms", &MeasuredStageTimes::recomputeMs },
+        { "profile.weight_grad_ms", &MeasuredStageTimes::weightGradMs } };
     for (const auto &[key, member] : times) {
-        for (const double ms : {1e12, 1e13, 9.3e14, 1e18, 1e30, 1e300, 1.7e308}) {
+        for (const double ms : { 1e12, 1e13, 9.3e14, 1e18, 1e30, 1e300, 1.7e308 }) {
             Plan longer = plan;
-            (*longer.profile).*member = {ms};
-            if (member == &MeasuredStageTimes::weightGradMs)   // it is a part of the backward
-                longer.profile->backwardMs = {ms};
+            (*longer.profile).*member = { ms };
+            if (member == &MeasuredStageTimes::weightGradMs) // it is a part of the backward
+                longer.profile->backwardMs = { ms };
             const std::string named = refusedKey(longer);
             QVERIFY2(named == key || (member == &MeasuredStageTimes::weightGradMs && named == "profile.backward_ms"),
-                     (std::string(key) + " of " + std::to_string(ms) + " ms names \"" + named + "\"").c_str());
+                (std::string(key) + " of " + std::to_string(ms) + " ms names \"" + named + "\"").c_str());
         }
     }
 }
@@ -92,15 +95,15 @@ void TestLongIterations::anIterationOfYearsIsRight()
     plan.bubbleFill.requestsPerSecond = 1e-4;
     plan.schedule = ScheduleKind::OneFOneB;
     plan.memory.recompute = Recompute::None;
-    plan.profile->forwardMs = {2e10};
-    plan.profile->backwardMs = {4e10};
+    plan.profile->forwardMs = { 2e10 };
+    plan.profile->backwardMs = { 4e10 };
     const auto evaluation = evaluated(plan);
     QVERIFY(std::abs(*evaluation->metrics.iterationTime - 4 * 6e7) < 1);
     QVERIFY(std::abs(evaluation->metrics.breakdown->total() - 4 * 6e7) < 1);
     // Behind a pipeline, with prefill in bubbles of years, nothing turns negative either.
     Plan across = headline();
-    across.profile->backwardMs = {1e10};
-    across.bubbleFill.requestsPerSecond = 1e-4;   // some thousands
+    across.profile->backwardMs = { 1e10 };
+    across.bubbleFill.requestsPerSecond = 1e-4; // some thousands
     const auto filled = evaluated(across);
     for (double Breakdown::*part : kBreakdownParts)
         QVERIFY(filled->metrics.breakdown.value().*part >= 0);
@@ -109,7 +112,7 @@ void TestLongIterations::anIterationOfYearsIsRight()
 
 void TestLongIterations::linksThatTakeLongerThanATimelineAreRefusedByName()
 {
-    for (const double gbps : {1e-8, 1e-30, 1e-300}) {
+    for (const double gbps : { 1e-8, 1e-30, 1e-300 }) {
         Plan plan = headline();
         plan.cluster.wanLinks[0].capacityGbps = gbps;
         QCOMPARE(refusedKey(plan), std::string("cluster.wan_links[0].capacity_gbps"));
@@ -121,7 +124,7 @@ void TestLongIterations::linksThatTakeLongerThanATimelineAreRefusedByName()
         plan.wan.tcpConnections = 1;
         QCOMPARE(refusedKey(plan), std::string("cluster.wan_links[0].tcp_window_mb"));
     }
-    for (const double mb : {1e17, 1e100, 1.7e308}) {
+    for (const double mb : { 1e17, 1e100, 1.7e308 }) {
         Plan plan = headline();
         plan.profile->activationMb = mb;
         QCOMPARE(refusedKey(plan), std::string("profile.activation_mb"));
@@ -137,19 +140,20 @@ void TestLongIterations::linksThatTakeLongerThanATimelineAreRefusedByName()
     plan.cluster.wanLinks[0].capacityGbps = 1e-5;
     plan.bubbleFill.enabled = false;
     const auto evaluation = evaluated(plan);
-    const double bytes = 268.75e6 * plan.workload.globalBatch;   // each way
+    const double bytes = 268.75e6 * plan.workload.globalBatch; // each way
     QVERIFY(*evaluation->metrics.iterationTime >= bytes / (1e-5 * 1e9 / 8));
 }
 
 void TestLongIterations::aBoundaryMillionsOfTimesLongerThanTheWorkIsScheduled()
 {
-    for (const ScheduleKind kind : {ScheduleKind::ZbV, ScheduleKind::ZbAuto, ScheduleKind::VHalf, ScheduleKind::VMin, ScheduleKind::Chimera}) {
+    for (const ScheduleKind kind :
+        { ScheduleKind::ZbV, ScheduleKind::ZbAuto, ScheduleKind::VHalf, ScheduleKind::VMin, ScheduleKind::Chimera }) {
         Plan plan = headline();
         plan.schedule = kind;
         plan.bubbleFill.enabled = false;
-        plan.profile->forwardMs = plan.profile->backwardMs = plan.profile->weightGradMs = {1e-6};
+        plan.profile->forwardMs = plan.profile->backwardMs = plan.profile->weightGradMs = { 1e-6 };
         plan.profile->recomputeMs.clear();
-        plan.profile->activationMb = 1e9;   // some 500 hours on a node pair: 10^18 operations' time
+        plan.profile->activationMb = 1e9; // some 500 hours on a node pair: 10^18 operations' time
         const auto answer = answerTo(plan);
         QVERIFY2(answer, toString(kind));
         if ((*answer)->metrics.iterationTime)
@@ -159,7 +163,8 @@ void TestLongIterations::aBoundaryMillionsOfTimesLongerThanTheWorkIsScheduled()
 
 void TestLongIterations::theOtherPlacementIsTakenWhereOneTakesTooLong()
 {
-    // A pipeline over a link of 10 bit/s would take centuries; one in each datacenter exchanges nothing under this profile.
+    // A pipeline over a link of 10 bit/s would take centuries; one in each datacenter exchanges nothing under this
+    // profile.
     Plan plan = headline();
     plan.placement = {};
     plan.cluster.wanLinks[0].capacityGbps = 1e-9;
@@ -181,7 +186,8 @@ void TestLongIterations::moreMemoryThanThereIsInTheWorldDoesNotFit()
     const auto answer = answerTo(plan);
     if (answer) {
         QVERIFY(!(*answer)->feasible());
-        for (const StageMemory &stage : (*answer)->metrics.memory ? (*answer)->metrics.memory->perStage : std::vector<StageMemory>{})
+        for (const StageMemory &stage :
+            (*answer)->metrics.memory ? (*answer)->metrics.memory->perStage : std::vector<StageMemory> {})
             QVERIFY(stage.peak > stage.capacity && stage.activations >= 0);
     }
 }
@@ -192,10 +198,10 @@ void TestLongIterations::roomForAThousandMillionMicroBatchesIsRoomForAll()
         Plan plan = headline();
         plan.schedule = static_cast<ScheduleKind>(kind);
         plan.bubbleFill.enabled = false;
-        plan.profile->inFlight = {4096};   // far more than the four micro-batches
+        plan.profile->inFlight = { 4096 }; // far more than the four micro-batches
         const auto some = answerTo(plan);
-        for (const int limit : {3'000'000, 1'000'000'000}) {   // in thousandths both are beyond 2^31
-            plan.profile->inFlight = {limit};
+        for (const int limit : { 3'000'000, 1'000'000'000 }) { // in thousandths both are beyond 2^31
+            plan.profile->inFlight = { limit };
             const auto all = answerTo(plan);
             QVERIFY2(some && all, toString(plan.schedule));
             QVERIFY2((*some)->metrics.iterationTime == (*all)->metrics.iterationTime, toString(plan.schedule));
@@ -205,10 +211,10 @@ void TestLongIterations::roomForAThousandMillionMicroBatchesIsRoomForAll()
 
 void TestLongIterations::timesStopAtTheEndOfTheTicks()
 {
-    QCOMPARE(toNanoseconds(Seconds{1e300}), kLongestTime);
-    QCOMPARE(toNanoseconds(Seconds{-1e300}), -kLongestTime);
-    QCOMPARE(toNanoseconds(Seconds{std::nan("")}), kLongestTime);
-    QCOMPARE(toNanoseconds(Seconds{1.5e-9}), Nanoseconds(2));
+    QCOMPARE(toNanoseconds(Seconds { 1e300 }), kLongestTime);
+    QCOMPARE(toNanoseconds(Seconds { -1e300 }), -kLongestTime);
+    QCOMPARE(toNanoseconds(Seconds { std::nan("") }), kLongestTime);
+    QCOMPARE(toNanoseconds(Seconds { 1.5e-9 }), Nanoseconds(2));
     QVERIFY(kLongestTime < std::numeric_limits<Nanoseconds>::max() / 9);
     QCOMPARE(wholeBytes(1e300), std::int64_t(1e17));
     QCOMPARE(wholeBytes(2.4), std::int64_t(2));

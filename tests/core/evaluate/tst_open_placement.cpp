@@ -42,7 +42,10 @@ QString stagesOf(const Evaluation &evaluation)
     return text;
 }
 
-struct Reversals { int compared = 0, reversed = 0; double worst = 1; };
+struct Reversals {
+    int compared = 0, reversed = 0;
+    double worst = 1;
+};
 
 Reversals reversals(const std::vector<ScheduleKind> &kinds, int clusters, unsigned seed)
 {
@@ -55,19 +58,20 @@ Reversals reversals(const std::vector<ScheduleKind> &kinds, int clusters, unsign
         if (!before || !before->metrics.iterationTime)
             continue;
         int variant = 0;
-        for (const Plan &better : {withLowerRoundTrips(plan), withMoreBandwidth(plan), withFasterGpus(plan)}) {
+        for (const Plan &better : { withLowerRoundTrips(plan), withMoreBandwidth(plan), withFasterGpus(plan) }) {
             const EvaluationPtr after = tried(better, workspace);
             ++variant;
             if (!after || !after->metrics.iterationTime)
                 qFatal("cluster %d, schedule %d, change %d: no time: %s", i, int(plan.schedule), variant,
-                       !after || after->problems.empty() ? "" : after->problems.front().text.c_str());
+                    !after || after->problems.empty() ? "" : after->problems.front().text.c_str());
             ++result.compared;
             const double ratio = *after->metrics.iterationTime / *before->metrics.iterationTime;
             if (ratio > 1 + 1e-6) {
                 ++result.reversed;
                 result.worst = std::max(result.worst, ratio);
-                qInfo("cluster %d, schedule %d, change %d: %.9f s, %s -> %.9f s, %s", i, int(plan.schedule), variant, *before->metrics.iterationTime,
-                      qPrintable(stagesOf(*before)), *after->metrics.iterationTime, qPrintable(stagesOf(*after)));
+                qInfo("cluster %d, schedule %d, change %d: %.9f s, %s -> %.9f s, %s", i, int(plan.schedule), variant,
+                    *before->metrics.iterationTime, qPrintable(stagesOf(*before)), *after->metrics.iterationTime,
+                    qPrintable(stagesOf(*after)));
             }
         }
     }
@@ -76,8 +80,7 @@ Reversals reversals(const std::vector<ScheduleKind> &kinds, int clusters, unsign
 
 } // namespace
 
-class TestOpenPlacement : public QObject
-{
+class TestOpenPlacement : public QObject {
     Q_OBJECT
 
 private slots:
@@ -109,25 +112,30 @@ void TestOpenPlacement::noIterationIsShorterThanItsBound()
         const int data = place(*workload, PlacementMode::PipelineAcross).data;
         if (data == 0)
             continue;
-        const FoundBlocks found = searchBlocks(searchTimes(*workload, data), {BlockSizes::Any, false, 6, 20'000});
+        const FoundBlocks found = searchBlocks(searchTimes(*workload, data), { BlockSizes::Any, false, 6, 20'000 });
         for (const BoundedBlocks &candidate : found.blocks) {
             Plan pinned = plan;
             pinned.parallelism.data = data;
             for (const DatacenterBlock &b : candidate.blocks)
-                pinned.placement.stages.push_back({plan.cluster.datacenters[std::size_t(b.datacenter)].id, b.stages, {}});
+                pinned.placement.stages.push_back(
+                    { plan.cluster.datacenters[std::size_t(b.datacenter)].id, b.stages, {} });
             const EvaluationPtr answer = tried(pinned, workspace);
             if (!answer || !answer->metrics.iterationTime)
                 continue;
             ++checked;
             tightest = std::max(tightest, candidate.seconds / *answer->metrics.iterationTime);
             QVERIFY2(candidate.seconds <= *answer->metrics.iterationTime * (1 + 1e-9),
-                     qPrintable(QString("cluster %1, schedule %2: bound %3 s, simulated %4 s").arg(i).arg(int(plan.schedule)).arg(candidate.seconds).arg(*answer->metrics.iterationTime)));
+                qPrintable(QString("cluster %1, schedule %2: bound %3 s, simulated %4 s")
+                               .arg(i)
+                               .arg(int(plan.schedule))
+                               .arg(candidate.seconds)
+                               .arg(*answer->metrics.iterationTime)));
             if (!candidate.mayFit)
                 QVERIFY(!answer->feasible());
         }
     }
     QVERIFY2(checked > 1000, qPrintable(QString::number(checked)));
-    QVERIFY2(tightest > 0.95, qPrintable(QString::number(tightest)));   // and it is not a bound in name only
+    QVERIFY2(tightest > 0.95, qPrintable(QString::number(tightest))); // and it is not a bound in name only
 }
 
 void TestOpenPlacement::theBestPlacementIsTheOneThatIsTaken()
@@ -151,7 +159,7 @@ void TestOpenPlacement::theBestPlacementIsTheOneThatIsTaken()
         }
         double best = INFINITY, bestFitting = INFINITY;
         do {
-            for (const bool fromBack : {false, true}) {
+            for (const bool fromBack : { false, true }) {
                 Plan pinned = plan;
                 pinned.parallelism.data = data;
                 std::vector<StagePin> pins;
@@ -159,7 +167,7 @@ void TestOpenPlacement::theBestPlacementIsTheOneThatIsTaken()
                 for (const int d : order) {
                     const int stages = std::min(left, locations[std::size_t(d)]);
                     if (stages > 0)
-                        pins.push_back({plan.cluster.datacenters[std::size_t(d)].id, stages, {}});
+                        pins.push_back({ plan.cluster.datacenters[std::size_t(d)].id, stages, {} });
                     left -= stages;
                 }
                 if (left > 0)
@@ -178,8 +186,13 @@ void TestOpenPlacement::theBestPlacementIsTheOneThatIsTaken()
         ++compared;
         QCOMPARE(open->feasible(), std::isfinite(bestFitting));
         const double expected = std::isfinite(bestFitting) ? bestFitting : best;
-        QVERIFY2(*open->metrics.iterationTime <= expected * (1 + 1e-9) && (*open->metrics.iterationTime >= expected * (1 - 1e-9)),
-                 qPrintable(QString("cluster %1, schedule %2: %3 s, brute force %4 s").arg(i).arg(int(plan.schedule)).arg(*open->metrics.iterationTime).arg(expected)));
+        QVERIFY2(*open->metrics.iterationTime <= expected * (1 + 1e-9)
+                && (*open->metrics.iterationTime >= expected * (1 - 1e-9)),
+            qPrintable(QString("cluster %1, schedule %2: %3 s, brute force %4 s")
+                           .arg(i)
+                           .arg(int(plan.schedule))
+                           .arg(*open->metrics.iterationTime)
+                           .arg(expected)));
     }
     QVERIFY2(compared > 60, qPrintable(QString::number(compared)));
 }
@@ -188,7 +201,8 @@ void TestOpenPlacement::withEverythingElseEqualBetterHardwareSlowsNoFixedOrder()
 {
     const Reversals found = reversals(kFixed, 1000, 5);
     QVERIFY2(found.compared > 1000, qPrintable(QString::number(found.compared)));
-    QVERIFY2(found.reversed == 0, qPrintable(QString("%1 of %2, at most × %3").arg(found.reversed).arg(found.compared).arg(found.worst)));
+    QVERIFY2(found.reversed == 0,
+        qPrintable(QString("%1 of %2, at most × %3").arg(found.reversed).arg(found.compared).arg(found.worst)));
 }
 
 void TestOpenPlacement::reversalsOfSchedulesThatChooseAreFewAndSmall()
@@ -196,7 +210,8 @@ void TestOpenPlacement::reversalsOfSchedulesThatChooseAreFewAndSmall()
     // Who chooses by times, or at run time, may choose worse when an operation is shorter: Graham's anomalies
     const Reversals found = reversals(kChoosing, 300, 17);
     qInfo("%d of %d are slower, at most × %.4f", found.reversed, found.compared, found.worst);
-    QVERIFY2(found.reversed <= found.compared / 20, qPrintable(QString("%1 of %2").arg(found.reversed).arg(found.compared)));
+    QVERIFY2(
+        found.reversed <= found.compared / 20, qPrintable(QString("%1 of %2").arg(found.reversed).arg(found.compared)));
     QVERIFY2(found.worst < 1.15, qPrintable(QString::number(found.worst)));
 }
 
@@ -208,7 +223,7 @@ void TestOpenPlacement::aFasterGpuSlowsNoSplitBackwardWhoseWeightsLieInHostMemor
     EvaluationWorkspace workspace;
     int compared = 0;
     for (int i = 0; i < 150; ++i) {
-        Plan plan = random.next({ScheduleKind::ZbH1, ScheduleKind::ZbH2});
+        Plan plan = random.next({ ScheduleKind::ZbH1, ScheduleKind::ZbH2 });
         plan.profile.reset();
         plan.parallelism.zeroStage = 3;
         plan.stack.name = "deepspeed";
@@ -220,19 +235,23 @@ void TestOpenPlacement::aFasterGpuSlowsNoSplitBackwardWhoseWeightsLieInHostMemor
             continue;
         ++compared;
         QVERIFY2(*after->metrics.iterationTime <= *before->metrics.iterationTime * 1.001,
-                 qPrintable(QString("cluster %1: %2 -> %3 s").arg(i).arg(*before->metrics.iterationTime).arg(*after->metrics.iterationTime)));
+            qPrintable(QString("cluster %1: %2 -> %3 s")
+                           .arg(i)
+                           .arg(*before->metrics.iterationTime)
+                           .arg(*after->metrics.iterationTime)));
     }
     QVERIFY2(compared > 40, qPrintable(QString::number(compared)));
 }
 
 void TestOpenPlacement::copiesAtEitherEndCountTheLinkBetweenThem()
 {
-    // DualPipe keeps stage i's layers on stage p - 1 - i too. c is nearer to b than d is, but no link joins it with a, where the
-    // other copy of its layers lies; with d there is one.
+    // DualPipe keeps stage i's layers on stage p - 1 - i too. c is nearer to b than d is, but no link joins it with a,
+    // where the other copy of its layers lies; with d there is one.
     Plan plan = oneSite(1, 4);
-    plan.cluster.datacenters = {site("a", 1, "a100-sxm-80gb", 1), site("b", 2, "h200-sxm-141gb", 1), site("c", 1, "h100-sxm-80gb", 1),
-                                site("d", 1, "h100-sxm-80gb", 1)};
-    plan.cluster.wanLinks = {wanLink("a", "b", 10, 10, 100), wanLink("b", "c", 10, 20, 200), wanLink("b", "d", 12, 10, 100), wanLink("a", "d", 800, 10, 100)};
+    plan.cluster.datacenters = { site("a", 1, "a100-sxm-80gb", 1), site("b", 2, "h200-sxm-141gb", 1),
+        site("c", 1, "h100-sxm-80gb", 1), site("d", 1, "h100-sxm-80gb", 1) };
+    plan.cluster.wanLinks = { wanLink("a", "b", 10, 10, 100), wanLink("b", "c", 10, 20, 200),
+        wanLink("b", "d", 12, 10, 100), wanLink("a", "d", 800, 10, 100) };
     plan.workload.model = "gpt-3-1.3b";
     plan.workload.sequenceLength = 2048;
     plan.workload.globalBatch = 16;
@@ -240,16 +259,18 @@ void TestOpenPlacement::copiesAtEitherEndCountTheLinkBetweenThem()
     plan.schedule = ScheduleKind::DualPipe;
     plan.placement.mode = PlacementMode::PipelineAcross;
     Plan pinned = plan;
-    pinned.placement.stages = {{"a", 1, {}}, {"b", 2, {}}, {"d", 1, {}}};
+    pinned.placement.stages = { { "a", 1, {} }, { "b", 2, {} }, { "d", 1, {} } };
     QVERIFY(*evaluated(plan)->metrics.iterationTime <= *evaluated(pinned)->metrics.iterationTime);
 }
 
 void TestOpenPlacement::aRingIsClosedThoughADatacenterIsNotFull()
 {
-    // Two chunks a stage: the last hands on to the first, so that all four of a ring of four take part, five stages on eight locations
+    // Two chunks a stage: the last hands on to the first, so that all four of a ring of four take part, five stages on
+    // eight locations
     Plan plan = oneSite(1, 5);
-    plan.cluster.datacenters = {site("a", 2, "h100-sxm-80gb", 1), site("b", 2, "h100-sxm-80gb", 1), site("c", 2, "h100-sxm-80gb", 1), site("d", 2, "h100-sxm-80gb", 1)};
-    plan.cluster.wanLinks = {wanLink("a", "b"), wanLink("b", "c"), wanLink("c", "d"), wanLink("d", "a")};
+    plan.cluster.datacenters = { site("a", 2, "h100-sxm-80gb", 1), site("b", 2, "h100-sxm-80gb", 1),
+        site("c", 2, "h100-sxm-80gb", 1), site("d", 2, "h100-sxm-80gb", 1) };
+    plan.cluster.wanLinks = { wanLink("a", "b"), wanLink("b", "c"), wanLink("c", "d"), wanLink("d", "a") };
     plan.workload.model = "gpt-3-1.3b";
     plan.workload.globalBatch = 20;
     plan.parallelism.tensor = plan.parallelism.data.emplace(1);
@@ -261,12 +282,13 @@ void TestOpenPlacement::aRingIsClosedThoughADatacenterIsNotFull()
 
 void TestOpenPlacement::halfTheRoundTripsDoNotMoveAPipelineOntoANarrowLink()
 {
-    // Three datacenters, links of 150, 20 and 40 ms with 5, 400 and 400 Gbps of capacity: eight pipelines over the narrow one
-    // share 5 Gbps, whatever its round trip
-    for (const ScheduleKind schedule : {ScheduleKind::Hanayo, ScheduleKind::ZbH2, ScheduleKind::VHalf}) {
+    // Three datacenters, links of 150, 20 and 40 ms with 5, 400 and 400 Gbps of capacity: eight pipelines over the
+    // narrow one share 5 Gbps, whatever its round trip
+    for (const ScheduleKind schedule : { ScheduleKind::Hanayo, ScheduleKind::ZbH2, ScheduleKind::VHalf }) {
         Plan plan = oneSite(1, 16);
-        plan.cluster.datacenters = {site("a", 6), site("b", 6), site("c", 6)};
-        plan.cluster.wanLinks = {wanLink("a", "b", 150, 10, 5), wanLink("a", "c", 20, 10, 400), wanLink("b", "c", 40, 10, 400)};
+        plan.cluster.datacenters = { site("a", 6), site("b", 6), site("c", 6) };
+        plan.cluster.wanLinks = { wanLink("a", "b", 150, 10, 5), wanLink("a", "c", 20, 10, 400),
+            wanLink("b", "c", 40, 10, 400) };
         plan.parallelism.tensor = 1;
         plan.parallelism.data = 8;
         plan.schedule = schedule;
@@ -275,7 +297,7 @@ void TestOpenPlacement::halfTheRoundTripsDoNotMoveAPipelineOntoANarrowLink()
         plan.workload.sequenceLength = 2048;
         const EvaluationPtr before = evaluated(plan), after = evaluated(withLowerRoundTrips(plan));
         QVERIFY(*after->metrics.iterationTime <= *before->metrics.iterationTime);
-        for (const EvaluationPtr &answer : {before, after})
+        for (const EvaluationPtr &answer : { before, after })
             for (const WanLinkUse &use : answer->metrics.wanLinks)
                 QVERIFY(use.link != 0 || use.bytes[0] + use.bytes[1] == 0);
     }
@@ -283,11 +305,11 @@ void TestOpenPlacement::halfTheRoundTripsDoNotMoveAPipelineOntoANarrowLink()
 
 void TestOpenPlacement::aSlowerGpuBehindTheSameLinkIsNotTaken()
 {
-    // Two of three datacenters are enough. The L4 has a quarter of an H100's memory and an eighth of its speed; its link is the
-    // nearest by far
+    // Two of three datacenters are enough. The L4 has a quarter of an H100's memory and an eighth of its speed; its
+    // link is the nearest by far
     Plan plan = oneSite(1, 4);
-    plan.cluster.datacenters = {site("a", 2), site("slow", 2, "l4-24gb"), site("b", 2)};
-    plan.cluster.wanLinks = {wanLink("a", "slow", 2), wanLink("slow", "b", 2), wanLink("a", "b", 60)};
+    plan.cluster.datacenters = { site("a", 2), site("slow", 2, "l4-24gb"), site("b", 2) };
+    plan.cluster.wanLinks = { wanLink("a", "slow", 2), wanLink("slow", "b", 2), wanLink("a", "b", 60) };
     plan.parallelism.data = 1;
     plan.placement.mode = PlacementMode::PipelineAcross;
     for (const PipelineClass &c : evaluated(plan)->layout.classes)

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Better hardware under a plan that stays as it is: where the order of work is fixed, nothing gets slower, and what fits still fits.
+// Better hardware under a plan that stays as it is: where the order of work is fixed, nothing gets slower, and what
+// fits still fits.
 #include "tests/core/evaluate/random_valid_plans.h"
 
 #include "core/schedule/traits.h"
@@ -19,9 +20,9 @@ std::optional<Plan> pinned(unsigned seed)
     Plan plan = RandomValidPlan(seed).plan();
     if (traitsOf(plan.schedule).orderedBy() != OrderedBy::Shape)
         return {};
-    plan.memory.activationOffload = ActivationOffload::None;   // how much leaves depends on times
+    plan.memory.activationOffload = ActivationOffload::None; // how much leaves depends on times
     plan.bubbleFill.enabled = false;
-    plan.wan.sharing = WanSharing::Spatial;                    // turns are taken as transfers come
+    plan.wan.sharing = WanSharing::Spatial; // turns are taken as transfers come
     EvaluationWorkspace workspace;
     for (Datacenter &datacenter : plan.cluster.datacenters)
         for (Pool &pool : datacenter.pools) {
@@ -39,15 +40,14 @@ std::optional<Plan> pinned(unsigned seed)
         for (const StageLocation location : layout.classes.front().locations) {
             const std::string &id = plan.cluster.datacenters[std::size_t(location.datacenter)].id;
             if (plan.placement.stages.empty() || plan.placement.stages.back().datacenter != id)
-                plan.placement.stages.push_back({id, 0, {}});
+                plan.placement.stages.push_back({ id, 0, {} });
             ++plan.placement.stages.back().stages;
         }
     }
     return plan;
 }
 
-template <class Change>
-void eachPool(Plan &plan, Change change)
+template <class Change> void eachPool(Plan &plan, Change change)
 {
     for (Datacenter &datacenter : plan.cluster.datacenters)
         for (Pool &pool : datacenter.pools)
@@ -69,35 +69,49 @@ bool sharesLinks(const Plan &plan)
     return !plan.cluster.wanLinks.empty();
 }
 
-/// Exchanges of tensor parallelism and of sharded or offloaded weights are both hidden behind the same operations, so that shorter
-/// ones may show more of the two than they save.
+/// Exchanges of tensor parallelism and of sharded or offloaded weights are both hidden behind the same operations, so
+/// that shorter ones may show more of the two than they save.
 bool hidesTwice(const Plan &plan)
 {
-    return plan.parallelism.tensor > 1 && (plan.parallelism.zeroStage >= 3 || plan.memory.parameterOffload != ParameterOffload::None);
+    return plan.parallelism.tensor > 1
+        && (plan.parallelism.zeroStage >= 3 || plan.memory.parameterOffload != ParameterOffload::None);
 }
 
-const std::vector<Better> kBetter{
-    {"half the round trips", [](Plan &p) { for (WanLink &link : p.cluster.wanLinks) link.rttMs /= 2; }},
-    {"links of twice the bandwidth", [](Plan &p) { for (WanLink &link : p.cluster.wanLinks) link.nodePairGbps *= 2, link.capacityGbps *= 2; }},
-    {"a fabric of twice the bandwidth", [](Plan &p) {
-         eachPool(p, [](Datacenter &site, Pool &pool) { pool.inlineGpu->fabricGbps *= 2; site.fabricMeasuredGBps.reset(); });
-         for (Datacenter &site : p.cluster.datacenters)
-             if (site.fabricGbpsPerGpu)
-                 *site.fabricGbpsPerGpu *= 2;
-     }},
-    {"GPUs 1.3 times as fast", [](Plan &p) {
-         eachPool(p, [](Datacenter &, Pool &pool) {
-             for (double &peak : pool.inlineGpu->peakTflops)
-                 peak *= 1.3;
-             pool.inlineGpu->memoryGBps *= 1.3;
-         });
-     }, true},
+const std::vector<Better> kBetter {
+    { "half the round trips",
+        [](Plan &p) {
+            for (WanLink &link : p.cluster.wanLinks)
+                link.rttMs /= 2;
+        } },
+    { "links of twice the bandwidth",
+        [](Plan &p) {
+            for (WanLink &link : p.cluster.wanLinks)
+                link.nodePairGbps *= 2, link.capacityGbps *= 2;
+        } },
+    { "a fabric of twice the bandwidth",
+        [](Plan &p) {
+            eachPool(p, [](Datacenter &site, Pool &pool) {
+                pool.inlineGpu->fabricGbps *= 2;
+                site.fabricMeasuredGBps.reset();
+            });
+            for (Datacenter &site : p.cluster.datacenters)
+                if (site.fabricGbpsPerGpu)
+                    *site.fabricGbpsPerGpu *= 2;
+        } },
+    { "GPUs 1.3 times as fast",
+        [](Plan &p) {
+            eachPool(p, [](Datacenter &, Pool &pool) {
+                for (double &peak : pool.inlineGpu->peakTflops)
+                    peak *= 1.3;
+                pool.inlineGpu->memoryGBps *= 1.3;
+            });
+        },
+        true },
 };
 
 } // namespace
 
-class TestRandomPlansMonotone : public QObject
-{
+class TestRandomPlansMonotone : public QObject {
     Q_OBJECT
 
 private slots:
@@ -109,14 +123,15 @@ void TestRandomPlansMonotone::aFixedOrderIsNeverSlowerOnBetterHardware()
 {
     EvaluationWorkspace workspace;
     const auto seconds = [&](const Plan &plan) -> Metric {
-        const auto evaluation = evaluate(std::make_shared<const Plan>(plan), builtinCatalogue(), workspace, {}, Depth::Score);
-        return evaluation ? (*evaluation)->metrics.iterationTime : Metric{};
+        const auto evaluation =
+            evaluate(std::make_shared<const Plan>(plan), builtinCatalogue(), workspace, {}, Depth::Score);
+        return evaluation ? (*evaluation)->metrics.iterationTime : Metric {};
     };
     std::string slower, exceptions;
     int compared = 0, known = 0;
     for (unsigned seed = 0; seed < kRandomPlans; ++seed) {
         const std::optional<Plan> plan = pinned(seed);
-        const Metric before = plan ? seconds(*plan) : Metric{};
+        const Metric before = plan ? seconds(*plan) : Metric {};
         if (!before)
             continue;
         for (const Better &better : kBetter) {
@@ -128,9 +143,11 @@ void TestRandomPlansMonotone::aFixedOrderIsNeverSlowerOnBetterHardware()
             // Rounding of each operation to a nanosecond may add up to some of them.
             if (*after <= *before * (1 + 1e-6))
                 continue;
-            const bool isKnown = *after <= kMostOfKnown * *before && (sharesLinks(*plan) || (better.ofGpus && hidesTwice(*plan)));
+            const bool isKnown =
+                *after <= kMostOfKnown * *before && (sharesLinks(*plan) || (better.ofGpus && hidesTwice(*plan)));
             known += isKnown;
-            (isKnown ? exceptions : slower) += "\nplan " + std::to_string(seed) + " with " + better.name + ": " + std::to_string(*before) + " -> " + std::to_string(*after);
+            (isKnown ? exceptions : slower) += "\nplan " + std::to_string(seed) + " with " + better.name + ": "
+                + std::to_string(*before) + " -> " + std::to_string(*after);
         }
     }
     qInfo("%d pairs compared; %d known reversals:%s", compared, known, exceptions.c_str());
@@ -150,14 +167,17 @@ void TestRandomPlansMonotone::whatFitsStillFitsInMoreMemory()
             pool.gpu.clear();
         });
         const auto fits = [&](const Plan &p) {
-            const auto evaluation = evaluate(std::make_shared<const Plan>(p), builtinCatalogue(), workspace, {}, Depth::Score);
+            const auto evaluation =
+                evaluate(std::make_shared<const Plan>(p), builtinCatalogue(), workspace, {}, Depth::Score);
             return evaluation && (*evaluation)->metrics.memory && (*evaluation)->metrics.memory->fits;
         };
         if (!fits(plan))
             continue;
         ++fitting;
-        eachPool(plan, [](Datacenter &, Pool &pool) { pool.inlineGpu->memoryBytes += pool.inlineGpu->memoryBytes / 2; });
-        QVERIFY2(fits(plan), ("plan " + std::to_string(seed) + " no longer fits with half as much memory again").c_str());
+        eachPool(
+            plan, [](Datacenter &, Pool &pool) { pool.inlineGpu->memoryBytes += pool.inlineGpu->memoryBytes / 2; });
+        QVERIFY2(
+            fits(plan), ("plan " + std::to_string(seed) + " no longer fits with half as much memory again").c_str());
     }
     QVERIFY(fitting > 200);
 }

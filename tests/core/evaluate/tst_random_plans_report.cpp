@@ -46,8 +46,7 @@ bool hasLineWith(const std::string &text, const std::string &label, const std::s
 
 } // namespace
 
-class TestRandomPlansReport : public QObject
-{
+class TestRandomPlansReport : public QObject {
     Q_OBJECT
 
 private slots:
@@ -63,20 +62,27 @@ void TestRandomPlansReport::jsonTableAndReportTellTheSameNumbers()
         if (!evaluation)
             continue;
         const Json json = Json::parse(metricsJson(**evaluation));
-        const std::string table = metricsTable(**evaluation), report = markdownReport(std::vector{NamedEvaluation{"p", "", *evaluation}});
+        const std::string table = metricsTable(**evaluation),
+                          report = markdownReport(std::vector { NamedEvaluation { "p", "", *evaluation } });
         std::vector<MetricRow> rows = metricRows(**evaluation);
         for (MetricRow &row : breakdownRows(**evaluation))
             rows.push_back(std::move(row));
         for (MetricRow row : rows) {
             const Metric inJson = valueAt(json, row.key);
-            if (!inJson || (!row.value && *inJson == 0))   // nothing moves: the table leaves out what JSON says is 0
+            if (!inJson || (!row.value && *inJson == 0)) // nothing moves: the table leaves out what JSON says is 0
                 continue;
-            // The text made of the number that JSON holds is what the report shows, and the table where it has that row.
+            // The text made of the number that JSON holds is what the report shows, and the table where it has that
+            // row.
             row.value = inJson;
-            const std::string text = valueText(row), context = " in plan " + std::to_string(seed) + ": " + row.key + " is " + text + " by JSON";
-            QVERIFY2(hasLineWith(report, "| " + row.label + " |", " " + text + " |"), ("the report differs" + context + "\n" + report).c_str());
+            const std::string text = valueText(row),
+                              context =
+                                  " in plan " + std::to_string(seed) + ": " + row.key + " is " + text + " by JSON";
+            QVERIFY2(hasLineWith(report, "| " + row.label + " |", " " + text + " |"),
+                ("the report differs" + context + "\n" + report).c_str());
             if (table.find("\n" + row.label + "  ") != std::string::npos)
-                QVERIFY2(hasLineWith(table, "\n" + row.label + "  " , text) || hasLineWith(table, row.label + "  ", text), ("the table differs" + context + "\n" + table).c_str());
+                QVERIFY2(
+                    hasLineWith(table, "\n" + row.label + "  ", text) || hasLineWith(table, row.label + "  ", text),
+                    ("the table differs" + context + "\n" + table).c_str());
             compared.insert(row.key);
         }
         QCOMPARE(json["problems"].size(), (*evaluation)->problems.size());

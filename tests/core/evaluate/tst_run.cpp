@@ -29,10 +29,14 @@ class TestRun : public QObject {
 
     ExpectedAll<EvaluationPtr> at(Depth depth, const PlanPtr &plan, RunCache *cache = nullptr)
     {
-        return run(plan, depth, {.catalogue = builtinCatalogue(), .workspace = m_workspace, .fixes = &quickFixes(), .cache = cache});
+        return run(plan, depth,
+            { .catalogue = builtinCatalogue(), .workspace = m_workspace, .fixes = &quickFixes(), .cache = cache });
     }
 
-    EvaluationPtr find(RunCache &cache, const Plan &plan) { return cache.find(plan, Depth::Score, {.catalogue = builtinCatalogue(), .workspace = m_workspace}); }
+    EvaluationPtr find(RunCache &cache, const Plan &plan)
+    {
+        return cache.find(plan, Depth::Score, { .catalogue = builtinCatalogue(), .workspace = m_workspace });
+    }
 
     EvaluationWorkspace m_workspace;
 
@@ -58,27 +62,30 @@ private slots:
         int searched = 0;
         for (std::uint32_t seed = 0; seed < kPlans / 4; ++seed) {
             const PlanPtr plan = randomValidPlan(seed);
-            const auto score = at(Depth::Score, plan), spans = at(Depth::Spans, plan), everything = at(Depth::Everything, plan);
+            const auto score = at(Depth::Score, plan), spans = at(Depth::Spans, plan),
+                       everything = at(Depth::Everything, plan);
             QCOMPARE(score.has_value(), spans.has_value());
             if (!score)
                 continue;
-            for (const EvaluationPtr &deeper : {*spans, *everything}) {
+            for (const EvaluationPtr &deeper : { *spans, *everything }) {
                 QCOMPARE(deeper->metrics.iterationTime, (*score)->metrics.iterationTime);
                 QVERIFY(deeper->feasibility == (*score)->feasibility);
                 QCOMPARE(deeper->metrics.memory.has_value(), (*score)->metrics.memory.has_value());
                 QCOMPARE(deeper->metrics.spans, (*score)->metrics.spans);
-                QVERIFY(deeper->timeline.spanCount() >= deeper->metrics.spans);   // and those of prefill
+                QVERIFY(deeper->timeline.spanCount() >= deeper->metrics.spans); // and those of prefill
                 QCOMPARE(deeper->problems.size(), (*score)->problems.size());
             }
             QVERIFY((*score)->timeline.isEmpty());
             for (const Problem &problem : (*spans)->problems)
                 QVERIFY(problem.toFind == FixSearchKind::None || problem.fixes.empty());
-            searched += std::ranges::any_of((*everything)->problems, [](const Problem &p) { return p.toFind != FixSearchKind::None && !p.fixes.empty(); });
+            searched += std::ranges::any_of((*everything)->problems,
+                [](const Problem &p) { return p.toFind != FixSearchKind::None && !p.fixes.empty(); });
         }
         QVERIFY(searched > 0);
     }
 
-    // A plan that fits somewhere fits where it is evaluated: Score takes a placement that can run before one that cannot.
+    // A plan that fits somewhere fits where it is evaluated: Score takes a placement that can run before one that
+    // cannot.
     void whatFitsCanRun()
     {
         int fitting = 0;
@@ -95,19 +102,23 @@ private slots:
         QVERIFY(fitting > 20);
     }
 
-    // memory of Estimate >= memory of Score where both lie alike; equal where 1f1b or gpipe has one chunk a stage and keeps all
+    // memory of Estimate >= memory of Score where both lie alike; equal where 1f1b or gpipe has one chunk a stage and
+    // keeps all
     void theEstimateBoundsTheMemory()
     {
         int looked = 0, equal = 0;
         for (std::uint32_t seed = 0; seed < 4 * kPlans; ++seed) {
             const PlanPtr plan = randomValidPlan(seed);
             const auto rough = at(Depth::Estimate, plan), score = at(Depth::Score, plan);
-            if (!rough || !score || !(*score)->metrics.memory || !(*rough)->metrics.memory || (*rough)->layout.classes != (*score)->layout.classes)
+            if (!rough || !score || !(*score)->metrics.memory || !(*rough)->metrics.memory
+                || (*rough)->layout.classes != (*score)->layout.classes)
                 continue;
             ++looked;
             for (std::size_t stage = 0; stage < (*score)->metrics.memory->perStage.size(); ++stage) {
-                const StageMemory &most = (*rough)->metrics.memory->perStage[stage], &counted = (*score)->metrics.memory->perStage[stage];
-                QVERIFY2(most.device + 1000 >= counted.device, (std::to_string(seed) + ": " + toString(plan->schedule)).c_str());   // whole bytes of parts
+                const StageMemory &most = (*rough)->metrics.memory->perStage[stage],
+                                  &counted = (*score)->metrics.memory->perStage[stage];
+                QVERIFY2(most.device + 1000 >= counted.device,
+                    (std::to_string(seed) + ": " + toString(plan->schedule)).c_str()); // whole bytes of parts
                 equal += most.device - counted.device < 1000;
             }
         }
@@ -121,12 +132,12 @@ private slots:
         const auto spans = at(Depth::Spans, plan, &cache);
         QVERIFY(spans);
         QCOMPARE(at(Depth::Spans, plan, &cache)->get(), spans->get());
-        QCOMPARE(at(Depth::Score, plan, &cache)->get(), spans->get());       // a deeper one answers
+        QCOMPARE(at(Depth::Score, plan, &cache)->get(), spans->get()); // a deeper one answers
         const auto again = at(Depth::Spans, same, &cache);
-        QCOMPARE((*again)->plan, same);                                      // of the very plan that was asked about
+        QCOMPARE((*again)->plan, same); // of the very plan that was asked about
         QCOMPARE((*again)->metrics.evaluateMs, (*spans)->metrics.evaluateMs);
         QVERIFY(at(Depth::Everything, same, &cache)->get() != spans->get()); // a shallower does not
-        QVERIFY(at(Depth::Fit, same, &cache)->get() != spans->get());        // another placement may be the nearest to fitting
+        QVERIFY(at(Depth::Fit, same, &cache)->get() != spans->get()); // another placement may be the nearest to fitting
         Plan other = *plan;
         other.workload.globalBatch *= 2;
         QVERIFY(at(Depth::Score, std::make_shared<const Plan>(other), &cache)->get() != spans->get());
@@ -150,7 +161,10 @@ private slots:
     {
         class Stopping : public FixFinder {
         public:
-            explicit Stopping(std::stop_source &stop) : m_stop(stop) {}
+            explicit Stopping(std::stop_source &stop)
+                : m_stop(stop)
+            {
+            }
             void addFixes(Evaluation &, const Workload *, const RunContext &) const override { m_stop.request_stop(); }
 
         private:
@@ -160,7 +174,12 @@ private slots:
         std::stop_source stop;
         const Stopping fixes(stop);
         const PlanPtr plan = randomValidPlan(3);
-        const auto stopped = run(plan, Depth::Everything, {.catalogue = builtinCatalogue(), .workspace = m_workspace, .stop = stop.get_token(), .fixes = &fixes, .cache = &cache});
+        const auto stopped = run(plan, Depth::Everything,
+            { .catalogue = builtinCatalogue(),
+                .workspace = m_workspace,
+                .stop = stop.get_token(),
+                .fixes = &fixes,
+                .cache = &cache });
         QVERIFY(!stopped && stopped.error().front().code == ErrorCode::Cancelled);
         QVERIFY(!find(cache, *plan));
     }
@@ -169,7 +188,7 @@ private slots:
     void theCacheKeepsTheNewest()
     {
         RunCache cache(2);
-        const PlanPtr plans[] = {randomValidPlan(3), randomValidPlan(4), randomValidPlan(5)};
+        const PlanPtr plans[] = { randomValidPlan(3), randomValidPlan(4), randomValidPlan(5) };
         for (const PlanPtr &plan : plans)
             QVERIFY(at(Depth::Score, plan, &cache));
         QVERIFY(!find(cache, *plans[0]));
@@ -181,8 +200,9 @@ private slots:
     {
         std::stop_source stop;
         stop.request_stop();
-        for (const Depth depth : {Depth::Fit, Depth::Score, Depth::Spans, Depth::Everything}) {
-            const auto stopped = run(randomValidPlan(3), depth, {.catalogue = builtinCatalogue(), .workspace = m_workspace, .stop = stop.get_token()});
+        for (const Depth depth : { Depth::Fit, Depth::Score, Depth::Spans, Depth::Everything }) {
+            const auto stopped = run(randomValidPlan(3), depth,
+                { .catalogue = builtinCatalogue(), .workspace = m_workspace, .stop = stop.get_token() });
             QVERIFY(!stopped);
             QCOMPARE(stopped.error().front().code, ErrorCode::Cancelled);
         }

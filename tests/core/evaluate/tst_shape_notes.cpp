@@ -27,7 +27,8 @@ Plan classic(int hidden, int heads)
 int notesOn(const Plan &plan)
 {
     const EvaluationPtr evaluation = evaluated(plan);
-    return int(std::ranges::count_if(evaluation->problems, [](const Problem &p) { return p.text.find("do not divide into 16 bytes") != std::string::npos; }));
+    return int(std::ranges::count_if(evaluation->problems,
+        [](const Problem &p) { return p.text.find("do not divide into 16 bytes") != std::string::npos; }));
 }
 
 std::vector<std::string> rungIds(const Plan &plan)
@@ -41,8 +42,7 @@ std::vector<std::string> rungIds(const Plan &plan)
 
 } // namespace
 
-class TestShapeNotes : public QObject
-{
+class TestShapeNotes : public QObject {
     Q_OBJECT
 
 private slots:
@@ -56,7 +56,8 @@ private slots:
 
 void TestShapeNotes::everySampleIsOnTheGrid()
 {
-    for (const char *sample : {"gpt3-175b-1024-a100", "llama-3.1-405b-16384-h100", "megatron-1t-3072-a100", "llama-3-70b-three-regions"}) {
+    for (const char *sample :
+        { "gpt3-175b-1024-a100", "llama-3.1-405b-16384-h100", "megatron-1t-3072-a100", "llama-3-70b-three-regions" }) {
         const auto plan = readPlan(std::string(TRAINYARD_SOURCE_DIR "/samples/") + sample + ".trainyard.json");
         QVERIFY(plan.has_value());
         QCOMPARE(notesOn(*plan), 0);
@@ -65,10 +66,10 @@ void TestShapeNotes::everySampleIsOnTheGrid()
 
 void TestShapeNotes::headsAndRowsOfScoresAreNamedWhereAttentionIsUnfused()
 {
-    QCOMPARE(notesOn(classic(14592, 96)), 0);   // 152
-    Plan heads = classic(14400, 96);            // 150
+    QCOMPARE(notesOn(classic(14592, 96)), 0); // 152
+    Plan heads = classic(14400, 96); // 150
     QCOMPARE(notesOn(heads), 1);
-    heads.stack.name = "megatron-core";         // fused kernels pad
+    heads.stack.name = "megatron-core"; // fused kernels pad
     QCOMPARE(notesOn(heads), 0);
     Plan rows = classic(14592, 96);
     rows.workload.sequenceLength = 2047;
@@ -78,7 +79,7 @@ void TestShapeNotes::headsAndRowsOfScoresAreNamedWhereAttentionIsUnfused()
 void TestShapeNotes::shardsOfTheMlpAreNamed()
 {
     Plan plan = classic(8192, 64);
-    plan.workload.inlineModel->ffn = 8 * 4092;   // 4,092 on each of eight ranks: pieces of 8 bytes
+    plan.workload.inlineModel->ffn = 8 * 4092; // 4,092 on each of eight ranks: pieces of 8 bytes
     QCOMPARE(notesOn(plan), 1);
 }
 
@@ -91,7 +92,8 @@ void TestShapeNotes::whatIsProposedIsOnTheGridOfTheFormat()
     plan.cluster.datacenters.front().pools.front().gpu = "h100-sxm-80gb";
     plan.workload.precision = Precision::Fp8;
     const EvaluationPtr evaluation = evaluated(plan);
-    const auto note = std::ranges::find_if(evaluation->problems, [](const Problem &p) { return p.text.find("Shards of the MLP") != std::string::npos; });
+    const auto note = std::ranges::find_if(
+        evaluation->problems, [](const Problem &p) { return p.text.find("Shards of the MLP") != std::string::npos; });
     QVERIFY(note != evaluation->problems.end());
     QVERIFY2(note->text.ends_with(" 4096 would"), note->text.c_str());
 }
@@ -105,12 +107,12 @@ void TestShapeNotes::ladderOffersOnlyWhatTheStackHas()
     Plan piped = oneSite(8), flat = oneSite(8, 1), interleaved = piped;
     interleaved.parallelism.virtualPipeline = 4;
     interleaved.schedule = ScheduleKind::Interleaved;
-    for (const char *stack : {"megatron-core", "deepspeed"}) {
+    for (const char *stack : { "megatron-core", "deepspeed" }) {
         QVERIFY(!offers(interleaved, stack, "zero-2"));
         QVERIFY(offers(flat, stack, "zero-2"));
     }
     QVERIFY(offers(interleaved, "fsdp", "zero-2"));
-    QVERIFY(!offers(piped, "fsdp", "zero-2"));   // one chunk a stage: gradients stay whole
+    QVERIFY(!offers(piped, "fsdp", "zero-2")); // one chunk a stage: gradients stay whole
 }
 
 void TestShapeNotes::fittingAPlanThatItsStackRefusesBeginsWithWhatItTakes()

@@ -11,7 +11,8 @@ using namespace trainyard::test;
 
 namespace {
 
-constexpr ScheduleKind kSplit[] = {ScheduleKind::ZbH1, ScheduleKind::ZbH2, ScheduleKind::ZbAuto, ScheduleKind::ZbV, ScheduleKind::VHalf, ScheduleKind::VMin};
+constexpr ScheduleKind kSplit[] = { ScheduleKind::ZbH1, ScheduleKind::ZbH2, ScheduleKind::ZbAuto, ScheduleKind::ZbV,
+    ScheduleKind::VHalf, ScheduleKind::VMin };
 
 EvaluationPtr with(Plan plan, ScheduleKind schedule)
 {
@@ -19,12 +20,14 @@ EvaluationPtr with(Plan plan, ScheduleKind schedule)
     return evaluated(std::move(plan));
 }
 
-double seconds(const Plan &plan, ScheduleKind schedule) { return *with(plan, schedule)->metrics.iterationTime; }
+double seconds(const Plan &plan, ScheduleKind schedule)
+{
+    return *with(plan, schedule)->metrics.iterationTime;
+}
 
 } // namespace
 
-class TestSplitSchedules : public QObject
-{
+class TestSplitSchedules : public QObject {
     Q_OBJECT
 
 private slots:
@@ -45,7 +48,8 @@ void TestSplitSchedules::splittingTheBackwardShrinksTheBubble()
     QVERIFY(seconds(plan, ScheduleKind::ZbH1) < oneFOneB);
     QVERIFY(seconds(plan, ScheduleKind::ZbAuto) <= seconds(plan, ScheduleKind::ZbH1));
     QVERIFY(seconds(plan, ScheduleKind::ZbH2) < oneFOneB);
-    QVERIFY(seconds(plan, ScheduleKind::ZbV) < oneFOneB);   // its first stage has embedding and head, so ZB-H1 may be shorter
+    QVERIFY(
+        seconds(plan, ScheduleKind::ZbV) < oneFOneB); // its first stage has embedding and head, so ZB-H1 may be shorter
     QVERIFY(seconds(plan, ScheduleKind::VHalf) < oneFOneB);
 }
 
@@ -69,7 +73,7 @@ void TestSplitSchedules::automaticTakesTheMemoryThatThereIs()
     QVERIFY(seconds(plan, ScheduleKind::ZbAuto) <= seconds(plan, ScheduleKind::ZbH2));
     // Where there is less room it takes less: it fits wherever ZB-H1 does, and is never slower.
     int tight = 0;
-    for (const int microBatch : {2, 4, 6, 8, 10, 12, 14, 16}) {
+    for (const int microBatch : { 2, 4, 6, 8, 10, 12, 14, 16 }) {
         plan.workload.microBatch = microBatch;
         plan.workload.globalBatch = 24 * microBatch;
         if (!with(plan, ScheduleKind::ZbH1)->metrics.memory->fits)
@@ -87,13 +91,13 @@ void TestSplitSchedules::measuredTimesGiveTheClosedForms()
     Plan plan = atlasRow(4, 8, 1, 1, ScheduleKind::ZbH1);
     plan.memory.recompute = Recompute::None;
     plan.profile->activationMb = 0;
-    plan.profile->forwardMs = {1000};
-    plan.profile->backwardMs = {2000};
+    plan.profile->forwardMs = { 1000 };
+    plan.profile->backwardMs = { 2000 };
     QVERIFY(std::abs(seconds(plan, ScheduleKind::ZbH1) - (8 * 3 + 3 * 1.0)) < 1e-6);
-    plan.profile->weightGradMs = {800};
+    plan.profile->weightGradMs = { 800 };
     QVERIFY(std::abs(seconds(plan, ScheduleKind::ZbH1) - (8 * 3 + 3 * 1.4)) < 1e-6);
     QVERIFY(std::abs(seconds(plan, ScheduleKind::OneFOneB) - (8 * 3 + 3 * 3.0)) < 1e-6);
-    plan.profile->inFlight = {4};
+    plan.profile->inFlight = { 4 };
     QVERIFY(seconds(plan, ScheduleKind::ZbAuto) <= 8 * 3 + 3 * 1.4 + 1e-6);
 }
 
@@ -117,7 +121,7 @@ void TestSplitSchedules::everyShapeIsEvaluated()
     Plan plan = oneSite(8, stages);
     plan.workload.globalBatch = batch;
     plan.memory.recompute = recompute;
-    const auto computed = [](const EvaluationPtr &e) {   // the same work in any order
+    const auto computed = [](const EvaluationPtr &e) { // the same work in any order
         const Breakdown &b = *e->metrics.breakdown;
         return b.compute + b.tensorParallel;
     };
@@ -125,9 +129,11 @@ void TestSplitSchedules::everyShapeIsEvaluated()
     for (const ScheduleKind kind : kSplit) {
         const EvaluationPtr split = with(plan, kind);
         QVERIFY(split->metrics.iterationTime);
-        QVERIFY(std::abs(split->metrics.breakdown->total() - *split->metrics.iterationTime) < 1e-3 * *split->metrics.iterationTime);
+        QVERIFY(std::abs(split->metrics.breakdown->total() - *split->metrics.iterationTime)
+            < 1e-3 * *split->metrics.iterationTime);
         // The last stage may be spared recomputations in one order and not in another.
-        QVERIFY(std::abs(computed(split) - computed(plain)) < (recompute == Recompute::Full ? 0.1 : 1e-3) * computed(plain));
+        QVERIFY(std::abs(computed(split) - computed(plain))
+            < (recompute == Recompute::Full ? 0.1 : 1e-3) * computed(plain));
     }
 }
 
@@ -144,7 +150,7 @@ void TestSplitSchedules::aWrongNumberOfChunksIsSaid()
 {
     Plan plan = oneSite(8, 4);
     plan.parallelism.virtualPipeline = 3;
-    for (const ScheduleKind kind : {ScheduleKind::ZbV, ScheduleKind::ZbH1}) {
+    for (const ScheduleKind kind : { ScheduleKind::ZbV, ScheduleKind::ZbH1 }) {
         const auto evaluation = with(plan, kind);
         QVERIFY(!evaluation->metrics.iterationTime);
         QCOMPARE(evaluation->problems.front().severity, Severity::Blocking);

@@ -17,32 +17,39 @@ namespace {
 Plan replicasApart(double pairGbps = 5)
 {
     Plan plan = oneSite(1, 2);
-    plan.cluster.datacenters = {site("a", 4), site("b", 4)};
-    plan.cluster.wanLinks = {wanLink("a", "b", 40, pairGbps)};
+    plan.cluster.datacenters = { site("a", 4), site("b", 4) };
+    plan.cluster.wanLinks = { wanLink("a", "b", 40, pairGbps) };
     plan.placement.mode = PlacementMode::DataAcross;
     return plan;
 }
 
-/// A profile of one stage on one GPU in each of two datacenters: one replica each, `step` seconds of work a micro-batch.
+/// A profile of one stage on one GPU in each of two datacenters: one replica each, `step` seconds of work a
+/// micro-batch.
 Plan profiled(double step, double parametersMb, double gbps)
 {
     Plan plan;
-    plan.cluster.datacenters = {site("a", 1, "h100-sxm-80gb", 1), site("b", 1, "h100-sxm-80gb", 1)};
-    plan.cluster.wanLinks = {wanLink("a", "b", 0, gbps, 1e6)};
+    plan.cluster.datacenters = { site("a", 1, "h100-sxm-80gb", 1), site("b", 1, "h100-sxm-80gb", 1) };
+    plan.cluster.wanLinks = { wanLink("a", "b", 0, gbps, 1e6) };
     plan.placement.mode = PlacementMode::DataAcross;
     plan.workload.model = "gpt-3-1.3b";
     plan.workload.globalBatch = 2;
     plan.stack.name = "ideal";
     MeasuredStageTimes profile;
-    profile.forwardMs = {step * 1e3 / 3};
-    profile.backwardMs = {step * 2e3 / 3};
+    profile.forwardMs = { step * 1e3 / 3 };
+    profile.backwardMs = { step * 2e3 / 3 };
     profile.parametersMb = parametersMb;
     plan.profile = profile;
     return plan;
 }
 
-double seconds(const Plan &plan) { return evaluated(plan)->metrics.iterationTime.value(); }
-double bytes(const Plan &plan) { return evaluated(plan)->metrics.wanBytesPerIteration; }
+double seconds(const Plan &plan)
+{
+    return evaluated(plan)->metrics.iterationTime.value();
+}
+double bytes(const Plan &plan)
+{
+    return evaluated(plan)->metrics.wanBytesPerIteration;
+}
 
 const Problem *about(const EvaluationPtr &evaluation, const std::string &where)
 {
@@ -56,7 +63,8 @@ class TstWanStrategies : public QObject {
     Q_OBJECT
 
 private slots:
-    // 128 windows of 64 kB a round trip of 40 ms are 1.64 Gbps; cap RTT / W = 391 would make 5, and so would 128 windows of 0.2 MB
+    // 128 windows of 64 kB a round trip of 40 ms are 1.64 Gbps; cap RTT / W = 391 would make 5, and so would 128
+    // windows of 0.2 MB
     void connectionsShortOfANodePairAreSaidWithTheWindowThatFillsIt()
     {
         Plan plan = replicasApart();
@@ -65,18 +73,18 @@ private slots:
         const EvaluationPtr evaluation = evaluated(plan);
         const Problem *problem = about(evaluation, where);
         QVERIFY(problem);
-        for (const char *part : {"128 connections", "1.64 of 5 Gbps", "391 would fill it", "windows of 0.2 MB"})
+        for (const char *part : { "128 connections", "1.64 of 5 Gbps", "391 would fill it", "windows of 0.2 MB" })
             QVERIFY2(problem->text.find(part) != std::string::npos, problem->text.c_str());
         QCOMPARE(problem->fixes.size(), std::size_t(1));
         const EvaluationPtr mended = evaluated(*problem->fixes.front().plan);
         QVERIFY(!about(mended, where));
         QCOMPARE(mended->metrics.wanLinks.front().nodePairGbps, 5.0);
-        plan.wan.tcpConnections = 128;   // asked for
+        plan.wan.tcpConnections = 128; // asked for
         QVERIFY(!about(evaluated(plan), where));
         plan.wan.tcpConnections.reset();
         plan.cluster.wanLinks[0].cloud = "aws";
         QVERIFY(!about(evaluated(plan), where));
-        plan.cluster.wanLinks[0].nodePairGbps = 50;   // the window is the provider's: nothing to set
+        plan.cluster.wanLinks[0].nodePairGbps = 50; // the window is the provider's: nothing to set
         const EvaluationPtr ofACloud = evaluated(plan);
         QVERIFY(about(ofACloud, where) && about(ofACloud, where)->fixes.empty());
     }
@@ -85,8 +93,8 @@ private slots:
     void anExchangeIsSpreadOverItsSteps()
     {
         Plan plan = profiled(1, 1e3, 1);
-        plan.wan.localSgd = LocalSgd::Diloco;   // 500 million parameters in 32 bits, 2 GB at 1 Gbps: 16 s
-        for (const int h : {1, 10, 100, 1000}) {
+        plan.wan.localSgd = LocalSgd::Diloco; // 500 million parameters in 32 bits, 2 GB at 1 Gbps: 16 s
+        for (const int h : { 1, 10, 100, 1000 }) {
             plan.wan.localSteps = h;
             QVERIFY2(std::abs(seconds(plan) - (1 + 16.0 / h)) < 1e-6, std::to_string(seconds(plan)).c_str());
             QVERIFY(std::abs(bytes(plan) - 2 * 2e9 / h) < 1);
@@ -98,7 +106,7 @@ private slots:
     {
         Plan plan = profiled(1, 1e3, 1);
         plan.wan.localSgd = LocalSgd::Streaming;
-        for (const int h : {1, 4, 15, 17, 100}) {
+        for (const int h : { 1, 4, 15, 17, 100 }) {
             plan.wan.localSteps = h;
             QVERIFY2(std::abs(seconds(plan) - std::max(1.0, 16.0 / h)) < 1e-6, std::to_string(seconds(plan)).c_str());
         }
@@ -106,9 +114,9 @@ private slots:
 
     void streamingIsNeverSlowerThanWaiting()
     {
-        for (const double gbps : {0.05, 0.5, 5.0, 50.0}) {
-            for (const int h : {1, 10, 100}) {
-                for (const int fragments : {1, 4, 16}) {
+        for (const double gbps : { 0.05, 0.5, 5.0, 50.0 }) {
+            for (const int h : { 1, 10, 100 }) {
+                for (const int fragments : { 1, 4, 16 }) {
                     Plan plan = replicasApart(gbps);
                     plan.wan.localSteps = h;
                     plan.wan.fragments = fragments;
@@ -123,7 +131,8 @@ private slots:
 
     void exchangingEveryStepIsDataParallelism()
     {
-        // As many bits as the gradients have, no overlap in the ideal stack, no optimizer in a profile: the same volume.
+        // As many bits as the gradients have, no overlap in the ideal stack, no optimizer in a profile: the same
+        // volume.
         Plan plan = profiled(1, 2e3, 1);
         plan.workload.precision = Precision::Fp32;
         const double synchronous = seconds(plan), synchronousBytes = bytes(plan);
@@ -131,7 +140,8 @@ private slots:
         plan.wan.localSteps = 1;
         QVERIFY2(std::abs(seconds(plan) - synchronous) < 1e-6, std::to_string(synchronous).c_str());
         QCOMPARE(bytes(plan), synchronousBytes);
-        // A computed plan adds the outer optimizer's step and cannot start before the inner one: slower, by no more than both.
+        // A computed plan adds the outer optimizer's step and cannot start before the inner one: slower, by no more
+        // than both.
         Plan computed = replicasApart();
         const double plain = seconds(computed);
         computed.wan.localSgd = LocalSgd::Diloco;
@@ -140,19 +150,20 @@ private slots:
         QVERIFY2(everyStep >= plain && everyStep < plain * 1.3, std::to_string(everyStep / plain).c_str());
     }
 
-    // Published (arXiv 2412.01152): 38 min of steps, then 1 to 7 min of exchange; utilization 96 to 83 %, MFU 43.3 % alone,
-    // 41.4 % in one country, 36.2 % over three continents; 400 times less traffic than gradients of 32 bits every step.
+    // Published (arXiv 2412.01152): 38 min of steps, then 1 to 7 min of exchange; utilization 96 to 83 %, MFU 43.3 %
+    // alone, 41.4 % in one country, 36.2 % over three continents; 400 times less traffic than gradients of 32 bits
+    // every step.
     void intellectOnesUtilizationFollowsFromItsExchanges()
     {
         const auto utilization = [](double exchange) {
-            Plan plan = profiled(22.8, 1e4, 80 / exchange);   // 100 steps of 22.8 s are 38 min; 10 GB in `exchange` s
+            Plan plan = profiled(22.8, 1e4, 80 / exchange); // 100 steps of 22.8 s are 38 min; 10 GB in `exchange` s
             plan.wan.localSgd = LocalSgd::Diloco;
             plan.wan.localSteps = 100;
             plan.wan.exchangeBits = 16;
             return 22.8 / seconds(plan);
         };
-        QVERIFY(std::abs(utilization(60) - 0.96) < 0.015);    // derived 97.4 %
-        QVERIFY(std::abs(utilization(420) - 0.83) < 0.015);   // derived 84.4 %
+        QVERIFY(std::abs(utilization(60) - 0.96) < 0.015); // derived 97.4 %
+        QVERIFY(std::abs(utilization(420) - 0.83) < 0.015); // derived 84.4 %
         // The exchange that the published MFUs imply is within the published minutes.
         QVERIFY(std::abs(utilization(2280 * (43.3 / 41.4 - 1)) - 41.4 / 43.3) < 1e-4);
         QVERIFY(2280 * (43.3 / 41.4 - 1) > 60 && 2280 * (43.3 / 36.2 - 1) < 8 * 60);
@@ -172,7 +183,7 @@ private slots:
     void theOuterOptimizerTakesEightBytesAParameter()
     {
         Plan plan = replicasApart();
-        for (const int zero : {0, 1}) {
+        for (const int zero : { 0, 1 }) {
             plan.parallelism.zeroStage = zero;
             plan.wan.localSgd = LocalSgd::None;
             const auto before = evaluated(plan)->metrics.memory->perStage[0];
@@ -180,7 +191,8 @@ private slots:
             const auto after = evaluated(plan)->metrics.memory->perStage[0];
             // bf16: weights are 2 bytes a parameter, states are shared by the two replicas of a datacenter under ZeRO
             const double expected = 8 * double(before.weights) / 2 / (zero ? 2 : 1);
-            QVERIFY2(std::abs(double(after.optimizer - before.optimizer) / expected - 1) < 1e-6, std::to_string(after.optimizer - before.optimizer).c_str());
+            QVERIFY2(std::abs(double(after.optimizer - before.optimizer) / expected - 1) < 1e-6,
+                std::to_string(after.optimizer - before.optimizer).c_str());
         }
     }
 
@@ -267,7 +279,8 @@ private slots:
         const GpuSpec &gpu = *builtinCatalogue().gpu("h100-sxm-80gb");
         const double pass = 1e9 * 1.5 / (gpu.memoryGBps * 1e9 * gpu.gemm.memoryFraction);
         const double saved = 2 * 0.5 * 1e9 / (1e5 * 1e9 / 8);
-        QVERIFY2(std::abs(seconds(plan) - before - (4 * pass - saved)) < 1e-7, std::to_string(seconds(plan) - before).c_str());
+        QVERIFY2(std::abs(seconds(plan) - before - (4 * pass - saved)) < 1e-7,
+            std::to_string(seconds(plan) - before).c_str());
         QVERIFY(about(evaluated(plan), "wan.activation_bits")->text.find("not worth it") != std::string::npos);
     }
 
@@ -276,7 +289,7 @@ private slots:
         Plan plan = replicasApart();
         plan.wan.tcpConnections = 17;
         double before = seconds(plan);
-        for (const double loss : {1e-6, 1e-5, 1e-4, 1e-3, 1e-2}) {
+        for (const double loss : { 1e-6, 1e-5, 1e-4, 1e-3, 1e-2 }) {
             plan.cluster.wanLinks[0].lossRate = loss;
             const double now = seconds(plan);
             QVERIFY(now >= before * (1 - 1e-9));

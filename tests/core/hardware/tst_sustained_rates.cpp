@@ -10,7 +10,8 @@ using namespace trainyard;
 
 namespace {
 
-const std::vector<ArchitectureRates> kKnown{{"Hopper", 700, 1000, {0.8, 0.7, 0.6, 1.1, 0.75, 1.2}, ""}, {"", 0, 0, {0.9, 0.9, 0.9, 1, 0.9, 1}, ""}};
+const std::vector<ArchitectureRates> kKnown { { "Hopper", 700, 1000, { 0.8, 0.7, 0.6, 1.1, 0.75, 1.2 }, "" },
+    { "", 0, 0, { 0.9, 0.9, 0.9, 1, 0.9, 1 }, "" } };
 
 GpuSpec gpu(const char *architecture, double watts, double tflops = 1000)
 {
@@ -23,8 +24,7 @@ GpuSpec gpu(const char *architecture, double watts, double tflops = 1000)
 
 } // namespace
 
-class TestSustainedRates : public QObject
-{
+class TestSustainedRates : public QObject {
     Q_OBJECT
 
 private slots:
@@ -39,8 +39,8 @@ private slots:
 void TestSustainedRates::atTheFittedPowerLimitTheyAreTheFittedOnes()
 {
     QCOMPARE(sustainedRates(kKnown, gpu("Hopper", 700)), kKnown.front().rates);
-    QCOMPARE(sustainedRates(kKnown, gpu("Hopper", 0)), kKnown.front().rates);   // an inline GPU that does not say
-    QCOMPARE(sustainedRates({}, gpu("Hopper", 700)), SustainedRates{});
+    QCOMPARE(sustainedRates(kKnown, gpu("Hopper", 0)), kKnown.front().rates); // an inline GPU that does not say
+    QCOMPARE(sustainedRates({}, gpu("Hopper", 700)), SustainedRates {});
 }
 
 /// P ~ f V² and V ~ f, so f ~ P^(1/3); what is no clock (grouped kernels against dense ones, the host) stays.
@@ -51,7 +51,7 @@ void TestSustainedRates::theClockGoesWithTheCubeRootOfThePowerLimit()
     QVERIFY(std::abs(low.half - full.half * clock) < 1e-12);
     QVERIFY(std::abs(low.eight - full.eight * clock) < 1e-12);
     QVERIFY(std::abs(low.attention - full.attention * clock) < 1e-12);
-    QCOMPARE(sustainedRates(kKnown, gpu("Hopper", 350, 500)).half, full.half);   // half a chip at half the power
+    QCOMPARE(sustainedRates(kKnown, gpu("Hopper", 350, 500)).half, full.half); // half a chip at half the power
     QCOMPARE(low.grouped, full.grouped);
     QCOMPARE(low.host, full.host);
 }
@@ -82,9 +82,9 @@ void TestSustainedRates::theCatalogueSlowsHopperMoreThanAmpere()
     const Catalogue &catalogue = builtinCatalogue();
     const auto half = [&](const char *id) { return sustainedRates(catalogue.sustained, *catalogue.gpu(id)).half; };
     QVERIFY(half("h100-sxm-80gb") < half("a100-sxm-80gb"));
-    QVERIFY(half("h100-sxm-96gb") < half("h100-sxm-80gb"));   // 500 W
-    QVERIFY(half("h100-pcie-80gb") < half("h100-sxm-96gb"));  // 350 W
-    QCOMPARE(half("v100-sxm-32gb"), half("a100-sxm-80gb"));   // Ampere's, as its kernels
+    QVERIFY(half("h100-sxm-96gb") < half("h100-sxm-80gb")); // 500 W
+    QVERIFY(half("h100-pcie-80gb") < half("h100-sxm-96gb")); // 350 W
+    QCOMPARE(half("v100-sxm-32gb"), half("a100-sxm-80gb")); // Ampere's, as its kernels
 }
 
 QTEST_APPLESS_MAIN(TestSustainedRates)

@@ -18,11 +18,13 @@ using tasks::run;
 
 inline constexpr Nanoseconds kSecond = 1'000'000'000;
 
-struct Times { Nanoseconds forward = 1, backward = 2, boundary = 0; };   // half of a backward is for the weights
+struct Times {
+    Nanoseconds forward = 1, backward = 2, boundary = 0;
+}; // half of a backward is for the weights
 
 inline Program program(ScheduleKind kind, int devices, int microBatches, int chunks = 1)
 {
-    auto made = makeProgram(kind, {devices, microBatches, chunks, {}});
+    auto made = makeProgram(kind, { devices, microBatches, chunks, {} });
     if (!made)
         qFatal("%s", toString(made.error()).c_str());
     return std::move(*made);
@@ -33,8 +35,11 @@ inline IterationCosts even(Program order, Times times)
 {
     PipelineCosts pipeline;
     const auto stages = static_cast<std::size_t>(order.virtualStages());
-    pipeline.ops.assign(stages, {.forward = times.forward, .backward = times.backward,
-                                 .inputGrad = times.backward - times.backward / 2, .weightGrad = times.backward / 2});
+    pipeline.ops.assign(stages,
+        { .forward = times.forward,
+            .backward = times.backward,
+            .inputGrad = times.backward - times.backward / 2,
+            .weightGrad = times.backward / 2 });
     if (std::ranges::any_of(order.order.front(), [](const Op &op) { return op.kind == OpKind::PairedForward; }))
         pipeline.pairs.assign(stages * static_cast<std::size_t>(order.shape.chunks), times.forward + times.backward);
     BoundaryTimes boundary;

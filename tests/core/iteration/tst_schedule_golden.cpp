@@ -17,7 +17,7 @@ using namespace Qt::StringLiterals;
 
 namespace {
 
-constexpr double kTick = 3e12;   // nanoseconds of one unit: thirds of it are whole
+constexpr double kTick = 3e12; // nanoseconds of one unit: thirds of it are whole
 
 std::optional<ScheduleKind> kindOf(const std::string &name)
 {
@@ -53,17 +53,21 @@ Program programOf(ScheduleKind kind, const json &golden)
     if (kind != ScheduleKind::ZbV)
         return program(kind, golden["p"], golden["m"], golden["v"]);
     const json &t = golden["per_chunk_times"];
-    const ScheduleShape shape{golden["p"], golden["m"], golden["v"], {}};
+    const ScheduleShape shape { golden["p"], golden["m"], golden["v"], {} };
     const auto stages = static_cast<std::size_t>(shape.devices * shape.chunks);
     ScheduleTimes times;
-    times.stages.assign(stages, {ticks(t["t_f"]), ticks(t["t_b_input"]), ticks(t["t_w"]), 0});
+    times.stages.assign(stages, { ticks(t["t_f"]), ticks(t["t_b_input"]), ticks(t["t_w"]), 0 });
     times.boundaries.assign(stages - 1, ticks(golden["t_comm"]));
     return schedules::zbVByHand(shape, times);
 }
 
 const char *nameOf(OpKind kind)
 {
-    return kind == OpKind::PairedForward ? "FB" : kind == OpKind::Forward ? "F" : kind == OpKind::InputGrad ? "B" : kind == OpKind::WeightGrad ? "W" : "BW";
+    return kind == OpKind::PairedForward ? "FB"
+        : kind == OpKind::Forward        ? "F"
+        : kind == OpKind::InputGrad      ? "B"
+        : kind == OpKind::WeightGrad     ? "W"
+                                         : "BW";
 }
 
 /// "F 0 3": operation, virtual stage, micro-batch; in two directions "F d0 3", counted from each end.
@@ -72,7 +76,8 @@ QString listed(const Program &program, int device, const Op &op)
     const int q = program.virtualStage(device, op.chunk), p = program.shape.devices;
     if (program.placement != ChunkPlacement::Bidirectional)
         return u"%1 %2 %3"_s.arg(QLatin1StringView(nameOf(op.kind))).arg(q).arg(op.microBatch);
-    return u"%1 %2%3 %4"_s.arg(QLatin1StringView(nameOf(op.kind)), q < p ? u"d"_s : u"u"_s).arg(q % p)
+    return u"%1 %2%3 %4"_s.arg(QLatin1StringView(nameOf(op.kind)), q < p ? u"d"_s : u"u"_s)
+        .arg(q % p)
         .arg(q < p ? op.microBatch : op.microBatch - program.shape.microBatches / 2);
 }
 
@@ -83,7 +88,7 @@ QStringList listed(const Program &program, int device)
     for (const Op &op : program.order[static_cast<std::size_t>(device)]) {
         const QString text = listed(program, device, op);
         if (isPaired)
-            list.last() += text.sliced(2);   // the backward of a pair, without its name
+            list.last() += text.sliced(2); // the backward of a pair, without its name
         else
             list.append(text);
         isPaired = op.kind == OpKind::PairedForward;
@@ -98,7 +103,8 @@ QStringList listed(const json &operations)
         QStringList words;
         for (const json &word : operation)
             if (word != "True")
-                words.append(QString::fromStdString(word.get<std::string>()).remove(QRegularExpression(u"[^A-Za-z0-9]"_s)));
+                words.append(
+                    QString::fromStdString(word.get<std::string>()).remove(QRegularExpression(u"[^A-Za-z0-9]"_s)));
         list.append(words.join(u' '));
     }
     return list;
@@ -138,8 +144,8 @@ void ScheduleGolden::everyRowAgrees_data()
     for (std::size_t i = 0; i < m_rows.size(); ++i) {
         const json &row = m_rows[i];
         if (kindOf(row["schedule"].get<std::string>()))
-            QTest::addRow("%s p=%d m=%d v=%d (row %zu)", row["schedule"].get<std::string>().c_str(), row["p"].get<int>(),
-                          row["m"].get<int>(), row["v"].get<int>(), i)
+            QTest::addRow("%s p=%d m=%d v=%d (row %zu)", row["schedule"].get<std::string>().c_str(),
+                row["p"].get<int>(), row["m"].get<int>(), row["v"].get<int>(), i)
                 << static_cast<int>(i);
     }
 }
@@ -151,7 +157,7 @@ void ScheduleGolden::everyRowAgrees()
     const json &times = golden["per_chunk_times"], &expected = golden["expected"];
     const Program order = programOf(*kindOf(golden["schedule"].get<std::string>()), golden);
     const Nanoseconds backward = ticks(times["t_b_input"]) + ticks(times["t_w"]);
-    IterationCosts costs = even(order, {ticks(times["t_f"]), backward, ticks(golden["t_comm"])});
+    IterationCosts costs = even(order, { ticks(times["t_f"]), backward, ticks(golden["t_comm"]) });
     for (OpTimes &op : costs.classes.front().ops) {
         op.inputGrad = ticks(times["t_b_input"]);
         op.weightGrad = ticks(times["t_w"]);
@@ -175,7 +181,8 @@ void ScheduleGolden::everyRowAgrees()
 
     if (!golden.contains("orders"))
         return;
-    const bool isGpipe = golden["schedule"] == "gpipe";   // last micro-batch first here; the reference's order takes the same time
+    const bool isGpipe =
+        golden["schedule"] == "gpipe"; // last micro-batch first here; the reference's order takes the same time
     for (std::size_t device = 0; device < order.order.size(); ++device) {
         const QStringList ours = listed(order, static_cast<int>(device)), theirs = listed(golden["orders"][device]);
         QCOMPARE(isGpipe ? ours.filter(u"F"_s) : ours, isGpipe ? theirs.filter(u"F"_s) : theirs);

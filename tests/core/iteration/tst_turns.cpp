@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// What every turn on a cell's channel has to obey, read off the result: whatever the schedule, the times and the links, and
-// with scatters, latencies and operations that take no time, so that much happens at one instant.
+// What every turn on a cell's channel has to obey, read off the result: whatever the schedule, the times and the links,
+// and with scatters, latencies and operations that take no time, so that much happens at one instant.
 #include "core/timeline/event_loop.h"
 #include "tests/core/iteration/pipelines.h"
 
@@ -8,7 +8,8 @@ using namespace pipelines;
 
 namespace {
 
-constexpr ScheduleKind kSchedules[] = {ScheduleKind::Atlas, ScheduleKind::GPipe, ScheduleKind::OneFOneB, ScheduleKind::Varuna};
+constexpr ScheduleKind kSchedules[] = { ScheduleKind::Atlas, ScheduleKind::GPipe, ScheduleKind::OneFOneB,
+    ScheduleKind::Varuna };
 
 /// One cell; its last lane has a micro-batch less.
 IterationCosts randomCell(std::mt19937 &random)
@@ -17,12 +18,13 @@ IterationCosts randomCell(std::mt19937 &random)
     const ScheduleKind schedule = kSchedules[whole(0, 3)];
     const int devices = whole(2, 6), microBatches = whole(2, 12), lanes = whole(2, 5);
     const int recompute = whole(0, 2);
-    const OpTimes times{.forward = whole(0, 3), .backward = recompute + whole(0, 4), .recompute = recompute};
+    const OpTimes times { .forward = whole(0, 3), .backward = recompute + whole(0, 4), .recompute = recompute };
     const Nanoseconds serialization = whole(1, 4), latency = whole(0, 3), scatter = whole(0, 2), gather = whole(0, 2);
-    const bool isShared = whole(0, 2) == 0;   // channels of several boundaries over one link that is too narrow for them
+    const bool isShared = whole(0, 2) == 0; // channels of several boundaries over one link that is too narrow for them
     IterationCosts costs;
     for (int k = 0; k < lanes; ++k) {
-        PipelineCosts lane = even(program(schedule, devices, microBatches - (k + 1 == lanes ? 1 : 0)), {}).classes.front();
+        PipelineCosts lane =
+            even(program(schedule, devices, microBatches - (k + 1 == lanes ? 1 : 0)), {}).classes.front();
         lane.ops.assign(lane.ops.size(), times);
         lane.cellMember = k;
         lane.cellMembers = lanes;
@@ -42,7 +44,7 @@ IterationCosts randomCell(std::mt19937 &random)
     }
     costs.turns = whole(0, 3) == 0 ? TurnOrder::DrainFirst : TurnOrder::RoundRobin;
     if (isShared)
-        costs.linkCapacity = {1.5e9, 1.5e9};
+        costs.linkCapacity = { 1.5e9, 1.5e9 };
     return costs;
 }
 
@@ -76,8 +78,7 @@ std::vector<std::uint32_t> served(const Timeline &timeline, const Track &track)
 }
 
 /// Calls check(graph, timeline, track) for each channel of 300 cells.
-template <class Check>
-void forEachChannel(Check check)
+template <class Check> void forEachChannel(Check check)
 {
     std::mt19937 random(5);
     for (int i = 0; i < 300; ++i) {
@@ -107,7 +108,7 @@ private slots:
                     atOneInstant += b == a + 1 && readyAt(tasks, timeline, transfers[b]) == timeline.end[transfers[a]];
                 }
         });
-        QVERIFY(atOneInstant > 1000);   // ready as the channel is freed
+        QVERIFY(atOneInstant > 1000); // ready as the channel is freed
     }
 
     // start = max(ready, end of the turn before).
@@ -122,12 +123,12 @@ private slots:
         });
     }
 
-    // Turns go by micro-batch, then lane, wherever the sender makes what it sends in the order of micro-batches: activations
-    // always, gradients unless the schedule goes back from the last (gpipe).
+    // Turns go by micro-batch, then lane, wherever the sender makes what it sends in the order of micro-batches:
+    // activations always, gradients unless the schedule goes back from the last (gpipe).
     void turnsGoByMicroBatchThenLane()
     {
         for (const ScheduleKind schedule : kSchedules) {
-            IterationCosts costs = even(program(schedule, 2, 5), {3, 5, 0});
+            IterationCosts costs = even(program(schedule, 2, 5), { 3, 5, 0 });
             wan(costs.classes[0], 0, 2, 1);
             costs.classes[0].cellMembers = 3;
             for (int k = 1; k < 3; ++k) {
@@ -136,8 +137,10 @@ private slots:
             }
             const TaskGraph tasks = graph(costs);
             for (const Resource &resource : tasks.resources)
-                for (std::uint32_t task = resource.track.first; resource.discipline == Discipline::Turns && task < resource.track.last; ++task) {
-                    const bool isReversed = schedule == ScheduleKind::GPipe && resource.track.toStage < resource.track.stage;
+                for (std::uint32_t task = resource.track.first;
+                     resource.discipline == Discipline::Turns && task < resource.track.last; ++task) {
+                    const bool isReversed =
+                        schedule == ScheduleKind::GPipe && resource.track.toStage < resource.track.stage;
                     const int place = isReversed ? 4 - tasks.microBatch[task] : tasks.microBatch[task];
                     const auto lane = static_cast<std::int64_t>(task - resource.track.first) / 5;
                     QCOMPARE(tasks.priority[task], place * 3 + lane);

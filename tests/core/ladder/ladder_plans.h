@@ -11,13 +11,13 @@ namespace trainyard::test {
 inline Plan oneNode(const std::string &model = "llama-3-8b", const std::string &gpu = "h100-sxm-80gb")
 {
     Plan plan;
-    plan.cluster.datacenters = {site("a", 1, gpu)};
+    plan.cluster.datacenters = { site("a", 1, gpu) };
     Pool &pool = plan.cluster.datacenters[0].pools[0];
-    pool.ssd = Ssd{};
+    pool.ssd = Ssd {};
     pool.ssd->writeGBps = 12;
     pool.ssd->readGBps = 14;
     pool.ssd->endurancePb = 7;
-    pool.host = Host{};
+    pool.host = Host {};
     pool.host->memoryGib = 2048;
     pool.host->gbytesPerSecondPerGpu = 50;
     plan.workload.model = model;

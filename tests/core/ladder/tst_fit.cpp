@@ -68,11 +68,11 @@ Plan filledTo(Plan plan, double share)
 /// Every combination of the switches that keep the shape of the parallelism and the numerics.
 bool anyFits(const Plan &plan)
 {
-    for (const int zero : {0, 1, 2, 3}) {
-        for (const Recompute recompute : {Recompute::None, Recompute::Full}) {
-            for (const int microBatch : {plan.workload.microBatch, 1}) {
-                for (const OptimizerOffload offload : {OptimizerOffload::None, OptimizerOffload::Host}) {
-                    for (const ParameterOffload parameters : {ParameterOffload::None, ParameterOffload::Host}) {
+    for (const int zero : { 0, 1, 2, 3 }) {
+        for (const Recompute recompute : { Recompute::None, Recompute::Full }) {
+            for (const int microBatch : { plan.workload.microBatch, 1 }) {
+                for (const OptimizerOffload offload : { OptimizerOffload::None, OptimizerOffload::Host }) {
+                    for (const ParameterOffload parameters : { ParameterOffload::None, ParameterOffload::Host }) {
                         if (fits(with(plan, [=](Plan &p) {
                                 p.parallelism.zeroStage = std::max(zero, p.parallelism.zeroStage);
                                 p.memory.recompute = recompute;
@@ -107,9 +107,9 @@ private slots:
     void itFitsWheneverSomeCombinationDoes()
     {
         int found = 0, hopeless = 0;
-        for (const char *model : {"llama-3-8b", "llama-3-70b", "llama-3.1-405b"}) {
-            for (const char *gpu : {"v100-sxm-16gb", "a100-sxm-40gb", "h100-sxm-80gb"}) {
-                for (const int microBatch : {1, 4}) {
+        for (const char *model : { "llama-3-8b", "llama-3-70b", "llama-3.1-405b" }) {
+            for (const char *gpu : { "v100-sxm-16gb", "a100-sxm-40gb", "h100-sxm-80gb" }) {
+                for (const int microBatch : { 1, 4 }) {
                     Plan plan = oneNode(model, gpu);
                     plan.workload.microBatch = microBatch;
                     plan.parallelism.zeroStage = 0;
@@ -149,12 +149,13 @@ private slots:
         QCOMPARE(*fitting.plan, *fitting.steps.back().plan);
     }
 
-    /// A rung alone never raises what the fullest of eight replicas holds; one that computes more never takes less time.
+    /// A rung alone never raises what the fullest of eight replicas holds; one that computes more never takes less
+    /// time.
     void noRungRaisesMemoryAndMoreComputeIsNeverFaster()
     {
         const Catalogue &catalogue = builtinCatalogue();
-        for (const char *model : {"llama-3-8b", "gpt-3-13b", "mixtral-8x7b"}) {
-            for (const char *stack : {"megatron-core", "megatron-lm-2021", "megatron-deepspeed"}) {
+        for (const char *model : { "llama-3-8b", "gpt-3-13b", "mixtral-8x7b" }) {
+            for (const char *stack : { "megatron-core", "megatron-lm-2021", "megatron-deepspeed" }) {
                 Plan plan = oneNode(model);
                 plan.workload.microBatch = 2;
                 plan.parallelism.zeroStage = 0;
@@ -164,9 +165,11 @@ private slots:
                 for (const Rung &rung : rungs(plan, *catalogue.model(model), *catalogue.stack(stack))) {
                     const Plan next = with(plan, rung.apply);
                     const auto after = footprint(std::make_shared<const Plan>(next), catalogue, scratch());
-                    QVERIFY2(!after.isPlaced || after.device <= before.device, (rung.id + " for " + model + " on " + stack).c_str());
+                    QVERIFY2(!after.isPlaced || after.device <= before.device,
+                        (rung.id + " for " + model + " on " + stack).c_str());
                     if (after.isPlaced && rung.cost == RungCost::Compute)
-                        QVERIFY2(*evaluated(next)->metrics.iterationTime >= time, (rung.id + " for " + model + " on " + stack).c_str());
+                        QVERIFY2(*evaluated(next)->metrics.iterationTime >= time,
+                            (rung.id + " for " + model + " on " + stack).c_str());
                 }
             }
         }
@@ -176,9 +179,9 @@ private slots:
     void whatFitsIsFeasible()
     {
         int found = 0;
-        for (const char *model : {"llama-2-70b", "llama-3.1-405b", "gpt-3-175b"}) {
-            for (const int nodes : {1, 4}) {
-                for (const int tensor : {1, 8}) {
+        for (const char *model : { "llama-2-70b", "llama-3.1-405b", "gpt-3-175b" }) {
+            for (const int nodes : { 1, 4 }) {
+                for (const int tensor : { 1, 8 }) {
                     const Fitting fitting = fittedMemory(smallGpus(model, nodes, tensor));
                     const auto after = evaluated(*fitting.plan);
                     QVERIFY2(!fitting.fits || after->feasible(), fitting.summary.c_str());
@@ -192,13 +195,15 @@ private slots:
         QVERIFY(found > 4);
     }
 
-    /// 70 billion parameters take 12 to 16 bytes x 1.5 of host memory: more than one node of 1 TiB has, less than its drives.
+    /// 70 billion parameters take 12 to 16 bytes x 1.5 of host memory: more than one node of 1 TiB has, less than its
+    /// drives.
     void whatOverflowsTheNodesGoesToDrives()
     {
         const Plan plan = smallGpus("llama-2-70b", 1, 8);
         const Fitting fitting = fittedMemory(plan);
         QVERIFY2(fitting.fits, fitting.summary.c_str());
-        QVERIFY(std::ranges::any_of(fitting.steps, [](const LadderStep &step) { return step.id.ends_with("-drives"); }));
+        QVERIFY(
+            std::ranges::any_of(fitting.steps, [](const LadderStep &step) { return step.id.ends_with("-drives"); }));
         QCOMPARE(fitting.plan->memory.optimizerOffload, OptimizerOffload::Ssd);
     }
 
@@ -212,8 +217,10 @@ private slots:
         QVERIFY(!fitting.fits && !evaluated(*fitting.plan)->feasible());
         QVERIFY(!fitting.steps.empty());
         QVERIFY(fitting.after.need() < fitting.before.need());
-        QVERIFY2(fitting.summary.starts_with("No step of the ladder makes the plan fit. Closest, after "), fitting.summary.c_str());
-        QVERIFY2(fitting.summary.find("of 1.10 TB of host memory per node") != std::string::npos, fitting.summary.c_str());
+        QVERIFY2(fitting.summary.starts_with("No step of the ladder makes the plan fit. Closest, after "),
+            fitting.summary.c_str());
+        QVERIFY2(
+            fitting.summary.find("of 1.10 TB of host memory per node") != std::string::npos, fitting.summary.c_str());
         plan.cluster.datacenters[0].pools[0].host->memoryGib = 4096;
         QVERIFY(fitted(plan).fits);
     }
@@ -236,7 +243,7 @@ private slots:
         plan.cluster.datacenters[0].pools[0].ssd.reset();
         plan.parallelism.zeroStage = 0;
         plan.parallelism.tensor = 8;
-        plan = *fittedMemory(filledTo(plan, 100)).plan;   // the end of the ladder
+        plan = *fittedMemory(filledTo(plan, 100)).plan; // the end of the ladder
         const Fitting fitting = fitted(filledTo(plan, 0.98));
         QVERIFY(fitting.fits && fitting.isTight);
         QVERIFY2(fitting.summary.find("out of memory is likely") != std::string::npos, fitting.summary.c_str());
@@ -253,10 +260,11 @@ private slots:
         const auto rung = std::ranges::find(all, std::string("parameters-host"), &Rung::id);
         QVERIFY(rung != all.end());
         const auto changes = describeDifferences(plan, with(plan, rung->apply));
-        QCOMPARE(changes.size(), std::size_t(3));   // parameters, states, and the stage of ZeRO
+        QCOMPARE(changes.size(), std::size_t(3)); // parameters, states, and the stage of ZeRO
         const Fitting fitting = fittedMemory(plan);
         for (std::size_t i = 0; i < fitting.steps.size(); ++i)
-            QCOMPARE(fitting.steps[i].changes, describeDifferences(i == 0 ? plan : *fitting.steps[i - 1].plan, *fitting.steps[i].plan));
+            QCOMPARE(fitting.steps[i].changes,
+                describeDifferences(i == 0 ? plan : *fitting.steps[i - 1].plan, *fitting.steps[i].plan));
     }
 
     /// No step but the free ones can be left out.
@@ -287,7 +295,8 @@ private slots:
         std::stop_source stop;
         stop.request_stop();
         EvaluationWorkspace workspace;
-        const Fitting fitting = fitModel(std::make_shared<const Plan>(oneNode("llama-3.1-405b")), builtinCatalogue(), workspace, stop.get_token());
+        const Fitting fitting = fitModel(
+            std::make_shared<const Plan>(oneNode("llama-3.1-405b")), builtinCatalogue(), workspace, stop.get_token());
         QVERIFY(fitting.isCancelled);
         QVERIFY(!fitting.fits);
     }

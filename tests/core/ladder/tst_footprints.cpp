@@ -25,7 +25,10 @@ Plan sample(const char *name)
     return *plan;
 }
 
-PlanPtr shared(Plan plan) { return std::make_shared<const Plan>(std::move(plan)); }
+PlanPtr shared(Plan plan)
+{
+    return std::make_shared<const Plan>(std::move(plan));
+}
 
 std::int64_t tasksOf(const PlanPtr &plan)
 {
@@ -37,8 +40,7 @@ std::int64_t tasksOf(const PlanPtr &plan)
 
 } // namespace
 
-class TestFootprints : public QObject
-{
+class TestFootprints : public QObject {
     Q_OBJECT
 
 private slots:
@@ -53,14 +55,17 @@ private slots:
 
 void TestFootprints::tasksAreAtLeastTheSpansOfTheTimeline()
 {
-    for (const char *name : {"gpt3-offload-a100-40gb", "ssdtrain-bert-2xa100", "llama-3-70b-three-regions", "megatron-1t-3072-a100", "gpt3-175b-1024-a100"}) {
+    for (const char *name : { "gpt3-offload-a100-40gb", "ssdtrain-bert-2xa100", "llama-3-70b-three-regions",
+             "megatron-1t-3072-a100", "gpt3-175b-1024-a100" }) {
         const PlanPtr plan = shared(sample(name));
         const auto evaluation = evaluated(*plan);
         // Each stage and class ends with a handful of tasks of its own.
         const double tail = 8.0 * plan->parallelism.pipeline * double(evaluation->layout.classes.size());
         const double spans = double(evaluation->metrics.spans), tasks = double(tasksOf(plan));
-        QVERIFY2(tasks + tail >= spans, (std::string(name) + ": " + std::to_string(tasks) + " for " + std::to_string(spans)).c_str());
-        QVERIFY2(tasks <= 3 * spans + 1000, (std::string(name) + ": " + std::to_string(tasks) + " for " + std::to_string(spans)).c_str());
+        QVERIFY2(tasks + tail >= spans,
+            (std::string(name) + ": " + std::to_string(tasks) + " for " + std::to_string(spans)).c_str());
+        QVERIFY2(tasks <= 3 * spans + 1000,
+            (std::string(name) + ": " + std::to_string(tasks) + " for " + std::to_string(spans)).c_str());
     }
 }
 
@@ -102,8 +107,10 @@ void TestFootprints::aPlanOfTooManyOffloadedModulesIsRefusedBeforeItIsMade()
     plan.workload.globalBatch = 1'000'000;
     const auto evaluation = evaluated(plan);
     QVERIFY(!evaluation->feasible());
-    QVERIFY2(evaluation->problems.front().text.find("too many to simulate") != std::string::npos, evaluation->problems.front().text.c_str());
-    QVERIFY2(evaluation->problems.front().text.find(taskCountText(kMostTasks)) != std::string::npos, evaluation->problems.front().text.c_str());
+    QVERIFY2(evaluation->problems.front().text.find("too many to simulate") != std::string::npos,
+        evaluation->problems.front().text.c_str());
+    QVERIFY2(evaluation->problems.front().text.find(taskCountText(kMostTasks)) != std::string::npos,
+        evaluation->problems.front().text.c_str());
 }
 
 void TestFootprints::fixesAreLookedForInSoManyTasksAndThatIsSaid()
@@ -114,7 +121,10 @@ void TestFootprints::fixesAreLookedForInSoManyTasksAndThatIsSaid()
     const auto evaluation = evaluated(plan);
     QVERIFY(!evaluation->feasible());
     const std::string &text = evaluation->problems.front().text;
-    QVERIFY2(text.find("Fixes were looked for in plans of " + taskCountText(kMostFixTasks) + " simulated tasks together") != std::string::npos, text.c_str());
+    QVERIFY2(
+        text.find("Fixes were looked for in plans of " + taskCountText(kMostFixTasks) + " simulated tasks together")
+            != std::string::npos,
+        text.c_str());
 }
 
 void TestFootprints::theStepsOfTheLadderDoNotChangeWithTheBoundWhereItIsNotMet()
@@ -122,7 +132,8 @@ void TestFootprints::theStepsOfTheLadderDoNotChangeWithTheBoundWhereItIsNotMet()
     Plan plan = sample("gpt3-offload-a100-40gb");
     plan.memory.activationOffload = ActivationOffload::None;
     FixSearch search(builtinCatalogue(), {});
-    const Fitting bounded = fitMemory(shared(plan), search.footprints()), unbounded = fitMemory(shared(plan), builtinCatalogue());
+    const Fitting bounded = fitMemory(shared(plan), search.footprints()),
+                  unbounded = fitMemory(shared(plan), builtinCatalogue());
     QVERIFY(unbounded.fits && !unbounded.isCut);
     QVERIFY(search.whatWasLeftOut().empty());
     QCOMPARE(*bounded.plan, *unbounded.plan);

@@ -19,7 +19,8 @@ private slots:
         plan.memory.recompute = Recompute::Full;
         plan.parallelism.tensor = 4;
         EvaluationWorkspace workspace;
-        const Purchases purchases = headroomSuggestions(std::make_shared<const Plan>(plan), builtinCatalogue(), workspace);
+        const Purchases purchases =
+            headroomSuggestions(std::make_shared<const Plan>(plan), builtinCatalogue(), workspace);
         QVERIFY(!purchases.offers.empty());
         const double now = *evaluated(plan)->metrics.tokensPerSecond;
         double last = 1e9;
@@ -36,11 +37,12 @@ private slots:
 
     void aFullClusterBuysNothing()
     {
-        Plan plan = oneNode("llama-3-70b");   // does not fit at all
+        Plan plan = oneNode("llama-3-70b"); // does not fit at all
         plan.workload.microBatch = 16;
         plan.parallelism.tensor = 1;
         EvaluationWorkspace workspace;
-        const Purchases purchases = headroomSuggestions(std::make_shared<const Plan>(plan), builtinCatalogue(), workspace);
+        const Purchases purchases =
+            headroomSuggestions(std::make_shared<const Plan>(plan), builtinCatalogue(), workspace);
         QVERIFY(purchases.offers.empty());
     }
 };

@@ -29,7 +29,7 @@ private slots:
     void lanesStandForTheirCells()
     {
         const Layout layout = evaluated(temporalRow(6, 3))->layout;
-        QCOMPARE(layout.classes.size(), std::size_t{3});
+        QCOMPARE(layout.classes.size(), std::size_t { 3 });
         for (int k = 0; k < 3; ++k) {
             QCOMPARE(layout.classes[std::size_t(k)].cellMember, k);
             QCOMPARE(layout.classes[std::size_t(k)].cellMembers, 3);
@@ -49,12 +49,13 @@ private slots:
                 sizes.insert(sizes.end(), std::size_t(c.pipelines), c.cellMembers);
         }
         QCOMPARE(pipelines, 7);
-        QCOMPARE(sizes, (std::vector<int>{3, 2, 2}));
-        QVERIFY(std::ranges::any_of(evaluation->problems, [](const Problem &p) { return p.text.find("do not divide") != std::string::npos; }));
+        QCOMPARE(sizes, (std::vector<int> { 3, 2, 2 }));
+        QVERIFY(std::ranges::any_of(
+            evaluation->problems, [](const Problem &p) { return p.text.find("do not divide") != std::string::npos; }));
     }
 
-    // Micro-batches that do not divide: less work never takes longer than one micro-batch more for every pipeline, and the
-    // pipelines with one more share cells with the others.
+    // Micro-batches that do not divide: less work never takes longer than one micro-batch more for every pipeline, and
+    // the pipelines with one more share cells with the others.
     void cellsSpanPipelinesWithOneMicroBatchMore()
     {
         Plan plan = temporalRow(4, 4);
@@ -63,7 +64,7 @@ private slots:
             return *evaluated(plan)->metrics.iterationTime;
         };
         const double twelve = time(12), sixteen = time(16);
-        for (const int batch : {13, 14, 15}) {
+        for (const int batch : { 13, 14, 15 }) {
             QVERIFY2(time(batch) >= twelve && time(batch) <= sixteen, qPrintable(QString::number(batch)));
             QCOMPARE(evaluated(plan)->layout.cell.smallest, 4);
         }
@@ -129,7 +130,7 @@ private slots:
         Plan plan = temporalRow(4, 4);
         plan.wan.sharing = WanSharing::Spatial;
         const Layout layout = evaluated(plan)->layout;
-        QCOMPARE(layout.classes.size(), std::size_t{1});
+        QCOMPARE(layout.classes.size(), std::size_t { 1 });
         QCOMPARE(layout.classes.front().cellMembers, 1);
     }
 };

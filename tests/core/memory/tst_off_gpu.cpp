@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Main memory of a node: the sum over its GPUs of 1.5 times the states there and of the activations that are away at once.
+// Main memory of a node: the sum over its GPUs of 1.5 times the states there and of the activations that are away at
+// once.
 #include "core/memory/off_gpu.h"
 
 #include "core/workload/model_math.h"
@@ -65,13 +66,15 @@ private slots:
     {
         Plan plan = statesInHost(2048);
         const double all = hostOf(plan)[0].states;
-        plan.parallelism.data = 4;     // shards twice as large on half of the GPUs
+        plan.parallelism.data = 4; // shards twice as large on half of the GPUs
         QVERIFY(std::abs(hostOf(plan)[0].states / all - 1) < 0.001);
     }
 
     void whatLiesOnDrivesTakesNoHostMemory()
     {
-        QVERIFY(hostOf(with(statesInHost(2048), [](Plan &p) { p.memory.optimizerOffload = OptimizerOffload::Ssd; })).empty());
+        QVERIFY(hostOf(with(statesInHost(2048), [](Plan &p) {
+            p.memory.optimizerOffload = OptimizerOffload::Ssd;
+        })).empty());
         QVERIFY(hostOf(with(oneNode(), [](Plan &p) { p.memory.activationOffload = ActivationOffload::Ssd; })).empty());
         QVERIFY(hostOf(oneNode()).empty());
     }
@@ -83,20 +86,22 @@ private slots:
         both.memory.activationOffload = ActivationOffload::Host;
         const HostMemory host = hostOf(both)[0];
         QVERIFY(host.states > 0 && host.activations > 0);
-        const double enoughForEither = std::max(host.states, host.activations) + 0.5 * std::min(host.states, host.activations);
+        const double enoughForEither =
+            std::max(host.states, host.activations) + 0.5 * std::min(host.states, host.activations);
         both.cluster.datacenters[0].pools[0].host->memoryGib = enoughForEither / 0x1p30;
         const auto problems = hostProblems(both);
         QCOMPARE(problems.size(), std::size_t(1));
         QCOMPARE(problems[0].severity, Severity::Blocking);
         QVERIFY2(problems[0].text.starts_with("States and activations off the GPU need "), problems[0].text.c_str());
-        QVERIFY(hostProblems(with(both, [](Plan &p) { p.memory.activationOffload = ActivationOffload::None; })).empty());
+        QVERIFY(
+            hostProblems(with(both, [](Plan &p) { p.memory.activationOffload = ActivationOffload::None; })).empty());
         QVERIFY(hostProblems(with(both, [](Plan &p) { p.memory.optimizerOffload = OptimizerOffload::None; })).empty());
     }
 
     void memoryThatNobodyStatedIsSaidToBeTakenAsEnough()
     {
         Plan plan = statesInHost(0);
-        for (const bool hasHost : {true, false}) {
+        for (const bool hasHost : { true, false }) {
             if (!hasHost)
                 plan.cluster.datacenters[0].pools[0].host.reset();
             const auto problems = hostProblems(plan);
@@ -113,7 +118,9 @@ private slots:
     {
         const auto problems = hostProblems(statesInHost(128));
         QCOMPARE(problems.size(), std::size_t(1));
-        QVERIFY2(problems[0].text.find("need 193 GB of host memory per node, and there are 137 GB") != std::string::npos, problems[0].text.c_str());
+        QVERIFY2(
+            problems[0].text.find("need 193 GB of host memory per node, and there are 137 GB") != std::string::npos,
+            problems[0].text.c_str());
     }
 };
 

@@ -93,11 +93,13 @@ int numberAfter(const std::string &text, const std::string &key, int otherwise)
 Plan simumaxPlan(const std::string &name)
 {
     Plan plan;
-    plan.cluster.datacenters = {site("node", 1, "b200-sxm-180gb")};
-    ModelSpec model = catalogueModel(name.starts_with("llama3_70b") ? "llama-3-70b" : name.starts_with("llama3_405b") ? "llama-3.1-405b"
-                                     : name.starts_with("deepseekv2") ? "deepseek-v2" : "deepseek-v3");
+    plan.cluster.datacenters = { site("node", 1, "b200-sxm-180gb") };
+    ModelSpec model = catalogueModel(name.starts_with("llama3_70b") ? "llama-3-70b"
+            : name.starts_with("llama3_405b")                       ? "llama-3.1-405b"
+            : name.starts_with("deepseekv2")                        ? "deepseek-v2"
+                                                                    : "deepseek-v3");
     if (name.starts_with("llama3_405b"))
-        model.kvHeads = 16;        // the source's own shape
+        model.kvHeads = 16; // the source's own shape
     if (model.isMoe())
         model.denseLayers = 1;
     model.layers = numberAfter(name, "_l", 0);
@@ -109,14 +111,14 @@ Plan simumaxPlan(const std::string &name)
     plan.parallelism.expert = numberAfter(name, "ep", 1);
     plan.parallelism.data = numberAfter(name, "_dp", 1);
     plan.workload.globalBatch = *plan.parallelism.data * numberAfter(name, "mbc", 4);
-    plan.stack.overrides = {{"logits_bytes_per_element", 2}, {"context_all_to_all", 1}};   // TransformerEngine's fused loss
+    plan.stack.overrides = { { "logits_bytes_per_element", 2 },
+        { "context_all_to_all", 1 } }; // TransformerEngine's fused loss
     return plan;
 }
 
 } // namespace
 
-class TestPublishedMemory : public QObject
-{
+class TestPublishedMemory : public QObject {
     Q_OBJECT
 
 private slots:
@@ -132,7 +134,7 @@ void TestPublishedMemory::simumaxB200AllocatesWithinAPercent()
     if (!data)
         QSKIP("the shared validation data is not here");
     RowErrors allocated, reserved;
-    std::set<std::string> seen;    // the number of micro-batches changes nothing, and the source measured it once
+    std::set<std::string> seen; // the number of micro-batches changes nothing, and the source measured it once
     for (const Json &row : data->at("rows")) {
         const std::string name = row.at("case");
         if (!seen.insert(std::regex_replace(name, std::regex("_mbc\\d+"), "")).second)
@@ -147,8 +149,10 @@ void TestPublishedMemory::simumaxB200AllocatesWithinAPercent()
             return mib;
         };
         for (std::size_t stage = 0; stage < stages.size(); ++stage) {
-            allocated.add(name + " stage " + std::to_string(stage), double(stages[stage].peak) / kMib, most("per_rank_max_allocated_MB", stage));
-            reserved.add(name + " reserved", double(stages[stage].reserved) / kMib, most("per_rank_max_reserved_MB", stage));
+            allocated.add(name + " stage " + std::to_string(stage), double(stages[stage].peak) / kMib,
+                most("per_rank_max_allocated_MB", stage));
+            reserved.add(
+                name + " reserved", double(stages[stage].reserved) / kMib, most("per_rank_max_reserved_MB", stage));
         }
     }
     QCOMPARE(allocated.rows, 12);
@@ -162,7 +166,8 @@ void TestPublishedMemory::torchtitanReservesWithinSevenPercent()
     const auto data = shared("fit/torchtitan.json");
     if (!data)
         QSKIP("the shared validation data is not here");
-    const std::map<std::string, std::string> models{{"Llama3.1-8B", "llama-3.1-8b"}, {"Llama3.1-70B", "llama-3.1-70b"}, {"Llama3.1-405B", "llama-3.1-405b"}};
+    const std::map<std::string, std::string> models { { "Llama3.1-8B", "llama-3.1-8b" },
+        { "Llama3.1-70B", "llama-3.1-70b" }, { "Llama3.1-405B", "llama-3.1-405b" } };
     RowErrors errors;
     for (const Json &row : data->at("rows")) {
         const Json &how = row.at("parallel");
@@ -170,7 +175,7 @@ void TestPublishedMemory::torchtitanReservesWithinSevenPercent()
             continue;
         Plan plan;
         const int gpus = how.at("gpus");
-        plan.cluster.datacenters = {site("a", gpus / 8)};
+        plan.cluster.datacenters = { site("a", gpus / 8) };
         plan.workload.model = models.at(row.at("model").at("name"));
         plan.workload.sequenceLength = row.at("model").at("seq");
         plan.parallelism.tensor = how.value("tp", 1);
@@ -186,13 +191,15 @@ void TestPublishedMemory::torchtitanReservesWithinSevenPercent()
             plan.parallelism.virtualPipeline = 2;
         }
         // As many micro-batches as virtual stages, the default of that release
-        plan.workload.microBatch = plan.parallelism.pipeline > 1 ? batch / (plan.parallelism.pipeline * plan.parallelism.virtualPipeline) : batch;
+        plan.workload.microBatch = plan.parallelism.pipeline > 1
+            ? batch / (plan.parallelism.pipeline * plan.parallelism.virtualPipeline)
+            : batch;
         plan.stack.name = "fsdp";
         const std::string technique = how.at("technique");
         plan.stack.overrides["compiled"] = technique.find("compile") != std::string::npos;
         plan.memory.recompute = how.at("recompute") == "selective AC" ? Recompute::Selective : Recompute::Full;
         errors.add(std::string(row.at("model").at("name")) + " " + std::to_string(gpus) + " GPUs " + technique,
-                   fullest(memoryOf(plan), &StageMemory::reserved) / kGib, row.at("metrics").at("memory_GiB"));
+            fullest(memoryOf(plan), &StageMemory::reserved) / kGib, row.at("metrics").at("memory_GiB"));
     }
     QCOMPARE(errors.rows, 18);
     QVERIFY2(errors.mean() < 0.055, qPrintable(QString::number(errors.mean())));
@@ -217,7 +224,7 @@ void TestPublishedMemory::bloomSweepIsWithinTenPercent()
         if (std::abs(fromSize - layers) > 2)
             layers = int(std::lround(fromSize / pipeline)) * pipeline;
         Plan plan;
-        plan.cluster.datacenters = {site("jean-zay", how.at("gpus").get<int>() / 8, "a100-sxm-80gb")};
+        plan.cluster.datacenters = { site("jean-zay", how.at("gpus").get<int>() / 8, "a100-sxm-80gb") };
         plan.workload.inlineModel = classicModel(layers, hidden, shape.at("heads"), 250880, 0);
         plan.workload.microBatch = how.at("micro_batch");
         const int step = data_ * plan.workload.microBatch;
@@ -231,8 +238,9 @@ void TestPublishedMemory::bloomSweepIsWithinTenPercent()
         plan.stack.name = "megatron-deepspeed";
         // From "Rebalancing layers" on a 32-bit gradient is accumulated beside the 16-bit one.
         const bool isFp32 = row.at("line").get<int>() > 900;
-        plan.stack.overrides = {{"gradient_bytes", isFp32 ? 6 : 2}, {"gradient_shard_bytes", isFp32 ? 0 : 4}};
-        errors.add("line " + std::to_string(row.at("line").get<int>()), fullest(memoryOf(plan), &StageMemory::device) / kGib, memory);
+        plan.stack.overrides = { { "gradient_bytes", isFp32 ? 6 : 2 }, { "gradient_shard_bytes", isFp32 ? 0 : 4 } };
+        errors.add("line " + std::to_string(row.at("line").get<int>()),
+            fullest(memoryOf(plan), &StageMemory::device) / kGib, memory);
     }
     QCOMPARE(errors.rows, 98);
     QVERIFY2(errors.mean() < 0.072, qPrintable(QString::number(errors.mean())));
@@ -243,16 +251,17 @@ void TestPublishedMemory::zeroBubbleTable4IsWithinSevenPercent()
     const auto data = shared("test/zero_bubble_2401.10241.json");
     if (!data)
         QSKIP("the shared validation data is not here");
-    const std::map<std::string, ScheduleKind> schedules{{"1F1B", ScheduleKind::OneFOneB}, {"ZB-1p", ScheduleKind::ZbH1}, {"ZB-2p", ScheduleKind::ZbH2},
-                                                        {"1F1B-interleaved(max chunks)", ScheduleKind::Interleaved}};
+    const std::map<std::string, ScheduleKind> schedules { { "1F1B", ScheduleKind::OneFOneB },
+        { "ZB-1p", ScheduleKind::ZbH1 }, { "ZB-2p", ScheduleKind::ZbH2 },
+        { "1F1B-interleaved(max chunks)", ScheduleKind::Interleaved } };
     RowErrors errors;
-    std::set<std::pair<std::string, std::string>> seen;   // memory does not depend on the number of micro-batches
+    std::set<std::pair<std::string, std::string>> seen; // memory does not depend on the number of micro-batches
     for (const Json &row : data->at("rows")) {
         const Json &how = row.at("parallel"), &shape = row.at("model");
         if (row.at("table") != "4" || !seen.emplace(shape.at("name"), how.at("schedule")).second)
             continue;
         Plan plan;
-        plan.cluster.datacenters = {site("a", how.at("gpus").get<int>() / 8, "a100-sxm-80gb")};
+        plan.cluster.datacenters = { site("a", how.at("gpus").get<int>() / 8, "a100-sxm-80gb") };
         plan.parallelism.pipeline = how.at("pp");
         plan.parallelism.zeroStage = 0;
         const int layers = shape.at("layers");
@@ -265,8 +274,8 @@ void TestPublishedMemory::zeroBubbleTable4IsWithinSevenPercent()
         if (plan.schedule == ScheduleKind::Interleaved)
             plan.parallelism.virtualPipeline = (layers + 2) / plan.parallelism.pipeline;
         plan.stack.name = "megatron-lm-2021";
-        errors.add(std::string(shape.at("name")) + " " + std::string(how.at("schedule")), fullest(memoryOf(plan), &StageMemory::peak) / kGib,
-                   row.at("metrics").at("memory_GB"));
+        errors.add(std::string(shape.at("name")) + " " + std::string(how.at("schedule")),
+            fullest(memoryOf(plan), &StageMemory::peak) / kGib, row.at("metrics").at("memory_GB"));
     }
     QCOMPARE(errors.rows, 16);
     QVERIFY2(errors.mean() < 0.06, qPrintable(QString::number(errors.mean())));

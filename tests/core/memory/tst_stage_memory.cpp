@@ -25,7 +25,7 @@ std::vector<StageMemory> memoryOf(const Plan &plan)
 Plan korthikanti175b()
 {
     Plan plan;
-    plan.cluster.datacenters = {site("selene", 8, "a100-sxm-80gb")};
+    plan.cluster.datacenters = { site("selene", 8, "a100-sxm-80gb") };
     ModelSpec model;
     model.layers = 96;
     model.hidden = 12288;
@@ -52,8 +52,7 @@ Plan korthikanti175b()
 
 } // namespace
 
-class TestStageMemory : public QObject
-{
+class TestStageMemory : public QObject {
     Q_OBJECT
 
 private slots:
@@ -106,7 +105,7 @@ void TestStageMemory::activationsFallTowardsTheLastStage()
 void TestStageMemory::zeroStagesShardOneStateMoreEach()
 {
     const auto states = [](int zero) {
-        Plan plan = oneSite(8);   // two replicas
+        Plan plan = oneSite(8); // two replicas
         plan.parallelism.zeroStage = zero;
         return memoryOf(plan)[1];
     };
@@ -120,7 +119,7 @@ void TestStageMemory::zeroStagesShardOneStateMoreEach()
 
 void TestStageMemory::partsAddUpToTheDevice()
 {
-    for (const Plan &plan : {oneSite(8), threeSites(8), korthikanti175b()}) {
+    for (const Plan &plan : { oneSite(8), threeSites(8), korthikanti175b() }) {
         for (const StageMemory &m : memoryOf(plan)) {
             std::int64_t sum = 0;
             for (const auto &part : m.parts)
@@ -161,7 +160,7 @@ void TestStageMemory::theCurveReachesTheStagesFigureUnderEverySchedule()
     QFETCH(int, schedule);
     QFETCH(int, recompute);
     std::shared_ptr<const Evaluation> evaluation;
-    for (const int chunks : {1, 2, 4}) {   // the first that the schedule takes
+    for (const int chunks : { 1, 2, 4 }) { // the first that the schedule takes
         Plan plan = oneSite(4);
         plan.schedule = ScheduleKind(schedule);
         plan.parallelism.virtualPipeline = chunks;
@@ -177,7 +176,8 @@ void TestStageMemory::theCurveReachesTheStagesFigureUnderEverySchedule()
         std::int64_t highest = 0;
         for (const auto &step : curve)
             highest = std::max(highest, step.bytes);
-        QVERIFY2(std::abs(highest - memory.device) <= 2, qPrintable(QString("stage %1: %2 of %3").arg(stage).arg(highest).arg(memory.device)));
+        QVERIFY2(std::abs(highest - memory.device) <= 2,
+            qPrintable(QString("stage %1: %2 of %3").arg(stage).arg(highest).arg(memory.device)));
         QVERIFY(std::abs(curve.front().bytes - curve.back().bytes) <= 2);
         // At the peak a micro-batch is between its forward and its backward, or its weight gradients are still to come
         QVERIFY(memory.inFlight > 0 || memory.activations > 0);
@@ -193,15 +193,18 @@ void TestStageMemory::theFirst1F1BStageOfMixtureModelsHoldsWhatItsLayersKeep()
     plan.parallelism.expert = 4;
     const auto evaluation = evaluated(plan);
     const StageMemory &first = evaluation->metrics.memory->perStage.front();
-    const ActivationShape shape{.sequence = 8192, .microBatch = 1, .tensor = 2, .expert = 4, .sequenceParallel = true};
-    const double layer = layerActivationBytes(evaluation->model, true, shape, *builtinCatalogue().stack("megatron-core"));
+    const ActivationShape shape {
+        .sequence = 8192, .microBatch = 1, .tensor = 2, .expert = 4, .sequenceParallel = true
+    };
+    const double layer =
+        layerActivationBytes(evaluation->model, true, shape, *builtinCatalogue().stack("megatron-core"));
     QCOMPARE(first.inFlight, 4.0);
     QVERIFY(std::abs(double(first.activations) - 4 * 8 * layer) < 1);
 }
 
 void TestStageMemory::moreSharingOrRecomputationNeedsLess()
 {
-    for (const char *stack : {"megatron-core", "megatron-lm-2021", "megatron-deepspeed", "fsdp", "deepspeed"}) {
+    for (const char *stack : { "megatron-core", "megatron-lm-2021", "megatron-deepspeed", "fsdp", "deepspeed" }) {
         const auto device = [&](auto change) {
             Plan plan = oneSite(8);
             plan.stack.name = stack;
@@ -215,10 +218,11 @@ void TestStageMemory::moreSharingOrRecomputationNeedsLess()
         const std::int64_t full = device([](Plan &p) { p.memory.recompute = Recompute::Full; });
         QVERIFY2(full < none && selective <= none, stack);
         QVERIFY2(full < selective, stack);
-        // ZeRO-1 always saves. Beyond it gradients, then weights, where they do not stay whole: without a pipeline, and in runs.
+        // ZeRO-1 always saves. Beyond it gradients, then weights, where they do not stay whole: without a pipeline, and
+        // in runs.
         const std::int64_t shared = device([](Plan &p) { p.parallelism.zeroStage = 0; });
         QVERIFY2(device([](Plan &p) { p.parallelism.zeroStage = 1; }) < shared, stack);
-        for (const bool isPiped : {false, true}) {
+        for (const bool isPiped : { false, true }) {
             const auto sharded = [&](int zero) {
                 return device([&](Plan &p) {
                     p.parallelism.zeroStage = zero;
@@ -228,7 +232,7 @@ void TestStageMemory::moreSharingOrRecomputationNeedsLess()
                 });
             };
             QVERIFY2(sharded(2) < sharded(1), stack);
-            QVERIFY2(sharded(3) < sharded(2) || isPiped, stack);   // four of eight chunks are gathered
+            QVERIFY2(sharded(3) < sharded(2) || isPiped, stack); // four of eight chunks are gathered
         }
         QVERIFY2(device([](Plan &p) { p.parallelism.tensor = 8; }) < none, stack);
         QVERIFY2(none < device([](Plan &p) { p.parallelism.sequenceParallel = false; }), stack);
@@ -240,10 +244,11 @@ void TestStageMemory::theLastStageHoldsItsLogitsOnce()
 {
     // 1F1B has one micro-batch there: peak of the loss 6 s b V / t, or gradients of logits (2) and of the matrix
     Plan plan = oneSite(4);
-    plan.stack.overrides = {{"backward_temporaries", 0}};
+    plan.stack.overrides = { { "backward_temporaries", 0 } };
     const StageMemory last = memoryOf(plan).back();
     QCOMPARE(last.inFlight, 1.0);
-    const double expected = 6.0 * 8192 * 128256 / 8 + 2 * 2.0 * 8192 * 4096 / 8;   // and the final norm's input and output
+    const double expected =
+        6.0 * 8192 * 128256 / 8 + 2 * 2.0 * 8192 * 4096 / 8; // and the final norm's input and output
     double found = 0;
     for (const auto &[name, bytes] : last.parts)
         if (name == "logits and loss")
@@ -257,7 +262,7 @@ void TestStageMemory::gpipeKeepsTheLossOfEveryMicroBatch()
     Plan plan = oneSite(4);
     plan.schedule = ScheduleKind::GPipe;
     plan.workload.globalBatch = 6;
-    plan.stack.overrides = {{"backward_temporaries", 0}};
+    plan.stack.overrides = { { "backward_temporaries", 0 } };
     const StageMemory last = memoryOf(plan).back();
     const double logits = 8192.0 * 128256 / 8, norm = 2 * 2.0 * 8192 * 4096 / 8;
     double found = 0;
@@ -273,10 +278,13 @@ void TestStageMemory::recomputationHoldsOneLayerMore()
     // Full: beside the inputs of its layers a stage holds the rest of one layer, and nothing of the others
     Plan plan = oneSite(4);
     plan.memory.recompute = Recompute::Full;
-    plan.stack.overrides = {{"backward_temporaries", 0}};
+    plan.stack.overrides = { { "backward_temporaries", 0 } };
     const StageMemory first = memoryOf(plan).front();
-    ActivationShape shape{.sequence = 8192, .microBatch = 1, .tensor = 8, .sequenceParallel = true, .recompute = Recompute::Full};
-    const LayerActivations layer = layerActivations(*builtinCatalogue().model("llama-3-8b"), false, shape, *builtinCatalogue().stack("megatron-core"));
+    ActivationShape shape {
+        .sequence = 8192, .microBatch = 1, .tensor = 8, .sequenceParallel = true, .recompute = Recompute::Full
+    };
+    const LayerActivations layer = layerActivations(
+        *builtinCatalogue().model("llama-3-8b"), false, shape, *builtinCatalogue().stack("megatron-core"));
     double recomputed = 0;
     for (const auto &[name, bytes] : first.parts)
         if (name == "layer under recomputation")
@@ -294,10 +302,12 @@ void TestStageMemory::aSplitBackwardKeepsWhatWeightGradientsNeed()
     if (!evaluation->metrics.memory)
         QSKIP("zb-h1 has no generator here");
     const auto &stages = evaluation->metrics.memory->perStage;
-    const ActivationShape shape{.sequence = 8192, .microBatch = 1, .tensor = 8, .sequenceParallel = true};
-    const LayerActivations layer = layerActivations(evaluation->model, false, shape, *builtinCatalogue().stack("megatron-core"));
+    const ActivationShape shape { .sequence = 8192, .microBatch = 1, .tensor = 8, .sequenceParallel = true };
+    const LayerActivations layer =
+        layerActivations(evaluation->model, false, shape, *builtinCatalogue().stack("megatron-core"));
     for (int i = 0; i < 4; ++i)
-        QVERIFY(double(stages[std::size_t(i)].activations) <= 8 * ((4 - i) * layer.kept + i * layer.forWeightGrads) + 1);
+        QVERIFY(
+            double(stages[std::size_t(i)].activations) <= 8 * ((4 - i) * layer.kept + i * layer.forWeightGrads) + 1);
     QVERIFY(stages[3].activations > std::int64_t(8 * layer.kept));
 }
 
@@ -323,8 +333,9 @@ void TestStageMemory::theIdealStackAddsNothing()
     for (const StageMemory &m : memoryOf(plan)) {
         QCOMPARE(m.device, m.peak);
         for (const auto &[name, bytes] : m.parts)
-            QVERIFY2(name == "weights" || name == "gradients" || name == "optimizer states" || name == "logits and loss" || name == "boundary buffer"
-                         || name.starts_with("activations of"), name.c_str());
+            QVERIFY2(name == "weights" || name == "gradients" || name == "optimizer states" || name == "logits and loss"
+                    || name == "boundary buffer" || name.starts_with("activations of"),
+                name.c_str());
     }
 }
 
@@ -343,14 +354,16 @@ void TestStageMemory::fullyShardedWeightsAreKeptInThirtyTwoBits()
 
 void TestStageMemory::deepSpeedsEstimatorForStageTwoIsMet()
 {
-    // 2 P + 18 P / N less the 32-bit gradients' 4: the estimator's 18 are 2 gradients, 4 gradients for the step, 12 states
+    // 2 P + 18 P / N less the 32-bit gradients' 4: the estimator's 18 are 2 gradients, 4 gradients for the step, 12
+    // states
     Plan plan = oneSite(4, 1);
     plan.parallelism.tensor = 1;
     plan.parallelism.zeroStage = 2;
     plan.stack.name = "deepspeed";
     const auto evaluation = evaluated(plan);
     const StageMemory &m = evaluation->metrics.memory->perStage.front();
-    const double states = double(m.weights + m.gradients + m.optimizer), parameters = totalParameters(evaluation->model);
+    const double states = double(m.weights + m.gradients + m.optimizer),
+                 parameters = totalParameters(evaluation->model);
     QVERIFY(std::abs(states - (2 * parameters + 18 * parameters / 32)) < 4);
 }
 
@@ -361,7 +374,7 @@ void TestStageMemory::eightBitAdamKeepsTheTokenTableInThirtyTwoBits()
     plan.workload.optimizer = Optimizer::Adam8bit;
     const std::vector<StageMemory> stages = memoryOf(plan);
     const double moments = 2 + 8.0 / 2048, table = 128256.0 * 4096 / 8;
-    const double first = double(stages[0].weights) / 2, second = double(stages[1].weights) / 2;   // elements
+    const double first = double(stages[0].weights) / 2, second = double(stages[1].weights) / 2; // elements
     QVERIFY(std::abs(double(stages[1].optimizer) - second * (4 + moments)) < 2);
     QVERIFY(std::abs(double(stages[0].optimizer) - (first * (4 + moments) + table * (8 - moments))) < 2);
 }

@@ -18,9 +18,11 @@ inline std::int64_t bytesAt(const std::vector<trainyard::MemoryStep> &curve, tra
 /// Of a stage where something leaves, or nothing: less is held than if everything had stayed, and nothing in the end.
 inline bool holdsLessAndNothingInTheEnd(const trainyard::LiveOverTime &live)
 {
-    const auto isLess = [&](const trainyard::MemoryStep &step) { return step.bytes >= 0 && (live.whole.empty() || step.bytes <= bytesAt(live.whole, step.time)); };
-    return live.peak <= live.peakWhole * (1 + 1e-12) && std::ranges::all_of(live.gpu, isLess) && live.gpu.back().bytes == 0
-        && (live.whole.empty() || live.whole.back().bytes == 0);
+    const auto isLess = [&](const trainyard::MemoryStep &step) {
+        return step.bytes >= 0 && (live.whole.empty() || step.bytes <= bytesAt(live.whole, step.time));
+    };
+    return live.peak <= live.peakWhole * (1 + 1e-12) && std::ranges::all_of(live.gpu, isLess)
+        && live.gpu.back().bytes == 0 && (live.whole.empty() || live.whole.back().bytes == 0);
 }
 
 } // namespace offload

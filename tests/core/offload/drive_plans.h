@@ -14,7 +14,7 @@ inline Plan withDrives(Plan plan, double write = 40, double read = 50)
 {
     for (Datacenter &datacenter : plan.cluster.datacenters)
         for (Pool &pool : datacenter.pools) {
-            pool.ssd = Ssd{};
+            pool.ssd = Ssd {};
             pool.ssd->writeGBps = write;
             pool.ssd->readGBps = read;
             pool.ssd->endurancePb = 40;

@@ -1,9 +1,10 @@
 #pragma once
 // SPDX-License-Identifier: GPL-3.0-or-later
-// The set-up of SSDTrain's measurements (arXiv 2408.10013, §4) as plans: two A100 PCIe 40 GB at 765 MHz, tensor parallel, FP16
-// with SGD and without 32-bit copies, FlashAttention, s = 1024, heads of 128. Three and four P5800X, one array a GPU: both GPUs
-// wait for the slower one, so each has three drives' 18.3 GB/s of writes and 21.6 GB/s of reads (data sheet, recalled).
-// Assumed: dropout; vocabularies of 30,592, 32,128 and 50,304; a T5 of L layers as L equal layers without cross attention.
+// The set-up of SSDTrain's measurements (arXiv 2408.10013, §4) as plans: two A100 PCIe 40 GB at 765 MHz, tensor
+// parallel, FP16 with SGD and without 32-bit copies, FlashAttention, s = 1024, heads of 128. Three and four P5800X, one
+// array a GPU: both GPUs wait for the slower one, so each has three drives' 18.3 GB/s of writes and 21.6 GB/s of reads
+// (data sheet, recalled). Assumed: dropout; vocabularies of 30,592, 32,128 and 50,304; a T5 of L layers as L equal
+// layers without cross attention.
 
 #include "tests/support/plans.h"
 
@@ -16,21 +17,22 @@ struct PaperCase {
     int hidden = 8192, layers = 4, microBatch = 16;
 };
 
-inline constexpr PaperCase kFigure6[] = {
-    {"BERT", 8192, 4}, {"BERT", 12288, 3}, {"BERT", 16384, 2}, {"T5", 8192, 4}, {"T5", 12288, 3},
-    {"T5", 16384, 2},  {"GPT", 8192, 4},   {"GPT", 12288, 3},  {"GPT", 16384, 2}};
+inline constexpr PaperCase kFigure6[] = { { "BERT", 8192, 4 }, { "BERT", 12288, 3 }, { "BERT", 16384, 2 },
+    { "T5", 8192, 4 }, { "T5", 12288, 3 }, { "T5", 16384, 2 }, { "GPT", 8192, 4 }, { "GPT", 12288, 3 },
+    { "GPT", 16384, 2 } };
 
-inline Plan paperPlan(const PaperCase &c, ActivationOffload offload = ActivationOffload::None, Recompute recompute = Recompute::None)
+inline Plan paperPlan(
+    const PaperCase &c, ActivationOffload offload = ActivationOffload::None, Recompute recompute = Recompute::None)
 {
     Plan plan;
-    plan.cluster.datacenters = {test::site("lab", 1, "", 2)};
+    plan.cluster.datacenters = { test::site("lab", 1, "", 2) };
     Pool &pool = plan.cluster.datacenters.front().pools.front();
     GpuSpec gpu = *builtinCatalogue().gpu("a100-pcie-40gb");
     gpu.id = gpu.name = "A100 PCIe at 765 MHz";
     for (double &peak : gpu.peakTflops)
         peak *= 765.0 / 1410;
     pool.inlineGpu = gpu;
-    pool.ssd = Ssd{};
+    pool.ssd = Ssd {};
     pool.ssd->writeGBps = 2 * 18.3;
     pool.ssd->readGBps = 2 * 21.6;
     ModelSpec model;
@@ -54,7 +56,8 @@ inline Plan paperPlan(const PaperCase &c, ActivationOffload offload = Activation
     plan.parallelism.zeroStage = 0;
     plan.stack.name = "megatron-deepspeed";
     // Gradients of the one micro-batch go to the main gradients at once.
-    plan.stack.overrides = {{"flash_attention", 1}, {"gradient_bytes", 2}, {"master_weights", 0}, {"keeps_weight_gradient_buffers", 1}};
+    plan.stack.overrides = { { "flash_attention", 1 }, { "gradient_bytes", 2 }, { "master_weights", 0 },
+        { "keeps_weight_gradient_buffers", 1 } };
     plan.memory.recompute = recompute;
     plan.memory.activationOffload = offload;
     return plan;

@@ -1,7 +1,7 @@
 #pragma once
 // SPDX-License-Identifier: GPL-3.0-or-later
-// A pipeline whose stages offload, as a direct input of the engine: equal modules on every stage, any schedule, boundaries
-// inside a datacenter or across a WAN. Bytes and times in plain whole numbers.
+// A pipeline whose stages offload, as a direct input of the engine: equal modules on every stage, any schedule,
+// boundaries inside a datacenter or across a WAN. Bytes and times in plain whole numbers.
 
 #include "core/iteration/pipeline_graph.h"
 #include "core/memory/live_memory.h"
@@ -20,14 +20,14 @@ using namespace trainyard;
 struct PipelineCase {
     ScheduleKind schedule = ScheduleKind::Atlas;
     int devices = 4, microBatches = 8, chunks = 1;
-    int modules = 6;               // two a layer
-    int leaving = 6;               // modules that leave, from the first on
-    Nanoseconds forward = 1000;    // of a module; its backward takes twice as long, its recomputation as long
+    int modules = 6; // two a layer
+    int leaving = 6; // modules that leave, from the first on
+    Nanoseconds forward = 1000; // of a module; its backward takes twice as long, its recomputation as long
     bool recomputes = false;
     Nanoseconds store = 500, load = 500;
     Nanoseconds serialization = 300, latency = 700;
-    int wanAfter = -1;             // the stage whose boundary to the next crosses the WAN
-    int limit = 0;                 // micro-batches in flight; 0: none
+    int wanAfter = -1; // the stage whose boundary to the next crosses the WAN
+    int limit = 0; // micro-batches in flight; 0: none
     int cellMembers = 1;
     int ahead = 1;
     bool offloads = true;
@@ -36,14 +36,15 @@ struct PipelineCase {
 struct PipelineRun {
     IterationCosts costs;
     Timeline timeline;
-    std::vector<std::vector<LiveOverTime>> live;   // [class][stage]
+    std::vector<std::vector<LiveOverTime>> live; // [class][stage]
 };
 
 inline constexpr double kModuleBytes = 100;
 
 inline bool hasKind(const Program &program, OpKind kind)
 {
-    return std::ranges::any_of(program.order, [&](const auto &order) { return std::ranges::find(order, kind, &Op::kind) != order.end(); });
+    return std::ranges::any_of(
+        program.order, [&](const auto &order) { return std::ranges::find(order, kind, &Op::kind) != order.end(); });
 }
 
 inline StageOffload bytesOf(const PipelineCase &c)
@@ -52,7 +53,8 @@ inline StageOffload bytesOf(const PipelineCase &c)
     bytes.chunks.resize(std::size_t(c.chunks));
     for (auto &chunk : bytes.chunks)
         for (int k = 0; k < c.modules; ++k)
-            chunk.push_back(k < c.leaving ? SegmentBytes{kModuleBytes, 0, false, true, false} : SegmentBytes{0, kModuleBytes, false, true, false});
+            chunk.push_back(k < c.leaving ? SegmentBytes { kModuleBytes, 0, false, true, false }
+                                          : SegmentBytes { 0, kModuleBytes, false, true, false });
     return bytes;
 }
 
@@ -65,15 +67,16 @@ inline std::shared_ptr<const OpMemory> memoryOf(const PipelineCase &c, const Pro
     chunk.atLayers.recomputed = c.recomputes ? chunk.whole / c.modules : 0;
     chunk.backward = chunk.atLayers;
     const StageOffload bytes = bytesOf(c);
-    return std::make_shared<const OpMemory>(std::vector(std::size_t(c.chunks), chunk), &bytes, OpMemory::Program{splitsBackward(program), hasKind(program, OpKind::PairedForward)});
+    return std::make_shared<const OpMemory>(std::vector(std::size_t(c.chunks), chunk), &bytes,
+        OpMemory::Program { splitsBackward(program), hasKind(program, OpKind::PairedForward) });
 }
 
 inline PipelineCosts pipelineOf(const PipelineCase &c)
 {
     PipelineCosts pipeline;
-    ScheduleShape shape{c.devices, c.microBatches, c.chunks, {}};
+    ScheduleShape shape { c.devices, c.microBatches, c.chunks, {} };
     if (c.limit > 0)
-        shape.inFlightLimit = {c.limit};
+        shape.inFlightLimit = { c.limit };
     auto program = makeProgram(c.schedule, shape);
     if (!program)
         qFatal("%s", toString(program.error()).c_str());
@@ -89,7 +92,7 @@ inline PipelineCosts pipelineOf(const PipelineCase &c)
     pipeline.ops.assign(stages, op);
     if (hasKind(pipeline.program, OpKind::PairedForward))
         pipeline.pairs.assign(stages * std::size_t(c.chunks), 3 * op.forward);
-    BoundaryTimes boundary{.serialization = {c.serialization, c.serialization}};
+    BoundaryTimes boundary { .serialization = { c.serialization, c.serialization } };
     pipeline.boundaries.assign(stages - 1, boundary);
     if (c.wanAfter >= 0) {
         boundary.isWan = true;
@@ -103,10 +106,11 @@ inline PipelineCosts pipelineOf(const PipelineCase &c)
     std::vector<OffloadSegment> segments;
     for (int k = 0; k < c.modules; ++k) {
         const bool leaves = k < c.leaving;
-        segments.push_back({c.forward, c.recomputes ? c.forward : 0, (isSplit ? 1 : 2) * c.forward, leaves ? c.store : 0, leaves ? c.load : 0, k + 1 == c.modules, k / 2, -1, leaves ? kModuleBytes : 0});
+        segments.push_back({ c.forward, c.recomputes ? c.forward : 0, (isSplit ? 1 : 2) * c.forward,
+            leaves ? c.store : 0, leaves ? c.load : 0, k + 1 == c.modules, k / 2, -1, leaves ? kModuleBytes : 0 });
     }
     pipeline.offload.ops.assign(stages, segments);
-    pipeline.offload.paths.assign(std::size_t(c.devices), OffloadPath{1e9, 1e9, 1, {}, {}});
+    pipeline.offload.paths.assign(std::size_t(c.devices), OffloadPath { 1e9, 1e9, 1, {}, {} });
     pipeline.offload.ahead.assign(std::size_t(c.devices), c.ahead);
     pipeline.memory.assign(std::size_t(c.devices), memoryOf(c, pipeline.program));
     return pipeline;

@@ -1,7 +1,7 @@
 #pragma once
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Plans for policies that swap or compute again: equal layers on H100 with memory of a given size and a link of a given rate to
-// host memory, one replica, states whole.
+// Plans for policies that swap or compute again: equal layers on H100 with memory of a given size and a link of a given
+// rate to host memory, one replica, states whole.
 
 #include "tests/support/plans.h"
 
@@ -11,8 +11,8 @@ using namespace trainyard;
 
 struct PolicyCase {
     OffloadPolicy policy = OffloadPolicy::Karma;
-    double rate = 50;              // GB/s of a GPU, each way
-    double memoryGb = 86;          // of a GPU
+    double rate = 50; // GB/s of a GPU, each way
+    double memoryGb = 86; // of a GPU
     int layers = 16, stages = 1, microBatches = 1;
     ScheduleKind schedule = ScheduleKind::OneFOneB;
 };
@@ -20,13 +20,13 @@ struct PolicyCase {
 inline Plan policyPlan(const PolicyCase &c)
 {
     Plan plan;
-    plan.cluster.datacenters = {test::site("a", 1)};
+    plan.cluster.datacenters = { test::site("a", 1) };
     Pool &pool = plan.cluster.datacenters.front().pools.front();
     GpuSpec gpu = *builtinCatalogue().gpu("h100-sxm-80gb");
     gpu.id = gpu.name = "H100 with memory to measure";
     gpu.memoryBytes = static_cast<decltype(gpu.memoryBytes)>(c.memoryGb * 1e9);
     pool.inlineGpu = gpu;
-    pool.host = Host{};
+    pool.host = Host {};
     pool.host->memoryGib = 1e6;
     pool.host->gbytesPerSecondPerGpu = c.rate;
     ModelSpec model;

@@ -30,9 +30,9 @@ inline std::vector<AmountModule> modules(const Case &c)
 {
     const double s = 1024, b = c.microBatch, h = c.hidden, rate = 0.6 * 312e12 * 765 / 1410;
     std::vector<AmountModule> list;
-    for (int layer = 0; layer < int(c.layers); ++layer) {   // bytes: 22 sbh a layer, two norms and dropout masks included
-        list.push_back({9 * s * b * h, (8 * b * s * h * h + 4 * b * s * s * h) / 2 / rate, layer});
-        list.push_back({13 * s * b * h, 16 * b * s * h * h / 2 / rate, layer});
+    for (int layer = 0; layer < int(c.layers); ++layer) { // bytes: 22 sbh a layer, two norms and dropout masks included
+        list.push_back({ 9 * s * b * h, (8 * b * s * h * h + 4 * b * s * s * h) / 2 / rate, layer });
+        list.push_back({ 13 * s * b * h, 16 * b * s * h * h / 2 / rate, layer });
     }
     return list;
 }
@@ -40,8 +40,8 @@ inline std::vector<AmountModule> modules(const Case &c)
 struct Run {
     Timeline timeline;
     LiveOverTime live;
-    double offered = 0;            // bytes chosen to leave, of all micro-batches
-    double lastModule = 0;         // of them, those of the last module of the model
+    double offered = 0; // bytes chosen to leave, of all micro-batches
+    double lastModule = 0; // of them, those of the last module of the model
     [[nodiscard]] double step() const { return toSeconds(timeline.duration).value; }
 };
 
@@ -49,7 +49,7 @@ inline IterationCosts costsOf(const Case &c, std::size_t firstKept, StageOffload
 {
     IterationCosts costs;
     PipelineCosts &pipeline = costs.classes.emplace_back();
-    pipeline.program = *makeProgram(ScheduleKind::OneFOneB, {1, c.microBatches, 1, {}});
+    pipeline.program = *makeProgram(ScheduleKind::OneFOneB, { 1, c.microBatches, 1, {} });
     pipeline.syncAndStep.resize(1);
     OpTimes &op = pipeline.ops.emplace_back();
     std::vector<OffloadSegment> segments;
@@ -57,19 +57,23 @@ inline IterationCosts costsOf(const Case &c, std::size_t firstKept, StageOffload
     const std::vector<AmountModule> list = modules(c);
     for (std::size_t i = 0; i < list.size(); ++i) {
         const bool leaves = i < firstKept;
-        const auto time = [&](double rate) { return leaves ? std::max<Nanoseconds>(1, toNanoseconds(Seconds{list[i].bytes / rate})) : 0; };
-        segments.push_back({toNanoseconds(Seconds{list[i].forward}), 0, 2 * toNanoseconds(Seconds{list[i].forward}), time(c.writeRate), time(c.readRate), i + 1 == list.size(), list[i].layer, -1, leaves ? list[i].bytes : 0});
-        kept.push_back({leaves ? list[i].bytes : 0, leaves ? 0 : list[i].bytes, false, true, false});
+        const auto time = [&](double rate) {
+            return leaves ? std::max<Nanoseconds>(1, toNanoseconds(Seconds { list[i].bytes / rate })) : 0;
+        };
+        segments.push_back({ toNanoseconds(Seconds { list[i].forward }), 0,
+            2 * toNanoseconds(Seconds { list[i].forward }), time(c.writeRate), time(c.readRate), i + 1 == list.size(),
+            list[i].layer, -1, leaves ? list[i].bytes : 0 });
+        kept.push_back({ leaves ? list[i].bytes : 0, leaves ? 0 : list[i].bytes, false, true, false });
         op.forward += segments.back().forward;
         op.backward += segments.back().backward;
     }
     op.inputGrad = op.backward;
-    pipeline.offload = {{segments}, {OffloadPath{c.writeRate, c.readRate, 1, {}, {}}}, {c.ahead}};
+    pipeline.offload = { { segments }, { OffloadPath { c.writeRate, c.readRate, 1, {}, {} } }, { c.ahead } };
     ChunkMemory chunk;
     for (const SegmentBytes &segment : kept)
         chunk.kept += segment.offloaded + segment.resident;
     chunk.whole = chunk.kept;
-    pipeline.memory = {std::make_shared<const OpMemory>(std::vector{chunk}, &bytes, OpMemory::Program{})};
+    pipeline.memory = { std::make_shared<const OpMemory>(std::vector { chunk }, &bytes, OpMemory::Program {}) };
     return costs;
 }
 
@@ -98,7 +102,7 @@ inline TaskGraph graphOf(const Case &c, std::size_t firstKept, StageOffload &byt
 
 inline std::size_t firstKept(const Case &c)
 {
-    return c.offloads ? firstModuleKept(modules(c), {c.writeRate, c.readRate, 2, false}) : 0;
+    return c.offloads ? firstModuleKept(modules(c), { c.writeRate, c.readRate, 2, false }) : 0;
 }
 
 inline Run run(const Case &c)

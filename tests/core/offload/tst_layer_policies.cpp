@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// MEMO, KARMA and ProTrain on the timeline: what they move and recompute, in time, memory and bytes, against their closed
-// forms and against keeping everything.
+// MEMO, KARMA and ProTrain on the timeline: what they move and recompute, in time, memory and bytes, against their
+// closed forms and against keeping everything.
 #include "core/assembly/iteration_costs.h"
 #include "core/layouts/placements.h"
 #include "core/offload/activation_policies.h"
@@ -18,12 +18,18 @@ using test::evaluated;
 
 namespace {
 
-constexpr OffloadPolicy kPolicies[] = {OffloadPolicy::Memo, OffloadPolicy::Karma, OffloadPolicy::ProTrain};
-constexpr OffloadPolicy kByRoom[] = {OffloadPolicy::Karma, OffloadPolicy::ProTrain};
+constexpr OffloadPolicy kPolicies[] = { OffloadPolicy::Memo, OffloadPolicy::Karma, OffloadPolicy::ProTrain };
+constexpr OffloadPolicy kByRoom[] = { OffloadPolicy::Karma, OffloadPolicy::ProTrain };
 
-double timeOf(const Plan &plan) { return *evaluated(plan)->metrics.iterationTime; }
+double timeOf(const Plan &plan)
+{
+    return *evaluated(plan)->metrics.iterationTime;
+}
 
-bool isNear(double a, double b, double tolerance) { return std::abs(a - b) <= tolerance * std::max(std::abs(a), std::abs(b)); }
+bool isNear(double a, double b, double tolerance)
+{
+    return std::abs(a - b) <= tolerance * std::max(std::abs(a), std::abs(b));
+}
 
 int problemsAbout(const Evaluation &evaluation, const char *where)
 {
@@ -40,12 +46,15 @@ struct ClosedForm {
         workload->layout = place(*workload, PlacementMode::PipelineAcross);
         const Costs costs = *cost(*workload);
         StageCoster coster(*workload);
-        const auto layers = chunkLayers(*workload, workload->layout.chunks[0][0], coster.parts(workload->layout.classes[0], 0));
+        const auto layers =
+            chunkLayers(*workload, workload->layout.chunks[0][0], coster.parts(workload->layout.classes[0], 0));
         for (const PolicyLayer &layer : layers)
-            blocks.push_back({Bytes{layer.module.offloadable}, Bytes{layer.input}, layer.module.forward, layer.module.inputGrad + layer.module.weightGrad});
+            blocks.push_back({ Bytes { layer.module.offloadable }, Bytes { layer.input }, layer.module.forward,
+                layer.module.inputGrad + layer.module.weightGrad });
         const PolicyRoom room = policyRoom(*workload, 0, costs.iteration.classes[0].program);
         const OffloadPath path = offloadPaths(*workload).of[0][0];
-        limits = {Bytes{room.room}, BytesPerSecond{path.storeCap}, BytesPerSecond{path.loadCap}, room.inFlight - 1, Bytes{room.workspace}, Bytes{room.turn}, 1};
+        limits = { Bytes { room.room }, BytesPerSecond { path.storeCap }, BytesPerSecond { path.loadCap },
+            room.inFlight - 1, Bytes { room.workspace }, Bytes { room.turn }, 1 };
     }
     [[nodiscard]] double plain() const
     {
@@ -65,7 +74,7 @@ private slots:
     void anInfiniteLinkSwapsWithoutAStall()
     {
         for (const OffloadPolicy policy : kByRoom) {
-            const Plan plan = policyPlan({.policy = policy, .rate = 1e6});
+            const Plan plan = policyPlan({ .policy = policy, .rate = 1e6 });
             const auto evaluation = evaluated(plan), all = evaluated(kept(plan));
             QVERIFY(!all->metrics.memory->fits && evaluation->metrics.memory->fits);
             QVERIFY(evaluation->metrics.offload->layersSwapped > 0);
@@ -78,8 +87,8 @@ private slots:
     void withoutALinkLayersAreComputedAgainOrKept()
     {
         for (const OffloadPolicy policy : kByRoom) {
-            Plan plan = policyPlan({.policy = policy});
-            plan.memory.activationOffload = ActivationOffload::Ssd;   // and no drives
+            Plan plan = policyPlan({ .policy = policy });
+            plan.memory.activationOffload = ActivationOffload::Ssd; // and no drives
             const auto tight = evaluated(plan);
             QCOMPARE(tight->metrics.offload->layersSwapped, 0);
             QVERIFY(tight->metrics.offload->layersRecomputed > 0 && tight->metrics.offload->layersKept > 0);
@@ -96,7 +105,7 @@ private slots:
     /// Every layer recomputed is full recomputation: the same time, and the same bytes at the peak.
     void recomputingEveryLayerIsFullRecomputation()
     {
-        Plan plan = policyPlan({.policy = OffloadPolicy::Karma, .memoryGb = 74});
+        Plan plan = policyPlan({ .policy = OffloadPolicy::Karma, .memoryGb = 74 });
         plan.memory.activationOffload = ActivationOffload::Ssd;
         const auto karma = evaluated(plan);
         QCOMPARE(karma->metrics.offload->layersRecomputed, 16);
@@ -111,7 +120,7 @@ private slots:
     /// alpha = 1: (n - 2) whole layers leave and nothing is recomputed.
     void memoWithAllTokensStoresAll()
     {
-        Plan plan = policyPlan({.policy = OffloadPolicy::Memo, .rate = 1e6});
+        Plan plan = policyPlan({ .policy = OffloadPolicy::Memo, .rate = 1e6 });
         plan.memory.offloadFraction = 1;
         const auto evaluation = evaluated(plan);
         const OffloadMetrics &offload = *evaluation->metrics.offload;
@@ -124,26 +133,28 @@ private slots:
     /// alpha = 0: (n - 2) (S_in + S_attn), with S_in = 2 b s h and S_attn = 2 b s a d and the log-sum-exp, 4 b s a.
     void memoWithoutTokensStoresInputAndAttentionOnly()
     {
-        Plan plan = policyPlan({.policy = OffloadPolicy::Memo, .rate = 1e6});
+        Plan plan = policyPlan({ .policy = OffloadPolicy::Memo, .rate = 1e6 });
         plan.memory.offloadFraction = 0;
         const OffloadMetrics offload = *evaluated(plan)->metrics.offload;
         const double tokens = 8192;
-        QVERIFY(isNear(offload.bytesPerGpu + offload.bytesDropped, 14 * tokens * (2 * 4096 + 2 * 32 * 128 + 4 * 32), 1e-9));
+        QVERIFY(
+            isNear(offload.bytesPerGpu + offload.bytesDropped, 14 * tokens * (2 * 4096 + 2 * 32 * 128 + 4 * 32), 1e-9));
         QVERIFY(offload.recompute > 0);
     }
 
-    /// t = t_keep + (n - 2) (1 - alpha) t_others: what MEMO's alpha lets leave hides, and the core of attention is not repeated.
-    /// The tolerance is the rounding to nanoseconds, one a module and direction.
+    /// t = t_keep + (n - 2) (1 - alpha) t_others: what MEMO's alpha lets leave hides, and the core of attention is not
+    /// repeated. The tolerance is the rounding to nanoseconds, one a module and direction.
     void memoTakesTheTimeOfItsClosedForm()
     {
-        for (const double rate : {25.0, 50.0, 80.0, 1e4}) {
-            const Plan plan = policyPlan({.policy = OffloadPolicy::Memo, .rate = rate});
+        for (const double rate : { 25.0, 50.0, 80.0, 1e4 }) {
+            const Plan plan = policyPlan({ .policy = OffloadPolicy::Memo, .rate = rate });
             const auto evaluation = evaluated(plan);
             const OffloadMetrics &offload = *evaluation->metrics.offload;
             const ClosedForm form(plan);
-            const MemoLayer layer{form.blocks.front().input, Bytes{8192.0 * (2 * 4096 + 4 * 32)},
-                                  form.blocks.front().activations - form.blocks.front().input - Bytes{8192.0 * (2 * 4096 + 4 * 32)}, form.blocks.front().forward};
-            const double alpha = memoTokenShare(layer, 16, form.limits.out, Bytes{1e18});
+            const MemoLayer layer { form.blocks.front().input, Bytes { 8192.0 * (2 * 4096 + 4 * 32) },
+                form.blocks.front().activations - form.blocks.front().input - Bytes { 8192.0 * (2 * 4096 + 4 * 32) },
+                form.blocks.front().forward };
+            const double alpha = memoTokenShare(layer, 16, form.limits.out, Bytes { 1e18 });
             QVERIFY(isNear(*offload.tokenShare, alpha, 1e-9));
             QVERIFY(std::abs(*evaluation->metrics.iterationTime - timeOf(kept(plan)) - offload.recompute) < 100e-9);
             const double recompute = 14 * (1 - alpha) * layer.forward.value;
@@ -155,31 +166,38 @@ private slots:
     /// Two buffers in turns and two layers that stay: no more than four layers at once.
     void memoHoldsFourLayersAtMost()
     {
-        const Plan plan = policyPlan({.policy = OffloadPolicy::Memo});
+        const Plan plan = policyPlan({ .policy = OffloadPolicy::Memo });
         const auto evaluation = evaluated(plan), all = evaluated(kept(plan));
         const Block layer = ClosedForm(plan).blocks.front();
         const double spared = double(all->metrics.memory->peak - evaluation->metrics.memory->peak);
         QVERIFY(spared >= (16 - 4) * layer.activations.value);
     }
 
-    /// One stage, one micro-batch: the timeline takes the closed form's time, less at most one block's way out and back: the
-    /// last block to leave is the first to be needed, and used where it is instead of being waited for (data forwarding).
+    /// One stage, one micro-batch: the timeline takes the closed form's time, less at most one block's way out and
+    /// back: the last block to leave is the first to be needed, and used where it is instead of being waited for (data
+    /// forwarding).
     void blocksTakeTheTimeOfTheirClosedForm()
     {
         for (const OffloadPolicy policy : kByRoom) {
-            for (const double rate : {2.0, 10.0, 25.0, 40.0, 60.0, 90.0, 150.0}) {
-                for (const double memory : {77.0, 82.0, 86.0, 92.0}) {
-                    const Plan plan = policyPlan({.policy = policy, .rate = rate, .memoryGb = memory});
+            for (const double rate : { 2.0, 10.0, 25.0, 40.0, 60.0, 90.0, 150.0 }) {
+                for (const double memory : { 77.0, 82.0, 86.0, 92.0 }) {
+                    const Plan plan = policyPlan({ .policy = policy, .rate = rate, .memoryGb = memory });
                     const ClosedForm form(plan);
-                    const BlockPlan blocks = policy == OffloadPolicy::Karma ? karma(form.blocks, form.limits) : proTrain(form.blocks, form.limits);
+                    const BlockPlan blocks = policy == OffloadPolicy::Karma ? karma(form.blocks, form.limits)
+                                                                            : proTrain(form.blocks, form.limits);
                     const auto evaluation = evaluated(plan);
                     const OffloadMetrics &offload = *evaluation->metrics.offload;
                     QCOMPARE(offload.layersSwapped, int(std::ranges::count(blocks.fates, BlockFate::Swap)));
                     QCOMPARE(offload.layersRecomputed, int(std::ranges::count(blocks.fates, BlockFate::Recompute)));
-                    const double more = *evaluation->metrics.iterationTime - timeOf(kept(plan)), closed = blocks.time.value - form.plain();
-                    const double way = (form.blocks.front().activations / form.limits.out + form.blocks.front().activations / form.limits.in).value;
-                    QVERIFY2(more <= closed + 1e-6, qPrintable(QStringLiteral("%1 %2: %3 %4").arg(rate).arg(memory).arg(more).arg(closed)));
-                    QVERIFY2(more >= closed - way - 1e-6, qPrintable(QStringLiteral("%1 %2: %3 %4").arg(rate).arg(memory).arg(more).arg(closed)));
+                    const double more = *evaluation->metrics.iterationTime - timeOf(kept(plan)),
+                                 closed = blocks.time.value - form.plain();
+                    const double way = (form.blocks.front().activations / form.limits.out
+                        + form.blocks.front().activations / form.limits.in)
+                                           .value;
+                    QVERIFY2(more <= closed + 1e-6,
+                        qPrintable(QStringLiteral("%1 %2: %3 %4").arg(rate).arg(memory).arg(more).arg(closed)));
+                    QVERIFY2(more >= closed - way - 1e-6,
+                        qPrintable(QStringLiteral("%1 %2: %3 %4").arg(rate).arg(memory).arg(more).arg(closed)));
                 }
             }
         }
@@ -188,42 +206,53 @@ private slots:
     void timeFallsWithBandwidthAndWithRoom()
     {
         for (const OffloadPolicy policy : kByRoom) {
-            for (const double memory : {80.0, 86.0}) {
+            for (const double memory : { 80.0, 86.0 }) {
                 double last = 1e18;
-                for (const double rate : {0.5, 2.0, 5.0, 10.0, 20.0, 30.0, 40.0, 60.0, 80.0, 120.0, 200.0, 1e5}) {
-                    const double time = timeOf(policyPlan({.policy = policy, .rate = rate, .memoryGb = memory}));
-                    QVERIFY2(time <= last * (1 + 1e-6), qPrintable(QStringLiteral("%1 %2: %3 > %4").arg(rate).arg(memory).arg(time).arg(last)));
+                for (const double rate : { 0.5, 2.0, 5.0, 10.0, 20.0, 30.0, 40.0, 60.0, 80.0, 120.0, 200.0, 1e5 }) {
+                    const double time = timeOf(policyPlan({ .policy = policy, .rate = rate, .memoryGb = memory }));
+                    QVERIFY2(time <= last * (1 + 1e-6),
+                        qPrintable(QStringLiteral("%1 %2: %3 > %4").arg(rate).arg(memory).arg(time).arg(last)));
                     last = time;
                 }
             }
-            for (const double rate : {1.0, 20.0, 50.0, 100.0}) {
+            for (const double rate : { 1.0, 20.0, 50.0, 100.0 }) {
                 double last = 1e18;
                 for (double memory = 77; memory < 110; memory += 3) {
-                    const double time = timeOf(policyPlan({.policy = policy, .rate = rate, .memoryGb = memory}));
-                    QVERIFY2(time <= last * (1 + 1e-6), qPrintable(QStringLiteral("%1 %2: %3 > %4").arg(rate).arg(memory).arg(time).arg(last)));
+                    const double time = timeOf(policyPlan({ .policy = policy, .rate = rate, .memoryGb = memory }));
+                    QVERIFY2(time <= last * (1 + 1e-6),
+                        qPrintable(QStringLiteral("%1 %2: %3 > %4").arg(rate).arg(memory).arg(time).arg(last)));
                     last = time;
                 }
             }
         }
-        double last = 1e18;   // MEMO's share grows with the link; its memory does not depend on the GPU's
-        for (const double rate : {25.0, 50.0, 100.0, 200.0, 1e4}) {
-            const double time = timeOf(policyPlan({.policy = OffloadPolicy::Memo, .rate = rate}));
+        double last = 1e18; // MEMO's share grows with the link; its memory does not depend on the GPU's
+        for (const double rate : { 25.0, 50.0, 100.0, 200.0, 1e4 }) {
+            const double time = timeOf(policyPlan({ .policy = OffloadPolicy::Memo, .rate = rate }));
             QVERIFY(time <= last);
             last = time;
         }
     }
 
-    /// written = read + forwarded, no peak above keeping's, and breakdowns that add up, in every schedule that lets activations leave.
+    /// written = read + forwarded, no peak above keeping's, and breakdowns that add up, in every schedule that lets
+    /// activations leave.
     void bytesAndPeaksBalanceInEverySchedule()
     {
         for (const OffloadPolicy policy : kPolicies) {
-            for (const ScheduleKind schedule : {ScheduleKind::OneFOneB, ScheduleKind::GPipe, ScheduleKind::Interleaved, ScheduleKind::ZbH1, ScheduleKind::ZbV, ScheduleKind::Chimera}) {
-                for (const double rate : {3.0, 40.0, 400.0}) {
-                    const Plan plan = policyPlan({.policy = policy, .rate = rate, .memoryGb = 34, .layers = 32, .stages = 4, .microBatches = 8, .schedule = schedule});
+            for (const ScheduleKind schedule : { ScheduleKind::OneFOneB, ScheduleKind::GPipe, ScheduleKind::Interleaved,
+                     ScheduleKind::ZbH1, ScheduleKind::ZbV, ScheduleKind::Chimera }) {
+                for (const double rate : { 3.0, 40.0, 400.0 }) {
+                    const Plan plan = policyPlan({ .policy = policy,
+                        .rate = rate,
+                        .memoryGb = 34,
+                        .layers = 32,
+                        .stages = 4,
+                        .microBatches = 8,
+                        .schedule = schedule });
                     const auto evaluation = evaluated(plan), all = evaluated(kept(plan));
                     const OffloadMetrics &offload = *evaluation->metrics.offload;
                     QVERIFY(offload.layersSwapped + offload.layersRecomputed > 0);
-                    QVERIFY(std::abs(offload.bytesPerGpu - offload.bytesRead - offload.bytesForwarded) <= 1e-9 * offload.bytesPerGpu);
+                    QVERIFY(std::abs(offload.bytesPerGpu - offload.bytesRead - offload.bytesForwarded)
+                        <= 1e-9 * offload.bytesPerGpu);
                     const Metrics &m = evaluation->metrics;
                     QVERIFY(isNear(m.breakdown->total(), *m.iterationTime, 1e-6));
                     QVERIFY(*m.iterationTime >= *all->metrics.iterationTime * (1 - 1e-6));
@@ -242,13 +271,18 @@ private slots:
     void theRoomIsThatOfAllMicroBatchesInFlight()
     {
         for (const OffloadPolicy policy : kByRoom) {
-            for (const double rate : {5.0, 40.0, 100.0}) {
-                for (const int microBatches : {4, 16}) {
-                    const Plan plan = policyPlan({.policy = policy, .rate = rate, .memoryGb = 50, .layers = 32, .stages = 4, .microBatches = microBatches});
+            for (const double rate : { 5.0, 40.0, 100.0 }) {
+                for (const int microBatches : { 4, 16 }) {
+                    const Plan plan = policyPlan({ .policy = policy,
+                        .rate = rate,
+                        .memoryGb = 50,
+                        .layers = 32,
+                        .stages = 4,
+                        .microBatches = microBatches });
                     const auto evaluation = evaluated(plan);
                     QVERIFY(!evaluated(kept(plan))->metrics.memory->fits);
                     QVERIFY(evaluation->metrics.memory->fits);
-                    QCOMPARE(evaluation->metrics.offload->policyStage, 0);   // most are in flight there
+                    QCOMPARE(evaluation->metrics.offload->policyStage, 0); // most are in flight there
                 }
             }
         }
@@ -257,25 +291,28 @@ private slots:
     void anIterationSaysOnceWhatItsPolicyDoes()
     {
         for (const OffloadPolicy policy : kPolicies) {
-            const auto evaluation = evaluated(policyPlan({.policy = policy}));
+            const auto evaluation = evaluated(policyPlan({ .policy = policy }));
             QCOMPARE(problemsAbout(*evaluation, "memory.offload_policy"), 1);
-            const auto said = std::ranges::find(evaluation->problems, std::string("memory.offload_policy"), &Problem::where);
+            const auto said =
+                std::ranges::find(evaluation->problems, std::string("memory.offload_policy"), &Problem::where);
             QCOMPARE(said->severity, Severity::Note);
             QVERIFY(said->text.starts_with(labelOf(policy)));
             QVERIFY(said->text.find("SSDTrain") == std::string::npos);
         }
-        QCOMPARE(problemsAbout(*evaluated(policyPlan({.policy = OffloadPolicy::SsdTrain})), "memory.offload_policy"), 0);
+        QCOMPARE(
+            problemsAbout(*evaluated(policyPlan({ .policy = OffloadPolicy::SsdTrain })), "memory.offload_policy"), 0);
     }
 
     /// Recomputation in the plan has decided what a policy would: it rests, says so, and offers both ways out.
     void aPlanThatRecomputesDecidesItself()
     {
-        for (const Recompute recompute : {Recompute::Selective, Recompute::Full}) {
+        for (const Recompute recompute : { Recompute::Selective, Recompute::Full }) {
             for (const OffloadPolicy policy : kPolicies) {
-                Plan plan = policyPlan({.policy = policy});
+                Plan plan = policyPlan({ .policy = policy });
                 plan.memory.recompute = recompute;
                 const auto evaluation = evaluated(plan);
-                const auto said = std::ranges::find(evaluation->problems, std::string("memory.offload_policy"), &Problem::where);
+                const auto said =
+                    std::ranges::find(evaluation->problems, std::string("memory.offload_policy"), &Problem::where);
                 QVERIFY(said != evaluation->problems.end());
                 QCOMPARE(said->severity, Severity::Warning);
                 QCOMPARE(said->fixes.size(), std::size_t(2));

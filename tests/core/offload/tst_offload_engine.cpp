@@ -43,14 +43,15 @@ private slots:
             const Run run = offload::run(c);
             const OffloadUse &use = run.live.use;
             QVERIFY(isNear(use.written, use.read + use.forwarded, 1e-6 * run.offered + 1e-9));
-            QVERIFY(isNear(run.offered, use.written + use.dropped + run.lastModule * c.microBatches, 1e-6 * run.offered + 1e-9));
+            QVERIFY(isNear(
+                run.offered, use.written + use.dropped + run.lastModule * c.microBatches, 1e-6 * run.offered + 1e-9));
         }
     }
 
     void nothingIsUsedBeforeItIsThere()
     {
-        // each load ends before some backward that waited for it starts: the n-th load of a micro-batch before the backward of
-        // its module, which is the n-th from the end
+        // each load ends before some backward that waited for it starts: the n-th load of a micro-batch before the
+        // backward of its module, which is the n-th from the end
         std::mt19937 random(12);
         for (int trial = 0; trial < 200; ++trial) {
             const Case c = randomCase(random);
@@ -73,8 +74,9 @@ private slots:
                     const std::size_t module = n - 1 - i;
                     QVERIFY(t.end[loads[i]] <= t.start[backwards[backwards.size() - 1 - module]]);
                     QVERIFY(t.start[stores[module]] >= t.end[forwards[module]]);
-                    if (t.end[loads[i]] > t.start[loads[i]])   // really read: the store had ended
-                        QVERIFY(t.end[stores[module]] <= t.start[loads[i]] && t.end[stores[module]] > t.start[stores[module]]);
+                    if (t.end[loads[i]] > t.start[loads[i]]) // really read: the store had ended
+                        QVERIFY(t.end[stores[module]] <= t.start[loads[i]]
+                            && t.end[stores[module]] > t.start[stores[module]]);
                 }
             }
         }
@@ -85,7 +87,7 @@ private slots:
         std::mt19937 random(13);
         for (int trial = 0; trial < 300; ++trial) {
             const Run run = offload::run(randomCase(random));
-            QVERIFY(holdsLessAndNothingInTheEnd(run.live));   // everything comes back and is freed
+            QVERIFY(holdsLessAndNothingInTheEnd(run.live)); // everything comes back and is freed
         }
     }
 
@@ -100,16 +102,17 @@ private slots:
             keep.offloads = false;
             const Run run = offload::run(c);
             QCOMPARE(firstKept(c), std::size_t(2 * c.layers));
-            QVERIFY(run.timeline.duration - offload::run(keep).timeline.duration <= 2 * Nanoseconds(c.layers) * c.microBatches);
+            QVERIFY(run.timeline.duration - offload::run(keep).timeline.duration
+                <= 2 * Nanoseconds(c.layers) * c.microBatches);
         }
     }
 
     void withoutBandwidthEverythingStays()
     {
-        for (const double rate : {0.0, 1.0}) {
+        for (const double rate : { 0.0, 1.0 }) {
             Case c;
             c.writeRate = c.readRate = rate;
-            QCOMPARE(firstModuleKept(modules(c), {rate, rate, 2, false}), std::size_t(0));
+            QCOMPARE(firstModuleKept(modules(c), { rate, rate, 2, false }), std::size_t(0));
         }
         Case c, keep;
         c.writeRate = c.readRate = 1;
@@ -122,7 +125,8 @@ private slots:
 
     void aSlowDriveStallsAndAForwardedTensorDoesNot()
     {
-        // all must leave over a way that is too slow: the stores that do not begin in time are dropped, the rest is waited for
+        // all must leave over a way that is too slow: the stores that do not begin in time are dropped, the rest is
+        // waited for
         Case c;
         c.layers = 8;
         const std::vector<AmountModule> list = modules(c);
@@ -143,10 +147,10 @@ private slots:
         std::mt19937 random(15);
         for (int trial = 0; trial < 200; ++trial) {
             const Case c = randomCase(random);
-            for (const bool isPipelined : {false, true}) {
+            for (const bool isPipelined : { false, true }) {
                 std::size_t before = 0;
                 for (double rate = 1e9; rate < 1e12; rate *= 1.7) {
-                    const std::size_t now = firstModuleKept(modules(c), {rate, rate, 2, isPipelined});
+                    const std::size_t now = firstModuleKept(modules(c), { rate, rate, 2, isPipelined });
                     QVERIFY(now + 1 >= before);
                     before = std::max(before, now);
                 }
@@ -165,25 +169,26 @@ private slots:
             bytes += module.bytes;
             forward += module.forward;
         }
-        for (const double r : {1.0, 2.0, 3.0})
-            for (const double share : {0.0, 0.25, 1.0}) {
+        for (const double r : { 1.0, 2.0, 3.0 })
+            for (const double share : { 0.0, 0.25, 1.0 }) {
                 const double rate = bytes / ((1 + r - share) * forward);
-                QCOMPARE(firstModuleKept(list, {1e15, rate * (1 + 1e-9), r, true, share}), list.size());
-                QVERIFY(firstModuleKept(list, {1e15, rate * (1 - 1e-9), r, true, share}) < list.size());
+                QCOMPARE(firstModuleKept(list, { 1e15, rate * (1 + 1e-9), r, true, share }), list.size());
+                QVERIFY(firstModuleKept(list, { 1e15, rate * (1 - 1e-9), r, true, share }) < list.size());
             }
     }
 
     void stagesOnOneDriveDivideItsBandwidth()
     {
-        // two pipelines of one GPU each store at the same time over a link that carries one: each move takes twice as long
-        Case c;                        // four layers, of which only the first module leaves: its store ends long before its load
+        // two pipelines of one GPU each store at the same time over a link that carries one: each move takes twice as
+        // long
+        Case c; // four layers, of which only the first module leaves: its store ends long before its load
         StageOffload bytes;
         const auto storeTime = [&](double capacity) {
             IterationCosts costs = costsOf(c, 1, bytes);
             costs.classes.push_back(costs.classes.front());
-            costs.linkCapacity = {capacity};
+            costs.linkCapacity = { capacity };
             for (PipelineCosts &pipeline : costs.classes)
-                pipeline.offload.paths.front().storeLinks = {0};
+                pipeline.offload.paths.front().storeLinks = { 0 };
             SimulationWorkspace workspace;
             const Timeline t = *simulate(*buildPipelineGraph(costs), workspace);
             const std::uint32_t store = spans(t, WorkKind::OffloadStore).front();
@@ -201,7 +206,8 @@ private slots:
         TaskGraph graph = *buildPipelineGraph(costsOf(slow, 6, bytes));
         QVERIFY(updatePipelineGraph(graph, costsOf(fast, 6, bytes)));
         SimulationWorkspace workspace;
-        const Timeline updated = *simulate(graph, workspace), built = *simulate(*buildPipelineGraph(costsOf(fast, 6, bytes)), workspace);
+        const Timeline updated = *simulate(graph, workspace),
+                       built = *simulate(*buildPipelineGraph(costsOf(fast, 6, bytes)), workspace);
         QCOMPARE(updated.start, built.start);
         QCOMPARE(updated.end, built.end);
         QVERIFY(!updatePipelineGraph(graph, costsOf(fast, 4, bytes)));

@@ -17,7 +17,8 @@ using test::threeSites;
 
 namespace {
 
-constexpr ScheduleKind kSchedules[] = {ScheduleKind::Atlas, ScheduleKind::Varuna, ScheduleKind::DualPipe, ScheduleKind::DualPipeV, ScheduleKind::TeraPipe};
+constexpr ScheduleKind kSchedules[] = { ScheduleKind::Atlas, ScheduleKind::Varuna, ScheduleKind::DualPipe,
+    ScheduleKind::DualPipeV, ScheduleKind::TeraPipe };
 
 Plan keptUnder(ScheduleKind schedule, Recompute recompute = Recompute::None)
 {
@@ -75,17 +76,19 @@ class TstOffloadSchedulePlans : public QObject {
     Q_OBJECT
 
 private slots:
-    /// A load is asked for before what needs it. Of groups that one recomputation needs first the later one is not asked for when
-    /// that begins, and a group comes as early as the earliest of its segments: else the load would wait for what waits for it.
+    /// A load is asked for before what needs it. Of groups that one recomputation needs first the later one is not
+    /// asked for when that begins, and a group comes as early as the earliest of its segments: else the load would wait
+    /// for what waits for it.
     void noLoadWaitsForWhatNeedsIt()
     {
         EvaluationWorkspace workspace;
-        for (const ScheduleKind schedule : {ScheduleKind::Atlas, ScheduleKind::Varuna})
-            for (const Recompute recompute : {Recompute::Selective, Recompute::Full})
-                for (const int group : {1, 2, 3})
-                    for (const double fraction : {0.1, 0.3, 0.7, 1.0})
-                        for (const int layers : {3, 5, 16})
-                            for (const ParameterOffload parameters : {ParameterOffload::None, ParameterOffload::Host}) {
+        for (const ScheduleKind schedule : { ScheduleKind::Atlas, ScheduleKind::Varuna })
+            for (const Recompute recompute : { Recompute::Selective, Recompute::Full })
+                for (const int group : { 1, 2, 3 })
+                    for (const double fraction : { 0.1, 0.3, 0.7, 1.0 })
+                        for (const int layers : { 3, 5, 16 })
+                            for (const ParameterOffload parameters :
+                                { ParameterOffload::None, ParameterOffload::Host }) {
                                 Plan plan = withDrives(keptUnder(schedule, recompute));
                                 plan.workload.model = "gpt-3-6.7b";
                                 plan.workload.sequenceLength = 1024;
@@ -98,15 +101,17 @@ private slots:
                                 plan.memory.recomputeNorms = group == 2;
                                 plan.memory.recomputeLayers = layers;
                                 plan.memory.parameterOffload = parameters;
-                                const auto evaluation = evaluate(std::make_shared<const Plan>(plan), builtinCatalogue(), workspace, {}, Depth::Spans);
-                                QVERIFY2(evaluation.has_value(), evaluation ? "" : toString(evaluation.error().front()).c_str());
+                                const auto evaluation = evaluate(std::make_shared<const Plan>(plan), builtinCatalogue(),
+                                    workspace, {}, Depth::Spans);
+                                QVERIFY2(evaluation.has_value(),
+                                    evaluation ? "" : toString(evaluation.error().front()).c_str());
                             }
     }
 
     void whatLeavesIsNotOnTheGpu()
     {
         for (const ScheduleKind schedule : kSchedules)
-            for (const Recompute recompute : {Recompute::None, Recompute::Selective, Recompute::Full}) {
+            for (const Recompute recompute : { Recompute::None, Recompute::Selective, Recompute::Full }) {
                 if (schedule == ScheduleKind::TeraPipe && recompute != Recompute::None)
                     continue;
                 const Plan keep = keptUnder(schedule, recompute);
@@ -114,9 +119,11 @@ private slots:
                 const OffloadMetrics &m = *away->metrics.offload;
                 QVERIFY(m.bytesPerGpu > 0);
                 QVERIFY(std::abs(m.bytesPerGpu - m.bytesRead - m.bytesForwarded) <= 1e-9 * m.bytesPerGpu);
-                QVERIFY(std::abs(away->metrics.breakdown->total() - *away->metrics.iterationTime) < 1e-6 * *away->metrics.iterationTime);
+                QVERIFY(std::abs(away->metrics.breakdown->total() - *away->metrics.iterationTime)
+                    < 1e-6 * *away->metrics.iterationTime);
                 for (std::size_t stage = 0; stage < kept->metrics.memory->perStage.size(); ++stage) {
-                    QVERIFY(away->metrics.memory->perStage[stage].peak <= kept->metrics.memory->perStage[stage].peak * 1.000001);
+                    QVERIFY(away->metrics.memory->perStage[stage].peak
+                        <= kept->metrics.memory->perStage[stage].peak * 1.000001);
                     for (std::size_t i = 0; i < away->memoryCurves[stage].size(); ++i)
                         QVERIFY(away->memoryCurves[stage][i].bytes <= highest(away->memoryCurvesKept[stage]));
                 }
@@ -129,16 +136,17 @@ private slots:
     {
         // a move takes a tick: pairs and a stage that turns wait for one a module at most
         for (const ScheduleKind schedule : kSchedules)
-            for (const Recompute recompute : {Recompute::None, Recompute::Full}) {
+            for (const Recompute recompute : { Recompute::None, Recompute::Full }) {
                 const Plan keep = keptUnder(schedule, recompute);
-                const double with = *evaluated(withoutLimits(keep))->metrics.iterationTime, without = *evaluated(keep)->metrics.iterationTime;
+                const double with = *evaluated(withoutLimits(keep))->metrics.iterationTime,
+                             without = *evaluated(keep)->metrics.iterationTime;
                 QVERIFY(std::abs(with - without) < 1e-5);
             }
     }
 
     void pairsHideTheirLoadsBehindTheOperationBefore()
     {
-        for (const ScheduleKind schedule : {ScheduleKind::DualPipe, ScheduleKind::DualPipeV}) {
+        for (const ScheduleKind schedule : { ScheduleKind::DualPipe, ScheduleKind::DualPipeV }) {
             const double with = *evaluated(withDrives(keptUnder(schedule), 400, 400))->metrics.iterationTime;
             const double without = *evaluated(keptUnder(schedule))->metrics.iterationTime;
             QVERIFY(with >= without && with < 1.03 * without);
@@ -157,21 +165,22 @@ private slots:
 
     void pipelinesOfACellOffloadWhileTheyTakeTurns()
     {
-        for (const WanSharing sharing : {WanSharing::Spatial, WanSharing::Temporal}) {
+        for (const WanSharing sharing : { WanSharing::Spatial, WanSharing::Temporal }) {
             const auto kept = evaluated(cell(sharing)), away = evaluated(withoutLimits(cell(sharing)));
             QCOMPARE(away->layout.classes.size(), std::size_t(sharing == WanSharing::Temporal ? 2 : 1));
             QVERIFY(away->metrics.offload->bytesPerGpu > 0);
             QVERIFY(away->metrics.memory->perStage.front().peak < kept->metrics.memory->perStage.front().peak);
             QVERIFY(std::abs(*away->metrics.iterationTime - *kept->metrics.iterationTime) < 1e-5);
             const auto slow = evaluated(withDrives(cell(sharing), 200, 200));
-            QVERIFY(slow->metrics.offload->bytesPerGpu > 0 && *slow->metrics.iterationTime >= *kept->metrics.iterationTime);
+            QVERIFY(
+                slow->metrics.offload->bytesPerGpu > 0 && *slow->metrics.iterationTime >= *kept->metrics.iterationTime);
         }
     }
 
     void segmentsAddUpToWhatIsKept()
     {
         // sum of offloaded + resident over the segments of a chunk = ChunkMemory::kept
-        for (const int layers : {0, 1, 3, 100}) {
+        for (const int layers : { 0, 1, 3, 100 }) {
             Plan plan = withDrives(keptUnder(ScheduleKind::OneFOneB, Recompute::Full), 400, 400);
             if (layers > 0)
                 plan.memory.recomputeLayers = layers;
@@ -192,13 +201,15 @@ private slots:
 
     void keysAndValuesOfASliceStay()
     {
-        // Later slices read them: of a layer's bytes 4 s b h_kv / t stay, whatever leaves. Slices' segments add up to the memory of one.
+        // Later slices read them: of a layer's bytes 4 s b h_kv / t stay, whatever leaves. Slices' segments add up to
+        // the memory of one.
         Plan plan = withDrives(keptUnder(ScheduleKind::TeraPipe), 4000, 4000);
         plan.memory.offloadFraction = 1;
         std::optional<Workload> workload;
         const Costs costs = costsOf(plan, workload);
         const ModelSpec &model = workload->model;
-        const double keysAndValues = 4.0 * plan.workload.sequenceLength * plan.workload.microBatch * model.kvHeads * model.headDim / plan.parallelism.tensor;
+        const double keysAndValues = 4.0 * plan.workload.sequenceLength * plan.workload.microBatch * model.kvHeads
+            * model.headDim / plan.parallelism.tensor;
         for (std::size_t stage = 0; stage < costs.offload.front().size(); ++stage) {
             const std::vector<ChunkMemory> slices = chunkMemory(*workload, int(stage));
             const int layers = workload->layout.chunks[stage].front().layers;
@@ -228,7 +239,7 @@ private slots:
     {
         // The fewer layers recompute, the more leaves; never a higher peak than keeping.
         double before = 0;
-        for (const int layers : {8, 5, 2}) {
+        for (const int layers : { 8, 5, 2 }) {
             Plan keep = keptUnder(ScheduleKind::OneFOneB, Recompute::Full);
             keep.memory.recomputeLayers = layers;
             const auto kept = evaluated(keep), away = evaluated(withDrives(keep, 4000, 4000));

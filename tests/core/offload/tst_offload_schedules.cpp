@@ -12,8 +12,9 @@ using namespace offload;
 namespace {
 
 constexpr int kTrials = 200;
-constexpr ScheduleKind kAtRunTime[] = {ScheduleKind::Atlas, ScheduleKind::Varuna};
-constexpr ScheduleKind kAll[] = {ScheduleKind::Atlas, ScheduleKind::Varuna, ScheduleKind::DualPipe, ScheduleKind::DualPipeV, ScheduleKind::TeraPipe};
+constexpr ScheduleKind kAtRunTime[] = { ScheduleKind::Atlas, ScheduleKind::Varuna };
+constexpr ScheduleKind kAll[] = { ScheduleKind::Atlas, ScheduleKind::Varuna, ScheduleKind::DualPipe,
+    ScheduleKind::DualPipeV, ScheduleKind::TeraPipe };
 
 PipelineCase withoutOffload(PipelineCase c)
 {
@@ -33,13 +34,14 @@ int turnsOf(const Program &program, std::size_t device)
 {
     const std::vector<Op> &order = program.order[device];
     int turns = 0;
-    for (std::size_t i = 1; i < order.size() && (program.rule == OrderRule::Strict || device + 1 == program.order.size()); ++i)
-        turns += isForward(order[i - 1].kind) && makesGradient(order[i].kind) && order[i].chunk == order[i - 1].chunk && order[i].microBatch == order[i - 1].microBatch;
+    for (std::size_t i = 1;
+         i < order.size() && (program.rule == OrderRule::Strict || device + 1 == program.order.size()); ++i)
+        turns += isForward(order[i - 1].kind) && makesGradient(order[i].kind) && order[i].chunk == order[i - 1].chunk
+            && order[i].microBatch == order[i - 1].microBatch;
     return turns;
 }
 
-template <class Check>
-void forEachCase(unsigned seed, std::span<const ScheduleKind> schedules, Check check)
+template <class Check> void forEachCase(unsigned seed, std::span<const ScheduleKind> schedules, Check check)
 {
     std::mt19937 random(seed);
     for (const ScheduleKind schedule : schedules)
@@ -58,22 +60,35 @@ std::map<std::tuple<int, int, int, int>, SpansOf> cells(const Timeline &t, bool 
     std::map<std::tuple<int, int, int, int>, SpansOf> all;
     for (std::uint32_t i = 0; i < t.spanCount(); ++i) {
         const Track &track = t.tracks[t.trackOf[i]];
-        SpansOf &of = all[{track.pipelineClass, track.stage, t.chunk[i], t.microBatch[i]}];
+        SpansOf &of = all[{ track.pipelineClass, track.stage, t.chunk[i], t.microBatch[i] }];
         switch (t.kind[i]) {
-        case WorkKind::Forward: of.forwards.push_back(i); break;
-        case WorkKind::Backward: of.isBackwardWhole = splitsBackward; [[fallthrough]];
-        case WorkKind::InputGrad: of.backwards.push_back(i); break;
-        case WorkKind::Recompute: of.recomputations.push_back(i); break;
-        case WorkKind::OffloadStore: of.stores.push_back(i); break;
-        case WorkKind::OffloadLoad: of.loads.push_back(i); break;
+        case WorkKind::Forward:
+            of.forwards.push_back(i);
+            break;
+        case WorkKind::Backward:
+            of.isBackwardWhole = splitsBackward;
+            [[fallthrough]];
+        case WorkKind::InputGrad:
+            of.backwards.push_back(i);
+            break;
+        case WorkKind::Recompute:
+            of.recomputations.push_back(i);
+            break;
+        case WorkKind::OffloadStore:
+            of.stores.push_back(i);
+            break;
+        case WorkKind::OffloadLoad:
+            of.loads.push_back(i);
+            break;
         case WorkKind::ForwardBackward: {
             of.forwards.push_back(i);
-            SpansOf &paired = all[{track.pipelineClass, track.stage, t.pairedChunk[i], t.pairedMicroBatch[i]}];
+            SpansOf &paired = all[{ track.pipelineClass, track.stage, t.pairedChunk[i], t.pairedMicroBatch[i] }];
             paired.backwards.push_back(i);
             paired.isBackwardWhole = true;
             break;
         }
-        default: break;
+        default:
+            break;
         }
     }
     return all;
@@ -95,7 +110,8 @@ private slots:
                     const OffloadUse &use = stages[stage].use;
                     QCOMPARE(use.written, use.read + use.forwarded);
                     const int turns = c.leaving == c.modules ? turnsOf(run.costs.classes.front().program, stage) : 0;
-                    const int passes = c.microBatches * (c.schedule == ScheduleKind::DualPipe ? 1 : c.chunks);   // of a device
+                    const int passes =
+                        c.microBatches * (c.schedule == ScheduleKind::DualPipe ? 1 : c.chunks); // of a device
                     QCOMPARE(use.written + use.dropped, kModuleBytes * (c.leaving * passes - turns));
                 }
         });
@@ -103,8 +119,9 @@ private slots:
 
     void nothingIsUsedBeforeItIsThere()
     {
-        // The n-th load from the end of a micro-batch is of the n-th module that leaves. A module's store starts after its
-        // forward; its recomputation or, without one, its backward starts after its load. What is not cut needs all.
+        // The n-th load from the end of a micro-batch is of the n-th module that leaves. A module's store starts after
+        // its forward; its recomputation or, without one, its backward starts after its load. What is not cut needs
+        // all.
         forEachCase(22, kAll, [](const PipelineCase &c) {
             const PipelineRun run = offload::run(c);
             const Timeline &t = run.timeline;
@@ -115,9 +132,11 @@ private slots:
                 for (std::size_t i = 0; i < of.loads.size(); ++i) {
                     const std::size_t module = of.loads.size() - 1 - i;
                     const std::uint32_t store = of.stores[module], load = of.loads[i];
-                    QVERIFY(t.end[load] <= t.start[of.isBackwardWhole ? users.front() : users[users.size() - 1 - module]]);
-                    QVERIFY(t.start[store] >= t.end[of.forwards.size() == 1 ? of.forwards.front() : of.forwards[module]]);
-                    if (t.end[load] > t.start[load])   // really read: the store had ended
+                    QVERIFY(
+                        t.end[load] <= t.start[of.isBackwardWhole ? users.front() : users[users.size() - 1 - module]]);
+                    QVERIFY(
+                        t.start[store] >= t.end[of.forwards.size() == 1 ? of.forwards.front() : of.forwards[module]]);
+                    if (t.end[load] > t.start[load]) // really read: the store had ended
                         QVERIFY(t.end[store] <= t.start[load] && t.end[store] > t.start[store]);
                 }
             }
@@ -132,15 +151,17 @@ private slots:
             for (const Track &track : t.tracks) {
                 if (track.stream != Stream::Compute)
                     continue;
-                std::map<std::pair<bool, int>, int> runs;   // forward?, micro-batch
+                std::map<std::pair<bool, int>, int> runs; // forward?, micro-batch
                 for (std::uint32_t i = track.first; i < track.last; ++i) {
                     const auto key = std::pair(t.kind[i] == WorkKind::Forward, t.microBatch[i]);
-                    const bool goesOn = i > track.first && key == std::pair(t.kind[i - 1] == WorkKind::Forward, t.microBatch[i - 1]);
+                    const bool goesOn =
+                        i > track.first && key == std::pair(t.kind[i - 1] == WorkKind::Forward, t.microBatch[i - 1]);
                     QVERIFY(i == track.first || t.start[i] >= t.end[i - 1]);
                     runs[key] += goesOn ? 0 : 1;
                 }
                 for (const auto &[key, count] : runs)
-                    QVERIFY(count == 1 || (c.recomputes && !key.first && count == 2));   // recomputation ahead of its gradient
+                    QVERIFY(count == 1
+                        || (c.recomputes && !key.first && count == 2)); // recomputation ahead of its gradient
             }
         });
     }
@@ -164,7 +185,9 @@ private slots:
             for (std::size_t member = 0; member < run.live.size(); ++member)
                 for (std::size_t stage = 0; stage < run.live[member].size(); ++stage) {
                     const OpMemory &memory = *run.costs.classes[member].memory[stage];
-                    QVERIFY(fullestMoment(run.live[member][stage], run.timeline, int(member), int(stage), memory).inFlight <= c.limit);
+                    QVERIFY(
+                        fullestMoment(run.live[member][stage], run.timeline, int(member), int(stage), memory).inFlight
+                        <= c.limit);
                 }
         });
     }
@@ -173,14 +196,16 @@ private slots:
     {
         // A load of a tick hides behind the hand-over.
         forEachCase(26, kAtRunTime, [](const PipelineCase &c) {
-            QCOMPARE(offload::run(withoutLimitOfBandwidth(c)).timeline.duration, offload::run(withoutOffload(c)).timeline.duration);
+            QCOMPARE(offload::run(withoutLimitOfBandwidth(c)).timeline.duration,
+                offload::run(withoutOffload(c)).timeline.duration);
         });
     }
 
     void pairsWaitForLoadsThatNothingHides()
     {
-        // Of a backward right after its forward: as many ticks as it has loads. Fixed orders are never faster than keeping.
-        constexpr ScheduleKind kPairs[] = {ScheduleKind::DualPipe, ScheduleKind::DualPipeV};
+        // Of a backward right after its forward: as many ticks as it has loads. Fixed orders are never faster than
+        // keeping.
+        constexpr ScheduleKind kPairs[] = { ScheduleKind::DualPipe, ScheduleKind::DualPipeV };
         forEachCase(28, kPairs, [](const PipelineCase &c) {
             const Nanoseconds kept = offload::run(withoutOffload(c)).timeline.duration;
             const Nanoseconds most = Nanoseconds(c.modules) * (2 * c.microBatches + c.devices);
@@ -190,14 +215,15 @@ private slots:
         });
     }
 
-    // Greedy choices have anomalies (Graham 1969): a backward that waits for its load may let a forward go first that the next
-    // stage needs more. Counted and bounded.
+    // Greedy choices have anomalies (Graham 1969): a backward that waits for its load may let a forward go first that
+    // the next stage needs more. Counted and bounded.
     void slowDrivesSeldomShortenAnIteration()
     {
         int shorter = 0, cases = 0;
         double most = 0;
         forEachCase(29, kAtRunTime, [&](const PipelineCase &c) {
-            const Nanoseconds kept = offload::run(withoutOffload(c)).timeline.duration, with = offload::run(c).timeline.duration;
+            const Nanoseconds kept = offload::run(withoutOffload(c)).timeline.duration,
+                              with = offload::run(c).timeline.duration;
             ++cases;
             shorter += with < kept;
             most = std::max(most, 1 - double(with) / double(kept));
@@ -218,7 +244,8 @@ private slots:
             TaskGraph graph = *buildPipelineGraph(slow);
             QVERIFY(updatePipelineGraph(graph, fast));
             SimulationWorkspace workspace;
-            const Timeline updated = *simulate(graph, workspace), built = *simulate(*buildPipelineGraph(fast), workspace);
+            const Timeline updated = *simulate(graph, workspace),
+                           built = *simulate(*buildPipelineGraph(fast), workspace);
             QCOMPARE(updated.start, built.start);
             QCOMPARE(updated.end, built.end);
         });

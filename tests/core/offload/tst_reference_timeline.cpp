@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // The offload engine against 18 rows of an independent simulator (ssdtrain.json, "reference offload timeline"): two
-// modules a layer, one layer ahead. Its rules differ in three things, which are told to the graph: the first layer of a backward
-// is loaded on demand, queued stores are dropped when it starts, and one that runs goes on to its end.
+// modules a layer, one layer ahead. Its rules differ in three things, which are told to the graph: the first layer of a
+// backward is loaded on demand, queued stores are dropped when it starts, and one that runs goes on to its end.
 #include "core/offload/ssd_life.h"
 #include "tests/core/offload/reference_case.h"
 
@@ -41,7 +41,8 @@ class TstReferenceTimeline : public QObject {
         return c;
     }
 
-    /// Modules whose store begins before the backward does: stores queue behind each other, from the end of their forward on.
+    /// Modules whose store begins before the backward does: stores queue behind each other, from the end of their
+    /// forward on.
     static std::size_t begun(const Case &c, std::size_t firstKept)
     {
         StageOffload bytes;
@@ -58,13 +59,14 @@ class TstReferenceTimeline : public QObject {
         return firstKept;
     }
 
-    /// One pipeline of one stage: forwards, backwards, then stores and loads, last module first. A load is asked for at the end of the
-    /// task before the layer above begins its backward or, where nothing of that leaves, its own.
+    /// One pipeline of one stage: forwards, backwards, then stores and loads, last module first. A load is asked for at
+    /// the end of the task before the layer above begins its backward or, where nothing of that leaves, its own.
     static void loadOnDemand(TaskGraph &graph, const Case &c, std::size_t firstKept, std::size_t leaving)
     {
         const auto modules = std::size_t(2 * c.layers);
-        const std::size_t last = std::min(firstKept, modules - 1) - 1;   // the last of all is needed at once
-        const auto loads = std::ranges::find(graph.resources, Stream::Load, [](const Resource &r) { return r.track.stream; });
+        const std::size_t last = std::min(firstKept, modules - 1) - 1; // the last of all is needed at once
+        const auto loads =
+            std::ranges::find(graph.resources, Stream::Load, [](const Resource &r) { return r.track.stream; });
         QCOMPARE(std::size_t(loads->track.last - loads->track.first), leaving);
         for (std::size_t module = leaving; module-- > 0;) {
             const std::size_t layer = module / 2, asks = std::min(last, 2 * layer + (layer < last / 2 ? 3 : 1));
@@ -93,13 +95,16 @@ private slots:
             double dropped = 0;
             for (std::size_t module = leaving; module < kept; ++module)
                 dropped += modules(c)[module].bytes;
-            const double unwritten = run.live.use.dropped;   // of the store that ran, which there goes on
+            const double unwritten = run.live.use.dropped; // of the store that ran, which there goes on
             const auto near = [&](const char *key, double value, double tolerance) {
                 QVERIFY2(isNear(value, want[key].get<double>(), tolerance),
-                         qPrintable(QStringLiteral("%1, %2: %3 instead of %4").arg(want["case"].get<std::string>().c_str(), key).arg(value).arg(want[key].get<double>())));
+                    qPrintable(QStringLiteral("%1, %2: %3 instead of %4")
+                                   .arg(want["case"].get<std::string>().c_str(), key)
+                                   .arg(value)
+                                   .arg(want[key].get<double>())));
             };
             QCOMPARE(int(kept), want["keep_from"].get<int>());
-            const double gb = 1e-9, half = 6e-4;   // the rows have three digits behind the point
+            const double gb = 1e-9, half = 6e-4; // the rows have three digits behind the point
             near("step_offload", run.step(), 6e-5);
             near("stall", run.step() - want["step_keep"].get<double>(), 1.1e-4);
             near("peak_keep_GB", run.live.peakWhole * gb, half);
@@ -110,7 +115,9 @@ private slots:
             near("forwarded_GB", (run.live.use.forwarded + unwritten + dropped) * gb, half);
             near("reduction", 1 - run.live.peak / run.live.peakWhole, half);
             near("required_write_GBps_act_over_half_step",
-                 requiredWriteBandwidth(Bytes{run.live.peakWhole}, Seconds{want["step_keep"].get<double>()}).value * gb, 6e-3);
+                requiredWriteBandwidth(Bytes { run.live.peakWhole }, Seconds { want["step_keep"].get<double>() }).value
+                    * gb,
+                6e-3);
             Case keep = c;
             keep.offloads = false;
             near("step_keep", offload::run(keep).step(), 6e-5);
@@ -123,16 +130,19 @@ private slots:
         if (all.empty())
             QSKIP("the folder of shared data is absent");
         QCOMPARE(all.size(), std::size_t(12));
-        // Four drives of 600 TB rated writes; JESD219 rates at 2.5 writes inside per write from outside; one day of retention.
-        const DriveWear wear{Bytes{4 * 600e12}, 2.5, 1, 86};
+        // Four drives of 600 TB rated writes; JESD219 rates at 2.5 writes inside per write from outside; one day of
+        // retention.
+        const DriveWear wear { Bytes { 4 * 600e12 }, 2.5, 1, 86 };
         for (const json &row : all) {
             const json &want = row["computed"];
-            const Bytes moved{want["S_act_per_gpu_per_step_GB_(34sbh,SP,FlashAttn)"].get<double>() * 1e9};
-            const Seconds step{want["t_step_s"].get<double>()};
-            const double rate = want["required_write_GBps"].get<double>(), years = want["lifetime_years_4x980PRO"].get<double>();
-            QVERIFY(isNear(requiredWriteBandwidth(moved, step).value * 1e-9, rate, 1.2e-2));   // of bytes and seconds with four digits
+            const Bytes moved { want["S_act_per_gpu_per_step_GB_(34sbh,SP,FlashAttn)"].get<double>() * 1e9 };
+            const Seconds step { want["t_step_s"].get<double>() };
+            const double rate = want["required_write_GBps"].get<double>(),
+                         years = want["lifetime_years_4x980PRO"].get<double>();
+            QVERIFY(isNear(requiredWriteBandwidth(moved, step).value * 1e-9, rate,
+                1.2e-2)); // of bytes and seconds with four digits
             QVERIFY2(isNear(lifetimeYears(wear, moved, step), years, 4e-3 * years),
-                     qPrintable(QStringLiteral("%1 years instead of %2").arg(lifetimeYears(wear, moved, step)).arg(years)));
+                qPrintable(QStringLiteral("%1 years instead of %2").arg(lifetimeYears(wear, moved, step)).arg(years)));
         }
     }
 };

@@ -7,7 +7,8 @@ using namespace offload;
 
 namespace {
 
-constexpr ScheduleKind kSchedules[] = {ScheduleKind::OneFOneB, ScheduleKind::GPipe, ScheduleKind::ZbH1, ScheduleKind::Interleaved};
+constexpr ScheduleKind kSchedules[] = { ScheduleKind::OneFOneB, ScheduleKind::GPipe, ScheduleKind::ZbH1,
+    ScheduleKind::Interleaved };
 
 PipelineCase oneStage(std::mt19937 &random, ScheduleKind schedule)
 {
@@ -56,17 +57,21 @@ private slots:
                 const PipelineCase c = oneStage(random, schedule);
                 const PipelineRun run = offload::run(c);
                 const PipelineCosts &pipeline = run.costs.classes.front();
-                const Rehearsal played = rehearse(scriptOf(c), segmentsOf(c), {c.ahead, 1e9, pipeline.memory.front().get(), KeptWhole(pipeline.program, 0, c.recomputes)});
+                const Rehearsal played = rehearse(scriptOf(c), segmentsOf(c),
+                    { c.ahead, 1e9, pipeline.memory.front().get(), KeptWhole(pipeline.program, 0, c.recomputes) });
                 QVERIFY(!played.isLate);
-                for (const Stream stream : {Stream::Compute, Stream::Store, Stream::Load})
+                for (const Stream stream : { Stream::Compute, Stream::Store, Stream::Load })
                     QVERIFY2(spansOf(played.timeline, stream) == spansOf(run.timeline, stream),
-                             qPrintable(QStringLiteral("schedule %1, trial %2, stream %3").arg(int(schedule)).arg(trial).arg(int(stream))));
+                        qPrintable(QStringLiteral("schedule %1, trial %2, stream %3")
+                                       .arg(int(schedule))
+                                       .arg(trial)
+                                       .arg(int(stream))));
                 QCOMPARE(liveOverTime(played.timeline, 0, 0, true, false).peak, run.live.front().front().peak);
                 PipelineCase keep = c;
                 keep.offloads = false;
                 stalls += run.timeline.duration > offload::run(keep).timeline.duration ? 1 : 0;
             }
-        QVERIFY(stalls > 50);              // some waited for loads, so that the comparison says something
+        QVERIFY(stalls > 50); // some waited for loads, so that the comparison says something
     }
 
     void whoIsNotLateAtAllCostsTheIterationNothing()
@@ -74,7 +79,8 @@ private slots:
         // no stage late beside its own times => the whole pipeline takes exactly as long as with everything kept
         std::mt19937 random(32);
         int inTime = 0;
-        for (const ScheduleKind schedule : {ScheduleKind::OneFOneB, ScheduleKind::GPipe, ScheduleKind::ZbH1, ScheduleKind::ZbH2})
+        for (const ScheduleKind schedule :
+            { ScheduleKind::OneFOneB, ScheduleKind::GPipe, ScheduleKind::ZbH1, ScheduleKind::ZbH2 })
             for (int trial = 0; trial < 150; ++trial) {
                 PipelineCase c = randomPipeline(random, schedule);
                 c.devices = 2 + trial % 4;
@@ -86,7 +92,7 @@ private slots:
                 const auto scripts = stageScripts(kept.costs, kept.timeline);
                 bool isLate = false;
                 for (const StageScript &script : scripts.front())
-                    isLate |= rehearse(script, {segmentsOf(c).front()}, {c.ahead, 0, nullptr, {}}).isLate;
+                    isLate |= rehearse(script, { segmentsOf(c).front() }, { c.ahead, 0, nullptr, {} }).isLate;
                 if (isLate)
                     continue;
                 ++inTime;
@@ -103,7 +109,8 @@ private slots:
         const StageScript whole = scriptOf(c), part = beginningOf(whole, 3);
         QCOMPARE(whole.ops.size(), std::size_t(2 * c.microBatches));
         QVERIFY(makesGradient(part.ops.back().op.kind));
-        QCOMPARE(std::ranges::count_if(part.ops, [](const ScriptedOp &op) { return makesGradient(op.op.kind); }), std::ptrdiff_t(3));
+        QCOMPARE(std::ranges::count_if(part.ops, [](const ScriptedOp &op) { return makesGradient(op.op.kind); }),
+            std::ptrdiff_t(3));
     }
 };
 

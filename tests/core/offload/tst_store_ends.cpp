@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// A store whose tensor is needed while it runs ends there: nobody will read what it would still write, and nothing waits
-// for it.
+// A store whose tensor is needed while it runs ends there: nobody will read what it would still write, and nothing
+// waits for it.
 #include "tests/core/offload/paper_plans.h"
 #include "tests/core/offload/pipeline_case.h"
 
@@ -26,7 +26,8 @@ private slots:
     {
         std::mt19937 random(41);
         int early = 0;
-        for (const ScheduleKind schedule : {ScheduleKind::OneFOneB, ScheduleKind::GPipe, ScheduleKind::ZbH1, ScheduleKind::Atlas, ScheduleKind::DualPipe})
+        for (const ScheduleKind schedule : { ScheduleKind::OneFOneB, ScheduleKind::GPipe, ScheduleKind::ZbH1,
+                 ScheduleKind::Atlas, ScheduleKind::DualPipe })
             for (int trial = 0; trial < 100; ++trial) {
                 PipelineCase c = randomPipeline(random, schedule);
                 c.store *= 20;
@@ -39,12 +40,12 @@ private slots:
 
     void whatItHadWrittenIsItsShareOfTheTime()
     {
-        // one module of 100 bytes of the first micro-batch (the second turns at once and keeps its own): its store takes ten
-        // forwards and is needed before; what it wrote until then is in vain, the rest is never written
+        // one module of 100 bytes of the first micro-batch (the second turns at once and keeps its own): its store
+        // takes ten forwards and is needed before; what it wrote until then is in vain, the rest is never written
         PipelineCase c;
         c.schedule = ScheduleKind::GPipe;
         c.devices = c.modules = c.leaving = 1;
-        c.microBatches = 2;            // the first micro-batch's backward comes after the second's
+        c.microBatches = 2; // the first micro-batch's backward comes after the second's
         c.store = 10 * c.forward;
         const PipelineRun run = offload::run(c);
         const OffloadUse &use = run.live.front().front().use;
@@ -52,7 +53,8 @@ private slots:
         QCOMPARE(use.written, use.forwarded);
         QCOMPARE(use.written + use.dropped, kModuleBytes);
         const auto store = std::ranges::find(run.timeline.kind, WorkKind::OffloadStore) - run.timeline.kind.begin();
-        const double share = double(run.timeline.end[std::size_t(store)] - run.timeline.start[std::size_t(store)]) / double(c.store);
+        const double share =
+            double(run.timeline.end[std::size_t(store)] - run.timeline.start[std::size_t(store)]) / double(c.store);
         QVERIFY(share > 0 && share < 1);
         QCOMPARE(run.timeline.moved[std::size_t(store)], share);
         QCOMPARE(use.written, share * kModuleBytes);
@@ -60,7 +62,8 @@ private slots:
 
     void theQueueIsFreeForTheNextStoreAtOnce()
     {
-        // where a store ended early and another waited, that one begins at the same tick; stores that run to their end keep it waiting
+        // where a store ended early and another waited, that one begins at the same tick; stores that run to their end
+        // keep it waiting
         int atOnce = 0, early = 0;
         std::mt19937 random(42);
         for (int trial = 0; trial < 100; ++trial) {
@@ -73,7 +76,8 @@ private slots:
                     if (t.moved.empty() || t.moved[span] == 1)
                         continue;
                     ++early;
-                    const auto next = std::find_if(t.start.begin() + span + 1, t.start.begin() + track.last, [&](const Nanoseconds &start) { return t.end[std::size_t(&start - t.start.data())] > start; });
+                    const auto next = std::find_if(t.start.begin() + span + 1, t.start.begin() + track.last,
+                        [&](const Nanoseconds &start) { return t.end[std::size_t(&start - t.start.data())] > start; });
                     atOnce += next != t.start.begin() + track.last && *next == t.end[span] ? 1 : 0;
                     QVERIFY(next == t.start.begin() + track.last || *next >= t.end[span]);
                 }
@@ -84,7 +88,8 @@ private slots:
     void aDriveThatIsTooSlowCostsNoTime()
     {
         // all must leave at 0.25 GB/s a GPU: nothing gets out, and the iteration is that of keeping; no bubble, no wait
-        Plan keep = paperPlan({"BERT", 12288, 3, 32}), slow = paperPlan({"BERT", 12288, 3, 32}, ActivationOffload::Ssd);
+        Plan keep = paperPlan({ "BERT", 12288, 3, 32 }),
+             slow = paperPlan({ "BERT", 12288, 3, 32 }, ActivationOffload::Ssd);
         slow.memory.offloadFraction = 1;
         slow.cluster.datacenters.front().pools.front().ssd->writeGBps = 0.5;
         const auto kept = evaluated(keep), offload = evaluated(slow);
@@ -93,20 +98,22 @@ private slots:
         QCOMPARE(offload->metrics.offload->stall, 0.0);
         QCOMPARE(offload->metrics.offload->bytesRead, 0.0);
         QVERIFY(offload->metrics.offload->bytesPerGpu > 0);
-        QVERIFY(std::abs(offload->metrics.offload->bytesPerGpu - 0.25e9 * *kept->metrics.iterationTime) < 0.5 * 0.25e9 * *kept->metrics.iterationTime);
+        QVERIFY(std::abs(offload->metrics.offload->bytesPerGpu - 0.25e9 * *kept->metrics.iterationTime)
+            < 0.5 * 0.25e9 * *kept->metrics.iterationTime);
     }
 
     void waitingForALoadIsBookedAsAStall()
     {
         // all must leave, written fast and read slowly: the iteration is longer by what backward waits for, to the tick
-        const auto kept = evaluated(paperPlan({"BERT", 12288, 3, 32}));
-        Plan slow = paperPlan({"BERT", 12288, 3, 32}, ActivationOffload::Ssd);
+        const auto kept = evaluated(paperPlan({ "BERT", 12288, 3, 32 }));
+        Plan slow = paperPlan({ "BERT", 12288, 3, 32 }, ActivationOffload::Ssd);
         slow.memory.offloadFraction = 1;
         slow.cluster.datacenters.front().pools.front().ssd->readGBps = 4;
         const auto offload = evaluated(slow);
         const double longer = *offload->metrics.iterationTime - *kept->metrics.iterationTime;
         QVERIFY(longer > 0.5);
-        QVERIFY2(std::abs(offload->metrics.offload->stall - longer) < 1e-6, qPrintable(QStringLiteral("%1 s of %2").arg(offload->metrics.offload->stall).arg(longer)));
+        QVERIFY2(std::abs(offload->metrics.offload->stall - longer) < 1e-6,
+            qPrintable(QStringLiteral("%1 s of %2").arg(offload->metrics.offload->stall).arg(longer)));
     }
 };
 

@@ -25,8 +25,7 @@ Workload placed(Plan plan, PlacementMode mode = PlacementMode::PipelineAcross)
 
 } // namespace
 
-class TestPlace : public QObject
-{
+class TestPlace : public QObject {
     Q_OBJECT
 
 private slots:
@@ -77,7 +76,7 @@ void TestPlace::everyGpuIsUsedOnceOrIdleForAReason()
         QCOMPARE(layout.gpusTotal, plan.cluster.gpus());
         QCOMPARE(used, layout.data * plan.parallelism.pipeline * plan.parallelism.tensor);
         const int pipelines = std::accumulate(layout.classes.begin(), layout.classes.end(), 0,
-                                              [](int sum, const PipelineClass &c) { return sum + c.pipelines; });
+            [](int sum, const PipelineClass &c) { return sum + c.pipelines; });
         QCOMPARE(pipelines, layout.data);
     }
 }
@@ -122,7 +121,7 @@ void TestPlace::autoDataIsTheLargestThatCanBePlaced()
 
 void TestPlace::movingOneNodeCostsAReplica()
 {
-    Plan plan = threeSites(8);   // six stages, four replicas: every datacenter holds two stages of 32 GPUs
+    Plan plan = threeSites(8); // six stages, four replicas: every datacenter holds two stages of 32 GPUs
     QCOMPARE(placed(plan).layout.data, 4);
     plan.cluster.datacenters[0].pools[0].nodes = 7;
     plan.cluster.datacenters[1].pools[0].nodes = 9;
@@ -133,11 +132,12 @@ void TestPlace::movingOneNodeCostsAReplica()
 
 void TestPlace::aChainBeginsAtItsSlowerEndWhateverTheRates()
 {
-    // 2 (s1 + l1 + s2 + l2) + M max(s1, s2) is the same from either end but for rounding, which must not choose: the slower hop
-    // comes first, where more micro-batches are in flight.
+    // 2 (s1 + l1 + s2 + l2) + M max(s1, s2) is the same from either end but for rounding, which must not choose: the
+    // slower hop comes first, where more micro-batches are in flight.
     for (double gbps = 1; gbps < 2000; gbps *= 1.13) {
         Plan plan = threeSites(8);
-        plan.cluster.wanLinks = {wanLink("a", "b", 13, gbps), wanLink("b", "c", 49, gbps), wanLink("a", "c", 60, gbps)};
+        plan.cluster.wanLinks = { wanLink("a", "b", 13, gbps), wanLink("b", "c", 49, gbps),
+            wanLink("a", "c", 60, gbps) };
         for (WanLink &link : plan.cluster.wanLinks)
             link.tcpWindowMb = 1e4;
         const Layout layout = placed(plan).layout;
@@ -145,7 +145,7 @@ void TestPlace::aChainBeginsAtItsSlowerEndWhateverTheRates()
         for (const StageLocation &location : layout.classes.front().locations)
             if (sites.empty() || sites.back() != location.datacenter)
                 sites.push_back(location.datacenter);
-        QCOMPARE(sites, (std::vector<int>{2, 1, 0}));
+        QCOMPARE(sites, (std::vector<int> { 2, 1, 0 }));
     }
 }
 
@@ -156,7 +156,8 @@ void TestPlace::aSmallThirdSiteGetsNoStage()
     plan.parallelism.data = 4;
     const Layout layout = placed(plan).layout;
     QCOMPARE(layout.data, 4);
-    const auto idle = std::find_if(layout.idle.begin(), layout.idle.end(), [](const IdleGpus &i) { return i.datacenter == 2; });
+    const auto idle =
+        std::find_if(layout.idle.begin(), layout.idle.end(), [](const IdleGpus &i) { return i.datacenter == 2; });
     QVERIFY(idle != layout.idle.end());
     QCOMPARE(idle->gpus, 16);
     QCOMPARE(idle->reason, std::string("a stage needs 32 GPUs, this datacenter has 16"));
@@ -165,7 +166,7 @@ void TestPlace::aSmallThirdSiteGetsNoStage()
 void TestPlace::unlinkedDatacentersAreNotJoined()
 {
     Plan plan = threeSites(8);
-    plan.cluster.wanLinks = {wanLink("a", "c")};
+    plan.cluster.wanLinks = { wanLink("a", "c") };
     const Layout layout = placed(plan).layout;
     for (const GpuRun &run : layout.runs)
         QVERIFY(run.datacenter != 1);
@@ -175,8 +176,9 @@ void TestPlace::unlinkedDatacentersAreNotJoined()
 void TestPlace::wholePipelinesStayInADatacenterWhereDataGoesAcross()
 {
     const Layout layout = placed(threeSites(14), PlacementMode::DataAcross).layout;
-    QCOMPARE(layout.data, 6);   // 14 nodes hold two pipelines of six stages each
-    QCOMPARE(layout.classes.size(), std::size_t(3));   // one a datacenter; 64 = 4 x 11 + 2 x 10 splits between two of them
+    QCOMPARE(layout.data, 6); // 14 nodes hold two pipelines of six stages each
+    QCOMPARE(
+        layout.classes.size(), std::size_t(3)); // one a datacenter; 64 = 4 x 11 + 2 x 10 splits between two of them
     for (const PipelineClass &c : layout.classes) {
         for (const StageLocation &location : c.locations)
             QCOMPARE(location.datacenter, c.locations.front().datacenter);
@@ -186,13 +188,13 @@ void TestPlace::wholePipelinesStayInADatacenterWhereDataGoesAcross()
 void TestPlace::aPinnedPlacementThatNoLongerFitsStaysUnplaced()
 {
     Plan plan = threeSites(8);
-    plan.placement.stages = {{"a", 4, {}}, {"b", 1, {}}, {"c", 1, {}}};
+    plan.placement.stages = { { "a", 4, {} }, { "b", 1, {} }, { "c", 1, {} } };
     plan.parallelism.data = 4;
     const Layout layout = placed(plan).layout;
     QCOMPARE(layout.data, 0);
     QVERIFY(!layout.unplaced.empty());
     plan.parallelism.data.reset();
-    QCOMPARE(placed(plan).layout.data, 2);   // four stages of 16 GPUs fill a's 64
+    QCOMPARE(placed(plan).layout.data, 2); // four stages of 16 GPUs fill a's 64
 }
 
 void TestPlace::nodesThatCannotHoldATensorGroupAreExplained()
@@ -200,7 +202,8 @@ void TestPlace::nodesThatCannotHoldATensorGroupAreExplained()
     Plan plan = threeSites(8);
     plan.cluster.datacenters[1].pools[0].gpusPerNode = 4;
     const Layout layout = placed(plan).layout;
-    const auto idle = std::find_if(layout.idle.begin(), layout.idle.end(), [](const IdleGpus &i) { return i.datacenter == 1; });
+    const auto idle =
+        std::find_if(layout.idle.begin(), layout.idle.end(), [](const IdleGpus &i) { return i.datacenter == 1; });
     QVERIFY(idle != layout.idle.end());
     QCOMPARE(idle->reason, std::string("a tensor group needs 8 GPUs in one node, these nodes have 4"));
 }
@@ -241,10 +244,11 @@ void TestPlace::aPipelineThatTurnsBackEndsWhereItBegan()
 {
     ModelSpec model;
     model.layers = 22;
-    const auto chunks = splitLayers(model, 4, 2, ChunkPlacement::V);   // 2, 6 x 3, 2 with the ends taking less
+    const auto chunks = splitLayers(model, 4, 2, ChunkPlacement::V); // 2, 6 x 3, 2 with the ends taking less
     QVERIFY(chunks[0][0].hasEmbedding && chunks[0][1].hasHead);
     QVERIFY(!chunks[3][0].hasEmbedding && !chunks[3][1].hasHead);
-    QCOMPARE(chunks[3][0].firstLayer + chunks[3][0].layers, chunks[3][1].firstLayer);   // the turn stays on the last device
+    QCOMPARE(
+        chunks[3][0].firstLayer + chunks[3][0].layers, chunks[3][1].firstLayer); // the turn stays on the last device
     QCOMPARE(chunks[0][1].firstLayer + chunks[0][1].layers, 22);
     QCOMPARE(chunks[0][0].layers + chunks[0][1].layers, 4);
     QCOMPARE(chunks[1][0].layers + chunks[1][1].layers, 6);
@@ -254,10 +258,11 @@ void TestPlace::aPlanMayGiveTheLayersOfItsStages()
 {
     ModelSpec model;
     model.layers = 32;
-    const auto chunks = splitLayers(model, 4, 1, ChunkPlacement::Loop, {6, 9, 9, 8});
+    const auto chunks = splitLayers(model, 4, 1, ChunkPlacement::Loop, { 6, 9, 9, 8 });
     QCOMPARE(chunks[0][0].layers, 6);
     QCOMPARE(chunks[3][0].firstLayer, 24);
-    const auto halves = splitLayers(model, 4, 2, ChunkPlacement::Loop, {6, 9, 9, 8});   // a stage's layers among its chunks
+    const auto halves =
+        splitLayers(model, 4, 2, ChunkPlacement::Loop, { 6, 9, 9, 8 }); // a stage's layers among its chunks
     QCOMPARE(halves[1][0].layers + halves[1][1].layers, 9);
     QCOMPARE(halves[3][1].firstLayer + halves[3][1].layers, 32);
 }

@@ -29,13 +29,13 @@ Plan twoPools(const Change &ofFirst, const Change &ofSecond)
     auto &pools = plan.cluster.datacenters[0].pools;
     pools[1].id = "other";
     for (Pool &pool : pools)
-        pool.host = Host{2048, 25, {}};
+        pool.host = Host { 2048, 25, {} };
     ofFirst(pools[0]);
     ofSecond(pools[1]);
     return plan;
 }
 
-void asIs(Pool &) {}
+void asIs(Pool &) { }
 
 void smallerNodes(Pool &pool)
 {
@@ -43,10 +43,19 @@ void smallerNodes(Pool &pool)
     pool.gpusPerNode /= 2;
 }
 
-void slowHost(Pool &pool) { pool.host->gbytesPerSecondPerGpu = 5; }
+void slowHost(Pool &pool)
+{
+    pool.host->gbytesPerSecondPerGpu = 5;
+}
 
-void fastDrives(Pool &pool) { pool.ssd = Ssd{40, 40, 10, 0, 1, 1, 1, {}}; }
-void slowDrives(Pool &pool) { pool.ssd = Ssd{4, 4, 10, 0, 1, 1, 1, {}}; }
+void fastDrives(Pool &pool)
+{
+    pool.ssd = Ssd { 40, 40, 10, 0, 1, 1, 1, {} };
+}
+void slowDrives(Pool &pool)
+{
+    pool.ssd = Ssd { 4, 4, 10, 0, 1, 1, 1, {} };
+}
 
 Workload placed(const Plan &plan)
 {
@@ -57,7 +66,10 @@ Workload placed(const Plan &plan)
     return std::move(*workload);
 }
 
-double secondsOf(const Plan &plan) { return evaluated(plan)->metrics.iterationTime.value(); }
+double secondsOf(const Plan &plan)
+{
+    return evaluated(plan)->metrics.iterationTime.value();
+}
 
 Plan with(Plan plan, const std::function<void(Plan &)> &change)
 {
@@ -83,7 +95,8 @@ private slots:
     {
         const auto isOne = [](const Change &change) {
             const Workload workload = placed(twoPools(asIs, change));
-            return workload.layout.data == 8 && workload.layout.classes.size() == 1 && unlikeSets(workload, 0).size() == 1;
+            return workload.layout.data == 8 && workload.layout.classes.size() == 1
+                && unlikeSets(workload, 0).size() == 1;
         };
         QVERIFY(isOne(asIs));
         QVERIFY(isOne([](Pool &pool) { pool.usdPerGpuHour = 99; }));
@@ -91,20 +104,21 @@ private slots:
 
     void poolsThatDifferInNodesHostOrDrivesAreDifferentSets()
     {
-        for (const Change &change : {Change(smallerNodes), Change(slowHost), Change(slowDrives)}) {
+        for (const Change &change : { Change(smallerNodes), Change(slowHost), Change(slowDrives) }) {
             const Workload workload = placed(twoPools(asIs, change));
             QCOMPARE(workload.layout.data, 8);
             QCOMPARE(workload.layout.classes.size(), std::size_t(2));
             const std::vector<RankSet> sets = unlikeSets(workload, 0);
             QCOMPARE(sets.size(), std::size_t(2));
             for (int pool = 0; pool < 2; ++pool) {
-                QCOMPARE(sets[std::size_t(pool)].at, (StageLocation{0, pool}));
-                QCOMPARE(sets[std::size_t(pool)].replicasHere, 8);   // they reduce together
+                QCOMPARE(sets[std::size_t(pool)].at, (StageLocation { 0, pool }));
+                QCOMPARE(sets[std::size_t(pool)].replicasHere, 8); // they reduce together
             }
         }
     }
 
-    /// Eight ranks four GPUs apart: two of them would share a node of 8, but the collective is as slow as nodes of 4 make it.
+    /// Eight ranks four GPUs apart: two of them would share a node of 8, but the collective is as slow as nodes of 4
+    /// make it.
     void aGroupsLevelsFollowTheNodesOfItsSet()
     {
         const Workload workload = placed(twoPools(asIs, smallerNodes));
@@ -117,7 +131,10 @@ private slots:
         QCOMPARE(sets[1].levels(GroupKind::Tensor).together, 4);
     }
 
-    void theSmallerNodesDecide() { compareMix(asIs, smallerNodes, [](Plan &) {}); }
+    void theSmallerNodesDecide()
+    {
+        compareMix(asIs, smallerNodes, [](Plan &) {});
+    }
 
     void theSlowerHostDecides()
     {
@@ -132,14 +149,16 @@ private slots:
     void theClosedFormTakesTheSlowestSet()
     {
         const auto estimated = [](const Change &first, const Change &second) {
-            return estimate(placed(with(twoPools(first, second), [](Plan &plan) { plan.memory.optimizerOffload = OptimizerOffload::Host; }))).iteration.value;
+            return estimate(placed(with(twoPools(first, second), [](Plan &plan) {
+                plan.memory.optimizerOffload = OptimizerOffload::Host;
+            }))).iteration.value;
         };
         QCOMPARE(estimated(asIs, slowHost), estimated(slowHost, slowHost));
         QVERIFY(estimated(asIs, slowHost) > 1.001 * estimated(asIs, asIs));
     }
 
-    /// How many parameters the GPU updates itself follows the way to the host: each pool keeps what it would keep alone, and the
-    /// GPUs that keep more to themselves decide what fits.
+    /// How many parameters the GPU updates itself follows the way to the host: each pool keeps what it would keep
+    /// alone, and the GPUs that keep more to themselves decide what fits.
     void eachSetKeepsWhatItsHostLeavesToIt()
     {
         const auto strategy = [](Plan &plan) {
@@ -156,7 +175,7 @@ private slots:
         QVERIFY(fast[0].states != slow[0].states);
         QCOMPARE(mixed[0].states, fast[0].states);
         QCOMPARE(mixed[1].states, slow[1].states);
-        const auto gradients = [&](const Change &first, const Change &second) { 
+        const auto gradients = [&](const Change &first, const Change &second) {
             const Workload work = placed(with(twoPools(first, second), strategy));
             double most = 0;
             for (const RankSet &ranks : unlikeSets(work, 0))

@@ -14,12 +14,16 @@ using test::with;
 
 namespace {
 
-double iteration(const EvaluationPtr &e) { return *e->metrics.iterationTime; }
+double iteration(const EvaluationPtr &e)
+{
+    return *e->metrics.iterationTime;
+}
 
-double keptPerToken(const EvaluationPtr &e)   // of one layer
+double keptPerToken(const EvaluationPtr &e) // of one layer
 {
     const Plan &plan = *e->plan;
-    return double(fullest(e).activationPerMicroBatch) / plan.workload.sequenceLength / plan.workload.microBatch / e->model.layers;
+    return double(fullest(e).activationPerMicroBatch) / plan.workload.sequenceLength / plan.workload.microBatch
+        / e->model.layers;
 }
 
 } // namespace
@@ -35,10 +39,10 @@ private slots:
         const auto function = evaluated(with(oneNode(), [](Plan &p) { p.memory.recomputeActivationFunction = true; }));
         QVERIFY(std::abs(keptPerToken(kept) - keptPerToken(norms) - 4.0 * kept->model.hidden) < 1);
         QVERIFY(std::abs(keptPerToken(kept) - keptPerToken(function) - 2.0 * kept->model.ffn) < 1);
-        for (const auto &less : {norms, function}) {
+        for (const auto &less : { norms, function }) {
             QVERIFY(fullest(less).device < fullest(kept).device);
             QVERIFY(iteration(less) > iteration(kept));
-            QVERIFY(iteration(less) < 1.1 * iteration(kept));   // cheap kernels
+            QVERIFY(iteration(less) < 1.1 * iteration(kept)); // cheap kernels
         }
     }
 
@@ -49,13 +53,15 @@ private slots:
         const auto all = evaluated(with(oneNode(), [](Plan &p) { p.memory.recompute = Recompute::Full; }));
         const int layers = none->model.layers;
         double lastBytes = 1e300, lastTime = 0;
-        for (const int k : {1, layers / 4, layers / 2, layers}) {
+        for (const int k : { 1, layers / 4, layers / 2, layers }) {
             const auto some = evaluated(with(oneNode(), [=](Plan &p) {
                 p.memory.recompute = Recompute::Full;
                 p.memory.recomputeLayers = k;
             }));
             const double bytes = double(fullest(some).activationPerMicroBatch);
-            const double expected = (double(k) * double(fullest(all).activationPerMicroBatch) + double(layers - k) * double(fullest(none).activationPerMicroBatch)) / layers;
+            const double expected = (double(k) * double(fullest(all).activationPerMicroBatch)
+                                        + double(layers - k) * double(fullest(none).activationPerMicroBatch))
+                / layers;
             QVERIFY(std::abs(bytes / expected - 1) < 1e-6);
             QVERIFY(bytes < lastBytes);
             QVERIFY(iteration(some) > lastTime);
@@ -72,7 +78,7 @@ private slots:
     {
         const auto kept = evaluated(oneNode());
         double last = keptPerToken(kept);
-        for (const int bits : {8, 4, 2}) {
+        for (const int bits : { 8, 4, 2 }) {
             const auto packed = evaluated(with(oneNode(), [=](Plan &p) { p.memory.savedActivationBits = bits; }));
             QVERIFY(std::abs(keptPerToken(packed) / keptPerToken(kept) - (bits / 16.0 + 4.0 / 256)) < 1e-3);
             QVERIFY(keptPerToken(packed) < last);
@@ -97,7 +103,9 @@ private slots:
     void flagsOfFullyRecomputedLayersChangeNothing()
     {
         const Plan full = with(oneNode(), [](Plan &p) { p.memory.recompute = Recompute::Full; });
-        const auto a = evaluated(full), b = evaluated(with(full, [](Plan &p) { p.memory.recomputeNorms = p.memory.recomputeActivationFunction = true; }));
+        const auto a = evaluated(full), b = evaluated(with(full, [](Plan &p) {
+            p.memory.recomputeNorms = p.memory.recomputeActivationFunction = true;
+        }));
         QCOMPARE(fullest(a).device, fullest(b).device);
         QCOMPARE(iteration(a), iteration(b));
     }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// What a plan says of its fabric and its stack, against the catalogue: contradictions are errors that name what would be right.
+// What a plan says of its fabric and its stack, against the catalogue: contradictions are errors that name what would
+// be right.
 #include "core/placement/resolve.h"
 #include "tests/support/plans.h"
 
@@ -13,7 +14,7 @@ namespace {
 Errors errorsOf(const Plan &plan, const Catalogue &catalogue = builtinCatalogue())
 {
     const auto workload = resolve(std::make_shared<const Plan>(plan), catalogue);
-    return workload ? Errors{} : workload.error();
+    return workload ? Errors {} : workload.error();
 }
 
 /// The built-in catalogue with made-up releases of megatron-core, twice as slow and half as slow again with experts.
@@ -23,7 +24,7 @@ Catalogue withReleases()
     for (StackSpec &stack : catalogue.stacks)
         stack.releases.clear();
     auto stack = std::ranges::find(catalogue.stacks, std::string("megatron-core"), &StackSpec::id);
-    stack->releases = {{"1.0", 2, 3, 2, 2}, {"2.0", 1, 1, 2, 2}};
+    stack->releases = { { "1.0", 2, 3, 2, 2 }, { "2.0", 1, 1, 2, 2 } };
     return catalogue;
 }
 
@@ -37,8 +38,7 @@ StackSpec stackOf(const Plan &plan, const Catalogue &catalogue)
 
 } // namespace
 
-class TestResolve : public QObject
-{
+class TestResolve : public QObject {
     Q_OBJECT
 
 private slots:
@@ -53,20 +53,22 @@ void TestResolve::aMeasuredFabricIsNoFasterThanItsNics()
     Plan plan = oneSite(2, 1);
     Datacenter &datacenter = plan.cluster.datacenters.front();
     datacenter.fabricGbpsPerGpu = 400;
-    datacenter.fabricMeasuredGBps = 50;   // 400 / 8
+    datacenter.fabricMeasuredGBps = 50; // 400 / 8
     QVERIFY(errorsOf(plan).empty());
-    datacenter.fabricMeasuredGBps = 390;  // of all eight GPUs of a node, as nccl-tests prints it
+    datacenter.fabricMeasuredGBps = 390; // of all eight GPUs of a node, as nccl-tests prints it
     const Errors errors = errorsOf(plan);
-    QCOMPARE(errors.size(), std::size_t{1});
+    QCOMPARE(errors.size(), std::size_t { 1 });
     QCOMPARE(errors[0].where, std::string("cluster.datacenters[0].fabric_measured_gbytes_per_s"));
-    QVERIFY2(errors[0].what.find("50 GB/s") != std::string::npos && errors[0].right.find("divide") != std::string::npos, toString(errors[0]).c_str());
+    QVERIFY2(errors[0].what.find("50 GB/s") != std::string::npos && errors[0].right.find("divide") != std::string::npos,
+        toString(errors[0]).c_str());
     // Where the plan names no NIC, the catalogue's counts; the fastest of a datacenter's.
     datacenter.fabricGbpsPerGpu.reset();
-    datacenter.pools = {{.id = "slow", .gpu = "a100-sxm-80gb", .nodes = 1}, {.id = "fast", .gpu = "h100-sxm-80gb", .nodes = 1}};
+    datacenter.pools = { { .id = "slow", .gpu = "a100-sxm-80gb", .nodes = 1 },
+        { .id = "fast", .gpu = "h100-sxm-80gb", .nodes = 1 } };
     datacenter.fabricMeasuredGBps = builtinCatalogue().gpu("h100-sxm-80gb")->fabricGbps / 8;
     QVERIFY(errorsOf(plan).empty());
     *datacenter.fabricMeasuredGBps += 1;
-    QCOMPARE(errorsOf(plan).size(), std::size_t{1});
+    QCOMPARE(errorsOf(plan).size(), std::size_t { 1 });
 }
 
 void TestResolve::aReleaseScalesKernelAndHostTimeByWhatItsKindOfModelTakes()
@@ -81,7 +83,7 @@ void TestResolve::aReleaseScalesKernelAndHostTimeByWhatItsKindOfModelTakes()
     QVERIFY(stackOf(plan, catalogue) == slowedBy(base, 3));
     // All compute of an iteration follows: one GPU without graphs, where nothing communicates.
     Plan alone = oneSite(1, 1);
-    alone.cluster.datacenters = {site("a", 1, "h100-sxm-80gb", 1)};
+    alone.cluster.datacenters = { site("a", 1, "h100-sxm-80gb", 1) };
     alone.workload.model = "gpt-3-1.3b";
     alone.workload.sequenceLength = 2048;
     alone.parallelism.tensor = 1;
@@ -93,7 +95,7 @@ void TestResolve::aReleaseScalesKernelAndHostTimeByWhatItsKindOfModelTakes()
         return *(*result)->metrics.iterationTime;
     };
     const double twice = time("1.0") / time("2.0");
-    QVERIFY2(twice > 1.95 && twice < 2.001, qPrintable(QString::number(twice)));   // the optimizer's step is the memory's
+    QVERIFY2(twice > 1.95 && twice < 2.001, qPrintable(QString::number(twice))); // the optimizer's step is the memory's
     QCOMPARE(time(""), time("2.0"));
 }
 
@@ -101,7 +103,7 @@ void TestResolve::whatAPlanSetsItselfIsMeantAsItIs()
 {
     Plan plan = oneSite(2, 1);
     plan.stack.release = "1.0";
-    plan.stack.overrides = {{"host_us_per_kernel", 7}};
+    plan.stack.overrides = { { "host_us_per_kernel", 7 } };
     const StackSpec stack = stackOf(plan, withReleases());
     QCOMPARE(stack.hostUsPerKernel, 7.0);
     QCOMPARE(stack.iterationOverheadMs, 2 * builtinCatalogue().stack("megatron-core")->iterationOverheadMs);
@@ -112,8 +114,9 @@ void TestResolve::anUnknownReleaseNamesTheKnownOnes()
     Plan plan = oneSite(2, 1);
     plan.stack.release = "3.0";
     const Errors errors = errorsOf(plan, withReleases());
-    QCOMPARE(errors.size(), std::size_t{1});
-    QCOMPARE(toString(errors[0]), std::string("stack.release: no release of megatron-core is known as \"3.0\"; expected one of 1.0, 2.0"));
+    QCOMPARE(errors.size(), std::size_t { 1 });
+    QCOMPARE(toString(errors[0]),
+        std::string("stack.release: no release of megatron-core is known as \"3.0\"; expected one of 1.0, 2.0"));
     plan.stack.name = "ideal";
     QVERIFY(errorsOf(plan, withReleases()).at(0).right.find("nothing is known") != std::string::npos);
 }

@@ -27,8 +27,7 @@ const StackSpec &stack(const char *id)
 
 } // namespace
 
-class TestShardExchange : public QObject
-{
+class TestShardExchange : public QObject {
     Q_OBJECT
 
 private slots:
@@ -54,22 +53,24 @@ void TestShardExchange::withoutAPipelineEveryMicroBatchExchanges()
 
 void TestShardExchange::oneChunkAStageKeepsItsGradientsUntilTheEnd()
 {
-    for (const int chunks : {1, 2}) {
+    for (const int chunks : { 1, 2 }) {
         const Plan plan = planOf(8, chunks == 1 ? ScheduleKind::OneFOneB : ScheduleKind::Interleaved, chunks, 3);
         QCOMPARE(shardExchange(plan, stack("fsdp")), ShardExchange::Once);
         QCOMPARE(chunksWithWholeGradients(plan, stack("fsdp")), chunks);
         QCOMPARE(chunksWithWholeWeights(plan, stack("fsdp")), chunks);
     }
-    QCOMPARE(chunksWithWholeGradients(planOf(8, ScheduleKind::OneFOneB, 1, 1), stack("fsdp")), 0);   // not sharded: no second copy
+    QCOMPARE(chunksWithWholeGradients(planOf(8, ScheduleKind::OneFOneB, 1, 1), stack("fsdp")),
+        0); // not sharded: no second copy
 }
 
 void TestShardExchange::moreChunksThanBuffersExchangeInRuns()
 {
     const Plan plan = planOf(8, ScheduleKind::Interleaved, 6, 3);
     QCOMPARE(shardExchange(plan, stack("fsdp")), ShardExchange::InRuns);
-    QCOMPARE(chunksWithWholeGradients(plan, stack("fsdp")), 2);   // at work, and being scattered
-    QCOMPARE(chunksWithWholeWeights(plan, stack("fsdp")), 4);     // the same for forwards and for backwards
-    QCOMPARE(chunksWithWholeWeights(planOf(8, ScheduleKind::Interleaved, 6, 2), stack("fsdp")), 0);   // weights are not sharded
+    QCOMPARE(chunksWithWholeGradients(plan, stack("fsdp")), 2); // at work, and being scattered
+    QCOMPARE(chunksWithWholeWeights(plan, stack("fsdp")), 4); // the same for forwards and for backwards
+    QCOMPARE(chunksWithWholeWeights(planOf(8, ScheduleKind::Interleaved, 6, 2), stack("fsdp")),
+        0); // weights are not sharded
 }
 
 void TestShardExchange::aStackMayKeepEverythingWhole()
@@ -96,24 +97,26 @@ void TestShardExchange::layersFetchOnTheirOwnWhereWeightsLieElsewhere()
     QCOMPARE(chunksWithWholeWeights(plan, stack("fsdp")), 0);
 }
 
-/// Megatron's order deals P micro-batches to a chunk before it turns to the next: M / P runs of each chunk, on every device.
+/// Megatron's order deals P micro-batches to a chunk before it turns to the next: M / P runs of each chunk, on every
+/// device.
 void TestShardExchange::interleavedRunsAreAsLongAsThePipeline()
 {
     constexpr int kDevices = 4, kMicroBatches = 16, kChunks = 3;
-    const auto program = makeProgram(ScheduleKind::Interleaved, {kDevices, kMicroBatches, kChunks, {}});
+    const auto program = makeProgram(ScheduleKind::Interleaved, { kDevices, kMicroBatches, kChunks, {} });
     QVERIFY(program.has_value());
     for (int device = 0; device < kDevices; ++device) {
         for (const ChunkRuns &runs : chunkRuns(*program, device)) {
             QCOMPARE(runs.forward, kMicroBatches / kDevices);
             QCOMPARE(runs.backward, kMicroBatches / kDevices);
-            QCOMPARE(runs.backward, expectedRuns(planOf(kDevices, ScheduleKind::Interleaved, kChunks, 2), kMicroBatches).backward);
+            QCOMPARE(runs.backward,
+                expectedRuns(planOf(kDevices, ScheduleKind::Interleaved, kChunks, 2), kMicroBatches).backward);
         }
     }
 }
 
 void TestShardExchange::breadthFirstHasOneRunAChunk()
 {
-    const auto program = makeProgram(ScheduleKind::BreadthFirst, {4, 16, 3, {}});
+    const auto program = makeProgram(ScheduleKind::BreadthFirst, { 4, 16, 3, {} });
     QVERIFY(program.has_value());
     for (const ChunkRuns &runs : chunkRuns(*program, 2)) {
         QCOMPARE(runs.forward, 1);
@@ -132,5 +135,5 @@ void TestShardExchange::onlyDeepSpeedRefuses()
 }
 
 QTEST_APPLESS_MAIN(TestShardExchange)
-#include "tst_shard_exchange.moc"
 #include "core/placement/shard_exchange.h"
+#include "tst_shard_exchange.moc"

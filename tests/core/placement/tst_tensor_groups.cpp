@@ -21,8 +21,8 @@ Plan tensor16(int nodes, int gpusPerNode, int pipeline = 2)
     Plan plan = oneSite(nodes, pipeline);
     plan.cluster.datacenters[0].pools[0].gpusPerNode = gpusPerNode;
     plan.parallelism.tensor = 16;
-    plan.stack.name = "ideal";     // which hides what it can: shown here
-    plan.stack.overrides = {{"tensor_overlap", 0}};
+    plan.stack.name = "ideal"; // which hides what it can: shown here
+    plan.stack.overrides = { { "tensor_overlap", 0 } };
     return plan;
 }
 
@@ -35,7 +35,10 @@ Workload placed(Plan plan)
     return std::move(*workload);
 }
 
-LayerSite siteOf(const Workload &workload) { return layerSite(workload, rankSet(workload, workload.layout.classes.front(), 0)); }
+LayerSite siteOf(const Workload &workload)
+{
+    return layerSite(workload, rankSet(workload, workload.layout.classes.front(), 0));
+}
 
 double tensorSeconds(const Plan &plan)
 {
@@ -43,7 +46,10 @@ double tensorSeconds(const Plan &plan)
     return layerCost(workload, siteOf(workload), false).forward.tensor.value;
 }
 
-double secondsOf(const Plan &plan) { return evaluated(plan)->metrics.iterationTime.value(); }
+double secondsOf(const Plan &plan)
+{
+    return evaluated(plan)->metrics.iterationTime.value();
+}
 
 } // namespace
 
@@ -88,11 +94,12 @@ private slots:
         QCOMPARE(layout.data, 2);
         for (const GpuRun &run : layout.runs)
             QCOMPARE(run.pool, 1);
-        plan.parallelism.data = 4;     // more than those hold
+        plan.parallelism.data = 4; // more than those hold
         QCOMPARE(placed(plan).layout.data, 4);
     }
 
-    /// t = gather + scatter of 2bsh bytes, twice a layer; each is half a ring inside a node, of S, and one between nodes, of S / 8.
+    /// t = gather + scatter of 2bsh bytes, twice a layer; each is half a ring inside a node, of S, and one between
+    /// nodes, of S / 8.
     void collectivesGoInsideNodesFirst()
     {
         const Workload workload = placed(tensor16(4, 8, 1));
@@ -100,8 +107,10 @@ private slots:
         QCOMPARE(site.tensor.ranks, 16);
         QCOMPARE(site.tensor.nodes(), 2);
         const double bytes = 2.0 * 8192 * 4096;
-        const double inside = transferTime(Bytes{bytes * (7 + site.device.kind->ownShare) / 8}, 7, site.device).value;
-        const double between = transferTime(Bytes{bytes / 8 * (1 + site.fabric.kind->ownShare) / 2}, 1, site.fabric).value;
+        const double inside =
+            transferTime(Bytes { bytes * (7 + site.device.kind->ownShare) / 8 }, 7, site.device).value;
+        const double between =
+            transferTime(Bytes { bytes / 8 * (1 + site.fabric.kind->ownShare) / 2 }, 1, site.fabric).value;
         const double around = 7 * site.device.kind->ringStepUs * 1e-6;
         QCOMPARE(layerCost(workload, site, false).forward.tensor.value, 2 * 2 * (inside + between + around));
     }
@@ -112,7 +121,7 @@ private slots:
         const double inOne = tensorSeconds(tensor16(2, 16, 1));
         QCOMPARE(tensorSeconds(tensor16(2, 32, 1)), inOne);
         double shorter = inOne;
-        for (const int gpus : {8, 4, 2}) {
+        for (const int gpus : { 8, 4, 2 }) {
             const double spanning = tensorSeconds(tensor16(64 / gpus, gpus, 1));
             QVERIFY(spanning > shorter);
             shorter = spanning;
@@ -147,12 +156,12 @@ private slots:
         Plan plan = tensor16(4, 8, 2);
         plan.parallelism.data = 2;
         plan.cluster.datacenters.push_back(site("b", 4));
-        plan.cluster.wanLinks = {wanLink("a", "b", 40, 5)};
+        plan.cluster.wanLinks = { wanLink("a", "b", 40, 5) };
         const Workload spanning = placed(plan);
         QCOMPARE(spanning.layout.classes.front().locations[1].datacenter, 1);
-        plan.parallelism.tensor = 8;   // each group a node
+        plan.parallelism.tensor = 8; // each group a node
         const Workload within = placed(plan);
-        QCOMPARE(shareOfPair(spanning, 0, {0, 0}, {1, 0}), 2 * shareOfPair(within, 0, {0, 0}, {1, 0}));
+        QCOMPARE(shareOfPair(spanning, 0, { 0, 0 }, { 1, 0 }), 2 * shareOfPair(within, 0, { 0, 0 }, { 1, 0 }));
         QCOMPARE(replicaSites(spanning, 0).front().nodes, 4);
     }
 
@@ -170,17 +179,20 @@ private slots:
         const Metrics metrics = evaluated(tensor16(8, 8))->metrics;
         const auto share = std::llround(100 * metrics.breakdown->tensorParallel / *metrics.iterationTime);
         QVERIFY(share > 0);
-        QCOMPARE(warning->text, "Tensor groups of 16 GPUs span nodes of 8: their collectives cross the fabric and show for " + std::to_string(share) + " % of the iteration");
+        QCOMPARE(warning->text,
+            "Tensor groups of 16 GPUs span nodes of 8: their collectives cross the fabric and show for "
+                + std::to_string(share) + " % of the iteration");
         QCOMPARE(warning->fixes.size(), std::size_t(1));
         QCOMPARE(warning->fixes[0].plan->parallelism.tensor, 8);
         QVERIFY(!warningOf(tensor16(4, 16)));
     }
 
-    /// Narayanan et al. 2021, figure 13, with the configurations of its scripts: of GPT with 162 billion parameters on 64 A100 in
-    /// nodes of 8, tensor parallelism up to the node's size and pipeline parallelism beyond it is fastest (recalled).
+    /// Narayanan et al. 2021, figure 13, with the configurations of its scripts: of GPT with 162 billion parameters on
+    /// 64 A100 in nodes of 8, tensor parallelism up to the node's size and pipeline parallelism beyond it is fastest
+    /// (recalled).
     void tensorParallelismUpToTheNodeIsFastest()
     {
-        for (const int batch : {32, 128}) {
+        for (const int batch : { 32, 128 }) {
             const auto seconds = [batch](int tensor) {
                 Plan plan = oneSite(8, 64 / tensor);
                 plan.cluster.datacenters[0].pools[0].gpu = "a100-sxm-80gb";
@@ -203,7 +215,7 @@ private slots:
                 return secondsOf(plan);
             };
             const double atNode = seconds(8);
-            for (const int tensor : {2, 4, 16, 32})
+            for (const int tensor : { 2, 4, 16, 32 })
                 QVERIFY2(seconds(tensor) > atNode, qPrintable(QString("tensor %1, batch %2").arg(tensor).arg(batch)));
         }
     }

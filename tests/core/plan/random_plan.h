@@ -10,7 +10,10 @@ namespace trainyard::test {
 
 class RandomPlan {
 public:
-    explicit RandomPlan(unsigned seed) : m_random(seed) { }
+    explicit RandomPlan(unsigned seed)
+        : m_random(seed)
+    {
+    }
 
     int whole(int low, int high) { return std::uniform_int_distribution(low, high)(m_random); }
     bool coin() { return whole(0, 1) == 1; }
@@ -18,7 +21,8 @@ public:
 
     std::string text()
     {
-        static const char *const words[] = { "Oregon", "a \"quoted\" word", "back\\slash", "Zürich – 東京", "tab\there", "", "x/y~z", "{}" };
+        static const char *const words[] = { "Oregon", "a \"quoted\" word", "back\\slash", "Zürich – 東京", "tab\there",
+            "", "x/y~z", "{}" };
         return words[whole(0, 7)];
     }
 
@@ -30,17 +34,24 @@ public:
         return kept;
     }
 
-    template <class E>
-    E one(E last) { return static_cast<E>(whole(0, static_cast<int>(last))); }
+    template <class E> E one(E last) { return static_cast<E>(whole(0, static_cast<int>(last))); }
 
     Pool pool(const std::string &id)
     {
-        Pool pool { .id = id, .gpu = coin() ? "h100-sxm-80gb" : "l4-24gb", .inlineGpu = {}, .nodes = whole(1, 40), .gpusPerNode = whole(1, 8),
-            .usdPerGpuHour = {}, .ssd = {}, .host = {}, .extra = extra() };
+        Pool pool { .id = id,
+            .gpu = coin() ? "h100-sxm-80gb" : "l4-24gb",
+            .inlineGpu = {},
+            .nodes = whole(1, 40),
+            .gpusPerNode = whole(1, 8),
+            .usdPerGpuHour = {},
+            .ssd = {},
+            .host = {},
+            .extra = extra() };
         if (coin())
             pool.usdPerGpuHour = real(0, 9);
         if (coin())
-            pool.ssd = Ssd { real(1, 9), real(1, 9), real(0, 9), real(0, 9999), real(1, 3), real(1, 86), whole(1, 8), extra() };
+            pool.ssd = Ssd { real(1, 9), real(1, 9), real(0, 9), real(0, 9999), real(1, 3), real(1, 86), whole(1, 8),
+                extra() };
         if (coin())
             pool.host = Host { real(1, 4096), real(0, 90), extra() };
         return pool;
@@ -136,7 +147,8 @@ public:
             w.trainingTokens = real(1, 1e14);
         w.extra = extra();
         Parallelism &s = p.parallelism;
-        s = { whole(1, 8), whole(1, 64), {}, whole(1, 4), whole(1, 4), whole(1, 4), whole(1, 8), whole(1, 16), {}, whole(0, 3), extra() };
+        s = { whole(1, 8), whole(1, 64), {}, whole(1, 4), whole(1, 4), whole(1, 4), whole(1, 8), whole(1, 16), {},
+            whole(0, 3), extra() };
         if (coin())
             s.data = whole(1, 64);
         if (coin())
@@ -163,7 +175,8 @@ public:
         if (coin())
             p.memory.offloadFraction = real(0, 1);
         if (coin())
-            p.memory.offloadMinElements = whole(0, 9999999), p.memory.offloadGroup = whole(1, 9), p.memory.offloadAhead = whole(1, 4);
+            p.memory.offloadMinElements = whole(0, 9999999), p.memory.offloadGroup = whole(1, 9),
+            p.memory.offloadAhead = whole(1, 4);
         p.wan.sharing = one(WanSharing::Temporal);
         if (coin())
             p.wan.tcpConnections = whole(1, 300);

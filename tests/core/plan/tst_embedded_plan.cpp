@@ -31,8 +31,10 @@ private slots:
         // parse(element(plan)) = parse(metadata(plan)) = plan, for plans that use every key.
         for (unsigned seed = 1; seed <= 20; ++seed) {
             const Plan plan = *parsePlan(formatPlan(test::RandomPlan(seed).plan()), "p.json");
-            const auto ofPage = parsePlan("<!DOCTYPE html><html><body>text " + planElement(plan) + "</body></html>", "report.html");
-            const auto ofPdf = parsePlan("%PDF-1.4\n\xFF\xFE binary stream\n" + planMetadata(plan) + "endstream", "report.pdf");
+            const auto ofPage =
+                parsePlan("<!DOCTYPE html><html><body>text " + planElement(plan) + "</body></html>", "report.html");
+            const auto ofPdf =
+                parsePlan("%PDF-1.4\n\xFF\xFE binary stream\n" + planMetadata(plan) + "endstream", "report.pdf");
             QVERIFY(ofPage && *ofPage == plan);
             QVERIFY(ofPdf && *ofPdf == plan);
         }
@@ -43,7 +45,7 @@ private slots:
         Plan complete = *evaluation->plan;
         complete.workload.model = "llama-3-8b";
         evaluation->plan = std::make_shared<const Plan>(complete);
-        const auto read = parsePlan(htmlReport({{"Two sites", "", evaluation}}), "report.html", "/somewhere");
+        const auto read = parsePlan(htmlReport({ { "Two sites", "", evaluation } }), "report.html", "/somewhere");
         QVERIFY(read);
         QCOMPARE(read->baseDir, std::string("/somewhere"));
         Plan expected = *evaluation->plan;
@@ -52,7 +54,7 @@ private slots:
     }
     void aPageWithoutAPlanSaysSo()
     {
-        for (const char *page : {"<html><body>hello</body></html>", "%PDF-1.4 nothing", "  <svg/>"}) {
+        for (const char *page : { "<html><body>hello</body></html>", "%PDF-1.4 nothing", "  <svg/>" }) {
             const auto read = parsePlan(page, "page.html");
             QVERIFY(!read);
             QCOMPARE(read.error().front().where, std::string("page.html"));

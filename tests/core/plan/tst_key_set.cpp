@@ -107,8 +107,8 @@ private slots:
         QVERIFY(set("cluster.datacenters[0].pools[0].nodes", "9") == expected);
     }
 
-    /// Each key of a written plan takes another value of its kind: in the file and by its path that is the same plan, and the
-    /// value it had, with the text that the file has for it, brings the plan back.
+    /// Each key of a written plan takes another value of its kind: in the file and by its path that is the same plan,
+    /// and the value it had, with the text that the file has for it, brings the plan back.
     void everyKeyIsSetToAnotherValueAndBack()
     {
         int keys = 0;

@@ -40,8 +40,7 @@ Plan example()
 
 using Sentences = std::vector<std::string>;
 
-template <class Change>
-Sentences after(Change change)
+template <class Change> Sentences after(Change change)
 {
     Plan plan = example();
     change(plan);
@@ -60,7 +59,8 @@ nlohmann::json nudged(const nlohmann::json &value)
     return value;
 }
 
-void eachLeaf(const nlohmann::json &value, const nlohmann::json::json_pointer &at, const std::function<void(const nlohmann::json::json_pointer &)> &visit)
+void eachLeaf(const nlohmann::json &value, const nlohmann::json::json_pointer &at,
+    const std::function<void(const nlohmann::json::json_pointer &)> &visit)
 {
     if (value.is_structured()) {
         for (const auto &[key, item] : value.items())
@@ -80,15 +80,20 @@ private slots:
 
     void movedGpusAreRecognised()
     {
-        QCOMPARE(after([](Plan &p) { p.cluster = *moveGpus(p.cluster, 0, 8, 1); }), Sentences { "Move 8 GPUs Virginia → Oregon" });
-        QCOMPARE(after([](Plan &p) { p.cluster = *moveGpus(p.cluster, 0, 1, 1); }), Sentences { "Move 1 GPU Virginia → Oregon" });
-        QCOMPARE(after([](Plan &p) { p.cluster = *moveGpus(p.cluster, 1, 64, 0); }), Sentences { "Move 64 GPUs Oregon → Virginia" });
+        QCOMPARE(after([](Plan &p) { p.cluster = *moveGpus(p.cluster, 0, 8, 1); }),
+            Sentences { "Move 8 GPUs Virginia → Oregon" });
+        QCOMPARE(after([](Plan &p) { p.cluster = *moveGpus(p.cluster, 0, 1, 1); }),
+            Sentences { "Move 1 GPU Virginia → Oregon" });
+        QCOMPARE(after([](Plan &p) { p.cluster = *moveGpus(p.cluster, 1, 64, 0); }),
+            Sentences { "Move 64 GPUs Oregon → Virginia" });
     }
 
     void addedAndRemovedGpusAreNamedByType()
     {
-        QCOMPARE(after([](Plan &p) { p.cluster.datacenters[0].pools[0].nodes = 9; }), Sentences { "Add 8 × H100 SXM 80 GB to Virginia" });
-        QCOMPARE(after([](Plan &p) { p.cluster.datacenters[1].pools.clear(); }), Sentences { "Remove 64 × H100 SXM 80 GB from Oregon" });
+        QCOMPARE(after([](Plan &p) { p.cluster.datacenters[0].pools[0].nodes = 9; }),
+            Sentences { "Add 8 × H100 SXM 80 GB to Virginia" });
+        QCOMPARE(after([](Plan &p) { p.cluster.datacenters[1].pools.clear(); }),
+            Sentences { "Remove 64 × H100 SXM 80 GB from Oregon" });
         QCOMPARE(after([](Plan &p) { p.cluster.datacenters[1].pools[0].gpu = "rtx-4090-24gb"; }),
             Sentences { "Replace 64 × H100 SXM 80 GB in Oregon by RTX 4090 24 GB" });
     }
@@ -105,7 +110,8 @@ private slots:
             link.rttMs = 49;
             p.cluster = *withWanLink(p.cluster, link);
         });
-        QCOMPARE(added, (Sentences { "Add datacenter Ohio with 64 × H100 SXM 80 GB", "Add link Ohio–Oregon with 49 ms RTT" }));
+        QCOMPARE(added,
+            (Sentences { "Add datacenter Ohio with 64 × H100 SXM 80 GB", "Add link Ohio–Oregon with 49 ms RTT" }));
         QCOMPARE(after([](Plan &p) { p.cluster = *withoutDatacenter(p.cluster, 1); }),
             (Sentences { "Remove datacenter Oregon with 64 × H100 SXM 80 GB", "Remove link Virginia–Oregon" }));
     }
@@ -113,23 +119,32 @@ private slots:
     void valuesAreSaidWithTheirUnits()
     {
         QCOMPARE(after([](Plan &p) { p.workload.microBatch = 2; }), Sentences { "Micro-batch 1 → 2" });
-        QCOMPARE(after([](Plan &p) { p.cluster.wanLinks[0].rttMs = 40; }), Sentences { "RTT Virginia–Oregon 60 → 40 ms" });
-        QCOMPARE(after([](Plan &p) { p.cluster.wanLinks[0].jitterMs = 4; }), Sentences { "Jitter Virginia–Oregon 0 → 4 ms" });
+        QCOMPARE(
+            after([](Plan &p) { p.cluster.wanLinks[0].rttMs = 40; }), Sentences { "RTT Virginia–Oregon 60 → 40 ms" });
+        QCOMPARE(after([](Plan &p) { p.cluster.wanLinks[0].jitterMs = 4; }),
+            Sentences { "Jitter Virginia–Oregon 0 → 4 ms" });
         QCOMPARE(after([](Plan &p) { p.wan.sharing = WanSharing::Temporal; }), Sentences { "Temporal WAN sharing on" });
         QCOMPARE(after([](Plan &p) { p.parallelism.data = 4; }), Sentences { "Data parallel auto → 4" });
         QCOMPARE(after([](Plan &p) { p.bubbleFill.enabled = true; }), Sentences { "Bubble filling on" });
         QCOMPARE(after([](Plan &p) { p.memory.recompute = Recompute::Full; }), Sentences { "Recompute none → full" });
-        QCOMPARE(after([](Plan &p) { p.workload.model = "llama-3-70b"; }), Sentences { "Model llama-3-8b → llama-3-70b" });
+        QCOMPARE(
+            after([](Plan &p) { p.workload.model = "llama-3-70b"; }), Sentences { "Model llama-3-8b → llama-3-70b" });
         QCOMPARE(after([](Plan &p) { p.cluster.datacenters[1].fabricMeasuredGBps = 42.5; }),
             Sentences { "Measured rate of the fabric in Oregon default → 42.5 GB/s per GPU" });
-        QCOMPARE(after([](Plan &p) { p.stack.release = "26.02"; }), Sentences { "Software stack megatron-core → megatron-core 26.02" });
+        QCOMPARE(after([](Plan &p) { p.stack.release = "26.02"; }),
+            Sentences { "Software stack megatron-core → megatron-core 26.02" });
         QCOMPARE(after([](Plan &p) { p.notes = "x"; }), Sentences { "Notes changed" });
-        QCOMPARE(after([](Plan &p) { p.placement.stages = { { "virginia", 3, {} } }; }), Sentences { "Pinned stages none → virginia 3" });
+        QCOMPARE(after([](Plan &p) {
+            p.placement.stages = { { "virginia", 3, {} } };
+        }),
+            Sentences { "Pinned stages none → virginia 3" });
     }
 
     void regroupedNodesAreADifference()
     {
-        QCOMPARE(after([](Plan &p) { p.cluster.datacenters[0].pools[0].nodes = 16, p.cluster.datacenters[0].pools[0].gpusPerNode = 4; }),
+        QCOMPARE(after([](Plan &p) {
+            p.cluster.datacenters[0].pools[0].nodes = 16, p.cluster.datacenters[0].pools[0].gpusPerNode = 4;
+        }),
             Sentences { "Nodes of Virginia 8 × 8 → 16 × 4" });
     }
 
@@ -144,7 +159,7 @@ private slots:
                 other[at] = nudged(document[at]);
                 const auto next = parsePlan(other.dump(), "p.json");
                 if (!next || *next == plan)
-                    return;   // not a plan, or a text
+                    return; // not a plan, or a text
                 ++changed;
                 QVERIFY2(!describeDifferences(plan, *next).empty(), at.to_string().c_str());
             });
@@ -166,8 +181,10 @@ private slots:
 
     void orderAndNamesCountToo()
     {
-        QCOMPARE(after([](Plan &p) { std::swap(p.cluster.datacenters[0], p.cluster.datacenters[1]); }), Sentences { "Datacenters rearranged" });
-        QCOMPARE(after([](Plan &p) { p.cluster.datacenters[0].pools[0].id = "x"; }), Sentences { "Pools of Virginia rearranged" });
+        QCOMPARE(after([](Plan &p) { std::swap(p.cluster.datacenters[0], p.cluster.datacenters[1]); }),
+            Sentences { "Datacenters rearranged" });
+        QCOMPARE(after([](Plan &p) { p.cluster.datacenters[0].pools[0].id = "x"; }),
+            Sentences { "Pools of Virginia rearranged" });
         QCOMPARE(after([](Plan &p) { p.baseDir = "/plans"; }), Sentences { "Folder none → /plans" });
         QCOMPARE(after([](Plan &p) { p.extra["x"] = "1"; }), Sentences { "X none → 1" });
     }

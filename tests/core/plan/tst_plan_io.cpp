@@ -35,7 +35,8 @@ Errors faultsOf(const std::string &text)
 
 bool has(const Errors &errors, const std::string &where, const std::string &rightPart = {})
 {
-    return std::ranges::any_of(errors, [&](const Error &e) { return e.where == where && e.right.find(rightPart) != std::string::npos; });
+    return std::ranges::any_of(
+        errors, [&](const Error &e) { return e.where == where && e.right.find(rightPart) != std::string::npos; });
 }
 
 std::string all(const Errors &errors)
@@ -87,7 +88,8 @@ private slots:
         text.replace(text.find("60"), 2, "\"60\"");
         text.replace(text.find("\"global_batch\": 8"), 17, "\"precision\": \"bf61\"");
         const Errors errors = faultsOf(text);
-        QVERIFY2(has(errors, "p.json: /cluster/datacenters/0/pools/0/nodes", "a whole number from 0 to 1000000"), all(errors).c_str());
+        QVERIFY2(has(errors, "p.json: /cluster/datacenters/0/pools/0/nodes", "a whole number from 0 to 1000000"),
+            all(errors).c_str());
         QVERIFY(has(errors, "p.json: /cluster/datacenters/0/pools/0/gpus_per_node", "from 1"));
         QVERIFY(has(errors, "p.json: /cluster/wan_links/0/rtt_ms", "a number"));
         QVERIFY(has(errors, "p.json: /workload/precision", "nearest: bf16"));
@@ -106,7 +108,9 @@ private slots:
     void strangeInputIsRefusedWithoutHarm_data()
     {
         QTest::addColumn<QString>("text");
-        const auto row = [](const char *name, const std::string &text) { QTest::newRow(name) << QString::fromStdString(text); };
+        const auto row = [](const char *name, const std::string &text) {
+            QTest::newRow(name) << QString::fromStdString(text);
+        };
         row("empty", "");
         row("blank", "  \n ");
         row("not an object", "[1, 2]");
@@ -124,11 +128,13 @@ private slots:
         row("null nodes", replaced("\"nodes\": 2", "\"nodes\": null"));
         row("duplicate key", replaced("\"nodes\": 2", "\"nodes\": 2, \"nodes\": 3"));
         row("deep", std::string(100000, '['));
-        row("deep in a plan", replaced("\"nodes\": 2", "\"nodes\": " + std::string(5000, '[') + std::string(5000, ']')));
+        row("deep in a plan",
+            replaced("\"nodes\": 2", "\"nodes\": " + std::string(5000, '[') + std::string(5000, ']')));
         row("three ends", replaced("[\"a\", \"b\"]", "[\"a\", \"b\", \"c\"]"));
         row("cluster as list", R"({"cluster": [], "workload": 3})");
         row("bad GPU object", replaced("\"h100-sxm-80gb\"", "{\"memory_gib\": -1}"));
-        row("profile of texts", replaced("\"format\"", "\"profile\": {\"forward_ms\": [\"a\"], \"backward_ms\": 0}, \"format\""));
+        row("profile of texts",
+            replaced("\"format\"", "\"profile\": {\"forward_ms\": [\"a\"], \"backward_ms\": 0}, \"format\""));
     }
 
     void strangeInputIsRefusedWithoutHarm()
@@ -159,7 +165,8 @@ private slots:
 
     void anErrorNamesAnEscapedKey()
     {
-        const Errors errors = faultsOf(replaced("\"format\"", "\"stack\": {\"base\": \"fsdp\", \"a/b~\": 1}, \"format\""));
+        const Errors errors =
+            faultsOf(replaced("\"format\"", "\"stack\": {\"base\": \"fsdp\", \"a/b~\": 1}, \"format\""));
         QVERIFY2(has(errors, "p.json: /stack/a~1b~0"), all(errors).c_str());
     }
 
@@ -201,22 +208,28 @@ private slots:
         QCOMPARE((*price->cluster.wanLinks[0].usdPerGb)[1], 0.09);
         const auto flat = parsePlan(replaced("60", "60, \"usd_per_gb\": 0.05"), "p.json");
         QCOMPARE((*flat->cluster.wanLinks[0].usdPerGb)[1], 0.05);
-        const auto stack = parsePlan(replaced("\"format\"", "\"stack\": {\"base\": \"fsdp\", \"cuda_graphs\": true}, \"format\""), "p.json");
+        const auto stack = parsePlan(
+            replaced("\"format\"", "\"stack\": {\"base\": \"fsdp\", \"cuda_graphs\": true}, \"format\""), "p.json");
         QCOMPARE(stack->stack.overrides.at("cuda_graphs"), 1.0);
-        const auto aged = parsePlan(replaced("\"format\"", "\"stack\": {\"base\": \"fsdp\", \"release\": \"26.10\"}, \"format\""), "p.json");
+        const auto aged = parsePlan(
+            replaced("\"format\"", "\"stack\": {\"base\": \"fsdp\", \"release\": \"26.10\"}, \"format\""), "p.json");
         QCOMPARE(aged->stack.release, std::string("26.10"));
         QCOMPARE(parsePlan(formatPlan(*aged), "p.json")->stack.release, std::string("26.10"));
-        const auto ageless = parsePlan(replaced("\"format\"", "\"stack\": {\"base\": \"fsdp\", \"release\": null}, \"format\""), "p.json");
+        const auto ageless = parsePlan(
+            replaced("\"format\"", "\"stack\": {\"base\": \"fsdp\", \"release\": null}, \"format\""), "p.json");
         QVERIFY(ageless->stack == (Stack { "fsdp", {} }));
         // 26.10 as a number is 26.1, another release
         QVERIFY(has(faultsOf(replaced("\"format\"", "\"stack\": {\"base\": \"fsdp\", \"release\": 26.10}, \"format\"")),
             "p.json: /stack/release", "as a text"));
-        const auto profile = parsePlan(replaced("\"format\"",
-            "\"profile\": {\"forward_ms\": 2, \"backward_ms\": [4, 5], \"in_flight\": 3}, \"format\""), "p.json");
+        const auto profile =
+            parsePlan(replaced("\"format\"",
+                          "\"profile\": {\"forward_ms\": 2, \"backward_ms\": [4, 5], \"in_flight\": 3}, \"format\""),
+                "p.json");
         QCOMPARE(profile->profile->forwardMs, PerStage { 2 });
         QCOMPARE(profile->profile->backwardMs, (PerStage { 4, 5 }));
         QCOMPARE(profile->profile->inFlight, std::vector<int> { 3 });
-        const auto automatic = parsePlan(replaced("\"format\"", "\"parallelism\": {\"data\": \"auto\"}, \"format\""), "p.json");
+        const auto automatic =
+            parsePlan(replaced("\"format\"", "\"parallelism\": {\"data\": \"auto\"}, \"format\""), "p.json");
         QVERIFY(!automatic->parallelism.data);
         QVERIFY(has(faultsOf(replaced("\"format\"", "\"parallelism\": {\"data\": \"all\"}, \"format\"")),
             "p.json: /parallelism/data", "auto, or a whole number"));
@@ -225,7 +238,8 @@ private slots:
     void everyOlderVersionOpensAsTheSamePlan()
     {
         const auto sample = [](int version) {
-            return readPlan(std::string(TRAINYARD_SOURCE_DIR) + "/tests/data/plans/version_" + std::to_string(version) + ".trainyard.json");
+            return readPlan(std::string(TRAINYARD_SOURCE_DIR) + "/tests/data/plans/version_" + std::to_string(version)
+                + ".trainyard.json");
         };
         const auto current = sample(Plan::kVersion);
         QVERIFY2(current, current ? "" : all(current.error()).c_str());
@@ -268,7 +282,9 @@ private slots:
     void aSettingThatNestsTooDeepToBeReadBackIsRefused()
     {
         const auto plan = parsePlan(kSmall, "p.json");
-        const auto nested = [](int levels) { return std::string(std::size_t(levels), '[') + std::string(std::size_t(levels), ']'); };
+        const auto nested = [](int levels) {
+            return std::string(std::size_t(levels), '[') + std::string(std::size_t(levels), ']');
+        };
         // calibration.x is two levels down: 62 more can be read back, 63 cannot.
         const auto deepest = withKeySet(*plan, "calibration.x", nested(62));
         QVERIFY(deepest && parsePlan(formatPlan(*deepest), "p.json"));

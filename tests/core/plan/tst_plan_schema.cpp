@@ -13,7 +13,10 @@ using test::Json, test::accepts, test::addPaths, test::addSchemaPaths;
 
 namespace {
 
-bool isInside(const std::string &path, const std::string &part) { return path.find(part) != std::string::npos; }
+bool isInside(const std::string &path, const std::string &part)
+{
+    return path.find(part) != std::string::npos;
+}
 
 } // namespace
 
@@ -36,7 +39,7 @@ private slots:
             addPaths(Json::parse(formatPlan(test::RandomPlan(seed).plan())), "", written);
         for (const std::string &path : written) {
             if (isInside(path, "x_") || isInside(path, "calibration."))
-                continue;   // kept unknown keys, open object
+                continue; // kept unknown keys, open object
             QVERIFY2(m_schemaPaths.contains(path), path.c_str());
         }
         for (const std::string &path : m_schemaPaths) {
@@ -82,9 +85,10 @@ private slots:
     {
         std::set<std::string> paths;
         addSchemaPaths(Json::parse(metricsSchema()), "", paths);
-        for (const char *path : { "iteration_time_s", "mfu", "breakdown_s.offload_stall", "memory.per_stage[].device_bytes",
-                 "wan.links[].node_pair_gbps", "cost.egress_usd_total", "bubble_fill.ttft_ms.p95", "jobs.per_job[].gpus",
-                 "offload.ssd_lifetime_years", "confidence.label", "engine.spans", "problems[].text" })
+        for (const char *path :
+            { "iteration_time_s", "mfu", "breakdown_s.offload_stall", "memory.per_stage[].device_bytes",
+                "wan.links[].node_pair_gbps", "cost.egress_usd_total", "bubble_fill.ttft_ms.p95", "jobs.per_job[].gpus",
+                "offload.ssd_lifetime_years", "confidence.label", "engine.spans", "problems[].text" })
             QVERIFY2(paths.contains(path), path);
     }
 

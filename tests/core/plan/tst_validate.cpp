@@ -32,8 +32,7 @@ Plan example()
 }
 
 /// The places of the errors after a change.
-template <class Change>
-std::vector<std::string> faults(Change change)
+template <class Change> std::vector<std::string> faults(Change change)
 {
     Plan plan = example();
     change(plan);
@@ -58,17 +57,25 @@ private slots:
 
     void idsAreUnique()
     {
-        QCOMPARE(faults([](Plan &p) { p.cluster.datacenters[1].pools[0].id = "a-h100"; }), Places { "cluster.datacenters[1].pools[0].id" });
-        QVERIFY(std::ranges::count(faults([](Plan &p) { p.cluster.datacenters[1].id = "a"; }), "cluster.datacenters[1].id") == 1);
+        QCOMPARE(faults([](Plan &p) { p.cluster.datacenters[1].pools[0].id = "a-h100"; }),
+            Places { "cluster.datacenters[1].pools[0].id" });
+        QVERIFY(
+            std::ranges::count(faults([](Plan &p) { p.cluster.datacenters[1].id = "a"; }), "cluster.datacenters[1].id")
+            == 1);
     }
 
     void linksAndPinsNameDatacenters()
     {
-        QCOMPARE(faults([](Plan &p) { p.cluster.wanLinks[0].between[1] = "c"; }), Places { "cluster.wan_links[0].between[1]" });
-        QCOMPARE(faults([](Plan &p) { p.cluster.wanLinks[0].between[1] = "a"; }), Places { "cluster.wan_links[0].between" });
-        QCOMPARE(faults([](Plan &p) { p.cluster.wanLinks.push_back(p.cluster.wanLinks[0]); }), Places { "cluster.wan_links[1].between" });
-        QCOMPARE(faults([](Plan &p) { p.placement.stages[0].datacenter = "c"; }), Places { "placement.stages[0].datacenter" });
-        QCOMPARE(faults([](Plan &p) { p.placement.stages[1].datacenter = "a"; }), Places { "placement.stages[1].datacenter" });
+        QCOMPARE(faults([](Plan &p) { p.cluster.wanLinks[0].between[1] = "c"; }),
+            Places { "cluster.wan_links[0].between[1]" });
+        QCOMPARE(
+            faults([](Plan &p) { p.cluster.wanLinks[0].between[1] = "a"; }), Places { "cluster.wan_links[0].between" });
+        QCOMPARE(faults([](Plan &p) { p.cluster.wanLinks.push_back(p.cluster.wanLinks[0]); }),
+            Places { "cluster.wan_links[1].between" });
+        QCOMPARE(faults([](Plan &p) { p.placement.stages[0].datacenter = "c"; }),
+            Places { "placement.stages[0].datacenter" });
+        QCOMPARE(faults([](Plan &p) { p.placement.stages[1].datacenter = "a"; }),
+            Places { "placement.stages[1].datacenter" });
     }
 
     void pinnedStagesAddUpToThePipeline()
@@ -80,15 +87,21 @@ private slots:
     {
         QCOMPARE(faults([](Plan &p) { p.workload.microBatch = 3; }), Places { "workload.micro_batch" });
         QCOMPARE(faults([](Plan &p) { p.parallelism.data = 65; }), Places { "parallelism.data" });
-        QVERIFY(faults([](Plan &p) { p.parallelism.data = 3; }).empty());   // dealt 22, 21, 21
+        QVERIFY(faults([](Plan &p) { p.parallelism.data = 3; }).empty()); // dealt 22, 21, 21
     }
 
     void sizesStayWithinWhatCanBeCounted()
     {
         QCOMPARE(faults([](Plan &p) { p.cluster.datacenters[0].pools[0].nodes = 2000000; }),
             Places { "cluster.datacenters" });
-        QCOMPARE(faults([](Plan &p) { p.parallelism.tensor = 1024, p.parallelism.context = 1024, p.parallelism.data = 64; }), Places { "parallelism" });
-        QCOMPARE(faults([](Plan &p) { for (auto &d : p.cluster.datacenters) d.pools.clear(); }), Places { "cluster.datacenters" });
+        QCOMPARE(
+            faults([](Plan &p) { p.parallelism.tensor = 1024, p.parallelism.context = 1024, p.parallelism.data = 64; }),
+            Places { "parallelism" });
+        QCOMPARE(faults([](Plan &p) {
+            for (auto &d : p.cluster.datacenters)
+                d.pools.clear();
+        }),
+            Places { "cluster.datacenters" });
     }
 
     void aProfileHasOneTimeOrOneForEachStage()

@@ -82,8 +82,9 @@ private slots:
 
     void aTraceCountsFromTheStartOfTheIteration()
     {
-        const std::vector<PrefillRequest> trace{{0, 10}, {kSecond, 20}, {3 * kSecond, 30}};
-        QCOMPARE(arrivals(filling(Arrivals::Trace, 99), 3 * kSecond, trace), (std::vector<PrefillRequest>{{0, 10}, {kSecond, 20}}));
+        const std::vector<PrefillRequest> trace { { 0, 10 }, { kSecond, 20 }, { 3 * kSecond, 30 } };
+        QCOMPARE(arrivals(filling(Arrivals::Trace, 99), 3 * kSecond, trace),
+            (std::vector<PrefillRequest> { { 0, 10 }, { kSecond, 20 } }));
     }
 
     void ofTooManyAMillionIsSpreadOverTheIteration_data()
@@ -100,7 +101,8 @@ private slots:
         QFETCH(int, kind);
         const BubbleFill fill = filling(Arrivals(kind), 1e9);
         const auto requests = arrivals(fill, 2 * kSecond, {});
-        QVERIFY2(std::abs(double(requests.size()) - kMostPrefillRequests) < 0.03 * kMostPrefillRequests, qPrintable(QString::number(requests.size())));
+        QVERIFY2(std::abs(double(requests.size()) - kMostPrefillRequests) < 0.03 * kMostPrefillRequests,
+            qPrintable(QString::number(requests.size())));
         const auto late = std::ranges::count_if(requests, [](const PrefillRequest &r) { return r.arrival >= kSecond; });
         QVERIFY(std::abs(double(late) / double(requests.size()) - 0.5) < 0.03);
         QCOMPARE(requestsOfIteration(fill, 2 * kSecond, {}, requests.size()), std::int64_t(2e9));
@@ -118,8 +120,8 @@ private slots:
         // 2.5 million inside the iteration and one after it: every 2.5th is placed.
         std::vector<PrefillRequest> trace;
         for (int i = 0; i < 2'500'000; ++i)
-            trace.push_back({i, 1});
-        trace.push_back({kSecond, 1});
+            trace.push_back({ i, 1 });
+        trace.push_back({ kSecond, 1 });
         const BubbleFill fill = filling(Arrivals::Trace, 0);
         const auto requests = arrivals(fill, kSecond, trace);
         QVERIFY(std::abs(double(requests.size()) - kMostPrefillRequests) <= 1);
@@ -135,7 +137,7 @@ private slots:
     {
         const auto trace = parseRequestTrace("time_s,prompt_tokens\r\n2.5,100\n\n0.25 , 7\n", "t.csv");
         QVERIFY(trace);
-        QCOMPARE(*trace, (std::vector<PrefillRequest>{{kSecond / 4, 7}, {5 * kSecond / 2, 100}}));
+        QCOMPARE(*trace, (std::vector<PrefillRequest> { { kSecond / 4, 7 }, { 5 * kSecond / 2, 100 } }));
     }
 
     void everyFaultOfATraceIsNamedWithItsLine()
@@ -152,7 +154,8 @@ private slots:
 
     void whatIsNoTextIsToldInOneLine()
     {
-        std::string bytes = "\x7f" "ELF";
+        std::string bytes = "\x7f"
+                            "ELF";
         for (int i = 0; i < 2000; ++i)
             bytes += char(i % 251);
         const auto binary = parseRequestTrace(bytes, "t.csv");
@@ -160,7 +163,8 @@ private slots:
         QCOMPARE(binary.error().size(), std::size_t(1));
         QCOMPARE(binary.error().front().what, std::string("this is not text"));
         // Text in another encoding, and long lines: printable and short.
-        const auto odd = parseRequestTrace("time_s,prompt_tokens\n\xe9t\xe9,5\n" + std::string(5000, 'x') + ",1\n", "t.csv");
+        const auto odd =
+            parseRequestTrace("time_s,prompt_tokens\n\xe9t\xe9,5\n" + std::string(5000, 'x') + ",1\n", "t.csv");
         QCOMPARE(odd.error().size(), std::size_t(2));
         QCOMPARE(odd.error()[0].what, std::string("time_s is \"\\xe9t\\xe9\""));
         QVERIFY(odd.error()[1].what.size() < 80);

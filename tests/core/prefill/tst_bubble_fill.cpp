@@ -121,7 +121,8 @@ private slots:
                 QVERIFY(span == track.first || timeline.start[span] >= timeline.end[span - 1]);
                 for (std::uint32_t work = compute.first; work < compute.last; ++work) {
                     const bool endsBefore = timeline.end[span] + guard <= timeline.start[work];
-                    QVERIFY(endsBefore || timeline.start[span] >= timeline.end[work] || timeline.start[work] == timeline.end[work]);
+                    QVERIFY(endsBefore || timeline.start[span] >= timeline.end[work]
+                        || timeline.start[work] == timeline.end[work]);
                 }
             }
         }
@@ -129,7 +130,8 @@ private slots:
         QCOMPARE(timeline.fingerprint, std::uint64_t(0));
     }
 
-    /// Spans that come after the simulation are spans in every array: none is shorter where stores of activations ended early.
+    /// Spans that come after the simulation are spans in every array: none is shorter where stores of activations ended
+    /// early.
     void everySpanIsInEveryArray()
     {
         Plan plan = filled(50);
@@ -137,12 +139,14 @@ private slots:
         plan.memory.offloadFraction = 1;
         for (Datacenter &datacenter : plan.cluster.datacenters)
             for (Pool &pool : datacenter.pools)
-                pool.ssd = Ssd{.writeGBps = 0.5, .readGBps = 50};
+                pool.ssd = Ssd { .writeGBps = 0.5, .readGBps = 50 };
         const auto evaluation = evaluated(plan);
         const Timeline &t = evaluation->timeline;
-        QVERIFY(std::ranges::any_of(t.tracks, [](const Track &track) { return track.stream == Stream::Prefill && track.first < track.last; }));
+        QVERIFY(std::ranges::any_of(
+            t.tracks, [](const Track &track) { return track.stream == Stream::Prefill && track.first < track.last; }));
         QVERIFY(std::ranges::any_of(t.moved, [](double share) { return share < 1; }));
-        for (const std::size_t size : {t.end.size(), t.kind.size(), t.microBatch.size(), t.chunk.size(), t.cause.size(), t.trackOf.size(), t.moved.size()})
+        for (const std::size_t size : { t.end.size(), t.kind.size(), t.microBatch.size(), t.chunk.size(),
+                 t.cause.size(), t.trackOf.size(), t.moved.size() })
             QCOMPARE(size, t.spanCount());
     }
 
@@ -155,27 +159,34 @@ private slots:
         const double filledShare = *m.gpuUtilizationWithFill - *m.gpuUtilization;
         QVERIFY(std::abs(filledShare - (1 - *m.gpuUtilization) * fill.filledFraction) < 1e-6);
         // One prompt on one GPU, its own time at no wait.
-        QVERIFY(std::abs(filledShare * m.gpusUsed * *m.iterationTime - double(fill.accepted) * *fill.dedicatedTtftMs / 1e3) < 1e-6 * *m.iterationTime);
+        QVERIFY(
+            std::abs(filledShare * m.gpusUsed * *m.iterationTime - double(fill.accepted) * *fill.dedicatedTtftMs / 1e3)
+            < 1e-6 * *m.iterationTime);
         QVERIFY(std::abs(fill.prefillTokensPerSecond - 2048.0 * double(fill.accepted) / *m.iterationTime) < 1e-6);
         QVERIFY(*fill.ttftP50Ms <= *fill.ttftP95Ms && *fill.ttftP95Ms <= *fill.ttftP99Ms);
         QVERIFY(*fill.ttftP99Ms <= evaluation->plan->bubbleFill.ttftSloMs);
         QVERIFY(*fill.ttftInflation >= 1);
-        QCOMPARE(fill.rejected, fill.rejectedForMemory + fill.rejectedForWindow + fill.rejectedAsFull + fill.rejectedAsLate);
-        QVERIFY(std::abs(double(fill.accepted + fill.rejected) - 50 * *m.iterationTime) < 4 * std::sqrt(50 * *m.iterationTime));
+        QCOMPARE(
+            fill.rejected, fill.rejectedForMemory + fill.rejectedForWindow + fill.rejectedAsFull + fill.rejectedAsLate);
+        QVERIFY(std::abs(double(fill.accepted + fill.rejected) - 50 * *m.iterationTime)
+            < 4 * std::sqrt(50 * *m.iterationTime));
         QCOMPARE(fill.gpus, 16);
         // Worth: the GPU hours served at the price of the pool.
         const double price = builtinCatalogue().gpu("a100-sxm-80gb")->usdPerHour;
         QVERIFY(std::abs(*fill.usdPerHour - filledShare * m.gpusUsed * price) < 1e-6 * *fill.usdPerHour);
         Plan priced = *evaluation->plan;
         priced.bubbleFill.usdPerMillionTokens = 0.5;
-        QVERIFY(std::abs(*evaluated(priced)->metrics.bubbleFill->usdPerHour - fill.prefillTokensPerSecond * 3600 * 0.5e-6) < 1e-6);
+        QVERIFY(
+            std::abs(*evaluated(priced)->metrics.bubbleFill->usdPerHour - fill.prefillTokensPerSecond * 3600 * 0.5e-6)
+            < 1e-6);
     }
 
     void longBubblesFillToNineTenthsWhenRequestsSaturate()
     {
         const auto evaluation = evaluated(acrossTwo(500));
         QVERIFY(*evaluation->metrics.gpuUtilization < 0.5);
-        QVERIFY2(evaluation->metrics.bubbleFill->filledFraction >= 0.89, qPrintable(QString::number(evaluation->metrics.bubbleFill->filledFraction)));
+        QVERIFY2(evaluation->metrics.bubbleFill->filledFraction >= 0.89,
+            qPrintable(QString::number(evaluation->metrics.bubbleFill->filledFraction)));
         QVERIFY(*evaluation->metrics.gpuUtilizationWithFill >= 0.9);
     }
 
@@ -189,7 +200,7 @@ private slots:
         QVERIFY(std::abs(double(fill.memoryPerGpu) - (2 * 8.03e9 + 2 * 131072.0 * 512) / 8) < 0.01e9);
         for (const StageMemory &stage : fits->metrics.memory->perStage)
             QVERIFY(stage.device + fill.memoryPerGpu <= stage.capacity);
-        plan.bubbleFill.model = "llama-3.1-405b";   // 101 GB a GPU
+        plan.bubbleFill.model = "llama-3.1-405b"; // 101 GB a GPU
         const auto tooLarge = evaluated(plan);
         QCOMPARE(tooLarge->metrics.bubbleFill->accepted, std::int64_t(0));
         QCOMPARE(tooLarge->metrics.bubbleFill->rejectedForMemory, tooLarge->metrics.bubbleFill->rejected);
@@ -199,7 +210,7 @@ private slots:
     void chainingUsesGpusThatAlignmentLeavesOver()
     {
         Plan plan = acrossTwo(20);
-        plan.bubbleFill.stages = 8;                 // a stage has four GPUs, a datacenter eight
+        plan.bubbleFill.stages = 8; // a stage has four GPUs, a datacenter eight
         const auto none = evaluated(plan);
         QCOMPARE(none->metrics.bubbleFill->groups, 0);
         QVERIFY(hasProblem(*none, "bubble_fill.stages"));
@@ -241,9 +252,10 @@ private slots:
     {
         const auto flood = evaluated(acrossTwo(1e9));
         const BubbleFillMetrics &fill = *flood->metrics.bubbleFill;
-        QVERIFY(fill.filledFraction >= 0.89);        // as under any saturation
+        QVERIFY(fill.filledFraction >= 0.89); // as under any saturation
         QVERIFY(std::abs(double(fill.accepted + fill.rejected) - 1e9 * *flood->metrics.iterationTime) < 2);
-        QCOMPARE(fill.rejected, fill.rejectedForMemory + fill.rejectedForWindow + fill.rejectedAsFull + fill.rejectedAsLate);
+        QCOMPARE(
+            fill.rejected, fill.rejectedForMemory + fill.rejectedForWindow + fill.rejectedAsFull + fill.rejectedAsLate);
         QVERIFY(hasProblem(*flood, "bubble_fill.requests_per_s"));
         QVERIFY(!hasProblem(*evaluated(acrossTwo(500)), "bubble_fill.requests_per_s"));
     }
@@ -258,10 +270,12 @@ private slots:
         const auto tight = evaluated(plan);
         QCOMPARE(tight->metrics.bubbleFill->accepted, std::int64_t(0));
         const std::string text = problemText(*tight, "bubble_fill.ttft_slo_ms");
-        QVERIFY2(text.find("2048 tokens takes " + std::to_string(std::lround(idleMs)) + " ms on idle GPUs") != std::string::npos, text.c_str());
+        QVERIFY2(text.find("2048 tokens takes " + std::to_string(std::lround(idleMs)) + " ms on idle GPUs")
+                != std::string::npos,
+            text.c_str());
         plan.bubbleFill.ttftSloMs = std::ceil(idleMs) + 1;
         QVERIFY(problemText(*evaluated(plan), "bubble_fill.ttft_slo_ms").find("cannot be met") == std::string::npos);
-        QTemporaryDir folder;                       // of a trace its shortest prompt
+        QTemporaryDir folder; // of a trace its shortest prompt
         std::ofstream(folder.filePath("trace.csv").toStdString()) << "time_s,prompt_tokens\n1,4096\n2,2048\n";
         plan.baseDir = folder.path().toStdString();
         plan.bubbleFill.arrivals = Arrivals::Trace;
@@ -273,15 +287,16 @@ private slots:
     void aSlowWayToDecodeIsBlamedForWhatItPrevents()
     {
         Plan plan = acrossTwo(20);
-        plan.bubbleFill.kvGbps = 0.001;             // 268 MB at 0.85 of it, as on any fabric: 42 minutes, longer than any bubble
+        plan.bubbleFill.kvGbps = 0.001; // 268 MB at 0.85 of it, as on any fabric: 42 minutes, longer than any bubble
         const std::string window = problemText(*evaluated(plan), "bubble_fill.kv_gbps");
         QVERIFY2(window.find("2526 s at 0.001 Gbps") != std::string::npos, window.c_str());
-        plan.bubbleFill.kvGbps = 1;                 // 2.5 s: the bubbles hold it, the promise does not
+        plan.bubbleFill.kvGbps = 1; // 2.5 s: the bubbles hold it, the promise does not
         plan.bubbleFill.firstTokenFromDecode = true;
         const auto late = evaluated(plan);
         QCOMPARE(late->metrics.bubbleFill->rejectedAsLate, late->metrics.bubbleFill->rejected);
         const std::string text = problemText(*late, "bubble_fill.kv_gbps");
-        QVERIFY2(text.find("2.53 s of it to move keys and values: 1000 ms cannot be met") != std::string::npos, text.c_str());
+        QVERIFY2(text.find("2.53 s of it to move keys and values: 1000 ms cannot be met") != std::string::npos,
+            text.c_str());
         plan.bubbleFill.firstTokenFromDecode = false;
         QVERIFY(evaluated(plan)->metrics.bubbleFill->accepted > 0);
     }
@@ -315,7 +330,8 @@ private slots:
     void aTraceLiesBesideThePlan()
     {
         QTemporaryDir folder;
-        std::ofstream(folder.filePath("trace.csv").toStdString()) << "time_s,prompt_tokens\n1,512\n2,1024\n2.5,300\n1e6,5\n";
+        std::ofstream(folder.filePath("trace.csv").toStdString())
+            << "time_s,prompt_tokens\n1,512\n2,1024\n2.5,300\n1e6,5\n";
         Plan plan = acrossTwo(0);
         plan.baseDir = folder.path().toStdString();
         plan.bubbleFill.arrivals = Arrivals::Trace;
@@ -331,7 +347,8 @@ private slots:
     {
         std::stop_source stop;
         stop.request_stop();
-        QVERIFY(admitRequests({.period = 10}, {{0, 0}, {1, 0}}, stop.get_token()).refused == (std::array<std::int64_t, kRefusals>{}));
+        QVERIFY(admitRequests({ .period = 10 }, { { 0, 0 }, { 1, 0 } }, stop.get_token()).refused
+            == (std::array<std::int64_t, kRefusals> {}));
     }
 
     void theSameSeedGivesTheSameNumbers()

@@ -12,7 +12,8 @@ namespace {
 /// One bit a nanosecond of a short iteration: slow, and obviously right.
 class Bits {
 public:
-    Bits(const std::vector<FreeWindow> &windows, Nanoseconds period) : m_isFree(std::size_t(period), false)
+    Bits(const std::vector<FreeWindow> &windows, Nanoseconds period)
+        : m_isFree(std::size_t(period), false)
     {
         for (const FreeWindow &w : windows)
             for (Nanoseconds t = w.start; t < w.end; ++t)
@@ -25,7 +26,7 @@ public:
                 return false;
         return true;
     }
-    [[nodiscard]] Nanoseconds firstFit(Nanoseconds from, Nanoseconds length) const   // -1: nowhere
+    [[nodiscard]] Nanoseconds firstFit(Nanoseconds from, Nanoseconds length) const // -1: nowhere
     {
         for (Nanoseconds t = from; t < from + period(); ++t)
             if (isFree(t, length))
@@ -58,7 +59,7 @@ private slots:
             Nanoseconds at = 1 + Nanoseconds(random() % 20);
             while (at < period) {
                 const Nanoseconds end = at + 1 + Nanoseconds(random() % 40);
-                windows.push_back({at, end});
+                windows.push_back({ at, end });
                 at = end + 1 + Nanoseconds(random() % 30);
             }
             // the last one may run into the next iteration, up to its first work
@@ -81,9 +82,9 @@ private slots:
 
     void aWindowRunsOnIntoTheNextIteration()
     {
-        const GapTree tree({{90, 110}}, 100, 1);
+        const GapTree tree({ { 90, 110 } }, 100, 1);
         QCOMPARE(tree.firstFit(95, 12)->start, 95);
-        QCOMPARE(tree.firstFit(0, 10)->start, 0);       // the end of the window of the iteration before
+        QCOMPARE(tree.firstFit(0, 10)->start, 0); // the end of the window of the iteration before
         QCOMPARE(tree.firstFit(5, 6)->start, 90);
         QCOMPARE(tree.firstFit(105, 5)->start, 105);
         QVERIFY(!tree.firstFit(0, 21));
@@ -91,8 +92,8 @@ private slots:
 
     void remaindersTooShortForAnySlotAreForgotten()
     {
-        GapTree tree({{0, 100}}, 200, 30);
-        tree.take(*tree.firstFit(20, 30), 30);          // 20 before it, 50 behind
+        GapTree tree({ { 0, 100 } }, 200, 30);
+        tree.take(*tree.firstFit(20, 30), 30); // 20 before it, 50 behind
         QVERIFY(!tree.firstFit(0, 51));
         QCOMPARE(tree.firstFit(0, 30)->start, 50);
         QCOMPARE(tree.firstFit(0, 10)->start, 50);

@@ -11,9 +11,15 @@ using namespace trainyard;
 
 namespace {
 
-const ModelSpec &model(const char *id) { return *builtinCatalogue().model(id); }
-const GpuSpec &gpu(const char *id) { return *builtinCatalogue().gpu(id); }
-const Link kFast{gbytesPerSecond(1e6), &builtinNetwork().fabric};
+const ModelSpec &model(const char *id)
+{
+    return *builtinCatalogue().model(id);
+}
+const GpuSpec &gpu(const char *id)
+{
+    return *builtinCatalogue().gpu(id);
+}
+const Link kFast { gbytesPerSecond(1e6), &builtinNetwork().fabric };
 
 } // namespace
 
@@ -43,14 +49,15 @@ private slots:
         const ModelSpec &mixtral = model("mixtral-8x7b");
         QCOMPARE(servedWeights(mixtral).value, 2 * totalParameters(mixtral));
         QVERIFY(prefillFlops(mixtral, 1).value < servedWeights(mixtral).value / 2);
-        QVERIFY(prefillTime(gpu("h100-sxm-80gb"), mixtral, 2048) < prefillTime(gpu("h100-sxm-80gb"), model("llama-3-70b"), 2048));
+        QVERIFY(prefillTime(gpu("h100-sxm-80gb"), mixtral, 2048)
+            < prefillTime(gpu("h100-sxm-80gb"), model("llama-3-70b"), 2048));
     }
 
     void theRateIsBelowThePeakAndGrowsWithThePrompt()
     {
-        for (const char *id : {"a100-sxm-80gb", "h100-sxm-80gb"}) {
+        for (const char *id : { "a100-sxm-80gb", "h100-sxm-80gb" }) {
             double before = 0;
-            for (const double tokens : {64.0, 512.0, 4096.0}) {
+            for (const double tokens : { 64.0, 512.0, 4096.0 }) {
                 const double rate = prefillRate(gpu(id), model("llama-3-8b"), tokens).value;
                 QVERIFY(rate > before && rate < gpu(id).peakFlops(Precision::Bf16));
                 before = rate;
@@ -64,16 +71,17 @@ private slots:
         // d = tpf / p; KV / p a GPU; hop = 2 L h / bandwidth, with the start of a send
         const GpuSpec &h100 = gpu("h100-sxm-80gb");
         const double whole = prefillTime(h100, model("llama-3-8b"), 4096).value;
-        for (const int stages : {1, 2, 8}) {
+        for (const int stages : { 1, 2, 8 }) {
             const SliceTime slice = sliceTime(h100, model("llama-3-8b"), stages, 4096, kFast, kFast);
             QVERIFY(std::abs(toSeconds(slice.compute).value * stages - whole) < 1e-8 * stages);
             QCOMPARE(slice.hop > 0, stages > 1);
         }
-        const Link slow{gbytesPerSecond(1), &builtinNetwork().fabric};
+        const Link slow { gbytesPerSecond(1), &builtinNetwork().fabric };
         const SliceTime slice = sliceTime(h100, model("llama-3-8b"), 8, 4096, slow, kFast);
         QVERIFY(toSeconds(slice.hop).value >= 2.0 * 4096 * 4096 / 1e9);
         QVERIFY(toSeconds(slice.hop).value < 2 * 2.0 * 4096 * 4096 / 1e9);
-        QVERIFY(toSeconds(sliceTime(h100, model("llama-3-8b"), 8, 4096, kFast, slow).kvMove).value >= 131072.0 * 4096 / 8 / 1e9);
+        QVERIFY(toSeconds(sliceTime(h100, model("llama-3-8b"), 8, 4096, kFast, slow).kvMove).value
+            >= 131072.0 * 4096 / 8 / 1e9);
     }
 
     void latentAttentionKeepsLess()

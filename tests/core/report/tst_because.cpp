@@ -20,7 +20,7 @@ Evaluation base()
     e.layout.data = 16;
     Metrics &m = e.metrics;
     m.iterationTime = 10;
-    m.breakdown = Breakdown{.compute = 6, .bubble = 3, .wan = 1};
+    m.breakdown = Breakdown { .compute = 6, .bubble = 3, .wan = 1 };
     m.gpusTotal = 64;
     m.gpusUsed = 60;
     StageMemory stage;
@@ -28,7 +28,7 @@ Evaluation base()
     stage.activations = 30'000'000'000;
     stage.peak = stage.reserved = stage.device = 50'000'000'000;
     stage.capacity = 80'000'000'000;
-    m.memory = MemoryMetrics{stage.peak, stage.capacity, 0, true, {stage}};
+    m.memory = MemoryMetrics { stage.peak, stage.capacity, 0, true, { stage } };
     return e;
 }
 
@@ -39,7 +39,10 @@ Evaluation with(auto change)
     return e;
 }
 
-std::string reason(auto change) { return because(base(), with(change)); }
+std::string reason(auto change)
+{
+    return because(base(), with(change));
+}
 
 } // namespace
 
@@ -51,27 +54,32 @@ private slots:
     void theLargestChangeOfTheBreakdownIsNamed()
     {
         QCOMPARE(reason([](Evaluation &e) {
-                     e.metrics.iterationTime = 8;
-                     e.metrics.breakdown = Breakdown{.compute = 6.2, .bubble = 1.3, .wan = 0.5};   // −1.7 s of bubble, −0.5 of WAN, +0.2 of compute
-                 }), std::string("bubble 3.00 → 1.30 s"));
+            e.metrics.iterationTime = 8;
+            e.metrics.breakdown = Breakdown {
+                .compute = 6.2, .bubble = 1.3, .wan = 0.5
+            }; // −1.7 s of bubble, −0.5 of WAN, +0.2 of compute
+        }),
+            std::string("bubble 3.00 → 1.30 s"));
     }
 
     /// Compute grows most, but the iteration gets shorter: it is no reason for that.
     void whatMovesAgainstTheIterationIsNoReason()
     {
         QCOMPARE(reason([](Evaluation &e) {
-                     e.metrics.iterationTime = 9.9;
-                     e.metrics.breakdown = Breakdown{.compute = 7, .bubble = 2.8, .wan = 0.1};
-                 }), std::string("WAN 1.00 s → 100 ms"));
+            e.metrics.iterationTime = 9.9;
+            e.metrics.breakdown = Breakdown { .compute = 7, .bubble = 2.8, .wan = 0.1 };
+        }),
+            std::string("WAN 1.00 s → 100 ms"));
     }
 
     void replicasAndIdleGpusComeFirst()
     {
         QCOMPARE(reason([](Evaluation &e) {
-                     e.layout.data = 15;
-                     e.metrics.gpusUsed = 28;
-                     e.metrics.iterationTime = 12;
-                 }), std::string("15 replicas instead of 16; 36 GPUs idle instead of 4"));
+            e.layout.data = 15;
+            e.metrics.gpusUsed = 28;
+            e.metrics.iterationTime = 12;
+        }),
+            std::string("15 replicas instead of 16; 36 GPUs idle instead of 4"));
         QCOMPARE(reason([](Evaluation &e) { e.metrics.gpusUsed = 64; }), std::string("no GPU idle"));
         QCOMPARE(reason([](Evaluation &e) { e.metrics.gpusUsed = 63; }), std::string("1 GPU idle instead of 4"));
     }
@@ -91,19 +99,20 @@ private slots:
 
     void bytesAloneAreAReasonWhereTimeStays()
     {
-        QCOMPARE(reason([](Evaluation &e) { e.metrics.memory->perStage.front().weights -= 10'000'000'000; }), std::string("−10.0 GB weights"));
+        QCOMPARE(reason([](Evaluation &e) { e.metrics.memory->perStage.front().weights -= 10'000'000'000; }),
+            std::string("−10.0 GB weights"));
     }
 
     void aLimitThatBindsNoMoreIsNamed()
     {
         WanLinkUse use;
-        use.bytes = {1e9, 1e9};
+        use.bytes = { 1e9, 1e9 };
         use.usableUtilization = 0.5;
         use.limit = WanLimit::TcpWindow;
         Evaluation before = base(), after = base();
-        before.metrics.wanLinks = {use};
+        before.metrics.wanLinks = { use };
         use.limit = WanLimit::NodePair;
-        after.metrics.wanLinks = {use};
+        after.metrics.wanLinks = { use };
         after.metrics.wanBytesPerIteration = 2e9;
         QCOMPARE(because(before, after), std::string("TCP window no longer binds"));
     }
@@ -111,10 +120,11 @@ private slots:
     void aPlanThatCannotRunSaysWhatKeepsItFromThat()
     {
         QCOMPARE(reason([](Evaluation &e) {
-                     e.metrics.iterationTime.reset();
-                     e.problems = {{Severity::Blocking, "Stage 1 has no place", {}, {}}};
-                     e.feasibility.isPlaced = false;
-                 }), std::string("stage 1 has no place"));
+            e.metrics.iterationTime.reset();
+            e.problems = { { Severity::Blocking, "Stage 1 has no place", {}, {} } };
+            e.feasibility.isPlaced = false;
+        }),
+            std::string("stage 1 has no place"));
     }
 
     /// Every switch and part of a sample that changes its iteration by a thousandth says why.

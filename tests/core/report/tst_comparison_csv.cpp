@@ -34,19 +34,22 @@ class TstComparisonCsv : public QObject {
         plan.name = "plan";
         const EvaluationPtr evaluation = test::evaluated(plan);
         const json metrics = json::parse(metricsJson(*evaluation));
-        const QStringList lines = QString::fromStdString(comparisonCsv({{"plan", "file", evaluation}})).split(u'\n');
+        const QStringList lines =
+            QString::fromStdString(comparisonCsv({ { "plan", "file", evaluation } })).split(u'\n');
         const QStringList keys = cells(lines[0]), values = cells(lines[1]);
         QCOMPARE(keys.size(), values.size());
         int offload = 0;
         for (qsizetype i = 3; i < keys.size(); ++i) {
             const json *value = find(metrics, keys[i]);
             if (!value)
-                continue;              // sums of the comparison's own
+                continue; // sums of the comparison's own
             offload += keys[i].startsWith(QLatin1String("offload.")) ? 1 : 0;
             const QByteArray message = (QLatin1String(what) + u' ' + keys[i] + u' ' + values[i]).toUtf8();
             QVERIFY2(value->is_null() == values[i].isEmpty(), message.constData());
             if (!value->is_null())
-                QVERIFY2(std::abs(values[i].toDouble() - value->get<double>()) <= 1e-12 * std::abs(value->get<double>()), message.constData());
+                QVERIFY2(
+                    std::abs(values[i].toDouble() - value->get<double>()) <= 1e-12 * std::abs(value->get<double>()),
+                    message.constData());
         }
         QVERIFY(offload == (evaluation->metrics.offload ? 5 : 0));
     }

@@ -35,7 +35,7 @@ std::vector<json> events(const json &file, const std::string &phase)
 
 std::pair<int, int> place(const json &event)
 {
-    return {event["pid"].get<int>(), event["tid"].get<int>()};
+    return { event["pid"].get<int>(), event["tid"].get<int>() };
 }
 
 } // namespace
@@ -58,10 +58,10 @@ private slots:
 
     void aFieldIsNoFormulaOfASpreadsheet()
     {
-        for (const char *text : {"=1+1", "+1", "-1", "@sum", "\tx", "\rx"})
+        for (const char *text : { "=1+1", "+1", "-1", "@sum", "\tx", "\rx" })
             QVERIFY2(csvField(text).starts_with("'") || csvField(text).starts_with("\"'"), text);
         QCOMPARE(csvField("=a,\"b\""), std::string("\"'=a,\"\"b\"\"\""));
-        for (const char *text : {"", "virginia", "a=b", "1-2"})
+        for (const char *text : { "", "virginia", "a=b", "1-2" })
             QCOMPARE(csvField(text), std::string(text));
     }
 

@@ -18,21 +18,21 @@ private slots:
     void everyMetricOfTheContractIsNamed()
     {
         const json j = json::parse(metricsJson(*test::sampleEvaluation()));
-        for (const char *key : {"iteration_time_s", "tokens_per_s", "tokens_per_s_per_gpu", "model_tflops_per_gpu", "mfu", "hfu",
-                                "gpus_used", "gpus_total", "feasible", "problems", "gpu_utilization", "gpu_utilization_with_fill",
-                                "bubble_fraction", "breakdown_s", "memory", "wan", "cost", "bubble_fill", "jobs", "offload",
-                                "confidence", "engine"})
+        for (const char *key : { "iteration_time_s", "tokens_per_s", "tokens_per_s_per_gpu", "model_tflops_per_gpu",
+                 "mfu", "hfu", "gpus_used", "gpus_total", "feasible", "problems", "gpu_utilization",
+                 "gpu_utilization_with_fill", "bubble_fraction", "breakdown_s", "memory", "wan", "cost", "bubble_fill",
+                 "jobs", "offload", "confidence", "engine" })
             QVERIFY2(j.contains(key), key);
-        for (const char *key : {"compute", "bubble", "tensor_parallel", "context_parallel", "expert_parallel", "wan", "pipeline",
-                                "data_parallel", "offload_stall", "optimizer"})
+        for (const char *key : { "compute", "bubble", "tensor_parallel", "context_parallel", "expert_parallel", "wan",
+                 "pipeline", "data_parallel", "offload_stall", "optimizer" })
             QVERIFY2(j["breakdown_s"].contains(key), key);
-        for (const char *key : {"stage", "weights_bytes", "gradients_bytes", "optimizer_bytes", "activations_bytes", "buffers_bytes",
-                                "reserved_bytes", "offloaded_bytes", "peak_bytes", "device_bytes"})
+        for (const char *key : { "stage", "weights_bytes", "gradients_bytes", "optimizer_bytes", "activations_bytes",
+                 "buffers_bytes", "reserved_bytes", "offloaded_bytes", "peak_bytes", "device_bytes" })
             QVERIFY2(j["memory"]["per_stage"][0].contains(key), key);
-        for (const char *key : {"between", "bytes", "utilization", "tcp_connections", "node_pair_gbps"})
+        for (const char *key : { "between", "bytes", "utilization", "tcp_connections", "node_pair_gbps" })
             QVERIFY2(j["wan"]["links"][0].contains(key), key);
-        for (const char *key : {"usd_per_iteration", "usd_per_million_tokens", "usd_total", "egress_usd_total", "days_total",
-                                "energy_mwh_total", "co2_t_total"})
+        for (const char *key : { "usd_per_iteration", "usd_per_million_tokens", "usd_total", "egress_usd_total",
+                 "days_total", "energy_mwh_total", "co2_t_total" })
             QVERIFY2(j["cost"].contains(key), key);
     }
 
@@ -51,7 +51,8 @@ private slots:
         auto evaluation = test::sampleEvaluation();
         QVERIFY(json::parse(metricsJson(*evaluation))["confidence"]["note"].is_null());
         evaluation->metrics.confidence.note = "name it";
-        QCOMPARE(json::parse(metricsJson(*evaluation))["confidence"]["note"].get<std::string>(), std::string("name it"));
+        QCOMPARE(
+            json::parse(metricsJson(*evaluation))["confidence"]["note"].get<std::string>(), std::string("name it"));
     }
 
     void prefillInBubblesIsReported()
@@ -64,7 +65,8 @@ private slots:
         fill.ttftP95Ms = 12.5;
         evaluation->metrics.bubbleFill = fill;
         const json j = json::parse(metricsJson(*evaluation))["bubble_fill"];
-        for (const char *key : {"accepted", "rejected", "filled_fraction", "prefill_tokens_per_s", "ttft_ms", "training_delay_s"})
+        for (const char *key :
+            { "accepted", "rejected", "filled_fraction", "prefill_tokens_per_s", "ttft_ms", "training_delay_s" })
             QVERIFY2(j.contains(key), key);
         QCOMPARE(j["accepted"].get<int>(), 7);
         QCOMPARE(j["rejected_by"]["late"].get<int>(), 3);
@@ -99,7 +101,8 @@ private slots:
         // 1 GB there and 2 GB back.
         const json j = json::parse(metricsJson(*test::sampleEvaluation()));
         QCOMPARE(j["wan"]["links"][0]["bytes"].get<double>(), 3e9);
-        QCOMPARE(j["wan"]["links"][0]["between"].get<std::vector<std::string>>(), (std::vector<std::string>{"oslo", "bergen"}));
+        QCOMPARE(j["wan"]["links"][0]["between"].get<std::vector<std::string>>(),
+            (std::vector<std::string> { "oslo", "bergen" }));
     }
 
     void aBlockingProblemMakesThePlanInfeasible()

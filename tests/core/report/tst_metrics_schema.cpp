@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// The schema of the metrics says what `evaluate --format json` writes: every key, of the type that it has, and no other.
+// The schema of the metrics says what `evaluate --format json` writes: every key, of the type that it has, and no
+// other.
 #include "core/plan/plan_io.h"
 #include "core/report/metrics_json.h"
 #include "tests/support/json_schema.h"
@@ -18,12 +19,15 @@ namespace {
 std::vector<Plan> samples()
 {
     std::vector<Plan> plans;
-    for (QDirIterator files(QStringLiteral(TRAINYARD_SOURCE_DIR "/samples"), {QStringLiteral("*.trainyard.json")}, QDir::Files); files.hasNext();)
-        plans.push_back(readPlan(files.next().toStdString()).value_or(Plan{}));
+    for (QDirIterator files(
+             QStringLiteral(TRAINYARD_SOURCE_DIR "/samples"), { QStringLiteral("*.trainyard.json") }, QDir::Files);
+         files.hasNext();)
+        plans.push_back(readPlan(files.next().toStdString()).value_or(Plan {}));
     return plans;
 }
 
-/// What no sample has: GPUs without a stage, emissions, a policy that chooses layers, experts of a release that is not named.
+/// What no sample has: GPUs without a stage, emissions, a policy that chooses layers, experts of a release that is not
+/// named.
 std::vector<Plan> besideTheSamples()
 {
     Plan idle = test::oneSite(5);
@@ -36,7 +40,7 @@ std::vector<Plan> besideTheSamples()
     Plan experts = test::oneSite(8);
     experts.workload.model = "mixtral-8x7b";
     experts.parallelism.expert = 8;
-    return {std::move(idle), std::move(memo), std::move(experts), test::oneSite(1)};
+    return { std::move(idle), std::move(memo), std::move(experts), test::oneSite(1) };
 }
 
 /// Keys that have a value somewhere; a null says only that the key exists.
@@ -63,7 +67,7 @@ private slots:
     {
         m_schema = Json::parse(metricsSchema());
         test::addSchemaPaths(m_schema, "", m_named);
-        for (const std::vector<Plan> &plans : {samples(), besideTheSamples()})
+        for (const std::vector<Plan> &plans : { samples(), besideTheSamples() })
             for (const Plan &plan : plans)
                 m_documents.emplace_back(plan.name, Json::parse(metricsJson(*test::evaluated(plan))));
         QVERIFY(m_documents.size() >= 12);
@@ -109,7 +113,8 @@ private slots:
     void everyKeyHasADescription()
     {
         for (const auto &[name, schema] : m_schema["properties"].items())
-            QVERIFY2(schema.contains("description") || schema.contains("items") || schema.contains("properties"), name.c_str());
+            QVERIFY2(schema.contains("description") || schema.contains("items") || schema.contains("properties"),
+                name.c_str());
     }
 
     void theReferencePageNamesEveryMetric()
@@ -117,7 +122,7 @@ private slots:
         QFile file(QStringLiteral(TRAINYARD_SOURCE_DIR "/docs/metrics.md"));
         QVERIFY(file.open(QIODevice::ReadOnly));
         const QString page = QString::fromUtf8(file.readAll());
-        QSet<QString> named;                   // words of what stands between backticks
+        QSet<QString> named; // words of what stands between backticks
         static const QRegularExpression code(QStringLiteral("`([^`\n]+)`")), word(QStringLiteral("\\w+"));
         for (auto spans = code.globalMatch(page); spans.hasNext();) {
             const QString span = spans.next().captured(1);
@@ -127,7 +132,7 @@ private slots:
         for (const std::string &path : m_named) {
             if (path.starts_with("jobs."))
                 continue;
-            const std::string name = path.substr(path.rfind('.') + 1);   // npos + 1 is 0: a name at the top
+            const std::string name = path.substr(path.rfind('.') + 1); // npos + 1 is 0: a name at the top
             QVERIFY2(named.contains(QString::fromStdString(name)), path.c_str());
         }
     }

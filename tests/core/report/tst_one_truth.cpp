@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// One definition of each number: what the breakdown, the timeline, the curve of utilization and the texts say of every sample.
+// One definition of each number: what the breakdown, the timeline, the curve of utilization and the texts say of every
+// sample.
 #include "core/advice/evaluate.h"
 #include "core/evaluate/metrics/breakdown_entries.h"
 #include "core/evaluate/metrics/gpu_use.h"
@@ -25,7 +26,10 @@ using Json = nlohmann::json;
 
 namespace {
 
-struct Sample { std::string name; EvaluationPtr evaluation; };
+struct Sample {
+    std::string name;
+    EvaluationPtr evaluation;
+};
 
 std::vector<Sample> samples()
 {
@@ -33,18 +37,22 @@ std::vector<Sample> samples()
         std::vector<Sample> found;
         EvaluationWorkspace workspace;
         const QDir folder(QStringLiteral(TRAINYARD_SOURCE_DIR "/samples"));
-        for (const QString &file : folder.entryList({QStringLiteral("*.json")})) {
+        for (const QString &file : folder.entryList({ QStringLiteral("*.json") })) {
             const auto plan = readPlan(folder.filePath(file).toStdString());
-            const auto evaluation = plan ? evaluate(std::make_shared<const Plan>(*plan), builtinCatalogue(), workspace) : ExpectedAll<EvaluationPtr>(std::unexpected(Errors{}));
+            const auto evaluation = plan ? evaluate(std::make_shared<const Plan>(*plan), builtinCatalogue(), workspace)
+                                         : ExpectedAll<EvaluationPtr>(std::unexpected(Errors {}));
             if (evaluation)
-                found.push_back({file.toStdString(), *evaluation});
+                found.push_back({ file.toStdString(), *evaluation });
         }
         return found;
     }();
     return all;
 }
 
-bool isNear(double a, double b) { return std::abs(a - b) <= 1e-9 * std::max({1.0, std::abs(a), std::abs(b)}); }
+bool isNear(double a, double b)
+{
+    return std::abs(a - b) <= 1e-9 * std::max({ 1.0, std::abs(a), std::abs(b) });
+}
 
 } // namespace
 
@@ -58,7 +66,8 @@ private slots:
     {
         for (const Sample &sample : samples()) {
             const auto entries = breakdownEntries(*sample.evaluation->metrics.breakdown);
-            const double sum = std::accumulate(entries.begin(), entries.end(), 0.0, [](double s, const BreakdownEntry &e) { return s + e.seconds; });
+            const double sum = std::accumulate(
+                entries.begin(), entries.end(), 0.0, [](double s, const BreakdownEntry &e) { return s + e.seconds; });
             QVERIFY2(isNear(sum, *sample.evaluation->metrics.iterationTime), sample.name.c_str());
             for (const BreakdownEntry &entry : entries)
                 QVERIFY2(!entry.where.empty(), entry.key);
@@ -101,10 +110,12 @@ private slots:
             if (breakdown.overhead <= 0)
                 continue;
             const auto entries = breakdownEntries(breakdown);
-            QVERIFY(std::ranges::any_of(entries, [&](const BreakdownEntry &e) { return e.label == name && e.seconds == breakdown.overhead; }));
+            QVERIFY(std::ranges::any_of(
+                entries, [&](const BreakdownEntry &e) { return e.label == name && e.seconds == breakdown.overhead; }));
             const auto rows = breakdownRows(*sample.evaluation);
-            QVERIFY(std::ranges::any_of(rows, [&](const MetricRow &row) { return row.label == name && *row.value == breakdown.overhead; }));
-            for (const std::string &text : {explanationTable(*sample.evaluation), metricsTable(*sample.evaluation)})
+            QVERIFY(std::ranges::any_of(
+                rows, [&](const MetricRow &row) { return row.label == name && *row.value == breakdown.overhead; }));
+            for (const std::string &text : { explanationTable(*sample.evaluation), metricsTable(*sample.evaluation) })
                 QVERIFY2(text.find(name + " ") != std::string::npos, (sample.name + "\n" + text).c_str());
             const Json json = Json::parse(metricsJson(*sample.evaluation));
             QCOMPARE(json["breakdown_detail_s"]["overhead"].get<double>(), breakdown.overhead);
@@ -117,11 +128,13 @@ private slots:
     void theCurveOfUtilizationAveragesToTheMetric()
     {
         for (const Sample &sample : samples()) {
-            for (const int buckets : {1, 7, 400}) {
+            for (const int buckets : { 1, 7, 400 }) {
                 const std::vector<double> use = fleetUse(*sample.evaluation, buckets);
                 const double mean = std::accumulate(use.begin(), use.end(), 0.0) / buckets;
                 QVERIFY2(std::abs(mean - *sample.evaluation->metrics.gpuUtilization) < 1e-6,
-                         (sample.name + ": " + std::to_string(mean) + " over time, " + std::to_string(*sample.evaluation->metrics.gpuUtilization)).c_str());
+                    (sample.name + ": " + std::to_string(mean) + " over time, "
+                        + std::to_string(*sample.evaluation->metrics.gpuUtilization))
+                        .c_str());
             }
         }
     }
@@ -149,7 +162,8 @@ private slots:
                 for (const double carrying : use.carrying)
                     QVERIFY2(carrying <= use.usableUtilization + 1e-12, sample.name.c_str());
                 QVERIFY(use.usableUtilization <= use.carrying[0] + use.carrying[1] + 1e-12);
-                QVERIFY(use.usableUtilization >= use.utilization - 1e-9);     // what binds is used at least as much as the capacity
+                QVERIFY(use.usableUtilization
+                    >= use.utilization - 1e-9); // what binds is used at least as much as the capacity
                 QCOMPARE(use.usableUtilization > 0, use.totalBytes() > 0);
                 QVERIFY(use.limit != WanLimit::None);
                 limits.insert(toString(use.limit));
@@ -170,7 +184,10 @@ private slots:
                 if (sample.evaluation->timeline.kind[span] == WorkKind::WanTransfer)
                     onPath += sample.evaluation->timeline.end[span] - sample.evaluation->timeline.start[span];
             const double share = double(onPath) / double(sample.evaluation->timeline.duration);
-            QVERIFY2(busiest->usableUtilization >= 0.9 * share, (sample.name + ": " + std::to_string(busiest->usableUtilization) + " used, " + std::to_string(share) + " of the path").c_str());
+            QVERIFY2(busiest->usableUtilization >= 0.9 * share,
+                (sample.name + ": " + std::to_string(busiest->usableUtilization) + " used, " + std::to_string(share)
+                    + " of the path")
+                    .c_str());
         }
     }
 

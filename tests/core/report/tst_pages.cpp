@@ -20,7 +20,7 @@ namespace {
 std::vector<NamedEvaluation> onePlan()
 {
     const auto evaluation = test::sampleEvaluation();
-    return {{evaluation->plan->name, "two-sites.trainyard.json", evaluation}};
+    return { { evaluation->plan->name, "two-sites.trainyard.json", evaluation } };
 }
 
 std::vector<NamedEvaluation> twoPlans()
@@ -28,7 +28,7 @@ std::vector<NamedEvaluation> twoPlans()
     auto plans = onePlan();
     auto faster = test::sampleEvaluation();
     faster->metrics.iterationTime = 3.5005e-6;
-    plans.push_back({"Faster", "faster.trainyard.json", faster});
+    plans.push_back({ "Faster", "faster.trainyard.json", faster });
     return plans;
 }
 
@@ -48,7 +48,7 @@ std::shared_ptr<Evaluation> longTimeline(int spans)
     Timeline t;
     for (int i = 0; i < spans; ++i)
         test::addSpan(t, 0, i % 2 ? WorkKind::Backward : WorkKind::Forward, i, i * 1000LL, i * 1000LL + 900);
-    t.tracks = {{Stream::Compute, 0, 0, -1, -1, 0, std::uint32_t(spans)}};
+    t.tracks = { { Stream::Compute, 0, 0, -1, -1, 0, std::uint32_t(spans) } };
     evaluation->timeline = t;
     return evaluation;
 }
@@ -74,10 +74,7 @@ private slots:
         QVERIFY(QString::fromStdString(markdownReport(onePlan())).startsWith(QLatin1String("# Two sites \\<&")));
     }
 
-    void theSamePlansGiveTheSamePage()
-    {
-        QCOMPARE(htmlReport(twoPlans()), htmlReport(twoPlans()));
-    }
+    void theSamePlansGiveTheSamePage() { QCOMPARE(htmlReport(twoPlans()), htmlReport(twoPlans())); }
 
     void severalPlansAreComparedWithTheFirst()
     {
@@ -111,13 +108,18 @@ private slots:
         auto possible = test::sampleEvaluation();
         possible->problems.clear();
         possible->feasibility = {};
-        plans[1] = {"Possible", "possible.trainyard.json", possible};
+        plans[1] = { "Possible", "possible.trainyard.json", possible };
         plans[0].name = "Too large";
-        const QString table = QString::fromStdString(comparisonTable(plans)), markdown = QString::fromStdString(markdownReport(plans));
+        const QString table = QString::fromStdString(comparisonTable(plans)),
+                      markdown = QString::fromStdString(markdownReport(plans));
         const QString heading = table.section(u'\n', 0, 0);
-        QVERIFY(heading.contains(QLatin1String("Too large (not feasible)")) && !heading.contains(QLatin1String("Possible (not feasible)")));
+        QVERIFY(heading.contains(QLatin1String("Too large (not feasible)"))
+            && !heading.contains(QLatin1String("Possible (not feasible)")));
         QVERIFY(markdown.contains(QLatin1String("| Too large (not feasible) | Possible |")));
-        QVERIFY(QString::fromStdString(htmlReport(plans)).contains(QLatin1String("<th>Too large<br><span class=\"bad\">not feasible</span></th><th colspan=\"2\">Possible</th>")));
+        QVERIFY(
+            QString::fromStdString(htmlReport(plans))
+                .contains(QLatin1String(
+                    "<th>Too large<br><span class=\"bad\">not feasible</span></th><th colspan=\"2\">Possible</th>")));
     }
 
     void theTableSaysWhyPrefillIsRejected()
@@ -126,7 +128,8 @@ private slots:
         BubbleFillMetrics fill;
         fill.rejected = fill.rejectedAsLate = 37;
         evaluation->metrics.bubbleFill = fill;
-        QVERIFY(QString::fromStdString(metricsTable(*evaluation)).contains(QRegularExpression(QStringLiteral("first token too late +37"))));
+        QVERIFY(QString::fromStdString(metricsTable(*evaluation))
+                    .contains(QRegularExpression(QStringLiteral("first token too late +37"))));
     }
 
     void optionsThatAreNotFeasibleStandLastAndAreMarked()
@@ -134,16 +137,18 @@ private slots:
         Selection selection;
         selection.plan = std::make_shared<const Plan>(test::samplePlan());
         SelectionOption cheap, good;
-        cheap.blocks = {{0, 2}};
+        cheap.blocks = { { 0, 2 } };
         cheap.isFeasible = false;
         cheap.infeasibleBecause = "no memory";
-        good.blocks = {{0, 1}, {1, 1}};
-        selection.options = {cheap, good};
+        good.blocks = { { 0, 1 }, { 1, 1 } };
+        selection.options = { cheap, good };
         const QString table = QString::fromStdString(selectionTable(selection));
         const QStringList lines = table.split(u'\n');
-        QVERIFY(!lines[2].contains(QLatin1String("not feasible")));   // after the heading and its rule
-        QVERIFY2(lines[3].startsWith(QLatin1String("not feasible: ")) && lines[3].contains(QLatin1String("no memory")), qPrintable(table));
-        QVERIFY(lines[4].startsWith(QLatin1String("bound by: ")) && lines[4].contains(QLatin1String("\"pipeline depth\"")));
+        QVERIFY(!lines[2].contains(QLatin1String("not feasible"))); // after the heading and its rule
+        QVERIFY2(lines[3].startsWith(QLatin1String("not feasible: ")) && lines[3].contains(QLatin1String("no memory")),
+            qPrintable(table));
+        QVERIFY(
+            lines[4].startsWith(QLatin1String("bound by: ")) && lines[4].contains(QLatin1String("\"pipeline depth\"")));
     }
 
     void theTableHasNoRowForAMetricThatDoesNotApply()
@@ -172,7 +177,8 @@ private slots:
     void picturesAreWellFormed()
     {
         const QString html = QString::fromStdString(htmlReport(twoPlans()));
-        static const QRegularExpression picture(QStringLiteral("<svg.*?</svg>"), QRegularExpression::DotMatchesEverythingOption);
+        static const QRegularExpression picture(
+            QStringLiteral("<svg.*?</svg>"), QRegularExpression::DotMatchesEverythingOption);
         int pictures = 0;
         for (auto matches = picture.globalMatch(html); matches.hasNext(); ++pictures)
             QCOMPARE(svgFault(matches.next().captured().toStdString()), QString());
@@ -186,7 +192,7 @@ private slots:
         evaluation->metrics = {};
         evaluation->layout = {};
         evaluation->layout.unplaced = "A stage needs 64 GPUs; no datacenter has them.";
-        const std::vector<NamedEvaluation> plans{{"Unseated", "-", evaluation}, onePlan()[0]};
+        const std::vector<NamedEvaluation> plans { { "Unseated", "-", evaluation }, onePlan()[0] };
         QVERIFY(QString::fromStdString(htmlReport(plans)).contains(QLatin1String("A stage needs 64 GPUs")));
         QVERIFY(!markdownReport(plans).empty());
         QVERIFY(!comparisonTable(plans).empty());

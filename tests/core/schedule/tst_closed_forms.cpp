@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// The formulas of an iteration against the simulator, against rows of other simulators, and against measured collectives.
+// The formulas of an iteration against the simulator, against rows of other simulators, and against measured
+// collectives.
 #include "core/schedule/closed_forms.h"
 
 #include "core/workload/model_math.h"
@@ -23,18 +24,22 @@ constexpr double kForward = 1, kBackward = 2.0371, kRecompute = 1.0193, kLatency
 FormPipeline row(int stages, int microBatches, int c, int datacenters, double recompute)
 {
     FormPipeline p;
-    p.stages.assign(std::size_t(stages), {kForward, kBackward, recompute});
+    p.stages.assign(std::size_t(stages), { kForward, kBackward, recompute });
     p.boundaries.resize(std::size_t(stages - 1));
     for (int d = 1; d < datacenters; ++d)
-        p.boundaries[std::size_t(stages * d / datacenters - 1)] = {1.0117 * c, kLatency, 0, true};
+        p.boundaries[std::size_t(stages * d / datacenters - 1)] = { 1.0117 * c, kLatency, 0, true };
     p.microBatches = microBatches;
     return p;
 }
 
-struct Row { int stages, microBatches, c, datacenters; double gpipe, atlas; };
+struct Row {
+    int stages, microBatches, c, datacenters;
+    double gpipe, atlas;
+};
 // Iterations of two independent event simulators, seconds: GPipe with spatial, Atlas with temporal sharing.
-constexpr Row kRows[] = {{6, 4, 2, 3, 47.47, 37.30}, {6, 4, 4, 3, 64.60, 43.36}, {6, 16, 2, 3, 108.42, 86.09}, {6, 16, 4, 3, 161.72, 100.60},
-                         {12, 60, 2, 3, 356.27, 283.20}, {12, 60, 4, 3, 542.18, 317.30}, {4, 4, 4, 2, 47.99, 34.86}};
+constexpr Row kRows[] = { { 6, 4, 2, 3, 47.47, 37.30 }, { 6, 4, 4, 3, 64.60, 43.36 }, { 6, 16, 2, 3, 108.42, 86.09 },
+    { 6, 16, 4, 3, 161.72, 100.60 }, { 12, 60, 2, 3, 356.27, 283.20 }, { 12, 60, 4, 3, 542.18, 317.30 },
+    { 4, 4, 4, 2, 47.99, 34.86 } };
 
 double simulated(Plan plan)
 {
@@ -43,8 +48,7 @@ double simulated(Plan plan)
 
 } // namespace
 
-class TestClosedForms : public QObject
-{
+class TestClosedForms : public QObject {
     Q_OBJECT
 
 private slots:
@@ -81,24 +85,25 @@ void TestClosedForms::gpipeIsExactAgainstTheSimulatorForAnyTimes()
         Plan plan = atlasRow(stages, microBatches, 1, datacenters, ScheduleKind::GPipe);
         FormPipeline p = row(stages, microBatches, 1, datacenters, 0);
         const double f = any(random), b = any(random), r = any(random), s = any(random);
-        plan.profile->forwardMs = {1e3 * f};
-        plan.profile->backwardMs = {1e3 * b};
-        plan.profile->recomputeMs = {1e3 * r};
+        plan.profile->forwardMs = { 1e3 * f };
+        plan.profile->backwardMs = { 1e3 * b };
+        plan.profile->recomputeMs = { 1e3 * r };
         plan.profile->activationMb = s * 5e9 / 8 / 1e6;
         plan.memory.recompute = recomputes ? Recompute::Full : Recompute::None;
         for (FormStage &stage : p.stages)
-            stage = {f, b, recomputes ? r : 0};
+            stage = { f, b, recomputes ? r : 0 };
         for (FormBoundary &boundary : p.boundaries)
             boundary.serialization = boundary.isWan ? s : 0;
         const double exact = simulated(plan);
-        QVERIFY2(std::abs(gpipeTime(p).seconds / exact - 1) < 1e-6, qPrintable(QStringLiteral("%1: %2 against %3").arg(trial).arg(gpipeTime(p).seconds).arg(exact)));
+        QVERIFY2(std::abs(gpipeTime(p).seconds / exact - 1) < 1e-6,
+            qPrintable(QStringLiteral("%1: %2 against %3").arg(trial).arg(gpipeTime(p).seconds).arg(exact)));
     }
 }
 
 void TestClosedForms::withoutWanAndRecomputeTheBubbleIsStagesLessOneOverAll()
 {
     // bubble = (P − 1)/(M + P − 1)
-    for (const int microBatches : {1, 8, 32}) {
+    for (const int microBatches : { 1, 8, 32 }) {
         const double t = gpipeTime(row(4, microBatches, 1, 1, 0)).seconds;
         QVERIFY(std::abs(1 - microBatches * (kForward + kBackward) / t - 3.0 / (microBatches + 3)) < 1e-12);
     }
@@ -107,9 +112,9 @@ void TestClosedForms::withoutWanAndRecomputeTheBubbleIsStagesLessOneOverAll()
 void TestClosedForms::oneForwardOneBackwardIsExactWithoutWan()
 {
     // K_i = P − i: (M + P − 1)(tf + tb), M ≥ P
-    for (const int microBatches : {4, 9, 32}) {
+    for (const int microBatches : { 4, 9, 32 }) {
         FormPipeline p = row(4, microBatches, 1, 1, 0);
-        p.inFlight = {4, 3, 2, 1};
+        p.inFlight = { 4, 3, 2, 1 };
         QVERIFY(std::abs(inFlightLimitedTime(p).seconds - (microBatches + 3) * (kForward + kBackward)) < 1e-9);
         Plan plan = atlasRow(4, microBatches, 1, 1, ScheduleKind::OneFOneB);
         plan.memory.recompute = Recompute::None;
@@ -121,7 +126,7 @@ void TestClosedForms::aLongWayBackNeedsMoreMicroBatchesInFlightThanStages()
 {
     // Loop_0/(tf + tb) micro-batches keep stage 0 at work, and K_0 = P are fewer across a WAN
     FormPipeline p = row(4, 64, 1, 2, 0);
-    p.inFlight = {4, 3, 2, 1};
+    p.inFlight = { 4, 3, 2, 1 };
     const double loop = 4 * (kForward + kBackward) + 2 * (1.0117 + kLatency);
     QVERIFY(std::abs(loopTimes(p).front() - loop) < 1e-12);
     QCOMPARE(inFlightLimitedTime(p).bound, Bound::InFlight);
@@ -154,7 +159,7 @@ void TestClosedForms::turnsShortenTheWayAndLeaveTheLinkAsBusy()
     QCOMPARE(cellTime(inTurns).bound, Bound::Link);
     QVERIFY(std::abs(cellTime(p).seconds - cellTime(inTurns).seconds - (4 * s * 0.75 - 0.75 * s)) < 1e-9);
     for (FormBoundary &boundary : inTurns.boundaries)
-        boundary.scatter = boundary.isWan ? 0.01 : 0;   // dealing out and gathering, on each of two cuts there and back
+        boundary.scatter = boundary.isWan ? 0.01 : 0; // dealing out and gathering, on each of two cuts there and back
     FormPipeline costly = inTurns;
     for (FormBoundary &boundary : costly.boundaries)
         boundary.scatter *= 2;
@@ -165,7 +170,7 @@ void TestClosedForms::theBindingTermIsNamed()
 {
     FormPipeline p = row(6, 16, 1, 3, kRecompute);
     QCOMPARE(toString(cellTime(p).bound), "compute");
-    p.inFlight = {2, 2, 2, 2, 2, 2};
+    p.inFlight = { 2, 2, 2, 2, 2, 2 };
     QCOMPARE(toString(cellTime(p).bound), "pipeline depth");
     p = row(6, 16, 8, 3, kRecompute);
     QCOMPARE(toString(cellTime(p).bound), "link");
@@ -177,9 +182,10 @@ void TestClosedForms::aGptStageHasTheFlopsOfItsMatrixProducts()
     // 24 b L H² + 4 b L² H a layer: the counting of model_math.h, the head apart
     const ModelSpec &gpt = *builtinCatalogue().model("gpt-3-6.7b");
     const double flops = 1e14;
-    const GptStage stage{double(gpt.layers), 2, 2048, double(gpt.hidden), 4, flops};
+    const GptStage stage { double(gpt.layers), 2, 2048, double(gpt.hidden), 4, flops };
     const double counted = gpt.layers * layerForwardFlops(gpt, false, 2048) * 2 / (4 * flops);
-    QVERIFY2(std::abs(gptStageTimes(stage, true).forward / counted - 1) < 0.005, qPrintable(QString::number(gptStageTimes(stage, true).forward / counted)));
+    QVERIFY2(std::abs(gptStageTimes(stage, true).forward / counted - 1) < 0.005,
+        qPrintable(QString::number(gptStageTimes(stage, true).forward / counted)));
     QCOMPARE(gptStageTimes(stage, true).backward, 2 * gptStageTimes(stage, true).forward);
     QCOMPARE(gptStageTimes(stage, true).recompute, gptStageTimes(stage, false).forward);
     QCOMPARE(gptStageTimes(stage, false).recompute, 0.0);
@@ -188,7 +194,7 @@ void TestClosedForms::aGptStageHasTheFlopsOfItsMatrixProducts()
 void TestClosedForms::theRatioOfWanToForwardFollowsFromBoth()
 {
     // C = s/tf, s = 8A/BW; H = L = 4096, one layer, 140 TFLOP/s, 5 Gbit/s: 3.9, with two layers 1.95
-    GptStage stage{1, 1, 4096, 4096, 1, 140e12};
+    GptStage stage { 1, 1, 4096, 4096, 1, 140e12 };
     const double s = 8 * gptBoundaryBytes(stage) / 5e9;
     QVERIFY(std::abs(gptWanToForwardRatio(stage, 5e9) - s / gptStageTimes(stage, false).forward) < 1e-9);
     QVERIFY(std::abs(gptWanToForwardRatio(stage, 5e9) - 3.9) < 0.05);
@@ -199,7 +205,10 @@ void TestClosedForms::theRatioOfWanToForwardFollowsFromBoth()
 void TestClosedForms::ringsAreAsMeasuredOverADelayedNetwork()
 {
     // 128 MiB over 2 Gbit/s and 5 ms a step (NCCL): exact for four ranks; latency is partly hidden for more
-    const struct { int ranks; double measured; } rows[] = {{4, 0.835}, {8, 0.970}, {16, 1.038}};
+    const struct {
+        int ranks;
+        double measured;
+    } rows[] = { { 4, 0.835 }, { 8, 0.970 }, { 16, 1.038 } };
     for (const auto &r : rows) {
         const double t = ringAllReduceSeconds(r.ranks, 128 * 1024.0 * 1024, 2e9 / 8, 5e-3);
         QVERIFY2(t >= r.measured * 0.999 && t < r.measured * 1.12, qPrintable(QString::number(t)));

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Every schedule's row of traits tells the truth about the orders that its generator makes: what is counted and simulated
-// here knows nothing of the row. The plan file's page has the table that the command line prints.
+// Every schedule's row of traits tells the truth about the orders that its generator makes: what is counted and
+// simulated here knows nothing of the row. The plan file's page has the table that the command line prints.
 #include "tests/core/schedule/split_backward.h"
 
 #include "core/catalogue/catalogue.h"
@@ -18,7 +18,11 @@ namespace {
 /// A number of a row's formula: + - * / ( ) and letters, a factor right behind another one multiplies.
 class Formula {
 public:
-    Formula(const char *text, std::map<char, double> values) : m_text(QByteArray(text).replace(" ", "")), m_values(std::move(values)) {}
+    Formula(const char *text, std::map<char, double> values)
+        : m_text(QByteArray(text).replace(" ", ""))
+        , m_values(std::move(values))
+    {
+    }
     double value()
     {
         const double sum = terms();
@@ -76,17 +80,17 @@ ScheduleShape shapeOf(const ScheduleTraits &schedule, int stages, int microBatch
     int chunks = schedule.chunksPerStage(1);
     while (!schedule.isSliced() && !schedule.chunks.accepts(chunks))
         ++chunks;
-    return {stages, microBatches, schedule.isSliced() ? 4 : chunks, {}};
+    return { stages, microBatches, schedule.isSliced() ? 4 : chunks, {} };
 }
 
 /// All that a schedule may be asked for, and what it must refuse.
 std::vector<ScheduleShape> manyShapes()
 {
     std::vector<ScheduleShape> shapes;
-    for (const int p : {1, 2, 3, 4, 6})
+    for (const int p : { 1, 2, 3, 4, 6 })
         for (int m = 1; m <= 16; ++m)
-            for (const int v : {1, 2, 3, 4})
-                shapes.push_back({p, m, v, {}});
+            for (const int v : { 1, 2, 3, 4 })
+                shapes.push_back({ p, m, v, {} });
     return shapes;
 }
 
@@ -109,14 +113,15 @@ bool isComplete(const ScheduleTraits &schedule, const Program &program)
         const int whole = count(order, [](const Op &op) { return op.kind == OpKind::Backward; });
         const int inputs = count(order, [](const Op &op) { return op.kind == OpKind::InputGrad; });
         const int weights = count(order, [](const Op &op) { return op.kind == OpKind::WeightGrad; });
-        return count(order, [](const Op &op) { return isForward(op.kind); }) == passes && whole + inputs == passes && inputs == weights;
+        return count(order, [](const Op &op) { return isForward(op.kind); }) == passes && whole + inputs == passes
+            && inputs == weights;
     });
 }
 
 /// Of device `d`, from its first operation to its last, what it does not work.
 double longestWait(const Program &program, int chunks)
 {
-    const ScheduleTimes times = timesOf(program.virtualStages(), {1.0 / chunks, 1.0 / chunks, 1.0 / chunks, 0});
+    const ScheduleTimes times = timesOf(program.virtualStages(), { 1.0 / chunks, 1.0 / chunks, 1.0 / chunks, 0 });
     IterationCosts costs = costsOf(program, times);
     for (Nanoseconds &pair : costs.classes.front().pairs)
         pair = 3 * times.stages.front().forward;
@@ -127,12 +132,14 @@ double longestWait(const Program &program, int chunks)
     return double(longest) / kUnit;
 }
 
-QByteArray text(const ScheduleTraits &schedule) { return toString(schedule.kind); }
+QByteArray text(const ScheduleTraits &schedule)
+{
+    return toString(schedule.kind);
+}
 
 } // namespace
 
-class TestTraits : public QObject
-{
+class TestTraits : public QObject {
     Q_OBJECT
 
 private slots:
@@ -157,16 +164,18 @@ void TestTraits::everyKindHasItsRow()
         QVERIFY2(bool(schedule.lay) != bool(schedule.layByTimes), text(schedule));
         QVERIFY2(*schedule.label && *schedule.text && *schedule.holds, text(schedule));
     }
-    QCOMPARE(std::string(toString(allSchedules().back()->kind)), "atlas");   // the last name of the plan file
+    QCOMPARE(std::string(toString(allSchedules().back()->kind)), "atlas"); // the last name of the plan file
 }
 
 void TestTraits::aShapeIsTakenWhereTheRuleAllowsItAndEveryMicroBatchPasses()
 {
-    // m forwards and m backwards of every chunk on each device, m / 2 where there are two copies, and an engine that ends.
+    // m forwards and m backwards of every chunk on each device, m / 2 where there are two copies, and an engine that
+    // ends.
     for (const ScheduleTraits *schedule : allSchedules())
         for (const ScheduleShape &shape : manyShapes()) {
             const auto program = makeProgram(schedule->kind, shape);
-            const QByteArray where = text(*schedule) + QStringLiteral(" %1 %2 %3").arg(shape.devices).arg(shape.microBatches).arg(shape.chunks).toUtf8();
+            const QByteArray where = text(*schedule)
+                + QStringLiteral(" %1 %2 %3").arg(shape.devices).arg(shape.microBatches).arg(shape.chunks).toUtf8();
             QVERIFY2(program.has_value() == isAllowed(*schedule, shape), where);
             if (!program)
                 continue;
@@ -188,7 +197,8 @@ void TestTraits::aRefusedShapeIsToldTheNearestThatWouldDo()
                 continue;
             const Error &error = program.error();
             const int right = std::stoi(error.right);
-            const bool isStages = error.where == "parallelism.pipeline", isBatch = error.where == "workload.global_batch";
+            const bool isStages = error.where == "parallelism.pipeline",
+                       isBatch = error.where == "workload.global_batch";
             const bool isTaken = isStages ? schedule->stages.accepts(right)
                 : isBatch                 ? schedule->microBatches.accepts(right, shape.devices)
                                           : schedule->chunks.accepts(schedule->chunksPerStage(right));
@@ -205,9 +215,12 @@ void TestTraits::backwardsAreSplitAndPairedWhereTheRowSaysSo()
         QVERIFY2(splitsBackward(program) == schedule->splitsBackward, text(*schedule));
         for (const std::vector<Op> &order : program.order) {
             QVERIFY2((order.back().kind == OpKind::WeightGrad) == schedule->splitsBackward, text(*schedule));
-            QVERIFY2((count(order, [](const Op &op) { return op.kind == OpKind::PairedForward; }) > 0) == schedule->pairs, text(*schedule));
+            QVERIFY2(
+                (count(order, [](const Op &op) { return op.kind == OpKind::PairedForward; }) > 0) == schedule->pairs,
+                text(*schedule));
         }
-        const bool hasRecomputes = count(program.order.front(), [](const Op &op) { return op.kind == OpKind::Recompute; }) > 0;
+        const bool hasRecomputes =
+            count(program.order.front(), [](const Op &op) { return op.kind == OpKind::Recompute; }) > 0;
         QVERIFY2(hasRecomputes == schedule->recomputesApart(), text(*schedule));
     }
 }
@@ -216,7 +229,7 @@ void TestTraits::noBackwardComesBeforeTheLastForwardWhereForwardsGoFirst()
 {
     for (const ScheduleTraits *schedule : allSchedules()) {
         if (schedule->decidesAtRunTime())
-            continue;              // whose order is another at run time
+            continue; // whose order is another at run time
         const Program program = make(schedule->kind, shapeOf(*schedule, 4, 8));
         const bool areFirst = std::ranges::all_of(program.order, [](const std::vector<Op> &order) {
             const auto backward = std::ranges::find_if(order, [](const Op &op) { return makesGradient(op.kind); });
@@ -232,7 +245,7 @@ void TestTraits::openForwardsAreNoMoreThanStagesBehindWhereTheRowSaysSo()
     for (const ScheduleTraits *schedule : allSchedules()) {
         if (!schedule->isLoop() || schedule->decidesAtRunTime())
             continue;
-        for (const int p : {2, 4, 8}) {
+        for (const int p : { 2, 4, 8 }) {
             const Program program = make(schedule->kind, shapeOf(*schedule, p, 4 * p));
             bool keeps = program.shape.chunks == 1;
             for (int i = 0; i < p; ++i) {
@@ -252,17 +265,17 @@ void TestTraits::openForwardsAreNoMoreThanStagesBehindWhereTheRowSaysSo()
 void TestTraits::aLimitHasRoomForWhatTheRowSaysAndIsRefusedBelow()
 {
     for (const ScheduleTraits *schedule : allSchedules())
-        for (const int p : {2, 4, 8}) {
+        for (const int p : { 2, 4, 8 }) {
             ScheduleShape shape = shapeOf(*schedule, p, 4 * p);
-            if (!schedule->inFlight) {   // keeps within any limit
-                shape.inFlightLimit = {2};
+            if (!schedule->inFlight) { // keeps within any limit
+                shape.inFlightLimit = { 2 };
                 const std::vector<double> peaks = peakInFlight(make(schedule->kind, shape));
                 QVERIFY2(std::ranges::all_of(peaks, [](double peak) { return peak <= 2; }), text(*schedule));
                 continue;
             }
             const std::vector<int> needed = schedule->inFlight(shape);
             const std::vector<double> peaks = peakInFlight(make(schedule->kind, shape));
-            for (std::size_t i = 0; i < needed.size(); ++i)   // at most, and less than a micro-batch below on the fullest
+            for (std::size_t i = 0; i < needed.size(); ++i) // at most, and less than a micro-batch below on the fullest
                 QVERIFY2(peaks[i] <= needed[i] + 1e-9, text(*schedule));
             QVERIFY2(std::ranges::max(peaks) > std::ranges::max(needed) - 1, text(*schedule));
             shape.inFlightLimit = needed;
@@ -279,14 +292,21 @@ void TestTraits::theBubbleIsTheSimulatedOneAtEqualTimes()
         if (!*schedule->bubble)
             continue;
         ++known;
-        for (const int p : {2, 4, 8})
-            for (const int rounds : {2, 4}) {
+        for (const int p : { 2, 4, 8 })
+            for (const int rounds : { 2, 4 }) {
                 const ScheduleShape shape = shapeOf(*schedule, p, rounds * p);
-                const int chunks = shape.chunks / schedule->copies();   // a copy's chunk is a whole stage
-                const double formula = Formula(schedule->bubble, {{'p', p}, {'m', rounds * p}, {'v', shape.chunks}, {'f', 1}, {'b', 1}, {'w', 1}}).value();
+                const int chunks = shape.chunks / schedule->copies(); // a copy's chunk is a whole stage
+                const double formula = Formula(schedule->bubble,
+                    { { 'p', p }, { 'm', rounds * p }, { 'v', shape.chunks }, { 'f', 1 }, { 'b', 1 },
+                        { 'w', 1 } }).value();
                 const double simulated = longestWait(make(schedule->kind, shape), chunks);
                 QVERIFY2(std::abs(simulated - formula) < 1e-6,
-                         qPrintable(QStringLiteral("%1, %2 stages, %3 micro-batches: %4, by its formula %5").arg(QString::fromUtf8(text(*schedule))).arg(p).arg(rounds * p).arg(simulated).arg(formula)));
+                    qPrintable(QStringLiteral("%1, %2 stages, %3 micro-batches: %4, by its formula %5")
+                                   .arg(QString::fromUtf8(text(*schedule)))
+                                   .arg(p)
+                                   .arg(rounds * p)
+                                   .arg(simulated)
+                                   .arg(formula)));
             }
     }
     QVERIFY(known >= 12);
@@ -301,28 +321,30 @@ void TestTraits::theClosedFormIsTheSimulatedTimeAtEqualTimes()
         const ScheduleShape shape = shapeOf(*schedule, 4, 16);
         const double part = 1.0 / shape.chunks;
         FormPipeline pipeline;
-        pipeline.stages.assign(4, {1, 2, 0});
+        pipeline.stages.assign(4, { 1, 2, 0 });
         pipeline.boundaries.resize(3);
         pipeline.microBatches = 16;
         pipeline.chunks = shape.chunks;
-        pipeline.inFlight = {4, 3, 2, 1};
-        const Outcome simulated = outcome(make(schedule->kind, shape), timesOf(4 * shape.chunks, {part, part, part, 0}));
-        QVERIFY2(std::abs(schedule->form(pipeline).seconds - double(simulated.makespan) / kUnit) < 1e-6, text(*schedule));
+        pipeline.inFlight = { 4, 3, 2, 1 };
+        const Outcome simulated =
+            outcome(make(schedule->kind, shape), timesOf(4 * shape.chunks, { part, part, part, 0 }));
+        QVERIFY2(
+            std::abs(schedule->form(pipeline).seconds - double(simulated.makespan) / kUnit) < 1e-6, text(*schedule));
     }
 }
 
 void TestTraits::chunksThatAPlanAsksForFindASchedule()
 {
     for (const ScheduleTraits *schedule : allSchedules())
-        for (const int v : {1, 2, 3, 4}) {
+        for (const int v : { 1, 2, 3, 4 }) {
             const ScheduleTraits &found = traitsOf(scheduleForChunks(schedule->kind, v));
             if (!schedule->isLoop() || schedule->chunks.accepts(v))
                 QCOMPARE(found.kind, schedule->kind);
             else
                 QVERIFY2(found.chunks.accepts(v), text(*schedule));
         }
-    QVERIFY(makeProgram(kPlainSchedule, {7, 5, 1, {}}).has_value());
-    QVERIFY(makeProgram(kPlainSchedule, {7, 5, 1, {1}}).has_value());
+    QVERIFY(makeProgram(kPlainSchedule, { 7, 5, 1, {} }).has_value());
+    QVERIFY(makeProgram(kPlainSchedule, { 7, 5, 1, { 1 } }).has_value());
 }
 
 void TestTraits::thePageOfThePlanFileListsThemAll()
@@ -337,10 +359,13 @@ void TestTraits::thePageOfThePlanFileListsThemAll()
                 text += QStringLiteral("| %1 ").arg(QString::fromStdString(cellOf(c)));
         return text + QLatin1Char('|');
     };
-    QStringList rows{QStringLiteral("## `schedule`"), line([&](std::size_t c) { return c == 0 ? "value" : listing.columns[c].heading; }),
-                     QStringLiteral("|---|---|---|---|---|")};
+    QStringList rows { QStringLiteral("## `schedule`"),
+        line([&](std::size_t c) { return c == 0 ? "value" : listing.columns[c].heading; }),
+        QStringLiteral("|---|---|---|---|---|") };
     for (const std::vector<CatalogueCell> &cells : listing.rows)
-        rows << line([&](std::size_t c) { return (c == 0 || c == 5) && !cells[c].text.empty() ? '`' + cells[c].text + '`' : cells[c].text; });
+        rows << line([&](std::size_t c) {
+            return (c == 0 || c == 5) && !cells[c].text.empty() ? '`' + cells[c].text + '`' : cells[c].text;
+        });
     const QString text = QString::fromUtf8(page.readAll());
     const bool isListed = text.contains(rows.join(QLatin1Char('\n')) + QStringLiteral("\n\n"));
     for (const QString &row : isListed ? QStringList() : rows)

@@ -18,7 +18,10 @@ using test::with;
 
 namespace {
 
-double iteration(const EvaluationPtr &e) { return *e->metrics.iterationTime; }
+double iteration(const EvaluationPtr &e)
+{
+    return *e->metrics.iterationTime;
+}
 
 bool says(const EvaluationPtr &e, const char *text)
 {
@@ -41,7 +44,8 @@ private slots:
     /// 12 bytes a parameter of Adam's states and 4 of gradients leave, divided by the ranks.
     void zeroOffloadMovesStatesAndGradients()
     {
-        const auto kept = evaluated(withOffload(OptimizerOffload::None)), moved = evaluated(withOffload(OptimizerOffload::Host));
+        const auto kept = evaluated(withOffload(OptimizerOffload::None)),
+                   moved = evaluated(withOffload(OptimizerOffload::Host));
         const double shard = totalParameters(moved->model) / 8;
         const StageMemory &m = fullest(moved);
         QCOMPARE(m.optimizer, 0);
@@ -60,15 +64,15 @@ private slots:
         QCOMPARE(fullest(moved).optimizer, 0);
     }
 
-    /// DeepSpeed's estimators of what stays on the GPU, N ranks: ZeRO-2 with the optimizer off it 2P, ZeRO-3 2P/N and the layers
-    /// at work; with parameters off it those alone.
+    /// DeepSpeed's estimators of what stays on the GPU, N ranks: ZeRO-2 with the optimizer off it 2P, ZeRO-3 2P/N and
+    /// the layers at work; with parameters off it those alone.
     void itLeavesWhatDeepSpeedEstimates()
     {
         Plan plan = withOffload(OptimizerOffload::Host);
         plan.stack.name = "megatron-deepspeed";
         const auto two = evaluated(plan), three = evaluated(with(plan, [](Plan &p) { p.parallelism.zeroStage = 3; }));
         const double parameters = totalParameters(two->model);
-        for (const auto &e : {two, three})
+        for (const auto &e : { two, three })
             QCOMPARE(fullest(e).gradients + fullest(e).optimizer, 0);
         QVERIFY(std::abs(double(fullest(two).weights) / (2 * parameters) - 1) < 1e-6);
         QVERIFY(std::abs(double(fullest(three).weights) / (2 * parameters / 8) - 1) < 1e-6);
@@ -76,22 +80,23 @@ private slots:
             p.parallelism.zeroStage = 3;
             p.memory.parameterOffload = ParameterOffload::Host;
         }));
-        const double ends = 2.0 * none->model.vocab * none->model.hidden;   // token table and output matrix, sharded too
+        const double ends = 2.0 * none->model.vocab * none->model.hidden; // token table and output matrix, sharded too
         QVERIFY(std::abs(double(fullest(none).weights) / (2 * ends / 8) - 1) < 1e-6);
     }
 
     /// DRAM, then drives: each is slower, and none needs more of the GPU than interleaving with its three sub-groups.
     void slowerPlacesTakeLonger()
     {
-        const auto host = evaluated(withOffload(OptimizerOffload::Host)), drives = evaluated(withOffload(OptimizerOffload::Ssd)),
+        const auto host = evaluated(withOffload(OptimizerOffload::Host)),
+                   drives = evaluated(withOffload(OptimizerOffload::Ssd)),
                    mixed = evaluated(withOffload(OptimizerOffload::Interleaved));
         QVERIFY(iteration(drives) > iteration(host));
         QVERIFY(iteration(mixed) <= iteration(host));
         QVERIFY(fullest(mixed).device > fullest(host).device);
     }
 
-    /// Three sub-groups of states and gradients, 16 bytes a parameter. Deep Optimizer States' 7B run grew from 12.28 to 22.36 GiB
-    /// with sub-groups of up to 206 million parameters: by 10.1 GiB, where three such are 9.2.
+    /// Three sub-groups of states and gradients, 16 bytes a parameter. Deep Optimizer States' 7B run grew from 12.28
+    /// to 22.36 GiB with sub-groups of up to 206 million parameters: by 10.1 GiB, where three such are 9.2.
     void interleavingHoldsThreeSubGroups()
     {
         const auto mixed = evaluated(withOffload(OptimizerOffload::Interleaved));
@@ -102,7 +107,8 @@ private slots:
         QVERIFY(std::abs(live / (std::min(3 * builtinHost().subGroupParameters, own) * 16) - 1) < 0.001);
     }
 
-    /// Whole evaluations of MLP-Offload's rows of DeepSpeed on NVMe: 4 H100 with PCIe 5, a drive of 6.9 GB/s read and 5.3 written (recalled).
+    /// Whole evaluations of MLP-Offload's rows of DeepSpeed on NVMe: 4 H100 with PCIe 5, a drive of 6.9 GB/s read
+    /// and 5.3 written (recalled).
     void runsWithTheirStatesOnADriveTakeAsLongAsMeasured()
     {
         const nlohmann::json rows = test::rowsOf("mlp_offload_nvme.json");
@@ -142,8 +148,8 @@ private slots:
         QCOMPARE(judged, 5);
     }
 
-    /// The log of Deep Optimizer States' 7B run without interleaving (DataStates artifacts) has its peak after backward: 16.05 GiB allocated, with
-    /// full recomputation, ZeRO-3 on one GPU and its states in host memory.
+    /// The log of Deep Optimizer States' 7B run without interleaving (DataStates artifacts) has its peak after
+    /// backward: 16.05 GiB allocated, with full recomputation, ZeRO-3 on one GPU and its states in host memory.
     void aRunWithItsStatesInHostMemoryPeaksAsMeasured()
     {
         const auto run = evaluated(with(oneNode("llama-2-7b", "a100-sxm-80gb"), [](Plan &p) {
@@ -165,11 +171,13 @@ private slots:
         QVERIFY(std::abs(error) < 0.06);
     }
 
-    /// Of n groups the GPU updates every k-th: as many gradients stay with it, 2 P / (d k) bytes, and as many less are widened on the host.
+    /// Of n groups the GPU updates every k-th: as many gradients stay with it, 2 P / (d k) bytes, and as many less are
+    /// widened on the host.
     void gradientsOfWhatTheGpuUpdatesStay()
     {
-        for (const double link : {4.0, 8.0, 50.0}) {
-            const auto mixed = evaluated(with(withOffload(OptimizerOffload::Interleaved), [=](Plan &p) { p.cluster.datacenters[0].pools[0].host->gbytesPerSecondPerGpu = link; }));
+        for (const double link : { 4.0, 8.0, 50.0 }) {
+            const auto mixed = evaluated(with(withOffload(OptimizerOffload::Interleaved),
+                [=](Plan &p) { p.cluster.datacenters[0].pools[0].host->gbytesPerSecondPerGpu = link; }));
             const int stride = mixed->offloadedSteps[0][0].stride;
             const double shard = totalParameters(mixed->model) / 8, share = stride > 0 ? 1.0 / stride : 0;
             const auto kept = evaluated(withOffload(OptimizerOffload::None));
@@ -178,12 +186,14 @@ private slots:
         }
     }
 
-    /// Gradients of an accumulation are summed in host memory and written once: drives cost the same however many micro-batches.
+    /// Gradients of an accumulation are summed in host memory and written once: drives cost the same however many
+    /// micro-batches.
     void gradientsAreWrittenOnceAnIteration()
     {
         const auto dearer = [](int microBatches) {
             const auto of = [&](OptimizerOffload offload) {
-                return iteration(evaluated(with(withOffload(offload), [=](Plan &p) { p.workload.globalBatch = 8 * microBatches * p.workload.microBatch; })));
+                return iteration(evaluated(with(withOffload(offload),
+                    [=](Plan &p) { p.workload.globalBatch = 8 * microBatches * p.workload.microBatch; })));
             };
             return of(OptimizerOffload::Ssd) - of(OptimizerOffload::Host);
         };
@@ -205,7 +215,8 @@ private slots:
         QVERIFY(*evaluated(both)->metrics.offload->ssdLifetimeYears < *states->metrics.offload->ssdLifetimeYears);
         const Ssd &drives = *states->plan->cluster.datacenters[0].pools[0].ssd;
         const double written = 16 * totalParameters(states->model);
-        const double years = drives.endurancePb * 1e15 * 2.5 / drives.writeAmplification * drives.retentionGain / written * iteration(states) / (365.25 * 86400);
+        const double years = drives.endurancePb * 1e15 * 2.5 / drives.writeAmplification * drives.retentionGain
+            / written * iteration(states) / (365.25 * 86400);
         QVERIFY(std::abs(*states->metrics.offload->ssdLifetimeYears / years - 1) < 0.01);
     }
 
@@ -213,19 +224,20 @@ private slots:
     void aDelayedUpdateIsNoSlower()
     {
         const Plan plan = withOffload(OptimizerOffload::Host);
-        const auto waiting = evaluated(plan), delayed = evaluated(with(plan, [](Plan &p) { p.memory.delayedUpdate = true; }));
+        const auto waiting = evaluated(plan),
+                   delayed = evaluated(with(plan, [](Plan &p) { p.memory.delayedUpdate = true; }));
         QVERIFY(iteration(delayed) <= iteration(waiting));
         QVERIFY(says(delayed, "Delayed update"));
         QCOMPARE(fullest(delayed).device, fullest(waiting).device);
     }
 
-    /// What shows of it is max(0, t - compute - what shows of reductions and gathers). A GPU 1.3 times as fast hides less of a
-    /// reduction, so that it took longer where the update had compute alone to hide behind.
+    /// What shows of it is max(0, t - compute - what shows of reductions and gathers). A GPU 1.3 times as fast hides
+    /// less of a reduction, so that it took longer where the update had compute alone to hide behind.
     void aFasterGpuIsNotSlowerBesideADelayedUpdate()
     {
         int shown = 0;
-        for (const double fabric : {10.0, 50.0, 200.0})
-            for (const int batch : {2, 4, 8, 16}) {
+        for (const double fabric : { 10.0, 50.0, 200.0 })
+            for (const int batch : { 2, 4, 8, 16 }) {
                 Plan plan = with(test::oneSite(2, 1), [=](Plan &p) {
                     p.workload.globalBatch = batch;
                     p.parallelism.zeroStage = 1;
@@ -241,8 +253,16 @@ private slots:
                 gpu.memoryGBps *= 1.3;
                 plan.cluster.datacenters[0].pools[0].inlineGpu = gpu;
                 const auto after = evaluated(plan);
-                shown += before->metrics.breakdown->optimizer > 0.01 * iteration(before) && before->metrics.breakdown->dataParallel > 0 ? 1 : 0;
-                QVERIFY2(iteration(after) <= iteration(before) * (1 + 1e-9), qPrintable(QStringLiteral("%1 Gbps, batch %2: %3 s, %4 before").arg(fabric).arg(batch).arg(iteration(after)).arg(iteration(before))));
+                shown += before->metrics.breakdown->optimizer > 0.01 * iteration(before)
+                        && before->metrics.breakdown->dataParallel > 0
+                    ? 1
+                    : 0;
+                QVERIFY2(iteration(after) <= iteration(before) * (1 + 1e-9),
+                    qPrintable(QStringLiteral("%1 Gbps, batch %2: %3 s, %4 before")
+                                   .arg(fabric)
+                                   .arg(batch)
+                                   .arg(iteration(after))
+                                   .arg(iteration(before))));
             }
         QVERIFY2(shown > 2, qPrintable(QString::number(shown)));
     }
@@ -251,7 +271,8 @@ private slots:
     void parametersOffTheGpuLeaveTheLayersAtWork()
     {
         const Plan plan = withOffload(OptimizerOffload::Host, 3);
-        const auto kept = evaluated(plan), moved = evaluated(with(plan, [](Plan &p) { p.memory.parameterOffload = ParameterOffload::Host; }));
+        const auto kept = evaluated(plan),
+                   moved = evaluated(with(plan, [](Plan &p) { p.memory.parameterOffload = ParameterOffload::Host; }));
         QVERIFY(fullest(moved).weights < fullest(kept).weights);
         QVERIFY(fullest(moved).device < fullest(kept).device);
         QVERIFY(iteration(moved) >= iteration(kept));
@@ -264,7 +285,7 @@ private slots:
     void aFasterLinkIsNeverSlower()
     {
         double last = 1e18;
-        for (const double rate : {1.0, 5.0, 25.0, 100.0, 1e4}) {
+        for (const double rate : { 1.0, 5.0, 25.0, 100.0, 1e4 }) {
             Plan plan = withOffload(OptimizerOffload::Host, 3);
             plan.memory.parameterOffload = ParameterOffload::Host;
             plan.cluster.datacenters[0].pools[0].host->gbytesPerSecondPerGpu = rate;
@@ -281,7 +302,8 @@ private slots:
         const auto evaluation = evaluated(plan);
         QVERIFY(!evaluation->feasible());
         QVERIFY(says(evaluation, "has none"));
-        QCOMPARE(iteration(evaluation), iteration(evaluated(with(plan, [](Plan &p) { p.memory.optimizerOffload = OptimizerOffload::Host; }))));
+        QCOMPARE(iteration(evaluation),
+            iteration(evaluated(with(plan, [](Plan &p) { p.memory.optimizerOffload = OptimizerOffload::Host; }))));
     }
 
     /// 16 bytes a parameter times 1.5 in a node's memory.
@@ -291,7 +313,8 @@ private slots:
         plan.cluster.datacenters[0].pools[0].host->memoryGib = 128;
         const auto evaluation = evaluated(plan);
         QVERIFY(!evaluation->feasible());
-        const auto problem = std::ranges::find_if(evaluation->problems, [](const Problem &p) { return p.text.find("host memory per node") != std::string::npos; });
+        const auto problem = std::ranges::find_if(evaluation->problems,
+            [](const Problem &p) { return p.text.find("host memory per node") != std::string::npos; });
         QVERIFY(problem != evaluation->problems.end());
         QVERIFY(!problem->fixes.empty());
         for (const Fix &fix : problem->fixes)
@@ -303,7 +326,7 @@ private slots:
     {
         const ModelSpec &model = *builtinCatalogue().model("llama-2-7b");
         double last = 0;
-        for (const int rank : {16, 128, 512, 1024}) {
+        for (const int rank : { 16, 128, 512, 1024 }) {
             const double elements = galoreMomentElements(model, rank);
             QVERIFY(elements > last);
             QVERIFY(elements < 2);
@@ -312,7 +335,8 @@ private slots:
         QCOMPARE(galoreMomentElements(model, 4096), 2.0);
         // Four 4096 x 4096 matrices and three of 4096 x 11008 a layer, the rest in full.
         const double r = 1024, h = 4096, f = 11008, layers = 32;
-        const double matrices = layers * (4 * h * h + 3 * h * f), low = layers * (4 * 3 * h * r + 3 * (h * r + 2 * f * r));
+        const double matrices = layers * (4 * h * h + 3 * h * f),
+                     low = layers * (4 * 3 * h * r + 3 * (h * r + 2 * f * r));
         const double all = totalParameters(model);
         QVERIFY(std::abs(galoreMomentElements(model, 1024) / ((low + 2 * (all - matrices)) / all) - 1) < 1e-9);
     }

@@ -8,15 +8,15 @@ using tasks::Tasks;
 
 namespace {
 
-/// The first resource serves task 0 until 10, with task 1 waiting; task 2, more urgent, arrives at that instant. Tasks 3 and 4 run
-/// on a second one, 4 right after 3, from 9 to 10.
+/// The first resource serves task 0 until 10, with task 1 waiting; task 2, more urgent, arrives at that instant. Tasks
+/// 3 and 4 run on a second one, 4 right after 3, from 9 to 10.
 Timeline urgentArrivalAtTheEndOfAnother(Discipline discipline)
 {
     Tasks link;
     link.resource(discipline);
     link.task(10, {}, 0);
     link.task(10, {}, 5);
-    link.task(10, {{4}}, 1);
+    link.task(10, { { 4 } }, 1);
     link.resource();
     link.task(9);
     link.task(1);
@@ -54,7 +54,7 @@ void TestEventLoop::aloneAFlowRunsAtItsCap()
     link.resource();
     link.flow(1000);
     QVERIFY(!needsEvents(link.graph()));
-    QCOMPARE(run(link.graph()).duration, Nanoseconds{100});
+    QCOMPARE(run(link.graph()).duration, Nanoseconds { 100 });
 }
 
 void TestEventLoop::twoFlowsShareALinkEvenly()
@@ -67,7 +67,7 @@ void TestEventLoop::twoFlowsShareALinkEvenly()
     link.flow(600);
     QVERIFY(needsEvents(link.graph()));
     const Timeline timeline = run(link.graph());
-    QCOMPARE(timeline.end, (std::vector<Nanoseconds>{160, 120}));
+    QCOMPARE(timeline.end, (std::vector<Nanoseconds> { 160, 120 }));
 }
 
 void TestEventLoop::aLateFlowSlowsTheFirst()
@@ -79,9 +79,9 @@ void TestEventLoop::aLateFlowSlowsTheFirst()
     link.resource();
     const std::uint32_t wait = link.task(40);
     link.resource();
-    link.flow(400, {{wait}});
+    link.flow(400, { { wait } });
     const Timeline timeline = run(link.graph());
-    QCOMPARE(timeline.end, (std::vector<Nanoseconds>{140, 40, 120}));
+    QCOMPARE(timeline.end, (std::vector<Nanoseconds> { 140, 40, 120 }));
 }
 
 void TestEventLoop::aFlowThatStandsForSeveralTakesTheirShares()
@@ -92,7 +92,7 @@ void TestEventLoop::aFlowThatStandsForSeveralTakesTheirShares()
     link.flow(250, {}, 3);
     link.resource();
     link.flow(250);
-    QCOMPARE(run(link.graph()).end, (std::vector<Nanoseconds>{100, 100}));
+    QCOMPARE(run(link.graph()).end, (std::vector<Nanoseconds> { 100, 100 }));
 }
 
 void TestEventLoop::latencyDoesNotHoldTheChannel()
@@ -102,13 +102,13 @@ void TestEventLoop::latencyDoesNotHoldTheChannel()
     const std::uint32_t first = link.flow(1000);
     link.flow(1000);
     link.resource();
-    link.task(10, {{first, 500}});
+    link.task(10, { { first, 500 } });
     link.resource();
     link.flow(4000);
     const Timeline timeline = run(link.graph());
-    QCOMPARE(timeline.end[0], Nanoseconds{200});
-    QCOMPARE(timeline.start[1], Nanoseconds{200});
-    QCOMPARE(timeline.start[2], Nanoseconds{700});
+    QCOMPARE(timeline.end[0], Nanoseconds { 200 });
+    QCOMPARE(timeline.start[1], Nanoseconds { 200 });
+    QCOMPARE(timeline.start[2], Nanoseconds { 700 });
 }
 
 void TestEventLoop::aFreeResourceTakesTheMostUrgentOfThoseThatHaveArrived()
@@ -119,88 +119,90 @@ void TestEventLoop::aFreeResourceTakesTheMostUrgentOfThoseThatHaveArrived()
     link.task(10, {}, 1);
     link.task(10, {}, 2);
     const Timeline timeline = run(link.graph());
-    QCOMPARE(timeline.microBatch, (std::vector<std::int32_t>{1, 2, 0}));
-    QCOMPARE(timeline.duration, Nanoseconds{30});
+    QCOMPARE(timeline.microBatch, (std::vector<std::int32_t> { 1, 2, 0 }));
+    QCOMPARE(timeline.duration, Nanoseconds { 30 });
 }
 
 void TestEventLoop::aFreedResourceChoosesBeforeTheArrivalsOfThatInstant()
 {
     // Task 2 is more urgent, but arrives at the instant at which the first ends: task 1 has been there before.
     const Timeline timeline = urgentArrivalAtTheEndOfAnother(Discipline::Priority);
-    QCOMPARE(timeline.microBatch, (std::vector<std::int32_t>{0, 1, 2, 3, 4}));
-    QCOMPARE(timeline.start, (std::vector<Nanoseconds>{0, 10, 20, 0, 9}));
+    QCOMPARE(timeline.microBatch, (std::vector<std::int32_t> { 0, 1, 2, 3, 4 }));
+    QCOMPARE(timeline.start, (std::vector<Nanoseconds> { 0, 10, 20, 0, 9 }));
 }
 
 void TestEventLoop::whatGivesTurnsChoosesAfterTheArrivalsOfThatInstant()
 {
     // Task 2 is more urgent and arrives at the instant at which the first ends: task 1 lets it go first.
     const Timeline timeline = urgentArrivalAtTheEndOfAnother(Discipline::Turns);
-    QCOMPARE(timeline.microBatch, (std::vector<std::int32_t>{0, 2, 1, 3, 4}));
-    QCOMPARE(timeline.start, (std::vector<Nanoseconds>{0, 10, 20, 0, 9}));
+    QCOMPARE(timeline.microBatch, (std::vector<std::int32_t> { 0, 2, 1, 3, 4 }));
+    QCOMPARE(timeline.start, (std::vector<Nanoseconds> { 0, 10, 20, 0, 9 }));
 }
 
 void TestEventLoop::whatGivesTurnsWaitsForChainsThatTakeNoTime()
 {
-    // A stage ends at 10; a scatter without duration, a task with a latency of nothing, and task 2 follow at the same instant.
+    // A stage ends at 10; a scatter without duration, a task with a latency of nothing, and task 2 follow at the same
+    // instant.
     Tasks link;
     link.resource(Discipline::Turns);
     link.task(10, {}, 0);
     link.task(10, {}, 5);
-    link.task(10, {{5}}, 1);
+    link.task(10, { { 5 } }, 1);
     link.resource(Discipline::ByPolicy, Stream::Compute, forwardPolicy(OrderRule::WorkConserving));
     link.task(10);
     link.resource();
-    link.task(0, {{3}});
+    link.task(0, { { 3 } });
     link.resource(Discipline::Priority);
-    link.task(0, {{4}});
-    QCOMPARE(run(link.graph()).microBatch, (std::vector<std::int32_t>{0, 2, 1, 3, 4, 5}));
+    link.task(0, { { 4 } });
+    QCOMPARE(run(link.graph()).microBatch, (std::vector<std::int32_t> { 0, 2, 1, 3, 4, 5 }));
 }
 
 void TestEventLoop::whatGivesTurnsWaitsForChoicesThatTakeNoTime()
 {
-    // At 10 the second resource is freed and takes task 4, which had waited; the third, still free, takes what follows from that;
-    // only then task 2 is there.
+    // At 10 the second resource is freed and takes task 4, which had waited; the third, still free, takes what follows
+    // from that; only then task 2 is there.
     Tasks link;
     link.resource(Discipline::Turns);
     link.task(10, {}, 0);
     link.task(10, {}, 5);
-    link.task(10, {{5}}, 1);
+    link.task(10, { { 5 } }, 1);
     link.resource(Discipline::Priority);
     link.task(10, {}, 0);
     link.task(0, {}, 1);
     link.resource(Discipline::Priority);
-    link.task(0, {{4}});
+    link.task(0, { { 4 } });
     const Timeline timeline = run(link.graph());
-    QCOMPARE(timeline.microBatch, (std::vector<std::int32_t>{0, 2, 1, 3, 4, 5}));
-    QCOMPARE(timeline.start, (std::vector<Nanoseconds>{0, 10, 20, 0, 10, 10}));
+    QCOMPARE(timeline.microBatch, (std::vector<std::int32_t> { 0, 2, 1, 3, 4, 5 }));
+    QCOMPARE(timeline.start, (std::vector<Nanoseconds> { 0, 10, 20, 0, 10, 10 }));
 }
 
 void TestEventLoop::whatGivesTurnsWaitsForFlowsThatEndAtThatInstant()
 {
-    // Two flows share the link and end at 20, which is known no sooner than then; each lets a transfer of the other's channel go.
+    // Two flows share the link and end at 20, which is known no sooner than then; each lets a transfer of the other's
+    // channel go.
     Tasks link;
-    std::uint32_t first[2] = {0, 3};
+    std::uint32_t first[2] = { 0, 3 };
     for (int channel = 0; channel < 2; ++channel) {
         link.resource(Discipline::Turns);
         link.flow(100);
         link.flow(100, {}, 1, 5);
-        link.flow(100, {{first[1 - channel]}}, 1, 1);
+        link.flow(100, { { first[1 - channel] } }, 1, 1);
     }
     const Timeline timeline = run(link.graph());
-    QCOMPARE(timeline.microBatch, (std::vector<std::int32_t>{0, 2, 1, 3, 5, 4}));
-    QCOMPARE(timeline.end, (std::vector<Nanoseconds>{20, 40, 60, 20, 40, 60}));
+    QCOMPARE(timeline.microBatch, (std::vector<std::int32_t> { 0, 2, 1, 3, 5, 4 }));
+    QCOMPARE(timeline.end, (std::vector<Nanoseconds> { 20, 40, 60, 20, 40, 60 }));
 }
 
 void TestEventLoop::anIdleResourceChoosesAmongTheArrivalsOfOneInstant()
 {
     Tasks link;
     link.resource(Discipline::Priority);
-    link.task(10, {{2}}, 5);
-    link.task(10, {{2}}, 1);
+    link.task(10, { { 2 } }, 5);
+    link.task(10, { { 2 } }, 1);
     link.resource();
     link.task(7);
     const Timeline timeline = run(link.graph());
-    QCOMPARE(timeline.microBatch, (std::vector<std::int32_t>{1, 0, 2}));
+    QCOMPARE(timeline.microBatch, (std::vector<std::int32_t> { 1, 0, 2 }));
 }
 
 void TestEventLoop::spansOfAChoosingResourceAreInOrderOfStart()
@@ -209,7 +211,7 @@ void TestEventLoop::spansOfAChoosingResourceAreInOrderOfStart()
     Tasks link;
     link.resource(Discipline::Priority);
     for (std::uint32_t i = 0; i < 50; ++i)
-        link.task(static_cast<Nanoseconds>(random() % 20), {{50 + i, 0}}, static_cast<std::int64_t>(random() % 7));
+        link.task(static_cast<Nanoseconds>(random() % 20), { { 50 + i, 0 } }, static_cast<std::int64_t>(random() % 7));
     link.resource(Discipline::Priority);
     for (int i = 0; i < 50; ++i)
         link.task(static_cast<Nanoseconds>(random() % 20), {}, static_cast<std::int64_t>(random() % 7));
@@ -226,23 +228,23 @@ void TestEventLoop::aChannelMayChooseItsFlows()
 {
     Tasks link;
     link.resource(Discipline::Priority);
-    for (const std::int64_t priority : {9, 2, 4})
+    for (const std::int64_t priority : { 9, 2, 4 })
         link.flow(100, {}, 1, priority);
     const Timeline timeline = run(link.graph());
-    QCOMPARE(timeline.microBatch, (std::vector<std::int32_t>{1, 2, 0}));
-    QCOMPARE(timeline.end, (std::vector<Nanoseconds>{10, 20, 30}));
+    QCOMPARE(timeline.microBatch, (std::vector<std::int32_t> { 1, 2, 0 }));
+    QCOMPARE(timeline.end, (std::vector<Nanoseconds> { 10, 20, 30 }));
 }
 
 void TestEventLoop::spatialSharingOfAFullLinkIsTheSlowerLink()
 {
     // Three equal pipelines on a link that carries half of what they ask: as if every transfer took twice as long.
-    IterationCosts costs = even(program(ScheduleKind::OneFOneB, 4, 10), {100, 200, 0});
+    IterationCosts costs = even(program(ScheduleKind::OneFOneB, 4, 10), { 100, 200, 0 });
     BoundaryTimes &boundary = wan(costs.classes[0], 1, 150, 40);
     boundary.bytes[0] = boundary.bytes[1] = 150;
     boundary.rateCap[0] = boundary.rateCap[1] = 1e9;
     boundary.linkDirection[1] = 1;
     costs.classes[0].pipelines = 3;
-    costs.linkCapacity = {1.5e9, 1.5e9};
+    costs.linkCapacity = { 1.5e9, 1.5e9 };
     QVERIFY(needsEvents(graph(costs)));
     const Timeline shared = run(costs);
     costs.linkCapacity.clear();
@@ -255,7 +257,7 @@ void TestEventLoop::spatialSharingOfAFullLinkIsTheSlowerLink()
 void TestEventLoop::aLinkWithoutCapacityIsNamed()
 {
     Tasks link;
-    link.table.linkCapacity = {0};
+    link.table.linkCapacity = { 0 };
     link.resource();
     link.flow(100);
     SimulationWorkspace workspace;
@@ -268,27 +270,28 @@ void TestEventLoop::aCircleIsNamed()
 {
     Tasks link;
     link.resource(Discipline::Priority);
-    link.task(1, {{1}});
-    link.task(1, {{0}});
+    link.task(1, { { 1 } });
+    link.task(1, { { 0 } });
     SimulationWorkspace workspace;
     const auto timeline = simulate(link.graph(), workspace);
     QVERIFY(!timeline);
     QCOMPARE(timeline.error().code, ErrorCode::Internal);
-    QVERIFY(timeline.error().what.contains("stage 0: forward of micro-batch 0 waits for stage 0: forward of micro-batch 1"));
+    QVERIFY(timeline.error().what.contains(
+        "stage 0: forward of micro-batch 0 waits for stage 0: forward of micro-batch 1"));
 }
 
 void TestEventLoop::resultsAreRepeatable()
 {
-    IterationCosts costs = even(program(ScheduleKind::OneFOneB, 4, 10), {1003, 2001, 0});
-    for (const int q : {0, 1, 2}) {
+    IterationCosts costs = even(program(ScheduleKind::OneFOneB, 4, 10), { 1003, 2001, 0 });
+    for (const int q : { 0, 1, 2 }) {
         BoundaryTimes &boundary = wan(costs.classes[0], q, 1507 + q, 400);
         boundary.rateCap[0] = boundary.rateCap[1] = 1e9;
     }
     for (int c = 1; c < 4; ++c) {
         costs.classes.push_back(costs.classes[0]);
-        costs.classes.back().ops.assign(4, {.forward = 900 + 31 * c, .backward = 2100 - 57 * c});
+        costs.classes.back().ops.assign(4, { .forward = 900 + 31 * c, .backward = 2100 - 57 * c });
     }
-    costs.linkCapacity = {2.3e9};
+    costs.linkCapacity = { 2.3e9 };
     const TaskGraph tasks = graph(costs);
     SimulationWorkspace workspace;
     const auto first = simulate(tasks, workspace), second = simulate(tasks, workspace);

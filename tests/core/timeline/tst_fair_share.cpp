@@ -104,24 +104,27 @@ private slots:
 
 void FairShare::oneLinkIsSharedEvenly()
 {
-    QCOMPARE((Case{{12}, {100, 100, 100}, {1, 1, 1}, {0, 1, 2, 3}, {0, 0, 0}}.rates()), (std::vector<double>{4, 4, 4}));
+    QCOMPARE((Case { { 12 }, { 100, 100, 100 }, { 1, 1, 1 }, { 0, 1, 2, 3 }, { 0, 0, 0 } }.rates()),
+        (std::vector<double> { 4, 4, 4 }));
 }
 
 void FairShare::aCappedFlowLeavesItsRestToTheOthers()
 {
-    QCOMPARE((Case{{12}, {2, 100, 100}, {1, 1, 1}, {0, 1, 2, 3}, {0, 0, 0}}.rates()), (std::vector<double>{2, 5, 5}));
-    QCOMPARE((Case{{12}, {7}, {1}, {0, 0}, {}}.rates()), std::vector<double>{7});   // no link: its cap
+    QCOMPARE((Case { { 12 }, { 2, 100, 100 }, { 1, 1, 1 }, { 0, 1, 2, 3 }, { 0, 0, 0 } }.rates()),
+        (std::vector<double> { 2, 5, 5 }));
+    QCOMPARE((Case { { 12 }, { 7 }, { 1 }, { 0, 0 }, {} }.rates()), std::vector<double> { 7 }); // no link: its cap
 }
 
 void FairShare::theClassicLineOfThreeLinks()
 {
     // One flow over both links (10 and 4), one over each: the second link gives 2 and 2, the first the other 8.
-    QCOMPARE((Case{{10, 4}, {99, 99, 99}, {1, 1, 1}, {0, 2, 3, 4}, {0, 1, 0, 1}}.rates()), (std::vector<double>{2, 8, 2}));
+    QCOMPARE((Case { { 10, 4 }, { 99, 99, 99 }, { 1, 1, 1 }, { 0, 2, 3, 4 }, { 0, 1, 0, 1 } }.rates()),
+        (std::vector<double> { 2, 8, 2 }));
 }
 
 void FairShare::equalFlowsMayStandForOneAnother()
 {
-    QCOMPARE((Case{{12}, {100, 100}, {1, 5}, {0, 1, 2}, {0, 0}}.rates()), (std::vector<double>{2, 2}));
+    QCOMPARE((Case { { 12 }, { 100, 100 }, { 1, 5 }, { 0, 1, 2 }, { 0, 0 } }.rates()), (std::vector<double> { 2, 2 }));
 }
 
 void FairShare::everyFlowIsStoppedByItsCapOrAFullLink()

@@ -37,7 +37,8 @@ private slots:
         QVERIFY(!cache.take(8));
     }
 
-    /// Tasks together <= the bound; those given back first go first, and what is larger than the bound is not kept at all.
+    /// Tasks together <= the bound; those given back first go first, and what is larger than the bound is not kept at
+    /// all.
     void theOldestGoWhereThereIsNoRoom()
     {
         GraphCache cache(10);
@@ -49,7 +50,7 @@ private slots:
         cache.giveBack(graphOf(4, 11));
         QVERIFY(!cache.take(4));
         QVERIFY(cache.take(3));
-        cache.giveBack(graphOf(5, 10));    // what was taken counts no more
+        cache.giveBack(graphOf(5, 10)); // what was taken counts no more
         QVERIFY(cache.take(5));
     }
 

@@ -17,8 +17,8 @@ private slots:
         std::vector<int> lanes;
         for (std::uint32_t s = wan.first; s < wan.last; ++s)
             lanes.push_back(sendingMember(timeline, s));
-        QCOMPARE(lanes, (std::vector{0, 1, 0, 1}));   // round-robin
-        QCOMPARE(sendingMember(timeline, timeline.tracks[3].first), 1);   // not a transfer: its own
+        QCOMPARE(lanes, (std::vector { 0, 1, 0, 1 })); // round-robin
+        QCOMPARE(sendingMember(timeline, timeline.tracks[3].first), 1); // not a transfer: its own
     }
 
     void turnsAreSeveralPipelinesOnOneTrack()
@@ -29,7 +29,7 @@ private slots:
         for (std::uint32_t &origin : timeline.origin)
             origin = kNoSpan;
         QVERIFY(!hasTurns(timeline, timeline.tracks[4]));
-        timeline.origin.clear();           // as of a timeline without WAN tracks
+        timeline.origin.clear(); // as of a timeline without WAN tracks
         QVERIFY(!hasTurns(timeline, timeline.tracks[4]));
     }
 };

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Policies that no schedule has: whatever decides is asked when its resource is free, sees what has arrived, and is obeyed.
+// Policies that no schedule has: whatever decides is asked when its resource is free, sees what has arrived, and is
+// obeyed.
 #include "tests/core/timeline/tasks.h"
 
 #include <functional>
@@ -13,7 +14,11 @@ class Choose : public RunTimePolicy {
 public:
     using IsBefore = bool (*)(const TaskGraph &graph, std::uint32_t a, std::uint32_t b);
 
-    explicit Choose(IsBefore isBefore, bool knowsItsOwn = false) : m_isBefore(isBefore), m_knowsItsOwn(knowsItsOwn) {}
+    explicit Choose(IsBefore isBefore, bool knowsItsOwn = false)
+        : m_isBefore(isBefore)
+        , m_knowsItsOwn(knowsItsOwn)
+    {
+    }
 
     [[nodiscard]] std::uint32_t take(const Choosing &at) const override
     {
@@ -38,8 +43,14 @@ bool isLonger(const TaskGraph &graph, std::uint32_t a, std::uint32_t b)
     return graph.table.durations[graph.taskClass[a]] > graph.table.durations[graph.taskClass[b]];
 }
 
-bool isFirst(const TaskGraph &, std::uint32_t a, std::uint32_t b) { return a < b; }
-bool isLast(const TaskGraph &, std::uint32_t a, std::uint32_t b) { return a > b; }
+bool isFirst(const TaskGraph &, std::uint32_t a, std::uint32_t b)
+{
+    return a < b;
+}
+bool isLast(const TaskGraph &, std::uint32_t a, std::uint32_t b)
+{
+    return a > b;
+}
 
 /// Takes nothing until everything is here, then all in order.
 class Patient : public RunTimePolicy {
@@ -74,7 +85,7 @@ private slots:
         for (Nanoseconds &duration : durations)
             list.task(duration = static_cast<Nanoseconds>(1 + random() % 1000));
         const Timeline timeline = run(list.graph());
-        std::ranges::sort(durations, std::greater{});
+        std::ranges::sort(durations, std::greater {});
         Nanoseconds at = 0;
         for (std::uint32_t span = 0; span < durations.size(); ++span) {
             QCOMPARE(timeline.start[span], at);
@@ -91,15 +102,15 @@ private slots:
         Tasks list;
         list.resource(Discipline::ByPolicy, Stream::Compute, &patient);
         list.task(10);
-        list.task(10, {{3, 0}});
+        list.task(10, { { 3, 0 } });
         list.task(10);
         list.resource();
         list.task(75);
-        QCOMPARE(run(list.graph()).start, (std::vector<Nanoseconds>{75, 85, 95, 0}));
+        QCOMPARE(run(list.graph()).start, (std::vector<Nanoseconds> { 75, 85, 95, 0 }));
     }
 
-    // Task 1 follows task 0 on the same resource, task 2 has been there since 0. As task 0 ends, who knows its own results at once
-    // finds both; else task 1 arrives only after the freed resource has chosen.
+    // Task 1 follows task 0 on the same resource, task 2 has been there since 0. As task 0 ends, who knows its own
+    // results at once finds both; else task 1 arrives only after the freed resource has chosen.
     void whoKnowsItsOwnResultsChoosesAmongThem()
     {
         const auto starts = [](bool knowsItsOwn) {
@@ -107,12 +118,12 @@ private slots:
             Tasks list;
             list.resource(Discipline::ByPolicy, Stream::Compute, &first);
             list.task(10);
-            list.task(10, {{0}});
+            list.task(10, { { 0 } });
             list.task(10);
             return run(list.graph()).microBatch;
         };
-        QCOMPARE(starts(true), (std::vector<std::int32_t>{0, 1, 2}));
-        QCOMPARE(starts(false), (std::vector<std::int32_t>{0, 2, 1}));
+        QCOMPARE(starts(true), (std::vector<std::int32_t> { 0, 1, 2 }));
+        QCOMPARE(starts(false), (std::vector<std::int32_t> { 0, 2, 1 }));
     }
 
     // Task 1 goes on with task 0: it comes next although the policy prefers task 2, and is waited for until 30.
@@ -121,17 +132,19 @@ private slots:
         const Choose last(isLast);
         ClassTable table;
         table.clear();
-        const std::uint32_t ten = table.add(WorkKind::Forward, 10), thirty = table.add(WorkKind::Forward, 30), five = table.add(WorkKind::Forward, 5);
+        const std::uint32_t ten = table.add(WorkKind::Forward, 10), thirty = table.add(WorkKind::Forward, 30),
+                            five = table.add(WorkKind::Forward, 5);
         GraphBuilder builder(table);
-        const auto chosen = builder.resource({.stage = 0}, Discipline::ByPolicy, &last), other = builder.resource({.stage = 1});
+        const auto chosen = builder.resource({ .stage = 0 }, Discipline::ByPolicy, &last),
+                   other = builder.resource({ .stage = 1 });
         builder.task(chosen, ten);
-        const auto goesOn = builder.task(chosen, ten, {-1, 0, true}), third = builder.task(chosen, ten);
+        const auto goesOn = builder.task(chosen, ten, { -1, 0, true }), third = builder.task(chosen, ten);
         builder.task(other, five);
-        builder.after(third, builder.taskCount() - 1);       // here from 5 on
-        builder.after(goesOn, builder.task(other, thirty));   // from 35 on
+        builder.after(third, builder.taskCount() - 1); // here from 5 on
+        builder.after(goesOn, builder.task(other, thirty)); // from 35 on
         const auto graph = std::move(builder).finish();
         QVERIFY(graph.has_value());
-        QCOMPARE(run(*graph).start, (std::vector<Nanoseconds>{0, 35, 45, 0, 5}));
+        QCOMPARE(run(*graph).start, (std::vector<Nanoseconds> { 0, 35, 45, 0, 5 }));
     }
 
     // Two resources of one policy: each has notes of its own.
@@ -144,7 +157,7 @@ private slots:
             list.task(10);
             list.task(20);
         }
-        QCOMPARE(run(list.graph()).start, (std::vector<Nanoseconds>{0, 10, 0, 10}));
+        QCOMPARE(run(list.graph()).start, (std::vector<Nanoseconds> { 0, 10, 0, 10 }));
     }
 
     // Another run of the same graph in the same workspace begins from nothing.

@@ -119,10 +119,12 @@ void TestSimulator::theCauseSetsTheStart()
         const Timeline timeline = run(tasks);
         for (std::uint32_t span = 0; span < timeline.spanCount(); ++span) {
             const std::uint32_t cause = timeline.cause[span];
-            bool isExplained = cause == kNoSpan ? timeline.start[span] == 0 : cause + 1 == span && timeline.start[span] == timeline.end[cause];
+            bool isExplained = cause == kNoSpan ? timeline.start[span] == 0
+                                                : cause + 1 == span && timeline.start[span] == timeline.end[cause];
             for (std::uint32_t i = tasks.predBegin[span]; i < tasks.predBegin[span + 1]; ++i)
                 isExplained = isExplained
-                    || (tasks.pred[i] == cause && timeline.start[span] == timeline.end[cause] + tasks.table.lags[tasks.lag[i]]);
+                    || (tasks.pred[i] == cause
+                        && timeline.start[span] == timeline.end[cause] + tasks.table.lags[tasks.lag[i]]);
             QVERIFY(isExplained);
         }
     }
@@ -143,7 +145,8 @@ void TestSimulator::aLongerTaskOrLagNeverShortens()
     for (int round = 0; round < 100; ++round) {
         TaskGraph tasks = randomGraph(random, 4, 10);
         const Timeline before = run(tasks);
-        (round % 2 == 0 ? tasks.table.durations[random() % 40] : tasks.table.lags[random() % tasks.table.lags.size()]) += 5;
+        (round % 2 == 0 ? tasks.table.durations[random() % 40]
+                        : tasks.table.lags[random() % tasks.table.lags.size()]) += 5;
         const Timeline after = run(tasks);
         for (std::size_t span = 0; span < before.spanCount(); ++span)
             QVERIFY(after.end[span] >= before.end[span]);
@@ -173,19 +176,20 @@ void TestSimulator::bothEnginesAgreeOnPipelinesOverTheWan()
 {
     QFETCH(ScheduleKind, kind);
     QFETCH(int, chunks);
-    IterationCosts costs = even(program(kind, 4, 12, chunks), {1'000'003, 2'037'101, 501});
+    IterationCosts costs = even(program(kind, 4, 12, chunks), { 1'000'003, 2'037'101, 501 });
     for (int c = 0; c < chunks; ++c) {
         BoundaryTimes &boundary = wan(costs.classes[0], 4 * c + 1, 1'811'777, 203'461);
         boundary.bytes[0] = boundary.bytes[1] = 1e6;
         boundary.rateCap[0] = boundary.rateCap[1] = 6e8;
         boundary.linkDirection[1] = 1;
     }
-    costs.classes[0].syncAndStep.assign(4, {.reduce = 5'000'000, .reduceEarly = 3'000'000, .optimizer = 70'000, .gather = 900'000});
+    costs.classes[0].syncAndStep.assign(
+        4, { .reduce = 5'000'000, .reduceEarly = 3'000'000, .optimizer = 70'000, .gather = 900'000 });
     costs.classes[0].pipelines = 3;
     costs.overhead = 17;
     costs.optimizerBarrier = true;
     costs.classes.push_back(costs.classes[0]);
-    costs.linkCapacity = {3.6e9, 3.6e9};   // 2 classes x 3 pipelines x 6e8: just enough
+    costs.linkCapacity = { 3.6e9, 3.6e9 }; // 2 classes x 3 pipelines x 6e8: just enough
     const TaskGraph tasks = graph(costs);
     QVERIFY(!needsEvents(tasks));
     compareSpans(runByEvents(tasks), run(tasks));
@@ -193,13 +197,13 @@ void TestSimulator::bothEnginesAgreeOnPipelinesOverTheWan()
 
 void TestSimulator::aTimelineCanBeUsedAgain()
 {
-    const TaskGraph large = graph(even(program(ScheduleKind::OneFOneB, 4, 16), {3, 5, 1}));
-    IterationCosts wide = even(program(ScheduleKind::GPipe, 2, 3), {3, 5, 1});
+    const TaskGraph large = graph(even(program(ScheduleKind::OneFOneB, 4, 16), { 3, 5, 1 }));
+    IterationCosts wide = even(program(ScheduleKind::GPipe, 2, 3), { 3, 5, 1 });
     wan(wide.classes[0], 0, 4, 2);
     const TaskGraph small = graph(wide);
     SimulationWorkspace workspace;
     Timeline timeline;
-    for (const TaskGraph *tasks : {&large, &small, &large}) {
+    for (const TaskGraph *tasks : { &large, &small, &large }) {
         QVERIFY(simulateInto(timeline, *tasks, workspace).has_value());
         const Timeline fresh = run(*tasks);
         compareSpans(timeline, fresh);
@@ -211,7 +215,7 @@ void TestSimulator::aTimelineCanBeUsedAgain()
 
 void TestSimulator::cancellingStops()
 {
-    const TaskGraph tasks = graph(even(program(ScheduleKind::OneFOneB, 4, 16), {3, 5, 1}));
+    const TaskGraph tasks = graph(even(program(ScheduleKind::OneFOneB, 4, 16), { 3, 5, 1 }));
     std::stop_source source;
     source.request_stop();
     SimulationWorkspace workspace;
@@ -223,10 +227,10 @@ void TestSimulator::cancellingStops()
 void TestSimulator::anEmptyGraphTakesNoTime()
 {
     TaskGraph tasks;
-    tasks.predBegin = {0};
+    tasks.predBegin = { 0 };
     const Timeline timeline = run(tasks);
     QVERIFY(timeline.isEmpty());
-    QCOMPARE(timeline.duration, Nanoseconds{0});
+    QCOMPARE(timeline.duration, Nanoseconds { 0 });
 }
 
 QTEST_APPLESS_MAIN(TestSimulator)

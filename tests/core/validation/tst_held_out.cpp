@@ -13,7 +13,7 @@ using namespace trainyard;
 
 namespace {
 
-const EvidenceKey kA100{"megatron-core", "a100-sxm-80gb", "Ampere", 16, false, Reach::Node};
+const EvidenceKey kA100 { "megatron-core", "a100-sxm-80gb", "Ampere", 16, false, Reach::Node };
 
 EvidenceKey sharded(const std::string &stack)
 {
@@ -32,25 +32,35 @@ Plan planNamed(const std::string &release, int globalBatch)
 }
 
 /// A row whose measured time is exp(error) of the predicted second.
-ValidationResult row(const std::string &publication, double error, const EvidenceKey &key = kA100, RowRole role = RowRole::Test)
+ValidationResult row(
+    const std::string &publication, double error, const EvidenceKey &key = kA100, RowRole role = RowRole::Test)
 {
     static int count = 0;
-    ValidationResult r{.source = publication, .group = {}, .id = std::to_string(++count), .metric = "iteration_time_s", .role = role,
-                       .published = std::exp(error), .predicted = 1.0, .problem = {}, .note = {},
-                       .plan = std::make_shared<const Plan>(planNamed({}, count)), .evidence = {key}};
+    ValidationResult r { .source = publication,
+        .group = {},
+        .id = std::to_string(++count),
+        .metric = "iteration_time_s",
+        .role = role,
+        .published = std::exp(error),
+        .predicted = 1.0,
+        .problem = {},
+        .note = {},
+        .plan = std::make_shared<const Plan>(planNamed({}, count)),
+        .evidence = { key } };
     r.publication = publication;
     return r;
 }
 
 /// Rows of one publication, evenly from `least` to `most`.
-void add(std::vector<ValidationResult> &rows, const std::string &publication, double least, double most, int count, const EvidenceKey &key = kA100,
-         RowRole role = RowRole::Test)
+void add(std::vector<ValidationResult> &rows, const std::string &publication, double least, double most, int count,
+    const EvidenceKey &key = kA100, RowRole role = RowRole::Test)
 {
     for (int i = 0; i < count; ++i)
         rows.push_back(row(publication, least + (most - least) * i / std::max(1, count - 1), key, role));
 }
 
-TimeRange rangeOf(const std::vector<ValidationResult> &rows, ConfidenceLabel label = ConfidenceLabel::Calibrated, const EvidenceKey &plan = kA100)
+TimeRange rangeOf(const std::vector<ValidationResult> &rows, ConfidenceLabel label = ConfidenceLabel::Calibrated,
+    const EvidenceKey &plan = kA100)
 {
     const auto range = HeldOutRanges(timedRows(rows), 0).range(label, plan);
     if (!range)
@@ -79,7 +89,7 @@ private slots:
         time.metric = "iteration_time_s";
         ValidationResult memory = row("p", 0);
         memory.metric = "memory.peak_bytes";
-        const auto rows = timedRows(std::vector{rate, time, memory});
+        const auto rows = timedRows(std::vector { rate, time, memory });
         QCOMPARE(rows.size(), 1u);
         // 100 tokens/s where 125 were predicted: the iteration took 125 / 100 of the predicted time
         QVERIFY(std::abs(rows[0].error - std::log(1.25)) < 1e-12);
@@ -90,9 +100,11 @@ private slots:
         std::vector<ValidationResult> rows;
         add(rows, "a", 0, 0.1, 3);
         add(rows, "b", 0, 0.1, 2);
-        const auto countOf = [&](ConfidenceLabel label) { return HeldOutRanges(timedRows(rows), 0).rangesOf(label).at(0).rows; };
-        QCOMPARE(countOf(ConfidenceLabel::Calibrated), 2);    // b, by the three rows of a
-        QCOMPARE(countOf(ConfidenceLabel::SameFamily), 3);    // a, by the two of b
+        const auto countOf = [&](ConfidenceLabel label) {
+            return HeldOutRanges(timedRows(rows), 0).rangesOf(label).at(0).rows;
+        };
+        QCOMPARE(countOf(ConfidenceLabel::Calibrated), 2); // b, by the three rows of a
+        QCOMPARE(countOf(ConfidenceLabel::SameFamily), 3); // a, by the two of b
         EvidenceKey elsewhere = kA100;
         elsewhere.architecture = "Hopper";
         elsewhere.gpu = "h100-sxm-80gb";
@@ -103,21 +115,22 @@ private slots:
     void aPublicationWeighsTheSameHoweverManyRowsItHas()
     {
         std::vector<ValidationResult> few, many;
-        for (auto *rows : {&few, &many}) {
+        for (auto *rows : { &few, &many }) {
             add(*rows, "b", -0.2, 0.3, 101);
             add(*rows, "c", -0.1, 0.2, 101);
         }
         add(few, "a", -0.01, 0.01, 101);
         add(many, "a", -0.01, 0.01, 2001);
         const TimeRange x = rangeOf(few), y = rangeOf(many);
-        QVERIFY2(std::abs(x.low - y.low) < 0.01 && std::abs(x.high - y.high) < 0.01, qPrintable(QStringLiteral("%1 %2, %3 %4").arg(x.low).arg(x.high).arg(y.low).arg(y.high)));
+        QVERIFY2(std::abs(x.low - y.low) < 0.01 && std::abs(x.high - y.high) < 0.01,
+            qPrintable(QStringLiteral("%1 %2, %3 %4").arg(x.low).arg(x.high).arg(y.low).arg(y.high)));
     }
 
     void rowsThatWereFittedToCountHalf()
     {
         // the wide publication pulls less where it is the fitted one
         std::vector<ValidationResult> wideIsFitted, narrowIsFitted;
-        for (auto *rows : {&wideIsFitted, &narrowIsFitted}) {
+        for (auto *rows : { &wideIsFitted, &narrowIsFitted }) {
             const bool isWide = rows == &wideIsFitted;
             add(*rows, "a", -0.1, 0.1, 100, kA100, isWide ? RowRole::Test : RowRole::Fit);
             add(*rows, "b", -0.1, 0.1, 100, kA100, isWide ? RowRole::Test : RowRole::Fit);
@@ -134,7 +147,8 @@ private slots:
         add(rows, "c", -0.1, 0.2, 20, sharded("fsdp"));
         std::vector<ValidationResult> more = rows;
         add(more, "d", 0.8, 1, 20, sharded("deepspeed"));
-        for (const ConfidenceLabel label : {ConfidenceLabel::Calibrated, ConfidenceLabel::SameFamily, ConfidenceLabel::Extrapolated}) {
+        for (const ConfidenceLabel label :
+            { ConfidenceLabel::Calibrated, ConfidenceLabel::SameFamily, ConfidenceLabel::Extrapolated }) {
             QVERIFY(isAlike(rangeOf(rows, label), rangeOf(more, label)));
             QVERIFY(isAlike(rangeOf(rows, label, sharded("fsdp")), rangeOf(more, label, sharded("fsdp"))));
             QVERIFY(rangeOf(more, label, sharded("deepspeed")).high > 0.8);
@@ -150,8 +164,8 @@ private slots:
         QVERIFY(rangeOf(rows).high >= 0.29);
     }
 
-    /// Twelve publications with an error of their own and one of each row, a thousand times: nine in ten rows of a thirteenth
-    /// lie inside, so the widening is neither too little nor too much for so few.
+    /// Twelve publications with an error of their own and one of each row, a thousand times: nine in ten rows of a
+    /// thirteenth lie inside, so the widening is neither too little nor too much for so few.
     void nineInTenRowsOfANewPublicationLieInside()
     {
         std::mt19937 random(7);
@@ -178,14 +192,15 @@ private slots:
     void theScoreIsTheWidthAndWhatLiesOutside()
     {
         // width 0.3; 2 / 0.1 times 0.05 outside, at either end
-        QVERIFY(std::abs(intervalScore(0, {-0.1, 0.2}) - 0.3) < 1e-12);
-        QVERIFY(std::abs(intervalScore(0.25, {-0.1, 0.2}) - (0.3 + 20 * 0.05)) < 1e-12);
-        QVERIFY(std::abs(intervalScore(-0.15, {-0.1, 0.2}) - (0.3 + 20 * 0.05)) < 1e-12);
+        QVERIFY(std::abs(intervalScore(0, { -0.1, 0.2 }) - 0.3) < 1e-12);
+        QVERIFY(std::abs(intervalScore(0.25, { -0.1, 0.2 }) - (0.3 + 20 * 0.05)) < 1e-12);
+        QVERIFY(std::abs(intervalScore(-0.15, { -0.1, 0.2 }) - (0.3 + 20 * 0.05)) < 1e-12);
     }
 
     void coverageIsCountedWithoutTheRowsThemselves()
     {
-        // Three publications agree, the fourth lies far off: no range that was read without it holds it, though one read with it might.
+        // Three publications agree, the fourth lies far off: no range that was read without it holds it, though one
+        // read with it might.
         std::vector<ValidationResult> rows;
         add(rows, "a", -0.1, 0.1, 21);
         add(rows, "b", -0.1, 0.1, 21);
@@ -196,8 +211,8 @@ private slots:
         QCOMPARE(coverage[0].label, ConfidenceLabel::Calibrated);
         QCOMPARE(coverage[0].all.rows, 70);
         QCOMPARE(coverage[0].all.publications, 4);
-        QVERIFY(std::abs(coverage[0].all.inside - 0.9) < 1e-9);        // 63 of 70
-        QVERIFY(std::abs(coverage[0].all.insideAlike - 0.75) < 1e-9);  // three of four
+        QVERIFY(std::abs(coverage[0].all.inside - 0.9) < 1e-9); // 63 of 70
+        QVERIFY(std::abs(coverage[0].all.insideAlike - 0.75) < 1e-9); // three of four
         // rows of one's own are judged by all others
         std::vector<ValidationResult> own;
         add(own, "mine", 0.05, 0.06, 4);
@@ -208,13 +223,16 @@ private slots:
 
     void rowsOfOnesOwnAreJudgedByWhatTheProgramGives()
     {
-        const ConfidenceData data{{{kA100, 3}}, {{ConfidenceLabel::Calibrated, "", 3, 1, {-0.1, 0.2}}, {ConfidenceLabel::Extrapolated, "", 3, 1, {-0.5, 0.5}}}};
+        const ConfidenceData data { { { kA100, 3 } },
+            { { ConfidenceLabel::Calibrated, "", 3, 1, { -0.1, 0.2 } },
+                { ConfidenceLabel::Extrapolated, "", 3, 1, { -0.5, 0.5 } } } };
         EvidenceKey elsewhere = kA100;
         elsewhere.architecture = elsewhere.gpu = "x";
-        const std::vector rows{row("mine", std::log(1.19)), row("mine", std::log(1.21)), row("mine", std::log(1.4), elsewhere)};
+        const std::vector rows { row("mine", std::log(1.19)), row("mine", std::log(1.21)),
+            row("mine", std::log(1.4), elsewhere) };
         const auto coverage = coverageOfOwn(rows, data);
         QCOMPARE(coverage.size(), 2u);
-        QCOMPARE(coverage[0].all.inside, 0.5);    // +19 % of +20 %, and +21 %
+        QCOMPARE(coverage[0].all.inside, 0.5); // +19 % of +20 %, and +21 %
         QCOMPARE(coverage[1].label, ConfidenceLabel::Extrapolated);
         QCOMPARE(coverage[1].all.inside, 1.0);
         // the inside one scores the width, ln 1.2 - ln 0.9; the other 20 times ln 1.21 - ln 1.2 more
@@ -223,19 +241,24 @@ private slots:
 
     void equalPlansUnderTwoReleasesAreRepeats()
     {
-        // Predicted times differ by what is known of the releases: 1.01 and 0.99 of the measured ones remain, half of it is 0.01.
-        std::vector rows{row("s", std::log(1.01)), row("s", std::log(0.99))};
+        // Predicted times differ by what is known of the releases: 1.01 and 0.99 of the measured ones remain, half of
+        // it is 0.01.
+        std::vector rows { row("s", std::log(1.01)), row("s", std::log(0.99)) };
         rows[0].plan = std::make_shared<const Plan>(planNamed("1.0", 64));
         rows[1].plan = std::make_shared<const Plan>(planNamed("2.0", 64));
         QVERIFY(std::abs(halfOfRepeats(rows) - (std::log(1.01) - std::log(0.99)) / 2) < 1e-12);
-        QCOMPARE(halfOfRepeats(std::vector{row("s", 0.5), row("s", -0.5)}), 0.0);   // two plans
+        QCOMPARE(halfOfRepeats(std::vector { row("s", 0.5), row("s", -0.5) }), 0.0); // two plans
     }
 
     void sourcesOfOnePaperOrRepositoryAreOnePublication()
     {
-        RowSet paper{.source = "t1", .title = {}, .url = "https://arxiv.org/abs/2104.04473", .note = {}, .rows = {}};
+        RowSet paper { .source = "t1", .title = {}, .url = "https://arxiv.org/abs/2104.04473", .note = {}, .rows = {} };
         QCOMPARE(publicationOf(paper), paper.url);
-        RowSet prequel{.source = "b", .title = {}, .url = "https://github.com/bigscience-workshop/bigscience/blob/master/a.md", .note = {}, .rows = {}};
+        RowSet prequel { .source = "b",
+            .title = {},
+            .url = "https://github.com/bigscience-workshop/bigscience/blob/master/a.md",
+            .note = {},
+            .rows = {} };
         RowSet sequel = prequel;
         sequel.url = "https://github.com/bigscience-workshop/bigscience/blob/master/b.md";
         QCOMPARE(publicationOf(prequel), publicationOf(sequel));

@@ -19,7 +19,8 @@ const std::string kPlan = R"({
 /// A file with `rows`, each a piece of JSON, and `more` members.
 std::string fileWith(const std::string &rows, const std::string &more = {})
 {
-    return R"({"format": "trainyard.validation", "version": 1, "source": "mine", )" + more + R"("rows": [)" + rows + "]}";
+    return R"({"format": "trainyard.validation", "version": 1, "source": "mine", )" + more + R"("rows": [)" + rows
+        + "]}";
 }
 
 std::string rowWith(const std::string &more, const std::string &plan = kPlan)
@@ -69,8 +70,11 @@ private slots:
     void theRoleOfAFileHoldsForRowsThatSayNothing()
     {
         const std::string fit = R"("role": "fit", )";
-        const auto set = parseRows(fileWith(rowWith(kPublished) + "," + R"({"id": "s", "role": "test", "status": "guessed", "plan": )"
-                                                + kPlan + "," + kPublished + "}", fit), "f.json");
+        const auto set = parseRows(
+            fileWith(rowWith(kPublished) + "," + R"({"id": "s", "role": "test", "status": "guessed", "plan": )" + kPlan
+                    + "," + kPublished + "}",
+                fit),
+            "f.json");
         QVERIFY(set);
         QVERIFY(set->rows[0].role == RowRole::Fit);
         QVERIFY(set->rows[1].role == RowRole::Test);
@@ -79,10 +83,12 @@ private slots:
 
     void aRowsPlanIsMergedOverTheBase()
     {
-        const std::string base = R"("base": {"cluster": {"datacenters": [{"id": "a", "pools": [{"id": "p", "gpu": "a100-sxm-80gb", "nodes": 1}]}]},
+        const std::string base =
+            R"("base": {"cluster": {"datacenters": [{"id": "a", "pools": [{"id": "p", "gpu": "a100-sxm-80gb", "nodes": 1}]}]},
             "workload": {"model": "gpt-3-1.3b", "global_batch": 8, "sequence_length": 1024}, "memory": {"recompute": "full"}}, )";
         // RFC 7396: members replace members, null takes one away, lists are replaced whole.
-        const auto set = parseRows(fileWith(rowWith(kPublished, R"({"workload": {"global_batch": 16}, "memory": null})"), base), "f.json");
+        const auto set = parseRows(
+            fileWith(rowWith(kPublished, R"({"workload": {"global_batch": 16}, "memory": null})"), base), "f.json");
         QVERIFY2(set, faultOf(fileWith(rowWith(kPublished, "{}"), base)).c_str());
         const Plan &plan = *set->rows[0].plan;
         QCOMPARE(plan.workload.globalBatch, 16);
@@ -107,36 +113,60 @@ private slots:
         add("empty", "", "f.json:1:1: not valid JSON");
         add("no JSON", "{\n \"format\": ", "f.json:2:");
         add("a list", "[]", "f.json: the file holds a list of 0; expected an object");
-        add("another format", R"({"format": "trainyard.plan", "version": 1})", R"(f.json: /format: format is "trainyard.plan"; expected "trainyard.validation")");
+        add("another format", R"({"format": "trainyard.plan", "version": 1})",
+            R"(f.json: /format: format is "trainyard.plan"; expected "trainyard.validation")");
         add("no format", "{}", R"(f.json: /format: format is missing; expected "trainyard.validation")");
-        add("a later version", R"({"format": "trainyard.validation", "version": 2})", "f.json: /version: version is 2; expected 1");
-        add("no source", R"({"format": "trainyard.validation", "version": 1, "rows": []})", "f.json: /source: source is missing; expected a text");
-        add("no rows", R"({"format": "trainyard.validation", "version": 1, "source": "s"})", "f.json: /rows: rows is missing; expected a list of rows");
-        add("rows no list", R"({"format": "trainyard.validation", "version": 1, "source": "s", "rows": 3})", "f.json: /rows: rows is 3; expected a list of rows");
+        add("a later version", R"({"format": "trainyard.validation", "version": 2})",
+            "f.json: /version: version is 2; expected 1");
+        add("no source", R"({"format": "trainyard.validation", "version": 1, "rows": []})",
+            "f.json: /source: source is missing; expected a text");
+        add("no rows", R"({"format": "trainyard.validation", "version": 1, "source": "s"})",
+            "f.json: /rows: rows is missing; expected a list of rows");
+        add("rows no list", R"({"format": "trainyard.validation", "version": 1, "source": "s", "rows": 3})",
+            "f.json: /rows: rows is 3; expected a list of rows");
         add("a row no object", fileWith("7"), "f.json: /rows/0: 7 is no object");
         add("no id", fileWith(R"({"plan": )" + kPlan + "," + kPublished + "}"), "f.json: /rows/0/id: id is missing");
-        add("equal ids", fileWith(rowWith(kPublished) + "," + rowWith(kPublished)), "f.json: /rows/1/id: two rows have the id \"r\"");
-        add("a misspelt key", fileWith(rowWith(kPublished + R"(, "statsu": "gated")")), "f.json: /rows/0/statsu: unknown key statsu; expected status");
-        add("a misspelt file key", fileWith("", R"("titel": "t", )"), "f.json: /titel: unknown key titel; expected title");
-        add("an unknown status", fileWith(rowWith(kPublished + R"(, "status": "good")")), "f.json: /rows/0/status: status is \"good\"; expected gated or guessed");
-        add("an unknown role", fileWith(rowWith(kPublished + R"(, "role": 1)")), "f.json: /rows/0/role: role is 1; expected test or fit");
+        add("equal ids", fileWith(rowWith(kPublished) + "," + rowWith(kPublished)),
+            "f.json: /rows/1/id: two rows have the id \"r\"");
+        add("a misspelt key", fileWith(rowWith(kPublished + R"(, "statsu": "gated")")),
+            "f.json: /rows/0/statsu: unknown key statsu; expected status");
+        add("a misspelt file key", fileWith("", R"("titel": "t", )"),
+            "f.json: /titel: unknown key titel; expected title");
+        add("an unknown status", fileWith(rowWith(kPublished + R"(, "status": "good")")),
+            "f.json: /rows/0/status: status is \"good\"; expected gated or guessed");
+        add("an unknown role", fileWith(rowWith(kPublished + R"(, "role": 1)")),
+            "f.json: /rows/0/role: role is 1; expected test or fit");
         add("nothing measured", fileWith(rowWith("")), "f.json: /rows/0/published: published is missing");
-        add("an empty measurement", fileWith(rowWith(R"("published": {})")), "f.json: /rows/0/published: published is empty");
+        add("an empty measurement", fileWith(rowWith(R"("published": {})")),
+            "f.json: /rows/0/published: published is empty");
         add("an unknown metric", fileWith(rowWith(R"("published": {"iteration_times": 2})")),
-            "f.json: /rows/0/published/iteration_times: no metric is called iteration_times; expected a metric of docs/metrics.md, perhaps iteration_time_s");
-        add("a metric that is no number", fileWith(rowWith(R"("published": {"feasible": 1})")), "no metric is called feasible");
-        add("a list without index", fileWith(rowWith(R"("published": {"memory.per_stage[].peak_bytes": 1})")), "perhaps memory.per_stage[0].peak_bytes");
-        add("a measurement as text", fileWith(rowWith(R"("published": {"mfu": "0.4"})")), "f.json: /rows/0/published/mfu: mfu is \"0.4\"; expected a number above 0");
-        add("a measurement of nothing", fileWith(rowWith(R"("published": {"mfu": 0})")), "mfu is 0; expected a number above 0");
+            "f.json: /rows/0/published/iteration_times: no metric is called iteration_times; expected a metric of "
+            "docs/metrics.md, perhaps iteration_time_s");
+        add("a metric that is no number", fileWith(rowWith(R"("published": {"feasible": 1})")),
+            "no metric is called feasible");
+        add("a list without index", fileWith(rowWith(R"("published": {"memory.per_stage[].peak_bytes": 1})")),
+            "perhaps memory.per_stage[0].peak_bytes");
+        add("a measurement as text", fileWith(rowWith(R"("published": {"mfu": "0.4"})")),
+            "f.json: /rows/0/published/mfu: mfu is \"0.4\"; expected a number above 0");
+        add("a measurement of nothing", fileWith(rowWith(R"("published": {"mfu": 0})")),
+            "mfu is 0; expected a number above 0");
         add("no plan", fileWith(R"({"id": "r",)" + kPublished + "}"), "f.json: /rows/0/plan: plan is missing");
         add("a plan as text", fileWith(rowWith(kPublished, "\"p\"")), "f.json: /rows/0/plan: plan is \"p\"");
-        add("a misspelt plan key", fileWith(rowWith(kPublished, R"({"cluster": {"datacenters": []}, "parallelism": {"tensr": 8}, "workload": {"model": "gpt-3-1.3b", "global_batch": 8}})")),
+        add("a misspelt plan key",
+            fileWith(rowWith(kPublished,
+                R"({"cluster": {"datacenters": []}, "parallelism": {"tensr": 8}, "workload": {"model": "gpt-3-1.3b", "global_batch": 8}})")),
             "f.json: /rows/0/plan/parallelism/tensr: a plan has no key tensr here; expected tensor");
-        add("a wrong plan value", fileWith(rowWith(kPublished, R"({"cluster": {"datacenters": []}, "schedule": "2f2b", "workload": {"model": "gpt-3-1.3b", "global_batch": 8}})")),
+        add("a wrong plan value",
+            fileWith(rowWith(kPublished,
+                R"({"cluster": {"datacenters": []}, "schedule": "2f2b", "workload": {"model": "gpt-3-1.3b", "global_batch": 8}})")),
             "f.json: /rows/0/plan/schedule: ");
-        add("a wrong base value", fileWith(rowWith(kPublished), R"("base": {"schedule": "2f2b"}, )"), "f.json: /base/schedule: ");
-        add("a misspelt key of the base", fileWith(rowWith(kPublished), R"("base": {"shedule": "1f1b"}, )"), "f.json: /base/shedule: a plan has no key shedule here; expected schedule");
-        add("a key given twice", R"({"format": "trainyard.validation", "version": 1, "source": "s", "rows": [], "rows": []})", "f.json: /rows: this key is given twice");
+        add("a wrong base value", fileWith(rowWith(kPublished), R"("base": {"schedule": "2f2b"}, )"),
+            "f.json: /base/schedule: ");
+        add("a misspelt key of the base", fileWith(rowWith(kPublished), R"("base": {"shedule": "1f1b"}, )"),
+            "f.json: /base/shedule: a plan has no key shedule here; expected schedule");
+        add("a key given twice",
+            R"({"format": "trainyard.validation", "version": 1, "source": "s", "rows": [], "rows": []})",
+            "f.json: /rows: this key is given twice");
     }
     void whatIsWrongIsSaidWithItsPlace()
     {
@@ -144,13 +174,14 @@ private slots:
         QFETCH(const QString, fault);
         const QString found = QString::fromStdString(faultOf(file.toStdString()));
         QVERIFY2(found.contains(fault), qPrintable(found));
-        QVERIFY2(!found.contains(QLatin1Char('\n')), qPrintable(found));   // one mistake, one line
+        QVERIFY2(!found.contains(QLatin1Char('\n')), qPrintable(found)); // one mistake, one line
     }
 
     void aFaultOfTheBaseIsSaidOnceForAllRows()
     {
-        const std::string file = fileWith(rowWith(kPublished) + R"(, {"id": "s", "plan": )" + kPlan + "," + kPublished + "}",
-                                          R"("base": {"schedule": "2f2b"}, )");
+        const std::string file =
+            fileWith(rowWith(kPublished) + R"(, {"id": "s", "plan": )" + kPlan + "," + kPublished + "}",
+                R"("base": {"schedule": "2f2b"}, )");
         const auto rows = parseRows(file, "f.json");
         QVERIFY(!rows);
         QCOMPARE(rows.error().size(), 1u);
@@ -158,8 +189,10 @@ private slots:
 
     void measurementsMayBeOfOneStageOrASum()
     {
-        const auto set = parseRows(fileWith(rowWith(
-            R"("published": {"memory.per_stage[3].peak_bytes": 1e9, "breakdown_s.optimizer+breakdown_s.data_parallel": 0.1})")), "f.json");
+        const auto set = parseRows(
+            fileWith(rowWith(
+                R"("published": {"memory.per_stage[3].peak_bytes": 1e9, "breakdown_s.optimizer+breakdown_s.data_parallel": 0.1})")),
+            "f.json");
         QVERIFY(set);
         QCOMPARE(set->rows[0].published.size(), 2u);
     }

@@ -11,8 +11,7 @@
 
 using namespace trainyard;
 
-class FlopsTest : public QObject
-{
+class FlopsTest : public QObject {
     Q_OBJECT
 
 private slots:
@@ -57,7 +56,7 @@ void FlopsTest::aClassicModelFollowsThePublishedFormula()
 {
     // Korthikanti et al., eq. 7: 72 B L s h^2 (1 + s/6h + V/12hL)
     const double s = 2048;
-    for (const char *id : {"gpt-3-1.3b", "gpt-3-175b", "megatron-22b", "megatron-530b", "megatron-1t"}) {
+    for (const char *id : { "gpt-3-1.3b", "gpt-3-175b", "megatron-22b", "megatron-530b", "megatron-1t" }) {
         const ModelSpec &m = model(id);
         const double L = m.layers, h = m.hidden, V = m.vocab;
         QVERIFY(close(modelFlopsPerSequence(m, s), 72 * L * s * h * h * (1 + s / (6 * h) + V / (12 * h * L)), 1e-12));
@@ -71,10 +70,10 @@ void FlopsTest::recomputationFollowsThePublishedFormulas()
     const double L = m.layers, h = m.hidden, V = m.vocab;
     // selective, eq. 9: 72 B L s h^2 (1 + s/3h + V/12hL)
     QVERIFY(close(modelFlopsPerSequence(m, s) + recomputed(m, s, Recompute::Selective),
-                  72 * L * s * h * h * (1 + s / (3 * h) + V / (12 * h * L)), 1e-12));
+        72 * L * s * h * h * (1 + s / (3 * h) + V / (12 * h * L)), 1e-12));
     // full, Narayanan et al. eq. 3: 96 B L s h^2 (1 + s/6h + V/16Lh)
     QVERIFY(close(modelFlopsPerSequence(m, s) + recomputed(m, s, Recompute::Full),
-                  96 * L * s * h * h * (1 + s / (6 * h) + V / (16 * h * L)), 1e-12));
+        96 * L * s * h * h * (1 + s / (6 * h) + V / (16 * h * L)), 1e-12));
     QCOMPARE(recomputed(m, s, Recompute::None), 0.0);
 }
 
@@ -84,8 +83,8 @@ void FlopsTest::utilizationsOfTable5ComeOut()
     if (!file)
         QSKIP("the folder of published measurements is absent");
     const auto data = nlohmann::json::parse(file);
-    const std::map<std::string, std::string> ids = {
-        {"22B", "megatron-22b"}, {"175B", "gpt-3-175b"}, {"530B", "megatron-530b"}, {"1T", "megatron-1t"}};
+    const std::map<std::string, std::string> ids = { { "22B", "megatron-22b" }, { "175B", "gpt-3-175b" },
+        { "530B", "megatron-530b" }, { "1T", "megatron-1t" } };
     int compared = 0;
     for (const auto &row : data["rows"]) {
         if (!row["metrics"].contains("MFU_pct_SP_selective") || !row["model"].contains("vocab"))
@@ -136,20 +135,22 @@ void FlopsTest::trainingFlopsOfExpertModelsMatchTheTable()
 
 void FlopsTest::droppedVisitsMultiplyNothing()
 {
-    // F(kept) = F(1) - 3 (1 - kept) 2 s k L_e E_1, with E_1 = 3 h f_e the matrices of a gated expert, over the L_e layers with experts
-    for (const char *id : {"mixtral-8x7b", "deepseek-v3", "qwen3-30b-a3b"}) {
+    // F(kept) = F(1) - 3 (1 - kept) 2 s k L_e E_1, with E_1 = 3 h f_e the matrices of a gated expert, over the L_e
+    // layers with experts
+    for (const char *id : { "mixtral-8x7b", "deepseek-v3", "qwen3-30b-a3b" }) {
         const ModelSpec &m = model(id);
         const double s = 4096;
         double expertLayers = 0;
         for (int layer = 0; layer < m.layers; ++layer)
             expertLayers += m.isExpertLayer(layer);
         const double visits = 3 * 2 * s * m.expertsPerToken * expertLayers * 3.0 * m.hidden * m.expertFfn;
-        for (const double kept : {1.0, 0.75, 0.5, 0.1}) {
+        for (const double kept : { 1.0, 0.75, 0.5, 0.1 }) {
             QVERIFY(close(modelFlopsPerSequence(m, s, kept), modelFlopsPerSequence(m, s) - (1 - kept) * visits, 1e-12));
-            QVERIFY(close(recomputeFlops(m, true, s, Recompute::Full, classicStack(), kept), layerForwardFlops(m, true, s, kept), 1e-12));
+            QVERIFY(close(recomputeFlops(m, true, s, Recompute::Full, classicStack(), kept),
+                layerForwardFlops(m, true, s, kept), 1e-12));
             QCOMPARE(layerForwardFlops(m, false, s, kept), layerForwardFlops(m, false, s));
         }
-        QVERIFY(modelFlopsPerSequence(m, s, 0) > 0);   // attention, router, shared experts and head remain
+        QVERIFY(modelFlopsPerSequence(m, s, 0) > 0); // attention, router, shared experts and head remain
     }
 }
 

@@ -8,8 +8,7 @@
 
 using namespace trainyard;
 
-class ParametersTest : public QObject
-{
+class ParametersTest : public QObject {
     Q_OBJECT
 
 private slots:
@@ -52,10 +51,10 @@ void ParametersTest::everyModelCountsAsManyParametersAsItsAuthorsState()
         const double error = std::abs(totalParameters(spec) - spec.publishedParameters);
         const double allowed = std::max(0.01 * spec.publishedParameters, roundingOf(spec.publishedParameters));
         QVERIFY2(error <= allowed,
-                 qPrintable(QString("%1: %2 against %3")
-                                .arg(spec.id.c_str())
-                                .arg(totalParameters(spec))
-                                .arg(spec.publishedParameters)));
+            qPrintable(QString("%1: %2 against %3")
+                           .arg(spec.id.c_str())
+                           .arg(totalParameters(spec))
+                           .arg(spec.publishedParameters)));
         ++compared;
     }
     QVERIFY(compared >= 60);
@@ -92,7 +91,7 @@ void ParametersTest::expertModelsCountAsRecomputedElsewhere_data()
     QTest::newRow("llama-4-maverick") << 400.7 << 17.2 << 0.05;
     QTest::newRow("gpt-oss-20b") << 20.9 << 3.6 << 0.05;
     QTest::newRow("gpt-oss-120b") << 116.8 << 5.1 << 0.05;
-    QTest::newRow("qwen3-next-80b-a3b") << 79.04 << 3.24 << 0.005;   // all layers as grouped attention
+    QTest::newRow("qwen3-next-80b-a3b") << 79.04 << 3.24 << 0.005; // all layers as grouped attention
 }
 
 void ParametersTest::expertModelsCountAsRecomputedElsewhere()
@@ -111,8 +110,8 @@ void ParametersTest::expertModelsCountAsRecomputedElsewhere()
 void ParametersTest::narayanansModelsFollowTheirFormula()
 {
     // Narayanan et al., eq. 2: P = 12 l h^2 (1 + 13/12h + (V + s)/12lh); the final norm's 2h is ours
-    for (const char *id : {"megatron-1.7b", "megatron-3.6b", "megatron-7.5b", "megatron-18b", "megatron-39b",
-                           "megatron-76b", "megatron-145b", "megatron-310b", "megatron-530b", "megatron-1t"}) {
+    for (const char *id : { "megatron-1.7b", "megatron-3.6b", "megatron-7.5b", "megatron-18b", "megatron-39b",
+             "megatron-76b", "megatron-145b", "megatron-310b", "megatron-530b", "megatron-1t" }) {
         const ModelSpec &m = model(id);
         const double l = m.layers, h = m.hidden, v = m.vocab, s = 2048;
         const double formula = 12 * l * h * h * (1 + 13 / (12 * h) + (v + s) / (12 * l * h));
@@ -123,10 +122,9 @@ void ParametersTest::narayanansModelsFollowTheirFormula()
 void ParametersTest::everyDenseModelOfTheContractIsThere()
 {
     for (const char *id :
-         {"gpt-3-1.3b",  "gpt-3-2.7b",  "gpt-3-6.7b",   "gpt-3-13b",     "gpt-3-175b",     "megatron-530b",
-          "megatron-1t", "opt-350m",    "opt-175b",     "llama-2-7b",    "llama-2-13b",    "llama-2-70b",
-          "llama-3-8b",  "llama-3-70b", "llama-3.1-8b", "llama-3.1-70b", "llama-3.1-405b", "mistral-7b",
-          "qwen2-7b",    "qwen2.5-32b", "qwen3-32b"})
+        { "gpt-3-1.3b", "gpt-3-2.7b", "gpt-3-6.7b", "gpt-3-13b", "gpt-3-175b", "megatron-530b", "megatron-1t",
+            "opt-350m", "opt-175b", "llama-2-7b", "llama-2-13b", "llama-2-70b", "llama-3-8b", "llama-3-70b",
+            "llama-3.1-8b", "llama-3.1-70b", "llama-3.1-405b", "mistral-7b", "qwen2-7b", "qwen2.5-32b", "qwen3-32b" })
         QVERIFY2(builtinCatalogue().model(id), id);
 }
 

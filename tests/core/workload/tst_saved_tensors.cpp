@@ -16,9 +16,9 @@ private slots:
     void theyAddUpToWhatALayerKeeps()
     {
         // sum of the tensors, each storage once = LayerActivations::kept, for every kind of layer and recomputation
-        for (const char *name : {"gpt-3-175b", "llama-3-70b", "mixtral-8x7b", "deepseek-v3"})
-            for (const char *stackName : {"megatron-core", "megatron-lm-2021", "fsdp"})
-                for (const Recompute recompute : {Recompute::None, Recompute::Selective, Recompute::Full}) {
+        for (const char *name : { "gpt-3-175b", "llama-3-70b", "mixtral-8x7b", "deepseek-v3" })
+            for (const char *stackName : { "megatron-core", "megatron-lm-2021", "fsdp" })
+                for (const Recompute recompute : { Recompute::None, Recompute::Selective, Recompute::Full }) {
                     const ModelSpec &model = *builtinCatalogue().model(name);
                     const StackSpec &stack = *builtinCatalogue().stack(stackName);
                     ActivationShape shape;
@@ -27,7 +27,7 @@ private slots:
                     shape.tensor = 4;
                     shape.sequenceParallel = true;
                     shape.recompute = recompute;
-                    for (const bool expert : {false, true}) {
+                    for (const bool expert : { false, true }) {
                         if (expert && !model.isMoe())
                             continue;
                         double sum = 0;
@@ -43,8 +43,8 @@ private slots:
 
     void theClassicLayerDividesIntoAttentionAndMlp()
     {
-        // Korthikanti et al. 2022, with fused attention: 2 + 2 + 6 + 2 + 1 = 13 sbh of attention and its norm but for the
-        // log-sum-exp, 2 + 2 + 8 + 8 + 1 = 21 sbh of the MLP and its norm; 34 in all
+        // Korthikanti et al. 2022, with fused attention: 2 + 2 + 6 + 2 + 1 = 13 sbh of attention and its norm but for
+        // the log-sum-exp, 2 + 2 + 8 + 8 + 1 = 21 sbh of the MLP and its norm; 34 in all
         ModelSpec model = *builtinCatalogue().model("gpt-3-175b");
         model.dropout = true;
         StackSpec stack = *builtinCatalogue().stack("megatron-lm-2021");

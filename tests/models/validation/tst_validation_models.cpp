@@ -40,7 +40,7 @@ private slots:
         TextTableModel texts;
         const QAbstractItemModelTester a(&results), b(&filter), c(&summary), d(&texts);
         results.setRows(byhand::rows());
-        filter.setFilter({"alpha", {}});
+        filter.setFilter({ "alpha", {} });
         filter.sort(ResultModel::Error, Qt::DescendingOrder);
         summary.setRows(byhand::rows());
         texts.setTable(leftOutTable(*byhand::rows()));
@@ -57,7 +57,7 @@ private slots:
         QStringList first;
         for (int c = 0; c < ResultModel::ColumnCount; ++c)
             first << model.index(0, c).data().toString();
-        QCOMPARE(first, (QStringList{"alpha", "first", "iteration_time_s", "2.00 s", "2.20 s", "+10.0 %", ""}));
+        QCOMPARE(first, (QStringList { "alpha", "first", "iteration_time_s", "2.00 s", "2.20 s", "+10.0 %", "" }));
         QCOMPARE(model.index(1, ResultModel::Published).data().toString(), QStringLiteral("40.0 GB"));
     }
     void aGuessedRowAndOneWithoutPredictionSaySo()
@@ -65,7 +65,8 @@ private slots:
         ResultModel model;
         model.setRows(byhand::rows());
         QCOMPARE(model.index(3, ResultModel::Predicted).data().toString(), QStringLiteral("–"));
-        QCOMPARE(model.index(3, ResultModel::Remarks).data().toString(), QStringLiteral("no model is called no-such-model"));
+        QCOMPARE(
+            model.index(3, ResultModel::Remarks).data().toString(), QStringLiteral("no model is called no-such-model"));
         QCOMPARE(Tone(model.index(3, ResultModel::Remarks).data(ToneRole).toInt()), Tone::Bad);
         QCOMPARE(model.index(4, ResultModel::Remarks).data().toString(), QStringLiteral("inputs assumed"));
         QCOMPARE(Tone(model.index(4, ResultModel::Row).data(ToneRole).toInt()), Tone::Muted);
@@ -77,29 +78,30 @@ private slots:
         model.setRows(byhand::rows());
         // |errors|: 0.10, 0.05, 0.20, none, 0.50
         filter.sort(ResultModel::Error, Qt::DescendingOrder);
-        QCOMPARE(column(filter, ResultModel::Error), (QStringList{"+50.0 %", "−20.0 %", "+10.0 %", "+5.0 %", "–"}));
+        QCOMPARE(column(filter, ResultModel::Error), (QStringList { "+50.0 %", "−20.0 %", "+10.0 %", "+5.0 %", "–" }));
         filter.sort(ResultModel::Error, Qt::AscendingOrder);
-        QCOMPARE(column(filter, ResultModel::Error), (QStringList{"+5.0 %", "+10.0 %", "−20.0 %", "+50.0 %", "–"}));
+        QCOMPARE(column(filter, ResultModel::Error), (QStringList { "+5.0 %", "+10.0 %", "−20.0 %", "+50.0 %", "–" }));
     }
     void wordsAndSourceFilter()
     {
         ResultModel model;
         ResultFilter filter(&model);
         model.setRows(byhand::rows());
-        filter.setFilter({"beta", {}});
-        QCOMPARE(column(filter, ResultModel::Row), QStringList{"guess"});
-        filter.setFilter({{}, QStringLiteral("memory ALPHA")});
-        QCOMPARE(column(filter, ResultModel::Metric), QStringList{"memory.peak_bytes"});
-        filter.setFilter({{}, QStringLiteral("no-such-model")});
-        QCOMPARE(column(filter, ResultModel::Row), QStringList{"broken"});
+        filter.setFilter({ "beta", {} });
+        QCOMPARE(column(filter, ResultModel::Row), QStringList { "guess" });
+        filter.setFilter({ {}, QStringLiteral("memory ALPHA") });
+        QCOMPARE(column(filter, ResultModel::Metric), QStringList { "memory.peak_bytes" });
+        filter.setFilter({ {}, QStringLiteral("no-such-model") });
+        QCOMPARE(column(filter, ResultModel::Row), QStringList { "broken" });
         filter.setFilter({});
         QCOMPARE(filter.rowCount(), 5);
     }
     void theSummaryHasALineForASourceAMetricAndGuessedRows()
     {
         SummaryModel model;
-        model.setRows(byhand::rows({gate("iteration_time_s", 0.2), gate("memory.*peak_bytes", 0.02)}));
-        QCOMPARE(column(model, SummaryModel::Metric), (QStringList{"iteration_time_s", "memory.peak_bytes", "iteration_time_s, inputs assumed"}));
+        model.setRows(byhand::rows({ gate("iteration_time_s", 0.2), gate("memory.*peak_bytes", 0.02) }));
+        QCOMPARE(column(model, SummaryModel::Metric),
+            (QStringList { "iteration_time_s", "memory.peak_bytes", "iteration_time_s, inputs assumed" }));
         // times of alpha: three figures, mean (0.1 + 0.2) / 2 = 15 %, bias (0.1 − 0.2) / 2 = −5 %
         QCOMPARE(model.index(0, SummaryModel::Figures).data().toString(), QStringLiteral("3"));
         QCOMPARE(model.index(0, SummaryModel::Mean).data().toString(), QStringLiteral("15.0 %"));
@@ -114,10 +116,10 @@ private slots:
     void aGateThatIsMetIsGood()
     {
         SummaryModel model;
-        model.setRows(byhand::rows({gate("memory.*peak_bytes", 0.06)}));
+        model.setRows(byhand::rows({ gate("memory.*peak_bytes", 0.06) }));
         QCOMPARE(model.line(1).verdict, Verdict::Met);
         QCOMPARE(Tone(model.index(1, SummaryModel::GateColumn).data(ToneRole).toInt()), Tone::Good);
-        const TextRows gates = gateTable(*byhand::rows({gate("memory.*peak_bytes", 0.06)}));
+        const TextRows gates = gateTable(*byhand::rows({ gate("memory.*peak_bytes", 0.06) }));
         QCOMPARE(gates.lines.size(), std::size_t(1));
         QCOMPARE(gates.lines[0].cells.last(), QStringLiteral("met"));
     }
@@ -125,11 +127,15 @@ private slots:
     {
         auto rows = std::make_shared<ValidatedRows>(*byhand::rows());
         QVERIFY(coverageTable(*rows).lines.empty());
-        const Coverage all{.rows = 1583, .publications = 6, .inside = 0.876, .insideAlike = 0.9, .score = 0.5, .scoreAlike = 0.6};
-        rows->validation.coverage = {{ConfidenceLabel::SameFamily, all, {}, {}}};
+        const Coverage all {
+            .rows = 1583, .publications = 6, .inside = 0.876, .insideAlike = 0.9, .score = 0.5, .scoreAlike = 0.6
+        };
+        rows->validation.coverage = { { ConfidenceLabel::SameFamily, all, {}, {} } };
         const TextRows table = coverageTable(*rows);
         QCOMPARE(table.lines.size(), std::size_t(1));
-        QCOMPARE(table.lines[0].cells.mid(0, 5), QStringList({QStringLiteral("same family"), QStringLiteral("all"), QStringLiteral("1,583"), QStringLiteral("6"), QStringLiteral("87.6 %")}));
+        QCOMPARE(table.lines[0].cells.mid(0, 5),
+            QStringList({ QStringLiteral("same family"), QStringLiteral("all"), QStringLiteral("1,583"),
+                QStringLiteral("6"), QStringLiteral("87.6 %") }));
         QCOMPARE(table.lines[0].cells.size(), table.titles.size());
     }
     void leftOutRowsAndFaultsAreListedWithReasonAndPlace()
@@ -137,14 +143,16 @@ private slots:
         TextTableModel model;
         model.setTable(leftOutTable(*byhand::rows()));
         QCOMPARE(model.index(0, 2).data().toString(), QStringLiteral("its inputs were not published"));
-        model.setTable(faultTable({{ErrorCode::UnknownKey, "mine.json: /rows/0/plan/colour", "no plan has colour", "a key of the plan"}}));
+        model.setTable(faultTable({ { ErrorCode::UnknownKey, "mine.json: /rows/0/plan/colour", "no plan has colour",
+            "a key of the plan" } }));
         QCOMPARE(model.index(0, 0).data().toString(), QStringLiteral("mine.json: /rows/0/plan/colour"));
     }
     void theOverviewCountsAndTellsTheSpread()
     {
         // Sorted sizes 5, 10, 20, 50 %: half within 10 %, nine in ten within 50 %.
-        QCOMPARE(overviewText(*byhand::rows({gate("memory.*peak_bytes", 0.06)})),
-                 QStringLiteral("5 figures of 2 sources in 1.50 s · 1 of 1 gates met · half within 10.0 %, nine in ten within 50.0 %"));
+        QCOMPARE(overviewText(*byhand::rows({ gate("memory.*peak_bytes", 0.06) })),
+            QStringLiteral(
+                "5 figures of 2 sources in 1.50 s · 1 of 1 gates met · half within 10.0 %, nine in ten within 50.0 %"));
     }
     void aRowGivesItsPlanWithAName()
     {

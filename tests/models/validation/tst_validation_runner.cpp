@@ -71,15 +71,16 @@ private slots:
         QVERIFY(failed.wait(30000));
         const Errors errors = failed.front().at(1).value<Errors>();
         QVERIFY(!errors.empty());
-        QVERIFY2(errors.front().where.find("/rows/0/plan/workload/colour") != std::string::npos, errors.front().where.c_str());
+        QVERIFY2(errors.front().where.find("/rows/0/plan/workload/colour") != std::string::npos,
+            errors.front().where.c_str());
         QVERIFY(!runner.result());
     }
     void progressReachesTheWindowWhileRowsAreEvaluated()
     {
         ValidationRunner runner(builtinCatalogue(), [](const QString &) {
-            std::vector<RowSet> sets{byhand::sets().front()};
+            std::vector<RowSet> sets { byhand::sets().front() };
             for (int i = 0; i < 200; ++i)
-                sets[0].rows.push_back(byhand::row("row " + std::to_string(i), {{"iteration_time_s", 1.0}}));
+                sets[0].rows.push_back(byhand::row("row " + std::to_string(i), { { "iteration_time_s", 1.0 } }));
             return sets;
         });
         QSignalSpy progressed(&runner, &ValidationRunner::progressed), finished(&runner, &ValidationRunner::finished);

@@ -36,7 +36,7 @@ inline Datacenter datacenter(std::string name, double latitude, double longitude
 inline WanLink link(std::string a, std::string b, double rttMs, double capacityGbps)
 {
     WanLink l;
-    l.between = {std::move(a), std::move(b)};
+    l.between = { std::move(a), std::move(b) };
     l.rttMs = rttMs;
     l.capacityGbps = capacityGbps;
     return l;
@@ -46,10 +46,10 @@ inline WanLink link(std::string a, std::string b, double rttMs, double capacityG
 inline Plan threeRegions(int nodes = 24)
 {
     Plan plan;
-    plan.cluster.datacenters = {datacenter("Oregon", 45.6, -121.2, {pool("oregon-h100", nodes)}),
-                                datacenter("Iowa", 41.3, -95.9, {pool("iowa-h100", nodes)}),
-                                datacenter("Virginia", 38.9, -77.4, {pool("virginia-h100", nodes)})};
-    plan.cluster.wanLinks = {link("virginia", "iowa", 28, 400), link("iowa", "oregon", 36, 400)};
+    plan.cluster.datacenters = { datacenter("Oregon", 45.6, -121.2, { pool("oregon-h100", nodes) }),
+        datacenter("Iowa", 41.3, -95.9, { pool("iowa-h100", nodes) }),
+        datacenter("Virginia", 38.9, -77.4, { pool("virginia-h100", nodes) }) };
+    plan.cluster.wanLinks = { link("virginia", "iowa", 28, 400), link("iowa", "oregon", 36, 400) };
     plan.parallelism.tensor = 8;
     plan.parallelism.pipeline = 12;
     return plan;
@@ -58,7 +58,7 @@ inline Plan threeRegions(int nodes = 24)
 inline Plan oneSite(int nodes)
 {
     Plan plan;
-    plan.cluster.datacenters = {datacenter("Site", 50, 8, {pool("site-a100", nodes, 8, "a100-sxm-80gb")})};
+    plan.cluster.datacenters = { datacenter("Site", 50, 8, { pool("site-a100", nodes, 8, "a100-sxm-80gb") }) };
     plan.parallelism.tensor = 8;
     plan.parallelism.pipeline = 8;
     return plan;
@@ -79,17 +79,17 @@ inline EvaluationPtr dealt(PlanPtr plan, double seconds, int idlePerDatacenter =
             for (int g = 0; g < gpus && done < usable;) {
                 const int share = std::max(1, (usable + last - first - 1) / std::max(1, last - first));
                 const int stage = std::min(last - 1, first + done / share);
-                const int run = std::min({gpus - g, usable - done, share - done % share});
-                evaluation->layout.runs.push_back({d, p, g, run, stage, 0, std::max(1, run / 8)});
+                const int run = std::min({ gpus - g, usable - done, share - done % share });
+                evaluation->layout.runs.push_back({ d, p, g, run, stage, 0, std::max(1, run / 8) });
                 g += run;
                 done += run;
             }
         }
         if (idlePerDatacenter > 0)
-            evaluation->layout.idle.push_back({d, 0, idlePerDatacenter, "a stage needs 64 GPUs here, 16 are left"});
+            evaluation->layout.idle.push_back({ d, 0, idlePerDatacenter, "a stage needs 64 GPUs here, 16 are left" });
     }
     for (int l = 0; l < int(cluster.wanLinks.size()); ++l)
-        evaluation->metrics.wanLinks.push_back({l, {3e10, 3e10}, l % 2 ? 0.48 : 0.82, 16 + l, 4.9});
+        evaluation->metrics.wanLinks.push_back({ l, { 3e10, 3e10 }, l % 2 ? 0.48 : 0.82, 16 + l, 4.9 });
     evaluation->metrics.iterationTime = seconds;
     evaluation->layout.data = 6;
     evaluation->plan = std::move(plan);

@@ -1,7 +1,7 @@
 #pragma once
 // SPDX-License-Identifier: GPL-3.0-or-later
-// A cluster map with a plan in it, and verbs for what a hand does to it: real mouse and key events, and what the map says
-// of them.
+// A cluster map with a plan in it, and verbs for what a hand does to it: real mouse and key events, and what the map
+// says of them.
 
 #include "tests/views/cluster/map_fixtures.h"
 #include "views/cluster/cluster_map.h"
@@ -17,7 +17,7 @@ enum Island { Oregon, Iowa, Virginia };
 
 /// A map with a plan in it, and verbs for what a hand does.
 struct Hand {
-    explicit Hand(const Plan &start, QSize size = {956, 290})
+    explicit Hand(const Plan &start, QSize size = { 956, 290 })
         : plan(std::make_shared<const Plan>(start))
     {
         map.resize(size);
@@ -25,21 +25,37 @@ struct Hand {
         map.setEvaluation(dealt(plan, 11.84));
         map.show();
         (void)QTest::qWaitForWindowExposed(&map);
-        QObject::connect(&map, &ClusterMap::editPreviewed, &map, [this](const PlanPtr &next, const QString &text) { previews.push_back(next); words = text; });
-        QObject::connect(&map, &ClusterMap::editCommitted, &map, [this](const PlanPtr &next, const QString &text) { commits.push_back(next); words = text; });
+        QObject::connect(&map, &ClusterMap::editPreviewed, &map, [this](const PlanPtr &next, const QString &text) {
+            previews.push_back(next);
+            words = text;
+        });
+        QObject::connect(&map, &ClusterMap::editCommitted, &map, [this](const PlanPtr &next, const QString &text) {
+            commits.push_back(next);
+            words = text;
+        });
         QObject::connect(&map, &ClusterMap::editCancelled, &map, [this] { ++cancels; });
     }
 
-    [[nodiscard]] QPoint gpu(int island, int number, int pool = 0) const { return gpuRect(map.mapLayout(), island, pool, number).center().toPoint(); }
-    [[nodiscard]] QPoint node(int island, int number) const { return nodeRect(map.mapLayout(), island, 0, number).topLeft().toPoint(); }
+    [[nodiscard]] QPoint gpu(int island, int number, int pool = 0) const
+    {
+        return gpuRect(map.mapLayout(), island, pool, number).center().toPoint();
+    }
+    [[nodiscard]] QPoint node(int island, int number) const
+    {
+        return nodeRect(map.mapLayout(), island, 0, number).topLeft().toPoint();
+    }
     [[nodiscard]] QPoint on(int island) const
     {
         const QRectF frame = map.mapLayout().islands[std::size_t(island)].frame;
         return QPointF(frame.center().x(), frame.bottom() - 5).toPoint();
     }
-    [[nodiscard]] QPoint sea() const { return {4, map.height() - 4}; }
+    [[nodiscard]] QPoint sea() const { return { 4, map.height() - 4 }; }
 
-    void press(QPoint at, Qt::KeyboardModifiers modifiers = {}) { QTest::mousePress(&map, Qt::LeftButton, modifiers, at); last = at; }
+    void press(QPoint at, Qt::KeyboardModifiers modifiers = {})
+    {
+        QTest::mousePress(&map, Qt::LeftButton, modifiers, at);
+        last = at;
+    }
     void moveTo(QPoint at)
     {
         QTest::mouseMove(&map, (last + at) / 2);
@@ -50,7 +66,8 @@ struct Hand {
     /// Notches of the wheel at a place; positive ones away from the hand.
     void wheel(QPoint at, int notches, Qt::KeyboardModifiers modifiers = {})
     {
-        QWheelEvent event(at, map.mapToGlobal(at), {}, QPoint(0, 120 * notches), Qt::NoButton, modifiers, Qt::NoScrollPhase, false);
+        QWheelEvent event(
+            at, map.mapToGlobal(at), {}, QPoint(0, 120 * notches), Qt::NoButton, modifiers, Qt::NoScrollPhase, false);
         QApplication::sendEvent(&map, &event);
     }
     /// From press to release over many small moves, as a hand does.

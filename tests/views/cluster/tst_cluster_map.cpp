@@ -29,7 +29,7 @@ private slots:
         hand.press(hand.node(Oregon, 3));
         hand.moveTo(hand.on(Iowa));
         QCOMPARE(hand.previews.size(), std::size_t(1));
-        QCOMPARE(Hand::gpusOf(hand.previews[0]), (std::vector{184, 200, 192}));
+        QCOMPARE(Hand::gpusOf(hand.previews[0]), (std::vector { 184, 200, 192 }));
         QCOMPARE(hand.words, QStringLiteral("Move 8 GPUs Oregon → Iowa"));
         QVERIFY(hand.commits.empty());
         hand.release();
@@ -83,15 +83,15 @@ private slots:
         Hand hand(threeRegions());
         hand.press(hand.gpu(Oregon, 9));
         hand.moveTo(hand.on(Virginia));
-        QCOMPARE(Hand::gpusOf(hand.previews.back()), (std::vector{184, 192, 200}));
+        QCOMPARE(Hand::gpusOf(hand.previews.back()), (std::vector { 184, 192, 200 }));
         hand.key(Qt::Key_Escape);
         hand.press(hand.gpu(Oregon, 9), Qt::ShiftModifier);
         hand.moveTo(hand.on(Virginia));
-        QCOMPARE(Hand::gpusOf(hand.previews.back()), (std::vector{191, 192, 193}));
+        QCOMPARE(Hand::gpusOf(hand.previews.back()), (std::vector { 191, 192, 193 }));
         hand.key(Qt::Key_Escape);
         hand.press(hand.gpu(Oregon, 9), Qt::ControlModifier);
         hand.moveTo(hand.on(Virginia));
-        QCOMPARE(Hand::gpusOf(hand.previews.back()), (std::vector{0, 192, 384}));
+        QCOMPARE(Hand::gpusOf(hand.previews.back()), (std::vector { 0, 192, 384 }));
     }
 
     void withoutTensorGroupsAPressTakesOneGpuAndShiftTheNode()
@@ -101,11 +101,11 @@ private slots:
         Hand hand(plan);
         hand.press(hand.gpu(Iowa, 9));
         hand.moveTo(hand.on(Oregon));
-        QCOMPARE(Hand::gpusOf(hand.previews.back()), (std::vector{193, 191, 192}));
+        QCOMPARE(Hand::gpusOf(hand.previews.back()), (std::vector { 193, 191, 192 }));
         hand.key(Qt::Key_Escape);
         hand.press(hand.gpu(Iowa, 9), Qt::ShiftModifier);
         hand.moveTo(hand.on(Oregon));
-        QCOMPARE(Hand::gpusOf(hand.previews.back()), (std::vector{200, 184, 192}));
+        QCOMPARE(Hand::gpusOf(hand.previews.back()), (std::vector { 200, 184, 192 }));
     }
 
     void theSubtitleIsThePoolsHandle()
@@ -114,14 +114,15 @@ private slots:
         hand.press(hand.map.mapLayout().islands[Oregon].groups[0].label.center().toPoint());
         hand.moveTo(hand.on(Iowa));
         hand.release();
-        QCOMPARE(Hand::gpusOf(hand.commits.back()), (std::vector{0, 384, 192}));
+        QCOMPARE(Hand::gpusOf(hand.commits.back()), (std::vector { 0, 384, 192 }));
     }
 
     void aRubberBandSelectsNodesThatThenMoveTogether()
     {
         Hand hand(threeRegions());
         const QSignalSpy selected(&hand.map, &ClusterMap::selectionChanged);
-        const QRectF first = nodeRect(hand.map.mapLayout(), Oregon, 0, 0), second = nodeRect(hand.map.mapLayout(), Oregon, 0, 1);
+        const QRectF first = nodeRect(hand.map.mapLayout(), Oregon, 0, 0),
+                     second = nodeRect(hand.map.mapLayout(), Oregon, 0, 1);
         const QPoint corner(int(hand.map.mapLayout().islands[Oregon].frame.left()) - 6, int(first.top()) - 1);
         hand.press(corner);
         hand.moveTo(QPointF(second.center().x(), first.center().y()).toPoint());
@@ -132,7 +133,7 @@ private slots:
         hand.press(hand.gpu(Oregon, 2));
         hand.moveTo(hand.on(Iowa));
         hand.release();
-        QCOMPARE(Hand::gpusOf(hand.commits.back()), (std::vector{176, 208, 192}));
+        QCOMPARE(Hand::gpusOf(hand.commits.back()), (std::vector { 176, 208, 192 }));
     }
 
     void theKeyboardDoesWhatTheMouseDoes()
@@ -142,10 +143,10 @@ private slots:
         mouse.moveTo(mouse.on(Iowa));
         mouse.release();
         keys.map.setFocus();
-        keys.key(Qt::Key_Tab, 2);          // Oregon, its pool
-        keys.key(Qt::Key_Down);            // its first node
+        keys.key(Qt::Key_Tab, 2); // Oregon, its pool
+        keys.key(Qt::Key_Down); // its first node
         keys.key(Qt::Key_Space);
-        QVERIFY(keys.previews.empty());    // still at home
+        QVERIFY(keys.previews.empty()); // still at home
         keys.key(Qt::Key_Right);
         QCOMPARE(keys.previews.size(), std::size_t(1));
         keys.key(Qt::Key_Return);
@@ -157,15 +158,15 @@ private slots:
     {
         Hand hand(threeRegions());
         hand.map.setFocus();
-        hand.key(Qt::Key_Tab);             // Oregon
+        hand.key(Qt::Key_Tab); // Oregon
         hand.key(Qt::Key_Return);
         hand.key(Qt::Key_Right);
         hand.key(Qt::Key_Plus);
-        QCOMPARE(Hand::gpusOf(hand.previews.back()), (std::vector{176, 208, 192}));
-        hand.key(Qt::Key_Minus, 2);        // 8, then 7: one GPU at a time inside a node
-        QCOMPARE(Hand::gpusOf(hand.previews.back()), (std::vector{185, 199, 192}));
+        QCOMPARE(Hand::gpusOf(hand.previews.back()), (std::vector { 176, 208, 192 }));
+        hand.key(Qt::Key_Minus, 2); // 8, then 7: one GPU at a time inside a node
+        QCOMPARE(Hand::gpusOf(hand.previews.back()), (std::vector { 185, 199, 192 }));
         hand.key(Qt::Key_Home);
-        QCOMPARE(Hand::gpusOf(hand.previews.back()), (std::vector{191, 193, 192}));
+        QCOMPARE(Hand::gpusOf(hand.previews.back()), (std::vector { 191, 193, 192 }));
         hand.key(Qt::Key_Escape);
         QCOMPARE(hand.cancels, 1);
         QVERIFY(hand.commits.empty());
@@ -196,13 +197,14 @@ private slots:
         hand.map.setEvaluation(dealt(hand.previews[0], 11.31));
         hand.map.render(&after);
         QVERIFY(before != after);
-        QCOMPARE(hand.map.scene().islands[Oregon].gpus, 192);      // the committed plan stays what it was
+        QCOMPARE(hand.map.scene().islands[Oregon].gpus, 192); // the committed plan stays what it was
     }
 
     void aCommittedPlanIsTakenOverWithoutAnotherPreview()
     {
         Hand hand(threeRegions());
-        QObject::connect(&hand.map, &ClusterMap::editCommitted, &hand.map, [&](const PlanPtr &next) { hand.map.setPlan(next); });
+        QObject::connect(
+            &hand.map, &ClusterMap::editCommitted, &hand.map, [&](const PlanPtr &next) { hand.map.setPlan(next); });
         hand.press(hand.node(Oregon, 3));
         hand.moveTo(hand.on(Iowa));
         hand.map.setEvaluation(dealt(hand.previews[0], 11.31));
@@ -217,18 +219,18 @@ private slots:
     {
         Hand hand(threeRegions());
         hand.map.setFocus();
-        hand.key(Qt::Key_Tab);             // Oregon
+        hand.key(Qt::Key_Tab); // Oregon
         hand.key(Qt::Key_Return);
         hand.key(Qt::Key_Right);
         QCOMPARE(hand.previews.size(), std::size_t(1));
-        Plan other = *hand.plan;           // the same cluster, another strategy
+        Plan other = *hand.plan; // the same cluster, another strategy
         other.parallelism.zeroStage = other.parallelism.zeroStage == 2 ? 1 : 2;
         hand.map.setPlan(std::make_shared<const Plan>(other));
         QVERIFY(!hand.map.isDragging());
         QCOMPARE(hand.cancels, 1);
         hand.map.clearSelection();
         hand.key(Qt::Key_Escape);
-        hand.key(Qt::Key_Return);          // picks up again; drops nothing of the plan before
+        hand.key(Qt::Key_Return); // picks up again; drops nothing of the plan before
         QVERIFY(hand.commits.empty());
     }
 
@@ -252,7 +254,8 @@ private slots:
         hand.press(hand.node(Oregon, 3));
         hand.moveTo(hand.on(Iowa));
         const QPointF at = hand.on(Iowa) + QPoint(3, 0);
-        QMouseEvent buttonless(QEvent::MouseMove, at, hand.map.mapToGlobal(at), Qt::NoButton, Qt::NoButton, Qt::NoModifier);
+        QMouseEvent buttonless(
+            QEvent::MouseMove, at, hand.map.mapToGlobal(at), Qt::NoButton, Qt::NoButton, Qt::NoModifier);
         QApplication::sendEvent(&hand.map, &buttonless);
         QVERIFY(!hand.map.isDragging());
         QCOMPARE(hand.cancels, 1);
@@ -285,10 +288,10 @@ private slots:
         QVERIFY(popup->isVisible());
         auto *amount = popup->findChild<QSpinBox *>();
         amount->setValue(64);
-        QCOMPARE(Hand::gpusOf(hand.previews.back()), (std::vector{5400, 5528, 5464}));
+        QCOMPARE(Hand::gpusOf(hand.previews.back()), (std::vector { 5400, 5528, 5464 }));
         QTest::keyClick(amount, Qt::Key_Return);
         QVERIFY(!popup->isVisible());
-        QCOMPARE(Hand::gpusOf(hand.commits.back()), (std::vector{5400, 5528, 5464}));
+        QCOMPARE(Hand::gpusOf(hand.commits.back()), (std::vector { 5400, 5528, 5464 }));
         QCOMPARE(hand.words, QStringLiteral("Move 64 GPUs Oregon → Iowa"));
     }
 
@@ -310,7 +313,7 @@ private slots:
         QTest::mouseClick(&hand.map, Qt::LeftButton, {}, hand.gpu(Virginia, 20));
         hand.key(Qt::Key_Delete);
         QCOMPARE(hand.words, QStringLiteral("Remove 8 GPUs from Virginia"));
-        QCOMPARE(Hand::gpusOf(hand.commits.back()), (std::vector{192, 192, 184}));
+        QCOMPARE(Hand::gpusOf(hand.commits.back()), (std::vector { 192, 192, 184 }));
     }
 
     void draggingATitleBarOfAnUnknownPlaceMovesTheIslandAndNotThePlan()
@@ -358,7 +361,7 @@ private slots:
 
     void anEmptyMapOffersToAddADatacenter()
     {
-        Hand hand{Plan()};
+        Hand hand { Plan() };
         QTest::mouseDClick(&hand.map, Qt::LeftButton, {}, hand.map.rect().center());
         auto *editor = hand.map.findChild<DatacenterEditor *>();
         QVERIFY(editor);
@@ -379,7 +382,7 @@ private slots:
         auto *editor = hand.map.findChild<LinkEditor *>();
         QVERIFY(editor);
         for (QDoubleSpinBox *number : editor->findChildren<QDoubleSpinBox *>())
-            if (number->value() == 400)    // its capacity
+            if (number->value() == 400) // its capacity
                 number->setValue(800);
         editor->accept();
         QCOMPARE(hand.words, QStringLiteral("Edit link Virginia – Iowa"));
@@ -388,7 +391,7 @@ private slots:
 
     void sixteenThousandGpusPaintAtEverySize()
     {
-        for (const QSize size : {QSize(1800, 700), QSize(900, 280), QSize(420, 170)}) {
+        for (const QSize size : { QSize(1800, 700), QSize(900, 280), QSize(420, 170) }) {
             Hand hand(threeRegions(683), size);
             QImage image(size, QImage::Format_ARGB32_Premultiplied);
             hand.map.render(&image);

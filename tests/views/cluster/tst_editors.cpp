@@ -92,7 +92,14 @@ private slots:
                 box->setValue(2);
         const auto ssd = editor.pool().ssd;
         QVERIFY(ssd);
-        QCOMPARE(*ssd, (Ssd{.writeGBps = 24.8, .readGBps = 28.8, .endurancePb = 73, .usd = 1440, .writeAmplification = 1.2, .retentionGain = 86, .gpusSharing = 2}));
+        QCOMPARE(*ssd,
+            (Ssd { .writeGBps = 24.8,
+                .readGBps = 28.8,
+                .endurancePb = 73,
+                .usd = 1440,
+                .writeAmplification = 1.2,
+                .retentionGain = 86,
+                .gpusSharing = 2 }));
         QVERIFY(field(editor, QStringLiteral("Retention gain"))->toolTip().contains("risk"));
         QTest::mouseClick(has, Qt::LeftButton, {}, QPoint(8, has->height() / 2));
         QCOMPARE(editor.pool(), bare);
@@ -108,11 +115,12 @@ private slots:
         QLabel *message = editor.findChild<QLabel *>(QStringLiteral("message"));
         QPushButton *ok = editor.findChild<QDialogButtonBox *>()->button(QDialogButtonBox::Ok);
         QVERIFY(nodes && message && ok && ok->isEnabled());
-        for (const char *typed : {"-3", "99999999", "0.1", "many", ""}) {
+        for (const char *typed : { "-3", "99999999", "0.1", "many", "" }) {
             type(*nodes, QLatin1String(typed));
-            QCOMPARE(nodes->text(), QLatin1String(typed));   // not corrected in silence
+            QCOMPARE(nodes->text(), QLatin1String(typed)); // not corrected in silence
             QVERIFY(!ok->isEnabled());
-            QVERIFY2(message->text().startsWith(QStringLiteral("Nodes: a whole number from 1 to 1,000,000")), qPrintable(message->text()));
+            QVERIFY2(message->text().startsWith(QStringLiteral("Nodes: a whole number from 1 to 1,000,000")),
+                qPrintable(message->text()));
             QVERIFY(message->text().contains(QLatin1String(typed)));
             QTest::keyClick(nodes, Qt::Key_Return);
             QVERIFY(editor.isVisible());
@@ -128,7 +136,7 @@ private slots:
     void aRateTooFineForItsFieldIsRefusedAndNotRoundedToNothing()
     {
         Pool driven = pool("p", 1);
-        driven.ssd = Ssd{.writeGBps = 20, .readGBps = 28};
+        driven.ssd = Ssd { .writeGBps = 20, .readGBps = 28 };
         PoolEditor editor(QString(), driven, nullptr);
         editor.show();
         QVERIFY(QTest::qWaitForWindowExposed(&editor));
@@ -136,7 +144,9 @@ private slots:
         QDoubleSpinBox *write = field(editor, QStringLiteral("Write"));
         type(*write, QStringLiteral("0.001"));
         QVERIFY(!ok->isEnabled());
-        QVERIFY(editor.findChild<QLabel *>(QStringLiteral("message"))->text().contains(QStringLiteral("2 decimals at most")));
+        QVERIFY(editor.findChild<QLabel *>(QStringLiteral("message"))
+                    ->text()
+                    .contains(QStringLiteral("2 decimals at most")));
         type(*write, QStringLiteral("1e2"));
         QVERIFY(ok->isEnabled());
         QCOMPARE(editor.pool().ssd->writeGBps, 100.0);
@@ -145,7 +155,7 @@ private slots:
     void drivesWithoutARateAndSwitchesWiderThanANodeAreRefused()
     {
         Pool driven = pool("p", 1);
-        driven.ssd = Ssd{.writeGBps = 20, .readGBps = 28};
+        driven.ssd = Ssd { .writeGBps = 20, .readGBps = 28 };
         PoolEditor editor(QString(), driven, nullptr);
         editor.show();
         QVERIFY(QTest::qWaitForWindowExposed(&editor));
@@ -167,10 +177,10 @@ private slots:
     void theFirstDrivesOfANodeSayWhereTheirFiguresComeFrom()
     {
         PoolEditor editor(QString(), pool("p", 1), nullptr);
-        for (const char *name : {"Write", "Read", "Endurance", "Drives cost"})
+        for (const char *name : { "Write", "Read", "Endurance", "Drives cost" })
             QVERIFY(field(editor, QLatin1String(name))->toolTip().contains("Samsung 980 PRO"));
         Pool driven = pool("p", 1);
-        driven.ssd = Ssd{.writeGBps = 12, .readGBps = 12};   // whose figures are the plan's
+        driven.ssd = Ssd { .writeGBps = 12, .readGBps = 12 }; // whose figures are the plan's
         PoolEditor own(QString(), driven, nullptr);
         QVERIFY(!field(own, QStringLiteral("Write"))->toolTip().contains("Samsung"));
     }
@@ -178,8 +188,13 @@ private slots:
     void drivesBetweenTheShownDigitsStay()
     {
         Pool odd = pool("p", 1, 2, "a100-pcie-40gb");
-        odd.ssd = Ssd{.writeGBps = 6.123456, .readGBps = 7.00001, .endurancePb = 0.33333, .usd = 0.4, .writeAmplification = 1.001, .retentionGain = 1.04};
-        odd.host = Host{.memoryGib = 511.5, .gbytesPerSecondPerGpu = 23.45};
+        odd.ssd = Ssd { .writeGBps = 6.123456,
+            .readGBps = 7.00001,
+            .endurancePb = 0.33333,
+            .usd = 0.4,
+            .writeAmplification = 1.001,
+            .retentionGain = 1.04 };
+        odd.host = Host { .memoryGib = 511.5, .gbytesPerSecondPerGpu = 23.45 };
         QCOMPARE(PoolEditor(QString(), odd, nullptr).pool(), odd);
     }
 
@@ -191,7 +206,7 @@ private slots:
         QVERIFY(field(editor, QStringLiteral("TCP window per connection"))->isEnabled());
         cloud->setFocus();
         cloud->setCurrentIndex(cloud->findData(QStringLiteral("gcp")));
-        QVERIFY(!field(editor, QStringLiteral("TCP window per connection"))->isEnabled());   // the provider's counts
+        QVERIFY(!field(editor, QStringLiteral("TCP window per connection"))->isEnabled()); // the provider's counts
         QCOMPARE(editor.link().lossRate, 0.001);
         QCOMPARE(editor.link().cloud, std::string("gcp"));
     }
@@ -211,8 +226,8 @@ private slots:
         wan.nodePairGbps = 1e12;
         wan.tcpWindowMb = 1e6;
         wan.lossRate = 0.5;
-        wan.usdPerGb = {1e3, 999};
-        LinkEditor editor(QString(), wan, {QStringLiteral("A"), QStringLiteral("B")}, {}, nullptr);
+        wan.usdPerGb = { 1e3, 999 };
+        LinkEditor editor(QString(), wan, { QStringLiteral("A"), QStringLiteral("B") }, {}, nullptr);
         QCOMPARE(field(editor, QStringLiteral("TCP window per connection"))->value(), 1e6);
         QCOMPARE(field(editor, QStringLiteral("Round trip"))->value(), 1e6);
         QCOMPARE(field(editor, QStringLiteral("Capacity, each way"))->value(), 1e12);
@@ -236,9 +251,9 @@ private slots:
     void aNewLinkFarFromEveryRegionIsEstimatedByDistance()
     {
         Cluster cluster;
-        cluster.datacenters = {datacenter("Ulan Bator", 47.9, 106.9, {}), datacenter("Perth", -31.95, 115.86, {})};
+        cluster.datacenters = { datacenter("Ulan Bator", 47.9, 106.9, {}), datacenter("Perth", -31.95, 115.86, {}) };
         const SuggestedLink suggested = suggestLink(cluster, 0, 1, builtinCatalogue());
-        const double km = greatCircleKm({47.9, 106.9}, {-31.95, 115.86});
+        const double km = greatCircleKm({ 47.9, 106.9 }, { -31.95, 115.86 });
         QVERIFY(std::abs(suggested.link.rttMs - (8 + 2 * km * 1.3 / (2.0 / 3 * 299.792458))) <= 0.05);
         QVERIFY(suggested.source.contains(QStringLiteral("estimated from 8,9")));
     }
@@ -247,8 +262,8 @@ private slots:
     {
         Datacenter site = datacenter("Site", 45.678912, -121.23456, {});
         site.fabricGbpsPerGpu = 88.6437;
-        site.fabricMeasuredGBps = 0.00123;  // 0.00 on screen
-        site.usdPerKwh = 0;                // given, and nothing
+        site.fabricMeasuredGBps = 0.00123; // 0.00 on screen
+        site.usdPerKwh = 0; // given, and nothing
         site.kgCo2PerKwh = 0.12345;
         QCOMPARE(DatacenterEditor(site, false, nullptr).datacenter(), site);
         site.longitude.reset();
@@ -257,8 +272,8 @@ private slots:
         WanLink wan = link("a", "b", 0.0042, 99.87654);
         wan.nodePairGbps = 4.98765;
         wan.tcpWindowMb = 1.43051;
-        wan.usdPerGb = {0.012345, 0.0876543};
-        wan.lossRate = 1.2345e-7;          // 0.0000 % on screen
+        wan.usdPerGb = { 0.012345, 0.0876543 };
+        wan.lossRate = 1.2345e-7; // 0.0000 % on screen
         wan.cloud = "aws";
         QCOMPARE(LinkEditor(QString(), wan, {}, {}, nullptr).link(), wan);
 
@@ -278,7 +293,7 @@ private slots:
         auto *name = editor.findChild<QLineEdit *>();
         for (QLineEdit *line : editor.findChildren<QLineEdit *>())
             name = line->accessibleName() == QLatin1String("Name") ? line : name;
-        const auto paste = [name](const QString &text) {   // keys of other scripts are not on every keyboard
+        const auto paste = [name](const QString &text) { // keys of other scripts are not on every keyboard
             name->selectAll();
             QApplication::clipboard()->setText(text);
             QTest::keyClick(name, Qt::Key_V, Qt::ControlModifier);

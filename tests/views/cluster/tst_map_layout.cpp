@@ -10,7 +10,7 @@ using namespace trainyard;
 
 namespace {
 
-const QSizeF kSizes[] = {{900, 240}, {1800, 660}, {600, 180}, {340, 120}, {400, 900}};
+const QSizeF kSizes[] = { { 900, 240 }, { 1800, 660 }, { 600, 180 }, { 340, 120 }, { 400, 900 } };
 
 MapSpec randomSpec(std::mt19937 &dice, bool placed)
 {
@@ -27,27 +27,27 @@ MapSpec randomSpec(std::mt19937 &dice, bool placed)
         for (int g = 0; g < groups; ++g) {
             GroupSpec group;
             for (int p = pick(1, 2); p > 0; --p)
-                group.pools.push_back({pool++, pick(1, 40), pick(1, 8)});
+                group.pools.push_back({ pool++, pick(1, 40), pick(1, 8) });
             island.groups.push_back(group);
         }
         spec.islands.push_back(island);
     }
     for (int i = 0; i + 1 < islands; ++i)
-        spec.links.push_back({i, i + 1, {100, 40}, {40, 18}});
+        spec.links.push_back({ i, i + 1, { 100, 40 }, { 40, 18 } });
     return spec;
 }
 
 MapSpec threeIslands(int nodes)
 {
     MapSpec spec;
-    for (const QPointF &place : {QPointF(-121, 45), QPointF(-96, 41), QPointF(-77, 39)}) {
+    for (const QPointF &place : { QPointF(-121, 45), QPointF(-96, 41), QPointF(-77, 39) }) {
         IslandSpec island;
         island.place = place;
         island.minWidth = 160;
-        island.groups = {{{{0, nodes, 8}}, 60}};
+        island.groups = { { { { 0, nodes, 8 } }, 60 } };
         spec.islands.push_back(island);
     }
-    spec.links = {{0, 1, {100, 40}, {40, 18}}, {1, 2, {100, 40}, {40, 18}}};
+    spec.links = { { 0, 1, { 100, 40 }, { 40, 18 } }, { 1, 2, { 100, 40 }, { 40, 18 } } };
     return spec;
 }
 
@@ -77,7 +77,7 @@ private slots:
 
     void everyGpuLiesInItsNodeAndEveryNodeInItsIsland()
     {
-        const MapLayout layout = layOutMap(threeIslands(24), {0, 0, 930, 240});
+        const MapLayout layout = layOutMap(threeIslands(24), { 0, 0, 930, 240 });
         QCOMPARE(layout.detail, MapDetail::Gpus);
         for (int island = 0; island < 3; ++island) {
             for (int gpu = 0; gpu < 192; ++gpu) {
@@ -90,36 +90,37 @@ private slots:
 
     void pointingAtAGpuFindsThatGpu()
     {
-        const MapLayout layout = layOutMap(threeIslands(24), {0, 0, 930, 240});
+        const MapLayout layout = layOutMap(threeIslands(24), { 0, 0, 930, 240 });
         for (int gpu = 0; gpu < 192; ++gpu) {
             const MapHit hit = hitTest(layout, gpuRect(layout, 1, 0, gpu).center());
-            QCOMPARE(hit, (MapHit{MapHit::Kind::Gpu, 1, 0, gpu, -1}));
+            QCOMPARE(hit, (MapHit { MapHit::Kind::Gpu, 1, 0, gpu, -1 }));
         }
     }
 
     void pointingAtANodesFrameFindsTheNode()
     {
-        const MapLayout layout = layOutMap(threeIslands(24), {0, 0, 930, 240});
+        const MapLayout layout = layOutMap(threeIslands(24), { 0, 0, 930, 240 });
         const MapHit hit = hitTest(layout, nodeRect(layout, 2, 0, 5).topLeft() + QPointF(0.5, 0.5));
-        QCOMPARE(hit, (MapHit{MapHit::Kind::Node, 2, 0, 40, -1}));
+        QCOMPARE(hit, (MapHit { MapHit::Kind::Node, 2, 0, 40, -1 }));
     }
 
     void titleLabelLinkAndSeaAreFound()
     {
-        const MapLayout layout = layOutMap(threeIslands(24), {0, 0, 930, 240});
+        const MapLayout layout = layOutMap(threeIslands(24), { 0, 0, 930, 240 });
         const IslandLayout &island = layout.islands[0];
         QCOMPARE(hitTest(layout, island.frame.topLeft() + QPointF(30, 8)).kind, MapHit::Kind::Title);
         QCOMPARE(hitTest(layout, island.groups[0].label.center()).kind, MapHit::Kind::Pool);
         QCOMPARE(hitTest(layout, handlePoints(island.frame)[1]).kind, MapHit::Kind::Handle);
-        QCOMPARE(hitTest(layout, layout.links[1].card.center()), (MapHit{MapHit::Kind::Link, -1, -1, -1, 1}));
-        QCOMPARE(hitTest(layout, {929, 1}).kind, MapHit::Kind::None);
+        QCOMPARE(hitTest(layout, layout.links[1].card.center()), (MapHit { MapHit::Kind::Link, -1, -1, -1, 1 }));
+        QCOMPARE(hitTest(layout, { 929, 1 }).kind, MapHit::Kind::None);
     }
 
     void westIsLeftAndNorthIsUp()
     {
-        const MapLayout layout = layOutMap(threeIslands(8), {0, 0, 1200, 500});
+        const MapLayout layout = layOutMap(threeIslands(8), { 0, 0, 1200, 500 });
         for (int i = 0; i < 2; ++i) {
-            const QPointF here = layout.islands[std::size_t(i)].frame.center(), east = layout.islands[std::size_t(i + 1)].frame.center();
+            const QPointF here = layout.islands[std::size_t(i)].frame.center(),
+                          east = layout.islands[std::size_t(i + 1)].frame.center();
             QVERIFY(here.x() < east.x());
             QVERIFY(here.y() < east.y());
         }
@@ -127,14 +128,15 @@ private slots:
 
     void sixteenThousandGpusShowAsNodesAndStillHit()
     {
-        const MapLayout layout = layOutMap(threeIslands(683), {0, 0, 930, 240});
+        const MapLayout layout = layOutMap(threeIslands(683), { 0, 0, 930, 240 });
         QCOMPARE(layout.detail, MapDetail::Nodes);
-        QCOMPARE(hitTest(layout, nodeRect(layout, 0, 0, 500).center()), (MapHit{MapHit::Kind::Node, 0, 0, 4000, -1}));
+        QCOMPARE(
+            hitTest(layout, nodeRect(layout, 0, 0, 500).center()), (MapHit { MapHit::Kind::Node, 0, 0, 4000, -1 }));
     }
 
     void aTinyMapFallsBackToBarsWhoseLengthCountsGpus()
     {
-        const MapLayout layout = layOutMap(threeIslands(683), {0, 0, 480, 140});
+        const MapLayout layout = layOutMap(threeIslands(683), { 0, 0, 480, 140 });
         QCOMPARE(layout.detail, MapDetail::Bars);
         // 683 nodes share the bar: node 341 lies at its middle.
         const QRectF bar = layout.islands[0].groups[0].grid;
@@ -144,7 +146,7 @@ private slots:
 
     void cardsHideNoIsland()
     {
-        const MapLayout layout = layOutMap(threeIslands(24), {0, 0, 930, 240});
+        const MapLayout layout = layOutMap(threeIslands(24), { 0, 0, 930, 240 });
         for (const LinkLayout &link : layout.links) {
             QVERIFY(link.visible && !link.card.isEmpty());
             for (const IslandLayout &island : layout.islands)
@@ -157,8 +159,8 @@ private slots:
         MapSpec spec = threeIslands(8);
         for (IslandSpec &island : spec.islands)
             island.place->setY(40);
-        spec.links = {{0, 2, {100, 40}, {40, 18}}};
-        const MapLayout layout = layOutMap(spec, {0, 0, 1000, 400});
+        spec.links = { { 0, 2, { 100, 40 }, { 40, 18 } } };
+        const MapLayout layout = layOutMap(spec, { 0, 0, 1000, 400 });
         for (int step = 0; step <= 20; ++step)
             QVERIFY(!layout.islands[1].frame.contains(pointOnLink(layout.links[0], step / 20.0)));
     }
@@ -174,7 +176,7 @@ private slots:
 
     void aPreviewKeepsTheOtherFramesAndNeverOverlaps()
     {
-        const MapLayout kept = layOutMap(threeIslands(24), {0, 0, 930, 240});
+        const MapLayout kept = layOutMap(threeIslands(24), { 0, 0, 930, 240 });
         MapSpec spec = threeIslands(24);
         spec.islands[0].groups[0].pools[0].nodes = 16;
         spec.islands[1].groups[0].pools[0].nodes = 32;

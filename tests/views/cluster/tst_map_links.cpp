@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Links on the map: each label lies on its own line, off every island and every other line and label, none vanishes, and
-// what carries nothing shows only while someone asks.
+// Links on the map: each label lies on its own line, off every island and every other line and label, none vanishes,
+// and what carries nothing shows only while someone asks.
 #include "tests/views/cluster/map_hand.h"
 #include "views/cluster/link_scene.h"
 #include "views/cluster/map_painter.h"
@@ -24,14 +24,17 @@ double distanceTo(const LinkLayout &link, QPointF at)
 
 Plan manyRegions(int count)
 {
-    static constexpr std::array<std::pair<double, double>, 12> places{{{45.8, -119.7}, {41.6, -93.6}, {36.7, -78.4}, {43.7, -79.4}, {-23.6, -46.6}, {53.3, -6.3},
-                                                                       {50.1, 8.7}, {60.7, 17.1}, {19.1, 72.9}, {1.3, 103.8}, {35.7, 139.8}, {-33.9, 151.2}}};
+    static constexpr std::array<std::pair<double, double>, 12> places { { { 45.8, -119.7 }, { 41.6, -93.6 },
+        { 36.7, -78.4 }, { 43.7, -79.4 }, { -23.6, -46.6 }, { 53.3, -6.3 }, { 50.1, 8.7 }, { 60.7, 17.1 },
+        { 19.1, 72.9 }, { 1.3, 103.8 }, { 35.7, 139.8 }, { -33.9, 151.2 } } };
     Plan plan;
     for (int i = 0; i < count; ++i)
-        plan.cluster.datacenters.push_back(datacenter("Region number " + std::to_string(i + 1), places[std::size_t(i)].first, places[std::size_t(i)].second, {pool("p" + std::to_string(i), 24)}));
+        plan.cluster.datacenters.push_back(datacenter("Region number " + std::to_string(i + 1),
+            places[std::size_t(i)].first, places[std::size_t(i)].second, { pool("p" + std::to_string(i), 24) }));
     for (int i = 0; i < count; ++i) {
         for (int j = i + 1; j < count; ++j)
-            plan.cluster.wanLinks.push_back(link(plan.cluster.datacenters[std::size_t(i)].id, plan.cluster.datacenters[std::size_t(j)].id, 30, 400));
+            plan.cluster.wanLinks.push_back(link(
+                plan.cluster.datacenters[std::size_t(i)].id, plan.cluster.datacenters[std::size_t(j)].id, 30, 400));
     }
     plan.parallelism.tensor = 8;
     plan.parallelism.pipeline = count;
@@ -60,8 +63,8 @@ private slots:
     {
         QTest::addColumn<int>("regions");
         QTest::addColumn<QSize>("size");
-        for (const int regions : {3, 6, 12}) {
-            for (const QSize size : {QSize(846, 215), QSize(980, 280), QSize(1900, 540)})
+        for (const int regions : { 3, 6, 12 }) {
+            for (const QSize size : { QSize(846, 215), QSize(980, 280), QSize(1900, 540) })
                 QTest::addRow("%d regions %dx%d", regions, size.width(), size.height()) << regions << size;
         }
     }
@@ -71,7 +74,8 @@ private slots:
         QFETCH(QSize, size);
         const auto plan = std::make_shared<const Plan>(manyRegions(regions));
         const MapScene scene = buildScene(*plan, neighboursTalk(plan).get());
-        const MapLayout layout = layOutMap(measureScene(scene, *plan), QRectF(QPointF(12, 34), QSizeF(size) - QSizeF(24, 46)));
+        const MapLayout layout =
+            layOutMap(measureScene(scene, *plan), QRectF(QPointF(12, 34), QSizeF(size) - QSizeF(24, 46)));
         int shown = 0;
         for (std::size_t l = 0; l < layout.links.size(); ++l) {
             const LinkLayout &link = layout.links[l];
@@ -92,14 +96,15 @@ private slots:
     void noLabelOfAFewLinksLiesOnAnothersLine()
     {
         const auto plan = std::make_shared<const Plan>(manyRegions(4));
-        const MapScene scene = buildScene(*plan, dealt(plan, 12).get());   // all six links are used
+        const MapScene scene = buildScene(*plan, dealt(plan, 12).get()); // all six links are used
         const MapLayout layout = layOutMap(measureScene(scene, *plan), QRectF(12, 34, 896, 300));
         for (std::size_t l = 0; l < layout.links.size(); ++l) {
             for (std::size_t other = 0; other < layout.links.size(); ++other) {
                 if (other == l)
                     continue;
                 for (int i = 0; i <= 200; ++i)
-                    QVERIFY2(!layout.links[l].card.contains(pointOnLink(layout.links[other], i / 200.0)), qPrintable(scene.links[l].name + u'/' + scene.links[other].name));
+                    QVERIFY2(!layout.links[l].card.contains(pointOnLink(layout.links[other], i / 200.0)),
+                        qPrintable(scene.links[l].name + u'/' + scene.links[other].name));
             }
         }
     }
@@ -107,9 +112,10 @@ private slots:
     void aLinkThatCarriesNothingShowsWhileItsDatacenterIsLookedAt()
     {
         const Plan plan = manyRegions(6);
-        Hand hand(plan, {980, 300});
+        Hand hand(plan, { 980, 300 });
         hand.map.setEvaluation(neighboursTalk(hand.plan));
-        const int direct = hand.plan->cluster.linkBetween(plan.cluster.datacenters[0].id, plan.cluster.datacenters[4].id);
+        const int direct =
+            hand.plan->cluster.linkBetween(plan.cluster.datacenters[0].id, plan.cluster.datacenters[4].id);
         const auto visible = [&] { return hand.map.mapLayout().links[std::size_t(direct)].visible; };
         QVERIFY(!visible());
         QTest::mouseMove(&hand.map, hand.frame(0).center().toPoint());
@@ -119,11 +125,11 @@ private slots:
         for (int i = 1; i < 20 && hitTest(hand.map.mapLayout(), on).link != direct; ++i)
             on = pointOnLink(link, i / 20.0).toPoint();
         QCOMPARE(hitTest(hand.map.mapLayout(), on).link, direct);
-        QTest::mouseMove(&hand.map, on);   // onto the line itself: it stays, and says what it is
+        QTest::mouseMove(&hand.map, on); // onto the line itself: it stays, and says what it is
         QVERIFY(visible());
         QTest::mouseClick(&hand.map, Qt::LeftButton, {}, on);
         QTest::mouseMove(&hand.map, hand.sea());
-        QVERIFY(visible());                // selected
+        QVERIFY(visible()); // selected
         QVERIFY(!hand.map.mapLayout().links[std::size_t(direct)].card.isEmpty());
         hand.key(Qt::Key_Escape);
         QTest::mouseMove(&hand.map, hand.sea() + QPoint(1, 0));
@@ -132,10 +138,12 @@ private slots:
 
     void tabReachesALinkThatCarriesNothing()
     {
-        Hand hand(manyRegions(3), {980, 300});
+        Hand hand(manyRegions(3), { 980, 300 });
         hand.map.setEvaluation(neighboursTalk(hand.plan));
         hand.map.setFocus();
-        for (int i = 0; i < 12 && !hand.map.accessibleDescription().startsWith(QStringLiteral("Link Region number 1 – Region number 3")); ++i)
+        for (int i = 0; i < 12
+             && !hand.map.accessibleDescription().startsWith(QStringLiteral("Link Region number 1 – Region number 3"));
+             ++i)
             hand.key(Qt::Key_Tab);
         QVERIFY(hand.map.accessibleDescription().startsWith(QStringLiteral("Link Region number 1 – Region number 3")));
         QVERIFY(hand.map.mapLayout().links[1].visible);
@@ -151,7 +159,8 @@ private slots:
         QTest::newRow("a node pair gets all that it may") << 5.0 << 400.0 << 4.95 << 0.1 << QStringLiteral("node pair");
         QTest::newRow("connections stop short of it") << 25.0 << 400.0 << 12.0 << 0.1 << QStringLiteral("TCP window");
         QTest::newRow("the link is full") << 5.0 << 400.0 << 4.95 << 0.99 << QStringLiteral("link capacity");
-        QTest::newRow("the link is narrower than a pair") << 25.0 << 10.0 << 10.0 << 0.5 << QStringLiteral("link capacity");
+        QTest::newRow("the link is narrower than a pair")
+            << 25.0 << 10.0 << 10.0 << 0.5 << QStringLiteral("link capacity");
     }
     void theBindingLimitIsNamed()
     {

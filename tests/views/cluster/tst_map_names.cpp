@@ -20,7 +20,9 @@ Plan regionsOfTheCatalogue(int count, bool placed, bool isShort = false)
     const auto &regions = builtinCatalogue().regions;
     for (int i = 0; i < count; ++i) {
         const Region &region = regions[std::size_t(i) % regions.size()];
-        Datacenter site = datacenter(isShort ? region.name.substr(0, region.name.find(' ')) + " " + std::to_string(i) : region.name, region.latitude, region.longitude, {pool("p" + std::to_string(i), 24)});
+        Datacenter site =
+            datacenter(isShort ? region.name.substr(0, region.name.find(' ')) + " " + std::to_string(i) : region.name,
+                region.latitude, region.longitude, { pool("p" + std::to_string(i), 24) });
         site.id += std::to_string(i);
         if (!placed)
             site.latitude = site.longitude = std::nullopt;
@@ -44,10 +46,12 @@ private slots:
         QTest::addColumn<int>("count");
         QTest::addColumn<bool>("placed");
         QTest::addColumn<QSize>("size");
-        for (const int count : {1, 3, 12, 30}) {
-            for (const bool placed : {true, false}) {
-                for (const QSize size : {QSize(846, 215), QSize(980, 280), QSize(1740, 500)})   // of the map in windows of 1280, 1440 and 2560 pixels
-                    QTest::addRow("%d %s %dx%d", count, placed ? "placed" : "in rows", size.width(), size.height()) << count << placed << size;
+        for (const int count : { 1, 3, 12, 30 }) {
+            for (const bool placed : { true, false }) {
+                for (const QSize size : { QSize(846, 215), QSize(980, 280),
+                         QSize(1740, 500) }) // of the map in windows of 1280, 1440 and 2560 pixels
+                    QTest::addRow("%d %s %dx%d", count, placed ? "placed" : "in rows", size.width(), size.height())
+                        << count << placed << size;
             }
         }
     }
@@ -56,8 +60,10 @@ private slots:
         QFETCH(int, count);
         QFETCH(bool, placed);
         QFETCH(QSize, size);
-        // Thirty names of up to 38 letters are more than a map of 846 × 215 pixels holds in full: there they are short ones.
-        const auto plan = std::make_shared<const Plan>(regionsOfTheCatalogue(count, placed, count == 30 && size.width() < 1000));
+        // Thirty names of up to 38 letters are more than a map of 846 × 215 pixels holds in full: there they are short
+        // ones.
+        const auto plan =
+            std::make_shared<const Plan>(regionsOfTheCatalogue(count, placed, count == 30 && size.width() < 1000));
         const MapScene scene = buildScene(*plan, dealt(plan, 12).get());
         const QRectF area(QPointF(12, 34), QSizeF(size) - QSizeF(24, 46));
         const MapLayout layout = layOutMap(measureScene(scene, *plan), area);
@@ -66,10 +72,12 @@ private slots:
         for (std::size_t i = 0; i < layout.islands.size(); ++i) {
             const QRectF frame = layout.islands[i].frame;
             const double width = frame.width() - 2 * (isTile ? kTilePad : kIslandTextPad);
-            const QStringList lines = nameInLines(scene.islands[i].title, isTile ? fonts.tileMetrics : fonts.titleMetrics, width);
+            const QStringList lines =
+                nameInLines(scene.islands[i].title, isTile ? fonts.tileMetrics : fonts.titleMetrics, width);
             QVERIFY2(!lines.join(QString()).contains(QChar(0x2026)), qPrintable(lines.join(u'|')));
             // Both lines stand above the hardware and inside the frame.
-            const double bottom = frame.top() + (isTile ? kTileTop : 7) + double(lines.size()) * lineHeight(isTile ? fonts.tileMetrics : fonts.titleMetrics);
+            const double bottom = frame.top() + (isTile ? kTileTop : 7)
+                + double(lines.size()) * lineHeight(isTile ? fonts.tileMetrics : fonts.titleMetrics);
             QVERIFY(bottom <= frame.bottom());
             for (const GroupLayout &group : layout.islands[i].groups)
                 QVERIFY(bottom <= group.grid.top() + 1);
@@ -84,7 +92,8 @@ private slots:
         const MapFonts fonts;
         const double width = twoLineWidth(QStringLiteral("Azure Germany West Central"), fonts.tileMetrics);
         QCOMPARE(nameInLines(QStringLiteral("Azure Germany West Central"), fonts.tileMetrics, width).size(), 2);
-        QVERIFY(nameInLines(QStringLiteral("Azure Germany West Central"), fonts.tileMetrics, width)[0].endsWith(QStringLiteral("Germany")));
+        QVERIFY(nameInLines(QStringLiteral("Azure Germany West Central"), fonts.tileMetrics, width)[0].endsWith(
+            QStringLiteral("Germany")));
         const QString word(30, u'w');
         const QStringList halves = nameInLines(word, fonts.tileMetrics, twoLineWidth(word, fonts.tileMetrics));
         QCOMPARE(halves.join(QString()), word);
@@ -105,11 +114,11 @@ private slots:
     {
         Hand hand(threeRegions(6));
         QTest::mouseClick(&hand.map, Qt::LeftButton, {}, hand.frame(Virginia).topLeft().toPoint() + QPoint(30, 8));
-        QCOMPARE(hand.map.selection(), (MapSelection{{MapItem::Kind::Island, Virginia}}));
+        QCOMPARE(hand.map.selection(), (MapSelection { { MapItem::Kind::Island, Virginia } }));
         Plan next = *hand.plan;
-        next.cluster.datacenters.erase(next.cluster.datacenters.begin());   // Oregon
+        next.cluster.datacenters.erase(next.cluster.datacenters.begin()); // Oregon
         hand.map.setPlan(std::make_shared<const Plan>(next));
-        QCOMPARE(hand.map.selection(), (MapSelection{{MapItem::Kind::Island, Virginia - 1}}));
+        QCOMPARE(hand.map.selection(), (MapSelection { { MapItem::Kind::Island, Virginia - 1 } }));
     }
 };
 

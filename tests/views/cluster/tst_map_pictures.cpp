@@ -38,8 +38,10 @@ private slots:
         map.setPlan(plan);
         map.setEvaluation(dealt(plan, 11.84, 16));
         map.show();
-        QObject::connect(&map, &ClusterMap::editPreviewed, &map, [&](const PlanPtr &next) { map.setEvaluation(dealt(next, 11.31, 16)); });
-        const QPoint node = nodeRect(map.mapLayout(), 0, 0, 9).center().toPoint(), there = map.mapLayout().islands[1].frame.center().toPoint();
+        QObject::connect(&map, &ClusterMap::editPreviewed, &map,
+            [&](const PlanPtr &next) { map.setEvaluation(dealt(next, 11.31, 16)); });
+        const QPoint node = nodeRect(map.mapLayout(), 0, 0, 9).center().toPoint(),
+                     there = map.mapLayout().islands[1].frame.center().toPoint();
         QTest::mousePress(&map, Qt::LeftButton, {}, node);
         QTest::mouseMove(&map, (node + there) / 2);
         QTest::mouseMove(&map, there);
@@ -50,8 +52,9 @@ private slots:
             if (link.visible)
                 parts << link.card.toAlignedRect();
         }
-        QCOMPARE(parts.size(), 5);   // three datacenters and two links
-        const QString difference = test::differenceFromGolden(map, QStringLiteral("map_") + QString::fromLatin1(QTest::currentDataTag()), parts);
+        QCOMPARE(parts.size(), 5); // three datacenters and two links
+        const QString difference = test::differenceFromGolden(
+            map, QStringLiteral("map_") + QString::fromLatin1(QTest::currentDataTag()), parts);
         QVERIFY2(difference.isEmpty(), qPrintable(difference));
     }
 };

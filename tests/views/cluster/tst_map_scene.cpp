@@ -14,9 +14,9 @@ class MapSceneTest : public QObject {
 private slots:
     void stagesReadAsRanges()
     {
-        QCOMPARE(stageText({4}), QStringLiteral("stage 5"));
-        QCOMPARE(stageText({11, 8, 9, 10}), QStringLiteral("stages 9–12"));
-        QCOMPARE(stageText({0, 3, 5, 6, 7}), QStringLiteral("stages 1, 4 and 6–8"));
+        QCOMPARE(stageText({ 4 }), QStringLiteral("stage 5"));
+        QCOMPARE(stageText({ 11, 8, 9, 10 }), QStringLiteral("stages 9–12"));
+        QCOMPARE(stageText({ 0, 3, 5, 6, 7 }), QStringLiteral("stages 1, 4 and 6–8"));
     }
 
     void anIslandSaysWhatItHasAndDoes()
@@ -30,7 +30,7 @@ private slots:
         // 4.9 of the 5 Gbps that a node pair may use: the node pair binds.
         QCOMPARE(scene.links[1].head, QStringLiteral("36 ms · 5 Gbps"));
         QCOMPARE(scene.links[1].foot, QStringLiteral("node pair · 48 %"));
-        QCOMPARE(scene.links[1].brief, QStringLiteral("36 ms · 48 %"));   // where the whole card has no room
+        QCOMPARE(scene.links[1].brief, QStringLiteral("36 ms · 48 %")); // where the whole card has no room
     }
 
     void withoutAnEvaluationNothingIsCalledIdle()

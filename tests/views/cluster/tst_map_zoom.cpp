@@ -16,7 +16,7 @@ namespace {
 /// Where in an island a point lies, as shares of its frame.
 QPointF shareOf(QPointF at, const QRectF &frame)
 {
-    return {(at.x() - frame.left()) / frame.width(), (at.y() - frame.top()) / frame.height()};
+    return { (at.x() - frame.left()) / frame.width(), (at.y() - frame.top()) / frame.height() };
 }
 
 } // namespace
@@ -44,9 +44,9 @@ private slots:
     void theGroundAlwaysCoversWhatIsShown()
     {
         Hand hand(threeRegions());
-        hand.wheel({200, 120}, 6, Qt::ControlModifier);
-        for (const QPoint to : {QPoint(900, 280), QPoint(20, 60), QPoint(900, 60), QPoint(20, 280)}) {
-            hand.drag({450, 160}, to, Qt::MiddleButton);
+        hand.wheel({ 200, 120 }, 6, Qt::ControlModifier);
+        for (const QPoint to : { QPoint(900, 280), QPoint(20, 60), QPoint(900, 60), QPoint(20, 280) }) {
+            hand.drag({ 450, 160 }, to, Qt::MiddleButton);
             QVERIFY(hand.map.mapLayout().area.adjusted(-0.01, -0.01, 0.01, 0.01).contains(hand.map.mapLayout().shown));
         }
     }
@@ -56,9 +56,10 @@ private slots:
         Hand hand(threeRegions());
         hand.wheel(hand.frame(Iowa).center().toPoint(), 4, Qt::ControlModifier);
         const QPointF before = hand.frame(Iowa).center();
-        hand.drag({450, 160}, {490, 145}, Qt::MiddleButton);
+        hand.drag({ 450, 160 }, { 490, 145 }, Qt::MiddleButton);
         const QPointF moved = hand.frame(Iowa).center() - before;
-        QVERIFY2(std::abs(moved.x() - 40) <= 1 && std::abs(moved.y() + 15) <= 1, qPrintable(QStringLiteral("%1 %2").arg(moved.x()).arg(moved.y())));
+        QVERIFY2(std::abs(moved.x() - 40) <= 1 && std::abs(moved.y() + 15) <= 1,
+            qPrintable(QStringLiteral("%1 %2").arg(moved.x()).arg(moved.y())));
         QVERIFY(hand.previews.empty() && hand.commits.empty());
     }
 
@@ -82,12 +83,14 @@ private slots:
     void aDragUnderZoomCarriesTheNodeThatIsDrawnThere()
     {
         Hand hand(threeRegions());
-        hand.wheel(QPointF((hand.frame(Oregon).right() + hand.frame(Iowa).left()) / 2, hand.frame(Iowa).center().y()).toPoint(), 3, Qt::ControlModifier);
+        hand.wheel(QPointF((hand.frame(Oregon).right() + hand.frame(Iowa).left()) / 2, hand.frame(Iowa).center().y())
+                       .toPoint(),
+            3, Qt::ControlModifier);
         hand.press(hand.node(Oregon, 11) + QPoint(1, 1));
         QCOMPARE(hitTest(hand.map.mapLayout(), hand.node(Oregon, 11) + QPoint(1, 1)).gpu, 88);
         const QRectF iowa = hand.frame(Iowa).intersected(hand.map.mapLayout().shown);
         hand.moveTo(iowa.center().toPoint());
-        QCOMPARE(Hand::gpusOf(hand.previews.back()), (std::vector{184, 200, 192}));
+        QCOMPARE(Hand::gpusOf(hand.previews.back()), (std::vector { 184, 200, 192 }));
         hand.release();
         QCOMPARE(hand.words, QStringLiteral("Move 8 GPUs Oregon → Iowa"));
     }
@@ -101,15 +104,16 @@ private slots:
     void aDraggedIslandKeepsThePointWhereItWasTakenAlsoUnderZoom()
     {
         QFETCH(int, notches);
-        Hand hand(threeRegions(6), {1100, 420});
-        QObject::connect(&hand.map, &ClusterMap::editCommitted, &hand.map, [&](const PlanPtr &next) { hand.map.setPlan(next); });
+        Hand hand(threeRegions(6), { 1100, 420 });
+        QObject::connect(
+            &hand.map, &ClusterMap::editCommitted, &hand.map, [&](const PlanPtr &next) { hand.map.setPlan(next); });
         if (notches)
             hand.wheel(hand.frame(Iowa).center().toPoint(), notches, Qt::ControlModifier);
         const QPoint grab(40, 9);
         const QPoint from = hand.frame(Iowa).topLeft().toPoint() + grab;
         const QRectF oregon = hand.frame(Oregon);
         hand.press(from);
-        for (const QPoint step : {QPoint(3, 9), QPoint(14, 22), QPoint(33, 35), QPoint(60, 31), QPoint(20, 12)}) {
+        for (const QPoint step : { QPoint(3, 9), QPoint(14, 22), QPoint(33, 35), QPoint(60, 31), QPoint(20, 12) }) {
             hand.moveTo(from + step);
             // grab = pointer − corner, at every move
             QCOMPARE((QPointF(from + step) - hand.frame(Iowa).topLeft()).toPoint(), grab);
@@ -126,7 +130,7 @@ private slots:
         hand.map.setFocus();
         const double width = hand.frame(Iowa).width();
         hand.key(Qt::Key_Plus, 2);
-        QVERIFY(std::abs(hand.frame(Iowa).width() / width - 2.25) < 0.02);   // 1.5 each
+        QVERIFY(std::abs(hand.frame(Iowa).width() / width - 2.25) < 0.02); // 1.5 each
         hand.key(Qt::Key_Minus);
         QVERIFY(std::abs(hand.frame(Iowa).width() / width - 1.5) < 0.02);
         hand.key(Qt::Key_Home);
@@ -135,9 +139,9 @@ private slots:
 
     void fZoomsToTheFocusedItemAndShowsAllTheSecondTime()
     {
-        Hand hand(threeRegions(6), {956, 420});
+        Hand hand(threeRegions(6), { 956, 420 });
         hand.map.setFocus();
-        hand.key(Qt::Key_Tab);             // Oregon
+        hand.key(Qt::Key_Tab); // Oregon
         hand.key(Qt::Key_F);
         QVERIFY(hand.map.view().isZoomed());
         QVERIFY(hand.map.mapLayout().shown.contains(hand.frame(Oregon)));
@@ -147,11 +151,11 @@ private slots:
 
     void theFocusedItemComesIntoView()
     {
-        Hand hand(threeRegions(6), {956, 420});
+        Hand hand(threeRegions(6), { 956, 420 });
         hand.map.setFocus();
-        hand.key(Qt::Key_Tab);             // Oregon
+        hand.key(Qt::Key_Tab); // Oregon
         hand.key(Qt::Key_F);
-        hand.key(Qt::Key_Right, 2);        // Virginia
+        hand.key(Qt::Key_Right, 2); // Virginia
         QVERIFY(hand.map.accessibleDescription().startsWith(QStringLiteral("Virginia")));
         QVERIFY(hand.map.mapLayout().shown.intersects(hand.frame(Virginia)));
     }
@@ -161,7 +165,7 @@ private slots:
         Hand hand(threeRegions());
         hand.wheel(hand.frame(Iowa).center().toPoint(), 8, Qt::ControlModifier);
         const QPoint header(hand.frame(Iowa).center().toPoint().x(), 4);
-        QVERIFY(hitTest(hand.map.mapLayout(), header).kind != MapHit::Kind::None);   // it reaches beneath
+        QVERIFY(hitTest(hand.map.mapLayout(), header).kind != MapHit::Kind::None); // it reaches beneath
         QContextMenuEvent event(QContextMenuEvent::Mouse, header, hand.map.mapToGlobal(header));
         QApplication::sendEvent(&hand.map, &event);
         QVERIFY(hand.map.selection().empty());
@@ -174,11 +178,12 @@ private slots:
     {
         Plan plan;
         for (int d = 0; d < 30; ++d)
-            plan.cluster.datacenters.push_back(datacenter("Site " + std::to_string(d), 0, 0, {pool("p" + std::to_string(d), 24)}));
+            plan.cluster.datacenters.push_back(
+                datacenter("Site " + std::to_string(d), 0, 0, { pool("p" + std::to_string(d), 24) }));
         for (Datacenter &d : plan.cluster.datacenters)
             d.latitude = d.longitude = std::nullopt;
         plan.parallelism.pipeline = 30;
-        Hand hand(plan, {846, 215});
+        Hand hand(plan, { 846, 215 });
         QCOMPARE(hand.map.mapLayout().detail, MapDetail::Tiles);
         hand.wheel(hand.frame(7).center().toPoint(), 12, Qt::ControlModifier);
         QCOMPARE(hand.map.mapLayout().detail, MapDetail::Gpus);
@@ -193,7 +198,7 @@ private slots:
         hand.press(hand.node(Oregon, 3));
         hand.moveTo(hand.on(Iowa));
         hand.wheel(hand.on(Iowa), 1);
-        QCOMPARE(Hand::gpusOf(hand.previews.back()), (std::vector{176, 208, 192}));
+        QCOMPARE(Hand::gpusOf(hand.previews.back()), (std::vector { 176, 208, 192 }));
         QVERIFY(!hand.map.view().isZoomed());
         QVERIFY(hand.map.isDragging());
         hand.wheel(hand.on(Iowa), 1, Qt::ControlModifier);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// A datacenter is dragged over the map with a real mouse: its coordinates and the round trips of its links follow, live,
-// as one step that Esc, undo and Shift take back or leave out.
+// A datacenter is dragged over the map with a real mouse: its coordinates and the round trips of its links follow,
+// live, as one step that Esc, undo and Shift take back or leave out.
 #include "tests/views/cluster/map_fixtures.h"
 #include "views/cluster/cluster_map.h"
 #include "views/cluster/map_edits.h"
@@ -17,17 +17,21 @@ namespace {
 enum Island { Oregon, Iowa, Virginia };
 
 struct Hand {
-    explicit Hand(const Plan &start) : plan(std::make_shared<const Plan>(start))
+    explicit Hand(const Plan &start)
+        : plan(std::make_shared<const Plan>(start))
     {
         map.resize(1100, 420);
         show(plan);
         map.show();
         (void)QTest::qWaitForWindowExposed(&map);
-        QObject::connect(&map, &ClusterMap::editPreviewed, &map, [this](const PlanPtr &next, const QString &text) { previews.push_back(next); words = text; });
+        QObject::connect(&map, &ClusterMap::editPreviewed, &map, [this](const PlanPtr &next, const QString &text) {
+            previews.push_back(next);
+            words = text;
+        });
         QObject::connect(&map, &ClusterMap::editCommitted, &map, [this](const PlanPtr &next, const QString &text) {
             commits.push_back(next);
             words = text;
-            show(next);                    // as the document does
+            show(next); // as the document does
         });
         QObject::connect(&map, &ClusterMap::editCancelled, &map, [this] { ++cancels; });
     }
@@ -42,7 +46,7 @@ struct Hand {
     {
         const QPoint from = frame(island).topLeft().toPoint() + QPoint(30, 8);
         QTest::mousePress(&map, Qt::LeftButton, modifiers, from);
-        for (const QPoint at : {from + by / 2, from + by}) {   // QTest::mouseMove knows no modifiers
+        for (const QPoint at : { from + by / 2, from + by }) { // QTest::mouseMove knows no modifiers
             QMouseEvent move(QEvent::MouseMove, at, map.mapToGlobal(at), Qt::NoButton, Qt::LeftButton, modifiers);
             QApplication::sendEvent(&map, &move);
         }
@@ -60,11 +64,17 @@ struct Hand {
 
 double rule(const Plan &plan, int a, int b)
 {
-    const auto place = [&](int d) { return Place{*plan.cluster.datacenters[std::size_t(d)].latitude, *plan.cluster.datacenters[std::size_t(d)].longitude}; };
+    const auto place = [&](int d) {
+        return Place { *plan.cluster.datacenters[std::size_t(d)].latitude,
+            *plan.cluster.datacenters[std::size_t(d)].longitude };
+    };
     return 8 + 2 * greatCircleKm(place(a), place(b)) * 1.3 / (2.0 / 3 * 299.792458);
 }
 
-double tenths(double ms) { return std::round(ms * 10) / 10; }
+double tenths(double ms)
+{
+    return std::round(ms * 10) / 10;
+}
 
 } // namespace
 
@@ -74,21 +84,25 @@ private slots:
     void roundTripsFollowWhileTheDatacenterIsDragged()
     {
         Hand hand(threeRegions(6));
-        hand.drag(Iowa, {-60, 0});
-        QCOMPARE(hand.previews.size(), std::size_t(2));    // one a move
+        hand.drag(Iowa, { -60, 0 });
+        QCOMPARE(hand.previews.size(), std::size_t(2)); // one a move
         const Plan &next = *hand.previews.back();
-        QVERIFY(*next.cluster.datacenters[Iowa].longitude < *hand.plan->cluster.datacenters[Iowa].longitude - 1);   // west is left
+        QVERIFY(*next.cluster.datacenters[Iowa].longitude
+            < *hand.plan->cluster.datacenters[Iowa].longitude - 1); // west is left
         QCOMPARE(*next.cluster.datacenters[Iowa].latitude, *hand.plan->cluster.datacenters[Iowa].latitude);
         // links: 0 Virginia - Iowa, 1 Iowa - Oregon; 28 and 36 ms are stated, and change by what the rule changes
-        QCOMPARE(next.cluster.wanLinks[0].rttMs, tenths(28 + rule(next, Virginia, Iowa) - rule(*hand.plan, Virginia, Iowa)));
-        QCOMPARE(next.cluster.wanLinks[1].rttMs, tenths(36 + rule(next, Iowa, Oregon) - rule(*hand.plan, Iowa, Oregon)));
+        QCOMPARE(
+            next.cluster.wanLinks[0].rttMs, tenths(28 + rule(next, Virginia, Iowa) - rule(*hand.plan, Virginia, Iowa)));
+        QCOMPARE(
+            next.cluster.wanLinks[1].rttMs, tenths(36 + rule(next, Iowa, Oregon) - rule(*hand.plan, Iowa, Oregon)));
         QVERIFY(next.cluster.wanLinks[0].rttMs > 28);
         QVERIFY(next.cluster.wanLinks[1].rttMs < 36);
         QVERIFY(hand.commits.empty());
         hand.release();
         QCOMPARE(hand.commits.size(), std::size_t(1));
         QCOMPARE(*hand.commits[0], next);
-        QVERIFY2(hand.words.startsWith("Move Iowa ") && hand.words.contains(" km, round trip to Virginia 28 → "), qPrintable(hand.words));
+        QVERIFY2(hand.words.startsWith("Move Iowa ") && hand.words.contains(" km, round trip to Virginia 28 → "),
+            qPrintable(hand.words));
     }
 
     void aShortDragOfALongStatedRoundTripChangesItALittle()
@@ -96,7 +110,7 @@ private slots:
         Plan plan = threeRegions(6);
         plan.cluster.wanLinks[0].rttMs = 406.9;
         Hand hand(plan);
-        hand.drag(Iowa, {15, 0});
+        hand.drag(Iowa, { 15, 0 });
         hand.release();
         const double step = rule(*hand.commits.back(), Virginia, Iowa) - rule(plan, Virginia, Iowa);
         QVERIFY(step < -0.5);
@@ -110,10 +124,10 @@ private slots:
         const auto place = [&](int i) { return *placeOf(hand.plan->cluster.datacenters[std::size_t(i)]); };
         const QPointF way = centre(Oregon) - centre(Virginia);
         const double kmPerPixel = greatCircleKm(place(Oregon), place(Virginia)) / std::hypot(way.x(), way.y());
-        hand.drag(Iowa, {0, 50});
+        hand.drag(Iowa, { 0, 50 });
         const Place moved = *placeOf(hand.previews.back()->cluster.datacenters[Iowa]);
         QVERIFY(std::abs(greatCircleKm(place(Iowa), moved) - 50 * kmPerPixel) < 1e-3 * 50 * kmPerPixel);
-        QVERIFY(moved.latitude < place(Iowa).latitude);   // south is down
+        QVERIFY(moved.latitude < place(Iowa).latitude); // south is down
         hand.release();
     }
 
@@ -121,15 +135,16 @@ private slots:
     {
         Hand hand(threeRegions(6));
         const QRectF before = hand.frame(Iowa), oregon = hand.frame(Oregon);
-        hand.drag(Iowa, {-20, 24});
+        hand.drag(Iowa, { -20, 24 });
         hand.release();
         const QPointF step = hand.frame(Iowa).center() - before.center();
-        QVERIFY2(std::abs(step.x() + 20) <= 1.5 && std::abs(step.y() - 24) <= 1.5, qPrintable(QStringLiteral("%1 %2").arg(step.x()).arg(step.y())));
+        QVERIFY2(std::abs(step.x() + 20) <= 1.5 && std::abs(step.y() - 24) <= 1.5,
+            qPrintable(QStringLiteral("%1 %2").arg(step.x()).arg(step.y())));
         QCOMPARE(hand.frame(Oregon), oregon);
-        hand.show(hand.plan);              // undo
+        hand.show(hand.plan); // undo
         QVERIFY(std::abs(hand.frame(Iowa).center().x() - before.center().x()) <= 1.5);
         QVERIFY(std::abs(hand.frame(Iowa).center().y() - before.center().y()) <= 1.5);
-        hand.show(hand.commits.back());    // redo
+        hand.show(hand.commits.back()); // redo
         QVERIFY(std::abs(hand.frame(Iowa).center().x() - before.center().x() + 20) <= 1.5);
     }
 
@@ -137,7 +152,7 @@ private slots:
     {
         Hand hand(threeRegions(6));
         const QRectF before = hand.frame(Iowa);
-        hand.drag(Iowa, {-40, 0}, Qt::ShiftModifier);
+        hand.drag(Iowa, { -40, 0 }, Qt::ShiftModifier);
         hand.release();
         QVERIFY(hand.previews.empty() && hand.commits.empty());
         QCOMPARE(hand.frame(Iowa).left(), before.left() - 40);
@@ -147,7 +162,7 @@ private slots:
     {
         Hand hand(threeRegions(6));
         const QRectF before = hand.frame(Iowa);
-        hand.drag(Iowa, {-40, 0});
+        hand.drag(Iowa, { -40, 0 });
         QVERIFY(!hand.previews.empty());
         QTest::keyClick(&hand.map, Qt::Key_Escape);
         QCOMPARE(hand.cancels, 1);
@@ -161,7 +176,7 @@ private slots:
         Plan plan = threeRegions(6);
         plan.cluster.wanLinks.clear();
         Hand hand(plan);
-        hand.drag(Iowa, {-40, 0});
+        hand.drag(Iowa, { -40, 0 });
         hand.release();
         QVERIFY(hand.previews.empty() && hand.commits.empty());
     }

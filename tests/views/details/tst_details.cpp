@@ -78,8 +78,10 @@ private slots:
         const double length = double(t.end[span] - t.start[span]) * 1e-9, tensor = t.classOf(span).exposed.tensor;
         QVERIFY(tensor > 0 && std::abs(t.classOf(span).exposed.total() - tensor) < 1e-12);
         f.timeline().selectSpan(span);
-        QCOMPARE(f.fact("Of it compute").section(u'\t', 0, 0), formatSeconds(length - tensor) + ", " + formatPercent(1 - tensor / length));
-        QCOMPARE(f.fact("Of it tensor parallel").section(u'\t', 0, 0), formatSeconds(tensor) + ", " + formatPercent(tensor / length));
+        QCOMPARE(f.fact("Of it compute").section(u'\t', 0, 0),
+            formatSeconds(length - tensor) + ", " + formatPercent(1 - tensor / length));
+        QCOMPARE(f.fact("Of it tensor parallel").section(u'\t', 0, 0),
+            formatSeconds(tensor) + ", " + formatPercent(tensor / length));
     }
     void theChainOfCausesGoesBackToTheBeginning()
     {
@@ -104,7 +106,8 @@ private slots:
         QCOMPARE(f.timeline().selectedSpan(), cause);
         QCOMPARE(f.details().title(), spanTitle(f.shown(), cause));
         QAbstractItemView *chain = f.details().chain();
-        QTest::mouseClick(chain->viewport(), Qt::LeftButton, {}, chain->visualRect(chain->model()->index(1, 0)).center());
+        QTest::mouseClick(
+            chain->viewport(), Qt::LeftButton, {}, chain->visualRect(chain->model()->index(1, 0)).center());
         QCOMPARE(f.timeline().selectedSpan(), f.shown().timeline.cause[cause]);
         QTest::keyClick(f.window.windowHandle(), Qt::Key_BracketRight);
         QVERIFY(f.timeline().selectedSpan() != f.shown().timeline.cause[cause]);
@@ -129,7 +132,7 @@ private slots:
         DetailsFixture f;
         const EvaluationPtr before = f.timeline().evaluation();
         Plan next = *f.document.plan();
-        next.schedule = ScheduleKind::GPipe;   // the same work in another order
+        next.schedule = ScheduleKind::GPipe; // the same work in another order
         f.document.apply(std::make_shared<const Plan>(next), "GPipe");
         f.settle();
         const Timeline &a = before->timeline, &b = f.shown().timeline;
@@ -149,7 +152,9 @@ private slots:
         const WanLink &wan = f.document.plan()->cluster.wanLinks[0];
         const Cluster &cluster = f.document.plan()->cluster;
         for (const std::string &end : wan.between)
-            QVERIFY2(f.details().title().contains(QString::fromStdString(cluster.datacenters[std::size_t(cluster.indexOf(end))].label())), qPrintable(f.details().title()));
+            QVERIFY2(f.details().title().contains(
+                         QString::fromStdString(cluster.datacenters[std::size_t(cluster.indexOf(end))].label())),
+                qPrintable(f.details().title()));
         QVERIFY(!f.fact("Round trip").isEmpty() && !f.fact("Per node pair").isEmpty());
     }
     void aClickedNodeIsToldWithItsStage()
@@ -164,7 +169,7 @@ private slots:
     {
         DetailsFixture f;
         const QRect tracks = f.timeline().trackArea();
-        const QPoint label(tracks.left() - 20, tracks.top() + 8);      // of the first row
+        const QPoint label(tracks.left() - 20, tracks.top() + 8); // of the first row
         QWidget *canvas = f.timeline().canvas();
         QTest::mouseClick(canvas, Qt::LeftButton, {}, canvas->mapFrom(&f.timeline(), label));
         QVERIFY(f.details().isVisible());

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // The report on paper: pages of the asked size, pictures as vectors, the plan inside.
-#include "core/catalogue/catalogue.h"
 #include "core/advice/evaluate.h"
+#include "core/catalogue/catalogue.h"
 #include "core/plan/embedded_plan.h"
 #include "core/plan/plan_io.h"
 #include "views/export/pdf_report.h"
@@ -69,14 +69,16 @@ private slots:
     {
         const QByteArray pdf = pdfReport(reportPieces(m_evaluation, "Three regions"), QPageSize(QPageSize::A4));
         QVERIFY(pdf.contains("/EmbeddedFile"));
-        const auto plan = parsePlan({pdf.constData(), std::size_t(pdf.size())}, "report.pdf", m_evaluation->plan->baseDir);
+        const auto plan =
+            parsePlan({ pdf.constData(), std::size_t(pdf.size()) }, "report.pdf", m_evaluation->plan->baseDir);
         QVERIFY(plan && *plan == *m_evaluation->plan);
     }
     void theColoursOfThePicturesAreThoseOfThePage()
     {
         // A square of the class for forward work is #56b4e9 in the style sheet.
         SvgObject pictures(reportPieces(m_evaluation, "p").style, QStringLiteral("DejaVu Sans"), QSizeF(1000, 1000), 4);
-        const QString html = pictures.withPictures(R"(<svg viewBox="0 0 1160 580"><rect x="0" y="0" width="1160" height="580" class="k-forward"/></svg>)");
+        const QString html = pictures.withPictures(
+            R"(<svg viewBox="0 0 1160 580"><rect x="0" y="0" width="1160" height="580" class="k-forward"/></svg>)");
         QCOMPARE(html, QStringLiteral("<p><img src=\"0\"></p>"));
         QTextImageFormat format;
         format.setName("0");
@@ -94,7 +96,7 @@ private slots:
     {
         Plan plan = *m_evaluation->plan;
         plan.placement.stages.clear();
-        plan.parallelism = {};             // 70 billion parameters on each GPU
+        plan.parallelism = {}; // 70 billion parameters on each GPU
         EvaluationWorkspace workspace;
         const auto evaluation = evaluate(std::make_shared<const Plan>(plan), builtinCatalogue(), workspace);
         QVERIFY(evaluation);

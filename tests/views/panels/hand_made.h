@@ -13,7 +13,7 @@ inline Plan plan()
 {
     Plan p;
     p.name = "hand made";
-    for (const char *id : {"oregon", "iowa"}) {
+    for (const char *id : { "oregon", "iowa" }) {
         Datacenter d;
         d.id = id;
         d.name = id[0] == 'o' ? "Oregon" : "Iowa";
@@ -21,14 +21,14 @@ inline Plan plan()
         pool.id = std::string(id) + "-h100";
         pool.gpu = "h100-sxm-80gb";
         pool.nodes = 4;
-        d.pools = {pool};
+        d.pools = { pool };
         p.cluster.datacenters.push_back(d);
     }
     WanLink link;
-    link.between = {"oregon", "iowa"};
+    link.between = { "oregon", "iowa" };
     link.rttMs = 36;
     link.capacityGbps = 40;
-    p.cluster.wanLinks = {link};
+    p.cluster.wanLinks = { link };
     p.workload.model = "llama-3-70b";
     p.workload.sequenceLength = 8192;
     p.workload.globalBatch = 128;
@@ -38,7 +38,10 @@ inline Plan plan()
     return p;
 }
 
-inline PlanPtr shared(Plan p) { return std::make_shared<const Plan>(std::move(p)); }
+inline PlanPtr shared(Plan p)
+{
+    return std::make_shared<const Plan>(std::move(p));
+}
 
 /// Two stages, one pipeline class of two pipelines. 10 ns a unit; stage 1 follows stage 0 over the WAN:
 ///   stage 0   F0 F1 .. .. B0 B1     F [0,10) [10,20)   B [60,80) [80,100)
@@ -94,7 +97,7 @@ inline StageMemory memory(int stage, std::int64_t gb)
     m.activations = m.peak - 36 * unit;
     m.device = gb * unit;
     m.capacity = 80 * unit;
-    m.parts = {{"gradients", m.gradients}, {"activations", m.activations}, {"weights", m.weights}};
+    m.parts = { { "gradients", m.gradients }, { "activations", m.activations }, { "weights", m.weights } };
     return m;
 }
 
@@ -106,8 +109,8 @@ inline Evaluation evaluation(double iteration = 12.5)
     PipelineClass c;
     c.pipelines = 2;
     c.microBatches = 2;
-    c.locations = {{0, 0}, {1, 0}};
-    e.layout.classes = {c};
+    c.locations = { { 0, 0 }, { 1, 0 } };
+    e.layout.classes = { c };
     e.layout.data = 4;
     e.layout.gpusUsed = e.layout.gpusTotal = 64;
     Metrics &m = e.metrics;
@@ -121,26 +124,31 @@ inline Evaluation evaluation(double iteration = 12.5)
     b.wan = iteration * 0.2;
     m.breakdown = b;
     MemoryMetrics memoryMetrics;
-    memoryMetrics.perStage = {memory(0, 71), memory(1, 60)};
+    memoryMetrics.perStage = { memory(0, 71), memory(1, 60) };
     memoryMetrics.peak = memoryMetrics.perStage[0].peak;
     memoryMetrics.capacity = 80'000'000'000;
     m.memory = memoryMetrics;
     WanLinkUse use;
-    use.bytes = {4000, 0};
+    use.bytes = { 4000, 0 };
     use.utilization = 0.31;
     use.usableUtilization = 0.62;
     use.limit = WanLimit::NodePair;
     use.limitGbps = 5;
     use.tcpConnections = 16;
-    m.wanLinks = {use};
+    m.wanLinks = { use };
     m.wanBytesPerIteration = 4000;
     m.cost.usdPerMillionTokens = 0.92;
     m.cost.daysTotal = 38;
-    m.confidence = {"same family", iteration * 0.94, iteration * 1.06};
-    e.memoryCurves = {{{0, 36'000'000'000}, {10, 50'000'000'000}, {60, 69'000'000'000}, {100, 36'000'000'000}}, {{0, 36'000'000'000}, {20, 58'000'000'000}}};
+    m.confidence = { "same family", iteration * 0.94, iteration * 1.06 };
+    e.memoryCurves = { { { 0, 36'000'000'000 }, { 10, 50'000'000'000 }, { 60, 69'000'000'000 },
+                           { 100, 36'000'000'000 } },
+        { { 0, 36'000'000'000 }, { 20, 58'000'000'000 } } };
     return e;
 }
 
-inline EvaluationPtr shared(Evaluation e) { return std::make_shared<const Evaluation>(std::move(e)); }
+inline EvaluationPtr shared(Evaluation e)
+{
+    return std::make_shared<const Evaluation>(std::move(e));
+}
 
 } // namespace trainyard::handmade

@@ -33,8 +33,10 @@ protected:
         m_panel = std::make_unique<StrategyPanel>(builtinCatalogue());
         PlanDocument *document = m_document.get();
         QObject::connect(document, &PlanDocument::planChanged, m_panel.get(), &StrategyPanel::setPlan);
-        QObject::connect(m_panel.get(), &StrategyPanel::editCommitted, document, [document](const PlanPtr &next, const QString &text) { document->apply(next, text); });
-        QObject::connect(m_panel.get(), &StrategyPanel::editStepped, document, [document](const PlanPtr &next, const QString &key) { document->apply(next, {}, key); });
+        QObject::connect(m_panel.get(), &StrategyPanel::editCommitted, document,
+            [document](const PlanPtr &next, const QString &text) { document->apply(next, text); });
+        QObject::connect(m_panel.get(), &StrategyPanel::editStepped, document,
+            [document](const PlanPtr &next, const QString &key) { document->apply(next, {}, key); });
         m_panel->resize(420, 900);
         m_panel->setPlan(m_document->plan());
         m_panel->show();

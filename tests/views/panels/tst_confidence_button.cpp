@@ -47,7 +47,7 @@ private slots:
     void theTooltipTellsWhatTheLabelMeansAndHowManyRowsMakeIt()
     {
         ConfidenceButton label;
-        for (const char *name : {"calibrated", "same family", "extrapolated", "spec sheet"}) {
+        for (const char *name : { "calibrated", "same family", "extrapolated", "spec sheet" }) {
             const Metrics m = metrics(name);
             label.setMetrics(&m, 1440);
             QVERIFY(label.toolTip().contains(meaningOf(name)));
@@ -63,7 +63,8 @@ private slots:
         Metrics m = metrics("calibrated");
         m.confidence.note = "releases of this stack lie 50 % apart; name stack.release";
         label.setMetrics(&m, 12);
-        QVERIFY2(label.toolTip().contains(QStringLiteral("Releases of this stack lie 50 % apart; name stack.release.")), qPrintable(label.toolTip()));
+        QVERIFY2(label.toolTip().contains(QStringLiteral("Releases of this stack lie 50 % apart; name stack.release.")),
+            qPrintable(label.toolTip()));
     }
     void aBetterLabelHasMoreBars()
     {
@@ -82,7 +83,7 @@ private slots:
         line.setEvaluation(handmade::shared(e));
         QVERIFY(!line.confidence().isVisible());
         line.setEvaluation(handmade::shared(handmade::evaluation()));
-        line.setErrors({{ErrorCode::BadValue, "cluster", "nothing here", {}}});
+        line.setErrors({ { ErrorCode::BadValue, "cluster", "nothing here", {} } });
         QVERIFY(!line.confidence().isVisible());
     }
     void aClickAndTheSpaceKeyAskForTheEvidence()

@@ -22,7 +22,8 @@ private:
         made->plan = plan;
         made->looked = made->screened = 40;
         made->simulated = 3;
-        const auto option = [&](std::vector<DatacenterBlock> blocks, int cells, double rate, double usd, double egress) {
+        const auto option = [&](std::vector<DatacenterBlock> blocks, int cells, double rate, double usd,
+                                double egress) {
             SelectionOption o;
             o.blocks = std::move(blocks);
             o.cells = cells;
@@ -39,16 +40,17 @@ private:
             o.sentence = "Select " + blocksText(o.blocks, plan->cluster);
             return o;
         };
-        made->options = {option({{0, 1}, {1, 1}}, 8, 10, 2, 0.1), option({{0, 2}}, 4, 8, 1.5, 0), option({{1, 2}}, 4, 7, 1.6, 0)};
+        made->options = { option({ { 0, 1 }, { 1, 1 } }, 8, 10, 2, 0.1), option({ { 0, 2 } }, 4, 8, 1.5, 0),
+            option({ { 1, 2 } }, 4, 7, 1.6, 0) };
         made->options[0].isCurrent = made->options[0].isOnFront = made->options[1].isOnFront = true;
         made->options[0].bound = Bound::Link;
         made->options[1].cell = 2;
         made->options[2].isFeasible = false;
         made->options[2].infeasibleBecause = "Stage 1 needs 99 GB of 80 GB a GPU";
-        made->options[1].leftOut = {{1, "all 2 stages have their place without Iowa"}};
+        made->options[1].leftOut = { { 1, "all 2 stages have their place without Iowa" } };
         made->bestThroughput = made->current = 0;
         made->bestCost = 1;
-        made->remarks = {"Adding Iowa does not help: it is far."};
+        made->remarks = { "Adding Iowa does not help: it is far." };
         return made;
     }
 
@@ -73,16 +75,18 @@ private slots:
         panel.resize(440, 500);
         panel.show();
         const auto rows = panel.findChildren<DatacenterRow *>();
-        QCOMPARE(rows.size(), 2);          // not what does not fit
+        QCOMPARE(rows.size(), 2); // not what does not fit
         QCOMPARE(rows[0]->nameLine()->text(), QStringLiteral("Oregon ×1 → Iowa ×1"));
         const auto figures = [](const DatacenterRow *row) {
             const DatacenterColumns &c = row->columns();
-            return QStringList{c.replicas->text(), c.rate->text(), c.change->text(), c.cost->text(), c.egress->text(), c.bound->text()};
+            return QStringList { c.replicas->text(), c.rate->text(), c.change->text(), c.cost->text(), c.egress->text(),
+                c.bound->text() };
         };
-        QCOMPARE(figures(rows[0]), (QStringList{"8", "10", "", "$2.00", "$0.10", "link"}));
-        QCOMPARE(figures(rows[1]), (QStringList{"4 × 2", "8", "−20.0 %", "$1.50", "–", "compute"}));   // 8 against 10 sequences/s
+        QCOMPARE(figures(rows[0]), (QStringList { "8", "10", "", "$2.00", "$0.10", "link" }));
+        QCOMPARE(figures(rows[1]),
+            (QStringList { "4 × 2", "8", "−20.0 %", "$1.50", "–", "compute" })); // 8 against 10 sequences/s
         QCOMPARE(rows[1]->columns().change->ink(), Ink::Bad);
-        QVERIFY(rows[0]->columns().cost->x() == rows[1]->columns().cost->x());   // one column
+        QVERIFY(rows[0]->columns().cost->x() == rows[1]->columns().cost->x()); // one column
         QVERIFY(rows[1]->toolTip().contains("All 2 stages have their place without Iowa."));
         QCOMPARE(rows[0]->findChild<FrontMark *>()->isOnFront(), true);
         QVERIFY(texts(panel).contains("Adding Iowa does not help: it is far."));

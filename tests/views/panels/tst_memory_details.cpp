@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// The memory panel with the hands of a user: the steps that make a plan fit, what free memory buys, and what offload does.
+// The memory panel with the hands of a user: the steps that make a plan fit, what free memory buys, and what offload
+// does.
 #include "hand_made.h"
 #include "views/panels/fact_table.h"
 #include "views/panels/fit_steps.h"
@@ -28,10 +29,12 @@ std::shared_ptr<MemoryAdvice> stepsFor(const PlanPtr &plan)
     auto advice = std::make_shared<MemoryAdvice>();
     advice->plan = plan;
     advice->fitting.fits = true;
-    advice->fitting.before = {true, false, 95'000'000'000, 80'000'000'000};
+    advice->fitting.before = { true, false, 95'000'000'000, 80'000'000'000 };
     advice->fitting.summary = "Two steps make it fit";
-    advice->fitting.steps = {{"zero-1", "ZeRO-1", "ZeRO-1: frees 10 GB a GPU", planOf(2), 10'000'000'000, 85'000'000'000, 80'000'000'000, 12.5, 0.0},
-                             {"recompute", "Recompute", "Recompute: frees 20 GB a GPU", planOf(3), 20'000'000'000, 65'000'000'000, 80'000'000'000, 15.0, 0.2}};
+    advice->fitting.steps = { { "zero-1", "ZeRO-1", "ZeRO-1: frees 10 GB a GPU", planOf(2), 10'000'000'000,
+                                  85'000'000'000, 80'000'000'000, 12.5, 0.0 },
+        { "recompute", "Recompute", "Recompute: frees 20 GB a GPU", planOf(3), 20'000'000'000, 65'000'000'000,
+            80'000'000'000, 15.0, 0.2 } };
     advice->fitting.plan = advice->fitting.steps.back().plan;
     advice->isComplete = true;
     return advice;
@@ -42,7 +45,7 @@ std::shared_ptr<MemoryAdvice> offersFor(const PlanPtr &plan)
     auto advice = std::make_shared<MemoryAdvice>();
     advice->plan = plan;
     advice->fitting.fits = true;
-    advice->fitting.before = {true, true, 60'000'000'000, 80'000'000'000};
+    advice->fitting.before = { true, true, 60'000'000'000, 80'000'000'000 };
     advice->fitting.plan = plan;
     RankedPart offer;
     offer.part.label = "micro-batch 4";
@@ -50,7 +53,7 @@ std::shared_ptr<MemoryAdvice> offersFor(const PlanPtr &plan)
     offer.part.plan = planOf(4);
     offer.effect.iterationTime = 11.25;
     offer.effect.change = -0.1;
-    advice->offers = {offer};
+    advice->offers = { offer };
     advice->isComplete = true;
     return advice;
 }
@@ -152,10 +155,16 @@ private slots:
     {
         QVERIFY(!m_panel->findChild<FactTable *>()->isVisible());
         Evaluation evaluation = *m_evaluation;
-        evaluation.metrics.offload = OffloadMetrics{.bytesPerGpu = 24e9, .bytesRead = 20e9, .bytesForwarded = 4e9, .requiredWriteGBps = 12, .stall = 0.25,
-                                                    .activationPeakReduction = 0.4, .ssdLifetimeYears = 3.24, .ssdUsdPerGpu = 360};
+        evaluation.metrics.offload = OffloadMetrics { .bytesPerGpu = 24e9,
+            .bytesRead = 20e9,
+            .bytesForwarded = 4e9,
+            .requiredWriteGBps = 12,
+            .stall = 0.25,
+            .activationPeakReduction = 0.4,
+            .ssdLifetimeYears = 3.24,
+            .ssdUsdPerGpu = 360 };
         m_panel->setEvaluation(handmade::shared(evaluation));
-        for (const char *what : {"24.0 GB", "12 GB/s", "−40.0 %", "250 ms", "3.2 years", "$360"})
+        for (const char *what : { "24.0 GB", "12 GB/s", "−40.0 %", "250 ms", "3.2 years", "$360" })
             QVERIFY2(says(QString::fromUtf8(what)), what);
     }
 

@@ -35,8 +35,9 @@ private slots:
         for (const NumberCard *c : strip.cards())
             if (!c->isHidden())
                 shown << c->name() + u'=' + c->value();
-        QCOMPARE(shown, (QStringList{"Iteration=12.5 s", "Throughput=83.9k tok/s", "MFU=43.1 %", "GPU utilization=78.0 %",
-                                     "Fullest GPU=71 / 80 GB", "Busiest WAN link=62.0 %", "Cost=$0.92 / Mtok", "Time to train=38 days"}));
+        QCOMPARE(shown,
+            (QStringList { "Iteration=12.5 s", "Throughput=83.9k tok/s", "MFU=43.1 %", "GPU utilization=78.0 %",
+                "Fullest GPU=71 / 80 GB", "Busiest WAN link=62.0 %", "Cost=$0.92 / Mtok", "Time to train=38 days" }));
     }
 
     void prefillInBubblesAddsANinthAndShowsBothUtilizations()
@@ -62,16 +63,18 @@ private slots:
         fill.memoryPerGpu = 2'000'000'000;
         fill.usdPerHour = 92;
         e.metrics.bubbleFill = fill;
-        strip.setBaseline(handmade::shared(handmade::evaluation()));   // 78 %, nothing served
+        strip.setBaseline(handmade::shared(handmade::evaluation())); // 78 %, nothing served
         strip.setEvaluation(handmade::shared(e));
         QCOMPARE(card(strip, "GPU utilization")->value(), QStringLiteral("45 → 92 %"));
         QCOMPARE(card(strip, "GPU utilization")->difference(), QStringLiteral("+14 pt"));
         NumberCard *prefill = card(strip, "Prefill in bubbles");
         QVERIFY(!prefill->isHidden());
         QCOMPARE(prefill->value(), QStringLiteral("45.2k tok/s"));
-        for (const char *fact : {"1,234 of 1,300 requests", "66 rejected (60 the gaps are taken, 6 too late)", "85.6 % of their idle time", "p50 210 ms, p95 380 ms, p99 560 ms",
-                                 "1.40 × the 150 ms", "worth $92", "2.00 GB on each", "training is not delayed"})
-            QVERIFY2(prefill->toolTip().contains(QString::fromUtf8(fact)), qPrintable(QString::fromUtf8(fact) + u'\n' + prefill->toolTip()));
+        for (const char *fact : { "1,234 of 1,300 requests", "66 rejected (60 the gaps are taken, 6 too late)",
+                 "85.6 % of their idle time", "p50 210 ms, p95 380 ms, p99 560 ms", "1.40 × the 150 ms", "worth $92",
+                 "2.00 GB on each", "training is not delayed" })
+            QVERIFY2(prefill->toolTip().contains(QString::fromUtf8(fact)),
+                qPrintable(QString::fromUtf8(fact) + u'\n' + prefill->toolTip()));
         QVERIFY(strip.toTsv().contains(QStringLiteral("Prefill in bubbles\t45.2k tok/s")));
         strip.setEvaluation(handmade::shared(handmade::evaluation()));
         QVERIFY(prefill->isHidden());
@@ -88,7 +91,7 @@ private slots:
         e.metrics.cost = {};
         e.metrics.memory.reset();
         strip.setEvaluation(handmade::shared(e));
-        for (const char *name : {"Fullest GPU", "Busiest WAN link", "Cost", "Time to train"})
+        for (const char *name : { "Fullest GPU", "Busiest WAN link", "Cost", "Time to train" })
             QCOMPARE(card(strip, name)->value(), QStringLiteral("—"));
         QCOMPARE(card(strip, "Iteration")->value(), QStringLiteral("12.5 s"));
     }

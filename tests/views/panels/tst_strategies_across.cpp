@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// The sections "Across datacenters" and "Bubbles" of the strategy panel with the hands of a user: what is there, what it
-// makes of the plan, and that one step after the other is one to undo.
+// The sections "Across datacenters" and "Bubbles" of the strategy panel with the hands of a user: what is there, what
+// it makes of the plan, and that one step after the other is one to undo.
 #include "strategy_fixture.h"
 #include "views/panels/file_row.h"
 #include "views/panels/number_row.h"
@@ -62,9 +62,10 @@ private slots:
     void theSectionIsThereWhereThereAreTwoDatacenters()
     {
         QVERIFY(section("Across datacenters")->isVisibleTo(m_panel.get()));
-        for (const char *group : {"placement", "tcp_connections", "congestion_control", "sharing", "activation_bits", "all_reduce", "gradient_bits", "local_sgd"})
+        for (const char *group : { "placement", "tcp_connections", "congestion_control", "sharing", "activation_bits",
+                 "all_reduce", "gradient_bits", "local_sgd" })
             QVERIFY2(shows(group), group);
-        for (const char *group : {"cell", "turns", "local_steps", "fragments", "exchange_bits", "fill_model"})
+        for (const char *group : { "cell", "turns", "local_steps", "fragments", "exchange_bits", "fill_model" })
             QVERIFY2(!shows(group), group);
         Plan alone = handmade::plan();
         alone.cluster.datacenters.pop_back();
@@ -102,7 +103,7 @@ private slots:
         type("tcp_connections", "many");
         QCOMPARE(m_panel->row("tcp_connections")->list()->currentText(), QStringLiteral("auto"));
         QCOMPARE(m_document->undoStack().count(), 0);
-        type("tcp_connections", "0");      // below what the key takes
+        type("tcp_connections", "0"); // below what the key takes
         QCOMPARE(m_document->undoStack().count(), 0);
         QCOMPARE(m_panel->row("tcp_connections")->list()->currentText(), QStringLiteral("auto"));
     }
@@ -150,7 +151,8 @@ private slots:
         QTest::mouseClick(m_panel->row("bubble_fill")->toggle(), Qt::LeftButton);
         QVERIFY(plan().bubbleFill.enabled);
         QCOMPARE(undoText(), QStringLiteral("Prefill in bubbles off → on"));
-        for (const char *name : {"Rate", "Prompt", "First token within", "Guard time", "KV cache", "Value of prefill"})
+        for (const char *name :
+            { "Rate", "Prompt", "First token within", "Guard time", "KV cache", "Value of prefill" })
             QVERIFY2(box(name)->isVisibleTo(m_panel.get()), name);
         QVERIFY(!box("Burst")->isVisibleTo(m_panel.get()));
         choose("fill_arrivals", "bursty");
@@ -159,7 +161,7 @@ private slots:
         QVERIFY(plan().bubbleFill.chaining);
         QTest::mouseClick(m_panel->row("bubble_fill")->toggle(), Qt::LeftButton);
         QVERIFY(!plan().bubbleFill.enabled && !box("Rate")->isVisibleTo(m_panel.get()));
-        QVERIFY(plan().bubbleFill.chaining);   // switched off, not forgotten
+        QVERIFY(plan().bubbleFill.chaining); // switched off, not forgotten
     }
 
     void stepsOfTheRateAreOneToUndo()
@@ -195,7 +197,7 @@ private slots:
         QTest::keyClick(box("Rate"), Qt::Key_Up);
         QCOMPARE(m_document->undoStack().count(), 3);
         box("Prompt")->setFocus();
-        box("Rate")->setFocus();           // another visit, another step
+        box("Rate")->setFocus(); // another visit, another step
         QTest::keyClick(box("Rate"), Qt::Key_Up);
         QCOMPARE(m_document->undoStack().count(), 4);
         QCOMPARE(plan().bubbleFill.requestsPerSecond, 20.0);
@@ -217,7 +219,7 @@ private slots:
         QVERIFY(QTest::qWaitForWindowActive(m_panel.get()));
         const double before = plan().bubbleFill.requestsPerSecond;
         enter("Rate", "100");
-        QTest::keyClicks(box("Rate"), "3");            // not entered: the field's
+        QTest::keyClicks(box("Rate"), "3"); // not entered: the field's
         QTest::keyClick(box("Rate"), Qt::Key_Z, Qt::ControlModifier);
         QCOMPARE(plan().bubbleFill.requestsPerSecond, 100.0);
         enter("Rate", "100");
@@ -248,7 +250,7 @@ private slots:
         QCOMPARE(rate->text(), QStringLiteral("10000000 requests/s"));
         QVERIFY(line->palette().color(QPalette::Text) != theme().bad);
         QCOMPARE(m_document->undoStack().count(), 1);
-        enter("Rate", "1e99");             // more than the key takes
+        enter("Rate", "1e99"); // more than the key takes
         QCOMPARE(plan().bubbleFill.requestsPerSecond, 1e7);
     }
 
@@ -296,7 +298,7 @@ private slots:
         on.iterationTime = 10;
         on.change = 0;
         on.utilization = 0.92;
-        table->strategies = {{"bubble_fill=true", on}};
+        table->strategies = { { "bubble_fill=true", on } };
         m_panel->setEffects(table);
         const TextLine *effect = m_panel->row("bubble_fill")->effectLine();
         QCOMPARE(effect->text(), QStringLiteral("+47 pt use"));
@@ -335,7 +337,7 @@ private slots:
             QVERIFY(!b->accessibleName().isEmpty());
             QVERIFY(b->focusPolicy() & Qt::TabFocus);
         }
-        for (const char *group : {"tcp_connections", "cell", "sharing", "fill_stages"}) {
+        for (const char *group : { "tcp_connections", "cell", "sharing", "fill_stages" }) {
             QVERIFY(!m_panel->row(group)->list()->accessibleName().isEmpty());
             QVERIFY(m_panel->row(group)->list()->focusPolicy() & Qt::TabFocus);
         }

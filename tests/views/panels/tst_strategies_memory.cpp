@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// The section "Memory" of the strategy panel with the hands of a user: what is there, what appears with a switch, what it
-// makes of the plan, and the words under activation offload.
+// The section "Memory" of the strategy panel with the hands of a user: what is there, what appears with a switch, what
+// it makes of the plan, and the words under activation offload.
 #include "strategy_fixture.h"
 #include "views/panels/effect_text.h"
 #include "views/panels/offload_text.h"
@@ -21,15 +21,21 @@ Plan withDrives()
     Plan plan = handmade::plan();
     for (Datacenter &site : plan.cluster.datacenters)
         for (Pool &pool : site.pools)
-            pool.ssd = Ssd{.writeGBps = 20, .readGBps = 26, .endurancePb = 2.4, .usd = 1440};
+            pool.ssd = Ssd { .writeGBps = 20, .readGBps = 26, .endurancePb = 2.4, .usd = 1440 };
     return plan;
 }
 
 Metrics offloading()
 {
     Metrics metrics;
-    metrics.offload = OffloadMetrics{.bytesPerGpu = 24e9, .bytesRead = 20e9, .bytesForwarded = 4e9, .requiredWriteGBps = 12, .stall = 0.25,
-                                     .activationPeakReduction = 0.4, .ssdLifetimeYears = 3.24, .ssdUsdPerGpu = 360};
+    metrics.offload = OffloadMetrics { .bytesPerGpu = 24e9,
+        .bytesRead = 20e9,
+        .bytesForwarded = 4e9,
+        .requiredWriteGBps = 12,
+        .stall = 0.25,
+        .activationPeakReduction = 0.4,
+        .ssdLifetimeYears = 3.24,
+        .ssdUsdPerGpu = 360 };
     return metrics;
 }
 
@@ -71,7 +77,7 @@ private slots:
         choose("activation_offload", QStringLiteral("drives"));
         choose("offload_policy", QStringLiteral("KARMA"));
         QCOMPARE(plan().memory.offloadPolicy, OffloadPolicy::Karma);
-        QVERIFY(shows("offload_policy") && !shows("offload_fraction"));   // it goes by the room
+        QVERIFY(shows("offload_policy") && !shows("offload_fraction")); // it goes by the room
         choose("offload_policy", QStringLiteral("ProTrain"));
         QCOMPARE(plan().memory.offloadPolicy, OffloadPolicy::ProTrain);
         QCOMPARE(m_document->undoStack().undoText(), QStringLiteral("What is offloaded KARMA → ProTrain"));
@@ -106,11 +112,12 @@ private slots:
         metrics.offload->layersSwapped = 4;
         metrics.offload->layersRecomputed = 9;
         metrics.offload->recompute = 0.075;
-        QVERIFY(offloadFacts(metrics).join(u' ').contains("3 layers kept, 4 swapped, 9 recomputed; recompute takes 75.0 ms per iteration"));
+        QVERIFY(offloadFacts(metrics).join(u' ').contains(
+            "3 layers kept, 4 swapped, 9 recomputed; recompute takes 75.0 ms per iteration"));
         QCOMPARE(offloadLines(metrics).size(), offloadLines(offloading()).size() + 2);
         metrics.offload->tokenShare = 0.278;
         QVERIFY(offloadFacts(metrics).join(u' ').contains("27.8 % of the tokens offloaded in 4 layers"));
-        metrics.offload->bytesPerGpu = 0;   // all of it is recomputed
+        metrics.offload->bytesPerGpu = 0; // all of it is recomputed
         metrics.offload->tokenShare.reset();
         const QString text = offloadFacts(metrics).join(u' ');
         QVERIFY(text.contains("No activation leaves") && text.contains("recomputed") && text.contains("lower"));
@@ -127,13 +134,13 @@ private slots:
     void offloadThatIsOnSaysWhatItComesTo()
     {
         choose("activation_offload", QStringLiteral("drives"));
-        QVERIFY(!words()->isVisibleTo(m_panel.get()));   // not evaluated yet
+        QVERIFY(!words()->isVisibleTo(m_panel.get())); // not evaluated yet
         Evaluation evaluation = handmade::evaluation();
         evaluation.plan = m_document->plan();
         evaluation.metrics.offload = offloading().offload;
         m_panel->setEvaluation(handmade::shared(evaluation));
         QVERIFY(words()->isVisibleTo(m_panel.get()));
-        for (const char *what : {"24.0 GB leave", "12 GB/s", "40.0 % lower", "waits 250 ms", "3.2 years", "$360"})
+        for (const char *what : { "24.0 GB leave", "12 GB/s", "40.0 % lower", "waits 250 ms", "3.2 years", "$360" })
             QVERIFY2(words()->text().contains(QString::fromUtf8(what)), qPrintable(words()->text()));
         choose("activation_offload", QStringLiteral("off"));
         QVERIFY(!words()->isVisibleTo(m_panel.get()));
@@ -174,7 +181,7 @@ private slots:
         const auto words = [&] { return effectText(effect, now, EffectFocus::Memory); };
         QCOMPARE(words().text, QStringLiteral("−12.0 GB +4.0 %"));
         QCOMPARE(words().brief, QStringLiteral("−12 GB +4 %"));
-        QCOMPARE(words().ink, Ink::Muted);     // better in one, worse in the other
+        QCOMPARE(words().ink, Ink::Muted); // better in one, worse in the other
         effect.change = -0.2;
         QCOMPARE(words().text, QStringLiteral("−12.0 GB −20.0 %"));
         QCOMPARE(words().ink, Ink::Good);
@@ -209,11 +216,13 @@ private slots:
         };
         add("optimizer_offload=interleaved", 0.008, 60.6e9);
         m_panel->setEffects(std::make_shared<EffectTable>(*effects));
-        QCOMPARE(m_panel->row("optimizer_offload")->effectLine()->text(), QStringLiteral("host, interleaved +600 MB +0.8 %"));
+        QCOMPARE(m_panel->row("optimizer_offload")->effectLine()->text(),
+            QStringLiteral("host, interleaved +600 MB +0.8 %"));
         QCOMPARE(m_panel->row("optimizer_offload")->effectLine()->ink(), Ink::Bad);
         add("optimizer_offload=host", 0.3, 40e9);
         m_panel->setEffects(effects);
-        QCOMPARE(m_panel->row("optimizer_offload")->effectLine()->text(), QStringLiteral("host memory −20.0 GB +30.0 %"));
+        QCOMPARE(
+            m_panel->row("optimizer_offload")->effectLine()->text(), QStringLiteral("host memory −20.0 GB +30.0 %"));
         QCOMPARE(m_panel->row("optimizer_offload")->effectLine()->ink(), Ink::Muted);
     }
 

@@ -69,7 +69,7 @@ private slots:
         const auto p = panel();
         QSignalSpy committed(p.get(), &StrategyPanel::editCommitted);
         SwitchButton *toggle = p->row("sequence_parallel")->toggle();
-        QVERIFY(toggle->isChecked());          // the default with tensor parallelism
+        QVERIFY(toggle->isChecked()); // the default with tensor parallelism
         QTest::mouseClick(toggle, Qt::LeftButton);
         QCOMPARE(committed.count(), 1);
         QCOMPARE(planOf(committed)->parallelism.sequenceParallel, std::optional<bool>(false));
@@ -96,7 +96,8 @@ private slots:
         auto table = std::make_shared<EffectTable>();
         table->plan = m_plan;
         table->iterationTime = 10;
-        table->strategies = {{"schedule=gpipe", effect(0.031)}, {"schedule=interleaved", effect(-0.021)}, {"micro_batch=2", effect(-0.3, false)}};
+        table->strategies = { { "schedule=gpipe", effect(0.031) }, { "schedule=interleaved", effect(-0.021) },
+            { "micro_batch=2", effect(-0.3, false) } };
         p->setEffects(table);
         // −2.1 % beats +3.1 %
         TextLine *schedule = p->row("schedule")->effectLine();
@@ -104,7 +105,7 @@ private slots:
         QCOMPARE(schedule->ink(), Ink::Good);
         TextLine *microBatch = p->row("micro_batch")->effectLine();
         QCOMPARE(microBatch->text(), QStringLiteral("2: does not fit"));
-        QCOMPARE(microBatch->ink(), Ink::Bad);   // the plan fits, and would not
+        QCOMPARE(microBatch->ink(), Ink::Bad); // the plan fits, and would not
         QVERIFY(p->row("recompute")->effectLine()->text().isEmpty());
     }
 
@@ -117,16 +118,16 @@ private slots:
         table->memoryBytes = 100e9;
         table->fits = false;
         Effect two = effect(-0.03, false), four = effect(0.2), pipeline = effect(0.01, false);
-        two.memoryBytes = 120e9;           // against 100 GB now: 20 more
+        two.memoryBytes = 120e9; // against 100 GB now: 20 more
         pipeline.memoryBytes = 94e9;
-        table->strategies = {{"micro_batch=2", two}, {"recompute=full", four}, {"pipeline=4", pipeline}};
+        table->strategies = { { "micro_batch=2", two }, { "recompute=full", four }, { "pipeline=4", pipeline } };
         p->setEffects(table);
         QCOMPARE(p->row("micro_batch")->effectLine()->text(), QStringLiteral("2 +20.0 GB −3.0 % ✕"));
         QCOMPARE(p->row("micro_batch")->effectLine()->ink(), Ink::Muted);
         QCOMPARE(p->row("pipeline")->effectLine()->text(), QStringLiteral("4 −6.00 GB +1.0 % ✕"));
         QCOMPARE(p->row("pipeline")->effectLine()->ink(), Ink::Muted);
         QCOMPARE(p->row("recompute")->effectLine()->text(), QStringLiteral("full −30.0 GB +20.0 % ✓"));
-        QCOMPARE(p->row("recompute")->effectLine()->ink(), Ink::Good);   // and this one makes it fit
+        QCOMPARE(p->row("recompute")->effectLine()->ink(), Ink::Good); // and this one makes it fit
         EffectCombo *list = p->row("micro_batch")->list();
         QCOMPARE(list->effect(list->findText("2")).text, QStringLiteral("+20.0 GB −3.0 % ✕"));
     }
@@ -138,9 +139,11 @@ private slots:
         table->plan = m_plan;
         table->iterationTime = 10;
         table->memoryBytes = 72e9;
-        table->strategies = {{"optimizer=sgd", effect(-0.01)}, {"precision=fp8", effect(-0.3)}, {"precision=fp16", effect(0.001)}};
+        table->strategies = { { "optimizer=sgd", effect(-0.01) }, { "precision=fp8", effect(-0.3) },
+            { "precision=fp16", effect(0.001) } };
         p->setEffects(table);
-        for (const auto &[group, text] : {std::pair{"optimizer", "≠ SGD −2.00 GB −1.0 %"}, std::pair{"precision", "≠ fp8 −30.0 %"}}) {
+        for (const auto &[group, text] :
+            { std::pair { "optimizer", "≠ SGD −2.00 GB −1.0 %" }, std::pair { "precision", "≠ fp8 −30.0 %" } }) {
             TextLine *line = p->row(group)->effectLine();
             QCOMPARE(line->text(), QString::fromUtf8(text));
             QCOMPARE(line->ink(), Ink::Muted);
@@ -157,7 +160,7 @@ private slots:
         auto table = std::make_shared<EffectTable>();
         table->plan = m_plan;
         table->iterationTime = 10;
-        table->strategies = {{"stack=ideal", effect(-0.17)}, {"stack=deepspeed", effect(0.04)}};
+        table->strategies = { { "stack=ideal", effect(-0.17) }, { "stack=deepspeed", effect(0.04) } };
         p->setEffects(table);
         QCOMPARE(p->row("stack")->effectLine()->text(), QStringLiteral("DeepSpeed ZeRO +4.0 %"));
         EffectCombo *list = p->row("stack")->list();
@@ -176,7 +179,7 @@ private slots:
         auto table = std::make_shared<EffectTable>();
         table->plan = plan;
         table->iterationTime = 10;
-        table->strategies = {{"recompute=full", effect(-0.05)}};
+        table->strategies = { { "recompute=full", effect(-0.05) } };
         p->setEffects(table);
         QCOMPARE(p->row("recompute")->effectLine()->text(), QStringLiteral("full −5.0 %"));
         QCOMPARE(p->row("recompute")->effectLine()->ink(), Ink::Good);
@@ -190,9 +193,11 @@ private slots:
         EffectCombo *list = p->row("zero")->list();
         QStyleOptionComboBox option;
         option.initFrom(list);
-        const int room = list->style()->subControlRect(QStyle::CC_ComboBox, &option, QStyle::SC_ComboBoxEditField, list).width() - 2;
+        const int room =
+            list->style()->subControlRect(QStyle::CC_ComboBox, &option, QStyle::SC_ComboBoxEditField, list).width() - 2;
         for (int i = 0; i < list->count(); ++i)
-            QVERIFY2(list->fontMetrics().horizontalAdvance(list->itemText(i)) <= room, qPrintable(QStringLiteral("%1 in %2").arg(list->itemText(i)).arg(room)));
+            QVERIFY2(list->fontMetrics().horizontalAdvance(list->itemText(i)) <= room,
+                qPrintable(QStringLiteral("%1 in %2").arg(list->itemText(i)).arg(room)));
     }
 
     /// 64 GPUs, tensor 8: with Data 4 a pipeline of 2 takes them all, one of 4 would take 128.
@@ -209,7 +214,7 @@ private slots:
         Effect impossible;
         impossible.feasible = false;
         impossible.reason = "4 stages cannot be seated";
-        table->strategies = {{"pipeline=4", impossible}};
+        table->strategies = { { "pipeline=4", impossible } };
         p->setEffects(table);
         TextLine *line = p->row("pipeline")->effectLine();
         QCOMPARE(line->text(), QStringLiteral("4: not with Data 4"));
@@ -234,14 +239,15 @@ private slots:
         auto table = std::make_shared<EffectTable>();
         table->plan = m_plan;
         table->iterationTime = 10;
-        table->strategies = {{"recompute=full", effect(0.25)}, {"recompute=selective", effect(0.0001)}};
+        table->strategies = { { "recompute=full", effect(0.25) }, { "recompute=selective", effect(0.0001) } };
         p->setEffects(table);
         EffectCombo *list = p->row("recompute")->list();
         QCOMPARE(list->effect(list->findText("full")).text, QStringLiteral("+25.0 %"));
         QCOMPARE(list->effect(list->findText("full")).ink, Ink::Bad);
         QCOMPARE(list->effect(list->findText("selective")).text, QStringLiteral("±0"));
         QVERIFY(list->effect(list->findText("none")).text.isEmpty());
-        QCOMPARE(list->tip(list->findText("full")), QStringLiteral("Iteration 10.0 s → 12.5 s. Fullest GPU 70.0 GB of 80.0 GB."));
+        QCOMPARE(list->tip(list->findText("full")),
+            QStringLiteral("Iteration 10.0 s → 12.5 s. Fullest GPU 70.0 GB of 80.0 GB."));
     }
 
     void whatCannotBeChosenSaysWhy()
@@ -274,7 +280,7 @@ private slots:
     {
         const auto p = panel();
         Evaluation e = handmade::evaluation();
-        p->setEvaluation(handmade::shared(e));   // of another plan value
+        p->setEvaluation(handmade::shared(e)); // of another plan value
         QCOMPARE(p->row("data")->list()->currentText(), QStringLiteral("auto"));
     }
 
@@ -286,7 +292,8 @@ private slots:
         auto *area = p->findChild<QScrollArea *>();
         QVERIFY(area->verticalScrollBar()->maximum() > 0);
         EffectCombo *list = p->row("tensor")->list();
-        QWheelEvent wheel(list->rect().center(), list->mapToGlobal(list->rect().center()), {}, {0, -120}, Qt::NoButton, Qt::NoModifier, Qt::NoScrollPhase, false);
+        QWheelEvent wheel(list->rect().center(), list->mapToGlobal(list->rect().center()), {}, { 0, -120 },
+            Qt::NoButton, Qt::NoModifier, Qt::NoScrollPhase, false);
         QApplication::sendEvent(list, &wheel);
         QCOMPARE(committed.count(), 0);
     }
@@ -296,7 +303,7 @@ private slots:
         const auto p = panel();
         EffectCombo *list = p->row("recompute")->list();
         QSignalSpy hidden(list, &EffectCombo::popupHidden);
-        list->hidePopup();                 // QComboBox does so without a popup as well
+        list->hidePopup(); // QComboBox does so without a popup as well
         QCoreApplication::processEvents();
         QCOMPARE(hidden.count(), 0);
         QStringList order;
@@ -305,7 +312,7 @@ private slots:
         list->showPopup();
         QTest::keyClick(list->view(), Qt::Key_Down);
         QTest::keyClick(list->view(), Qt::Key_Return);
-        QTRY_COMPARE(order, (QStringList{"chosen", "hidden"}));
+        QTRY_COMPARE(order, (QStringList { "chosen", "hidden" }));
     }
 
     void everyControlHasANameForTheScreenReader()

@@ -32,7 +32,8 @@ private:
         made->plan = plan;
         made->iterationTime = 12.5;
         made->complete = true;
-        for (const auto &[label, change] : {std::pair{"+10 Gbps Oregon–Iowa", -0.042}, {"+1 node in Iowa", -0.02}}) {
+        for (const auto &[label, change] :
+            { std::pair { "+10 Gbps Oregon–Iowa", -0.042 }, { "+1 node in Iowa", -0.02 } }) {
             RankedPart part;
             part.part.id = part.part.label = part.part.sentence = label;
             Plan next = *plan;
@@ -92,14 +93,20 @@ private slots:
         const auto *row = panel.findChild<PartRow *>();
         QCOMPARE(row->becauseLine()->text(), QStringLiteral("bubble 2.00 → 1.50 s"));
         QVERIFY(row->becauseLine()->isVisible());
-        QVERIFY(row->becauseLine()->mapTo(row, QPoint()).y() >= row->nameLine()->mapTo(row, QPoint()).y() + row->nameLine()->height());
+        QVERIFY(row->becauseLine()->mapTo(row, QPoint()).y()
+            >= row->nameLine()->mapTo(row, QPoint()).y() + row->nameLine()->height());
         QVERIFY2(row->toolTip().contains("Because: bubble 2.00 → 1.50 s."), qPrintable(row->toolTip()));
     }
 
     void thePartsOfTheBarSayWhereTheTimelineHasThem()
     {
         Evaluation e = handmade::evaluation(10);
-        e.metrics.breakdown = Breakdown{.compute = 6, .tensorParallel = 1, .dataParallel = 1, .optimizer = 1, .overhead = 1, .dataParallelInSpans = 1};
+        e.metrics.breakdown = Breakdown { .compute = 6,
+            .tensorParallel = 1,
+            .dataParallel = 1,
+            .optimizer = 1,
+            .overhead = 1,
+            .dataParallelInSpans = 1 };
         WhyPanel panel;
         panel.setEvaluation(handmade::shared(e));
         const auto *bar = panel.findChild<BreakdownBar *>();
@@ -110,7 +117,7 @@ private slots:
                 inSpans << part.name;
             QVERIFY2(!part.where.isEmpty(), qPrintable(part.name));
         }
-        QCOMPARE(inSpans, (QStringList{"tensor parallel", "data parallel"}));
+        QCOMPARE(inSpans, (QStringList { "tensor parallel", "data parallel" }));
         QVERIFY(names.contains("optimizer") && names.contains("overhead"));
         QVERIFY2(bar->toTsv().contains("overhead\t1\toverhead spans\n"), qPrintable(bar->toTsv()));
     }
@@ -143,7 +150,7 @@ private slots:
         QVERIFY2(sentence.contains("compute on stage 1 (50.0 %)"), qPrintable(sentence));
         QVERIFY2(sentence.contains("compute on stage 2 (30.0 %)"), qPrintable(sentence));
         QVERIFY2(sentence.contains("6 steps"), qPrintable(sentence));
-        QVERIFY(criticalPathSentence(Evaluation{}).isEmpty());
+        QVERIFY(criticalPathSentence(Evaluation {}).isEmpty());
     }
 
     void noProblemsTellsHowFarToTrustTheNumbers()
@@ -160,7 +167,8 @@ private slots:
     {
         Evaluation e = handmade::evaluation();
         const PlanPtr fixed = handmade::shared(handmade::plan());
-        e.problems = {{Severity::Note, "8 GPUs idle.", {}, {}}, {Severity::Blocking, "Stage 1 does not fit.", {}, {{"Recompute all", fixed}}}};
+        e.problems = { { Severity::Note, "8 GPUs idle.", {}, {} },
+            { Severity::Blocking, "Stage 1 does not fit.", {}, { { "Recompute all", fixed } } } };
         ProblemsPanel panel;
         panel.setEvaluation(handmade::shared(e));
         panel.resize(400, 300);
@@ -181,7 +189,7 @@ private slots:
         linked.notes = "linked";
         Evaluation e = handmade::evaluation();
         e.plan = plan;
-        e.problems = {{Severity::Warning, "32 GPUs idle", {}, {{"Add a link", handmade::shared(linked)}}}};
+        e.problems = { { Severity::Warning, "32 GPUs idle", {}, { { "Add a link", handmade::shared(linked) } } } };
         ProblemsPanel panel;
         panel.setPlan(plan);
         panel.setEvaluation(handmade::shared(e));
@@ -189,7 +197,8 @@ private slots:
         panel.show();
         const auto shows = [&](const QString &text) {
             const auto lines = panel.findChildren<TextLine *>();
-            return std::ranges::any_of(lines, [&](const TextLine *line) { return line->isVisible() && line->text() == text; });
+            return std::ranges::any_of(
+                lines, [&](const TextLine *line) { return line->isVisible() && line->text() == text; });
         };
         QVERIFY(!shows("−50.0 %"));
         auto effects = table(plan);
@@ -197,19 +206,20 @@ private slots:
         effect.iterationTime = 6.25;
         effect.change = -0.5;
         effect.because = "4 replicas instead of 2; no GPU idle";
-        effects->fixes = {{handmade::shared(linked), effect}};       // equal, not the same: another evaluation found it
+        effects->fixes = { { handmade::shared(linked), effect } }; // equal, not the same: another evaluation found it
         auto *button = panel.findChild<HoverButton *>();
         panel.setEffects(effects);
         QVERIFY(shows("−50.0 %"));
         QVERIFY(shows("4 replicas instead of 2; no GPU idle"));
-        QVERIFY2(panel.toTsv().contains("32 GPUs idle\tAdd a link\t−50.0 %\t4 replicas instead of 2; no GPU idle\n"), qPrintable(panel.toTsv()));
-        QCOMPARE(panel.findChild<HoverButton *>(), button);          // shown in place: the pointer may rest on it
+        QVERIFY2(panel.toTsv().contains("32 GPUs idle\tAdd a link\t−50.0 %\t4 replicas instead of 2; no GPU idle\n"),
+            qPrintable(panel.toTsv()));
+        QCOMPARE(panel.findChild<HoverButton *>(), button); // shown in place: the pointer may rest on it
         auto other = std::make_shared<EffectTable>(*effects);
         Plan changed = *plan;
         changed.workload.globalBatch *= 2;
         other->plan = handmade::shared(changed);
         panel.setEffects(other);
-        QVERIFY(!shows("−50.0 %"));                                  // numbers of another plan
+        QVERIFY(!shows("−50.0 %")); // numbers of another plan
     }
 
     void fixesThatTookASearchComeWithTheEffects()
@@ -219,26 +229,27 @@ private slots:
         linked.notes = "linked";
         Evaluation e = handmade::evaluation();
         e.plan = plan;
-        e.problems = {{Severity::Warning, "384 GPUs in 20 datacenters idle", {}, {}}};
+        e.problems = { { Severity::Warning, "384 GPUs in 20 datacenters idle", {}, {} } };
         ProblemsPanel panel;
         panel.setPlan(plan);
         panel.setEvaluation(handmade::shared(e));
         QVERIFY(!panel.findChild<HoverButton *>());
         auto effects = table(plan);
         effects->problems = e.problems;
-        effects->problems.front().fixes = {{"Add 20 links", handmade::shared(linked)}};
+        effects->problems.front().fixes = { { "Add 20 links", handmade::shared(linked) } };
         panel.setEffects(effects);
         auto *button = panel.findChild<HoverButton *>();
         QVERIFY(button);
         QCOMPARE(button->text(), QStringLiteral("Add 20 links"));
-        panel.setEffects(std::make_shared<EffectTable>(*effects));   // the next of the batches
+        panel.setEffects(std::make_shared<EffectTable>(*effects)); // the next of the batches
         QCOMPARE(panel.findChild<HoverButton *>(), button);
     }
 
     void aHoveredFixStaysUnderThePointerWhileItsEffectIsShown()
     {
         Evaluation e = handmade::evaluation();
-        e.problems = {{Severity::Blocking, "Stage 1 does not fit.", {}, {{"Recompute all", handmade::shared(handmade::plan())}}}};
+        e.problems = { { Severity::Blocking, "Stage 1 does not fit.", {},
+            { { "Recompute all", handmade::shared(handmade::plan()) } } } };
         ProblemsPanel panel;
         panel.setEvaluation(handmade::shared(e));
         panel.resize(400, 300);
@@ -248,7 +259,7 @@ private slots:
         QEnterEvent enter(QPointF(2, 2), QPointF(2, 2), QPointF(2, 2));
         QApplication::sendEvent(button, &enter);
         QCOMPARE(previewed.count(), 1);
-        panel.setEvaluation(handmade::shared(handmade::evaluation()));   // the previewed plan has no problem
+        panel.setEvaluation(handmade::shared(handmade::evaluation())); // the previewed plan has no problem
         QVERIFY(button->isVisible());
         QEvent leave(QEvent::Leave);
         QApplication::sendEvent(button, &leave);
@@ -263,7 +274,7 @@ private slots:
         const PlanPtr after = handmade::shared(other);
         Evaluation e = handmade::evaluation();
         e.plan = before;
-        e.problems = {{Severity::Blocking, "Stage 1 does not fit.", {}, {{"Recompute all", fixed}}}};
+        e.problems = { { Severity::Blocking, "Stage 1 does not fit.", {}, { { "Recompute all", fixed } } } };
         ProblemsPanel panel;
         panel.setPlan(before);
         panel.setEvaluation(handmade::shared(e));
@@ -288,7 +299,7 @@ private slots:
     void errorsAreShownAsProblems()
     {
         ProblemsPanel panel;
-        panel.setErrors({{ErrorCode::UnknownName, "workload.model", "there is no model llama-9", "llama-3-70b"}});
+        panel.setErrors({ { ErrorCode::UnknownName, "workload.model", "there is no model llama-9", "llama-3-70b" } });
         bool found = false;
         for (const TextLine *line : panel.findChildren<TextLine *>())
             found = found || line->text().contains("llama-9");

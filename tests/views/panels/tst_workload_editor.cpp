@@ -20,8 +20,7 @@ private:
     std::unique_ptr<WorkloadEditor> m_editor;
     std::unique_ptr<QSignalSpy> m_committed;
 
-    template <class Widget>
-    Widget *field(const QString &name) const
+    template <class Widget> Widget *field(const QString &name) const
     {
         for (Widget *w : m_editor->findChildren<Widget *>())
             if (w->accessibleName() == name)
@@ -70,12 +69,13 @@ private slots:
         QCOMPARE(field<QSpinBox>("Global batch")->text(), QStringLiteral("1 sequence"));
         QVERIFY(field<QComboBox>("Precision")->findText("BF16") >= 0);
         QVERIFY(field<QComboBox>("Optimizer")->findText("8-bit Adam") >= 0);
-        QCOMPARE(field<QComboBox>("Optimizer")->count(), 6);   // GaLore, too
+        QCOMPARE(field<QComboBox>("Optimizer")->count(), 6); // GaLore, too
     }
 
     void noNumberIsTypedThatAPlanFileDoesNotTake()
     {
-        for (const auto &[name, key] : {std::pair("Sequence length", "sequence_length"), std::pair("Global batch", "global_batch"), std::pair("Micro-batch", "micro_batch")}) {
+        for (const auto &[name, key] : { std::pair("Sequence length", "sequence_length"),
+                 std::pair("Global batch", "global_batch"), std::pair("Micro-batch", "micro_batch") }) {
             const std::string path = std::string("workload.") + key;
             const int most = field<QSpinBox>(name)->maximum();
             QVERIFY2(withKeySet(*m_plan, path, std::to_string(most)), name);

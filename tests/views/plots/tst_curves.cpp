@@ -3,8 +3,8 @@
 
 #include "../panels/hand_made.h"
 #include "core/timeline/analysis.h"
-#include "tests/support/turns_timeline.h"
 #include "models/text/format.h"
+#include "tests/support/turns_timeline.h"
 #include "views/export/panel_picture.h"
 #include "views/plots/curve_data.h"
 #include "views/plots/curve_plot.h"
@@ -70,7 +70,7 @@ private slots:
 
     void wanFlowsAddUpToTheBytesOfTheMetrics()
     {
-        for (const int buckets : {1, 7, 10, 1000}) {
+        for (const int buckets : { 1, 7, 10, 1000 }) {
             const auto flows = wanFlows(*m_evaluation, buckets);
             QCOMPARE(flows.size(), std::size_t(1));
             QCOMPARE(flows[0].name, std::string("Oregon → Iowa"));
@@ -90,8 +90,8 @@ private slots:
 
     void turnsOnALinkAreSeparateAndAddUpToIt()
     {
-        // A0 [10, 20), B0 [20, 30), A1 [30, 40), B1 [40, 50) of 80 ns, 2000 bytes each: while one sends, the link carries
-        // 2000 bytes · 8 / 10 ns = 1600 Gbps of that pipeline and nothing of the other.
+        // A0 [10, 20), B0 [20, 30), A1 [30, 40), B1 [40, 50) of 80 ns, 2000 bytes each: while one sends, the link
+        // carries 2000 bytes · 8 / 10 ns = 1600 Gbps of that pipeline and nothing of the other.
         const Evaluation e = test::turnsEvaluation();
         const auto flows = wanFlows(e, 8);
         QCOMPARE(flows.size(), std::size_t(1));
@@ -102,7 +102,7 @@ private slots:
             QCOMPARE(b, i == 2 || i == 4 ? 1600.0 : 0.0);
             QCOMPARE(a + b, flows[0].gbps[i]);
         }
-        QVERIFY(wanFlows(*m_evaluation, 8)[0].turns.empty());   // a track of its own for each
+        QVERIFY(wanFlows(*m_evaluation, 8)[0].turns.empty()); // a track of its own for each
     }
 
     void prefillRaisesTheFleetsCurveWhereItRuns()
@@ -162,10 +162,10 @@ private slots:
     void thinningAMemoryCurveKeepsItsPeak()
     {
         Evaluation e = handmade::evaluation();
-        e.memoryCurves = {{}};
+        e.memoryCurves = { {} };
         e.timeline.duration = 100000;
         for (int i = 0; i < 100000; ++i)
-            e.memoryCurves[0].push_back({i, i == 51234 ? 999 : i % 100});
+            e.memoryCurves[0].push_back({ i, i == 51234 ? 999 : i % 100 });
         const auto thin = memoryCurve(e, 0, 100);
         QVERIFY(thin.size() <= 101);
         QCOMPARE(std::ranges::max(thin, {}, &MemoryPoint::bytes).bytes, 999.0);
@@ -175,7 +175,7 @@ private slots:
     {
         const auto p = panel(CurvesPanel::Tab::Utilization);
         QCustomPlot &chart = p->currentPlot()->chart();
-        QCOMPARE(chart.graphCount(), 2);       // the fill and its line
+        QCOMPARE(chart.graphCount(), 2); // the fill and its line
         const int points = chart.graph(0)->dataCount();
         const auto expected = fleetUtilization(*m_evaluation, points);
         for (int g = 0; g < 2; ++g)
@@ -203,9 +203,10 @@ private slots:
         QVERIFY(QTest::qWaitForWindowExposed(p.get()));
         QSignalSpy changed(p.get(), &CurvesPanel::rangeChanged);
         const QPoint from = chart.axisRect()->rect().center();
-        const int by = chart.axisRect()->width() / 4;       // a quarter of 40 ns to the left: 10 ns later
+        const int by = chart.axisRect()->width() / 4; // a quarter of 40 ns to the left: 10 ns later
         QTest::mousePress(&chart, Qt::LeftButton, {}, from);
-        QMouseEvent move(QEvent::MouseMove, from - QPoint(by, 0), chart.mapToGlobal(from - QPoint(by, 0)), Qt::NoButton, Qt::LeftButton, {});
+        QMouseEvent move(QEvent::MouseMove, from - QPoint(by, 0), chart.mapToGlobal(from - QPoint(by, 0)), Qt::NoButton,
+            Qt::LeftButton, {});
         QApplication::sendEvent(&chart, &move);
         QTest::mouseRelease(&chart, Qt::LeftButton, {}, from - QPoint(by, 0));
         QVERIFY(changed.count() >= 1);
@@ -246,7 +247,8 @@ private slots:
     {
         QTemporaryDir folder;
         const auto p = panel(CurvesPanel::Tab::Wan);
-        const std::pair<const char *, QByteArray> formats[] = {{"png", "\x89PNG"}, {"svg", "<?xml"}, {"pdf", "%PDF"}};
+        const std::pair<const char *, QByteArray> formats[] = { { "png", "\x89PNG" }, { "svg", "<?xml" },
+            { "pdf", "%PDF" } };
         for (const auto &[ending, magic] : formats) {
             const QString path = folder.filePath(QStringLiteral("wan.") + ending);
             QVERIFY(savePicture(p->currentPlot(), path));
@@ -262,7 +264,8 @@ private slots:
         CurvesPanel p;
         p.resize(600, 200);
         p.show();
-        for (const auto tab : {CurvesPanel::Tab::Utilization, CurvesPanel::Tab::Memory, CurvesPanel::Tab::MemoryOverTime, CurvesPanel::Tab::Wan}) {
+        for (const auto tab : { CurvesPanel::Tab::Utilization, CurvesPanel::Tab::Memory,
+                 CurvesPanel::Tab::MemoryOverTime, CurvesPanel::Tab::Wan }) {
             p.setTab(tab);
             QCOMPARE(p.currentPlot()->chart().graphCount(), 0);
             QVERIFY(!p.currentPlot()->accessibleDescription().isEmpty());
@@ -271,7 +274,7 @@ private slots:
 
     void capacityLinesSayWhatTheyAre()
     {
-        for (const auto tab : {CurvesPanel::Tab::Memory, CurvesPanel::Tab::MemoryOverTime}) {
+        for (const auto tab : { CurvesPanel::Tab::Memory, CurvesPanel::Tab::MemoryOverTime }) {
             const auto p = panel(tab);
             const QStringList texts = textsOf(p->currentPlot()->chart());
             QVERIFY2(texts.contains(formatBytes(80e9) + QStringLiteral(" capacity")), qPrintable(texts.join(u'|')));
@@ -280,13 +283,17 @@ private slots:
 
     void axesHaveTitlesWithTheUnit()
     {
-        const std::pair<CurvesPanel::Tab, const char *> units[] = {{CurvesPanel::Tab::Utilization, "%"}, {CurvesPanel::Tab::Memory, "GB"}, {CurvesPanel::Tab::MemoryOverTime, "GB"}, {CurvesPanel::Tab::Wan, "Gbps"}};
+        const std::pair<CurvesPanel::Tab, const char *> units[] = { { CurvesPanel::Tab::Utilization, "%" },
+            { CurvesPanel::Tab::Memory, "GB" }, { CurvesPanel::Tab::MemoryOverTime, "GB" },
+            { CurvesPanel::Tab::Wan, "Gbps" } };
         for (const auto &[tab, unit] : units) {
-            for (const int left : {200, 40}) {     // beside the axis, or above it where there is no room
+            for (const int left : { 200, 40 }) { // beside the axis, or above it where there is no room
                 const auto p = panel(tab);
                 p->setPlotInsets(left, 20);
                 const QStringList texts = textsOf(p->currentPlot()->chart());
-                QVERIFY2(std::ranges::any_of(texts, [&](const QString &text) { return text.endsWith(QLatin1String(unit)); }), qPrintable(texts.join(u'|')));
+                QVERIFY2(
+                    std::ranges::any_of(texts, [&](const QString &text) { return text.endsWith(QLatin1String(unit)); }),
+                    qPrintable(texts.join(u'|')));
             }
         }
     }

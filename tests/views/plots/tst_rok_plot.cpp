@@ -36,8 +36,9 @@ RokCurvesPtr curves(const PlanPtr &plan)
     auto made = std::make_shared<RokCurves>();
     made->plan = plan;
     made->isComplete = true;
-    made->points = {point(ActivationWay::Recompute, 1, 2, 300), point(ActivationWay::Offload, 1, 8, 398), point(ActivationWay::Keep, 1, 16, 400, plan),
-                    point(ActivationWay::Recompute, 2, 4, 330), point(ActivationWay::Offload, 2, 15, 438), point(ActivationWay::Keep, 2, 32, 440)};
+    made->points = { point(ActivationWay::Recompute, 1, 2, 300), point(ActivationWay::Offload, 1, 8, 398),
+        point(ActivationWay::Keep, 1, 16, 400, plan), point(ActivationWay::Recompute, 2, 4, 330),
+        point(ActivationWay::Offload, 2, 15, 438), point(ActivationWay::Keep, 2, 32, 440) };
     return made;
 }
 
@@ -79,7 +80,7 @@ private slots:
     void thePlanItselfAndThePlaceBesideAPointAdoptNothing()
     {
         QSignalSpy committed(&plot(), &RokPlot::editCommitted);
-        click(2);                          // the plan
+        click(2); // the plan
         QTest::mouseClick(&plot().chart(), Qt::LeftButton, {}, plot().positionOf(at(0)) + QPoint(200, 0));
         QTest::mouseClick(&plot().chart(), Qt::RightButton, {}, plot().positionOf(at(4)));
         QCOMPARE(committed.count(), 0);
@@ -97,14 +98,14 @@ private slots:
     {
         QSignalSpy committed(&plot(), &RokPlot::editCommitted);
         plot().setFocus();
-        QTest::keyClick(&plot(), Qt::Key_Return);            // nothing chosen yet
+        QTest::keyClick(&plot(), Qt::Key_Return); // nothing chosen yet
         QCOMPARE(committed.count(), 0);
-        QTest::keyClick(&plot(), Qt::Key_Right);             // from the plan (keep 1) to keep 2
-        QTest::keyClick(&plot(), Qt::Key_Down);              // to offload 2
+        QTest::keyClick(&plot(), Qt::Key_Right); // from the plan (keep 1) to keep 2
+        QTest::keyClick(&plot(), Qt::Key_Down); // to offload 2
         QVERIFY(plot().accessibleDescription().contains("Offload, micro-batch 2"));
-        QTest::keyClick(&plot(), Qt::Key_Down);              // to recompute 2
-        QTest::keyClick(&plot(), Qt::Key_Left);              // to recompute 1
-        QTest::keyClick(&plot(), Qt::Key_Left);              // no smaller one
+        QTest::keyClick(&plot(), Qt::Key_Down); // to recompute 2
+        QTest::keyClick(&plot(), Qt::Key_Left); // to recompute 1
+        QTest::keyClick(&plot(), Qt::Key_Left); // no smaller one
         QTest::keyClick(&plot(), Qt::Key_Return);
         QCOMPARE(committed.count(), 1);
         QCOMPARE(committed[0][0].value<PlanPtr>(), at(0).plan);
@@ -116,7 +117,7 @@ private slots:
         QStringList names;
         for (const CurvePlot::LegendEntry &entry : plot().legend())
             names << entry.name;
-        QCOMPARE(names, (QStringList{"recompute", "offload", "keep"}));
+        QCOMPARE(names, (QStringList { "recompute", "offload", "keep" }));
         QCOMPARE(plot().toTsv().split(u'\n', Qt::SkipEmptyParts).size(), 7);
         QVERIFY(plot().toTsv().contains("keep\t2\t32000000000\t440\t"));
     }

@@ -70,23 +70,23 @@ private slots:
     void whatLiesBehindCountsWhereItShows()
     {
         const Timeline t = smallTimeline();
-        const auto rows = areaRows(t, {0, 80}, {{{0, 1}}});
+        const auto rows = areaRows(t, { 0, 80 }, { { { 0, 1 } } });
         QCOMPARE(timeOf(rows, "forward"), 20);
         QCOMPARE(timeOf(rows, "backward"), 20);
         // of [10, 50) the bars in front leave [20, 40), and [70, 80) is free
         QCOMPARE(timeOf(rows, "prefill"), 30);
-        QCOMPARE(timeOf(rows, "idle"), 10);    // [60, 70)
-        QCOMPARE(sumOf(rows), 80);             // kinds + idle = 1 line × 80
+        QCOMPARE(timeOf(rows, "idle"), 10); // [60, 70)
+        QCOMPARE(sumOf(rows), 80); // kinds + idle = 1 line × 80
     }
 
     void linesOfStagesAndChannelsIdleApart()
     {
         const Timeline t = smallTimeline();
-        const auto rows = areaRows(t, {20, 60}, {{{0, 1}}, {{2}}});
+        const auto rows = areaRows(t, { 20, 60 }, { { { 0, 1 } }, { { 2 } } });
         QCOMPARE(timeOf(rows, "WAN transfer"), 10);
         QCOMPARE(timeOf(rows, "idle channel"), 30);
         QCOMPARE(timeOf(rows, "idle"), 0);
-        QCOMPARE(sumOf(rows), 2 * 40);         // kinds + idle = 2 lines × 40
+        QCOMPARE(sumOf(rows), 2 * 40); // kinds + idle = 2 lines × 40
     }
 
     void hiddenKindsAreNotCountedAsWorkNorAsIdle()
@@ -94,21 +94,21 @@ private slots:
         const Timeline t = smallTimeline();
         SpanFilter filter;
         filter.kinds = kAllKinds & ~(1u << int(WorkKind::Backward));
-        const auto rows = areaRows(t, {0, 80}, {{{0, 1}}}, filter);
+        const auto rows = areaRows(t, { 0, 80 }, { { { 0, 1 } } }, filter);
         QCOMPARE(timeOf(rows, "backward"), -1);
         QCOMPARE(timeOf(rows, "not shown"), 20);
         QCOMPARE(timeOf(rows, "idle"), 10);
-        QCOMPARE(sumOf(rows), 80);             // kinds + idle + not shown = 1 line × 80
+        QCOMPARE(sumOf(rows), 80); // kinds + idle + not shown = 1 line × 80
     }
 
     void onASampleEveryFilterAddsUpToTheArea()
     {
         const EvaluationPtr e = test::sampleEvaluation();
         const TrackLayout layout = layOutTracks(*e, {});
-        for (const char *text : {"", "backward", "stage 3", "7", "> 40 ms", "wan"}) {
+        for (const char *text : { "", "backward", "stage 3", "7", "> 40 ms", "wan" }) {
             const auto filter = parseSpanFilter(QString::fromLatin1(text));
             QVERIFY(filter);
-            const TimeInterval part{e->timeline.duration / 7, e->timeline.duration / 2 + 3};
+            const TimeInterval part { e->timeline.duration / 7, e->timeline.duration / 2 + 3 };
             const auto lines = areaLines(layout, 0, int(layout.rows.size()) - 1);
             const auto rows = areaRows(e->timeline, part, lines, *filter);
             // kinds + idle + not shown = lines × length
@@ -124,22 +124,22 @@ private slots:
     {
         const EvaluationPtr e = test::sampleEvaluation();
         TrackLayoutOptions options;
-        options.folded = {QStringLiteral("dc1")};
+        options.folded = { QStringLiteral("dc1") };
         const TrackLayout folded = layOutTracks(*e, options);
         const auto summary = std::ranges::find(folded.rows, TrackRow::Kind::Summary, &TrackRow::kind);
         QVERIFY(summary != folded.rows.end());
         const int r = int(summary - folded.rows.begin());
         QCOMPARE(areaLines(folded, r, r).size(), summary->tracks.size());
         options = {};
-        options.pinned = {layOutTracks(*e, {}).rows[2].key};
+        options.pinned = { layOutTracks(*e, {}).rows[2].key };
         const TrackLayout pinned = layOutTracks(*e, options);
         QCOMPARE(pinned.pinnedCount, 1);
-        QCOMPARE(areaLines(pinned, 0, 3).size(), std::size_t(3));   // the pinned row is one of the three below it
+        QCOMPARE(areaLines(pinned, 0, 3).size(), std::size_t(3)); // the pinned row is one of the three below it
     }
 
     void theTableCopiesPlainSeconds()
     {
-        const QString text = toTsv(areaRows(smallTimeline(), {0, 80}, {{{0, 1}}}));
+        const QString text = toTsv(areaRows(smallTimeline(), { 0, 80 }, { { { 0, 1 } } }));
         QCOMPARE(text.split(u'\n').at(0).split(u'\t').size(), 7);
         // [20, 40) of the first and [70, 80): two parts, 30 of 80 ns
         QVERIFY2(text.contains(QStringLiteral("prefill\t2\t3e-08\t0.375\t1.5e-08\t1e-08\t2e-08\n")), qPrintable(text));

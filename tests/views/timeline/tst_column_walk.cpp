@@ -46,16 +46,18 @@ std::vector<QRgb> naiveRow(const Timeline &timeline, TimeInterval range, int col
 {
     std::vector<QRgb> row;
     for (int c = 0; c < columns; ++c) {
-        const double from = double(range.begin) + double(range.length()) * c / columns, to = double(range.begin) + double(range.length()) * (c + 1) / columns;
+        const double from = double(range.begin) + double(range.length()) * c / columns,
+                     to = double(range.begin) + double(range.length()) * (c + 1) / columns;
         double sum[3] = {}, busy = 0;
         for (std::size_t i = 0; i < timeline.spanCount(); ++i) {
-            const double overlap = std::max(0.0, std::min(to, double(timeline.end[i])) - std::max(from, double(timeline.start[i])));
+            const double overlap =
+                std::max(0.0, std::min(to, double(timeline.end[i])) - std::max(from, double(timeline.start[i])));
             const ColorLanes color = palette()[std::size_t(timeline.kind[i])];
             for (int channel = 0; channel < 3; ++channel)
                 sum[channel] += overlap * double(color[channel]);
             busy += overlap;
         }
-        const double idle[3] = {0, 100, 0};
+        const double idle[3] = { 0, 100, 0 };
         const double share = busy > 0 ? std::max(0.3, busy / (to - from)) : 0;
         int mixed[3];
         for (int channel = 0; channel < 3; ++channel)
@@ -67,7 +69,8 @@ std::vector<QRgb> naiveRow(const Timeline &timeline, TimeInterval range, int col
 
 bool isNear(QRgb a, QRgb b, int tolerance)
 {
-    return std::abs(qRed(a) - qRed(b)) <= tolerance && std::abs(qGreen(a) - qGreen(b)) <= tolerance && std::abs(qBlue(a) - qBlue(b)) <= tolerance;
+    return std::abs(qRed(a) - qRed(b)) <= tolerance && std::abs(qGreen(a) - qGreen(b)) <= tolerance
+        && std::abs(qBlue(a) - qBlue(b)) <= tolerance;
 }
 
 } // namespace
@@ -77,20 +80,21 @@ class ColumnWalkTest : public QObject {
 private slots:
     void aColumnThatIsFullyBusyHasTheColourOfItsWork()
     {
-        const auto row = rowOf(timelineOf({{100, 300, WorkKind::Forward}}), {0, 400}, 4);
-        QCOMPARE(row, (std::vector<QRgb>{qRgb(0, 100, 0), qRgb(200, 0, 0), qRgb(200, 0, 0), qRgb(0, 100, 0)}));
+        const auto row = rowOf(timelineOf({ { 100, 300, WorkKind::Forward } }), { 0, 400 }, 4);
+        QCOMPARE(row, (std::vector<QRgb> { qRgb(0, 100, 0), qRgb(200, 0, 0), qRgb(200, 0, 0), qRgb(0, 100, 0) }));
     }
 
     void aSharedColumnMixesByTime()
     {
         // 30 ns forward and 70 ns backward: 0.3 · (200,0,0) + 0.7 · (0,0,200)
-        const auto row = rowOf(timelineOf({{0, 30, WorkKind::Forward}, {30, 100, WorkKind::Backward}}), {0, 100}, 1);
+        const auto row =
+            rowOf(timelineOf({ { 0, 30, WorkKind::Forward }, { 30, 100, WorkKind::Backward } }), { 0, 100 }, 1);
         QCOMPARE(row.front(), qRgb(60, 0, 140));
     }
 
     void aTinySpanInAnIdleTrackStaysVisible()
     {
-        const auto row = rowOf(timelineOf({{500, 501, WorkKind::Forward}}), {0, 10'000}, 10);
+        const auto row = rowOf(timelineOf({ { 500, 501, WorkKind::Forward } }), { 0, 10'000 }, 10);
         QVERIFY(row[0] != qRgb(0, 100, 0));
         QCOMPARE(row[1], qRgb(0, 100, 0));
     }
@@ -111,23 +115,24 @@ private slots:
         QFETCH(int, columns);
         QFETCH(qint64, begin);
         QFETCH(qint64, end);
-        const EvaluationPtr sample = test::sampleEvaluation({.recompute = false});
+        const EvaluationPtr sample = test::sampleEvaluation({ .recompute = false });
         const Track &track = sample->timeline.tracks[5];
         std::vector<std::tuple<Nanoseconds, Nanoseconds, WorkKind>> spans;
         for (std::uint32_t i = track.first; i < track.last; ++i)
             spans.emplace_back(sample->timeline.start[i], sample->timeline.end[i], sample->timeline.kind[i]);
         const Timeline timeline = timelineOf(spans);
-        const auto fast = rowOf(timeline, {begin, end}, columns), exact = naiveRow(timeline, {begin, end}, columns);
+        const auto fast = rowOf(timeline, { begin, end }, columns), exact = naiveRow(timeline, { begin, end }, columns);
         for (int c = 0; c < columns; ++c)
             QVERIFY2(isNear(fast[std::size_t(c)], exact[std::size_t(c)], 1), qPrintable(QString::number(c)));
     }
 
     void visibleSpansAreThoseThatOverlap()
     {
-        const Timeline timeline = timelineOf({{0, 10, WorkKind::Forward}, {10, 20, WorkKind::Forward}, {30, 40, WorkKind::Forward}});
-        QCOMPARE(visibleSpans(timeline, 0, 3, {10, 30}), (std::pair<std::uint32_t, std::uint32_t>(1, 2)));
-        QCOMPARE(visibleSpans(timeline, 0, 3, {20, 30}), (std::pair<std::uint32_t, std::uint32_t>(2, 2)));
-        QCOMPARE(visibleSpans(timeline, 0, 3, {0, 100}), (std::pair<std::uint32_t, std::uint32_t>(0, 3)));
+        const Timeline timeline =
+            timelineOf({ { 0, 10, WorkKind::Forward }, { 10, 20, WorkKind::Forward }, { 30, 40, WorkKind::Forward } });
+        QCOMPARE(visibleSpans(timeline, 0, 3, { 10, 30 }), (std::pair<std::uint32_t, std::uint32_t>(1, 2)));
+        QCOMPARE(visibleSpans(timeline, 0, 3, { 20, 30 }), (std::pair<std::uint32_t, std::uint32_t>(2, 2)));
+        QCOMPARE(visibleSpans(timeline, 0, 3, { 0, 100 }), (std::pair<std::uint32_t, std::uint32_t>(0, 3)));
     }
 };
 

@@ -36,11 +36,11 @@ private slots:
     {
         const Timeline t = layered();
         KindShares shares;
-        shares.begin({0, 20}, 2);              // columns [0, 10) and [10, 20)
+        shares.begin({ 0, 20 }, 2); // columns [0, 10) and [10, 20)
         shares.add(t, 0, 2, {}, false);
         shares.nextLayer();
-        QVERIFY(std::abs(shares.share(0, WorkKind::Forward) - 0.3) < 1e-6);    // 3 of 10
-        QVERIFY(std::abs(shares.share(0, WorkKind::Backward) - 0.6) < 1e-6);   // 6 of 10
+        QVERIFY(std::abs(shares.share(0, WorkKind::Forward) - 0.3) < 1e-6); // 3 of 10
+        QVERIFY(std::abs(shares.share(0, WorkKind::Backward) - 0.6) < 1e-6); // 6 of 10
         QCOMPARE(shares.share(1, WorkKind::Backward), 0.0);
     }
 
@@ -48,7 +48,7 @@ private slots:
     {
         const Timeline t = layered();
         KindShares shares;
-        shares.begin({0, 20}, 2);
+        shares.begin({ 0, 20 }, 2);
         shares.add(t, 0, 2, {}, false);
         shares.nextLayer();
         shares.add(t, 2, 3, {}, false);
@@ -62,7 +62,7 @@ private slots:
     {
         const Timeline t = layered();
         KindShares shares;
-        shares.begin({0, 20}, 2);
+        shares.begin({ 0, 20 }, 2);
         shares.add(t, 0, 2, {}, false);
         shares.nextLayer();
         KindShares::Colors colors;
@@ -70,19 +70,20 @@ private slots:
         colors.vivid[std::size_t(WorkKind::Backward)] = 2;
         std::vector<QRgb> pixels(10, 0);
         shares.fill(0, pixels, colors);
-        QCOMPARE(pixels, (std::vector<QRgb>{1, 1, 1, 2, 2, 2, 2, 2, 2, 0}));
+        QCOMPARE(pixels, (std::vector<QRgb> { 1, 1, 1, 2, 2, 2, 2, 2, 2, 0 }));
     }
 
     void theSharesOfAllColumnsAreTheTimeOfTheKinds()
     {
-        const EvaluationPtr e = test::sampleEvaluation({.stages = 4, .microBatches = 700});
+        const EvaluationPtr e = test::sampleEvaluation({ .stages = 4, .microBatches = 700 });
         const Timeline &t = e->timeline;
-        for (const int columns : {7, 100, 640}) {
+        for (const int columns : { 7, 100, 640 }) {
             KindShares shares;
-            shares.begin({0, t.duration}, columns);
+            shares.begin({ 0, t.duration }, columns);
             shares.add(t, t.tracks[1].first, t.tracks[1].last, {}, false);
             shares.nextLayer();
-            for (const WorkKind kind : {WorkKind::Forward, WorkKind::Backward, WorkKind::Recompute, WorkKind::Optimizer}) {
+            for (const WorkKind kind :
+                { WorkKind::Forward, WorkKind::Backward, WorkKind::Recompute, WorkKind::Optimizer }) {
                 double sum = 0;
                 for (int c = 0; c < columns; ++c)
                     sum += shares.share(c, kind);
@@ -101,7 +102,7 @@ private slots:
         SpanFilter filter;
         filter.kinds = kAllKinds & ~(1u << int(WorkKind::Forward));
         KindShares shares;
-        shares.begin({0, 20}, 2);
+        shares.begin({ 0, 20 }, 2);
         shares.add(t, 0, 2, filter, false);
         shares.nextLayer();
         KindShares::Colors colors;

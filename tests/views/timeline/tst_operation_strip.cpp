@@ -22,9 +22,10 @@ namespace {
 /// Forwards of 30 ms of which 6 are tensor and 3 data parallel; backwards only compute.
 EvaluationPtr evaluationThatExchanges()
 {
-    auto evaluation = std::make_shared<Evaluation>(*test::sampleEvaluation({.datacenters = 2, .stages = 4, .microBatches = 60, .recompute = false}));
+    auto evaluation = std::make_shared<Evaluation>(
+        *test::sampleEvaluation({ .datacenters = 2, .stages = 4, .microBatches = 60, .recompute = false }));
     Timeline &timeline = evaluation->timeline;
-    timeline.classes = {{.kind = WorkKind::Forward, .exposed = {.tensor = 6e-3, .data = 3e-3}}};
+    timeline.classes = { { .kind = WorkKind::Forward, .exposed = { .tensor = 6e-3, .data = 3e-3 } } };
     for (const WorkKind kind : timeline.kind)
         timeline.taskClass.push_back(kind == WorkKind::Forward ? 0 : kNoSpan);
     return evaluation;
@@ -40,18 +41,19 @@ class OperationStripTest : public QObject {
     [[nodiscard]] QRectF barOf(std::uint32_t span) const
     {
         const QRect tracks = m_view->trackArea().translated(-m_view->canvas()->mapTo(m_view.get(), QPoint()));
-        return spanRect(state(), {{}, {}, tracks}, span);
+        return spanRect(state(), { {}, {}, tracks }, span);
     }
     /// A point of the foot of a bar, `share` of its length from its begin.
     [[nodiscard]] QPoint foot(std::uint32_t span, double share) const
     {
         const QRectF bar = barOf(span);
-        return {int(bar.left() + share * bar.width()), int(bar.bottom()) - 2};
+        return { int(bar.left() + share * bar.width()), int(bar.bottom()) - 2 };
     }
     [[nodiscard]] QColor pixel(QPoint at) const { return m_view->canvas()->grab().toImage().pixelColor(at); }
     void hoverOver(QPoint at)
     {
-        QMouseEvent event(QEvent::MouseMove, at, m_view->canvas()->mapToGlobal(at), Qt::NoButton, Qt::NoButton, Qt::NoModifier);
+        QMouseEvent event(
+            QEvent::MouseMove, at, m_view->canvas()->mapToGlobal(at), Qt::NoButton, Qt::NoButton, Qt::NoModifier);
         QApplication::sendEvent(m_view->canvas(), &event);
     }
 
@@ -72,7 +74,7 @@ private slots:
     /// 21 of 30 ms compute, then 6 tensor, then 3 data: 70 %, 90 %, 100 % of the bar.
     void theFootOfAWideBarHasTheColoursOfItsShares()
     {
-        for (const ThemeKind kind : {ThemeKind::Light, ThemeKind::Dark, ThemeKind::HighContrast}) {
+        for (const ThemeKind kind : { ThemeKind::Light, ThemeKind::Dark, ThemeKind::HighContrast }) {
             applyTheme(*qApp, kind);
             QApplication::processEvents();
             QCOMPARE(pixel(foot(0, 0.72)), partColor(&Breakdown::tensorParallel));
@@ -96,7 +98,8 @@ private slots:
     void barsThatAreNarrowOrOnlyComputeHaveNone()
     {
         const Timeline &timeline = *state().timeline();
-        const auto backward = std::uint32_t(std::ranges::find(timeline.kind, WorkKind::Backward) - timeline.kind.begin());
+        const auto backward =
+            std::uint32_t(std::ranges::find(timeline.kind, WorkKind::Backward) - timeline.kind.begin());
         QVERIFY(hasStrip(state(), 0, kStripFrom, 12));
         QVERIFY(!hasStrip(state(), 0, kStripFrom - 1, 12));
         QVERIFY(!hasStrip(state(), 0, kStripFrom, 5));
@@ -113,11 +116,13 @@ private slots:
         hoverOver(foot(0, 0.8));
         QVERIFY(card->isVisible());
         QVERIFY2(card->text().contains("\n▸ tensor parallel 6.00 ms, 20.0 %\n"), qPrintable(card->text()));
-        QVERIFY2(card->text().contains("\ncompute 21.0 ms, 70.0 %\n") && card->text().contains("\ndata parallel 3.00 ms, 10.0 %\n"), qPrintable(card->text()));
+        QVERIFY2(card->text().contains("\ncompute 21.0 ms, 70.0 %\n")
+                && card->text().contains("\ndata parallel 3.00 ms, 10.0 %\n"),
+            qPrintable(card->text()));
         QVERIFY(card->text().endsWith("shares of the operation, not an order in time"));
         hoverOver(foot(0, 0.95));
         QVERIFY2(card->text().contains("\n▸ data parallel"), qPrintable(card->text()));
-        hoverOver(foot(0, 0.8) - QPoint(0, int(barOf(0).height() * 0.6)));   // on the bar, above its foot
+        hoverOver(foot(0, 0.8) - QPoint(0, int(barOf(0).height() * 0.6))); // on the bar, above its foot
         QVERIFY2(!card->text().contains("▸") && card->text().contains("tensor parallel"), qPrintable(card->text()));
         m_view->toggleInside();
         hoverOver(foot(0, 0.7));

@@ -8,8 +8,11 @@
 using namespace trainyard;
 
 namespace {
-constexpr std::uint32_t bit(WorkKind kind) { return 1u << int(kind); }
+constexpr std::uint32_t bit(WorkKind kind)
+{
+    return 1u << int(kind);
 }
+} // namespace
 
 class SpanFilterTest : public QObject {
     Q_OBJECT
@@ -18,7 +21,7 @@ private slots:
     {
         const auto filter = parseSpanFilter(QStringLiteral("backward 12"));
         QVERIFY(filter);
-        QCOMPARE(filter->kinds, bit(WorkKind::Backward) | bit(WorkKind::ForwardBackward));   // pairs have one too
+        QCOMPARE(filter->kinds, bit(WorkKind::Backward) | bit(WorkKind::ForwardBackward)); // pairs have one too
         QCOMPARE(filter->microBatch, 11);
     }
 
@@ -53,17 +56,14 @@ private slots:
         QVERIFY(!parseSpanFilter(QStringLiteral("?")));
     }
 
-    void emptyTextMatchesEverything()
-    {
-        QVERIFY(parseSpanFilter(QStringLiteral("  "))->isNeutral());
-    }
+    void emptyTextMatchesEverything() { QVERIFY(parseSpanFilter(QStringLiteral("  "))->isNeutral()); }
 
     void matchesComeInOrderOfTimeAndWrap()
     {
-        const auto evaluation = test::sampleEvaluation({.datacenters = 1, .stages = 3, .microBatches = 4});
+        const auto evaluation = test::sampleEvaluation({ .datacenters = 1, .stages = 3, .microBatches = 4 });
         const Timeline &timeline = evaluation->timeline;
         const auto filter = *parseSpanFilter(QStringLiteral("forward 2"));
-        QCOMPARE(countMatches(timeline, filter), 3u);   // one on each stage
+        QCOMPARE(countMatches(timeline, filter), 3u); // one on each stage
         const std::uint32_t first = nextMatch(timeline, filter, kNoSpan);
         std::uint32_t at = first;
         for (int stage = 0; stage < 3; ++stage) {
@@ -75,16 +75,20 @@ private slots:
 
     void aTitleNamesWorkAndPlace()
     {
-        const auto evaluation = test::sampleEvaluation({.datacenters = 2, .stages = 2, .microBatches = 2, .recompute = false});
+        const auto evaluation =
+            test::sampleEvaluation({ .datacenters = 2, .stages = 2, .microBatches = 2, .recompute = false });
         const Timeline &timeline = evaluation->timeline;
-        QCOMPARE(spanTitle(*evaluation, timeline.tracks[1].first + 1), QStringLiteral("Backward · micro-batch 1 · stage 2"));
-        QCOMPARE(spanTitle(*evaluation, timeline.tracks[2].first), QStringLiteral("WAN transfer · micro-batch 1 · Virginia → Iowa · stage 1 → 2"));
+        QCOMPARE(
+            spanTitle(*evaluation, timeline.tracks[1].first + 1), QStringLiteral("Backward · micro-batch 1 · stage 2"));
+        QCOMPARE(spanTitle(*evaluation, timeline.tracks[2].first),
+            QStringLiteral("WAN transfer · micro-batch 1 · Virginia → Iowa · stage 1 → 2"));
     }
 
     void aWaitNamesWhatWasAwaited()
     {
         // Stage 2 starts when the first forward (30 ms), the channel (22 ms) and the latency (15 ms) are over.
-        const auto evaluation = test::sampleEvaluation({.datacenters = 2, .stages = 2, .microBatches = 2, .recompute = false});
+        const auto evaluation =
+            test::sampleEvaluation({ .datacenters = 2, .stages = 2, .microBatches = 2, .recompute = false });
         const std::uint32_t first = evaluation->timeline.tracks[1].first;
         QCOMPARE(waitBefore(evaluation->timeline, first), Nanoseconds(67'000'000));
         QCOMPARE(waitText(*evaluation, first), QStringLiteral("waited 67.0 ms for WAN transfer 1 Virginia → Iowa"));
@@ -94,12 +98,12 @@ private slots:
     void theEmptyStateSaysWhy()
     {
         Evaluation evaluation;
-        evaluation.problems.push_back({Severity::Warning, "a warning", {}, {}});
-        evaluation.problems.push_back({Severity::Blocking, "12 stages need 96 GPUs, 64 are there", {}, {}});
+        evaluation.problems.push_back({ Severity::Warning, "a warning", {}, {} });
+        evaluation.problems.push_back({ Severity::Blocking, "12 stages need 96 GPUs, 64 are there", {}, {} });
         QCOMPARE(emptyReason(&evaluation), QStringLiteral("12 stages need 96 GPUs, 64 are there"));
         QVERIFY(emptyReason(nullptr).startsWith(QStringLiteral("Open a plan")));
         QCOMPARE(emptyReason(nullptr, QStringLiteral("no model is called x")),
-                 QStringLiteral("This plan cannot be evaluated: no model is called x. See Problems."));
+            QStringLiteral("This plan cannot be evaluated: no model is called x. See Problems."));
     }
 };
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Rows of states off the GPU in the chart: which ones a switch gives, what they are called, and what a span says of itself.
+// Rows of states off the GPU in the chart: which ones a switch gives, what they are called, and what a span says of
+// itself.
 #include "tests/core/ladder/ladder_plans.h"
 #include "views/panels/offload_text.h"
 #include "views/theme/theme.h"
@@ -18,7 +19,8 @@ using namespace trainyard;
 
 namespace {
 
-EvaluationPtr offloading(OptimizerOffload optimizer, int zero = 3, ParameterOffload parameters = ParameterOffload::None, bool isDelayed = false)
+EvaluationPtr offloading(OptimizerOffload optimizer, int zero = 3, ParameterOffload parameters = ParameterOffload::None,
+    bool isDelayed = false)
 {
     return test::evaluated(test::with(test::oneNode(), [=](Plan &p) {
         p.memory.optimizerOffload = optimizer;
@@ -53,24 +55,28 @@ private slots:
     void rowsFollowTheSwitches()
     {
         const QString stage = QStringLiteral("stage 1");
-        QCOMPARE(rowsOf(*offloading(OptimizerOffload::None)), (QStringList{stage}));
-        QCOMPARE(rowsOf(*offloading(OptimizerOffload::Host, 1)), (QStringList{stage, "→ host", "CPU", "← host"}));
+        QCOMPARE(rowsOf(*offloading(OptimizerOffload::None)), (QStringList { stage }));
+        QCOMPARE(rowsOf(*offloading(OptimizerOffload::Host, 1)), (QStringList { stage, "→ host", "CPU", "← host" }));
         QCOMPARE(rowsOf(*offloading(OptimizerOffload::Ssd, 3, ParameterOffload::Ssd)),
-                 (QStringList{stage, "← weights", "→ gradients", "drives", "CPU", "← host"}));
-        QCOMPARE(rowsOf(*offloading(OptimizerOffload::None, 3, ParameterOffload::Host)), (QStringList{stage, "← weights"}));
+            (QStringList { stage, "← weights", "→ gradients", "drives", "CPU", "← host" }));
+        QCOMPARE(rowsOf(*offloading(OptimizerOffload::None, 3, ParameterOffload::Host)),
+            (QStringList { stage, "← weights" }));
     }
 
     /// The share that the GPU updates is on its row, in its card and in the memory panel.
     void theGpusShareIsSaid()
     {
         // A slow link, so that the processors have a share: k = 1 would send all states both ways.
-        const Plan plan = test::with(*offloading(OptimizerOffload::Interleaved)->plan, [](Plan &p) { p.cluster.datacenters[0].pools[0].host->gbytesPerSecondPerGpu = 8; });
+        const Plan plan = test::with(*offloading(OptimizerOffload::Interleaved)->plan,
+            [](Plan &p) { p.cluster.datacenters[0].pools[0].host->gbytesPerSecondPerGpu = 8; });
         const EvaluationPtr e = test::evaluated(plan);
         const int stride = e->offloadedSteps[0][0].stride;
         QVERIFY(stride > 1);
         const QString share = QStringLiteral("1 in %1 groups").arg(stride);
         QVERIFY(rowsOf(*e).contains(QStringLiteral("GPU, ") + share));
-        QVERIFY(spanFacts(*e, first(*e, WorkKind::GpuOptimizer), false).join(u' ').contains(QStringLiteral("1 in %1 groups").arg(stride)));
+        QVERIFY(spanFacts(*e, first(*e, WorkKind::GpuOptimizer), false)
+                    .join(u' ')
+                    .contains(QStringLiteral("1 in %1 groups").arg(stride)));
         const auto lines = stepLines(*e, 0);
         QVERIFY(std::ranges::any_of(lines, [&](const OffloadLine &line) { return line.value == share; }));
         QVERIFY(stepLines(*offloading(OptimizerOffload::None), 0).empty());
@@ -94,7 +100,7 @@ private slots:
         QVERIFY(groups > 2);
         QCOMPARE(spanTitle(*e, read), QStringLiteral("Drive read · group 1 of %1 · stage 1").arg(groups));
         const QString facts = spanFacts(*e, read, false).join(u' ');
-        QVERIFY2(facts.contains("1.75 GB/s"), qPrintable(facts));   // an eighth of the node's 14
+        QVERIFY2(facts.contains("1.75 GB/s"), qPrintable(facts)); // an eighth of the node's 14
         const auto drives = std::ranges::find(e->timeline.tracks, Stream::StepDrive, &Track::stream);
         const QString late = spanFacts(*e, drives->first, false).join(u' ');
         QVERIFY2(late.contains("no time to write") && late.contains("begins with the optimizer"), qPrintable(late));
@@ -123,7 +129,7 @@ private slots:
                 shown << button->text();
             return shown;
         };
-        for (const char *kind : {"drive read", "drive write", "CPU optimizer", "weights to GPU"})
+        for (const char *kind : { "drive read", "drive write", "CPU optimizer", "weights to GPU" })
             QVERIFY2(names().contains(kind), kind);
         view.setEvaluation(offloading(OptimizerOffload::None));
         QTRY_VERIFY(!names().contains("drive read"));
@@ -132,7 +138,7 @@ private slots:
     /// Kinds of one chart are told apart by their colours.
     void coloursDiffer()
     {
-        for (const ThemeKind kind : {ThemeKind::Light, ThemeKind::Dark}) {
+        for (const ThemeKind kind : { ThemeKind::Light, ThemeKind::Dark }) {
             applyTheme(*qApp, kind);
             QSet<QRgb> colours;
             for (int k = 0; k < kWorkKindCount; ++k)

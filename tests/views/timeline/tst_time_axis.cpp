@@ -10,7 +10,7 @@ class TimeAxisTest : public QObject {
 private slots:
     void theEndsOfTheRangeAreTheEndsOfTheChart()
     {
-        const TimeInterval range{1'000'000, 3'000'000};
+        const TimeInterval range { 1'000'000, 3'000'000 };
         QCOMPARE(timeToX(range.begin, range, 100, 800), 100.0);
         QCOMPARE(timeToX(range.end, range, 100, 800), 900.0);
         QCOMPARE(xToTime(100, range, 100, 800), range.begin);
@@ -19,15 +19,15 @@ private slots:
 
     void pixelsAndTimesAreInverse()
     {
-        const TimeInterval range{0, 11'800'000'000};
-        for (const double x : {160.0, 423.0, 1279.0})
+        const TimeInterval range { 0, 11'800'000'000 };
+        for (const double x : { 160.0, 423.0, 1279.0 })
             QVERIFY(std::abs(timeToX(xToTime(x, range, 160, 1119), range, 160, 1119) - x) < 1e-3);
     }
 
     void aZoomKeepsItsAnchorUnderTheMouse()
     {
-        const TimeInterval whole{0, 1'000'000'000}, range{200'000'000, 600'000'000};
-        const Nanoseconds anchor = 300'000'000;   // a quarter of the range, before and after
+        const TimeInterval whole { 0, 1'000'000'000 }, range { 200'000'000, 600'000'000 };
+        const Nanoseconds anchor = 300'000'000; // a quarter of the range, before and after
         const TimeInterval closer = zoomed(range, 2, anchor, whole);
         QCOMPARE(closer.length(), range.length() / 2);
         QCOMPARE(timeToX(anchor, closer, 0, 1000), timeToX(anchor, range, 0, 1000));
@@ -35,40 +35,41 @@ private slots:
 
     void zoomingOutStopsAtTheWhole()
     {
-        const TimeInterval whole{0, 1'000'000'000};
-        QCOMPARE(zoomed({100, 900'000'000}, 0.01, 500, whole), whole);
+        const TimeInterval whole { 0, 1'000'000'000 };
+        QCOMPARE(zoomed({ 100, 900'000'000 }, 0.01, 500, whole), whole);
     }
 
     void zoomingInStopsBeforeNanosecondsRunOut()
     {
-        const TimeInterval whole{0, 1'000'000'000};
-        QCOMPARE(zoomed({0, 20'000}, 1e9, 10'000, whole).length(), kShortestRange);
+        const TimeInterval whole { 0, 1'000'000'000 };
+        QCOMPARE(zoomed({ 0, 20'000 }, 1e9, 10'000, whole).length(), kShortestRange);
     }
 
     void aPanStopsAtTheEndWithoutZooming()
     {
-        const TimeInterval whole{0, 1000'000};
-        QCOMPARE(panned({700'000, 900'000}, 500'000, whole), (TimeInterval{800'000, 1000'000}));
-        QCOMPARE(panned({100'000, 300'000}, -500'000, whole), (TimeInterval{0, 200'000}));
+        const TimeInterval whole { 0, 1000'000 };
+        QCOMPARE(panned({ 700'000, 900'000 }, 500'000, whole), (TimeInterval { 800'000, 1000'000 }));
+        QCOMPARE(panned({ 100'000, 300'000 }, -500'000, whole), (TimeInterval { 0, 200'000 }));
     }
 
     void newNumbersKeepTheFractionInView()
     {
         // [1/4, 1/2) of 8 s stays [1/4, 1/2) of 6 s.
-        QCOMPARE(carriedOver({2'000'000'000, 4'000'000'000}, {0, 8'000'000'000}, {0, 6'000'000'000}), (TimeInterval{1'500'000'000, 3'000'000'000}));
-        QCOMPARE(carriedOver({0, 8'000}, {0, 8'000}, {0, 6'000'000'000}), (TimeInterval{0, 6'000'000'000}));
+        QCOMPARE(carriedOver({ 2'000'000'000, 4'000'000'000 }, { 0, 8'000'000'000 }, { 0, 6'000'000'000 }),
+            (TimeInterval { 1'500'000'000, 3'000'000'000 }));
+        QCOMPARE(carriedOver({ 0, 8'000 }, { 0, 8'000 }, { 0, 6'000'000'000 }), (TimeInterval { 0, 6'000'000'000 }));
     }
 
     void ticksAreRoundAndFarEnoughApart_data()
     {
         QTest::addColumn<qint64>("length");
-        for (const qint64 length : {10'000LL, 7'300'000LL, 412'000'000LL, 11'840'000'000LL, 900'000'000'000LL})
+        for (const qint64 length : { 10'000LL, 7'300'000LL, 412'000'000LL, 11'840'000'000LL, 900'000'000'000LL })
             QTest::addRow("%lld ns", length) << length;
     }
     void ticksAreRoundAndFarEnoughApart()
     {
         QFETCH(qint64, length);
-        const TimeInterval range{0, length};
+        const TimeInterval range { 0, length };
         const Nanoseconds step = tickStep(range, 1000, 80);
         QVERIFY(double(step) / double(length) * 1000 >= 80);
         QVERIFY(double(step) / double(length) * 1000 <= 80 * 2.5);
@@ -80,8 +81,8 @@ private slots:
 
     void ticksLieInsideTheRange()
     {
-        QCOMPARE(ticks({150, 460}, 100), (std::vector<Nanoseconds>{200, 300, 400}));
-        QCOMPARE(ticks({0, 200}, 100), (std::vector<Nanoseconds>{0, 100}));
+        QCOMPARE(ticks({ 150, 460 }, 100), (std::vector<Nanoseconds> { 200, 300, 400 }));
+        QCOMPARE(ticks({ 0, 200 }, 100), (std::vector<Nanoseconds> { 0, 100 }));
     }
 
     void labelsCarryJustTheDecimalsOfTheStep()

@@ -36,9 +36,10 @@ class TimelineDrawnTest : public QObject {
     {
         QWidget *canvas = m_view->canvas();
         const QRect tracks = m_view->trackArea().translated(-canvas->mapTo(m_view.get(), QPoint()));
-        const QPoint from = tracks.topLeft() + QPoint(1, 2), to = tracks.topLeft() + QPoint(tracks.width() - 1, state().layout.contentHeight - 3);
+        const QPoint from = tracks.topLeft() + QPoint(1, 2),
+                     to = tracks.topLeft() + QPoint(tracks.width() - 1, state().layout.contentHeight - 3);
         QTest::mousePress(canvas, Qt::LeftButton, {}, from);
-        for (const QPoint &at : {(from + to) / 2, to}) {
+        for (const QPoint &at : { (from + to) / 2, to }) {
             QMouseEvent move(QEvent::MouseMove, at, canvas->mapToGlobal(at), Qt::NoButton, Qt::LeftButton, {});
             QApplication::sendEvent(canvas, &move);
         }
@@ -67,7 +68,11 @@ class TimelineDrawnTest : public QObject {
         for (int y = 0; y < image.height(); ++y)
             for (int x = 0; x < image.width(); ++x) {
                 const QColor at = image.pixelColor(x, y);
-                count += std::abs(at.red() - color.red()) + std::abs(at.green() - color.green()) + std::abs(at.blue() - color.blue()) < 12 ? 1 : 0;
+                count += std::abs(at.red() - color.red()) + std::abs(at.green() - color.green())
+                            + std::abs(at.blue() - color.blue())
+                        < 12
+                    ? 1
+                    : 0;
             }
         return count;
     }
@@ -90,23 +95,24 @@ private slots:
         QVERIFY(state().area.has_value());
         const auto all = copied();
         const double area = double(state().layout.rows.size()) * double(state().area->time.length()) * 1e-9;
-        QVERIFY(std::abs(sum(all) - area) < 1e-6);     // kinds + idle = rows × time
+        QVERIFY(std::abs(sum(all) - area) < 1e-6); // kinds + idle = rows × time
         QTest::mouseClick(button(WorkKind::Backward), Qt::LeftButton);
         const auto without = copied();
         QVERIFY(!without.contains(QStringLiteral("backward")));
         QVERIFY(std::abs(without[QStringLiteral("not shown")] - all[QStringLiteral("backward")]) < 1e-6);
-        QCOMPARE(without[QStringLiteral("idle")], all[QStringLiteral("idle")]);   // what is hidden does not stand still
+        QCOMPARE(without[QStringLiteral("idle")], all[QStringLiteral("idle")]); // what is hidden does not stand still
         QVERIFY(std::abs(sum(without) - area) < 1e-6);
     }
 
     void aFoldedDatacenterCountsItsStagesOnly()
     {
         for (std::size_t d = 0; d < state().layout.groups.size(); ++d)
-            QTest::mouseClick(m_view->canvas(), Qt::LeftButton, {}, QPoint(30, kRulerHeight + state().layout.groups[d].y + 6));
+            QTest::mouseClick(
+                m_view->canvas(), Qt::LeftButton, {}, QPoint(30, kRulerHeight + state().layout.groups[d].y + 6));
         QVERIFY(std::ranges::all_of(state().layout.groups, &DatacenterGroup::isFolded));
         dragOverAll();
         const auto rows = copied();
-        QVERIFY(!rows.contains(QStringLiteral("WAN transfer")));   // no channel is drawn
+        QVERIFY(!rows.contains(QStringLiteral("WAN transfer"))); // no channel is drawn
         QVERIFY(std::abs(sum(rows) - 12 * double(state().area->time.length()) * 1e-9) < 1e-6);
     }
 
@@ -116,9 +122,9 @@ private slots:
         dragOverAll();
         QCOMPARE(changed.last().first().toBool(), true);
         const double before = sum(copied());
-        m_view->setEvaluation(test::sampleEvaluation({.wanHold = 60'000'000}));
+        m_view->setEvaluation(test::sampleEvaluation({ .wanHold = 60'000'000 }));
         QVERIFY(state().area.has_value());
-        QVERIFY(sum(copied()) > before);               // a longer iteration, the same part of it
+        QVERIFY(sum(copied()) > before); // a longer iteration, the same part of it
         QTest::keyClick(m_view.get(), Qt::Key_Escape);
         QCOMPARE(changed.last().first().toBool(), false);
         QVERIFY(!m_view->areaTable()->isVisible());
@@ -138,14 +144,15 @@ private slots:
         QVERIFY(m_view->areaTable()->hasContent());
         QTest::keyClick(m_view.get(), Qt::Key_Escape);
         QVERIFY(!m_view->areaTable()->hasContent());
-        QVERIFY(!m_view->areaTable()->isHidden());     // whether it shows is the dock's business
+        QVERIFY(!m_view->areaTable()->isHidden()); // whether it shows is the dock's business
     }
 
     void theMinimapShowsEveryKindAndHidesWhatIsHidden()
     {
         const Theme &t = theme();
         const QImage all = m_view->minimap()->picture();
-        for (const WorkKind kind : {WorkKind::Forward, WorkKind::Backward, WorkKind::WanTransfer, WorkKind::GradientReduce})
+        for (const WorkKind kind :
+            { WorkKind::Forward, WorkKind::Backward, WorkKind::WanTransfer, WorkKind::GradientReduce })
             QVERIFY2(pixels(all, t.work(kind)) > 10, toString(kind));
         QTest::mouseClick(button(WorkKind::GradientReduce), Qt::LeftButton);
         const QImage without = m_view->minimap()->picture();
@@ -161,7 +168,7 @@ private slots:
         m_view->setVisibleRange(0, state().whole.end / 3);
         QVERIFY(!m_view->filter().isNeutral());
         m_view->startPlan();
-        m_view->setEvaluation(test::sampleEvaluation({.microBatches = 9}));
+        m_view->setEvaluation(test::sampleEvaluation({ .microBatches = 9 }));
         QVERIFY(m_view->filter().isNeutral());
         QVERIFY(button(WorkKind::Forward)->isChecked());
         QVERIFY(!state().marks[0]);
@@ -177,14 +184,14 @@ private slots:
         const WorkKind kind = before.kind[span];
         const int microBatch = before.microBatch[span];
         QSignalSpy selected(m_view.get(), &TimelineView::spanSelected);
-        m_view->setEvaluation(test::sampleEvaluation({.microBatches = 24, .wanHold = 60'000'000}));
+        m_view->setEvaluation(test::sampleEvaluation({ .microBatches = 24, .wanHold = 60'000'000 }));
         QCOMPARE(selected.size(), 1);
         const std::uint32_t now = m_view->selectedSpan();
         QVERIFY(now != kNoSpan);
         QCOMPARE(state().timeline()->kind[now], kind);
         QCOMPARE(state().timeline()->microBatch[now], microBatch);
         QCOMPARE(state().timeline()->tracks[state().timeline()->trackOf[now]].stage, 4);
-        m_view->setEvaluation(test::sampleEvaluation({.stages = 3}));   // no such stage
+        m_view->setEvaluation(test::sampleEvaluation({ .stages = 3 })); // no such stage
         QCOMPARE(m_view->selectedSpan(), kNoSpan);
         QCOMPARE(selected.last().first().toUInt(), kNoSpan);
     }
@@ -192,7 +199,9 @@ private slots:
     void theTimeAxisStandsStillWhateverPlanIsShown()
     {
         const QRect tracks = m_view->trackArea();
-        for (const test::SampleShape &shape : {test::SampleShape{.datacenters = 1, .stages = 2}, test::SampleShape{.datacenters = 6, .stages = 128, .classes = 3}, test::SampleShape{.pipelines = 1}}) {
+        for (const test::SampleShape &shape : { test::SampleShape { .datacenters = 1, .stages = 2 },
+                 test::SampleShape { .datacenters = 6, .stages = 128, .classes = 3 },
+                 test::SampleShape { .pipelines = 1 } }) {
             m_view->setEvaluation(test::sampleEvaluation(shape));
             QCOMPARE(m_view->trackArea(), tracks);
         }
@@ -201,13 +210,13 @@ private slots:
     void manyStagesShareThePageAndFewAreTall()
     {
         const auto barOf = [&](int stages) {
-            m_view->setEvaluation(test::sampleEvaluation({.datacenters = 1, .stages = stages}));
+            m_view->setEvaluation(test::sampleEvaluation({ .datacenters = 1, .stages = stages }));
             return state().layout.rows.front().barHeight;
         };
         QVERIFY(barOf(2) >= 30);
         const int many = barOf(48);
         QVERIFY(many >= 4 && many <= 8);
-        QVERIFY(state().layout.contentHeight <= m_view->canvas()->height() - kRulerHeight);   // no scrolling
+        QVERIFY(state().layout.contentHeight <= m_view->canvas()->height() - kRulerHeight); // no scrolling
     }
 
     void aNarrowLegendKeepsItsWords()
@@ -216,7 +225,7 @@ private slots:
         QApplication::processEvents();
         int shown = 0, hidden = 0;
         for (const KindButton *each : m_view->findChildren<KindButton *>()) {
-            QVERIFY(each->isHidden() || each->width() >= each->sizeHint().width());   // with its name
+            QVERIFY(each->isHidden() || each->width() >= each->sizeHint().width()); // with its name
             ++(each->isHidden() ? hidden : shown);
         }
         QVERIFY(shown > 0 && hidden > 0);
@@ -234,7 +243,8 @@ private slots:
     void shortWorkBesideALongBarStaysVisible()
     {
         // A bar that ends within a pixel, and the next, a tenth of a pixel, in the same one.
-        auto e = std::make_shared<Evaluation>(*test::sampleEvaluation({.datacenters = 1, .stages = 1, .microBatches = 1, .recompute = false}));
+        auto e = std::make_shared<Evaluation>(
+            *test::sampleEvaluation({ .datacenters = 1, .stages = 1, .microBatches = 1, .recompute = false }));
         const Timeline &t = e->timeline;
         QCOMPARE(t.kind[t.tracks[0].last - 1], WorkKind::Optimizer);
         const double width = m_view->trackArea().width();
@@ -250,7 +260,7 @@ private slots:
         m_view->render(&image);
         const QPoint at(m_view->trackArea().left() + 120, m_view->trackArea().top() + 4);
         const QColor idle = theme().idle, seen = image.pixelColor(at);
-        QVERIFY2(seen.red() > idle.red() + 40, qPrintable(seen.name()));   // of the optimizer's orange
+        QVERIFY2(seen.red() > idle.red() + 40, qPrintable(seen.name())); // of the optimizer's orange
     }
 };
 

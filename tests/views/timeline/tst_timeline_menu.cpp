@@ -30,8 +30,11 @@ class TimelineMenuTest : public QObject {
     {
         const QRect tracks = m_view->trackArea();
         const TrackRow &row = state().layout.rows[std::size_t(state().layout.rowOfTrack[timeline().trackOf[span]])];
-        const double x = (timeToX(timeline().start[span], state().range, tracks.left(), tracks.width()) + timeToX(timeline().end[span], state().range, tracks.left(), tracks.width())) / 2;
-        return m_view->canvas()->mapFrom(m_view.get(), QPoint(int(x), tracks.top() + row.y + row.barTop + row.barHeight / 2));
+        const double x = (timeToX(timeline().start[span], state().range, tracks.left(), tracks.width())
+                             + timeToX(timeline().end[span], state().range, tracks.left(), tracks.width()))
+            / 2;
+        return m_view->canvas()->mapFrom(
+            m_view.get(), QPoint(int(x), tracks.top() + row.y + row.barTop + row.barHeight / 2));
     }
     QMenu *menuAt(QPoint point)
     {
@@ -72,7 +75,8 @@ class TimelineMenuTest : public QObject {
     static void click(QMenu *menu, const QString &text)
     {
         const auto actions = menu->actions();
-        const auto found = std::ranges::find_if(actions, [&](const QAction *action) { return action->text().startsWith(text); });
+        const auto found =
+            std::ranges::find_if(actions, [&](const QAction *action) { return action->text().startsWith(text); });
         QVERIFY2(found != actions.end(), qPrintable(text));
         QTest::mouseClick(menu, Qt::LeftButton, {}, menu->actionGeometry(*found).center());
         QCoreApplication::sendPostedEvents(nullptr, QEvent::DeferredDelete);
@@ -84,7 +88,7 @@ private slots:
     {
         m_view = std::make_unique<TimelineView>();
         m_view->resize(1280, 420);
-        m_view->setEvaluation(test::sampleEvaluation({.datacenters = 2, .stages = 4, .microBatches = 6}));
+        m_view->setEvaluation(test::sampleEvaluation({ .datacenters = 2, .stages = 4, .microBatches = 6 }));
         m_view->show();
         QVERIFY(QTest::qWaitForWindowExposed(m_view.get()));
     }
@@ -131,23 +135,24 @@ private slots:
     void entriesOfWhatIsGoneDoNothing()
     {
         m_view->selectSpan(backwardOf(3, 5));
-        const EvaluationPtr smaller = test::sampleEvaluation({.datacenters = 1, .stages = 2, .microBatches = 2});
+        const EvaluationPtr smaller = test::sampleEvaluation({ .datacenters = 1, .stages = 2, .microBatches = 2 });
         QMenu *menu = menuAt(middleOf(backwardOf(3, 5)));
         QVERIFY(menu);
-        m_view->setEvaluation(smaller);        // without this span
+        m_view->setEvaluation(smaller); // without this span
         QCOMPARE(m_view->selectedSpan(), kNoSpan);
         click(menu, QStringLiteral("Zoom to this span"));
         QCOMPARE(m_view->visibleRange(), state().whole);
 
         const QPoint from = middleOf(backwardOf(0, 0));
         QTest::mousePress(m_view->canvas(), Qt::LeftButton, {}, from);
-        QMouseEvent move(QEvent::MouseMove, from + QPoint(200, 5), m_view->canvas()->mapToGlobal(from + QPoint(200, 5)), Qt::NoButton, Qt::LeftButton, {});
+        QMouseEvent move(QEvent::MouseMove, from + QPoint(200, 5), m_view->canvas()->mapToGlobal(from + QPoint(200, 5)),
+            Qt::NoButton, Qt::LeftButton, {});
         QApplication::sendEvent(m_view->canvas(), &move);
         QTest::mouseRelease(m_view->canvas(), Qt::LeftButton, {}, from + QPoint(200, 5));
         QVERIFY(state().area);
         menu = menuAt(from);
         QVERIFY(menu);
-        m_view->setEvaluation(test::sampleEvaluation({.datacenters = 2, .stages = 4}));   // other rows
+        m_view->setEvaluation(test::sampleEvaluation({ .datacenters = 2, .stages = 4 })); // other rows
         QVERIFY(!state().area);
         click(menu, QStringLiteral("Zoom to the selected area"));
         QCOMPARE(m_view->visibleRange(), state().whole);
@@ -160,20 +165,22 @@ private slots:
         QMenu *menu = menuAt(middleOf(backwardOf(2, 1)));
         QVERIFY(menu);
         const QPoint elsewhere = middleOf(backwardOf(0, 1));
-        QMouseEvent move(QEvent::MouseMove, elsewhere, m_view->canvas()->mapToGlobal(elsewhere), Qt::NoButton, Qt::NoButton, {});
+        QMouseEvent move(
+            QEvent::MouseMove, elsewhere, m_view->canvas()->mapToGlobal(elsewhere), Qt::NoButton, Qt::NoButton, {});
         QApplication::sendEvent(m_view->canvas(), &move);
-        m_view->togglePin();                   // all other rows have another number now
+        m_view->togglePin(); // all other rows have another number now
         QCOMPARE(state().layout.rows.front().key, first);
         click(menu, QStringLiteral("Pin this row"));
         QCOMPARE(state().layout.pinnedCount, 2);
-        QCOMPARE((QSet<QString>{state().layout.rows[0].key, state().layout.rows[1].key}), (QSet<QString>{first, third}));
+        QCOMPARE((QSet<QString> { state().layout.rows[0].key, state().layout.rows[1].key }),
+            (QSet<QString> { first, third }));
     }
 
     void keysThatWalkSayWhatIsSelected()
     {
         m_view->selectSpan(backwardOf(1, 2));
         QSignalSpy selected(m_view.get(), &TimelineView::spanSelected);
-        for (const int key : {Qt::Key_BracketLeft, Qt::Key_BracketRight, Qt::Key_Period, Qt::Key_Comma}) {
+        for (const int key : { Qt::Key_BracketLeft, Qt::Key_BracketRight, Qt::Key_Period, Qt::Key_Comma }) {
             const auto before = selected.size();
             QTest::keyClick(m_view.get(), Qt::Key(key));
             QCOMPARE(selected.size(), before + 1);
@@ -193,14 +200,17 @@ private slots:
     {
         QTemporaryDir folder;
         const QString path = folder.filePath(QStringLiteral("timeline.svg"));
-        for (const int microBatches : {6, 900}) {   // bars of their own, and more spans than pixels
-            m_view->setEvaluation(test::sampleEvaluation({.datacenters = 2, .stages = 4, .microBatches = microBatches}));
+        for (const int microBatches : { 6, 900 }) { // bars of their own, and more spans than pixels
+            m_view->setEvaluation(
+                test::sampleEvaluation({ .datacenters = 2, .stages = 4, .microBatches = microBatches }));
             QVERIFY(savePicture(m_view.get(), path));
             QFile file(path);
             QVERIFY(file.open(QIODevice::ReadOnly));
             const QByteArray text = file.readAll();
             QVERIFY(!text.contains("<image"));
-            QVERIFY2(text.count("<rect") + text.count("<path") > qsizetype(timeline().spanCount() < 200 ? timeline().spanCount() : 1000), qPrintable(QString::number(text.count("<rect"))));
+            QVERIFY2(text.count("<rect") + text.count("<path")
+                    > qsizetype(timeline().spanCount() < 200 ? timeline().spanCount() : 1000),
+                qPrintable(QString::number(text.count("<rect"))));
             QVERIFY(text.contains(theme().work(WorkKind::Backward).name().toLatin1()));
             QVERIFY(text.contains(">stage 3<"));
         }

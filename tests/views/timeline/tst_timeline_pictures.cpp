@@ -16,7 +16,8 @@ class TimelinePicturesTest : public QObject {
 
     void compare(TimelineView &view, const QString &name)
     {
-        const QString difference = test::differenceFromGolden(view, QStringLiteral("timeline_") + name, {view.trackArea()});
+        const QString difference =
+            test::differenceFromGolden(view, QStringLiteral("timeline_") + name, { view.trackArea() });
         QVERIFY2(difference.isEmpty(), qPrintable(difference));
     }
 
@@ -46,7 +47,7 @@ private slots:
         QFETCH(bool, dark);
         applyTheme(*qApp, dark ? ThemeKind::Dark : ThemeKind::Light);
         TimelineView view;
-        show(view, {720, 220}, test::sampleEvaluation({.datacenters = 2, .stages = 4, .microBatches = 6}));
+        show(view, { 720, 220 }, test::sampleEvaluation({ .datacenters = 2, .stages = 4, .microBatches = 6 }));
         compare(view, QString::fromLatin1(QTest::currentDataTag()));
     }
 
@@ -54,7 +55,7 @@ private slots:
     {
         applyTheme(*qApp, ThemeKind::Dark);
         TimelineView view;
-        show(view, {720, 300}, test::sampleEvaluation({.stages = 8, .microBatches = 400}));
+        show(view, { 720, 300 }, test::sampleEvaluation({ .stages = 8, .microBatches = 400 }));
         compare(view, QStringLiteral("dense"));
     }
 
@@ -62,7 +63,7 @@ private slots:
     {
         applyTheme(*qApp, ThemeKind::Light);
         TimelineView view;
-        show(view, {720, 220}, test::sampleEvaluation({.datacenters = 2, .stages = 4, .microBatches = 6}));
+        show(view, { 720, 220 }, test::sampleEvaluation({ .datacenters = 2, .stages = 4, .microBatches = 6 }));
         view.toggleCriticalPath();
         compare(view, QStringLiteral("critical"));
     }
@@ -71,8 +72,9 @@ private slots:
     {
         applyTheme(*qApp, ThemeKind::Dark);
         TimelineView view;
-        show(view, {720, 260}, test::sampleEvaluation({.datacenters = 2, .stages = 4, .microBatches = 6}));
-        view.setBaseline(test::sampleEvaluation({.datacenters = 2, .stages = 4, .microBatches = 6, .wanHold = 60'000'000}));
+        show(view, { 720, 260 }, test::sampleEvaluation({ .datacenters = 2, .stages = 4, .microBatches = 6 }));
+        view.setBaseline(
+            test::sampleEvaluation({ .datacenters = 2, .stages = 4, .microBatches = 6, .wanHold = 60'000'000 }));
         const Track &track = view.state().timeline()->tracks[2];
         view.selectSpan(track.first + 1);
         view.addMark();

@@ -23,9 +23,10 @@ class TimelineViewTest : public QObject {
 
     [[nodiscard]] const TimelineState &state() const { return m_view->state(); }
     [[nodiscard]] const Timeline &timeline() const { return *state().timeline(); }
-    double m_windowLeft = 0, m_windowWidth = 0;   // of the tracks, which the minimap lines up with
+    double m_windowLeft = 0, m_windowWidth = 0; // of the tracks, which the minimap lines up with
 
-    void mouse(QEvent::Type type, QPoint at, Qt::MouseButton button, Qt::MouseButtons buttons, Qt::KeyboardModifiers keys = {})
+    void mouse(
+        QEvent::Type type, QPoint at, Qt::MouseButton button, Qt::MouseButtons buttons, Qt::KeyboardModifiers keys = {})
     {
         QWidget *canvas = m_view->canvas();
         QMouseEvent event(type, at, canvas->mapToGlobal(at), button, buttons, keys);
@@ -42,24 +43,35 @@ class TimelineViewTest : public QObject {
     void wheel(QPoint at, int notches, Qt::KeyboardModifiers keys = {})
     {
         QWidget *canvas = m_view->canvas();
-        QWheelEvent event(at, canvas->mapToGlobal(at), {}, {0, notches * 120}, Qt::NoButton, keys, Qt::NoScrollPhase, false);
+        QWheelEvent event(
+            at, canvas->mapToGlobal(at), {}, { 0, notches * 120 }, Qt::NoButton, keys, Qt::NoScrollPhase, false);
         QApplication::sendEvent(canvas, &event);
     }
     [[nodiscard]] double xOf(Nanoseconds t) const { return timeToX(t, state().range, m_windowLeft, m_windowWidth); }
     [[nodiscard]] QPoint middleOf(std::uint32_t span) const
     {
         const TrackRow &row = state().layout.rows[std::size_t(state().layout.rowOfTrack[timeline().trackOf[span]])];
-        return {int((xOf(timeline().start[span]) + xOf(timeline().end[span])) / 2),
-                kRulerHeight + rowTop(state().layout, row, state().scroll) + row.barTop + row.barHeight / 2};
+        return { int((xOf(timeline().start[span]) + xOf(timeline().end[span])) / 2),
+            kRulerHeight + rowTop(state().layout, row, state().scroll) + row.barTop + row.barHeight / 2 };
     }
     void dragOverAllRows()
     {
-        const auto middle = [&](const TrackRow &row) { return kRulerHeight + rowTop(state().layout, row, state().scroll) + row.barTop + row.barHeight / 2; };
-        drag({int(m_windowLeft) + 200, middle(state().layout.rows.front())}, {int(m_windowLeft) + 700, middle(state().layout.rows.back())});
+        const auto middle = [&](const TrackRow &row) {
+            return kRulerHeight + rowTop(state().layout, row, state().scroll) + row.barTop + row.barHeight / 2;
+        };
+        drag({ int(m_windowLeft) + 200, middle(state().layout.rows.front()) },
+            { int(m_windowLeft) + 700, middle(state().layout.rows.back()) });
     }
-    void foldSecondDatacenter() { QTest::mouseClick(m_view->canvas(), Qt::LeftButton, {}, QPoint(30, kRulerHeight + state().layout.groups[1].y + 6)); }
+    void foldSecondDatacenter()
+    {
+        QTest::mouseClick(
+            m_view->canvas(), Qt::LeftButton, {}, QPoint(30, kRulerHeight + state().layout.groups[1].y + 6));
+    }
     /// The n-th span of a stage's compute track.
-    [[nodiscard]] std::uint32_t spanOf(int stage, std::uint32_t n) const { return timeline().tracks[std::size_t(stage)].first + n; }
+    [[nodiscard]] std::uint32_t spanOf(int stage, std::uint32_t n) const
+    {
+        return timeline().tracks[std::size_t(stage)].first + n;
+    }
 
 private slots:
     void init()
@@ -77,7 +89,7 @@ private slots:
 
     void theWholeIterationIsShownAtFirst()
     {
-        QCOMPARE(m_view->visibleRange(), (TimeInterval{0, timeline().duration}));
+        QCOMPARE(m_view->visibleRange(), (TimeInterval { 0, timeline().duration }));
     }
 
     void theHoverNamesTheSpanUnderTheMouse()
@@ -86,7 +98,7 @@ private slots:
         hoverOver(middleOf(span));
         QCOMPARE(state().hovered, span);
         QVERIFY(m_view->findChild<SpanCard *>()->isVisible());
-        hoverOver({int(m_windowLeft) + 300, 5});
+        hoverOver({ int(m_windowLeft) + 300, 5 });
         QCOMPARE(state().hovered, kNoSpan);
         QVERIFY(!m_view->findChild<SpanCard *>()->isVisible());
     }
@@ -114,16 +126,16 @@ private slots:
 
     void shiftWheelPansAndWheelScrolls()
     {
-        wheel({700, 150}, 4, Qt::ControlModifier);
+        wheel({ 700, 150 }, 4, Qt::ControlModifier);
         const TimeInterval before = m_view->visibleRange();
-        wheel({700, 150}, -1, Qt::ShiftModifier);
+        wheel({ 700, 150 }, -1, Qt::ShiftModifier);
         QVERIFY(m_view->visibleRange().begin > before.begin);
         QCOMPARE(m_view->visibleRange().length(), before.length());
-        m_view->resize(1280, 140);             // too flat even for the shortest rows
+        m_view->resize(1280, 140); // too flat even for the shortest rows
         QApplication::processEvents();
-        wheel({700, 50}, -1);
+        wheel({ 700, 50 }, -1);
         QVERIFY(state().scroll > 0);
-        wheel({700, 50}, 99);
+        wheel({ 700, 50 }, 99);
         QCOMPARE(state().scroll, 0);
     }
 
@@ -141,10 +153,11 @@ private slots:
         QFETCH(QPoint, from);
         QFETCH(int, button);
         QFETCH(int, keys);
-        wheel({700, 150}, 6, Qt::ControlModifier);
+        wheel({ 700, 150 }, 6, Qt::ControlModifier);
         const TimeInterval before = m_view->visibleRange();
         drag(from, from - QPoint(100, 0), Qt::MouseButton(button), Qt::KeyboardModifiers(keys));
-        const double moved = double(m_view->visibleRange().begin - before.begin) / double(before.length()) * m_windowWidth;
+        const double moved =
+            double(m_view->visibleRange().begin - before.begin) / double(before.length()) * m_windowWidth;
         QVERIFY2(std::abs(moved - 100) < 1.5, qPrintable(QString::number(moved)));
         QVERIFY(!state().area);
     }
@@ -161,7 +174,7 @@ private slots:
         QTest::keyClick(m_view.get(), Qt::Key_C, Qt::ControlModifier);
         const QStringList lines = QApplication::clipboard()->text().split(u'\n', Qt::SkipEmptyParts);
         QCOMPARE(lines.first().split(u'\t').size(), 7);
-        double total = 0;   // work and idle time add up to the area
+        double total = 0; // work and idle time add up to the area
         for (const QString &line : lines.mid(1))
             total += line.split(u'\t').at(2).toDouble();
         QVERIFY(std::abs(total - 3 * double(state().area->time.length()) * 1e-9) < 1e-6);
@@ -175,12 +188,12 @@ private slots:
         auto *table = m_view->findChild<AreaTable *>();
         dragOverAllRows();
         QCOMPARE(state().area->lastRow + 1, int(state().layout.rows.size()));
-        m_view->resize(1280, 380);             // the same rows
+        m_view->resize(1280, 380); // the same rows
         QApplication::processEvents();
         QVERIFY(state().area && table->isVisible());
         foldSecondDatacenter();
         QVERIFY(!state().area && !table->isVisible());
-        QTest::mouseClick(m_view->findChild<KindButton *>(), Qt::LeftButton);   // counts an area anew, where there is one
+        QTest::mouseClick(m_view->findChild<KindButton *>(), Qt::LeftButton); // counts an area anew, where there is one
         QVERIFY(!m_view->filter().isNeutral());
         foldSecondDatacenter();
         dragOverAllRows();
@@ -194,14 +207,14 @@ private slots:
     void anAreaStaysOverAnEditOfTheSameRowsOnly()
     {
         dragOverAllRows();
-        m_view->setEvaluation(test::sampleEvaluation({.wanHold = 60'000'000}));
+        m_view->setEvaluation(test::sampleEvaluation({ .wanHold = 60'000'000 }));
         QVERIFY(state().area);
         foldSecondDatacenter();
-        m_view->setEvaluation(test::sampleEvaluation());   // read rows of before the fold
+        m_view->setEvaluation(test::sampleEvaluation()); // read rows of before the fold
         QVERIFY(!state().area);
         foldSecondDatacenter();
         dragOverAllRows();
-        m_view->setEvaluation(test::sampleEvaluation({.datacenters = 1}));
+        m_view->setEvaluation(test::sampleEvaluation({ .datacenters = 1 }));
         QVERIFY(!state().area);
     }
 
@@ -243,7 +256,7 @@ private slots:
 
     void bracketsFollowTheDependency()
     {
-        const std::uint32_t first = spanOf(1, 0);   // the first forward of stage 2 waits for that of stage 1
+        const std::uint32_t first = spanOf(1, 0); // the first forward of stage 2 waits for that of stage 1
         m_view->selectSpan(first);
         QTest::keyClick(m_view.get(), Qt::Key_BracketLeft);
         QCOMPARE(m_view->selectedSpan(), spanOf(0, 0));
@@ -253,7 +266,7 @@ private slots:
 
     void marksComeInPairs()
     {
-        for (const std::uint32_t n : {3u, 9u, 12u}) {
+        for (const std::uint32_t n : { 3u, 9u, 12u }) {
             m_view->selectSpan(spanOf(2, n));
             QTest::keyClick(m_view.get(), Qt::Key_M);
         }
@@ -266,7 +279,7 @@ private slots:
         m_view->selectSpan(spanOf(6, 0));
         QTest::keyClick(m_view.get(), Qt::Key_P);
         QCOMPARE(state().layout.pinnedCount, 1);
-        m_view->setEvaluation(test::sampleEvaluation({.microBatches = 20}));
+        m_view->setEvaluation(test::sampleEvaluation({ .microBatches = 20 }));
         QCOMPARE(state().layout.pinnedCount, 1);
         QCOMPARE(state().layout.rows.front().label, QStringLiteral("stage 7"));
     }
@@ -275,7 +288,7 @@ private slots:
     {
         const Nanoseconds old = timeline().duration;
         m_view->setVisibleRange(old / 4, old / 2);
-        m_view->setEvaluation(test::sampleEvaluation({.wanHold = 60'000'000}));
+        m_view->setEvaluation(test::sampleEvaluation({ .wanHold = 60'000'000 }));
         const Nanoseconds now = timeline().duration;
         QVERIFY(now > old);
         QVERIFY(std::abs(m_view->visibleRange().begin - now / 4) < 10);
@@ -284,7 +297,7 @@ private slots:
 
     void aLongerBaselineStretchesTheWhole()
     {
-        const auto slower = test::sampleEvaluation({.wanHold = 60'000'000});
+        const auto slower = test::sampleEvaluation({ .wanHold = 60'000'000 });
         m_view->setBaseline(slower);
         QCOMPARE(m_view->visibleRange().end, slower->timeline.duration);
         QVERIFY(state().layout.rows.front().ghostHeight > 0);
@@ -294,14 +307,14 @@ private slots:
 
     void anotherPlanIsShownWholeAndTheChartsBelowAreTold()
     {
-        wheel({700, 150}, 3, Qt::ControlModifier);
+        wheel({ 700, 150 }, 3, Qt::ControlModifier);
         QSignalSpy ranges(m_view.get(), &TimelineView::rangeChanged);
         m_view->startPlan();
         QCOMPARE(ranges.size(), 1);
         QCOMPARE(ranges.first().at(0).toLongLong(), 0);
         QCOMPARE(ranges.first().at(1).toLongLong(), timeline().duration);
-        QCOMPARE(m_view->visibleRange(), (TimeInterval{0, timeline().duration}));
-        m_view->startPlan();                   // whole already
+        QCOMPARE(m_view->visibleRange(), (TimeInterval { 0, timeline().duration }));
+        m_view->startPlan(); // whole already
         QCOMPARE(ranges.size(), 1);
     }
 
@@ -316,10 +329,10 @@ private slots:
                 return false;
             }
         } paints;
-        const auto baseline = test::sampleEvaluation({.wanHold = 60'000'000});
-        for (const EvaluationPtr &of : {EvaluationPtr(), baseline}) {
+        const auto baseline = test::sampleEvaluation({ .wanHold = 60'000'000 });
+        for (const EvaluationPtr &of : { EvaluationPtr(), baseline }) {
             m_view->setBaseline(of);
-            QTest::qWait(50);                  // what it changed is painted
+            QTest::qWait(50); // what it changed is painted
             m_view->canvas()->installEventFilter(&paints);
             m_view->setBaseline(of);
             QTest::qWait(50);
@@ -334,7 +347,8 @@ private slots:
         auto *map = m_view->findChild<Minimap *>();
         const QPoint from = map->window().center().toPoint();
         QTest::mousePress(map, Qt::LeftButton, {}, from);
-        QMouseEvent move(QEvent::MouseMove, from + QPoint(200, 0), map->mapToGlobal(from + QPoint(200, 0)), Qt::NoButton, Qt::LeftButton, {});
+        QMouseEvent move(QEvent::MouseMove, from + QPoint(200, 0), map->mapToGlobal(from + QPoint(200, 0)),
+            Qt::NoButton, Qt::LeftButton, {});
         QApplication::sendEvent(map, &move);
         QTest::mouseRelease(map, Qt::LeftButton, {}, from + QPoint(200, 0));
         QVERIFY(std::abs(map->window().left() - m_windowLeft - 200) < 1.5);
@@ -348,7 +362,8 @@ private slots:
         QTest::mouseClick(m_view->canvas(), Qt::LeftButton, {}, name);
         QVERIFY(state().layout.groups[1].isFolded && !state().layout.groups[0].isFolded);
         QVERIFY(state().layout.rows.size() < before);
-        QTest::mouseClick(m_view->canvas(), Qt::LeftButton, {}, QPoint(30, kRulerHeight + state().layout.groups[1].y + 6));
+        QTest::mouseClick(
+            m_view->canvas(), Qt::LeftButton, {}, QPoint(30, kRulerHeight + state().layout.groups[1].y + 6));
         QCOMPARE(state().layout.rows.size(), before);
     }
 
@@ -368,7 +383,8 @@ private slots:
         const EvaluationPtr before = m_view->evaluation();
         m_view->setFailure(QStringLiteral("no model is called x"));
         QVERIFY(m_view->state().isEmpty());
-        QVERIFY(m_view->accessibleDescription().startsWith(QStringLiteral("No timeline. This plan cannot be evaluated: no model is called x.")));
+        QVERIFY(m_view->accessibleDescription().startsWith(
+            QStringLiteral("No timeline. This plan cannot be evaluated: no model is called x.")));
         m_view->grab();
         m_view->setEvaluation(before);
         QVERIFY(!m_view->accessibleDescription().contains(QStringLiteral("cannot")));
@@ -378,10 +394,11 @@ private slots:
     {
         m_view->setEvaluation(nullptr);
         QVERIFY(m_view->accessibleDescription().startsWith(QStringLiteral("No timeline")));
-        for (const int key : {Qt::Key_W, Qt::Key_S, Qt::Key_D, Qt::Key_F, Qt::Key_Period, Qt::Key_Comma, Qt::Key_M, Qt::Key_P, Qt::Key_C, Qt::Key_BracketLeft, Qt::Key_Escape})
+        for (const int key : { Qt::Key_W, Qt::Key_S, Qt::Key_D, Qt::Key_F, Qt::Key_Period, Qt::Key_Comma, Qt::Key_M,
+                 Qt::Key_P, Qt::Key_C, Qt::Key_BracketLeft, Qt::Key_Escape })
             QTest::keyClick(m_view.get(), Qt::Key(key));
-        drag({400, 60}, {600, 100});
-        wheel({500, 80}, 2, Qt::ControlModifier);
+        drag({ 400, 60 }, { 600, 100 });
+        wheel({ 500, 80 }, 2, Qt::ControlModifier);
         m_view->find(QStringLiteral("forward"));
         m_view->grab();
         QCOMPARE(m_view->selectedSpan(), kNoSpan);

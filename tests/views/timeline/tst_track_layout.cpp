@@ -11,14 +11,14 @@ namespace {
 TrackLayoutOptions folding(const QString &datacenter)
 {
     TrackLayoutOptions options;
-    options.folded = {datacenter};
+    options.folded = { datacenter };
     return options;
 }
 
 TrackLayoutOptions pinning(const QString &row)
 {
     TrackLayoutOptions options;
-    options.pinned = {row};
+    options.pinned = { row };
     return options;
 }
 
@@ -41,19 +41,21 @@ QStringList labels(const TrackLayout &layout)
 
 class TrackLayoutTest : public QObject {
     Q_OBJECT
-    const test::SampleShape m_shape{.datacenters = 2, .stages = 4, .microBatches = 2};
+    const test::SampleShape m_shape { .datacenters = 2, .stages = 4, .microBatches = 2 };
 private slots:
     void channelsLieUnderTheDatacenterThatSends()
     {
         QCOMPARE(labels(layOutTracks(*test::sampleEvaluation(m_shape), {})),
-                 (QStringList{"stage 1 · 16 pipelines", "stage 2", "→ Iowa", "stage 3 · 16 pipelines", "stage 4", "→ Virginia"}));
+            (QStringList {
+                "stage 1 · 16 pipelines", "stage 2", "→ Iowa", "stage 3 · 16 pipelines", "stage 4", "→ Virginia" }));
     }
 
     void shortRowsSayWhatTheyHaveInCommonClearOfTheName()
     {
         TrackLayoutOptions flat;
         flat.availableHeight = 80;
-        const TrackLayout layout = layOutTracks(*test::sampleEvaluation({.datacenters = 1, .stages = 8, .microBatches = 2}), flat);
+        const TrackLayout layout =
+            layOutTracks(*test::sampleEvaluation({ .datacenters = 1, .stages = 8, .microBatches = 2 }), flat);
         const auto said = std::ranges::find_if(layout.rows, [](const TrackRow &row) { return !row.detail.isEmpty(); });
         QVERIFY(said != layout.rows.end());
         QVERIFY(said->y - layout.groups[0].y >= 13);
@@ -62,8 +64,9 @@ private slots:
 
     void classesAreToldApartByTheirPipelines()
     {
-        const test::SampleShape two{.datacenters = 1, .stages = 1, .microBatches = 2, .classes = 2, .pipelines = 4};
-        QCOMPARE(labels(layOutTracks(*test::sampleEvaluation(two), {})), (QStringList{"stage 1 · pipelines 1–4", "stage 1 · pipelines 5–8"}));
+        const test::SampleShape two { .datacenters = 1, .stages = 1, .microBatches = 2, .classes = 2, .pipelines = 4 };
+        QCOMPARE(labels(layOutTracks(*test::sampleEvaluation(two), {})),
+            (QStringList { "stage 1 · pipelines 1–4", "stage 1 · pipelines 5–8" }));
     }
 
     void aFoldedDatacenterIsOneRow()
@@ -79,29 +82,30 @@ private slots:
 
     void whatIsOffloadedHasRowsOfItsOwnWithoutUnfolding()
     {
-        Evaluation evaluation = *test::sampleEvaluation({.datacenters = 1, .stages = 2, .microBatches = 2});
+        Evaluation evaluation = *test::sampleEvaluation({ .datacenters = 1, .stages = 2, .microBatches = 2 });
         Plan plan = *evaluation.plan;
-        for (const ActivationOffload target : {ActivationOffload::Ssd, ActivationOffload::Host}) {
+        for (const ActivationOffload target : { ActivationOffload::Ssd, ActivationOffload::Host }) {
             plan.memory.activationOffload = target;
             Evaluation e = evaluation;
             e.plan = std::make_shared<const Plan>(plan);
             const std::uint32_t end = std::uint32_t(e.timeline.spanCount());
-            for (const Stream stream : {Stream::Store, Stream::Load})
-                e.timeline.tracks.push_back({.stream = stream, .stage = 0, .first = end, .last = end});
-            const QString place = target == ActivationOffload::Ssd ? QStringLiteral("drives") : QStringLiteral("host memory");
+            for (const Stream stream : { Stream::Store, Stream::Load })
+                e.timeline.tracks.push_back({ .stream = stream, .stage = 0, .first = end, .last = end });
+            const QString place =
+                target == ActivationOffload::Ssd ? QStringLiteral("drives") : QStringLiteral("host memory");
             QStringList names = labels(layOutTracks(e, {}));
-            QCOMPARE(names.mid(1, 2), (QStringList{QStringLiteral("→ ") + place, QStringLiteral("← ") + place}));
+            QCOMPARE(names.mid(1, 2), (QStringList { QStringLiteral("→ ") + place, QStringLiteral("← ") + place }));
             QVERIFY(names[0].startsWith("stage 1") && names[3].startsWith("stage 2"));
         }
     }
 
     void rowsDoNotOverlapAndFillTheHeight()
     {
-        const TrackLayout layout = layOutTracks(*test::sampleEvaluation({.stages = 12}), ofHeight(300));
+        const TrackLayout layout = layOutTracks(*test::sampleEvaluation({ .stages = 12 }), ofHeight(300));
         for (std::size_t r = 1; r < layout.rows.size(); ++r)
             QVERIFY(layout.rows[r].y >= layout.rows[r - 1].y + layout.rows[r - 1].pitch);
         QVERIFY(layout.contentHeight <= 300);
-        const TrackLayout tall = layOutTracks(*test::sampleEvaluation({.stages = 12}), ofHeight(900));
+        const TrackLayout tall = layOutTracks(*test::sampleEvaluation({ .stages = 12 }), ofHeight(900));
         QVERIFY(tall.rows.front().barHeight > layout.rows.front().barHeight);
     }
 
@@ -139,7 +143,7 @@ private slots:
 
     void theBaselineFindsItsTrackByStage()
     {
-        const auto a = test::sampleEvaluation(m_shape), b = test::sampleEvaluation({.datacenters = 1, .stages = 3});
+        const auto a = test::sampleEvaluation(m_shape), b = test::sampleEvaluation({ .datacenters = 1, .stages = 3 });
         QCOMPARE(sameTrack(b->timeline, a->timeline.tracks[2]), 2);
         QCOMPARE(sameTrack(b->timeline, a->timeline.tracks[3]), -1);
     }

@@ -50,7 +50,7 @@ private slots:
         const TrackRow &row = layout.rows[std::size_t(layout.rowOfTrack[kWan])];
         QVERIFY(row.hasTurns);
         QCOMPARE(row.label, QStringLiteral("→ Ohio, 2 in turn"));
-        QVERIFY(row.barHeight >= 9);       // room for the number of the micro-batch
+        QVERIFY(row.barHeight >= 9); // room for the number of the micro-batch
         for (std::size_t r = 1; r < layout.rows.size(); ++r)
             QVERIFY(layout.rows[r].y >= layout.rows[r - 1].y + layout.rows[r - 1].pitch);
     }
@@ -70,7 +70,8 @@ private slots:
         const auto v = view();
         const QColor base = theme().work(WorkKind::WanTransfer);
         // A0 [10, 20), B0 [20, 30), A1, B1
-        const QColor a0 = colorAt(*v, kWan, 12), b0 = colorAt(*v, kWan, 22), a1 = colorAt(*v, kWan, 32), b1 = colorAt(*v, kWan, 42);
+        const QColor a0 = colorAt(*v, kWan, 12), b0 = colorAt(*v, kWan, 22), a1 = colorAt(*v, kWan, 32),
+                     b1 = colorAt(*v, kWan, 42);
         QCOMPARE(a0, turnShade(base, 0));
         QCOMPARE(b0, turnShade(base, 1));
         QCOMPARE(a1, a0);
@@ -80,7 +81,7 @@ private slots:
 
     void neighbouringShadesDifferInGrey()
     {
-        for (const ThemeKind kind : {ThemeKind::Light, ThemeKind::Dark}) {
+        for (const ThemeKind kind : { ThemeKind::Light, ThemeKind::Dark }) {
             applyTheme(*qApp, kind);
             for (int lane = 0; lane + 1 < kTurnShades; ++lane) {
                 const QColor base = theme().work(WorkKind::WanTransfer);
@@ -94,7 +95,7 @@ private slots:
     {
         const auto v = view();
         const TrackLayout &layout = v->state().layout;
-        QCOMPARE(layout.rowOfTrack[kPrefill], layout.rowOfTrack[2]);   // lane 0, stage 1
+        QCOMPARE(layout.rowOfTrack[kPrefill], layout.rowOfTrack[2]); // lane 0, stage 1
         QCOMPARE(colorAt(*v, 2, 60), theme().work(WorkKind::Prefill));
         QCOMPARE(colorAt(*v, 2, 45), theme().work(WorkKind::Forward));
         QCOMPARE(colorAt(*v, 2, 75), theme().idle);
@@ -113,7 +114,8 @@ private slots:
     {
         const Timeline &timeline = m_evaluation->timeline;
         const std::uint32_t second = timeline.tracks[kWan].first + 1;
-        QCOMPARE(spanTitle(*m_evaluation, second), QStringLiteral("WAN transfer · micro-batch 1 · Virginia → Ohio · stage 1 → 2 · turn of pipeline 2 of 2"));
+        QCOMPARE(spanTitle(*m_evaluation, second),
+            QStringLiteral("WAN transfer · micro-batch 1 · Virginia → Ohio · stage 1 → 2 · turn of pipeline 2 of 2"));
         const std::uint32_t prefill = timeline.tracks[kPrefill].first;
         QCOMPARE(spanTitle(*m_evaluation, prefill), QStringLiteral("Prefill · stage 2"));
         const QStringList facts = spanFacts(*m_evaluation, prefill, false);
@@ -123,7 +125,8 @@ private slots:
         const TimelineState &state = v->state();
         const QRect tracks = QRect(v->trackArea()).translated(-v->canvas()->mapTo(v.get(), QPoint()));
         const TrackRow &row = state.layout.rows[std::size_t(state.layout.rowOfTrack[kPrefill])];
-        const QPoint at(int(timeToX(60, state.range, tracks.left(), tracks.width())), tracks.top() + rowTop(state.layout, row, 0) + row.barHeight / 2);
+        const QPoint at(int(timeToX(60, state.range, tracks.left(), tracks.width())),
+            tracks.top() + rowTop(state.layout, row, 0) + row.barHeight / 2);
         QTest::mouseMove(v->canvas(), at);
         QTRY_COMPARE(v->state().hovered, prefill);
     }

@@ -31,16 +31,16 @@ using namespace trainyard;
 namespace {
 
 struct Fixture {
-    std::binary_semaphore mayRead{1};      // taken: the next run waits until it is released
-    Errors faults;                         // what a file has, if it is read
-    ValidationRunner runner{builtinCatalogue(), [this](const QString &file) -> ExpectedAll<std::vector<RowSet>> {
-        mayRead.acquire();
-        mayRead.release();
-        if (!file.isEmpty() && !faults.empty())
-            return std::unexpected(faults);
-        return byhand::sets();
-    }};
-    ValidationPage page{runner};
+    std::binary_semaphore mayRead { 1 }; // taken: the next run waits until it is released
+    Errors faults; // what a file has, if it is read
+    ValidationRunner runner { builtinCatalogue(), [this](const QString &file) -> ExpectedAll<std::vector<RowSet>> {
+                                 mayRead.acquire();
+                                 mayRead.release();
+                                 if (!file.isEmpty() && !faults.empty())
+                                     return std::unexpected(faults);
+                                 return byhand::sets();
+                             } };
+    ValidationPage page { runner };
 
     explicit Fixture(bool runs = true)
     {
@@ -59,9 +59,13 @@ struct Fixture {
     [[nodiscard]] bool says(const QString &text) const
     {
         const auto lines = page.header->findChildren<TextLine *>();
-        return std::ranges::any_of(lines, [&](const TextLine *line) { return line->isVisible() && line->text().contains(text); });
+        return std::ranges::any_of(
+            lines, [&](const TextLine *line) { return line->isVisible() && line->text().contains(text); });
     }
-    [[nodiscard]] static QString cell(const QTableView &table, int row, int column) { return table.model()->index(row, column).data().toString(); }
+    [[nodiscard]] static QString cell(const QTableView &table, int row, int column)
+    {
+        return table.model()->index(row, column).data().toString();
+    }
 };
 
 } // namespace
@@ -100,26 +104,26 @@ private slots:
         QTest::mouseClick(f.page.header->stop, Qt::LeftButton);
         QVERIFY(!f.runner.isRunning() && f.page.header->again->isVisible());
         QVERIFY(f.says(QStringLiteral("Stopped")));
-        QCOMPARE(f.page.rows->table->model()->rowCount(), 5);   // of the run before
+        QCOMPARE(f.page.rows->table->model()->rowCount(), 5); // of the run before
         f.mayRead.release();
     }
     void typedWordsFilterTableAndPlot()
     {
         Fixture f;
-        QCOMPARE(f.page.scatter->plot->points().size(), std::size_t(3));   // times with a prediction
+        QCOMPARE(f.page.scatter->plot->points().size(), std::size_t(3)); // times with a prediction
         QTest::keyClicks(f.page.rows->search, "second");
         QCOMPARE(f.page.rows->table->model()->rowCount(), 1);
-        QCOMPARE(f.page.scatter->plot->points(), std::vector<int>{2});
+        QCOMPARE(f.page.scatter->plot->points(), std::vector<int> { 2 });
         f.page.rows->search->clear();
         QCOMPARE(f.page.scatter->plot->points().size(), std::size_t(3));
     }
     void aSummaryLineShowsItsSourceAndKindOfFigure()
     {
         Fixture f;
-        f.page.summary->selectRow(1);      // memory of alpha
+        f.page.summary->selectRow(1); // memory of alpha
         QCOMPARE(f.page.rows->sources->currentText(), QStringLiteral("alpha"));
         QCOMPARE(f.page.scatter->kinds->tabText(f.page.scatter->kinds->currentIndex()), QStringLiteral("Memory"));
-        QCOMPARE(f.page.scatter->plot->points(), std::vector<int>{1});
+        QCOMPARE(f.page.scatter->plot->points(), std::vector<int> { 1 });
         f.page.rows->sources->setCurrentIndex(0);
         QCOMPARE(f.page.rows->table->model()->rowCount(), 5);
     }
@@ -154,7 +158,7 @@ private slots:
     {
         const ValidatedRowsPtr rows = byhand::rows();
         const QString text = ScatterPlot::describe(rows->results()[0]);
-        for (const char *part : {"first", "alpha", "2.00 s", "2.20 s", "+10.0 %"})
+        for (const char *part : { "first", "alpha", "2.00 s", "2.20 s", "+10.0 %" })
             QVERIFY2(text.contains(QString::fromUtf8(part)), part);
         QVERIFY(ScatterPlot::describe(rows->results()[4]).contains(QStringLiteral("inputs assumed")));
     }
@@ -189,12 +193,13 @@ private slots:
         QSignalSpy wanted(&f.page, &ValidationPage::csvWanted);
         QTest::mouseClick(f.page.header->exportCsv, Qt::LeftButton);
         QCOMPARE(wanted.count(), 1);
-        QCOMPARE(wanted.front().front().toString().count(u'\n'), 6);   // header and five figures
+        QCOMPARE(wanted.front().front().toString().count(u'\n'), 6); // header and five figures
     }
     void faultsOfAFileAreListedAndTheRunBeforeStays()
     {
         Fixture f;
-        f.faults = {{ErrorCode::UnknownKey, "mine.json: /rows/0/plan/colour", "no plan has colour", {}}, {ErrorCode::BadValue, "mine.json: /rows/1", "id is missing", "a name"}};
+        f.faults = { { ErrorCode::UnknownKey, "mine.json: /rows/0/plan/colour", "no plan has colour", {} },
+            { ErrorCode::BadValue, "mine.json: /rows/1", "id is missing", "a name" } };
         QTest::keyClicks(f.page.header->file, "/tmp/mine.json");
         QTest::keyClick(f.page.header->file, Qt::Key_Return);
         f.settle();
@@ -213,7 +218,8 @@ private slots:
         f.page.rows->setCurrent(0);
         const QStringList lines = f.page.rows->table->toTsv().split(u'\n', Qt::SkipEmptyParts);
         QCOMPARE(lines.size(), 2);
-        QVERIFY(lines[0].startsWith(QStringLiteral("Source\tRow\tMetric")) && lines[1].startsWith(QStringLiteral("alpha\tfirst")));
+        QVERIFY(lines[0].startsWith(QStringLiteral("Source\tRow\tMetric"))
+            && lines[1].startsWith(QStringLiteral("alpha\tfirst")));
         f.page.rows->table->clearSelection();
         QCOMPARE(f.page.rows->table->toTsv().count(u'\n'), 6);
     }
@@ -238,8 +244,9 @@ private slots:
             QTest::keyClick(QApplication::focusWidget(), Qt::Key_Tab);
             reached.insert(QApplication::focusWidget());
         }
-        for (QWidget *part : {static_cast<QWidget *>(f.page.rows->table), static_cast<QWidget *>(f.page.summary), static_cast<QWidget *>(f.page.scatter->plot),
-                              static_cast<QWidget *>(f.page.header->again), static_cast<QWidget *>(f.page.header->file), static_cast<QWidget *>(f.page.rows->openPlan)})
+        for (QWidget *part : { static_cast<QWidget *>(f.page.rows->table), static_cast<QWidget *>(f.page.summary),
+                 static_cast<QWidget *>(f.page.scatter->plot), static_cast<QWidget *>(f.page.header->again),
+                 static_cast<QWidget *>(f.page.header->file), static_cast<QWidget *>(f.page.rows->openPlan) })
             QVERIFY2(reached.contains(part) || !part->isEnabled(), qPrintable(part->accessibleName()));
     }
     void bothThemesDrawThePlotAnew()
@@ -249,14 +256,15 @@ private slots:
         applyTheme(*qApp, ThemeKind::Light);
         QApplication::processEvents();
         QVERIFY(f.page.scatter->grab().toImage() != dark);
-        QVERIFY(f.page.scatter->grab().toImage().pixelColor(2, 2).lightness() > 128 || f.page.palette().color(QPalette::Window).lightness() > 128);
+        QVERIFY(f.page.scatter->grab().toImage().pixelColor(2, 2).lightness() > 128
+            || f.page.palette().color(QPalette::Window).lightness() > 128);
         applyTheme(*qApp, ThemeKind::Dark);
     }
     void ticksOfALogarithmicAxisSuitItsRange()
     {
-        QCOMPARE(logTicks(0.9, 11), (QVector<double>{1, 2, 5, 10}));
-        QCOMPARE(logTicks(0.5, 6e4), (QVector<double>{1, 10, 100, 1000, 10000}));
-        QVERIFY(logTicks(40, 60).size() >= 3);   // a fraction of a decade: even steps
+        QCOMPARE(logTicks(0.9, 11), (QVector<double> { 1, 2, 5, 10 }));
+        QCOMPARE(logTicks(0.5, 6e4), (QVector<double> { 1, 10, 100, 1000, 10000 }));
+        QVERIFY(logTicks(40, 60).size() >= 3); // a fraction of a decade: even steps
         QVERIFY(logTicks(0, 1).isEmpty());
     }
 };

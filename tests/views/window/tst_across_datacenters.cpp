@@ -41,7 +41,8 @@ private slots:
         QTest::mouseRelease(w.map(), Qt::LeftButton, {}, title + QPoint(0, 56));
         w.settle();
         QCOMPARE(w.document.undoStack().count(), 1);
-        QVERIFY2(w.document.undoStack().undoText().startsWith("Move Ohio "), qPrintable(w.document.undoStack().undoText()));
+        QVERIFY2(
+            w.document.undoStack().undoText().startsWith("Move Ohio "), qPrintable(w.document.undoStack().undoText()));
         w.document.undoStack().undo();
         w.settle();
         QCOMPARE(*w.document.plan(), *before);

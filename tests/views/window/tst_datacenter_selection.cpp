@@ -47,7 +47,7 @@ private slots:
     {
         WindowFixture f;
         DatacenterPanel *panel = f.window.workbench().datacenters;
-        QVERIFY(rowsOf(panel).empty());    // nobody looks
+        QVERIFY(rowsOf(panel).empty()); // nobody looks
         f.window.workbench().reveal(panel);
         QTRY_VERIFY(applicable(panel));
         const PlanPtr before = f.document.plan();
@@ -59,8 +59,9 @@ private slots:
         QCOMPARE(f.document.plan(), wanted);
         QCOMPARE(f.document.undoStack().undoText(), sentence);
         f.settle();
-        QCOMPARE(*f.bridge.evaluation()->metrics.iterationTime, seconds);   // what was promised is what comes
-        QTRY_VERIFY(std::ranges::any_of(rowsOf(panel), [&](DatacenterRow *r) { return r->option().isCurrent && r->option().plan == wanted; }));
+        QCOMPARE(*f.bridge.evaluation()->metrics.iterationTime, seconds); // what was promised is what comes
+        QTRY_VERIFY(std::ranges::any_of(
+            rowsOf(panel), [&](DatacenterRow *r) { return r->option().isCurrent && r->option().plan == wanted; }));
         f.document.undoStack().undo();
         QCOMPARE(f.document.plan(), before);
     }
@@ -78,7 +79,7 @@ private slots:
             f.moveHeld(from + (to - from) * step / 8);
         QTRY_VERIFY(f.document.isPreviewing());
         QTRY_VERIFY(namesOf(panel) != before);
-        QVERIFY(!applicable(panel));       // only tried
+        QVERIFY(!applicable(panel)); // only tried
         QTest::keyClick(f.map(), Qt::Key_Escape);
         QTest::mouseRelease(f.map(), Qt::LeftButton, Qt::NoModifier, to);
         QTRY_COMPARE(namesOf(panel), before);
@@ -109,7 +110,8 @@ private slots:
         WindowFixture f(QStringLiteral("gpt3-175b-1024-a100"));
         DatacenterPanel *panel = f.window.workbench().datacenters;
         f.window.workbench().reveal(panel);
-        QTRY_VERIFY(std::ranges::any_of(panel->findChildren<TextLine *>(), [](const TextLine *line) { return line->text().contains("one datacenter"); }));
+        QTRY_VERIFY(std::ranges::any_of(panel->findChildren<TextLine *>(),
+            [](const TextLine *line) { return line->text().contains("one datacenter"); }));
         QVERIFY(rowsOf(panel).empty());
     }
 };

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// The plan as opened is the baseline, so that differences stay; every edit is listed with what it cost and gained, and a
-// click goes back to it.
+// The plan as opened is the baseline, so that differences stay; every edit is listed with what it cost and gained, and
+// a click goes back to it.
 #include "window_fixture.h"
 
 #include "core/plan/plan_io.h"
@@ -39,12 +39,12 @@ private slots:
         EditsFixture f;
         QVERIFY(f.bridge.baseline() && f.bridge.isBaselineOpening());
         QCOMPARE(f.bridge.baseline()->plan, f.document.plan());
-        QVERIFY(!f.numbers().contains(u'+'));                      // nothing differs from itself
+        QVERIFY(!f.numbers().contains(u'+')); // nothing differs from itself
         f.change([](Plan &p) { p.cluster.wanLinks[0].rttMs *= 3; }, "Slower");
         QVERIFY(f.numbers().section(u'\n', 0, 0).contains(u'+'));
         const QString after = f.numbers();
         f.change([](Plan &p) { p.name = "Another name"; }, "Name");
-        QCOMPARE(f.numbers(), after);                              // the differences stay
+        QCOMPARE(f.numbers(), after); // the differences stay
     }
     void whileAValueIsTriedTheDifferencesAreToThePlanBefore()
     {
@@ -95,7 +95,8 @@ private slots:
         f.change([](Plan &p) { p.workload.globalBatch *= 2; }, "Larger");
         const PlanPtr last = f.document.plan();
         const auto click = [&](int row) {
-            QTest::mouseClick(f.table()->viewport(), Qt::LeftButton, {}, f.table()->visualRect(f.table()->model()->index(row, 0)).center());
+            QTest::mouseClick(f.table()->viewport(), Qt::LeftButton, {},
+                f.table()->visualRect(f.table()->model()->index(row, 0)).center());
             f.settle();
         };
         click(0);
@@ -113,7 +114,7 @@ private slots:
         const PlanPtr tried = std::make_shared<const Plan>(std::move(next));
         f.document.preview(tried, "Slower");
         f.settle();
-        f.document.apply(tried, "Slower");             // evaluated already: the answer comes within this call
+        f.document.apply(tried, "Slower"); // evaluated already: the answer comes within this call
         QVERIFY2(f.cell(0, 1).endsWith(QStringLiteral(" s")), qPrintable(f.cell(0, 1)));
         QVERIFY2(f.cell(1, 1).endsWith(QStringLiteral(" s")), qPrintable(f.cell(1, 1)));
         QVERIFY(f.cell(1, 2).startsWith(u'+'));
@@ -122,7 +123,7 @@ private slots:
     {
         EditsFixture f;
         QApplication::setActiveWindow(&f.window);
-        f.map()->edit({MapItem::Kind::Link, -1, -1, 0, 0, 0});
+        f.map()->edit({ MapItem::Kind::Link, -1, -1, 0, 0, 0 });
         QTest::keyClicks(QApplication::focusWidget(), "61");
         QVERIFY(f.document.plan()->cluster.wanLinks[0].rttMs != 61);
         QTest::mouseClick(f.window.workbench().strategies->row("bubble_fill")->toggle(), Qt::LeftButton);
@@ -136,7 +137,7 @@ private slots:
         EditsFixture f;
         QApplication::setActiveWindow(&f.window);
         f.answers.save = f.folder.filePath("saved.trainyard.json");
-        f.map()->edit({MapItem::Kind::Link, -1, -1, 0, 0, 0});
+        f.map()->edit({ MapItem::Kind::Link, -1, -1, 0, 0, 0 });
         QTest::keyClicks(QApplication::focusWidget(), "61");
         QTest::keyClick(QApplication::focusWidget(), Qt::Key_S, Qt::ControlModifier);
         QTRY_VERIFY(QFile::exists(f.answers.save));
@@ -149,8 +150,8 @@ private slots:
         EditsFixture f;
         QApplication::setActiveWindow(&f.window);
         const PlanPtr before = f.document.plan();
-        f.map()->edit({MapItem::Kind::Link, -1, -1, 0, 0, 0});
-        QTest::keyClicks(QApplication::focusWidget(), "0");         // cannot be taken: it would wait to be mended
+        f.map()->edit({ MapItem::Kind::Link, -1, -1, 0, 0, 0 });
+        QTest::keyClicks(QApplication::focusWidget(), "0"); // cannot be taken: it would wait to be mended
         QTest::keyClick(QApplication::focusWidget(), Qt::Key_N, Qt::ControlModifier);
         QVERIFY(!f.window.isWorkbenchShown());
         QVERIFY(!f.map()->editor());
@@ -160,12 +161,14 @@ private slots:
     {
         EditsFixture f;
         QVERIFY(f.window.commands().trigger("view.edits"));
-        for (const double factor : {2., 3., 4.}) {          // without waiting for any evaluation
+        for (const double factor : { 2., 3., 4. }) { // without waiting for any evaluation
             Plan next = *f.document.plan();
             next.cluster.wanLinks[0].rttMs *= factor;
             f.document.apply(std::make_shared<const Plan>(std::move(next)), QString::number(factor));
         }
-        QTRY_VERIFY_WITH_TIMEOUT(f.cell(1, 1).endsWith(QStringLiteral(" s")) && f.cell(2, 1).endsWith(QStringLiteral(" s")) && f.cell(3, 1).endsWith(QStringLiteral(" s")), 20000);
+        QTRY_VERIFY_WITH_TIMEOUT(f.cell(1, 1).endsWith(QStringLiteral(" s"))
+                && f.cell(2, 1).endsWith(QStringLiteral(" s")) && f.cell(3, 1).endsWith(QStringLiteral(" s")),
+            20000);
     }
 };
 

@@ -9,9 +9,9 @@
 #include <QClipboard>
 #include <QDir>
 #include <QFile>
+#include <QJsonArray>
 #include <QJsonDocument>
 #include <QJsonObject>
-#include <QJsonArray>
 #include <QMenu>
 #include <QSvgRenderer>
 
@@ -152,7 +152,7 @@ private slots:
         other.name = "Another plan";
         other.workload.globalBatch *= 2;
         f.answers.unsaved = Prompts::Unsaved::Discard;
-        f.window.files().startWith(std::make_shared<const Plan>(other));   // before the first is evaluated
+        f.window.files().startWith(std::make_shared<const Plan>(other)); // before the first is evaluated
         QCOMPARE(f.document.plan()->name, other.name);
         f.settle();
         QTRY_VERIFY(f.window.messages().text("export").contains("Nothing was written"));
@@ -162,7 +162,7 @@ private slots:
     void anExportHoldsWhatStandsInAnOpenForm()
     {
         WindowFixture f;
-        f.map()->edit({MapItem::Kind::Link, -1, -1, 0, 0, 0});
+        f.map()->edit({ MapItem::Kind::Link, -1, -1, 0, 0, 0 });
         QVERIFY(f.map()->editor());
         QTest::keyClicks(QApplication::focusWidget(), "61");
         exported(f, "export.html", "form.html");

@@ -19,7 +19,7 @@ namespace {
 void drop(QWidget &window, const QString &path)
 {
     QMimeData data;
-    data.setUrls({QUrl::fromLocalFile(path)});
+    data.setUrls({ QUrl::fromLocalFile(path) });
     const QPoint at = window.rect().center();
     QDragEnterEvent enter(at, Qt::CopyAction, &data, Qt::LeftButton, Qt::NoModifier);
     QApplication::sendEvent(&window, &enter);
@@ -41,7 +41,8 @@ QString ownConfig(WindowFixture &f)
     const QString folder = f.folder.filePath("our-model");
     QDir().mkpath(folder);
     const QString path = folder + "/config.json";
-    write(path, R"({"model_type": "llama", "architectures": ["LlamaForCausalLM"], "hidden_size": 4096, "num_hidden_layers": 36,
+    write(path,
+        R"({"model_type": "llama", "architectures": ["LlamaForCausalLM"], "hidden_size": 4096, "num_hidden_layers": 36,
                     "num_attention_heads": 32, "num_key_value_heads": 8, "intermediate_size": 14336, "vocab_size": 128256})");
     return path;
 }
@@ -90,7 +91,8 @@ private slots:
         f.settle();
         const double before = f.bridge.evaluation()->metrics.iterationTime.value();
         // Where the shape came from is remembered, without a path of this machine.
-        QCOMPARE(f.document.plan()->workload.inlineModel->source, std::string("our-model/config.json, model type llama"));
+        QCOMPARE(
+            f.document.plan()->workload.inlineModel->source, std::string("our-model/config.json, model type llama"));
         const QString elsewhere = f.folder.filePath("elsewhere");
         QVERIFY(QDir().mkpath(elsewhere));
         f.answers.save = elsewhere + "/plan.trainyard.json";
@@ -107,7 +109,8 @@ private slots:
         QTRY_COMPARE(f.document.path(), f.answers.save);
         f.settle();
         QCOMPARE(f.bridge.evaluation()->metrics.iterationTime.value(), before);
-        QCOMPARE(f.document.plan()->workload.inlineModel->source, std::string("our-model/config.json, model type llama"));
+        QCOMPARE(
+            f.document.plan()->workload.inlineModel->source, std::string("our-model/config.json, model type llama"));
     }
     void somethingElseDroppedIsDeclinedInWords()
     {

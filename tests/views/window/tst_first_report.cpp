@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// A committed log of inputs, replayed with real events, takes someone from an empty start to a written report in at most
-// sixty of them: every key pressed and every click counts as one.
+// A committed log of inputs, replayed with real events, takes someone from an empty start to a written report in at
+// most sixty of them: every key pressed and every click counts as one.
 #include "window_fixture.h"
 
 #include "views/parts/text_line.h"
@@ -21,7 +21,7 @@ constexpr int kPatienceMs = 60000;
 
 struct Replay : WindowFixture {
     int inputs = 0;
-    double opened = 0;                     // iteration of the plan as created, seconds
+    double opened = 0; // iteration of the plan as created, seconds
 
     Replay()
     {
@@ -57,7 +57,7 @@ struct Replay : WindowFixture {
             if (!widget->isVisible() || !widget->isEnabled())
                 continue;
             const auto *button = qobject_cast<const QAbstractButton *>(widget);
-            for (const QString &known : {widget->accessibleName(), button ? button->text().remove(u'&') : QString()})
+            for (const QString &known : { widget->accessibleName(), button ? button->text().remove(u'&') : QString() })
                 if (!known.isEmpty() && (known == name || (isPrefix && known.startsWith(name))))
                     return widget;
         }
@@ -80,14 +80,21 @@ struct Replay : WindowFixture {
                 return true;
         return false;
     }
-    bool isEvaluated() const { return !bridge.isStale() && bridge.settled() && bridge.settled()->plan == document.plan() && !document.isPreviewing(); }
+    bool isEvaluated() const
+    {
+        return !bridge.isStale() && bridge.settled() && bridge.settled()->plan == document.plan()
+            && !document.isPreviewing();
+    }
     void check(const QString &what)
     {
         const QString verb = what.section(u' ', 0, 0), rest = what.section(u' ', 1);
         if (verb == "focus")
-            QTRY_VERIFY2_WITH_TIMEOUT(QApplication::focusWidget() && QApplication::focusWidget()->accessibleName() == rest, qPrintable(rest), kPatienceMs);
+            QTRY_VERIFY2_WITH_TIMEOUT(
+                QApplication::focusWidget() && QApplication::focusWidget()->accessibleName() == rest, qPrintable(rest),
+                kPatienceMs);
         else if (verb == "preview")
-            QTRY_VERIFY2_WITH_TIMEOUT(window.newPlan()->findChild<TextLine *>("preview")->text().contains(rest), qPrintable(rest), kPatienceMs);
+            QTRY_VERIFY2_WITH_TIMEOUT(window.newPlan()->findChild<TextLine *>("preview")->text().contains(rest),
+                qPrintable(rest), kPatienceMs);
         else if (verb == "datacenters")
             QTRY_COMPARE_WITH_TIMEOUT(int(document.plan()->cluster.datacenters.size()), rest.toInt(), kPatienceMs);
         else if (verb == "evaluated")

@@ -5,8 +5,8 @@
 #include "views/commands/command_palette.h"
 #include "views/commands/shortcut_overlay.h"
 
-#include <QScreen>
 #include "views/window/status_line.h"
+#include <QScreen>
 
 #include <QAbstractItemView>
 #include <QLineEdit>
@@ -33,18 +33,20 @@ private slots:
             QSettings().setValue("window/geometry", large.window.saveGeometry());
             Unsized small(large);
             small.window.restorePlaces();
-            QVERIFY2(small.screen().contains(small.window.geometry()), qPrintable(QStringLiteral("%1 × %2").arg(small.window.width()).arg(small.window.height())));
+            QVERIFY2(small.screen().contains(small.window.geometry()),
+                qPrintable(QStringLiteral("%1 × %2").arg(small.window.width()).arg(small.window.height())));
         }
     }
     void everythingFitsAScreenOf1920By1080AtScaleTwo()
     {
         WindowFixture f;
         f.window.setMinimumSize(0, 0);
-        f.window.resize(960, 504);         // less the title that the desktop draws
+        f.window.resize(960, 504); // less the title that the desktop draws
         QTest::qWait(100);
         const auto *status = f.window.workbench().status;
         const QRect place(status->mapTo(&f.window, QPoint()), status->size());
-        QVERIFY2(f.window.rect().contains(place), qPrintable(QStringLiteral("status line to %1 of %2").arg(place.bottom()).arg(f.window.height())));
+        QVERIFY2(f.window.rect().contains(place),
+            qPrintable(QStringLiteral("status line to %1 of %2").arg(place.bottom()).arg(f.window.height())));
         QCOMPARE(f.window.size(), QSize(960, 504));
     }
     void paletteAndSheetOfKeysFitASmallWindow()
@@ -55,7 +57,8 @@ private slots:
         QApplication::processEvents();
         QVERIFY(f.window.commands().trigger("help.palette"));
         QVERIFY(f.window.rect().contains(f.window.palettePopup().geometry()));
-        QTest::keyClick(QApplication::focusWidget() ? QApplication::focusWidget() : &f.window.palettePopup(), Qt::Key_Escape);
+        QTest::keyClick(
+            QApplication::focusWidget() ? QApplication::focusWidget() : &f.window.palettePopup(), Qt::Key_Escape);
         QVERIFY(f.window.commands().trigger("help.keys"));
         auto *area = f.window.overlay().findChild<QScrollArea *>();
         QVERIFY(f.window.rect().contains(area->geometry()));
@@ -75,7 +78,7 @@ private slots:
         QTest::keyClicks(field, "qqzzxx");
         QCOMPARE(list->model()->rowCount(), 1);
         QVERIFY(list->model()->index(0, 0).data().toString().contains("qqzzxx"));
-        QTest::keyClick(field, Qt::Key_Return);       // runs nothing
+        QTest::keyClick(field, Qt::Key_Return); // runs nothing
         QVERIFY(f.window.palettePopup().isVisible());
     }
 
@@ -84,13 +87,16 @@ private:
     struct Unsized {
         std::shared_ptr<IsolatedSettings> settings = std::make_shared<IsolatedSettings>();
         SetAnswers answers;
-        PlanDocument document{std::make_shared<const Plan>(), {}};
-        EvaluationBridge bridge{builtinCatalogue()};
-        StrategyEffects effects{builtinCatalogue()};
+        PlanDocument document { std::make_shared<const Plan>(), {} };
+        EvaluationBridge bridge { builtinCatalogue() };
+        StrategyEffects effects { builtinCatalogue() };
         RecentFiles recent;
-        MainWindow window{{document, bridge, effects, builtinCatalogue()}, recent, answers};
+        MainWindow window { { document, bridge, effects, builtinCatalogue() }, recent, answers };
         Unsized() = default;
-        explicit Unsized(const Unsized &other) : settings(other.settings) {}
+        explicit Unsized(const Unsized &other)
+            : settings(other.settings)
+        {
+        }
         QRect screen() const { return window.screen()->availableGeometry(); }
     };
 };

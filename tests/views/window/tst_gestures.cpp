@@ -39,8 +39,8 @@ Drawn drawn(WindowFixture &f)
 {
     const EvaluationPtr shown = f.window.workbench().timeline->evaluation();
     CurvePlot *utilization = f.window.workbench().curves->plot(CurvesPanel::Tab::Utilization);
-    (void)utilization->chart();    // draws what waits to be drawn
-    return {shown->plan, shown->timeline.duration, utilization->toTsv()};
+    (void)utilization->chart(); // draws what waits to be drawn
+    return { shown->plan, shown->timeline.duration, utilization->toTsv() };
 }
 
 } // namespace
@@ -67,7 +67,8 @@ private slots:
         QVERIFY(drawnInTheAir.duration != drawnBefore.duration);
         QVERIFY(drawnInTheAir.utilization != drawnBefore.utilization);
         QCOMPARE(f.document.plan(), before);
-        QVERIFY2(f.window.workbench().status->text().contains("8 GPUs"), qPrintable(f.window.workbench().status->text()));
+        QVERIFY2(
+            f.window.workbench().status->text().contains("8 GPUs"), qPrintable(f.window.workbench().status->text()));
 
         QTest::mouseRelease(f.map(), Qt::LeftButton, Qt::NoModifier, to);
         f.settle();
@@ -117,7 +118,7 @@ private slots:
         QVERIFY(f.window.commands().trigger("view.map"));
         QTest::keyClick(f.map(), Qt::Key_Tab);
         QTest::keyClick(f.map(), Qt::Key_Space);
-        for (const Qt::Key key : {Qt::Key_Left, Qt::Key_Up, Qt::Key_Right, Qt::Key_Down}) {
+        for (const Qt::Key key : { Qt::Key_Left, Qt::Key_Up, Qt::Key_Right, Qt::Key_Down }) {
             if (!f.document.isPreviewing())
                 QTest::keyClick(f.map(), key);
         }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// What a value in a list shows while it is tried: the numbers of the very plan that choosing it makes, for every strategy
-// of every sample; and what is not of the plan shown looks it.
+// What a value in a list shows while it is tried: the numbers of the very plan that choosing it makes, for every
+// strategy of every sample; and what is not of the plan shown looks it.
 #include "window_fixture.h"
 
 #include "views/panels/effect_combo.h"
@@ -72,7 +72,8 @@ private slots:
     void theNumbersOfAHoverAreThoseAfterTheDrop_data()
     {
         QTest::addColumn<QString>("sample");
-        for (const QString &file : QDir(QStringLiteral(TRAINYARD_SOURCE_DIR "/samples")).entryList({QStringLiteral("*.trainyard.json")}))
+        for (const QString &file :
+            QDir(QStringLiteral(TRAINYARD_SOURCE_DIR "/samples")).entryList({ QStringLiteral("*.trainyard.json") }))
             QTest::newRow(qPrintable(file)) << file.section(u'.', 0, -3);
     }
     void theNumbersOfAHoverAreThoseAfterTheDrop()
@@ -91,13 +92,15 @@ private slots:
                 QVERIFY2(f.document.isPreviewing(), what.c_str());
                 settleOrFail(f);
                 const QString hovered = figures(f);
-                leave(*row);                           // everything as it was
+                leave(*row); // everything as it was
                 settleOrFail(f);
                 QCOMPARE(figures(f), origin);
                 // The drop is evaluated anew: another value of the same plan, not the one the window remembers.
                 f.document.apply(std::make_shared<const Plan>(*alternative.plan));
                 settleOrFail(f);
-                QVERIFY2(figures(f) == hovered, qPrintable(QStringLiteral("%1: hover\n%2\ndrop\n%3").arg(QString::fromStdString(what), hovered, figures(f))));
+                QVERIFY2(figures(f) == hovered,
+                    qPrintable(QStringLiteral("%1: hover\n%2\ndrop\n%3")
+                                   .arg(QString::fromStdString(what), hovered, figures(f))));
                 f.document.undoStack().undo();
                 settleOrFail(f);
                 ++tried;
@@ -119,7 +122,7 @@ private slots:
         QTRY_VERIFY_WITH_TIMEOUT(parts().size() >= 3, 30000);
         StrategyRow *row = bench.strategies->row("schedule");
         QTRY_VERIFY_WITH_TIMEOUT(!row->effectLine()->text().isEmpty() && !row->effectLine()->isDimmed(), 30000);
-        emit row->list()->highlighted(0);      // GPipe: the plan has 1F1B
+        emit row->list()->highlighted(0); // GPipe: the plan has 1F1B
         f.settle();
         QVERIFY(row->effectLine()->isDimmed());
         for (PartRow *part : parts())

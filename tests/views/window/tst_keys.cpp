@@ -33,7 +33,7 @@ struct KeysFixture : WindowFixture {
     /// Chooses as a person does: a click on the list, the arrow keys, Enter.
     void choose(QComboBox *list, const QString &label)
     {
-        QTest::mouseClick(list, Qt::LeftButton, {}, {list->width() - 10, list->height() / 2});
+        QTest::mouseClick(list, Qt::LeftButton, {}, { list->width() - 10, list->height() / 2 });
         QTRY_VERIFY(list->view()->isVisible());
         QTest::keyClick(list->view(), Qt::Key_Home);
         for (int i = 0; i < list->count() && list->view()->currentIndex().data().toString() != label; ++i)
@@ -41,7 +41,7 @@ struct KeysFixture : WindowFixture {
         QCOMPARE(list->view()->currentIndex().data().toString(), label);
         QTest::keyClick(list->view(), Qt::Key_Return);
         QTRY_VERIFY(!list->view()->isVisible());
-        window.activateWindow();           // as the desktop does when the popup goes
+        window.activateWindow(); // as the desktop does when the popup goes
         QVERIFY(QTest::qWaitForWindowActive(&window));
         settle();
     }
@@ -65,7 +65,8 @@ private slots:
         QVERIFY(moved.begin > zoomed.begin);
         f.press(Qt::Key_A);
         QVERIFY(f.timeline().visibleRange().begin < moved.begin);
-        for (const Qt::Key key : {Qt::Key_S, Qt::Key_F, Qt::Key_C, Qt::Key_U, Qt::Key_I, Qt::Key_M, Qt::Key_P, Qt::Key_Period, Qt::Key_Comma, Qt::Key_BracketLeft, Qt::Key_BracketRight})
+        for (const Qt::Key key : { Qt::Key_S, Qt::Key_F, Qt::Key_C, Qt::Key_U, Qt::Key_I, Qt::Key_M, Qt::Key_P,
+                 Qt::Key_Period, Qt::Key_Comma, Qt::Key_BracketLeft, Qt::Key_BracketRight })
             f.press(key);
         f.settle();
         QCOMPARE(f.document.plan(), chosen);
@@ -90,7 +91,7 @@ private slots:
         const QWidget *before = QApplication::focusWidget();
         f.choose(f.list("schedule"), QStringLiteral("GPipe"));
         QTRY_COMPARE(QApplication::focusWidget(), before);
-        f.choose(f.list("tcp_connections"), QStringLiteral("64"));       // a list that can be typed into
+        f.choose(f.list("tcp_connections"), QStringLiteral("64")); // a list that can be typed into
         QTRY_COMPARE(QApplication::focusWidget(), before);
     }
     void whatIsTypedIntoAFieldStaysThere()
@@ -111,15 +112,18 @@ private slots:
         KeysFixture f;
         Workbench &bench = f.window.workbench();
         int asked = 0;
-        for (QWidget *panel : {static_cast<QWidget *>(bench.strategies), static_cast<QWidget *>(bench.workload), static_cast<QWidget *>(bench.datacenters)}) {
+        for (QWidget *panel : { static_cast<QWidget *>(bench.strategies), static_cast<QWidget *>(bench.workload),
+                 static_cast<QWidget *>(bench.datacenters) }) {
             bench.reveal(panel);
             bench.map->setFocus();
             const PlanPtr before = f.document.plan();
             for (QWidget *control : panel->findChildren<QWidget *>()) {
-                if (!control->isVisible() || (!qobject_cast<QComboBox *>(control) && !qobject_cast<QAbstractSpinBox *>(control)))
+                if (!control->isVisible()
+                    || (!qobject_cast<QComboBox *>(control) && !qobject_cast<QAbstractSpinBox *>(control)))
                     continue;
                 const QPoint at = control->rect().center();
-                QWheelEvent event(at, control->mapToGlobal(at), {}, {0, -120}, Qt::NoButton, Qt::NoModifier, Qt::NoScrollPhase, false);
+                QWheelEvent event(at, control->mapToGlobal(at), {}, { 0, -120 }, Qt::NoButton, Qt::NoModifier,
+                    Qt::NoScrollPhase, false);
                 QApplication::sendEvent(control, &event);
                 ++asked;
             }
@@ -135,10 +139,10 @@ private slots:
         QAbstractSpinBox *box = nullptr;
         for (auto *found : f.window.workbench().workload->findChildren<QAbstractSpinBox *>())
             if (found->isVisible() && found->text().contains(u','))
-                box = found;                           // "8,192": two words to the toolkit
+                box = found; // "8,192": two words to the toolkit
         QVERIFY(box);
         auto *field = box->findChild<QLineEdit *>();
-        QTest::mouseDClick(field, Qt::LeftButton, {}, {8, field->height() / 2});
+        QTest::mouseDClick(field, Qt::LeftButton, {}, { 8, field->height() / 2 });
         QCOMPARE(field->selectedText(), field->text());
     }
     void thePageBehindIsNotSteered()

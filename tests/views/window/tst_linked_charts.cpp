@@ -15,7 +15,8 @@ namespace {
 QCPItemStraightLine *crosshair(QCustomPlot &chart)
 {
     for (int i = 0; i < chart.itemCount(); ++i)
-        if (auto *line = qobject_cast<QCPItemStraightLine *>(chart.item(i)); line && line->layer()->name() == QLatin1String("overlay"))
+        if (auto *line = qobject_cast<QCPItemStraightLine *>(chart.item(i));
+            line && line->layer()->name() == QLatin1String("overlay"))
             return line;
     return nullptr;
 }
@@ -42,7 +43,8 @@ private slots:
         pointAt(timeline->canvas(), timeline->canvas()->mapFrom(timeline, inTracks));
         QCPItemStraightLine *line = crosshair(chart);
         QVERIFY(line && line->visible());
-        const double x = chart.mapTo(&f.window, QPoint(int(std::lround(chart.xAxis->coordToPixel(line->point1->key()))), 0)).x();
+        const double x =
+            chart.mapTo(&f.window, QPoint(int(std::lround(chart.xAxis->coordToPixel(line->point1->key()))), 0)).x();
         QVERIFY2(std::abs(x - timeline->mapTo(&f.window, inTracks).x()) <= 1.5, qPrintable(QString::number(x)));
         QEvent leave(QEvent::Leave);
         QApplication::sendEvent(timeline->canvas(), &leave);
@@ -81,7 +83,10 @@ private slots:
         timeline->hideKind(WorkKind::Forward);
         timeline->setVisibleRange(0, timeline->state().whole.end / 5);
         f.document.openAsNew(WindowFixture::samplePath(QStringLiteral("atlas-headline")));
-        QTRY_VERIFY_WITH_TIMEOUT(f.bridge.evaluation() && f.bridge.evaluation()->plan == f.document.plan() && f.document.plan()->cluster.datacenters.size() == 2 && timeline->evaluation() == f.bridge.evaluation(), 30000);
+        QTRY_VERIFY_WITH_TIMEOUT(f.bridge.evaluation() && f.bridge.evaluation()->plan == f.document.plan()
+                && f.document.plan()->cluster.datacenters.size() == 2
+                && timeline->evaluation() == f.bridge.evaluation(),
+            30000);
         QVERIFY(timeline->filter().isNeutral());
         QCOMPARE(timeline->visibleRange(), timeline->state().whole);
     }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// When memory is the limit, in the whole window: the curves of recomputation, offload and neither follow the plan, and a
-// click on one of their points is one step to undo.
+// When memory is the limit, in the whole window: the curves of recomputation, offload and neither follow the plan, and
+// a click on one of their points is one step to undo.
 #include "window_fixture.h"
 
 #include "views/panels/fit_steps.h"
@@ -60,7 +60,8 @@ void clickInMenu(WindowFixture &f, const QString &title, const QString &command)
             continue;
         QTest::mouseClick(bar, Qt::LeftButton, {}, bar->actionGeometry(const_cast<QAction *>(entry)).center());
         QTRY_VERIFY(entry->menu()->isVisible());
-        QTest::mouseClick(entry->menu(), Qt::LeftButton, {}, entry->menu()->actionGeometry(const_cast<QAction *>(wanted)).center());
+        QTest::mouseClick(
+            entry->menu(), Qt::LeftButton, {}, entry->menu()->actionGeometry(const_cast<QAction *>(wanted)).center());
         return;
     }
     QFAIL("no such menu");
@@ -75,13 +76,14 @@ private slots:
     {
         WindowFixture f;
         RokPlot *plot = f.window.workbench().curves->rok();
-        QVERIFY(!plot->curves());          // nobody looks
+        QVERIFY(!plot->curves()); // nobody looks
         f.window.commands().trigger("plan.offloadOrNot");
         const PlanPtr before = f.document.plan();
         QTRY_VERIFY_WITH_TIMEOUT(isReady(*plot, before), 60000);
         QVERIFY(currentOf(*plot));
         const auto &points = plot->curves()->points;
-        const auto other = std::ranges::find_if(points, [](const RokPoint &p) { return p.way == ActivationWay::Recompute && !p.isCurrent; });
+        const auto other = std::ranges::find_if(
+            points, [](const RokPoint &p) { return p.way == ActivationWay::Recompute && !p.isCurrent; });
         QVERIFY(other != points.end());
         const PlanPtr wanted = other->plan;
         const QString sentence = QString::fromStdString(other->sentence);
@@ -90,9 +92,9 @@ private slots:
         QCOMPARE(f.document.plan(), wanted);
         QCOMPARE(f.document.undoStack().undoText(), sentence);
         f.settle();
-        QCOMPARE(*f.bridge.evaluation()->metrics.iterationTime, seconds);   // what the point promised is what comes
+        QCOMPARE(*f.bridge.evaluation()->metrics.iterationTime, seconds); // what the point promised is what comes
         QTRY_VERIFY_WITH_TIMEOUT(isReady(*plot, wanted), 60000);
-        QCOMPARE(currentOf(*plot)->way, ActivationWay::Recompute);          // the ring is where the click was
+        QCOMPARE(currentOf(*plot)->way, ActivationWay::Recompute); // the ring is where the click was
         f.document.undoStack().undo();
         QCOMPARE(f.document.plan(), before);
         QTRY_VERIFY_WITH_TIMEOUT(isReady(*plot, before), 60000);
@@ -104,18 +106,19 @@ private slots:
         WindowFixture f(QStringLiteral("gpt3-offload-a100-40gb"));
         const auto rows = [&f](Stream stream) {
             const TimelineState &state = f.window.workbench().timeline->state();
-            return std::ranges::count_if(state.layout.rows, [&](const TrackRow &row) { return state.timeline()->tracks[row.tracks.front()].stream == stream; });
+            return std::ranges::count_if(state.layout.rows,
+                [&](const TrackRow &row) { return state.timeline()->tracks[row.tracks.front()].stream == stream; });
         };
         QCOMPARE(rows(Stream::StepDrive), 0);
         Plan plan = *f.document.plan();
         plan.memory.optimizerOffload = OptimizerOffload::Ssd;
         f.document.apply(std::make_shared<const Plan>(plan));
         f.settle();
-        for (const Stream stream : {Stream::StepToHost, Stream::StepDrive, Stream::StepCpu, Stream::StepToGpu})
+        for (const Stream stream : { Stream::StepToHost, Stream::StepDrive, Stream::StepCpu, Stream::StepToGpu })
             QCOMPARE(rows(stream), plan.parallelism.pipeline);
         f.document.undoStack().undo();
         f.settle();
-        for (const Stream stream : {Stream::StepToHost, Stream::StepDrive, Stream::StepCpu, Stream::StepToGpu})
+        for (const Stream stream : { Stream::StepToHost, Stream::StepDrive, Stream::StepCpu, Stream::StepToGpu })
             QCOMPARE(rows(stream), 0);
     }
 
@@ -161,7 +164,7 @@ private slots:
         auto *area = panel->findChild<QScrollArea *>();
         const int before = recompute->mapTo(area, QPoint()).y();
         Plan served = *f.document.plan();
-        served.bubbleFill.enabled = true;  // brings rows above the section
+        served.bubbleFill.enabled = true; // brings rows above the section
         f.document.apply(std::make_shared<const Plan>(served));
         QTRY_VERIFY(panel->row("fill_arrivals")->isVisibleTo(panel));
         QTRY_COMPARE(recompute->mapTo(area, QPoint()).y(), before);
@@ -180,7 +183,8 @@ private slots:
         f.document.apply(std::make_shared<const Plan>(odd));
         TimelineView *timeline = f.window.workbench().timeline;
         QTRY_VERIFY_WITH_TIMEOUT(timeline->accessibleDescription().contains("cannot be evaluated"), 30000);
-        QVERIFY2(timeline->accessibleDescription().contains("no-such-model"), qPrintable(timeline->accessibleDescription()));
+        QVERIFY2(
+            timeline->accessibleDescription().contains("no-such-model"), qPrintable(timeline->accessibleDescription()));
         f.document.undoStack().undo();
         f.settle();
         QVERIFY(!timeline->accessibleDescription().contains("cannot"));

@@ -58,8 +58,7 @@ QString config(WindowFixture &f)
     return file.fileName();
 }
 
-template <class Widget>
-Widget *named(QWidget &in, const QString &name)
+template <class Widget> Widget *named(QWidget &in, const QString &name)
 {
     for (Widget *widget : in.findChildren<Widget *>()) {
         if (widget->accessibleName() == name)
@@ -122,7 +121,7 @@ private slots:
         QCOMPARE(plan.cluster.datacenters[1].id, std::string("aws-us-west-2"));
         QCOMPARE(plan.cluster.datacenters[0].pools[0].gpu, std::string("h200-sxm-141gb"));
         QCOMPARE(plan.cluster.wanLinks.size(), std::size_t(1));
-        QCOMPARE(plan.cluster.wanLinks[0].rttMs, 60.0);   // aws-us-east-1 – aws-us-west-2 in the catalogue
+        QCOMPARE(plan.cluster.wanLinks[0].rttMs, 60.0); // aws-us-east-1 – aws-us-west-2 in the catalogue
         QCOMPARE(plan.workload.inlineModel->layers, 36);
         QVERIFY(f.document.path().isEmpty());
         QVERIFY(!f.document.isModified());
@@ -136,7 +135,7 @@ private slots:
         Sheet f;
         const PlanPtr before = f.document.plan();
         type("tokyo");
-        press(Qt::Key_Escape);             // the matches first
+        press(Qt::Key_Escape); // the matches first
         QVERIFY(f.isShown());
         press(Qt::Key_Escape);
         QVERIFY(!f.isShown());
@@ -159,7 +158,7 @@ private slots:
         Sheet f;
         auto *field = named<ChoiceField>(f.sheet(), "Region 1");
         type("tokyo");
-        QVERIFY(field->list().count() >= 3);   // one of each provider, and the site
+        QVERIFY(field->list().count() >= 3); // one of each provider, and the site
         press(Qt::Key_Down);
         const QString second = field->list().item(1)->text();
         press(Qt::Key_Return);
@@ -167,7 +166,8 @@ private slots:
         field->selectAll();
         type("tokyo");
         const QString first = field->list().item(0)->text();
-        QTest::mouseClick(field->list().viewport(), Qt::LeftButton, {}, field->list().visualItemRect(field->list().item(0)).center());
+        QTest::mouseClick(
+            field->list().viewport(), Qt::LeftButton, {}, field->list().visualItemRect(field->list().item(0)).center());
         QCOMPARE(field->text(), first);
         QVERIFY(!field->list().isVisible());
     }
@@ -187,7 +187,7 @@ private slots:
         QCOMPARE(gpu->list().count(), 1);
         QVERIFY(gpu->list().item(0)->text().contains("qqzz"));
         press(Qt::Key_Tab);
-        QCOMPARE(gpu->text(), taken);      // nothing was chosen
+        QCOMPARE(gpu->text(), taken); // nothing was chosen
     }
     void theNewestGpusLeadTheList()
     {
@@ -207,14 +207,14 @@ private slots:
         perNode->selectAll();
         type("3");
         const std::string before = f.sheet().given().sites[0].gpu;
-        for (const int key : {Qt::Key_Tab, Qt::Key_Return}) {
+        for (const int key : { Qt::Key_Tab, Qt::Key_Return }) {
             QTest::mouseClick(gpu, Qt::LeftButton);
             QVERIFY(gpu->list().isVisible());
             QCOMPARE(gpu->list().currentItem()->text(), gpu->text());
             press(key);
             QVERIFY(!gpu->list().isVisible());
             QCOMPARE(f.sheet().given().sites[0].gpu, before);
-            QCOMPARE(f.sheet().given().sites[0].gpusPerNode, 3);    // nor what a new type would set
+            QCOMPARE(f.sheet().given().sites[0].gpusPerNode, 3); // nor what a new type would set
             gpu->clearFocus();
         }
     }
@@ -223,7 +223,7 @@ private slots:
         Sheet f;
         auto *gpu = named<ChoiceField>(f.sheet(), "GPU type of region 1");
         QTest::mouseClick(gpu, Qt::LeftButton);
-        for (const QSize size : {QSize(1100, 700), QSize(1500, 1000)}) {
+        for (const QSize size : { QSize(1100, 700), QSize(1500, 1000) }) {
             f.window.resize(size);
             QTest::qWait(30);
             QCOMPARE(gpu->list().pos(), gpu->mapTo(&f.window, QPoint(0, gpu->height() + 2)));
@@ -232,11 +232,11 @@ private slots:
     void aFieldOutlivesItsList()
     {
         QWidget window;
-        auto *field = new ChoiceField({{"a", "Alpha", {}}}, &window);
+        auto *field = new ChoiceField({ { "a", "Alpha", {} } }, &window);
         window.show();
         QTest::mouseClick(field, Qt::LeftButton);
         delete window.findChild<QListWidget *>(QString(), Qt::FindDirectChildrenOnly);
-        delete field;                      // as where a whole window goes, whose children go in their order
+        delete field; // as where a whole window goes, whose children go in their order
         QVERIFY(window.findChildren<QLineEdit *>().isEmpty());
     }
     void cancellingWhileThePlanIsMadeLeavesTheOpenOne_data()
@@ -255,10 +255,10 @@ private slots:
         named<QSpinBox>(f.sheet(), "Nodes of region 1")->setFocus();
         type("1");
         press(Qt::Key_Return, Qt::ControlModifier);
-        QVERIFY(f.isShown());                                       // the search has only begun
+        QVERIFY(f.isShown()); // the search has only begun
         press(key, modifiers);
         QTRY_VERIFY(!f.isShown());
-        QTest::qWait(2000);                                         // longer than Create waits
+        QTest::qWait(2000); // longer than Create waits
         QCOMPARE(f.document.plan()->cluster.datacenters.size(), std::size_t(3));
     }
     void controlEnterTakesTheMatchThatIsShown()
@@ -297,7 +297,7 @@ private slots:
         QMimeData data;
         const QString plan = f.folder.filePath("lab.trainyard.json");
         QVERIFY(QFile::copy(WindowFixture::samplePath("mixed-lab"), plan));
-        data.setUrls({QUrl::fromLocalFile(plan)});
+        data.setUrls({ QUrl::fromLocalFile(plan) });
         QDragEnterEvent enter(QPoint(50, 50), Qt::CopyAction, &data, Qt::LeftButton, Qt::NoModifier);
         QApplication::sendEvent(&f.sheet(), &enter);
         QDropEvent dropped(QPointF(50, 50), Qt::CopyAction, &data, Qt::LeftButton, Qt::NoModifier);
@@ -320,7 +320,7 @@ private slots:
         const auto links = linksOf(f.sheet().given(), builtinCatalogue());
         QCOMPARE(links.size(), std::size_t(3));
         QCOMPARE(links[2].link.capacityGbps, 400.0);
-        QCOMPARE(links[2].link.rttMs, 21.0);   // published between the two
+        QCOMPARE(links[2].link.rttMs, 21.0); // published between the two
     }
     void aRegionCanBeLeftOutAgain()
     {
@@ -349,7 +349,7 @@ private slots:
         Sheet f;
         const PlanPtr before = f.document.plan();
         QMimeData data;
-        data.setUrls({QUrl::fromLocalFile(config(f))});
+        data.setUrls({ QUrl::fromLocalFile(config(f)) });
         QDragEnterEvent enter(QPoint(50, 50), Qt::CopyAction, &data, Qt::LeftButton, Qt::NoModifier);
         QApplication::sendEvent(&f.sheet(), &enter);
         QVERIFY(enter.isAccepted());
@@ -369,7 +369,7 @@ private slots:
             type("aws tokyo");
             press(Qt::Key_Tab);
         }
-        for (const QSize size : {QSize(1280, 720), QSize(1024, 640)}) {
+        for (const QSize size : { QSize(1280, 720), QSize(1024, 640) }) {
             f.window.resize(size);
             QTest::qWait(30);
             QPushButton *create = nullptr;
@@ -379,7 +379,8 @@ private slots:
             const QRect place(create->mapTo(&f.window, QPoint()), create->size());
             QVERIFY(QRect(QPoint(), size).contains(place));
             const auto *area = f.sheet().findChild<QScrollArea *>();
-            QVERIFY2(area->widget()->minimumSizeHint().width() <= area->viewport()->width(), qPrintable(QString::number(area->widget()->minimumSizeHint().width())));
+            QVERIFY2(area->widget()->minimumSizeHint().width() <= area->viewport()->width(),
+                qPrintable(QString::number(area->widget()->minimumSizeHint().width())));
         }
     }
 };

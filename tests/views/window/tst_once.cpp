@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// One edit is one evaluation, one layout of the map and of the timeline, one drawing of a chart, and one painting of each
-// panel once the answer is there: counted, because twice is not seen but felt.
+// One edit is one evaluation, one layout of the map and of the timeline, one drawing of a chart, and one painting of
+// each panel once the answer is there: counted, because twice is not seen but felt.
 #include "window_fixture.h"
 
 #include "views/panels/number_strip.h"
@@ -46,7 +46,7 @@ private slots:
     void anEditIsEvaluatedOnceAndPaintedOnce()
     {
         WindowFixture f;
-        QTest::qWait(3000);                // effects and advice of the plan as opened have come
+        QTest::qWait(3000); // effects and advice of the plan as opened have come
         Workbench &bench = f.window.workbench();
         QSignalSpy finished(&f.bridge, &EvaluationBridge::evaluationFinished);
         QSignalSpy shown(&f.document, &PlanDocument::shownPlanChanged);
@@ -62,8 +62,12 @@ private slots:
             QCOMPARE(int(finished.count()), edit);
             QCOMPARE(int(shown.count()), edit);
             // Before the answer nothing but what was edited is painted, and after it each panel once.
-            for (const QWidget *panel : {static_cast<const QWidget *>(bench.map), static_cast<const QWidget *>(bench.timeline->canvas())})
-                QVERIFY2(paints.of(panel) == 1, qPrintable(QStringLiteral("%1: %2 times").arg(QString::fromLatin1(panel->metaObject()->className())).arg(paints.of(panel))));
+            for (const QWidget *panel :
+                { static_cast<const QWidget *>(bench.map), static_cast<const QWidget *>(bench.timeline->canvas()) })
+                QVERIFY2(paints.of(panel) == 1,
+                    qPrintable(QStringLiteral("%1: %2 times")
+                                   .arg(QString::fromLatin1(panel->metaObject()->className()))
+                                   .arg(paints.of(panel))));
         }
     }
     void theTimelineTakesAnEvaluationOnce()
@@ -71,7 +75,7 @@ private slots:
         WindowFixture f;
         TimelineView &timeline = *f.window.workbench().timeline;
         timeline.selectSpan(5);
-        QSignalSpy told(&timeline, &TimelineView::spanSelected);   // once for each evaluation that it lays out
+        QSignalSpy told(&timeline, &TimelineView::spanSelected); // once for each evaluation that it lays out
         for (int edit = 1; edit <= 3; ++edit) {
             Plan next = *f.document.plan();
             next.cluster.wanLinks[0].rttMs += 5;

@@ -21,7 +21,8 @@ private:
         QFile file(path);
         if (!file.open(QIODevice::WriteOnly))
             return {};
-        file.write(QByteArray(R"({"format": "trainyard.validation", "version": 1, "source": "mine", "title": "Mine", "rows": [{"id": "a",
+        file.write(QByteArray(
+            R"({"format": "trainyard.validation", "version": 1, "source": "mine", "title": "Mine", "rows": [{"id": "a",
             "plan": {"cluster": {"datacenters": [{"id": "site", "pools": [{"gpu": "h100-sxm-80gb", "nodes": 1}]}]},
                      "workload": {"model": "MODEL", "global_batch": 16}, "parallelism": {"tensor": 8}}, "published": {"iteration_time_s": 1}}]})")
                        .replace("MODEL", model));
@@ -41,7 +42,7 @@ private slots:
     }
     void theConfidenceLeadsToTheEvidence()
     {
-        WindowFixture f(QStringLiteral("gpt3-175b-1024-a100"));   // runs like it were published
+        WindowFixture f(QStringLiteral("gpt3-175b-1024-a100")); // runs like it were published
         f.window.validation().run(writeRows(f.folder));
         QTRY_VERIFY_WITH_TIMEOUT(f.window.validationRunner().result(), 30000);
         ConfidenceButton &label = f.window.workbench().status->confidence();
@@ -80,7 +81,8 @@ private slots:
         QTRY_VERIFY_WITH_TIMEOUT(f.window.validationRunner().result(), 30000);
         QCOMPARE(f.window.validationRunner().result()->file, f.answers.rows);
         f.answers.csv = f.folder.filePath(QStringLiteral("out.csv"));
-        emit f.window.validation().csvWanted(QString::fromStdString(validationCsv(f.window.validationRunner().result()->validation)));
+        emit f.window.validation().csvWanted(
+            QString::fromStdString(validationCsv(f.window.validationRunner().result()->validation)));
         QTRY_VERIFY(QFile::exists(f.answers.csv));
         QFile file(f.answers.csv);
         QVERIFY(file.open(QIODevice::ReadOnly));

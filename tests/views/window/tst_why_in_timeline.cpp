@@ -30,14 +30,16 @@ private slots:
     void everyEntryOfEverySampleLeadsToItsSeconds()
     {
         int clicked = 0;
-        for (const QString &file : QDir(QStringLiteral(TRAINYARD_SOURCE_DIR "/samples")).entryList({QStringLiteral("*.trainyard.json")})) {
+        for (const QString &file :
+            QDir(QStringLiteral(TRAINYARD_SOURCE_DIR "/samples")).entryList({ QStringLiteral("*.trainyard.json") })) {
             WindowFixture f(file.chopped(int(strlen(".trainyard.json"))));
             const TimelineView *timeline = f.window.workbench().timeline;
             double sum = 0;
             for (PartButton *button : entries(f)) {
                 QTest::mouseClick(button, Qt::LeftButton);
                 QVERIFY2(timeline->state().focus && button->isChecked(), qPrintable(file + button->text()));
-                QVERIFY2(button->text().contains(formatSeconds(timeline->state().focus->seconds)), qPrintable(file + button->text() + timeline->state().focus->text()));
+                QVERIFY2(button->text().contains(formatSeconds(timeline->state().focus->seconds)),
+                    qPrintable(file + button->text() + timeline->state().focus->text()));
                 sum += timeline->state().focus->seconds;
                 QVERIFY(timeline->selectedSpan() != kNoSpan || timeline->state().focus->largest.span == kNoSpan);
                 ++clicked;
@@ -68,11 +70,11 @@ private slots:
     {
         WindowFixture f;
         auto *bar = f.window.workbench().why->findChild<BreakdownBar *>();
-        QTest::mouseClick(bar, Qt::LeftButton, {}, QPoint(20, 8));   // the first part
+        QTest::mouseClick(bar, Qt::LeftButton, {}, QPoint(20, 8)); // the first part
         QCOMPARE(f.window.workbench().timeline->focusedParts(), bar->parts().front().parts);
         QVERIFY(entries(f)[0]->isChecked());
-        QTest::mouseClick(bar, Qt::LeftButton, {}, QPoint(bar->width() - 3, 8));   // what is idle comes last
-        QCOMPARE(f.window.workbench().timeline->focusedParts(), std::vector{&Breakdown::bubble});
+        QTest::mouseClick(bar, Qt::LeftButton, {}, QPoint(bar->width() - 3, 8)); // what is idle comes last
+        QCOMPARE(f.window.workbench().timeline->focusedParts(), std::vector { &Breakdown::bubble });
         QTest::mouseClick(bar, Qt::LeftButton, {}, QPoint(bar->width() - 3, 8));
         QVERIFY(f.window.workbench().timeline->focusedParts().empty());
     }

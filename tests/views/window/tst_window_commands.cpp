@@ -49,7 +49,8 @@ private slots:
         f.answers.unsaved = Prompts::Unsaved::Discard;
         for (const Command &command : f.window.commands().commands()) {
             // These open dialogs of their own, or end the window.
-            if (!command.run || command.id == "file.quit" || command.id == "plan.addDatacenter" || command.id == "plan.editSelection")
+            if (!command.run || command.id == "file.quit" || command.id == "plan.addDatacenter"
+                || command.id == "plan.editSelection")
                 continue;
             f.window.commands().trigger(command.id);
             QApplication::processEvents();

@@ -21,7 +21,7 @@ namespace trainyard {
 
 struct SetAnswers final : Prompts {
     QString open, save, config, picture, rows, csv, file;
-    QStringList suggestions;               // of files to be written, as they were asked for
+    QStringList suggestions; // of files to be written, as they were asked for
     Unsaved unsaved = Unsaved::Cancel;
     int asked = 0, abouts = 0;
 
@@ -56,14 +56,14 @@ struct IsolatedSettings {
 
 class WindowFixture {
 public:
-    IsolatedSettings settings;             // first: the others read settings as they are made
+    IsolatedSettings settings; // first: the others read settings as they are made
     QTemporaryDir folder;
     SetAnswers answers;
-    PlanDocument document{std::make_shared<const Plan>(), {}};
-    EvaluationBridge bridge{builtinCatalogue()};
-    StrategyEffects effects{builtinCatalogue()};
+    PlanDocument document { std::make_shared<const Plan>(), {} };
+    EvaluationBridge bridge { builtinCatalogue() };
+    StrategyEffects effects { builtinCatalogue() };
     RecentFiles recent;
-    MainWindow window{{document, bridge, effects, builtinCatalogue()}, recent, answers};
+    MainWindow window { { document, bridge, effects, builtinCatalogue() }, recent, answers };
 
     explicit WindowFixture(const QString &sample = QStringLiteral("llama-3-70b-three-regions"))
     {
@@ -81,13 +81,20 @@ public:
     /// Until what is shown is the evaluation of the plan that is shown.
     void settle()
     {
-        QTRY_VERIFY_WITH_TIMEOUT(bridge.evaluation() && bridge.evaluation()->plan == document.shownPlan() && !bridge.isStale(), 60000);
+        QTRY_VERIFY_WITH_TIMEOUT(
+            bridge.evaluation() && bridge.evaluation()->plan == document.shownPlan() && !bridge.isStale(), 60000);
         QApplication::processEvents();
     }
     [[nodiscard]] QString numbers() { return window.workbench().strip->toTsv(); }
     [[nodiscard]] ClusterMap *map() { return window.workbench().map; }
-    [[nodiscard]] QPoint nodeAt(int island, int node) { return nodeRect(map()->mapLayout(), island, 0, node).center().toPoint(); }
-    [[nodiscard]] QPoint titleOf(int island) { return map()->mapLayout().islands[std::size_t(island)].title.center().toPoint(); }
+    [[nodiscard]] QPoint nodeAt(int island, int node)
+    {
+        return nodeRect(map()->mapLayout(), island, 0, node).center().toPoint();
+    }
+    [[nodiscard]] QPoint titleOf(int island)
+    {
+        return map()->mapLayout().islands[std::size_t(island)].title.center().toPoint();
+    }
     void moveHeld(QPoint to)
     {
         QMouseEvent event(QEvent::MouseMove, to, map()->mapToGlobal(to), Qt::NoButton, Qt::LeftButton, Qt::NoModifier);

@@ -14,7 +14,9 @@
 namespace trainyard {
 
 DatacenterEditor::DatacenterEditor(Datacenter datacenter, bool isNew, QWidget *parent)
-    : FormPopover(isNew ? QStringLiteral("Add datacenter") : QStringLiteral("Edit %1").arg(QString::fromStdString(datacenter.label())), parent)
+    : FormPopover(isNew ? QStringLiteral("Add datacenter")
+                        : QStringLiteral("Edit %1").arg(QString::fromStdString(datacenter.label())),
+        parent)
     , m_before(std::move(datacenter))
     , m_isNew(isNew)
     , m_region(new QComboBox(this))
@@ -39,7 +41,7 @@ DatacenterEditor::DatacenterEditor(Datacenter datacenter, bool isNew, QWidget *p
     connect(m_region, &QComboBox::activated, this, &DatacenterEditor::useRegion);
     connect(m_name, &QLineEdit::textChanged, this, &DatacenterEditor::check);
     connect(m_placed, &QCheckBox::toggled, this, &DatacenterEditor::check);
-    for (QDoubleSpinBox *box : {m_latitude, m_longitude, m_fabric, m_measured, m_usdPerKwh, m_kgCo2PerKwh})
+    for (QDoubleSpinBox *box : { m_latitude, m_longitude, m_fabric, m_measured, m_usdPerKwh, m_kgCo2PerKwh })
         connect(box, &QDoubleSpinBox::valueChanged, this, &DatacenterEditor::check);
     startAt(m_name);
     if (m_isNew)
@@ -55,7 +57,7 @@ Datacenter DatacenterEditor::datacenter() const
     if (m_isNew)
         next.id = plainId(m_name->text(), "datacenter");
     else if (next.name == next.id && m_before.name.empty())
-        next.name.clear();                 // the id served as the name, and still does
+        next.name.clear(); // the id served as the name, and still does
     if (m_placed->isChecked()) {
         next.latitude = number(*m_latitude);
         next.longitude = number(*m_longitude);
@@ -81,7 +83,8 @@ void DatacenterEditor::useRegion(int index)
     m_placed->setChecked(true);
     m_latitude->setValue(region.latitude);
     m_longitude->setValue(region.longitude);
-    // The catalogue's zero says that no figure is published: the field stays empty, so that nothing is reckoned as free.
+    // The catalogue's zero says that no figure is published: the field stays empty, so that nothing is reckoned as
+    // free.
     const auto published = [](double figure) { return figure > 0 ? std::optional(figure) : std::nullopt; };
     setNumber(*m_usdPerKwh, published(region.usdPerKwh));
     setNumber(*m_kgCo2PerKwh, published(region.kgCo2PerKwh));

@@ -1,7 +1,7 @@
 #pragma once
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Edits one datacenter: name, place on the map, fabric, energy. A region of the catalogue fills the figures in, with its
-// source. GUI thread.
+// Edits one datacenter: name, place on the map, fabric, energy. A region of the catalogue fills the figures in, with
+// its source. GUI thread.
 
 #include "core/plan/plan.h"
 #include "views/cluster/editors/form_popover.h"
@@ -25,7 +25,7 @@ private:
     void check();
 
     Datacenter m_before;
-    QString m_note;                        // where a preset's figures come from
+    QString m_note; // where a preset's figures come from
     bool m_isNew;
     QComboBox *m_region;
     QLineEdit *m_name;

@@ -1,7 +1,7 @@
 #pragma once
 // SPDX-License-Identifier: GPL-3.0-or-later
-// The number fields of the map's editors. Whatever is typed stays to be seen; what cannot be taken stays too, in the colour
-// of faults, with a sentence that says why, instead of being corrected in silence. GUI thread.
+// The number fields of the map's editors. Whatever is typed stays to be seen; what cannot be taken stays too, in the
+// colour of faults, with a sentence that says why, instead of being corrected in silence. GUI thread.
 
 #include "views/theme/theme.h"
 
@@ -19,14 +19,15 @@
 
 namespace trainyard {
 
-template <class Box>
-class RefusingBox : public Box {
+template <class Box> class RefusingBox : public Box {
 public:
     static constexpr bool kIsWhole = std::is_same_v<Box, QSpinBox>;
     using Number = std::conditional_t<kIsWhole, int, double>;
 
     /// `checked`: called when what stands in the field has changed.
-    RefusingBox(QWidget *parent, std::function<void()> checked) : Box(parent), m_checked(std::move(checked))
+    RefusingBox(QWidget *parent, std::function<void()> checked)
+        : Box(parent)
+        , m_checked(std::move(checked))
     {
         QObject::connect(this->lineEdit(), &QLineEdit::textChanged, this, [this] { check(); });
     }
@@ -37,16 +38,28 @@ public:
         const QString text = this->lineEdit()->text();
         if (read(text))
             return {};
-        const bool isShifted = !this->specialValueText().isEmpty() && this->minimum() < 0 && this->minimum() > -1;   // one step below zero: missing
-        QString wanted = QStringLiteral("%1: %2 from %3 to %4").arg(this->accessibleName(), kIsWhole ? QStringLiteral("a whole number") : QStringLiteral("a number"),
-                                        figure(isShifted ? 0 : this->minimum()), figure(this->maximum()));
+        const bool isShifted = !this->specialValueText().isEmpty() && this->minimum() < 0
+            && this->minimum() > -1; // one step below zero: missing
+        QString wanted =
+            QStringLiteral("%1: %2 from %3 to %4")
+                .arg(this->accessibleName(), kIsWhole ? QStringLiteral("a whole number") : QStringLiteral("a number"),
+                    figure(isShifted ? 0 : this->minimum()), figure(this->maximum()));
         if constexpr (!kIsWhole)
-            wanted += this->decimals() > 0 ? QStringLiteral(", with %1 decimals at most").arg(this->decimals()) : QStringLiteral(", without decimals");
-        return wanted + (text.trimmed().isEmpty() ? QStringLiteral(" is wanted.") : QStringLiteral(" is wanted, not “%1”.").arg(text.trimmed()));
+            wanted += this->decimals() > 0 ? QStringLiteral(", with %1 decimals at most").arg(this->decimals())
+                                           : QStringLiteral(", without decimals");
+        return wanted
+            + (text.trimmed().isEmpty() ? QStringLiteral(" is wanted.")
+                                        : QStringLiteral(" is wanted, not “%1”.").arg(text.trimmed()));
     }
 
-    QValidator::State validate(QString &text, int &) const override { return read(text) ? QValidator::Acceptable : QValidator::Intermediate; }
-    Number valueFromText(const QString &text) const override { return Number(read(text).value_or(double(this->value()))); }
+    QValidator::State validate(QString &text, int &) const override
+    {
+        return read(text) ? QValidator::Acceptable : QValidator::Intermediate;
+    }
+    Number valueFromText(const QString &text) const override
+    {
+        return Number(read(text).value_or(double(this->value())));
+    }
 
 protected:
     /// The box would put its last number back.
@@ -67,7 +80,10 @@ protected:
     }
 
 private:
-    [[nodiscard]] static QString figure(double value) { return QLocale(QLocale::English).toString(value, 'f', QLocale::FloatingPointShortest); }
+    [[nodiscard]] static QString figure(double value)
+    {
+        return QLocale(QLocale::English).toString(value, 'f', QLocale::FloatingPointShortest);
+    }
 
     [[nodiscard]] std::optional<double> read(QString text) const
     {
@@ -100,7 +116,7 @@ private:
         m_checked();
     }
 
-    static constexpr double kMostLost = kIsWhole ? 0 : 0.01;   // share of a number that rounding may take
+    static constexpr double kMostLost = kIsWhole ? 0 : 0.01; // share of a number that rounding may take
 
     std::function<void()> m_checked;
 };

@@ -6,9 +6,9 @@
 
 #include <QAbstractButton>
 #include <QApplication>
-#include <QKeyEvent>
 #include <QDialogButtonBox>
 #include <QFormLayout>
+#include <QKeyEvent>
 #include <QLabel>
 #include <QLineEdit>
 #include <QPointer>
@@ -25,7 +25,7 @@ namespace trainyard {
 
 namespace {
 
-constexpr int kEdge = 6, kApart = 10;      // to the window's edge, to the thing edited
+constexpr int kEdge = 6, kApart = 10; // to the window's edge, to the thing edited
 constexpr int kTextWidth = 340;
 
 void colourText(QLabel &label, const QColor &colour)
@@ -42,15 +42,19 @@ public:
     QSize sizeHint() const override
     {
         const QSize inner = widget() ? widget()->sizeHint() : QSize();
-        return {inner.width() + verticalScrollBar()->sizeHint().width(), inner.height()};
+        return { inner.width() + verticalScrollBar()->sizeHint().width(), inner.height() };
     }
-    QSize minimumSizeHint() const override { return {sizeHint().width(), 60}; }
+    QSize minimumSizeHint() const override { return { sizeHint().width(), 60 }; }
 };
 
 QRect moved(QSize size, QPoint corner, const QRect &room)
 {
-    const auto inside = [](int at, int length, int low, int high) { return std::clamp(at, low, std::max(low, high - length)); };
-    return {QPoint(inside(corner.x(), size.width(), room.left(), room.right() + 1), inside(corner.y(), size.height(), room.top(), room.bottom() + 1)), size};
+    const auto inside = [](int at, int length, int low, int high) {
+        return std::clamp(at, low, std::max(low, high - length));
+    };
+    return { QPoint(inside(corner.x(), size.width(), room.left(), room.right() + 1),
+                 inside(corner.y(), size.height(), room.top(), room.bottom() + 1)),
+        size };
 }
 
 } // namespace
@@ -58,8 +62,8 @@ QRect moved(QSize size, QPoint corner, const QRect &room)
 QRect popoverPlace(const QRect &anchor, QSize size, const QRect &room)
 {
     const int top = anchor.center().y() - size.height() / 2, left = anchor.center().x() - size.width() / 2;
-    const std::array corners{QPoint(anchor.right() + kApart, top), QPoint(anchor.left() - kApart - size.width(), top),
-                             QPoint(left, anchor.bottom() + kApart), QPoint(left, anchor.top() - kApart - size.height())};
+    const std::array corners { QPoint(anchor.right() + kApart, top), QPoint(anchor.left() - kApart - size.width(), top),
+        QPoint(left, anchor.bottom() + kApart), QPoint(left, anchor.top() - kApart - size.height()) };
     QRect best;
     int least = -1;
     for (const QPoint &corner : corners) {
@@ -85,7 +89,8 @@ FormPopover::FormPopover(const QString &title, QWidget *parent)
     setAccessibleName(title);
     setAutoFillBackground(true);
     setStyleSheet(QStringLiteral("QFrame#popover { background: %1; border: 1px solid %2; border-radius: %3px; }")
-                      .arg(theme().panelRaised.name(), theme().accent.name()).arg(Theme::kRadius));
+                      .arg(theme().panelRaised.name(), theme().accent.name())
+                      .arg(Theme::kRadius));
     auto *heading = new QLabel(title, this);
     heading->setFont(uiFont(0, QFont::DemiBold));
     auto *fields = new QWidget(this);
@@ -175,9 +180,9 @@ bool FormPopover::eventFilter(QObject *watched, QEvent *event)
 {
     if (event->type() == QEvent::MouseButtonPress) {
         const QPointer<QObject> pressed(watched);
-        leaveFor(watched);                 // before it is handled: what it does starts from the plan with this edit
+        leaveFor(watched); // before it is handled: what it does starts from the plan with this edit
         if (!pressed)
-            return true;                   // a row of the plan before
+            return true; // a row of the plan before
     }
     if (event->type() == QEvent::Resize && watched == parentWidget() && isVisible())
         place();
@@ -188,8 +193,10 @@ bool FormPopover::eventFilter(QObject *watched, QEvent *event)
 bool FormPopover::focusNextPrevChild(bool next)
 {
     QWidget *const start = focusWidget() && isAncestorOf(focusWidget()) ? focusWidget() : this;
-    for (QWidget *at = next ? start->nextInFocusChain() : start->previousInFocusChain(); at != start; at = next ? at->nextInFocusChain() : at->previousInFocusChain()) {
-        const bool takes = isAncestorOf(at) && at->isVisibleTo(this) && at->isEnabled() && (at->focusPolicy() & Qt::TabFocus) && !at->focusProxy();
+    for (QWidget *at = next ? start->nextInFocusChain() : start->previousInFocusChain(); at != start;
+         at = next ? at->nextInFocusChain() : at->previousInFocusChain()) {
+        const bool takes = isAncestorOf(at) && at->isVisibleTo(this) && at->isEnabled()
+            && (at->focusPolicy() & Qt::TabFocus) && !at->focusProxy();
         if (!takes)
             continue;
         at->setFocus(next ? Qt::TabFocusReason : Qt::BacktabFocusReason);
@@ -209,7 +216,7 @@ void FormPopover::keyPressEvent(QKeyEvent *event)
         button->click();
     else if (isEnter)
         accept();
-    event->accept();                       // no key of the form is one of the map
+    event->accept(); // no key of the form is one of the map
 }
 
 void FormPopover::enterEvent(QEnterEvent *event)
@@ -229,7 +236,8 @@ void FormPopover::reject()
     emit rejected();
 }
 
-QDoubleSpinBox *FormPopover::addNumber(const QString &label, double value, double low, double high, int decimals, const QString &unit)
+QDoubleSpinBox *FormPopover::addNumber(
+    const QString &label, double value, double low, double high, int decimals, const QString &unit)
 {
     auto *box = new FormNumber(this, [this] { say(); });
     box->setDecimals(decimals);
@@ -239,16 +247,20 @@ QDoubleSpinBox *FormPopover::addNumber(const QString &label, double value, doubl
     box->setAccessibleName(label);
     m_form->addRow(label, box);
     m_refusals.push_back([box] { return box->isVisibleTo(box->window()) ? box->refusal() : QString(); });
-    m_starts.insert(box, {value, box->value()});
+    m_starts.insert(box, { value, box->value() });
     return box;
 }
 
 QDoubleSpinBox *FormPopover::addNumber(const Key &key, std::optional<double> value, bool mayBeMissing)
 {
     const bool showsMissing = mayBeMissing && key.lowestMeans;
-    const double low = (showsMissing && !key.isAboveMin ? key.min - std::pow(10.0, -key.decimals) : key.min) * key.scale;
-    QDoubleSpinBox *box = addNumber(QString::fromUtf8(key.title), value ? *value * key.scale : showsMissing ? low : 0, low, key.max * key.scale, key.decimals,
-        QString::fromUtf8(key.shownUnit()));
+    const double low =
+        (showsMissing && !key.isAboveMin ? key.min - std::pow(10.0, -key.decimals) : key.min) * key.scale;
+    QDoubleSpinBox *box = addNumber(QString::fromUtf8(key.title),
+        value              ? *value * key.scale
+            : showsMissing ? low
+                           : 0,
+        low, key.max * key.scale, key.decimals, QString::fromUtf8(key.shownUnit()));
     box->setSpecialValueText(QString::fromUtf8(key.lowestMeans));
     box->setToolTip(QString::fromUtf8(key.help));
     return box;
@@ -270,7 +282,7 @@ void FormPopover::setNumber(QDoubleSpinBox &box, std::optional<double> value)
 {
     const double given = value.value_or(box.minimum());
     box.setValue(given);
-    m_starts.insert(&box, {given, box.value()});
+    m_starts.insert(&box, { given, box.value() });
 }
 
 int FormPopover::count(const QSpinBox &box) const
@@ -289,7 +301,7 @@ QSpinBox *FormPopover::addCount(const Key &key, int value)
     box->setAccessibleName(label);
     m_form->addRow(label, box);
     m_refusals.push_back([box] { return box->isVisibleTo(box->window()) ? box->refusal() : QString(); });
-    m_starts.insert(box, {double(value), double(box->value())});
+    m_starts.insert(box, { double(value), double(box->value()) });
     return box;
 }
 

@@ -14,7 +14,7 @@ namespace trainyard {
 
 namespace {
 
-constexpr int kMostLabel = 200;            // of a direction's name, in pixels
+constexpr int kMostLabel = 200; // of a direction's name, in pixels
 
 } // namespace
 
@@ -22,7 +22,11 @@ struct LinkEditor::Adder : keys::PlainValues {
     LinkEditor &editor;
     const std::array<QString, 2> &names;
 
-    Adder(LinkEditor &form, const std::array<QString, 2> &ends) : editor(form), names(ends) { }
+    Adder(LinkEditor &form, const std::array<QString, 2> &ends)
+        : editor(form)
+        , names(ends)
+    {
+    }
     void value(double WanLink::*member, const Key &key)
     {
         QDoubleSpinBox *box = editor.m_numbers[key.name] = editor.addNumber(member, editor.m_before);
@@ -36,20 +40,30 @@ struct LinkEditor::Taker : keys::PlainValues {
     const LinkEditor &editor;
     WanLink &next;
 
-    Taker(const LinkEditor &form, WanLink &link) : editor(form), next(link) { }
+    Taker(const LinkEditor &form, WanLink &link)
+        : editor(form)
+        , next(link)
+    {
+    }
     void value(double WanLink::*member, const Key &key)
     {
         const double shown = editor.number(*editor.m_numbers.at(key.name)), before = editor.m_before.*member;
         next.*member = shown == before * key.scale ? before : shown / key.scale;
     }
-    void value(std::string WanLink::*member, const Key &) { next.*member = editor.m_cloud->currentData().toString().toStdString(); }
+    void value(std::string WanLink::*member, const Key &)
+    {
+        next.*member = editor.m_cloud->currentData().toString().toStdString();
+    }
     void directions(const Key &)
     {
-        next.usdPerGb = editor.m_priced->isChecked() ? std::optional(std::array { editor.number(*editor.m_prices[0]), editor.number(*editor.m_prices[1]) }) : std::nullopt;
+        next.usdPerGb = editor.m_priced->isChecked()
+            ? std::optional(std::array { editor.number(*editor.m_prices[0]), editor.number(*editor.m_prices[1]) })
+            : std::nullopt;
     }
 };
 
-LinkEditor::LinkEditor(const QString &title, WanLink link, const std::array<QString, 2> &names, const QString &note, QWidget *parent)
+LinkEditor::LinkEditor(
+    const QString &title, WanLink link, const std::array<QString, 2> &names, const QString &note, QWidget *parent)
     : FormPopover(title, parent)
     , m_before(std::move(link))
     , m_note(note)
@@ -84,7 +98,7 @@ LinkEditor::LinkEditor(Cluster cluster, int from, int to, QWidget *parent)
 
 std::array<QString, 2> LinkEditor::endNames() const
 {
-    return {m_ends[0]->currentText(), m_ends[1]->currentText()};
+    return { m_ends[0]->currentText(), m_ends[1]->currentText() };
 }
 
 /// Two other datacenters: the round trip between them is another one, all else stays as it was typed.
@@ -120,7 +134,7 @@ void LinkEditor::addPrices(const Key &key, const std::array<QString, 2> &names)
 {
     m_priced = new QCheckBox(QString::fromUtf8(key.title), this);
     form().addRow(QString(), m_priced);
-    const auto prices = m_before.usdPerGb.value_or(std::array<double, 2>{0.02, 0.02});
+    const auto prices = m_before.usdPerGb.value_or(std::array<double, 2> { 0.02, 0.02 });
     for (std::size_t i = 0; i < 2; ++i) {
         m_prices[i] = addNumber(key, prices[i], false);
         nameDirection(i, names);
@@ -137,12 +151,14 @@ void LinkEditor::addCloud(const Key &key)
     m_cloud->setToolTip(QString::fromUtf8(key.help));
     m_cloud->addItem(QStringLiteral("custom"));
     for (const Cloud &cloud : builtinCatalogue().clouds) {
-        m_cloud->addItem(QStringLiteral("%1: %2 MB").arg(QString::fromStdString(cloud.name)).arg(cloud.tcpWindowMb, 0, 'g', 3), QString::fromStdString(cloud.id));
+        m_cloud->addItem(
+            QStringLiteral("%1: %2 MB").arg(QString::fromStdString(cloud.name)).arg(cloud.tcpWindowMb, 0, 'g', 3),
+            QString::fromStdString(cloud.id));
         m_cloud->setItemData(m_cloud->count() - 1, sourceInWords(cloud.source), Qt::ToolTipRole);
     }
     const QString now = QString::fromStdString(m_before.cloud);
     if (!now.isEmpty() && m_cloud->findData(now) < 0)
-        m_cloud->addItem(now, now);        // one that the catalogue does not know, kept until another is chosen
+        m_cloud->addItem(now, now); // one that the catalogue does not know, kept until another is chosen
     m_cloud->setCurrentIndex(now.isEmpty() ? 0 : m_cloud->findData(now));
     form().addRow(title, m_cloud);
     connect(m_cloud, &QComboBox::currentIndexChanged, this, &LinkEditor::check);
@@ -168,7 +184,8 @@ void LinkEditor::check()
         setFault(QStringLiteral("%1 and %2 are linked already.").arg(endNames()[0], endNames()[1]));
     else if (number(field(&WanLink::rttMs)) <= 0)
         setFault(QStringLiteral("How long is the round trip? It must be more than 0 ms."));
-    else if (number(field(&WanLink::capacityGbps)) <= 0 || number(field(&WanLink::nodePairGbps)) <= 0 || number(field(&WanLink::tcpWindowMb)) <= 0)
+    else if (number(field(&WanLink::capacityGbps)) <= 0 || number(field(&WanLink::nodePairGbps)) <= 0
+        || number(field(&WanLink::tcpWindowMb)) <= 0)
         setFault(QStringLiteral("Capacity, node pair and window must be more than 0."));
     else
         setNote(m_note);

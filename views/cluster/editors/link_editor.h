@@ -19,28 +19,32 @@ class LinkEditor : public FormPopover {
 
 public:
     /// `note`: where suggested figures come from; may be empty.
-    LinkEditor(const QString &title, WanLink link, const std::array<QString, 2> &names, const QString &note, QWidget *parent);
+    LinkEditor(
+        const QString &title, WanLink link, const std::array<QString, 2> &names, const QString &note, QWidget *parent);
     /// A new link, whose ends are chosen here too; refused where the two are linked already.
     LinkEditor(Cluster cluster, int from, int to, QWidget *parent);
     [[nodiscard]] WanLink link() const;
 
 private:
-    struct Adder;                          // of the fields, key by key
-    struct Taker;                          // of what they say
+    struct Adder; // of the fields, key by key
+    struct Taker; // of what they say
     void addFields(const std::array<QString, 2> &names);
     void addCloud(const Key &key);
     void addPrices(const Key &key, const std::array<QString, 2> &names);
-    [[nodiscard]] QDoubleSpinBox &field(double WanLink::*member) const { return *m_numbers.at(keys::keyOf(member).name); }
+    [[nodiscard]] QDoubleSpinBox &field(double WanLink::*member) const
+    {
+        return *m_numbers.at(keys::keyOf(member).name);
+    }
     void suggest();
     void nameDirection(std::size_t direction, const std::array<QString, 2> &names);
     [[nodiscard]] std::array<QString, 2> endNames() const;
     void check();
 
-    std::optional<Cluster> m_cluster;      // whose link is new
-    std::array<QComboBox *, 2> m_ends{};
+    std::optional<Cluster> m_cluster; // whose link is new
+    std::array<QComboBox *, 2> m_ends {};
     WanLink m_before;
     QString m_note;
-    std::map<std::string, QDoubleSpinBox *> m_numbers;   // by the names of their keys
+    std::map<std::string, QDoubleSpinBox *> m_numbers; // by the names of their keys
     QComboBox *m_cloud;
     QCheckBox *m_priced;
     std::array<QDoubleSpinBox *, 2> m_prices;

@@ -16,7 +16,7 @@ namespace trainyard {
 
 namespace {
 
-const Host kFirstHost{1024, 0, {}};
+const Host kFirstHost { 1024, 0, {} };
 
 } // namespace
 
@@ -26,7 +26,9 @@ PoolEditor::PoolEditor(const QString &title, Pool pool, QWidget *parent)
     , m_gpu(new QComboBox(this))
 {
     if (m_before.inlineGpu)
-        m_gpu->addItem(QString::fromStdString(m_before.inlineGpu->name.empty() ? "as in the plan file" : m_before.inlineGpu->name), QString());
+        m_gpu->addItem(
+            QString::fromStdString(m_before.inlineGpu->name.empty() ? "as in the plan file" : m_before.inlineGpu->name),
+            QString());
     else if (!m_before.gpu.empty() && !builtinCatalogue().gpu(m_before.gpu))
         m_gpu->addItem(QString::fromStdString(m_before.gpu), QString::fromStdString(m_before.gpu));
     for (const GpuSpec &gpu : builtinCatalogue().gpus)
@@ -40,16 +42,16 @@ PoolEditor::PoolEditor(const QString &title, Pool pool, QWidget *parent)
     m_gpu->setCurrentIndex(std::max(0, known));
     form().addRow(QStringLiteral("GPU"), m_gpu);
     m_nodes = addCount(&Pool::nodes, m_before);
-    m_nodes->setMinimum(1);                // a pool without nodes is removed instead
+    m_nodes->setMinimum(1); // a pool without nodes is removed instead
     m_gpusPerNode = addCount(&Pool::gpusPerNode, m_before);
     m_price = addNumber(&Pool::usdPerGpuHour, m_before);
     addDrives();
     addHost();
     connect(m_gpu, &QComboBox::currentTextChanged, this, &PoolEditor::check);
     connect(m_nodes, &QSpinBox::valueChanged, this, &PoolEditor::check);
-    for (QSpinBox *box : {m_gpusPerNode, m_sharing})
+    for (QSpinBox *box : { m_gpusPerNode, m_sharing })
         connect(box, &QSpinBox::valueChanged, this, &PoolEditor::check);
-    for (QDoubleSpinBox *box : {m_write, m_read})
+    for (QDoubleSpinBox *box : { m_write, m_read })
         connect(box, &QDoubleSpinBox::valueChanged, this, &PoolEditor::check);
     connect(m_hasDrives, &QCheckBox::toggled, this, &PoolEditor::check);
     connect(m_hasHost, &QCheckBox::toggled, this, &PoolEditor::check);
@@ -59,7 +61,7 @@ PoolEditor::PoolEditor(const QString &title, Pool pool, QWidget *parent)
 
 int PoolEditor::chosen() const
 {
-    const int index = m_gpu->currentIndex();   // two entries may have one name
+    const int index = m_gpu->currentIndex(); // two entries may have one name
     return index >= 0 && m_gpu->itemText(index) == m_gpu->currentText() ? index : m_gpu->findText(m_gpu->currentText());
 }
 
@@ -81,7 +83,7 @@ Pool PoolEditor::pool() const
 
 Ssd PoolEditor::drives() const
 {
-    Ssd ssd = m_before.ssd.value_or(Ssd{});
+    Ssd ssd = m_before.ssd.value_or(Ssd {});
     ssd.writeGBps = number(*m_write);
     ssd.readGBps = number(*m_read);
     ssd.endurancePb = number(*m_endurance);
@@ -94,7 +96,7 @@ Ssd PoolEditor::drives() const
 
 Host PoolEditor::host() const
 {
-    Host host = m_before.host.value_or(Host{});
+    Host host = m_before.host.value_or(Host {});
     host.memoryGib = number(*m_hostMemory);
     host.gbytesPerSecondPerGpu = number(*m_hostRate);
     return host;
@@ -114,7 +116,7 @@ void PoolEditor::addDrives()
     m_retention = addNumber(&Ssd::retentionGain, now);
     m_sharing = addCount(&Ssd::gpusSharing, now);
     if (!m_before.ssd)
-        for (QWidget *box : std::initializer_list<QWidget *>{m_write, m_read, m_endurance, m_drivesPrice})
+        for (QWidget *box : std::initializer_list<QWidget *> { m_write, m_read, m_endurance, m_drivesPrice })
             box->setToolTip((box->toolTip() + u'\n' + QLatin1String(kUsualDriveSource)).trimmed());
     connect(m_hasDrives, &QCheckBox::toggled, this, &PoolEditor::showDrives);
     showDrives(m_hasDrives->isChecked());
@@ -122,7 +124,8 @@ void PoolEditor::addDrives()
 
 void PoolEditor::showDrives(bool shown)
 {
-    for (QWidget *box : std::initializer_list<QWidget *>{m_write, m_read, m_endurance, m_drivesPrice, m_amplification, m_retention, m_sharing})
+    for (QWidget *box : std::initializer_list<QWidget *> {
+             m_write, m_read, m_endurance, m_drivesPrice, m_amplification, m_retention, m_sharing })
         form().setRowVisible(box, shown);
 }
 
@@ -151,9 +154,12 @@ QString PoolEditor::fault() const
     if (!m_hasDrives->isChecked())
         return {};
     if (!(number(*m_write) > 0) || !(number(*m_read) > 0))
-        return QStringLiteral("Drives that write or read 0 GB/s cannot hold what leaves a GPU: give both rates, or take the drives away.");
+        return QStringLiteral("Drives that write or read 0 GB/s cannot hold what leaves a GPU: give both rates, or "
+                              "take the drives away.");
     if (m_sharing->value() > m_gpusPerNode->value())
-        return QStringLiteral("%1 GPUs cannot share a PCIe switch where a node has %2.").arg(m_sharing->value()).arg(m_gpusPerNode->value());
+        return QStringLiteral("%1 GPUs cannot share a PCIe switch where a node has %2.")
+            .arg(m_sharing->value())
+            .arg(m_gpusPerNode->value());
     return {};
 }
 

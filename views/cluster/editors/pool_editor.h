@@ -1,7 +1,7 @@
 #pragma once
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Edits one pool of equal nodes: which GPU of the catalogue, how many, at what price, and where the nodes have them, the
-// drives and the host memory that activations and optimizer states can wait in. GUI thread.
+// Edits one pool of equal nodes: which GPU of the catalogue, how many, at what price, and where the nodes have them,
+// the drives and the host memory that activations and optimizer states can wait in. GUI thread.
 
 #include "core/plan/plan.h"
 #include "views/cluster/editors/form_popover.h"
@@ -27,7 +27,7 @@ private:
     [[nodiscard]] Host host() const;
     void check();
     [[nodiscard]] QString fault() const;
-    [[nodiscard]] int chosen() const;      // entry of the list; -1 where the text is none
+    [[nodiscard]] int chosen() const; // entry of the list; -1 where the text is none
 
     Pool m_before;
     QComboBox *m_gpu;
