@@ -118,8 +118,8 @@ Expected<void> checkStrategy(const Workload &workload)
     const auto fault = [](const char *where, std::string what, std::string right) {
         return std::unexpected(Error { ErrorCode::BadValue, where, std::move(what), std::move(right) });
     };
-    if (traitsOf(plan.schedule).isSliced()) {
-        if (auto chunks = checkChunks(traitsOf(plan.schedule), workload.degrees.chunks); !chunks)
+    if (traitsOf(plan).isSliced()) {
+        if (auto chunks = checkChunks(traitsOf(plan), workload.degrees.chunks); !chunks)
             return chunks;
         if (workload.degrees.slices > plan.workload.sequenceLength)
             return fault("parallelism.token_slices", "is more than the sequence has tokens",
@@ -167,7 +167,7 @@ void chargeCodec(const Workload &workload, const PipelineClass &pipelines, const
     PipelineCosts &shape, std::vector<StageCosts> &stages)
 {
     const Plan &plan = *workload.plan;
-    const ChunkPlacement placement = traitsOf(plan.schedule).placement;
+    const ChunkPlacement placement = traitsOf(plan).placement;
     const int devices = int(stages.size());
     const auto charge = [&](int q, double tokens) {
         const int device = deviceAt(placement, devices, q);
@@ -278,7 +278,7 @@ Expected<Costs> cost(const Workload &workload, const std::stop_token &stop)
             costs.iteration.linkCapacity.push_back(gbitsPerSecond(link.capacityGbps).value);
     }
     const int devices = workload.degrees.pipeline;
-    const ScheduleTraits &schedule = traitsOf(plan.schedule);
+    const ScheduleTraits &schedule = traitsOf(plan);
     const std::vector<SiteExchange> acrossSites = siteExchanges(workload, costs.wanLinks); // of all classes together
     costs.hiddenExchange = hiddenExchange(acrossSites, plan.wan);
     StageCoster coster(workload);
@@ -316,7 +316,7 @@ Expected<Costs> cost(const Workload &workload, const std::stop_token &stop)
         ScheduleShape scheduled = shapeOf(workload, pipelines);
         ScheduleTimes times = scheduleTimes(shape, placement, workload.stack);
         takeRoom(workload, schedule.room, scheduled, times);
-        auto program = makeProgram(plan.schedule, scheduled, times);
+        auto program = makeProgram(schedule, scheduled, times);
         if (!program)
             return std::unexpected(program.error());
         if (workload.stack.recomputesLastStage && !schedule.recomputesApart())

@@ -56,7 +56,7 @@ Workload withoutRecompute(const Workload &workload)
 StageCoster::StageCoster(const Workload &workload)
     : m_work(workload)
 {
-    if (traitsOf(workload.plan->schedule).isSliced() && !workload.layout.classes.empty()) {
+    if (traitsOf(*workload.plan).isSliced() && !workload.layout.classes.empty()) {
         RankSet alone = rankSet(workload, workload.layout.classes.front(), 0);
         alone.replicasHere = 1;
         m_slices = sliceLengths(workload, layerSite(workload, alone));
@@ -287,7 +287,7 @@ SyncAndStepTimes syncAndStepTimes(const Workload &workload, const StageCosts &st
         if (isInRuns && !isLast)
             continue;
         backward += chunk.weightGrad.total();
-        if (!traitsOf(workload.plan->schedule).splitsBackward)
+        if (!traitsOf(*workload.plan).splitsBackward)
             backward += chunk.inputGrad.total() + chunk.recompute.total();
     }
     SyncAndStepTimes syncAndStep;

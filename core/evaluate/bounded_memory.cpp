@@ -16,7 +16,7 @@ namespace {
 /// the schedule says nothing.
 std::vector<int> mostInFlight(const Workload &workload, const PipelineClass &pipelines)
 {
-    const ScheduleTraits &schedule = traitsOf(workload.plan->schedule);
+    const ScheduleTraits &schedule = traitsOf(*workload.plan);
     const int stages = workload.degrees.pipeline;
     std::vector<int> most(std::size_t(stages), pipelines.microBatches);
     const auto limit = [&](const std::vector<int> &by) {
@@ -45,7 +45,7 @@ bool isLikeTheOneBefore(const Workload &workload, std::size_t stage)
             && a.hasHead == b.hasHead;
     };
     const auto isInPlace = [&](const PipelineClass &c) { return c.locations[stage] == c.locations[stage - 1]; };
-    return stage > 0 && !workload.plan->memory.recomputeLayers && traitsOf(workload.plan->schedule).copies() == 1
+    return stage > 0 && !workload.plan->memory.recomputeLayers && traitsOf(*workload.plan).copies() == 1
         && std::ranges::equal(layout.chunks[stage], layout.chunks[stage - 1], isAsLarge)
         && std::ranges::all_of(layout.classes, isInPlace);
 }
@@ -71,8 +71,7 @@ std::vector<StageMemory> boundedStageMemory(const Workload &workload)
         return stages;
     const std::vector<int> inFlight =
         mostInFlight(workload, *std::ranges::max_element(classes, {}, &PipelineClass::microBatches));
-    const bool splits = traitsOf(workload.plan->schedule).splitsBackward,
-               recomputes = recomputesAnything(*workload.plan);
+    const bool splits = traitsOf(*workload.plan).splitsBackward, recomputes = recomputesAnything(*workload.plan);
     std::vector<ChunkMemory> chunks;
     std::vector<StageMemory> empty; // a set of ranks each
     for (std::size_t stage = 0; stage < inFlight.size(); ++stage) {

@@ -34,7 +34,7 @@ double sharedSerialization(const Workload &workload, const BoundaryTimes &b, dou
 /// room for.
 std::vector<double> inFlightOf(const Workload &workload, int stages)
 {
-    const ScheduleTraits &schedule = traitsOf(workload.plan->schedule);
+    const ScheduleTraits &schedule = traitsOf(*workload.plan);
     const StageSource &source = workload.source;
     std::vector<double> most;
     if (schedule.room == RoomUse::RunTime && source.hasMemory) {
@@ -65,8 +65,7 @@ Sketch sketch(const Workload &workload, const PipelineClass &pipelines, StageCos
     pipeline.chunks = workload.degrees.programChunks();
     pipeline.cell = pipelines.cellMembers;
     pipeline.inFlight = inFlightOf(workload, count);
-    pipeline.recomputesLastStage =
-        workload.stack.recomputesLastStage && !traitsOf(workload.plan->schedule).recomputesApart();
+    pipeline.recomputesLastStage = workload.stack.recomputesLastStage && !traitsOf(*workload.plan).recomputesApart();
     pipeline.stages.reserve(std::size_t(count));
     for (int stage = 0; stage < count; ++stage) {
         StageCosts costs = coster.wholeStage(pipelines, stage);
@@ -96,7 +95,7 @@ Sketch sketch(const Workload &workload, const PipelineClass &pipelines, StageCos
 
 FormTime formOf(const Workload &workload, const FormPipeline &pipeline)
 {
-    const auto own = traitsOf(workload.plan->schedule).form;
+    const auto own = traitsOf(*workload.plan).form;
     return own ? own(pipeline) : pipeline.chunks > 1 ? interleavedTime(pipeline) : inFlightLimitedTime(pipeline);
 }
 

@@ -201,7 +201,7 @@ std::vector<ChunkMemory> chunkMemory(const Workload &workload, int stage)
     const std::vector<RecomputedLayers> recomputed = recomputedLayers(workload, stage);
     for (std::size_t c = 0; c < recomputed.size(); ++c)
         chunks.push_back(model.of(workload.layout.chunks[std::size_t(stage)][c], recomputed[c]));
-    if (traitsOf(workload.plan->schedule).isSliced()) // counted as equally long
+    if (traitsOf(*workload.plan).isSliced()) // counted as equally long
         chunks.assign(std::size_t(workload.degrees.slices), sliced(chunks.front(), workload.degrees.slices));
     return chunks;
 }

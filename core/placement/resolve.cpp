@@ -87,7 +87,7 @@ void checkParallelism(const Plan &plan, const ModelSpec &model, Errors &errors)
                 + " attention heads",
             "a divisor of " + std::to_string(model.heads) });
     // The embedding and the head may have a virtual stage of their own, as in Llama 3 405B.
-    if (const int virtualStages = stagesInChain(traitsOf(plan.schedule).placement, p.pipeline, degreesOf(plan).chunks);
+    if (const int virtualStages = stagesInChain(traitsOf(plan).placement, p.pipeline, degreesOf(plan).chunks);
         model.layers + 2 < virtualStages)
         errors.push_back({ ErrorCode::BadValue, "parallelism.pipeline",
             std::to_string(virtualStages) + " virtual stages for " + std::to_string(model.layers) + " layers",
@@ -98,6 +98,10 @@ void checkParallelism(const Plan &plan, const ModelSpec &model, Errors &errors)
             "expert x expert_tensor = " + std::to_string(p.expert * p.expertTensor) + " does not divide the "
                 + std::to_string(p.tensor * p.context * *p.data) + " ranks of a stage (tensor x context x data)",
             "a divisor of them" });
+    if (plan.layerProfiles && plan.layerProfiles->layers.value_or(model.layers) != model.layers)
+        errors.push_back({ ErrorCode::BadValue, "layer_profiles.layers",
+            "the profile is of a model with " + std::to_string(*plan.layerProfiles->layers) + " layers",
+            std::to_string(model.layers) + ", those of the model" });
     const std::vector<int> &layers = plan.placement.layers;
     if (!layers.empty()) {
         if (layers.size() != 1 && layers.size() != std::size_t(p.pipeline))
@@ -152,6 +156,8 @@ void Workload::setPlan(PlanPtr next)
     plan = std::move(next);
     degrees = degreesOf(*plan);
     source = stageSource(*plan);
+    if (plan->heterogeneity.isLayered()) // a chunk is a layer
+        degrees.chunks = std::max(1, model.layers);
 }
 
 const Pool &Workload::pool(StageLocation location) const
@@ -225,9 +231,10 @@ ExpectedAll<Workload> resolve(PlanPtr plan, const Catalogue &catalogue)
     auto model = !workload.source.hasLayers && plan->workload.model.empty() && !plan->workload.inlineModel
         ? Expected<ModelSpec>(measuredStages(*plan))
         : resolveModel(plan->workload, plan->baseDir, catalogue);
-    if (model)
+    if (model) {
         workload.model = std::move(*model);
-    else
+        workload.setPlan(plan);
+    } else
         errors.push_back(model.error());
     auto stack = resolveStack(plan->stack, model && workload.model.isMoe(), catalogue);
     if (stack)
@@ -236,6 +243,8 @@ ExpectedAll<Workload> resolve(PlanPtr plan, const Catalogue &catalogue)
         errors.push_back(stack.error());
     if (workload.source.includesFabric) // nor does a framework add or hide anything
         workload.stack.iterationOverheadMs = workload.stack.gradientOverlap = 0;
+    if (workload.source.layersOnly)
+        workload.stack.iterationOverheadMs = workload.stack.microBatchOverheadUs = 0;
     if (model)
         checkParallelism(*plan, workload.model, errors);
     if (!errors.empty())

@@ -7,6 +7,7 @@
 #include "core/plan/reader_context_internal.h"
 
 #include <algorithm>
+#include <charconv>
 #include <cmath>
 #include <map>
 #include <set>
@@ -87,6 +88,45 @@ public:
                     return m_context.fail(std::string(key.name) + " is " + brief(json),
                         rangeText(key, std::is_integral_v<T>) + ", or a list with one for each stage");
                 readValue(json, key, m_context, values.emplace_back());
+            }
+        });
+    }
+
+    /// Every key that holds an object and has no row of its own.
+    template <class T> void byGpu(std::map<std::string, T> Owner::*member, const Key &key)
+    {
+        for (const auto &[id, item] : m_object.items()) {
+            if (m_known.contains(id) || !item.is_object())
+                continue;
+            m_known.insert(id);
+            const Context::Step step(m_context, id);
+            readValue(item, key, m_context, (m_owner.*member)[id]);
+        }
+    }
+
+    void byMicroBatch(TimeByMicroBatch Owner::*member, const Key &key)
+    {
+        at(key, [&](const Json &json) {
+            TimeByMicroBatch &times = m_owner.*member;
+            if (!json.is_object() || json.empty())
+                return m_context.fail(std::string(key.name) + " is " + brief(json),
+                    "{ \"slope\": ms, \"intercept\": ms }, or { \"1\": ms, \"2\": ms, … } by micro-batch");
+            times = {};
+            const bool isLine = json.contains("slope") || json.contains("intercept");
+            for (const auto &[name, item] : json.items()) {
+                const Context::Step step(m_context, name);
+                double ms = 0;
+                readValue(item, Key(name.c_str(), "", keys::upTo(keys::kHuge)), m_context, ms);
+                int size = 0;
+                const auto [end, error] = std::from_chars(name.data(), name.data() + name.size(), size);
+                if (isLine && (name == "slope" || name == "intercept"))
+                    (name == "slope" ? times.slope : times.intercept) = ms;
+                else if (isLine || error != std::errc() || end != name.data() + name.size() || size < 1
+                    || size > 1000000)
+                    m_context.fail(
+                        name + " is no size of a micro-batch", isLine ? "slope and intercept alone" : "1, 2, …");
+                else
+                    times.measured[size] = ms;
             }
         });
     }

@@ -90,8 +90,6 @@ void addNotModelled(std::vector<Problem> &problems, const Plan &plan)
     };
     note(plan.moe.dispatch != MoeDispatch::Flat && plan.moe.dispatch != MoeDispatch::Dedup, "moe.dispatch",
         "Expert dispatch is modelled as flat all-to-all in this version");
-    note(plan.heterogeneity.compute != Share::Even || plan.heterogeneity.state != Share::Even, "heterogeneity",
-        "Balancing unequal GPUs is not modelled in this version: shares are even");
     note(!plan.calibration.empty(), "calibration", "Calibration factors are not applied in this version");
     note(plan.moe.overlapChunks.has_value(), "moe.overlap_chunks",
         "Overlap of expert dispatch in chunks is not modelled in this version");
@@ -184,7 +182,7 @@ void addSharding(std::vector<Problem> &problems, const Evaluation &evaluation, c
 /// Where a schedule's paper leaves the order open.
 void addOwnConstruction(std::vector<Problem> &problems, const Evaluation &evaluation)
 {
-    const std::string beyond = traitsOf(evaluation.plan->schedule).beyondOneRound;
+    const std::string beyond = traitsOf(*evaluation.plan).beyondOneRound;
     if (beyond.empty() || evaluation.layout.classes.empty()
         || evaluation.layout.classes.front().microBatches <= degreesOf(*evaluation.plan).pipeline)
         return;
