@@ -2,9 +2,9 @@
 #include "core/assembly/iteration_costs.h"
 
 #include "core/assembly/iteration_length.h"
+#include "core/assembly/layer_loop.h"
 #include "core/assembly/state_rows.h"
 #include "core/assembly/task_count.h"
-#include "core/cost/stage_coster.h"
 #include "core/cost/wan/wan_codec.h"
 #include "core/cost/wan/wan_reduce.h"
 #include "core/cost/wan/wan_traffic.h"
@@ -227,16 +227,19 @@ void countMemory(const Workload &workload, Costs &costs)
     if (!workload.source.hasMemory)
         return;
     costs.iteration.isRecomputing = recomputesAnything(*workload.plan);
+    ClassWorkloads views(workload);
     for (std::size_t c = 0; c < costs.iteration.classes.size(); ++c) {
         PipelineCosts &pipelines = costs.iteration.classes[c];
-        if (c > 0 && costs.offload.empty()) {
-            pipelines.memory = costs.iteration.classes.front().memory;
+        const auto &classes = workload.layout.classes;
+        const auto like = std::ranges::find(classes, classes[c].microBatch, &PipelineClass::microBatch);
+        if (like - classes.begin() < std::ptrdiff_t(c) && costs.offload.empty()) {
+            pipelines.memory = costs.iteration.classes[std::size_t(like - classes.begin())].memory;
             continue;
         }
         const OpMemory::Program has { !costs.offload.empty() && splitsBackward(pipelines.program),
             std::ranges::any_of(costs.iteration.classes, [](const PipelineCosts &p) { return !p.pairs.empty(); }) };
         for (int stage = 0; stage < int(costs.stages[c].size()); ++stage)
-            pipelines.memory.push_back(std::make_shared<const OpMemory>(chunkMemory(workload, stage),
+            pipelines.memory.push_back(std::make_shared<const OpMemory>(chunkMemory(views.of(classes[c]), stage),
                 costs.offload.empty() ? nullptr : &costs.offload[c][std::size_t(stage)], has));
     }
 }
@@ -281,9 +284,11 @@ Expected<Costs> cost(const Workload &workload, const std::stop_token &stop)
     const ScheduleTraits &schedule = traitsOf(plan);
     const std::vector<SiteExchange> acrossSites = siteExchanges(workload, costs.wanLinks); // of all classes together
     costs.hiddenExchange = hiddenExchange(acrossSites, plan.wan);
-    StageCoster coster(workload);
+    Costers costers(workload);
     IterationLength length(workload);
     for (const PipelineClass &pipelines : workload.layout.classes) {
+        const Workload &own = costers.view(pipelines);
+        StageCoster &coster = costers.of(own);
         PipelineCosts shape;
         shape.pipelines = pipelines.pipelines;
         shape.cellMember = pipelines.cellMember;
@@ -294,7 +299,7 @@ Expected<Costs> cost(const Workload &workload, const std::stop_token &stop)
             addAcrossSites(stages.back(), acrossSites[std::size_t(stage)], plan.wan);
             for (const ChunkCost &chunk : stages.back().chunks)
                 shape.ops.push_back(opTimes(chunk));
-            shape.syncAndStep.push_back(syncAndStepTimes(workload, stages.back()));
+            shape.syncAndStep.push_back(syncAndStepTimes(own, stages.back()));
         }
         const ChunkPlacement placement = schedule.placement;
         const int inChain = stagesInChain(placement, devices, int(shape.ops.size()) / devices);
@@ -305,21 +310,20 @@ Expected<Costs> cost(const Workload &workload, const std::stop_token &stop)
                 crossing.tokens = double(coster.slices()[std::size_t(q / devices)]) / plan.workload.sequenceLength;
             shape.boundaries.push_back(from == to || (q + 1) % inChain == 0
                     ? BoundaryTimes {}
-                    : boundaryTimes(
-                        workload, pipelines, from, to, coster.site(pipelines, from), costs.wanLinks, crossing));
+                    : boundaryTimes(own, pipelines, from, to, coster.site(pipelines, from), costs.wanLinks, crossing));
         }
         if (activationBits(plan).share() < 1)
-            chargeCodec(workload, pipelines, coster.slices(), shape, stages);
+            chargeCodec(own, pipelines, coster.slices(), shape, stages);
         length.addPipelines(shape, pipelines);
         if (auto checked = length.check(); !checked) // schedules add up times
             return std::unexpected(checked.error());
-        ScheduleShape scheduled = shapeOf(workload, pipelines);
+        ScheduleShape scheduled = shapeOf(own, pipelines);
         ScheduleTimes times = scheduleTimes(shape, placement, workload.stack);
-        takeRoom(workload, schedule.room, scheduled, times);
+        takeRoom(own, schedule.room, scheduled, times);
         auto program = makeProgram(schedule, scheduled, times);
         if (!program)
             return std::unexpected(program.error());
-        if (workload.stack.recomputesLastStage && !schedule.recomputesApart())
+        if (workload.stack.recomputesLastStage && !schedule.recomputesApart() && !plan.heterogeneity.isLayered())
             recomputeEverywhere(*program);
         shape.program = std::move(*program);
         if (shardExchange(plan, workload.stack) == ShardExchange::InRuns) {
@@ -331,12 +335,13 @@ Expected<Costs> cost(const Workload &workload, const std::stop_token &stop)
         addStateRows(plan, stages, shape);
         costs.iteration.classes.push_back(std::move(shape));
     }
+    addLayerLoop(workload, costers, costs.iteration);
     costs.iteration.turns = plan.wan.turns;
     costs.iteration.optimizerBarrier = workload.stack.gradientNormBarrier;
     costs.iteration.overhead = toNanoseconds(iterationOverhead(workload));
     if (auto checked = checkLength(workload, costs); !checked)
         return std::unexpected(checked.error());
-    planOffload(workload, coster, costs, stop); // which runs the iteration
+    planOffload(workload, costers.of(workload), costs, stop); // which runs the iteration
     tellExposed(costs);
     countMemory(workload, costs);
     if (auto checked = checkLength(workload, costs); !checked)
