@@ -1,0 +1,228 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "core/mixed/offers_internal.h"
+#include "core/mixed/state_fill.h"
+
+#include "core/base/number_text.h"
+#include "core/base/words.h"
+
+#include <algorithm>
+#include <cstddef>
+#include <limits>
+#include <ranges>
+#include <tuple>
+
+namespace trainyard {
+
+namespace {
+
+/// All that tells kinds apart; names and counts do not.
+auto content(const RankKind &kind)
+{
+    return std::tie(kind.forward, kind.backward, kind.compute, kind.perSample, kind.room, kind.capacity, kind.buffers,
+        kind.microBatch, kind.microBatches, kind.stateShare);
+}
+
+bool isWhollyPinned(const RankKind &kind)
+{
+    return kind.microBatch == 0 || kind.microBatches == 0 || (kind.microBatch && kind.microBatches);
+}
+
+int pinnedSamples(const RankKind &kind)
+{
+    return kind.microBatch.value_or(0) * kind.microBatches.value_or(0);
+}
+
+/// Samples that a rank may have: any from `least` to `most`.
+struct SampleRange {
+    int least = 0, most = 0;
+};
+
+/// What ranks that are not wholly pinned may have; the same for all where the batch is even.
+SampleRange freeSamples(const ShareProblem &problem)
+{
+    int rest = problem.batch, ranks = 0;
+    for (const RankKind &kind : problem.kinds) {
+        if (isWhollyPinned(kind))
+            rest -= kind.ranks * pinnedSamples(kind);
+        else
+            ranks += kind.ranks;
+    }
+    if (problem.balancesCompute)
+        return { problem.mayIdle ? 0 : 1, std::max(rest, 0) };
+    if (rest < 0 || ranks == 0)
+        return { 0, -1 };
+    const int even = rest / ranks;
+    const SampleRange range { even, even + (rest % ranks > 0 ? 1 : 0) };
+    return { problem.mayIdle ? range.least : std::max(1, range.least), range.most };
+}
+
+class Offers {
+public:
+    Offers(const ShareProblem &problem, const RankKind &kind)
+        : m_problem(problem)
+        , m_kind(kind)
+        , m_share(kind.stateShare.value_or(problem.balancesState ? 0 : evenShare(problem)))
+    {
+    }
+    [[nodiscard]] std::vector<Offer> all(SampleRange range)
+    {
+        if (isWhollyPinned(m_kind)) {
+            add(pinnedSamples(m_kind) > 0 ? *m_kind.microBatch : 0,
+                pinnedSamples(m_kind) > 0 ? *m_kind.microBatches : 0);
+            return std::move(m_offers);
+        }
+        if (range.least == 0 && !m_kind.microBatch && !m_kind.microBatches)
+            add(0, 0);
+        const int from = m_kind.microBatch.value_or(1);
+        const int to = m_kind.microBatch.value_or(std::min(tableSize(m_kind), range.most));
+        for (int m = from; m <= to; ++m)
+            addCounts(m, range);
+        std::ranges::sort(m_offers, {}, [](const Offer &o) { return std::pair(o.samples(), o.microBatch); });
+        return std::move(m_offers);
+    }
+
+private:
+    void addCounts(int m, SampleRange range)
+    {
+        const int least = std::max(1, (range.least + m - 1) / m);
+        const int most = m_problem.accumulates ? range.most / m : std::min(1, range.most / m);
+        const int from = m_kind.microBatches ? std::max(*m_kind.microBatches, least) : least;
+        const int to = m_kind.microBatches ? std::min(*m_kind.microBatches, range.most / m) : most;
+        for (int l = from; l <= to; ++l)
+            add(m, l);
+    }
+    void add(int m, int l)
+    {
+        const double compute = computeBytes(m_kind, m, l), states = m_share * m_problem.stateBytes;
+        if (compute + states > m_kind.room + kByteOfRounding)
+            return;
+        const double taken = !m_problem.balancesState ? 0 : m_kind.stateShare ? m_kind.room - states : compute;
+        m_offers.push_back({ m, l, layerTime(m_problem, m_kind, m, l), taken });
+    }
+
+    const ShareProblem &m_problem;
+    const RankKind &m_kind;
+    double m_share; // of the states, which it has to hold whatever it does
+    std::vector<Offer> m_offers;
+};
+
+Error tooLarge(const ShareProblem &problem, int kindIndex)
+{
+    const RankKind &kind = problem.kinds[std::size_t(kindIndex)];
+    const std::string name = nameOf(problem, kindIndex);
+    const SampleRange range = freeSamples(problem);
+    const int m = kind.microBatch.value_or(problem.accumulates ? 1 : std::max(1, range.least));
+    if (m > tableSize(kind))
+        return { ErrorCode::OutOfRange, name, formatted("would do %d samples in one micro-batch", m),
+            formatted("at most %d, the largest micro-batch known of it", tableSize(kind)) };
+    const double share = kind.stateShare.value_or(problem.balancesState ? 0 : evenShare(problem));
+    const int l = kind.microBatches.value_or(std::max(1, (range.least + m - 1) / m));
+    const double compute = computeBytes(kind, m, l), states = share * problem.stateBytes;
+    if (compute + states <= kind.room + kByteOfRounding)
+        return { ErrorCode::OutOfRange, name,
+            "cannot do what it is pinned to in a batch of " + std::to_string(problem.batch),
+            "fewer samples, or a larger batch" };
+    std::string what = "needs " + bytesText(compute) + " for " + counted(std::int64_t(m) * l, "sample");
+    if (states > 0)
+        what += " and " + bytesText(states) + " for its " + percentText(share) + " of the states";
+    return { ErrorCode::OutOfRange, name, what, "at most " + bytesText(std::max(0.0, kind.room)) + " in all" };
+}
+
+} // namespace
+
+std::vector<OfferGroup> offerGroups(const ShareProblem &problem)
+{
+    std::vector<int> order;
+    for (int k = 0; k < int(problem.kinds.size()); ++k)
+        if (problem.kinds[std::size_t(k)].ranks > 0)
+            order.push_back(k);
+    const auto kind = [&problem](int k) -> const RankKind & { return problem.kinds[std::size_t(k)]; };
+    std::ranges::stable_sort(order, [&kind](int a, int b) { return content(kind(a)) < content(kind(b)); });
+    const SampleRange range = freeSamples(problem);
+    std::vector<OfferGroup> groups;
+    for (const int k : order) {
+        if (groups.empty() || content(kind(groups.back().kinds.front())) != content(kind(k)))
+            groups.push_back({ {}, 0, Offers(problem, kind(k)).all(range) });
+        groups.back().kinds.push_back(k);
+        groups.back().ranks += kind(k).ranks;
+    }
+    return groups;
+}
+
+double bytesForOffers(const ShareProblem &problem)
+{
+    if (!problem.balancesState)
+        return std::numeric_limits<double>::infinity();
+    double room = 0;
+    for (const RankKind &kind : problem.kinds)
+        room += kind.ranks * kind.room;
+    return room - problem.stateBytes + kByteOfRounding / 2;
+}
+
+Error whyNone(const ShareProblem &problem, const std::vector<OfferGroup> &groups)
+{
+    std::int64_t least = 0, most = 0;
+    const SampleRange range = freeSamples(problem);
+    const bool isTooFew = !problem.mayIdle && problem.batch < rankCount(problem);
+    for (const OfferGroup &group : groups) {
+        if (group.offers.empty() && !isTooFew && range.most >= 0)
+            return tooLarge(problem, group.kinds.front());
+        if (group.offers.empty())
+            continue;
+        least += std::int64_t(group.ranks) * group.offers.front().samples();
+        most += std::int64_t(group.ranks) * group.offers.back().samples();
+    }
+    const std::string batch = "batch of " + counted(problem.batch, "sample");
+    if (isTooFew || least > problem.batch)
+        return { ErrorCode::OutOfRange, batch,
+            formatted("is less than %s need", counted(rankCount(problem), "GPU").c_str()),
+            formatted("at least %lld, or GPUs without samples",
+                static_cast<long long>(std::max<std::int64_t>(least, rankCount(problem)))) };
+    if (most < problem.batch)
+        return { ErrorCode::OutOfRange, batch, "is more than fits on the GPUs or is pinned to them",
+            formatted("at most %lld", static_cast<long long>(most)) };
+    return { ErrorCode::OutOfRange, batch, "is no sum of micro-batches that fit",
+        "another batch, or fewer pinned shares" };
+}
+
+Error whyTooFull(const ShareProblem &problem, double least)
+{
+    double room = 0;
+    for (const RankKind &kind : problem.kinds)
+        room += kind.ranks * kind.room;
+    return { ErrorCode::OutOfRange, "memory of all GPUs",
+        "needs " + bytesText(problem.stateBytes) + " for states and " + bytesText(least)
+            + " for the smallest micro-batches",
+        "at most " + bytesText(std::max(0.0, room)) + " in all" };
+}
+
+Expected<Shares> sharesOf(
+    const ShareProblem &problem, const std::vector<OfferGroup> &groups, std::vector<std::vector<Offer>> chosen)
+{
+    Shares shares;
+    for (std::size_t g = 0; g < groups.size(); ++g) {
+        std::ranges::sort(
+            chosen[g], std::greater {}, [](const Offer &o) { return std::pair(o.samples(), o.microBatch); });
+        std::size_t next = 0;
+        for (const int k : groups[g].kinds) {
+            const RankKind &kind = problem.kinds[std::size_t(k)];
+            for (int rank = 0; rank < kind.ranks; ++rank, ++next) {
+                const Offer &offer = chosen[g][next];
+                const int m = offer.microBatch, l = offer.microBatches;
+                shares.layerTime = std::max(shares.layerTime, offer.time);
+                shares.sumMicroBatch += m;
+                if (rank > 0 && shares.ranks.back().microBatch == m && shares.ranks.back().microBatches == l)
+                    ++shares.ranks.back().ranks;
+                else
+                    shares.ranks.push_back(
+                        { k, 1, m, l, 0, offer.time, computeBytes(kind, m, l), !holdsEvenShare(problem, kind, m, l) });
+            }
+        }
+    }
+    std::ranges::stable_sort(shares.ranks, {}, &RankShare::kind);
+    if (auto filled = fillStates(problem, shares); !filled)
+        return std::unexpected(filled.error());
+    return shares;
+}
+
+} // namespace trainyard
