@@ -14,12 +14,13 @@ LiveMemory liveMemory(const Costs &costs, const Timeline *timeline, bool wantsCu
 {
     LiveMemory result;
     const std::vector<PipelineCosts> &classes = costs.iteration.classes;
-    result.leaves = !costs.offload.empty();
+    result.leaves = costs.movesActivations();
     if (result.leaves && !timeline)
         return result;
     for (std::size_t c = 0; c < classes.size() && !classes[c].memory.empty(); ++c) {
         const PipelineCosts &pipelines = classes[c];
-        if (c > 0 && !result.leaves && pipelines.program == classes.front().program) {
+        if (c > 0 && !result.leaves && pipelines.program == classes.front().program
+            && pipelines.memory == classes.front().memory) {
             result.of.push_back(result.of.front());
             continue;
         }

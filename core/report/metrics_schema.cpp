@@ -143,6 +143,26 @@ Json bubbleFillSchema()
     return fill;
 }
 
+Json heterogeneitySchema()
+{
+    using enum Kind;
+    Json schema = object({ { "bottleneck", Text, "GPU of the ranks that all others wait for" },
+        { "layer_ms", Number, "Forward and backward of one layer on them, as the shares were dealt" },
+        { "gain_over_even", Number, "The same with even shares / that" } });
+    schema["description"] = "How unequal GPUs share work and states; null where everything is even";
+    for (const auto &[name, text] : { std::pair("even_micro_batch",
+                                          "Largest micro-batch that fits with an even share "
+                                          "of the states, of each of `shares`"),
+             std::pair("largest_micro_batch", "The same with none") }) {
+        schema["properties"][name] = list(Json { { "type", "integer" } });
+        schema["properties"][name]["description"] = text;
+    }
+    schema["properties"]["shares"] = list(object({ { "datacenter", Text, "By id" }, { "pool", Text, "By id" },
+        { "gpu", Text, "By id" }, { "ranks", Count, "Equal replicas" }, { "samples", Count, "Of each, an iteration" },
+        { "state_share", Number, "Of the states that ZeRO divides, of each" }, { "why", Text, "In words" } }));
+    return schema;
+}
+
 Json layoutSchema()
 {
     using enum Kind;
@@ -203,6 +223,7 @@ std::string metricsSchema()
         { "egress_usd_total", Number, "Whole run" }, { "days_total", Number, "Whole run" },
         { "energy_mwh_total", Number, "Whole run" }, { "co2_t_total", Number, "Whole run, tonnes" } });
     all["bubble_fill"] = bubbleFillSchema();
+    all["heterogeneity"] = heterogeneitySchema();
     all["jobs"] = jobsSchema();
     all["offload"] = object({ { "bytes_per_gpu_per_iteration", Number, "Written by one GPU" },
         { "required_write_gbytes_per_s", Number, "To stay hidden" }, { "stall_s", Number, "Exposed time" },
