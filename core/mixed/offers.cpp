@@ -32,30 +32,6 @@ int pinnedSamples(const RankKind &kind)
     return kind.microBatch.value_or(0) * kind.microBatches.value_or(0);
 }
 
-/// Samples that a rank may have: any from `least` to `most`.
-struct SampleRange {
-    int least = 0, most = 0;
-};
-
-/// What ranks that are not wholly pinned may have; the same for all where the batch is even.
-SampleRange freeSamples(const ShareProblem &problem)
-{
-    int rest = problem.batch, ranks = 0;
-    for (const RankKind &kind : problem.kinds) {
-        if (isWhollyPinned(kind))
-            rest -= kind.ranks * pinnedSamples(kind);
-        else
-            ranks += kind.ranks;
-    }
-    if (problem.balancesCompute)
-        return { problem.mayIdle ? 0 : 1, std::max(rest, 0) };
-    if (rest < 0 || ranks == 0)
-        return { 0, -1 };
-    const int even = rest / ranks;
-    const SampleRange range { even, even + (rest % ranks > 0 ? 1 : 0) };
-    return { problem.mayIdle ? range.least : std::max(1, range.least), range.most };
-}
-
 class Offers {
 public:
     Offers(const ShareProblem &problem, const RankKind &kind)
@@ -130,6 +106,24 @@ Error tooLarge(const ShareProblem &problem, int kindIndex)
 
 } // namespace
 
+SampleRange freeSamples(const ShareProblem &problem)
+{
+    int rest = problem.batch, ranks = 0;
+    for (const RankKind &kind : problem.kinds) {
+        if (isWhollyPinned(kind))
+            rest -= kind.ranks * pinnedSamples(kind);
+        else
+            ranks += kind.ranks;
+    }
+    if (problem.balancesCompute)
+        return { problem.mayIdle ? 0 : 1, std::max(rest, 0) };
+    if (rest < 0 || ranks == 0)
+        return { 0, -1 };
+    const int even = rest / ranks;
+    const SampleRange range { even, even + (rest % ranks > 0 ? 1 : 0) };
+    return { problem.mayIdle ? range.least : std::max(1, range.least), range.most };
+}
+
 std::vector<OfferGroup> offerGroups(const ShareProblem &problem)
 {
     std::vector<int> order;
@@ -142,7 +136,7 @@ std::vector<OfferGroup> offerGroups(const ShareProblem &problem)
     std::vector<OfferGroup> groups;
     for (const int k : order) {
         if (groups.empty() || content(kind(groups.back().kinds.front())) != content(kind(k)))
-            groups.push_back({ {}, 0, Offers(problem, kind(k)).all(range) });
+            groups.push_back({ {}, 0, Offers(problem, kind(k)).all(range), isWhollyPinned(kind(k)) });
         groups.back().kinds.push_back(k);
         groups.back().ranks += kind(k).ranks;
     }

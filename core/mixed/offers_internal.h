@@ -19,7 +19,16 @@ struct OfferGroup {
     std::vector<int> kinds; // equal ones
     int ranks = 0;
     std::vector<Offer> offers; // by samples, then by micro-batch
+    bool isPinned = false; // to one offer
 };
+
+/// Samples that a rank may have: any from `least` to `most`.
+struct SampleRange {
+    int least = 0, most = 0;
+};
+
+/// What ranks that are not pinned to one offer may have; where the batch is even, one number or two neighbours.
+[[nodiscard]] SampleRange freeSamples(const ShareProblem &problem);
 
 [[nodiscard]] std::vector<OfferGroup> offerGroups(const ShareProblem &problem);
 

@@ -24,7 +24,7 @@ struct ReleasedOptions {
 ///   dp[i][j][k] = min over m, l of max(dp[i−1][j − m·l][k − m], T_i(m, l)),
 /// where k is the sum of micro-batches; of each k the best plan alone is held against the memory of all ranks together.
 /// Where ranks differ in C(m), another plan of that k may fit where its best one does not: then fastShares() is faster.
-/// O(N · B³ · log B): refuses what would take more than about a minute.
+/// O(N · B³ · log B): refuses what would take more than some ten seconds.
 [[nodiscard]] Expected<Shares> releasedShares(const ShareProblem &problem, const ReleasedOptions &options = {});
 
 } // namespace trainyard
