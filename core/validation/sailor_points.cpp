@@ -6,6 +6,7 @@
 #include "core/validation/row_reader_internal.h"
 
 #include <algorithm>
+#include <cmath>
 
 namespace trainyard {
 
@@ -195,7 +196,7 @@ std::vector<SailorComparison> compareWithSailor(const std::vector<ValidationResu
         compared.formTime = form->iteration().value / point.iterationSeconds - 1;
         compared.formMemory = form->memory.value / point.peakBytes - 1;
         for (const ValidationResult &result : results) {
-            if (result.source != "sailor_validation" || result.id != point.id)
+            if (result.source != kSailorSource || result.id != point.id)
                 continue;
             if (result.metric == "iteration_time_s")
                 compared.ourTime = result.error();
@@ -204,6 +205,31 @@ std::vector<SailorComparison> compareWithSailor(const std::vector<ValidationResu
         }
     }
     return all;
+}
+
+bool SailorPoint::hasUnequalGpus() const
+{
+    return id.starts_with("mit/");
+}
+
+SailorErrors sailorErrors(const std::vector<SailorComparison> &points, bool ofUnequalGpus)
+{
+    SailorErrors means;
+    for (const SailorComparison &point : points) {
+        if (!point.point->unsound.empty() || point.point->hasUnequalGpus() != ofUnequalGpus)
+            continue;
+        ++means.n;
+        means.formTime += std::abs(point.formTime);
+        means.formMemory += std::abs(point.formMemory);
+        if (!point.ourTime || !point.ourMemory)
+            continue;
+        ++means.ours;
+        means.ourTime += std::abs(*point.ourTime);
+        means.ourMemory += std::abs(*point.ourMemory);
+    }
+    means.formTime /= std::max(means.n, 1), means.formMemory /= std::max(means.n, 1);
+    means.ourTime /= std::max(means.ours, 1), means.ourMemory /= std::max(means.ours, 1);
+    return means;
 }
 
 } // namespace trainyard

@@ -10,6 +10,7 @@
 #include <map>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <tuple>
 #include <vector>
 
@@ -42,6 +43,7 @@ struct SailorPoint {
     int microBatch = 1, globalBatch = 1;
     std::vector<Stage> stages;
     double iterationSeconds = 0, peakBytes = 0; // measured
+    [[nodiscard]] bool hasUnequalGpus() const; // of the cluster that mixes types
     std::string unsound; // why the measurement counts for nothing; empty where it does count
 };
 
@@ -65,7 +67,20 @@ struct SailorComparison {
     std::optional<double> ourTime = {}, ourMemory = {};
 };
 
+/// Our cost model on the same runs, by its name among the rows.
+inline constexpr std::string_view kSailorSource = "sailor_validation";
+
 /// All points of the release in its order, beside what our cost model says of the same rows in `results`.
 [[nodiscard]] std::vector<SailorComparison> compareWithSailor(const std::vector<ValidationResult> &results);
+
+/// Means of the absolute errors of points whose measurement counts, on one kind of GPU or on unequal ones.
+struct SailorErrors {
+    int n = 0, ours = 0; // points, and those of them that our cost model has run
+    double formTime = 0, formMemory = 0, ourTime = 0, ourMemory = 0;
+};
+[[nodiscard]] SailorErrors sailorErrors(const std::vector<SailorComparison> &points, bool ofUnequalGpus);
+
+/// Both side by side, point by point, for docs/validation.md.
+[[nodiscard]] std::string sailorMarkdown(const std::vector<SailorComparison> &points);
 
 } // namespace trainyard

@@ -4,6 +4,8 @@
 
 #include "core/validation/sailor_points.h"
 
+#include "core/base/number_text.h"
+
 #include <QTest>
 
 #include <nlohmann/json.hpp>
@@ -15,32 +17,6 @@ using namespace trainyard;
 using Json = nlohmann::json;
 
 namespace {
-
-struct Mean {
-    int n = 0;
-    double time = 0, memory = 0;
-};
-
-bool isMixed(const SailorPoint &point)
-{
-    return point.id.starts_with("mit/");
-}
-
-/// Mean of the absolute errors of the points that count, on GH200 or on unequal GPUs.
-Mean meanErrors(const std::vector<SailorComparison> &all, bool mixed)
-{
-    Mean mean;
-    for (const SailorComparison &point : all) {
-        if (!point.point->unsound.empty() || isMixed(*point.point) != mixed)
-            continue;
-        ++mean.n;
-        mean.time += std::abs(point.formTime);
-        mean.memory += std::abs(point.formMemory);
-    }
-    mean.time /= mean.n;
-    mean.memory /= mean.n;
-    return mean;
-}
 
 const SailorComparison &pointOf(const std::vector<SailorComparison> &all, const std::string &id)
 {
@@ -85,18 +61,48 @@ private slots:
     void theUsablePointsOnGh200AreMetAsItsAuthorsWould()
     {
         // 25 points: mean |error| 8.2 +- 1 % of the time, 5.7 % of the memory.
-        const Mean mean = meanErrors(m_all, false);
-        QCOMPARE(mean.n, 25);
-        QVERIFY2(std::abs(mean.time - 0.082) < 0.0005, qPrintable(QString::number(mean.time)));
-        QVERIFY2(std::abs(mean.memory - 0.057) < 0.0005, qPrintable(QString::number(mean.memory)));
+        const SailorErrors means = sailorErrors(m_all, false);
+        QCOMPARE(means.n, 25);
+        QVERIFY2(std::abs(means.formTime - 0.082) < 0.0005, qPrintable(QString::number(means.formTime)));
+        QVERIFY2(std::abs(means.formMemory - 0.057) < 0.0005, qPrintable(QString::number(means.formMemory)));
     }
 
     void unequalGpusAreMetLessWell()
     {
-        const Mean mean = meanErrors(m_all, true);
-        QCOMPARE(mean.n, 9);
-        QVERIFY2(std::abs(mean.time - 0.103) < 0.0005, qPrintable(QString::number(mean.time)));
-        QVERIFY(mean.memory > 0.5); // K = 5.06 GB is of another machine
+        const SailorErrors means = sailorErrors(m_all, true);
+        QCOMPARE(means.n, 9);
+        QVERIFY2(std::abs(means.formTime - 0.103) < 0.0005, qPrintable(QString::number(means.formTime)));
+        QVERIFY(means.formMemory > 0.5); // K = 5.06 GB is of another machine
+    }
+
+    void ourOwnErrorsAreThoseOfTheRowsAndOfNoOthers()
+    {
+        // Two rows of ours, 10 % below and 30 % above; another source's row of the same name is another run.
+        const SailorPoint &first = *m_all[0].point, &second = *m_all[1].point;
+        const auto row = [](const char *source, const SailorPoint &point, const char *metric, double published,
+                             double factor) {
+            ValidationResult result;
+            result.source = source;
+            result.id = point.id;
+            result.metric = metric;
+            result.published = published;
+            result.predicted = published * factor;
+            return result;
+        };
+        const auto all = compareWithSailor({ row("sailor_validation", first, "iteration_time_s", 7.0, 0.9),
+            row("sailor_validation", first, "memory.peak_bytes", 3e10, 0.5),
+            row("sailor_validation", second, "iteration_time_s", 6.4, 1.3),
+            row("sailor_validation", second, "memory.peak_bytes", 4e10, 1),
+            row("elsewhere", *m_all[3].point, "iteration_time_s", 6.4, 5) });
+        const SailorErrors means = sailorErrors(all, false);
+        QCOMPARE(means.n, 25);
+        QCOMPARE(means.ours, 2);
+        QVERIFY(std::abs(means.ourTime - (0.1 + 0.3) / 2) < 1e-12);
+        QVERIFY(std::abs(means.ourMemory - (0.5 + 0) / 2) < 1e-12);
+        const QString page = QString::fromStdString(sailorMarkdown(all));
+        QVERIFY(page.contains(QString::fromStdString(
+            "| GH200, 25 points | | | | 8.21 % | " + percentText(0.2) + " | | 5.74 % | " + percentText(0.25) + " |")));
+        QCOMPARE(page.count(QStringLiteral("(not counted)")), 2);
     }
 
     void eachPointIsPredictedAsElsewhere_data()
@@ -173,7 +179,7 @@ private slots:
         double sum = 0;
         int n = 0;
         for (const SailorComparison &point : m_all) {
-            if (point.point->model != "OPT-350" || isMixed(*point.point))
+            if (point.point->model != "OPT-350" || point.point->hasUnequalGpus())
                 continue;
             const auto form = sailor::predict(*sailorProblem(*point.point, inputs));
             QVERIFY(form);
