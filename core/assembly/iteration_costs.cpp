@@ -276,7 +276,7 @@ Expected<Costs> cost(const Workload &workload, const std::stop_token &stop)
     for (std::size_t i = 0; i < plan.cluster.wanLinks.size(); ++i) {
         const WanLink &link = plan.cluster.wanLinks[i];
         const Transport &pair = workload.transports[i];
-        costs.wanLinks.push_back({ int(i), {}, 0, pair.connections, pair.rate.value * 8e-9 });
+        costs.wanLinks.push_back({ int(i), {}, 0, pair.connections, pair.rate.value * 8e-9, pair.isMeasured });
         for (int way = 0; way < 2; ++way)
             costs.iteration.linkCapacity.push_back(gbitsPerSecond(link.capacityGbps).value);
     }

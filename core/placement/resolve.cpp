@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/placement/resolve.h"
 
+#include "core/cluster/zone_links.h"
 #include "core/placement/resolve_model.h"
 #include "core/plan/validate.h"
 #include "core/schedule/traits.h"
@@ -195,6 +196,13 @@ double Workload::gradientBytes() const
     return source.measured.empty() ? stack.gradientBytes : weightBytes(plan->workload.precision);
 }
 
+Bytes Workload::crossingBytes() const
+{
+    if (degrees.pipeline > 1 || !source.hasLayers)
+        return Bytes { boundaryBytes(false) };
+    return Bytes { totalParameters(model) * gradientBytes() / degrees.tensor };
+}
+
 ExpectedAll<Workload> resolve(PlanPtr plan, const Catalogue &catalogue)
 {
     Errors errors = validatePlan(*plan);
@@ -226,7 +234,6 @@ ExpectedAll<Workload> resolve(PlanPtr plan, const Catalogue &catalogue)
             if (nearestName(link.cloud, idsOf(catalogue.clouds)).empty())
                 errors.back().right = "a cloud of the catalogue: " + listed(idsOf(catalogue.clouds));
         }
-        workload.transports.push_back(transportOf(link, plan->wan, catalogue));
     }
     auto model = !workload.source.hasLayers && plan->workload.model.empty() && !plan->workload.inlineModel
         ? Expected<ModelSpec>(measuredStages(*plan))
@@ -249,6 +256,11 @@ ExpectedAll<Workload> resolve(PlanPtr plan, const Catalogue &catalogue)
         checkParallelism(*plan, workload.model, errors);
     if (!errors.empty())
         return std::unexpected(std::move(errors));
+    for (const WanLink &link : plan->cluster.wanLinks) {
+        const auto measured = zonePairRate(plan->cluster, link, workload.crossingBytes());
+        workload.transports.push_back(
+            transportOf(link, plan->wan, catalogue, measured ? std::optional(measured->rate) : std::nullopt));
+    }
     return workload;
 }
 

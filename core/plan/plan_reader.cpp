@@ -5,6 +5,7 @@
 #include "core/plan/enum_names.h"
 #include "core/plan/keys/plan_keys.h"
 #include "core/plan/reader_context_internal.h"
+#include "core/plan/zones.h"
 
 #include <algorithm>
 #include <charconv>
@@ -376,6 +377,18 @@ void checkWorkload(const Plan &plan, const Json &document, Context &context)
         missing("model", "a catalogue name, the path of a config.json, or an object");
 }
 
+/// A link between zones that a network source knows, of which nothing is said of what a pair of nodes reaches.
+void takeZoneNetworks(Cluster &cluster, const Json &document)
+{
+    const Json &links = document["cluster"]["wan_links"];
+    for (std::size_t i = 0; i < cluster.wanLinks.size(); ++i) {
+        if (links[i].contains("node_pair_gbps") || links[i].contains("cloud"))
+            continue;
+        if (const ZoneNetwork *network = zoneNetworkOf(cluster, cluster.wanLinks[i]))
+            cluster.wanLinks[i].cloud = network->id;
+    }
+}
+
 void nameNamelessPools(Cluster &cluster)
 {
     std::set<std::string> taken;
@@ -414,6 +427,8 @@ ExpectedAll<Plan> planFromJson(const Json &document, const std::string &fileName
     if (!context.errors.empty())
         return std::unexpected(std::move(context.errors));
     nameNamelessPools(plan.cluster);
+    if (!plan.cluster.wanLinks.empty())
+        takeZoneNetworks(plan.cluster, document);
     return plan;
 }
 

@@ -96,7 +96,8 @@ Json wan(const Evaluation &evaluation)
             { "carrying_by_direction", { finite(use.carrying[0]), finite(use.carrying[1]) } },
             { "limit", use.limit == WanLimit::None ? Json(nullptr) : Json(toString(use.limit)) },
             { "limit_gbps", use.limit == WanLimit::None ? Json(nullptr) : finite(use.limitGbps) },
-            { "tcp_connections", use.tcpConnections }, { "node_pair_gbps", finite(use.nodePairGbps) } });
+            { "tcp_connections", use.tcpConnections }, { "node_pair_gbps", finite(use.nodePairGbps) },
+            { "node_pair_source", use.isMeasured ? Json(links.at(std::size_t(use.link)).cloud) : Json(nullptr) } });
     }
     return { { "bytes_per_iteration", finite(evaluation.metrics.wanBytesPerIteration) }, { "links", list } };
 }

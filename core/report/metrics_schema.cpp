@@ -95,19 +95,20 @@ Json wanSchema()
 {
     using enum Kind;
     Json wan = object({ { "bytes_per_iteration", Number, "All links, both directions, all pipelines" } });
-    wan["properties"]["links"] = list(object(
-        { { "between", TextPair, "The two datacenters, by id" }, { "bytes", Number, "Both directions, all pipelines" },
-            { "bytes_by_direction", NumberPair, "The same, from the first datacenter to the second and back" },
-            { "utilization", Number, "Share of the capacity of the busier direction, over the iteration" },
-            { "usable_utilization", Number,
-                "Use of what can be used: share of the iteration in which its busiest stage boundary carries" },
-            { "carrying_by_direction", NumberPair,
-                "The same of one direction, from the first datacenter to the second and back" },
-            { "limit", Text, "What binds it: node pair, TCP window, packet loss, node NICs or link capacity" },
-            { "limit_gbps", Number,
-                "What that lets through, 10^9 bits/s of one node pair, or of the link where its capacity binds" },
-            { "tcp_connections", Count, "Connections of one node pair" },
-            { "node_pair_gbps", Number, "What one node pair reaches, 10^9 bits/s" } }));
+    wan["properties"]["links"] = list(object({ { "between", TextPair, "The two datacenters, by id" },
+        { "bytes", Number, "Both directions, all pipelines" },
+        { "bytes_by_direction", NumberPair, "The same, from the first datacenter to the second and back" },
+        { "utilization", Number, "Share of the capacity of the busier direction, over the iteration" },
+        { "usable_utilization", Number,
+            "Use of what can be used: share of the iteration in which its busiest stage boundary carries" },
+        { "carrying_by_direction", NumberPair,
+            "The same of one direction, from the first datacenter to the second and back" },
+        { "limit", Text, "What binds it: node pair, TCP window, packet loss, node NICs or link capacity" },
+        { "limit_gbps", Number,
+            "What that lets through, 10^9 bits/s of one node pair, or of the link where its capacity binds" },
+        { "tcp_connections", Count, "Connections of one node pair" },
+        { "node_pair_gbps", Number, "What one node pair reaches, 10^9 bits/s" },
+        { "node_pair_source", Text, "The network source of the catalogue that measured it; null: the link's own" } }));
     return wan;
 }
 
