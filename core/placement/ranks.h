@@ -36,6 +36,10 @@ struct RankSet {
 [[nodiscard]] RankSet rankSet(const Workload &workload, const PipelineClass &pipelines, int stage);
 /// Of the stage's sets one of each kind of hardware: GPU, node size, host and drives.
 [[nodiscard]] std::vector<RankSet> unlikeSets(const Workload &workload, int stage);
+/// Chunks of as many layers with the same ends, wherever in the model.
+[[nodiscard]] bool areAsLarge(const StageChunk &a, const StageChunk &b);
+/// Such chunks as the stage before has, in the same places: it computes, keeps for a micro-batch and reduces as much.
+[[nodiscard]] bool isLikeStageBefore(const Workload &workload, int stage);
 /// Whether nothing that work, memory or communication sees tells one location from the other; the price may.
 [[nodiscard]] bool areAlike(const Workload &workload, StageLocation a, StageLocation b);
 
