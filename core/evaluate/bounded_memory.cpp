@@ -36,20 +36,6 @@ std::vector<int> mostInFlight(const Workload &workload, const PipelineClass &pip
     return most;
 }
 
-/// Chunks as large, in the same places: what the states and a micro-batch take is the same as of the stage before.
-bool isLikeTheOneBefore(const Workload &workload, std::size_t stage)
-{
-    const Layout &layout = workload.layout;
-    const auto isAsLarge = [](const StageChunk &a, const StageChunk &b) {
-        return a.layers == b.layers && a.expertLayers == b.expertLayers && a.hasEmbedding == b.hasEmbedding
-            && a.hasHead == b.hasHead;
-    };
-    const auto isInPlace = [&](const PipelineClass &c) { return c.locations[stage] == c.locations[stage - 1]; };
-    return stage > 0 && !workload.plan->memory.recomputeLayers && traitsOf(*workload.plan).copies() == 1
-        && std::ranges::equal(layout.chunks[stage], layout.chunks[stage - 1], isAsLarge)
-        && std::ranges::all_of(layout.classes, isInPlace);
-}
-
 /// Of ranks whose micro-batches hold nothing yet.
 StageMemory holding(StageMemory m, double live, const StackSpec &stack)
 {
@@ -74,8 +60,9 @@ std::vector<StageMemory> boundedStageMemory(const Workload &workload)
     const bool splits = traitsOf(*workload.plan).splitsBackward, recomputes = recomputesAnything(*workload.plan);
     std::vector<ChunkMemory> chunks;
     std::vector<StageMemory> empty; // a set of ranks each
+    stages.reserve(inFlight.size());
     for (std::size_t stage = 0; stage < inFlight.size(); ++stage) {
-        if (!isLikeTheOneBefore(workload, stage)) {
+        if (!isLikeStageBefore(workload, int(stage))) {
             chunks = chunkMemory(workload, int(stage));
             empty.clear();
             for (const RankSet &ranks : unlikeSets(workload, int(stage)))

@@ -53,6 +53,23 @@ std::vector<double> inFlightOf(const Workload &workload, int stages)
     return most;
 }
 
+void addStage(Sketch &sketch, const Workload &workload, const PipelineClass &pipelines, int stage, StageCoster &coster,
+    const SiteExchange &across)
+{
+    StageCosts costs = coster.wholeStage(pipelines, stage);
+    addAcrossSites(costs, across, workload.plan->wan);
+    const SyncAndStepTimes syncAndStep = syncAndStepTimes(workload, costs);
+    sketch.syncAndStep = std::max(sketch.syncAndStep,
+        toSeconds(syncAndStep.reduce - syncAndStep.reduceEarly + syncAndStep.optimizer + syncAndStep.gather).value);
+    FormStage times;
+    for (const ChunkCost &chunk : costs.chunks) {
+        times.forward += chunk.forward.total().value;
+        times.backward += (chunk.inputGrad.total() + chunk.weightGrad.total()).value;
+        times.recompute += chunk.recompute.total().value;
+    }
+    sketch.pipeline.stages.push_back(times);
+}
+
 /// Of the class's pipelines, with what their stages exchange with others across datacenters.
 Sketch sketch(const Workload &workload, const PipelineClass &pipelines, StageCoster &coster,
     const std::vector<SiteExchange> &across)
@@ -68,18 +85,11 @@ Sketch sketch(const Workload &workload, const PipelineClass &pipelines, StageCos
     pipeline.recomputesLastStage = workload.stack.recomputesLastStage && !traitsOf(*workload.plan).recomputesApart();
     pipeline.stages.reserve(std::size_t(count));
     for (int stage = 0; stage < count; ++stage) {
-        StageCosts costs = coster.wholeStage(pipelines, stage);
-        addAcrossSites(costs, across[std::size_t(stage)], workload.plan->wan);
-        const SyncAndStepTimes syncAndStep = syncAndStepTimes(workload, costs);
-        result.syncAndStep = std::max(result.syncAndStep,
-            toSeconds(syncAndStep.reduce - syncAndStep.reduceEarly + syncAndStep.optimizer + syncAndStep.gather).value);
-        FormStage times;
-        for (const ChunkCost &chunk : costs.chunks) {
-            times.forward += chunk.forward.total().value;
-            times.backward += (chunk.inputGrad.total() + chunk.weightGrad.total()).value;
-            times.recompute += chunk.recompute.total().value;
-        }
-        pipeline.stages.push_back(times);
+        if (stage == 0 || across[std::size_t(stage)] != across[std::size_t(stage) - 1]
+            || !isLikeStageBefore(workload, stage))
+            addStage(result, workload, pipelines, stage, coster, across[std::size_t(stage)]);
+        else
+            pipeline.stages.push_back(FormStage(pipeline.stages.back()));
         if (stage + 1 < count) {
             const BoundaryTimes b =
                 boundaryTimes(workload, pipelines, stage, stage + 1, coster.site(pipelines, stage), links);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/memory/chunk_memory.h"
 
+#include "core/placement/ranks.h"
 #include "core/placement/recompute.h"
 #include "core/placement/shard_exchange.h"
 #include "core/schedule/traits.h"
@@ -25,10 +26,16 @@ public:
         , m_dense(layerActivations(m_model, false, m_shape, m_stack))
         , m_expert(m_model.isMoe() ? layerActivations(m_model, true, m_shape, m_stack) : LayerActivations {})
     {
-        ActivationShape kept = m_shape;
-        kept.recompute = Recompute::None;
-        m_denseKept = layerActivations(m_model, false, kept, m_stack);
-        m_expertKept = m_model.isMoe() ? layerActivations(m_model, true, kept, m_stack) : LayerActivations {};
+        if (m_shape.recompute == Recompute::Full) {
+            ActivationShape kept = m_shape;
+            kept.recompute = Recompute::None;
+            m_denseKept = layerActivations(m_model, false, kept, m_stack);
+            m_expertKept = m_model.isMoe() ? layerActivations(m_model, true, kept, m_stack) : LayerActivations {};
+        }
+        if (m_stack.backwardTemporaries) {
+            m_denseGradients = layerWeightGradients(false);
+            m_expertGradients = layerWeightGradients(true);
+        }
         m_tokens = m_shape.sequence * m_shape.microBatch / m_shape.context;
         m_hidden = m_tokens * m_shape.elementBytes * m_model.hidden;
         m_hiddenShare = m_hidden / (m_shape.sequenceParallel ? m_shape.tensor : 1);
@@ -110,7 +117,7 @@ private:
             if (!m_stack.backwardTemporaries)
                 return t;
             t.gradients = layer.temporaries;
-            t.weightGradients = layerWeightGradients(isExpert);
+            t.weightGradients = isExpert ? m_expertGradients : m_denseGradients;
             return t;
         };
         const Workspace dense = workspace(m_dense, false), expert = workspace(m_expert, true);
@@ -167,6 +174,7 @@ private:
     double m_weight;
     LayerActivations m_dense, m_expert;
     LayerActivations m_denseKept, m_expertKept; // of layers that full recomputation leaves out
+    double m_denseGradients = 0, m_expertGradients = 0; // bytes of a layer's gradients of weights
     double m_tokens = 0;
     double m_hidden = 0, m_hiddenShare = 0; // bytes of one hidden tensor, whole and as a tensor rank holds it
     double m_logits = 0; // vocabulary elements of a rank
@@ -197,13 +205,18 @@ bool freesStageInput(const Workload &workload)
 std::vector<ChunkMemory> chunkMemory(const Workload &workload, int stage)
 {
     const ChunkModel model(workload);
-    std::vector<ChunkMemory> chunks;
+    std::vector<ChunkMemory> memory;
+    const std::vector<StageChunk> &chunks = workload.layout.chunks[std::size_t(stage)];
     const std::vector<RecomputedLayers> recomputed = recomputedLayers(workload, stage);
-    for (std::size_t c = 0; c < recomputed.size(); ++c)
-        chunks.push_back(model.of(workload.layout.chunks[std::size_t(stage)][c], recomputed[c]));
+    memory.reserve(chunks.size());
+    for (std::size_t c = 0; c < chunks.size(); ++c) {
+        const bool isLikeTheOneBefore =
+            c > 0 && areAsLarge(chunks[c], chunks[c - 1]) && recomputed[c] == recomputed[c - 1];
+        memory.push_back(isLikeTheOneBefore ? memory.back() : model.of(chunks[c], recomputed[c]));
+    }
     if (traitsOf(*workload.plan).isSliced()) // counted as equally long
-        chunks.assign(std::size_t(workload.degrees.slices), sliced(chunks.front(), workload.degrees.slices));
-    return chunks;
+        memory.assign(std::size_t(workload.degrees.slices), sliced(memory.front(), workload.degrees.slices));
+    return memory;
 }
 
 } // namespace trainyard

@@ -128,6 +128,23 @@ bool areAlike(const Workload &workload, const PipelineClass &a, const PipelineCl
         && areAlike(workload, a.locations[std::size_t(stage)], b.locations[std::size_t(stage)]);
 }
 
+bool areAsLarge(const StageChunk &a, const StageChunk &b)
+{
+    return a.layers == b.layers && a.expertLayers == b.expertLayers && a.hasEmbedding == b.hasEmbedding
+        && a.hasHead == b.hasHead;
+}
+
+bool isLikeStageBefore(const Workload &workload, int stage)
+{
+    if (stage == 0 || !workload.source.hasLayers || workload.plan->memory.recomputeLayers
+        || workload.degrees.copies > 1)
+        return false;
+    const auto here = std::size_t(stage);
+    const auto isInPlace = [&](const PipelineClass &c) { return c.locations[here] == c.locations[here - 1]; };
+    return std::ranges::equal(workload.layout.chunks[here], workload.layout.chunks[here - 1], areAsLarge)
+        && std::ranges::all_of(workload.layout.classes, isInPlace);
+}
+
 bool areAlike(const Workload &workload, StageLocation a, StageLocation b)
 {
     if (a == b)

@@ -39,6 +39,10 @@ struct RankSet {
 /// the states. And those ranks.
 [[nodiscard]] std::vector<const PipelineClass *> unlikeClasses(const Workload &workload, int stage);
 [[nodiscard]] std::vector<RankSet> unlikeSets(const Workload &workload, int stage);
+/// Chunks of as many layers with the same ends, wherever in the model.
+[[nodiscard]] bool areAsLarge(const StageChunk &a, const StageChunk &b);
+/// Such chunks as the stage before has, in the same places: it computes, keeps for a micro-batch and reduces as much.
+[[nodiscard]] bool isLikeStageBefore(const Workload &workload, int stage);
 /// Whether nothing that work, memory or communication sees tells one location from the other; the price may.
 [[nodiscard]] bool areAlike(const Workload &workload, StageLocation a, StageLocation b);
 /// Nor what their ranks there have to do.

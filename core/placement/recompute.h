@@ -13,6 +13,7 @@ namespace trainyard {
 
 struct RecomputedLayers {
     int dense = 0, experts = 0;
+    bool operator==(const RecomputedLayers &) const = default;
 };
 
 /// By virtual stage: layers that are computed again as a whole. The first `memory.recompute_layers` of the stage under

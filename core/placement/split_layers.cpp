@@ -11,12 +11,15 @@ namespace {
 std::vector<int> evenLayers(int layers, int virtualStages)
 {
     std::vector<int> count(static_cast<std::size_t>(virtualStages), layers / virtualStages);
+    const int extra = layers % virtualStages;
+    if (extra == 0)
+        return count;
     std::vector<int> byDistance(static_cast<std::size_t>(virtualStages));
     std::iota(byDistance.begin(), byDistance.end(), 0);
     const auto distanceFromEnds = [&](int q) { return std::min(q, virtualStages - 1 - q); };
     std::stable_sort(
         byDistance.begin(), byDistance.end(), [&](int a, int b) { return distanceFromEnds(a) > distanceFromEnds(b); });
-    for (int extra = layers % virtualStages, i = 0; i < extra; ++i)
+    for (int i = 0; i < extra; ++i)
         ++count[std::size_t(byDistance[std::size_t(i)])];
     return count;
 }

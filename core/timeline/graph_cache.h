@@ -14,8 +14,8 @@ namespace trainyard {
 
 class GraphCache {
 public:
-    /// Of so many tasks together, about 50 bytes each.
-    explicit GraphCache(std::size_t mostTasks = 2'000'000)
+    /// Of so many tasks together, about 50 bytes each: those of all switches around a plan of 16,000 GPUs are 2.2 M.
+    explicit GraphCache(std::size_t mostTasks = 3'000'000)
         : m_mostTasks(mostTasks)
     {
     }
@@ -24,10 +24,20 @@ public:
     void giveBack(TaskGraph graph);
 
 private:
+    struct Kept {
+        TaskGraph graph;
+        std::uint64_t given = 0; // back, as a number of m_given
+    };
+
+    /// Where there is no room: what nobody took for long, then the largest. With the oldest first, a little more than
+    /// fits would have every graph made anew each time round; so only the largest are.
+    [[nodiscard]] bool goesBefore(const Kept &a, const Kept &b) const;
+
     std::size_t m_mostTasks;
     std::mutex m_mutex;
-    std::list<TaskGraph> m_graphs; // the last given back first
+    std::list<Kept> m_kept; // the last given back first
     std::size_t m_tasks = 0;
+    std::uint64_t m_given = 0;
 };
 
 } // namespace trainyard

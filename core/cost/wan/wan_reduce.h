@@ -19,6 +19,7 @@ struct SiteExchange { // of one stage
     Seconds recode; // of the reduction: what packing into fewer bits takes
     Seconds exchange; // local SGD: one exchange whole, every H iterations
     Seconds outerStep; // ... and the outer optimizer's own step
+    bool operator==(const SiteExchange &) const = default;
 };
 
 /// By stage; zeros where all replicas of it are in one datacenter. Counts the bytes of an iteration on the links.

@@ -185,6 +185,24 @@ private slots:
         QCOMPARE(gradients(slowHost, asIs), std::max(gradients(asIs, asIs), gradients(slowHost, slowHost)));
         QCOMPARE(gradients(asIs, slowHost), gradients(slowHost, asIs));
     }
+
+    /// Stages of 6, 10, 10 and 6 layers, the token table on the first and the output matrix on the last: only the third
+    /// is like the one before it, and that in one pool.
+    void aStageIsLikeTheOneBeforeWithAsManyLayersInItsPlace()
+    {
+        const auto likeness = [](const Workload &work) {
+            std::vector<bool> like;
+            for (int stage = 0; stage < work.degrees.pipeline; ++stage)
+                like.push_back(isLikeStageBefore(work, stage));
+            return like;
+        };
+        Plan plan = oneSite(4, 4);
+        plan.placement.layers = { 6, 10, 10, 6 };
+        Workload work = placed(plan);
+        QCOMPARE(likeness(work), (std::vector { false, false, true, false }));
+        work.layout.classes.front().locations[2].pool = 1;
+        QCOMPARE(likeness(work), (std::vector { false, false, false, false }));
+    }
 };
 
 QTEST_APPLESS_MAIN(TestRanks)
