@@ -13,6 +13,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstdio>
 
 namespace trainyard {
 
@@ -181,15 +182,17 @@ std::string whyOf(const ShareProblem &problem, const Shares &shares, const RankS
     const bool hasMore = share.stateShare > most * 0.999 && most > least * 1.001,
                hasLess = share.stateShare < least * 1.001 && most > least * 1.001;
     const std::string pace = fastest < slowest * 1.01 ? "as fast as the others"
-        : isFast                                      ? "the fastest"
+        : isFast                                      ? "fast"
         : isSlow                                      ? "slow"
-                                                      : "neither the fastest nor the slowest";
-    if (share.samples() == 0)
-        return "it only holds states";
-    const std::string memory = hasMore ? isSlow ? ", but its memory is free" : ", and has memory to spare"
-        : hasLess                      ? isFast ? ", and its memory is full of work" : ", and its memory is full"
-                                       : "";
-    return pace + memory;
+                                                      : "of middling speed";
+    const std::string memory = share.samples() == 0 ? ", so it only holds states"
+        : hasMore                                   ? isSlow ? ", but its memory is free" : ", with memory to spare"
+        : hasLess                                   ? ", and its memory is full of work"
+                                                    : "";
+    char shareText[32];
+    std::snprintf(shareText, sizeof shareText, "%.3g %%", 100 * share.stateShare);
+    return kind.name + ": " + std::to_string(share.samples()) + " of " + std::to_string(problem.batch) + " samples, "
+        + shareText + " of the states: " + pace + memory;
 }
 
 /// Whether any rank holds more or less of the states than another.

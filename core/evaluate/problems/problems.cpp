@@ -34,7 +34,9 @@ void addStandIns(std::vector<Problem> &problems, const Workload &workload)
     for (const GpuRun &run : workload.layout.runs) {
         const GpuSpec &gpu = workload.gpu({ run.datacenter, run.pool });
         const Precision used = gpu.computePrecision(asked);
-        if (used == asked || std::ranges::find(named, &gpu) != named.end())
+        const auto &measured = workload.plan->layerProfiles; // which say what it did, whatever its units
+        if (used == asked || std::ranges::find(named, &gpu) != named.end()
+            || (measured && measured->gpus.contains(gpu.id)))
             continue;
         named.push_back(&gpu);
         problems.push_back({ Severity::Note,
