@@ -3,7 +3,7 @@
 
 #include "core/base/units.h"
 #include "core/cost/stage_coster.h"
-#include "core/memory/chunk_memory.h"
+#include "core/memory/in_flight_room.h"
 #include "core/mixed/baselines.h"
 #include "core/mixed/layer_shards.h"
 #include "core/mixed/layer_time.h"
@@ -69,16 +69,18 @@ private:
         }
     }
 
-    /// Bytes beside states and beside what further layers keep: the fullest layer at work.
+    /// Bytes beside states and beside what further layers keep: the fullest layer at work. The last one is not
+    /// recomputed, since its backward follows its own forward. Of boundaries that leave a few are on their way.
     static double work(const Workload &view)
     {
-        double most = 0;
-        for (const ChunkMemory &chunk : chunkMemory(view, 0))
-            most = std::max(most,
-                chunk.kept + chunk.ends + chunk.loss
-                    + std::max({ chunk.forward.total(), chunk.backward.total(), chunk.atHead.total(),
-                        chunk.atLayers.total(), chunk.atEmbedding.total() }));
-        return most;
+        constexpr int kOnTheirWay = 3;
+        double most = 0, leaving = 0;
+        const std::vector<ChunkMemory> chunks = chunkMemory(view, 0);
+        for (const ChunkMemory &chunk : chunks) {
+            most = std::max(most, liveBound({ &chunk, 1 }, false).of(1, &chunk == &chunks.back() ? 1 : 0));
+            leaving = std::max(leaving, kOnTheirWay * chunk.kept);
+        }
+        return most + (view.plan->heterogeneity.boundaryOffload ? leaving : 0);
     }
 
     const Workload &m_work;
