@@ -207,7 +207,7 @@ bool areUneven(const Shares &shares)
 
 void setClasses(Layout &layout, const std::vector<ReplicaRun> &runs, const Shares &shares, const Workload &workload)
 {
-    const bool isUneven = areUneven(shares);
+    const bool isUneven = areUneven(shares) && replicaSites(workload, 0).size() < 2;
     std::vector<PipelineClass> classes;
     std::vector<int> taken(runs.size(), 0);
     for (const RankShare &share : shares.ranks) {
@@ -271,7 +271,9 @@ ShareProblem shareProblem(const Workload &workload, const std::vector<ReplicaRun
     problem.overhead = h.accumulationOverheadMs / 1000;
     problem.unevenPenalty = h.unevenPenalty;
     problem.stateFill = h.state == StateSharing::MinUtilization ? StateFill::MinUtilization : StateFill::MinParams;
-    problem.balancesState = h.state != StateSharing::Even;
+    // Replicas in several datacenters divide the states inside each, the fewest most coarsely.
+    const bool isOneSite = replicaSites(workload, 0).size() < 2;
+    problem.balancesState = h.state != StateSharing::Even && isOneSite;
     problem.balancesCompute = h.compute == ComputeSharing::Balanced;
     problem.overlaps = h.gatherPrefetch;
     Seconds gather, scatter;
@@ -288,6 +290,8 @@ ShareProblem shareProblem(const Workload &workload, const std::vector<ReplicaRun
         gather = std::max(gather, gathers);
         scatter = std::max(scatter, scatters);
     }
+    if (!isOneSite)
+        problem.stateBytes *= double(workload.layout.data) * workload.degrees.context / stateShards(workload, 0);
     problem.gather = gather.value;
     problem.reduceScatter = scatter.value;
     return problem;
@@ -302,10 +306,12 @@ void shareOutLayered(Workload &workload)
     const ShareProblem problem = shareProblem(workload, runs);
     auto shares = fastShares(problem);
     if (!shares) {
-        layout.shares.why = shares.error().what;
+        layout.shares.why = "Work and states stay even: " + shares.error().what;
         return;
     }
     SharedOut &out = layout.shares;
+    if (workload.plan->heterogeneity.state != StateSharing::Even && !problem.balancesState)
+        out.why = "States stay even: the replicas of each datacenter hold all of them";
     out.layerTime = shares->layerTime;
     if (auto even = sharesBy(ShareWay::EvenAccumulated, problem))
         out.evenLayerTime = even->layerTime;
@@ -319,7 +325,7 @@ void shareOutLayered(Workload &workload)
         out.evenMicroBatch.push_back(evenMicroBatch(problem, problem.kinds[kind]));
         out.largestMicroBatch.push_back(largestMicroBatch(problem, problem.kinds[kind]));
     }
-    if (areUneven(*shares))
+    if (problem.balancesState && areUneven(*shares))
         for (const LayerShards &some : layerShards(*shares, workload.degrees.chunks))
             out.layersUneven.insert(out.layersUneven.end(), std::size_t(some.layers), !some.isEven);
     setClasses(layout, runs, *shares, workload);
