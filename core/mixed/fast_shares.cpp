@@ -62,15 +62,18 @@ private:
         }
         return sums.has(m_problem.batch);
     }
-    template <class Cost, class CostOf> [[nodiscard]] AllRanks<Cost> ranksWithin(double limit, CostOf costOf) const
+    template <class Cost, class Of> [[nodiscard]] AllRanks<Cost> ranksWithin(double limit, Of of) const
     {
         AllRanks<Cost> all(m_problem.batch);
         for (const OfferGroup &group : m_groups) {
-            CostTable<Cost> one(std::size_t(m_problem.batch) + 1, kUnreachable<Cost>);
             const std::vector<const Offer *> best = within(group, limit);
-            for (std::size_t b = 0; b < one.size(); ++b)
-                if (best[b])
-                    one[b] = costOf(*best[b]);
+            CostTable<Cost> one;
+            for (std::size_t b = 0; b < best.size(); ++b) {
+                if (!best[b])
+                    continue;
+                one.resize(b + 1, kUnreachable<Cost>);
+                one[b] = of(*best[b]);
+            }
             all.add(one, group.ranks);
         }
         return all;

@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstddef>
+#include <limits>
 #include <ranges>
 
 namespace trainyard {
@@ -95,13 +96,17 @@ double evenShare(const ShareProblem &problem)
     return rest > 0 ? std::max(0.0, 1 - pinned) / rest : 0;
 }
 
-bool holdsEvenShare(const ShareProblem &problem, const RankKind &kind, int microBatch, int microBatches)
+double evenBytes(const ShareProblem &problem, const RankKind &kind)
 {
     constexpr double kSame = 1e-9; // shares that people type: 0.3333333333
-    const double share = kind.stateShare.value_or(evenShare(problem));
-    if (kind.stateShare && std::abs(share - 1.0 / rankCount(problem)) > kSame)
-        return false;
-    return computeBytes(kind, microBatch, microBatches) + share * problem.stateBytes <= kind.room + kByteOfRounding;
+    if (kind.stateShare && std::abs(*kind.stateShare - 1.0 / rankCount(problem)) > kSame)
+        return std::numeric_limits<double>::infinity();
+    return kind.stateShare.value_or(evenShare(problem)) * problem.stateBytes;
+}
+
+bool holdsEvenShare(const ShareProblem &problem, const RankKind &kind, int microBatch, int microBatches)
+{
+    return computeBytes(kind, microBatch, microBatches) + evenBytes(problem, kind) <= kind.room + kByteOfRounding;
 }
 
 double layerTime(const ShareProblem &problem, const RankKind &kind, int microBatch, int microBatches)

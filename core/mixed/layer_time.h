@@ -21,7 +21,9 @@ inline constexpr double kByteOfRounding = 1;
 [[nodiscard]] double evenShare(const ShareProblem &problem);
 [[nodiscard]] int rankCount(const ShareProblem &problem);
 
-/// Whether a rank with m and l still holds its even share of the states, or its pinned one if that is even.
+/// Bytes of the states that a rank of the kind holds where shares are even; infinite where its pinned share is not.
+[[nodiscard]] double evenBytes(const ShareProblem &problem, const RankKind &kind);
+/// Whether a rank with m and l still holds its even share of the states.
 [[nodiscard]] bool holdsEvenShare(const ShareProblem &problem, const RankKind &kind, int microBatch, int microBatches);
 
 /// Seconds of one layer of one iteration, forward and backward with recomputation, in layered accumulation (all

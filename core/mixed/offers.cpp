@@ -37,8 +37,12 @@ public:
     Offers(const ShareProblem &problem, const RankKind &kind)
         : m_problem(problem)
         , m_kind(kind)
-        , m_share(kind.stateShare.value_or(problem.balancesState ? 0 : evenShare(problem)))
+        , m_states(kind.stateShare.value_or(problem.balancesState ? 0 : evenShare(problem)) * problem.stateBytes)
+        , m_even(evenBytes(problem, kind))
+        , m_risen(kind.compute)
     {
+        for (std::size_t m = 1; m < m_risen.size(); ++m)
+            m_risen[m] = std::max(m_risen[m], m_risen[m - 1]);
     }
     [[nodiscard]] std::vector<Offer> all(SampleRange range)
     {
@@ -69,16 +73,20 @@ private:
     }
     void add(int m, int l)
     {
-        const double compute = computeBytes(m_kind, m, l), states = m_share * m_problem.stateBytes;
-        if (compute + states > m_kind.room + kByteOfRounding)
+        const double compute = m > 0 ? m_risen[std::size_t(m) - 1] + m_kind.perSample * m * l : 0;
+        const double room = m_kind.room + kByteOfRounding;
+        if (compute + m_states > room)
             return;
-        const double taken = !m_problem.balancesState ? 0 : m_kind.stateShare ? m_kind.room - states : compute;
-        m_offers.push_back({ m, l, layerTime(m_problem, m_kind, m, l), taken });
+        const double taken = !m_problem.balancesState ? 0 : m_kind.stateShare ? m_kind.room - m_states : compute;
+        const double penalty = compute + m_even <= room ? 1 : m_problem.unevenPenalty;
+        m_offers.push_back({ m, l, layerTimeAt(m_problem, m_kind, m, l, penalty), taken });
     }
 
     const ShareProblem &m_problem;
     const RankKind &m_kind;
-    double m_share; // of the states, which it has to hold whatever it does
+    double m_states; // bytes of them that it has to hold whatever it does
+    double m_even; // that it holds where shares are even
+    std::vector<double> m_risen; // compute, without dips
     std::vector<Offer> m_offers;
 };
 
