@@ -11,6 +11,9 @@ namespace trainyard {
 /// Sums of bytes are exact to less: a rank that is full to the byte fits, in whatever order it is added up.
 inline constexpr double kByteOfRounding = 1;
 
+/// Searches take about B² · log N steps: seconds at these bounds. Larger batches are extrapolated from a part of them.
+inline constexpr int kMostSamples = 1 << 14, kMostRanks = 1 << 20;
+
 /// What sentences call the kind: its name, else its number from 1.
 [[nodiscard]] std::string nameOf(const ShareProblem &problem, int kind);
 /// Largest micro-batch that the kind's tables tell of.
@@ -43,7 +46,8 @@ inline constexpr double kByteOfRounding = 1;
 /// Largest micro-batch without states, or with its pinned share.
 [[nodiscard]] int largestMicroBatch(const ShareProblem &problem, const RankKind &kind);
 
-/// What makes the numbers no problem at all: no ranks, tables that are empty or not finite, pins below 0.
+/// What makes the numbers no problem at all: no ranks, tables that are empty or not finite, pins that contradict the
+/// rest.
 [[nodiscard]] Expected<void> checked(const ShareProblem &problem);
 
 /// The problem without some ranks of a kind: what leaving a GPU out would be. Seconds of collectives stay as given; who
