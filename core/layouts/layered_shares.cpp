@@ -23,6 +23,14 @@ constexpr int kEverySize = 16; // every micro-batch up to it is costed, then ste
 constexpr int kLargestSize = 1024; // sizes beyond the batch say how much memory there is for them
 constexpr double kGib = double(1 << 30);
 
+/// What enters a layer and leaves for the host, of one micro-batch on one GPU.
+double leavingBytes(const Workload &workload)
+{
+    return workload.plan->heterogeneity.boundaryOffload
+        ? workload.boundaryBytes(false) / (workload.degrees.isSequenceParallel ? workload.degrees.tensor : 1)
+        : 0;
+}
+
 /// Costs and memory of one replica by the size of its micro-batch.
 class SizeTables {
 public:
@@ -55,7 +63,7 @@ private:
         const StageCosts whole = coster.wholeStage(pipelines, 0);
         const ChunkCost &cost = whole.chunks.front();
         const double layers = m_work.model.layers, forward = cost.forward.total().value / layers,
-                     backward = (cost.inputGrad + cost.weightGrad).total().value / layers;
+                     backward = (cost.inputGrad + cost.weightGrad + cost.recompute).total().value / layers;
         const double bytes =
             m_measured && !m_measured->computeGib.empty() ? m_measured->computeGibAt(size) * kGib : work(view);
         const double low[] = { kind.forward.empty() ? forward : kind.forward.back(),
@@ -69,18 +77,19 @@ private:
         }
     }
 
-    /// Bytes beside states and beside what further layers keep: the fullest layer at work. The last one is not
-    /// recomputed, since its backward follows its own forward. Of boundaries that leave a few are on their way.
+    /// Bytes beside states and beside what samples keep: the fullest layer at work. The last one is not recomputed,
+    /// since its backward follows its own forward. Of boundaries that leave a few are on their way.
     static double work(const Workload &view)
     {
         constexpr int kOnTheirWay = 3;
-        double most = 0, leaving = 0;
+        const double leaves = leavingBytes(view);
+        double most = 0;
         const std::vector<ChunkMemory> chunks = chunkMemory(view, 0);
-        for (const ChunkMemory &chunk : chunks) {
-            most = std::max(most, liveBound({ &chunk, 1 }, false).of(1, &chunk == &chunks.back() ? 1 : 0));
-            leaving = std::max(leaving, kOnTheirWay * chunk.kept);
-        }
-        return most + (view.plan->heterogeneity.boundaryOffload ? leaving : 0);
+        for (const ChunkMemory &chunk : chunks)
+            most = std::max(most,
+                liveBound({ &chunk, 1 }, false).of(1, &chunk == &chunks.back() ? 1 : 0)
+                    - std::max(0.0, chunk.kept - leaves));
+        return most + kOnTheirWay * leaves;
     }
 
     const Workload &m_work;
@@ -144,10 +153,11 @@ void addKind(ShareProblem &problem, const Workload &workload, const ReplicaRun &
         kind.room = (kind.room - stack.contextBytes) / stack.fragmentation - fixed.buffers;
     kind.room -= fixed.own;
     problem.stateBytes = fixed.divided;
-    const bool staysOnGpu = !h.boundaryOffload && !isMeasured;
-    if (staysOnGpu)
-        for (const ChunkMemory &chunk : chunkMemory(withMicroBatch(workload, 1), 0))
-            kind.perSample += chunk.kept;
+    const Workload one = withMicroBatch(workload, 1);
+    const double leaves = leavingBytes(one);
+    if (!isMeasured)
+        for (const ChunkMemory &chunk : chunkMemory(one, 0))
+            kind.perSample += std::max(0.0, chunk.kept - leaves);
     if (run.pin) {
         kind.microBatch = run.pin->microBatch;
         kind.microBatches = run.pin->microBatches;
@@ -276,6 +286,7 @@ ShareProblem shareProblem(const Workload &workload, const std::vector<ReplicaRun
     problem.balancesState = h.state != StateSharing::Even && isOneSite;
     problem.balancesCompute = h.compute == ComputeSharing::Balanced;
     problem.overlaps = h.gatherPrefetch;
+    problem.recomputes = false; // the tables of backwards have what the plan recomputes
     Seconds gather, scatter;
     for (const ReplicaRun &run : runs) {
         addKind(problem, workload, run);
@@ -306,7 +317,9 @@ void shareOutLayered(Workload &workload)
     const ShareProblem problem = shareProblem(workload, runs);
     auto shares = fastShares(problem);
     if (!shares) {
-        layout.shares.why = "Work and states stay even: " + shares.error().what;
+        const Error &error = shares.error();
+        layout.shares.why = "Work and states stay even: the " + error.where + " " + error.what
+            + (error.right.empty() ? "" : "; expected " + error.right);
         return;
     }
     SharedOut &out = layout.shares;

@@ -127,10 +127,11 @@ double layerTimeAt(const ShareProblem &problem, const RankKind &kind, int microB
     const auto pass = [&problem](double collective, double compute) {
         return problem.overlaps ? std::max(collective, compute) : collective + compute;
     };
+    const double again = problem.recomputes ? 1 : 0;
     if (!problem.layered)
-        return std::max(1, count) * (pass(gather, f) + pass(both, f + b)) + waits;
-    const double forward = count * f, backward = waits + count * b;
-    return pass(gather, forward) + pass(both, forward + backward);
+        return std::max(1, count) * (pass(gather, f) + pass(both, again * f + b)) + waits;
+    const double forward = count * f, backward = waits + count * (again * f + b);
+    return pass(gather, forward) + pass(both, backward);
 }
 
 int evenMicroBatch(const ShareProblem &problem, const RankKind &kind)

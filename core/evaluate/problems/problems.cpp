@@ -185,8 +185,7 @@ void addSharding(std::vector<Problem> &problems, const Evaluation &evaluation, c
 void addUndealt(std::vector<Problem> &problems, const Evaluation &evaluation)
 {
     if (!evaluation.layout.shares.why.empty())
-        problems.push_back(
-            { Severity::Warning, "Work and states stay even: " + evaluation.layout.shares.why, "heterogeneity", {} });
+        problems.push_back({ Severity::Warning, evaluation.layout.shares.why, "heterogeneity", {} });
 }
 
 /// Where a schedule's paper leaves the order open.
