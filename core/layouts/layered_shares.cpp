@@ -20,6 +20,7 @@ namespace trainyard {
 namespace {
 
 constexpr int kEverySize = 16; // every micro-batch up to it is costed, then steps of a quarter with lines between
+constexpr double kRounding = 16; // bytes: parts of a GPU's memory are counted whole
 constexpr int kLargestSize = 1024; // sizes beyond the batch say how much memory there is for them
 constexpr double kGib = double(1 << 30);
 
@@ -151,7 +152,7 @@ void addKind(ShareProblem &problem, const Workload &workload, const ReplicaRun &
     kind.room = kind.capacity - kind.buffers;
     if (!isMeasured)
         kind.room = (kind.room - stack.contextBytes) / stack.fragmentation - fixed.buffers;
-    kind.room -= fixed.own;
+    kind.room -= fixed.own + kRounding;
     problem.stateBytes = fixed.divided;
     const Workload one = withMicroBatch(workload, 1);
     const double leaves = leavingBytes(one);
