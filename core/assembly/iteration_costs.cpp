@@ -262,7 +262,7 @@ void showExchange(Costs &costs, Seconds rest)
     }
 }
 
-Expected<Costs> cost(const Workload &workload, const std::stop_token &stop)
+Expected<Costs> cost(const Workload &workload, const std::stop_token &stop, GraphCache *graphs)
 {
     const Plan &plan = *workload.plan;
     if (auto size = checkSize(workload); !size)
@@ -336,7 +336,7 @@ Expected<Costs> cost(const Workload &workload, const std::stop_token &stop)
     costs.iteration.overhead = toNanoseconds(iterationOverhead(workload));
     if (auto checked = checkLength(workload, costs); !checked)
         return std::unexpected(checked.error());
-    planOffload(workload, coster, costs, stop); // which runs the iteration
+    planOffload(workload, coster, costs, stop, graphs); // which runs the iteration
     tellExposed(costs);
     countMemory(workload, costs);
     if (auto checked = checkLength(workload, costs); !checked)
