@@ -2,9 +2,9 @@
 #include "core/assembly/iteration_costs.h"
 
 #include "core/assembly/iteration_length.h"
+#include "core/assembly/layer_loop.h"
 #include "core/assembly/state_rows.h"
 #include "core/assembly/task_count.h"
-#include "core/cost/stage_coster.h"
 #include "core/cost/wan/wan_codec.h"
 #include "core/cost/wan/wan_reduce.h"
 #include "core/cost/wan/wan_traffic.h"
@@ -118,8 +118,8 @@ Expected<void> checkStrategy(const Workload &workload)
     const auto fault = [](const char *where, std::string what, std::string right) {
         return std::unexpected(Error { ErrorCode::BadValue, where, std::move(what), std::move(right) });
     };
-    if (traitsOf(plan.schedule).isSliced()) {
-        if (auto chunks = checkChunks(traitsOf(plan.schedule), workload.degrees.chunks); !chunks)
+    if (traitsOf(plan).isSliced()) {
+        if (auto chunks = checkChunks(traitsOf(plan), workload.degrees.chunks); !chunks)
             return chunks;
         if (workload.degrees.slices > plan.workload.sequenceLength)
             return fault("parallelism.token_slices", "is more than the sequence has tokens",
@@ -167,7 +167,7 @@ void chargeCodec(const Workload &workload, const PipelineClass &pipelines, const
     PipelineCosts &shape, std::vector<StageCosts> &stages)
 {
     const Plan &plan = *workload.plan;
-    const ChunkPlacement placement = traitsOf(plan.schedule).placement;
+    const ChunkPlacement placement = traitsOf(plan).placement;
     const int devices = int(stages.size());
     const auto charge = [&](int q, double tokens) {
         const int device = deviceAt(placement, devices, q);
@@ -227,16 +227,19 @@ void countMemory(const Workload &workload, Costs &costs)
     if (!workload.source.hasMemory)
         return;
     costs.iteration.isRecomputing = recomputesAnything(*workload.plan);
+    ClassWorkloads views(workload);
     for (std::size_t c = 0; c < costs.iteration.classes.size(); ++c) {
         PipelineCosts &pipelines = costs.iteration.classes[c];
-        if (c > 0 && costs.offload.empty()) {
-            pipelines.memory = costs.iteration.classes.front().memory;
+        const auto &classes = workload.layout.classes;
+        const auto like = std::ranges::find(classes, classes[c].microBatch, &PipelineClass::microBatch);
+        if (like - classes.begin() < std::ptrdiff_t(c) && costs.offload.empty()) {
+            pipelines.memory = costs.iteration.classes[std::size_t(like - classes.begin())].memory;
             continue;
         }
         const OpMemory::Program has { !costs.offload.empty() && splitsBackward(pipelines.program),
             std::ranges::any_of(costs.iteration.classes, [](const PipelineCosts &p) { return !p.pairs.empty(); }) };
         for (int stage = 0; stage < int(costs.stages[c].size()); ++stage)
-            pipelines.memory.push_back(std::make_shared<const OpMemory>(chunkMemory(workload, stage),
+            pipelines.memory.push_back(std::make_shared<const OpMemory>(chunkMemory(views.of(classes[c]), stage),
                 costs.offload.empty() ? nullptr : &costs.offload[c][std::size_t(stage)], has));
     }
 }
@@ -273,17 +276,19 @@ Expected<Costs> cost(const Workload &workload, const std::stop_token &stop, Grap
     for (std::size_t i = 0; i < plan.cluster.wanLinks.size(); ++i) {
         const WanLink &link = plan.cluster.wanLinks[i];
         const Transport &pair = workload.transports[i];
-        costs.wanLinks.push_back({ int(i), {}, 0, pair.connections, pair.rate.value * 8e-9 });
+        costs.wanLinks.push_back({ int(i), {}, 0, pair.connections, pair.rate.value * 8e-9, pair.isMeasured });
         for (int way = 0; way < 2; ++way)
             costs.iteration.linkCapacity.push_back(gbitsPerSecond(link.capacityGbps).value);
     }
     const int devices = workload.degrees.pipeline;
-    const ScheduleTraits &schedule = traitsOf(plan.schedule);
+    const ScheduleTraits &schedule = traitsOf(plan);
     const std::vector<SiteExchange> acrossSites = siteExchanges(workload, costs.wanLinks); // of all classes together
     costs.hiddenExchange = hiddenExchange(acrossSites, plan.wan);
-    StageCoster coster(workload);
+    Costers costers(workload);
     IterationLength length(workload);
     for (const PipelineClass &pipelines : workload.layout.classes) {
+        const Workload &own = costers.view(pipelines);
+        StageCoster &coster = costers.of(own);
         PipelineCosts shape;
         shape.pipelines = pipelines.pipelines;
         shape.cellMember = pipelines.cellMember;
@@ -294,7 +299,7 @@ Expected<Costs> cost(const Workload &workload, const std::stop_token &stop, Grap
             addAcrossSites(stages.back(), acrossSites[std::size_t(stage)], plan.wan);
             for (const ChunkCost &chunk : stages.back().chunks)
                 shape.ops.push_back(opTimes(chunk));
-            shape.syncAndStep.push_back(syncAndStepTimes(workload, stages.back()));
+            shape.syncAndStep.push_back(syncAndStepTimes(own, stages.back()));
         }
         const ChunkPlacement placement = schedule.placement;
         const int inChain = stagesInChain(placement, devices, int(shape.ops.size()) / devices);
@@ -305,21 +310,20 @@ Expected<Costs> cost(const Workload &workload, const std::stop_token &stop, Grap
                 crossing.tokens = double(coster.slices()[std::size_t(q / devices)]) / plan.workload.sequenceLength;
             shape.boundaries.push_back(from == to || (q + 1) % inChain == 0
                     ? BoundaryTimes {}
-                    : boundaryTimes(
-                        workload, pipelines, from, to, coster.site(pipelines, from), costs.wanLinks, crossing));
+                    : boundaryTimes(own, pipelines, from, to, coster.site(pipelines, from), costs.wanLinks, crossing));
         }
         if (activationBits(plan).share() < 1)
-            chargeCodec(workload, pipelines, coster.slices(), shape, stages);
+            chargeCodec(own, pipelines, coster.slices(), shape, stages);
         length.addPipelines(shape, pipelines);
         if (auto checked = length.check(); !checked) // schedules add up times
             return std::unexpected(checked.error());
-        ScheduleShape scheduled = shapeOf(workload, pipelines);
+        ScheduleShape scheduled = shapeOf(own, pipelines);
         ScheduleTimes times = scheduleTimes(shape, placement, workload.stack);
-        takeRoom(workload, schedule.room, scheduled, times);
-        auto program = makeProgram(plan.schedule, scheduled, times);
+        takeRoom(own, schedule.room, scheduled, times);
+        auto program = makeProgram(schedule, scheduled, times);
         if (!program)
             return std::unexpected(program.error());
-        if (workload.stack.recomputesLastStage && !schedule.recomputesApart())
+        if (workload.stack.recomputesLastStage && !schedule.recomputesApart() && !plan.heterogeneity.isLayered())
             recomputeEverywhere(*program);
         shape.program = std::move(*program);
         if (shardExchange(plan, workload.stack) == ShardExchange::InRuns) {
@@ -331,12 +335,13 @@ Expected<Costs> cost(const Workload &workload, const std::stop_token &stop, Grap
         addStateRows(plan, stages, shape);
         costs.iteration.classes.push_back(std::move(shape));
     }
+    addLayerLoop(workload, costers, costs.iteration);
     costs.iteration.turns = plan.wan.turns;
     costs.iteration.optimizerBarrier = workload.stack.gradientNormBarrier;
     costs.iteration.overhead = toNanoseconds(iterationOverhead(workload));
     if (auto checked = checkLength(workload, costs); !checked)
         return std::unexpected(checked.error());
-    planOffload(workload, coster, costs, stop, graphs); // which runs the iteration
+    planOffload(workload, costers.of(workload), costs, stop, graphs); // which runs the iteration
     tellExposed(costs);
     countMemory(workload, costs);
     if (auto checked = checkLength(workload, costs); !checked)

@@ -46,12 +46,11 @@ std::string IterationLength::operationKey(const OpTimes &op) const
 std::string IterationLength::transferKey(const BoundaryTimes &boundary) const
 {
     constexpr double kPetabyte = 1e15;
-    const Plan &plan = *m_work.plan;
     if (m_work.source.keys.activation && std::max(boundary.bytes[0], boundary.bytes[1]) > kPetabyte)
         return boundary.bytes[0] > kPetabyte ? m_work.source.keys.activation : m_work.source.keys.gradient;
-    const double pair = gbitsPerSecond(plan.cluster.wanLinks[std::size_t(boundary.wanLink)].nodePairGbps).value;
+    const Transport &pair = m_work.transports[std::size_t(boundary.wanLink)];
     return linkKey(boundary.wanLink,
-        m_work.transports[std::size_t(boundary.wanLink)].rate.value < 0.4 * pair ? "tcp_window_mb" : "node_pair_gbps");
+        pair.rate.value < 0.4 * gbitsPerSecond(pair.capGbps).value ? "tcp_window_mb" : "node_pair_gbps");
 }
 
 std::string IterationLength::reductionKey() const

@@ -20,8 +20,7 @@ bool movesStates(const MemoryStrategy &memory)
 /// ends of a model, each of which is stored and loaded.
 double tasksOf(const Plan &plan, const StageChunk &chunk, bool leaves)
 {
-    const int operations =
-                  (traitsOf(plan.schedule).splitsBackward ? 3 : 2) + (plan.memory.recompute != Recompute::None),
+    const int operations = (traitsOf(plan).splitsBackward ? 3 : 2) + (plan.memory.recompute != Recompute::None),
               moves = movesStates(plan.memory) ? 3 : 0;
     if (!leaves)
         return operations + moves;

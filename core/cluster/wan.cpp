@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/cluster/wan.h"
 
+#include "core/cluster/zone_links.h"
 #include "core/hardware/network_spec.h"
 
 #include <algorithm>
@@ -122,16 +123,20 @@ double lossWindowSegments(double loss, Seconds rtt)
     return std::max({ 1.0, reno, cubic });
 }
 
-Transport transportOf(const WanLink &link, const WanStrategy &strategy, const Catalogue &catalogue)
+Transport transportOf(const WanLink &link, const WanStrategy &strategy, const Catalogue &catalogue,
+    std::optional<BytesPerSecond> measured)
 {
     const WanTcp &tcp = builtinNetwork().wan;
     const Seconds rtt = milliseconds(roundTripMs(link));
-    const BytesPerSecond cap = gbitsPerSecond(link.nodePairGbps);
+    const double capGbps = measured ? measured->value * 8e-9 : link.nodePairGbps;
+    const BytesPerSecond cap = gbitsPerSecond(capGbps);
     const bool givesWay = strategy.congestion == CongestionControl::Cubic || link.lossRate > tcp.bbrLossThreshold;
     const Bytes window = hostWindow(link, catalogue);
     const Bytes left { givesWay ? lossWindowSegments(link.lossRate, rtt) * tcp.segmentBytes
                                 : std::numeric_limits<double>::infinity() };
     Transport transport;
+    transport.capGbps = capGbps;
+    transport.isMeasured = measured.has_value();
     transport.window = std::min(window, left);
     transport.toFill = connectionsToFill(rtt, transport.window, cap);
     transport.connections =
@@ -158,6 +163,8 @@ std::array<double, 2> egressUsdPerGb(const Plan &plan, const Catalogue &catalogu
     const WanLink &link = plan.cluster.wanLinks[static_cast<std::size_t>(linkIndex)];
     if (link.usdPerGb)
         return *link.usdPerGb;
+    if (const auto ofZones = zoneUsdPerGb(plan.cluster, link))
+        return *ofZones;
     std::array<const Region *, 2> regions {};
     for (std::size_t end = 0; end < 2; ++end) {
         if (const int index = plan.cluster.indexOf(link.between[end]); index >= 0)

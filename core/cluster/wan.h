@@ -20,6 +20,8 @@ struct Transport {
     int toFill = 1; // connections that the node pair would take to be full; `auto` may stop short of it
     Bytes window; // that one connection keeps under way
     BytesPerSecond rate {}; // what arrives
+    double capGbps = 0; // what the link lets the pair have: as it states, or as its network source measured
+    bool isMeasured = false; // the latter
     bool lossBound = false; // losses leave less of the window than the hosts allow
 };
 
@@ -44,13 +46,15 @@ struct Transport {
 /// where the link names one of the catalogue, else its own. BBR takes no loss for congestion up to its threshold
 /// (NetworkSpec::wan); beyond it is taken to do as CUBIC. Connections as given, or as many as fill the pair and at most
 /// WanTcp::mostConnections: a number that neither loss nor round trip raises, so that a rate never rises with either.
-[[nodiscard]] Transport transportOf(const WanLink &link, const WanStrategy &strategy, const Catalogue &catalogue);
+/// `measured`: what its network source says instead of node_pair_gbps (zone_links.h).
+[[nodiscard]] Transport transportOf(const WanLink &link, const WanStrategy &strategy, const Catalogue &catalogue,
+    std::optional<BytesPerSecond> measured = {});
 
 /// The region of the catalogue that a datacenter's id or name says it is; nullptr where it is none.
 [[nodiscard]] const Region *regionOf(const Datacenter &datacenter, const Catalogue &catalogue);
 
 /// USD per 10^9 bytes sent over a link, [first to second, second to first] of `between`: the link's own price, else the
-/// catalogue's by region, else kDefaultEgressUsdPerGb.
+/// catalogue's by zone or region, else kDefaultEgressUsdPerGb.
 [[nodiscard]] std::array<double, 2> egressUsdPerGb(const Plan &plan, const Catalogue &catalogue, int linkIndex);
 inline constexpr double kDefaultEgressUsdPerGb = 0.02; // docs/plan-file.md, "Defaults"
 

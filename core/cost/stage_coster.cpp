@@ -42,6 +42,27 @@ StageCosts measuredStage(const Workload &workload, int stage, int chunks, const 
     return result;
 }
 
+/// Of the GPU of that location; nullptr where nobody measured it.
+const GpuLayerTimes *measuredLayer(const Workload &workload, StageLocation location)
+{
+    const auto &gpus = workload.plan->layerProfiles->gpus;
+    const auto found = gpus.find(workload.gpu(location).id);
+    return found == gpus.end() ? nullptr : &found->second;
+}
+
+/// One layer as it was measured. Weight gradients are half of a backward pass.
+ChunkCost measuredCost(const Workload &workload, const GpuLayerTimes &times)
+{
+    const int microBatch = workload.plan->workload.microBatch;
+    ChunkCost layer;
+    layer.forward.compute = milliseconds(times.forwardMs.at(microBatch));
+    layer.weightGrad.compute = milliseconds(times.backwardMs.at(microBatch) / 2);
+    layer.inputGrad.compute = layer.weightGrad.compute;
+    if (workload.plan->memory.recompute == Recompute::Full)
+        layer.recompute.compute = layer.forward.compute;
+    return layer;
+}
+
 Workload withoutRecompute(const Workload &workload)
 {
     Workload kept = workload;
@@ -56,7 +77,7 @@ Workload withoutRecompute(const Workload &workload)
 StageCoster::StageCoster(const Workload &workload)
     : m_work(workload)
 {
-    if (traitsOf(workload.plan->schedule).isSliced() && !workload.layout.classes.empty()) {
+    if (traitsOf(*workload.plan).isSliced() && !workload.layout.classes.empty()) {
         RankSet alone = rankSet(workload, workload.layout.classes.front(), 0);
         alone.replicasHere = 1;
         m_slices = sliceLengths(workload, layerSite(workload, alone));
@@ -69,8 +90,21 @@ StageCosts StageCoster::stage(const PipelineClass &pipelines, int stage)
     if (!m_work.source.hasLayers)
         return measuredStage(m_work, stage, m_work.degrees.programChunks(), costs.site.data);
     StageCosts result = computedStage(costs, stage);
+    addAccumulation(result, pipelines);
     addSyncAndStep(result, costs, pipelines, stage);
     return result;
+}
+
+/// Of each further micro-batch of a layer, so that of l of them every one takes (l - 1) / l of it.
+void StageCoster::addAccumulation(StageCosts &result, const PipelineClass &pipelines) const
+{
+    const Heterogeneity &h = m_work.plan->heterogeneity;
+    if (!h.isLayered() || pipelines.microBatches < 2)
+        return;
+    const double layers = double(m_work.degrees.chunks) / double(result.chunks.size()); // of one of them
+    for (ChunkCost &chunk : result.chunks)
+        chunk.weightGrad.compute +=
+            milliseconds(h.accumulationOverheadMs) * (layers * (pipelines.microBatches - 1) / pipelines.microBatches);
 }
 
 const LayerSite &StageCoster::site(const PipelineClass &pipelines, int stage)
@@ -99,8 +133,12 @@ const StageCoster::SiteCosts &StageCoster::at(const RankSet &ranks)
         costs.dense = layerCost(m_work, costs.site, false);
         if (m_work.model.isMoe())
             costs.expert = layerCost(m_work, costs.site, true);
-        costs.embedding = embeddingCost(m_work, costs.site);
-        costs.head = headCost(m_work, costs.site);
+        if (!m_work.source.layersOnly) {
+            costs.embedding = embeddingCost(m_work, costs.site);
+            costs.head = headCost(m_work, costs.site);
+        } else if (const GpuLayerTimes *times = measuredLayer(m_work, ranks.at)) {
+            costs.dense = costs.expert = measuredCost(m_work, *times);
+        }
         if (m_work.plan->memory.recompute == Recompute::Full && m_work.plan->memory.recomputeLayers) {
             const Workload kept = withoutRecompute(m_work);
             costs.denseAgain = layerCost(kept, costs.site, false).recompute;
@@ -193,6 +231,7 @@ StageCosts StageCoster::wholeStage(const PipelineClass &pipelines, int stage)
             addExchangesOfRuns(result.chunks.front(), m_work, shardTimes(costs.site, stage, int(c)),
                 expectedRuns(*m_work.plan, pipelines.microBatches), pipelines.microBatches, work, c == 0);
     }
+    addAccumulation(result, pipelines);
     addSyncAndStep(result, costs, pipelines, stage);
     return result;
 }
@@ -212,6 +251,23 @@ ShardTimes StageCoster::shardTimes(const LayerSite &site, int stage, int chunk) 
         reduceScatterTime(Bytes { gradient * parameters.dense }, site.data)
             + (parameters.experts > 0 ? reduceScatterTime(Bytes { gradient * parameters.experts }, site.expertData)
                                       : Seconds {}) };
+}
+
+ShardTimes StageCoster::layerExchange(const PipelineClass &pipelines, int layer)
+{
+    const LayerSite &at = site(pipelines, 0);
+    if (at.data.ranks < 2)
+        return {};
+    ShardTimes times = shardTimes(at, 0, layer);
+    if (m_work.degrees.zeroStage < 3)
+        times.gather = {};
+    if (const auto &profiles = m_work.plan->layerProfiles) {
+        if (profiles->allGatherMs && m_work.degrees.zeroStage >= 3)
+            times.gather = milliseconds(*profiles->allGatherMs);
+        if (profiles->reduceScatterMs)
+            times.scatter = milliseconds(*profiles->reduceScatterMs);
+    }
+    return times;
 }
 
 void StageCoster::addShardRuns(const PipelineClass &pipelines, const Program &program, std::vector<StageCosts> &stages)
@@ -240,6 +296,7 @@ void StageCoster::addSyncAndStep(
     const bool isSharded = m_work.degrees.zeroStage >= 1, isInLayers = communicatesInLayers(m_work, costs.site);
     const bool isInRuns = shardExchange(plan, m_work.stack) == ShardExchange::InRuns;
     const StageParameters atTheEnd = isInRuns ? chunkParameters(m_work, stage, 0) : parameters; // chunk 0 ends last
+    const bool isByLayers = shardExchange(plan, m_work.stack) == ShardExchange::ByLayers;
     const auto addReduction = [&](double elements, const RankGroup &group) {
         const double bucket = std::max(m_work.stack.gradientBucket, m_work.stack.gradientBucketPerRank * group.ranks);
         const double buckets = bucket > 0 ? std::max(1.0, std::round(elements / bucket)) : 1;
@@ -248,15 +305,18 @@ void StageCoster::addSyncAndStep(
         result.reduce += one * buckets;
         result.lastBucket = std::max(result.lastBucket, one);
     };
-    if (!isInLayers) {
+    if (!isInLayers && !isByLayers) {
         addReduction(atTheEnd.dense, data);
         if (atTheEnd.experts > 0)
             addReduction(atTheEnd.experts, expertData);
     }
-    if (isSharded && (!isInLayers || m_work.degrees.zeroStage < 3))
+    if (isSharded && ((!isInLayers && !isByLayers) || m_work.degrees.zeroStage < 3))
         result.gather = gatherTime(costs.site, m_work.degrees.zeroStage >= 3 ? atTheEnd : parameters);
-    const double touched =
-        isSharded ? parameters.dense / data.ranks + parameters.experts / expertData.ranks : parameters.total();
+    const double touched = !isSharded ? parameters.total()
+        : pipelines.stateShare > 0    ? parameters.total() * pipelines.stateShare
+                                      : parameters.dense / data.ranks + parameters.experts / expertData.ranks;
+    if (m_work.source.layersOnly)
+        return;
     result.optimizer = memoryTime(*costs.site.gpu, Bytes { touched * updateTraffic(m_work) })
         + galoreTime(m_work, *costs.site.gpu, touched);
     if (plan.memory.parameterOffload == ParameterOffload::Ssd)
@@ -287,7 +347,7 @@ SyncAndStepTimes syncAndStepTimes(const Workload &workload, const StageCosts &st
         if (isInRuns && !isLast)
             continue;
         backward += chunk.weightGrad.total();
-        if (!traitsOf(workload.plan->schedule).splitsBackward)
+        if (!traitsOf(*workload.plan).splitsBackward)
             backward += chunk.inputGrad.total() + chunk.recompute.total();
     }
     SyncAndStepTimes syncAndStep;

@@ -32,6 +32,8 @@ public:
     /// Adds what the exchanges of runs show to every chunk of the stages, by the runs of the program
     /// (ShardExchange::InRuns).
     void addShardRuns(const PipelineClass &pipelines, const Program &program, std::vector<StageCosts> &stages);
+    /// What ranks exchange of one layer, where they do so layer by layer: measured, or as modelled.
+    [[nodiscard]] ShardTimes layerExchange(const PipelineClass &pipelines, int layer);
     /// Tokens of each slice, the same on every stage.
     [[nodiscard]] const std::vector<int> &slices() const { return m_slices; }
 
@@ -50,6 +52,7 @@ private:
         const SiteCosts &costs, const StageChunk &chunk, RecomputedLayers recomputed) const;
     [[nodiscard]] ShardTimes shardTimes(const LayerSite &site, int stage, int chunk) const;
     [[nodiscard]] Seconds gatherTime(const LayerSite &site, const StageParameters &parameters) const;
+    void addAccumulation(StageCosts &result, const PipelineClass &pipelines) const;
     void addSyncAndStep(StageCosts &result, const SiteCosts &costs, const PipelineClass &pipelines, int stage) const;
 
     const Workload &m_work;

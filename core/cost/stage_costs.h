@@ -29,6 +29,12 @@ struct Costs {
     std::vector<std::vector<StageOffload>> offload; // [class][stage]; empty where every activation stays
     std::vector<WanLinkUse> wanLinks; // one a link of the cluster; utilization is filled in later
     Seconds hiddenExchange; // streaming local SGD: what each iteration has to hide of it (wan_reduce.h)
+
+    /// Whether activations leave the GPU between forward and backward.
+    [[nodiscard]] bool movesActivations() const
+    {
+        return !offload.empty() || (!iteration.classes.empty() && iteration.classes.front().layers.movesBoundaries());
+    }
 };
 
 } // namespace trainyard

@@ -2,6 +2,7 @@
 #include "core/evaluate/live_stages.h"
 
 #include "core/memory/stage_memory.h"
+#include "core/placement/class_workload.h"
 
 #include <algorithm>
 #include <optional>
@@ -13,12 +14,13 @@ LiveMemory liveMemory(const Costs &costs, const Timeline *timeline, bool wantsCu
 {
     LiveMemory result;
     const std::vector<PipelineCosts> &classes = costs.iteration.classes;
-    result.leaves = !costs.offload.empty();
+    result.leaves = costs.movesActivations();
     if (result.leaves && !timeline)
         return result;
     for (std::size_t c = 0; c < classes.size() && !classes[c].memory.empty(); ++c) {
         const PipelineCosts &pipelines = classes[c];
-        if (c > 0 && !result.leaves && pipelines.program == classes.front().program) {
+        if (c > 0 && !result.leaves && pipelines.program == classes.front().program
+            && pipelines.memory == classes.front().memory) {
             result.of.push_back(result.of.front());
             continue;
         }
@@ -48,18 +50,21 @@ std::vector<StageMemory> stageMemory(
     const Workload &workload, const Costs &costs, LiveMemory &live, const Timeline *timeline)
 {
     std::vector<StageMemory> stages;
+    ClassWorkloads views(workload);
     for (int stage = 0; stage < workload.degrees.pipeline && workload.source.hasMemory; ++stage) {
         const auto at = std::size_t(stage);
         std::optional<StageMemory> fullest;
         double mostOffloaded = 0;
         for (const std::vector<LiveOverTime> &ofClass : live.of)
             mostOffloaded = std::max(mostOffloaded, ofClass[at].mostOffloaded);
-        for (const RankSet &ranks : unlikeSets(workload, stage)) {
+        for (const PipelineClass *kind : unlikeClasses(workload, stage)) {
+            const auto isLike = [&](std::size_t c) {
+                return areAlike(workload, *kind, workload.layout.classes[c], stage);
+            };
             std::size_t most = 0; // of the classes that have such ranks there, the one that holds most
             bool isFirst = true;
             for (std::size_t c = 0; c < live.of.size(); ++c)
-                if (areAlike(workload, ranks.at, workload.layout.classes[c].locations[at])
-                    && (std::exchange(isFirst, false) || live.of[c][at].peak > live.of[most][at].peak))
+                if (isLike(c) && (std::exchange(isFirst, false) || live.of[c][at].peak > live.of[most][at].peak))
                     most = c;
             const PipelineCosts &pipelines = costs.iteration.classes[most];
             const OpMemory &memoryOfOps = *pipelines.memory[at];
@@ -69,11 +74,12 @@ std::vector<StageMemory> stageMemory(
                     ? fullestMoment(live.of[most][at], *timeline, int(most), stage, memoryOfOps)
                     : fullestMoment(
                         live.of[most][at], pipelines.program, stage, memoryOfOps, costs.iteration.isRecomputing);
-            StageMemory memory = stageMemory(workload, ranks, parts, memoryOfOps.chunks());
+            StageMemory memory =
+                stageMemory(views.of(*kind), rankSet(workload, *kind, stage), parts, memoryOfOps.chunks());
             if (!fullest && !live.curves.empty()) { // the first set is the first class's
                 double peak = live.curves[at].peak;
                 for (std::size_t c = 1; c < live.of.size(); ++c)
-                    if (areAlike(workload, ranks.at, workload.layout.classes[c].locations[at]))
+                    if (isLike(c))
                         peak = std::max(peak, live.of[c][at].peak);
                 live.base.push_back(memory.device - wholeBytes(peak));
             }

@@ -153,7 +153,7 @@ private:
     std::optional<Judged> judgedWithoutTime(Costs &costs)
     {
         std::optional<Timeline> ran;
-        if (!costs.offload.empty()) { // how much is away at the peak only the timeline knows
+        if (costs.movesActivations()) { // how much is away at the peak only the timeline knows
             auto graph = pipelineGraph(costs.iteration, *m_state.graphs);
             auto timeline = graph ? simulated(*graph) : Expected<Timeline>(std::unexpected(graph.error()));
             if (graph)

@@ -31,9 +31,15 @@ struct ClassTasks {
     // Made by the operations, for the others
     std::vector<TaskId> compute; // [device]: the resource
     std::vector<TaskId> lastOp; // [device]: kNoSpan where it has none
+    std::vector<std::vector<TaskId>>
+        begins; // [device]: the first task of each operation in its order, and past the last
     std::vector<TaskId> result[2]; // [cell]: the forward; the task that makes the gradient for the stage before
     std::vector<std::vector<PlacedOp>>
         placed; // [device], in the order of the tasks; empty unless activations or states move
+
+    // Made by the layer loop; empty where there is none
+    TaskId collective = kNoSpan; // its row of collectives, for who reduces and gathers after it
+    TaskId lastReduce = kNoSpan; // what the optimizer waits for
 
     [[nodiscard]] std::size_t cell(int q, int microBatch) const
     {

@@ -57,8 +57,6 @@ private:
     std::vector<std::uint32_t> m_firstSegment; // [slot]: class of the first segment's forward
     std::vector<std::uint32_t> m_lag; // [boundary * 2 + direction]
     std::vector<Neighbour> m_neighbours[2]; // [slot]: of forwards, of gradients
-    std::vector<std::vector<TaskId>>
-        m_begins; // [device]: the first task of each operation in its order, and past the last
 };
 
 /// Boundaries between datacenters: channels that serve in the order in which the sender makes what it sends or, for the
@@ -157,6 +155,50 @@ private:
     std::uint32_t m_moves = 0, m_steps = 0, m_stepLags = 0; // first classes, first lag
     std::vector<std::pair<TaskId, TaskId>> m_begins; // tasks that begin with another
     std::vector<TaskId> m_firstStep; // [device]
+};
+
+/// Accumulation layer by layer: weights gathered once a pass and gradients reduced once a layer by the ranks of all
+/// classes together, and boundaries that leave for host memory and return. docs/model.md, "Mixed GPUs".
+class LayerLoop : public Contributor {
+public:
+    /// `all`: of every class, this one included, in order; filled when tasks() is called.
+    LayerLoop(ClassTasks &tasks, const std::vector<LayerLoop *> &all)
+        : m_(tasks)
+        , m_all(all)
+    {
+    }
+    void shape(Fingerprint &print) const override;
+    void times(ClassTable &table) override;
+    void tasks(GraphBuilder &builder) override;
+    [[nodiscard]] Expected<void> order(GraphBuilder &builder) override;
+
+private:
+    /// Consecutive operations of one layer: forward, backward, or both in turn in the last layer.
+    struct Visit {
+        std::size_t first, last; // operations of the order, past the last
+        int layer;
+        bool isBackward; // its gradients are whole afterwards
+        TaskId gather = kNoSpan, reduce = kNoSpan;
+    };
+    enum Move : std::uint32_t { StoreInput, LoadInput, StoreGradient, LoadGradient };
+    struct Moved {
+        TaskId task;
+        std::size_t op; // that it follows, or that waits for it
+        Move move;
+    };
+
+    [[nodiscard]] const std::vector<Op> &ops() const { return m_.program.order.front(); }
+    [[nodiscard]] TaskId firstTask(std::size_t op) const { return m_.begins.front()[op]; }
+    [[nodiscard]] TaskId lastTask(std::size_t op) const { return m_.begins.front()[op + 1] - 1; }
+    void findVisits();
+    void addMoves(GraphBuilder &builder);
+    void orderMoves(GraphBuilder &builder) const;
+
+    ClassTasks &m_;
+    const std::vector<LayerLoop *> &m_all;
+    std::uint32_t m_first = 0, m_firstMove = 0; // classes [layer * 2 + reduces]; by Move
+    std::vector<Visit> m_visits;
+    std::vector<Moved> m_moves;
 };
 
 /// After the last backward: gradient reduction, optimizer, parameter gather, and the host's time at the end.

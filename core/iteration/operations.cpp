@@ -156,7 +156,7 @@ void Operations::tasks(GraphBuilder &builder)
     const bool isPlain = m_.placed.empty() && m_.pipeline.pairs.empty();
     for (int d = 0; d < m_.devices; ++d) {
         const TaskId first = builder.taskCount();
-        std::vector<TaskId> &begins = m_begins.emplace_back();
+        std::vector<TaskId> &begins = m_.begins.emplace_back();
         begins.reserve(m_.program.order[static_cast<std::size_t>(d)].size() + 1);
         KeptWhole kept(m_.program, d, m_.costs.isRecomputing && !m_.pipeline.memory.empty());
         if (isPlain)
@@ -172,7 +172,7 @@ void Operations::addOps(GraphBuilder &builder, KeptWhole &kept, int device)
 {
     const Op *paired = nullptr; // a forward that shares its task with the backward that follows
     for (const Op &op : m_.program.order[static_cast<std::size_t>(device)]) {
-        m_begins.back().push_back(builder.taskCount());
+        m_.begins.back().push_back(builder.taskCount());
         if (op.kind != OpKind::PairedForward)
             addOp(builder, op, paired, kept, device);
         paired = op.kind == OpKind::PairedForward ? &op : nullptr;
@@ -186,7 +186,7 @@ void Operations::addPlainOps(GraphBuilder &builder, KeptWhole &kept, int device)
     const std::size_t first = m_.slot(device, 0);
     for (const Op &op : m_.program.order[static_cast<std::size_t>(device)]) {
         const std::size_t slot = first + static_cast<std::size_t>(op.chunk);
-        m_begins.back().push_back(builder.taskCount());
+        m_.begins.back().push_back(builder.taskCount());
         const bool takesRecomputation = m_.pipeline.ops[slot].recompute > 0;
         const OpWork work = kept.workOf(op);
         if (op.kind == OpKind::Recompute && !takesRecomputation)
@@ -280,7 +280,7 @@ Expected<void> Operations::order(GraphBuilder &builder)
 {
     findNeighbours();
     for (int d = 0; d < m_.devices; ++d) {
-        const std::vector<TaskId> &begins = m_begins[static_cast<std::size_t>(d)];
+        const std::vector<TaskId> &begins = m_.begins[static_cast<std::size_t>(d)];
         const std::vector<Op> &ops = m_.program.order[static_cast<std::size_t>(d)];
         const Op *paired = nullptr;
         for (std::size_t i = 0; i < ops.size(); ++i) {

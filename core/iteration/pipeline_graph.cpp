@@ -46,6 +46,11 @@ Expected<void> checkSizes(const IterationCosts &costs)
                 || offload.ahead.size() != offload.paths.size()))
             return std::unexpected(
                 Error { ErrorCode::Internal, "schedule", "offloading that does not fit the program", "" });
+        if (const LayerLoopTimes &layers = pipeline.layers; layers.isEmpty() != costs.classes.front().layers.isEmpty()
+            || (!layers.isEmpty()
+                && (program.shape.devices != 1 || layers.gather.size() != stages || layers.reduce.size() != stages)))
+            return std::unexpected(
+                Error { ErrorCode::Internal, "schedule", "a layer loop that does not fit the program", "" });
         if (const StateTimes &states = pipeline.states; (!states.moves.empty() && states.moves.size() != stages)
             || (!states.steps.empty() && states.steps.size() != pipeline.syncAndStep.size()))
             return std::unexpected(
@@ -87,13 +92,16 @@ public:
             auto crossing =
                 std::make_unique<Transfers>(tasks, member > 0 ? transfers[transfers.size() - member] : nullptr);
             auto states = std::make_unique<StateRows>(tasks);
+            auto layers = std::make_unique<LayerLoop>(tasks, m_layers);
             auto sync = std::make_unique<SyncAndStep>(tasks, m_sync, *states);
+            m_layers.push_back(layers.get());
             transfers.push_back(crossing.get());
             m_sync.push_back(sync.get());
             add(std::make_unique<Operations>(tasks, *crossing));
             add(std::make_unique<ActivationMoves>(tasks));
             add(std::move(states));
             add(std::move(crossing));
+            add(std::move(layers));
             add(std::move(sync));
             for (const PartOf part : more)
                 add(part(tasks));
@@ -140,6 +148,7 @@ private:
 
     const IterationCosts &m_costs;
     std::vector<std::unique_ptr<ClassTasks>> m_classes;
+    std::vector<LayerLoop *> m_layers;
     std::vector<SyncAndStep *> m_sync;
     std::vector<std::unique_ptr<Contributor>> m_parts;
 };

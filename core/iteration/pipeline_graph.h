@@ -5,6 +5,7 @@
 // (gradient reduction, optimizer, parameter gather). All times in nanoseconds. Each part is a contributor of its own
 // (contributors.h).
 
+#include "core/iteration/layer_loop_times.h"
 #include "core/iteration/offload_times.h"
 #include "core/iteration/state_times.h"
 #include "core/memory/op_memory.h"
@@ -74,6 +75,7 @@ struct PipelineCosts { // of one class of equal pipelines
     std::vector<SyncAndStepTimes> syncAndStep; // [device]
     OffloadTimes offload; // empty where everything stays
     StateTimes states; // rows of states off the GPU, for which nothing waits
+    LayerLoopTimes layers; // empty but where all micro-batches go through a layer before the next one
     std::vector<std::shared_ptr<const OpMemory>> memory; // [device]; empty where memory is not counted
 };
 

@@ -44,7 +44,9 @@ void SyncAndStep::tasks(GraphBuilder &builder)
         m_states.optimizer.push_back(made.optimizer);
         if (times.reduce <= 0 && times.gather <= 0 && !hasBarrier)
             continue;
-        const auto resource = builder.resource({ .stream = Stream::Collective, .pipelineClass = m_.index, .stage = d });
+        const auto resource = m_.collective != kNoSpan
+            ? m_.collective
+            : builder.resource({ .stream = Stream::Collective, .pipelineClass = m_.index, .stage = d });
         if (times.reduce > 0)
             made.reduce = builder.task(resource, classes);
         if (hasBarrier)
@@ -67,17 +69,22 @@ Expected<void> SyncAndStep::order(GraphBuilder &builder)
             if (m_.program.placement == ChunkPlacement::Bidirectional) // the other copy of the same layers
                 builder.after(made.reduce, last[last.size() - 1 - d], m_lags + d * classes + e);
         }
+        if (made.reduce != kNoSpan)
+            builder.after(made.reduce, m_.lastReduce);
+        const TaskId reduced = made.reduce != kNoSpan ? made.reduce : m_.lastReduce;
         if (made.optimizer != kNoSpan)
-            builder.after(made.optimizer, m_.costs.optimizerBarrier ? m_all.front()->m_barrier : made.reduce);
+            builder.after(made.optimizer, m_.costs.optimizerBarrier ? m_all.front()->m_barrier : reduced);
         if (made.gather != kNoSpan)
             builder.after(made.gather, made.optimizer != kNoSpan ? made.optimizer : m_.lastOp[d]);
         if (made.overhead != kNoSpan)
-            builder.after(made.overhead, made.gather != kNoSpan ? made.gather : made.reduce);
+            builder.after(made.overhead, made.gather != kNoSpan ? made.gather : reduced);
     }
     for (const SyncAndStep *other : m_all)
         for (std::size_t d = 0; m_barrier != kNoSpan && d < other->m_tasks.size(); ++d)
-            builder.after(
-                m_barrier, other->m_tasks[d].reduce != kNoSpan ? other->m_tasks[d].reduce : other->m_.lastOp[d]);
+            builder.after(m_barrier,
+                other->m_tasks[d].reduce != kNoSpan   ? other->m_tasks[d].reduce
+                    : other->m_.lastReduce != kNoSpan ? other->m_.lastReduce
+                                                      : other->m_.lastOp[d]);
     return {};
 }
 

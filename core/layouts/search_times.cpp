@@ -41,7 +41,7 @@ public:
     Bounds(const Workload &workload, int data, const std::vector<std::array<double, 2>> *usdPerGb)
         : m_workload(workload)
         , m_plan(*workload.plan)
-        , m_schedule(traitsOf(m_plan.schedule))
+        , m_schedule(traitsOf(m_plan))
         , m_usdPerGb(usdPerGb)
         , m_data(data)
         , m_book(workload)

@@ -214,7 +214,7 @@ std::vector<ChunkMemory> chunkMemory(const Workload &workload, int stage)
             c > 0 && areAsLarge(chunks[c], chunks[c - 1]) && recomputed[c] == recomputed[c - 1];
         memory.push_back(isLikeTheOneBefore ? memory.back() : model.of(chunks[c], recomputed[c]));
     }
-    if (traitsOf(workload.plan->schedule).isSliced()) // counted as equally long
+    if (traitsOf(*workload.plan).isSliced()) // counted as equally long
         memory.assign(std::size_t(workload.degrees.slices), sliced(memory.front(), workload.degrees.slices));
     return memory;
 }

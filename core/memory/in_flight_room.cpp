@@ -52,7 +52,7 @@ InFlightRoom inFlightRoom(const Workload &workload, double share)
         double workspace = 0; // with the loss and the whole micro-batch of the operation's own chunk
         for (const ChunkMemory &chunk : chunks) {
             kept += chunk.kept + chunk.ends;
-            forWeightGrads += traitsOf(workload.plan->schedule).splitsBackward ? chunk.forWeightGrads : 0;
+            forWeightGrads += traitsOf(*workload.plan).splitsBackward ? chunk.forWeightGrads : 0;
             workspace = std::max(workspace,
                 chunk.loss + chunk.whole - chunk.kept
                     + std::max({ chunk.forward.total(), chunk.backward.total(), chunk.sparedBackward.total() }));

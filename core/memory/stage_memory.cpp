@@ -55,6 +55,20 @@ void addLive(StageMemory &m, const LiveBytes &live, bool isNamed)
     parts.add(m.buffers, "gradients of weights at work", live.workspace.weightGradients);
 }
 
+constexpr double kGib = double(1 << 30);
+
+/// Measured bytes beside the states; nothing where nobody measured them.
+std::optional<double> measuredBytes(const Workload &workload, StageLocation at)
+{
+    const auto &profiles = workload.plan->layerProfiles;
+    if (!profiles)
+        return {};
+    const auto found = profiles->gpus.find(workload.gpu(at).id);
+    if (found == profiles->gpus.end() || found->second.computeGib.empty())
+        return {};
+    return found->second.computeGibAt(workload.plan->workload.microBatch) * kGib;
+}
+
 } // namespace
 
 StageMemory stageMemory(const Workload &workload, const RankSet &ranks, const LiveBytes &live,
@@ -62,26 +76,36 @@ StageMemory stageMemory(const Workload &workload, const RankSet &ranks, const Li
 {
     StageMemory m;
     m.stage = ranks.stage;
-    m.capacity = workload.gpu(ranks.at).memoryBytes;
+    const Heterogeneity &h = workload.plan->heterogeneity;
+    m.capacity = std::int64_t(double(workload.gpu(ranks.at).memoryBytes) * h.memoryFraction);
+    const std::optional<double> measured = measuredBytes(workload, ranks.at);
     Parts parts(m, isNamed);
     StageStates states = stageStates(workload, ranks);
     parts.add(m.weights, "weights", states.weights);
     parts.add(m.gradients, "gradients", states.gradients);
     parts.add(m.optimizer, "optimizer states", states.optimizer);
     for (auto &[name, bytes] : states.buffers)
-        parts.add(m.buffers, std::move(name), bytes);
+        if (!measured)
+            parts.add(m.buffers, std::move(name), bytes);
     m.offloaded += wholeBytes(states.inHost + states.onDrives);
     double perMicroBatch = 0;
     for (const ChunkMemory &chunk : chunks)
         perMicroBatch += chunk.kept;
     m.activationPerMicroBatch = wholeBytes(perMicroBatch);
-    addLive(m, live, isNamed);
+    if (measured) {
+        m.inFlight = live.inFlight;
+        parts.add(m.activations, "measured beside the states", *measured);
+    } else
+        addLive(m, live, isNamed);
     m.peak = m.weights + m.gradients + m.optimizer + m.activations + m.buffers;
     m.reserved = m.peak;
-    parts.add(m.reserved, "allocator reserve", double(m.peak) * (workload.stack.fragmentation - 1));
+    if (!measured)
+        parts.add(m.reserved, "allocator reserve", double(m.peak) * (workload.stack.fragmentation - 1));
     m.device = m.reserved;
-    parts.add(m.device, "CUDA context", workload.stack.contextBytes);
-    parts.add(m.device, "communication buffers", communicators(workload) * workload.stack.communicatorBytes);
+    if (!measured)
+        parts.add(m.device, "CUDA context", workload.stack.contextBytes);
+    parts.add(m.device, "communication buffers",
+        h.commBufferGib ? *h.commBufferGib * kGib : communicators(workload) * workload.stack.communicatorBytes);
     std::stable_sort(m.parts.begin(), m.parts.end(), [](const auto &a, const auto &b) { return a.second > b.second; });
     return m;
 }

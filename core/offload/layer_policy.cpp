@@ -191,7 +191,7 @@ std::string whyPolicyRests(const Plan &plan)
     if (plan.memory.recompute != Recompute::None)
         return policy + " decides itself what is computed again, and this plan's " + toString(plan.memory.recompute)
             + " recomputation has decided already: what is left moves by SSDTrain's rule";
-    if (const ScheduleTraits &schedule = traitsOf(plan.schedule);
+    if (const ScheduleTraits &schedule = traitsOf(plan);
         schedule.decidesAtRunTime() || schedule.isSliced() || schedule.pairs)
         return policy + " is not modelled under " + toString(plan.schedule)
             + ", which orders recomputation itself or pairs what it works on: tensors move by SSDTrain's rule";

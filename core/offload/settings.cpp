@@ -39,7 +39,7 @@ std::string whyActivationsStay(const Plan &plan)
         return {};
     if (!stageFacts(plan).hasMemory)
         return "A profile says nothing of activations: none are offloaded";
-    if (traitsOf(plan.schedule).isSliced() && plan.memory.recompute != Recompute::None)
+    if (traitsOf(plan).isSliced() && plan.memory.recompute != Recompute::None)
         return std::string("Under ") + toString(plan.schedule)
             + " slices read keys and values of earlier ones, which recomputation would make from what had left: "
               "activations stay on the GPU";

@@ -15,9 +15,9 @@ Degrees degreesOf(const Plan &plan)
     degrees.expertTensor = p.expertTensor;
     degrees.pipeline = p.pipeline;
     degrees.data = p.data;
-    degrees.chunks = traitsOf(plan.schedule).chunksPerStage(p.virtualPipeline);
-    degrees.slices = traitsOf(plan.schedule).isSliced() ? p.tokenSlices : 1;
-    degrees.copies = traitsOf(plan.schedule).copies();
+    degrees.chunks = traitsOf(plan).chunksPerStage(p.virtualPipeline);
+    degrees.slices = traitsOf(plan).isSliced() ? p.tokenSlices : 1;
+    degrees.copies = traitsOf(plan).copies();
     degrees.zeroStage = p.zeroStage;
     degrees.isSequenceParallel = p.usesSequenceParallel();
     return degrees;

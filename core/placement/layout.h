@@ -33,6 +33,8 @@ struct PipelineClass { // pipelines that are alike in every way
     std::vector<StageLocation> locations; // per stage
     int cellMember = 0,
         cellMembers = 1; // of its DP-cell under temporal sharing: equal cells are the pipelines of each member
+    int microBatch = 0; // sequences of one, where these pipelines have their own size; 0: the plan's
+    double stateShare = 0; // of the states that ZeRO divides, on each of their GPUs; 0: as much as on every other
     bool operator==(const PipelineClass &) const = default;
 };
 
@@ -47,6 +49,25 @@ struct IdleGpus {
     int datacenter = 0, pool = 0, gpus = 0;
     std::string reason; // "a stage needs 64 GPUs here, 8 are left"
     bool isUnlinked = false; // which is that no link joins their datacenter to one that holds stages
+};
+
+/// What a set of equal GPUs got, where work or states are shared out by what GPUs can do.
+struct ReplicaShare {
+    StageLocation at;
+    int firstPipeline = 0, pipelines = 0;
+    int samples = 0; // of each replica: size times number of its micro-batches
+    double stateShare = 0; // of each replica
+    std::string why; // "slow, but its memory is free"
+};
+
+/// Of a layout that is dealt so. Seconds of one layer, forward and backward, of the slowest rank.
+struct SharedOut {
+    double layerTime = 0, evenLayerTime = 0; // evenLayerTime: with even shares
+    std::vector<ReplicaShare> ranks;
+    int slowest = 0; // of `ranks`: all others wait for it
+    std::vector<int> evenMicroBatch, largestMicroBatch; // of each: with an even share of the states, and with none
+    std::vector<bool> layersUneven; // [layer]: its collectives are over uneven shares
+    std::string why; // it could not be dealt as asked, in one sentence
 };
 
 /// DP-cells of the layout, under temporal sharing of the WAN.
@@ -67,6 +88,7 @@ struct Layout {
     std::vector<GpuRun> runs;
     std::vector<IdleGpus> idle;
     CellSize cell;
+    SharedOut shares; // empty where everything is even
     int gpusUsed = 0, gpusTotal = 0;
     std::string unplaced; // why data is 0, in one sentence
 };

@@ -288,7 +288,7 @@ Layout LocationBook::finish(PlacementMode mode, int data) const
     if (data > 0) {
         const Plan &plan = *m_workload.plan;
         layout.chunks = splitLayers(m_workload.model, m_workload.degrees.pipeline, m_workload.degrees.chunks,
-            traitsOf(plan.schedule).placement, plan.placement.layers);
+            traitsOf(plan).placement, plan.placement.layers);
         for (const Piece &piece : m_pieces)
             addRuns(piece, layout);
         makeClasses(layout);

@@ -16,7 +16,7 @@ namespace {
 /// With several chunks per stage, dealt round and round, the last device hands on to the first.
 bool handsBack(const Plan &plan)
 {
-    return traitsOf(plan.schedule).isLoop() && degreesOf(plan).chunks > 1;
+    return traitsOf(plan).isLoop() && degreesOf(plan).chunks > 1;
 }
 
 std::vector<DatacenterBlock> pinnedBlocks(const Plan &plan)

@@ -96,22 +96,36 @@ RankSet rankSet(const Workload &workload, const PipelineClass &pipelines, int st
 {
     const StageLocation at = pipelines.locations[std::size_t(stage)];
     const int domain = domainOf(workload, at);
-    RankSet ranks { at, stage, 0, domain, domain, workload.plan->workload.microBatch, workload.degrees };
+    RankSet ranks { at, stage, 0, domain, domain,
+        pipelines.microBatch > 0 ? pipelines.microBatch : workload.plan->workload.microBatch, workload.degrees,
+        pipelines.stateShare };
     addReplicasHere(ranks, workload);
     return ranks;
+}
+
+std::vector<const PipelineClass *> unlikeClasses(const Workload &workload, int stage)
+{
+    std::vector<const PipelineClass *> kinds;
+    for (const PipelineClass &next : workload.layout.classes) {
+        const auto isLike = [&](const PipelineClass *known) { return areAlike(workload, *known, next, stage); };
+        if (std::ranges::none_of(kinds, isLike))
+            kinds.push_back(&next);
+    }
+    return kinds;
 }
 
 std::vector<RankSet> unlikeSets(const Workload &workload, int stage)
 {
     std::vector<RankSet> sets;
-    for (const PipelineClass &pipelines : workload.layout.classes) {
-        const auto isLike = [&](const RankSet &known) {
-            return areAlike(workload, known.at, pipelines.locations[std::size_t(stage)]);
-        };
-        if (std::ranges::none_of(sets, isLike))
-            sets.push_back(rankSet(workload, pipelines, stage));
-    }
+    for (const PipelineClass *kind : unlikeClasses(workload, stage))
+        sets.push_back(rankSet(workload, *kind, stage));
     return sets;
+}
+
+bool areAlike(const Workload &workload, const PipelineClass &a, const PipelineClass &b, int stage)
+{
+    return a.microBatch == b.microBatch && a.stateShare == b.stateShare
+        && areAlike(workload, a.locations[std::size_t(stage)], b.locations[std::size_t(stage)]);
 }
 
 bool areAsLarge(const StageChunk &a, const StageChunk &b)
@@ -187,6 +201,13 @@ int stateShards(const Workload &workload, int stage)
     if (sites.size() < 2)
         return workload.layout.data * workload.degrees.copies * workload.degrees.context;
     return std::ranges::min(sites, {}, &ReplicaSite::ranks).ranks;
+}
+
+double stateShards(const Workload &workload, const RankSet &ranks)
+{
+    constexpr double kNone = 1e18; // nothing of them lies there
+    const int all = stateShards(workload, ranks.stage);
+    return ranks.stateShare > 0 ? (ranks.stateShare < 1 / kNone ? kNone : 1 / ranks.stateShare) : all;
 }
 
 Reach reachBetween(const Workload &workload, const PipelineClass &pipelines, int from, int to)

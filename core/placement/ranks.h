@@ -27,6 +27,7 @@ struct RankSet {
     int reduceDomain = 1; // the smallest of those sets: one collective takes as long for all
     int microBatch = 1;
     Degrees degrees;
+    double stateShare = 0; // of the divided states on each; 0: an even one
 
     /// Of the group of this kind that a rank of the set is in. Data: in its own datacenter, over context ranks too.
     [[nodiscard]] Levels levels(GroupKind kind) const;
@@ -34,7 +35,9 @@ struct RankSet {
 
 /// One stage of one class of pipelines.
 [[nodiscard]] RankSet rankSet(const Workload &workload, const PipelineClass &pipelines, int stage);
-/// Of the stage's sets one of each kind of hardware: GPU, node size, host and drives.
+/// Of the classes one for each kind of ranks that the stage has: GPU, node size, host and drives, micro-batch, share of
+/// the states. And those ranks.
+[[nodiscard]] std::vector<const PipelineClass *> unlikeClasses(const Workload &workload, int stage);
 [[nodiscard]] std::vector<RankSet> unlikeSets(const Workload &workload, int stage);
 /// Chunks of as many layers with the same ends, wherever in the model.
 [[nodiscard]] bool areAsLarge(const StageChunk &a, const StageChunk &b);
@@ -42,6 +45,8 @@ struct RankSet {
 [[nodiscard]] bool isLikeStageBefore(const Workload &workload, int stage);
 /// Whether nothing that work, memory or communication sees tells one location from the other; the price may.
 [[nodiscard]] bool areAlike(const Workload &workload, StageLocation a, StageLocation b);
+/// Nor what their ranks there have to do.
+[[nodiscard]] bool areAlike(const Workload &workload, const PipelineClass &a, const PipelineClass &b, int stage);
 
 /// Of the layout's tensor groups the one that is apart most.
 [[nodiscard]] Levels tensorLevels(const Workload &workload);
@@ -59,6 +64,8 @@ struct ReplicaSite {
 [[nodiscard]] std::vector<ReplicaSite> replicaSites(const Workload &workload, int stage);
 /// Ranks that share one set of states of a stage under ZeRO: those of one datacenter, the smallest that holds any.
 [[nodiscard]] int stateShards(const Workload &workload, int stage);
+/// One over the share of them that a rank of the set has: as many ranks, were it every rank's.
+[[nodiscard]] double stateShards(const Workload &workload, const RankSet &ranks);
 
 /// What two stages of a pipeline send over, in the class's pipeline that has it farthest. Node: also a rack of NVLink.
 [[nodiscard]] Reach reachBetween(const Workload &workload, const PipelineClass &pipelines, int from, int to);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/placement/resolve.h"
 
+#include "core/cluster/zone_links.h"
 #include "core/placement/resolve_model.h"
 #include "core/plan/validate.h"
 #include "core/schedule/traits.h"
@@ -87,7 +88,7 @@ void checkParallelism(const Plan &plan, const ModelSpec &model, Errors &errors)
                 + " attention heads",
             "a divisor of " + std::to_string(model.heads) });
     // The embedding and the head may have a virtual stage of their own, as in Llama 3 405B.
-    if (const int virtualStages = stagesInChain(traitsOf(plan.schedule).placement, p.pipeline, degreesOf(plan).chunks);
+    if (const int virtualStages = stagesInChain(traitsOf(plan).placement, p.pipeline, degreesOf(plan).chunks);
         model.layers + 2 < virtualStages)
         errors.push_back({ ErrorCode::BadValue, "parallelism.pipeline",
             std::to_string(virtualStages) + " virtual stages for " + std::to_string(model.layers) + " layers",
@@ -98,6 +99,10 @@ void checkParallelism(const Plan &plan, const ModelSpec &model, Errors &errors)
             "expert x expert_tensor = " + std::to_string(p.expert * p.expertTensor) + " does not divide the "
                 + std::to_string(p.tensor * p.context * *p.data) + " ranks of a stage (tensor x context x data)",
             "a divisor of them" });
+    if (plan.layerProfiles && plan.layerProfiles->layers.value_or(model.layers) != model.layers)
+        errors.push_back({ ErrorCode::BadValue, "layer_profiles.layers",
+            "the profile is of a model with " + std::to_string(*plan.layerProfiles->layers) + " layers",
+            std::to_string(model.layers) + ", those of the model" });
     const std::vector<int> &layers = plan.placement.layers;
     if (!layers.empty()) {
         if (layers.size() != 1 && layers.size() != std::size_t(p.pipeline))
@@ -152,6 +157,8 @@ void Workload::setPlan(PlanPtr next)
     plan = std::move(next);
     degrees = degreesOf(*plan);
     source = stageSource(*plan);
+    if (plan->heterogeneity.isLayered()) // a chunk is a layer
+        degrees.chunks = std::max(1, model.layers);
 }
 
 const Pool &Workload::pool(StageLocation location) const
@@ -189,6 +196,13 @@ double Workload::gradientBytes() const
     return source.measured.empty() ? stack.gradientBytes : weightBytes(plan->workload.precision);
 }
 
+Bytes Workload::crossingBytes() const
+{
+    if (degrees.pipeline > 1 || !source.hasLayers)
+        return Bytes { boundaryBytes(false) };
+    return Bytes { totalParameters(model) * gradientBytes() / degrees.tensor };
+}
+
 ExpectedAll<Workload> resolve(PlanPtr plan, const Catalogue &catalogue)
 {
     Errors errors = validatePlan(*plan);
@@ -220,14 +234,14 @@ ExpectedAll<Workload> resolve(PlanPtr plan, const Catalogue &catalogue)
             if (nearestName(link.cloud, idsOf(catalogue.clouds)).empty())
                 errors.back().right = "a cloud of the catalogue: " + listed(idsOf(catalogue.clouds));
         }
-        workload.transports.push_back(transportOf(link, plan->wan, catalogue));
     }
     auto model = !workload.source.hasLayers && plan->workload.model.empty() && !plan->workload.inlineModel
         ? Expected<ModelSpec>(measuredStages(*plan))
         : resolveModel(plan->workload, plan->baseDir, catalogue);
-    if (model)
+    if (model) {
         workload.model = std::move(*model);
-    else
+        workload.setPlan(plan);
+    } else
         errors.push_back(model.error());
     auto stack = resolveStack(plan->stack, model && workload.model.isMoe(), catalogue);
     if (stack)
@@ -236,10 +250,17 @@ ExpectedAll<Workload> resolve(PlanPtr plan, const Catalogue &catalogue)
         errors.push_back(stack.error());
     if (workload.source.includesFabric) // nor does a framework add or hide anything
         workload.stack.iterationOverheadMs = workload.stack.gradientOverlap = 0;
+    if (workload.source.layersOnly)
+        workload.stack.iterationOverheadMs = workload.stack.microBatchOverheadUs = 0;
     if (model)
         checkParallelism(*plan, workload.model, errors);
     if (!errors.empty())
         return std::unexpected(std::move(errors));
+    for (const WanLink &link : plan->cluster.wanLinks) {
+        const auto measured = zonePairRate(plan->cluster, link, workload.crossingBytes());
+        workload.transports.push_back(
+            transportOf(link, plan->wan, catalogue, measured ? std::optional(measured->rate) : std::nullopt));
+    }
     return workload;
 }
 

@@ -35,6 +35,9 @@ struct Workload {
     /// Bytes of activation that one stage boundary carries per micro-batch and direction, in one of boundaryParts():
     /// 2·b·s·h/cp (or what was measured; `backward` asks for the gradient's).
     [[nodiscard]] double boundaryBytes(bool backward) const;
+    /// The message by which a network source is asked what a node pair reaches: what a stage boundary carries, of a
+    /// plan without one the gradients of a stage.
+    [[nodiscard]] Bytes crossingBytes() const;
     /// Context ranks that send their own part of it.
     [[nodiscard]] int boundaryParts() const { return source.sendsWhole ? 1 : degrees.context; }
     /// Of an element of a gradient.

@@ -21,11 +21,13 @@ ShardExchange shardExchange(const Plan &plan, const StackSpec &stack)
 {
     if (plan.parallelism.zeroStage < 2 || !stageFacts(plan).hasLayers)
         return ShardExchange::Once;
+    if (plan.heterogeneity.isLayered())
+        return ShardExchange::ByLayers;
     // Where weights lie off the GPU each layer fetches its own shard anyway.
     if (plan.parallelism.pipeline == 1
         || (plan.parallelism.zeroStage >= 3 && plan.memory.parameterOffload != ParameterOffload::None))
         return ShardExchange::InLayers;
-    return traitsOf(plan.schedule).takesSeveralChunks() && degreesOf(plan).chunks > kGradientBuffers
+    return traitsOf(plan).takesSeveralChunks() && degreesOf(plan).chunks > kGradientBuffers
             && !stack.pipelineKeepsGathered
         ? ShardExchange::InRuns
         : ShardExchange::Once;
@@ -42,7 +44,8 @@ int chunksWithWholeGradients(const Plan &plan, const StackSpec &stack)
     const ShardExchange exchange = shardExchange(plan, stack);
     if (plan.parallelism.zeroStage < 2 || exchange == ShardExchange::InLayers)
         return 0;
-    return exchange == ShardExchange::InRuns ? kGradientBuffers : degreesOf(plan).chunks;
+    return exchange == ShardExchange::InRuns || exchange == ShardExchange::ByLayers ? kGradientBuffers
+                                                                                    : degreesOf(plan).chunks;
 }
 
 int chunksWithWholeWeights(const Plan &plan, const StackSpec &stack)
@@ -50,15 +53,16 @@ int chunksWithWholeWeights(const Plan &plan, const StackSpec &stack)
     const ShardExchange exchange = shardExchange(plan, stack);
     if (plan.parallelism.zeroStage < 3 || exchange == ShardExchange::InLayers)
         return 0;
+    if (exchange == ShardExchange::ByLayers) // the one at work and the one on its way
+        return plan.heterogeneity.gatherPrefetch ? 2 : 1;
     return exchange == ShardExchange::InRuns ? std::min(kWeightBuffers, degreesOf(plan).chunks)
                                              : degreesOf(plan).chunks;
 }
 
 ChunkRuns expectedRuns(const Plan &plan, int microBatches)
 {
-    const int runs = traitsOf(plan.schedule).forwardsFirst
-        ? 1
-        : (microBatches + plan.parallelism.pipeline - 1) / plan.parallelism.pipeline;
+    const int runs =
+        traitsOf(plan).forwardsFirst ? 1 : (microBatches + plan.parallelism.pipeline - 1) / plan.parallelism.pipeline;
     return { runs, runs };
 }
 

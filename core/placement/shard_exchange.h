@@ -14,8 +14,9 @@ namespace trainyard {
 
 /// Once: gradients stay whole until the end of the iteration, as with ZeRO-1, and weights gathered; also where a
 /// schedule turns to another chunk with every micro-batch. InLayers: every micro-batch, layer by layer. InRuns: once
-/// for each run of micro-batches of a chunk (interleaved, breadth-first).
-enum class ShardExchange : std::uint8_t { Once, InLayers, InRuns };
+/// for each run of micro-batches of a chunk (interleaved, breadth-first). ByLayers: once a pass for each layer, as
+/// tasks of the graph (layered accumulation).
+enum class ShardExchange : std::uint8_t { Once, InLayers, InRuns, ByLayers };
 
 /// Of a plan with more than one data-parallel rank a stage.
 [[nodiscard]] ShardExchange shardExchange(const Plan &plan, const StackSpec &stack);

@@ -17,7 +17,9 @@ Seconds ofStage(const PerStage &values, std::size_t stage)
 
 StageFacts stageFacts(const Plan &plan)
 {
-    return plan.profile ? StageFacts { false, false, true, true } : StageFacts {};
+    if (plan.profile)
+        return { false, false, true, true, false };
+    return { .layersOnly = plan.layerProfiles.has_value() };
 }
 
 const MemoryStrategy &movedOffGpu(const Plan &plan)

@@ -16,6 +16,7 @@ struct StageFacts {
     bool hasMemory = true; // bytes of parameters, states and activations on a GPU
     bool sendsWhole = false; // a boundary's bytes are of a whole pipeline, not of one context rank
     bool includesFabric = false; // times include what stages exchange inside a datacenter, and what the framework adds
+    bool layersOnly = false; // layers were measured: what lies beside them takes no time
 };
 [[nodiscard]] StageFacts stageFacts(const Plan &plan);
 /// What the plan moves off the GPU: nothing where nobody knows what lies on it.

@@ -79,6 +79,17 @@ public:
         compare(key, m_before.*member, m_after.*member, [](const auto &v) { return shownText(v); });
     }
 
+    template <class T> void byGpu(std::map<std::string, T> Owner::*member, const Key &key)
+    {
+        const auto shown = [](const auto &v) { return counted(std::int64_t(v.size()), "GPU"); };
+        compare(key, m_before.*member, m_after.*member, shown);
+    }
+
+    template <class T> void byMicroBatch(T Owner::*member, const Key &key)
+    {
+        compare(key, m_before.*member, m_after.*member, [](const T &) { return std::string("measured"); });
+    }
+
     void gpu(const Key &key)
     {
         if (!(m_before.gpu == m_after.gpu && m_before.inlineGpu == m_after.inlineGpu))

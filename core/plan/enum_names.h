@@ -67,7 +67,14 @@ inline constexpr auto kNamesOf<Arrivals> = namedAs(EnumName("poisson", "Poisson"
 template <>
 inline constexpr auto kNamesOf<MoeDispatch> = namedAs(
     "flat", "hierarchical", "dedup", "tensor-sliced", "traffic-aware");
-template <> inline constexpr auto kNamesOf<Share> = namedAs("even", "balanced");
+template <> inline constexpr auto kNamesOf<ComputeSharing> = namedAs("even", EnumName("balanced", "by speed"));
+template <>
+inline constexpr auto kNamesOf<StateSharing> = namedAs("even", EnumName("balanced", "as memory allows"),
+    EnumName("min-params", "even unless forced"), EnumName("min-utilization", "to equal use of memory"));
+template <> inline constexpr auto kNamesOf<LayerSharing> = namedAs("even", EnumName("by-speed", "by speed"));
+template <>
+inline constexpr auto kNamesOf<Accumulation> = namedAs(
+    EnumName("standard", "micro-batch by micro-batch"), EnumName("layered", "layer by layer"));
 
 static_assert(kNamesOf<Precision>.size() == kPrecisionCount);
 static_assert(kNamesOf<ScheduleKind>.size() == static_cast<std::size_t>(ScheduleKind::Atlas) + 1);

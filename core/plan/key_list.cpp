@@ -32,6 +32,12 @@ public:
     {
         add<T>(key, {}).standard = key.otherwise;
     }
+    template <class T> void byGpu(std::map<std::string, T> Owner::*, const Key &key)
+    {
+        row(key, KeyKind::Section);
+        inside<T>(key, "");
+    }
+    template <class T> void byMicroBatch(T Owner::*, const Key &key) { row(key, KeyKind::Other); }
     void gpu(const Key &key) { row(key, KeyKind::Other); }
     void model(const Key &key) { row(key, KeyKind::Other); }
     void between(const Key &key) { row(key, KeyKind::Other); }
@@ -71,7 +77,8 @@ private:
         } else if constexpr (kIsList<T>) {
             const std::size_t place = m_rows.size();
             row(key, KeyKind::List);
-            inside<typename T::value_type>(key, "[]");
+            if constexpr (kIsSection<typename T::value_type>)
+                inside<typename T::value_type>(key, "[]");
             return m_rows[place];
         } else if constexpr (kIsSection<T>) {
             const std::size_t place = m_rows.size();

@@ -156,7 +156,9 @@ Expected<Json *> locate(Json &document, std::span<const Step> steps, std::string
                 *node = Json::object();
         }
         static const Json anything = Json::object();
-        schema = properties.contains(step.key) ? &properties[step.key] : &anything;
+        schema = properties.contains(step.key) ? &properties[step.key]
+            : isOpen                           ? &inside["additionalProperties"]
+                                               : &anything;
         node = &(*node)[step.key];
     }
     return node;

@@ -5,8 +5,10 @@
 #include "core/plan/enum_names.h"
 #include "core/plan/keys/plan_keys.h"
 #include "core/plan/reader_context_internal.h"
+#include "core/plan/zones.h"
 
 #include <algorithm>
+#include <charconv>
 #include <cmath>
 #include <map>
 #include <set>
@@ -87,6 +89,45 @@ public:
                     return m_context.fail(std::string(key.name) + " is " + brief(json),
                         rangeText(key, std::is_integral_v<T>) + ", or a list with one for each stage");
                 readValue(json, key, m_context, values.emplace_back());
+            }
+        });
+    }
+
+    /// Every key that holds an object and has no row of its own.
+    template <class T> void byGpu(std::map<std::string, T> Owner::*member, const Key &key)
+    {
+        for (const auto &[id, item] : m_object.items()) {
+            if (m_known.contains(id) || !item.is_object())
+                continue;
+            m_known.insert(id);
+            const Context::Step step(m_context, id);
+            readValue(item, key, m_context, (m_owner.*member)[id]);
+        }
+    }
+
+    void byMicroBatch(TimeByMicroBatch Owner::*member, const Key &key)
+    {
+        at(key, [&](const Json &json) {
+            TimeByMicroBatch &times = m_owner.*member;
+            if (!json.is_object() || json.empty())
+                return m_context.fail(std::string(key.name) + " is " + brief(json),
+                    "{ \"slope\": ms, \"intercept\": ms }, or { \"1\": ms, \"2\": ms, … } by micro-batch");
+            times = {};
+            const bool isLine = json.contains("slope") || json.contains("intercept");
+            for (const auto &[name, item] : json.items()) {
+                const Context::Step step(m_context, name);
+                double ms = 0;
+                readValue(item, Key(name.c_str(), "", keys::upTo(keys::kHuge)), m_context, ms);
+                int size = 0;
+                const auto [end, error] = std::from_chars(name.data(), name.data() + name.size(), size);
+                if (isLine && (name == "slope" || name == "intercept"))
+                    (name == "slope" ? times.slope : times.intercept) = ms;
+                else if (isLine || error != std::errc() || end != name.data() + name.size() || size < 1
+                    || size > 1000000)
+                    m_context.fail(
+                        name + " is no size of a micro-batch", isLine ? "slope and intercept alone" : "1, 2, …");
+                else
+                    times.measured[size] = ms;
             }
         });
     }
@@ -336,6 +377,18 @@ void checkWorkload(const Plan &plan, const Json &document, Context &context)
         missing("model", "a catalogue name, the path of a config.json, or an object");
 }
 
+/// A link between zones that a network source knows, of which nothing is said of what a pair of nodes reaches.
+void takeZoneNetworks(Cluster &cluster, const Json &document)
+{
+    const Json &links = document["cluster"]["wan_links"];
+    for (std::size_t i = 0; i < cluster.wanLinks.size(); ++i) {
+        if (links[i].contains("node_pair_gbps") || links[i].contains("cloud"))
+            continue;
+        if (const ZoneNetwork *network = zoneNetworkOf(cluster, cluster.wanLinks[i]))
+            cluster.wanLinks[i].cloud = network->id;
+    }
+}
+
 void nameNamelessPools(Cluster &cluster)
 {
     std::set<std::string> taken;
@@ -374,6 +427,8 @@ ExpectedAll<Plan> planFromJson(const Json &document, const std::string &fileName
     if (!context.errors.empty())
         return std::unexpected(std::move(context.errors));
     nameNamelessPools(plan.cluster);
+    if (!plan.cluster.wanLinks.empty())
+        takeZoneNetworks(plan.cluster, document);
     return plan;
 }
 

@@ -79,6 +79,19 @@ public:
         add(key, anyOf({ number, listOf(number) }));
     }
 
+    template <class T> void byGpu(std::map<std::string, T> Owner::*, const Key &key)
+    {
+        m_others = schemaOf<T>(key);
+        m_others["description"] = sentenceOf(key);
+    }
+
+    void byMicroBatch(TimeByMicroBatch Owner::*, const Key &key)
+    {
+        Json times { { "type", "object" } };
+        times["additionalProperties"] = numberSchema(Key("", "", keys::upTo(keys::kHuge)), false);
+        add(key, times);
+    }
+
     void gpu(const Key &key) { add(key, anyOf({ nameSchema(), objectWithKeys(gpuKeys()) })); }
     void model(const Key &key) { add(key, anyOf({ nameSchema(), objectWithKeys(modelKeys()) })); }
 
@@ -121,6 +134,8 @@ public:
         if (!m_required.empty())
             schema["required"] = m_required;
         schema["properties"] = std::move(m_properties);
+        if (!m_others.is_null())
+            schema["additionalProperties"] = std::move(m_others);
         return schema;
     }
 
@@ -135,6 +150,7 @@ private:
 
     Json m_properties = Json::object();
     Json m_required = Json::array();
+    Json m_others; // of keys that are names; null: any value
 };
 
 template <class T> Json schemaOf(const Key &key)

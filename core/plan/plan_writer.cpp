@@ -38,6 +38,22 @@ public:
             [](const auto &v) { return v.size() == 1 ? toJson(v[0]) : toJson(v); });
     }
 
+    template <class T> void byGpu(std::map<std::string, T> Owner::*member, const Key &)
+    {
+        for (const auto &[id, times] : m_owner.*member)
+            m_object[id] = toJson(times);
+    }
+
+    void byMicroBatch(TimeByMicroBatch Owner::*member, const Key &key)
+    {
+        const TimeByMicroBatch &times = m_owner.*member;
+        Json &json = m_object[key.name];
+        if (times.measured.empty())
+            json = { { "slope", numberToJson(times.slope) }, { "intercept", numberToJson(times.intercept) } };
+        for (const auto &[size, ms] : times.measured)
+            json[std::to_string(size)] = numberToJson(ms);
+    }
+
     void gpu(const Key &key) { textOrObject(key, m_owner.gpu, m_owner.inlineGpu, formatGpu); }
     void model(const Key &key) { textOrObject(key, m_owner.model, m_owner.inlineModel, formatModel); }
     void between(const Key &key) { m_object[key.name] = Json::array({ m_owner.between[0], m_owner.between[1] }); }
@@ -143,7 +159,9 @@ template <class T> Json toJson(const T &value)
 Json planToJson(const Plan &plan)
 {
     Json document { { "format", kFormat }, { "version", Plan::kVersion } };
-    const Json content = toJson(plan);
+    Json content = toJson(plan);
+    if (!plan.jobs.empty() && plan.workload.globalBatch == 0) // not given: there is no iteration of its own
+        content["workload"].erase("global_batch");
     document.update(content);
     return document;
 }

@@ -174,6 +174,37 @@ void checkProfile(const Plan &plan, Checker &check)
     count("in_flight", plan.profile->inFlight.size(), false);
 }
 
+void checkHeterogeneity(const Plan &plan, Checker &check)
+{
+    const Heterogeneity &h = plan.heterogeneity;
+    if (h.isLayered() && plan.parallelism.pipeline != 1)
+        check.bad("heterogeneity.accumulation",
+            "layered takes every micro-batch through a layer of the whole model, and the pipeline has "
+                + std::to_string(plan.parallelism.pipeline) + " stages",
+            "standard, or parallelism.pipeline 1");
+    double shares = 0;
+    for (std::size_t i = 0; i < h.assign.size(); ++i) {
+        const RankPin &pin = h.assign[i];
+        const std::string where = at("heterogeneity.assign", i);
+        shares += pin.stateShare.value_or(0) * pin.gpus.value_or(1);
+        const int datacenter = plan.cluster.indexOf(pin.datacenter);
+        if (datacenter < 0) {
+            check.fail(ErrorCode::UnknownName, where + ".datacenter", "there is no datacenter " + pin.datacenter,
+                datacenterIds(plan.cluster));
+            continue;
+        }
+        const auto &pools = plan.cluster.datacenters[std::size_t(datacenter)].pools;
+        if (std::ranges::none_of(pools, [&](const Pool &pool) { return pin.isAbout(pool); }))
+            check.fail(ErrorCode::UnknownName, where + ".pool", pin.datacenter + " has no pool " + pin.pool,
+                "the id of one of its pools, or its GPU");
+    }
+    if (shares > 1 + 1e-6)
+        check.bad("heterogeneity.assign", "the pinned shares of states add up to more than the whole",
+            "at most 1, each share times its GPUs");
+    if (plan.layerProfiles && plan.layerProfiles->gpus.empty())
+        check.bad("layer_profiles", "no GPU has measured times", "an object for each GPU, by its catalogue id");
+}
+
 } // namespace
 
 Errors validatePlan(const Plan &plan)
@@ -186,6 +217,7 @@ Errors validatePlan(const Plan &plan)
     checkDegrees(plan, check);
     checkBatch(plan, check);
     checkProfile(plan, check);
+    checkHeterogeneity(plan, check);
     return std::move(check.errors);
 }
 

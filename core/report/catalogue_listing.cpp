@@ -2,6 +2,7 @@
 #include "core/report/catalogue_listing.h"
 
 #include "core/base/number_text.h"
+#include "core/catalogue/zone_network.h"
 #include "core/report/json_internal.h"
 #include "core/report/text_table.h"
 #include "core/workload/model_math.h"
@@ -104,12 +105,23 @@ CatalogueListing modelListing(const Catalogue &catalogue)
 CatalogueListing linkListing(const Catalogue &catalogue)
 {
     CatalogueListing listing { "links",
-        { { "from", "from" }, { "to", "to" }, { "rtt_ms", "RTT ms" }, { "usd_per_gb", "$/GB" }, { "source", "" } },
+        { { "from", "from" }, { "to", "to" }, { "rtt_ms", "RTT ms" }, { "usd_per_gb", "$/GB" },
+            { "machine", "machine" }, { "gbytes_per_s_1mb", "GB/s at 1 MB" }, { "gbytes_per_s_32mb", "32 MB" },
+            { "gbytes_per_s_1gb", "1 GB" }, { "network", "" }, { "source", "" } },
         {} };
     for (const RegionLink &link : catalogue.regionLinks) {
         const Region *from = catalogue.region(link.from);
         const Cell price = link.usdPerGb ? Cell(*link.usdPerGb) : from ? Cell(from->egressUsdPerGb) : Cell();
-        listing.rows.push_back({ link.from, link.to, link.rttMs, price, link.source });
+        listing.rows.push_back(
+            { link.from, link.to, link.rttMs, price, Cell(), Cell(), Cell(), Cell(), Cell(), link.source });
+    }
+    for (const ZoneNetwork &network : builtinZoneNetworks()) {
+        for (const ZoneLink &link : network.links) {
+            const std::optional<double> price = network.usdPerGb(link.from, link.to);
+            const auto at = [&](double bytes) { return sailor::bandwidth(link.curve, Bytes { bytes }).value / 1e9; };
+            listing.rows.push_back({ link.from, link.to, Cell(), price ? Cell(*price) : Cell(), link.machine, at(1e6),
+                at(32e6), at(1e9), network.id, link.source });
+        }
     }
     return listing;
 }
@@ -139,6 +151,13 @@ CatalogueListing priceListing(const Catalogue &catalogue)
         listing.rows.push_back({ "egress", region.id, region.egressUsdPerGb, "GB", region.source });
         if (region.usdPerKwh > 0)
             listing.rows.push_back({ "power", region.id, region.usdPerKwh, "kWh", region.source });
+    }
+    for (const ZoneNetwork &network : builtinZoneNetworks()) {
+        for (const ZoneMachine &machine : network.machines)
+            listing.rows.push_back(
+                { "gpu in " + network.id, machine.id, machine.usdPerGpuHour, "hour", machine.source });
+        for (const ZonePrice &price : network.egress)
+            listing.rows.push_back({ "egress", price.from + " to " + price.to, price.usdPerGb, "GB", price.source });
     }
     return listing;
 }

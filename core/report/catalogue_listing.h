@@ -57,7 +57,8 @@ struct CatalogueListing {
 
 [[nodiscard]] CatalogueListing gpuListing(const Catalogue &catalogue);
 [[nodiscard]] CatalogueListing modelListing(const Catalogue &catalogue);
-[[nodiscard]] CatalogueListing linkListing(const Catalogue &catalogue); // round trips between regions
+[[nodiscard]] CatalogueListing linkListing(
+    const Catalogue &catalogue); // round trips between regions, bandwidth in zones
 [[nodiscard]] CatalogueListing stackListing(const Catalogue &catalogue); // training frameworks and their known releases
 [[nodiscard]] CatalogueListing scheduleListing(const Catalogue &catalogue); // built in: what their rows of traits say
 [[nodiscard]] CatalogueListing priceListing(const Catalogue &catalogue); // GPUs by the hour, egress and power by region

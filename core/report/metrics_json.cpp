@@ -96,7 +96,8 @@ Json wan(const Evaluation &evaluation)
             { "carrying_by_direction", { finite(use.carrying[0]), finite(use.carrying[1]) } },
             { "limit", use.limit == WanLimit::None ? Json(nullptr) : Json(toString(use.limit)) },
             { "limit_gbps", use.limit == WanLimit::None ? Json(nullptr) : finite(use.limitGbps) },
-            { "tcp_connections", use.tcpConnections }, { "node_pair_gbps", finite(use.nodePairGbps) } });
+            { "tcp_connections", use.tcpConnections }, { "node_pair_gbps", finite(use.nodePairGbps) },
+            { "node_pair_source", use.isMeasured ? Json(links.at(std::size_t(use.link)).cloud) : Json(nullptr) } });
     }
     return { { "bytes_per_iteration", finite(evaluation.metrics.wanBytesPerIteration) }, { "links", list } };
 }
@@ -143,6 +144,30 @@ Json offload(const Metrics &metrics)
         { "layers_kept", layers(o.layersKept) }, { "layers_swapped", layers(o.layersSwapped) },
         { "layers_recomputed", layers(o.layersRecomputed) }, { "token_share", finite(o.tokenShare) },
         { "recompute_s", hasPolicy ? finite(o.recompute) : Json(nullptr) } };
+}
+
+/// Null where everything is shared evenly.
+Json heterogeneity(const Evaluation &evaluation)
+{
+    const SharedOut &shares = evaluation.layout.shares;
+    if (shares.ranks.empty())
+        return nullptr;
+    const Cluster &cluster = evaluation.plan->cluster;
+    Json sets = Json::array();
+    for (const ReplicaShare &share : shares.ranks) {
+        const Datacenter &datacenter = cluster.datacenters.at(std::size_t(share.at.datacenter));
+        const Pool &pool = datacenter.pools.at(std::size_t(share.at.pool));
+        sets.push_back({ { "datacenter", datacenter.id }, { "pool", pool.id },
+            { "gpu", pool.inlineGpu ? pool.inlineGpu->id : pool.gpu }, { "ranks", share.pipelines },
+            { "samples", share.samples }, { "state_share", finite(share.stateShare) }, { "why", share.why } });
+    }
+    const bool isTimed = shares.layerTime > 0;
+    return { { "bottleneck", sets.at(std::size_t(shares.slowest))["gpu"] },
+        { "layer_ms", isTimed ? finite(shares.layerTime * 1000) : Json(nullptr) },
+        { "gain_over_even",
+            isTimed && shares.evenLayerTime > 0 ? finite(shares.evenLayerTime / shares.layerTime) : Json(nullptr) },
+        { "even_micro_batch", shares.evenMicroBatch }, { "largest_micro_batch", shares.largestMicroBatch },
+        { "shares", sets } };
 }
 
 Json layout(const Evaluation &evaluation)
@@ -194,6 +219,7 @@ Json metricsObject(const Evaluation &evaluation)
     json["wan"] = wan(evaluation);
     json["cost"] = cost(m.cost);
     json["bubble_fill"] = bubbleFill(m.bubbleFill);
+    json["heterogeneity"] = heterogeneity(evaluation);
     // What this version does not model is absent from every plan: null, never a made-up zero.
     json["jobs"] = nullptr;
     json["offload"] = offload(m);

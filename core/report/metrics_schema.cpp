@@ -95,19 +95,20 @@ Json wanSchema()
 {
     using enum Kind;
     Json wan = object({ { "bytes_per_iteration", Number, "All links, both directions, all pipelines" } });
-    wan["properties"]["links"] = list(object(
-        { { "between", TextPair, "The two datacenters, by id" }, { "bytes", Number, "Both directions, all pipelines" },
-            { "bytes_by_direction", NumberPair, "The same, from the first datacenter to the second and back" },
-            { "utilization", Number, "Share of the capacity of the busier direction, over the iteration" },
-            { "usable_utilization", Number,
-                "Use of what can be used: share of the iteration in which its busiest stage boundary carries" },
-            { "carrying_by_direction", NumberPair,
-                "The same of one direction, from the first datacenter to the second and back" },
-            { "limit", Text, "What binds it: node pair, TCP window, packet loss, node NICs or link capacity" },
-            { "limit_gbps", Number,
-                "What that lets through, 10^9 bits/s of one node pair, or of the link where its capacity binds" },
-            { "tcp_connections", Count, "Connections of one node pair" },
-            { "node_pair_gbps", Number, "What one node pair reaches, 10^9 bits/s" } }));
+    wan["properties"]["links"] = list(object({ { "between", TextPair, "The two datacenters, by id" },
+        { "bytes", Number, "Both directions, all pipelines" },
+        { "bytes_by_direction", NumberPair, "The same, from the first datacenter to the second and back" },
+        { "utilization", Number, "Share of the capacity of the busier direction, over the iteration" },
+        { "usable_utilization", Number,
+            "Use of what can be used: share of the iteration in which its busiest stage boundary carries" },
+        { "carrying_by_direction", NumberPair,
+            "The same of one direction, from the first datacenter to the second and back" },
+        { "limit", Text, "What binds it: node pair, TCP window, packet loss, node NICs or link capacity" },
+        { "limit_gbps", Number,
+            "What that lets through, 10^9 bits/s of one node pair, or of the link where its capacity binds" },
+        { "tcp_connections", Count, "Connections of one node pair" },
+        { "node_pair_gbps", Number, "What one node pair reaches, 10^9 bits/s" },
+        { "node_pair_source", Text, "The network source of the catalogue that measured it; null: the link's own" } }));
     return wan;
 }
 
@@ -141,6 +142,26 @@ Json bubbleFillSchema()
     fill["properties"]["ttft_ms"] = object({ { "p50", Number, "Median time to first token" },
         { "p95", Number, "95th percentile" }, { "p99", Number, "99th percentile" } });
     return fill;
+}
+
+Json heterogeneitySchema()
+{
+    using enum Kind;
+    Json schema = object({ { "bottleneck", Text, "GPU of the ranks that all others wait for" },
+        { "layer_ms", Number, "Forward and backward of one layer on them, as the shares were dealt" },
+        { "gain_over_even", Number, "The same with even shares / that" } });
+    schema["description"] = "How unequal GPUs share work and states; null where everything is even";
+    for (const auto &[name, text] : { std::pair("even_micro_batch",
+                                          "Largest micro-batch that fits with an even share "
+                                          "of the states, of each of `shares`"),
+             std::pair("largest_micro_batch", "The same with none") }) {
+        schema["properties"][name] = list(Json { { "type", "integer" } });
+        schema["properties"][name]["description"] = text;
+    }
+    schema["properties"]["shares"] = list(object({ { "datacenter", Text, "By id" }, { "pool", Text, "By id" },
+        { "gpu", Text, "By id" }, { "ranks", Count, "Equal replicas" }, { "samples", Count, "Of each, an iteration" },
+        { "state_share", Number, "Of the states that ZeRO divides, of each" }, { "why", Text, "In words" } }));
+    return schema;
 }
 
 Json layoutSchema()
@@ -203,6 +224,7 @@ std::string metricsSchema()
         { "egress_usd_total", Number, "Whole run" }, { "days_total", Number, "Whole run" },
         { "energy_mwh_total", Number, "Whole run" }, { "co2_t_total", Number, "Whole run, tonnes" } });
     all["bubble_fill"] = bubbleFillSchema();
+    all["heterogeneity"] = heterogeneitySchema();
     all["jobs"] = jobsSchema();
     all["offload"] = object({ { "bytes_per_gpu_per_iteration", Number, "Written by one GPU" },
         { "required_write_gbytes_per_s", Number, "To stay hidden" }, { "stall_s", Number, "Exposed time" },

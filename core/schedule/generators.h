@@ -9,7 +9,7 @@
 namespace trainyard::schedules {
 
 extern const ScheduleTraits gpipe, oneFOneB, interleaved, breadthFirst, zbH1, zbH2, zbV, zbAuto, vHalf, vMin, dualPipe,
-    dualPipeV, chimera, hanayo, varuna, teraPipe, atlas;
+    dualPipeV, chimera, hanayo, varuna, teraPipe, atlas, layered;
 
 inline constexpr CountRule kTwoChunks {
     .least = 2, .most = 2, .why = "which has two chunks per stage", .right = "1, the default, or 2"

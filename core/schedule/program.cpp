@@ -128,6 +128,11 @@ bool splitsBackward(const Program &program)
 
 Expected<Program> makeProgram(ScheduleKind kind, const ScheduleShape &shape, const ScheduleTimes &times)
 {
+    return makeProgram(traitsOf(kind), shape, times);
+}
+
+Expected<Program> makeProgram(const ScheduleTraits &schedule, const ScheduleShape &shape, const ScheduleTimes &times)
+{
     if (const auto checked = checkShape(shape); !checked)
         return std::unexpected(checked.error());
     ScheduleShape full = shape;
@@ -135,7 +140,6 @@ Expected<Program> makeProgram(ScheduleKind kind, const ScheduleShape &shape, con
         full.inFlightLimit.resize(static_cast<std::size_t>(shape.devices), shape.inFlightLimit.front());
     if (const auto checked = checkTimes(times, shape); !checked)
         return std::unexpected(checked.error());
-    const ScheduleTraits &schedule = traitsOf(kind);
     if (const auto checked = checkRules(schedule, full); !checked)
         return std::unexpected(checked.error());
     Program program { full, schedule.placement, {}, schedule.rule };
@@ -145,7 +149,7 @@ Expected<Program> makeProgram(ScheduleKind kind, const ScheduleShape &shape, con
         schedule.lay(program);
     if (program.order.empty())
         return std::unexpected(Error {
-            ErrorCode::Internal, "schedule", std::string(toString(kind)) + " found no order for these limits", "" });
+            ErrorCode::Internal, "schedule", std::string(schedule.label) + " found no order for these limits", "" });
     spareRecomputeAfterOwnForward(program);
     return program;
 }
@@ -180,6 +184,11 @@ std::span<const ScheduleTraits *const> allSchedules()
 const ScheduleTraits &traitsOf(ScheduleKind kind)
 {
     return *kSchedules[static_cast<std::size_t>(kind)];
+}
+
+const ScheduleTraits &traitsOf(const Plan &plan)
+{
+    return plan.heterogeneity.isLayered() ? schedules::layered : traitsOf(plan.schedule);
 }
 
 ScheduleKind scheduleForChunks(ScheduleKind now, int virtualPipeline)

@@ -104,6 +104,9 @@ using Program = FixedOrder;
 /// p == 0 and v > 1 …); `right` says what would do.
 [[nodiscard]] Expected<Program> makeProgram(
     ScheduleKind kind, const ScheduleShape &shape, const ScheduleTimes &times = {});
+struct ScheduleTraits;
+[[nodiscard]] Expected<Program> makeProgram(
+    const ScheduleTraits &schedule, const ScheduleShape &shape, const ScheduleTimes &times = {});
 
 /// Most activations alive at once on each device, in units of one micro-batch of the whole device (chunks count 1/v).
 /// A forward adds one chunk, its backward takes it away. Where the backward is split, the input gradient leaves the

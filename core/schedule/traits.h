@@ -97,6 +97,8 @@ struct ScheduleTraits {
 /// In the order of ScheduleKind.
 [[nodiscard]] std::span<const ScheduleTraits *const> allSchedules();
 [[nodiscard]] const ScheduleTraits &traitsOf(ScheduleKind kind);
+/// Of the order that a plan runs in: that of its schedule, or layer by layer.
+[[nodiscard]] const ScheduleTraits &traitsOf(const Plan &plan);
 
 /// What runs with any shape of one chunk a stage: the way out where another schedule cannot be built.
 inline constexpr ScheduleKind kPlainSchedule = ScheduleKind::OneFOneB;

@@ -9,6 +9,13 @@ namespace trainyard {
 
 namespace {
 
+/// What is counted, as far as nobody said how many there are.
+double statedOverCounted(const Workload &workload)
+{
+    const auto &profiles = workload.plan->layerProfiles;
+    return profiles && profiles->parameters ? *profiles->parameters / totalParameters(workload.model) : 1;
+}
+
 StageParameters chunkParameters(
     const Workload &workload, int stage, int chunk, const LayerParameters &dense, const LayerParameters &expert)
 {
@@ -27,6 +34,9 @@ StageParameters chunkParameters(
         sum.dense += headParameters(model) / p.tensor;
     if (of.hasHead && model.tiedEmbeddings && std::ranges::none_of(chunks, &StageChunk::hasEmbedding))
         sum.dense += double(model.vocab) * model.hidden / p.tensor; // the tied matrix lives on both ends
+    const double scale = statedOverCounted(workload);
+    sum.dense *= scale;
+    sum.experts *= scale;
     return sum;
 }
 

@@ -44,7 +44,7 @@ public:
                 m_elements.ends += double(m_model.vocab) * m_model.hidden / m_p.tensor;
         }
         m_elements.ends += m_elements.embedding;
-        m_shards = stateShards(workload, m_stage);
+        m_shards = stateShards(workload, ranks);
         m_expertShards = std::max(1.0, m_shards * m_p.tensor / (m_p.expert * m_p.expertTensor));
     }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/base/number_text.h"
 #include "core/report/markup.h"
+#include "core/validation/sailor_points.h"
 #include "core/validation/validation_report.h"
 
 #include <algorithm>
@@ -119,8 +120,12 @@ void addSource(std::string &text, const Validation &validation, const SourceSumm
     text += "`" + source.source + "`, " + wholeText(source.rows) + " rows"
         + (source.url.empty() ? "" : ", <" + source.url + ">") + ".";
     text += (source.note.empty() ? "" : " " + markdownText(source.note)) + "\n";
-    if (source.rows <= kMostRows)
-        return addRows(text, validation.run.results, source);
+    if (source.rows <= kMostRows) {
+        addRows(text, validation.run.results, source);
+        if (source.source == kSailorSource)
+            text += sailorMarkdown(compareWithSailor(validation.run.results));
+        return;
+    }
     text += std::string("\n| group | ") + kStatisticsHead;
     for (const SourceSummary &group : summariseGroups(validation.run.results, source.source))
         addSummaryLines(text, markdownText(group.group), group);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/base/number_text.h"
 #include "core/report/text_table.h"
+#include "core/validation/sailor_points.h"
 #include "core/validation/validation_report.h"
 
 #include <algorithm>
@@ -116,6 +117,17 @@ std::vector<const ValidationResult *> furthestOff(const std::vector<ValidationRe
     return rows;
 }
 
+/// Sailor's own formula on its runs, where they are among the rows.
+std::string sailorLine(const std::vector<ValidationResult> &results)
+{
+    const SailorErrors means = sailorErrors(compareWithSailor(results), false);
+    if (means.ours == 0)
+        return {};
+    return "\nSailor's own closed form on " + std::to_string(means.n) + " of its runs on GH200 is off by "
+        + percentText(means.formTime) + " of the time and " + percentText(means.formMemory) + " of the memory; ours by "
+        + percentText(means.ourTime) + " and " + percentText(means.ourMemory) + ".\n";
+}
+
 } // namespace
 
 std::string validationTable(const Validation &validation, bool listsEveryRow)
@@ -134,7 +146,7 @@ std::string validationTable(const Validation &validation, bool listsEveryRow)
         std::vector<const ValidationResult *> all;
         for (const ValidationResult &result : results)
             all.push_back(&result);
-        return text + "\n" + rowTable(all);
+        return text + "\n" + rowTable(all) + sailorLine(results);
     }
     return text + "\nFurthest off (--source NAME lists all rows of a source):\n\n" + rowTable(furthestOff(results));
 }

@@ -312,8 +312,8 @@ private:
             for (Pool &pool : sites[s].pools)
                 pool.nodes = 1;
         }
-        m_plan.heterogeneity.compute = one({ Share::Even, Share::Balanced });
-        m_plan.heterogeneity.state = one({ Share::Even, Share::Balanced });
+        m_plan.heterogeneity.compute = one({ ComputeSharing::Even, ComputeSharing::Balanced });
+        m_plan.heterogeneity.state = one({ StateSharing::Even, StateSharing::Balanced });
         m_plan.placement.stages.clear();
         m_plan.parallelism.data = one({ 2, 3, 4 });
     }

@@ -88,6 +88,27 @@ private slots:
         QCOMPARE(gpus("llama-3-70b-three-regions"), 3 * 192);
         QCOMPARE(gpus("atlas-three-datacenters"), 24);
         QCOMPARE(gpus("mixed-lab"), 4);
+        QCOMPARE(gpus("opt-30b-128-a100-384-v100"), 128 + 384);
+    }
+
+    void theZonesTrainOnWhatWasMeasuredBetweenThem()
+    {
+        const EvaluationPtr zones = evaluated(sample("opt-30b-128-a100-384-v100"));
+        QVERIFY(zones && zones->metrics.memory->fits && zones->feasible());
+        QCOMPARE(zones->metrics.gpusUsed, 512);
+        double iowa = 0, oregon = 0, egress = 0;
+        for (const WanLinkUse &use : zones->metrics.wanLinks) {
+            QVERIFY(use.isMeasured);
+            const auto &between = zones->plan->cluster.wanLinks[std::size_t(use.link)].between;
+            const bool isFar = between[1] == "us-west1-b";
+            egress += use.totalBytes() / 1e9 * (isFar ? 0.02 : 0.01);
+            if (use.totalBytes() > 0)
+                (isFar ? oregon : iowa) = use.nodePairGbps;
+        }
+        QVERIFY(iowa > 7 * oregon); // "eight times less"
+        // An hour of 128 A100 and 384 V100, and the bytes of an iteration at the prices between the zones.
+        const double gpus = (128 * 3.673385 + 384 * 2.859998) / 3600 * zones->metrics.iterationTime.value();
+        QVERIFY(std::abs(zones->metrics.cost.usdPerIteration.value() - gpus - egress) < 1e-6);
     }
 
     void theThreeDatacentersTakeAsLongAsTheReferenceSays()

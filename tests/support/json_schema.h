@@ -24,6 +24,12 @@ inline void addSchemaPaths(const Json &schema, const std::string &path, std::set
     }
     if (schema.contains("items"))
         addSchemaPaths(schema["items"], path + "[]", paths);
+    if (const auto others = schema.find("additionalProperties");
+        others != schema.end() && others->contains("properties")) {
+        const std::string child = path + ".<gpu id>";
+        paths.insert(child);
+        addSchemaPaths(*others, child, paths);
+    }
     if (!schema.contains("properties"))
         return;
     for (const auto &[name, inner] : schema["properties"].items()) {

@@ -111,11 +111,15 @@ QStringList linkCard(const MapScene &scene, const Plan &plan, const Evaluation *
         return {};
     const WanLink &wan = plan.cluster.wanLinks[std::size_t(link)];
     QStringList lines { scene.links[std::size_t(link)].name };
-    lines += QStringLiteral("round trip %1 · %2 each way · %3 per node pair")
-                 .arg(roundTrip(wan), rateText(wan.capacityGbps), rateText(wan.nodePairGbps));
-    if (!scene.links[std::size_t(link)].evaluated || !evaluation)
+    const bool isEvaluated = scene.links[std::size_t(link)].evaluated && evaluation;
+    const WanLinkUse *use = isEvaluated ? useOf(*evaluation, wan, std::size_t(link)) : nullptr;
+    const bool isMeasured = use && use->isMeasured;
+    lines += QStringLiteral("round trip %1 · %2 each way · %3 per node pair%4")
+                 .arg(roundTrip(wan), rateText(wan.capacityGbps),
+                     rateText(isMeasured ? use->nodePairGbps : wan.nodePairGbps),
+                     isMeasured ? QStringLiteral(", measured between these zones") : QString());
+    if (!isEvaluated)
         return lines;
-    const WanLinkUse *use = useOf(*evaluation, wan, std::size_t(link));
     if (!use || use->totalBytes() <= 0)
         return lines + QStringList { QStringLiteral("not used by this plan") };
     lines += QStringLiteral("%1 per iteration, %2 of the capacity")

@@ -111,9 +111,15 @@ Details linkDetails(const Evaluation &evaluation, int link)
     details.facts.push_back({ QObject::tr("Round trip"), formatSeconds(wan.rttMs * 1e-3), {} });
     details.facts.push_back({ QObject::tr("Capacity"), QObject::tr("%1 each way").arg(formatGbps(wan.capacityGbps)),
         QObject::tr("Of all node pairs together.") });
-    details.facts.push_back({ QObject::tr("Per node pair"), formatGbps(wan.nodePairGbps),
-        QObject::tr("What two nodes can reach between them with enough connections.") });
     const auto use = std::ranges::find(evaluation.metrics.wanLinks, link, &WanLinkUse::link);
+    if (use != evaluation.metrics.wanLinks.end() && use->isMeasured)
+        details.facts.push_back(
+            { QObject::tr("Per node pair"), QObject::tr("%1, measured").arg(formatGbps(use->nodePairGbps)),
+                QObject::tr("By message size and kind of machine, between these two zones: the catalogue's %1.")
+                    .arg(QString::fromStdString(wan.cloud)) });
+    else
+        details.facts.push_back({ QObject::tr("Per node pair"), formatGbps(wan.nodePairGbps),
+            QObject::tr("What two nodes can reach between them with enough connections.") });
     if (use == evaluation.metrics.wanLinks.end() || use->totalBytes() <= 0) {
         details.facts.push_back({ QObject::tr("Carries"), QObject::tr("nothing in this plan"), {} });
         return details;

@@ -150,7 +150,7 @@ QString spanTitle(const Evaluation &evaluation, std::uint32_t span)
         parts << (timeline.kind[span] == WorkKind::ForwardBackward
                 ? tr("chunks %1 and %2").arg(timeline.chunk[span] + 1).arg(timeline.pairedChunk[span] + 1)
                 : tr("chunk %1").arg(timeline.chunk[span] + 1));
-    else if (timeline.microBatch[span] >= 0 && traitsOf(evaluation.plan->schedule).isSliced())
+    else if (timeline.microBatch[span] >= 0 && traitsOf(*evaluation.plan).isSliced())
         parts << tr("slice %1").arg(timeline.chunk[span] + 1);
     parts.removeAll(QString());
     return parts.join(QStringLiteral(" · "));

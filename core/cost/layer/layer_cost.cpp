@@ -152,7 +152,7 @@ void addStateTraffic(
     const LayerMoves moves =
         layerMoves(workload, site.states, sharesWeights ? sharded : elements.dense + elements.experts, sharded);
     cost.forward.offload += std::max(Seconds {}, moves.fetch - timer.forward.total());
-    if (traitsOf(workload.plan->schedule).splitsBackward) {
+    if (traitsOf(*workload.plan).splitsBackward) {
         cost.inputGrad.offload += std::max(Seconds {}, moves.fetch - timer.inputGrad.total());
         cost.weightGrad.offload += std::max(Seconds {}, moves.leave - timer.weightGrad.total());
     } else {

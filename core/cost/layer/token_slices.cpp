@@ -29,7 +29,7 @@ std::vector<int> sliceLengths(const Workload &workload, const LayerSite &site)
 {
     const Plan &plan = *workload.plan;
     const int slices = workload.degrees.slices, tokens = plan.workload.sequenceLength;
-    if (!traitsOf(plan.schedule).isSliced())
+    if (!traitsOf(plan).isSliced())
         return { tokens };
     // Of a layer's forward pass the part 1 - a grows with the tokens and the part a with their square.
     double a = 0;

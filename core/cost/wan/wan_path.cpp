@@ -14,7 +14,7 @@ PairLimit transportLimit(const Workload &workload, int link)
 {
     const Transport &pair = workload.transports[std::size_t(link)];
     const WanLink &own = workload.plan->cluster.wanLinks[std::size_t(link)];
-    const BytesPerSecond cap = gbitsPerSecond(own.nodePairGbps);
+    const BytesPerSecond cap = gbitsPerSecond(pair.capGbps);
     const bool fills = tcpThroughput(pair.connections, milliseconds(roundTripMs(own)), pair.window, cap).value
         >= cap.value * (1 - 1e-9);
     return { fills ? WanLimit::NodePair : pair.lossBound ? WanLimit::PacketLoss : WanLimit::TcpWindow, pair.rate };

@@ -18,6 +18,7 @@ struct WanLinkUse {
     double utilization = 0; // of the capacity of the busier direction, over the iteration
     int tcpConnections = 0; // of one node pair
     double nodePairGbps = 0; // what one node pair reaches
+    bool isMeasured = false; // bound by what the link's network source measured, not by what the link states
     [[nodiscard]] double totalBytes() const { return bytes[0] + bytes[1]; }
 
     // Use ÷ what can be used. While it carries, a transfer goes as fast as its binding limit lets it, so this is the

@@ -103,7 +103,8 @@ void addOffloadMetrics(Metrics &metrics, const Workload &workload, const Costs &
                 result.bytesRead = live.use.read;
                 result.bytesForwarded = live.use.forwarded;
             }
-            const StageOffload &stageOffload = costs.offload[c][stage];
+            static const StageOffload kOfLayers; // boundaries of a layer loop leave as they are
+            const StageOffload &stageOffload = costs.offload.empty() ? kOfLayers : costs.offload[c][stage];
             if (const double could = stageOffload.offloadable + stageOffload.small; could > 0)
                 result.smallShare = std::max(result.smallShare, stageOffload.small / could);
             result.bytesDropped = std::max(result.bytesDropped, live.use.dropped);
@@ -111,7 +112,8 @@ void addOffloadMetrics(Metrics &metrics, const Workload &workload, const Costs &
             if (live.peakWhole > highest * (1 + 1e-12)) { // of equal ones the first
                 highest = live.peakWhole;
                 result.activationPeakReduction = 1 - live.peak / live.peakWhole;
-                addFates(result, costs, c, stage);
+                if (!costs.offload.empty())
+                    addFates(result, costs, c, stage);
             }
         }
     }

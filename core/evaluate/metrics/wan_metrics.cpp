@@ -122,7 +122,7 @@ private:
     {
         const PipelineCosts &pipeline = m_costs.iteration.classes[std::size_t(track.pipelineClass)];
         const double mean = double(carried(m_timeline, track)) / (track.last - track.first);
-        if (mean > kStretched * aloneNs(track, pipeline, traitsOf(m_work.plan->schedule).placement)) {
+        if (mean > kStretched * aloneNs(track, pipeline, traitsOf(*m_work.plan).placement)) {
             use.limit = WanLimit::LinkCapacity;
             use.limitGbps = m_work.plan->cluster.wanLinks[std::size_t(use.link)].capacityGbps;
             return;

@@ -9,11 +9,12 @@ namespace trainyard {
 
 namespace {
 
-void addGpuMemory(std::vector<Problem> &problems, const MemoryMetrics &memory)
+/// Where a plan leaves a part of the memory alone, what it may use may be full.
+void addGpuMemory(std::vector<Problem> &problems, const MemoryMetrics &memory, double usable)
 {
     const StageMemory &fullest = memory.perStage[std::size_t(memory.fullestStage)];
     const std::string stage = "Stage " + std::to_string(fullest.stage + 1);
-    if (memory.fits && double(fullest.device) <= kSafeFill * double(fullest.capacity))
+    if (memory.fits && double(fullest.device) * usable <= kSafeFill * double(fullest.capacity))
         return;
     Problem problem { Severity::Warning, stage + " fills more than 95 % of its GPUs: out of memory is likely", "memory",
         {}, FixSearchKind::GpuMemory };
@@ -58,7 +59,7 @@ void addMemoryProblems(std::vector<Problem> &problems, const Evaluation &evaluat
     if (!evaluation.metrics.memory)
         return;
     const MemoryMetrics &memory = *evaluation.metrics.memory;
-    addGpuMemory(problems, memory);
+    addGpuMemory(problems, memory, evaluation.plan->heterogeneity.memoryFraction);
     // Where GPUs do not fit, their fixes are judged by host memory too.
     for (const HostMemory &host : hostMemory(workload, memory.perStage))
         addHostMemory(problems, host, workload, memory.fits ? FixSearchKind::HostMemory : FixSearchKind::None);

@@ -34,7 +34,9 @@ void addStandIns(std::vector<Problem> &problems, const Workload &workload)
     for (const GpuRun &run : workload.layout.runs) {
         const GpuSpec &gpu = workload.gpu({ run.datacenter, run.pool });
         const Precision used = gpu.computePrecision(asked);
-        if (used == asked || std::ranges::find(named, &gpu) != named.end())
+        const auto &measured = workload.plan->layerProfiles; // which say what it did, whatever its units
+        if (used == asked || std::ranges::find(named, &gpu) != named.end()
+            || (measured && measured->gpus.contains(gpu.id)))
             continue;
         named.push_back(&gpu);
         problems.push_back({ Severity::Note,
@@ -90,8 +92,6 @@ void addNotModelled(std::vector<Problem> &problems, const Plan &plan)
     };
     note(plan.moe.dispatch != MoeDispatch::Flat && plan.moe.dispatch != MoeDispatch::Dedup, "moe.dispatch",
         "Expert dispatch is modelled as flat all-to-all in this version");
-    note(plan.heterogeneity.compute != Share::Even || plan.heterogeneity.state != Share::Even, "heterogeneity",
-        "Balancing unequal GPUs is not modelled in this version: shares are even");
     note(!plan.calibration.empty(), "calibration", "Calibration factors are not applied in this version");
     note(plan.moe.overlapChunks.has_value(), "moe.overlap_chunks",
         "Overlap of expert dispatch in chunks is not modelled in this version");
@@ -181,10 +181,18 @@ void addSharding(std::vector<Problem> &problems, const Evaluation &evaluation, c
             "parallelism.virtual_pipeline", {} });
 }
 
+/// What could not be dealt as the plan asks stays even.
+void addUndealt(std::vector<Problem> &problems, const Evaluation &evaluation)
+{
+    if (!evaluation.layout.shares.why.empty())
+        problems.push_back(
+            { Severity::Warning, "Work and states stay even: " + evaluation.layout.shares.why, "heterogeneity", {} });
+}
+
 /// Where a schedule's paper leaves the order open.
 void addOwnConstruction(std::vector<Problem> &problems, const Evaluation &evaluation)
 {
-    const std::string beyond = traitsOf(evaluation.plan->schedule).beyondOneRound;
+    const std::string beyond = traitsOf(*evaluation.plan).beyondOneRound;
     if (beyond.empty() || evaluation.layout.classes.empty()
         || evaluation.layout.classes.front().microBatches <= degreesOf(*evaluation.plan).pipeline)
         return;
@@ -257,6 +265,7 @@ std::vector<Problem> findProblems(const Evaluation &evaluation, const Workload &
     addBubble(problems, evaluation, workload);
     addTensorGroupsApart(problems, evaluation, workload);
     addOwnConstruction(problems, evaluation);
+    addUndealt(problems, evaluation);
     if (workload.source.hasLayers) {
         addSharding(problems, evaluation, workload.stack);
         addShapeNotes(problems, workload);

@@ -2,6 +2,7 @@
 #include "core/evaluate/problems/wan_notes.h"
 
 #include "core/base/words.h"
+#include "core/cluster/zone_links.h"
 #include "core/cost/wan/wan_codec.h"
 #include "core/cost/wan/wan_reduce.h"
 #include "core/evaluate/problems/fix_of.h"
@@ -42,6 +43,7 @@ public:
 
     void add()
     {
+        addZones();
         addLosses();
         addCeilings();
         addUnusedTurns();
@@ -58,6 +60,31 @@ private:
         m_problems.push_back({ severity, std::move(sentence), where, {} });
     }
 
+    /// Figures that the plan does not state say where they come from.
+    void addZones()
+    {
+        for (const WanLinkUse &use : m_metrics.wanLinks) {
+            const auto index = std::size_t(use.link);
+            const WanLink &link = m_plan.cluster.wanLinks[index];
+            const ZoneNetwork *network = builtinZoneNetwork(link.cloud);
+            if (!network || use.totalBytes() <= 0)
+                continue;
+            const std::string key = "cluster.wan_links[" + std::to_string(index) + "].cloud";
+            const auto pair = zonePairRate(m_plan.cluster, link, m_work.crossingBytes());
+            if (!pair)
+                note(key.c_str(),
+                    network->name + " say nothing of " + nameOf(link)
+                        + ": its ends are no two of their zones, or have machines that were not measured. The link's "
+                          "own node_pair_gbps holds");
+            else
+                note(key.c_str(),
+                    "A pair of nodes " + nameOf(link)
+                        + formatted(" reaches %.3g Gbps with messages of ", pair->rate.value * 8e-9)
+                        + formatted("%.3g MB: ", pair->message.value / 1e6) + network->name + ", machines "
+                        + pair->slowest->machine);
+        }
+    }
+
     void addLosses()
     {
         for (const WanLinkUse &use : m_metrics.wanLinks) {
@@ -72,9 +99,9 @@ private:
                     + formatted(" a window of %.3g MB: ", pair.window.value / 1e6)
                     + formatted(
                         "%d connections reach %.3g Gbps per node pair", pair.connections, pair.rate.value * 8e-9)
-                    + (stopsShort(pair) ? formatted(
-                           " of %.3g; %d would fill it, more than auto opens", link.nodePairGbps, pair.toFill)
-                                        : ""),
+                    + (stopsShort(pair)
+                            ? formatted(" of %.3g; %d would fill it, more than auto opens", pair.capGbps, pair.toFill)
+                            : ""),
                 "cluster.wan_links[" + std::to_string(use.link) + "].loss_rate", {} };
             if (bbrHelps)
                 problem.fixes.push_back(
@@ -110,12 +137,12 @@ private:
                 continue;
             // Rounded up to a hundredth of a MB, so that the window does fill the pair.
             const double enough =
-                std::ceil(link.nodePairGbps * roundTripMs(link) / 8 / pair.connections * 100 * (1 - 1e-12)) / 100;
+                std::ceil(pair.capGbps * roundTripMs(link) / 8 / pair.connections * 100 * (1 - 1e-12)) / 100;
             Problem problem { Severity::Warning,
                 formatted("%d connections, the most that auto opens, with windows of %.3g MB reach ", pair.connections,
                     pair.window.value / 1e6)
-                    + formatted("%.3g of %.3g Gbps per node pair ", pair.rate.value * 8e-9, link.nodePairGbps)
-                    + nameOf(link) + formatted(": %d would fill it, or windows of %.4g MB", pair.toFill, enough),
+                    + formatted("%.3g of %.3g Gbps per node pair ", pair.rate.value * 8e-9, pair.capGbps) + nameOf(link)
+                    + formatted(": %d would fill it, or windows of %.4g MB", pair.toFill, enough),
                 "cluster.wan_links[" + std::to_string(use.link) + "].tcp_window_mb", {} };
             if (link.cloud.empty()) // else the window is the provider's
                 problem.fixes.push_back(fixOf(m_plan, formatted("TCP window %.4g MB", enough),

@@ -146,8 +146,13 @@ template <class V> void describe(V &v, Of<WanLink>)
                 "Bytes that one connection has under way: it sends at most one window per round trip."),
             field(2)));
     v.value(&WanLink::cloud,
-        Key("cloud", "Provider whose measured TCP window replaces tcp_window_mb: a catalogue name (aws, gcp, azure)",
+        Key("cloud",
+            "Provider whose measured TCP window replaces tcp_window_mb: a catalogue name (aws, gcp, azure); gcp-zones "
+            "also "
+            "has what machines in its zones reach by message size, which replaces node_pair_gbps",
             said("TCP window as measured on"),
+            more("a link between two such zones that states neither takes it ([model.md](model.md) \"Zones\"); "
+                 "`trainyard-cli catalog links` lists them"),
             shown("TCP window preset", "A provider whose measured window takes the place of the one above.")));
     v.value(&WanLink::lossRate,
         Key("loss_rate", "Share of the packets that is lost; bounds connections that take loss for congestion",
@@ -155,9 +160,9 @@ template <class V> void describe(V &v, Of<WanLink>)
             shown("Packet loss", "CUBIC slows down at every loss; the strategy panel has BBR, which does not."),
             field(4, " %", 100)));
     v.directions(Key("usd_per_gb", "Egress price, USD per 10^9 bytes, or [first to second, second to first]",
-        otherwise("the catalogue's by region, else 0.02"), said("Egress", " USD/GB"), upTo(1e3),
-        more("a region is told by a datacenter's id or name (`aws-us-east-1`)"), shown("Own egress price"),
-        field(4, " $/GB")));
+        otherwise("the catalogue's by zone or region, else 0.02"), said("Egress", " USD/GB"), upTo(1e3),
+        more("a region is told by a datacenter's id or name (`aws-us-east-1`), a zone to the letter (`us-central1-a`)"),
+        shown("Own egress price"), field(4, " $/GB")));
 }
 
 template <class V> void describe(V &v, Of<Cluster>)

@@ -7,7 +7,7 @@
 //
 // A visitor has: value(member, key) for plain values, enums, objects, lists and optionals of them; automatic(member,
 // key) where "auto" is a value; perStage(member, key) for one or a list; and a verb for each key that has a shape of
-// its own (gpu, model, stack, between ...). It walks a struct by describe(visitor, keys::Of<WanLink> {}).
+// its own (gpu, model, stack, between, byGpu ...). It walks a struct by describe(visitor, keys::Of<WanLink> {}).
 
 #include <cstdint>
 #include <limits>
@@ -83,6 +83,8 @@ inline constexpr double kHuge = std::numeric_limits<double>::max();
 /// A visitor of plain values alone: nothing for keys that have a shape of their own.
 struct PlainValues {
     template <class List> void perStage(List, const Key &) { }
+    template <class Map> void byGpu(Map, const Key &) { }
+    template <class Times> void byMicroBatch(Times, const Key &) { }
     void gpu(const Key &) { }
     void model(const Key &) { }
     void stack(const Key &) { }

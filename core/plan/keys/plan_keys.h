@@ -72,6 +72,10 @@ template <class V> void describe(V &v, Of<Plan>)
     v.calibration(Key("calibration", "Factors fitted from telemetry, each with the recording that it came from",
         more("Trainyard writes it")));
     v.value(&Plan::profile, Key("profile", "Measured times that override the cost model", said("Measured times")));
+    v.value(&Plan::layerProfiles,
+        Key("layer_profiles", "Measured times of one layer by GPU, which override the cost model",
+            said("Measured layers"),
+            more("they stand for all that GPUs compute: embedding, head and optimizer then take no time")));
 }
 
 } // namespace trainyard::keys

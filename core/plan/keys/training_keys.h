@@ -1,7 +1,7 @@
 #pragma once
 // SPDX-License-Identifier: GPL-3.0-or-later
 // The keys of what is trained and how it is split: `workload`, `parallelism`, `placement`, `moe`, `heterogeneity`,
-// `stack`.
+// `layer_profiles`, `stack`.
 
 #include "core/plan/keys/key.h"
 #include "core/plan/keys/wan_keys.h"
@@ -155,12 +155,108 @@ template <class V> void describe(V &v, Of<MoeStrategy>)
             above(0, 1e4)));
 }
 
+inline bool isLayered(const Plan &plan)
+{
+    return plan.heterogeneity.isLayered();
+}
+inline bool hasPipeline(const Plan &plan)
+{
+    return plan.parallelism.pipeline > 1;
+}
+
+template <class V> void describe(V &v, Of<RankPin>)
+{
+    v.value(&RankPin::datacenter, Key("datacenter", "Datacenter, by id", kRequired));
+    v.value(&RankPin::pool, Key("pool", "Pool, by its id or by its GPU; empty: every pool there", said("Pool")));
+    v.value(&RankPin::gpus,
+        Key("gpus", "The next so many of its GPUs", otherwise("all the others"), said("GPUs"), range(1, 1e7)));
+    v.value(&RankPin::microBatch,
+        Key("micro_batch", "Sequences of one of their micro-batches", otherwise("as dealt"), said("Micro-batch"),
+            range(1, 1e6)));
+    v.value(&RankPin::microBatches,
+        Key("micro_batches", "Micro-batches of each replica", otherwise("as dealt"), said("Micro-batches"), upTo(1e7)));
+    v.value(&RankPin::stateShare,
+        Key("state_share", "Share of the divided states on each GPU", otherwise("as dealt"), said("Share of states"),
+            upTo(1), more("what `parallelism.zero_stage` divides: 1 the optimizer's, 2 and gradients, 3 and weights")));
+}
+
 template <class V> void describe(V &v, Of<Heterogeneity>)
 {
     v.value(&Heterogeneity::compute,
-        Key("compute", "Work split evenly, or by the speed of the GPUs", said("Sharing of work")));
+        Key("compute", "Work split evenly, or by what each GPU can do", said("Sharing of work"),
+            shown("Work",
+                "How samples are dealt to unequal GPUs. By speed: so that all are done at the same time, as far as "
+                "memory lets them.")));
     v.value(&Heterogeneity::state,
-        Key("state", "State split evenly, or by the memory of the GPUs", said("Sharing of state")));
+        Key("state",
+            "States that ZeRO divides: evenly, evenly unless memory forces otherwise, or to equal use of memory",
+            said("Sharing of states"), more("`balanced` is `min-params`"),
+            shown("States",
+                "How the states that ZeRO divides are shared out. A GPU that has little memory left beside its work "
+                "can "
+                "hold less of them.")));
+    v.value(&Heterogeneity::layers,
+        Key("layers", "Layers of the stages: evenly, or by the speed of their GPUs", said("Sharing of layers"),
+            when(hasPipeline),
+            shown("Layers", "By speed: stages on faster GPUs get more layers, so that all take equally long.")));
+    v.value(&Heterogeneity::accumulation,
+        Key("accumulation", "Micro-batch by micro-batch, or layer by layer", said("Gradient accumulation"),
+            more("layered needs `parallelism.pipeline` 1"),
+            shown("Accumulation",
+                "Layer by layer: all micro-batches go through a layer before the next, so that sharded weights are "
+                "gathered once a pass instead of once a micro-batch.")));
+    v.value(&Heterogeneity::gatherPrefetch,
+        Key("gather_prefetch", "Weights of the next layer are gathered while a layer computes", said("Gather prefetch"),
+            when(isLayered), shown("Prefetch gathers", "Gathers the next layer's weights while a layer computes.")));
+    v.value(&Heterogeneity::boundaryOffload,
+        Key("boundary_offload", "Inputs of layers wait in host memory", said("Boundary offload"), when(isLayered),
+            shown("Offload boundaries",
+                "Moves what enters each layer to host memory and back, so that more micro-batches cost no GPU "
+                "memory.")));
+    v.value(&Heterogeneity::unevenPenalty,
+        Key("uneven_collective_penalty", "Time of a collective over uneven shares / over even ones",
+            said("Uneven collectives", " ×"), range(1, 10)));
+    v.value(&Heterogeneity::accumulationOverheadMs,
+        Key("accumulation_overhead_ms", "Of each further micro-batch of a layer's backward",
+            said("Accumulation overhead", " ms"), upTo(1e6), more("10 in Cephalo's released planner")));
+    v.value(&Heterogeneity::memoryFraction,
+        Key("memory_fraction", "Share of a GPU's memory that may be used", said("Usable memory"), above(0, 1),
+            more("0.75 in Cephalo's released planner")));
+    v.value(&Heterogeneity::commBufferGib,
+        Key("comm_buffer_gib", "Communication buffers of a GPU, GiB", otherwise("as modelled"),
+            said("Communication buffers", " GiB"), upTo(1e5), more("2 in Cephalo's released planner")));
+    v.value(&Heterogeneity::assign,
+        Key("assign", "What some GPUs get, whatever would be best", said("Pinned share"),
+            more("entries about the same pool follow each other")));
+}
+
+template <class V> void describe(V &v, Of<GpuLayerTimes>)
+{
+    v.byMicroBatch(&GpuLayerTimes::forwardMs,
+        Key("forward_ms", "Forward pass of one layer, milliseconds: { slope, intercept }, or one by micro-batch",
+            said("Measured forward", " ms"), kRequired));
+    v.byMicroBatch(&GpuLayerTimes::backwardMs,
+        Key("backward_ms", "Its backward pass without recompute, likewise", said("Measured backward", " ms"),
+            kRequired));
+    v.value(&GpuLayerTimes::computeGib,
+        Key("compute_gib", "Memory beside states for micro-batch 1, 2, …, GiB", otherwise("as modelled"),
+            said("Measured memory", " GiB"), upTo(1e6)));
+}
+
+template <class V> void describe(V &v, Of<LayerProfiles>)
+{
+    v.value(&LayerProfiles::allGatherMs,
+        Key("all_gather_ms", "Gather of one layer's weights over all ranks, milliseconds", otherwise("as modelled"),
+            said("Measured gather", " ms"), upTo(1e9)));
+    v.value(&LayerProfiles::reduceScatterMs,
+        Key("reduce_scatter_ms", "Reduction of one layer's gradients, milliseconds", otherwise("as modelled"),
+            said("Measured reduction", " ms"), upTo(1e9)));
+    v.value(&LayerProfiles::parameters,
+        Key("parameters", "Of the model", otherwise("counted"), said("Parameters"), above(0, 1e15)));
+    v.value(&LayerProfiles::layers,
+        Key("layers", "Of the model that was measured", otherwise("the model's"), said("Layers"), range(1, 1e6)));
+    v.byGpu(&LayerProfiles::gpus,
+        Key("<gpu id>", "Measured times of one layer on this GPU of the catalogue", said("Measured layers")));
 }
 
 } // namespace trainyard::keys

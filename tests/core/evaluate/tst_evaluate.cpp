@@ -261,10 +261,10 @@ void TestEvaluate::aSharedLinkSlowsItsPipelinesByItsCapacity()
 void TestEvaluate::whatIsNotModelledIsSaid()
 {
     Plan plan = oneSite(8);
-    plan.heterogeneity.compute = Share::Balanced;
+    plan.moe.dispatch = MoeDispatch::TensorSliced;
     const auto evaluation = evaluated(plan);
     QVERIFY(std::any_of(evaluation->problems.begin(), evaluation->problems.end(),
-        [](const Problem &p) { return p.where == "heterogeneity"; }));
+        [](const Problem &p) { return p.where == "moe.dispatch"; }));
     QVERIFY(evaluation->feasible());
 }
 

@@ -126,6 +126,54 @@ public:
         return profile;
     }
 
+    Heterogeneity heterogeneity()
+    {
+        Heterogeneity h;
+        h.compute = one(ComputeSharing::Balanced);
+        h.state = one(StateSharing::MinUtilization);
+        h.layers = one(LayerSharing::BySpeed);
+        h.accumulation = one(Accumulation::Layered);
+        h.boundaryOffload = coin();
+        h.gatherPrefetch = coin();
+        h.unevenPenalty = real(1, 9);
+        h.accumulationOverheadMs = real(0, 99);
+        h.memoryFraction = real(0.1, 1);
+        if (coin())
+            h.commBufferGib = real(0, 9);
+        for (int i = whole(0, 2); i > 0; --i) {
+            RankPin &pin = h.assign.emplace_back();
+            pin.datacenter = text();
+            pin.pool = coin() ? "" : text();
+            if (coin())
+                pin.gpus = whole(1, 99), pin.microBatch = whole(1, 9), pin.microBatches = whole(0, 99);
+            if (coin())
+                pin.stateShare = real(0, 1);
+            pin.extra = extra();
+        }
+        h.extra = extra();
+        return h;
+    }
+
+    LayerProfiles layerProfiles()
+    {
+        const auto times = [this] {
+            TimeByMicroBatch made;
+            if (coin())
+                made.slope = real(0, 9), made.intercept = real(0, 9);
+            else
+                made.measured = { { whole(1, 9), real(0, 99) }, { whole(10, 99), real(0, 99) } };
+            return made;
+        };
+        LayerProfiles profiles;
+        for (int i = whole(0, 2); i > 0; --i)
+            profiles.gpus["gpu-" + std::to_string(i)] = { times(), times(), { real(0, 9), real(0, 9) }, {} };
+        if (coin())
+            profiles.allGatherMs = real(0, 9), profiles.reduceScatterMs = real(0, 9);
+        if (coin())
+            profiles.parameters = real(1, 1e12), profiles.layers = whole(1, 99);
+        return profiles;
+    }
+
     Plan plan()
     {
         Plan p;
@@ -193,8 +241,9 @@ public:
         p.moe.dispatch = one(MoeDispatch::TrafficAware);
         if (coin())
             p.moe.overlapChunks = whole(1, 9), p.moe.imbalance = real(1, 4), p.moe.capacityFactor = real(0.1, 4);
-        p.heterogeneity.compute = one(Share::Balanced);
-        p.heterogeneity.state = one(Share::Balanced);
+        p.heterogeneity = heterogeneity();
+        if (coin())
+            p.layerProfiles = layerProfiles();
         p.bubbleFill.enabled = coin();
         p.bubbleFill.model = coin() ? "" : "llama-3-8b";
         p.bubbleFill.stages = whole(1, 9);

@@ -41,6 +41,7 @@ Plan fullPlan()
     plan.bubbleFill.enabled = true;
     plan.bubbleFill.arrivals = Arrivals::Bursty;
     plan.jobs = { { "one", "opt-1.3b" } };
+    plan.heterogeneity.assign = { { .datacenter = "a", .pool = "a-h100" } };
     plan.profile.emplace();
     plan.profile->forwardMs = { 1 };
     plan.profile->backwardMs = { 2 };
@@ -86,7 +87,7 @@ Json otherValue(const KeyRow &row, const Plan &plan)
 {
     const Json now = valueAt(plan, row.path);
     if (row.kind == KeyKind::Flag)
-        return now != Json(true);
+        return now.is_null() ? row.standard != "true" : now != Json(true);
     if (row.kind == KeyKind::Text)
         return "other";
     if (row.kind == KeyKind::Choice) {
@@ -217,7 +218,7 @@ private slots:
         for (const KeyRow &row : planKeys()) {
             const bool isNumber = row.kind == KeyKind::Number || row.kind == KeyKind::Whole;
             if (!isNumber || row.path.find("[]") != std::string::npos || row.path.starts_with("profile.")
-                || row.path == "placement.layers")
+                || row.path.starts_with("layer_profiles.") || row.path == "placement.layers")
                 continue;
             Plan plan = m_plan;
             const Json value = otherValue(row, plan);

@@ -37,9 +37,16 @@ private slots:
         std::set<std::string> written;
         for (unsigned seed = 0; seed < 60; ++seed)
             addPaths(Json::parse(formatPlan(test::RandomPlan(seed).plan())), "", written);
+        for (const std::string &plain : std::set(written)) { // names that are keys
+            const std::string gpu = "layer_profiles.gpu-";
+            if (plain.starts_with(gpu)) {
+                written.erase(plain);
+                written.insert("layer_profiles.<gpu id>" + plain.substr(gpu.size() + 1));
+            }
+        }
         for (const std::string &path : written) {
-            if (isInside(path, "x_") || isInside(path, "calibration."))
-                continue; // kept unknown keys, open object
+            if (isInside(path, "x_") || isInside(path, "calibration.") || isInside(path, "ward_ms."))
+                continue; // kept unknown keys, open objects
             QVERIFY2(m_schemaPaths.contains(path), path.c_str());
         }
         for (const std::string &path : m_schemaPaths) {
