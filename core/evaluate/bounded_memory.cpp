@@ -3,6 +3,7 @@
 
 #include "core/memory/in_flight_room.h"
 #include "core/memory/stage_memory.h"
+#include "core/placement/class_workload.h"
 #include "core/placement/recompute.h"
 #include "core/schedule/traits.h"
 
@@ -47,6 +48,39 @@ StageMemory holding(StageMemory m, double live, const StackSpec &stack)
     return m;
 }
 
+/// Layer by layer: what enters the layers of every micro-batch, or the few that are on their way to the host, and a
+/// layer at work.
+double layeredLive(const Heterogeneity &h, const std::vector<ChunkMemory> &chunks, int microBatches)
+{
+    constexpr int kOnTheirWay = 3;
+    double kept = 0, most = 0;
+    for (const ChunkMemory &chunk : chunks) {
+        kept = h.boundaryOffload ? std::max(kept, kOnTheirWay * chunk.kept) : kept + microBatches * chunk.kept;
+        most = std::max(most, liveBound({ &chunk, 1 }, false).of(1, &chunk == &chunks.back() ? 1 : 0));
+    }
+    return kept + most;
+}
+
+/// As the class that has most of its kind's micro-batches says.
+std::vector<StageMemory> boundedLayeredMemory(const Workload &workload)
+{
+    ClassWorkloads views(workload);
+    std::vector<StageMemory> memory;
+    for (const PipelineClass &pipelines : workload.layout.classes) {
+        const Workload &view = views.of(pipelines);
+        const std::vector<ChunkMemory> chunks = chunkMemory(view, 0);
+        const StageMemory empty = stageMemory(view, rankSet(workload, pipelines, 0), {}, chunks, false);
+        const bool isMeasured = empty.activations > 0;
+        memory.push_back(isMeasured
+                ? empty
+                : holding(
+                    empty, layeredLive(workload.plan->heterogeneity, chunks, pipelines.microBatches), view.stack));
+        memory.back().inFlight = pipelines.microBatches;
+    }
+    return { *std::ranges::max_element(memory, {},
+        [](const StageMemory &m) { return double(m.device) / double(std::max<std::int64_t>(1, m.capacity)); }) };
+}
+
 } // namespace
 
 std::vector<StageMemory> boundedStageMemory(const Workload &workload)
@@ -55,6 +89,8 @@ std::vector<StageMemory> boundedStageMemory(const Workload &workload)
     const auto &classes = workload.layout.classes;
     if (!workload.source.hasMemory || classes.empty())
         return stages;
+    if (workload.plan->heterogeneity.isLayered())
+        return boundedLayeredMemory(workload);
     const std::vector<int> inFlight =
         mostInFlight(workload, *std::ranges::max_element(classes, {}, &PipelineClass::microBatches));
     const bool splits = traitsOf(*workload.plan).splitsBackward, recomputes = recomputesAnything(*workload.plan);

@@ -3,7 +3,7 @@
 
 #include "core/base/units.h"
 #include "core/cost/stage_coster.h"
-#include "core/memory/chunk_memory.h"
+#include "core/memory/in_flight_room.h"
 #include "core/mixed/baselines.h"
 #include "core/mixed/layer_shards.h"
 #include "core/mixed/layer_time.h"
@@ -22,6 +22,14 @@ namespace {
 constexpr int kEverySize = 16; // every micro-batch up to it is costed, then steps of a quarter with lines between
 constexpr int kLargestSize = 1024; // sizes beyond the batch say how much memory there is for them
 constexpr double kGib = double(1 << 30);
+
+/// What enters a layer and leaves for the host, of one micro-batch on one GPU.
+double leavingBytes(const Workload &workload)
+{
+    return workload.plan->heterogeneity.boundaryOffload
+        ? workload.boundaryBytes(false) / (workload.degrees.isSequenceParallel ? workload.degrees.tensor : 1)
+        : 0;
+}
 
 /// Costs and memory of one replica by the size of its micro-batch.
 class SizeTables {
@@ -55,7 +63,7 @@ private:
         const StageCosts whole = coster.wholeStage(pipelines, 0);
         const ChunkCost &cost = whole.chunks.front();
         const double layers = m_work.model.layers, forward = cost.forward.total().value / layers,
-                     backward = (cost.inputGrad + cost.weightGrad).total().value / layers;
+                     backward = (cost.inputGrad + cost.weightGrad + cost.recompute).total().value / layers;
         const double bytes =
             m_measured && !m_measured->computeGib.empty() ? m_measured->computeGibAt(size) * kGib : work(view);
         const double low[] = { kind.forward.empty() ? forward : kind.forward.back(),
@@ -69,16 +77,19 @@ private:
         }
     }
 
-    /// Bytes beside states and beside what further layers keep: the fullest layer at work.
+    /// Bytes beside states and beside what samples keep: the fullest layer at work. The last one is not recomputed,
+    /// since its backward follows its own forward. Of boundaries that leave a few are on their way.
     static double work(const Workload &view)
     {
+        constexpr int kOnTheirWay = 3;
+        const double leaves = leavingBytes(view);
         double most = 0;
-        for (const ChunkMemory &chunk : chunkMemory(view, 0))
+        const std::vector<ChunkMemory> chunks = chunkMemory(view, 0);
+        for (const ChunkMemory &chunk : chunks)
             most = std::max(most,
-                chunk.kept + chunk.ends + chunk.loss
-                    + std::max({ chunk.forward.total(), chunk.backward.total(), chunk.atHead.total(),
-                        chunk.atLayers.total(), chunk.atEmbedding.total() }));
-        return most;
+                liveBound({ &chunk, 1 }, false).of(1, &chunk == &chunks.back() ? 1 : 0)
+                    - std::max(0.0, chunk.kept - leaves));
+        return most + kOnTheirWay * leaves;
     }
 
     const Workload &m_work;
@@ -142,10 +153,11 @@ void addKind(ShareProblem &problem, const Workload &workload, const ReplicaRun &
         kind.room = (kind.room - stack.contextBytes) / stack.fragmentation - fixed.buffers;
     kind.room -= fixed.own;
     problem.stateBytes = fixed.divided;
-    const bool staysOnGpu = !h.boundaryOffload && !isMeasured;
-    if (staysOnGpu)
-        for (const ChunkMemory &chunk : chunkMemory(withMicroBatch(workload, 1), 0))
-            kind.perSample += chunk.kept;
+    const Workload one = withMicroBatch(workload, 1);
+    const double leaves = leavingBytes(one);
+    if (!isMeasured)
+        for (const ChunkMemory &chunk : chunkMemory(one, 0))
+            kind.perSample += std::max(0.0, chunk.kept - leaves);
     if (run.pin) {
         kind.microBatch = run.pin->microBatch;
         kind.microBatches = run.pin->microBatches;
@@ -205,7 +217,7 @@ bool areUneven(const Shares &shares)
 
 void setClasses(Layout &layout, const std::vector<ReplicaRun> &runs, const Shares &shares, const Workload &workload)
 {
-    const bool isUneven = areUneven(shares);
+    const bool isUneven = areUneven(shares) && replicaSites(workload, 0).size() < 2;
     std::vector<PipelineClass> classes;
     std::vector<int> taken(runs.size(), 0);
     for (const RankShare &share : shares.ranks) {
@@ -269,9 +281,12 @@ ShareProblem shareProblem(const Workload &workload, const std::vector<ReplicaRun
     problem.overhead = h.accumulationOverheadMs / 1000;
     problem.unevenPenalty = h.unevenPenalty;
     problem.stateFill = h.state == StateSharing::MinUtilization ? StateFill::MinUtilization : StateFill::MinParams;
-    problem.balancesState = h.state != StateSharing::Even;
+    // Replicas in several datacenters divide the states inside each, the fewest most coarsely.
+    const bool isOneSite = replicaSites(workload, 0).size() < 2;
+    problem.balancesState = h.state != StateSharing::Even && isOneSite;
     problem.balancesCompute = h.compute == ComputeSharing::Balanced;
     problem.overlaps = h.gatherPrefetch;
+    problem.recomputes = false; // the tables of backwards have what the plan recomputes
     Seconds gather, scatter;
     for (const ReplicaRun &run : runs) {
         addKind(problem, workload, run);
@@ -286,6 +301,8 @@ ShareProblem shareProblem(const Workload &workload, const std::vector<ReplicaRun
         gather = std::max(gather, gathers);
         scatter = std::max(scatter, scatters);
     }
+    if (!isOneSite)
+        problem.stateBytes *= double(workload.layout.data) * workload.degrees.context / stateShards(workload, 0);
     problem.gather = gather.value;
     problem.reduceScatter = scatter.value;
     return problem;
@@ -300,10 +317,14 @@ void shareOutLayered(Workload &workload)
     const ShareProblem problem = shareProblem(workload, runs);
     auto shares = fastShares(problem);
     if (!shares) {
-        layout.shares.why = shares.error().what;
+        const Error &error = shares.error();
+        layout.shares.why = "Work and states stay even: the " + error.where + " " + error.what
+            + (error.right.empty() ? "" : "; expected " + error.right);
         return;
     }
     SharedOut &out = layout.shares;
+    if (workload.plan->heterogeneity.state != StateSharing::Even && !problem.balancesState)
+        out.why = "States stay even: the replicas of each datacenter hold all of them";
     out.layerTime = shares->layerTime;
     if (auto even = sharesBy(ShareWay::EvenAccumulated, problem))
         out.evenLayerTime = even->layerTime;
@@ -317,7 +338,7 @@ void shareOutLayered(Workload &workload)
         out.evenMicroBatch.push_back(evenMicroBatch(problem, problem.kinds[kind]));
         out.largestMicroBatch.push_back(largestMicroBatch(problem, problem.kinds[kind]));
     }
-    if (areUneven(*shares))
+    if (problem.balancesState && areUneven(*shares))
         for (const LayerShards &some : layerShards(*shares, workload.degrees.chunks))
             out.layersUneven.insert(out.layersUneven.end(), std::size_t(some.layers), !some.isEven);
     setClasses(layout, runs, *shares, workload);

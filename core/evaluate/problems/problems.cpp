@@ -181,6 +181,13 @@ void addSharding(std::vector<Problem> &problems, const Evaluation &evaluation, c
             "parallelism.virtual_pipeline", {} });
 }
 
+/// What could not be dealt as the plan asks stays even.
+void addUndealt(std::vector<Problem> &problems, const Evaluation &evaluation)
+{
+    if (!evaluation.layout.shares.why.empty())
+        problems.push_back({ Severity::Warning, evaluation.layout.shares.why, "heterogeneity", {} });
+}
+
 /// Where a schedule's paper leaves the order open.
 void addOwnConstruction(std::vector<Problem> &problems, const Evaluation &evaluation)
 {
@@ -257,6 +264,7 @@ std::vector<Problem> findProblems(const Evaluation &evaluation, const Workload &
     addBubble(problems, evaluation, workload);
     addTensorGroupsApart(problems, evaluation, workload);
     addOwnConstruction(problems, evaluation);
+    addUndealt(problems, evaluation);
     if (workload.source.hasLayers) {
         addSharding(problems, evaluation, workload.stack);
         addShapeNotes(problems, workload);

@@ -127,14 +127,18 @@ private slots:
     }
     void extrapolationRepeatsTheMicroBatchesOfASmallerBatch()
     {
-        RandomProblems random(5, { 3, 10, true, false });
+        RandomProblems random(5, { 3, 10, true, true });
         for (int i = 0; i < 50; ++i) {
             ShareProblem problem = random.next();
-            problem.overhead = 0;
-            const auto once = releasedShares(problem);
+            const bool isFast = i % 2 > 0;
+            const auto once = isFast ? fastShares(problem) : releasedShares(problem);
             problem.batch *= 3;
-            const auto thrice = releasedShares(problem, { 0, 3 });
+            for (RankKind &kind : problem.kinds)
+                kind.perSample /= 3; // as many samples stay as before
+            const auto thrice = isFast ? fastShares(problem, 3) : releasedShares(problem, { 0, 3 });
             QCOMPARE(once.has_value(), thrice.has_value());
+            if (thrice)
+                verifySound(problem, *thrice);
             for (std::size_t r = 0; once && r < once->ranks.size(); ++r) {
                 QCOMPARE(thrice->ranks[r].microBatch, once->ranks[r].microBatch);
                 QCOMPARE(thrice->ranks[r].microBatches, 3 * once->ranks[r].microBatches);
