@@ -2,12 +2,13 @@
 #include "core/evaluate/estimate.h"
 
 #include "core/assembly/iteration_costs.h"
+#include "core/assembly/layer_loop.h"
 #include "core/cost/stage_coster.h"
 #include "core/cost/wan/wan_reduce.h"
 #include "core/cost/wan/wan_traffic.h"
-#include "core/evaluate/bounded_memory.h"
 #include "core/evaluate/feasibility.h"
 #include "core/layouts/placements.h"
+#include "core/memory/bounded_memory.h"
 #include "core/memory/in_flight_room.h"
 #include "core/schedule/traits.h"
 
@@ -104,7 +105,7 @@ FormTime formOf(const Workload &workload, const FormPipeline &pipeline)
 Estimate estimate(const Workload &workload)
 {
     const auto &classes = workload.layout.classes;
-    StageCoster coster(workload);
+    Costers costers(workload);
     std::vector<WanLinkUse> links(workload.plan->cluster.wanLinks.size());
     const bool crosses = workload.layout.mode == PlacementMode::DataAcross;
     const std::vector<SiteExchange> across =
@@ -113,12 +114,13 @@ Estimate estimate(const Workload &workload)
     for (const PipelineClass &pipelines :
         classes) { // of those in the same places the fullest; the slowest of all decides
         const auto isFuller = [&](const PipelineClass &other) {
-            return other.locations == pipelines.locations
+            return other.locations == pipelines.locations && other.microBatch == pipelines.microBatch
                 && std::pair(-other.microBatches, &other) < std::pair(-pipelines.microBatches, &pipelines);
         };
         if (std::ranges::any_of(classes, isFuller))
             continue;
-        const Sketch made = sketch(workload, pipelines, coster, across);
+        const Workload &own = costers.view(pipelines);
+        const Sketch made = sketch(own, pipelines, costers.of(own), across);
         const FormTime form = formOf(workload, made.pipeline);
         if (const Seconds iteration { form.seconds + made.syncAndStep }; iteration > result.iteration)
             result = { iteration, form.bound };

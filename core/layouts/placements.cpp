@@ -4,6 +4,7 @@
 #include "core/cost/wan/wan_reduce.h"
 #include "core/layouts/cells.h"
 #include "core/layouts/search_times.h"
+#include "core/layouts/shares.h"
 #include "core/placement/location_book.h"
 #include "core/placement/place.h"
 
@@ -119,12 +120,19 @@ Placements placed(const Workload &workload, const std::vector<PlacementMode> &mo
 Placements placements(const Workload &workload, int most)
 {
     Placements result = placed(workload, candidateModes(*workload.plan), most);
-    if (workload.plan->wan.sharing != WanSharing::Temporal)
+    const bool formsCells = workload.plan->wan.sharing == WanSharing::Temporal, isShared = sharesOut(*workload.plan);
+    if (!formsCells && !isShared)
         return result;
     Workload scratch = workload;
     for (PlacedLayout &placement : result.found) {
         scratch.layout = std::move(placement.layout);
-        formCells(scratch);
+        if (isShared) {
+            shareOut(scratch);
+            placement.bound = 0; // which counts with even shares, as does what fits
+            placement.mayFit = true;
+        }
+        if (formsCells)
+            formCells(scratch);
         placement.layout = std::move(scratch.layout);
     }
     return result;

@@ -51,7 +51,7 @@ struct IdleGpus {
 };
 
 /// What a set of equal GPUs got, where work or states are shared out by what GPUs can do.
-struct RankShare {
+struct ReplicaShare {
     StageLocation at;
     int firstPipeline = 0, pipelines = 0;
     int samples = 0; // of each replica: size times number of its micro-batches
@@ -62,7 +62,8 @@ struct RankShare {
 /// Of a layout that is dealt so. Seconds of one layer, forward and backward, of the slowest rank.
 struct SharedOut {
     double layerTime = 0, evenLayerTime = 0; // evenLayerTime: with even shares
-    std::vector<RankShare> ranks;
+    std::vector<ReplicaShare> ranks;
+    int slowest = 0; // of `ranks`: all others wait for it
     std::vector<int> evenMicroBatch, largestMicroBatch; // of each: with an even share of the states, and with none
     std::vector<bool> layersUneven; // [layer]: its collectives are over uneven shares
     std::string why; // it could not be dealt as asked, in one sentence
