@@ -10,6 +10,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <map>
 
 namespace trainyard {
 
@@ -139,35 +140,43 @@ private:
         return kinds;
     }
 
-    /// Device bytes grow by as much for each layer: what a stage with one and with two of the fullest layers holds says
-    /// how many fit.
+    /// The most layers that fit on each stage, found by halving, in chunks of as many, all of the fullest kind.
     void addMemory()
     {
         if (!m_work.source.hasMemory)
             return;
-        const auto stages = std::size_t(m_work.degrees.pipeline);
-        const int chunks = m_work.degrees.chunks;
-        m_mostLayers.assign(stages, m_work.model.layers);
-        Workload scratch = m_work;
-        const auto memoryWith = [&](int layersOfChunk, const PipelineClass &pipelines) {
-            for (auto &stage : scratch.layout.chunks)
-                for (StageChunk &chunk : stage) {
-                    chunk.layers = layersOfChunk;
-                    chunk.expertLayers = m_experts.back() > 0 ? layersOfChunk : 0;
-                }
-            return boundedMemory(scratch, pipelines);
-        };
+        const int chunks = m_work.degrees.chunks, layers = m_work.model.layers;
+        m_mostLayers.assign(std::size_t(m_work.degrees.pipeline), layers);
         for (const PipelineClass &pipelines : m_work.layout.classes) {
-            const std::vector<StageMemory> one = memoryWith(1, pipelines), two = memoryWith(2, pipelines);
-            for (std::size_t stage = 0; stage < stages; ++stage) {
-                const double each = double(two[stage].device - one[stage].device) / chunks;
-                if (each <= 0)
-                    continue;
-                constexpr double kRounding = 1e-6; // of whole bytes
-                const double most = chunks + double(one[stage].capacity - one[stage].device) / each - kRounding;
-                m_mostLayers[stage] = std::min(m_mostLayers[stage], int(std::max(0.0, std::floor(most))));
+            std::map<int, std::vector<bool>> known; // [layers of a chunk][stage]
+            for (std::size_t stage = 0; stage < m_mostLayers.size(); ++stage) {
+                int fits = 0, fails = layers / chunks + 1;
+                while (fails - fits > 1) {
+                    const int middle = (fits + fails) / 2;
+                    std::vector<bool> &fit = known[middle];
+                    if (fit.empty())
+                        fit = fitsWith(middle, pipelines);
+                    (fit[stage] ? fits : fails) = middle;
+                }
+                if (fits < layers / chunks)
+                    m_mostLayers[stage] = std::min(m_mostLayers[stage], fits * chunks);
             }
         }
+    }
+
+    /// Of each stage.
+    [[nodiscard]] std::vector<bool> fitsWith(int layersOfChunk, const PipelineClass &pipelines) const
+    {
+        Workload scratch = m_work;
+        for (auto &stage : scratch.layout.chunks)
+            for (StageChunk &chunk : stage) {
+                chunk.layers = layersOfChunk;
+                chunk.expertLayers = m_experts.back() > 0 ? layersOfChunk : 0;
+            }
+        std::vector<bool> fits;
+        for (const StageMemory &memory : boundedMemory(scratch, pipelines))
+            fits.push_back(memory.fits());
+        return fits;
     }
 
     const Workload &m_work;
