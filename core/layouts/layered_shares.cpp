@@ -149,9 +149,9 @@ void addKind(ShareProblem &problem, const Workload &workload, const ReplicaRun &
     RankKind kind;
     kind.name = workload.gpu(run.at).name;
     kind.ranks = run.pipelines;
-    kind.capacity = double(workload.gpu(run.at).memoryBytes) * h.memoryFraction;
+    kind.capacity = double(workload.gpu(run.at).memoryBytes);
     kind.buffers = h.commBufferGib ? *h.commBufferGib * kGib : communicators(workload) * stack.communicatorBytes;
-    kind.room = kind.capacity - kind.buffers;
+    kind.room = kind.capacity * h.memoryFraction - kind.buffers;
     if (!isMeasured)
         kind.room = (kind.room - stack.contextBytes) / stack.fragmentation - fixed.buffers;
     kind.room -= fixed.own + kRounding;

@@ -60,7 +60,8 @@ std::optional<ExpertsAcross> expertsAcross(const Workload &workload)
 
 bool hasRunnableShape(const Workload &workload)
 {
-    return everyReplicaHasWork(workload) && expertsDivideRanks(workload) && !expertsAcross(workload);
+    return everyReplicaHasWork(workload) && expertsDivideRanks(workload) && !expertsAcross(workload)
+        && workload.layout.shares.why.empty();
 }
 
 LocationBook::LocationBook(const Workload &workload)
