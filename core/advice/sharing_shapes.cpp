@@ -14,6 +14,7 @@
 #include <map>
 #include <numeric>
 #include <set>
+#include <tuple>
 
 namespace trainyard {
 
