@@ -6,9 +6,9 @@
 #include "core/cost/stage_coster.h"
 #include "core/cost/wan/wan_reduce.h"
 #include "core/cost/wan/wan_traffic.h"
-#include "core/evaluate/bounded_memory.h"
 #include "core/evaluate/feasibility.h"
 #include "core/layouts/placements.h"
+#include "core/memory/bounded_memory.h"
 #include "core/memory/in_flight_room.h"
 #include "core/schedule/traits.h"
 
@@ -153,7 +153,7 @@ Estimate estimate(const Workload &workload)
     if (workload.plan->heterogeneity.isLayered())
         return layeredEstimate(workload);
     const auto &classes = workload.layout.classes;
-    StageCoster coster(workload);
+    Costers costers(workload);
     std::vector<WanLinkUse> links(workload.plan->cluster.wanLinks.size());
     const bool crosses = workload.layout.mode == PlacementMode::DataAcross;
     const std::vector<SiteExchange> across =
@@ -162,12 +162,13 @@ Estimate estimate(const Workload &workload)
     for (const PipelineClass &pipelines :
         classes) { // of those in the same places the fullest; the slowest of all decides
         const auto isFuller = [&](const PipelineClass &other) {
-            return other.locations == pipelines.locations
+            return other.locations == pipelines.locations && other.microBatch == pipelines.microBatch
                 && std::pair(-other.microBatches, &other) < std::pair(-pipelines.microBatches, &pipelines);
         };
         if (std::ranges::any_of(classes, isFuller))
             continue;
-        const Sketch made = sketch(workload, pipelines, coster, across);
+        const Workload &own = costers.view(pipelines);
+        const Sketch made = sketch(own, pipelines, costers.of(own), across);
         const FormTime form = formOf(workload, made.pipeline);
         if (const Seconds iteration { form.seconds + made.syncAndStep }; iteration > result.iteration)
             result = { iteration, form.bound };

@@ -14,12 +14,15 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
+#include <numeric>
 
 namespace trainyard {
 
 namespace {
 
 constexpr int kEverySize = 16; // every micro-batch up to it is costed, then steps of a quarter with lines between
+constexpr double kRounding = 16; // bytes: parts of a GPU's memory are counted whole
+constexpr int kQuickBatch = 2048; // samples that are shared out while somebody drags
 constexpr int kLargestSize = 1024; // sizes beyond the batch say how much memory there is for them
 constexpr double kGib = double(1 << 30);
 
@@ -146,12 +149,12 @@ void addKind(ShareProblem &problem, const Workload &workload, const ReplicaRun &
     RankKind kind;
     kind.name = workload.gpu(run.at).name;
     kind.ranks = run.pipelines;
-    kind.capacity = double(workload.gpu(run.at).memoryBytes) * h.memoryFraction;
+    kind.capacity = double(workload.gpu(run.at).memoryBytes);
     kind.buffers = h.commBufferGib ? *h.commBufferGib * kGib : communicators(workload) * stack.communicatorBytes;
-    kind.room = kind.capacity - kind.buffers;
+    kind.room = kind.capacity * h.memoryFraction - kind.buffers;
     if (!isMeasured)
         kind.room = (kind.room - stack.contextBytes) / stack.fragmentation - fixed.buffers;
-    kind.room -= fixed.own;
+    kind.room -= fixed.own + kRounding;
     problem.stateBytes = fixed.divided;
     const Workload one = withMicroBatch(workload, 1);
     const double leaves = leavingBytes(one);
@@ -177,7 +180,7 @@ void addKind(ShareProblem &problem, const Workload &workload, const ReplicaRun &
 }
 
 /// "5 of 64 samples, 26 % of the states: slow, but its memory is free".
-std::string whyOf(const ShareProblem &problem, const Shares &shares, const RankShare &share)
+std::string whyOf(const ShareProblem &problem, const Shares &shares, const RankShare &share, int batch)
 {
     const RankKind &kind = problem.kinds[std::size_t(share.kind)];
     const auto speed = [](const RankKind &k) { return 1 / (2 * k.forward.front() + k.backward.front()); };
@@ -203,7 +206,7 @@ std::string whyOf(const ShareProblem &problem, const Shares &shares, const RankS
                                                     : "";
     char shareText[32];
     std::snprintf(shareText, sizeof shareText, "%.3g %%", 100 * share.stateShare);
-    return kind.name + ": " + std::to_string(share.samples()) + " of " + std::to_string(problem.batch) + " samples, "
+    return kind.name + ": " + std::to_string(share.samples()) + " of " + std::to_string(batch) + " samples, "
         + shareText + " of the states: " + pace + memory;
 }
 
@@ -237,6 +240,27 @@ void setClasses(Layout &layout, const std::vector<ReplicaRun> &runs, const Share
             like->pipelines += made.pipelines;
     }
     layout.classes = std::move(classes);
+}
+
+/// A batch that takes long to share out is cut, with its ranks and states, into equal parts, as few as make it short
+/// enough; says how many. One part is left in the problem.
+int equalParts(ShareProblem &problem)
+{
+    int most = problem.batch;
+    for (const RankKind &kind : problem.kinds)
+        most = std::gcd(most, kind.ranks);
+    int parts = 1;
+    for (int next = 2; next <= most && problem.batch / parts > kQuickBatch; ++next)
+        if (most % next == 0)
+            parts = next;
+    problem.batch /= parts;
+    problem.stateBytes /= parts;
+    for (RankKind &kind : problem.kinds) {
+        kind.ranks /= parts;
+        if (kind.stateShare)
+            *kind.stateShare *= parts;
+    }
+    return parts;
 }
 
 } // namespace
@@ -314,8 +338,14 @@ void shareOutLayered(Workload &workload)
     const std::vector<ReplicaRun> runs = replicaRuns(workload);
     if (layout.data == 0 || runs.empty())
         return;
-    const ShareProblem problem = shareProblem(workload, runs);
+    ShareProblem problem = shareProblem(workload, runs);
+    const int copies = equalParts(problem);
     auto shares = fastShares(problem);
+    if (shares)
+        for (RankShare &share : shares->ranks) {
+            share.ranks *= copies;
+            share.stateShare /= copies;
+        }
     if (!shares) {
         const Error &error = shares.error();
         layout.shares.why = "Work and states stay even: the " + error.where + " " + error.what
@@ -333,7 +363,7 @@ void shareOutLayered(Workload &workload)
     for (const RankShare &share : shares->ranks) {
         const auto kind = std::size_t(share.kind);
         out.ranks.push_back({ runs[kind].at, runs[kind].firstPipeline + taken[kind], share.ranks, share.samples(),
-            share.stateShare, whyOf(problem, *shares, share) });
+            share.stateShare, whyOf(problem, *shares, share, workload.plan->workload.globalBatch) });
         taken[kind] += share.ranks;
         out.evenMicroBatch.push_back(evenMicroBatch(problem, problem.kinds[kind]));
         out.largestMicroBatch.push_back(largestMicroBatch(problem, problem.kinds[kind]));

@@ -56,12 +56,14 @@ private slots:
         bridge.request(home, Urgency::Settle);
         QTRY_VERIFY(bridge.settled());
         const EvaluationPtr known = bridge.settled();
+        QVERIFY(!bridge.wasKnown());
         bridge.request(tried, Urgency::Hover);
         QTRY_VERIFY(bridge.evaluation()->plan == tried);
         QCOMPARE(bridge.settled(), known);
         bridge.request(home, Urgency::Settle);
         QCOMPARE(bridge.evaluation(), known);
         QVERIFY(!bridge.isStale());
+        QVERIFY(bridge.wasKnown());
     }
     void aDropOfWhatWasTriedIsNotEvaluatedAgain()
     {
@@ -74,6 +76,7 @@ private slots:
         QCOMPARE(bridge.evaluation(), inTheAir);
         QCOMPARE(bridge.settled(), inTheAir);
         QVERIFY(!bridge.isStale());
+        QVERIFY(!bridge.wasKnown()); // evaluated a moment ago, for the same gesture
     }
     void aPlanThatCannotBeEvaluatedSaysWhyAndKeepsTheLast()
     {

@@ -186,7 +186,7 @@ void Workbench::showEvaluation(const EvaluationPtr &evaluation)
     m_isTelling = false;
     map->setUpdatesEnabled(true);
     curves->setEvaluation(evaluation);
-    status->setEvaluation(evaluation, evidenceRows(*evaluation, m_models.catalogue));
+    status->setEvaluation(evaluation, evidenceRows(*evaluation, m_models.catalogue), m_models.bridge.wasKnown());
     alignCurves(); // the width of the labels may have changed
     const QWidget *kept = evaluation->plan == m_models.document.plan() ? nullptr : m_previewedBy;
     const auto tell = [&](auto *panel) {

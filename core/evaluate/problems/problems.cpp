@@ -228,6 +228,15 @@ void addShapeProblems(std::vector<Problem> &problems, const Evaluation &evaluati
             "parallelism.data",
             { fixOf(plan, std::to_string(total) + " replicas", [total](Plan &p) { p.parallelism.data = total; }) } });
     }
+    if (const std::string &why = evaluation.layout.shares.why; !why.empty()) {
+        std::string text = why;
+        text.front() = char(std::toupper(static_cast<unsigned char>(text.front())));
+        problems.push_back({ Severity::Blocking, std::move(text),
+            plan.heterogeneity.assign.empty() ? "heterogeneity" : "heterogeneity.assign",
+            { fixOf(plan, "Nothing pinned", [](Plan &p) { p.heterogeneity.assign.clear(); }) } });
+        if (plan.heterogeneity.assign.empty())
+            problems.back().fixes.clear();
+    }
     if (!expertsDivideRanks(workload)) {
         const Degrees &p = workload.degrees;
         const int ranks = p.tensor * p.context * evaluation.layout.data;

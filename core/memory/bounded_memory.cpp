@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "core/evaluate/bounded_memory.h"
+#include "core/memory/bounded_memory.h"
 
 #include "core/memory/in_flight_room.h"
 #include "core/memory/stage_memory.h"
@@ -81,7 +81,65 @@ std::vector<StageMemory> boundedLayeredMemory(const Workload &workload)
         [](const StageMemory &m) { return double(m.device) / double(std::max<std::int64_t>(1, m.capacity)); }) };
 }
 
+/// What `inFlight` micro-batches of such chunks hold at most.
+double boundedLive(const Workload &workload, const std::vector<ChunkMemory> &chunks, int inFlight, bool isLast)
+{
+    const bool splits = traitsOf(*workload.plan).splitsBackward, recomputes = recomputesAnything(*workload.plan);
+    // The chunks of a stage may be in flight unequally often: as if all that are were of the one that keeps most.
+    const double count = double(inFlight) * double(chunks.size());
+    const bool staysWhole = isLast && !workload.stack.recomputesLastStage;
+    double live = 0;
+    for (const ChunkMemory &chunk : chunks)
+        live = std::max(live, liveBound({ &chunk, 1 }, splits).of(count, !recomputes ? 0 : staysWhole ? count : 1));
+    return live;
+}
+
+bool hasOwnMicroBatches(const Workload &workload)
+{
+    return std::ranges::any_of(workload.layout.classes, [](const PipelineClass &c) { return c.microBatch > 0; });
+}
+
+double fillOf(const StageMemory &m)
+{
+    return double(m.device) / double(std::max<std::int64_t>(1, m.capacity));
+}
+
+/// Replicas of their own size: of each stage the class that fills its GPU most.
+std::vector<StageMemory> fullestOfClasses(const Workload &workload)
+{
+    std::vector<StageMemory> stages;
+    for (const PipelineClass &pipelines : workload.layout.classes) {
+        std::vector<StageMemory> own = boundedMemory(workload, pipelines);
+        if (stages.empty())
+            stages = std::move(own);
+        else
+            for (std::size_t stage = 0; stage < own.size(); ++stage)
+                if (fillOf(own[stage]) > fillOf(stages[stage]))
+                    stages[stage] = std::move(own[stage]);
+    }
+    return stages;
+}
+
 } // namespace
+
+std::vector<StageMemory> boundedMemory(const Workload &workload, const PipelineClass &pipelines)
+{
+    ClassWorkloads views(workload);
+    const Workload &own = views.of(pipelines);
+    std::vector<StageMemory> stages;
+    if (!workload.source.hasMemory)
+        return stages;
+    const std::vector<int> inFlight = mostInFlight(own, pipelines);
+    for (std::size_t stage = 0; stage < inFlight.size(); ++stage) {
+        const std::vector<ChunkMemory> chunks = chunkMemory(own, int(stage));
+        const StageMemory empty = stageMemory(own, rankSet(workload, pipelines, int(stage)), {}, chunks, false);
+        const double live = boundedLive(own, chunks, inFlight[stage], stage + 1 == inFlight.size());
+        stages.push_back(holding(empty, live, workload.stack));
+        stages.back().stage = int(stage);
+        stages.back().inFlight = double(inFlight[stage]);
+    }
+    return stages;
+}
 
 std::vector<StageMemory> boundedStageMemory(const Workload &workload)
 {
@@ -91,9 +149,10 @@ std::vector<StageMemory> boundedStageMemory(const Workload &workload)
         return stages;
     if (workload.plan->heterogeneity.isLayered())
         return boundedLayeredMemory(workload);
+    if (hasOwnMicroBatches(workload))
+        return fullestOfClasses(workload);
     const std::vector<int> inFlight =
         mostInFlight(workload, *std::ranges::max_element(classes, {}, &PipelineClass::microBatches));
-    const bool splits = traitsOf(*workload.plan).splitsBackward, recomputes = recomputesAnything(*workload.plan);
     std::vector<ChunkMemory> chunks;
     std::vector<StageMemory> empty; // a set of ranks each
     stages.reserve(inFlight.size());
@@ -104,20 +163,12 @@ std::vector<StageMemory> boundedStageMemory(const Workload &workload)
             for (const RankSet &ranks : unlikeSets(workload, int(stage)))
                 empty.push_back(stageMemory(workload, ranks, {}, chunks, false));
         }
-        // The chunks of a stage may be in flight unequally often: as if all that are were of the one that keeps most.
-        const double count = double(inFlight[stage]) * double(chunks.size());
-        const bool staysWhole = stage + 1 == inFlight.size() && !workload.stack.recomputesLastStage;
-        double live = 0;
-        for (const ChunkMemory &chunk : chunks)
-            live = std::max(live, liveBound({ &chunk, 1 }, splits).of(count, !recomputes ? 0 : staysWhole ? count : 1));
-        const auto fill = [](const StageMemory &m) {
-            return double(m.device) / double(std::max<std::int64_t>(1, m.capacity));
-        };
+        const double live = boundedLive(workload, chunks, inFlight[stage], stage + 1 == inFlight.size());
         for (std::size_t i = 0; i < empty.size(); ++i) {
             StageMemory memory = holding(empty[i], live, workload.stack);
             if (i == 0)
                 stages.push_back(std::move(memory));
-            else if (fill(memory) > fill(stages.back()))
+            else if (fillOf(memory) > fillOf(stages.back()))
                 stages.back() = std::move(memory);
         }
         stages.back().stage = int(stage);
