@@ -38,11 +38,11 @@ int largest(int least, int most, const std::function<bool(int)> &holds)
 ShareWay wayOf(const Heterogeneity &h)
 {
     const bool isWork = h.compute == ComputeSharing::Balanced, isState = h.state != StateSharing::Even;
-    return !h.assign.empty() ? ShareWay::Whale
-        : isWork && isState  ? ShareWay::Balanced
-        : isWork             ? ShareWay::ComputeBalanced
-        : isState            ? ShareWay::StateBalanced
-                             : ShareWay::EvenAccumulated;
+    return !h.isLayered()   ? ShareWay::Whale
+        : isWork && isState ? ShareWay::Balanced
+        : isWork            ? ShareWay::ComputeBalanced
+        : isState           ? ShareWay::StateBalanced
+                            : ShareWay::EvenAccumulated;
 }
 
 double parametersOf(const Workload &workload)
@@ -98,7 +98,7 @@ std::optional<SharingLimits> byMemory(const PlanPtr &plan, const RunContext &con
     const Layout &layout = (*now)->layout;
     const bool isOne = std::ranges::all_of(layout.classes, [](const PipelineClass &c) { return c.microBatches == 1; });
     SharingLimits limits;
-    Plan most = *plan;
+    Plan most = recomputed(*plan);
     if (isOne) {
         most.parallelism.data = layout.data;
         const int size = largest(1, kMostSize / layout.data, [&](int m) {
@@ -114,7 +114,7 @@ std::optional<SharingLimits> byMemory(const PlanPtr &plan, const RunContext &con
         limits.isBatchBounded = !canRun(most, context);
         most.workload.globalBatch = plan->workload.globalBatch;
     }
-    Plan deeper = *plan;
+    Plan deeper = recomputed(*plan);
     if (!isOne)
         deeper.workload.microBatch = 1;
     limits.layers = largest(workload->degrees.pipeline * workload->degrees.chunks, kMostLayers,
