@@ -23,7 +23,7 @@ void EvaluationBridge::request(const PlanPtr &plan, Urgency urgency)
                                                                  : nullptr;
     if (known) {
         m_firstWanted = m_asked + 1;
-        finish(m_asked, known);
+        finish(m_asked, known, known != m_shown || m_wasKnown);
         return;
     }
     m_asked = m_evaluator.request(plan, urgency);
@@ -61,7 +61,7 @@ void EvaluationBridge::takeNewest()
         if (result->evaluation)
             m_disposal.dispose(*std::move(result->evaluation));
     } else if (result->evaluation) {
-        finish(result->generation, *result->evaluation);
+        finish(result->generation, *result->evaluation, result->wasKnown);
     } else {
         fail(*result);
     }
@@ -77,8 +77,9 @@ void EvaluationBridge::fail(const EvaluationResult &result)
     emit evaluationFailed(result.plan, result.evaluation.error());
 }
 
-void EvaluationBridge::finish(std::uint64_t generation, const EvaluationPtr &evaluation)
+void EvaluationBridge::finish(std::uint64_t generation, const EvaluationPtr &evaluation, bool wasKnown)
 {
+    m_wasKnown = wasKnown;
     EvaluationPtr old = std::exchange(m_shown, evaluation);
     EvaluationPtr oldSettled;
     if (evaluation->plan == m_settledPlan)

@@ -24,6 +24,8 @@ public:
     /// The last evaluation of a committed plan: what it is while a drag previews another. Null where that one failed.
     [[nodiscard]] const EvaluationPtr &settled() const { return m_settled; }
     [[nodiscard]] bool isStale() const { return m_isStale; }
+    /// Nothing was evaluated for what is shown: it was known when its plan was asked about.
+    [[nodiscard]] bool wasKnown() const { return m_wasKnown; }
     [[nodiscard]] const EvaluationPtr &baseline() const { return m_baseline; }
     void pinBaseline(); // the settled one, also while a drag previews another
     void clearBaseline();
@@ -42,7 +44,7 @@ signals:
 private:
     void arrived(EvaluationResult result); // worker thread
     void takeNewest();
-    void finish(std::uint64_t generation, const EvaluationPtr &evaluation);
+    void finish(std::uint64_t generation, const EvaluationPtr &evaluation, bool wasKnown);
     void fail(const EvaluationResult &result);
     void setStale(bool isStale);
     void takeOpening();
@@ -51,7 +53,7 @@ private:
     std::uint64_t m_asked = 0; // generation of the newest request
     std::uint64_t m_firstWanted = 0; // results of older generations are not shown: the user has decided since
     PlanPtr m_settledPlan;
-    bool m_isStale = false;
+    bool m_isStale = false, m_wasKnown = false;
     bool m_awaitsOpening = false, m_isOpening = false;
     BackgroundQueue m_disposal;
     std::mutex m_mutex;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "models/link_suggestion.h"
 
+#include "core/catalogue/zone_network.h"
 #include "core/cluster/distance.h"
 #include "core/cluster/likely_link.h"
 #include "models/text/source_words.h"
@@ -48,6 +49,9 @@ SuggestedLink suggestLink(const Cluster &cluster, int from, int to, const Catalo
     else if (likely.km)
         suggestion.source = tr("Round trip estimated from %1 km; no measured one is near")
                                 .arg(QLocale(QLocale::English).toString(qRound(*likely.km)));
+    if (likely.zones)
+        suggestion.source += (suggestion.source.isEmpty() ? QString() : QStringLiteral(". "))
+            + tr("Bandwidth of node pairs and price as in %1").arg(QString::fromStdString(likely.zones->name));
     return suggestion;
 }
 

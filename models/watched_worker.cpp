@@ -14,11 +14,10 @@ constexpr std::chrono::milliseconds kRest { 200 };
 
 } // namespace
 
-WatchedWorker::WatchedWorker(Work work, QObject *parent, RunPool &pool)
+WatchedWorker::WatchedWorker(Work work, QObject *parent)
     : QObject(parent)
     , m_work(std::move(work))
-    , m_pool(pool)
-    , m_worker(pool.threads(), WorkPool::Rank::Search,
+    , m_worker(m_pool.threads(), WorkPool::Rank::Search,
           [this](const PlanPtr &plan, const std::stop_token &stop) { serve(plan, stop); })
 {
     m_rest.setSingleShot(true);

@@ -25,7 +25,7 @@ public:
     using Work = std::function<void(
         const PlanPtr &plan, EvaluationWorkspace &workspace, const std::stop_token &stop, const Deliver &deliver)>;
 
-    explicit WatchedWorker(Work work, QObject *parent = nullptr, RunPool &pool = RunPool::shared());
+    explicit WatchedWorker(Work work, QObject *parent = nullptr);
 
     /// Stops what is under way for another plan.
     void setPlan(const PlanPtr &plan);
@@ -39,7 +39,7 @@ private:
     void serve(const PlanPtr &plan, const std::stop_token &stop);
 
     Work m_work;
-    RunPool &m_pool;
+    RunPool &m_pool = RunPool::shared();
     QTimer m_rest;
     PlanPtr m_plan; // these three: GUI thread only
     bool m_isWatched = false, m_isOwed = false;

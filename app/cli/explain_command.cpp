@@ -4,6 +4,7 @@
 #include "core/advice/alternatives.h"
 #include "core/report/because.h"
 #include "core/report/explanation.h"
+#include "core/report/sharing_report.h"
 #include "core/selection/selection.h"
 
 namespace trainyard::cli {
@@ -13,6 +14,7 @@ namespace {
 struct Options {
     std::string plan, format, objective = "throughput";
     int microBatches = 0;
+    bool baselines = false;
     std::vector<std::string> settings;
 };
 
@@ -41,8 +43,23 @@ PartEffects partEffects(const Evaluation &evaluation)
     return effects;
 }
 
+/// What other ways of sharing would do with the same GPUs.
+int compareSharing(const Options &options)
+{
+    const auto plan = loadPlan(options.plan, options.settings);
+    if (!plan)
+        return fail(plan.error());
+    RunPool &pool = RunPool::shared();
+    const auto baselines = sharingResults(kSharingBaselines, *plan, builtinCatalogue(), pool);
+    const auto ablations = ablationResults(*plan, builtinCatalogue(), pool);
+    return print(options.format == "json" ? sharingJson(baselines, ablations) : sharingTable(baselines, ablations),
+        options.format);
+}
+
 int run(const Options &options)
 {
+    if (options.baselines)
+        return compareSharing(options);
     const auto evaluation = evaluateFile(options.plan, options.settings);
     if (!evaluation)
         return fail(evaluation.error());
@@ -76,6 +93,9 @@ void addExplainCommand(CLI::App &app, int &exitCode)
             "Micro-batches of each pipeline in the ranking, whatever the global batch, as the paper of Atlas fixes "
             "them; 0: the global batch stays")
         .between(0, 1'000'000);
+    command.flag("--baselines", options->baselines,
+        "Instead of all that: what other ways of sharing work and states out to unequal GPUs would reach (even split, "
+        "FSDP with accumulation, uneven pipeline, Whale, groups of equal GPUs, Cephalo), and each step between");
     addFormatOption(command, options->format, { "table", "json" });
     command.callback([options, &exitCode] { exitCode = run(*options); });
 }

@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/advice/evaluator.h"
 
+#include <chrono>
 #include <utility>
 
 namespace trainyard {
 
-Evaluator::Evaluator(const Catalogue &catalogue, Callback callback, RunPool &pool)
+Evaluator::Evaluator(const Catalogue &catalogue, Callback callback)
     : m_catalogue(catalogue)
     , m_callback(std::move(callback))
-    , m_pool(pool)
-    , m_worker(pool.threads(), WorkPool::Rank::Awaited,
+    , m_worker(m_pool.threads(), WorkPool::Rank::Awaited,
           [this](Request request, const std::stop_token &stop) { work(std::move(request), stop); })
 {
 }
@@ -24,6 +24,7 @@ std::uint64_t Evaluator::request(PlanPtr plan, Urgency urgency)
 void Evaluator::work(Request request, const std::stop_token &stop)
 {
     ExpectedAll<EvaluationPtr> evaluation = std::unexpected(Errors {});
+    const auto started = std::chrono::steady_clock::now();
     try {
         const bool isSettled = request.urgency == Urgency::Settle; // steps of a drag hardly come again
         evaluation = run(request.plan, isSettled ? Depth::Everything : Depth::Spans,
@@ -36,7 +37,10 @@ void Evaluator::work(Request request, const std::stop_token &stop)
         m_pool.renewWorkspace();
         evaluation = std::unexpected(Errors { { ErrorCode::Internal, {}, failure.what(), {} } });
     }
-    m_callback({ request.generation, std::move(request.plan), std::move(evaluation) });
+    // What is here sooner than it takes was not evaluated now.
+    const std::chrono::duration<double, std::milli> taken = std::chrono::steady_clock::now() - started;
+    const bool wasKnown = evaluation && taken.count() < (*evaluation)->metrics.evaluateMs;
+    m_callback({ request.generation, std::move(request.plan), std::move(evaluation), wasKnown });
 }
 
 } // namespace trainyard

@@ -17,6 +17,7 @@ struct EvaluationResult {
     std::uint64_t generation = 0;
     PlanPtr plan;
     ExpectedAll<EvaluationPtr> evaluation;
+    bool wasKnown = false; // the pool's cache had it: its times are those of then
 };
 
 enum class Urgency : std::uint8_t { Hover, Settle }; // Hover: a drag step; Settle: what the user has decided
@@ -24,7 +25,7 @@ enum class Urgency : std::uint8_t { Hover, Settle }; // Hover: a drag step; Sett
 class Evaluator {
 public:
     using Callback = std::function<void(EvaluationResult)>;
-    Evaluator(const Catalogue &catalogue, Callback callback, RunPool &pool = RunPool::shared());
+    Evaluator(const Catalogue &catalogue, Callback callback);
 
     /// Replaces the waiting request, if any. Returns its generation: larger is newer. A step of a drag gets its
     /// problems without fixes, whose search takes longer than a frame.
@@ -40,7 +41,7 @@ private:
 
     const Catalogue &m_catalogue;
     Callback m_callback;
-    RunPool &m_pool;
+    RunPool &m_pool = RunPool::shared();
     std::atomic<std::uint64_t> m_generation = 0;
     NewestWorker<Request> m_worker; // last: it uses everything above
 };

@@ -45,7 +45,7 @@ private:
             keep(problem, otherPlacements(*m_workload, m_evaluation.layout, footprints.catalogue()), 3);
             break;
         case FixSearchKind::Schedule:
-            keep(problem, otherSchedules(*m_workload, m_evaluation.layout.data), 2);
+            keep(problem, otherSchedules(*m_workload, m_workload->layout.data), 2);
             break;
         case FixSearchKind::GpuMemory:
             problem.fixes = gpuMemoryFixes(*m_workload, footprints);
@@ -54,7 +54,9 @@ private:
             problem.fixes = hostMemoryFixes(*m_workload, footprints);
             break;
         }
-        problem.text += m_search.whatWasLeftOut();
+        const std::string leftOut = m_search.whatWasLeftOut();
+        problem.text += leftOut;
+        problem.saysWhatWasLeftOut = !leftOut.empty();
     }
 
     /// The first of the candidates that can run.

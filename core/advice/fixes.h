@@ -1,7 +1,7 @@
 #pragma once
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Looks for plans without the problems of an evaluation. Every fix was placed or simulated; one search serves all
-// problems of an evaluation, and stops with it.
+// Looks for plans without the problems of an evaluation, the gravest first. Every fix was placed or simulated; one
+// search serves all problems of an evaluation, and stops with it.
 
 #include "core/evaluate/run.h"
 

@@ -74,7 +74,7 @@ private:
 
     void addLink()
     {
-        if (!m_group.reason.starts_with("no link"))
+        if (!m_group.isUnlinked)
             return;
         Fix linked { {}, m_evaluation.plan };
         for (const int datacenter : m_group.datacenters) {

@@ -265,7 +265,7 @@ void showExchange(Costs &costs, Seconds rest)
     }
 }
 
-Expected<Costs> cost(const Workload &workload, const std::stop_token &stop)
+Expected<Costs> cost(const Workload &workload, const std::stop_token &stop, GraphCache *graphs)
 {
     const Plan &plan = *workload.plan;
     if (auto size = checkSize(workload); !size)
@@ -341,7 +341,7 @@ Expected<Costs> cost(const Workload &workload, const std::stop_token &stop)
     costs.iteration.overhead = toNanoseconds(iterationOverhead(workload));
     if (auto checked = checkLength(workload, costs); !checked)
         return std::unexpected(checked.error());
-    planOffload(workload, costers.of(workload), costs, stop); // which runs the iteration
+    planOffload(workload, costers.of(workload), costs, stop, graphs); // which runs the iteration
     tellExposed(costs);
     countMemory(workload, costs);
     if (auto checked = checkLength(workload, costs); !checked)

@@ -10,9 +10,13 @@
 
 namespace trainyard {
 
+class GraphCache;
+
 /// Errors: BadValue where the schedule cannot be built for these shapes, or has more tasks than are simulated;
 /// OutOfRange where the iteration is longer than a timeline.
-[[nodiscard]] Expected<Costs> cost(const Workload &workload, const std::stop_token &stop = {});
+/// `graphs`: keeps topologies of the iterations that it runs on the way.
+[[nodiscard]] Expected<Costs> cost(
+    const Workload &workload, const std::stop_token &stop = {}, GraphCache *graphs = nullptr);
 
 /// What an iteration takes beside its operations, on the slowest host of all stages (SustainedRates::host).
 [[nodiscard]] Seconds iterationOverhead(const Workload &workload);

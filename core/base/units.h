@@ -73,10 +73,6 @@ constexpr BytesPerSecond gbitsPerSecond(double gbit)
 {
     return BytesPerSecond { gbit * 1e9 / 8 };
 }
-constexpr FlopsPerSecond teraflops(double tf)
-{
-    return FlopsPerSecond { tf * 1e12 };
-}
 constexpr Seconds milliseconds(double ms)
 {
     return Seconds { ms * 1e-3 };

@@ -2,6 +2,7 @@
 #include "core/cluster/likely_link.h"
 
 #include "core/cluster/distance.h"
+#include "core/plan/zones.h"
 
 #include <algorithm>
 #include <cmath>
@@ -50,6 +51,9 @@ LikelyLink likelyLink(const Cluster &cluster, int from, int to, const Catalogue 
         likely.km = greatCircleKm(*placeA, *placeB);
         likely.link.rttMs = std::round(roundTripMs(*likely.km) * 10) / 10;
     }
+    likely.zones = zoneNetworkOf(cluster, likely.link);
+    if (likely.zones)
+        likely.link.cloud = likely.zones->id;
     return likely;
 }
 

@@ -101,9 +101,10 @@ void StageCoster::addAccumulation(StageCosts &result, const PipelineClass &pipel
     const Heterogeneity &h = m_work.plan->heterogeneity;
     if (!h.isLayered() || pipelines.microBatches < 2)
         return;
+    const double layers = double(m_work.degrees.chunks) / double(result.chunks.size()); // of one of them
     for (ChunkCost &chunk : result.chunks)
         chunk.weightGrad.compute +=
-            milliseconds(h.accumulationOverheadMs) * (double(pipelines.microBatches - 1) / pipelines.microBatches);
+            milliseconds(h.accumulationOverheadMs) * (layers * (pipelines.microBatches - 1) / pipelines.microBatches);
 }
 
 const LayerSite &StageCoster::site(const PipelineClass &pipelines, int stage)
@@ -230,6 +231,7 @@ StageCosts StageCoster::wholeStage(const PipelineClass &pipelines, int stage)
             addExchangesOfRuns(result.chunks.front(), m_work, shardTimes(costs.site, stage, int(c)),
                 expectedRuns(*m_work.plan, pipelines.microBatches), pipelines.microBatches, work, c == 0);
     }
+    addAccumulation(result, pipelines);
     addSyncAndStep(result, costs, pipelines, stage);
     return result;
 }

@@ -2,12 +2,13 @@
 #include "core/evaluate/estimate.h"
 
 #include "core/assembly/iteration_costs.h"
+#include "core/assembly/layer_loop.h"
 #include "core/cost/stage_coster.h"
 #include "core/cost/wan/wan_reduce.h"
 #include "core/cost/wan/wan_traffic.h"
-#include "core/evaluate/bounded_memory.h"
 #include "core/evaluate/feasibility.h"
 #include "core/layouts/placements.h"
+#include "core/memory/bounded_memory.h"
 #include "core/memory/in_flight_room.h"
 #include "core/schedule/traits.h"
 
@@ -109,12 +110,50 @@ FormTime formOf(const Workload &workload, const FormPipeline &pipeline)
     return own ? own(pipeline) : pipeline.chunks > 1 ? interleavedTime(pipeline) : inFlightLimitedTime(pipeline);
 }
 
+/// Accumulation layer by layer: in each layer and direction all wait for the slowest, and collectives hide behind the
+/// layer before. With G, R a layer's gather and reduction, F, B, C what the slowest replica takes for its forwards,
+/// backwards and recomputations of a layer, of L layers:
+///   G + (L − 1) · max(G, F) + F + B + (L − 1) · max(G + R, C + B) + R,  with sums for maxima where nothing is
+///   prefetched.
+Estimate layeredEstimate(const Workload &workload)
+{
+    Costers costers(workload);
+    const int layers = workload.degrees.chunks;
+    double forward = 0, both = 0, ends = 0, gather = 0, reduce = 0, tail = 0;
+    for (const PipelineClass &pipelines : workload.layout.classes) {
+        StageCoster &coster = costers.of(costers.view(pipelines));
+        const StageCosts stage = coster.wholeStage(pipelines, 0);
+        const ChunkCost &whole = stage.chunks.front();
+        const double ofLayer = double(pipelines.microBatches) / layers;
+        const double f = whole.forward.total().value * ofLayer,
+                     b = (whole.inputGrad.total() + whole.weightGrad.total()).value * ofLayer;
+        forward = std::max(forward, f);
+        both = std::max(both, b + whole.recompute.total().value * ofLayer);
+        ends = std::max(ends, f + b);
+        const SyncAndStepTimes times = syncAndStepTimes(workload, stage);
+        tail = std::max(tail, toSeconds(times.reduce - times.reduceEarly + times.optimizer + times.gather).value);
+        const ShardTimes exchange = coster.layerExchange(pipelines, layers / 2);
+        gather = std::max(gather, exchange.gather.value);
+        reduce = std::max(reduce, exchange.scatter.value);
+    }
+    const bool hides = workload.plan->heterogeneity.gatherPrefetch;
+    const auto beside = [&](double exchange, double work) {
+        return hides ? std::max(exchange, work) : exchange + work;
+    };
+    const double seconds =
+        gather + (layers - 1) * (beside(gather, forward) + beside(gather + reduce, both)) + ends + reduce + tail;
+    const bool isExchange = gather + reduce > both;
+    return { Seconds { seconds } + iterationOverhead(workload), isExchange ? Bound::Link : Bound::Compute };
+}
+
 } // namespace
 
 Estimate estimate(const Workload &workload)
 {
+    if (workload.plan->heterogeneity.isLayered())
+        return layeredEstimate(workload);
     const auto &classes = workload.layout.classes;
-    StageCoster coster(workload);
+    Costers costers(workload);
     std::vector<WanLinkUse> links(workload.plan->cluster.wanLinks.size());
     const bool crosses = workload.layout.mode == PlacementMode::DataAcross;
     const std::vector<SiteExchange> across =
@@ -123,12 +162,13 @@ Estimate estimate(const Workload &workload)
     for (const PipelineClass &pipelines :
         classes) { // of those in the same places the fullest; the slowest of all decides
         const auto isFuller = [&](const PipelineClass &other) {
-            return other.locations == pipelines.locations
+            return other.locations == pipelines.locations && other.microBatch == pipelines.microBatch
                 && std::pair(-other.microBatches, &other) < std::pair(-pipelines.microBatches, &pipelines);
         };
         if (std::ranges::any_of(classes, isFuller))
             continue;
-        const Sketch made = sketch(workload, pipelines, coster, across);
+        const Workload &own = costers.view(pipelines);
+        const Sketch made = sketch(own, pipelines, costers.of(own), across);
         const FormTime form = formOf(workload, made.pipeline);
         if (const Seconds iteration { form.seconds + made.syncAndStep }; iteration > result.iteration)
             result = { iteration, form.bound };

@@ -101,6 +101,7 @@ struct Problem {
     std::string where; // dotted key of the plan it is about, may be empty
     std::vector<Fix> fixes; // nearest first
     FixSearchKind toFind = FixSearchKind::None;
+    bool saysWhatWasLeftOut = false; // the sentence ends with how far fixes were looked for
 };
 
 /// Whether the plan can run, judged once: a plan is feasible where nothing is false.

@@ -54,9 +54,9 @@ std::vector<StageMemory> stageMemory(
     for (int stage = 0; stage < workload.degrees.pipeline && workload.source.hasMemory; ++stage) {
         const auto at = std::size_t(stage);
         std::optional<StageMemory> fullest;
-        double mostAway = 0;
+        double mostOffloaded = 0;
         for (const std::vector<LiveOverTime> &ofClass : live.of)
-            mostAway = std::max(mostAway, ofClass[at].mostAway);
+            mostOffloaded = std::max(mostOffloaded, ofClass[at].mostOffloaded);
         for (const PipelineClass *kind : unlikeClasses(workload, stage)) {
             const auto isLike = [&](std::size_t c) {
                 return areAlike(workload, *kind, workload.layout.classes[c], stage);
@@ -89,8 +89,8 @@ std::vector<StageMemory> stageMemory(
             if (!fullest || fill(memory) > fill(*fullest))
                 fullest = std::move(memory);
         }
-        fullest->activationsAway = wholeBytes(mostAway);
-        fullest->offloaded += fullest->activationsAway; // beside states that lie elsewhere
+        fullest->activationsOffloaded = wholeBytes(mostOffloaded);
+        fullest->offloaded += fullest->activationsOffloaded; // beside states that lie elsewhere
         stages.push_back(std::move(*fullest));
     }
     return stages;

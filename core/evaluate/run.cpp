@@ -132,7 +132,7 @@ private:
             m_workload.layout = std::move(placement.layout);
             if (!hasRunnableShape(m_workload) || (m_context.work && !m_context.work->take(simulatedTasks(m_workload))))
                 continue;
-            auto costs = cost(m_workload, m_stop);
+            auto costs = cost(m_workload, m_stop, m_state.graphs.get());
             if (!costs)
                 continue;
             auto other = judgedWithoutTime(*costs);
@@ -175,6 +175,7 @@ private:
         std::vector<Problem> failures;
         Errors tooLong, failed;
         Layout unplaced = std::move(open.unplaced);
+        std::optional<Layout> leastBound; // of those whose schedule cannot be built: fixes start from it
         std::size_t simulated = 0, tasks = 0;
         for (PlacedLayout &placement : open.found) {
             if (best && best->judged.feasibility.all()
@@ -196,6 +197,8 @@ private:
                 if (std::ranges::find(failed, candidate.error()) == failed.end()) { // several placements may fail alike
                     failures.push_back(scheduleProblem(candidate.error()));
                     failed.push_back(candidate.error());
+                    if (failed.size() == 1)
+                        leastBound = m_workload.layout;
                 }
                 unplaced = m_workload.layout;
             } else if (!best || isBetter(*candidate, *best)) {
@@ -205,6 +208,8 @@ private:
         if (!best && !tooLong.empty())
             return std::unexpected(std::move(tooLong));
         Evaluation evaluation = begun(m_workload);
+        if (!best && leastBound)
+            m_workload.layout = *std::move(leastBound);
         if (best)
             fill(evaluation, std::move(*best));
         else
@@ -225,7 +230,7 @@ private:
     /// Adds to `tasks`.
     Expected<Candidate> runCandidate(std::size_t &tasks)
     {
-        auto costs = cost(m_workload, m_stop);
+        auto costs = cost(m_workload, m_stop, m_state.graphs.get());
         if (!costs)
             return std::unexpected(costs.error());
         auto graph = pipelineGraph(costs->iteration, *m_state.graphs);

@@ -12,6 +12,10 @@ EvaluationPtr RunCache::find(const Plan &plan, Depth depth, const RunContext &as
     const auto answers = [&](const Entry &entry) {
         // The shallow ones look at another placement: of the least bound, or the nearest to fitting.
         const bool isDeep = depth < Depth::Score ? entry.depth == depth : entry.depth >= depth;
+        // Who asks for less did not have fixes looked for, and is not told how far.
+        const auto &problems = entry.evaluation->problems;
+        if (entry.depth > depth && std::ranges::any_of(problems, &Problem::saysWhatWasLeftOut))
+            return false;
         return isDeep && entry.catalogue == &asked.catalogue
             && (depth != Depth::Everything || entry.fixes == asked.fixes)
             && (entry.evaluation->plan.get() == &plan || *entry.evaluation->plan == plan);

@@ -77,7 +77,7 @@ struct StackSpec {
     bool weightsKeptInFp32 =
         false; // FSDP: the 32-bit shard is the parameter, 16-bit copies are gathered for the moment
     bool masterWeights = true; // the optimizer keeps a 32-bit copy of 16-bit weights
-    bool operatorLevelSelective = false; // selective: every second product is computed again, not the attention core
+    bool operatorLevelSelective = false; // selective: every second product is recomputed, not the attention core
     bool keepsQuantizedInputs = false; // 8- and 4-bit products keep their inputs in that format
     bool storesExpertOutputs = false; // of routed tokens, because probabilities are applied after them
     bool contextAllToAll = false; // context parallel by exchanging heads instead of a ring of keys and values

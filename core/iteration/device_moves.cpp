@@ -37,7 +37,7 @@ public:
     }
 
 private:
-    /// Stores of one micro-batch and chunk, and the operation of its own, if any, that makes anew what was thrown away.
+    /// Stores of one micro-batch and chunk, and the operation of its own, if any, that recomputes what was discarded.
     struct Kept {
         std::uint32_t first = 0, count = 0;
         const PlacedOp *recomputation = nullptr;

@@ -165,22 +165,11 @@ Expected<TaskGraph> buildPipelineGraph(const IterationCosts &costs, std::span<co
     return iteration.build(iteration.fingerprint());
 }
 
-bool updatePipelineGraph(TaskGraph &graph, const IterationCosts &costs, std::span<const PartOf> more)
-{
-    if (!checkSizes(costs))
-        return false;
-    Iteration iteration(costs, more);
-    if (graph.fingerprint != iteration.fingerprint())
-        return false;
-    iteration.times(graph.table);
-    return true;
-}
-
-Expected<TaskGraph> pipelineGraph(const IterationCosts &costs, GraphCache &cache)
+Expected<TaskGraph> pipelineGraph(const IterationCosts &costs, GraphCache &cache, std::span<const PartOf> more)
 {
     if (const auto checked = checkSizes(costs); !checked)
         return std::unexpected(checked.error());
-    Iteration iteration(costs, {});
+    Iteration iteration(costs, more);
     const std::uint64_t fingerprint = iteration.fingerprint();
     if (std::optional<TaskGraph> graph = cache.take(fingerprint)) {
         iteration.times(graph->table);

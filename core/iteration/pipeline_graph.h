@@ -98,13 +98,10 @@ using PartOf = std::unique_ptr<Contributor> (*)(ClassTasks &tasks);
 /// Errors: Internal where the program deadlocks (an order whose dependencies cannot be met), naming the operation.
 [[nodiscard]] Expected<TaskGraph> buildPipelineGraph(const IterationCosts &costs, std::span<const PartOf> more = {});
 
-/// Makes `graph` fit new costs of the same shape by rewriting its classes only: durations, lags, flows, bytes, memory.
-/// False where the shape differs (then build anew): whatever shape() of a contributor names.
-[[nodiscard]] bool updatePipelineGraph(
-    TaskGraph &graph, const IterationCosts &costs, std::span<const PartOf> more = {});
-
-/// One of the cache with the numbers of `costs`, or else a new one.
-[[nodiscard]] Expected<TaskGraph> pipelineGraph(const IterationCosts &costs, GraphCache &cache);
+/// One of the cache made to fit the costs by rewriting its classes only: durations, lags, flows, bytes, memory. A new
+/// one where the cache has none of the shape: of all that shape() of a contributor names.
+[[nodiscard]] Expected<TaskGraph> pipelineGraph(
+    const IterationCosts &costs, GraphCache &cache, std::span<const PartOf> more = {});
 
 /// Where devices chose their order while they ran (OrderRule::WorkConserving), writes into the programs the order that
 /// they took, so that memory and recomputation are counted as they happened.

@@ -3,7 +3,7 @@
 
 #include "core/base/units.h"
 #include "core/cost/stage_coster.h"
-#include "core/memory/chunk_memory.h"
+#include "core/memory/in_flight_room.h"
 #include "core/mixed/baselines.h"
 #include "core/mixed/layer_shards.h"
 #include "core/mixed/layer_time.h"
@@ -14,14 +14,31 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
+#include <numeric>
 
 namespace trainyard {
 
 namespace {
 
 constexpr int kEverySize = 16; // every micro-batch up to it is costed, then steps of a quarter with lines between
+constexpr double kRounding = 16; // bytes: parts of a GPU's memory are counted whole
+constexpr int kQuickBatch = 2048; // samples that are shared out while somebody drags
 constexpr int kLargestSize = 1024; // sizes beyond the batch say how much memory there is for them
 constexpr double kGib = double(1 << 30);
+
+/// What enters a layer and leaves for the host, of one micro-batch on one GPU.
+double leavingBytes(const Workload &workload)
+{
+    return workload.plan->heterogeneity.boundaryOffload
+        ? workload.boundaryBytes(false) / (workload.degrees.isSequenceParallel ? workload.degrees.tensor : 1)
+        : 0;
+}
+
+/// It was measured with recomputation.
+bool hasMeasuredMemory(const Workload &workload, const GpuLayerTimes *measured)
+{
+    return measured && !measured->computeGib.empty() && workload.plan->memory.recompute == Recompute::Full;
+}
 
 /// Costs and memory of one replica by the size of its micro-batch.
 class SizeTables {
@@ -55,9 +72,8 @@ private:
         const StageCosts whole = coster.wholeStage(pipelines, 0);
         const ChunkCost &cost = whole.chunks.front();
         const double layers = m_work.model.layers, forward = cost.forward.total().value / layers,
-                     backward = (cost.inputGrad + cost.weightGrad).total().value / layers;
-        const double bytes =
-            m_measured && !m_measured->computeGib.empty() ? m_measured->computeGibAt(size) * kGib : work(view);
+                     backward = (cost.inputGrad + cost.weightGrad + cost.recompute).total().value / layers;
+        const double bytes = hasMeasuredMemory(m_work, m_measured) ? m_measured->computeGibAt(size) * kGib : work(view);
         const double low[] = { kind.forward.empty() ? forward : kind.forward.back(),
             kind.backward.empty() ? backward : kind.backward.back(),
             kind.compute.empty() ? bytes : kind.compute.back() };
@@ -69,16 +85,19 @@ private:
         }
     }
 
-    /// Bytes beside states and beside what further layers keep: the fullest layer at work.
+    /// Bytes beside states and beside what samples keep: the fullest layer at work. The last one is not recomputed,
+    /// since its backward follows its own forward. Of boundaries that leave a few are on their way.
     static double work(const Workload &view)
     {
+        constexpr int kOnTheirWay = 3;
+        const double leaves = leavingBytes(view);
         double most = 0;
-        for (const ChunkMemory &chunk : chunkMemory(view, 0))
+        const std::vector<ChunkMemory> chunks = chunkMemory(view, 0);
+        for (const ChunkMemory &chunk : chunks)
             most = std::max(most,
-                chunk.kept + chunk.ends + chunk.loss
-                    + std::max({ chunk.forward.total(), chunk.backward.total(), chunk.atHead.total(),
-                        chunk.atLayers.total(), chunk.atEmbedding.total() }));
-        return most;
+                liveBound({ &chunk, 1 }, false).of(1, &chunk == &chunks.back() ? 1 : 0)
+                    - std::max(0.0, chunk.kept - leaves));
+        return most + kOnTheirWay * leaves;
     }
 
     const Workload &m_work;
@@ -130,22 +149,23 @@ void addKind(ShareProblem &problem, const Workload &workload, const ReplicaRun &
     const StackSpec &stack = workload.stack;
     const PipelineClass replica = replicaAt(run.at, 1);
     const GpuLayerTimes *measured = measuredOn(workload, run.at);
-    const bool isMeasured = measured && !measured->computeGib.empty();
+    const bool isMeasured = hasMeasuredMemory(workload, measured);
     const FixedBytes fixed = fixedBytes(workload, replica);
     RankKind kind;
     kind.name = workload.gpu(run.at).name;
     kind.ranks = run.pipelines;
-    kind.capacity = double(workload.gpu(run.at).memoryBytes) * h.memoryFraction;
+    kind.capacity = double(workload.gpu(run.at).memoryBytes);
     kind.buffers = h.commBufferGib ? *h.commBufferGib * kGib : communicators(workload) * stack.communicatorBytes;
-    kind.room = kind.capacity - kind.buffers;
+    kind.room = kind.capacity * h.memoryFraction - kind.buffers;
     if (!isMeasured)
         kind.room = (kind.room - stack.contextBytes) / stack.fragmentation - fixed.buffers;
-    kind.room -= fixed.own;
+    kind.room -= fixed.own + kRounding;
     problem.stateBytes = fixed.divided;
-    const bool staysOnGpu = !h.boundaryOffload && !isMeasured;
-    if (staysOnGpu)
-        for (const ChunkMemory &chunk : chunkMemory(withMicroBatch(workload, 1), 0))
-            kind.perSample += chunk.kept;
+    const Workload one = withMicroBatch(workload, 1);
+    const double leaves = leavingBytes(one);
+    if (!isMeasured)
+        for (const ChunkMemory &chunk : chunkMemory(one, 0))
+            kind.perSample += std::max(0.0, chunk.kept - leaves);
     if (run.pin) {
         kind.microBatch = run.pin->microBatch;
         kind.microBatches = run.pin->microBatches;
@@ -165,7 +185,7 @@ void addKind(ShareProblem &problem, const Workload &workload, const ReplicaRun &
 }
 
 /// "5 of 64 samples, 26 % of the states: slow, but its memory is free".
-std::string whyOf(const ShareProblem &problem, const Shares &shares, const RankShare &share)
+std::string whyOf(const ShareProblem &problem, const Shares &shares, const RankShare &share, int batch)
 {
     const RankKind &kind = problem.kinds[std::size_t(share.kind)];
     const auto speed = [](const RankKind &k) { return 1 / (2 * k.forward.front() + k.backward.front()); };
@@ -191,7 +211,7 @@ std::string whyOf(const ShareProblem &problem, const Shares &shares, const RankS
                                                     : "";
     char shareText[32];
     std::snprintf(shareText, sizeof shareText, "%.3g %%", 100 * share.stateShare);
-    return kind.name + ": " + std::to_string(share.samples()) + " of " + std::to_string(problem.batch) + " samples, "
+    return kind.name + ": " + std::to_string(share.samples()) + " of " + std::to_string(batch) + " samples, "
         + shareText + " of the states: " + pace + memory;
 }
 
@@ -205,7 +225,7 @@ bool areUneven(const Shares &shares)
 
 void setClasses(Layout &layout, const std::vector<ReplicaRun> &runs, const Shares &shares, const Workload &workload)
 {
-    const bool isUneven = areUneven(shares);
+    const bool isUneven = areUneven(shares) && replicaSites(workload, 0).size() < 2;
     std::vector<PipelineClass> classes;
     std::vector<int> taken(runs.size(), 0);
     for (const RankShare &share : shares.ranks) {
@@ -225,6 +245,27 @@ void setClasses(Layout &layout, const std::vector<ReplicaRun> &runs, const Share
             like->pipelines += made.pipelines;
     }
     layout.classes = std::move(classes);
+}
+
+/// A batch that takes long to share out is cut, with its ranks and states, into equal parts, as few as make it short
+/// enough; says how many. One part is left in the problem.
+int equalParts(ShareProblem &problem)
+{
+    int most = problem.batch;
+    for (const RankKind &kind : problem.kinds)
+        most = std::gcd(most, kind.ranks);
+    int parts = 1;
+    for (int next = 2; next <= most && problem.batch / parts > kQuickBatch; ++next)
+        if (most % next == 0)
+            parts = next;
+    problem.batch /= parts;
+    problem.stateBytes /= parts;
+    for (RankKind &kind : problem.kinds) {
+        kind.ranks /= parts;
+        if (kind.stateShare)
+            *kind.stateShare *= parts;
+    }
+    return parts;
 }
 
 } // namespace
@@ -268,10 +309,15 @@ ShareProblem shareProblem(const Workload &workload, const std::vector<ReplicaRun
     problem.batch = plan.workload.globalBatch;
     problem.overhead = h.accumulationOverheadMs / 1000;
     problem.unevenPenalty = h.unevenPenalty;
-    problem.stateFill = h.state == StateSharing::MinUtilization ? StateFill::MinUtilization : StateFill::MinParams;
-    problem.balancesState = h.state != StateSharing::Even;
+    problem.stateFill = h.state == StateSharing::MinUtilization ? StateFill::MinUtilization
+        : h.releasedStateFill                                   ? StateFill::MinParamsReleased
+                                                                : StateFill::MinParams;
+    // Replicas in several datacenters divide the states inside each, the fewest most coarsely.
+    const bool isOneSite = replicaSites(workload, 0).size() < 2;
+    problem.balancesState = h.state != StateSharing::Even && isOneSite;
     problem.balancesCompute = h.compute == ComputeSharing::Balanced;
     problem.overlaps = h.gatherPrefetch;
+    problem.recomputes = false; // the tables of backwards have what the plan recomputes
     Seconds gather, scatter;
     for (const ReplicaRun &run : runs) {
         addKind(problem, workload, run);
@@ -286,6 +332,8 @@ ShareProblem shareProblem(const Workload &workload, const std::vector<ReplicaRun
         gather = std::max(gather, gathers);
         scatter = std::max(scatter, scatters);
     }
+    if (!isOneSite)
+        problem.stateBytes *= double(workload.layout.data) * workload.degrees.context / stateShards(workload, 0);
     problem.gather = gather.value;
     problem.reduceScatter = scatter.value;
     return problem;
@@ -297,13 +345,23 @@ void shareOutLayered(Workload &workload)
     const std::vector<ReplicaRun> runs = replicaRuns(workload);
     if (layout.data == 0 || runs.empty())
         return;
-    const ShareProblem problem = shareProblem(workload, runs);
+    ShareProblem problem = shareProblem(workload, runs);
+    const int copies = equalParts(problem);
     auto shares = fastShares(problem);
+    if (shares)
+        for (RankShare &share : shares->ranks) {
+            share.ranks *= copies;
+            share.stateShare /= copies;
+        }
     if (!shares) {
-        layout.shares.why = shares.error().what;
+        const Error &error = shares.error();
+        layout.shares.why = "Work and states stay even: the " + error.where + " " + error.what
+            + (error.right.empty() ? "" : "; expected " + error.right);
         return;
     }
     SharedOut &out = layout.shares;
+    if (workload.plan->heterogeneity.state != StateSharing::Even && !problem.balancesState)
+        out.why = "States stay even: the replicas of each datacenter hold all of them";
     out.layerTime = shares->layerTime;
     if (auto even = sharesBy(ShareWay::EvenAccumulated, problem))
         out.evenLayerTime = even->layerTime;
@@ -312,12 +370,12 @@ void shareOutLayered(Workload &workload)
     for (const RankShare &share : shares->ranks) {
         const auto kind = std::size_t(share.kind);
         out.ranks.push_back({ runs[kind].at, runs[kind].firstPipeline + taken[kind], share.ranks, share.samples(),
-            share.stateShare, whyOf(problem, *shares, share) });
+            share.stateShare, whyOf(problem, *shares, share, workload.plan->workload.globalBatch) });
         taken[kind] += share.ranks;
         out.evenMicroBatch.push_back(evenMicroBatch(problem, problem.kinds[kind]));
         out.largestMicroBatch.push_back(largestMicroBatch(problem, problem.kinds[kind]));
     }
-    if (areUneven(*shares))
+    if (problem.balancesState && areUneven(*shares))
         for (const LayerShards &some : layerShards(*shares, workload.degrees.chunks))
             out.layersUneven.insert(out.layersUneven.end(), std::size_t(some.layers), !some.isEven);
     setClasses(layout, runs, *shares, workload);

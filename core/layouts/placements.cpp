@@ -3,8 +3,8 @@
 
 #include "core/cost/wan/wan_reduce.h"
 #include "core/layouts/cells.h"
-#include "core/layouts/layered_shares.h"
 #include "core/layouts/search_times.h"
+#include "core/layouts/shares.h"
 #include "core/placement/location_book.h"
 #include "core/placement/place.h"
 
@@ -120,19 +120,19 @@ Placements placed(const Workload &workload, const std::vector<PlacementMode> &mo
 Placements placements(const Workload &workload, int most)
 {
     Placements result = placed(workload, candidateModes(*workload.plan), most);
-    const bool formsCells = workload.plan->wan.sharing == WanSharing::Temporal,
-               isLayered = workload.plan->heterogeneity.isLayered();
-    if (!formsCells && !isLayered)
+    const bool formsCells = workload.plan->wan.sharing == WanSharing::Temporal, isShared = sharesOut(*workload.plan);
+    if (!formsCells && !isShared)
         return result;
     Workload scratch = workload;
     for (PlacedLayout &placement : result.found) {
         scratch.layout = std::move(placement.layout);
+        if (isShared) {
+            shareOut(scratch);
+            placement.bound = 0; // which counts with even shares, as does what fits
+            placement.mayFit = true;
+        }
         if (formsCells)
             formCells(scratch);
-        if (isLayered) {
-            shareOutLayered(scratch);
-            placement.bound = 0; // which counts with even shares
-        }
         placement.layout = std::move(scratch.layout);
     }
     return result;

@@ -1,7 +1,7 @@
 #pragma once
 // SPDX-License-Identifier: GPL-3.0-or-later
 // What one micro-batch holds on one GPU for one virtual stage, and what exists beside that only while an operation
-// runs: layers computed again, gradients at work, logits. Bytes; equations in docs/model.md, "Memory". Plain values.
+// runs: layers recomputed, gradients at work, logits. Bytes; equations in docs/model.md, "Memory". Plain values.
 
 #include "core/placement/activation_shape.h"
 
@@ -14,7 +14,7 @@ namespace trainyard {
 struct Workspace {
     double kept = 0; // of the micro-batch's own activations, freed before: negative
     double logits = 0;
-    double recomputed = 0; // a layer that is computed again
+    double recomputed = 0; // a layer that is recomputed
     double gradients = 0; // of activations
     double weightGradients = 0; // of weights, before they are added to the main gradient
     [[nodiscard]] double total() const { return kept + logits + recomputed + gradients + weightGradients; }
@@ -22,7 +22,7 @@ struct Workspace {
 
 struct ChunkMemory {
     double kept = 0; // by the layers, from forward to backward
-    double whole = 0; // the same without recomputation: of a micro-batch that is not computed again
+    double whole = 0; // the same without recomputation: of a micro-batch that is not recomputed
     double ends = 0; // beside the layers: mask of the embedding, output of the stage
     double loss = 0; // what the loss keeps
     double forWeightGrads = 0; // from input gradient to weight gradient, where they are split

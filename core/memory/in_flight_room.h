@@ -17,9 +17,9 @@ struct LiveBound {
     double each = 0; // of a micro-batch, from its forward on
     double forWeightGrads = 0; // of it, what waits for its weight gradient
     double loss = 0;
-    double whole = 0; // more of one that is not computed again
+    double whole = 0; // more of one that is not recomputed
     double workspace = 0; // beside them, at the worst operation
-    /// `whole`: those of them that are not computed again.
+    /// `whole`: those of them that are not recomputed.
     [[nodiscard]] double of(double inFlight, double wholeOnes) const
     {
         return inFlight * (std::max(each, forWeightGrads) + loss) + wholeOnes * whole + workspace;

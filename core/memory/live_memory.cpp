@@ -24,7 +24,7 @@ public:
             return add({}, of.memory.atStart.gpu);
         const OpMemory::Effect &effect = m_memory.effect(of.memoryParts);
         m_running = effect.running;
-        add(effect.atStart, -effect.returned.away - effect.returned.discarded);
+        add(effect.atStart, -effect.returned.offloaded - effect.returned.discarded);
     }
     void end(const TaskClass &of)
     {
@@ -33,7 +33,7 @@ public:
             return add({}, of.memory.atEnd.gpu);
         const OpMemory::Effect &effect = m_memory.effect(of.memoryParts);
         m_running = {};
-        add(effect.atEnd, -effect.left.away - effect.left.discarded);
+        add(effect.atEnd, -effect.left.offloaded - effect.left.discarded);
     }
     [[nodiscard]] const LiveBytes &live() const { return m_live; }
 

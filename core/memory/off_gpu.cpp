@@ -32,7 +32,7 @@ std::vector<OfSets> perStage(const Workload &workload, const std::vector<StageMe
         for (const RankSet &ranks : unlikeSets(workload, stage.stage))
             sets.push_back({ ranks.at,
                 OfGpu { stageStates(workload, ranks).inHost * builtinHost().memoryFactor,
-                    activationsToHost ? double(stage.activationsAway) : 0 } });
+                    activationsToHost ? double(stage.activationsOffloaded) : 0 } });
     }
     return result;
 }

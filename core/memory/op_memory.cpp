@@ -75,8 +75,8 @@ void LiveBytes::add(const LiveBytes &other)
 MemoryChange OpMemory::Effect::change() const
 {
     MemoryChange change { returned, left, running.total() };
-    change.atStart.gpu = atStart.total() - returned.away - returned.discarded;
-    change.atEnd.gpu = atEnd.total() - left.away - left.discarded;
+    change.atStart.gpu = atStart.total() - returned.offloaded - returned.discarded;
+    change.atEnd.gpu = atEnd.total() - left.offloaded - left.discarded;
     return change;
 }
 
@@ -166,7 +166,7 @@ void OpMemory::addOffloadedOps(std::size_t chunk, const std::vector<SegmentBytes
 }
 
 /// A segment counts from the end of its forward (the one with the loss from its start) to the end of its backward; what
-/// is thrown away does not count until its recomputation starts. What the operation holds beside its segments is
+/// is discarded does not count until its recomputation starts. What the operation holds beside its segments is
 /// counted with the first.
 void OpMemory::addSegments(std::size_t chunk, const std::vector<SegmentBytes> &segments, bool splitsBackward)
 {

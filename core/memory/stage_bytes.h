@@ -16,7 +16,7 @@ struct StageMemory { // bytes on one GPU of the stage, of the fullest set of its
     std::int64_t reserved = 0; // by its allocator
     std::int64_t device = 0; // reserved + context + communication buffers
     std::int64_t capacity = 0;
-    std::int64_t activationsAway = 0; // of `offloaded`, at the moment when most are
+    std::int64_t activationsOffloaded = 0; // of `offloaded`, at the moment when most are
     double inFlight = 0; // micro-batches alive at the peak
     std::int64_t activationPerMicroBatch = 0;
     std::vector<std::pair<std::string, std::int64_t>> parts; // what fills this GPU, largest first

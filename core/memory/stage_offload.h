@@ -10,7 +10,7 @@ namespace trainyard {
 struct SegmentBytes {
     double offloaded = 0; // stored after the forward, loaded before the backward
     double resident = 0;
-    double discarded = 0; // thrown away after the forward, made anew right before the backward
+    double discarded = 0; // discarded after the forward, recomputed right before the backward
     bool hasEmbedding = false, hasLayers = false, hasHead = false;
     [[nodiscard]] double whole() const { return offloaded + resident + discarded; }
 };
@@ -19,7 +19,7 @@ struct SegmentBytes {
 struct LayerFates {
     int kept = 0, swapped = 0, recomputed = 0; // MEMO's layers count as swapped
     double tokenShare = -1; // of MEMO, alpha
-    double forwards = 0; // layers' worth of forwards that are computed again for a micro-batch, ...
+    double forwards = 0; // layers' worth of forwards that are recomputed for a micro-batch, ...
     bool sparesAttention = false; // ... the core of attention left out
     [[nodiscard]] bool isEmpty() const { return kept + swapped + recomputed == 0; }
 };

@@ -25,7 +25,9 @@ public:
         m_times.erase(std::ranges::unique(m_times).begin(), m_times.end());
     }
 
-    [[nodiscard]] Expected<Shares> run() const
+    [[nodiscard]] const std::vector<OfferGroup> &groups() const { return m_groups; }
+    /// Of each rank of each group.
+    [[nodiscard]] Expected<std::vector<std::vector<Offer>>> run() const
     {
         // More offers within more time: what can be had stays so, and the least bytes only fall.
         const auto first = std::ranges::partition_point(m_times, [this](double limit) { return !addsUp(limit); });
@@ -35,7 +37,7 @@ public:
             std::partition_point(first, m_times.end(), [this](double limit) { return leastBytes(limit) > m_most; });
         if (fitting == m_times.end())
             return std::unexpected(whyTooFull(m_problem, leastBytes(m_times.back())));
-        return sharesOf(m_problem, m_groups, chosenWithin(*fitting));
+        return chosenWithin(*fitting);
     }
 
 private:
@@ -62,15 +64,18 @@ private:
         }
         return sums.has(m_problem.batch);
     }
-    template <class Cost, class CostOf> [[nodiscard]] AllRanks<Cost> ranksWithin(double limit, CostOf costOf) const
+    template <class Cost, class Of> [[nodiscard]] AllRanks<Cost> ranksWithin(double limit, Of of) const
     {
         AllRanks<Cost> all(m_problem.batch);
         for (const OfferGroup &group : m_groups) {
-            CostTable<Cost> one(std::size_t(m_problem.batch) + 1, kUnreachable<Cost>);
             const std::vector<const Offer *> best = within(group, limit);
-            for (std::size_t b = 0; b < one.size(); ++b)
-                if (best[b])
-                    one[b] = costOf(*best[b]);
+            CostTable<Cost> one;
+            for (std::size_t b = 0; b < best.size(); ++b) {
+                if (!best[b])
+                    continue;
+                one.resize(b + 1, kUnreachable<Cost>);
+                one[b] = of(*best[b]);
+            }
             all.add(one, group.ranks);
         }
         return all;
@@ -108,11 +113,16 @@ private:
 
 } // namespace
 
-Expected<Shares> fastShares(const ShareProblem &problem)
+Expected<Shares> fastShares(const ShareProblem &problem, int extrapolate)
 {
-    if (auto sound = checked(problem); !sound)
-        return std::unexpected(sound.error());
-    return Search(problem).run();
+    const auto part = partOf(problem, extrapolate);
+    if (!part)
+        return std::unexpected(part.error());
+    const Search search(*part);
+    auto chosen = search.run();
+    if (!chosen)
+        return std::unexpected(chosen.error());
+    return sharesOf(problem, search.groups(), std::move(*chosen), extrapolate);
 }
 
 } // namespace trainyard

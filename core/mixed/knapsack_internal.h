@@ -3,6 +3,7 @@
 // What numbers of samples add up to, and at what least cost: sums of sets as bits, and sums of cost tables (min-plus).
 // Equal ranks are added by doubling: 64 of them are six sums, and how they divide samples is found by going back.
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <cstdlib>
@@ -32,29 +33,34 @@ private:
     std::vector<std::uint64_t> m_words;
 };
 
-/// Least cost of 0 … most samples.
+/// Least cost of 0, 1, 2, … samples; beyond its end nothing can be had.
 template <class Cost> using CostTable = std::vector<Cost>;
 template <class Cost>
 inline constexpr Cost kUnreachable = std::numeric_limits<Cost>::has_infinity ? std::numeric_limits<Cost>::infinity()
                                                                              : std::numeric_limits<Cost>::max() / 2;
 
-template <class Cost> [[nodiscard]] CostTable<Cost> noSamples(int most)
+/// Of no ranks.
+template <class Cost> [[nodiscard]] CostTable<Cost> noSamples()
 {
-    CostTable<Cost> table(std::size_t(most) + 1, kUnreachable<Cost>);
-    table[0] = 0;
-    return table;
+    return { 0 };
 }
 
-template <class Cost> [[nodiscard]] CostTable<Cost> plus(const CostTable<Cost> &a, const CostTable<Cost> &b)
+template <class Cost> [[nodiscard]] Cost costOf(const CostTable<Cost> &table, int samples)
 {
-    CostTable<Cost> sum(a.size(), kUnreachable<Cost>);
-    for (std::size_t i = 0; i < a.size(); ++i) {
+    return std::size_t(samples) < table.size() ? table[std::size_t(samples)] : kUnreachable<Cost>;
+}
+
+/// Of up to `most` samples of both together.
+template <class Cost> [[nodiscard]] CostTable<Cost> plus(const CostTable<Cost> &a, const CostTable<Cost> &b, int most)
+{
+    CostTable<Cost> sum(std::min(a.size() + b.size() - 1, std::size_t(most) + 1), kUnreachable<Cost>);
+    for (std::size_t i = 0; i < std::min(a.size(), sum.size()); ++i) {
         const Cost cost = a[i];
         if (cost >= kUnreachable<Cost>)
             continue;
         const Cost *from = b.data();
         Cost *to = sum.data() + i;
-        const std::size_t size = a.size() - i;
+        const std::size_t size = std::min(b.size(), sum.size() - i);
         for (std::size_t j = 0; j < size; ++j) {
             const Cost both = cost + from[j];
             to[j] = both < to[j] ? both : to[j];
@@ -70,7 +76,7 @@ template <class Cost>
 {
     const auto isCheapest = [&](int i) {
         return i >= 0 && i <= samples
-            && a[std::size_t(i)] < kUnreachable<Cost> && a[std::size_t(i)] + b[std::size_t(samples - i)] == cheapest;
+            && costOf(a, i) < kUnreachable<Cost> && costOf(a, i) + costOf(b, samples - i) == cheapest;
     };
     for (int off = 0; off <= samples; ++off) {
         if (isCheapest(wanted + off))
@@ -81,16 +87,16 @@ template <class Cost>
     return -1;
 }
 
-/// Equal ranks, each with the same table.
+/// Equal ranks, each with the same table, of up to `most` samples together.
 template <class Cost> class EqualRanks {
 public:
-    EqualRanks(const CostTable<Cost> &one, int ranks)
+    EqualRanks(const CostTable<Cost> &one, int ranks, int most)
         : m_ranks(ranks)
-        , m_sums { noSamples<Cost>(int(one.size()) - 1) }
+        , m_sums { noSamples<Cost>() }
     {
         for (int left = ranks; left > 0; left /= 2) {
-            m_doubled.push_back(m_doubled.empty() ? one : plus(m_doubled.back(), m_doubled.back()));
-            m_sums.push_back(left % 2 > 0 ? plus(m_sums.back(), m_doubled.back()) : m_sums.back());
+            m_doubled.push_back(m_doubled.empty() ? one : plus(m_doubled.back(), m_doubled.back(), most));
+            m_sums.push_back(left % 2 > 0 ? plus(m_sums.back(), m_doubled.back(), most) : m_sums.back());
         }
     }
     [[nodiscard]] const CostTable<Cost> &total() const { return m_sums.back(); }
@@ -134,15 +140,16 @@ private:
 template <class Cost> class AllRanks {
 public:
     explicit AllRanks(int most)
-        : m_sums { noSamples<Cost>(most) }
+        : m_most(most)
+        , m_sums { noSamples<Cost>() }
     {
     }
     void add(const CostTable<Cost> &one, int ranks)
     {
-        m_groups.emplace_back(one, ranks);
-        m_sums.push_back(plus(m_sums.back(), m_groups.back().total()));
+        m_groups.emplace_back(one, ranks, m_most);
+        m_sums.push_back(plus(m_sums.back(), m_groups.back().total(), m_most));
     }
-    [[nodiscard]] Cost least(int samples) const { return m_sums.back()[std::size_t(samples)]; }
+    [[nodiscard]] Cost least(int samples) const { return costOf(m_sums.back(), samples); }
     /// Samples of each rank of each group in a cheapest sum; the earlier groups get as many as they can.
     [[nodiscard]] std::vector<std::vector<int>> parts(int samples) const
     {
@@ -157,6 +164,7 @@ public:
     }
 
 private:
+    int m_most;
     std::vector<EqualRanks<Cost>> m_groups;
     std::vector<CostTable<Cost>> m_sums; // of the first 0, 1, 2, … groups
 };

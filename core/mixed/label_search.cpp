@@ -20,12 +20,12 @@ struct Label {
     const Offer *offer = nullptr;
 };
 
-template <class Cost> CostTable<Cost> costs(const LabelGroup &group, const std::function<Cost(const Offer &)> &costOf)
+template <class Cost> CostTable<Cost> costs(const LabelGroup &group, const std::function<Cost(const Offer &)> &of)
 {
     CostTable<Cost> table(group.offers.size(), kUnreachable<Cost>);
     for (std::size_t b = 0; b < table.size(); ++b)
         if (group.offers[b])
-            table[b] = costOf(*group.offers[b]);
+            table[b] = of(*group.offers[b]);
     return table;
 }
 
@@ -35,16 +35,16 @@ public:
         : m_groups(groups)
         , m_samples(samples)
         , m_mostBytes(mostBytes)
-        , m_restSums { noSamples<int>(samples) }
-        , m_restBytes { noSamples<double>(samples) }
+        , m_restSums { noSamples<int>() }
+        , m_restBytes { noSamples<double>() }
     {
         for (std::size_t g = groups.size(); g-- > 0;) {
             const auto sums = costs<int>(groups[g], [](const Offer &o) { return o.microBatch; });
             const auto bytes = costs<double>(groups[g], [](const Offer &o) { return o.bytes; });
             for (int rank = 0; rank < groups[g].ranks; ++rank) {
                 m_order.push_back(g);
-                m_restSums.push_back(plus(m_restSums.back(), sums));
-                m_restBytes.push_back(plus(m_restBytes.back(), bytes));
+                m_restSums.push_back(plus(m_restSums.back(), sums, samples));
+                m_restBytes.push_back(plus(m_restBytes.back(), bytes, samples));
             }
         }
         std::ranges::reverse(m_order);
@@ -52,7 +52,7 @@ public:
     [[nodiscard]] std::vector<std::vector<Offer>> run()
     {
         // Few sums lie between the least and the first that fits, and with each of them few labels lead to the end.
-        int most = m_restSums.back()[std::size_t(m_samples)];
+        int most = costOf(m_restSums.back(), m_samples);
         while (!reaches(most))
             ++most;
         std::vector<std::vector<Offer>> chosen(m_groups.size());
@@ -87,9 +87,9 @@ private:
                 continue;
             const Label to { label.sum + offer->microBatch, label.bytes + offer->bytes, label.samples + b, from,
                 offer };
-            const auto left = std::size_t(m_samples - to.samples);
-            const int leastSum = m_restSums[rest][left];
-            if (leastSum <= mostSum - to.sum && to.bytes + m_restBytes[rest][left] <= m_mostBytes + kByteOfRounding / 4)
+            const int left = m_samples - to.samples, leastSum = costOf(m_restSums[rest], left);
+            if (leastSum <= mostSum - to.sum
+                && to.bytes + costOf(m_restBytes[rest], left) <= m_mostBytes + kByteOfRounding / 4)
                 next.push_back(to);
         }
     }

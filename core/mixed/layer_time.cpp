@@ -7,6 +7,8 @@
 #include <algorithm>
 #include <cmath>
 #include <cstddef>
+#include <cstdint>
+#include <limits>
 #include <ranges>
 
 namespace trainyard {
@@ -34,8 +36,8 @@ Expected<void> wrong(const std::string &where, std::string what, std::string rig
 
 Expected<void> checkedKind(const RankKind &kind, const std::string &name)
 {
-    if (kind.ranks < 0)
-        return wrong(name, formatted("has %d ranks", kind.ranks), "0 or more");
+    if (kind.ranks < 0 || kind.ranks > kMostRanks)
+        return wrong(name, formatted("has %d ranks", kind.ranks), formatted("from 0 to %d", kMostRanks));
     if (kind.ranks > 0 && tableSize(kind) == 0)
         return wrong(
             name, "has no times or memory of a layer", "forward, backward and memory for micro-batch 1 at least");
@@ -95,13 +97,17 @@ double evenShare(const ShareProblem &problem)
     return rest > 0 ? std::max(0.0, 1 - pinned) / rest : 0;
 }
 
-bool holdsEvenShare(const ShareProblem &problem, const RankKind &kind, int microBatch, int microBatches)
+double evenBytes(const ShareProblem &problem, const RankKind &kind)
 {
     constexpr double kSame = 1e-9; // shares that people type: 0.3333333333
-    const double share = kind.stateShare.value_or(evenShare(problem));
-    if (kind.stateShare && std::abs(share - 1.0 / rankCount(problem)) > kSame)
-        return false;
-    return computeBytes(kind, microBatch, microBatches) + share * problem.stateBytes <= kind.room + kByteOfRounding;
+    if (kind.stateShare && std::abs(*kind.stateShare - 1.0 / rankCount(problem)) > kSame)
+        return std::numeric_limits<double>::infinity();
+    return kind.stateShare.value_or(evenShare(problem)) * problem.stateBytes;
+}
+
+bool holdsEvenShare(const ShareProblem &problem, const RankKind &kind, int microBatch, int microBatches)
+{
+    return computeBytes(kind, microBatch, microBatches) + evenBytes(problem, kind) <= kind.room + kByteOfRounding;
 }
 
 double layerTime(const ShareProblem &problem, const RankKind &kind, int microBatch, int microBatches)
@@ -121,10 +127,11 @@ double layerTimeAt(const ShareProblem &problem, const RankKind &kind, int microB
     const auto pass = [&problem](double collective, double compute) {
         return problem.overlaps ? std::max(collective, compute) : collective + compute;
     };
+    const double again = problem.recomputes ? 1 : 0;
     if (!problem.layered)
-        return std::max(1, count) * (pass(gather, f) + pass(both, f + b)) + waits;
-    const double forward = count * f, backward = waits + count * b;
-    return pass(gather, forward) + pass(both, forward + backward);
+        return std::max(1, count) * (pass(gather, f) + pass(both, again * f + b)) + waits;
+    const double forward = count * f, backward = waits + count * (again * f + b);
+    return pass(gather, forward) + pass(both, backward);
 }
 
 int evenMicroBatch(const ShareProblem &problem, const RankKind &kind)
@@ -144,8 +151,8 @@ Expected<void> checked(const ShareProblem &problem)
             return kind;
     if (rankCount(problem) == 0)
         return wrong("GPUs", "there are none", "at least one");
-    if (problem.batch < 1)
-        return wrong("batch", formatted("is %d", problem.batch), "at least 1 sample");
+    if (problem.batch < 1 || problem.batch > kMostSamples)
+        return wrong("batch", formatted("is %d samples", problem.batch), formatted("from 1 to %d", kMostSamples));
     for (const double seconds : { problem.gather, problem.reduceScatter, problem.overhead, problem.stateBytes })
         if (!std::isfinite(seconds) || seconds < 0)
             return wrong("collectives and states", "take what is below 0 or not finite", "0 or more");
@@ -153,10 +160,16 @@ Expected<void> checked(const ShareProblem &problem)
         return wrong("penalty of uneven collectives", "is " + plainText(problem.unevenPenalty), "1 or more");
     double pinned = 0;
     int rest = 0;
+    std::int64_t samples = 0;
     for (const RankKind &kind : problem.kinds) {
         pinned += kind.ranks * kind.stateShare.value_or(0);
         rest += kind.stateShare ? 0 : kind.ranks;
+        const std::int64_t each = std::int64_t(kind.microBatch.value_or(0)) * kind.microBatches.value_or(0);
+        samples += kind.ranks * std::min<std::int64_t>(each, problem.batch + 1);
     }
+    if (samples > problem.batch)
+        return wrong("pinned shares of the batch", "add up to more than its " + counted(problem.batch, "sample"),
+            "fewer pinned samples, or a larger batch");
     constexpr double kTyped = 1e-6;
     if (pinned > 1 + kTyped || (rest == 0 && pinned < 1 - kTyped))
         return wrong("pinned shares of the states", "add up to " + percentText(pinned),

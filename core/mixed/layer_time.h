@@ -11,6 +11,9 @@ namespace trainyard {
 /// Sums of bytes are exact to less: a rank that is full to the byte fits, in whatever order it is added up.
 inline constexpr double kByteOfRounding = 1;
 
+/// Searches take about B² · log N steps: seconds at these bounds. Larger batches are extrapolated from a part of them.
+inline constexpr int kMostSamples = 1 << 14, kMostRanks = 1 << 20;
+
 /// What sentences call the kind: its name, else its number from 1.
 [[nodiscard]] std::string nameOf(const ShareProblem &problem, int kind);
 /// Largest micro-batch that the kind's tables tell of.
@@ -21,7 +24,9 @@ inline constexpr double kByteOfRounding = 1;
 [[nodiscard]] double evenShare(const ShareProblem &problem);
 [[nodiscard]] int rankCount(const ShareProblem &problem);
 
-/// Whether a rank with m and l still holds its even share of the states, or its pinned one if that is even.
+/// Bytes of the states that a rank of the kind holds where shares are even; infinite where its pinned share is not.
+[[nodiscard]] double evenBytes(const ShareProblem &problem, const RankKind &kind);
+/// Whether a rank with m and l still holds its even share of the states.
 [[nodiscard]] bool holdsEvenShare(const ShareProblem &problem, const RankKind &kind, int microBatch, int microBatches);
 
 /// Seconds of one layer of one iteration, forward and backward with recomputation, in layered accumulation (all
@@ -41,7 +46,8 @@ inline constexpr double kByteOfRounding = 1;
 /// Largest micro-batch without states, or with its pinned share.
 [[nodiscard]] int largestMicroBatch(const ShareProblem &problem, const RankKind &kind);
 
-/// What makes the numbers no problem at all: no ranks, tables that are empty or not finite, pins below 0.
+/// What makes the numbers no problem at all: no ranks, tables that are empty or not finite, pins that contradict the
+/// rest.
 [[nodiscard]] Expected<void> checked(const ShareProblem &problem);
 
 /// The problem without some ranks of a kind: what leaving a GPU out would be. Seconds of collectives stay as given; who

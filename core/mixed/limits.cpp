@@ -164,12 +164,12 @@ private:
     {
         if (m_whole.empty()) {
             const int most = int(sum(caps));
-            m_whole = noSamples<double>(most);
+            m_whole = noSamples<double>();
             for (std::size_t k = 0; k < caps.size(); ++k) {
-                CostTable<double> one(m_whole.size(), kUnreachable<double>);
+                CostTable<double> one { kUnreachable<double> };
                 for (std::int64_t b = 1; b <= caps[k]; ++b)
-                    one[std::size_t(b)] = bytes(m_problem.kinds[k], b);
-                m_whole = plus(m_whole, EqualRanks<double>(one, m_problem.kinds[k].ranks).total());
+                    one.push_back(bytes(m_problem.kinds[k], b));
+                m_whole = plus(m_whole, EqualRanks<double>(one, m_problem.kinds[k].ranks, most).total(), most);
             }
         }
         return m_whole[std::size_t(samples)];

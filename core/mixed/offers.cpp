@@ -37,8 +37,12 @@ public:
     Offers(const ShareProblem &problem, const RankKind &kind)
         : m_problem(problem)
         , m_kind(kind)
-        , m_share(kind.stateShare.value_or(problem.balancesState ? 0 : evenShare(problem)))
+        , m_states(kind.stateShare.value_or(problem.balancesState ? 0 : evenShare(problem)) * problem.stateBytes)
+        , m_even(evenBytes(problem, kind))
+        , m_risen(kind.compute)
     {
+        for (std::size_t m = 1; m < m_risen.size(); ++m)
+            m_risen[m] = std::max(m_risen[m], m_risen[m - 1]);
     }
     [[nodiscard]] std::vector<Offer> all(SampleRange range)
     {
@@ -69,16 +73,20 @@ private:
     }
     void add(int m, int l)
     {
-        const double compute = computeBytes(m_kind, m, l), states = m_share * m_problem.stateBytes;
-        if (compute + states > m_kind.room + kByteOfRounding)
+        const double compute = m > 0 ? m_risen[std::size_t(m) - 1] + m_kind.perSample * m * l : 0;
+        const double room = m_kind.room + kByteOfRounding;
+        if (compute + m_states > room)
             return;
-        const double taken = !m_problem.balancesState ? 0 : m_kind.stateShare ? m_kind.room - states : compute;
-        m_offers.push_back({ m, l, layerTime(m_problem, m_kind, m, l), taken });
+        const double taken = !m_problem.balancesState ? 0 : m_kind.stateShare ? m_kind.room - m_states : compute;
+        const double penalty = compute + m_even <= room ? 1 : m_problem.unevenPenalty;
+        m_offers.push_back({ m, l, layerTimeAt(m_problem, m_kind, m, l, penalty), taken });
     }
 
     const ShareProblem &m_problem;
     const RankKind &m_kind;
-    double m_share; // of the states, which it has to hold whatever it does
+    double m_states; // bytes of them that it has to hold whatever it does
+    double m_even; // that it holds where shares are even
+    std::vector<double> m_risen; // compute, without dips
     std::vector<Offer> m_offers;
 };
 
@@ -92,23 +100,26 @@ Error tooLarge(const ShareProblem &problem, int kindIndex)
         return { ErrorCode::OutOfRange, name, formatted("would do %d samples in one micro-batch", m),
             formatted("at most %d, the largest micro-batch known of it", tableSize(kind)) };
     const double share = kind.stateShare.value_or(problem.balancesState ? 0 : evenShare(problem));
-    const int l = kind.microBatches.value_or(std::max(1, (range.least + m - 1) / m));
+    const int l = kind.microBatches.value_or(m > 0 ? std::max(1, (range.least + m - 1) / m) : 0);
     const double compute = computeBytes(kind, m, l), states = share * problem.stateBytes;
     if (compute + states <= kind.room + kByteOfRounding)
         return { ErrorCode::OutOfRange, name,
             "cannot do what it is pinned to in a batch of " + std::to_string(problem.batch),
             "fewer samples, or a larger batch" };
-    std::string what = "needs " + bytesText(compute) + " for " + counted(std::int64_t(m) * l, "sample");
+    std::vector<std::string> needs;
+    if (compute > 0)
+        needs.push_back(bytesText(compute) + " for " + counted(std::int64_t(m) * l, "sample"));
     if (states > 0)
-        what += " and " + bytesText(states) + " for its " + percentText(share) + " of the states";
-    return { ErrorCode::OutOfRange, name, what, "at most " + bytesText(std::max(0.0, kind.room)) + " in all" };
+        needs.push_back(bytesText(states) + " for its " + percentText(share) + " of the states");
+    return { ErrorCode::OutOfRange, name, "needs " + joined(needs, " and "),
+        "at most " + bytesText(std::max(0.0, kind.room)) + " in all" };
 }
 
 } // namespace
 
 SampleRange freeSamples(const ShareProblem &problem)
 {
-    int rest = problem.batch, ranks = 0;
+    int rest = problem.batch, ranks = 0; // pinned samples are no more than the batch: checked()
     for (const RankKind &kind : problem.kinds) {
         if (isWhollyPinned(kind))
             rest -= kind.ranks * pinnedSamples(kind);
@@ -122,6 +133,28 @@ SampleRange freeSamples(const ShareProblem &problem)
     const int even = rest / ranks;
     const SampleRange range { even, even + (rest % ranks > 0 ? 1 : 0) };
     return { problem.mayIdle ? range.least : std::max(1, range.least), range.most };
+}
+
+Expected<ShareProblem> partOf(const ShareProblem &problem, int extrapolate)
+{
+    if (extrapolate < 1 || problem.batch % extrapolate > 0)
+        return std::unexpected(Error { ErrorCode::BadValue, "extrapolation",
+            formatted("by %d of a batch of %d", extrapolate, problem.batch), "a factor that divides the batch" });
+    ShareProblem part = problem;
+    part.batch /= extrapolate;
+    for (RankKind &kind : part.kinds) {
+        kind.perSample *= extrapolate; // the others take as much
+        if (!kind.microBatches)
+            continue;
+        if (*kind.microBatches % extrapolate > 0)
+            return std::unexpected(Error { ErrorCode::BadValue, "extrapolation",
+                formatted("by %d of a rank that is pinned to %d micro-batches", extrapolate, *kind.microBatches),
+                "a factor that divides them" });
+        *kind.microBatches /= extrapolate;
+    }
+    if (auto sound = checked(part); !sound)
+        return std::unexpected(sound.error());
+    return part;
 }
 
 std::vector<OfferGroup> offerGroups(const ShareProblem &problem)
@@ -190,11 +223,16 @@ Error whyTooFull(const ShareProblem &problem, double least)
         "at most " + bytesText(std::max(0.0, room)) + " in all" };
 }
 
-Expected<Shares> sharesOf(
-    const ShareProblem &problem, const std::vector<OfferGroup> &groups, std::vector<std::vector<Offer>> chosen)
+Expected<Shares> sharesOf(const ShareProblem &problem, const std::vector<OfferGroup> &groups,
+    std::vector<std::vector<Offer>> chosen, int extrapolate)
 {
     Shares shares;
     for (std::size_t g = 0; g < groups.size(); ++g) {
+        for (Offer &offer : chosen[g]) {
+            const RankKind &kind = problem.kinds[std::size_t(groups[g].kinds.front())];
+            offer.microBatches *= extrapolate;
+            offer.time = layerTime(problem, kind, offer.microBatch, offer.microBatches);
+        }
         std::ranges::sort(
             chosen[g], std::greater {}, [](const Offer &o) { return std::pair(o.samples(), o.microBatch); });
         std::size_t next = 0;

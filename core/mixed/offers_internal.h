@@ -36,13 +36,17 @@ struct SampleRange {
 /// holds an even share, which its offers respect.
 [[nodiscard]] double bytesForOffers(const ShareProblem &problem);
 
+/// The problem with the part of its batch that is solved; an error where it is no whole part.
+[[nodiscard]] Expected<ShareProblem> partOf(const ShareProblem &problem, int extrapolate);
+
 /// Why no choice of offers can be: a rank without any, or a batch that they cannot add up to.
 [[nodiscard]] Error whyNone(const ShareProblem &problem, const std::vector<OfferGroup> &groups);
 /// Why none fits: `least` bytes of compute beside the states.
 [[nodiscard]] Error whyTooFull(const ShareProblem &problem, double least);
 
-/// What was chosen for the ranks of each group, larger shares of the batch first, as shares with states filled in.
-[[nodiscard]] Expected<Shares> sharesOf(
-    const ShareProblem &problem, const std::vector<OfferGroup> &groups, std::vector<std::vector<Offer>> chosen);
+/// What was chosen for the ranks of each group, larger shares of the batch first, as shares with states filled in; each
+/// with `extrapolate` times as many micro-batches.
+[[nodiscard]] Expected<Shares> sharesOf(const ShareProblem &problem, const std::vector<OfferGroup> &groups,
+    std::vector<std::vector<Offer>> chosen, int extrapolate = 1);
 
 } // namespace trainyard

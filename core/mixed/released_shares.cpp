@@ -125,14 +125,10 @@ private:
 
 Expected<Shares> releasedShares(const ShareProblem &problem, const ReleasedOptions &options)
 {
-    if (auto sound = checked(problem); !sound)
-        return std::unexpected(sound.error());
-    const int factor = std::max(1, options.extrapolate);
-    if (problem.batch % factor > 0)
-        return std::unexpected(Error { ErrorCode::BadValue, "extrapolation",
-            formatted("by %d of a batch of %d", factor, problem.batch), "a factor that divides the batch" });
-    ShareProblem small = problem;
-    small.batch = problem.batch / factor;
+    const auto part = partOf(problem, options.extrapolate);
+    if (!part)
+        return std::unexpected(part.error());
+    const ShareProblem &small = *part;
     Programme programme(small, options);
     if (programme.steps() > kMostSteps)
         return std::unexpected(Error { ErrorCode::OutOfRange, "dynamic programme",
@@ -141,14 +137,7 @@ Expected<Shares> releasedShares(const ShareProblem &problem, const ReleasedOptio
     auto chosen = programme.run();
     if (!chosen)
         return std::unexpected(chosen.error());
-    for (std::size_t g = 0; g < chosen->size(); ++g) {
-        const RankKind &kind = problem.kinds[std::size_t(programme.groups()[g].kinds.front())];
-        for (Offer &offer : (*chosen)[g]) {
-            offer.microBatches *= factor;
-            offer.time = layerTime(problem, kind, offer.microBatch, offer.microBatches);
-        }
-    }
-    return sharesOf(problem, programme.groups(), std::move(*chosen));
+    return sharesOf(problem, programme.groups(), std::move(*chosen), options.extrapolate);
 }
 
 } // namespace trainyard

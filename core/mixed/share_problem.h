@@ -47,6 +47,7 @@ struct ShareProblem {
     bool balancesCompute = true; // false: every rank has as many samples, one more where they do not divide
     bool layered = true; // false: collectives repeat with each micro-batch, as plain accumulation does
     bool overlaps = true; // false: collectives wait for compute and compute for them
+    bool recomputes = true; // a backward runs its forward again; false: what it makes anew is in b(m), if anything
     bool accumulates = true; // false: one micro-batch a rank
     bool mayIdle =
         false; // a rank may get no sample, and keep states, where that is faster or there are too few samples

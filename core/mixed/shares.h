@@ -13,11 +13,13 @@ namespace trainyard {
 /// by bisection; within it, each rank does b samples in the smallest micro-batch that is fast enough, and which b add
 /// up to B with the smallest sum of micro-batches is a knapsack over groups of equal ranks, doubled. The answer depends
 /// on what kinds are, not on their names or order. An error names the rank or the total that does not fit.
-[[nodiscard]] Expected<Shares> fastShares(const ShareProblem &problem);
+/// `extrapolate`: e solves B / e, then gives each rank e times as many micro-batches, for batches beyond kMostSamples
+/// (as the released code may).
+[[nodiscard]] Expected<Shares> fastShares(const ShareProblem &problem, int extrapolate = 1);
 
 struct ReleasedOptions {
     int largestMicroBatch = 0; // no larger one is tried; 0: as large as fits
-    int extrapolate = 1; // e: solve B / e, then e times as many micro-batches
+    int extrapolate = 1; // e, as above
 };
 
 /// The dynamic programme of Cephalo's released optimiser, for reference:

@@ -9,8 +9,9 @@
 namespace trainyard {
 
 /// Writes the state share of each rank by the problem's rule, and the bytes used of all. Pinned shares stay; the others
-/// divide what is left. With S bytes of states, C_i of compute and R_i of room:
-///   MinParams: r_i · S = min(R_i − C_i, λ), the one λ for which they add up: ranks with less room than an even share
+/// divide what is left. With S bytes of states and C_i of compute:
+///   MinParams: r_i · S = min(room_i − C_i, λ), the one λ for which they add up: ranks with less room than an even
+///   share
 ///     get exactly their room, the deficit goes to the others so that their largest is least (released rule; ours
 ///     without its rounding to whole parameters).
 ///   MinUtilization: even while max (buffers + C_i + S / N) / capacity_i < 0.5; else buffers + C_i + r_i · S =

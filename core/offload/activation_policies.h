@@ -1,6 +1,6 @@
 #pragma once
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Which activations of a stage leave the GPU, which are computed again and which stay, by the published rules of
+// Which activations of a stage leave the GPU, which are recomputed and which stay, by the published rules of
 // systems that mix the three: MEMO token by token, KARMA and ProTrain block by block. The rules, and the closed forms
 // of time and memory by which they decide; core/offload makes a timeline of what they say. Equations in docs/model.md,
 // "Policies of activations"; pure functions.
@@ -17,7 +17,7 @@ namespace trainyard {
 
 struct MemoLayer { // of one micro-batch on one GPU
     Bytes input, attention; // always leave: the layer's input and the output of its attention
-    Bytes others; // of which a share alpha of the tokens leaves and the rest is computed again
+    Bytes others; // of which a share alpha of the tokens leaves and the rest is recomputed
     Seconds forward;
 };
 
@@ -58,13 +58,13 @@ struct BlockLimits {
 [[nodiscard]] BlockPlan playBlocks(
     const std::vector<Block> &blocks, std::vector<BlockFate> fates, const BlockLimits &limits);
 
-/// The last blocks stay, as many as have room; of the first ones, which leave, some are computed again instead of
+/// The last blocks stay, as many as have room; of the first ones, which leave, some are recomputed instead of
 /// swapped, evenly between the swaps, while the link works on those: as many as is shorter than the waits that it
 /// spares, t_recompute(block) < exposed swap(block). The fastest of all such numbers within `room`; where none fits,
-/// the smallest. Where nothing can be swapped all that leaves is computed again.
+/// the smallest. Where nothing can be swapped all that leaves is recomputed.
 [[nodiscard]] BlockPlan karma(const std::vector<Block> &blocks, const BlockLimits &limits);
 
-/// The first n_swap blocks are swapped, the next n_checkpoint computed again, the others stay: the fastest pair whose
+/// The first n_swap blocks are swapped, the next n_checkpoint recomputed, the others stay: the fastest pair whose
 /// peak is within `room`, of all pairs. With no pair inside, the one with the smallest peak.
 [[nodiscard]] BlockPlan proTrain(const std::vector<Block> &blocks, const BlockLimits &limits);
 

@@ -4,6 +4,7 @@
 #include "core/memory/live_memory.h"
 #include "core/offload/segments.h"
 #include "core/placement/recompute.h"
+#include "core/timeline/graph_cache.h"
 #include "core/timeline/simulator.h"
 
 #include <algorithm>
@@ -180,19 +181,22 @@ private:
 };
 
 AutomaticAmount::AutomaticAmount(
-    const Workload &workload, const Costs &costs, int group, int ahead, std::stop_token stop)
+    const Workload &workload, const Costs &costs, int group, int ahead, std::stop_token stop, GraphCache *graphs)
     : m_work(workload)
     , m_costs(costs)
     , m_group(group)
     , m_ahead(ahead)
     , m_stop(std::move(stop))
 {
-    const auto graph = buildPipelineGraph(costs.iteration);
+    GraphCache none;
+    auto graph = pipelineGraph(costs.iteration, graphs ? *graphs : none);
     if (!graph)
         return;
     SimulationWorkspace workspace;
     if (const auto keeping = simulate(*graph, workspace, m_stop))
         m_scripts = stageScripts(costs.iteration, *keeping);
+    if (graphs)
+        graphs->giveBack(std::move(*graph));
 }
 
 std::optional<AmountChosen> AutomaticAmount::choose(const AmountStage &stage)

@@ -14,6 +14,8 @@
 
 namespace trainyard {
 
+class GraphCache;
+
 struct AmountChosen {
     std::size_t leaving = 0; // modules of the stage, in order
     int ahead = 1; // groups
@@ -29,8 +31,10 @@ struct AmountStage {
 
 class AutomaticAmount {
 public:
-    /// Runs the iteration with every activation on the GPU. `group`, `ahead`: of the plan.
-    AutomaticAmount(const Workload &workload, const Costs &costs, int group, int ahead, std::stop_token stop = {});
+    /// Runs the iteration with every activation on the GPU, on a topology of `graphs` where they have it. `group`,
+    /// `ahead`: of the plan.
+    AutomaticAmount(const Workload &workload, const Costs &costs, int group, int ahead, std::stop_token stop = {},
+        GraphCache *graphs = nullptr);
 
     /// Nothing where that iteration does not run, where it is stopped, or where the search has cost kMostTasks
     /// rehearsed tasks: then a bound without search must do.

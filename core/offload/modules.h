@@ -17,7 +17,7 @@ struct OffloadModule {
     int layer = -1; // of the model; -1: embedding and head
     double offloadable = 0; // bytes; deduplicated, without tensors that are too small
     double resident = 0; // bytes that stay until the backward
-    double discarded = 0; // bytes thrown away after the forward, made anew before the backward
+    double discarded = 0; // bytes discarded after the forward, recomputed before the backward
     bool leaves = false; // what may leave does
     Seconds forward, inputGrad, weightGrad, recompute; // recomputation apart
 };

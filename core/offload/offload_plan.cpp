@@ -17,7 +17,8 @@ namespace {
 
 class OffloadPlanner {
 public:
-    OffloadPlanner(const Workload &workload, StageCoster &coster, Costs &costs, const std::stop_token &stop)
+    OffloadPlanner(
+        const Workload &workload, StageCoster &coster, Costs &costs, const std::stop_token &stop, GraphCache *graphs)
         : m_work(workload)
         , m_coster(coster)
         , m_costs(costs)
@@ -27,7 +28,7 @@ public:
         , m_byPolicy(recomputesByPolicy(*workload.plan))
     {
         if (!m_byPolicy && !m_settings.fraction)
-            m_automatic.emplace(workload, costs, m_settings.group, m_settings.ahead, stop);
+            m_automatic.emplace(workload, costs, m_settings.group, m_settings.ahead, stop, graphs);
     }
 
     void plan()
@@ -249,7 +250,7 @@ private:
         costs.chunks[chunk].recompute = recompute;
     }
 
-    /// What a policy threw away is not there either where a backward follows its own forward at once.
+    /// What a policy discarded is not there either where a backward follows its own forward at once.
     static void recomputeAlways(std::vector<Op> &order)
     {
         for (Op &op : order)
@@ -268,11 +269,12 @@ private:
 
 } // namespace
 
-void planOffload(const Workload &workload, StageCoster &coster, Costs &costs, const std::stop_token &stop)
+void planOffload(
+    const Workload &workload, StageCoster &coster, Costs &costs, const std::stop_token &stop, GraphCache *graphs)
 {
     if (workload.plan->memory.activationOffload != ActivationOffload::None
         && whyActivationsStay(*workload.plan).empty())
-        OffloadPlanner(workload, coster, costs, stop).plan();
+        OffloadPlanner(workload, coster, costs, stop, graphs).plan();
 }
 
 } // namespace trainyard

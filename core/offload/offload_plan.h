@@ -11,8 +11,11 @@
 
 namespace trainyard {
 
+class GraphCache;
+
 /// Fills `costs.iteration.classes[].offload` and `costs.offload`. Does nothing where the plan keeps its activations, or
 /// its schedule does not let them leave (whyActivationsStay). Stopped, the amount is that of a bound without search.
-void planOffload(const Workload &workload, StageCoster &coster, Costs &costs, const std::stop_token &stop = {});
+void planOffload(const Workload &workload, StageCoster &coster, Costs &costs, const std::stop_token &stop = {},
+    GraphCache *graphs = nullptr);
 
 } // namespace trainyard

@@ -1,6 +1,6 @@
 #pragma once
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Cuts the operations of a virtual stage into segments: what leaves or is computed again one module at a time, all
+// Cuts the operations of a virtual stage into segments: what leaves or is recomputed one module at a time, all
 // between in one piece. Times as shares of the operation's, bytes as of the modules. Pure functions.
 
 #include "core/iteration/pipeline_graph.h"

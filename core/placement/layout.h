@@ -48,6 +48,7 @@ struct GpuRun { // consecutive GPUs of a pool that serve one stage; for the map'
 struct IdleGpus {
     int datacenter = 0, pool = 0, gpus = 0;
     std::string reason; // "a stage needs 64 GPUs here, 8 are left"
+    bool isUnlinked = false; // which is that no link joins their datacenter to one that holds stages
 };
 
 /// What a set of equal GPUs got, where work or states are shared out by what GPUs can do.

@@ -60,7 +60,8 @@ std::optional<ExpertsAcross> expertsAcross(const Workload &workload)
 
 bool hasRunnableShape(const Workload &workload)
 {
-    return everyReplicaHasWork(workload) && expertsDivideRanks(workload) && !expertsAcross(workload);
+    return everyReplicaHasWork(workload) && expertsDivideRanks(workload) && !expertsAcross(workload)
+        && workload.layout.shares.why.empty();
 }
 
 LocationBook::LocationBook(const Workload &workload)
@@ -208,8 +209,6 @@ std::string LocationBook::idleReason(const PoolLocations &locations, int idle, c
             + std::to_string(pool.gpusPerNode);
     if (layout.data == 0)
         return "nothing could be placed";
-    if (std::string unlinked = missingLinks(locations.datacenter); !unlinked.empty())
-        return unlinked;
     const int inDatacenter = capacity(locations.datacenter) * tensor * m_workload.degrees.context;
     const int whole = tensor * m_workload.degrees.context
         * (layout.mode == PlacementMode::DataAcross ? m_workload.degrees.pipeline : layout.data);
@@ -272,9 +271,13 @@ void LocationBook::countIdle(Layout &layout) const
         const int used = locations.taken * m_workload.degrees.gpusOfStage();
         layout.gpusTotal += total;
         layout.gpusUsed += used;
-        if (total > used)
-            layout.idle.push_back(
-                { locations.datacenter, locations.pool, total - used, idleReason(locations, total - used, layout) });
+        if (total == used)
+            continue;
+        const bool holdsGroups = locations.groupsPerNode > 0 || locations.nodesPerGroup > 0;
+        std::string unlinked = holdsGroups && layout.data > 0 ? missingLinks(locations.datacenter) : std::string();
+        const bool isUnlinked = !unlinked.empty();
+        layout.idle.push_back({ locations.datacenter, locations.pool, total - used,
+            isUnlinked ? std::move(unlinked) : idleReason(locations, total - used, layout), isUnlinked });
     }
 }
 

@@ -1,6 +1,6 @@
 #pragma once
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Which layers of a stage are computed again, in whole or in part: the plan's recomputation by blocks. Pure functions.
+// Which layers of a stage are recomputed, in whole or in part: the plan's recomputation by blocks. Pure functions.
 
 #include "core/placement/resolve.h"
 
@@ -8,7 +8,7 @@
 
 namespace trainyard {
 
-/// Something of a layer is computed again.
+/// Something of a layer is recomputed.
 [[nodiscard]] bool recomputesAnything(const Plan &plan);
 
 struct RecomputedLayers {
@@ -16,7 +16,7 @@ struct RecomputedLayers {
     bool operator==(const RecomputedLayers &) const = default;
 };
 
-/// By virtual stage: layers that are computed again as a whole. The first `memory.recompute_layers` of the stage under
+/// By virtual stage: layers that are recomputed as a whole. The first `memory.recompute_layers` of the stage under
 /// full recomputation, all of them without that key; layers without experts come first in a chunk.
 [[nodiscard]] std::vector<RecomputedLayers> recomputedLayers(const Workload &workload, int stage);
 

@@ -170,7 +170,7 @@ struct Placement {
 
 enum class ActivationOffload : std::uint8_t { None, Host, Ssd };
 /// How offloaded activations are chosen: whole tensors as long as their transfers hide (SSDTrain), a share of the
-/// tokens of each layer with the rest computed again (MEMO), layer by layer whichever of swapping and recomputing is
+/// tokens of each layer with the rest recomputed (MEMO), layer by layer whichever of swapping and recomputing is
 /// shorter where they have no room to stay (KARMA), or the fastest split of the layers into swapped, recomputed and
 /// kept ones (ProTrain).
 enum class OffloadPolicy : std::uint8_t { SsdTrain, Memo, Karma, ProTrain };
@@ -276,6 +276,7 @@ struct Heterogeneity {
     double accumulationOverheadMs = 0; // of each further micro-batch of a layer's backward
     double memoryFraction = 1; // of a GPU's memory that may be used
     std::optional<double> commBufferGib; // of each GPU; empty: as modelled
+    bool releasedStateFill = false; // layered: states as Cephalo's release fills them, which underestimates memory
     std::vector<RankPin> assign;
     Extra extra;
     bool operator==(const Heterogeneity &) const = default;

@@ -8,7 +8,7 @@
 namespace trainyard {
 
 /// Whole operations. `…Whole`: of a micro-batch that finds everything that its forward made, because nothing is
-/// computed again or it has been. Recompute: by an operation of its own; RecomputeWithin, RecomputeInput: as the first
+/// recomputed or it has been. Recompute: by an operation of its own; RecomputeWithin, RecomputeInput: as the first
 /// part of a backward or input gradient.
 enum class OpWork : std::uint8_t {
     Forward,

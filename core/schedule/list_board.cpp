@@ -44,23 +44,23 @@ ListBoard::ListBoard(const ScheduleShape &shape, ChunkPlacement placement, const
 {
     const auto microBatches = static_cast<std::size_t>(shape.microBatches),
                chunks = static_cast<std::size_t>(shape.chunks);
+    const auto between = [&](int q) { // and the next virtual stage
+        return deviceAt(placement, shape.devices, q) == deviceAt(placement, shape.devices, q + 1)
+            ? 0
+            : times.boundaries[static_cast<std::size_t>(q)];
+    };
+    const int stages = shape.devices * shape.chunks;
     for (int d = 0; d < shape.devices; ++d)
-        for (int c = 0; c < shape.chunks; ++c)
-            m_chunks.push_back({ virtualStageAt(placement, shape.devices, d, c), {} });
+        for (int c = 0; c < shape.chunks; ++c) {
+            const int q = virtualStageAt(placement, shape.devices, d, c);
+            m_chunks.push_back({ q, q == 0 ? 0 : between(q - 1), q + 1 == stages ? 0 : between(q), {} });
+        }
     for (auto &ends : m_ends)
         ends.assign(m_chunks.size() * microBatches, kUnknown);
     for (Device &device : m_devices) {
         device.inputGrads.reserve(microBatches * chunks);
         device.order.reserve(3 * microBatches * chunks);
     }
-}
-
-std::int64_t ListBoard::boundaryBefore(int device, int chunk) const
-{
-    const int q = at(device, chunk).virtualStage;
-    return q == 0 || deviceAt(m_placement, m_shape.devices, q - 1) == device
-        ? 0
-        : m_times.boundaries[static_cast<std::size_t>(q - 1)];
 }
 
 std::int64_t ListBoard::arrival(OpKind kind, int device, int chunk) const
@@ -70,13 +70,12 @@ std::int64_t ListBoard::arrival(OpKind kind, int device, int chunk) const
     if (k >= m_shape.microBatches)
         return kUnknown;
     if (kind == OpKind::Forward)
-        return q == 0 ? 0 : endAt(0, q - 1, k) + boundaryBefore(device, chunk);
+        return q == 0 ? 0 : endAt(0, q - 1, k) + here.before;
     if (here.done[0] <= k)
         return kUnknown;
     if (q == last)
         return endAt(0, q, k);
-    const bool crosses = deviceAt(m_placement, m_shape.devices, q + 1) != device;
-    return endAt(1, q + 1, k) + (crosses ? m_times.boundaries[static_cast<std::size_t>(q)] : 0);
+    return endAt(1, q + 1, k) + here.after;
 }
 
 std::int64_t ListBoard::duration(OpKind kind, int device, int chunk) const
@@ -126,9 +125,9 @@ void ListBoard::lay(OpKind kind, int device, int chunk)
           [static_cast<std::size_t>(chunkHere.virtualStage) * static_cast<std::size_t>(m_shape.microBatches)
               + static_cast<std::size_t>(k)] = here.freeAt;
     if (kind == OpKind::Forward) {
-        here.held += kChunk;
+        here.live += kChunk;
     } else {
-        here.held += m_kept - kChunk;
+        here.live += m_kept - kChunk;
         here.inputGrads.emplace_back(chunk, k);
     }
 }
@@ -139,7 +138,7 @@ void ListBoard::layWeightGrad(int device)
     const auto [chunk, k] = here.inputGrads[here.nextWeightGrad++];
     append(weightGrad(chunk, k), device, here.freeAt, duration(OpKind::WeightGrad, device, chunk));
     ++m_chunks[static_cast<std::size_t>(device * m_shape.chunks + chunk)].done[2];
-    here.held -= m_kept;
+    here.live -= m_kept;
 }
 
 void ListBoard::layPendingWeightGrads()
@@ -157,7 +156,7 @@ void ListBoard::fillWith(int device, std::int64_t arrival)
 
 bool ListBoard::makeRoom(int device, int limit)
 {
-    while (held(device) + kChunk > limit) {
+    while (live(device) + kChunk > limit) {
         if (!hasPendingWeightGrad(device))
             return false;
         layWeightGrad(device);
@@ -201,11 +200,11 @@ bool ListBoard::isComplete() const
     return std::ranges::all_of(m_devices, [all](const Device &d) { return d.order.size() == all; });
 }
 
-Program ListBoard::program() const
+Program ListBoard::program() &&
 {
     Program program { m_shape, m_placement, {} };
-    for (const Device &device : m_devices)
-        program.order.push_back(device.order);
+    for (Device &device : m_devices)
+        program.order.push_back(std::move(device.order));
     return program;
 }
 

@@ -30,14 +30,15 @@ public:
     /// Of the next operation; kUnknown while what it waits for is not laid yet, or where there is no next.
     [[nodiscard]] std::int64_t arrival(OpKind kind, int device, int chunk = 0) const;
     [[nodiscard]] std::int64_t duration(OpKind kind, int device, int chunk = 0) const;
-    [[nodiscard]] std::int64_t boundaryBefore(int device, int chunk = 0) const; // from the virtual stage before it
+    /// From the virtual stage before it; 0 where that is on the same device.
+    [[nodiscard]] std::int64_t boundaryBefore(int device, int chunk = 0) const { return at(device, chunk).before; }
     [[nodiscard]] std::int64_t freeAt(int device) const { return m_devices[static_cast<std::size_t>(device)].freeAt; }
     /// Waited since its first operation, and the longest of all devices.
     [[nodiscard]] std::int64_t idle(int device) const { return m_devices[static_cast<std::size_t>(device)].idle; }
     [[nodiscard]] std::int64_t worstIdle() const { return m_worstIdle; }
     /// Activations, kChunk for each whole chunk and less between its input and its weight gradient.
     static constexpr int kChunk = 1000;
-    [[nodiscard]] int held(int device) const { return m_devices[static_cast<std::size_t>(device)].held; }
+    [[nodiscard]] int live(int device) const { return m_devices[static_cast<std::size_t>(device)].live; }
     /// Lays weight gradients until one more forward stays within `limit`; false where there are not enough of them.
     bool makeRoom(int device, int limit);
     [[nodiscard]] bool hasPendingWeightGrad(int device) const;
@@ -53,7 +54,7 @@ public:
     [[nodiscard]] bool lay(const Program &program);
 
     [[nodiscard]] bool isComplete() const;
-    [[nodiscard]] Program program() const;
+    [[nodiscard]] Program program() &&;
     /// From first operation to the end of the tail: of the device where that is longest, and of all together.
     [[nodiscard]] std::int64_t longestSpan() const;
     [[nodiscard]] std::int64_t makespan() const;
@@ -61,13 +62,14 @@ public:
 private:
     struct Device {
         std::int64_t firstStart = 0, freeAt = 0, idle = 0;
-        int held = 0;
+        int live = 0;
         std::size_t nextWeightGrad = 0; // into inputGrads
         std::vector<std::pair<int, int>> inputGrads; // chunk and micro-batch, in the order laid
         std::vector<Op> order;
     };
     struct Chunk {
         int virtualStage = 0;
+        std::int64_t before = 0, after = 0; // on the way from the virtual stage before it, and from the one after it
         std::array<int, 3> done {};
     };
 

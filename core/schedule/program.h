@@ -31,7 +31,7 @@ enum class OpKind : std::uint8_t { Forward, Backward, InputGrad, WeightGrad, Rec
 /// Eight bytes without padding: programs are hashed and compared as words.
 struct Op {
     OpKind kind = OpKind::Forward;
-    bool recomputes = false; // a backward whose activations are made anew first, where the costs have recompute
+    bool recomputes = false; // a backward whose activations are recomputed first, where the costs have recompute
     std::int16_t chunk = 0;
     std::int32_t microBatch = 0;
     bool operator==(const Op &) const = default;
@@ -111,7 +111,7 @@ struct ScheduleTraits;
 /// Most activations alive at once on each device, in units of one micro-batch of the whole device (chunks count 1/v).
 /// A forward adds one chunk, its backward takes it away. Where the backward is split, the input gradient leaves the
 /// share `keptForWeightGrad` of the chunk until the weight gradient (more than 1 where it recomputed what had been
-/// thrown away).
+/// discarded).
 [[nodiscard]] std::vector<double> peakInFlight(const Program &program, double keptForWeightGrad = 1);
 
 } // namespace trainyard

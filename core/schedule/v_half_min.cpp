@@ -55,15 +55,15 @@ Order repeat(const ScheduleShape &shape, Block (*block)(int, int))
                 timed.emplace_back(offsets[s] + kPeriod * k, s);
         std::ranges::sort(timed);
         std::vector<Step> &steps = order.steps.emplace_back();
-        int held = 0, pending = 0, lastUnit = -1;
+        int live = 0, pending = 0, lastUnit = -1;
         for (const auto &[unit, s] : timed) {
             const int freed = std::min(pending, unit - lastUnit - 1);
             pending -= freed;
-            held -= freed;
+            live -= freed;
             lastUnit = unit;
             steps.push_back(kSteps[s]);
             if (kSteps[s].kind == OpKind::Forward)
-                order.chunks = std::max(order.chunks, ++held);
+                order.chunks = std::max(order.chunks, ++live);
             else
                 ++pending;
         }
@@ -96,7 +96,7 @@ public:
     {
         while (layEarliest()) { }
         m_board.layPendingWeightGrads();
-        return m_board.program();
+        return std::move(m_board).program();
     }
 
 private:

@@ -36,7 +36,7 @@ public:
             layInputGrads();
         }
         m_board.layPendingWeightGrads();
-        return m_board.program();
+        return std::move(m_board).program();
     }
 
 private:
@@ -89,7 +89,7 @@ private:
         if (now >= gradient)
             return true;
         const std::int64_t room =
-            m_board.held(i) + ListBoard::kChunk > limit(i) ? m_board.duration(OpKind::WeightGrad, i) : 0;
+            m_board.live(i) + ListBoard::kChunk > limit(i) ? m_board.duration(OpKind::WeightGrad, i) : 0;
         return now + m_board.duration(OpKind::Forward, i) + room > gradient
             && gradient - now <= m_board.worstIdle() - m_board.idle(i);
     }

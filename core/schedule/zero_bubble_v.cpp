@@ -41,7 +41,7 @@ public:
                 layForward(i);
         }
         m_board.layPendingWeightGrads();
-        return m_board.isComplete() ? std::optional(m_board.program()) : std::nullopt;
+        return m_board.isComplete() ? std::optional(std::move(m_board).program()) : std::nullopt;
     }
 
     [[nodiscard]] std::vector<std::int64_t> idle() const
@@ -58,7 +58,7 @@ private:
     [[nodiscard]] int forwards(int i) const { return forwards(i, 0) + forwards(i, 1); }
     [[nodiscard]] bool fits(int i, int moreForwards) const
     {
-        return m_board.held(i) + moreForwards * ListBoard::kChunk <= limit();
+        return m_board.live(i) + moreForwards * ListBoard::kChunk <= limit();
     }
     [[nodiscard]] int limit() const { return 2 * m_devices * ListBoard::kChunk; }
 

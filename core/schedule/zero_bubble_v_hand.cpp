@@ -66,7 +66,7 @@ public:
     {
         while (layEarliest()) { }
         m_board.layPendingWeightGrads();
-        return m_board.program();
+        return std::move(m_board).program();
     }
 
 private:

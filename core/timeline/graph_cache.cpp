@@ -30,9 +30,8 @@ void GraphCache::giveBack(TaskGraph graph)
 {
     std::list<Kept> dropped; // freed after the lock
     const std::lock_guard lock(m_mutex);
-    const auto isIt = [&](const Kept &kept) { return kept.graph.fingerprint == graph.fingerprint; };
     const std::size_t tasks = graph.taskCount();
-    if (tasks > m_mostTasks || std::ranges::any_of(m_kept, isIt))
+    if (tasks > m_mostTasks)
         return;
     while (m_tasks + tasks > m_mostTasks) {
         const auto first = std::ranges::min_element(

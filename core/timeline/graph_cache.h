@@ -21,6 +21,7 @@ public:
     }
 
     [[nodiscard]] std::optional<TaskGraph> take(std::uint64_t fingerprint);
+    /// Threads that needed a topology at once had one each; all are kept, since they will again.
     void giveBack(TaskGraph graph);
 
 private:

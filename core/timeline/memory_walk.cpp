@@ -51,9 +51,9 @@ private:
 void addMove(OffloadUse &use, const Timeline &timeline, std::uint32_t span)
 {
     const TaskClass &move = timeline.classOf(span);
-    if (move.memory.atStart.away < 0)
+    if (move.memory.atStart.offloaded < 0)
         use.read += timeline.bytesMoved(span);
-    if (move.memory.atEnd.away <= 0)
+    if (move.memory.atEnd.offloaded <= 0)
         return;
     const double moved = timeline.bytesMoved(span);
     use.written += moved;

@@ -25,14 +25,14 @@ struct LiveOverTime {
     std::vector<MemoryStep> gpu, whole; // curves of the bytes on the GPU and, where something leaves, if everything had
                                         // stayed; empty where nobody asked
     double peak = 0, peakWhole = 0;
-    double mostAway = 0; // bytes outside the GPU at once
+    double mostOffloaded = 0; // bytes outside the GPU at once
     std::size_t fullest = 0; // number of the change that reached the peak: as many changes come before it
     bool isFromSpans = false; // counted from a timeline, not from an order of work
     OffloadUse use;
 
     [[nodiscard]] LiveOverTime withoutCurves() const
     {
-        return { {}, {}, peak, peakWhole, mostAway, fullest, isFromSpans, use };
+        return { {}, {}, peak, peakWhole, mostOffloaded, fullest, isFromSpans, use };
     }
 };
 
@@ -55,12 +55,12 @@ public:
         add(change.atEnd);
     }
     [[nodiscard]] double gpu() const { return m_now.gpu + m_running; }
-    [[nodiscard]] double whole() const { return gpu() + m_now.away + m_now.discarded; }
+    [[nodiscard]] double whole() const { return gpu() + m_now.offloaded + m_now.discarded; }
     void tell(LiveOverTime &result) const
     {
         result.peak = m_peak;
         result.peakWhole = m_peakWhole;
-        result.mostAway = m_mostAway;
+        result.mostOffloaded = m_mostOffloaded;
         result.fullest = m_fullest;
     }
 
@@ -74,12 +74,12 @@ private:
         }
         ++m_changes;
         m_peakWhole = std::max(m_peakWhole, whole());
-        m_mostAway = std::max(m_mostAway, m_now.away);
+        m_mostOffloaded = std::max(m_mostOffloaded, m_now.offloaded);
     }
 
     PoolBytes m_now;
     double m_running = 0; // of what runs
-    double m_peak = 0, m_peakWhole = 0, m_mostAway = 0;
+    double m_peak = 0, m_peakWhole = 0, m_mostOffloaded = 0;
     std::size_t m_changes = 0, m_fullest = 0;
 };
 

@@ -71,18 +71,18 @@ extern const std::array<WorkTraits, kWorkKindCount> kWorkTraits;
 
 inline constexpr std::uint32_t kNoSpan = 0xffffffffu;
 
-/// Bytes on the GPU, outside it (in host memory or on drives), and thrown away until they are made anew. What would be
+/// Bytes on the GPU, outside it (in host memory or on drives), and discarded until they are recomputed. What would be
 /// on the GPU if everything stayed is the sum of the three.
 struct PoolBytes {
-    double gpu = 0, away = 0, discarded = 0;
+    double gpu = 0, offloaded = 0, discarded = 0;
     PoolBytes &operator+=(const PoolBytes &other)
     {
         gpu += other.gpu;
-        away += other.away;
+        offloaded += other.offloaded;
         discarded += other.discarded;
         return *this;
     }
-    [[nodiscard]] double whole() const { return gpu + away + discarded; }
+    [[nodiscard]] double whole() const { return gpu + offloaded + discarded; }
     bool operator==(const PoolBytes &) const = default;
 };
 

@@ -58,7 +58,7 @@ struct ActivationShape {
 /// stores dropout masks and has no fused attention).
 struct LayerActivations {
     double kept = 0; // from forward to backward, with the shape's recomputation
-    double whole = 0; // the same without recomputation: what is there while the layer is computed again
+    double whole = 0; // the same without recomputation: what is there while the layer is recomputed
     double forWeightGrads =
         0; // from input gradient to weight gradient: inputs of its products and gradients of their outputs
     double temporaries = 0; // gradients beside the above at the worst moment of its backward

@@ -1,6 +1,6 @@
 #pragma once
 // SPDX-License-Identifier: GPL-3.0-or-later
-// How much of a layer is computed again in its backward.
+// How much of a layer is recomputed in its backward.
 
 #include <cstdint>
 

@@ -59,14 +59,16 @@ bool matches(const QString &text, const char *pattern)
     return QRegularExpression(QLatin1String(pattern)).match(text).hasMatch();
 }
 
+constexpr const char *kFoldersOfRooms[] = { "core", "models", "views" };
+
 using Graph = std::map<QString, QSet<QString>>;
 
-/// "cost" of "core/cost/kernels/gemm.h"; empty in another folder.
+/// "cost" of "core/cost/kernels/gemm.h"; the folder itself of a file beside its rooms; empty in another folder.
 QString roomOf(const QString &path, const char *folder)
 {
-    return path.startsWith(QLatin1String(folder) + QLatin1Char('/')) && path.count(QLatin1Char('/')) > 1
-        ? path.section(QLatin1Char('/'), 1, 1)
-        : QString();
+    if (!path.startsWith(QLatin1String(folder) + QLatin1Char('/')))
+        return {};
+    return path.count(QLatin1Char('/')) > 1 ? path.section(QLatin1Char('/'), 1, 1) : QString::fromLatin1(folder);
 }
 
 /// The lines of ARCHITECTURE.md that say which rooms of a folder a room includes.
@@ -128,9 +130,9 @@ private slots:
     /// a line above, so that no way leads from a room back to itself.
     void roomsIncludeEachOtherAsArchitectureSays()
     {
-        for (const char *folder : { "core", "views" }) {
+        for (const char *folder : kFoldersOfRooms) {
             const Graph written = writtenGraph(QLatin1String(folder));
-            QVERIFY2(written.size() > 10, folder);
+            QVERIFY2(written.size() > 2, folder);
             QStringList found;
             Graph used;
             for (const Source &source : m_sources) {
@@ -156,7 +158,7 @@ private slots:
 
     void whatARoomIncludesIsWrittenAboveIt()
     {
-        for (const char *folder : { "core", "views" }) {
+        for (const char *folder : kFoldersOfRooms) {
             QSet<QString> above;
             for (const auto &[room, included] : writtenLines(QLatin1String(folder))) {
                 QVERIFY2(!above.contains(room), qPrintable(room));

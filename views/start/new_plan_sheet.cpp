@@ -3,8 +3,8 @@
 
 #include "models/config_model.h"
 #include "models/dropped_file.h"
+#include "models/new_plan_text.h"
 #include "models/plan_store.h"
-#include "models/text/new_plan_text.h"
 #include "views/parts/text_line.h"
 #include "views/start/choice_field.h"
 #include "views/start/link_rows.h"

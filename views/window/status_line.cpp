@@ -20,9 +20,12 @@ QString dot(const QColor &ink)
     return QStringLiteral("<span style='color:%1'>●</span> ").arg(ink.name());
 }
 
-QString engineText(const Metrics &metrics)
+QString engineText(const Metrics &metrics, bool wasKnown)
 {
     // A plan without times was not simulated.
+    if (wasKnown)
+        return metrics.spans > 0 ? StatusLine::tr("%L1 spans, from cache").arg(qulonglong(metrics.spans))
+                                 : StatusLine::tr("From cache");
     QStringList parts;
     if (metrics.spans > 0)
         parts << StatusLine::tr("%L1 spans simulated in %2")
@@ -60,8 +63,9 @@ StatusLine::StatusLine(QWidget *parent)
     setAccessibleName(tr("Status"));
 }
 
-void StatusLine::setEvaluation(const EvaluationPtr &evaluation, int evidence)
+void StatusLine::setEvaluation(const EvaluationPtr &evaluation, int evidence, bool wasKnown)
 {
+    m_wasKnown = wasKnown;
     m_evaluation = evaluation;
     m_evidence = evidence;
     m_errors.reset();
@@ -118,7 +122,9 @@ QString StatusLine::text() const
 
 void StatusLine::refresh()
 {
-    const QString state = m_isStale ? tr("Evaluating…") : m_evaluation ? engineText(m_evaluation->metrics) : QString();
+    const QString state = m_isStale ? tr("Evaluating…")
+        : m_evaluation              ? engineText(m_evaluation->metrics, m_wasKnown)
+                                    : QString();
     m_left->setText(m_preview.isEmpty() ? state : tr("Preview: %1").arg(m_preview));
     m_right->setText(verdict());
     m_confidence->setMetrics(m_evaluation ? &m_evaluation->metrics : nullptr, m_evidence);

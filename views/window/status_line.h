@@ -21,8 +21,9 @@ class StatusLine : public QWidget {
 public:
     explicit StatusLine(QWidget *parent = nullptr);
 
-    /// `evidence`: published rows that the confidence rests on; 0: unknown.
-    void setEvaluation(const EvaluationPtr &evaluation, int evidence = 0);
+    /// `evidence`: published rows that the confidence rests on; 0: unknown. `wasKnown`: nothing was evaluated for it
+    /// now, so that nothing took any time.
+    void setEvaluation(const EvaluationPtr &evaluation, int evidence = 0, bool wasKnown = false);
     void setErrors(const Errors &errors);
     void setPreview(const QString &text); // empty: none
     void setStale(bool isStale);
@@ -47,7 +48,7 @@ private:
     ConfidenceButton *m_confidence;
     int m_evidence = 0;
     QString m_preview;
-    bool m_isStale = false;
+    bool m_isStale = false, m_wasKnown = false;
 };
 
 } // namespace trainyard

@@ -13,6 +13,7 @@
 #include "views/panels/memory_details.h"
 #include "views/panels/number_strip.h"
 #include "views/panels/problems_panel.h"
+#include "views/panels/sharing_comparison.h"
 #include "views/panels/strategy_panel.h"
 #include "views/panels/why_panel.h"
 #include "views/panels/workload_editor.h"
@@ -170,6 +171,14 @@ void addViewCommands(CommandRegistry &registry, MainWindow &window)
         .run = [&window, &bench] {
             window.showWorkbench();
             bench.reveal(bench.shares);
+        } });
+    registry.add({ .id = "view.baselines",
+        .group = group,
+        .text = text("Compare &baselines of mixed GPUs"),
+        .run = [&window, &bench] {
+            window.showWorkbench();
+            bench.reveal(bench.shares);
+            bench.shares->comparison()->compare();
         } });
     registry.add({ .id = "view.edits",
         .group = group,

@@ -2,6 +2,7 @@
 #include "views/window/workbench.h"
 
 #include "core/evaluate/metrics/confidence.h"
+#include "models/baseline_comparison.h"
 #include "models/edit_history.h"
 #include "models/rok_curves.h"
 #include "views/cluster/cluster_map.h"
@@ -85,6 +86,7 @@ Workbench::Workbench(const WindowModels &models, QWidget *parent)
     , m_ranking(new DatacenterRanking(models.catalogue, this))
     , m_rok(new RokSearch(models.catalogue, this))
     , m_adviser(new MemoryAdviser(models.catalogue, this))
+    , m_baselines(new BaselineComparison(models.catalogue, this))
     , m_columns(splitter(Qt::Horizontal, tr("Columns"), this))
     , m_left(splitter(Qt::Vertical, tr("Left column"), this))
     , m_right(splitter(Qt::Vertical, tr("Right column"), this))
@@ -169,6 +171,7 @@ void Workbench::showPlan(const PlanPtr &plan, bool isPreview)
         m_rok->setPlan(plan);
         memory->setPlan(plan);
         shares->setPlan(plan);
+        m_baselines->setPlan(plan);
         m_adviser->setPlan(plan);
         m_models.effects.setPlan(plan);
     }
@@ -191,7 +194,7 @@ void Workbench::showEvaluation(const EvaluationPtr &evaluation)
     m_isTelling = false;
     map->setUpdatesEnabled(true);
     curves->setEvaluation(evaluation);
-    status->setEvaluation(evaluation, evidenceRows(*evaluation, m_models.catalogue));
+    status->setEvaluation(evaluation, evidenceRows(*evaluation, m_models.catalogue), m_models.bridge.wasKnown());
     alignCurves(); // the width of the labels may have changed
     const QWidget *kept = evaluation->plan == m_models.document.plan() ? nullptr : m_previewedBy;
     const auto tell = [&](auto *panel) {

@@ -16,6 +16,7 @@ class QSplitter;
 
 namespace trainyard {
 
+class BaselineComparison;
 class ClusterMap;
 class CurvesPanel;
 class DatacenterPanel;
@@ -107,6 +108,7 @@ private:
     DatacenterRanking *m_ranking;
     RokSearch *m_rok;
     MemoryAdviser *m_adviser;
+    BaselineComparison *m_baselines;
     QWidget *m_previewedBy =
         nullptr; // a control of this panel is being tried: the panel must not change under the pointer
     bool m_isStale = false;

@@ -108,7 +108,7 @@ void addOffloadMetrics(Metrics &metrics, const Workload &workload, const Costs &
             if (const double could = stageOffload.offloadable + stageOffload.small; could > 0)
                 result.smallShare = std::max(result.smallShare, stageOffload.small / could);
             result.bytesDropped = std::max(result.bytesDropped, live.use.dropped);
-            result.mostOffloaded = std::max(result.mostOffloaded, std::int64_t(live.mostAway));
+            result.mostOffloaded = std::max(result.mostOffloaded, std::int64_t(live.mostOffloaded));
             if (live.peakWhole > highest * (1 + 1e-12)) { // of equal ones the first
                 highest = live.peakWhole;
                 result.activationPeakReduction = 1 - live.peak / live.peakWhole;

@@ -23,7 +23,7 @@ std::vector<IdleGroup> idleGroups(const Layout &layout, const Cluster &cluster)
     for (const IdleGpus &idle : layout.idle) {
         auto group = std::ranges::find(groups, idle.reason, &IdleGroup::reason);
         if (group == groups.end())
-            group = groups.insert(group, { idle.reason, 0, {}, idle.pool, false });
+            group = groups.insert(group, { idle.reason, 0, {}, idle.pool, idle.isUnlinked, false });
         group->gpus += idle.gpus;
         group->isMuch = group->isMuch || !used.contains(idle.datacenter);
         if (group->datacenters.empty() || group->datacenters.back() != idle.datacenter)

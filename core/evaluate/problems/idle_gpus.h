@@ -12,6 +12,7 @@ struct IdleGroup {
     int gpus = 0;
     std::vector<int> datacenters; // with idle GPUs, each once
     int firstPool = 0; // of the first of them
+    bool isUnlinked = false; // as of IdleGpus
     bool isMuch = false; // a whole datacenter, or a tenth of the cluster: worth a warning
 };
 /// Of the most GPUs first.

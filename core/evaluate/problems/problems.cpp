@@ -181,6 +181,13 @@ void addSharding(std::vector<Problem> &problems, const Evaluation &evaluation, c
             "parallelism.virtual_pipeline", {} });
 }
 
+/// What could not be dealt as the plan asks stays even.
+void addUndealt(std::vector<Problem> &problems, const Evaluation &evaluation)
+{
+    if (!evaluation.layout.shares.why.empty())
+        problems.push_back({ Severity::Warning, evaluation.layout.shares.why, "heterogeneity", {} });
+}
+
 /// Where a schedule's paper leaves the order open.
 void addOwnConstruction(std::vector<Problem> &problems, const Evaluation &evaluation)
 {
@@ -221,6 +228,15 @@ void addShapeProblems(std::vector<Problem> &problems, const Evaluation &evaluati
             "parallelism.data",
             { fixOf(plan, std::to_string(total) + " replicas", [total](Plan &p) { p.parallelism.data = total; }) } });
     }
+    if (const std::string &why = evaluation.layout.shares.why; !why.empty()) {
+        std::string text = why;
+        text.front() = char(std::toupper(static_cast<unsigned char>(text.front())));
+        problems.push_back({ Severity::Blocking, std::move(text),
+            plan.heterogeneity.assign.empty() ? "heterogeneity" : "heterogeneity.assign",
+            { fixOf(plan, "Nothing pinned", [](Plan &p) { p.heterogeneity.assign.clear(); }) } });
+        if (plan.heterogeneity.assign.empty())
+            problems.back().fixes.clear();
+    }
     if (!expertsDivideRanks(workload)) {
         const Degrees &p = workload.degrees;
         const int ranks = p.tensor * p.context * evaluation.layout.data;
@@ -257,6 +273,7 @@ std::vector<Problem> findProblems(const Evaluation &evaluation, const Workload &
     addBubble(problems, evaluation, workload);
     addTensorGroupsApart(problems, evaluation, workload);
     addOwnConstruction(problems, evaluation);
+    addUndealt(problems, evaluation);
     if (workload.source.hasLayers) {
         addSharding(problems, evaluation, workload.stack);
         addShapeNotes(problems, workload);

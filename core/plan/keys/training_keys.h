@@ -235,6 +235,14 @@ template <class V> void describe(V &v, Of<Heterogeneity>)
             said("Communication buffers", " GiB"), upTo(1e5), more("2 in Cephalo's released planner"),
             when(isSharedOut), shown("Communication buffers", "Memory of each GPU that collectives keep."), field(2),
             lowestMeans("as modelled")));
+    v.value(&Heterogeneity::releasedStateFill,
+        Key("released_state_fill",
+            "States are filled in as Cephalo's released planner does, which reads the memory of a micro-batch at their "
+            "number instead of its size",
+            said("Released state fill"), when(isLayered),
+            shown("Released fill",
+                "Fills states as Cephalo's released planner does, which takes GPUs for emptier than they are."),
+            more("it reproduces the even shares that the release ships, of which one does not fit")));
     v.value(&Heterogeneity::assign,
         Key("assign", "What some GPUs get, whatever would be best", said("Pinned share"),
             more("entries about the same pool follow each other")));
@@ -249,8 +257,8 @@ template <class V> void describe(V &v, Of<GpuLayerTimes>)
         Key("backward_ms", "Its backward pass without recompute, likewise", said("Measured backward", " ms"),
             kRequired));
     v.value(&GpuLayerTimes::computeGib,
-        Key("compute_gib", "Memory beside states for micro-batch 1, 2, …, GiB", otherwise("as modelled"),
-            said("Measured memory", " GiB"), upTo(1e6)));
+        Key("compute_gib", "Memory beside states for micro-batch 1, 2, …, with full recomputation, GiB",
+            otherwise("as modelled"), said("Measured memory", " GiB"), upTo(1e6)));
 }
 
 template <class V> void describe(V &v, Of<LayerProfiles>)

@@ -93,6 +93,7 @@ private slots:
     void aRingIsClosedThoughADatacenterIsNotFull();
     void halfTheRoundTripsDoNotMoveAPipelineOntoANarrowLink();
     void aSlowerGpuBehindTheSameLinkIsNotTaken();
+    void aScheduleThatCannotBeBuiltIsMendedFromTheBestBound();
 };
 
 void TestOpenPlacement::noIterationIsShorterThanItsBound()
@@ -315,6 +316,30 @@ void TestOpenPlacement::aSlowerGpuBehindTheSameLinkIsNotTaken()
     for (const PipelineClass &c : evaluated(plan)->layout.classes)
         for (const StageLocation location : c.locations)
             QVERIFY(location.datacenter != 1);
+}
+
+/// 8, 8, 4 and 4 nodes are four replicas of six stages across, the best bound, or two whole pipelines. Of 18
+/// micro-batches they give 5 and 9 to each, no multiples of the stages, as three replicas do: 18 / 3 = 6. Who started
+/// from two would end at one.
+void TestOpenPlacement::aScheduleThatCannotBeBuiltIsMendedFromTheBestBound()
+{
+    Plan plan = oneSite(1, 6);
+    plan.cluster.datacenters = { site("a", 8), site("b", 8), site("c", 4), site("d", 4) };
+    for (const auto &[from, to] :
+        { std::pair("a", "b"), { "a", "c" }, { "a", "d" }, { "b", "c" }, { "b", "d" }, { "c", "d" } })
+        plan.cluster.wanLinks.push_back(wanLink(from, to));
+    plan.schedule = ScheduleKind::Interleaved;
+    plan.parallelism.virtualPipeline = 2;
+    plan.workload.globalBatch = 18;
+    const auto workload = resolve(std::make_shared<const Plan>(plan), builtinCatalogue());
+    QVERIFY(workload);
+    const std::vector<PlacedLayout> found = placements(*workload).found;
+    QCOMPARE(found.front().layout.data, 4);
+    QCOMPARE(found.back().layout.data, 2);
+    const EvaluationPtr evaluation = evaluated(plan);
+    const std::vector<Fix> &fixes = evaluation->problems.front().fixes;
+    QVERIFY(!fixes.empty());
+    QCOMPARE(fixes.front().label, std::string("3 replicas"));
 }
 
 QTEST_APPLESS_MAIN(TestOpenPlacement)

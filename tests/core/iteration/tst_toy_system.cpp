@@ -4,8 +4,10 @@
 #include "core/iteration/class_tasks.h"
 #include "core/memory/live_memory.h"
 #include "tests/core/iteration/pipelines.h"
+#include "tests/support/rewritten_graph.h"
 
 using namespace pipelines;
+using test::rewritten;
 
 namespace {
 
@@ -158,22 +160,22 @@ private slots:
 
     void newTimesGoThroughTheSameContributor()
     {
-        TaskGraph updated = *buildPipelineGraph(costsOf(3, 4, { 10, 20, 1 }), kBeside);
         const IterationCosts slower = costsOf(3, 4, { 13, 29, 2 });
-        QVERIFY(updatePipelineGraph(updated, slower, kBeside));
+        const auto updated = rewritten(*buildPipelineGraph(costsOf(3, 4, { 10, 20, 1 }), kBeside), slower, kBeside);
+        QVERIFY(updated);
         const TaskGraph built = *buildPipelineGraph(slower, kBeside);
-        QCOMPARE(updated.table.durations, built.table.durations);
-        QCOMPARE(run(updated).end, run(built).end);
+        QCOMPARE(updated->table.durations, built.table.durations);
+        QCOMPARE(run(*updated).end, run(built).end);
     }
 
     void anotherListIsAnotherTopology()
     {
         const IterationCosts costs = costsOf(3, 4, { 10, 20, 1 });
-        TaskGraph with = *buildPipelineGraph(costs, kBeside), without = *buildPipelineGraph(costs);
-        QVERIFY(!updatePipelineGraph(with, costs));
-        QVERIFY(!updatePipelineGraph(with, costs, kWaitedFor));
-        QVERIFY(!updatePipelineGraph(without, costs, kBeside));
-        QVERIFY(updatePipelineGraph(with, costs, kBeside) && updatePipelineGraph(without, costs));
+        const TaskGraph with = *buildPipelineGraph(costs, kBeside), without = *buildPipelineGraph(costs);
+        QVERIFY(!rewritten(with, costs));
+        QVERIFY(!rewritten(with, costs, kWaitedFor));
+        QVERIFY(!rewritten(without, costs, kBeside));
+        QVERIFY(rewritten(with, costs, kBeside) && rewritten(without, costs));
     }
 };
 

@@ -304,7 +304,7 @@ private slots:
                 sum += change.atStart;
                 sum += change.atEnd;
             });
-            QVERIFY(std::abs(sum.gpu) < 1e-6 && std::abs(sum.away) < 1e-6 && std::abs(sum.discarded) < 1e-6);
+            QVERIFY(std::abs(sum.gpu) < 1e-6 && std::abs(sum.offloaded) < 1e-6 && std::abs(sum.discarded) < 1e-6);
         };
         forEachStrict([&](const IterationCosts &costs, const Timeline &timeline) {
             for (int stage = 0; stage < costs.classes.front().program.shape.devices; ++stage)
@@ -402,7 +402,7 @@ private slots:
                 QVERIFY(without.gpu.empty() && !with.gpu.empty());
                 QCOMPARE(without.peak, with.peak);
                 QCOMPARE(without.peakWhole, with.peakWhole);
-                QCOMPARE(without.mostAway, with.mostAway);
+                QCOMPARE(without.mostOffloaded, with.mostOffloaded);
                 QCOMPARE(without.fullest, with.fullest);
             }
         });

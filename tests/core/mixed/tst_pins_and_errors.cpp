@@ -124,6 +124,20 @@ private slots:
             QString(
                 "A6000: cannot do what it is pinned to in a batch of 64; expected fewer samples, or a larger batch"));
     }
+    void aPinnedShareThatDoesNotFitIsNamed()
+    {
+        ShareProblem problem = lab::problem();
+        problem.kinds[2].stateShare = 0.4;
+        problem.kinds[2].microBatch = 0;
+        QCOMPARE(errorOf(problem),
+            QString("P40: needs 17.7 GB for its 40.0 % of the states; expected at most 16.0 GB in all"));
+        problem.kinds[2].stateShare = 0.36; // 16.0 GB: no room for a sample
+        problem.kinds[2].microBatch.reset();
+        QCOMPARE(errorOf(problem),
+            QString(
+                "P40: needs 1.20 GB for 1 sample and 16.0 GB for its 36.0 % of the states; expected at most 16.0 GB in "
+                "all"));
+    }
     void anErrorTellsTheTotalThatDoesNotFit()
     {
         ShareProblem problem = lab::problem();
@@ -147,6 +161,18 @@ private slots:
         ShareProblem problem = lab::problem();
         problem.kinds[0].stateShare = 0.6;
         QCOMPARE(errorOf(problem), QString("pinned shares of the states: add up to 120 %; expected 100 % at most"));
+        problem = lab::problem();
+        problem.kinds[0].microBatch = 9;
+        problem.kinds[0].microBatches = 2'000'000'000;
+        QCOMPARE(errorOf(problem),
+            QString(
+                "pinned shares of the batch: add up to more than its 64 samples; expected fewer pinned samples, or a "
+                "larger batch"));
+        problem = lab::problem();
+        problem.batch = 1'000'000;
+        QCOMPARE(errorOf(problem), QString("batch: is 1000000 samples; expected from 1 to 16384"));
+        QVERIFY(fastShares(problem, 1000).has_value());
+        QVERIFY(!fastShares(problem, 999).has_value());
         problem = lab::problem();
         problem.kinds[0].forward.clear();
         QVERIFY(errorOf(problem).startsWith("L4: has no times or memory of a layer"));

@@ -90,6 +90,72 @@ private slots:
         }
         QVERIFY(feasible > 200 && feasible < 700);
     }
+    void whereTheBestPlanIsALittleTooFullTheNextOneIsFound()
+    {
+        // States take the room that the best plan without them leaves, and up to 20 MB of what it computes in.
+        RandomProblems random(6, { 4, 14, false, true });
+        int sameTime = 0, larger = 0;
+        for (int i = 0; i < 3000; ++i) {
+            ShareProblem problem = random.next();
+            problem.gather = problem.reduceScatter = 0; // times do not depend on states
+            problem.stateBytes = 0;
+            const auto free = fastShares(problem);
+            if (!free)
+                continue;
+            problem.stateBytes = free->roomBytes - free->usedBytes + random.real(1e5, 20e6);
+            const auto fast = fastShares(problem);
+            const AllPlans all(problem);
+            QCOMPARE(fast.has_value(), all.time < std::numeric_limits<double>::infinity());
+            if (!fast)
+                continue;
+            QCOMPARE(fast->layerTime, all.time);
+            QCOMPARE(fast->sumMicroBatch, all.sum);
+            verifySound(problem, *fast);
+            sameTime += fast->layerTime <= free->layerTime ? 1 : 0;
+            larger += fast->layerTime <= free->layerTime && fast->sumMicroBatch > free->sumMicroBatch ? 1 : 0;
+        }
+        QVERIFY(sameTime > 100); // as fast, by another plan
+        QVERIFY(larger > 5);
+    }
+    void largerBatchesEqualTheReleasedProgrammeToo()
+    {
+        RandomProblems random(7, { 3, 140, true, false });
+        int feasible = 0;
+        for (int i = 0; i < 40; ++i) {
+            ShareProblem problem = random.next();
+            problem.mayIdle = false;
+            const auto fast = fastShares(problem), released = releasedShares(problem);
+            QCOMPARE(fast.has_value(), released.has_value());
+            if (!fast)
+                continue;
+            QCOMPARE(fast->layerTime, released->layerTime);
+            QCOMPARE(fast->sumMicroBatch, released->sumMicroBatch);
+            feasible += problem.batch > 64 ? 1 : 0;
+        }
+        QVERIFY(feasible > 5);
+    }
+    void samplesAddUpExactlyOrNotAtAll()
+    {
+        // Two ranks that do a and b samples at once and nothing else: B = a + b, or nothing can be.
+        ShareProblem problem;
+        problem.accumulates = false;
+        problem.kinds.resize(2);
+        for (RankKind &kind : problem.kinds) {
+            kind.forward = kind.backward = kind.compute = std::vector<double>(140, 1);
+            kind.room = 10;
+        }
+        for (int a = 1; a <= 135; a += 1 + a % 3)
+            for (int b = 1; b <= 135; b += 1 + b % 2) {
+                problem.kinds[0].microBatch = a;
+                problem.kinds[1].microBatch = b;
+                problem.batch = a + b;
+                QVERIFY(fastShares(problem).has_value());
+                problem.batch = a + b + 1;
+                QVERIFY(!fastShares(problem).has_value());
+                problem.batch = std::max(a, b);
+                QVERIFY(!fastShares(problem).has_value());
+            }
+    }
     void theReleasedProgrammeIsNeverFaster()
     {
         RandomProblems random(3, { 3, 12, false, true });
@@ -127,14 +193,18 @@ private slots:
     }
     void extrapolationRepeatsTheMicroBatchesOfASmallerBatch()
     {
-        RandomProblems random(5, { 3, 10, true, false });
+        RandomProblems random(5, { 3, 10, true, true });
         for (int i = 0; i < 50; ++i) {
             ShareProblem problem = random.next();
-            problem.overhead = 0;
-            const auto once = releasedShares(problem);
+            const bool isFast = i % 2 > 0;
+            const auto once = isFast ? fastShares(problem) : releasedShares(problem);
             problem.batch *= 3;
-            const auto thrice = releasedShares(problem, { 0, 3 });
+            for (RankKind &kind : problem.kinds)
+                kind.perSample /= 3; // as many samples stay as before
+            const auto thrice = isFast ? fastShares(problem, 3) : releasedShares(problem, { 0, 3 });
             QCOMPARE(once.has_value(), thrice.has_value());
+            if (thrice)
+                verifySound(problem, *thrice);
             for (std::size_t r = 0; once && r < once->ranks.size(); ++r) {
                 QCOMPARE(thrice->ranks[r].microBatch, once->ranks[r].microBatch);
                 QCOMPARE(thrice->ranks[r].microBatches, 3 * once->ranks[r].microBatches);

@@ -258,6 +258,19 @@ private slots:
         QVERIFY(suggested.source.contains(QStringLiteral("estimated from 8,9")));
     }
 
+    void aNewLinkBetweenTwoZonesSaysWhereItsFiguresComeFrom()
+    {
+        Cluster cluster;
+        cluster.datacenters = { datacenter("us-central1-a", 41.3, -95.9, {}),
+            datacenter("us-west1-b", 45.6, -121.2, {}) };
+        const SuggestedLink suggested = suggestLink(cluster, 0, 1, builtinCatalogue());
+        QCOMPARE(suggested.link.cloud, std::string("gcp-zones"));
+        QVERIFY(suggested.source.contains(
+            QStringLiteral("Bandwidth of node pairs and price as in Google Cloud zones, as Sailor measured them")));
+        cluster.datacenters[1].id = cluster.datacenters[1].name = "oregon";
+        QVERIFY(suggestLink(cluster, 0, 1, builtinCatalogue()).link.cloud.empty());
+    }
+
     void figuresBetweenTheShownDigitsStay()
     {
         Datacenter site = datacenter("Site", 45.678912, -121.23456, {});

@@ -4,6 +4,7 @@
 #include "tests/views/cluster/map_hand.h"
 #include "views/cluster/link_scene.h"
 #include "views/cluster/map_painter.h"
+#include "views/details/details.h"
 
 #include <QSignalSpy>
 
@@ -174,6 +175,25 @@ private slots:
         used.utilization = use;
         used.nodePairGbps = reached;
         QTEST(bindingLimit(wan, used).name, "name");
+    }
+
+    void aPairThatWasMeasuredIsSaidToBe()
+    {
+        const auto plan = std::make_shared<const Plan>(manyRegions(2));
+        auto evaluation = std::make_shared<Evaluation>(*neighboursTalk(plan));
+        const auto perPair = [&] {
+            const MapScene scene = buildScene(*plan, evaluation.get());
+            const QString card = linkCard(scene, *plan, evaluation.get(), 0).join(u'\n');
+            return std::pair(card, linkDetails(*evaluation, 0));
+        };
+        WanLinkUse &use = evaluation->metrics.wanLinks.front();
+        use.nodePairGbps = 4.25;
+        QVERIFY(perPair().first.contains(QStringLiteral("Gbps per node pair\n"))); // as the link states
+        use.isMeasured = true;
+        QVERIFY2(perPair().first.contains(QStringLiteral("4.25 Gbps per node pair, measured between these zones")),
+            qPrintable(perPair().first));
+        const auto &facts = perPair().second.facts;
+        QVERIFY(std::ranges::any_of(facts, [](const auto &fact) { return fact.value.endsWith(u", measured"); }));
     }
 };
 

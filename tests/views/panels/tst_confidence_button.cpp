@@ -86,6 +86,17 @@ private slots:
         line.setErrors({ { ErrorCode::BadValue, "cluster", "nothing here", {} } });
         QVERIFY(!line.confidence().isVisible());
     }
+    /// What was known took no time now: the times are those of the first evaluation.
+    void whatCameFromTheCacheSaysNoTimes()
+    {
+        StatusLine line;
+        const EvaluationPtr evaluation = handmade::shared(handmade::evaluation());
+        line.setEvaluation(evaluation);
+        QVERIFY2(line.text().contains(QStringLiteral("valuated in")), qPrintable(line.text()));
+        line.setEvaluation(evaluation, 0, true);
+        QVERIFY2(line.text().contains(QStringLiteral("rom cache")) && !line.text().contains(QStringLiteral(" in ")),
+            qPrintable(line.text()));
+    }
     void aClickAndTheSpaceKeyAskForTheEvidence()
     {
         StatusLine line;

@@ -2,6 +2,7 @@
 #include "views/cluster/editors/link_editor.h"
 
 #include "core/catalogue/catalogue.h"
+#include "core/catalogue/zone_network.h"
 #include "models/text/source_words.h"
 
 #include <QCheckBox>
@@ -152,7 +153,10 @@ void LinkEditor::addCloud(const Key &key)
     m_cloud->addItem(QStringLiteral("custom"));
     for (const Cloud &cloud : builtinCatalogue().clouds) {
         m_cloud->addItem(
-            QStringLiteral("%1: %2 MB").arg(QString::fromStdString(cloud.name)).arg(cloud.tcpWindowMb, 0, 'g', 3),
+            QStringLiteral("%1: %2 MB%3")
+                .arg(QString::fromStdString(cloud.name))
+                .arg(cloud.tcpWindowMb, 0, 'g', 3)
+                .arg(builtinZoneNetwork(cloud.id) ? QStringLiteral(", node pairs as measured") : QString()),
             QString::fromStdString(cloud.id));
         m_cloud->setItemData(m_cloud->count() - 1, sourceInWords(cloud.source), Qt::ToolTipRole);
     }

@@ -2,8 +2,10 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // The memory that a plan may take, before there is an order of work to count.
 
-#include "core/evaluate/evaluation.h"
+#include "core/memory/stage_bytes.h"
 #include "core/placement/resolve.h"
+
+#include <vector>
 
 namespace trainyard {
 
@@ -11,5 +13,8 @@ namespace trainyard {
 /// stayed on the GPU: never less than stageMemory() of a plan whose activations do, and the same for one chunk a stage
 /// under 1f1b and gpipe. Without names.
 [[nodiscard]] std::vector<StageMemory> boundedStageMemory(const Workload &workload);
+
+/// The same of one class alone, on each of its stages, with its own micro-batches.
+[[nodiscard]] std::vector<StageMemory> boundedMemory(const Workload &workload, const PipelineClass &pipelines);
 
 } // namespace trainyard

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "models/text/new_plan_text.h"
+#include "models/new_plan_text.h"
 
 #include "core/placement/degrees.h"
 #include "models/text/format.h"

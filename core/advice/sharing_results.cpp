@@ -1,0 +1,201 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "core/advice/sharing_results.h"
+
+#include "core/placement/resolve.h"
+#include "core/states/stage_states.h"
+#include "core/timeline/analysis.h"
+
+#include <algorithm>
+#include <future>
+#include <mutex>
+
+namespace trainyard {
+
+namespace {
+
+std::string whyItCannotRun(const Evaluation &evaluation)
+{
+    const auto blocking = std::ranges::find(evaluation.problems, Severity::Blocking, &Problem::severity);
+    return blocking != evaluation.problems.end() ? blocking->text
+        : !evaluation.layout.unplaced.empty()    ? evaluation.layout.unplaced
+        : !evaluation.layout.shares.why.empty()  ? evaluation.layout.shares.why
+                                                 : "it cannot be placed";
+}
+
+/// Layers of a stage, those of its chunks together.
+int layersOf(const Layout &layout, int stage)
+{
+    int layers = 0;
+    for (const StageChunk &chunk : layout.chunks[std::size_t(stage)])
+        layers += chunk.layers;
+    return layers;
+}
+
+/// [class][stage]: share of the iteration in which its compute rows compute or update.
+std::vector<std::vector<double>> busyShares(const Evaluation &evaluation, std::size_t stages)
+{
+    const Timeline &timeline = evaluation.timeline;
+    std::vector<std::vector<double>> busy(evaluation.layout.classes.size(), std::vector<double>(stages, 0));
+    if (timeline.duration <= 0)
+        return busy;
+    const std::vector<StageTime> times = stageTimes(timeline);
+    std::size_t row = 0;
+    for (const Track &track : timeline.tracks) {
+        if (track.stream != Stream::Compute)
+            continue;
+        const StageTime &time = times[row++];
+        busy[std::size_t(track.pipelineClass)][std::size_t(track.stage)] =
+            double(time.compute + time.optimizer + time.overhead) / double(timeline.duration);
+    }
+    return busy;
+}
+
+void addSets(SharingResult &result, const Evaluation &evaluation, Workload workload)
+{
+    workload.layout = evaluation.layout;
+    const Plan &plan = *workload.plan;
+    const Layout &layout = workload.layout;
+    const int stages = workload.degrees.pipeline;
+    const auto busy = busyShares(evaluation, std::size_t(stages));
+    double work = 0, bytes = 0;
+    for (int stage = 0; stage < stages; ++stage) {
+        for (std::size_t c = 0; c < layout.classes.size(); ++c) {
+            const PipelineClass &pipelines = layout.classes[c];
+            const StageLocation at = pipelines.locations[std::size_t(stage)];
+            const Datacenter &datacenter = plan.cluster.datacenters[std::size_t(at.datacenter)];
+            SetShare set { datacenter.label(), workload.pool(at).id, workload.gpu(at).name, stage, stages,
+                pipelines.pipelines * workload.degrees.gpusOfStage() };
+            set.samples = double(pipelines.microBatch > 0 ? pipelines.microBatch : plan.workload.microBatch)
+                * pipelines.microBatches;
+            set.computeShare = set.samples * pipelines.pipelines * layersOf(layout, stage);
+            const StageStates states = stageStates(workload, rankSet(workload, pipelines, stage));
+            set.stateShare = (states.weights + states.gradients + states.optimizer) * set.gpus;
+            set.idle = 1 - busy[c][std::size_t(stage)];
+            work += set.computeShare;
+            bytes += set.stateShare;
+            result.sets.push_back(std::move(set));
+        }
+    }
+    for (SetShare &set : result.sets) {
+        set.computeShare /= work > 0 ? work : 1;
+        set.stateShare /= bytes > 0 ? bytes : 1;
+    }
+}
+
+/// From a thread outside the pool: `work` on one of its own.
+void onThreadOf(RunPool &pool, const std::function<void()> &work)
+{
+    std::promise<void> done;
+    pool.threads().submit(WorkPool::Rank::Search, [&] {
+        try {
+            work();
+            done.set_value();
+        } catch (...) {
+            done.set_exception(std::current_exception());
+        }
+    });
+    done.get_future().get();
+}
+
+RunContext contextOf(RunPool &pool, const Catalogue &catalogue, const std::stop_token &stop)
+{
+    return { .catalogue = catalogue, .workspace = pool.workspace(), .stop = stop, .cache = &pool.cache() };
+}
+
+/// On a thread of the pool: all that have nothing but a plan, and their limits.
+void evaluateAll(
+    std::vector<SharingResult> &results, const Catalogue &catalogue, RunPool &pool, const std::stop_token &stop)
+{
+    pool.threads().each(results.size(), [&](std::size_t i) {
+        if (stop.stop_requested())
+            return;
+        const RunContext context = contextOf(pool, catalogue, stop);
+        results[i] = sharingResult(std::move(results[i].of), context);
+        if (results[i].of.plan)
+            results[i].limits = sharingLimits(results[i].of.plan, context);
+    });
+}
+
+} // namespace
+
+SharingResult sharingResult(SharingPlan of, const RunContext &context)
+{
+    SharingResult result;
+    result.of = std::move(of);
+    if (!result.of.plan) {
+        result.why = result.of.whyNot;
+        return result;
+    }
+    const auto evaluated = run(result.of.plan, Depth::Spans, context);
+    if (!evaluated) {
+        result.why = evaluated.error().front().what;
+        return result;
+    }
+    const Evaluation &evaluation = **evaluated;
+    const Metrics &metrics = evaluation.metrics;
+    result.isEvaluated = metrics.iterationTime.has_value();
+    result.isFeasible = evaluation.feasible();
+    result.fits = evaluation.feasibility.fitsGpus && evaluation.feasibility.fitsHosts;
+    result.iterationTime = metrics.iterationTime;
+    if (metrics.iterationTime && *metrics.iterationTime > 0)
+        result.samplesPerSecond = result.of.plan->workload.globalBatch / *metrics.iterationTime;
+    result.usdPerIteration = metrics.cost.usdPerIteration;
+    if (evaluation.layout.shares.layerTime > 0)
+        result.layerTime = evaluation.layout.shares.layerTime;
+    if (metrics.memory) {
+        const auto fullest =
+            std::ranges::find(metrics.memory->perStage, metrics.memory->fullestStage, &StageMemory::stage);
+        result.capacity = metrics.memory->capacity;
+        result.peak = fullest != metrics.memory->perStage.end() ? fullest->device : metrics.memory->peak;
+    }
+    if (!result.isFeasible)
+        result.why = whyItCannotRun(evaluation);
+    if (!result.isEvaluated)
+        return result;
+    if (auto workload = resolve(result.of.plan, context.catalogue))
+        addSets(result, evaluation, std::move(*workload));
+    return result;
+}
+
+void eachSharingResult(std::span<const SharingBaseline> which, const PlanPtr &plan, const Catalogue &catalogue,
+    RunPool &pool, const std::stop_token &stop,
+    const std::function<void(std::size_t index, SharingResult result)> &found)
+{
+    std::mutex mutex;
+    pool.threads().each(which.size(), [&](std::size_t i) {
+        if (stop.stop_requested())
+            return;
+        const RunContext context = contextOf(pool, catalogue, stop);
+        SharingResult result = sharingResult(sharingBaseline(which[i], plan, context), context);
+        const std::lock_guard lock(mutex);
+        if (!stop.stop_requested())
+            found(i, std::move(result));
+    });
+}
+
+std::vector<SharingResult> sharingResults(std::span<const SharingBaseline> which, const PlanPtr &plan,
+    const Catalogue &catalogue, RunPool &pool, const std::stop_token &stop)
+{
+    std::vector<SharingResult> results(which.size());
+    onThreadOf(pool, [&] {
+        pool.threads().each(which.size(),
+            [&](std::size_t i) { results[i].of = sharingBaseline(which[i], plan, contextOf(pool, catalogue, stop)); });
+        evaluateAll(results, catalogue, pool, stop);
+    });
+    return results;
+}
+
+std::vector<SharingResult> ablationResults(
+    const PlanPtr &plan, const Catalogue &catalogue, RunPool &pool, const std::stop_token &stop)
+{
+    std::vector<SharingResult> results;
+    onThreadOf(pool, [&] {
+        std::vector<SharingPlan> plans = sharingAblations(plan, contextOf(pool, catalogue, stop));
+        for (SharingPlan &one : plans)
+            results.emplace_back().of = std::move(one);
+        evaluateAll(results, catalogue, pool, stop);
+    });
+    return results;
+}
+
+} // namespace trainyard
