@@ -304,7 +304,9 @@ ShareProblem shareProblem(const Workload &workload, const std::vector<ReplicaRun
     problem.batch = plan.workload.globalBatch;
     problem.overhead = h.accumulationOverheadMs / 1000;
     problem.unevenPenalty = h.unevenPenalty;
-    problem.stateFill = h.state == StateSharing::MinUtilization ? StateFill::MinUtilization : StateFill::MinParams;
+    problem.stateFill = h.state == StateSharing::MinUtilization ? StateFill::MinUtilization
+        : h.releasedStateFill                                   ? StateFill::MinParamsReleased
+                                                                : StateFill::MinParams;
     // Replicas in several datacenters divide the states inside each, the fewest most coarsely.
     const bool isOneSite = replicaSites(workload, 0).size() < 2;
     problem.balancesState = h.state != StateSharing::Even && isOneSite;

@@ -225,6 +225,12 @@ template <class V> void describe(V &v, Of<Heterogeneity>)
     v.value(&Heterogeneity::commBufferGib,
         Key("comm_buffer_gib", "Communication buffers of a GPU, GiB", otherwise("as modelled"),
             said("Communication buffers", " GiB"), upTo(1e5), more("2 in Cephalo's released planner")));
+    v.value(&Heterogeneity::releasedStateFill,
+        Key("released_state_fill",
+            "States are filled in as Cephalo's released planner does, which reads the memory of a micro-batch at their "
+            "number instead of its size",
+            said("Released state fill"), when(isLayered),
+            more("it reproduces the even shares that the release ships, of which one does not fit")));
     v.value(&Heterogeneity::assign,
         Key("assign", "What some GPUs get, whatever would be best", said("Pinned share"),
             more("entries about the same pool follow each other")));

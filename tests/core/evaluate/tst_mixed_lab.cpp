@@ -106,6 +106,18 @@ private slots:
             QVERIFY(isNear(shares[i], 0.2582, 5e-5));
     }
 
+    void theReleasedFillShipsEvenSharesOfWhichOneDoesNotFit()
+    {
+        // It reads C at l instead of m: at 1 sample instead of 13 an L4 seems to have room for a quarter.
+        Plan plan = lab();
+        plan.heterogeneity.releasedStateFill = true;
+        const EvaluationPtr evaluation = evaluated(plan);
+        QCOMPARE(samplesOf(*evaluation), (std::vector { 13, 12, 34, 5 }));
+        for (const ReplicaShare &share : evaluation->layout.shares.ranks)
+            QCOMPARE(share.stateShare, 0.25);
+        QVERIFY(!evaluation->feasible());
+    }
+
     void collectivesHideUntilTheyTakeLongerThanALayer_data()
     {
         QTest::addColumn<double>("gather");
