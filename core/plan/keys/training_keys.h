@@ -245,8 +245,8 @@ template <class V> void describe(V &v, Of<GpuLayerTimes>)
         Key("backward_ms", "Its backward pass without recompute, likewise", said("Measured backward", " ms"),
             kRequired));
     v.value(&GpuLayerTimes::computeGib,
-        Key("compute_gib", "Memory beside states for micro-batch 1, 2, …, GiB", otherwise("as modelled"),
-            said("Measured memory", " GiB"), upTo(1e6)));
+        Key("compute_gib", "Memory beside states for micro-batch 1, 2, …, with full recomputation, GiB",
+            otherwise("as modelled"), said("Measured memory", " GiB"), upTo(1e6)));
 }
 
 template <class V> void describe(V &v, Of<LayerProfiles>)

@@ -192,6 +192,22 @@ private slots:
         QVERIFY(offloaded->metrics.offload && !kept->metrics.offload);
     }
 
+    void memoryThatWasMeasuredWithRecomputationHoldsForNoOther()
+    {
+        Plan plan = lab();
+        plan.workload.globalBatch = 4; // of a sample each
+        const auto isMeasured = [](const Evaluation &evaluation) {
+            const auto &parts = evaluation.metrics.memory->perStage.front().parts;
+            return std::ranges::any_of(parts, [](const auto &part) { return part.first.starts_with("measured"); });
+        };
+        const EvaluationPtr with = evaluated(plan);
+        plan.memory.recompute = Recompute::None;
+        const EvaluationPtr without = evaluated(plan);
+        QVERIFY(isMeasured(*with) && !isMeasured(*without));
+        // The table has 1.12 GiB for a sample; whole activations of 32 layers are more.
+        QVERIFY(without->metrics.memory->perStage.front().activations > std::int64_t(1.12 * (1 << 30)));
+    }
+
     void aPinnedShareIsKept()
     {
         Plan plan = lab();
