@@ -18,7 +18,7 @@ namespace trainyard {
 
 namespace {
 
-constexpr std::size_t kMostScored = 8; // shapes, fastest estimate first, that are simulated
+constexpr std::size_t kMostScored = 16; // shapes, fastest estimate first, that are simulated
 
 /// Equal GPUs of one datacenter: of each kind how many, and the GPUs of its smallest node.
 struct EqualGpus {
@@ -133,6 +133,15 @@ void addPipelines(
     addSizes(out, std::move(plan), data);
 }
 
+/// Of a stage on all of as many equal GPUs, on half of them and so on.
+std::set<int> replicasOnParts(int gpus, int tensor)
+{
+    std::set<int> replicas;
+    for (; gpus >= tensor; gpus /= 2)
+        replicas.insert(gpus / tensor);
+    return replicas;
+}
+
 int commonGpus(const std::vector<EqualGpus> &kinds, int EqualGpus::*count)
 {
     int common = 0;
@@ -150,11 +159,12 @@ Expected<Plan> unevenPipeline(const Plan &plan, const RunContext &context)
         return std::unexpected(model.error());
     const std::vector<EqualGpus> kinds = equalGpus(plan);
     const int group = commonGpus(kinds, &EqualGpus::gpus), node = commonGpus(kinds, &EqualGpus::node);
+    std::set<int> tensors { plan.parallelism.tensor };
+    for (int tensor = 1; tensor <= node; tensor *= 2)
+        tensors.insert(tensor);
     std::vector<Plan> shapes;
-    for (const int tensor : std::set { 1, plan.parallelism.tensor, node }) {
-        std::set<int> replicas; // of a stage: on all equal GPUs, half of them and so on, or on a node
-        for (int gpus = group; gpus >= tensor; gpus /= 2)
-            replicas.insert(gpus / tensor);
+    for (const int tensor : tensors) {
+        std::set<int> replicas = replicasOnParts(group, tensor);
         replicas.insert(std::max(1, node / tensor));
         for (const int data : replicas)
             addPipelines(shapes, plan, kinds, tensor, data, model->layers);
@@ -172,7 +182,8 @@ Expected<Plan> pipelineOfGroups(const Plan &plan, const RunContext &context)
         return std::unexpected(Error { ErrorCode::BadValue, "cluster",
             "all GPUs are alike and in one datacenter, so that there is one group", {} });
     std::vector<Plan> shapes;
-    addPipelines(shapes, plan, kinds, 1, commonGpus(kinds, &EqualGpus::gpus), workload->model.layers);
+    for (const int data : replicasOnParts(commonGpus(kinds, &EqualGpus::gpus), 1))
+        addPipelines(shapes, plan, kinds, 1, data, workload->model.layers);
     for (std::size_t i = 0, plain = shapes.size(); i < plain; ++i) {
         shapes[i].parallelism.zeroStage = 2;
         Plan inTurns = shapes[i]; // two parts of the model for each group
