@@ -13,7 +13,6 @@
 #include "views/panels/memory_details.h"
 #include "views/panels/number_strip.h"
 #include "views/panels/problems_panel.h"
-#include "views/panels/sharing_comparison.h"
 #include "views/panels/strategy_panel.h"
 #include "views/panels/why_panel.h"
 #include "views/panels/workload_editor.h"
@@ -177,8 +176,7 @@ void addViewCommands(CommandRegistry &registry, MainWindow &window)
         .text = text("Compare &baselines of mixed GPUs"),
         .run = [&window, &bench] {
             window.showWorkbench();
-            bench.reveal(bench.shares);
-            bench.shares->comparison()->compare();
+            bench.showBaselines();
         } });
     registry.add({ .id = "view.edits",
         .group = group,

@@ -16,6 +16,7 @@
 #include "views/panels/number_strip.h"
 #include "views/panels/problems_panel.h"
 #include "views/panels/scroll_anchor.h"
+#include "views/panels/sharing_comparison.h"
 #include "views/panels/strategy_panel.h"
 #include "views/panels/why_panel.h"
 #include "views/panels/workload_editor.h"
@@ -117,7 +118,9 @@ void Workbench::arrange()
     QScrollArea *memoryArea = scrolled(memory);
     m_memoryAnchor = new ScrollAnchor(memoryArea);
     m_lower->addTab(memoryArea, tr("Memory"));
-    m_lower->addTab(scrolled(shares), tr("GPU shares"));
+    QScrollArea *sharesArea = scrolled(shares);
+    m_sharesAnchor = new ScrollAnchor(sharesArea);
+    m_lower->addTab(sharesArea, tr("Shares"));
     m_lower->addTab(scrolled(details), tr("Details"));
     m_lower->addTab(edits, tr("Edits"));
     m_right->addWidget(m_upper);
@@ -313,6 +316,14 @@ void Workbench::showFitting()
 {
     reveal(memory);
     m_memoryAnchor->hold(memory->advice());
+}
+
+void Workbench::showBaselines()
+{
+    curves->setEnlarged(false);
+    m_lower->setCurrent(shares->parentWidget()->parentWidget());
+    shares->comparison()->compare();
+    m_sharesAnchor->hold(shares->comparison());
 }
 
 void Workbench::resetLayout()

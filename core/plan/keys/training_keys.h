@@ -210,10 +210,10 @@ template <class V> void describe(V &v, Of<Heterogeneity>)
                 "gathered once a pass instead of once a micro-batch.")));
     v.value(&Heterogeneity::gatherPrefetch,
         Key("gather_prefetch", "Weights of the next layer are gathered while a layer computes", said("Gather prefetch"),
-            when(isLayered), shown("Prefetch gathers", "Gathers the next layer's weights while a layer computes.")));
+            when(isLayered), shown("Prefetch", "Gathers the next layer's weights while a layer computes.")));
     v.value(&Heterogeneity::boundaryOffload,
         Key("boundary_offload", "Inputs of layers wait in host memory", said("Boundary offload"), when(isLayered),
-            shown("Offload boundaries",
+            shown("Offload inputs",
                 "Moves what enters each layer to host memory and back, so that more micro-batches cost no GPU "
                 "memory.")));
     v.value(&Heterogeneity::unevenPenalty,
