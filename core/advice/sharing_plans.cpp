@@ -51,7 +51,7 @@ std::string whyNone(const Plan &plan)
 {
     if (!plan.jobs.empty() && plan.workload.globalBatch == 0)
         return "several models on shared GPUs have no batch to share out";
-    if (plan.profile)
+    if (!stageFacts(plan).hasLayers)
         return "measured stage times hold for the stages that were measured";
     return {};
 }

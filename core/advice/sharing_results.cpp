@@ -102,6 +102,20 @@ RunContext contextOf(RunPool &pool, const Catalogue &catalogue, const std::stop_
     return { .catalogue = catalogue, .workspace = pool.workspace(), .stop = stop, .cache = &pool.cache() };
 }
 
+/// On a thread of the pool: all that have nothing but a plan, and their limits.
+void evaluateAll(
+    std::vector<SharingResult> &results, const Catalogue &catalogue, RunPool &pool, const std::stop_token &stop)
+{
+    pool.threads().each(results.size(), [&](std::size_t i) {
+        if (stop.stop_requested())
+            return;
+        const RunContext context = contextOf(pool, catalogue, stop);
+        results[i] = sharingResult(std::move(results[i].of), context);
+        if (results[i].of.plan)
+            results[i].limits = sharingLimits(results[i].of.plan, context);
+    });
+}
+
 } // namespace
 
 SharingResult sharingResult(SharingPlan of, const RunContext &context)
@@ -164,8 +178,9 @@ std::vector<SharingResult> sharingResults(std::span<const SharingBaseline> which
 {
     std::vector<SharingResult> results(which.size());
     onThreadOf(pool, [&] {
-        eachSharingResult(which, plan, catalogue, pool, stop,
-            [&](std::size_t i, SharingResult result) { results[i] = std::move(result); });
+        pool.threads().each(which.size(),
+            [&](std::size_t i) { results[i].of = sharingBaseline(which[i], plan, contextOf(pool, catalogue, stop)); });
+        evaluateAll(results, catalogue, pool, stop);
     });
     return results;
 }
@@ -176,11 +191,9 @@ std::vector<SharingResult> ablationResults(
     std::vector<SharingResult> results;
     onThreadOf(pool, [&] {
         std::vector<SharingPlan> plans = sharingAblations(plan, contextOf(pool, catalogue, stop));
-        results.resize(plans.size());
-        pool.threads().each(plans.size(), [&](std::size_t i) {
-            if (!stop.stop_requested())
-                results[i] = sharingResult(std::move(plans[i]), contextOf(pool, catalogue, stop));
-        });
+        for (SharingPlan &one : plans)
+            results.emplace_back().of = std::move(one);
+        evaluateAll(results, catalogue, pool, stop);
     });
     return results;
 }

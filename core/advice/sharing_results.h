@@ -7,6 +7,7 @@
 //   const auto all = sharingResults(kSharingBaselines, plan, builtinCatalogue(), RunPool::shared());
 
 #include "core/advice/run_pool.h"
+#include "core/advice/sharing_limits.h"
 #include "core/advice/sharing_plans.h"
 
 #include <functional>
@@ -33,13 +34,14 @@ struct SharingResult {
     std::int64_t peak = 0, capacity = 0; // bytes of the fullest GPU: framework and all; 0 where memory is not modelled
     std::string why; // it cannot be made, evaluated or run: one sentence without a full stop; else empty
     std::vector<SetShare> sets; // by stage, in the order of the layout
+    std::optional<SharingLimits> limits; // where they were asked for
 };
 
 /// Depth::Spans, which tell who waits.
 [[nodiscard]] SharingResult sharingResult(SharingPlan of, const RunContext &context);
 
-/// From a thread that is not one of the pool's: makes and evaluates all of them there, in the order asked for. Stopped
-/// ones are not evaluated.
+/// From a thread that is not one of the pool's: makes and evaluates all of them there, in the order asked for, with
+/// their limits. Stopped ones are not evaluated.
 [[nodiscard]] std::vector<SharingResult> sharingResults(std::span<const SharingBaseline> which, const PlanPtr &plan,
     const Catalogue &catalogue, RunPool &pool, const std::stop_token &stop = {});
 [[nodiscard]] std::vector<SharingResult> ablationResults(

@@ -1,27 +1,16 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/advice/sharing_shapes.h"
 
-#include "core/base/words.h"
 #include "core/layouts/layered_shares.h"
 #include "core/layouts/placements.h"
 #include "core/mixed/baselines.h"
 #include "core/placement/place.h"
-#include "core/placement/shard_exchange.h"
 #include "core/schedule/traits.h"
 
 #include <algorithm>
-#include <limits>
-#include <map>
-#include <numeric>
-#include <set>
 
 namespace trainyard {
 
-namespace {
-
-constexpr std::size_t kMostFitted = 8; // shapes, fastest estimate first, whose memory is looked at
-
-/// Even in every way, wherever it fits.
 Plan evened(const Plan &plan)
 {
     Plan next = plan;
@@ -41,7 +30,6 @@ Plan evened(const Plan &plan)
     return next;
 }
 
-/// Every GPU, or group of context ranks, goes through the whole model and shards all that there is.
 Plan fullySharded(const Plan &plan)
 {
     Plan next = evened(plan);
@@ -57,15 +45,28 @@ bool canRun(const Plan &plan, const RunContext &context)
     return fitted && (*fitted)->feasible();
 }
 
+Plan recomputed(Plan plan)
+{
+    plan.memory.recompute = Recompute::Full;
+    plan.memory.recomputeLayers.reset();
+    return plan;
+}
+
+namespace {
+
 /// As it is where that can run; else with everything computed again, where that can.
 Plan recomputedIfNeeded(Plan plan, const RunContext &context)
 {
     if (plan.memory.recompute == Recompute::Full || canRun(plan, context))
         return plan;
-    Plan next = plan;
-    next.memory.recompute = Recompute::Full;
-    next.memory.recomputeLayers.reset();
+    Plan next = recomputed(plan);
     return canRun(next, context) ? next : plan;
+}
+
+/// What an optimizer says, as a sentence: "batch of 64 samples: is more than …".
+Error withWhere(const Error &error)
+{
+    return { error.code, error.where, error.where.empty() ? error.what : error.where + " " + error.what, error.right };
 }
 
 /// Sizes of micro-batches that leave every replica one, smallest first; equally many for everyone where there are such.
@@ -115,156 +116,11 @@ Expected<Plan> evenAccumulated(const Plan &plan, const RunContext &context)
     return next;
 }
 
-namespace {
-
-/// Equal GPUs of one datacenter: of each kind how many, and the GPUs of its smallest node.
-struct EqualGpus {
-    int gpus = 0, node = std::numeric_limits<int>::max();
-};
-std::vector<EqualGpus> equalGpus(const Plan &plan)
-{
-    std::map<std::pair<std::size_t, std::string>, EqualGpus> kinds;
-    for (std::size_t d = 0; d < plan.cluster.datacenters.size(); ++d) {
-        for (const Pool &pool : plan.cluster.datacenters[d].pools) {
-            if (pool.gpus() == 0)
-                continue;
-            EqualGpus &kind = kinds[{ d, pool.inlineGpu ? pool.inlineGpu->id : pool.gpu }];
-            kind.gpus += pool.gpus();
-            kind.node = std::min(kind.node, pool.gpusPerNode);
-        }
-    }
-    std::vector<EqualGpus> all;
-    for (const auto &[key, kind] : kinds)
-        all.push_back(kind);
-    return all;
-}
-
-/// Estimated in the order of their times, those that fit first, the first that fits in truth; else the fastest.
-Expected<Plan> fastestThatFits(const std::vector<Plan> &plans, const RunContext &context)
-{
-    struct Estimated {
-        PlanPtr plan;
-        bool isFeasible;
-        double seconds;
-    };
-    std::vector<Estimated> all;
-    std::string why = "no shape of a pipeline can be made of these GPUs";
-    for (const Plan &plan : plans) {
-        auto shared = std::make_shared<const Plan>(plan);
-        const auto estimate = run(shared, Depth::Estimate, context);
-        if (!estimate)
-            why = estimate.error().front().what;
-        else if ((*estimate)->metrics.iterationTime)
-            all.push_back({ shared, (*estimate)->feasible(), *(*estimate)->metrics.iterationTime });
-        else if (!(*estimate)->layout.unplaced.empty())
-            why = (*estimate)->layout.unplaced;
-    }
-    if (all.empty())
-        return std::unexpected(Error { ErrorCode::BadValue, "parallelism.pipeline", why, {} });
-    std::ranges::stable_sort(all, [](const Estimated &a, const Estimated &b) {
-        return std::tuple(!a.isFeasible, a.seconds) < std::tuple(!b.isFeasible, b.seconds);
-    });
-    for (std::size_t i = 0; i < std::min(kMostFitted, all.size()); ++i)
-        if (canRun(*all[i].plan, context))
-            return *all[i].plan;
-    return *all.front().plan;
-}
-
-/// Micro-batches of 1, 2, 4 … that leave each pipeline as many as it has stages, or one.
-void addSizes(std::vector<Plan> &out, Plan plan, int data)
-{
-    const int batch = plan.workload.globalBatch, stages = plan.parallelism.pipeline;
-    for (int m = 1; m == 1 || batch / m >= data * stages; m *= 2) {
-        if (batch % m != 0)
-            break;
-        plan.workload.microBatch = m;
-        out.push_back(plan);
-    }
-}
-
-/// Pipelines over all GPUs whose stages are `data` replicas of tensor groups on equal GPUs.
-std::vector<Plan> pipelines(const Plan &from, const std::vector<EqualGpus> &kinds, int tensor, int data)
-{
-    int stages = 0;
-    for (const EqualGpus &kind : kinds)
-        stages += kind.node % tensor == 0 ? kind.gpus / (tensor * data) : 0;
-    std::vector<Plan> plans;
-    if (stages < 2 || data > from.workload.globalBatch)
-        return plans;
-    Plan plan = evened(from);
-    plan.parallelism.tensor = tensor;
-    if (tensor == 1)
-        plan.parallelism.sequenceParallel.reset();
-    plan.parallelism.context = 1;
-    plan.parallelism.pipeline = stages;
-    plan.parallelism.data = data;
-    plan.parallelism.zeroStage = std::min(1, from.parallelism.zeroStage);
-    plan.heterogeneity.layers = LayerSharing::BySpeed;
-    addSizes(plans, std::move(plan), data);
-    return plans;
-}
-
-int commonGpus(const std::vector<EqualGpus> &kinds, int EqualGpus::*count)
-{
-    int common = 0;
-    for (const EqualGpus &kind : kinds)
-        common = std::gcd(common, kind.*count);
-    return std::max(1, common);
-}
-
-Error oneKind()
-{
-    return { ErrorCode::BadValue, "cluster", "all GPUs are alike and in one datacenter, so that there is one group",
-        {} };
-}
-
-} // namespace
-
-Expected<Plan> unevenPipeline(const Plan &plan, const RunContext &context)
-{
-    const std::vector<EqualGpus> kinds = equalGpus(plan);
-    const int group = commonGpus(kinds, &EqualGpus::gpus), node = commonGpus(kinds, &EqualGpus::node);
-    std::vector<Plan> shapes;
-    for (const int tensor : std::set { 1, plan.parallelism.tensor, node })
-        for (const int gpus : std::set { group, node, tensor })
-            if (gpus % tensor == 0)
-                for (Plan &shape : pipelines(plan, kinds, tensor, gpus / tensor))
-                    shapes.push_back(std::move(shape));
-    auto found = fastestThatFits(shapes, context);
-    if (!found)
-        return found;
-    return recomputedIfNeeded(std::move(*found), context);
-}
-
-Expected<Plan> pipelineOfGroups(const Plan &plan, const RunContext &context)
-{
-    const std::vector<EqualGpus> kinds = equalGpus(plan);
-    if (kinds.size() < 2)
-        return std::unexpected(oneKind());
-    std::vector<Plan> shapes = pipelines(plan, kinds, 1, commonGpus(kinds, &EqualGpus::gpus));
-    for (std::size_t i = 0, plain = shapes.size(); i < plain; ++i) {
-        shapes[i].parallelism.zeroStage = 2;
-        Plan inTurns = shapes[i]; // two parts of the model for each group
-        inTurns.parallelism.virtualPipeline = 2;
-        inTurns.schedule = scheduleForChunks(kPlainSchedule, 2);
-        shapes.push_back(std::move(inTurns));
-    }
-    auto stack = resolve(std::make_shared<const Plan>(plan), context.catalogue);
-    if (stack && !shapes.empty() && refusesSharding(shapes.front(), stack->stack))
-        return std::unexpected(Error { ErrorCode::BadValue, "stack",
-            plan.stack.name + " does not shard gradients in a pipeline", "another stack" });
-    auto found = fastestThatFits(shapes, context);
-    if (!found)
-        return found;
-    return recomputedIfNeeded(std::move(*found), context);
-}
-
 Plan cephalo(const Plan &plan)
 {
     Plan next = fullySharded(plan);
     next.workload.microBatch = plan.heterogeneity.isLayered() ? plan.workload.microBatch : 1; // each rank has its own
-    next.memory.recompute = Recompute::Full;
-    next.memory.recomputeLayers.reset();
+    next = recomputed(std::move(next));
     next.memory.activationOffload = ActivationOffload::None;
     Heterogeneity &h = next.heterogeneity;
     h.compute = ComputeSharing::Balanced;
@@ -275,12 +131,12 @@ Plan cephalo(const Plan &plan)
     return next;
 }
 
-Expected<Plan> byFlops(const Plan &plan, const RunContext &context)
+namespace {
+
+/// Samples by peak FLOPS, pinned to pools.
+Expected<std::vector<RankPin>> pinsByFlops(const Plan &plan, const RunContext &context)
 {
-    Plan next = fullySharded(plan);
-    next.workload.microBatch = 1; // of no replica: each has its own
-    next = recomputedIfNeeded(std::move(next), context);
-    Plan layered = next;
+    Plan layered = plan;
     layered.heterogeneity.accumulation = Accumulation::Layered; // whose layers are costed one by one
     auto workload = resolve(std::make_shared<const Plan>(layered), context.catalogue);
     if (!workload)
@@ -294,7 +150,8 @@ Expected<Plan> byFlops(const Plan &plan, const RunContext &context)
         speeds.push_back(workload->gpu(run.at).peakFlops(plan.workload.precision));
     const auto shares = sharesBy(ShareWay::Whale, shareProblem(*workload, runs), speeds);
     if (!shares)
-        return std::unexpected(shares.error());
+        return std::unexpected(withWhere(shares.error()));
+    std::vector<RankPin> pins;
     for (const RankShare &share : shares->ranks) {
         const StageLocation at = runs[std::size_t(share.kind)].at;
         RankPin pin;
@@ -303,8 +160,30 @@ Expected<Plan> byFlops(const Plan &plan, const RunContext &context)
         pin.gpus = share.ranks * workload->degrees.gpusOfStage();
         pin.microBatch = share.microBatch;
         pin.microBatches = share.microBatches;
-        next.heterogeneity.assign.push_back(std::move(pin));
+        pins.push_back(std::move(pin));
     }
+    return pins;
+}
+
+} // namespace
+
+Expected<Plan> byFlops(const Plan &plan, const RunContext &context)
+{
+    Plan next = fullySharded(plan);
+    next.workload.microBatch = 1; // of no replica: each has its own
+    auto pins = pinsByFlops(next, context);
+    if (pins)
+        next.heterogeneity.assign = *pins;
+    if ((!pins || !canRun(next, context)) && plan.memory.recompute != Recompute::Full) {
+        Plan again = recomputed(next);
+        again.heterogeneity.assign.clear();
+        if (auto fewer = pinsByFlops(again, context)) {
+            again.heterogeneity.assign = std::move(*fewer);
+            return again;
+        }
+    }
+    if (!pins)
+        return std::unexpected(pins.error());
     return next;
 }
 

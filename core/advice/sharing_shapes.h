@@ -14,4 +14,12 @@ namespace trainyard {
 [[nodiscard]] Expected<Plan> pipelineOfGroups(const Plan &plan, const RunContext &context);
 [[nodiscard]] Plan cephalo(const Plan &plan);
 
+/// Even in every way, placed wherever it fits.
+[[nodiscard]] Plan evened(const Plan &plan);
+/// Every GPU, or group of context ranks, goes through the whole model and shards all that there is.
+[[nodiscard]] Plan fullySharded(const Plan &plan);
+/// Everything computed again in its backward.
+[[nodiscard]] Plan recomputed(Plan plan);
+[[nodiscard]] bool canRun(const Plan &plan, const RunContext &context);
+
 } // namespace trainyard

@@ -34,6 +34,12 @@ double leavingBytes(const Workload &workload)
         : 0;
 }
 
+/// It was measured with recomputation.
+bool hasMeasuredMemory(const Workload &workload, const GpuLayerTimes *measured)
+{
+    return measured && !measured->computeGib.empty() && workload.plan->memory.recompute == Recompute::Full;
+}
+
 /// Costs and memory of one replica by the size of its micro-batch.
 class SizeTables {
 public:
@@ -67,8 +73,7 @@ private:
         const ChunkCost &cost = whole.chunks.front();
         const double layers = m_work.model.layers, forward = cost.forward.total().value / layers,
                      backward = (cost.inputGrad + cost.weightGrad + cost.recompute).total().value / layers;
-        const double bytes =
-            m_measured && !m_measured->computeGib.empty() ? m_measured->computeGibAt(size) * kGib : work(view);
+        const double bytes = hasMeasuredMemory(m_work, m_measured) ? m_measured->computeGibAt(size) * kGib : work(view);
         const double low[] = { kind.forward.empty() ? forward : kind.forward.back(),
             kind.backward.empty() ? backward : kind.backward.back(),
             kind.compute.empty() ? bytes : kind.compute.back() };
@@ -144,7 +149,7 @@ void addKind(ShareProblem &problem, const Workload &workload, const ReplicaRun &
     const StackSpec &stack = workload.stack;
     const PipelineClass replica = replicaAt(run.at, 1);
     const GpuLayerTimes *measured = measuredOn(workload, run.at);
-    const bool isMeasured = measured && !measured->computeGib.empty();
+    const bool isMeasured = hasMeasuredMemory(workload, measured);
     const FixedBytes fixed = fixedBytes(workload, replica);
     RankKind kind;
     kind.name = workload.gpu(run.at).name;
@@ -304,7 +309,9 @@ ShareProblem shareProblem(const Workload &workload, const std::vector<ReplicaRun
     problem.batch = plan.workload.globalBatch;
     problem.overhead = h.accumulationOverheadMs / 1000;
     problem.unevenPenalty = h.unevenPenalty;
-    problem.stateFill = h.state == StateSharing::MinUtilization ? StateFill::MinUtilization : StateFill::MinParams;
+    problem.stateFill = h.state == StateSharing::MinUtilization ? StateFill::MinUtilization
+        : h.releasedStateFill                                   ? StateFill::MinParamsReleased
+                                                                : StateFill::MinParams;
     // Replicas in several datacenters divide the states inside each, the fewest most coarsely.
     const bool isOneSite = replicaSites(workload, 0).size() < 2;
     problem.balancesState = h.state != StateSharing::Even && isOneSite;

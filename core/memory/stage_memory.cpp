@@ -57,11 +57,11 @@ void addLive(StageMemory &m, const LiveBytes &live, bool isNamed)
 
 constexpr double kGib = double(1 << 30);
 
-/// Measured bytes beside the states; nothing where nobody measured them.
+/// Measured bytes beside the states; nothing where nobody measured them, as they are with recomputation.
 std::optional<double> measuredBytes(const Workload &workload, StageLocation at)
 {
     const auto &profiles = workload.plan->layerProfiles;
-    if (!profiles)
+    if (!profiles || workload.plan->memory.recompute != Recompute::Full)
         return {};
     const auto found = profiles->gpus.find(workload.gpu(at).id);
     if (found == profiles->gpus.end() || found->second.computeGib.empty())

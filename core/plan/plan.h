@@ -276,6 +276,7 @@ struct Heterogeneity {
     double accumulationOverheadMs = 0; // of each further micro-batch of a layer's backward
     double memoryFraction = 1; // of a GPU's memory that may be used
     std::optional<double> commBufferGib; // of each GPU; empty: as modelled
+    bool releasedStateFill = false; // layered: states as Cephalo's release fills them, which underestimates memory
     std::vector<RankPin> assign;
     Extra extra;
     bool operator==(const Heterogeneity &) const = default;

@@ -4,13 +4,12 @@
 #include "core/catalogue/parse.h"
 #include "core/plan/enum_names.h"
 #include "core/plan/keys/plan_keys.h"
+#include "core/plan/left_out_internal.h"
 #include "core/plan/reader_context_internal.h"
-#include "core/plan/zones.h"
 
 #include <algorithm>
 #include <charconv>
 #include <cmath>
-#include <map>
 #include <set>
 
 namespace trainyard::detail {
@@ -359,55 +358,6 @@ template <class T> void readValue(const Json &json, const Key &key, Context &con
     }
 }
 
-/// What only some kinds of plan may leave out.
-void checkWorkload(const Plan &plan, const Json &document, Context &context)
-{
-    const auto workload = document.find("workload");
-    if (workload == document.end() || !workload->is_object() || !plan.jobs.empty())
-        return;
-    const Context::Step step(context, std::string("workload"));
-    const auto missing = [&](const char *name, const char *right) {
-        if (workload->contains(name))
-            return;
-        const Context::Step inner(context, std::string(name));
-        context.fail(std::string(name) + " is missing", right);
-    };
-    missing("global_batch", "a whole number: sequences of one iteration");
-    if (!plan.profile)
-        missing("model", "a catalogue name, the path of a config.json, or an object");
-}
-
-/// A link between zones that a network source knows, of which nothing is said of what a pair of nodes reaches.
-void takeZoneNetworks(Cluster &cluster, const Json &document)
-{
-    const Json &links = document["cluster"]["wan_links"];
-    for (std::size_t i = 0; i < cluster.wanLinks.size(); ++i) {
-        if (links[i].contains("node_pair_gbps") || links[i].contains("cloud"))
-            continue;
-        if (const ZoneNetwork *network = zoneNetworkOf(cluster, cluster.wanLinks[i]))
-            cluster.wanLinks[i].cloud = network->id;
-    }
-}
-
-void nameNamelessPools(Cluster &cluster)
-{
-    std::set<std::string> taken;
-    std::map<std::string, int> counts; // of a stem, so that many pools of one kind are not counted through for each
-    for (const Datacenter &datacenter : cluster.datacenters)
-        for (const Pool &pool : datacenter.pools)
-            taken.insert(pool.id);
-    for (Datacenter &datacenter : cluster.datacenters) {
-        for (Pool &pool : datacenter.pools) {
-            if (!pool.id.empty())
-                continue;
-            const std::string stem = datacenter.id + "-" + (pool.gpu.empty() ? "pool" : pool.gpu);
-            pool.id = stem;
-            for (int &n = counts.try_emplace(stem, 1).first->second; !taken.insert(pool.id).second;)
-                pool.id = stem + "-" + std::to_string(++n);
-        }
-    }
-}
-
 } // namespace
 
 ExpectedAll<Plan> planFromJson(const Json &document, const std::string &fileName, Where style)
@@ -423,12 +373,10 @@ ExpectedAll<Plan> planFromJson(const Json &document, const std::string &fileName
     reader.know("version");
     describe(reader, keys::Of<Plan> {});
     reader.keepTheRest();
-    checkWorkload(plan, document, context);
+    checkLeftOut(plan, document, context);
     if (!context.errors.empty())
         return std::unexpected(std::move(context.errors));
-    nameNamelessPools(plan.cluster);
-    if (!plan.cluster.wanLinks.empty())
-        takeZoneNetworks(plan.cluster, document);
+    fillIn(plan, document);
     return plan;
 }
 

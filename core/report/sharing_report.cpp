@@ -25,11 +25,26 @@ std::string remark(const SharingResult &result)
     return text;
 }
 
+std::string batchText(const SharingResult &result)
+{
+    if (!result.limits)
+        return {};
+    return result.limits->isBatchBounded ? wholeText(double(result.limits->batch)) : "any";
+}
+
+std::string modelText(const SharingResult &result)
+{
+    if (!result.limits)
+        return {};
+    return result.limits->parameters > 0 ? countText(result.limits->parameters) : "none";
+}
+
 std::string waysTable(const char *title, std::span<const SharingResult> results)
 {
     using enum TextTable::Align;
-    TextTable table({ Left, Right, Right, Right, Right, Right, Right, Left },
-        { title, "iteration", "samples/s", "speed-up", "layer", "fullest GPU", "per iteration", "" });
+    TextTable table({ Left, Right, Right, Right, Right, Right, Right, Right, Right, Left },
+        { title, "iteration", "samples/s", "speed-up", "layer", "fullest GPU", "per iteration", "largest batch",
+            "largest model", "" });
     const auto slowest = std::ranges::find_if(results, [](const SharingResult &r) { return r.isFeasible; });
     const double first = slowest != results.end() ? slowest->iterationTime.value_or(0) : 0;
     for (const SharingResult &result : results) {
@@ -38,7 +53,8 @@ std::string waysTable(const char *title, std::span<const SharingResult> results)
             result.samplesPerSecond ? plainText(*result.samplesPerSecond) : "", timesText(result, first),
             result.layerTime ? secondsText(*result.layerTime) : "",
             result.capacity > 0 ? percentText(double(result.peak) / double(result.capacity)) : "",
-            result.usdPerIteration ? usdText(*result.usdPerIteration) : "", remark(result) });
+            result.usdPerIteration ? usdText(*result.usdPerIteration) : "", batchText(result), modelText(result),
+            remark(result) });
     }
     return table.text();
 }
@@ -68,6 +84,16 @@ Json setJson(const SetShare &set)
         { "state_share", finite(set.stateShare) }, { "idle_share", finite(set.idle) } };
 }
 
+Json limitsJson(const std::optional<SharingLimits> &limits)
+{
+    if (!limits)
+        return nullptr;
+    return { { "by", limits->isByEquations ? "sharing equations" : "memory of placed plans" },
+        { "largest_batch", limits->isBatchBounded ? Json(limits->batch) : Json(nullptr) },
+        { "largest_parameters", finite(limits->parameters) },
+        { "largest_layers", limits->layers > 0 ? Json(limits->layers) : Json(nullptr) } };
+}
+
 Json resultJson(const SharingResult &result)
 {
     const auto number = [](Metric value) { return value ? finite(*value) : Json(nullptr); };
@@ -82,7 +108,8 @@ Json resultJson(const SharingResult &result)
         { "usd_per_iteration", number(result.usdPerIteration) },
         { "layer_ms", result.layerTime ? finite(1000 * *result.layerTime) : Json(nullptr) },
         { "device_bytes", result.capacity > 0 ? Json(result.peak) : Json(nullptr) },
-        { "capacity_bytes", result.capacity > 0 ? Json(result.capacity) : Json(nullptr) }, { "sets", sets } };
+        { "capacity_bytes", result.capacity > 0 ? Json(result.capacity) : Json(nullptr) },
+        { "limits", limitsJson(result.limits) }, { "sets", sets } };
 }
 
 Json resultsJson(std::span<const SharingResult> results)

@@ -52,7 +52,7 @@ private slots:
     void aDragGivenUpShowsWhatWasKnownAtOnce()
     {
         EvaluationBridge bridge(builtinCatalogue());
-        const PlanPtr home = plan(8), tried = plan(16);
+        const PlanPtr home = plan(28), tried = plan(16); // no other test settles on it: the pool would know it
         bridge.request(home, Urgency::Settle);
         QTRY_VERIFY(bridge.settled());
         const EvaluationPtr known = bridge.settled();
@@ -64,6 +64,10 @@ private slots:
         QCOMPARE(bridge.evaluation(), known);
         QVERIFY(!bridge.isStale());
         QVERIFY(bridge.wasKnown());
+        EvaluationBridge other(builtinCatalogue());
+        other.request(plan(28), Urgency::Settle); // an equal plan, of the pool's cache
+        QTRY_VERIFY(other.settled());
+        QVERIFY(other.wasKnown());
     }
     void aDropOfWhatWasTriedIsNotEvaluatedAgain()
     {

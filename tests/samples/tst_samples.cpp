@@ -9,6 +9,7 @@
 #include <QTest>
 
 #include <cmath>
+#include <map>
 
 using namespace trainyard;
 
@@ -89,6 +90,7 @@ private slots:
         QCOMPARE(gpus("atlas-three-datacenters"), 24);
         QCOMPARE(gpus("mixed-lab"), 4);
         QCOMPARE(gpus("opt-30b-128-a100-384-v100"), 128 + 384);
+        QCOMPARE(gpus("llama-7b-64-aws"), 64);
     }
 
     void theZonesTrainOnWhatWasMeasuredBetweenThem()
@@ -109,6 +111,24 @@ private slots:
         // An hour of 128 A100 and 384 V100, and the bytes of an iteration at the prices between the zones.
         const double gpus = (128 * 3.673385 + 384 * 2.859998) / 3600 * zones->metrics.iterationTime.value();
         QVERIFY(std::abs(zones->metrics.cost.usdPerIteration.value() - gpus - egress) < 1e-6);
+    }
+
+    void theCloudOfThreeTypesIsSharedByWhatEachCanDo()
+    {
+        const EvaluationPtr cloud = evaluated(sample("llama-7b-64-aws"));
+        QVERIFY(cloud && cloud->feasible());
+        QCOMPARE(cloud->metrics.gpusUsed, 64);
+        std::map<std::string, int> samples;
+        int all = 0;
+        for (const ReplicaShare &share : cloud->layout.shares.ranks) {
+            samples[cloud->plan->cluster.datacenters[0].pools[std::size_t(share.at.pool)].id] = share.samples;
+            all += share.samples * share.pipelines;
+        }
+        QCOMPARE(all, 512);
+        QVERIFY(samples["aws-v100"] > samples["aws-a10g"] && samples["aws-a10g"] >= samples["aws-t4"]);
+        Plan even = *cloud->plan;
+        even.heterogeneity.compute = ComputeSharing::Even;
+        QVERIFY(iterationOf(even) > 1.3 * *cloud->metrics.iterationTime);
     }
 
     void theThreeDatacentersTakeAsLongAsTheReferenceSays()

@@ -2,9 +2,12 @@
 // The ranking of `trainyard-cli explain`: by throughput, by cost, with the micro-batches of a pipeline fixed.
 #include "tests/app/cli/program.h"
 
+#include <QFile>
 #include <QTest>
 
 #include <nlohmann/json.hpp>
+
+#include <cmath>
 
 using nlohmann::json;
 using namespace trainyard::test;
@@ -72,6 +75,41 @@ private slots:
         QVERIFY(table.contains(selection["proven"].get<bool>() ? "none of the others is faster or cheaper"
                                                                : "others may still be better"));
     }
+
+    void baselinesAreComparedAsJsonAndAsTheTableOfTheDocs()
+    {
+        const QString lab = QStringLiteral(TRAINYARD_SOURCE_DIR "/samples/cephalo-lab.trainyard.json");
+        const Answer answer = run(words("explain --baselines --format json") << lab);
+        QCOMPARE(answer.exitCode, 0);
+        const json ways = json::parse(answer.out);
+        QCOMPARE(ways["baselines"].size(), std::size_t(6));
+        QCOMPARE(ways["ablations"].size(), std::size_t(7));
+        for (const auto &list : ways) {
+            for (const auto &way : list) {
+                QVERIFY(!way["id"].empty() && !way["what"].empty());
+                QCOMPARE(way["feasible"].get<bool>(), way["why"].is_null());
+                double work = 0;
+                for (const auto &set : way["sets"])
+                    work += set["compute_share"].get<double>();
+                QVERIFY(std::abs(work - 1) < 1e-9);
+            }
+        }
+        const auto cephalo = ways["baselines"][5];
+        QVERIFY(cephalo["current"].get<bool>());
+        QVERIFY(std::abs(cephalo["layer_ms"].get<double>() - 342.297) < 0.001);
+        QVERIFY(cephalo["limits"]["largest_batch"].is_null()); // memory sets none
+
+        QFile page(QStringLiteral(TRAINYARD_SOURCE_DIR "/docs/model.md"));
+        QVERIFY(page.open(QIODevice::ReadOnly));
+        const QString text = QString::fromUtf8(page.readAll());
+        const QString table = QString::fromStdString(run(words("explain --baselines") << lab).out);
+        const QString shown = table.section(QStringLiteral("\nwhat each GPU does"), 0, 0);
+        QVERIFY(shown.size() > 1000 && shown.size() < table.size());
+        for (const QString &line : shown.split(u'\n'))
+            QVERIFY2(text.contains(line), qPrintable(QStringLiteral("docs/model.md should say ") + line));
+    }
+
+    void baselinesNeedAPlanThatCanBeRead() { QCOMPARE(run(words("explain --baselines absent.json")).exitCode, 2); }
 };
 
 QTEST_GUILESS_MAIN(TestExplain)

@@ -106,6 +106,18 @@ private slots:
             QVERIFY(isNear(shares[i], 0.2582, 5e-5));
     }
 
+    void theReleasedFillShipsEvenSharesOfWhichOneDoesNotFit()
+    {
+        // It reads C at l instead of m: at 1 sample instead of 13 an L4 seems to have room for a quarter.
+        Plan plan = lab();
+        plan.heterogeneity.releasedStateFill = true;
+        const EvaluationPtr evaluation = evaluated(plan);
+        QCOMPARE(samplesOf(*evaluation), (std::vector { 13, 12, 34, 5 }));
+        for (const ReplicaShare &share : evaluation->layout.shares.ranks)
+            QCOMPARE(share.stateShare, 0.25);
+        QVERIFY(!evaluation->feasible());
+    }
+
     void collectivesHideUntilTheyTakeLongerThanALayer_data()
     {
         QTest::addColumn<double>("gather");
@@ -178,6 +190,22 @@ private slots:
         const EvaluationPtr kept = evaluated(own);
         QVERIFY(offloaded->metrics.iterationTime <= *kept->metrics.iterationTime * (1 + 1e-9));
         QVERIFY(offloaded->metrics.offload && !kept->metrics.offload);
+    }
+
+    void memoryThatWasMeasuredWithRecomputationHoldsForNoOther()
+    {
+        Plan plan = lab();
+        plan.workload.globalBatch = 4; // of a sample each
+        const auto isMeasured = [](const Evaluation &evaluation) {
+            const auto &parts = evaluation.metrics.memory->perStage.front().parts;
+            return std::ranges::any_of(parts, [](const auto &part) { return part.first.starts_with("measured"); });
+        };
+        const EvaluationPtr with = evaluated(plan);
+        plan.memory.recompute = Recompute::None;
+        const EvaluationPtr without = evaluated(plan);
+        QVERIFY(isMeasured(*with) && !isMeasured(*without));
+        // The table has 1.12 GiB for a sample; whole activations of 32 layers are more.
+        QVERIFY(without->metrics.memory->perStage.front().activations > std::int64_t(1.12 * (1 << 30)));
     }
 
     void aPinnedShareIsKept()

@@ -135,6 +135,7 @@ public:
         h.accumulation = one(Accumulation::Layered);
         h.boundaryOffload = coin();
         h.gatherPrefetch = coin();
+        h.releasedStateFill = coin();
         h.unevenPenalty = real(1, 9);
         h.accumulationOverheadMs = real(0, 99);
         h.memoryFraction = real(0.1, 1);
