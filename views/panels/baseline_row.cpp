@@ -38,6 +38,14 @@ QString priceOf(const SharingResult &result)
     return tokens > 0 ? formatUsd(*result.usdPerIteration / tokens * 1e6) : QStringLiteral("–");
 }
 
+/// "20.4 / 18.1 GB".
+QString ofCapacity(double bytes, double capacity)
+{
+    const QString all = formatBytes(capacity), unit = all.section(u' ', 1);
+    const QString used = formatBytes(bytes);
+    return (used.endsWith(u' ' + unit) ? used.section(u' ', 0, 0) : used) + QStringLiteral(" / ") + all;
+}
+
 } // namespace
 
 BaselineRow::BaselineRow(QWidget *parent)
@@ -131,9 +139,7 @@ void BaselineRow::showFigures(double now)
     m_change->setInk(ink);
     m_rate->setText(
         m_result.samplesPerSecond ? tr("%1 /s").arg(QString::number(*m_result.samplesPerSecond, 'g', 3)) : none);
-    m_memory->setText(m_result.capacity > 0
-            ? tr("%1 of %2").arg(formatBytes(double(m_result.peak)), formatBytes(double(m_result.capacity)))
-            : none);
+    m_memory->setText(m_result.capacity > 0 ? ofCapacity(double(m_result.peak), double(m_result.capacity)) : none);
     m_memory->setInk(m_result.fits ? Ink::Muted : Ink::Bad);
     m_price->setText(priceOf(m_result));
 }

@@ -106,7 +106,7 @@ private slots:
         Shown s;
         s.compare();
         const auto &rows = s.comparison.rows();
-        QCOMPARE(rows[0]->figures(), (QStringList { "15.0 s", "+50.0 %", "8.53 /s", "60.0 GB of 80.0 GB", "$14.3" }));
+        QCOMPARE(rows[0]->figures(), (QStringList { "15.0 s", "+50.0 %", "8.53 /s", "60.0 / 80.0 GB", "$14.3" }));
         QCOMPARE(rows[2]->figures()[1], QStringLiteral("±0"));
         QVERIFY(!rows[2]->useButton()->isVisible()); // it is the plan
         QVERIFY(rows[3]->isVisible() && !rows[3]->useButton()->isVisible()); // there is no plan
