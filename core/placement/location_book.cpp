@@ -61,7 +61,7 @@ std::optional<ExpertsAcross> expertsAcross(const Workload &workload)
 bool hasRunnableShape(const Workload &workload)
 {
     return everyReplicaHasWork(workload) && expertsDivideRanks(workload) && !expertsAcross(workload)
-        && workload.layout.shares.why.empty();
+        && (workload.layout.shares.why.empty() || workload.plan->heterogeneity.isLayered()); // else pins that cannot be
 }
 
 LocationBook::LocationBook(const Workload &workload)
