@@ -182,9 +182,9 @@ void addSharding(std::vector<Problem> &problems, const Evaluation &evaluation, c
 }
 
 /// What could not be dealt as the plan asks stays even.
-void addUndealt(std::vector<Problem> &problems, const Evaluation &evaluation)
+void addUndealt(std::vector<Problem> &problems, const Evaluation &evaluation, const Workload &workload)
 {
-    if (!evaluation.layout.shares.why.empty())
+    if (!evaluation.layout.shares.why.empty() && isDealt(workload))
         problems.push_back({ Severity::Warning, evaluation.layout.shares.why, "heterogeneity", {} });
 }
 
@@ -228,7 +228,7 @@ void addShapeProblems(std::vector<Problem> &problems, const Evaluation &evaluati
             "parallelism.data",
             { fixOf(plan, std::to_string(total) + " replicas", [total](Plan &p) { p.parallelism.data = total; }) } });
     }
-    if (const std::string &why = evaluation.layout.shares.why; !why.empty()) {
+    if (const std::string &why = evaluation.layout.shares.why; !isDealt(workload)) {
         std::string text = why;
         text.front() = char(std::toupper(static_cast<unsigned char>(text.front())));
         problems.push_back({ Severity::Blocking, std::move(text),
@@ -273,7 +273,7 @@ std::vector<Problem> findProblems(const Evaluation &evaluation, const Workload &
     addBubble(problems, evaluation, workload);
     addTensorGroupsApart(problems, evaluation, workload);
     addOwnConstruction(problems, evaluation);
-    addUndealt(problems, evaluation);
+    addUndealt(problems, evaluation, workload);
     if (workload.source.hasLayers) {
         addSharding(problems, evaluation, workload.stack);
         addShapeNotes(problems, workload);
