@@ -22,7 +22,7 @@ namespace trainyard {
 
 namespace {
 
-constexpr int kWorkStretch = 9, kStateStretch = 9, kIdleStretch = 5;
+constexpr int kWorkStretch = 9, kStateStretch = 9, kIdleStretch = 6;
 constexpr double kShareStep = 0.005; // of the states
 
 QColor workColor()
@@ -182,6 +182,7 @@ void GpuShareRow::setShare(const GpuShare &share, const GpuShares &all, const Sh
     m_sentence->setVisible(!share.why.isEmpty());
     const double idle = all.duration > 0 ? share.wait / all.duration : 0;
     m_idleText->setText(tr("waits %1").arg(formatPercent(idle)));
+    m_idleText->setShortText(formatPercent(idle));
     m_idleText->setInk(idle > 0.25 ? Ink::Warning : Ink::Muted);
     m_idleText->setToolTip(tr("%1 of %2 it does not compute: it waits for others or for what they exchange.")
                                .arg(formatSeconds(share.wait), formatSeconds(all.duration)));
