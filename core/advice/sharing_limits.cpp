@@ -6,6 +6,7 @@
 #include "core/layouts/placements.h"
 #include "core/mixed/limits.h"
 #include "core/placement/place.h"
+#include "core/placement/stage_source.h"
 #include "core/workload/model_math.h"
 
 #include <algorithm>
@@ -132,7 +133,7 @@ std::optional<SharingLimits> byMemory(const PlanPtr &plan, const RunContext &con
 
 std::optional<SharingLimits> sharingLimits(const PlanPtr &plan, const RunContext &context)
 {
-    if (plan->profile || !plan->jobs.empty())
+    if (!stageFacts(*plan).hasLayers || !plan->jobs.empty())
         return std::nullopt;
     const Heterogeneity &h = plan->heterogeneity;
     return h.isLayered() || (plan->parallelism.pipeline == 1 && !h.assign.empty()) ? byEquations(*plan, context)

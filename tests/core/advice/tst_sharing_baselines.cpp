@@ -7,6 +7,7 @@
 
 #include <QTest>
 
+#include <algorithm>
 #include <cmath>
 #include <map>
 #include <set>
@@ -302,6 +303,17 @@ private slots:
         };
         QVERIFY(fits(even.limits->batch));
         QVERIFY(!fits(even.limits->batch + 64));
+    }
+
+    void statesThatStayEvenInEachOfSeveralDatacentersBlockNothing()
+    {
+        Plan apart = test::threeSites(4);
+        apart.placement = Placement();
+        const Results steps = ablations(shared(apart));
+        QVERIFY(steps.at("even-offload").isFeasible && steps.at("state-alone").isFeasible);
+        QCOMPARE(steps.at("state-alone").iterationTime, steps.at("even-offload").iterationTime);
+        const auto warned = test::evaluated(*steps.at("state-alone").of.plan);
+        QCOMPARE(std::ranges::count(warned->problems, std::string("heterogeneity"), &Problem::where), 1);
     }
 
     void whatCannotBeMadeSaysWhy()
