@@ -2,7 +2,7 @@
 #include "core/advice/sharing_limits.h"
 
 #include "core/advice/sharing_shapes.h"
-#include "core/layouts/layered_shares.h"
+#include "core/layouts/layered_problem.h"
 #include "core/layouts/placements.h"
 #include "core/mixed/limits.h"
 #include "core/placement/place.h"

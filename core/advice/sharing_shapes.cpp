@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/advice/sharing_shapes.h"
 
-#include "core/layouts/layered_shares.h"
+#include "core/layouts/layered_problem.h"
 #include "core/layouts/placements.h"
 #include "core/mixed/baselines.h"
 #include "core/placement/place.h"

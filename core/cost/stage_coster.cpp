@@ -46,9 +46,11 @@ StageCosts measuredStage(const Workload &workload, int stage, int chunks, const 
 /// Of the GPU of that location; nullptr where nobody measured it.
 const GpuLayerTimes *measuredLayer(const Workload &workload, StageLocation location)
 {
-    const auto &gpus = workload.plan->layerProfiles->gpus;
-    const auto found = gpus.find(workload.gpu(location).id);
-    return found == gpus.end() ? nullptr : &found->second;
+    const auto &profiles = workload.plan->layerProfiles;
+    if (!profiles)
+        return nullptr;
+    const auto found = profiles->gpus.find(workload.gpu(location).id);
+    return found == profiles->gpus.end() ? nullptr : &found->second;
 }
 
 /// One layer as it was measured. Weight gradients are half of a backward pass.
@@ -135,11 +137,11 @@ const StageCoster::SiteCosts &StageCoster::at(const RankSet &ranks)
         costs.dense = layerCost(m_work, costs.site, false);
         if (m_work.model.isMoe())
             costs.expert = layerCost(m_work, costs.site, true);
-        if (!m_work.source.layersOnly) {
+        if (const GpuLayerTimes *times = measuredLayer(m_work, ranks.at)) {
+            costs.dense = costs.expert = measuredCost(m_work, *times);
+        } else {
             costs.embedding = embeddingCost(m_work, costs.site);
             costs.head = headCost(m_work, costs.site);
-        } else if (const GpuLayerTimes *times = measuredLayer(m_work, ranks.at)) {
-            costs.dense = costs.expert = measuredCost(m_work, *times);
         }
         if (m_work.plan->memory.recompute == Recompute::Full && m_work.plan->memory.recomputeLayers) {
             const Workload kept = withoutRecompute(m_work);
@@ -321,7 +323,7 @@ void StageCoster::addSyncAndStep(
     const double touched = !isSharded ? parameters.total()
         : pipelines.stateShare > 0    ? parameters.total() * pipelines.stateShare
                                       : parameters.dense / data.ranks + parameters.experts / expertData.ranks;
-    if (m_work.source.layersOnly)
+    if (measuredLayer(m_work, pipelines.locations[std::size_t(stage)]))
         return;
     result.optimizer = memoryTime(*costs.site.gpu, Bytes { touched * updateTraffic(m_work) })
         + galoreTime(m_work, *costs.site.gpu, touched);

@@ -11,6 +11,7 @@
 #include "core/placement/class_workload.h"
 
 #include <algorithm>
+#include <cmath>
 
 namespace trainyard {
 
@@ -74,7 +75,7 @@ void noteShares(Workload &workload)
     out.ranks.clear();
     double longest = 0, longestEven = 0;
     const int batch = workload.plan->workload.globalBatch;
-    const double evenSamples = double(batch) / layout.data;
+    const double evenSamples = std::ceil(double(batch) / layout.data);
     for (const Paced &paced : paces) {
         const PipelineClass &c = *paced.pipelines;
         const double even = 1.0 / stateSharers(workload, c);

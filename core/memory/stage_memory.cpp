@@ -95,6 +95,8 @@ StageMemory stageMemory(const Workload &workload, const RankSet &ranks, const Li
     if (measured) {
         m.inFlight = live.inFlight;
         parts.add(m.activations, "measured beside the states", *measured);
+        if (!h.isLayered() || !h.boundaryOffload) // it was measured with the inputs of layers in host memory
+            parts.add(m.activations, "inputs of layers", live.activations);
     } else
         addLive(m, live, isNamed);
     m.peak = m.weights + m.gradients + m.optimizer + m.activations + m.buffers;

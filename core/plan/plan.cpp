@@ -48,7 +48,7 @@ double GpuLayerTimes::computeGibAt(int microBatch) const
     const std::size_t points = std::min(kEndPoints, size);
     const double growth =
         points > 1 ? (computeGib[size - 1] - computeGib[size - points]) / double(points - 1) : computeGib[size - 1];
-    return computeGib[size - 1] + growth * double(wanted - size);
+    return computeGib[size - 1] + std::max(0.0, growth) * double(wanted - size);
 }
 
 int Datacenter::gpus() const

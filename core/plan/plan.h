@@ -262,7 +262,10 @@ struct RankPin {
     Extra extra;
     bool operator==(const RankPin &) const = default;
 
-    [[nodiscard]] bool isAbout(const Pool &of) const { return pool.empty() || pool == of.id || pool == of.gpu; }
+    [[nodiscard]] bool isAbout(const Pool &of) const
+    {
+        return pool.empty() || pool == of.id || pool == (of.inlineGpu ? of.inlineGpu->id : of.gpu);
+    }
 };
 
 struct Heterogeneity {

@@ -189,6 +189,33 @@ void addUndealt(std::vector<Problem> &problems, const Evaluation &evaluation, co
         problems.push_back({ Severity::Warning, evaluation.layout.shares.why, "heterogeneity", {} });
 }
 
+/// Measured layers that no pool has, and degrees that they know nothing of.
+void addMeasuredLayers(std::vector<Problem> &problems, const Workload &workload)
+{
+    const auto &profiles = workload.plan->layerProfiles;
+    if (!profiles)
+        return;
+    std::string unused;
+    bool isUsed = false;
+    for (const auto &[id, times] : profiles->gpus) {
+        const auto hasIt = [&id = id](const auto &pools) {
+            return std::ranges::any_of(pools, [&](const GpuSpec *gpu) { return gpu && gpu->id == id; });
+        };
+        const bool here = std::ranges::any_of(workload.gpus, hasIt);
+        isUsed = isUsed || here;
+        if (!here)
+            unused += (unused.empty() ? "" : ", ") + id;
+    }
+    if (!unused.empty())
+        problems.push_back(
+            { Severity::Note, "No pool has the GPUs of these measured layers: " + unused, "layer_profiles", {} });
+    if (isUsed && workload.degrees.gpusOfStage() > 1)
+        problems.push_back({ Severity::Warning,
+            "Measured layers are taken as they are: tensor and context parallelism neither shorten them nor add "
+            "communication",
+            "layer_profiles", {} });
+}
+
 /// Where a schedule's paper leaves the order open.
 void addOwnConstruction(std::vector<Problem> &problems, const Evaluation &evaluation)
 {
@@ -276,6 +303,7 @@ std::vector<Problem> findProblems(const Evaluation &evaluation, const Workload &
     addUnequalGpus(problems, evaluation, workload);
     addOwnConstruction(problems, evaluation);
     addUndealt(problems, evaluation, workload);
+    addMeasuredLayers(problems, workload);
     if (workload.source.hasLayers) {
         addSharding(problems, evaluation, workload.stack);
         addShapeNotes(problems, workload);

@@ -178,7 +178,8 @@ template <class V> void describe(V &v, Of<RankPin>)
         Key("micro_batch", "Sequences of one of their micro-batches", otherwise("as dealt"), said("Micro-batch"),
             range(1, 1e6)));
     v.value(&RankPin::microBatches,
-        Key("micro_batches", "Micro-batches of each replica", otherwise("as dealt"), said("Micro-batches"), upTo(1e7)));
+        Key("micro_batches", "Micro-batches of each replica", otherwise("as dealt"), said("Micro-batches"),
+            range(1, 1e7)));
     v.value(&RankPin::stateShare,
         Key("state_share", "Share of the divided states on each GPU", otherwise("as dealt"), said("Share of states"),
             upTo(1), more("what `parallelism.zero_stage` divides: 1 the optimizer's, 2 and gradients, 3 and weights")));
