@@ -8,6 +8,8 @@
 #include "core/catalogue/catalogue.h"
 #include "models/sample_plans.h"
 #include "views/panels/datacenter_panel.h"
+#include "views/panels/gpu_shares_panel.h"
+#include "views/panels/strategy_panel.h"
 #include "views/theme/theme.h"
 #include "views/window/file_actions.h"
 #include "views/window/main_window.h"
@@ -62,6 +64,10 @@ int runWindow(QApplication &application, const Options &options)
     window.show();
     if (options.showsMemory)
         window.workbench().showMemory();
+    if (options.showsShares) {
+        window.workbench().reveal(window.workbench().shares);
+        window.workbench().strategies->scrollTo("share_work");
+    }
     if (options.showsDatacenters)
         window.workbench().reveal(window.workbench().datacenters);
     if (options.showsValidation) {

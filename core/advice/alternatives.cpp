@@ -86,6 +86,8 @@ void addPipeline(std::vector<Alternative> &out, const Plan &plan, const ModelSpe
     addGroup(out, plan, "pipeline", "Pipeline stages", choices, now.pipeline, [](Plan &p, int stages) {
         p.parallelism.pipeline = stages;
         p.placement.stages.clear(); // pins count stages; they cannot hold for another number
+        if (stages > 1)
+            p.heterogeneity.accumulation = Accumulation::Standard; // layered goes through whole models
         if (stages == 1) {
             p.parallelism.virtualPipeline = 1;
             p.schedule = scheduleForChunks(p.schedule, 1);
@@ -297,7 +299,9 @@ void blockWhatTheProfileFixes(std::vector<Alternative> &out)
         { "optimizer_offload", "where states lie is" }, { "delayed_update", "the update is" },
         { "parameter_offload", "where weights lie is" }, { "saved_activation_bits", "what is saved is" },
         { "fp8_activations", "what is saved is" }, { "activation_offload", "where activations lie is" },
-        { "offload_fraction", "where activations lie is" }, { "offload_policy", "where activations lie is" } };
+        { "offload_fraction", "where activations lie is" }, { "offload_policy", "where activations lie is" },
+        { "share_states", "where states lie is" }, { "share_layers", "layers of a stage are" },
+        { "accumulation", "the order of work is" } };
     for (Alternative &a : out) {
         const auto fixed = kFixed.find(a.group);
         if (a.isCurrent || !a.plan || fixed == kFixed.end())
@@ -328,6 +332,7 @@ std::vector<Alternative> strategyAlternatives(const Plan &plan, const Catalogue 
     detail::addWanStrategies(out, plan);
     detail::addMemoryStrategies(out, plan, model);
     detail::addActivationOffload(out, plan);
+    detail::addMixedGpus(out, plan);
     addPrecision(out, plan, catalogue);
     addStack(out, plan, catalogue);
     addRelease(out, plan, catalogue);

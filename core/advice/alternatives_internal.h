@@ -71,5 +71,8 @@ void addMemoryStrategies(std::vector<Alternative> &out, const Plan &plan, const 
 void addBubbleFill(std::vector<Alternative> &out, const Plan &plan, const Catalogue &catalogue, const ModelSpec *model);
 /// Where activations wait for the backward pass, and where they leave, how much of them and chosen how.
 void addActivationOffload(std::vector<Alternative> &out, const Plan &plan);
+/// How unequal GPUs share work, states and layers, and the order of their accumulation; nothing where GPUs are equal
+/// and the plan says nothing of it.
+void addMixedGpus(std::vector<Alternative> &out, const Plan &plan);
 
 } // namespace trainyard::detail

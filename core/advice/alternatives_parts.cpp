@@ -5,6 +5,7 @@
 #include "core/base/words.h"
 #include "core/cluster/alike_pools.h"
 #include "core/cluster/edits.h"
+#include "core/hardware/gpu_name.h"
 
 #include <algorithm>
 #include <array>
@@ -250,12 +251,6 @@ void addStorage(Parts &parts, const Plan &plan)
             }
         }
     }
-}
-
-std::string shortName(const GpuSpec &gpu)
-{
-    const std::string prefix = gpu.vendor + " ";
-    return gpu.name.starts_with(prefix) ? gpu.name.substr(prefix.size()) : gpu.name;
 }
 
 /// The nearest GPU of the same maker with more memory and no less speed, and the nearest that is faster with no less

@@ -23,6 +23,10 @@ public:
         for (Problem &problem : m_evaluation.problems)
             if (m_workload || problem.toFind == FixSearchKind::Stages)
                 find(problem);
+        if (!m_workload || (m_isQuick && isSlowToTry(m_evaluation)))
+            return;
+        if (auto slow = slowGpusProblem(m_evaluation, *m_workload, m_search))
+            m_evaluation.problems.push_back(std::move(*slow));
     }
 
 private:
@@ -34,6 +38,10 @@ private:
             return;
         case FixSearchKind::IdleGpus:
             return findUse(problem);
+        case FixSearchKind::UnequalGpus:
+            if (!m_isQuick || !isSlowToTry(m_evaluation))
+                problem.fixes = unequalFixes(m_evaluation, m_search);
+            return;
         case FixSearchKind::TensorGroups:
             return keep(problem, smallerTensorGroups(*m_workload), 1);
         case FixSearchKind::Experts:

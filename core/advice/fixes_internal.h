@@ -27,6 +27,12 @@ namespace trainyard {
 /// A dozen such plans take longer than a frame.
 [[nodiscard]] bool isSlowToTry(const Evaluation &evaluation);
 
+/// Work by speed, as far as that is faster; each evaluated and timed.
+[[nodiscard]] std::vector<Fix> unequalFixes(const Evaluation &evaluation, FixSearch &search);
+/// Where an iteration is shorter without some of the slower GPUs: by how much, and the plan without them.
+[[nodiscard]] std::optional<Problem> slowGpusProblem(
+    const Evaluation &evaluation, const Workload &workload, FixSearch &search);
+
 /// A link to the datacenter that holds stages and is nearest by round trip, or to the largest where none holds any;
 /// nothing where that link is there.
 [[nodiscard]] std::optional<Fix> linkFix(

@@ -2,6 +2,7 @@
 #include "core/cost/stage_coster.h"
 
 #include "core/cost/kernels/gemm.h"
+#include "core/cost/layer/shard_traffic.h"
 #include "core/cost/layer/token_slices.h"
 #include "core/placement/shard_exchange.h"
 #include "core/schedule/traits.h"
@@ -125,8 +126,9 @@ const StageCoster::SiteCosts &StageCoster::at(const RankSet &ranks)
 {
     const Link fabric = locationFabric(m_work, ranks.at);
     for (const SiteCosts &known : m_sites)
-        if (known.site.ranks.replicasHere == ranks.replicasHere && known.site.ranks.reduceDomain == ranks.reduceDomain
-            && areAlike(m_work, known.site.ranks.at, ranks.at) && known.site.fabric == fabric)
+        if (known.site.ranks.replicasHere == ranks.replicasHere && known.site.ranks.stateShare == ranks.stateShare
+            && known.site.ranks.reduceDomain == ranks.reduceDomain && areAlike(m_work, known.site.ranks.at, ranks.at)
+            && known.site.fabric == fabric)
             return known;
     SiteCosts costs { layerSite(m_work, ranks), {}, {}, {}, {}, {}, {}, {} };
     if (m_work.source.hasLayers) {
@@ -239,8 +241,10 @@ StageCosts StageCoster::wholeStage(const PipelineClass &pipelines, int stage)
 Seconds StageCoster::gatherTime(const LayerSite &site, const StageParameters &parameters) const
 {
     const double weight = weightBytes(m_work.plan->workload.precision);
-    return allGatherTime(Bytes { parameters.dense * weight }, site.data)
-        + (parameters.experts > 0 ? allGatherTime(Bytes { parameters.experts * weight }, site.expertData) : Seconds {});
+    return (allGatherTime(Bytes { parameters.dense * weight }, site.data)
+               + (parameters.experts > 0 ? allGatherTime(Bytes { parameters.experts * weight }, site.expertData)
+                                         : Seconds {}))
+        * unevenFactor(m_work, site.ranks);
 }
 
 ShardTimes StageCoster::shardTimes(const LayerSite &site, int stage, int chunk) const
@@ -248,9 +252,10 @@ ShardTimes StageCoster::shardTimes(const LayerSite &site, int stage, int chunk) 
     const StageParameters parameters = chunkParameters(m_work, stage, chunk);
     const double gradient = m_work.stack.gradientBytes;
     return { gatherTime(site, parameters),
-        reduceScatterTime(Bytes { gradient * parameters.dense }, site.data)
+        (reduceScatterTime(Bytes { gradient * parameters.dense }, site.data)
             + (parameters.experts > 0 ? reduceScatterTime(Bytes { gradient * parameters.experts }, site.expertData)
-                                      : Seconds {}) };
+                                      : Seconds {}))
+            * unevenFactor(m_work, site.ranks) };
 }
 
 ShardTimes StageCoster::layerExchange(const PipelineClass &pipelines, int layer)
@@ -301,7 +306,8 @@ void StageCoster::addSyncAndStep(
         const double bucket = std::max(m_work.stack.gradientBucket, m_work.stack.gradientBucketPerRank * group.ranks);
         const double buckets = bucket > 0 ? std::max(1.0, std::round(elements / bucket)) : 1;
         const Bytes size { elements / buckets * m_work.stack.gradientBytes };
-        const Seconds one = isSharded ? reduceScatterTime(size, group) : allReduceTime(size, group);
+        const Seconds one = isSharded ? reduceScatterTime(size, group) * unevenFactor(m_work, costs.site.ranks)
+                                      : allReduceTime(size, group);
         result.reduce += one * buckets;
         result.lastBucket = std::max(result.lastBucket, one);
     };

@@ -50,6 +50,19 @@ struct MemoryMetrics {
     std::int64_t hostCapacity = 0; // 0 where no pool that keeps anything there states one
 };
 
+/// Equal GPUs: those that serve one stage of one class of pipelines. Seconds of an iteration on each of them, which
+/// add up to it.
+struct DeviceMetrics {
+    StageLocation at;
+    int pipelineClass = 0, stage = 0;
+    int ranks = 0; // GPUs
+    int microBatch = 1, microBatches = 1;
+    double stateShare = 1; // of the states that ZeRO divides, on each; 1 where it divides none
+    double time = 0; // computing: forward, backward, recomputation and update
+    double wait = 0; // all else: for other GPUs, for data, exchanges that show, host work
+    std::int64_t peak = 0, device = 0, capacity = 0; // bytes on each; 0 where memory is not known
+};
+
 /// Activations that wait for the backward pass outside the GPU (SSDTrain, arXiv 2408.10013); of the GPU that moves
 /// most.
 struct OffloadMetrics {
@@ -92,7 +105,8 @@ enum class FixSearchKind : std::uint8_t {
     Stages,
     Placement,
     Schedule,
-    IdleGpus
+    IdleGpus,
+    UnequalGpus
 };
 
 struct Problem {
@@ -134,6 +148,7 @@ struct Metrics {
     int gpusUsed = 0, gpusTotal = 0;
     std::optional<Breakdown> breakdown;
     std::optional<MemoryMetrics> memory;
+    std::vector<DeviceMetrics> devices; // of every class and stage
     double wanBytesPerIteration = 0;
     std::vector<WanLinkUse> wanLinks;
     std::optional<BubbleFillMetrics> bubbleFill;

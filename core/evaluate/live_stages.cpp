@@ -55,6 +55,7 @@ std::vector<StageMemory> stageMemory(
         const auto at = std::size_t(stage);
         std::optional<StageMemory> fullest;
         double mostOffloaded = 0;
+        live.held.emplace_back(workload.layout.classes.size());
         for (const std::vector<LiveOverTime> &ofClass : live.of)
             mostOffloaded = std::max(mostOffloaded, ofClass[at].mostOffloaded);
         for (const PipelineClass *kind : unlikeClasses(workload, stage)) {
@@ -83,6 +84,9 @@ std::vector<StageMemory> stageMemory(
                         peak = std::max(peak, live.of[c][at].peak);
                 live.base.push_back(memory.device - wholeBytes(peak));
             }
+            for (std::size_t c = 0; c < live.held[at].size(); ++c)
+                if (isLike(c))
+                    live.held[at][c] = { memory.peak, memory.device, memory.capacity };
             const auto fill = [](const StageMemory &m) {
                 return double(m.device) / double(std::max<std::int64_t>(1, m.capacity));
             };

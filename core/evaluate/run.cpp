@@ -7,6 +7,7 @@
 #include "core/evaluate/feasibility.h"
 #include "core/evaluate/live_stages.h"
 #include "core/evaluate/metrics/confidence.h"
+#include "core/evaluate/metrics/device_metrics.h"
 #include "core/evaluate/metrics/metrics.h"
 #include "core/evaluate/problems/problems.h"
 #include "core/evaluate/run_cache.h"
@@ -263,6 +264,7 @@ private:
         addCostMetrics(metrics, m_workload, m_context.catalogue);
         addConfidence(metrics, m_workload, m_context.catalogue);
         addOffloadMetrics(metrics, m_workload, candidate.costs, candidate.live);
+        addDeviceMemory(metrics.devices, candidate.live);
         if (keepsSpans())
             addMemoryCurves(evaluation, candidate);
         setJudged(evaluation, std::move(candidate.judged));

@@ -22,7 +22,7 @@ constexpr int kMostLayers = 2000; // beyond which looking at every cut takes sec
 /// Least cost of cutting the first so many layers into the first so many stages, where a whole costs what `join` makes
 /// of a part and one more stage.
 template <class Join>
-std::vector<int> cheapestCut(int stages, int layers, int least, const StageSeconds &cost, Join join)
+std::vector<int> cheapestCut(int stages, int layers, int least, const SecondsOfCut &cost, Join join)
 {
     const auto width = std::size_t(layers) + 1;
     std::vector<double> before(width, kNever), now(width);
@@ -54,7 +54,7 @@ std::vector<int> cheapestCut(int stages, int layers, int least, const StageSecon
     return counts;
 }
 
-double longestOf(const std::vector<int> &counts, const StageSeconds &seconds)
+double longestOf(const std::vector<int> &counts, const SecondsOfCut &seconds)
 {
     double longest = 0;
     int first = 0;
@@ -67,7 +67,7 @@ double longestOf(const std::vector<int> &counts, const StageSeconds &seconds)
 
 } // namespace
 
-std::vector<int> cutLayers(int stages, int layers, int least, const StageSeconds &seconds)
+std::vector<int> cutLayers(int stages, int layers, int least, const SecondsOfCut &seconds)
 {
     const auto longer = [](double a, double b) { return std::max(a, b); };
     const std::vector<int> shortest = cheapestCut(stages, layers, least, seconds, longer);
@@ -75,7 +75,7 @@ std::vector<int> cutLayers(int stages, int layers, int least, const StageSeconds
         return shortest;
     const double longest = longestOf(shortest, seconds), bound = longest * (1 + 1e-12);
     constexpr double kMuchLess = 1e-6; // squares decide where sums are equal but for rounding
-    const StageSeconds within = [&](int stage, int first, int count) {
+    const SecondsOfCut within = [&](int stage, int first, int count) {
         const double time = seconds(stage, first, count);
         return time > bound ? kNever : time + kMuchLess * time * time / std::max(longest, 1e-300);
     };

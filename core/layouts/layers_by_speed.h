@@ -11,12 +11,12 @@
 namespace trainyard {
 
 /// Seconds of a stage that has `layers` from layer `first` on; infinite where they do not fit.
-using StageSeconds = std::function<double(int stage, int first, int layers)>;
+using SecondsOfCut = std::function<double(int stage, int first, int layers)>;
 
 /// Layers of each stage, `least` or more and all `layers` together, such that the longest stage is shortest; of those
 /// the one whose stages together take least, and of those the most equal one. Exact: every way of cutting the layers is
 /// looked at, stage by stage (O(stages * layers^2)). Empty where there is none without an infinite stage.
-[[nodiscard]] std::vector<int> cutLayers(int stages, int layers, int least, const StageSeconds &seconds);
+[[nodiscard]] std::vector<int> cutLayers(int stages, int layers, int least, const SecondsOfCut &seconds);
 
 /// Sets Layout::chunks where the plan asks for layers by speed and does not give them: a stage is as fast as its
 /// slowest replica, and holds no more than all of them have memory for. Where a stage has several chunks, layers count

@@ -3,6 +3,7 @@
 
 #include "core/base/number_text.h"
 #include "core/base/words.h"
+#include "core/hardware/gpu_name.h"
 #include "core/layouts/dealt_pipelines.h"
 #include "core/layouts/dealt_states.h"
 #include "core/layouts/layered_shares.h"
@@ -32,7 +33,7 @@ std::vector<Paced> pacesOf(const Workload &workload)
     for (const PipelineClass &c : workload.layout.classes) {
         const Workload &view = views.of(c);
         Paced paced { &c, paceOf(view, c), view.plan->workload.microBatch, {} };
-        paced.gpu = workload.gpu(c.locations[std::size_t(paced.pace.slowestStage)]).name;
+        paced.gpu = shortName(workload.gpu(c.locations[std::size_t(paced.pace.slowestStage)]));
         paces.push_back(std::move(paced));
     }
     return paces;
@@ -72,7 +73,8 @@ void noteShares(Workload &workload)
     SharedOut &out = layout.shares;
     out.ranks.clear();
     double longest = 0, longestEven = 0;
-    const double evenSamples = double(workload.plan->workload.globalBatch) / layout.data;
+    const int batch = workload.plan->workload.globalBatch;
+    const double evenSamples = double(batch) / layout.data;
     for (const Paced &paced : paces) {
         const PipelineClass &c = *paced.pipelines;
         const double even = 1.0 / stateSharers(workload, c);
@@ -83,9 +85,12 @@ void noteShares(Workload &workload)
         }
         longestEven = std::max(longestEven, paced.pace.fill + evenSamples * paced.perSample());
         ReplicaShare share { c.locations[std::size_t(paced.pace.slowestStage)], c.firstPipeline, c.pipelines,
-            paced.microBatch * c.microBatches, 0, speedOf(paced, paces) + memoryOf(c, even) };
+            paced.microBatch * c.microBatches, 0, {} };
         if (workload.degrees.zeroStage >= 1)
             share.stateShare = (c.stateShare > 0 ? c.stateShare : even) * shards;
+        share.why = formatted("%s: %d of %d samples", paced.gpu.c_str(), share.samples, batch)
+            + (workload.degrees.zeroStage >= 1 ? formatted(", %.3g %% of the states", 100 * share.stateShare) : "")
+            + ": " + speedOf(paced, paces) + memoryOf(c, even);
         out.ranks.push_back(std::move(share));
     }
     const double layers = std::max(1, workload.model.layers);

@@ -10,8 +10,9 @@ namespace trainyard {
 /// Whether the plan asks for anything but even shares. The bounds of placements count with those.
 [[nodiscard]] bool sharesOut(const Plan &plan);
 
-/// Layers, micro-batches and states of the placed layout, in this order, and what each set of GPUs got with why. What
-/// cannot be dealt as asked stays even, and `Layout::shares` says what is in the way.
+/// Layers, micro-batches and states of the placed layout, in this order, and what each set of GPUs got with why; layer
+/// by layer micro-batches and states at once (layered_shares.h). What cannot be dealt as asked stays even, and
+/// `Layout::shares` says what is in the way.
 void shareOut(Workload &workload);
 
 } // namespace trainyard

@@ -61,13 +61,7 @@ std::optional<ExpertsAcross> expertsAcross(const Workload &workload)
 bool hasRunnableShape(const Workload &workload)
 {
     return everyReplicaHasWork(workload) && expertsDivideRanks(workload) && !expertsAcross(workload)
-        && isDealt(workload);
-}
-
-bool isDealt(const Workload &workload)
-{
-    const SharedOut &shares = workload.layout.shares;
-    return shares.why.empty() || (workload.plan->heterogeneity.isLayered() && shares.layerTime > 0);
+        && (workload.layout.shares.why.empty() || workload.plan->heterogeneity.isLayered()); // else pins that cannot be
 }
 
 LocationBook::LocationBook(const Workload &workload)

@@ -75,11 +75,21 @@ Json memory(const Evaluation &evaluation)
             { "peak_bytes", s.peak }, { "device_bytes", s.device }, { "capacity_bytes", s.capacity },
             { "fits", s.fits() }, { "micro_batches_in_flight", finite(s.inFlight) } });
     }
+    Json devices = Json::array();
+    for (const DeviceMetrics &d : evaluation.metrics.devices) {
+        const Datacenter &datacenter = evaluation.plan->cluster.datacenters.at(std::size_t(d.at.datacenter));
+        const Pool &pool = datacenter.pools.at(std::size_t(d.at.pool));
+        devices.push_back({ { "datacenter", datacenter.id }, { "pool", pool.id },
+            { "gpu", pool.inlineGpu ? pool.inlineGpu->id : pool.gpu }, { "stage", d.stage }, { "ranks", d.ranks },
+            { "micro_batch", d.microBatch }, { "micro_batches", d.microBatches },
+            { "state_share", finite(d.stateShare) }, { "time_s", finite(d.time) }, { "wait_s", finite(d.wait) },
+            { "peak_bytes", d.peak }, { "device_bytes", d.device }, { "capacity_bytes", d.capacity } });
+    }
     const auto fullest = std::ranges::find(memory.perStage, memory.fullestStage, &StageMemory::stage);
     const bool isThere = fullest != memory.perStage.end();
     return { { "peak_bytes", memory.peak }, { "reserved_bytes", isThere ? Json(fullest->reserved) : Json(nullptr) },
         { "device_bytes", isThere ? Json(fullest->device) : Json(nullptr) }, { "capacity_bytes", memory.capacity },
-        { "fits", memory.fits }, { "per_stage", stages } };
+        { "fits", memory.fits }, { "per_stage", stages }, { "per_device", devices } };
 }
 
 Json wan(const Evaluation &evaluation)

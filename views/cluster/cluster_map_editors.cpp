@@ -2,6 +2,8 @@
 // The cluster map's forms: each opens beside what it edits, tries every change on the plan as a preview, and ends as
 // one edit.
 #include "views/cluster/cluster_map.h"
+
+#include "models/text/gpu_name.h"
 #include "views/cluster/editors/datacenter_editor.h"
 #include "views/cluster/editors/link_editor.h"
 #include "views/cluster/editors/pool_editor.h"

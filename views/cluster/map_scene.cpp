@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "views/cluster/map_scene.h"
 
-#include "core/catalogue/catalogue.h"
 #include "core/placement/degrees.h"
 #include "models/text/format.h"
+#include "models/text/gpu_name.h"
 #include "views/cluster/link_scene.h"
 
 #include <QLocale>
@@ -145,19 +145,6 @@ IslandScene buildIsland(const Datacenter &datacenter)
 }
 
 } // namespace
-
-QString shortGpuName(const Pool &pool)
-{
-    const GpuSpec *spec = pool.inlineGpu ? &*pool.inlineGpu : builtinCatalogue().gpu(pool.gpu);
-    if (!spec || spec->name.empty())
-        return text(pool.gpu);
-    QStringList words = text(spec->name).split(u' ', Qt::SkipEmptyParts);
-    if (words.size() > 1 && words.front().compare(text(spec->vendor), Qt::CaseInsensitive) == 0)
-        words.removeFirst();
-    if (words.size() > 2 && words.back() == QStringLiteral("GB"))
-        words.resize(words.size() - 2);
-    return words.join(u' ');
-}
 
 QString stageText(std::vector<int> stages)
 {

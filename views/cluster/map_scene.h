@@ -59,8 +59,6 @@ struct MapScene {
 };
 
 [[nodiscard]] MapScene buildScene(const Plan &plan, const Evaluation *evaluation);
-/// "H100 SXM" of a pool, from its inline specification, the catalogue, or else its id.
-[[nodiscard]] QString shortGpuName(const Pool &pool);
 /// "stage 5", "stages 9–12", "stages 1, 4 and 6–8"; stages are counted from 1 on screen.
 [[nodiscard]] QString stageText(std::vector<int> stages);
 /// Lines of the card about one GPU: title, then what it does.

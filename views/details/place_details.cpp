@@ -3,7 +3,9 @@
 #include "views/details/details.h"
 
 #include "core/timeline/analysis.h"
+#include "models/gpu_shares.h"
 #include "models/text/format.h"
+#include "models/text/gpu_name.h"
 #include "views/cluster/map_scene.h"
 
 #include <QObject>
@@ -96,6 +98,25 @@ void addStage(Details &details, const Evaluation &evaluation, int stage)
             formatBytes(double(memory->parts[i].second)), {} });
 }
 
+/// What these GPUs got of the work and of the states, where that is not the same for all.
+void addShares(Details &details, const Evaluation &evaluation, StageLocation at, int firstGpu, int gpus)
+{
+    const GpuShares shares = gpuShares(evaluation);
+    if (!shares.isShared)
+        return;
+    for (const GpuShare &share : shares.sets) {
+        const bool isHere =
+            share.gpus.at == at && share.gpus.first < firstGpu + gpus && firstGpu < share.gpus.first + share.gpus.count;
+        if (!isHere || share.stage != 0)
+            continue;
+        details.facts.push_back({ QObject::tr("Gets"), shareText(share, shares.batch), share.why });
+        details.facts.push_back({ QObject::tr("Waits"),
+            QObject::tr("%1 · %2").arg(
+                formatSeconds(share.wait), formatPercent(shares.duration > 0 ? share.wait / shares.duration : 0)),
+            QObject::tr("Of the iteration, for the slowest GPUs and for transfers.") });
+    }
+}
+
 } // namespace
 
 Details linkDetails(const Evaluation &evaluation, int link)
@@ -183,6 +204,7 @@ Details gpuDetails(const Evaluation &evaluation, int datacenter, int pool, int f
         : gpusText(gpus);
     details.subtitle = QObject::tr("%1 in %2").arg(shortGpuName(of), QString::fromStdString(place.label()));
     details.facts.push_back({ QObject::tr("Serves"), served.empty() ? QObject::tr("nothing") : stages(served), {} });
+    addShares(details, evaluation, { datacenter, pool }, firstGpu, gpus);
     if (working < gpus) {
         const auto idle = std::ranges::find_if(
             evaluation.layout.idle, [&](const IdleGpus &i) { return i.datacenter == datacenter && i.pool == pool; });

@@ -15,6 +15,7 @@ struct Row {
     std::string_view path;
     const char *group = nullptr; // nullptr: the key's own name
     Control control = Control::List; // of switches a switch
+    bool isAdvanced = false;
 };
 struct Section {
     const char *title;
@@ -36,6 +37,14 @@ std::vector<Section> sections()
                 { "wan.turns" }, { "wan.activation_bits" }, { "wan.all_reduce" }, { "wan.gradient_bits" },
                 { "wan.local_sgd" }, { "  wan.local_steps", nullptr, Control::Number },
                 { "  wan.fragments", nullptr, Control::Number }, { "  wan.exchange_bits" } } },
+        { QT_TR_NOOP("Mixed GPUs"), EffectFocus::Time,
+            { { "heterogeneity.compute", "share_work" }, { "heterogeneity.state", "share_states" },
+                { "heterogeneity.layers", "share_layers" }, { "heterogeneity.accumulation" },
+                { "  heterogeneity.gather_prefetch" }, { "  heterogeneity.boundary_offload" },
+                { "heterogeneity.uneven_collective_penalty", nullptr, Control::Field, true },
+                { "heterogeneity.accumulation_overhead_ms", nullptr, Control::Field, true },
+                { "heterogeneity.memory_fraction", nullptr, Control::Field, true },
+                { "heterogeneity.comm_buffer_gib", nullptr, Control::Field, true } } },
         { QT_TR_NOOP("Bubbles"), EffectFocus::Utilization,
             { { "bubble_fill.enabled", "bubble_fill" }, { "bubble_fill.model", "fill_model" },
                 { "bubble_fill.stages", "fill_stages", Control::Number }, { "bubble_fill.arrivals", "fill_arrivals" },
@@ -69,7 +78,8 @@ std::vector<StrategyEntry> madeEntries()
             const bool isPart = row.path.starts_with(' ');
             const KeyRow &key = planKey(row.path.substr(isPart ? 2 : 0));
             const Control control = key.kind == KeyKind::Flag ? Control::Switch : row.control;
-            entries.push_back({ title, section.focus, row.group ? row.group : key.key.name, &key, control, isPart });
+            entries.push_back(
+                { title, section.focus, row.group ? row.group : key.key.name, &key, control, isPart, row.isAdvanced });
             title = nullptr;
         }
     }

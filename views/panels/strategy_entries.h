@@ -17,6 +17,7 @@ struct StrategyEntry {
     const KeyRow *row;
     Control control;
     bool isPart; // of the one above
+    bool isAdvanced; // folded away until someone asks for it
 };
 
 [[nodiscard]] const std::vector<StrategyEntry> &strategyEntries();

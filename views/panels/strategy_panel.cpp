@@ -14,6 +14,7 @@
 
 #include <QFileInfo>
 #include <QScrollArea>
+#include <QToolButton>
 #include <QVBoxLayout>
 
 #include <algorithm>
@@ -95,6 +96,8 @@ void StrategyPanel::addRows()
             m_sections.push_back({ new SectionTitle(tr(entry.section), note, content), {} });
             rows->addWidget(m_sections.back().title);
         }
+        if (entry.isAdvanced && !m_sections.back().more)
+            rows->addWidget(m_sections.back().more = makeFold(content), 0, Qt::AlignLeft);
         QWidget *row = makeRow(entry, content);
         rows->addWidget(row);
         m_sections.back().rows.push_back({ &entry, row });
@@ -107,6 +110,24 @@ void StrategyPanel::addRows()
     area->setWidget(content);
     m_anchor = new ScrollAnchor(area);
     static_cast<QVBoxLayout *>(layout())->addWidget(area, 1);
+}
+
+QToolButton *StrategyPanel::makeFold(QWidget *parent)
+{
+    auto *fold = new QToolButton(parent);
+    fold->setText(tr("Advanced"));
+    fold->setToolTip(tr("Constants of the planner, which few plans change."));
+    fold->setCheckable(true);
+    fold->setAutoRaise(true);
+    fold->setToolButtonStyle(Qt::ToolButtonTextBesideIcon);
+    fold->setArrowType(Qt::RightArrow);
+    fold->setFont(uiFont(-1));
+    connect(fold, &QToolButton::toggled, this, [this, fold](bool isOpen) {
+        fold->setArrowType(isOpen ? Qt::DownArrow : Qt::RightArrow);
+        if (m_plan)
+            showWhatApplies();
+    });
+    return fold;
 }
 
 QWidget *StrategyPanel::makeRow(const StrategyEntry &entry, QWidget *parent)
@@ -244,14 +265,17 @@ void StrategyPanel::rebuild()
 void StrategyPanel::showWhatApplies()
 {
     for (const Section &section : m_sections) {
-        bool any = false;
+        bool any = false, anyFolded = false;
         for (const auto &[entry, row] : section.rows) {
             const auto *strategy = qobject_cast<const StrategyRow *>(row);
             const bool applies = entry->row->applies(*m_plan) && (!strategy || !strategy->alternatives().empty());
-            row->setVisible(applies);
+            row->setVisible(applies && (!entry->isAdvanced || section.more->isChecked()));
             any = any || applies;
+            anyFolded = anyFolded || (applies && entry->isAdvanced);
         }
         section.title->setVisible(any);
+        if (section.more)
+            section.more->setVisible(anyFolded);
     }
 }
 

@@ -14,6 +14,7 @@
 #include <vector>
 
 class QScrollArea;
+class QToolButton;
 
 namespace trainyard {
 
@@ -49,8 +50,10 @@ private:
     struct Section {
         SectionTitle *title;
         std::vector<std::pair<const StrategyEntry *, QWidget *>> rows;
+        QToolButton *more = nullptr; // unfolds the advanced ones
     };
     void addRows();
+    [[nodiscard]] QToolButton *makeFold(QWidget *parent);
     [[nodiscard]] QWidget *makeRow(const StrategyEntry &entry, QWidget *parent);
     void setNumber(const StrategyEntry &entry, double value, int gesture);
     void setKey(const StrategyEntry &entry, int number);

@@ -286,10 +286,13 @@ void ChartPainter::paintRowLabel(
         return;
     painter.setFont(thin ? smallFont() : rowFont());
     const QFontMetrics metrics(painter.font());
-    const QString label =
+    const int room = right - (row.isPinned || thin ? Theme::kPad : right - labelWidth());
+    QString label =
         row.isPinned && !thin ? datacenterName(*state.evaluation, row.datacenter) + u' ' + row.label : row.label;
-    const QString shown =
-        metrics.elidedText(label, Qt::ElideRight, right - (row.isPinned || thin ? Theme::kPad : right - labelWidth()));
+    while (row.kind == TrackRow::Kind::Stage && !row.isPinned && metrics.horizontalAdvance(label) > room
+        && label.contains(u' '))
+        label = label.section(u' ', 1); // of a GPU's name the end tells most: "RTX A6000" is "A6000"
+    const QString shown = metrics.elidedText(label, Qt::ElideRight, room);
     // Centred on the capitals, as in the bars, so that short rows keep their labels on their line.
     painter.setPen(thin ? theme().textFaint : theme().textMuted);
     painter.drawText(

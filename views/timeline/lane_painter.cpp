@@ -5,6 +5,7 @@
 #include "views/theme/part_colors.h"
 #include "views/theme/theme.h"
 #include "views/theme/turn_colors.h"
+#include "views/timeline/layer_text.h"
 #include "views/timeline/operation_strip.h"
 #include "views/timeline/state_text.h"
 
@@ -234,14 +235,6 @@ void LanePainter::paintPattern(
     }
 }
 
-QString microBatchLabel(const Timeline &timeline, std::uint32_t span)
-{
-    QString label = QString::number(timeline.microBatch[span] + 1);
-    if (timeline.kind[span] == WorkKind::ForwardBackward)
-        label += u'+' + QString::number(timeline.pairedMicroBatch[span] + 1);
-    return label;
-}
-
 void LanePainter::paintLabel(
     QImage &image, const TimelineState &state, std::uint32_t span, const QRect &clip, double room, QRgb fill, QRgb ink)
 {
@@ -250,7 +243,8 @@ void LanePainter::paintLabel(
     if (clip.height() < kLabelHeight * ratio || clip.width() < kLabelPad)
         return;
     const WorkKind kind = timeline.kind[span];
-    if (timeline.microBatch[span] < 0) {
+    const QString number = spanLabel(*state.evaluation, span);
+    if (number.isEmpty()) {
         // A GPU that waits for its host must not look as if it worked.
         const QString place = optimizerPlace(*state.evaluation, span);
         for (const QString &text : { QString::fromUtf8(toString(kind)) + u' ' + place, place }) {
@@ -259,14 +253,13 @@ void LanePainter::paintLabel(
         }
         return;
     }
-    const QString number = microBatchLabel(timeline, span);
     const int width = m_labels.width(QString(number.size(), u'0'));
     const bool patterned = fillPattern(kind) != FillPattern::Plain;
     if (room < width + (patterned ? 4 * kLabelPad : 0))
         return;
     QString text = number;
     if (clip.width() >= kNameFrom * ratio) {
-        const QString named = QString::fromUtf8(toString(kind)) + u' ' + number;
+        const QString named = longSpanLabel(*state.evaluation, span);
         if (m_labels.width(named) + 4 * kLabelPad < clip.width())
             text = named;
     }
@@ -298,8 +291,8 @@ void LanePainter::paintCriticalPath(QImage &image, const TimelineState &state, c
         const int width = std::max(1, device.width() - (device.width() >= kTellApart ? 1 : 0));
         for (int y = device.top(); y <= device.bottom(); ++y)
             std::fill_n(scanLine(image, y) + device.left(), device.isEmpty() ? 0 : width, color);
-        const QString number = microBatchLabel(timeline, span);
-        if (timeline.microBatch[span] >= 0 && device.height() >= kLabelHeight * ratio
+        const QString number = spanLabel(*state.evaluation, span);
+        if (!number.isEmpty() && device.height() >= kLabelHeight * ratio
             && device.width() >= m_labels.width(number) + kLabelPad)
             m_labels.draw(image, device.center(), number, theme().workInk(kind).rgb(), device);
     }

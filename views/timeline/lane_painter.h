@@ -13,8 +13,6 @@ namespace trainyard {
 /// A second channel beside colour, so that kinds stay apart for every eye and in grey print.
 enum class FillPattern : std::uint8_t { Plain, Hatch, BackHatch, Dots, Lines };
 [[nodiscard]] FillPattern fillPattern(WorkKind kind);
-/// The micro-batch as people count, both of a pair.
-[[nodiscard]] QString microBatchLabel(const Timeline &timeline, std::uint32_t span);
 /// True where the pattern inks that pixel.
 [[nodiscard]] bool patternInks(FillPattern pattern, int x, int y);
 

@@ -5,6 +5,7 @@
 #include "views/theme/theme.h"
 #include "views/theme/turn_colors.h"
 #include "views/timeline/lane_painter.h"
+#include "views/timeline/layer_text.h"
 #include "views/timeline/operation_strip.h"
 
 #include <QPaintEngine>
@@ -114,10 +115,8 @@ void LaneVectors::paintSpans(
                 if (part.part != &Breakdown::compute && end > x)
                     painter.fillRect(QRectF(x, box.bottom() - strip, end - x, strip), partColor(part.part));
             }
-        if (timeline.microBatch[span] < 0 || bar.height() < kLabelHeight || !isVivid)
-            continue;
-        const QString number = microBatchLabel(timeline, span);
-        if (metrics.horizontalAdvance(number) + kLabelRoom > box.width())
+        const QString number = bar.height() < kLabelHeight || !isVivid ? QString() : spanLabel(*state.evaluation, span);
+        if (number.isEmpty() || metrics.horizontalAdvance(number) + kLabelRoom > box.width())
             continue;
         painter.setPen(hasTurns ? inkOn(QColor(fill)) : theme().workInk(kind));
         const double middle = box.center().y() - (box.height() - strip >= kLabelHeight ? strip / 2 : 0);

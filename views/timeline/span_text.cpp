@@ -4,6 +4,7 @@
 #include "core/schedule/traits.h"
 #include "core/timeline/cell_members.h"
 #include "models/text/format.h"
+#include "views/timeline/layer_text.h"
 #include "views/timeline/state_text.h"
 #include "views/timeline/track_layout.h"
 
@@ -67,6 +68,10 @@ QStringList prefillFacts(const Evaluation &evaluation, const Track &track)
 /// Whose activations move, and what for.
 QString offloadFact(const Evaluation &evaluation, std::uint32_t span)
 {
+    if (isLayerByLayer(evaluation))
+        return evaluation.timeline.kind[span] == WorkKind::OffloadStore
+            ? tr("what enters or leaves the layer waits in host memory")
+            : tr("what enters or leaves the layer comes back from host memory");
     const bool isHost = evaluation.plan && evaluation.plan->memory.activationOffload == ActivationOffload::Host;
     if (!evaluation.timeline.moved.empty() && evaluation.timeline.moved[span] < 1)
         return tr("needed before the store was complete: used on the GPU, the rest is not written");
@@ -129,6 +134,9 @@ QString spanTitle(const Evaluation &evaluation, std::uint32_t span)
     const Track &track = trackOf(evaluation, span);
     QString kind = QString::fromUtf8(toString(timeline.kind[span]));
     kind[0] = kind[0].toUpper();
+    const QString work = layerWork(evaluation, span), gpu = rowGpu(evaluation, track);
+    if (!work.isEmpty())
+        kind = work.at(0).toUpper() + work.mid(1);
     if (const QString place = optimizerPlace(evaluation, span); !place.isEmpty())
         kind += u' ' + place;
     QStringList parts { kind, stepGroup(evaluation, span) };
@@ -142,9 +150,9 @@ QString spanTitle(const Evaluation &evaluation, std::uint32_t span)
         parts << channelName(evaluation, track) << tr("stage %1 → %2").arg(track.stage + 1).arg(track.toStage + 1)
               << turnText(evaluation, span);
     else
-        parts << tr("stage %1").arg(track.stage + 1);
+        parts << (gpu.isEmpty() ? tr("stage %1").arg(track.stage + 1) : gpu);
     parts.removeAll(QString());
-    if (timeline.kind[span] == WorkKind::Prefill)
+    if (timeline.kind[span] == WorkKind::Prefill || !work.isEmpty())
         return parts.join(QStringLiteral(" · "));
     if (track.stream != Stream::Wan && timeline.microBatch[span] >= 0 && hasChunks(evaluation, track.stage))
         parts << (timeline.kind[span] == WorkKind::ForwardBackward
@@ -161,12 +169,16 @@ QString spanName(const Evaluation &evaluation, std::uint32_t span)
     const Timeline &timeline = evaluation.timeline;
     const Track &track = trackOf(evaluation, span);
     QString name = QString::fromUtf8(toString(timeline.kind[span]));
+    const QString work = layerWork(evaluation, span), gpu = rowGpu(evaluation, track);
+    if (!work.isEmpty())
+        name = work;
     if (timeline.microBatch[span] >= 0)
         name += u' ' + QString::number(timeline.microBatch[span] + 1);
     if (timeline.kind[span] == WorkKind::ForwardBackward)
         name += tr(" and %1").arg(timeline.pairedMicroBatch[span] + 1);
     return track.stream == Stream::Wan ? name + u' ' + channelName(evaluation, track)
-                                       : tr("%1 of stage %2").arg(name).arg(track.stage + 1);
+        : gpu.isEmpty()                ? tr("%1 of stage %2").arg(name).arg(track.stage + 1)
+                                       : tr("%1 on %2").arg(name, gpu);
 }
 
 Nanoseconds waitBefore(const Timeline &timeline, std::uint32_t span)

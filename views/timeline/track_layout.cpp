@@ -3,6 +3,7 @@
 
 #include "core/timeline/cell_members.h"
 #include "models/text/format.h"
+#include "views/timeline/layer_text.h"
 #include "views/timeline/state_text.h"
 
 #include <QCoreApplication>
@@ -61,9 +62,18 @@ bool isOffload(const Track &track)
 /// "→ drives", "← host memory": where a stage's activations wait.
 QString offloadName(const Evaluation &evaluation, Stream stream)
 {
-    const bool isHost = evaluation.plan && evaluation.plan->memory.activationOffload == ActivationOffload::Host;
+    const bool isHost = evaluation.plan
+        && (isLayerByLayer(evaluation) || evaluation.plan->memory.activationOffload == ActivationOffload::Host);
     const QString place = isHost ? tr("host memory") : tr("drives");
     return (stream == Stream::Store ? QStringLiteral("→ ") : QStringLiteral("← ")) + place;
+}
+
+/// What ranks exchange of each layer is what layered accumulation is about, unless it takes no time.
+bool isLayerExchange(const Evaluation &evaluation, const Track &track)
+{
+    const Timeline &timeline = evaluation.timeline;
+    return isLayerByLayer(evaluation) && track.stream == Stream::Collective && track.last > track.first
+        && timeline.end[track.last - 1] > timeline.start[track.last - 1];
 }
 
 /// A cell's transfer leaves its node in pieces and is put together again on the other side.
@@ -136,10 +146,15 @@ TrackRow makeRow(const Evaluation &evaluation, std::uint32_t index, int datacent
     } else {
         row.kind = track.stream == Stream::Compute ? TrackRow::Kind::Stage : TrackRow::Kind::Stream;
         row.label = row.kind == TrackRow::Kind::Stage ? tr("stage %1").arg(track.stage + 1)
+            : isLayerExchange(evaluation, track)      ? tr("gather, reduce")
             : isOffload(track)                        ? offloadName(evaluation, track.stream)
             : isOfStates(track.stream)                ? stateRowName(evaluation, track)
                                                       : furtherStreamName(track);
         row.detail = row.kind == TrackRow::Kind::Stage ? pipelinesText(evaluation, track.pipelineClass) : QString();
+        if (const QString gpu = rowGpu(evaluation, track); row.kind == TrackRow::Kind::Stage && !gpu.isEmpty()) {
+            row.label = gpu;
+            row.detail = rowSamples(evaluation, track.pipelineClass);
+        }
     }
     return row;
 }
@@ -188,7 +203,7 @@ std::vector<TrackRow> makeRows(const Evaluation &evaluation, const TrackLayoutOp
             continue;
         }
         const bool isFurtherStream = track.stream != Stream::Compute && track.stream != Stream::Wan && !isOffload(track)
-            && !isOfStates(track.stream);
+            && !isOfStates(track.stream) && !isLayerExchange(evaluation, track);
         if (isFurtherStream && !options.unfoldStreams) {
             // Prefill and collectives explain where the stage idles, so they lie behind its bars; copies wait for
             // unfolding. What offload moves and updates has rows of its own: they are what the switch is about.

@@ -5,6 +5,7 @@
 #include "views/export/panel_menu.h"
 #include "views/panels/datacenter_panel.h"
 #include "views/panels/edits_panel.h"
+#include "views/panels/gpu_shares_panel.h"
 #include "views/panels/memory_parts.h"
 #include "views/panels/number_strip.h"
 #include "views/panels/problems_panel.h"
@@ -30,6 +31,7 @@ void givePanelsTheirTables(Workbench &bench)
     give(bench.edits);
     give(bench.why);
     give(bench.problems);
+    give(bench.shares);
     for (MemoryParts *parts : bench.findChildren<MemoryParts *>())
         give(parts);
 }

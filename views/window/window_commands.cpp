@@ -9,6 +9,7 @@
 #include "views/export/export_actions.h"
 #include "views/panels/datacenter_panel.h"
 #include "views/panels/edits_panel.h"
+#include "views/panels/gpu_shares_panel.h"
 #include "views/panels/memory_details.h"
 #include "views/panels/number_strip.h"
 #include "views/panels/problems_panel.h"
@@ -161,6 +162,14 @@ void addViewCommands(CommandRegistry &registry, MainWindow &window)
         .run = [&window, &bench] {
             window.showWorkbench();
             bench.reveal(bench.details);
+        } });
+    registry.add({ .id = "view.shares",
+        .group = group,
+        .text = text("&GPU shares"),
+        .shortcuts = { QKeySequence(Qt::CTRL | Qt::Key_G) },
+        .run = [&window, &bench] {
+            window.showWorkbench();
+            bench.reveal(bench.shares);
         } });
     registry.add({ .id = "view.edits",
         .group = group,

@@ -10,6 +10,7 @@
 #include "views/panels/card.h"
 #include "views/panels/datacenter_panel.h"
 #include "views/panels/edits_panel.h"
+#include "views/panels/gpu_shares_panel.h"
 #include "views/panels/memory_details.h"
 #include "views/panels/number_strip.h"
 #include "views/panels/problems_panel.h"
@@ -77,6 +78,7 @@ Workbench::Workbench(const WindowModels &models, QWidget *parent)
     , why(new WhyPanel)
     , problems(new ProblemsPanel)
     , memory(new MemoryDetails)
+    , shares(new GpuSharesPanel)
     , edits(new EditsPanel(*m_history))
     , details(new DetailsPanel)
     , status(new StatusLine)
@@ -94,6 +96,7 @@ Workbench::Workbench(const WindowModels &models, QWidget *parent)
     connectRanking();
     connectRok();
     connectMemory();
+    connectShares();
     connectRange();
     connectDetails();
 }
@@ -112,6 +115,7 @@ void Workbench::arrange()
     QScrollArea *memoryArea = scrolled(memory);
     m_memoryAnchor = new ScrollAnchor(memoryArea);
     m_lower->addTab(memoryArea, tr("Memory"));
+    m_lower->addTab(scrolled(shares), tr("GPU shares"));
     m_lower->addTab(scrolled(details), tr("Details"));
     m_lower->addTab(edits, tr("Edits"));
     m_right->addWidget(m_upper);
@@ -164,6 +168,7 @@ void Workbench::showPlan(const PlanPtr &plan, bool isPreview)
         curves->rok()->setPlan(plan);
         m_rok->setPlan(plan);
         memory->setPlan(plan);
+        shares->setPlan(plan);
         m_adviser->setPlan(plan);
         m_models.effects.setPlan(plan);
     }
@@ -198,6 +203,7 @@ void Workbench::showEvaluation(const EvaluationPtr &evaluation)
     tell(why);
     tell(problems);
     tell(memory);
+    shares->setEvaluation(evaluation); // a bar in the hand keeps its place by itself
     showOutdated();
     if (kept == problems)
         return;
@@ -221,6 +227,7 @@ void Workbench::showFailure(const PlanPtr &plan, const Errors &errors)
     curves->setEvaluation(nullptr);
     why->setEvaluation(nullptr);
     memory->setEvaluation(nullptr);
+    shares->setEvaluation(nullptr);
     details->setEvaluation(nullptr);
     problems->setEvaluation(nullptr);
     problems->setErrors(errors);
@@ -242,6 +249,7 @@ void Workbench::showStale(bool isStale)
     map->setStale(isStale);
     timeline->setStale(isStale);
     curves->setStale(isStale);
+    shares->setStale(isStale);
     status->setStale(isStale);
     m_isStale = isStale;
     showOutdated();

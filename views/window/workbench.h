@@ -21,6 +21,7 @@ class CurvesPanel;
 class DatacenterPanel;
 class EditHistory;
 class EditsPanel;
+class GpuSharesPanel;
 class DatacenterRanking;
 class DetailsPanel;
 class MemoryAdviser;
@@ -62,6 +63,7 @@ public:
     WhyPanel *const why;
     ProblemsPanel *const problems;
     MemoryDetails *const memory;
+    GpuSharesPanel *const shares;
     EditsPanel *const edits;
     DetailsPanel *const details;
     StatusLine *const status;
@@ -87,6 +89,7 @@ private:
     void connectRanking();
     void connectRok();
     void connectMemory();
+    void connectShares();
     void connectRange();
     void connectDetails();
     void showDetails(); // brings them to the front, where the focus is stays

@@ -11,6 +11,7 @@
 #include "views/panels/card.h"
 #include "views/panels/datacenter_panel.h"
 #include "views/panels/edits_panel.h"
+#include "views/panels/gpu_shares_panel.h"
 #include "views/panels/memory_details.h"
 #include "views/panels/number_strip.h"
 #include "views/panels/problems_panel.h"
@@ -115,6 +116,15 @@ void Workbench::connectMemory()
     takeEdits(memory);
     connect(m_adviser, &MemoryAdviser::adviceChanged, memory, &MemoryDetails::setAdvice);
     connect(memory, &MemoryDetails::watched, m_adviser, &MemoryAdviser::setWatched);
+}
+
+void Workbench::connectShares()
+{
+    takeEdits(shares);
+    connect(shares, &GpuSharesPanel::editNudged, this,
+        [this](const PlanPtr &next, const QString &text, const QString &key) {
+            m_models.document.apply(next, text, key);
+        });
 }
 
 void Workbench::connectRange()

@@ -23,7 +23,7 @@ GatheredWeights gatherOf(const Workload &workload, const LayerSite &site, LayerE
         if (count <= 0 || group.ranks <= 1)
             return;
         const Bytes size { weight * count };
-        result.gather += allGatherTime(size, group);
+        result.gather += allGatherTime(size, group) * unevenFactor(workload, site.ranks);
         if (stack.gathersByTensor)
             result.gather += memoryTime(*site.gpu, size * kPassesOfGather);
         result.host += microseconds(stack.rankCopyUs * group.ranks);
@@ -41,12 +41,19 @@ Seconds scatterOf(const Workload &workload, const LayerSite &site, LayerElements
             return Seconds {};
         const Bytes size { stack.gradientBytes * count };
         const Seconds copies = stack.gathersByTensor ? memoryTime(*site.gpu, size * kPassesOfScatter) : Seconds {};
-        return reduceScatterTime(size, group) + copies + microseconds(stack.rankCopyUs * group.ranks);
+        return reduceScatterTime(size, group) * unevenFactor(workload, site.ranks) + copies
+            + microseconds(stack.rankCopyUs * group.ranks);
     };
     return of(elements.dense, site.data) + of(elements.experts, site.expertData);
 }
 
 } // namespace
+
+double unevenFactor(const Workload &workload, const RankSet &ranks)
+{
+    const Heterogeneity &h = workload.plan->heterogeneity;
+    return ranks.stateShare > 0 && !h.isLayered() ? h.unevenPenalty : 1;
+}
 
 LayerElements layerElements(const Workload &workload, bool expertLayer)
 {

@@ -10,6 +10,10 @@
 
 namespace trainyard {
 
+/// Time of a gather or reduce-scatter over the shares that such ranks have, over that of even ones. Layer by layer it
+/// is 1 here: there layers say which of them are uneven.
+[[nodiscard]] double unevenFactor(const Workload &workload, const RankSet &ranks);
+
 /// Elements of one layer on one GPU, before data parallelism shards them.
 struct LayerElements {
     double dense = 0, experts = 0;

@@ -10,6 +10,7 @@
 #include "core/evaluate/problems/offload_problems.h"
 #include "core/evaluate/problems/shape_notes.h"
 #include "core/evaluate/problems/state_problems_internal.h"
+#include "core/evaluate/problems/unequal_gpus.h"
 #include "core/evaluate/problems/wan_notes.h"
 #include "core/placement/location_book.h"
 #include "core/placement/ranks.h"
@@ -182,10 +183,16 @@ void addSharding(std::vector<Problem> &problems, const Evaluation &evaluation, c
 }
 
 /// What could not be dealt as the plan asks stays even.
-void addUndealt(std::vector<Problem> &problems, const Evaluation &evaluation, const Workload &workload)
+void addUndealt(std::vector<Problem> &problems, const Evaluation &evaluation)
 {
-    if (!evaluation.layout.shares.why.empty() && isDealt(workload))
-        problems.push_back({ Severity::Warning, evaluation.layout.shares.why, "heterogeneity", {} });
+    const SharedOut &shares = evaluation.layout.shares;
+    if (!shares.why.empty() && !evaluation.plan->heterogeneity.isLayered()) { // what is pinned cannot be
+        std::string text = shares.why;
+        text.front() = char(std::toupper(static_cast<unsigned char>(text.front())));
+        problems.push_back({ Severity::Blocking, std::move(text), "heterogeneity.assign",
+            { fixOf(*evaluation.plan, "Nothing pinned", [](Plan &p) { p.heterogeneity.assign.clear(); }) } });
+    } else if (!shares.why.empty())
+        problems.push_back({ Severity::Warning, shares.why, "heterogeneity", {} });
 }
 
 /// Where a schedule's paper leaves the order open.
@@ -228,15 +235,6 @@ void addShapeProblems(std::vector<Problem> &problems, const Evaluation &evaluati
             "parallelism.data",
             { fixOf(plan, std::to_string(total) + " replicas", [total](Plan &p) { p.parallelism.data = total; }) } });
     }
-    if (const std::string &why = evaluation.layout.shares.why; !isDealt(workload)) {
-        std::string text = why;
-        text.front() = char(std::toupper(static_cast<unsigned char>(text.front())));
-        problems.push_back({ Severity::Blocking, std::move(text),
-            plan.heterogeneity.assign.empty() ? "heterogeneity" : "heterogeneity.assign",
-            { fixOf(plan, "Nothing pinned", [](Plan &p) { p.heterogeneity.assign.clear(); }) } });
-        if (plan.heterogeneity.assign.empty())
-            problems.back().fixes.clear();
-    }
     if (!expertsDivideRanks(workload)) {
         const Degrees &p = workload.degrees;
         const int ranks = p.tensor * p.context * evaluation.layout.data;
@@ -272,8 +270,9 @@ std::vector<Problem> findProblems(const Evaluation &evaluation, const Workload &
     addExpertsAcross(problems, workload);
     addBubble(problems, evaluation, workload);
     addTensorGroupsApart(problems, evaluation, workload);
+    addUnequalGpus(problems, evaluation, workload);
     addOwnConstruction(problems, evaluation);
-    addUndealt(problems, evaluation, workload);
+    addUndealt(problems, evaluation);
     if (workload.source.hasLayers) {
         addSharding(problems, evaluation, workload.stack);
         addShapeNotes(problems, workload);

@@ -159,6 +159,10 @@ inline bool isLayered(const Plan &plan)
 {
     return plan.heterogeneity.isLayered();
 }
+inline bool isSharedOut(const Plan &plan)
+{
+    return plan.heterogeneity.isLayered() || plan.heterogeneity.sharesUnevenly();
+}
 inline bool hasPipeline(const Plan &plan)
 {
     return plan.parallelism.pipeline > 1;
@@ -193,8 +197,7 @@ template <class V> void describe(V &v, Of<Heterogeneity>)
             said("Sharing of states"), more("`balanced` is `min-params`"),
             shown("States",
                 "How the states that ZeRO divides are shared out. A GPU that has little memory left beside its work "
-                "can "
-                "hold less of them.")));
+                "can hold less of them.")));
     v.value(&Heterogeneity::layers,
         Key("layers", "Layers of the stages: evenly, or by the speed of their GPUs", said("Sharing of layers"),
             when(hasPipeline),
@@ -215,16 +218,23 @@ template <class V> void describe(V &v, Of<Heterogeneity>)
                 "memory.")));
     v.value(&Heterogeneity::unevenPenalty,
         Key("uneven_collective_penalty", "Time of a collective over uneven shares / over even ones",
-            said("Uneven collectives", " ×"), range(1, 10)));
+            said("Uneven collectives", " ×"), range(1, 10), when(isSharedOut),
+            shown("Uneven collectives",
+                "How much longer a collective takes where GPUs hold unequal shares of what is gathered."),
+            field(2)));
     v.value(&Heterogeneity::accumulationOverheadMs,
         Key("accumulation_overhead_ms", "Of each further micro-batch of a layer's backward",
-            said("Accumulation overhead", " ms"), upTo(1e6), more("10 in Cephalo's released planner")));
+            said("Accumulation overhead", " ms"), upTo(1e6), more("10 in Cephalo's released planner"), when(isLayered),
+            shown("Accumulation overhead", "Of each further micro-batch in the backward pass of a layer."), field(2)));
     v.value(&Heterogeneity::memoryFraction,
         Key("memory_fraction", "Share of a GPU's memory that may be used", said("Usable memory"), above(0, 1),
-            more("0.75 in Cephalo's released planner")));
+            more("0.75 in Cephalo's released planner"), when(isSharedOut),
+            shown("Usable memory", "Share of each GPU's memory that the plan may use."), field(2, " of a GPU")));
     v.value(&Heterogeneity::commBufferGib,
         Key("comm_buffer_gib", "Communication buffers of a GPU, GiB", otherwise("as modelled"),
-            said("Communication buffers", " GiB"), upTo(1e5), more("2 in Cephalo's released planner")));
+            said("Communication buffers", " GiB"), upTo(1e5), more("2 in Cephalo's released planner"),
+            when(isSharedOut), shown("Communication buffers", "Memory of each GPU that collectives keep."), field(2),
+            lowestMeans("as modelled")));
     v.value(&Heterogeneity::releasedStateFill,
         Key("released_state_fill",
             "States are filled in as Cephalo's released planner does, which reads the memory of a micro-batch at their "

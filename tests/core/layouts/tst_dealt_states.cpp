@@ -95,6 +95,19 @@ private slots:
         QVERIFY(fill(*dealt) < fill(*even));
     }
 
+    // Reduction and gather over uneven shares take `uneven_collective_penalty` times as long; over even ones they do
+    // not.
+    void unevenExchangesPayThePenalty()
+    {
+        const auto timeOf = [](Plan plan, double penalty) {
+            plan.heterogeneity.unevenPenalty = penalty;
+            return *evaluated(plan)->metrics.iterationTime;
+        };
+        const Plan even = unequalMemory(StateSharing::Balanced), uneven = unequalMemory(StateSharing::MinUtilization);
+        QVERIFY(timeOf(uneven, 2) > timeOf(uneven, 1));
+        QCOMPARE(timeOf(even, 2), timeOf(even, 1));
+    }
+
     void pinnedSharesStayAndTheRestIsDivided()
     {
         Plan plan = unequalMemory(StateSharing::Even);

@@ -52,7 +52,7 @@ private slots:
             }
             for (int l = 0; l < layers; ++l)
                 weight.push_back(draw(1, 3));
-            const StageSeconds seconds = [&](int stage, int first, int count) {
+            const SecondsOfCut seconds = [&](int stage, int first, int count) {
                 const auto at = std::size_t(stage);
                 if (count > most[at])
                     return std::numeric_limits<double>::infinity();

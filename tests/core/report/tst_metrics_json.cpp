@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/report/metrics_json.h"
 #include "tests/core/report/sample_evaluation.h"
+#include "tests/support/plans.h"
 
 #include <QTest>
 
@@ -29,11 +30,24 @@ private slots:
         for (const char *key : { "stage", "weights_bytes", "gradients_bytes", "optimizer_bytes", "activations_bytes",
                  "buffers_bytes", "reserved_bytes", "offloaded_bytes", "peak_bytes", "device_bytes" })
             QVERIFY2(j["memory"]["per_stage"][0].contains(key), key);
+
         for (const char *key : { "between", "bytes", "utilization", "tcp_connections", "node_pair_gbps" })
             QVERIFY2(j["wan"]["links"][0].contains(key), key);
         for (const char *key : { "usd_per_iteration", "usd_per_million_tokens", "usd_total", "egress_usd_total",
                  "days_total", "energy_mwh_total", "co2_t_total" })
             QVERIFY2(j["cost"].contains(key), key);
+    }
+
+    void everySetOfEqualGpusIsListed()
+    {
+        const auto evaluation = test::evaluated(test::oneSite(4));
+        const json devices = json::parse(metricsJson(*evaluation))["memory"]["per_device"];
+        QCOMPARE(devices.size(), evaluation->metrics.devices.size());
+        for (const char *key : { "datacenter", "pool", "gpu", "stage", "ranks", "micro_batch", "micro_batches",
+                 "state_share", "time_s", "wait_s", "peak_bytes", "device_bytes", "capacity_bytes" })
+            QVERIFY2(devices[0].contains(key), key);
+        QCOMPARE(devices[0]["gpu"].get<std::string>(), std::string("h100-sxm-80gb"));
+        QCOMPARE(devices[0]["capacity_bytes"].get<std::int64_t>(), evaluation->metrics.memory->capacity);
     }
 
     void aMetricThatDoesNotApplyIsNull()
