@@ -2,14 +2,12 @@
 #include "models/gpu_shares.h"
 
 #include "core/placement/degrees.h"
-#include "core/timeline/analysis.h"
 #include "models/text/format.h"
 #include "models/text/gpu_name.h"
 
 #include <QCoreApplication>
 
 #include <algorithm>
-#include <map>
 #include <set>
 #include <utility>
 
@@ -45,18 +43,6 @@ PoolGpus gpusOf(const Evaluation &evaluation, const Pipelines &pipelines, int st
     }
     gpus.first = std::max(0, gpus.first);
     return gpus;
-}
-
-/// Times of each stage of each class.
-std::map<std::pair<int, int>, StageTime> timesByStage(const Timeline &timeline)
-{
-    std::map<std::pair<int, int>, StageTime> times;
-    const std::vector<StageTime> all = stageTimes(timeline);
-    std::size_t compute = 0;
-    for (const Track &track : timeline.tracks)
-        if (track.stream == Stream::Compute && compute < all.size())
-            times[{ track.pipelineClass, track.stage }] = all[compute++];
-    return times;
 }
 
 void readPins(GpuShare &share, const Plan &plan)
@@ -103,6 +89,27 @@ QString sentence(const std::string &why)
     return text;
 }
 
+/// Bytes of the states on one GPU of a set. The fullest GPU of its stage is known part by part; another one differs
+/// in what ZeRO divides, by their shares.
+double statesOn(const Evaluation &evaluation, const DeviceMetrics &device)
+{
+    const auto &stages = evaluation.metrics.memory->perStage;
+    const auto stage = std::ranges::find(stages, device.stage, &StageMemory::stage);
+    if (stage == stages.end())
+        return 0;
+    const auto &devices = evaluation.metrics.devices;
+    const auto fullest = std::ranges::find_if(devices, [&](const DeviceMetrics &other) {
+        return other.stage == device.stage && other.device == stage->device && other.capacity == stage->capacity;
+    });
+    const int zero = degreesOf(*evaluation.plan).zeroStage;
+    const double divided = zero < 1 || fullest == devices.end() || fullest->stateShare <= 0
+        ? 0
+        : double((zero > 2 ? stage->weights : 0) + (zero > 1 ? stage->gradients : 0) + stage->optimizer)
+            / fullest->stateShare;
+    const double known = double(stage->weights + stage->gradients + stage->optimizer);
+    return std::max(0.0, known + (fullest == devices.end() ? 0 : device.stateShare - fullest->stateShare) * divided);
+}
+
 bool hasOneKind(const Plan &plan, const Layout &layout)
 {
     std::set<std::string> kinds;
@@ -118,10 +125,10 @@ public:
     explicit Reader(const Evaluation &evaluation)
         : m_evaluation(evaluation)
         , m_plan(*evaluation.plan)
-        , m_times(timesByStage(evaluation.timeline))
     {
         m_shares.batch = m_plan.workload.globalBatch;
         m_shares.stages = std::max(1, int(evaluation.layout.chunks.size()));
+        m_shares.replicas = evaluation.layout.data;
         m_shares.gpusPerReplica = std::max(1, degreesOf(m_plan).gpusOfStage());
         m_shares.duration = double(evaluation.timeline.duration) * 1e-9;
         m_shares.areAlike = hasOneKind(m_plan, evaluation.layout);
@@ -177,10 +184,17 @@ private:
         if (degreesOf(m_plan).zeroStage > 0 && m_evaluation.layout.data > 0)
             share.stateShare =
                 of.stateShare > 0 ? of.stateShare * m_shares.gpusPerReplica : 1.0 / m_evaluation.layout.data;
-        if (const auto times = m_times.find({ pipelines.pipelineClass, stage }); times != m_times.end()) {
-            share.time = double(times->second.compute) * 1e-9;
-            share.wait = std::max(
-                0.0, m_shares.duration - share.time - double(times->second.optimizer + times->second.overhead) * 1e-9);
+        const auto device = std::ranges::find_if(m_evaluation.metrics.devices, [&](const DeviceMetrics &each) {
+            return each.pipelineClass == pipelines.pipelineClass && each.stage == stage;
+        });
+        if (device != m_evaluation.metrics.devices.end()) {
+            share.time = device->time;
+            share.wait = device->wait;
+            if (m_evaluation.metrics.memory && device->capacity > 0) {
+                share.capacity = double(device->capacity);
+                share.states = std::min(statesOn(m_evaluation, *device), double(device->device));
+                share.work = double(device->device) - share.states;
+            }
         }
         readPins(share, m_plan);
         return m_shares.sets.emplace_back(std::move(share));
@@ -206,7 +220,6 @@ private:
 
     const Evaluation &m_evaluation;
     const Plan &m_plan;
-    std::map<std::pair<int, int>, StageTime> m_times;
     GpuShares m_shares;
 };
 

@@ -45,6 +45,7 @@ struct GpuShares {
     std::vector<GpuShare> sets; // by pipeline, then by stage
     int batch = 0; // samples of one iteration
     int stages = 1;
+    int replicas = 1; // of the model; one has nobody to share with
     int gpusPerReplica = 1; // of one stage
     double duration = 0; // seconds of the iteration
     double gain = 0; // layer time with even shares / with these; 0: unknown

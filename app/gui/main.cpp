@@ -68,6 +68,8 @@ int runWindow(QApplication &application, const Options &options)
         window.workbench().reveal(window.workbench().shares);
         window.workbench().strategies->scrollTo("share_work");
     }
+    if (options.showsBaselines)
+        window.workbench().showBaselines();
     if (options.showsDatacenters)
         window.workbench().reveal(window.workbench().datacenters);
     if (options.showsValidation) {

@@ -57,7 +57,8 @@ std::expected<Options, QString> parseOptions(const QStringList &arguments)
         QStringLiteral("theme"), tr("system, light, dark or high-contrast."), QStringLiteral("NAME"));
     const QCommandLineOption page(QStringLiteral("page"),
         tr("What to show: plan, datacenters (the plan, with their ranking in front), memory (the plan, with what fills "
-           "its GPUs and what to do about it), shares (the plan, with what each set of GPUs gets), validation, or new "
+           "its GPUs and what to do about it), shares or baselines (the plan, with what each set of GPUs gets, or "
+           "would get from other systems), validation, or new "
            "(the sheet for a new plan)."),
         QStringLiteral("NAME"), QStringLiteral("plan"));
     const QCommandLineOption report(QStringLiteral("report"), tr("Write the plan's report as PDF to --out and exit."));
@@ -93,10 +94,11 @@ std::expected<Options, QString> parseOptions(const QStringList &arguments)
     options.showsMemory = parser.value(page) == QStringLiteral("memory");
     options.showsNewPlan = parser.value(page) == QStringLiteral("new");
     options.showsShares = parser.value(page) == QStringLiteral("shares");
+    options.showsBaselines = parser.value(page) == QStringLiteral("baselines");
     if (!options.showsValidation && !options.showsDatacenters && !options.showsMemory && !options.showsNewPlan
-        && !options.showsShares && parser.value(page) != QStringLiteral("plan"))
-        return std::unexpected(
-            tr("--page %1: expected plan, datacenters, memory, shares, validation or new").arg(parser.value(page)));
+        && !options.showsShares && !options.showsBaselines && parser.value(page) != QStringLiteral("plan"))
+        return std::unexpected(tr("--page %1: expected plan, datacenters, memory, shares, baselines, validation or new")
+                                   .arg(parser.value(page)));
     if (parser.isSet(theme)) {
         options.theme = parseTheme(parser.value(theme));
         if (!options.theme)

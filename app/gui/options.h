@@ -20,7 +20,7 @@ struct Options {
     bool showsValidation = false; // the validation page instead of the workbench
     bool showsDatacenters = false; // the workbench with the ranking of datacenters in front
     bool showsMemory = false; // the workbench with all that is about memory in front
-    bool showsShares = false; // the workbench with what each set of GPUs gets in front
+    bool showsShares = false, showsBaselines = false; // the workbench with what each set of GPUs gets, or would get
     QString report; // path of a PDF that is written in place of a window; empty: none
     bool showsNewPlan = false; // the sheet for a new plan
     std::optional<ThemeKind> theme;

@@ -56,6 +56,8 @@ void addAccumulation(Alternatives &out, const Plan &plan)
         [](Plan &p, bool on) { p.heterogeneity.gatherPrefetch = on; });
     addGroup(out, plan, "boundary_offload", "Boundary offload", onOff, plan.heterogeneity.boundaryOffload,
         [](Plan &p, bool on) { p.heterogeneity.boundaryOffload = on; });
+    addGroup(out, plan, "released_state_fill", "Released state fill", onOff, plan.heterogeneity.releasedStateFill,
+        [](Plan &p, bool on) { p.heterogeneity.releasedStateFill = on; });
 }
 
 } // namespace

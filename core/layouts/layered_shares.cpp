@@ -170,7 +170,7 @@ void addKind(ShareProblem &problem, const Workload &workload, const ReplicaRun &
         kind.microBatch = run.pin->microBatch;
         kind.microBatches = run.pin->microBatches;
         if (run.pin->stateShare)
-            kind.stateShare = *run.pin->stateShare * workload.degrees.gpusOfStage();
+            kind.stateShare = *run.pin->stateShare * workload.degrees.context; // tensor ranks hold parts of their own
     }
     const auto alike = std::ranges::find_if(problem.kinds, [&](const RankKind &other) {
         return other.name == kind.name && other.room == kind.room && other.perSample == kind.perSample;
@@ -234,7 +234,7 @@ void setClasses(Layout &layout, const std::vector<ReplicaRun> &runs, const Share
         made.firstPipeline = run.firstPipeline + taken[std::size_t(share.kind)];
         made.pipelines = share.ranks;
         made.microBatch = share.microBatch;
-        made.stateShare = isUneven ? std::max(share.stateShare / workload.degrees.gpusOfStage(), 1e-30) : 0;
+        made.stateShare = isUneven ? std::max(share.stateShare / workload.degrees.context, 1e-30) : 0;
         taken[std::size_t(share.kind)] += share.ranks;
         const auto like = std::ranges::find_if(classes, [&](const PipelineClass &other) {
             return other.microBatches == made.microBatches && areAlike(workload, other, made, 0);

@@ -61,7 +61,13 @@ std::optional<ExpertsAcross> expertsAcross(const Workload &workload)
 bool hasRunnableShape(const Workload &workload)
 {
     return everyReplicaHasWork(workload) && expertsDivideRanks(workload) && !expertsAcross(workload)
-        && (workload.layout.shares.why.empty() || workload.plan->heterogeneity.isLayered()); // else pins that cannot be
+        && isDealt(workload);
+}
+
+bool isDealt(const Workload &workload)
+{
+    const SharedOut &shares = workload.layout.shares;
+    return shares.why.empty() || (workload.plan->heterogeneity.isLayered() && shares.layerTime > 0);
 }
 
 LocationBook::LocationBook(const Workload &workload)

@@ -64,5 +64,7 @@ struct ExpertsAcross {
 
 /// All of the above: a placed plan has a shape that can run.
 [[nodiscard]] bool hasRunnableShape(const Workload &workload);
+/// Work and states are shared out to unequal GPUs, if not all of it as asked: then `shares.why` says what stays even.
+[[nodiscard]] bool isDealt(const Workload &workload);
 
 } // namespace trainyard

@@ -166,8 +166,10 @@ Json heterogeneitySchema()
                                           "Largest micro-batch that fits with an even share "
                                           "of the states, of each of `shares`"),
              std::pair("largest_micro_batch", "The same with none") }) {
-        schema["properties"][name] = list(Json { { "type", "integer" } });
-        schema["properties"][name]["description"] = text;
+        Json &sizes = schema["properties"][name];
+        sizes["type"] = Json::array({ "array", "null" });
+        sizes["items"]["type"] = "integer";
+        sizes["description"] = text;
     }
     schema["properties"]["shares"] = list(object({ { "datacenter", Text, "By id" }, { "pool", Text, "By id" },
         { "gpu", Text, "By id" }, { "ranks", Count, "Equal replicas" }, { "samples", Count, "Of each, an iteration" },

@@ -71,6 +71,19 @@ private slots:
             QVERIFY(std::abs(set.time + set.wait - shares.duration) < 1e-6 * shares.duration);
     }
 
+    void bytesOfStatesFollowTheirSharesAndAllFits()
+    {
+        // ZeRO 3 divides all of them: bytes / share is the same everywhere
+        const GpuShares shares = gpuShares(*evaluated(m_lab));
+        const double whole = shares.sets.front().states / shares.sets.front().stateShare;
+        QVERIFY(whole > 0);
+        for (const GpuShare &set : shares.sets) {
+            QVERIFY(std::abs(set.states / set.stateShare / whole - 1) < 1e-6);
+            QVERIFY(set.work > 0 && set.states + set.work <= set.capacity);
+        }
+        QVERIFY(shares.sets[2].work > shares.sets[3].work); // 34 samples against 5
+    }
+
     void aPinHoldsForItsGpusAloneAndTheOthersShareTheRest()
     {
         const GpuShares before = gpuShares(*evaluated(m_lab));

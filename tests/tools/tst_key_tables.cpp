@@ -59,7 +59,7 @@ private slots:
                         "above 0 | 100 |"));
         QCOMPARE(lineOf("heterogeneity", "compute"),
             std::string(
-                "| `compute` | Work split evenly, or by the speed of the GPUs; `even` or `balanced` | `even` |"));
+                "| `compute` | Work split evenly, or by what each GPU can do; `even` or `balanced` | `even` |"));
         QCOMPARE(lineOf("memory", "saved_activation_bits"),
             std::string("| `saved_activation_bits` | Bits of an activation kept for the backward pass; 1 to 16; fewer "
                         "affects convergence | as computed |"));

@@ -22,7 +22,7 @@ namespace trainyard {
 
 namespace {
 
-constexpr int kWorkStretch = 9, kStateStretch = 9, kIdleStretch = 5;
+constexpr int kWorkStretch = 9, kStateStretch = 9, kIdleStretch = 6;
 constexpr double kShareStep = 0.005; // of the states
 
 QColor workColor()
@@ -165,6 +165,7 @@ void GpuShareRow::setShare(const GpuShare &share, const GpuShares &all, const Sh
     m_share = share;
     m_batch = all.batch;
     m_stages = all.stages;
+    m_replicas = all.replicas;
     m_isLayered = all.isLayered;
     QStringList place;
     if (all.stages > 1)
@@ -182,6 +183,7 @@ void GpuShareRow::setShare(const GpuShare &share, const GpuShares &all, const Sh
     m_sentence->setVisible(!share.why.isEmpty());
     const double idle = all.duration > 0 ? share.wait / all.duration : 0;
     m_idleText->setText(tr("waits %1").arg(formatPercent(idle)));
+    m_idleText->setShortText(formatPercent(idle));
     m_idleText->setInk(idle > 0.25 ? Ink::Warning : Ink::Muted);
     m_idleText->setToolTip(tr("%1 of %2 it does not compute: it waits for others or for what they exchange.")
                                .arg(formatSeconds(share.wait), formatSeconds(all.duration)));
@@ -202,7 +204,7 @@ void GpuShareRow::showAmounts(const ShareScale &scale, double freeStates)
     m_work->setAmounts({ { double(m_share.samples()), workColor() } }, scale.samples);
     m_work->setPinned(m_share.isWorkPinned);
     std::optional<ShareHandle> work;
-    if (m_share.stage == 0 && m_batch > 0)
+    if (m_share.stage == 0 && m_batch > 0 && m_replicas > 1)
         work = ShareHandle { double(m_share.samples()), m_isLayered ? 0.0 : double(m_share.microBatch),
             double(m_batch / std::max(1, m_share.replicas)), m_isLayered ? 1.0 : double(m_share.microBatch), 1 };
     m_work->setHandle(work);
@@ -214,7 +216,7 @@ void GpuShareRow::showAmounts(const ShareScale &scale, double freeStates)
         m_states->setAmounts({ { m_share.stateShare, stateColor() } }, scale.stateShare);
     m_states->setPinned(m_share.isStatePinned);
     std::optional<ShareHandle> states;
-    if (m_share.stage == 0 && m_share.stateShare > 0)
+    if (m_share.stage == 0 && m_share.stateShare > 0 && m_replicas > 1)
         states = ShareHandle { m_share.stateShare, 0,
             std::max(m_share.stateShare, freeStates / std::max(1, m_share.replicas)), kShareStep,
             hasBytes ? m_share.states / m_share.stateShare : 1.0 };

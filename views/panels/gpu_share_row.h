@@ -62,7 +62,7 @@ private:
     void showAmounts(const ShareScale &scale, double freeStates);
 
     GpuShare m_share;
-    int m_batch = 0, m_stages = 1;
+    int m_batch = 0, m_stages = 1, m_replicas = 1;
     bool m_isLayered = false;
     TextLine *m_name, *m_place, *m_mark, *m_workText, *m_stateText, *m_idleText, *m_sentence;
     ShareBar *m_work, *m_states, *m_idle;

@@ -3,7 +3,7 @@
 
 #include "models/text/format.h"
 #include "views/panels/hover_button.h"
-#include "views/panels/share_bar.h"
+#include "views/panels/sharing_comparison.h"
 #include "views/parts/panel_parts.h"
 #include "views/theme/theme.h"
 
@@ -35,7 +35,7 @@ GpuSharesPanel::GpuSharesPanel(QWidget *parent)
     , m_balance(new HoverButton(tr("Share by speed"), this))
     , m_unpinAll(new HoverButton(tr("Unpin all"), this))
     , m_list(new QVBoxLayout)
-    , m_below(new QVBoxLayout)
+    , m_comparison(new SharingComparison(this))
 {
     setFont(uiFont(-1));
     setAccessibleName(tr("GPU shares"));
@@ -54,7 +54,7 @@ GpuSharesPanel::GpuSharesPanel(QWidget *parent)
     layout->addWidget(m_sentence);
     layout->addLayout(m_list);
     layout->addWidget(m_more);
-    layout->addLayout(m_below);
+    layout->addWidget(m_comparison);
     layout->addStretch(1);
     const auto balanceText = [] { return tr("Share work and states by what GPUs can do"); };
     connect(m_balance, &QPushButton::clicked, this, [this, balanceText] {
@@ -67,6 +67,9 @@ GpuSharesPanel::GpuSharesPanel(QWidget *parent)
     });
     connect(m_balance, &HoverButton::left, this, &GpuSharesPanel::editCancelled);
     connect(m_unpinAll, &QPushButton::clicked, this, &GpuSharesPanel::unpinAll);
+    connect(m_comparison, &SharingComparison::editCommitted, this, &GpuSharesPanel::editCommitted);
+    connect(m_comparison, &SharingComparison::editPreviewed, this, &GpuSharesPanel::editPreviewed);
+    connect(m_comparison, &SharingComparison::editCancelled, this, &GpuSharesPanel::editCancelled);
     refresh();
 }
 
@@ -74,12 +77,14 @@ void GpuSharesPanel::setPlan(PlanPtr plan)
 {
     m_plan = std::move(plan);
     m_unpinAll->setVisible(m_plan && !m_plan->heterogeneity.assign.empty());
+    m_comparison->setPlan(m_plan);
 }
 
 void GpuSharesPanel::setEvaluation(EvaluationPtr evaluation)
 {
     m_evaluation = std::move(evaluation);
     m_shares = m_evaluation ? gpuShares(*m_evaluation) : GpuShares {};
+    m_comparison->setEvaluation(m_evaluation);
     refresh();
 }
 
@@ -161,6 +166,7 @@ void GpuSharesPanel::refresh()
         m_rows[i]->setVisible(i < count);
     m_more->setText(tr("%1 more sets of GPUs are not listed.").arg(m_shares.sets.size() - count));
     m_more->setVisible(!isHidden && count < m_shares.sets.size());
+    m_comparison->setVisible(!isHidden || m_comparison->isComparing());
 }
 
 void GpuSharesPanel::showSentence()
@@ -259,7 +265,8 @@ QString GpuSharesPanel::toTsv() const
             QString::number(set.work, 'f', 0), QString::number(set.capacity, 'f', 0), QString::number(set.time, 'g', 9),
             QString::number(set.wait, 'g', 9), set.why }
                      .join(u'\t');
-    return lines.join(u'\n') + u'\n';
+    const QString shares = lines.join(u'\n') + u'\n';
+    return m_comparison->isComparing() ? shares + u'\n' + m_comparison->toTsv() : shares;
 }
 
 } // namespace trainyard

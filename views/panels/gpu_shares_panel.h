@@ -16,6 +16,7 @@ namespace trainyard {
 
 class HoverButton;
 class PanelHeading;
+class SharingComparison;
 class TextLine;
 
 class GpuSharesPanel : public QWidget {
@@ -30,7 +31,7 @@ public:
     [[nodiscard]] TextLine *sentenceLine() const { return m_sentence; }
     [[nodiscard]] HoverButton *balanceButton() const { return m_balance; }
     [[nodiscard]] HoverButton *unpinAllButton() const { return m_unpinAll; }
-    [[nodiscard]] QVBoxLayout *below() const { return m_below; } // the rows
+    [[nodiscard]] SharingComparison *comparison() const { return m_comparison; }
     [[nodiscard]] QString toTsv() const;
     /// All shares that are pinned are the plan's to choose again.
     void unpinAll();
@@ -62,7 +63,8 @@ private:
     PanelHeading *m_heading;
     TextLine *m_sentence, *m_more;
     HoverButton *m_balance, *m_unpinAll;
-    QVBoxLayout *m_list, *m_below;
+    QVBoxLayout *m_list;
+    SharingComparison *m_comparison;
     std::vector<GpuShareRow *> m_rows;
 };
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "views/panels/share_bar.h"
 
+#include "views/theme/icons.h"
 #include "views/theme/theme.h"
 
 #include <QKeyEvent>
@@ -21,6 +22,7 @@ constexpr int kBarHeight = 12;
 constexpr int kGripHeight = 16;
 constexpr int kReach = 7; // pixels either side of the handle that take it
 constexpr int kHandle = 3;
+constexpr int kPin = 11;
 
 } // namespace
 
@@ -133,10 +135,14 @@ void ShareBar::paintEvent(QPaintEvent *)
         return;
     const double at = std::clamp(double(handleX()), kHandle / 2.0, width() - kHandle / 2.0);
     const bool isLit = m_isHot || m_isDragging || hasFocus();
-    if (isLit || m_isPinned) {
-        painter.setPen(Qt::NoPen);
-        painter.setBrush(isLit ? theme().accent : theme().text);
-        painter.drawRoundedRect(QRectF(at - kHandle / 2.0, 0, kHandle, height()), 1.5, 1.5);
+    painter.setPen(Qt::NoPen);
+    painter.setBrush(isLit ? theme().accent : m_isPinned ? theme().text : theme().textMuted);
+    const double grip = isLit || m_isPinned ? height() : kBarHeight;
+    painter.drawRoundedRect(QRectF(at - kHandle / 2.0, (height() - grip) / 2, kHandle, grip), 1.5, 1.5);
+    if (m_isPinned) { // on the side of the end on which there is room
+        const double left = at + kPin + 4 < width() ? at + 4 : at - kPin - 4;
+        painter.drawPixmap(QPointF(left, (height() - kPin) / 2.0),
+            themedPixmap(QStringLiteral("pin"), kPin, theme().text, devicePixelRatioF()));
     }
     if (hasFocus()) {
         painter.setPen(QPen(theme().accent, 1));

@@ -289,7 +289,7 @@ void ChartPainter::paintRowLabel(
     const int room = right - (row.isPinned || thin ? Theme::kPad : right - labelWidth());
     QString label =
         row.isPinned && !thin ? datacenterName(*state.evaluation, row.datacenter) + u' ' + row.label : row.label;
-    while (row.kind == TrackRow::Kind::Stage && !row.isPinned && metrics.horizontalAdvance(label) > room
+    while (row.kind == TrackRow::Kind::Stage && !row.isPinned && metrics.horizontalAdvance(label) >= room
         && label.contains(u' '))
         label = label.section(u' ', 1); // of a GPU's name the end tells most: "RTX A6000" is "A6000"
     const QString shown = metrics.elidedText(label, Qt::ElideRight, room);

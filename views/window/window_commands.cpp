@@ -171,6 +171,13 @@ void addViewCommands(CommandRegistry &registry, MainWindow &window)
             window.showWorkbench();
             bench.reveal(bench.shares);
         } });
+    registry.add({ .id = "view.baselines",
+        .group = group,
+        .text = text("Compare &baselines of mixed GPUs"),
+        .run = [&window, &bench] {
+            window.showWorkbench();
+            bench.showBaselines();
+        } });
     registry.add({ .id = "view.edits",
         .group = group,
         .text = text("E&dits since opening"),

@@ -2,6 +2,7 @@
 #include "views/window/workbench.h"
 
 #include "core/evaluate/metrics/confidence.h"
+#include "models/baseline_comparison.h"
 #include "models/edit_history.h"
 #include "models/rok_curves.h"
 #include "views/cluster/cluster_map.h"
@@ -15,6 +16,7 @@
 #include "views/panels/number_strip.h"
 #include "views/panels/problems_panel.h"
 #include "views/panels/scroll_anchor.h"
+#include "views/panels/sharing_comparison.h"
 #include "views/panels/strategy_panel.h"
 #include "views/panels/why_panel.h"
 #include "views/panels/workload_editor.h"
@@ -85,6 +87,7 @@ Workbench::Workbench(const WindowModels &models, QWidget *parent)
     , m_ranking(new DatacenterRanking(models.catalogue, this))
     , m_rok(new RokSearch(models.catalogue, this))
     , m_adviser(new MemoryAdviser(models.catalogue, this))
+    , m_baselines(new BaselineComparison(models.catalogue, this))
     , m_columns(splitter(Qt::Horizontal, tr("Columns"), this))
     , m_left(splitter(Qt::Vertical, tr("Left column"), this))
     , m_right(splitter(Qt::Vertical, tr("Right column"), this))
@@ -115,7 +118,9 @@ void Workbench::arrange()
     QScrollArea *memoryArea = scrolled(memory);
     m_memoryAnchor = new ScrollAnchor(memoryArea);
     m_lower->addTab(memoryArea, tr("Memory"));
-    m_lower->addTab(scrolled(shares), tr("GPU shares"));
+    QScrollArea *sharesArea = scrolled(shares);
+    m_sharesAnchor = new ScrollAnchor(sharesArea);
+    m_lower->addTab(sharesArea, tr("Shares"));
     m_lower->addTab(scrolled(details), tr("Details"));
     m_lower->addTab(edits, tr("Edits"));
     m_right->addWidget(m_upper);
@@ -169,6 +174,7 @@ void Workbench::showPlan(const PlanPtr &plan, bool isPreview)
         m_rok->setPlan(plan);
         memory->setPlan(plan);
         shares->setPlan(plan);
+        m_baselines->setPlan(plan);
         m_adviser->setPlan(plan);
         m_models.effects.setPlan(plan);
     }
@@ -310,6 +316,14 @@ void Workbench::showFitting()
 {
     reveal(memory);
     m_memoryAnchor->hold(memory->advice());
+}
+
+void Workbench::showBaselines()
+{
+    curves->setEnlarged(false);
+    m_lower->setCurrent(shares->parentWidget()->parentWidget());
+    shares->comparison()->compare();
+    m_sharesAnchor->hold(shares->comparison());
 }
 
 void Workbench::resetLayout()

@@ -16,6 +16,7 @@ class QSplitter;
 
 namespace trainyard {
 
+class BaselineComparison;
 class ClusterMap;
 class CurvesPanel;
 class DatacenterPanel;
@@ -75,6 +76,8 @@ public:
     void showMemory();
     /// What to do about the memory: the steps that make the plan fit or, where it does, headroom suggestions.
     void showFitting();
+    /// What other systems would make of the plan's GPUs: asked for, and in front.
+    void showBaselines();
     void resetLayout();
     [[nodiscard]] QByteArray layoutState() const;
     void restoreLayout(const QByteArray &state);
@@ -107,6 +110,7 @@ private:
     DatacenterRanking *m_ranking;
     RokSearch *m_rok;
     MemoryAdviser *m_adviser;
+    BaselineComparison *m_baselines;
     QWidget *m_previewedBy =
         nullptr; // a control of this panel is being tried: the panel must not change under the pointer
     bool m_isStale = false;
@@ -117,7 +121,7 @@ private:
     std::pair<int, int> m_insets { -1, -1 };
     QSplitter *m_columns, *m_left, *m_right;
     TabbedCard *m_upper, *m_lower; // of the right column
-    ScrollAnchor *m_memoryAnchor = nullptr;
+    ScrollAnchor *m_memoryAnchor = nullptr, *m_sharesAnchor = nullptr;
 };
 
 } // namespace trainyard

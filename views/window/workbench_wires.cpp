@@ -2,6 +2,7 @@
 // The wires between the panels, the document and those who search in the background.
 #include "views/window/workbench.h"
 
+#include "models/baseline_comparison.h"
 #include "models/datacenter_ranking.h"
 #include "models/edit_history.h"
 #include "models/memory_advice.h"
@@ -15,6 +16,7 @@
 #include "views/panels/memory_details.h"
 #include "views/panels/number_strip.h"
 #include "views/panels/problems_panel.h"
+#include "views/panels/sharing_comparison.h"
 #include "views/panels/strategy_panel.h"
 #include "views/panels/why_panel.h"
 #include "views/panels/workload_editor.h"
@@ -125,6 +127,8 @@ void Workbench::connectShares()
         [this](const PlanPtr &next, const QString &text, const QString &key) {
             m_models.document.apply(next, text, key);
         });
+    connect(m_baselines, &BaselineComparison::tableChanged, shares->comparison(), &SharingComparison::setTable);
+    connect(shares->comparison(), &SharingComparison::watched, m_baselines, &BaselineComparison::setWatched);
 }
 
 void Workbench::connectRange()

@@ -183,16 +183,10 @@ void addSharding(std::vector<Problem> &problems, const Evaluation &evaluation, c
 }
 
 /// What could not be dealt as the plan asks stays even.
-void addUndealt(std::vector<Problem> &problems, const Evaluation &evaluation)
+void addUndealt(std::vector<Problem> &problems, const Evaluation &evaluation, const Workload &workload)
 {
-    const SharedOut &shares = evaluation.layout.shares;
-    if (!shares.why.empty() && !evaluation.plan->heterogeneity.isLayered()) { // what is pinned cannot be
-        std::string text = shares.why;
-        text.front() = char(std::toupper(static_cast<unsigned char>(text.front())));
-        problems.push_back({ Severity::Blocking, std::move(text), "heterogeneity.assign",
-            { fixOf(*evaluation.plan, "Nothing pinned", [](Plan &p) { p.heterogeneity.assign.clear(); }) } });
-    } else if (!shares.why.empty())
-        problems.push_back({ Severity::Warning, shares.why, "heterogeneity", {} });
+    if (!evaluation.layout.shares.why.empty() && isDealt(workload))
+        problems.push_back({ Severity::Warning, evaluation.layout.shares.why, "heterogeneity", {} });
 }
 
 /// Where a schedule's paper leaves the order open.
@@ -235,6 +229,15 @@ void addShapeProblems(std::vector<Problem> &problems, const Evaluation &evaluati
             "parallelism.data",
             { fixOf(plan, std::to_string(total) + " replicas", [total](Plan &p) { p.parallelism.data = total; }) } });
     }
+    if (const std::string &why = evaluation.layout.shares.why; !isDealt(workload)) {
+        std::string text = why;
+        text.front() = char(std::toupper(static_cast<unsigned char>(text.front())));
+        problems.push_back({ Severity::Blocking, std::move(text),
+            plan.heterogeneity.assign.empty() ? "heterogeneity" : "heterogeneity.assign",
+            { fixOf(plan, "Nothing pinned", [](Plan &p) { p.heterogeneity.assign.clear(); }) } });
+        if (plan.heterogeneity.assign.empty())
+            problems.back().fixes.clear();
+    }
     if (!expertsDivideRanks(workload)) {
         const Degrees &p = workload.degrees;
         const int ranks = p.tensor * p.context * evaluation.layout.data;
@@ -272,7 +275,7 @@ std::vector<Problem> findProblems(const Evaluation &evaluation, const Workload &
     addTensorGroupsApart(problems, evaluation, workload);
     addUnequalGpus(problems, evaluation, workload);
     addOwnConstruction(problems, evaluation);
-    addUndealt(problems, evaluation);
+    addUndealt(problems, evaluation, workload);
     if (workload.source.hasLayers) {
         addSharding(problems, evaluation, workload.stack);
         addShapeNotes(problems, workload);

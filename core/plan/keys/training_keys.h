@@ -210,10 +210,10 @@ template <class V> void describe(V &v, Of<Heterogeneity>)
                 "gathered once a pass instead of once a micro-batch.")));
     v.value(&Heterogeneity::gatherPrefetch,
         Key("gather_prefetch", "Weights of the next layer are gathered while a layer computes", said("Gather prefetch"),
-            when(isLayered), shown("Prefetch gathers", "Gathers the next layer's weights while a layer computes.")));
+            when(isLayered), shown("Prefetch", "Gathers the next layer's weights while a layer computes.")));
     v.value(&Heterogeneity::boundaryOffload,
         Key("boundary_offload", "Inputs of layers wait in host memory", said("Boundary offload"), when(isLayered),
-            shown("Offload boundaries",
+            shown("Offload inputs",
                 "Moves what enters each layer to host memory and back, so that more micro-batches cost no GPU "
                 "memory.")));
     v.value(&Heterogeneity::unevenPenalty,
@@ -240,6 +240,8 @@ template <class V> void describe(V &v, Of<Heterogeneity>)
             "States are filled in as Cephalo's released planner does, which reads the memory of a micro-batch at their "
             "number instead of its size",
             said("Released state fill"), when(isLayered),
+            shown("Released fill",
+                "Fills states as Cephalo's released planner does, which takes GPUs for emptier than they are."),
             more("it reproduces the even shares that the release ships, of which one does not fit")));
     v.value(&Heterogeneity::assign,
         Key("assign", "What some GPUs get, whatever would be best", said("Pinned share"),

@@ -48,6 +48,8 @@ public:
         plan.workload.globalBatch = site.gpus() * whole(1, 9) + (whole(0, 1) ? whole(0, 5) : 0);
         plan.workload.precision = Precision::Bf16;
         plan.parallelism.zeroStage = one({ 2, 3, 3 });
+        plan.parallelism.tensor = one({ 1, 1, 2 });
+        plan.parallelism.context = one({ 1, 1, 1, 2 });
         plan.stack = { "fsdp", {} };
         plan.memory.recompute = one({ Recompute::Full, Recompute::Full, Recompute::None });
         Heterogeneity &h = plan.heterogeneity;

@@ -90,9 +90,12 @@ private slots:
     void whatCameFromTheCacheSaysNoTimes()
     {
         StatusLine line;
-        const EvaluationPtr evaluation = handmade::shared(handmade::evaluation());
+        Evaluation timed = handmade::evaluation();
+        timed.metrics.spans = 100;
+        timed.metrics.evaluateMs = 2;
+        const EvaluationPtr evaluation = handmade::shared(timed);
         line.setEvaluation(evaluation);
-        QVERIFY2(line.text().contains(QStringLiteral("valuated in")), qPrintable(line.text()));
+        QVERIFY2(line.text().contains(QStringLiteral(" in ")), qPrintable(line.text()));
         line.setEvaluation(evaluation, 0, true);
         QVERIFY2(line.text().contains(QStringLiteral("rom cache")) && !line.text().contains(QStringLiteral(" in ")),
             qPrintable(line.text()));

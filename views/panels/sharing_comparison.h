@@ -1,0 +1,62 @@
+#pragma once
+// SPDX-License-Identifier: GPL-3.0-or-later
+// What other systems would make of the same GPUs, a row each, as soon as someone asks for it, and from then on for
+// every plan; each can be made the plan. GUI thread.
+
+#include "models/baseline_comparison.h"
+
+#include <QWidget>
+
+#include <vector>
+
+class QVBoxLayout;
+
+namespace trainyard {
+
+class BaselineRow;
+class HoverButton;
+class SectionTitle;
+class TextLine;
+
+class SharingComparison : public QWidget {
+    Q_OBJECT
+public:
+    explicit SharingComparison(QWidget *parent = nullptr);
+
+    void setPlan(PlanPtr plan); // the document's
+    void setEvaluation(const EvaluationPtr &evaluation); // of the document's plan: what the others are compared with
+    void setTable(BaselineTablePtr table);
+    void compare(); // as the button does
+    [[nodiscard]] bool isComparing() const { return m_isComparing; }
+    [[nodiscard]] HoverButton *compareButton() const { return m_compare; }
+    [[nodiscard]] const std::vector<BaselineRow *> &rows() const { return m_rows; }
+    [[nodiscard]] QString toTsv() const;
+
+Q_SIGNALS:
+    void editCommitted(trainyard::PlanPtr next, QString text);
+    void editPreviewed(trainyard::PlanPtr next, QString text);
+    void editCancelled();
+    void watched(bool isWatched); // someone has asked and can see it
+
+protected:
+    void showEvent(QShowEvent *event) override;
+    void hideEvent(QHideEvent *event) override;
+
+private:
+    void refresh();
+    void open(int index);
+    [[nodiscard]] int fastest() const;
+
+    PlanPtr m_plan;
+    BaselineTablePtr m_table;
+    double m_now = 0; // seconds of the plan's iteration
+    bool m_isComparing = false;
+    int m_open = -1; // -1: the fastest
+    HoverButton *m_compare;
+    TextLine *m_note;
+    QWidget *m_header;
+    QVBoxLayout *m_list;
+    std::vector<BaselineRow *> m_rows;
+};
+
+} // namespace trainyard
