@@ -3,10 +3,10 @@
 
 #include "core/placement/resolve.h"
 #include "core/states/stage_states.h"
-#include "core/timeline/analysis.h"
 
 #include <algorithm>
 #include <future>
+#include <map>
 #include <mutex>
 
 namespace trainyard {
@@ -31,23 +31,14 @@ int layersOf(const Layout &layout, int stage)
     return layers;
 }
 
-/// [class][stage]: share of the iteration in which its compute rows compute or update.
-std::vector<std::vector<double>> busyShares(const Evaluation &evaluation, std::size_t stages)
+/// Of each set by class and stage, the share of the iteration in which it does not compute.
+std::map<std::pair<int, int>, double> idleShares(const Evaluation &evaluation)
 {
-    const Timeline &timeline = evaluation.timeline;
-    std::vector<std::vector<double>> busy(evaluation.layout.classes.size(), std::vector<double>(stages, 0));
-    if (timeline.duration <= 0)
-        return busy;
-    const std::vector<StageTime> times = stageTimes(timeline);
-    std::size_t row = 0;
-    for (const Track &track : timeline.tracks) {
-        if (track.stream != Stream::Compute)
-            continue;
-        const StageTime &time = times[row++];
-        busy[std::size_t(track.pipelineClass)][std::size_t(track.stage)] =
-            double(time.compute + time.optimizer + time.overhead) / double(timeline.duration);
-    }
-    return busy;
+    std::map<std::pair<int, int>, double> idle;
+    const double iteration = evaluation.metrics.iterationTime.value_or(0);
+    for (const DeviceMetrics &device : evaluation.metrics.devices)
+        idle[{ device.pipelineClass, device.stage }] = iteration > 0 ? device.wait / iteration : 0;
+    return idle;
 }
 
 void addSets(SharingResult &result, const Evaluation &evaluation, Workload workload)
@@ -56,7 +47,7 @@ void addSets(SharingResult &result, const Evaluation &evaluation, Workload workl
     const Plan &plan = *workload.plan;
     const Layout &layout = workload.layout;
     const int stages = workload.degrees.pipeline;
-    const auto busy = busyShares(evaluation, std::size_t(stages));
+    auto idle = idleShares(evaluation);
     double work = 0, bytes = 0;
     for (int stage = 0; stage < stages; ++stage) {
         for (std::size_t c = 0; c < layout.classes.size(); ++c) {
@@ -70,7 +61,7 @@ void addSets(SharingResult &result, const Evaluation &evaluation, Workload workl
             set.computeShare = set.samples * pipelines.pipelines * layersOf(layout, stage);
             const StageStates states = stageStates(workload, rankSet(workload, pipelines, stage));
             set.stateShare = (states.weights + states.gradients + states.optimizer) * set.gpus;
-            set.idle = 1 - busy[c][std::size_t(stage)];
+            set.idle = idle[{ int(c), stage }];
             work += set.computeShare;
             bytes += set.stateShare;
             result.sets.push_back(std::move(set));
@@ -126,7 +117,7 @@ SharingResult sharingResult(SharingPlan of, const RunContext &context)
         result.why = result.of.whyNot;
         return result;
     }
-    const auto evaluated = run(result.of.plan, Depth::Spans, context);
+    const auto evaluated = run(result.of.plan, Depth::Score, context);
     if (!evaluated) {
         result.why = evaluated.error().front().what;
         return result;

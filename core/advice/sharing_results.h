@@ -22,7 +22,7 @@ struct SetShare {
     double samples = 0; // of each replica, an iteration
     double computeShare = 0; // samples times layers, of all
     double stateShare = 0; // bytes of weights, gradients and optimizer states, of all that lie on GPUs
-    double idle = 0; // share of the iteration in which it does not compute, waits for others included
+    double idle = 0; // share of the iteration in which it does not compute: Metrics::devices
 };
 
 struct SharingResult {
@@ -37,7 +37,6 @@ struct SharingResult {
     std::optional<SharingLimits> limits; // where they were asked for
 };
 
-/// Depth::Spans, which tell who waits.
 [[nodiscard]] SharingResult sharingResult(SharingPlan of, const RunContext &context);
 
 /// From a thread that is not one of the pool's: makes and evaluates all of them there, in the order asked for, with
