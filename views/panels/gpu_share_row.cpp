@@ -128,9 +128,9 @@ void GpuShareRow::showWork(int samples)
     const MicroBatches split = samples == m_share.samples() ? MicroBatches { m_share.microBatch, m_share.microBatches }
                                                             : microBatchesFor(samples, m_share, m_isLayered);
     QString text = tr("%1 of %2 samples").arg(split.size * split.count).arg(m_batch);
+    m_workText->setShortText(m_share.replicas > 1 ? tr("%1 samples each").arg(split.size * split.count) : text);
     if (m_share.replicas > 1)
         text += tr(" each");
-    m_workText->setShortText(text);
     if (m_stages > 1)
         text += tr(" · %1").arg(countOf(m_share.layers, tr("layer"), tr("layers")));
     m_workText->setText(split.count > 0 ? text + tr(" · %1 × %2").arg(split.count).arg(split.size) : text);
