@@ -129,7 +129,7 @@ public:
         m_shares.batch = m_plan.workload.globalBatch;
         m_shares.stages = std::max(1, int(evaluation.layout.chunks.size()));
         m_shares.replicas = evaluation.layout.data;
-        m_shares.gpusPerReplica = std::max(1, degreesOf(m_plan).gpusOfStage());
+        m_shares.statesPerReplica = std::max(1, degreesOf(m_plan).context);
         m_shares.duration = double(evaluation.timeline.duration) * 1e-9;
         m_shares.areAlike = hasOneKind(m_plan, evaluation.layout);
         const Heterogeneity &h = m_plan.heterogeneity;
@@ -183,7 +183,7 @@ private:
         share.microBatches = of.microBatches;
         if (degreesOf(m_plan).zeroStage > 0 && m_evaluation.layout.data > 0)
             share.stateShare =
-                of.stateShare > 0 ? of.stateShare * m_shares.gpusPerReplica : 1.0 / m_evaluation.layout.data;
+                of.stateShare > 0 ? of.stateShare * m_shares.statesPerReplica : 1.0 / m_evaluation.layout.data;
         const auto device = std::ranges::find_if(m_evaluation.metrics.devices, [&](const DeviceMetrics &each) {
             return each.pipelineClass == pipelines.pipelineClass && each.stage == stage;
         });

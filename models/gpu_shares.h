@@ -46,7 +46,7 @@ struct GpuShares {
     int batch = 0; // samples of one iteration
     int stages = 1;
     int replicas = 1; // of the model; one has nobody to share with
-    int gpusPerReplica = 1; // of one stage
+    int statesPerReplica = 1; // GPUs of a replica of a stage that hold parts of the same states: its context ranks
     double duration = 0; // seconds of the iteration
     double gain = 0; // layer time with even shares / with these; 0: unknown
     bool areAlike = true; // all GPUs are

@@ -9,7 +9,6 @@
 #include "models/sample_plans.h"
 #include "views/panels/datacenter_panel.h"
 #include "views/panels/gpu_shares_panel.h"
-#include "views/panels/strategy_panel.h"
 #include "views/theme/theme.h"
 #include "views/window/file_actions.h"
 #include "views/window/main_window.h"
@@ -64,10 +63,8 @@ int runWindow(QApplication &application, const Options &options)
     window.show();
     if (options.showsMemory)
         window.workbench().showMemory();
-    if (options.showsShares) {
+    if (options.showsShares)
         window.workbench().reveal(window.workbench().shares);
-        window.workbench().strategies->scrollTo("share_work");
-    }
     if (options.showsBaselines)
         window.workbench().showBaselines();
     if (options.showsDatacenters)

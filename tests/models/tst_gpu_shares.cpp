@@ -114,6 +114,19 @@ private slots:
         QVERIFY(std::abs(statesOfAll(shares) - 1) < 1e-9);
     }
 
+    void tensorRanksOfAPinnedReplicaHoldPartsOfTheirOwn()
+    {
+        // two replicas of two GPUs hold 0.6 and 0.4 of the states: each GPU its half of the layers, all of the share
+        Plan plan = m_lab;
+        plan.parallelism.tensor = 2;
+        const PlanPtr pinned = withPin(
+            *withPin(plan, { { 0, 0 }, 0, 2 }, { .stateShare = 0.6 }), { { 0, 1 }, 0, 1 }, { .stateShare = 0.4 });
+        QVERIFY(validatePlan(*pinned).empty());
+        Plan tooMuch = *pinned;
+        tooMuch.heterogeneity.assign.front().stateShare = 0.7; // 0.7 + 0.4
+        QVERIFY(!validatePlan(tooMuch).empty());
+    }
+
     void aPinOfEveryPoolThereStaysWhereItIs()
     {
         Plan plan = m_lab;

@@ -128,9 +128,9 @@ void GpuShareRow::showWork(int samples)
     const MicroBatches split = samples == m_share.samples() ? MicroBatches { m_share.microBatch, m_share.microBatches }
                                                             : microBatchesFor(samples, m_share, m_isLayered);
     QString text = tr("%1 of %2 samples").arg(split.size * split.count).arg(m_batch);
+    m_workText->setShortText(m_share.replicas > 1 ? tr("%1 samples each").arg(split.size * split.count) : text);
     if (m_share.replicas > 1)
         text += tr(" each");
-    m_workText->setShortText(text);
     if (m_stages > 1)
         text += tr(" · %1").arg(countOf(m_share.layers, tr("layer"), tr("layers")));
     m_workText->setText(split.count > 0 ? text + tr(" · %1 × %2").arg(split.count).arg(split.size) : text);
@@ -145,7 +145,9 @@ void GpuShareRow::showWork(int samples)
 
 void GpuShareRow::showStates(double share)
 {
-    QString text = share > 0 ? tr("%1 of the states").arg(formatPercent(share)) : tr("states not divided");
+    QString text = m_replicas < 2 ? tr("all states of its stage")
+        : share > 0               ? tr("%1 of the states").arg(formatPercent(share))
+                                  : tr("states not divided");
     if (m_share.capacity > 0) {
         const double states = m_share.stateShare > 0 ? m_share.states * share / m_share.stateShare : m_share.states;
         m_stateText->setShortText(text);
@@ -171,7 +173,7 @@ void GpuShareRow::setShare(const GpuShare &share, const GpuShares &all, const Sh
     if (all.stages > 1)
         place << tr("stage %1").arg(share.stage + 1);
     place << share.place << gpusText(share.gpus.count);
-    if (share.replicas > 1 || all.gpusPerReplica > 1)
+    if (share.replicas != share.gpus.count)
         place << countOf(share.replicas, tr("replica"), tr("replicas"));
     m_name->setText(share.name);
     m_place->setText(place.join(QStringLiteral(" · ")));

@@ -234,7 +234,7 @@ void GpuSharesPanel::pinWork(const GpuShareRow &row, int samples, GpuShareRow::G
 void GpuSharesPanel::pinStates(const GpuShareRow &row, double share, GpuShareRow::Gesture gesture)
 {
     const QString name = row.share().name;
-    pin(row, { .work = {}, .setsSize = true, .stateShare = share / m_shares.gpusPerReplica },
+    pin(row, { .work = {}, .setsSize = true, .stateShare = share / m_shares.statesPerReplica },
         tr("Pin %1 of the states on %2").arg(formatPercent(share), name), gesture);
 }
 

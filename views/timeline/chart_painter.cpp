@@ -36,6 +36,14 @@ int nameLeft()
     return Theme::kPad + kFoldMark;
 }
 
+/// Of a GPU's name the model tells most: "V100 SXM2" is "V100", "RTX A6000" is "A6000".
+QString withoutAWord(const QString &name)
+{
+    const QString first = name.section(u' ', 0, 0);
+    const bool isModel = std::ranges::any_of(first, [](QChar c) { return c.isDigit(); });
+    return isModel ? name.section(u' ', 0, -2) : name.section(u' ', 1);
+}
+
 int stagesOf(const Evaluation &evaluation)
 {
     std::size_t stages = 1;
@@ -291,7 +299,7 @@ void ChartPainter::paintRowLabel(
         row.isPinned && !thin ? datacenterName(*state.evaluation, row.datacenter) + u' ' + row.label : row.label;
     while (row.kind == TrackRow::Kind::Stage && !row.isPinned && metrics.horizontalAdvance(label) >= room
         && label.contains(u' '))
-        label = label.section(u' ', 1); // of a GPU's name the end tells most: "RTX A6000" is "A6000"
+        label = withoutAWord(label);
     const QString shown = metrics.elidedText(label, Qt::ElideRight, room);
     // Centred on the capitals, as in the bars, so that short rows keep their labels on their line.
     painter.setPen(thin ? theme().textFaint : theme().textMuted);

@@ -72,8 +72,12 @@ QString offloadName(const Evaluation &evaluation, Stream stream)
 bool isLayerExchange(const Evaluation &evaluation, const Track &track)
 {
     const Timeline &timeline = evaluation.timeline;
-    return isLayerByLayer(evaluation) && track.stream == Stream::Collective && track.last > track.first
-        && timeline.end[track.last - 1] > timeline.start[track.last - 1];
+    if (!isLayerByLayer(evaluation) || track.stream != Stream::Collective)
+        return false;
+    for (std::uint32_t span = track.first; span < track.last; ++span)
+        if (timeline.end[span] > timeline.start[span])
+            return true;
+    return false;
 }
 
 /// A cell's transfer leaves its node in pieces and is put together again on the other side.

@@ -113,14 +113,14 @@ void Workbench::arrange()
     m_upper->addTab(scrolled(strategies), tr("Strategies"));
     m_upper->addTab(scrolled(workload), tr("Workload"));
     m_upper->addTab(scrolled(datacenters), tr("Datacenters"));
+    QScrollArea *sharesArea = scrolled(shares);
+    m_sharesAnchor = new ScrollAnchor(sharesArea);
+    m_upper->addTab(sharesArea, tr("GPU shares"));
     m_lower->addTab(scrolled(why), tr("Why"));
     m_lower->addTab(scrolled(problems), tr("Problems"));
     QScrollArea *memoryArea = scrolled(memory);
     m_memoryAnchor = new ScrollAnchor(memoryArea);
     m_lower->addTab(memoryArea, tr("Memory"));
-    QScrollArea *sharesArea = scrolled(shares);
-    m_sharesAnchor = new ScrollAnchor(sharesArea);
-    m_lower->addTab(sharesArea, tr("Shares"));
     m_lower->addTab(scrolled(details), tr("Details"));
     m_lower->addTab(edits, tr("Edits"));
     m_right->addWidget(m_upper);
@@ -321,7 +321,7 @@ void Workbench::showFitting()
 void Workbench::showBaselines()
 {
     curves->setEnlarged(false);
-    m_lower->setCurrent(shares->parentWidget()->parentWidget());
+    m_upper->setCurrent(shares->parentWidget()->parentWidget());
     shares->comparison()->compare();
     m_sharesAnchor->hold(shares->comparison());
 }

@@ -16,6 +16,9 @@
 #include "views/parts/text_line.h"
 #include "views/timeline/span_text.h"
 #include "views/timeline/timeline_view.h"
+#include "views/timeline/track_layout.h"
+
+#include <QToolButton>
 
 #include <algorithm>
 
@@ -211,6 +214,54 @@ private slots:
         QVERIFY(std::ranges::any_of(pool.facts, [](const DetailFact &fact) {
             return fact.value == QStringLiteral("5 of 64 samples, 25.8 % of the states");
         }));
+    }
+
+    void whatRanksExchangeOfALayerHasARowOfItsOwnWhereItTakesTime()
+    {
+        MixedWindow w;
+        const auto rowsOf = [&w](const QString &label) {
+            const TrackLayout layout = layOutTracks(*w.bridge.evaluation(), {});
+            return std::ranges::count(layout.rows, label, &TrackRow::label);
+        };
+        QCOMPARE(rowsOf(QStringLiteral("gather, reduce")), 0); // as its planner has it: no time at all
+        Plan plan = *w.document.plan();
+        plan.layerProfiles->allGatherMs = 60;
+        plan.layerProfiles->reduceScatterMs = 120;
+        w.document.apply(std::make_shared<const Plan>(plan), QStringLiteral("Measured collectives"));
+        w.settle();
+        const EvaluationPtr evaluation = w.bridge.evaluation();
+        QCOMPARE(rowsOf(QStringLiteral("gather, reduce")), std::ptrdiff_t(evaluation->layout.classes.size()));
+        QCOMPARE(rowsOf(QStringLiteral("RTX A6000")), 1);
+        const Timeline &timeline = evaluation->timeline;
+        int reductions = 0; // of each layer one a class
+        for (std::uint32_t s = 0; s < timeline.spanCount(); ++s)
+            if (timeline.kind[s] == WorkKind::GradientReduce && timeline.chunk[s] == 11) {
+                QVERIFY2(spanTitle(*evaluation, s).startsWith(QStringLiteral("Gradient reduction of layer 12")),
+                    qPrintable(spanTitle(*evaluation, s)));
+                ++reductions;
+            }
+        QCOMPARE(reductions, int(evaluation->layout.classes.size()));
+    }
+
+    void constantsOfThePlannerAreFoldedAway()
+    {
+        MixedWindow w;
+        StrategyPanel *strategies = w.window.workbench().strategies;
+        w.window.workbench().reveal(strategies);
+        const auto shown = [strategies] {
+            return std::ranges::any_of(strategies->findChildren<TextLine *>(), [strategies](const TextLine *line) {
+                return line->text() == QStringLiteral("Usable memory") && line->isVisibleTo(strategies);
+            });
+        };
+        QVERIFY(!shown());
+        const auto folds = strategies->findChildren<QToolButton *>();
+        const auto fold = std::ranges::find(folds, QStringLiteral("Advanced"), &QToolButton::text);
+        QVERIFY(fold != folds.end());
+        QTest::mouseClick(*fold, Qt::LeftButton);
+        QVERIFY(shown());
+        w.document.openAsNew(WindowFixture::samplePath(QStringLiteral("gpt3-175b-1024-a100")));
+        QTRY_VERIFY(!(*fold)->isVisibleTo(strategies)); // equal GPUs have no such section
+        QVERIFY(!shown() && !strategies->row("share_work")->isVisibleTo(strategies));
     }
 
     void layersGoThroughWholeModelsAndMoreStagesEndThat()
