@@ -249,8 +249,7 @@ PipelineClass classOf(const Group &group, const Workload &workload)
     PipelineClass made { group.number(0), group.pipelines, 1, group.like().locations };
     made.microBatch = group.microBatch == workload.plan->workload.microBatch ? 0 : group.microBatch;
     if (group.pin() && group.pin()->stateShare)
-        made.stateShare = // of a GPU's own slice, which its tensor group divides
-            std::max(*group.pin()->stateShare * workload.degrees.tensor, kNoStates);
+        made.stateShare = std::max(*group.pin()->stateShare, kNoStates);
     return made;
 }
 

@@ -179,7 +179,7 @@ void addKind(ShareProblem &problem, const Workload &workload, const std::vector<
         kind.microBatch = run.pin->microBatch;
         kind.microBatches = run.pin->microBatches;
         if (run.pin->stateShare)
-            kind.stateShare = *run.pin->stateShare * workload.degrees.gpusOfStage();
+            kind.stateShare = *run.pin->stateShare * workload.degrees.context; // tensor ranks hold slices of their own
     }
     const auto alike =
         std::ranges::find_if(runs, [&](const ReplicaRun &other) { return areAlike(workload, other.at, run.at); });

@@ -182,7 +182,10 @@ template <class V> void describe(V &v, Of<RankPin>)
             range(1, 1e7)));
     v.value(&RankPin::stateShare,
         Key("state_share", "Share of the divided states on each GPU", otherwise("as dealt"), said("Share of states"),
-            upTo(1), more("what `parallelism.zero_stage` divides: 1 the optimizer's, 2 and gradients, 3 and weights")));
+            upTo(1),
+            more("what `parallelism.zero_stage` divides: 1 the optimizer's, 2 and gradients, 3 and weights; the GPUs "
+                 "of a "
+                 "tensor group, which hold slices of their own, count as one")));
 }
 
 template <class V> void describe(V &v, Of<Heterogeneity>)
