@@ -140,13 +140,13 @@ PipelineClass replicaAt(StageLocation at, int microBatches)
 }
 
 /// Bytes that every sample keeps on a GPU until its backward: of all layers but the last, which is backward at once.
-/// Measured memory was measured with boundaries in host memory.
+/// What was measured stands for all that lies there.
 double keptOfSample(const Workload &workload, bool isMeasured)
 {
+    if (isMeasured)
+        return 0;
     const Workload one = withMicroBatch(workload, 1);
     const double leaves = leavingBytes(one);
-    if (isMeasured && leaves > 0)
-        return 0;
     double kept = 0;
     const std::vector<ChunkMemory> chunks = chunkMemory(one, 0);
     for (std::size_t layer = 0; layer + 1 < chunks.size(); ++layer)

@@ -95,13 +95,6 @@ StageMemory stageMemory(const Workload &workload, const RankSet &ranks, const Li
     if (measured) {
         m.inFlight = live.inFlight;
         parts.add(m.activations, "measured beside the states", *measured);
-        if (!h.isLayered() || !h.boundaryOffload) { // it was measured with the inputs of layers in host memory
-            double kept = 0;
-            for (const ChunkMemory &chunk : chunks)
-                kept += chunk.kept;
-            const double atWork = 1.0 / double(chunks.size()); // of a micro-batch: what was measured has it
-            parts.add(m.activations, "inputs of layers", kept * std::max(0.0, live.inFlight - atWork));
-        }
     } else
         addLive(m, live, isNamed);
     m.peak = m.weights + m.gradients + m.optimizer + m.activations + m.buffers;

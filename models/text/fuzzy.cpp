@@ -10,7 +10,7 @@ namespace trainyard {
 namespace {
 
 constexpr int kNone = std::numeric_limits<int>::min() / 2;
-constexpr int kMatch = 2, kFollows = 6, kBeginsWord = 8, kBeginsText = 4;
+constexpr int kMatch = 2, kFollows = 7, kBeginsWord = 8, kBeginsText = 4;
 
 int letterScore(const QString &text, qsizetype at)
 {

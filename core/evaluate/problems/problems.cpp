@@ -196,19 +196,26 @@ void addMeasuredLayers(std::vector<Problem> &problems, const Workload &workload)
     if (!profiles)
         return;
     std::string unused;
-    bool isUsed = false;
+    bool isUsed = false, hasMemory = false;
     for (const auto &[id, times] : profiles->gpus) {
         const auto hasIt = [&id = id](const auto &pools) {
             return std::ranges::any_of(pools, [&](const GpuSpec *gpu) { return gpu && gpu->id == id; });
         };
         const bool here = std::ranges::any_of(workload.gpus, hasIt);
         isUsed = isUsed || here;
+        hasMemory = hasMemory || (here && !times.computeGib.empty());
         if (!here)
             unused += (unused.empty() ? "" : ", ") + id;
     }
     if (!unused.empty())
         problems.push_back(
             { Severity::Note, "No pool has the GPUs of these measured layers: " + unused, "layer_profiles", {} });
+    const Heterogeneity &h = workload.plan->heterogeneity;
+    if (hasMemory && workload.plan->memory.recompute == Recompute::Full && !(h.isLayered() && h.boundaryOffload))
+        problems.push_back({ Severity::Note,
+            "Measured memory is taken as it is: inputs of layers, which stay on the GPU here, are counted as far as it "
+            "has them",
+            "layer_profiles", {} });
     if (isUsed && workload.degrees.gpusOfStage() > 1)
         problems.push_back({ Severity::Warning,
             "Measured layers are taken as they are: tensor and context parallelism neither shorten them nor add "

@@ -208,17 +208,16 @@ private slots:
         QVERIFY(without->metrics.memory->perStage.front().activations > std::int64_t(1.12 * (1 << 30)));
     }
 
-    void inputsOfLayersThatStayTakeMemoryBesideWhatWasMeasured()
+    void inputsOfLayersThatStayAreToldWhereMemoryWasMeasuredWithoutThem()
     {
-        // 31 layers keep 2 · 512 · 2,560 bytes for each of an L4's 13 samples, and what is dealt with them still fits.
+        const auto isTold = [](const Evaluation &evaluation) {
+            return std::ranges::any_of(evaluation.problems,
+                [](const Problem &p) { return p.text.find("inputs of layers") != std::string::npos; });
+        };
         Plan plan = lab();
-        const std::int64_t without = evaluated(plan)->metrics.memory->perStage.front().activations;
+        QVERIFY(!isTold(*evaluated(plan)));
         plan.heterogeneity.boundaryOffload = false;
-        const EvaluationPtr evaluation = evaluated(plan);
-        QVERIFY(evaluation->feasible());
-        const double kept = 31.0 * 13 * 2 * 512 * 2560;
-        QVERIFY(
-            std::abs(double(evaluation->metrics.memory->perStage.front().activations - without) - kept) < 0.02 * kept);
+        QVERIFY(isTold(*evaluated(plan)));
     }
 
     void aPinnedShareIsKept()
