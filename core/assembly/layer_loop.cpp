@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/assembly/layer_loop.h"
 
+#include "core/placement/layer_facts.h"
+
 #include <algorithm>
 
 namespace trainyard {
@@ -32,7 +34,7 @@ void addLayerLoop(const Workload &workload, Costers &costers, IterationCosts &it
         const PipelineClass &pipelines = workload.layout.classes[c];
         const Workload &own = costers.view(pipelines);
         const StateRates &way = costers.of(own).site(pipelines, 0).states;
-        loop.boundaryBytes = own.boundaryBytes(false) / (own.degrees.isSequenceParallel ? own.degrees.tensor : 1);
+        loop.boundaryBytes = layerInputBytes(own);
         loop.store = toNanoseconds(Bytes { loop.boundaryBytes } / way.toHost);
         loop.load = toNanoseconds(Bytes { loop.boundaryBytes } / way.toGpu);
     }

@@ -4,6 +4,7 @@
 #include "core/cost/kernels/gemm.h"
 #include "core/cost/layer/shard_traffic.h"
 #include "core/cost/layer/token_slices.h"
+#include "core/placement/layer_facts.h"
 #include "core/placement/shard_exchange.h"
 #include "core/schedule/traits.h"
 #include "core/states/stage_parameters.h"
@@ -41,16 +42,6 @@ StageCosts measuredStage(const Workload &workload, int stage, int chunks, const 
     if (const Bytes gradient = stageGradient(workload, stage); gradient.value > 0)
         result.reduce = result.lastBucket = allReduceTime(gradient, data);
     return result;
-}
-
-/// Of the GPU of that location; nullptr where nobody measured it.
-const GpuLayerTimes *measuredLayer(const Workload &workload, StageLocation location)
-{
-    const auto &profiles = workload.plan->layerProfiles;
-    if (!profiles)
-        return nullptr;
-    const auto found = profiles->gpus.find(workload.gpu(location).id);
-    return found == profiles->gpus.end() ? nullptr : &found->second;
 }
 
 /// One layer as it was measured. Weight gradients are half of a backward pass.

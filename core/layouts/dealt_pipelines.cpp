@@ -281,7 +281,7 @@ public:
             if (group.pin() && group.pin()->microBatches) {
                 const int count = *group.pin()->microBatches;
                 if (count < 1)
-                    return "a replica without micro-batches needs accumulation layer by layer";
+                    return "a pinned replica needs a micro-batch at least";
                 left -= std::int64_t(group.pipelines) * count * group.microBatch;
                 m_runs[g] = { { group.pipelines, count } };
             } else {

@@ -4,9 +4,12 @@
 #include "core/base/units.h"
 #include "core/base/words.h"
 #include "core/cost/stage_coster.h"
+#include "core/hardware/gpu_name.h"
+#include "core/layouts/dealt_states.h"
 #include "core/memory/in_flight_room.h"
 #include "core/mixed/layer_time.h"
 #include "core/placement/class_workload.h"
+#include "core/placement/layer_facts.h"
 #include "core/states/stage_states.h"
 
 #include <algorithm>
@@ -24,24 +27,15 @@ constexpr double kGib = double(1 << 30);
 /// What enters a layer and leaves for the host, of one micro-batch on one GPU.
 double leavingBytes(const Workload &workload)
 {
-    return workload.plan->heterogeneity.boundaryOffload
-        ? workload.boundaryBytes(false) / (workload.degrees.isSequenceParallel ? workload.degrees.tensor : 1)
-        : 0;
-}
-
-/// It was measured with recomputation.
-bool hasMeasuredMemory(const Workload &workload, const GpuLayerTimes *measured)
-{
-    return measured && !measured->computeGib.empty() && workload.plan->memory.recompute == Recompute::Full;
+    return workload.plan->heterogeneity.boundaryOffload ? layerInputBytes(workload) : 0;
 }
 
 /// Costs and memory of one replica by the size of its micro-batch.
 class SizeTables {
 public:
-    SizeTables(const Workload &workload, const PipelineClass &pipelines, const GpuLayerTimes *measured)
+    SizeTables(const Workload &workload, const PipelineClass &pipelines)
         : m_work(workload)
         , m_pipelines(pipelines)
-        , m_measured(measured)
     {
     }
 
@@ -68,7 +62,8 @@ private:
         const ChunkCost &cost = whole.chunks.front();
         const double layers = m_work.model.layers, forward = cost.forward.total().value / layers,
                      backward = (cost.inputGrad + cost.weightGrad + cost.recompute).total().value / layers;
-        const double bytes = hasMeasuredMemory(m_work, m_measured) ? m_measured->computeGibAt(size) * kGib : work(view);
+        const std::optional<double> measured = measuredBytes(view, m_pipelines.locations.front());
+        const double bytes = measured ? *measured : work(view);
         const double low[] = { kind.forward.empty() ? forward : kind.forward.back(),
             kind.backward.empty() ? backward : kind.backward.back(),
             kind.compute.empty() ? bytes : kind.compute.back() };
@@ -84,7 +79,6 @@ private:
     /// since its backward follows its own forward. Of boundaries that leave a few are on their way.
     static double work(const Workload &view)
     {
-        constexpr int kOnTheirWay = 3;
         const double leaves = leavingBytes(view);
         double most = 0;
         const std::vector<ChunkMemory> chunks = chunkMemory(view, 0);
@@ -93,22 +87,12 @@ private:
                 &chunk == &chunks.back()
                     ? liveBound({ &chunk, 1 }, false).of(1, 1)
                     : liveBound({ &chunk, 1 }, false).of(1, 0) - std::max(0.0, chunk.kept - leaves));
-        return most + kOnTheirWay * leaves;
+        return most + kInputsOnTheirWay * leaves;
     }
 
     const Workload &m_work;
     const PipelineClass &m_pipelines;
-    const GpuLayerTimes *m_measured;
 };
-
-const GpuLayerTimes *measuredOn(const Workload &workload, StageLocation at)
-{
-    const auto &profiles = workload.plan->layerProfiles;
-    if (!profiles)
-        return nullptr;
-    const auto found = profiles->gpus.find(workload.gpu(at).id);
-    return found == profiles->gpus.end() ? nullptr : &found->second;
-}
 
 /// Bytes that lie on a GPU of the set whatever it computes.
 struct FixedBytes {
@@ -124,7 +108,7 @@ FixedBytes fixedBytes(const Workload &workload, const PipelineClass &pipelines)
         return stageStates(workload, ranks);
     };
     const auto sum = [](const StageStates &s) { return s.weights + s.gradients + s.optimizer; };
-    const StageStates none = states(1e-30);
+    const StageStates none = states(kNoStates);
     FixedBytes fixed { sum(states(1)) - sum(none), sum(none), 0 };
     for (const auto &[name, bytes] : none.buffers)
         fixed.buffers += bytes;
@@ -161,11 +145,10 @@ void addKind(ShareProblem &problem, const Workload &workload, const std::vector<
     const Heterogeneity &h = workload.plan->heterogeneity;
     const StackSpec &stack = workload.stack;
     const PipelineClass replica = replicaAt(run.at, 1);
-    const GpuLayerTimes *measured = measuredOn(workload, run.at);
-    const bool isMeasured = hasMeasuredMemory(workload, measured);
+    const bool isMeasured = measuredBytes(workload, run.at).has_value();
     const FixedBytes fixed = fixedBytes(workload, replica);
     RankKind kind;
-    kind.name = workload.gpu(run.at).name;
+    kind.name = shortName(workload.gpu(run.at));
     kind.ranks = run.pipelines;
     kind.capacity = double(workload.gpu(run.at).memoryBytes);
     kind.buffers = h.commBufferGib ? *h.commBufferGib * kGib : communicators(workload) * stack.communicatorBytes;
@@ -188,7 +171,7 @@ void addKind(ShareProblem &problem, const Workload &workload, const std::vector<
         kind.backward = problem.kinds[known].backward;
         kind.compute = problem.kinds[known].compute;
     } else
-        SizeTables(workload, replica, measured).fill(kind, std::clamp(problem.batch, kLargestSize, int(kMostSamples)));
+        SizeTables(workload, replica).fill(kind, std::clamp(problem.batch, kLargestSize, int(kMostSamples)));
     problem.kinds.push_back(std::move(kind));
 }
 

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/layouts/layered_shares.h"
 
+#include "core/base/words.h"
+#include "core/layouts/dealt_states.h"
 #include "core/layouts/layered_problem.h"
 #include "core/mixed/baselines.h"
 #include "core/mixed/layer_shards.h"
@@ -10,7 +12,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstdio>
 #include <numeric>
 
 namespace trainyard {
@@ -44,10 +45,9 @@ std::string whyOf(const ShareProblem &problem, const Shares &shares, const RankS
         : hasMore                                   ? isSlow ? ", but its memory is free" : ", with memory to spare"
         : hasLess                                   ? ", and its memory is full of work"
                                                     : "";
-    char shareText[32];
-    std::snprintf(shareText, sizeof shareText, "%.3g %%", 100 * share.stateShare);
-    return kind.name + ": " + std::to_string(share.samples()) + " of " + std::to_string(batch) + " samples, "
-        + shareText + " of the states: " + pace + memory;
+    return kind.name
+        + formatted(": %d of %d samples, %.3g %% of the states: ", share.samples(), batch, 100 * share.stateShare)
+        + pace + memory;
 }
 
 /// Of a batch that has no equal parts: how many times a part of it is dealt.
@@ -83,7 +83,7 @@ void setClasses(Layout &layout, const std::vector<ReplicaRun> &runs, const Share
         made.firstPipeline = run.firstPipeline + taken[std::size_t(share.kind)];
         made.pipelines = share.ranks;
         made.microBatch = share.microBatch;
-        made.stateShare = isUneven ? std::max(share.stateShare / workload.degrees.context, 1e-30) : 0;
+        made.stateShare = isUneven ? std::max(share.stateShare / workload.degrees.context, kNoStates) : 0;
         taken[std::size_t(share.kind)] += share.ranks;
         const auto like = std::ranges::find_if(classes, [&](const PipelineClass &other) {
             return other.microBatches == made.microBatches && areAlike(workload, other, made, 0);

@@ -4,6 +4,7 @@
 #include "core/memory/in_flight_room.h"
 #include "core/memory/stage_memory.h"
 #include "core/placement/class_workload.h"
+#include "core/placement/layer_facts.h"
 #include "core/placement/recompute.h"
 #include "core/schedule/traits.h"
 
@@ -52,10 +53,9 @@ StageMemory holding(StageMemory m, double live, const StackSpec &stack)
 /// layer at work.
 double layeredLive(const Heterogeneity &h, const std::vector<ChunkMemory> &chunks, int microBatches)
 {
-    constexpr int kOnTheirWay = 3;
     double kept = 0, most = 0;
     for (const ChunkMemory &chunk : chunks) {
-        kept = h.boundaryOffload ? std::max(kept, kOnTheirWay * chunk.kept) : kept + microBatches * chunk.kept;
+        kept = h.boundaryOffload ? std::max(kept, kInputsOnTheirWay * chunk.kept) : kept + microBatches * chunk.kept;
         most = std::max(most, liveBound({ &chunk, 1 }, false).of(1, &chunk == &chunks.back() ? 1 : 0));
     }
     return kept + most;

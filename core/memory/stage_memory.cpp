@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/memory/stage_memory.h"
 
+#include "core/placement/layer_facts.h"
 #include "core/states/stage_states.h"
 
 #include <algorithm>
@@ -56,18 +57,6 @@ void addLive(StageMemory &m, const LiveBytes &live, bool isNamed)
 }
 
 constexpr double kGib = double(1 << 30);
-
-/// Measured bytes beside the states; nothing where nobody measured them, as they are with recomputation.
-std::optional<double> measuredBytes(const Workload &workload, StageLocation at)
-{
-    const auto &profiles = workload.plan->layerProfiles;
-    if (!profiles || workload.plan->memory.recompute != Recompute::Full)
-        return {};
-    const auto found = profiles->gpus.find(workload.gpu(at).id);
-    if (found == profiles->gpus.end() || found->second.computeGib.empty())
-        return {};
-    return found->second.computeGibAt(workload.plan->workload.microBatch) * kGib;
-}
 
 } // namespace
 

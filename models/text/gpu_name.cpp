@@ -2,6 +2,7 @@
 #include "models/text/gpu_name.h"
 
 #include "core/catalogue/catalogue.h"
+#include "core/hardware/gpu_name.h"
 
 #include <QStringList>
 
@@ -12,9 +13,7 @@ QString shortGpuName(const Pool &pool)
     const GpuSpec *spec = pool.inlineGpu ? &*pool.inlineGpu : builtinCatalogue().gpu(pool.gpu);
     if (!spec || spec->name.empty())
         return QString::fromStdString(pool.gpu);
-    QStringList words = QString::fromStdString(spec->name).split(u' ', Qt::SkipEmptyParts);
-    if (words.size() > 1 && words.front().compare(QString::fromStdString(spec->vendor), Qt::CaseInsensitive) == 0)
-        words.removeFirst();
+    QStringList words = QString::fromStdString(shortName(*spec)).split(u' ', Qt::SkipEmptyParts);
     if (words.size() > 2 && words.back() == QStringLiteral("GB"))
         words.resize(words.size() - 2);
     return words.join(u' ');
