@@ -28,6 +28,11 @@ constexpr CountField kCounts[] = {
     { "shared_expert_ffn", &ModelSpec::sharedExpertFfn, { 0, 1e7 } },
     { "dense_layers", &ModelSpec::denseLayers, { 0, 10000 } },
     { "expert_layer_step", &ModelSpec::expertLayerStep, { 1, 1000 } },
+    { "groups", &ModelSpec::groups, { 0, 1e5 } },
+    { "top_groups", &ModelSpec::topGroups, { 0, 1e5 } },
+    { "mtp_layers", &ModelSpec::mtpLayers, { 0, 1000 } },
+    { "attention_window", &ModelSpec::attentionWindow, { 0, 1e8 } },
+    { "windowed_layers", &ModelSpec::windowedLayers, { 0, 10000 } },
 };
 
 struct FlagField {

@@ -82,6 +82,21 @@ struct OffloadMetrics {
     double recompute = 0; // seconds of that stage's iteration in which it computes again what did not leave
 };
 
+/// One layer of experts and one micro-batch, on the rank that takes longest, and what of an iteration is due to such
+/// layers. Logical: a copy of a token for each expert that it visits, as benchmarks count; wire: what a link carries.
+struct ExpertMetrics {
+    double wireBytes = 0; // that one GPU sends in an iteration, to other GPUs, over all links
+    double nicBytes = 0, wanBytes = 0; // of these, between nodes of a datacenter and between datacenters
+    double logicalGBps = 0, wireGBps = 0; // of a dispatch: bytes between nodes, or inside one, over its time
+    double droppedShare = 0; // of the visits to experts
+    int slowestRank = 0; // of an expert group
+    double skew = 1; // its load / mean
+    MoeDispatch chosen = MoeDispatch::Flat; // what traffic-aware took, else what was asked for
+    int forwardChunks = 1, backwardChunks = 1;
+    double layerMs = 0; // forward
+    double exposedMs = 0; // of which nothing computes
+};
+
 struct CostMetrics {
     Metric usdPerIteration, usdPerMillionTokens, usdTotal, egressUsdTotal, daysTotal, energyMwhTotal, co2TonsTotal;
 };
@@ -153,6 +168,7 @@ struct Metrics {
     std::vector<WanLinkUse> wanLinks;
     std::optional<BubbleFillMetrics> bubbleFill;
     std::optional<OffloadMetrics> offload;
+    std::optional<ExpertMetrics> experts;
     CostMetrics cost;
     Confidence confidence;
     std::size_t spans = 0;

@@ -66,7 +66,14 @@ template <>
 inline constexpr auto kNamesOf<Arrivals> = namedAs(EnumName("poisson", "Poisson"), "constant", "bursty", "trace");
 template <>
 inline constexpr auto kNamesOf<MoeDispatch> = namedAs(
-    "flat", "hierarchical", "dedup", "tensor-sliced", "traffic-aware");
+    "flat", "rank-dedup", "dedup", "hierarchical", "all-gather", "tensor-sliced", "traffic-aware");
+template <>
+inline constexpr auto kNamesOf<MoeBaseline> = namedAs(
+    EnumName("fused", "fused kernels"), EnumName("einsum", "a masked product"));
+template <> inline constexpr auto kNamesOf<MoePermute> = namedAs("standard", "memory-efficient");
+template <>
+inline constexpr auto kNamesOf<ExpertOverlap> = namedAs(
+    EnumName("none", "off"), EnumName("1f1b", "forward with backward"));
 template <> inline constexpr auto kNamesOf<ComputeSharing> = namedAs("even", EnumName("balanced", "by speed"));
 template <>
 inline constexpr auto kNamesOf<StateSharing> = namedAs("even", EnumName("balanced", "as memory allows"),

@@ -19,6 +19,11 @@ constexpr std::size_t kEndPoints = 5;
 
 } // namespace
 
+bool RankPin::isAbout(const Pool &of) const
+{
+    return pool.empty() || pool == of.id || pool == (of.inlineGpu ? of.inlineGpu->id : of.gpu);
+}
+
 double TimeByMicroBatch::at(int microBatch) const
 {
     if (measured.empty())

@@ -6,6 +6,8 @@
 
 #include "core/hardware/gpu_spec.h"
 #include "core/hardware/stack_spec.h"
+#include "core/plan/heterogeneity.h"
+#include "core/plan/moe_strategy.h"
 #include "core/workload/model_spec.h"
 #include "core/workload/recompute_kind.h"
 
@@ -20,10 +22,6 @@
 #include <vector>
 
 namespace trainyard {
-
-using Extra = std::map<std::string, std::string>;
-/// A number, or "auto" (empty).
-template <class T> using Auto = std::optional<T>;
 
 struct Ssd {
     double writeGBps = 0, readGBps = 0, endurancePb = 0;
@@ -193,6 +191,10 @@ struct MemoryStrategy {
     bool delayedUpdate = false; // an offloaded optimizer step runs beside the next iteration, one step stale
     ParameterOffload parameterOffload = ParameterOffload::None;
     std::optional<int> savedActivationBits; // of an element kept for the backward; default: as computed
+    bool recomputeUpProjection =
+        false; // latent attention: queries, keys and values made again from what they were compressed to
+    bool recomputeSharedExperts = false;
+    bool offloadExpertInput = false; // what the first product of the experts reads waits in host memory
     bool fp8Activations = false; // inputs of linear layers are kept as their FP8 products use them
     Extra extra;
     bool operator==(const MemoryStrategy &) const = default;
@@ -224,101 +226,6 @@ struct WanStrategy {
     std::optional<int> gradientBits; // of a gradient element in the exchange between datacenters; default: as reduced
     Extra extra;
     bool operator==(const WanStrategy &) const = default;
-};
-
-enum class MoeDispatch : std::uint8_t { Flat, Hierarchical, Dedup, TensorSliced, TrafficAware };
-
-struct MoeStrategy {
-    MoeDispatch dispatch = MoeDispatch::Flat;
-    Auto<int> overlapChunks;
-    double imbalance = 1;
-    std::optional<double> capacityFactor;
-    Extra extra;
-    bool operator==(const MoeStrategy &) const = default;
-    /// Rows of the fullest expert over the mean: padding to the capacity, where one is set, replaces the imbalance.
-    [[nodiscard]] double load() const { return capacityFactor.value_or(imbalance); }
-    /// Share of the tokens' visits to experts that is computed: experts with room for less than the mean drop the rest.
-    /// Of experts as full as each other; uneven ones drop more, by how much no plan says.
-    [[nodiscard]] double keptVisits() const { return std::min(1.0, capacityFactor.value_or(1)); }
-};
-
-/// Whether work goes to unequal GPUs evenly or by what they can do.
-enum class ComputeSharing : std::uint8_t { Even, Balanced };
-/// The states that ZeRO divides: evenly; evenly unless memory forces otherwise (balanced is another name for it); to
-/// equal shares of the memory. (Cephalo, arXiv 2411.01075)
-enum class StateSharing : std::uint8_t { Even, Balanced, MinParams, MinUtilization };
-enum class LayerSharing : std::uint8_t { Even, BySpeed }; // of the stages of a pipeline
-/// Standard: a micro-batch goes through all layers, then the next. Layered: all micro-batches go through a layer, then
-/// the next layer, so that its weights are gathered once a pass.
-enum class Accumulation : std::uint8_t { Standard, Layered };
-
-/// What some GPUs of a pool get, whatever would be best.
-struct RankPin {
-    std::string datacenter;
-    std::string pool; // its id, or its GPU's; empty: every pool there
-    std::optional<int> gpus; // the next so many of them; empty: all the others
-    std::optional<int> microBatch, microBatches; // of each replica there
-    std::optional<double> stateShare; // of each GPU
-    Extra extra;
-    bool operator==(const RankPin &) const = default;
-
-    [[nodiscard]] bool isAbout(const Pool &of) const
-    {
-        return pool.empty() || pool == of.id || pool == (of.inlineGpu ? of.inlineGpu->id : of.gpu);
-    }
-};
-
-struct Heterogeneity {
-    ComputeSharing compute = ComputeSharing::Even;
-    StateSharing state = StateSharing::Even;
-    LayerSharing layers = LayerSharing::Even;
-    Accumulation accumulation = Accumulation::Standard;
-    bool boundaryOffload = false; // layered: inputs of layers wait in host memory
-    bool gatherPrefetch = true; // layered: weights of a layer travel while the one before computes
-    double unevenPenalty = 1.25; // time of a collective over uneven shares / over even ones
-    double accumulationOverheadMs = 0; // of each further micro-batch of a layer's backward
-    double memoryFraction = 1; // of a GPU's memory that may be used
-    std::optional<double> commBufferGib; // of each GPU; empty: as modelled
-    bool releasedStateFill = false; // layered: states as Cephalo's release fills them, which underestimates memory
-    std::vector<RankPin> assign;
-    Extra extra;
-    bool operator==(const Heterogeneity &) const = default;
-
-    [[nodiscard]] bool isLayered() const { return accumulation == Accumulation::Layered; }
-    [[nodiscard]] bool sharesUnevenly() const
-    {
-        return compute != ComputeSharing::Even || state != StateSharing::Even || !assign.empty();
-    }
-};
-
-/// Milliseconds of one layer by the size of the micro-batch: a line, or a table whose ends are continued by the slope
-/// of its nearest points.
-struct TimeByMicroBatch {
-    std::map<int, double> measured; // empty: slope * size + intercept
-    double slope = 0, intercept = 0;
-    bool operator==(const TimeByMicroBatch &) const = default;
-
-    [[nodiscard]] double at(int microBatch) const;
-};
-
-struct GpuLayerTimes {
-    TimeByMicroBatch forwardMs, backwardMs; // backward without recomputation
-    std::vector<double> computeGib; // memory beside states for micro-batch 1, 2, …; empty: as modelled
-    Extra extra;
-    bool operator==(const GpuLayerTimes &) const = default;
-
-    /// Beyond the list by the mean slope of its last points, at most five (so Cephalo's planner does).
-    [[nodiscard]] double computeGibAt(int microBatch) const;
-};
-
-/// Measured times of one transformer layer, which stand for all that a GPU computes.
-struct LayerProfiles {
-    std::map<std::string, GpuLayerTimes> gpus; // by catalogue id
-    std::optional<double> allGatherMs, reduceScatterMs; // of one layer over all ranks; empty: as modelled
-    std::optional<double> parameters; // of the model; empty: counted
-    std::optional<int> layers; // of the model that was measured
-    Extra extra;
-    bool operator==(const LayerProfiles &) const = default;
 };
 
 enum class Arrivals : std::uint8_t { Poisson, Constant, Bursty, Trace };
@@ -356,6 +263,7 @@ using PerStage = std::vector<double>; // size 1: for every stage
 struct MeasuredStageTimes { // measured times of one stage and one micro-batch; MB = 10^6 bytes
     PerStage forwardMs, backwardMs; // backward without recompute
     PerStage recomputeMs, weightGradMs; // empty = 0
+    PerStage pairedMs; // forward and backward of two micro-batches at once; empty: not measured
     double activationMb = 0;
     std::optional<double> gradientMb; // default: activationMb
     double parametersMb = 0;

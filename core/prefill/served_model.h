@@ -5,7 +5,7 @@
 // functions.
 
 #include "core/base/units.h"
-#include "core/cost/collectives.h"
+#include "core/network/collectives.h"
 #include "core/workload/model_spec.h"
 
 namespace trainyard {

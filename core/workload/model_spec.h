@@ -43,6 +43,11 @@ struct ModelSpec {
     int sharedExpertFfn = 0; // total width of the shared experts
     int denseLayers = 0; // leading layers without experts
     int expertLayerStep = 1; // every n-th layer after those has experts (Llama 4 Maverick: 2)
+    int groups = 0; // of experts, of which a token visits topGroups; 0: any experts
+    int topGroups = 0;
+    int mtpLayers = 0; // further layers that predict tokens after the next, each with the head (DeepSeek-V3)
+    int attentionWindow = 0; // tokens that the windowed layers look back; 0: all layers see the whole sequence
+    int windowedLayers = 0;
     double publishedParameters = 0; // as the authors state it; 0 = not stated
     std::string source;
     bool operator==(const ModelSpec &) const = default;

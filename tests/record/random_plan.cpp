@@ -5,6 +5,8 @@
 #include "tests/core/evaluate/random_valid_plans.h"
 #include "tests/record/recorded_plans.h"
 
+#include <array>
+
 namespace trainyard::record {
 
 namespace {
@@ -261,7 +263,9 @@ private:
         p.expertTensor = chance(20) ? p.tensor : 1;
         p.data = std::max(p.data.value_or(1), p.expert / p.tensor);
         MoeStrategy &moe = m_plan.moe;
-        moe.dispatch = static_cast<MoeDispatch>(whole(0, int(MoeDispatch::TrafficAware)));
+        constexpr std::array kDispatches { MoeDispatch::Flat, MoeDispatch::Hierarchical, MoeDispatch::Dedup,
+            MoeDispatch::TensorSliced, MoeDispatch::TrafficAware };
+        moe.dispatch = kDispatches[std::size_t(whole(0, int(kDispatches.size()) - 1))];
         if (chance(50))
             moe.overlapChunks = one({ 1, 2, 4 });
         if (chance(30))

@@ -4,8 +4,8 @@
 // and expert groups. Matrix products by cost/gemm, attention by its FLOPs, everything else by memory traffic,
 // communication by cost/collectives. Equations in docs/model.md, "Layers".
 
-#include "core/cost/collectives.h"
 #include "core/cost/layer/op_split.h"
+#include "core/network/collectives.h"
 #include "core/placement/ranks.h"
 #include "core/states/optimizer_step.h"
 

@@ -29,6 +29,19 @@ template <class V> void describe(V &v, Of<MemoryStrategy>)
             said("Recomputed activation function"),
             shown("Act. function",
                 "The output of the MLP's activation function is recomputed in backward from its input.")));
+    v.value(&MemoryStrategy::recomputeUpProjection,
+        Key("recompute_up_projection",
+            "Queries, keys and values of latent attention are made again from what they were compressed to",
+            said("Recomputed up-projections"),
+            shown("Up-projections",
+                "Of latent attention only what was compressed is kept; queries, keys and values are made again.")));
+    v.value(&MemoryStrategy::recomputeSharedExperts,
+        Key("recompute_shared_experts", "Shared experts are recomputed", said("Recomputed shared experts"),
+            shown("Shared experts", "What the shared experts compute is discarded and recomputed in backward.")));
+    v.value(&MemoryStrategy::offloadExpertInput,
+        Key("offload_expert_input", "What the experts' first product reads waits in host memory",
+            said("Offloaded expert input"),
+            shown("Expert input", "The tokens that reached the experts leave for host memory until backward.")));
     v.value(&MemoryStrategy::activationOffload,
         Key("activation_offload", "Where activations wait for the backward pass", said("Activation offload"),
             shown("Activation offload",

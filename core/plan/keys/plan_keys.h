@@ -5,6 +5,7 @@
 
 #include "core/plan/keys/cluster_keys.h"
 #include "core/plan/keys/memory_keys.h"
+#include "core/plan/keys/moe_keys.h"
 #include "core/plan/keys/prefill_keys.h"
 #include "core/plan/keys/training_keys.h"
 #include "core/plan/keys/wan_keys.h"
@@ -34,6 +35,9 @@ template <class V> void describe(V &v, Of<MeasuredStageTimes>)
     v.perStage(&MeasuredStageTimes::weightGradMs,
         Key("weight_grad_ms", "Part of the backward pass that computes weight gradients, milliseconds",
             said("Measured weight gradient", " ms"), upTo(kHuge)));
+    v.perStage(&MeasuredStageTimes::pairedMs,
+        Key("paired_ms", "Forward and backward of two micro-batches at once, milliseconds", otherwise("their sum"),
+            said("Measured pair", " ms"), above(0, kHuge)));
     v.value(&MeasuredStageTimes::activationMb,
         Key("activation_mb", "What crosses one stage boundary per micro-batch forward, 10^6 bytes",
             said("Measured activation", " MB"), upTo(kHuge), kAlways));
@@ -64,7 +68,7 @@ template <class V> void describe(V &v, Of<Plan>)
     v.value(&Plan::placement, Key("placement", "What runs in which datacenter", kAlways));
     v.value(&Plan::memory, Key("memory", "What is kept, recomputed or moved out", kAlways));
     v.value(&Plan::wan, Key("wan", "Use of the links between datacenters", kAlways, when(hasSeveralSites)));
-    v.value(&Plan::moe, Key("moe", "Mixture-of-experts communication"));
+    v.value(&Plan::moe, Key("moe", "Mixtures of experts: communication and load"));
     v.value(&Plan::heterogeneity, Key("heterogeneity", "Sharing between unequal GPUs"));
     v.value(&Plan::bubbleFill, Key("bubble_fill", "Inference work in the bubbles"));
     v.value(&Plan::jobs, Key("jobs", "Models of the multi-model mode"));

@@ -1,6 +1,6 @@
 #pragma once
 // SPDX-License-Identifier: GPL-3.0-or-later
-// The keys of what is trained and how it is split: `workload`, `parallelism`, `placement`, `moe`, `heterogeneity`,
+// The keys of what is trained and how it is split: `workload`, `parallelism`, `placement`, `heterogeneity`,
 // `layer_profiles`, `stack`.
 
 #include "core/plan/keys/key.h"
@@ -142,19 +142,6 @@ template <class V> void describe(V &v, Of<Placement>)
             upTo(1e6), more("they add up to the model's")));
 }
 
-template <class V> void describe(V &v, Of<MoeStrategy>)
-{
-    v.value(&MoeStrategy::dispatch, Key("dispatch", "How tokens travel to their experts", said("Expert dispatch")));
-    v.automatic(&MoeStrategy::overlapChunks,
-        Key("overlap_chunks", "Pieces in which dispatch overlaps with computation", said("Dispatch pieces"),
-            range(1, 1024)));
-    v.value(&MoeStrategy::imbalance,
-        Key("imbalance", "Tokens of the busiest expert / mean", said("Expert imbalance"), range(1, 1e4)));
-    v.value(&MoeStrategy::capacityFactor,
-        Key("capacity_factor", "Room of an expert / mean; null: nothing is dropped", said("Expert capacity factor"),
-            above(0, 1e4)));
-}
-
 inline bool isLayered(const Plan &plan)
 {
     return plan.heterogeneity.isLayered();
@@ -174,6 +161,9 @@ template <class V> void describe(V &v, Of<RankPin>)
     v.value(&RankPin::pool, Key("pool", "Pool, by its id or by its GPU; empty: every pool there", said("Pool")));
     v.value(&RankPin::gpus,
         Key("gpus", "The next so many of its GPUs", otherwise("all the others"), said("GPUs"), range(1, 1e7)));
+    v.value(&RankPin::tensor,
+        Key("tensor", "Tensor-parallel degree of the replicas there", otherwise("the plan's"), said("Tensor parallel"),
+            range(1, 1024)));
     v.value(&RankPin::microBatch,
         Key("micro_batch", "Sequences of one of their micro-batches", otherwise("as dealt"), said("Micro-batch"),
             range(1, 1e6)));

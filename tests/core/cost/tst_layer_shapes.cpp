@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // What slows a layer beyond its FLOPs: shapes off the tensor cores' grid, launches that wait, plain tensor operations,
 // gathered keys and values; and what a mask at the borders of documents saves.
-#include "core/cost/collectives.h"
 #include "core/cost/kernels/attention.h"
 #include "core/cost/kernels/gemm.h"
 #include "core/cost/layer/layer_cost.h"
 #include "core/layouts/placements.h"
+#include "core/network/collectives.h"
 #include "tests/support/classic_model.h"
 #include "tests/support/plans.h"
 

@@ -2,11 +2,11 @@
 // ZeRO-2 and ZeRO-3 in a pipeline: what exchanges cost adds up to runs times collectives, what may hide does, memory
 // keeps the chunks that lie whole, and stacks that cannot do it say so.
 #include "core/assembly/iteration_costs.h"
-#include "core/cost/collectives.h"
 #include "core/cost/layer/layer_cost.h"
 #include "core/cost/layer/shard_traffic.h"
 #include "core/evaluate/estimate.h"
 #include "core/layouts/placements.h"
+#include "core/network/collectives.h"
 #include "core/plan/plan_io.h"
 #include "core/states/stage_parameters.h"
 #include "core/states/stage_states.h"

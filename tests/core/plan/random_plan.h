@@ -240,6 +240,15 @@ public:
         if (coin())
             p.wan.activationBits = whole(1, 32), p.wan.gradientBits = whole(1, 32);
         p.moe.dispatch = one(MoeDispatch::TrafficAware);
+        p.moe.baseline = one(MoeBaseline::Einsum);
+        p.moe.permute = one(MoePermute::MemoryEfficient);
+        p.moe.expertOverlap = one(ExpertOverlap::OneFOneB);
+        p.moe.pipelineBackward = coin(), p.moe.sharedExpertOverlap = coin(), p.moe.dropless = coin();
+        if (coin())
+            p.moe.forwardChunks = whole(1, 9), p.moe.backwardChunks = whole(1, 9),
+            p.moe.communicationSms = whole(0, 99), p.moe.expertLoads = { real(0, 9), real(0, 9) };
+        p.memory.recomputeUpProjection = coin(), p.memory.recomputeSharedExperts = coin();
+        p.memory.offloadExpertInput = coin();
         if (coin())
             p.moe.overlapChunks = whole(1, 9), p.moe.imbalance = real(1, 4), p.moe.capacityFactor = real(0.1, 4);
         p.heterogeneity = heterogeneity();

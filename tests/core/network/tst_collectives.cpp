@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/catalogue/catalogue.h"
-#include "core/cost/collectives.h"
+#include "core/network/collectives.h"
 
 #include <QtTest>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "core/cost/collectives.h"
+#include "core/network/collectives.h"
 
 #include <algorithm>
 #include <cmath>

@@ -1,0 +1,43 @@
+#pragma once
+// SPDX-License-Identifier: GPL-3.0-or-later
+// The ranks that hold the experts of a layer once, as one of them sees it, and what a micro-batch brings there. Tokens
+// choose experts evenly unless loads say otherwise.
+
+#include "core/network/collectives.h"
+
+#include <vector>
+
+namespace trainyard {
+
+/// One rank's way to ranks in other datacenters, while all ranks of its group send there.
+struct WanWay {
+    BytesPerSecond bandwidth {}; // one direction, of this rank
+    Seconds latency; // one way
+};
+
+struct ExpertGroup {
+    int ranks = 1; // over which the experts are spread (EP)
+    int together = 1; // of them reach each other without the fabric
+    std::vector<int> perSite; // ranks in each datacenter; empty or one entry: all in one
+    Link inside, between; // to ranks that it reaches without the fabric; to others of its datacenter
+    WanWay wan; // read where perSite has several entries
+    // Ranks that compute one expert together, over `inside` where they fit there (expert tensor parallel), and ranks
+    // that hold the same tokens (tensor parallel without sequence parallelism; 1 where tokens are split already)
+    RankGroup expertTensor, sameTokens;
+
+    [[nodiscard]] int nodes() const { return (ranks + together - 1) / together; }
+    [[nodiscard]] int sites() const { return perSite.empty() ? 1 : int(perSite.size()); }
+};
+
+/// What one rank sends in one layer and one direction.
+struct ExpertTokens {
+    double tokens = 0; // on this rank before anything is dropped or sliced; of sameTokens.ranks all hold the same
+    double dispatchBytes = 0, combineBytes = 0; // of one token on the wire (hidden x bytes an element)
+    int choices = 1; // experts that a token visits
+    int experts = 1; // routed experts of the layer
+    int groups = 0, topGroups = 0; // of experts, of which a token visits topGroups; 0: any
+    double kept = 1; // share of the visits that is not dropped; more than 1: padding to the capacity
+    double skew = 1; // visits that the fullest rank receives / mean
+};
+
+} // namespace trainyard
