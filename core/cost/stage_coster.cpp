@@ -120,8 +120,8 @@ const StageCoster::SiteCosts &StageCoster::at(const RankSet &ranks)
     const Link fabric = locationFabric(m_work, ranks.at);
     for (const SiteCosts &known : m_sites)
         if (known.site.ranks.replicasHere == ranks.replicasHere && known.site.ranks.stateShare == ranks.stateShare
-            && known.site.ranks.reduceDomain == ranks.reduceDomain && areAlike(m_work, known.site.ranks.at, ranks.at)
-            && known.site.fabric == fabric)
+            && known.site.ranks.reduceDomain == ranks.reduceDomain && known.site.ranks.experts.isLike(ranks.experts)
+            && areAlike(m_work, known.site.ranks.at, ranks.at) && known.site.fabric == fabric)
             return known;
     SiteCosts costs { layerSite(m_work, ranks), {}, {}, {}, {}, {}, {}, {}, {} };
     if (m_work.source.hasLayers) {
