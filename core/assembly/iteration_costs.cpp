@@ -10,6 +10,8 @@
 #include "core/cost/wan/wan_traffic.h"
 #include "core/memory/in_flight_room.h"
 #include "core/offload/offload_plan.h"
+#include "core/placement/activations_leave.h"
+#include "core/placement/measured_pairs.h"
 #include "core/placement/recompute.h"
 #include "core/placement/shard_exchange.h"
 #include "core/schedule/traits.h"
@@ -102,7 +104,7 @@ Expected<void> checkSize(const Workload &workload)
     if (tasks <= kMostTasks)
         return {};
     const int virtualStages = workload.degrees.pipeline * workload.degrees.programChunks();
-    const bool leaves = workload.plan->memory.activationOffload != ActivationOffload::None;
+    const bool leaves = activationsLeaveTo(workload.plan->memory) != ActivationOffload::None;
     return std::unexpected(Error { ErrorCode::BadValue, "workload.global_batch",
         "gives " + std::to_string(virtualStages) + " virtual stages "
             + std::to_string(workload.layout.classes.front().microBatches)
@@ -142,15 +144,19 @@ Expected<void> checkStrategy(const Workload &workload)
     return {};
 }
 
-/// Of a forward with a backward, recomputation apart.
-std::vector<Nanoseconds> pairTimes(const std::vector<StageCosts> &stages)
+/// Of a forward with a backward, recomputation apart: as measured, where they were.
+std::vector<Nanoseconds> pairTimes(const Workload &workload, const std::vector<StageCosts> &stages)
 {
     std::vector<Nanoseconds> times;
-    for (const StageCosts &stage : stages)
-        for (const ChunkCost &forward : stage.chunks)
-            for (const ChunkCost &backward : stage.chunks)
-                times.push_back(
-                    atLeastOne(together(forward.forward, backward.inputGrad + backward.weightGrad).total()));
+    const int parts = std::max(1, workload.degrees.programChunks() / workload.degrees.copies); // of a stage
+    for (std::size_t stage = 0; stage < stages.size(); ++stage) {
+        const Seconds measured = measuredPair(*workload.plan, int(stage)) / parts;
+        for (const ChunkCost &forward : stages[stage].chunks)
+            for (const ChunkCost &backward : stages[stage].chunks)
+                times.push_back(atLeastOne(measured.value > 0
+                        ? measured
+                        : together(forward.forward, backward.inputGrad + backward.weightGrad).total()));
+    }
     return times;
 }
 
@@ -331,7 +337,7 @@ Expected<Costs> cost(const Workload &workload, const std::stop_token &stop, Grap
             refreshOps(shape, stages);
         }
         if (schedule.pairs)
-            shape.pairs = pairTimes(stages);
+            shape.pairs = pairTimes(own, stages);
         addStateRows(plan, stages, shape);
         costs.iteration.classes.push_back(std::move(shape));
     }
