@@ -10,6 +10,8 @@
 #include "core/cost/wan/wan_traffic.h"
 #include "core/memory/in_flight_room.h"
 #include "core/offload/offload_plan.h"
+#include "core/placement/activations_leave.h"
+#include "core/placement/measured_pairs.h"
 #include "core/placement/recompute.h"
 #include "core/placement/shard_exchange.h"
 #include "core/schedule/traits.h"
@@ -102,7 +104,7 @@ Expected<void> checkSize(const Workload &workload)
     if (tasks <= kMostTasks)
         return {};
     const int virtualStages = workload.degrees.pipeline * workload.degrees.programChunks();
-    const bool leaves = workload.plan->memory.activationOffload != ActivationOffload::None;
+    const bool leaves = activationsLeaveTo(workload.plan->memory) != ActivationOffload::None;
     return std::unexpected(Error { ErrorCode::BadValue, "workload.global_batch",
         "gives " + std::to_string(virtualStages) + " virtual stages "
             + std::to_string(workload.layout.classes.front().microBatches)
@@ -153,13 +155,18 @@ OpSplit pairOf(
         : a.forward + b.inputGrad + b.weightGrad;
 }
 
+/// As measured, where they were.
 std::vector<Nanoseconds> pairTimes(const Workload &workload, const std::vector<StageCosts> &stages)
 {
     std::vector<Nanoseconds> times;
-    for (std::size_t s = 0; s < stages.size(); ++s)
+    const int parts = std::max(1, workload.degrees.programChunks() / workload.degrees.copies); // of a stage
+    for (std::size_t s = 0; s < stages.size(); ++s) {
+        const Seconds measured = measuredPair(*workload.plan, int(s)) / parts;
         for (std::size_t forward = 0; forward < stages[s].chunks.size(); ++forward)
             for (std::size_t backward = 0; backward < stages[s].chunks.size(); ++backward)
-                times.push_back(atLeastOne(pairOf(workload, stages[s], s, forward, backward).total()));
+                times.push_back(atLeastOne(
+                    measured.value > 0 ? measured : pairOf(workload, stages[s], s, forward, backward).total()));
+    }
     return times;
 }
 
@@ -341,7 +348,7 @@ Expected<Costs> cost(const Workload &workload, const std::stop_token &stop, Grap
             refreshOps(shape, stages);
         }
         if (schedule.pairs)
-            shape.pairs = pairTimes(workload, stages);
+            shape.pairs = pairTimes(own, stages);
         addStateRows(plan, stages, shape);
         costs.iteration.classes.push_back(std::move(shape));
     }

@@ -2,6 +2,7 @@
 #include "core/cost/stage_coster.h"
 
 #include "core/cost/kernels/gemm.h"
+#include "core/cost/layer/predictors.h"
 #include "core/cost/layer/shard_traffic.h"
 #include "core/cost/layer/token_slices.h"
 #include "core/placement/layer_facts.h"
@@ -137,6 +138,8 @@ const StageCoster::SiteCosts &StageCoster::at(const RankSet &ranks)
         } else {
             costs.embedding = embeddingCost(m_work, costs.site);
             costs.head = headCost(m_work, costs.site);
+            costs.head +=
+                predictorsCost(m_work, costs.site, hasExpertPredictor(m_work.model) ? costs.expert : costs.dense);
         }
         if (m_work.plan->memory.recompute == Recompute::Full && m_work.plan->memory.recomputeLayers) {
             const Workload kept = withoutRecompute(m_work);
@@ -166,6 +169,7 @@ void StageCoster::addSlices(SiteCosts &costs)
         }
         of.embedding = embeddingCost(slice, costs.site);
         of.head = headCost(slice, costs.site);
+        of.head += predictorsCost(slice, costs.site, hasExpertPredictor(m_work.model) ? of.expert : of.dense);
         before += tokens;
     }
 }

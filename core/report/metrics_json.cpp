@@ -65,8 +65,8 @@ Json memory(const Evaluation &evaluation)
         return nullptr;
     const MemoryMetrics &memory = *evaluation.metrics.memory;
     const MemoryStrategy &strategy = evaluation.plan->memory;
-    const bool offloads =
-        strategy.activationOffload != ActivationOffload::None || strategy.optimizerOffload != OptimizerOffload::None;
+    const bool offloads = strategy.activationOffload != ActivationOffload::None || strategy.offloadExpertInput
+        || strategy.optimizerOffload != OptimizerOffload::None;
     Json stages = Json::array();
     for (const StageMemory &s : memory.perStage) {
         stages.push_back({ { "stage", s.stage }, { "weights_bytes", s.weights }, { "gradients_bytes", s.gradients },

@@ -8,6 +8,7 @@
 #include "core/evaluate/problems/fix_of.h"
 #include "core/evaluate/problems/idle_gpus.h"
 #include "core/evaluate/problems/memory_problems_internal.h"
+#include "core/evaluate/problems/memory_switch_notes.h"
 #include "core/evaluate/problems/offload_problems.h"
 #include "core/evaluate/problems/shape_notes.h"
 #include "core/evaluate/problems/state_problems_internal.h"
@@ -292,6 +293,7 @@ std::vector<Problem> findProblems(const Evaluation &evaluation, const Workload &
     if (workload.source.hasLayers) {
         addSharding(problems, evaluation, workload.stack);
         addShapeNotes(problems, workload);
+        addMemorySwitchNotes(problems, evaluation, workload);
         addStandIns(problems, workload);
     }
     addCells(problems, evaluation);
