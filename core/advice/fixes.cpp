@@ -44,6 +44,8 @@ private:
             return;
         case FixSearchKind::TensorGroups:
             return keep(problem, smallerTensorGroups(*m_workload), 1);
+        case FixSearchKind::Pins:
+            return keep(problem, fewerPins(*m_workload), 1);
         case FixSearchKind::Experts:
             return keep(problem, expertsInOneDatacenter(*m_workload), 2);
         case FixSearchKind::Stages:

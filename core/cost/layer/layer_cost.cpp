@@ -268,7 +268,7 @@ ChunkCost layerCost(const Workload &workload, const LayerSite &site, bool expert
     if (communicatesInLayers(workload, site))
         addShardTraffic(traffic,
             computeOf(timer, workload.plan->schedule, workload.plan->memory.recompute == Recompute::Full), workload,
-            site, layerPieces(workload, expertLayer));
+            site, layerPieces(workload, expertLayer, site.ranks.ofLargestShard()));
     addStateTraffic(traffic, timer, workload, site, elements);
     return timer.finish(traffic, workload.plan->memory.recompute);
 }
