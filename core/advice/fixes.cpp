@@ -44,6 +44,8 @@ private:
             return;
         case FixSearchKind::TensorGroups:
             return keep(problem, smallerTensorGroups(*m_workload), 1);
+        case FixSearchKind::Pins:
+            return keep(problem, fewerPins(*m_workload), 1);
         case FixSearchKind::Experts:
             if (!m_isQuick || !isSlowToTry(m_evaluation))
                 problem.fixes = expertFixes(m_evaluation, *m_workload, m_search);

@@ -19,6 +19,7 @@ namespace trainyard {
     const Workload &workload, const Layout &layout, const Catalogue &catalogue);
 [[nodiscard]] std::vector<Fix> otherSchedules(const Workload &workload, int data);
 [[nodiscard]] std::vector<Fix> smallerTensorGroups(const Workload &workload);
+[[nodiscard]] std::vector<Fix> fewerPins(const Workload &workload);
 [[nodiscard]] std::vector<Fix> expertsInOneDatacenter(const Workload &workload);
 
 /// Plans that use what is idle for that reason, each evaluated.

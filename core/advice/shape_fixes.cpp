@@ -91,6 +91,23 @@ std::vector<Fix> otherSchedules(const Workload &workload, int most)
     return fixes;
 }
 
+std::vector<Fix> fewerPins(const Workload &workload)
+{
+    const Plan &plan = *workload.plan;
+    const auto pinsShare = [](const RankPin &pin) { return pin.microBatch || pin.microBatches || pin.stateShare; };
+    std::vector<Fix> fixes;
+    if (std::ranges::any_of(plan.heterogeneity.assign, [](const RankPin &pin) { return pin.tensor.has_value(); })
+        && std::ranges::any_of(plan.heterogeneity.assign, pinsShare))
+        fixes.push_back(fixOf(plan, "No share pinned", [](Plan &p) {
+            for (RankPin &pin : p.heterogeneity.assign) {
+                pin.microBatch = pin.microBatches = std::nullopt;
+                pin.stateShare.reset();
+            }
+        }));
+    fixes.push_back(fixOf(plan, "Nothing pinned", [](Plan &p) { p.heterogeneity.assign.clear(); }));
+    return fixes;
+}
+
 std::vector<Fix> smallerTensorGroups(const Workload &workload)
 {
     const int together = tensorLevels(workload).together;

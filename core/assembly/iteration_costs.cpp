@@ -248,7 +248,11 @@ void countMemory(const Workload &workload, Costs &costs)
     for (std::size_t c = 0; c < costs.iteration.classes.size(); ++c) {
         PipelineCosts &pipelines = costs.iteration.classes[c];
         const auto &classes = workload.layout.classes;
-        const auto like = std::ranges::find(classes, classes[c].microBatch, &PipelineClass::microBatch);
+        const auto like = std::ranges::find_if(classes, [&](const PipelineClass &other) {
+            return other.microBatch == classes[c].microBatch
+                && std::ranges::equal(
+                    other.locations, classes[c].locations, {}, &StageLocation::tensor, &StageLocation::tensor);
+        });
         if (like - classes.begin() < std::ptrdiff_t(c) && costs.offload.empty()) {
             pipelines.memory = costs.iteration.classes[std::size_t(like - classes.begin())].memory;
             continue;
@@ -256,7 +260,7 @@ void countMemory(const Workload &workload, Costs &costs)
         const OpMemory::Program has { !costs.offload.empty() && splitsBackward(pipelines.program),
             std::ranges::any_of(costs.iteration.classes, [](const PipelineCosts &p) { return !p.pairs.empty(); }) };
         for (int stage = 0; stage < int(costs.stages[c].size()); ++stage)
-            pipelines.memory.push_back(std::make_shared<const OpMemory>(chunkMemory(views.of(classes[c]), stage),
+            pipelines.memory.push_back(std::make_shared<const OpMemory>(chunkMemory(views.of(classes[c], stage), stage),
                 costs.offload.empty() ? nullptr : &costs.offload[c][std::size_t(stage)], has));
     }
 }

@@ -81,9 +81,10 @@ Json memory(const Evaluation &evaluation)
         const Pool &pool = datacenter.pools.at(std::size_t(d.at.pool));
         devices.push_back({ { "datacenter", datacenter.id }, { "pool", pool.id },
             { "gpu", pool.inlineGpu ? pool.inlineGpu->id : pool.gpu }, { "stage", d.stage }, { "ranks", d.ranks },
-            { "micro_batch", d.microBatch }, { "micro_batches", d.microBatches },
+            { "tensor", d.tensor }, { "micro_batch", d.microBatch }, { "micro_batches", d.microBatches },
             { "state_share", finite(d.stateShare) }, { "time_s", finite(d.time) }, { "wait_s", finite(d.wait) },
-            { "peak_bytes", d.peak }, { "device_bytes", d.device }, { "capacity_bytes", d.capacity } });
+            { "peak_bytes", d.peak }, { "device_bytes", d.device }, { "capacity_bytes", d.capacity },
+            { "states_bytes", finite(d.states) } });
     }
     const auto fullest = std::ranges::find(memory.perStage, memory.fullestStage, &StageMemory::stage);
     const bool isThere = fullest != memory.perStage.end();

@@ -89,16 +89,17 @@ Json memorySchema()
         { "capacity_bytes", Count, "What the driver of the GPU reports" },
         { "fits", Flag, "Whether device_bytes is within capacity_bytes" },
         { "micro_batches_in_flight", Number, "Whose activations are live at the peak" } }));
-    memory["properties"]["per_device"] =
-        list(object({ { "datacenter", Text, "By id" }, { "pool", Text, "By id" }, { "gpu", Text, "By catalogue id" },
-            { "stage", Count, "Stage, from 0" }, { "ranks", Count, "GPUs that are alike in all of this" },
-            { "micro_batch", Count, "Sequences of one" }, { "micro_batches", Count, "Of each replica" },
-            { "state_share", Number, "Of the states that ZeRO divides, on each; 1 where it divides none" },
-            { "time_s", Number, "Computing, recomputation and update included" },
-            { "wait_s", Number, "All other time of the iteration" },
-            { "peak_bytes", Count, "Allocated by the framework on the fullest of equal GPUs" },
-            { "device_bytes", Count, "Reserved, context and communication buffers there" },
-            { "capacity_bytes", Count, "What may be used of it" } }));
+    memory["properties"]["per_device"] = list(object({ { "datacenter", Text, "By id" }, { "pool", Text, "By id" },
+        { "gpu", Text, "By catalogue id" }, { "stage", Count, "Stage, from 0" },
+        { "ranks", Count, "GPUs that are alike in all of this" }, { "tensor", Count, "Tensor-parallel degree" },
+        { "micro_batch", Count, "Sequences of one" }, { "micro_batches", Count, "Of each replica" },
+        { "state_share", Number, "Of the states that ZeRO divides, on each; 1 where it divides none" },
+        { "time_s", Number, "Computing, recomputation and update included" },
+        { "wait_s", Number, "All other time of the iteration" },
+        { "peak_bytes", Count, "Allocated by the framework on the fullest of equal GPUs" },
+        { "device_bytes", Count, "Reserved, context and communication buffers there" },
+        { "capacity_bytes", Count, "What may be used of it" },
+        { "states_bytes", Number, "Weights, gradients and optimizer states there" } }));
     return memory;
 }
 

@@ -209,7 +209,7 @@ ChunkCost layerCost(const Workload &workload, const LayerSite &site, ExpertLayer
     if (communicatesInLayers(workload, site))
         addShardTraffic(traffic,
             computeOf(timer, workload.plan->schedule, workload.plan->memory.recompute == Recompute::Full), workload,
-            site, layerPieces(workload, experts));
+            site, layerPieces(workload, experts, site.ranks.ofLargestShard()));
     addStateTraffic(traffic, timer, workload, site, elements);
     return timer.finish(traffic, workload.plan->memory.recompute);
 }

@@ -172,7 +172,17 @@ private:
     /// Elements that one GPU owns of the stage once its datacenter has reduced.
     [[nodiscard]] double ownElements(const Reduction &reduction, int stage) const
     {
-        return elements(stage) / m_work.degrees.tensor / (reduction.isFlat ? 1 : localRanks(reduction));
+        return elements(stage) / leastTensor(stage) / (reduction.isFlat ? 1 : localRanks(reduction));
+    }
+
+    /// Of the stage's replicas: whoever has the largest shard takes longest.
+    [[nodiscard]] int leastTensor(int stage) const
+    {
+        int least = m_work.tensorAt(m_work.layout.classes.front().locations[std::size_t(stage)]);
+        for (const PipelineClass &c : m_work.layout.classes)
+            for (const int holder : { stage, m_work.degrees.mirrorOf(stage) })
+                least = std::min(least, m_work.tensorAt(c.locations[std::size_t(holder)]));
+        return least;
     }
 
     [[nodiscard]] static double localRanks(const Reduction &reduction)
@@ -202,7 +212,7 @@ private:
         if (!m_work.source.hasMemory) // nor of what an update touches
             return {};
         const double own =
-            m_work.degrees.zeroStage >= 1 ? ownElements(reduction, stage) : elements(stage) / m_work.degrees.tensor;
+            m_work.degrees.zeroStage >= 1 ? ownElements(reduction, stage) : elements(stage) / leastTensor(stage);
         return recodeTime(slowest(reduction), own, 8 * kOuterStepBytes, 0);
     }
 

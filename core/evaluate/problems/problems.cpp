@@ -246,10 +246,8 @@ void addShapeProblems(std::vector<Problem> &problems, const Evaluation &evaluati
         std::string text = why;
         text.front() = char(std::toupper(static_cast<unsigned char>(text.front())));
         problems.push_back({ Severity::Blocking, std::move(text),
-            plan.heterogeneity.assign.empty() ? "heterogeneity" : "heterogeneity.assign",
-            { fixOf(plan, "Nothing pinned", [](Plan &p) { p.heterogeneity.assign.clear(); }) } });
-        if (plan.heterogeneity.assign.empty())
-            problems.back().fixes.clear();
+            plan.heterogeneity.assign.empty() ? "heterogeneity" : "heterogeneity.assign", {},
+            plan.heterogeneity.assign.empty() ? FixSearchKind::None : FixSearchKind::Pins });
     }
     if (!expertsDivideRanks(workload)) {
         const Degrees &p = workload.degrees;
