@@ -176,11 +176,11 @@ void write(std::ostream &output, const OrderedJson &value, int depth, int open)
     for (const auto &[key, part] : value.items()) {
         output << comma << "\n" << std::string(std::size_t(2 * depth), ' ') << '"' << key << "\": ";
         write(output, part, depth + 1,
-            key == "power" || key == "wan"             ? 0
-                : key == "links"                       ? 3
-                : key == "generations" || key == "tcp" ? 3
-                : depth + 1 < 2                        ? 2
-                                                       : 0);
+            key == "power" || key == "wan" || key == "experts" ? 0
+                : key == "links"                               ? 3
+                : key == "generations" || key == "tcp"         ? 3
+                : depth + 1 < 2                                ? 2
+                                                               : 0);
         comma = ",";
     }
     output << (depth == 0 ? "\n}" : "}");

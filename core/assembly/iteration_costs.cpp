@@ -143,14 +143,23 @@ Expected<void> checkStrategy(const Workload &workload)
 }
 
 /// Of a forward with a backward, recomputation apart.
-std::vector<Nanoseconds> pairTimes(const std::vector<StageCosts> &stages)
+OpSplit pairOf(
+    const Workload &workload, const StageCosts &stage, std::size_t number, std::size_t forward, std::size_t backward)
+{
+    const ChunkCost &a = stage.chunks[forward], &b = stage.chunks[backward];
+    const auto experts = [&](std::size_t chunk) { return workload.layout.chunks[number][chunk].expertLayers; };
+    return stage.expert
+        ? together(a.forward, b.inputGrad + b.weightGrad, experts(forward), experts(backward), stage.expert.get())
+        : a.forward + b.inputGrad + b.weightGrad;
+}
+
+std::vector<Nanoseconds> pairTimes(const Workload &workload, const std::vector<StageCosts> &stages)
 {
     std::vector<Nanoseconds> times;
-    for (const StageCosts &stage : stages)
-        for (const ChunkCost &forward : stage.chunks)
-            for (const ChunkCost &backward : stage.chunks)
-                times.push_back(
-                    atLeastOne(together(forward.forward, backward.inputGrad + backward.weightGrad).total()));
+    for (std::size_t s = 0; s < stages.size(); ++s)
+        for (std::size_t forward = 0; forward < stages[s].chunks.size(); ++forward)
+            for (std::size_t backward = 0; backward < stages[s].chunks.size(); ++backward)
+                times.push_back(atLeastOne(pairOf(workload, stages[s], s, forward, backward).total()));
     return times;
 }
 
@@ -205,19 +214,20 @@ ExposedSeconds exposed(const OpSplit &split)
 }
 
 /// Tells every operation what it exchanges inside.
-void tellExposed(Costs &costs)
+void tellExposed(const Workload &workload, Costs &costs)
 {
     for (std::size_t c = 0; c < costs.iteration.classes.size(); ++c) {
         PipelineCosts &pipelines = costs.iteration.classes[c];
-        for (const StageCosts &stage : costs.stages[c])
-            for (const ChunkCost &chunk : stage.chunks) {
+        for (std::size_t s = 0; s < costs.stages[c].size(); ++s) {
+            const StageCosts &stage = costs.stages[c][s];
+            for (std::size_t i = 0; i < stage.chunks.size(); ++i) {
+                const ChunkCost &chunk = stage.chunks[i];
                 pipelines.exposed.push_back({ exposed(chunk.forward), exposed(chunk.inputGrad),
                     exposed(chunk.weightGrad), exposed(chunk.recompute) });
-                for (const ChunkCost &backward : stage.chunks)
-                    if (!pipelines.pairs.empty())
-                        pipelines.pairedExpert.push_back(
-                            together(chunk.forward, backward.inputGrad + backward.weightGrad).expert.value);
+                for (std::size_t k = 0; !pipelines.pairs.empty() && k < stage.chunks.size(); ++k)
+                    pipelines.pairedExpert.push_back(pairOf(workload, stage, s, i, k).expert.value);
             }
+        }
     }
 }
 
@@ -331,7 +341,7 @@ Expected<Costs> cost(const Workload &workload, const std::stop_token &stop, Grap
             refreshOps(shape, stages);
         }
         if (schedule.pairs)
-            shape.pairs = pairTimes(stages);
+            shape.pairs = pairTimes(workload, stages);
         addStateRows(plan, stages, shape);
         costs.iteration.classes.push_back(std::move(shape));
     }
@@ -342,7 +352,7 @@ Expected<Costs> cost(const Workload &workload, const std::stop_token &stop, Grap
     if (auto checked = checkLength(workload, costs); !checked)
         return std::unexpected(checked.error());
     planOffload(workload, costers.of(workload), costs, stop, graphs); // which runs the iteration
-    tellExposed(costs);
+    tellExposed(workload, costs);
     countMemory(workload, costs);
     if (auto checked = checkLength(workload, costs); !checked)
         return std::unexpected(checked.error());

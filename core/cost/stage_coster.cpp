@@ -123,13 +123,17 @@ const StageCoster::SiteCosts &StageCoster::at(const RankSet &ranks)
             && known.site.ranks.reduceDomain == ranks.reduceDomain && areAlike(m_work, known.site.ranks.at, ranks.at)
             && known.site.fabric == fabric)
             return known;
-    SiteCosts costs { layerSite(m_work, ranks), {}, {}, {}, {}, {}, {}, {} };
+    SiteCosts costs { layerSite(m_work, ranks), {}, {}, {}, {}, {}, {}, {}, {} };
     if (m_work.source.hasLayers) {
         costs.dense = layerCost(m_work, costs.site, false);
-        if (m_work.model.isMoe())
-            costs.expert = layerCost(m_work, costs.site, true);
+        if (m_work.model.isMoe()) {
+            const auto experts = std::make_shared<ExpertLayerCost>();
+            costs.expert = layerCost(m_work, costs.site, *experts);
+            costs.experts = experts;
+        }
         if (const GpuLayerTimes *times = measuredLayer(m_work, ranks.at)) {
             costs.dense = costs.expert = measuredCost(m_work, *times);
+            costs.experts = nullptr;
         } else {
             costs.embedding = embeddingCost(m_work, costs.site);
             costs.head = headCost(m_work, costs.site);
@@ -153,7 +157,7 @@ void StageCoster::addSlices(SiteCosts &costs)
         const Workload slice = ofSlice(m_work, tokens);
         const ChunkCost earlier = attentionToEarlier(slice, costs.site, before);
         SiteCosts &of = costs.slices.emplace_back(
-            SiteCosts { costs.site, {}, {}, {}, {}, costs.denseAgain, costs.expertAgain, {} });
+            SiteCosts { costs.site, {}, {}, {}, {}, costs.denseAgain, costs.expertAgain, costs.experts, {} });
         of.dense = layerCost(slice, costs.site, false);
         of.dense += earlier;
         if (m_work.model.isMoe()) {
@@ -192,6 +196,8 @@ StageCosts StageCoster::computedStage(const SiteCosts &costs, int stage) const
     const std::vector<RecomputedLayers> recomputed = recomputedLayers(m_work, stage);
     for (std::size_t c = 0; c < recomputed.size(); ++c) {
         const StageChunk &chunk = m_work.layout.chunks[std::size_t(stage)][c];
+        if (chunk.expertLayers > 0)
+            result.expert = costs.experts;
         for (const SiteCosts &slice : costs.slices)
             result.chunks.push_back(chunkCost(slice, chunk, recomputed[c]));
         if (costs.slices.empty())
@@ -220,6 +226,8 @@ StageCosts StageCoster::wholeStage(const PipelineClass &pipelines, int stage)
         wholeAgain.experts += recomputed[c].experts;
     }
     result.chunks.push_back(chunkCost(costs, whole, wholeAgain));
+    if (whole.expertLayers > 0)
+        result.expert = costs.experts;
     if (shardExchange(*m_work.plan, m_work.stack) == ShardExchange::InRuns) {
         const Seconds work = workOfChunk(result.chunks.front(), double(chunks.size()));
         for (std::size_t c = 0; c < chunks.size(); ++c)
