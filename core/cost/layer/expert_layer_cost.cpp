@@ -2,6 +2,7 @@
 #include "core/cost/layer/expert_layer_cost.h"
 
 #include "core/cost/layer/layer_timer_internal.h"
+#include "core/cost/wan/expert_wan.h"
 #include "core/schedule/traits.h"
 #include "core/workload/model_math.h"
 
@@ -206,6 +207,9 @@ ExchangeRequest exchangeRequest(const Workload &workload, const LayerSite &site)
     ExchangeRequest request;
     request.group.ranks = p.expert;
     request.group.together = site.expert.ranksPerNode;
+    request.group.perSite = site.ranks.experts.perSite;
+    if (site.ranks.experts.isAcross())
+        request.group.wan = expertWan(workload, site.ranks.at, site.ranks.stage, site.ranks.experts).way;
     request.group.inside = site.device;
     request.group.between = site.fabric;
     request.group.expertTensor = site.expertTensor;
