@@ -189,9 +189,10 @@ void LayerTasks::launchLegs(Moving &moving, int piece, Legs which, const Waits &
             if (isFirst != (which == Legs::First))
                 continue;
             const std::size_t at = static_cast<std::size_t>(rank) * legs.size() + leg;
-            const std::size_t before =
-                static_cast<std::size_t>(rank) * legs.size() + static_cast<std::size_t>(std::max(0, legs[leg].after));
-            Waits waits = isFirst ? ready : Waits { moving.done[before * pieces + own] };
+            Waits waits = isFirst ? ready : Waits {};
+            const std::size_t last = isFirst ? 0 : legs[leg].afterAll ? leg : std::size_t(legs[leg].after) + 1;
+            for (std::size_t before = legs[leg].afterAll || isFirst ? 0 : last - 1; before < last; ++before)
+                waits.push_back(moving.done[(static_cast<std::size_t>(rank) * legs.size() + before) * pieces + own]);
             if (isFirst && piece > 0 && moving.exchange->piecesWait)
                 addPassed(waits, moving, rank, piece - 1);
             LayerTask about = moving.about;

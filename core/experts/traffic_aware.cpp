@@ -18,11 +18,6 @@ struct Pass {
     double seconds = 0;
 };
 
-Seconds layerTime(const LayerWork &work)
-{
-    return work.dispatch.alone() + work.combine.alone();
-}
-
 class Chooser {
 public:
     Chooser(const ExchangeRequest &request, const MoeStrategy &moe, const LayerWork &forward, const LayerWork &backward)
@@ -48,7 +43,7 @@ public:
         LayerWork work = isForward ? m_forward : m_backward;
         work.dispatch = candidate.dispatch;
         work.combine = candidate.combine;
-        candidate.seconds = layerTime(work).value;
+        candidate.seconds = layerTimes(work).total.value;
         return candidate;
     }
 
