@@ -186,7 +186,7 @@ ExchangeChoice chooseExchange(
     Pass there = chooser.pass(moe.dispatch, true, std::max(1, moe.chunks(true).value_or(1)));
     Pass back = chooser.pass(moe.dispatch, false, std::max(1, moe.chunks(false).value_or(1)));
     const std::string why = std::string("As asked: ") + reason(moe.dispatch) + ", "
-        + bytesText(there.dispatch.logicalBytes) + " from a rank a pass.";
+        + bytesText(there.dispatch.logicalBytes) + " of a rank on the way to its experts.";
     return choiceOf(moe.dispatch, std::move(there), std::move(back), why);
 }
 
