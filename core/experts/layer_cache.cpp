@@ -56,7 +56,7 @@ private:
     {
         add(std::uint64_t(legs.size()));
         for (const auto &[way, bytes, start, moving, after, afterAll, nvlinkToo] : legs) {
-            add(std::uint64_t(way) << 33 | std::uint64_t(afterAll) << 32 | std::uint32_t(after));
+            add(std::uint64_t(way) << 33 | std::uint64_t { afterAll } << 32 | std::uint32_t(after));
             for (const double number : { bytes, start.value, moving.value, nvlinkToo })
                 add(number);
         }
