@@ -5,6 +5,8 @@
 #include "core/assembly/layer_loop.h"
 #include "core/assembly/state_rows.h"
 #include "core/assembly/task_count.h"
+#include "core/cost/expert_traffic.h"
+#include "core/cost/wan/expert_wan.h"
 #include "core/cost/wan/wan_codec.h"
 #include "core/cost/wan/wan_reduce.h"
 #include "core/cost/wan/wan_traffic.h"
@@ -144,18 +146,28 @@ Expected<void> checkStrategy(const Workload &workload)
     return {};
 }
 
-/// Of a forward with a backward, recomputation apart: as measured, where they were.
+/// Of a forward with a backward, recomputation apart.
+OpSplit pairOf(
+    const Workload &workload, const StageCosts &stage, std::size_t number, std::size_t forward, std::size_t backward)
+{
+    const ChunkCost &a = stage.chunks[forward], &b = stage.chunks[backward];
+    const auto experts = [&](std::size_t chunk) { return workload.layout.chunks[number][chunk].expertLayers; };
+    return stage.expert
+        ? together(a.forward, b.inputGrad + b.weightGrad, experts(forward), experts(backward), stage.expert.get())
+        : a.forward + b.inputGrad + b.weightGrad;
+}
+
+/// As measured, where they were.
 std::vector<Nanoseconds> pairTimes(const Workload &workload, const std::vector<StageCosts> &stages)
 {
     std::vector<Nanoseconds> times;
     const int parts = std::max(1, workload.degrees.programChunks() / workload.degrees.copies); // of a stage
-    for (std::size_t stage = 0; stage < stages.size(); ++stage) {
-        const Seconds measured = measuredPair(*workload.plan, int(stage)) / parts;
-        for (const ChunkCost &forward : stages[stage].chunks)
-            for (const ChunkCost &backward : stages[stage].chunks)
-                times.push_back(atLeastOne(measured.value > 0
-                        ? measured
-                        : together(forward.forward, backward.inputGrad + backward.weightGrad).total()));
+    for (std::size_t s = 0; s < stages.size(); ++s) {
+        const Seconds measured = measuredPair(*workload.plan, int(s)) / parts;
+        for (std::size_t forward = 0; forward < stages[s].chunks.size(); ++forward)
+            for (std::size_t backward = 0; backward < stages[s].chunks.size(); ++backward)
+                times.push_back(atLeastOne(
+                    measured.value > 0 ? measured : pairOf(workload, stages[s], s, forward, backward).total()));
     }
     return times;
 }
@@ -211,19 +223,20 @@ ExposedSeconds exposed(const OpSplit &split)
 }
 
 /// Tells every operation what it exchanges inside.
-void tellExposed(Costs &costs)
+void tellExposed(const Workload &workload, Costs &costs)
 {
     for (std::size_t c = 0; c < costs.iteration.classes.size(); ++c) {
         PipelineCosts &pipelines = costs.iteration.classes[c];
-        for (const StageCosts &stage : costs.stages[c])
-            for (const ChunkCost &chunk : stage.chunks) {
+        for (std::size_t s = 0; s < costs.stages[c].size(); ++s) {
+            const StageCosts &stage = costs.stages[c][s];
+            for (std::size_t i = 0; i < stage.chunks.size(); ++i) {
+                const ChunkCost &chunk = stage.chunks[i];
                 pipelines.exposed.push_back({ exposed(chunk.forward), exposed(chunk.inputGrad),
                     exposed(chunk.weightGrad), exposed(chunk.recompute) });
-                for (const ChunkCost &backward : stage.chunks)
-                    if (!pipelines.pairs.empty())
-                        pipelines.pairedExpert.push_back(
-                            together(chunk.forward, backward.inputGrad + backward.weightGrad).expert.value);
+                for (std::size_t k = 0; !pipelines.pairs.empty() && k < stage.chunks.size(); ++k)
+                    pipelines.pairedExpert.push_back(pairOf(workload, stage, s, i, k).expert.value);
             }
+        }
     }
 }
 
@@ -237,7 +250,11 @@ void countMemory(const Workload &workload, Costs &costs)
     for (std::size_t c = 0; c < costs.iteration.classes.size(); ++c) {
         PipelineCosts &pipelines = costs.iteration.classes[c];
         const auto &classes = workload.layout.classes;
-        const auto like = std::ranges::find(classes, classes[c].microBatch, &PipelineClass::microBatch);
+        const auto like = std::ranges::find_if(classes, [&](const PipelineClass &other) {
+            return other.microBatch == classes[c].microBatch
+                && std::ranges::equal(
+                    other.locations, classes[c].locations, {}, &StageLocation::tensor, &StageLocation::tensor);
+        });
         if (like - classes.begin() < std::ptrdiff_t(c) && costs.offload.empty()) {
             pipelines.memory = costs.iteration.classes[std::size_t(like - classes.begin())].memory;
             continue;
@@ -245,7 +262,7 @@ void countMemory(const Workload &workload, Costs &costs)
         const OpMemory::Program has { !costs.offload.empty() && splitsBackward(pipelines.program),
             std::ranges::any_of(costs.iteration.classes, [](const PipelineCosts &p) { return !p.pairs.empty(); }) };
         for (int stage = 0; stage < int(costs.stages[c].size()); ++stage)
-            pipelines.memory.push_back(std::make_shared<const OpMemory>(chunkMemory(views.of(classes[c]), stage),
+            pipelines.memory.push_back(std::make_shared<const OpMemory>(chunkMemory(views.of(classes[c], stage), stage),
                 costs.offload.empty() ? nullptr : &costs.offload[c][std::size_t(stage)], has));
     }
 }
@@ -303,6 +320,8 @@ Expected<Costs> cost(const Workload &workload, const std::stop_token &stop, Grap
         for (int stage = 0; stage < devices; ++stage) {
             stages.push_back(coster.stage(pipelines, stage));
             addAcrossSites(stages.back(), acrossSites[std::size_t(stage)], plan.wan);
+            if (const double bytes = expertBytes(own, stages.back(), pipelines, stage, Way::Wan); bytes > 0)
+                addExpertBytes(own, pipelines, stage, bytes, costs.wanLinks);
             for (const ChunkCost &chunk : stages.back().chunks)
                 shape.ops.push_back(opTimes(chunk));
             shape.syncAndStep.push_back(syncAndStepTimes(own, stages.back()));
@@ -348,7 +367,7 @@ Expected<Costs> cost(const Workload &workload, const std::stop_token &stop, Grap
     if (auto checked = checkLength(workload, costs); !checked)
         return std::unexpected(checked.error());
     planOffload(workload, costers.of(workload), costs, stop, graphs); // which runs the iteration
-    tellExposed(costs);
+    tellExposed(workload, costs);
     countMemory(workload, costs);
     if (auto checked = checkLength(workload, costs); !checked)
         return std::unexpected(checked.error());

@@ -56,9 +56,7 @@ std::vector<HostMemory> hostMemory(const Workload &workload, const std::vector<S
     for (const GpuRun &run : workload.layout.runs) {
         const int size = std::max(1, workload.pool({ run.datacenter, run.pool }).gpusPerNode),
                   end = run.firstGpu + run.gpus;
-        const auto isHere = [&](const auto &set) {
-            return areAlike(workload, set.first, { run.datacenter, run.pool });
-        };
+        const auto isHere = [&](const auto &set) { return areAlike(workload, set.first, run.location()); };
         const OfGpu &gpu = std::ranges::find_if(ofStages[std::size_t(run.stage)], isHere)->second;
         for (int first = run.firstGpu; first < end;) {
             const int last = std::min(end, (first / size + 1) * size);

@@ -263,6 +263,15 @@ Seconds LayerTimer::hostTime(const KernelWork &work) const
     return microseconds(m_work.stack.cudaGraphs ? 0 : work.launches * m_work.stack.hostUsPerKernel * m_hostSlowness);
 }
 
+void LayerTimer::takeKernels(const LayerTimer &other)
+{
+    forward = other.forward;
+    inputGrad = other.inputGrad;
+    weightGrad = other.weightGrad;
+    recomputeWork = other.recomputeWork;
+    core = other.core;
+}
+
 ChunkCost LayerTimer::finish(const ChunkCost &communication, Recompute recompute) const
 {
     ChunkCost cost = communication;

@@ -14,7 +14,23 @@ struct KernelWork {
     Seconds products, attention, elementwise;
     double launches = 0;
     [[nodiscard]] Seconds total() const { return products + attention + elementwise; }
+    KernelWork &operator+=(const KernelWork &o)
+    {
+        products += o.products;
+        attention += o.attention;
+        elementwise += o.elementwise;
+        launches += o.launches;
+        return *this;
+    }
+    friend KernelWork operator*(const KernelWork &work, double times)
+    {
+        return { work.products * times, work.attention * times, work.elementwise * times, work.launches * times };
+    }
 };
+
+/// Kernels that an eager framework launches for what is counted as one group of element-wise work: activation function
+/// of an MLP; router and permutation.
+inline constexpr double kActivationKernels = 3, kRoutingKernels = 12;
 
 class LayerTimer {
 public:
@@ -39,6 +55,9 @@ public:
     void elementwiseAgain(double bytes, double kernels);
     /// Gradients of so many parameters join the main gradients, from `tensors` kernels.
     void accumulate(double parameters, double tensors);
+
+    /// What another timer of the same layer has gathered, instead.
+    void takeKernels(const LayerTimer &other);
 
     /// The kernels, with communication added by the caller, bounded below by the host.
     [[nodiscard]] ChunkCost finish(const ChunkCost &communication, Recompute recompute) const;
@@ -68,5 +87,8 @@ private:
     double m_productSpeed, m_groupedSpeed, m_attentionSpeed; // within a training step, of kernels measured alone
     double m_hostSlowness;
 };
+
+/// An MLP of that inner width, with its activation function.
+void addDenseFfn(LayerTimer &timer, const ModelSpec &model, double width);
 
 } // namespace trainyard

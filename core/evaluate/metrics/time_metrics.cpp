@@ -124,13 +124,14 @@ void addTimeMetrics(Metrics &metrics, const Workload &workload, const Costs &cos
     const std::vector<StageSeconds> stages = secondsOfStages(timeline);
     metrics.breakdown = meanOf(stages, slowestClass(timeline));
     metrics.bubbleFraction = metrics.breakdown->bubble / iteration;
-    const double gpusOfStage = double(workload.degrees.tensor) * workload.degrees.context;
     double busy = 0;
     metrics.computeShare.assign(
         workload.layout.classes.size(), std::vector<double>(std::size_t(workload.degrees.pipeline), 1));
     for (const StageSeconds &stage : stages) {
         metrics.computeShare[std::size_t(stage.pipelineClass)][std::size_t(stage.stage)] = stage.computeShare;
-        busy += stage.spent.compute * gpusOfStage * workload.layout.classes[std::size_t(stage.pipelineClass)].pipelines;
+        const PipelineClass &pipelines = workload.layout.classes[std::size_t(stage.pipelineClass)];
+        busy += stage.spent.compute * workload.degreesAt(pipelines.locations[std::size_t(stage.stage)]).gpusOfStage()
+            * pipelines.pipelines;
     }
     metrics.gpuUtilization = busy / (metrics.gpusUsed * iteration);
     metrics.devices = deviceMetrics(workload, stages);
