@@ -8,6 +8,7 @@
 // sailor_gcp_network.json. Every fifth row is held out and only judged.
 
 #include "core/catalogue/catalogue.h"
+#include "core/experts/fan_out.h"
 #include "core/network/collectives.h"
 #include "tools/fit_kernels/fitting.h"
 #include "tools/fit_network/tcp_fit.h"
@@ -92,11 +93,15 @@ void addExperts(SplitRows<Row> &rows, const OrderedJson &table, BytesPerSecond l
         if (row[5] < kUsualProcessors || row[0] != 1)
             continue;
         const double hidden = row[1], tokens = row[2];
-        const int choices = row[3];
-        rows.add({ "dispatch", kRanks, {}, { tokens, Bytes { hidden * (1 + 4.0 / 128) }, choices }, link,
-            row[6].get<double>() * 1e-6 });
-        rows.add(
-            { "combine", kRanks, {}, { tokens, Bytes { hidden * 2 }, choices }, link, row[9].get<double>() * 1e-6 });
+        ExpertTokens routing;
+        routing.choices = row[3];
+        routing.experts = row[4];
+        const double visited = placesVisited(kRanks, routing);
+        const auto traffic = [&](double bytes) {
+            return ExpertTraffic { tokens, Bytes { hidden * bytes }, routing.choices, visited, 1 };
+        };
+        rows.add({ "dispatch", kRanks, {}, traffic(1 + 4.0 / 128), link, row[6].get<double>() * 1e-6 });
+        rows.add({ "combine", kRanks, {}, traffic(2), link, row[9].get<double>() * 1e-6 });
     }
 }
 
@@ -176,11 +181,11 @@ void write(std::ostream &output, const OrderedJson &value, int depth, int open)
     for (const auto &[key, part] : value.items()) {
         output << comma << "\n" << std::string(std::size_t(2 * depth), ' ') << '"' << key << "\": ";
         write(output, part, depth + 1,
-            key == "power" || key == "wan"             ? 0
-                : key == "links"                       ? 3
-                : key == "generations" || key == "tcp" ? 3
-                : depth + 1 < 2                        ? 2
-                                                       : 0);
+            key == "power" || key == "wan" || key == "experts" ? 0
+                : key == "links"                               ? 3
+                : key == "generations" || key == "tcp"         ? 3
+                : depth + 1 < 2                                ? 2
+                                                               : 0);
         comma = ",";
     }
     output << (depth == 0 ? "\n}" : "}");

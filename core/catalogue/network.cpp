@@ -64,6 +64,19 @@ WanTcp readWan(ObjectReader reader)
     return wan;
 }
 
+ExpertKernels readExperts(ObjectReader reader)
+{
+    ExpertKernels experts;
+    reader.figure("nccl_sms", experts.ncclSms, { 0, 1024 });
+    reader.figure("nccl_sms_between", experts.ncclSmsBetween, { 0, 1024 });
+    reader.figure("dedup_sms", experts.dedupSms, { 0, 1024 });
+    reader.figure("nccl_skew", experts.ncclSkew, { 0, 10 });
+    reader.figure("dedup_skew", experts.dedupSkew, { 0, 10 });
+    reader.rejectUnknownKeys();
+    experts.source = reader.sourcesText();
+    return experts;
+}
+
 NetworkFile readFile(const Json &content, const SourceTable &sources, Errors &errors)
 {
     NetworkFile file;
@@ -73,6 +86,7 @@ NetworkFile readFile(const Json &content, const SourceTable &sources, Errors &er
     file.network.pcie = readLink(ObjectReader(links.at("pcie"), "network.json: /links/pcie", errors, &sources));
     file.network.fabric = readLink(ObjectReader(links.at("fabric"), "network.json: /links/fabric", errors, &sources));
     file.network.wan = readWan(ObjectReader(content.at("wan"), "network.json: /wan", errors, &sources));
+    file.network.experts = readExperts(ObjectReader(content.at("experts"), "network.json: /experts", errors, &sources));
     if (links.contains("generations")) {
         for (const auto &[architecture, link] : links.at("generations").items())
             file.network.generations.push_back({ architecture,

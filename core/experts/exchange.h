@@ -23,7 +23,8 @@ struct Leg {
     double bytes = 0; // that the way carries out of one GPU (Memory: read and written)
     Seconds start; // before bytes move: latency, rendezvous, steps. Each piece pays it
     Seconds moving; // all bytes, alone
-    int after = -1; // leg of the same exchange (each piece behind its own), or -1: from the beginning
+    int after = -1; // leg of the same exchange (each piece behind its own), or -1: from the beginning. Always before it
+    bool afterAll = false; // behind every leg before it, of which `after` is the one that ends last when alone
     double nvlinkToo = 0; // bytes that cross NVLink on the way as well (PXN: NICs of other GPUs of the node)
 
     [[nodiscard]] Seconds alone() const { return start + moving; }
@@ -34,8 +35,9 @@ struct Exchange {
     std::vector<Leg> legs;
     int pieces = 1; // each of moving / pieces; piece i of a leg goes behind piece i - 1
     bool piecesWait = false; // the next piece begins when the last has passed all legs (MoNTA's released backward)
-    double logicalBytes =
-        0; // a copy of a token for each expert that it visits, other nodes' alone where there are some
+    // As the dispatch's makers count, own place included: a copy for each expert that a token visits (NCCL), or for
+    // each node, of one node each rank (DeepEP). Never to be compared with what a link carries
+    double logicalBytes = 0;
     double sms = 0; // multiprocessors that its kernels take
     bool operator==(const Exchange &) const = default;
 

@@ -16,8 +16,10 @@ struct PipelineStage {
 };
 
 [[nodiscard]] Seconds pipelineTime(std::span<const PipelineStage> stages, int pieces);
-/// The fewest pieces of the smallest time, 1 .. most. The root of the closed form is where to begin: which stage is the
-/// longest changes with n, so it is not always the answer.
+/// The fewest pieces of the smallest time, 1 .. most. For each stage x as the longest, T_x(n) = a + b n + c / n with
+/// c >= 0 is convex, and T is the largest of these, so convex too: it falls up to its best n and never again behind it.
+/// The root sqrt(sum of other stages' moving / start of the longest) of one T_x is not always the answer: which stage
+/// is the longest changes with n.
 [[nodiscard]] int bestPieces(std::span<const PipelineStage> stages, int most);
 
 } // namespace trainyard

@@ -51,6 +51,15 @@ struct WanTcp {
     std::string source;
 };
 
+/// What kernels of expert exchanges are like, by who made them: NCCL's all-to-all, and those that send a token once to
+/// a place (DeepEP).
+struct ExpertKernels {
+    double ncclSms = 0, ncclSmsBetween = 0; // multiprocessors: a channel takes one; inside a node, between nodes
+    double dedupSms = 0;
+    double ncclSkew = 0, dedupSkew = 0; // time x (1 + this (skew - 1)), skew: received by the fullest rank / mean
+    std::string source;
+};
+
 struct NetworkSpec {
     LinkClass device; // NVLink, xGMI inside a node, where `generations` has nothing nearer
     std::vector<DeviceLinkClass> generations;
@@ -58,6 +67,7 @@ struct NetworkSpec {
     LinkClass fabric; // NICs between nodes of a datacenter, RDMA
     std::vector<TcpLinkClass> tcp; // by ascending gpusPerNode, at least one
     WanTcp wan; // between datacenters
+    ExpertKernels experts;
 };
 
 /// The set that is built into the program.

@@ -63,13 +63,15 @@ Seconds expertTime(const ExpertTraffic &traffic, const RankGroup &group)
     const BytesPerSecond rate = group.inside.bandwidth;
     const Bytes tokens = traffic.tokenBytes * traffic.tokens;
     const Seconds inside = microseconds(kind.expertStartUs)
-        + tokens * distinct(group.ranks) / (rate * kind.expertFraction) + tokens / (rate * kind.expertPassFraction);
+        + tokens * (traffic.ranks > 0 ? traffic.ranks : distinct(group.ranks)) / (rate * kind.expertFraction)
+        + tokens / (rate * kind.expertPassFraction);
     if (nodes <= 1)
         return inside;
     // Between nodes a token crosses once a node that it visits, to the rank of its own number, which hands it on
     // inside: what the links inside a node carry stays the same.
-    const double away = distinct(nodes) * (nodes - 1) / nodes;
-    const Seconds between = transferTime(tokens * away, std::ceil(std::log2(double(nodes))), group.between);
+    const double away = (traffic.nodes > 0 ? traffic.nodes : distinct(nodes)) * (nodes - 1) / nodes;
+    const Seconds between = transferTime(
+        tokens * (away / group.between.kind->exchangeGain), std::ceil(std::log2(double(nodes))), group.between);
     return std::max(local > 1 ? inside : Seconds {}, between);
 }
 

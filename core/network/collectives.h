@@ -45,6 +45,7 @@ struct ExpertTraffic {
     double tokens = 0;
     Bytes tokenBytes;
     int choices = 1;
+    double ranks = 0, nodes = 0; // different ones that a token visits (experts/fan_out.h); 0: as if drawn with return
 };
 /// Dispatch of one rank's tokens to the group. A token crosses to a rank once, however many of its experts live there.
 [[nodiscard]] Seconds expertDispatchTime(const ExpertTraffic &traffic, const RankGroup &group);

@@ -8,15 +8,17 @@ namespace trainyard {
 
 namespace {
 
-class ProgressiveFilling {
+/// `hasTakes`: flows take of a link what `takes` says instead of their rate.
+template <bool hasTakes> class ProgressiveFilling {
 public:
     ProgressiveFilling(const std::vector<double> &cap, const std::vector<double> &weight,
         const std::vector<std::uint32_t> &linkBegin, const std::vector<std::uint32_t> &linkIndex,
-        std::vector<double> &rate, FairShareWorkspace &workspace)
+        const std::vector<double> &takes, std::vector<double> &rate, FairShareWorkspace &workspace)
         : m_cap(cap)
         , m_weight(weight)
         , m_linkBegin(linkBegin)
         , m_linkIndex(linkIndex)
+        , m_takes(takes)
         , m_rate(rate)
         , m_work(workspace)
     {
@@ -72,8 +74,14 @@ private:
         for (auto flow = static_cast<std::uint32_t>(m_cap.size()); flow-- > 0;)
             for (std::uint32_t i = m_linkBegin[flow]; i < m_linkBegin[flow + 1]; ++i) {
                 m_work.flowIndex[--m_work.flowBegin[m_linkIndex[i]]] = flow;
-                m_work.unfrozenWeight[m_linkIndex[i]] += m_weight[flow];
+                m_work.unfrozenWeight[m_linkIndex[i]] += asks(flow, i);
             }
+    }
+
+    /// What flow i's entry for a link takes of it for one unit of rate.
+    [[nodiscard]] double asks(std::uint32_t flow, std::uint32_t entry) const
+    {
+        return hasTakes ? m_weight[flow] * m_takes[entry] : m_weight[flow];
     }
 
     /// A link without unfrozen flows never is the tightest.
@@ -101,11 +109,25 @@ private:
         --m_unfrozen;
         for (std::uint32_t i = m_linkBegin[flow]; i < m_linkBegin[flow + 1]; ++i) {
             const std::uint32_t link = m_linkIndex[i];
-            m_work.left[link] = std::max(0.0, m_work.left[link] - rate * m_weight[flow]);
-            m_work.unfrozenWeight[link] -= m_weight[flow];
+            m_work.left[link] = std::max(0.0, m_work.left[link] - rate * asks(flow, i));
             if (--m_work.users[link] == 0)
                 close(link);
+            else if (hasTakes)
+                addUnfrozen(link);
+            else
+                m_work.unfrozenWeight[link] -= m_weight[flow];
         }
+    }
+
+    /// Anew: of takes of unlike size a difference would keep nothing but rounding.
+    void addUnfrozen(std::uint32_t link)
+    {
+        m_work.unfrozenWeight[link] = 0;
+        for (std::uint32_t i = m_work.flowBegin[link]; i < m_work.flowBegin[link + 1]; ++i)
+            if (const std::uint32_t flow = m_work.flowIndex[i]; m_work.isFrozen[flow] == 0)
+                for (std::uint32_t entry = m_linkBegin[flow]; entry < m_linkBegin[flow + 1]; ++entry)
+                    if (m_linkIndex[entry] == link)
+                        m_work.unfrozenWeight[link] += asks(flow, entry);
     }
 
     /// A cap at or below the smallest share is reached: taking it only leaves more for each of the others.
@@ -135,6 +157,7 @@ private:
 
     const std::vector<double> &m_cap, &m_weight;
     const std::vector<std::uint32_t> &m_linkBegin, &m_linkIndex;
+    const std::vector<double> &m_takes;
     std::vector<double> &m_rate;
     FairShareWorkspace &m_work;
     double m_smallestCap = std::numeric_limits<double>::infinity();
@@ -168,6 +191,18 @@ void takeUsedLinks(
         work.number[link] = kUnused;
 }
 
+template <bool hasTakes>
+void fill(const std::vector<double> &linkCapacity, const std::vector<double> &cap, const std::vector<double> &weight,
+    const std::vector<std::uint32_t> &linkBegin, const std::vector<std::uint32_t> &linkIndex,
+    const std::vector<double> &takes, std::vector<double> &rate, FairShareWorkspace &work)
+{
+    using Filling = ProgressiveFilling<hasTakes>;
+    if (linkCapacity.size() <= kFewLinks)
+        return Filling(cap, weight, linkBegin, linkIndex, takes, rate, work).run(linkCapacity);
+    takeUsedLinks(linkCapacity, linkIndex, work);
+    Filling(cap, weight, linkBegin, work.usedIndex, takes, rate, work).run(work.usedCapacity);
+}
+
 } // namespace
 
 void maxMinFairRates(const std::vector<double> &linkCapacity, const std::vector<double> &cap,
@@ -175,17 +210,18 @@ void maxMinFairRates(const std::vector<double> &linkCapacity, const std::vector<
     const std::vector<std::uint32_t> &linkIndex, std::vector<double> &rate)
 {
     FairShareWorkspace workspace;
-    maxMinFairRates(linkCapacity, cap, weight, linkBegin, linkIndex, rate, workspace);
+    maxMinFairRates(linkCapacity, cap, weight, linkBegin, linkIndex, {}, rate, workspace);
 }
 
 void maxMinFairRates(const std::vector<double> &linkCapacity, const std::vector<double> &cap,
     const std::vector<double> &weight, const std::vector<std::uint32_t> &linkBegin,
-    const std::vector<std::uint32_t> &linkIndex, std::vector<double> &rate, FairShareWorkspace &workspace)
+    const std::vector<std::uint32_t> &linkIndex, const std::vector<double> &linkTakes, std::vector<double> &rate,
+    FairShareWorkspace &workspace)
 {
-    if (linkCapacity.size() <= kFewLinks)
-        return ProgressiveFilling(cap, weight, linkBegin, linkIndex, rate, workspace).run(linkCapacity);
-    takeUsedLinks(linkCapacity, linkIndex, workspace);
-    ProgressiveFilling(cap, weight, linkBegin, workspace.usedIndex, rate, workspace).run(workspace.usedCapacity);
+    if (linkTakes.empty())
+        fill<false>(linkCapacity, cap, weight, linkBegin, linkIndex, linkTakes, rate, workspace);
+    else
+        fill<true>(linkCapacity, cap, weight, linkBegin, linkIndex, linkTakes, rate, workspace);
 }
 
 } // namespace trainyard

@@ -1,7 +1,8 @@
 #pragma once
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Max-min fair rates of flows over shared links, by progressive filling (Bertsekas and Gallager, Data Networks,
-// §6.5.2): all rates rise together; a flow stops at its cap or where one of its links is full.
+// §6.5.2): all rates rise together; a flow stops at its cap or where one of its links is full. A flow may take more or
+// less of a link than its rate; it fills up all the same.
 
 #include <cstdint>
 #include <vector>
@@ -26,9 +27,11 @@ void maxMinFairRates(const std::vector<double> &linkCapacity, const std::vector<
     const std::vector<double> &weight, const std::vector<std::uint32_t> &linkBegin,
     const std::vector<std::uint32_t> &linkIndex, std::vector<double> &rate);
 
-/// The same without allocation once the workspace has grown.
+/// The same without allocation once the workspace has grown. One unit of flow i's rate takes linkTakes[j] > 0 of link
+/// linkIndex[j]; empty: 1 of each.
 void maxMinFairRates(const std::vector<double> &linkCapacity, const std::vector<double> &cap,
     const std::vector<double> &weight, const std::vector<std::uint32_t> &linkBegin,
-    const std::vector<std::uint32_t> &linkIndex, std::vector<double> &rate, FairShareWorkspace &workspace);
+    const std::vector<std::uint32_t> &linkIndex, const std::vector<double> &linkTakes, std::vector<double> &rate,
+    FairShareWorkspace &workspace);
 
 } // namespace trainyard

@@ -120,10 +120,11 @@ bool needsEvents(const TaskGraph &graph)
                 continue;
             previous = index;
             const Flow &flow = table.flows[index];
-            for (const std::uint32_t link : flow.links) {
+            for (std::size_t i = 0; i < flow.links.size(); ++i) {
+                const std::uint32_t link = flow.links[i];
                 if (largest[link] == 0)
                     touched.push_back(link);
-                largest[link] = std::max(largest[link], flow.weight * flow.rateCap);
+                largest[link] = std::max(largest[link], demandOf(flow, i));
             }
         }
         for (const std::uint32_t link : touched) {
@@ -132,6 +133,8 @@ bool needsEvents(const TaskGraph &graph)
         }
         touched.clear();
     }
+    for (const Hold &hold : table.holds)
+        demand[hold.link] += hold.amount;
     for (std::size_t link = 0; link < demand.size(); ++link)
         if (demand[link] > table.linkCapacity[link] * (1 + 1e-9))
             return true;

@@ -41,8 +41,8 @@ struct SimulationWorkspace {
         Nanoseconds since = 0, end = 0;
     };
     std::vector<ActiveFlow> active;
-    std::vector<double> linkDemand, cap, weight, rate;
-    std::vector<std::uint32_t> linkUsers, linkBegin, linkIndex;
+    std::vector<double> linkDemand, linkLeft, cap, weight, linkTakes, rate;
+    std::vector<std::uint32_t> linkUsers, holdUsers, linkBegin, linkIndex;
     FairShareWorkspace fairShare;
 };
 

@@ -127,6 +127,7 @@ void ClassTable::clear()
     lags.assign(1, 0);
     flows.clear();
     linkCapacity.clear();
+    holds.clear();
 }
 
 std::string describe(const TaskGraph &graph, std::uint32_t task)

@@ -31,12 +31,30 @@ struct Resource {
     Track track; // where its spans are drawn; first/last are its tasks
 };
 
-/// A task that moves bytes over shared links instead of lasting a fixed time: its rate is its max-min fair share.
+/// A task that moves bytes over shared links instead of lasting a fixed time: its rate is its max-min fair share. Flows
+/// that meet on a link count their rates in one unit; a link's own unit may be another, which `takes` says (memory that
+/// is read and written for a byte on the wire, the multiprocessors under a kernel at full speed).
 struct Flow {
     double bytes = 0;
     double rateCap = 0; // bytes/s; what the flow can take alone (TCP, node pair, NIC)
     double weight = 1; // how many equal flows it stands for (symmetric pipelines)
     std::vector<std::uint32_t> links; // indices into ClassTable::linkCapacity
+    std::vector<double> takes; // of each of them for one unit of its rate, above 0; empty: 1 everywhere
+    std::uint32_t hold = kNoSpan; // index into ClassTable::holds, or kNoSpan
+};
+
+/// Of its i-th link at full speed, in the unit of the link.
+[[nodiscard]] inline double demandOf(const Flow &flow, std::size_t i)
+{
+    const double demand = flow.weight * flow.rateCap;
+    return flow.takes.empty() ? demand : demand * flow.takes[i];
+}
+
+/// Part of a link that is not there while a flow runs that names this hold: however slow that flow is, and once however
+/// many do (multiprocessors under the kernels of an exchange).
+struct Hold {
+    std::uint32_t link = 0;
+    double amount = 0; // in the unit of the link
 };
 
 /// Everything that is looked up by class. The contributors to a graph append to it in a fixed order, so that a second
@@ -49,6 +67,7 @@ struct ClassTable {
     std::vector<Flow> flows;
     std::vector<double>
         linkCapacity; // bytes/s, one entry a direction of a shared link; empty: no link can be a bottleneck
+    std::vector<Hold> holds;
     std::uint64_t version =
         0; // another one since each clear(); 0 = unknown. Timelines take `about` over once a version
 

@@ -171,7 +171,7 @@ void maxMinFairRatesOf(benchmark::State &state)
     begin.push_back(static_cast<std::uint32_t>(index.size()));
     FairShareWorkspace workspace;
     for (auto _ : state) {
-        maxMinFairRates(capacity, cap, weight, begin, index, rate, workspace);
+        maxMinFairRates(capacity, cap, weight, begin, index, {}, rate, workspace);
         benchmark::DoNotOptimize(rate.data());
     }
 }

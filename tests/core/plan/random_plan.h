@@ -146,7 +146,8 @@ public:
             pin.datacenter = text();
             pin.pool = coin() ? "" : text();
             if (coin())
-                pin.gpus = whole(1, 99), pin.microBatch = whole(1, 9), pin.microBatches = whole(1, 99);
+                pin.gpus = whole(1, 99), pin.tensor = whole(1, 9), pin.microBatch = whole(1, 9),
+                pin.microBatches = whole(1, 99);
             if (coin())
                 pin.stateShare = real(0, 1);
             pin.extra = extra();

@@ -43,6 +43,10 @@ private slots:
     void spansOfAChoosingResourceAreInOrderOfStart();
     void aChannelMayChooseItsFlows();
     void spatialSharingOfAFullLinkIsTheSlowerLink();
+    void aFlowMayTakeMoreOfALinkThanItsRate();
+    void aHoldTakesItsPartHoweverSlowItsFlowIs();
+    void aHoldIsTakenOnceHoweverManyFlowsNameIt();
+    void whereTakesAndHoldsFitTheSinglePassDoes();
     void aLinkWithoutCapacityIsNamed();
     void aCircleIsNamed();
     void resultsAreRepeatable();
@@ -252,6 +256,90 @@ void TestEventLoop::spatialSharingOfAFullLinkIsTheSlowerLink()
     const Timeline slower = run(costs);
     QCOMPARE(shared.start, slower.start);
     QCOMPARE(shared.end, slower.end);
+}
+
+void TestEventLoop::aFlowMayTakeMoreOfALinkThanItsRate()
+{
+    // The second flow takes 3 of the link for each of its bytes: 3 r + r = 10 bytes/ns, so both run at 2.5 until the
+    // first 500 are through at 200; then 10 / 3. Of 1000 bytes 500 are left, 150 ns.
+    Tasks link;
+    link.resource();
+    link.flow(500);
+    link.resource();
+    link.flow(1000);
+    link.table.flows[1].takes = { 3 };
+    link.table.flows[1].rateCap = 10e9 / 3;
+    link.table.durations[1] = 300;
+    const TaskGraph graph = link.graph();
+    QVERIFY(needsEvents(graph));
+    QCOMPARE(run(graph).end, (std::vector<Nanoseconds> { 200, 350 }));
+    // Alone it takes all of the link and no more.
+    Tasks alone;
+    alone.resource();
+    alone.flow(1000);
+    alone.table.flows[0].takes = { 3 };
+    alone.table.flows[0].rateCap = 10e9 / 3;
+    alone.table.durations[0] = 300;
+    QVERIFY(!needsEvents(alone.graph()));
+    QCOMPARE(run(alone.graph()).end, std::vector<Nanoseconds> { 300 });
+}
+
+void TestEventLoop::aHoldTakesItsPartHoweverSlowItsFlowIs()
+{
+    // Two flows on link 0, at half speed for 200 ns; the first holds 4 of link 1's 10 all the while. What runs there
+    // has done 6 / 10 x 200 of its 300 by then: 380.
+    Tasks link;
+    link.table.linkCapacity.push_back(10e9);
+    link.table.holds.push_back({ 1, 4e9 });
+    link.resource();
+    link.flow(1000);
+    link.table.flows[0].hold = 0;
+    link.resource();
+    link.flow(1000);
+    link.resource();
+    link.flow(3000);
+    link.table.flows[2].links = { 1 };
+    const TaskGraph graph = link.graph();
+    QVERIFY(needsEvents(graph));
+    QCOMPARE(run(graph).end, (std::vector<Nanoseconds> { 200, 200, 380 }));
+}
+
+void TestEventLoop::aHoldIsTakenOnceHoweverManyFlowsNameIt()
+{
+    // Flows from 0 to 100 and from 50 to 150 on links of their own hold 4 of link 0's 10 until 150; another one holds 3
+    // of it from 100 to 200. 6 x 100 + 3 x 50 + 7 x 50 = 1100 of 3000 bytes by then, the others at 10 a nanosecond.
+    Tasks link;
+    link.table.linkCapacity = { 10e9, 10e9, 10e9, 10e9 };
+    link.table.holds = { { 0, 4e9 }, { 0, 3e9 } };
+    link.resource();
+    link.flow(1000);
+    link.resource();
+    link.task(50);
+    link.flow(1000, { { 1 } });
+    link.resource();
+    link.task(100);
+    link.flow(1000, { { 3 } });
+    link.resource();
+    link.flow(3000);
+    for (const std::uint32_t flow : { 0, 1, 2 }) {
+        link.table.flows[flow].links = { flow + 1 };
+        link.table.flows[flow].hold = flow == 2 ? 1 : 0;
+    }
+    const Timeline timeline = run(link.graph());
+    QCOMPARE(timeline.end.back(), Nanoseconds { 390 });
+}
+
+void TestEventLoop::whereTakesAndHoldsFitTheSinglePassDoes()
+{
+    Tasks link;
+    link.table.holds.push_back({ 0, 4e9 });
+    link.resource();
+    link.flow(1000);
+    link.table.flows[0].takes = { 0.6 };
+    link.table.flows[0].hold = 0;
+    QVERIFY(!needsEvents(link.graph()));
+    link.table.holds[0].amount = 4.1e9;
+    QVERIFY(needsEvents(link.graph()));
 }
 
 void TestEventLoop::aLinkWithoutCapacityIsNamed()

@@ -14,16 +14,21 @@ namespace {
 struct Case {
     std::vector<double> capacity, cap, weight;
     std::vector<std::uint32_t> begin, index;
+    std::vector<double> takes {}; // of each entry of `index`; empty: 1
 
     [[nodiscard]] std::vector<double> rates() const
     {
         std::vector<double> rate;
-        maxMinFairRates(capacity, cap, weight, begin, index, rate);
+        FairShareWorkspace workspace;
+        if (takes.empty())
+            maxMinFairRates(capacity, cap, weight, begin, index, rate);
+        else
+            maxMinFairRates(capacity, cap, weight, begin, index, takes, rate, workspace);
         return rate;
     }
 };
 
-Case randomCase(std::mt19937 &random, bool weighted)
+Case randomCase(std::mt19937 &random, bool weighted, bool hasTakes = false)
 {
     const auto uniform = [&](double from, double to) { return std::uniform_real_distribution(from, to)(random); };
     Case made;
@@ -35,8 +40,11 @@ Case randomCase(std::mt19937 &random, bool weighted)
         made.weight.push_back(weighted ? static_cast<double>(1 + random() % 5) : 1);
         made.begin.push_back(static_cast<std::uint32_t>(made.index.size()));
         for (int l = 0; l < links; ++l)
-            if (random() % 4 == 0)
+            if (random() % 4 == 0) {
                 made.index.push_back(static_cast<std::uint32_t>(l));
+                if (hasTakes)
+                    made.takes.push_back(uniform(0.05, 5));
+            }
     }
     made.begin.push_back(static_cast<std::uint32_t>(made.index.size()));
     return made;
@@ -47,7 +55,7 @@ std::vector<double> load(const Case &flows, const std::vector<double> &rate)
     std::vector<double> sum(flows.capacity.size(), 0);
     for (std::size_t f = 0; f < rate.size(); ++f)
         for (std::uint32_t i = flows.begin[f]; i < flows.begin[f + 1]; ++i)
-            sum[flows.index[i]] += rate[f] * flows.weight[f];
+            sum[flows.index[i]] += rate[f] * flows.weight[f] * (flows.takes.empty() ? 1 : flows.takes[i]);
     return sum;
 }
 
@@ -89,7 +97,7 @@ private slots:
             for (std::uint32_t &link : many.index)
                 link = link * 40 + 7;
             std::vector<double> rate;
-            maxMinFairRates(many.capacity, many.cap, many.weight, many.begin, many.index, rate, workspace);
+            maxMinFairRates(many.capacity, many.cap, many.weight, many.begin, many.index, {}, rate, workspace);
             QCOMPARE(rate, few.rates());
         }
     }
@@ -100,6 +108,10 @@ private slots:
     void equalFlowsMayStandForOneAnother();
     void everyFlowIsStoppedByItsCapOrAFullLink();
     void ratesAreThoseOfWaterFilling();
+    void aFlowMayTakeMoreOfALinkThanItsRate();
+    void takesOfOneAreNone();
+    void aLinkInAnotherUnitIsTheSameLink();
+    void takesOfUnlikeSizeLoseNothing();
 };
 
 void FairShare::oneLinkIsSharedEvenly()
@@ -131,7 +143,7 @@ void FairShare::everyFlowIsStoppedByItsCapOrAFullLink()
 {
     std::mt19937 random(7);
     for (int round = 0; round < 500; ++round) {
-        const Case flows = randomCase(random, round % 2 == 1);
+        const Case flows = randomCase(random, round % 2 == 1, round % 4 > 1);
         const std::vector<double> rate = flows.rates(), sum = load(flows, rate);
         for (std::size_t l = 0; l < sum.size(); ++l)
             QVERIFY(sum[l] <= flows.capacity[l] * (1 + 1e-9));
@@ -155,11 +167,64 @@ void FairShare::ratesAreThoseOfWaterFilling()
 {
     std::mt19937 random(11);
     for (int round = 0; round < 20; ++round) {
-        const Case flows = randomCase(random, false);
+        const Case flows = randomCase(random, false, round % 2 == 1);
         const std::vector<double> rate = flows.rates(), poured = pour(flows, 1e-4);
         for (std::size_t f = 0; f < rate.size(); ++f)
-            QVERIFY(std::abs(rate[f] - poured[f]) < 0.01);
+            QVERIFY(std::abs(rate[f] - poured[f]) < 0.05);
     }
+}
+
+void FairShare::aFlowMayTakeMoreOfALinkThanItsRate()
+{
+    // 2 r + r = 12: both 4. Where the first stops at 1 the other has 12 - 2.
+    QCOMPARE((Case { { 12 }, { 99, 99 }, { 1, 1 }, { 0, 1, 2 }, { 0, 0 }, { 2, 1 } }.rates()),
+        (std::vector<double> { 4, 4 }));
+    QCOMPARE((Case { { 12 }, { 1, 99 }, { 1, 1 }, { 0, 1, 2 }, { 0, 0 }, { 2, 1 } }.rates()),
+        (std::vector<double> { 1, 10 }));
+    // Three equal flows that take 2 each and one that takes 1: 3 x 2 r + r = 14.
+    QCOMPARE((Case { { 14 }, { 99, 99 }, { 3, 1 }, { 0, 1, 2 }, { 0, 0 }, { 2, 1 } }.rates()),
+        (std::vector<double> { 2, 2 }));
+    // 1 of the first link and 3 of the second: the second gives 3 r + s = 8, r = s = 2; the first's other flow 10 - 2.
+    QCOMPARE((Case { { 10, 8 }, { 99, 99, 99 }, { 1, 1, 1 }, { 0, 2, 3, 4 }, { 0, 1, 0, 1 }, { 1, 3, 1, 1 } }.rates()),
+        (std::vector<double> { 2, 8, 2 }));
+}
+
+void FairShare::takesOfOneAreNone()
+{
+    std::mt19937 random(13);
+    for (int round = 0; round < 100; ++round) {
+        Case flows = randomCase(random, round % 2 == 0);
+        const std::vector<double> rate = flows.rates();
+        flows.takes.assign(flows.index.size(), 1);
+        const std::vector<double> same = flows.rates();
+        for (std::size_t f = 0; f < rate.size(); ++f)
+            QVERIFY(std::abs(same[f] - rate[f]) <= 1e-12 * rate[f]);
+    }
+}
+
+void FairShare::aLinkInAnotherUnitIsTheSameLink()
+{
+    // Capacity and takes of a link in bits instead of bytes: no rate changes.
+    std::mt19937 random(17);
+    for (int round = 0; round < 100; ++round) {
+        Case flows = randomCase(random, round % 2 == 0, true);
+        const std::vector<double> rate = flows.rates();
+        flows.capacity[0] *= 8;
+        for (std::size_t i = 0; i < flows.index.size(); ++i)
+            flows.takes[i] *= flows.index[i] == 0 ? 8 : 1;
+        const std::vector<double> same = flows.rates();
+        for (std::size_t f = 0; f < rate.size(); ++f)
+            QVERIFY(std::abs(same[f] - rate[f]) <= 1e-9 * rate[f]);
+    }
+}
+
+void FairShare::takesOfUnlikeSizeLoseNothing()
+{
+    // 1e17 + 1 - 1e17 is 0 in doubles. The first flow stops at its cap of 1; the second takes 1 of the 80 that are
+    // left.
+    const std::vector<double> rate =
+        Case { { 1e17 + 80 }, { 1, 99 }, { 1, 1 }, { 0, 1, 2 }, { 0, 0 }, { 1e17, 1 } }.rates();
+    QCOMPARE(rate, (std::vector<double> { 1, 80 }));
 }
 
 QTEST_APPLESS_MAIN(FairShare)

@@ -1,0 +1,186 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "core/experts/traffic_aware.h"
+#include "tests/core/experts/exchange_cases.h"
+
+#include <QtTest>
+
+#include <cmath>
+#include <random>
+
+using namespace trainyard;
+
+namespace {
+
+MoeStrategy trafficAware()
+{
+    MoeStrategy moe;
+    moe.dispatch = MoeDispatch::TrafficAware;
+    return moe;
+}
+
+LinkClass slowStart()
+{
+    LinkClass kind = plainLink();
+    kind.startUs = 20;
+    return kind;
+}
+const LinkClass kSlowStart = slowStart();
+
+/// The same with 20 us before each piece.
+ExchangeRequest withStarts(ExchangeRequest request)
+{
+    for (Link *link : { &request.group.inside, &request.group.between, &request.group.sameTokens.inside,
+             &request.group.expertTensor.inside })
+        link->kind = &kSlowStart;
+    return request;
+}
+
+ExchangeChoice chosen(const ExchangeRequest &request, const MoeStrategy &moe)
+{
+    return chooseExchange(request, moe, {}, {});
+}
+
+Seconds forwardOf(const ExchangeChoice &choice)
+{
+    return choice.forwardDispatch.alone() + choice.forwardCombine.alone();
+}
+Seconds backwardOf(const ExchangeChoice &choice)
+{
+    return choice.backwardDispatch.alone() + choice.backwardCombine.alone();
+}
+
+} // namespace
+
+class TestTrafficAware : public QObject {
+    Q_OBJECT
+
+private slots:
+    void othersAreTakenAsAsked();
+    void slowNicsAreSparedBySlices();
+    void splitTokensHaveNothingToGain();
+    void slowLinksInsideKeepItFlat();
+    void theBackwardWaitsUnlessItIsPipelined();
+    void piecesAreAsAskedWhereAsked();
+    void forwardPiecesAreTheBestOfAll();
+    void itIsNeverSlowerThanFlat();
+};
+
+void TestTrafficAware::othersAreTakenAsAsked()
+{
+    const ExchangeRequest request = ofTensorGroup(25);
+    for (const MoeDispatch dispatch : kPlainDispatches) {
+        MoeStrategy moe;
+        moe.dispatch = dispatch;
+        moe.overlapChunks = 3;
+        moe.backwardChunks = 2;
+        const ExchangeChoice choice = chosen(request, moe);
+        QCOMPARE(choice.dispatch, dispatch);
+        QCOMPARE(choice.forwardDispatch, exchangeOf(request, dispatch, false, 3));
+        QCOMPARE(choice.forwardCombine, exchangeOf(request, dispatch, true, 3));
+        QCOMPARE(choice.backwardPieces, 2);
+        QCOMPARE(choice.backwardDispatch.piecesWait, dispatch == MoeDispatch::TensorSliced);
+        QVERIFY(!choice.why.empty());
+        moe.overlapChunks.reset();
+        QCOMPARE(chosen(request, moe).forwardPieces, 1);
+    }
+}
+
+void TestTrafficAware::slowNicsAreSparedBySlices()
+{
+    const ExchangeChoice choice = chosen(withStarts(ofTensorGroup(11.25)), trafficAware());
+    QCOMPARE(choice.dispatch, MoeDispatch::TensorSliced);
+    QVERIFY(choice.forwardPieces > 1);
+    QVERIFY2(choice.why.find("8.00 times less") != std::string::npos, choice.why.c_str());
+    QVERIFY2(choice.why.starts_with("Slices in " + std::to_string(choice.forwardPieces)), choice.why.c_str());
+}
+
+void TestTrafficAware::splitTokensHaveNothingToGain()
+{
+    ExchangeRequest request = ofTensorGroup(11.25);
+    request.group.sameTokens.ranks = 1;
+    const ExchangeChoice choice = chosen(request, trafficAware());
+    QCOMPARE(choice.dispatch, MoeDispatch::Flat);
+    QVERIFY2(choice.why.find("nothing to gain") != std::string::npos, choice.why.c_str());
+}
+
+/// NICs as fast as what the group would gather over.
+void TestTrafficAware::slowLinksInsideKeepItFlat()
+{
+    const ExchangeChoice choice = chosen(withStarts(ofTensorGroup(50, 10)), trafficAware());
+    QCOMPARE(choice.dispatch, MoeDispatch::Flat);
+    QVERIFY2(choice.why.find("against") != std::string::npos, choice.why.c_str());
+}
+
+void TestTrafficAware::theBackwardWaitsUnlessItIsPipelined()
+{
+    const ExchangeRequest request = withStarts(ofTensorGroup(11.25));
+    MoeStrategy moe = trafficAware();
+    const ExchangeChoice released = chosen(request, moe);
+    QCOMPARE(released.backwardPieces, 1);
+    moe.pipelineBackward = true;
+    const ExchangeChoice pipelined = chosen(request, moe);
+    QCOMPARE(pipelined.backwardPieces, pipelined.forwardPieces);
+    QVERIFY(!pipelined.backwardDispatch.piecesWait);
+    QVERIFY(backwardOf(pipelined) < backwardOf(released));
+}
+
+void TestTrafficAware::piecesAreAsAskedWhereAsked()
+{
+    MoeStrategy moe = trafficAware();
+    moe.overlapChunks = 6;
+    const ExchangeChoice choice = chosen(withStarts(ofTensorGroup(11.25)), moe);
+    QCOMPARE(choice.forwardPieces, 6);
+    QCOMPARE(choice.backwardPieces, 6);
+    QVERIFY(choice.backwardCombine.piecesWait);
+}
+
+/// Against every number up to the most that is looked at.
+void TestTrafficAware::forwardPiecesAreTheBestOfAll()
+{
+    for (const double nic : { 3.0, 11.25, 22.5, 45.0 }) {
+        for (const double tokens : { 512.0, 8192.0, 131072.0 }) {
+            ExchangeRequest request = withStarts(ofTensorGroup(nic));
+            request.tokens.tokens = tokens;
+            const ExchangeChoice choice = chosen(request, trafficAware());
+            double best = 1e9;
+            for (int pieces = 1; pieces <= kMostPiecesOfExchange; ++pieces)
+                best = std::min(best,
+                    (exchangeOf(request, MoeDispatch::TensorSliced, false, pieces).alone()
+                        + exchangeOf(request, MoeDispatch::TensorSliced, true, pieces).alone())
+                        .value);
+            if (choice.dispatch == MoeDispatch::TensorSliced)
+                QVERIFY2(forwardOf(choice).value <= best * 1.002, choice.why.c_str());
+        }
+    }
+}
+
+void TestTrafficAware::itIsNeverSlowerThanFlat()
+{
+    std::mt19937 random(31);
+    const auto draw = [&](double low, double high) {
+        return low * std::pow(high / low, std::uniform_real_distribution<double>(0, 1)(random));
+    };
+    int sliced = 0;
+    for (int i = 0; i < 500; ++i) {
+        ExchangeRequest request = withStarts(ofTensorGroup(draw(1, 100), draw(20, 900), 1 << int(draw(1, 4))));
+        request.group.ranks = int(draw(2, 64));
+        request.tokens.experts = request.group.ranks * 2;
+        request.tokens.choices = std::min(request.tokens.experts, int(draw(1, 9)));
+        request.tokens.tokens = draw(64, 1e5);
+        request.group.expertTensor.ranks = i % 2 == 0 ? 1 : request.group.sameTokens.ranks;
+        MoeStrategy moe = trafficAware();
+        moe.pipelineBackward = i % 3 == 0;
+        if (i % 5 == 0)
+            moe.overlapChunks = int(draw(1, 64));
+        const ExchangeChoice choice = chosen(request, moe);
+        const Seconds flat = exchangeOf(request, MoeDispatch::Flat, false, 1).alone()
+            + exchangeOf(request, MoeDispatch::Flat, true, 1).alone();
+        QVERIFY2(forwardOf(choice).value <= flat.value, choice.why.c_str());
+        QVERIFY2(backwardOf(choice).value <= flat.value, choice.why.c_str());
+        sliced += choice.dispatch == MoeDispatch::TensorSliced ? 1 : 0;
+    }
+    QVERIFY(sliced > 50 && sliced < 450); // both happen
+}
+
+QTEST_APPLESS_MAIN(TestTrafficAware)
+#include "tst_traffic_aware.moc"
