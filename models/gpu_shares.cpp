@@ -31,7 +31,7 @@ PoolGpus gpusOf(const Evaluation &evaluation, const Pipelines &pipelines, int st
     const PipelineClass &of = evaluation.layout.classes[std::size_t(pipelines.pipelineClass)];
     PoolGpus gpus { of.locations[std::size_t(stage)], -1, 0 };
     for (const GpuRun &run : evaluation.layout.runs) {
-        if (run.stage != stage || run.pipelines < 1 || StageLocation { run.datacenter, run.pool } != gpus.at)
+        if (run.stage != stage || run.pipelines < 1 || run.location() != gpus.at)
             continue;
         const int from = std::max(run.firstPipeline, pipelines.first),
                   to = std::min(run.firstPipeline + run.pipelines, pipelines.first + pipelines.count);

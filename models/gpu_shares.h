@@ -76,7 +76,9 @@ struct SharePin {
 [[nodiscard]] PlanPtr withPin(const Plan &plan, const PoolGpus &gpus, const SharePin &pin);
 /// Without whatever is pinned of these GPUs: work, states, or both.
 [[nodiscard]] PlanPtr withoutPin(const Plan &plan, const PoolGpus &gpus, bool ofWork = true, bool ofStates = true);
+/// Without any pinned share. Tensor parallel degrees, which say how GPUs are divided, stay.
 [[nodiscard]] PlanPtr withoutPins(const Plan &plan);
+[[nodiscard]] bool hasPinnedShares(const Plan &plan);
 /// The plan in which unequal GPUs get what they can do.
 [[nodiscard]] PlanPtr withBalancedShares(const Plan &plan);
 

@@ -9,9 +9,14 @@ namespace trainyard {
 
 namespace {
 
+bool pinsShare(const RankPin &pin)
+{
+    return pin.microBatch || pin.microBatches || pin.stateShare;
+}
+
 bool saysNothing(const RankPin &pin)
 {
-    return !pin.microBatch && !pin.microBatches && !pin.stateShare;
+    return !pinsShare(pin) && !pin.tensor;
 }
 
 bool isAlike(RankPin a, RankPin b)
@@ -133,8 +138,19 @@ PlanPtr withoutPin(const Plan &plan, const PoolGpus &gpus, bool ofWork, bool ofS
 PlanPtr withoutPins(const Plan &plan)
 {
     Plan next = plan;
-    next.heterogeneity.assign.clear();
+    auto &assign = next.heterogeneity.assign;
+    for (RankPin &pin : assign) {
+        pin.microBatch = pin.microBatches = std::nullopt;
+        pin.stateShare.reset();
+    }
+    if (std::ranges::all_of(assign, saysNothing))
+        assign.clear(); // else an entry without a word may still say where the next one begins
     return std::make_shared<const Plan>(std::move(next));
+}
+
+bool hasPinnedShares(const Plan &plan)
+{
+    return std::ranges::any_of(plan.heterogeneity.assign, pinsShare);
 }
 
 PlanPtr withBalancedShares(const Plan &plan)

@@ -36,7 +36,8 @@ int alignedGpus(const Plan &plan, const Catalogue &catalogue, const ModelSpec *m
         formCells(*workload);
         int most = 0;
         for (const PipelineClass &c : workload->layout.classes)
-            most = std::max(most, c.pipelines * degreesOf(plan).gpusOfStage());
+            for (const StageLocation at : c.locations)
+                most = std::max(most, c.pipelines * workload->degreesAt(at).gpusOfStage());
         least = least == 0 ? most : std::min(least, most);
     }
     return least;

@@ -19,6 +19,7 @@ namespace trainyard {
     const Workload &workload, const Layout &layout, const Catalogue &catalogue);
 [[nodiscard]] std::vector<Fix> otherSchedules(const Workload &workload, int data);
 [[nodiscard]] std::vector<Fix> smallerTensorGroups(const Workload &workload);
+[[nodiscard]] std::vector<Fix> fewerPins(const Workload &workload);
 [[nodiscard]] std::vector<Fix> expertsInOneDatacenter(const Workload &workload);
 
 /// Plans that use what is idle for that reason, each evaluated.
@@ -26,6 +27,17 @@ namespace trainyard {
     const Evaluation &evaluation, const Workload &workload, const struct IdleGroup &group, FixSearch &search);
 /// A dozen such plans take longer than a frame.
 [[nodiscard]] bool isSlowToTry(const Evaluation &evaluation);
+
+/// Those that run and are faster than the evaluated plan (where that cannot run: all that run), fastest first, their
+/// time in the label.
+struct TimedFix {
+    Fix fix;
+    double seconds = 0;
+};
+[[nodiscard]] std::vector<TimedFix> fasterFixes(
+    const Evaluation &evaluation, FixSearch &search, std::vector<Fix> candidates);
+/// Experts that stay in one datacenter, each evaluated and timed.
+[[nodiscard]] std::vector<Fix> expertFixes(const Evaluation &evaluation, const Workload &workload, FixSearch &search);
 
 /// Work by speed, as far as that is faster; each evaluated and timed.
 [[nodiscard]] std::vector<Fix> unequalFixes(const Evaluation &evaluation, FixSearch &search);

@@ -2,6 +2,7 @@
 #include "core/advice/fixes_internal.h"
 #include "core/evaluate/problems/fix_of.h"
 #include "core/placement/degrees.h"
+#include "core/placement/expert_spread.h"
 #include "core/placement/location_book.h"
 #include "core/placement/ranks.h"
 #include "core/schedule/traits.h"
@@ -90,6 +91,23 @@ std::vector<Fix> otherSchedules(const Workload &workload, int most)
     return fixes;
 }
 
+std::vector<Fix> fewerPins(const Workload &workload)
+{
+    const Plan &plan = *workload.plan;
+    const auto pinsShare = [](const RankPin &pin) { return pin.microBatch || pin.microBatches || pin.stateShare; };
+    std::vector<Fix> fixes;
+    if (std::ranges::any_of(plan.heterogeneity.assign, [](const RankPin &pin) { return pin.tensor.has_value(); })
+        && std::ranges::any_of(plan.heterogeneity.assign, pinsShare))
+        fixes.push_back(fixOf(plan, "No share pinned", [](Plan &p) {
+            for (RankPin &pin : p.heterogeneity.assign) {
+                pin.microBatch = pin.microBatches = std::nullopt;
+                pin.stateShare.reset();
+            }
+        }));
+    fixes.push_back(fixOf(plan, "Nothing pinned", [](Plan &p) { p.heterogeneity.assign.clear(); }));
+    return fixes;
+}
+
 std::vector<Fix> smallerTensorGroups(const Workload &workload)
 {
     const int together = tensorLevels(workload).together;
@@ -100,13 +118,10 @@ std::vector<Fix> smallerTensorGroups(const Workload &workload)
 std::vector<Fix> expertsInOneDatacenter(const Workload &workload)
 {
     const auto across = expertsAcross(workload);
-    const Degrees &p = workload.degrees;
     std::vector<Fix> fixes;
-    if (across && across->ranks % p.expertTensor == 0) {
-        const int expert = std::gcd(across->ranks / p.expertTensor, workload.model.experts);
-        fixes.push_back(fixOf(*workload.plan, "Expert parallel " + std::to_string(expert),
-            [expert](Plan &fixed) { fixed.parallelism.expert = expert; }));
-    }
+    if (across && across->expert > 0)
+        fixes.push_back(fixOf(*workload.plan, "Expert parallel " + std::to_string(across->expert),
+            [&](Plan &fixed) { fixed.parallelism.expert = across->expert; }));
     fixes.push_back(fixOf(*workload.plan, "A pipeline across the datacenters",
         [](Plan &fixed) { fixed.placement.mode = PlacementMode::PipelineAcross; }));
     return fixes;

@@ -1,12 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/advice/sharing_results.h"
 
-#include "core/placement/resolve.h"
-#include "core/states/stage_states.h"
-
 #include <algorithm>
 #include <future>
-#include <map>
 #include <mutex>
 
 namespace trainyard {
@@ -31,41 +27,28 @@ int layersOf(const Layout &layout, int stage)
     return layers;
 }
 
-/// Of each set by class and stage, the share of the iteration in which it does not compute.
-std::map<std::pair<int, int>, double> idleShares(const Evaluation &evaluation)
+/// From what the evaluation says of its sets of equal GPUs.
+void addSets(SharingResult &result, const Evaluation &evaluation, const Catalogue &catalogue)
 {
-    std::map<std::pair<int, int>, double> idle;
+    const Layout &layout = evaluation.layout;
     const double iteration = evaluation.metrics.iterationTime.value_or(0);
-    for (const DeviceMetrics &device : evaluation.metrics.devices)
-        idle[{ device.pipelineClass, device.stage }] = iteration > 0 ? device.wait / iteration : 0;
-    return idle;
-}
-
-void addSets(SharingResult &result, const Evaluation &evaluation, Workload workload)
-{
-    workload.layout = evaluation.layout;
-    const Plan &plan = *workload.plan;
-    const Layout &layout = workload.layout;
-    const int stages = workload.degrees.pipeline;
-    auto idle = idleShares(evaluation);
+    std::vector<DeviceMetrics> devices = evaluation.metrics.devices;
+    std::ranges::stable_sort(devices, {}, &DeviceMetrics::stage);
     double work = 0, bytes = 0;
-    for (int stage = 0; stage < stages; ++stage) {
-        for (std::size_t c = 0; c < layout.classes.size(); ++c) {
-            const PipelineClass &pipelines = layout.classes[c];
-            const StageLocation at = pipelines.locations[std::size_t(stage)];
-            const Datacenter &datacenter = plan.cluster.datacenters[std::size_t(at.datacenter)];
-            SetShare set { datacenter.label(), workload.pool(at).id, workload.gpu(at).name, stage, stages,
-                pipelines.pipelines * workload.degrees.gpusOfStage() };
-            set.samples = double(pipelines.microBatch > 0 ? pipelines.microBatch : plan.workload.microBatch)
-                * pipelines.microBatches;
-            set.computeShare = set.samples * pipelines.pipelines * layersOf(layout, stage);
-            const StageStates states = stageStates(workload, rankSet(workload, pipelines, stage));
-            set.stateShare = (states.weights + states.gradients + states.optimizer) * set.gpus;
-            set.idle = idle[{ int(c), stage }];
-            work += set.computeShare;
-            bytes += set.stateShare;
-            result.sets.push_back(std::move(set));
-        }
+    for (const DeviceMetrics &device : devices) {
+        const Datacenter &datacenter = evaluation.plan->cluster.datacenters[std::size_t(device.at.datacenter)];
+        const Pool &pool = datacenter.pools[std::size_t(device.at.pool)];
+        const GpuSpec *gpu = pool.inlineGpu ? &*pool.inlineGpu : catalogue.gpu(pool.gpu);
+        SetShare set { datacenter.label(), pool.id, gpu ? gpu->name : pool.gpu, device.stage, int(layout.chunks.size()),
+            device.ranks };
+        set.samples = double(device.microBatch) * device.microBatches;
+        set.computeShare =
+            set.samples * layout.classes[std::size_t(device.pipelineClass)].pipelines * layersOf(layout, device.stage);
+        set.stateShare = device.states * set.gpus;
+        set.idle = iteration > 0 ? device.wait / iteration : 0;
+        work += set.computeShare;
+        bytes += set.stateShare;
+        result.sets.push_back(std::move(set));
     }
     for (SetShare &set : result.sets) {
         set.computeShare /= work > 0 ? work : 1;
@@ -141,10 +124,8 @@ SharingResult sharingResult(SharingPlan of, const RunContext &context)
     }
     if (!result.isFeasible)
         result.why = whyItCannotRun(evaluation);
-    if (!result.isEvaluated)
-        return result;
-    if (auto workload = resolve(result.of.plan, context.catalogue))
-        addSets(result, evaluation, std::move(*workload));
+    if (result.isEvaluated)
+        addSets(result, evaluation, context.catalogue);
     return result;
 }
 

@@ -122,6 +122,7 @@ Plan cephalo(const Plan &plan)
     next.workload.microBatch = plan.heterogeneity.isLayered() ? plan.workload.microBatch : 1; // each rank has its own
     next = recomputed(std::move(next));
     next.memory.activationOffload = ActivationOffload::None;
+    next.memory.offloadExpertInput = false;
     Heterogeneity &h = next.heterogeneity;
     h.compute = ComputeSharing::Balanced;
     h.state = plan.heterogeneity.state == StateSharing::MinUtilization ? StateSharing::MinUtilization
@@ -147,17 +148,17 @@ Expected<std::vector<RankPin>> pinsByFlops(const Plan &plan, const RunContext &c
     const std::vector<ReplicaRun> runs = replicaRuns(*workload);
     std::vector<double> speeds;
     for (const ReplicaRun &run : runs)
-        speeds.push_back(workload->gpu(run.at).peakFlops(plan.workload.precision));
+        speeds.push_back(workload->gpu(run.at()).peakFlops(plan.workload.precision));
     const auto shares = sharesBy(ShareWay::Whale, shareProblem(*workload, runs), speeds);
     if (!shares)
         return std::unexpected(withWhere(shares.error()));
     std::vector<RankPin> pins;
     for (const RankShare &share : shares->ranks) {
-        const StageLocation at = runs[std::size_t(share.kind)].at;
+        const StageLocation at = runs[std::size_t(share.kind)].at();
         RankPin pin;
         pin.datacenter = plan.cluster.datacenters[std::size_t(at.datacenter)].id;
         pin.pool = workload->pool(at).id;
-        pin.gpus = share.ranks * workload->degrees.gpusOfStage();
+        pin.gpus = share.ranks * workload->degreesAt(at).gpusOfStage();
         pin.microBatch = share.microBatch;
         pin.microBatches = share.microBatches;
         pins.push_back(std::move(pin));

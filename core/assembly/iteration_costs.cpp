@@ -5,11 +5,15 @@
 #include "core/assembly/layer_loop.h"
 #include "core/assembly/state_rows.h"
 #include "core/assembly/task_count.h"
+#include "core/cost/expert_traffic.h"
+#include "core/cost/wan/expert_wan.h"
 #include "core/cost/wan/wan_codec.h"
 #include "core/cost/wan/wan_reduce.h"
 #include "core/cost/wan/wan_traffic.h"
 #include "core/memory/in_flight_room.h"
 #include "core/offload/offload_plan.h"
+#include "core/placement/activations_leave.h"
+#include "core/placement/measured_pairs.h"
 #include "core/placement/recompute.h"
 #include "core/placement/shard_exchange.h"
 #include "core/schedule/traits.h"
@@ -102,7 +106,7 @@ Expected<void> checkSize(const Workload &workload)
     if (tasks <= kMostTasks)
         return {};
     const int virtualStages = workload.degrees.pipeline * workload.degrees.programChunks();
-    const bool leaves = workload.plan->memory.activationOffload != ActivationOffload::None;
+    const bool leaves = activationsLeaveTo(workload.plan->memory) != ActivationOffload::None;
     return std::unexpected(Error { ErrorCode::BadValue, "workload.global_batch",
         "gives " + std::to_string(virtualStages) + " virtual stages "
             + std::to_string(workload.layout.classes.front().microBatches)
@@ -153,13 +157,18 @@ OpSplit pairOf(
         : a.forward + b.inputGrad + b.weightGrad;
 }
 
+/// As measured, where they were.
 std::vector<Nanoseconds> pairTimes(const Workload &workload, const std::vector<StageCosts> &stages)
 {
     std::vector<Nanoseconds> times;
-    for (std::size_t s = 0; s < stages.size(); ++s)
+    const int parts = std::max(1, workload.degrees.programChunks() / workload.degrees.copies); // of a stage
+    for (std::size_t s = 0; s < stages.size(); ++s) {
+        const Seconds measured = measuredPair(*workload.plan, int(s)) / parts;
         for (std::size_t forward = 0; forward < stages[s].chunks.size(); ++forward)
             for (std::size_t backward = 0; backward < stages[s].chunks.size(); ++backward)
-                times.push_back(atLeastOne(pairOf(workload, stages[s], s, forward, backward).total()));
+                times.push_back(atLeastOne(
+                    measured.value > 0 ? measured : pairOf(workload, stages[s], s, forward, backward).total()));
+    }
     return times;
 }
 
@@ -241,7 +250,11 @@ void countMemory(const Workload &workload, Costs &costs)
     for (std::size_t c = 0; c < costs.iteration.classes.size(); ++c) {
         PipelineCosts &pipelines = costs.iteration.classes[c];
         const auto &classes = workload.layout.classes;
-        const auto like = std::ranges::find(classes, classes[c].microBatch, &PipelineClass::microBatch);
+        const auto like = std::ranges::find_if(classes, [&](const PipelineClass &other) {
+            return other.microBatch == classes[c].microBatch
+                && std::ranges::equal(
+                    other.locations, classes[c].locations, {}, &StageLocation::tensor, &StageLocation::tensor);
+        });
         if (like - classes.begin() < std::ptrdiff_t(c) && costs.offload.empty()) {
             pipelines.memory = costs.iteration.classes[std::size_t(like - classes.begin())].memory;
             continue;
@@ -249,7 +262,7 @@ void countMemory(const Workload &workload, Costs &costs)
         const OpMemory::Program has { !costs.offload.empty() && splitsBackward(pipelines.program),
             std::ranges::any_of(costs.iteration.classes, [](const PipelineCosts &p) { return !p.pairs.empty(); }) };
         for (int stage = 0; stage < int(costs.stages[c].size()); ++stage)
-            pipelines.memory.push_back(std::make_shared<const OpMemory>(chunkMemory(views.of(classes[c]), stage),
+            pipelines.memory.push_back(std::make_shared<const OpMemory>(chunkMemory(views.of(classes[c], stage), stage),
                 costs.offload.empty() ? nullptr : &costs.offload[c][std::size_t(stage)], has));
     }
 }
@@ -307,6 +320,8 @@ Expected<Costs> cost(const Workload &workload, const std::stop_token &stop, Grap
         for (int stage = 0; stage < devices; ++stage) {
             stages.push_back(coster.stage(pipelines, stage));
             addAcrossSites(stages.back(), acrossSites[std::size_t(stage)], plan.wan);
+            if (const double bytes = expertBytes(own, stages.back(), pipelines, stage, Way::Wan); bytes > 0)
+                addExpertBytes(own, pipelines, stage, bytes, costs.wanLinks);
             for (const ChunkCost &chunk : stages.back().chunks)
                 shape.ops.push_back(opTimes(chunk));
             shape.syncAndStep.push_back(syncAndStepTimes(own, stages.back()));
@@ -341,7 +356,7 @@ Expected<Costs> cost(const Workload &workload, const std::stop_token &stop, Grap
             refreshOps(shape, stages);
         }
         if (schedule.pairs)
-            shape.pairs = pairTimes(workload, stages);
+            shape.pairs = pairTimes(own, stages);
         addStateRows(plan, stages, shape);
         costs.iteration.classes.push_back(std::move(shape));
     }

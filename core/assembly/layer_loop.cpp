@@ -32,8 +32,8 @@ void addLayerLoop(const Workload &workload, Costers &costers, IterationCosts &it
         if (!h.boundaryOffload)
             continue;
         const PipelineClass &pipelines = workload.layout.classes[c];
-        const Workload &own = costers.view(pipelines);
-        const StateRates &way = costers.of(own).site(pipelines, 0).states;
+        const Workload &own = costers.view(pipelines, 0);
+        const StateRates &way = costers.of(costers.view(pipelines)).site(pipelines, 0).states;
         loop.boundaryBytes = layerInputBytes(own);
         loop.store = toNanoseconds(Bytes { loop.boundaryBytes } / way.toHost);
         loop.load = toNanoseconds(Bytes { loop.boundaryBytes } / way.toGpu);

@@ -18,6 +18,11 @@ public:
     }
     /// The workload as those pipelines see it, and its costs.
     [[nodiscard]] const Workload &view(const PipelineClass &pipelines) { return m_views.of(pipelines); }
+    /// With the tensor groups of one of their stages too.
+    [[nodiscard]] const Workload &view(const PipelineClass &pipelines, int stage)
+    {
+        return m_views.of(pipelines, stage);
+    }
     [[nodiscard]] StageCoster &of(const Workload &view)
     {
         return m_made.try_emplace(view.plan->workload.microBatch, view).first->second;

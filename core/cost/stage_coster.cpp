@@ -2,8 +2,10 @@
 #include "core/cost/stage_coster.h"
 
 #include "core/cost/kernels/gemm.h"
+#include "core/cost/layer/predictors.h"
 #include "core/cost/layer/shard_traffic.h"
 #include "core/cost/layer/token_slices.h"
+#include "core/cost/measured_stage.h"
 #include "core/placement/layer_facts.h"
 #include "core/placement/shard_exchange.h"
 #include "core/schedule/traits.h"
@@ -18,45 +20,6 @@ namespace trainyard {
 
 namespace {
 
-/// One of `chunks` equal parts of a stage.
-ChunkCost measuredChunk(const Workload &workload, int stage, int chunks)
-{
-    const MeasuredStage &measured = workload.source.measuredAt(stage);
-    ChunkCost chunk;
-    chunk.forward.compute = measured.forward / chunks;
-    chunk.inputGrad.compute = measured.inputGrad / chunks;
-    chunk.weightGrad.compute = measured.weightGrad / chunks;
-    if (workload.plan->memory.recompute != Recompute::None)
-        chunk.recompute.compute = measured.recompute / chunks;
-    return chunk;
-}
-
-/// Measured times stand for everything; only WAN, schedule and the all-reduce asked for, of which nothing hides, are
-/// modelled.
-StageCosts measuredStage(const Workload &workload, int stage, int chunks, const RankGroup &data)
-{
-    const int ofOne = std::max(1, chunks / workload.degrees.copies); // the second copy's are the mirror stage's
-    StageCosts result;
-    for (int c = 0; c < chunks; ++c)
-        result.chunks.push_back(measuredChunk(workload, c < ofOne ? stage : workload.degrees.mirrorOf(stage), ofOne));
-    if (const Bytes gradient = stageGradient(workload, stage); gradient.value > 0)
-        result.reduce = result.lastBucket = allReduceTime(gradient, data);
-    return result;
-}
-
-/// One layer as it was measured. Weight gradients are half of a backward pass.
-ChunkCost measuredCost(const Workload &workload, const GpuLayerTimes &times)
-{
-    const int microBatch = workload.plan->workload.microBatch;
-    ChunkCost layer;
-    layer.forward.compute = milliseconds(times.forwardMs.at(microBatch));
-    layer.weightGrad.compute = milliseconds(times.backwardMs.at(microBatch) / 2);
-    layer.inputGrad.compute = layer.weightGrad.compute;
-    if (workload.plan->memory.recompute == Recompute::Full)
-        layer.recompute.compute = layer.forward.compute;
-    return layer;
-}
-
 Workload withoutRecompute(const Workload &workload)
 {
     Workload kept = workload;
@@ -70,6 +33,7 @@ Workload withoutRecompute(const Workload &workload)
 
 StageCoster::StageCoster(const Workload &workload)
     : m_work(workload)
+    , m_views(workload)
 {
     if (traitsOf(*workload.plan).isSliced() && !workload.layout.classes.empty()) {
         RankSet alone = rankSet(workload, workload.layout.classes.front(), 0);
@@ -110,8 +74,9 @@ StageCoster::Parts StageCoster::parts(const PipelineClass &pipelines, int stage,
 {
     const SiteCosts &whole = at(rankSet(m_work, pipelines, stage));
     const SiteCosts &costs = slice < 0 ? whole : whole.slices[std::size_t(slice)];
-    return { costs.dense, costs.expert, costs.embedding, costs.head, attentionShare(m_work, costs.site, false),
-        m_work.model.isMoe() ? attentionShare(m_work, costs.site, true) : AttentionShare {}, costs.denseAgain,
+    const Workload &work = m_views.ofTensor(costs.site.ranks.degrees.tensor);
+    return { costs.dense, costs.expert, costs.embedding, costs.head, attentionShare(work, costs.site, false),
+        m_work.model.isMoe() ? attentionShare(work, costs.site, true) : AttentionShare {}, costs.denseAgain,
         costs.expertAgain };
 }
 
@@ -120,41 +85,44 @@ const StageCoster::SiteCosts &StageCoster::at(const RankSet &ranks)
     const Link fabric = locationFabric(m_work, ranks.at);
     for (const SiteCosts &known : m_sites)
         if (known.site.ranks.replicasHere == ranks.replicasHere && known.site.ranks.stateShare == ranks.stateShare
-            && known.site.ranks.reduceDomain == ranks.reduceDomain && areAlike(m_work, known.site.ranks.at, ranks.at)
+            && known.site.ranks.reduceDomain == ranks.reduceDomain && known.site.ranks.leastTensor == ranks.leastTensor
+            && known.site.ranks.experts.isLike(ranks.experts) && areAlike(m_work, known.site.ranks.at, ranks.at)
             && known.site.fabric == fabric)
             return known;
-    SiteCosts costs { layerSite(m_work, ranks), {}, {}, {}, {}, {}, {}, {}, {} };
-    if (m_work.source.hasLayers) {
-        costs.dense = layerCost(m_work, costs.site, false);
-        if (m_work.model.isMoe()) {
+    const Workload &work = m_views.ofTensor(ranks.degrees.tensor);
+    SiteCosts costs { layerSite(work, ranks), {}, {}, {}, {}, {}, {}, {}, {} };
+    if (work.source.hasLayers) {
+        costs.dense = layerCost(work, costs.site, false);
+        if (work.model.isMoe()) {
             const auto experts = std::make_shared<ExpertLayerCost>();
-            costs.expert = layerCost(m_work, costs.site, *experts);
+            costs.expert = layerCost(work, costs.site, *experts);
             costs.experts = experts;
         }
-        if (const GpuLayerTimes *times = measuredLayer(m_work, ranks.at)) {
-            costs.dense = costs.expert = measuredCost(m_work, *times);
+        if (const GpuLayerTimes *times = measuredLayer(work, ranks.at)) {
+            costs.dense = costs.expert = measuredCost(work, *times);
             costs.experts = nullptr;
         } else {
-            costs.embedding = embeddingCost(m_work, costs.site);
-            costs.head = headCost(m_work, costs.site);
+            costs.embedding = embeddingCost(work, costs.site);
+            costs.head = headCost(work, costs.site);
+            costs.head += predictorsCost(work, costs.site, hasExpertPredictor(work.model) ? costs.expert : costs.dense);
         }
-        if (m_work.plan->memory.recompute == Recompute::Full && m_work.plan->memory.recomputeLayers) {
-            const Workload kept = withoutRecompute(m_work);
+        if (work.plan->memory.recompute == Recompute::Full && work.plan->memory.recomputeLayers) {
+            const Workload kept = withoutRecompute(work);
             costs.denseAgain = layerCost(kept, costs.site, false).recompute;
-            if (m_work.model.isMoe())
+            if (work.model.isMoe())
                 costs.expertAgain = layerCost(kept, costs.site, true).recompute;
         }
-        addSlices(costs);
+        addSlices(costs, work);
     }
     m_sites.push_back(costs);
     return m_sites.back();
 }
 
-void StageCoster::addSlices(SiteCosts &costs)
+void StageCoster::addSlices(SiteCosts &costs, const Workload &work)
 {
     int before = 0;
     for (const int tokens : m_slices) {
-        const Workload slice = ofSlice(m_work, tokens);
+        const Workload slice = ofSlice(work, tokens);
         const ChunkCost earlier = attentionToEarlier(slice, costs.site, before);
         SiteCosts &of = costs.slices.emplace_back(
             SiteCosts { costs.site, {}, {}, {}, {}, costs.denseAgain, costs.expertAgain, costs.experts, {} });
@@ -166,6 +134,7 @@ void StageCoster::addSlices(SiteCosts &costs)
         }
         of.embedding = embeddingCost(slice, costs.site);
         of.head = headCost(slice, costs.site);
+        of.head += predictorsCost(slice, costs.site, hasExpertPredictor(m_work.model) ? of.expert : of.dense);
         before += tokens;
     }
 }
@@ -250,7 +219,7 @@ Seconds StageCoster::gatherTime(const LayerSite &site, const StageParameters &pa
 
 ShardTimes StageCoster::shardTimes(const LayerSite &site, int stage, int chunk) const
 {
-    const StageParameters parameters = chunkParameters(m_work, stage, chunk);
+    const StageParameters parameters = chunkParameters(m_work, stage, chunk, site.ranks.ofLargestShard());
     const double gradient = m_work.stack.gradientBytes;
     return { gatherTime(site, parameters),
         (reduceScatterTime(Bytes { gradient * parameters.dense }, site.data)
@@ -297,11 +266,14 @@ void StageCoster::addSyncAndStep(
 {
     const Plan &plan = *m_work.plan;
     const RankGroup &data = costs.site.data;
-    const StageParameters parameters = stageParameters(m_work, stage);
+    const Degrees largest = costs.site.ranks.ofLargestShard(); // which collectives wait for
+    const StageParameters parameters = stageParameters(m_work, stage, costs.site.ranks.degrees),
+                          exchanged = stageParameters(m_work, stage, largest);
     const RankGroup &expertData = costs.site.expertData;
     const bool isSharded = m_work.degrees.zeroStage >= 1, isInLayers = communicatesInLayers(m_work, costs.site);
     const bool isInRuns = shardExchange(plan, m_work.stack) == ShardExchange::InRuns;
-    const StageParameters atTheEnd = isInRuns ? chunkParameters(m_work, stage, 0) : parameters; // chunk 0 ends last
+    const StageParameters atTheEnd =
+        isInRuns ? chunkParameters(m_work, stage, 0, largest) : exchanged; // chunk 0 ends last
     const bool isByLayers = shardExchange(plan, m_work.stack) == ShardExchange::ByLayers;
     const auto addReduction = [&](double elements, const RankGroup &group) {
         const double bucket = std::max(m_work.stack.gradientBucket, m_work.stack.gradientBucketPerRank * group.ranks);
@@ -318,7 +290,7 @@ void StageCoster::addSyncAndStep(
             addReduction(atTheEnd.experts, expertData);
     }
     if (isSharded && ((!isInLayers && !isByLayers) || m_work.degrees.zeroStage < 3))
-        result.gather = gatherTime(costs.site, m_work.degrees.zeroStage >= 3 ? atTheEnd : parameters);
+        result.gather = gatherTime(costs.site, m_work.degrees.zeroStage >= 3 ? atTheEnd : exchanged);
     const double touched = !isSharded ? parameters.total()
         : pipelines.stateShare > 0    ? parameters.total() * pipelines.stateShare
                                       : parameters.dense / data.ranks + parameters.experts / expertData.ranks;

@@ -1,11 +1,13 @@
 #pragma once
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Costs of the stages of one workload. Stages on equal hardware share their layers' costs, which are computed once.
-// One a call of cost() or estimate(); refers to the workload.
+// Costs of the stages of one workload. Stages on equal hardware share their layers' costs, which are computed once;
+// those whose tensor parallel degree is their own are seen with it. One a call of cost() or estimate(); refers to the
+// workload.
 
 #include "core/cost/layer/layer_cost.h"
 #include "core/cost/layer/shard_runs.h"
 #include "core/cost/stage_costs.h"
+#include "core/placement/class_workload.h"
 #include "core/placement/recompute.h"
 #include "core/states/stage_parameters.h"
 
@@ -47,7 +49,7 @@ private:
     };
 
     const SiteCosts &at(const RankSet &ranks);
-    void addSlices(SiteCosts &costs);
+    void addSlices(SiteCosts &costs, const Workload &work);
     [[nodiscard]] StageCosts computedStage(const SiteCosts &costs, int stage) const;
     [[nodiscard]] ChunkCost chunkCost(
         const SiteCosts &costs, const StageChunk &chunk, RecomputedLayers recomputed) const;
@@ -57,6 +59,7 @@ private:
     void addSyncAndStep(StageCosts &result, const SiteCosts &costs, const PipelineClass &pipelines, int stage) const;
 
     const Workload &m_work;
+    ClassWorkloads m_views; // by tensor parallel degree
     std::vector<SiteCosts> m_sites;
     std::vector<int> m_slices;
 };

@@ -114,7 +114,7 @@ FormTime formOf(const Workload &workload, const FormPipeline &pipeline)
 /// layer before. With G, R a layer's gather and reduction, F, B, C what the slowest replica takes for its forwards,
 /// backwards and recomputations of a layer, of L layers:
 ///   G + (L − 1) · max(G, F) + F + B + (L − 1) · max(G + R, C + B) + R,  with sums for maxima where nothing is
-///   prefetched.
+///   prefetched, and G, R times the penalty in layers whose shares are uneven.
 Estimate layeredEstimate(const Workload &workload)
 {
     Costers costers(workload);
@@ -140,8 +140,15 @@ Estimate layeredEstimate(const Workload &workload)
     const auto beside = [&](double exchange, double work) {
         return hides ? std::max(exchange, work) : exchange + work;
     };
+    const auto behind = [&](double factor) {
+        return beside(factor * gather, forward) + beside(factor * (gather + reduce), both);
+    };
+    const std::vector<bool> &shares = workload.layout.shares.layersUneven;
+    const double penalty = workload.plan->heterogeneity.unevenPenalty;
+    const double uneven = shares.empty() ? 0 : double(std::count(shares.begin() + 1, shares.end(), true));
+    const double first = !shares.empty() && shares.front() ? penalty : 1;
     const double seconds =
-        gather + (layers - 1) * (beside(gather, forward) + beside(gather + reduce, both)) + ends + reduce + tail;
+        first * gather + (layers - 1 - uneven) * behind(1) + uneven * behind(penalty) + ends + first * reduce + tail;
     const bool isExchange = gather + reduce > both;
     return { Seconds { seconds } + iterationOverhead(workload), isExchange ? Bound::Link : Bound::Compute };
 }

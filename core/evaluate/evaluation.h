@@ -56,11 +56,13 @@ struct DeviceMetrics {
     StageLocation at;
     int pipelineClass = 0, stage = 0;
     int ranks = 0; // GPUs
+    int tensor = 1; // degree of tensor parallel
     int microBatch = 1, microBatches = 1;
     double stateShare = 1; // of the states that ZeRO divides, on each; 1 where it divides none
     double time = 0; // computing: forward, backward, recomputation and update
     double wait = 0; // all else: for other GPUs, for data, exchanges that show, host work
     std::int64_t peak = 0, device = 0, capacity = 0; // bytes on each; 0 where memory is not known
+    double states = 0; // of those, weights, gradients and optimizer states
 };
 
 /// Activations that wait for the backward pass outside the GPU (SSDTrain, arXiv 2408.10013); of the GPU that moves
@@ -121,7 +123,8 @@ enum class FixSearchKind : std::uint8_t {
     Placement,
     Schedule,
     IdleGpus,
-    UnequalGpus
+    UnequalGpus,
+    Pins
 };
 
 struct Problem {

@@ -76,7 +76,7 @@ std::vector<StageMemory> stageMemory(
                     : fullestMoment(
                         live.of[most][at], pipelines.program, stage, memoryOfOps, costs.iteration.isRecomputing);
             StageMemory memory =
-                stageMemory(views.of(*kind), rankSet(workload, *kind, stage), parts, memoryOfOps.chunks());
+                stageMemory(views.of(*kind, stage), rankSet(workload, *kind, stage), parts, memoryOfOps.chunks());
             if (!fullest && !live.curves.empty()) { // the first set is the first class's
                 double peak = live.curves[at].peak;
                 for (std::size_t c = 1; c < live.of.size(); ++c)

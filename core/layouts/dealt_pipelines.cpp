@@ -5,13 +5,13 @@
 #include "core/cost/stage_coster.h"
 #include "core/cost/wan/wan_traffic.h"
 #include "core/layouts/dealt_states.h"
+#include "core/layouts/replica_runs.h"
 #include "core/placement/class_workload.h"
 #include "core/placement/ranks.h"
 #include "core/schedule/traits.h"
 
 #include <algorithm>
 #include <numeric>
-#include <set>
 #include <tuple>
 
 namespace trainyard {
@@ -60,6 +60,26 @@ Filling *firstToEnd(std::vector<Filling> &all, std::int64_t left)
     return first;
 }
 
+/// To a group whose steps have so many samples.
+void giveRest(std::vector<Filling> &all, std::int64_t left, std::int64_t stepSamples)
+{
+    Filling *first = nullptr;
+    double soonest = 0;
+    for (Filling &filling : all) {
+        if (filling.stepSamples() != stepSamples)
+            continue;
+        const auto odd = int((left + filling.group->samples - 1) / filling.group->samples);
+        const double end = filling.group->fill + (filling.microBatches + odd) * filling.group->each;
+        if (first && end >= soonest)
+            continue;
+        if (first)
+            first->odd = 0;
+        first = &filling;
+        first->odd = odd;
+        soonest = end;
+    }
+}
+
 } // namespace
 
 std::vector<std::vector<DealtRun>> dealMicroBatches(const std::vector<EqualPipelines> &groups, std::int64_t samples)
@@ -82,8 +102,8 @@ std::vector<std::vector<DealtRun>> dealMicroBatches(const std::vector<EqualPipel
         next->give(int(many));
         left -= many * next->stepSamples();
     }
-    if (left > 0)
-        smallest->odd = int((left + smallest->group->samples - 1) / smallest->group->samples);
+    if (left > 0) // less than a step of the smallest: to whoever of those ends first with it
+        giveRest(all, left, smallest->stepSamples());
     std::vector<std::vector<DealtRun>> dealt;
     for (const Filling &filling : all)
         dealt.push_back(filling.runs());
@@ -121,102 +141,35 @@ PipelinePace paceOf(const Workload &view, const PipelineClass &pipelines)
 
 namespace {
 
-/// Consecutive pipelines with their locations, and the pin that holds for them.
-struct Segment {
-    int first = 0, pipelines = 0;
-    std::vector<StageLocation> locations;
-    const RankPin *pin = nullptr;
-};
-
-std::vector<Segment> segmentsOfClasses(const Layout &layout)
+std::vector<ReplicaRun> runsOfClasses(const Layout &layout)
 {
-    std::vector<Segment> segments;
+    std::vector<ReplicaRun> runs;
     for (const PipelineClass &c : layout.classes)
-        segments.push_back({ c.firstPipeline, c.pipelines, c.locations, nullptr });
-    return segments;
-}
-
-/// Where each pipeline lies to the pool: classes put pools together that nothing but a pin tells apart.
-std::vector<Segment> segmentsOfRuns(const Workload &workload)
-{
-    const Layout &layout = workload.layout;
-    std::set<int> cuts { 0 };
-    for (const GpuRun &run : layout.runs)
-        cuts.insert({ run.firstPipeline, run.firstPipeline + run.pipelines });
-    cuts.erase(cuts.lower_bound(layout.data), cuts.end());
-    std::vector<Segment> segments;
-    for (auto cut = cuts.begin(); cut != cuts.end(); ++cut) {
-        const int next = std::next(cut) == cuts.end() ? layout.data : *std::next(cut);
-        Segment segment { *cut, next - *cut, layout.classes.front().locations, nullptr };
-        for (const GpuRun &run : layout.runs)
-            if (*cut >= run.firstPipeline && *cut < run.firstPipeline + run.pipelines)
-                segment.locations[std::size_t(run.stage)] = { run.datacenter, run.pool };
-        segments.push_back(std::move(segment));
-    }
-    return segments;
-}
-
-bool isAbout(const RankPin &pin, const Workload &workload, const Segment &segment)
-{
-    return std::ranges::all_of(segment.locations, [&](StageLocation at) {
-        return workload.plan->cluster.datacenters[std::size_t(at.datacenter)].id == pin.datacenter
-            && pin.isAbout(workload.pool(at));
-    });
-}
-
-/// Gives each pin the next pipelines that it is about. Returns what is wrong with one that finds none.
-std::string pinSegments(std::vector<Segment> &segments, const Workload &workload)
-{
-    const int gpus = workload.degrees.gpusOfStage() * workload.degrees.pipeline;
-    for (const RankPin &pin : workload.plan->heterogeneity.assign) {
-        int left = pin.gpus ? *pin.gpus / gpus : std::numeric_limits<int>::max();
-        const bool isEnough = left > 0;
-        bool isUsed = false;
-        for (std::size_t i = 0; i < segments.size() && left > 0; ++i) {
-            if (segments[i].pin || !isAbout(pin, workload, segments[i]))
-                continue;
-            if (segments[i].pipelines > left) {
-                Segment rest = segments[i];
-                rest.first += left;
-                rest.pipelines -= left;
-                segments[i].pipelines = left;
-                segments.insert(segments.begin() + std::ptrdiff_t(i) + 1, std::move(rest));
-            }
-            segments[i].pin = &pin;
-            left -= segments[i].pipelines;
-            isUsed = true;
-        }
-        const std::string where = pin.pool.empty() ? pin.datacenter : pin.pool + " in " + pin.datacenter;
-        if (!isEnough)
-            return "a replica has " + counted(gpus, "GPU") + ", more than the " + std::to_string(*pin.gpus)
-                + " that are pinned of " + where;
-        if (!isUsed)
-            return "no replica lies with all its stages on GPUs of " + where + " that are not pinned yet";
-    }
-    return {};
+        runs.push_back({ c.firstPipeline, c.pipelines, c.locations, nullptr });
+    return runs;
 }
 
 /// Equal pipelines, pinned alike.
 struct Group {
-    std::vector<Segment> parts;
+    std::vector<ReplicaRun> parts;
     int pipelines = 0;
     int microBatch = 1;
 
-    [[nodiscard]] const Segment &like() const { return parts.front(); }
+    [[nodiscard]] const ReplicaRun &like() const { return parts.front(); }
     [[nodiscard]] const RankPin *pin() const { return like().pin; }
     /// Number of the i-th of them.
     [[nodiscard]] int number(int i) const
     {
-        for (const Segment &part : parts) {
+        for (const ReplicaRun &part : parts) {
             if (i < part.pipelines)
-                return part.first + i;
+                return part.firstPipeline + i;
             i -= part.pipelines;
         }
-        return like().first;
+        return like().firstPipeline;
     }
 };
 
-bool isLike(const Workload &workload, const Segment &a, const Segment &b)
+bool isLike(const Workload &workload, const ReplicaRun &a, const ReplicaRun &b)
 {
     if (a.pin != b.pin
         && (!a.pin || !b.pin
@@ -227,19 +180,19 @@ bool isLike(const Workload &workload, const Segment &a, const Segment &b)
         [&](StageLocation x, StageLocation y) { return x.datacenter == y.datacenter && areAlike(workload, x, y); });
 }
 
-std::vector<Group> groupsOf(const Workload &workload, const std::vector<Segment> &segments)
+std::vector<Group> groupsOf(const Workload &workload, const std::vector<ReplicaRun> &runs)
 {
     std::vector<Group> groups;
-    for (const Segment &segment : segments) {
-        auto group = std::ranges::find_if(groups, [&](const Group &g) { return isLike(workload, g.like(), segment); });
+    for (const ReplicaRun &run : runs) {
+        auto group = std::ranges::find_if(groups, [&](const Group &g) { return isLike(workload, g.like(), run); });
         if (group == groups.end()) {
             group = groups.insert(groups.end(), Group {});
             group->microBatch = workload.plan->workload.microBatch;
-            if (segment.pin)
-                group->microBatch = segment.pin->microBatch.value_or(group->microBatch);
+            if (run.pin)
+                group->microBatch = run.pin->microBatch.value_or(group->microBatch);
         }
-        group->parts.push_back(segment);
-        group->pipelines += segment.pipelines;
+        group->parts.push_back(run);
+        group->pipelines += run.pipelines;
     }
     return groups;
 }
@@ -294,14 +247,22 @@ public:
             return missing(batch - left, batch);
         if (open.empty())
             return {};
-        const auto dealt = dealMicroBatches(open, left);
+        // Of two that would end alike the faster one gets more, so that the order of pools decides nothing.
+        std::vector<std::size_t> order(open.size());
+        std::iota(order.begin(), order.end(), 0);
+        std::ranges::stable_sort(order, {},
+            [&](std::size_t i) { return std::pair(open[i].each / std::max(1, open[i].samples), open[i].fill); });
+        std::vector<EqualPipelines> bySpeed;
+        for (const std::size_t i : order)
+            bySpeed.push_back(open[i]);
+        const auto dealt = dealMicroBatches(bySpeed, left);
         if (dealt.empty())
             return counted(std::accumulate(open.begin(), open.end(), 0,
                                [](int sum, const EqualPipelines &e) { return sum + e.pipelines; }),
                        "replica")
                 + " would share " + counted(left, "sample") + ", less than a micro-batch each";
         for (std::size_t i = 0; i < dealt.size(); ++i)
-            m_runs[numbers[i]] = dealt[i];
+            m_runs[numbers[order[i]]] = dealt[i];
         return {};
     }
 
@@ -352,11 +313,11 @@ void dealPipelines(Workload &workload)
     if (h.compute == ComputeSharing::Even && h.assign.empty())
         return;
     Layout &layout = workload.layout;
-    std::vector<Segment> segments = h.assign.empty() ? segmentsOfClasses(layout) : segmentsOfRuns(workload);
-    layout.shares.why = pinSegments(segments, workload);
+    const std::vector<ReplicaRun> runs = h.assign.empty() ? runsOfClasses(layout) : replicaRuns(workload);
+    layout.shares.why = unansweredPin(workload, runs);
     if (!layout.shares.why.empty())
         return;
-    Deal deal(workload, groupsOf(workload, segments));
+    Deal deal(workload, groupsOf(workload, runs));
     layout.shares.why = deal.run();
     if (layout.shares.why.empty())
         layout.classes = deal.classes();

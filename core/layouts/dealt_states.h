@@ -4,11 +4,9 @@
 // beside its micro-batches, by the rules of core/mixed/state_fill.h. docs/model.md, "Mixed GPUs".
 
 #include "core/placement/resolve.h"
+#include "core/placement/state_share.h"
 
 namespace trainyard {
-
-/// A share of nothing; 0 stands for an even one.
-inline constexpr double kNoStates = 1e-30;
 
 /// GPUs that share one set of the class's states: replicas and context ranks, of one datacenter where whole pipelines
 /// lie apart.

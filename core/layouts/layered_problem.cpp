@@ -6,7 +6,7 @@
 #include "core/cost/stage_coster.h"
 #include "core/hardware/gpu_name.h"
 #include "core/layouts/dealt_states.h"
-#include "core/memory/in_flight_room.h"
+#include "core/memory/layered_memory.h"
 #include "core/mixed/layer_time.h"
 #include "core/placement/class_workload.h"
 #include "core/placement/layer_facts.h"
@@ -14,6 +14,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <span>
 
 namespace trainyard {
 
@@ -23,12 +24,6 @@ constexpr int kEverySize = 16; // every micro-batch up to it is costed, then ste
 constexpr double kRounding = 16; // bytes: parts of a GPU's memory are counted whole
 constexpr int kLargestSize = 1024; // sizes beyond the batch say how much memory there is for them
 constexpr double kGib = double(1 << 30);
-
-/// What enters a layer and leaves for the host, of one micro-batch on one GPU.
-double leavingBytes(const Workload &workload)
-{
-    return workload.plan->heterogeneity.boundaryOffload ? layerInputBytes(workload) : 0;
-}
 
 /// Costs and memory of one replica by the size of its micro-batch.
 class SizeTables {
@@ -63,7 +58,7 @@ private:
         const double layers = m_work.model.layers, forward = cost.forward.total().value / layers,
                      backward = (cost.inputGrad + cost.weightGrad + cost.recompute).total().value / layers;
         const std::optional<double> measured = measuredBytes(view, m_pipelines.locations.front());
-        const double bytes = measured ? *measured : work(view);
+        const double bytes = measured ? *measured : layeredWork(view);
         const double low[] = { kind.forward.empty() ? forward : kind.forward.back(),
             kind.backward.empty() ? backward : kind.backward.back(),
             kind.compute.empty() ? bytes : kind.compute.back() };
@@ -73,21 +68,6 @@ private:
             kind.backward.push_back(std::lerp(low[1], backward, part));
             kind.compute.push_back(std::lerp(low[2], bytes, part));
         }
-    }
-
-    /// Bytes beside states and beside what samples keep: the fullest layer at work. The last one is not recomputed,
-    /// since its backward follows its own forward. Of boundaries that leave a few are on their way.
-    static double work(const Workload &view)
-    {
-        const double leaves = leavingBytes(view);
-        double most = 0;
-        const std::vector<ChunkMemory> chunks = chunkMemory(view, 0);
-        for (const ChunkMemory &chunk : chunks)
-            most = std::max(most,
-                &chunk == &chunks.back()
-                    ? liveBound({ &chunk, 1 }, false).of(1, 1)
-                    : liveBound({ &chunk, 1 }, false).of(1, 0) - std::max(0.0, chunk.kept - leaves));
-        return most + kInputsOnTheirWay * leaves;
     }
 
     const Workload &m_work;
@@ -123,41 +103,42 @@ PipelineClass replicaAt(StageLocation at, int microBatches)
     return replica;
 }
 
-/// Bytes that every sample keeps on a GPU until its backward: of all layers but the last, which is backward at once.
-/// What was measured stands for all that lies there.
-double keptOfSample(const Workload &workload, bool isMeasured)
+/// Replicas whose tensor groups are of another size divide states among other numbers of GPUs. Bytes of a kind are
+/// those of its GPU times what a GPU of the first kind holds of the states over what one of its own does: so all kinds
+/// share the same states, and what fits fits.
+void scaleBytes(RankKind &kind, double factor)
 {
-    if (isMeasured)
-        return 0;
-    const Workload one = withMicroBatch(workload, 1);
-    const double leaves = leavingBytes(one);
-    double kept = 0;
-    const std::vector<ChunkMemory> chunks = chunkMemory(one, 0);
-    for (std::size_t layer = 0; layer + 1 < chunks.size(); ++layer)
-        kept += std::max(0.0, chunks[layer].kept - leaves);
-    return kept;
+    for (double *bytes : { &kind.capacity, &kind.buffers, &kind.room, &kind.perSample })
+        *bytes *= factor;
+    for (double &bytes : kind.compute)
+        bytes *= factor;
 }
 
-/// `runs`: those of the kinds that there are, and the one that is added.
-void addKind(ShareProblem &problem, const Workload &workload, const std::vector<ReplicaRun> &runs)
+/// `runs`: those of the kinds that there are, and the one that is added. `views`: of the workload.
+void addKind(ShareProblem &problem, ClassWorkloads &views, const std::vector<ReplicaRun> &runs)
 {
     const ReplicaRun &run = runs[problem.kinds.size()];
+    const Workload &workload = views.of(replicaAt(run.at(), 1), 0);
     const Heterogeneity &h = workload.plan->heterogeneity;
     const StackSpec &stack = workload.stack;
-    const PipelineClass replica = replicaAt(run.at, 1);
-    const bool isMeasured = measuredBytes(workload, run.at).has_value();
+    const PipelineClass replica = replicaAt(run.at(), 1);
+    const bool isMeasured = measuredBytes(workload, run.at()).has_value();
     const FixedBytes fixed = fixedBytes(workload, replica);
     RankKind kind;
-    kind.name = shortName(workload.gpu(run.at));
+    kind.name = shortName(workload.gpu(run.at()));
     kind.ranks = run.pipelines;
-    kind.capacity = double(workload.gpu(run.at).memoryBytes);
+    kind.capacity = double(workload.gpu(run.at()).memoryBytes);
     kind.buffers = h.commBufferGib ? *h.commBufferGib * kGib : communicators(workload) * stack.communicatorBytes;
     kind.room = kind.capacity * h.memoryFraction - kind.buffers;
     if (!isMeasured)
         kind.room = (kind.room - stack.contextBytes) / stack.fragmentation - fixed.buffers;
     kind.room -= fixed.own + kRounding;
-    problem.stateBytes = fixed.divided / workload.degrees.context; // of each of a replica's context ranks
-    kind.perSample = keptOfSample(workload, isMeasured);
+    const double states = fixed.divided / workload.degrees.context; // of each of a replica's context ranks
+    if (workload.tensorAt(runs.front().at()) == workload.degrees.tensor)
+        problem.stateBytes = states;
+    const double factor = states > 0 && problem.stateBytes > 0 ? problem.stateBytes / states : 1;
+    if (!isMeasured) // which stands for all that lies there
+        kind.perSample = layeredKept(withMicroBatch(workload, 1));
     if (run.pin) {
         kind.microBatch = run.pin->microBatch;
         kind.microBatches = run.pin->microBatches;
@@ -165,64 +146,36 @@ void addKind(ShareProblem &problem, const Workload &workload, const std::vector<
             kind.stateShare = *run.pin->stateShare * workload.degrees.context; // tensor ranks hold slices of their own
     }
     const auto alike =
-        std::ranges::find_if(runs, [&](const ReplicaRun &other) { return areAlike(workload, other.at, run.at); });
+        std::ranges::find_if(runs, [&](const ReplicaRun &other) { return areAlike(workload, other.at(), run.at()); });
     if (const auto known = std::size_t(alike - runs.begin()); known < problem.kinds.size()) {
         kind.forward = problem.kinds[known].forward;
         kind.backward = problem.kinds[known].backward;
         kind.compute = problem.kinds[known].compute;
+        for (double &bytes : kind.compute) // as they were before they were scaled
+            bytes /= factor;
     } else
         SizeTables(workload, replica).fill(kind, std::clamp(problem.batch, kLargestSize, int(kMostSamples)));
+    if (factor != 1)
+        scaleBytes(kind, factor);
     problem.kinds.push_back(std::move(kind));
 }
 
+/// Of the replica's layers, those that are as large as the one before asked once.
+ShardTimes meanExchange(const Workload &workload, StageCoster &coster, const PipelineClass &replica)
+{
+    const auto &layers = workload.layout.chunks.front();
+    ShardTimes mean, one;
+    for (int layer = 0; layer < workload.degrees.chunks; ++layer) {
+        const auto at = std::size_t(layer);
+        if (layer == 0 || !areAsLarge(layers[at], layers[at - 1]))
+            one = coster.layerExchange(replica, layer);
+        mean.gather += one.gather / workload.degrees.chunks;
+        mean.scatter += one.scatter / workload.degrees.chunks;
+    }
+    return mean;
+}
+
 } // namespace
-
-std::vector<ReplicaRun> replicaRuns(const Workload &workload)
-{
-    const Heterogeneity &h = workload.plan->heterogeneity;
-    const auto &datacenters = workload.plan->cluster.datacenters;
-    const int gpus = workload.degrees.gpusOfStage();
-    std::vector<ReplicaRun> runs;
-    std::vector<int> pinned(h.assign.size(), 0); // replicas that have taken each pin
-    for (const GpuRun &run : workload.layout.runs) {
-        if (run.stage != 0)
-            continue;
-        const StageLocation at { run.datacenter, run.pool };
-        const Datacenter &datacenter = datacenters[std::size_t(run.datacenter)];
-        int done = 0;
-        for (std::size_t p = 0; p < h.assign.size() && done < run.pipelines; ++p) {
-            const RankPin &pin = h.assign[p];
-            if (pin.datacenter != datacenter.id || !pin.isAbout(workload.pool(at)))
-                continue;
-            const int left = pin.gpus ? std::max(0, *pin.gpus / gpus - pinned[p]) : run.pipelines;
-            const int taken = std::min(left, run.pipelines - done);
-            if (taken > 0)
-                runs.push_back({ at, run.firstPipeline + done, taken, &pin });
-            pinned[p] += taken;
-            done += taken;
-        }
-        if (done < run.pipelines)
-            runs.push_back({ at, run.firstPipeline + done, run.pipelines - done, nullptr });
-    }
-    std::ranges::stable_sort(runs, {}, &ReplicaRun::firstPipeline);
-    return runs;
-}
-
-std::string unansweredPin(const Workload &workload, const std::vector<ReplicaRun> &runs)
-{
-    const auto &assign = workload.plan->heterogeneity.assign;
-    for (const RankPin &pin : assign) {
-        int gpus = 0;
-        for (const ReplicaRun &run : runs)
-            gpus += run.pin == &pin ? run.pipelines * workload.degrees.gpusOfStage() : 0;
-        if (gpus < pin.gpus.value_or(1))
-            return "assign[" + std::to_string(&pin - assign.data()) + "] pins "
-                + (pin.gpus ? counted(*pin.gpus, "GPU") : "GPUs") + " of " + pin.datacenter
-                + (pin.pool.empty() ? "" : " (" + pin.pool + ")") + ", where replicas on " + counted(gpus, "GPU")
-                + " are not pinned yet";
-    }
-    return {};
-}
 
 ShareProblem shareProblem(const Workload &workload, const std::vector<ReplicaRun> &runs)
 {
@@ -241,24 +194,22 @@ ShareProblem shareProblem(const Workload &workload, const std::vector<ReplicaRun
     problem.balancesCompute = h.compute == ComputeSharing::Balanced;
     problem.overlaps = h.gatherPrefetch;
     problem.recomputes = false; // the tables of backwards have what the plan recomputes
-    Seconds gather, scatter;
-    for (const ReplicaRun &run : runs) {
-        addKind(problem, workload, runs);
-        StageCoster coster(workload);
-        const PipelineClass replica = replicaAt(run.at, 1);
-        Seconds gathers, scatters;
-        for (int layer = 0; layer < workload.degrees.chunks; ++layer) {
-            const ShardTimes times = coster.layerExchange(replica, layer);
-            gathers += times.gather / workload.degrees.chunks;
-            scatters += times.scatter / workload.degrees.chunks;
-        }
-        gather = std::max(gather, gathers);
-        scatter = std::max(scatter, scatters);
+    ClassWorkloads views(workload);
+    StageCoster coster(workload);
+    ShardTimes longest;
+    for (std::size_t i = 0; i < runs.size(); ++i) {
+        addKind(problem, views, runs);
+        const auto isAlike = [&](const ReplicaRun &other) { return areAlike(workload, other.at(), runs[i].at()); };
+        if (std::ranges::any_of(std::span(runs).first(i), isAlike))
+            continue;
+        const ShardTimes mean = meanExchange(workload, coster, replicaAt(runs[i].at(), 1));
+        longest.gather = std::max(longest.gather, mean.gather);
+        longest.scatter = std::max(longest.scatter, mean.scatter);
     }
     if (!isOneSite)
         problem.stateBytes *= double(workload.layout.data) * workload.degrees.context / stateShards(workload, 0);
-    problem.gather = gather.value;
-    problem.reduceScatter = scatter.value;
+    problem.gather = longest.gather.value;
+    problem.reduceScatter = longest.scatter.value;
     return problem;
 }
 

@@ -78,7 +78,7 @@ void setClasses(Layout &layout, const std::vector<ReplicaRun> &runs, const Share
     for (const RankShare &share : shares.ranks) {
         const ReplicaRun &run = runs[std::size_t(share.kind)];
         PipelineClass made;
-        made.locations = { run.at };
+        made.locations = { run.at() };
         made.microBatches = share.microBatches;
         made.firstPipeline = run.firstPipeline + taken[std::size_t(share.kind)];
         made.pipelines = share.ranks;
@@ -155,8 +155,10 @@ void shareOutLayered(Workload &workload)
     std::vector<int> taken(runs.size(), 0);
     for (const RankShare &share : shares->ranks) {
         const auto kind = std::size_t(share.kind);
-        out.ranks.push_back({ runs[kind].at, runs[kind].firstPipeline + taken[kind], share.ranks, share.samples(),
-            share.stateShare, whyOf(problem, *shares, share, workload.plan->workload.globalBatch) });
+        out.ranks.push_back(
+            { runs[kind].at(), runs[kind].firstPipeline + taken[kind], share.ranks, share.samples(), share.stateShare,
+                whyOf(problem, *shares, share, workload.plan->workload.globalBatch)
+                    + tensorGroupsOf(runs[kind].locations) });
         taken[kind] += share.ranks;
         out.evenMicroBatch.push_back(evenMicroBatch(problem, problem.kinds[kind]));
         out.largestMicroBatch.push_back(largestMicroBatch(problem, problem.kinds[kind]));

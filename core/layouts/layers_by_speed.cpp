@@ -3,6 +3,7 @@
 
 #include "core/cost/stage_coster.h"
 #include "core/memory/bounded_memory.h"
+#include "core/placement/class_workload.h"
 #include "core/placement/place.h"
 #include "core/placement/ranks.h"
 #include "core/schedule/traits.h"
@@ -188,6 +189,22 @@ private:
 };
 
 } // namespace
+
+double busiestStage(const Workload &workload)
+{
+    double busiest = 0;
+    ClassWorkloads views(workload);
+    for (const PipelineClass &pipelines : workload.layout.classes) {
+        StageCoster own(views.of(pipelines));
+        for (int stage = 0; stage < workload.degrees.pipeline; ++stage) {
+            double computing = 0;
+            for (const ChunkCost &chunk : own.wholeStage(pipelines, stage).chunks)
+                computing += (chunk.forward.compute + chunk.inputGrad.compute + chunk.weightGrad.compute).value;
+            busiest = std::max(busiest, computing * pipelines.microBatches);
+        }
+    }
+    return busiest;
+}
 
 void dealLayers(Workload &workload)
 {

@@ -24,4 +24,9 @@ using SecondsOfCut = std::function<double(int stage, int first, int layers)>;
 /// keep what they have.
 void dealLayers(Workload &workload);
 
+/// Seconds that no iteration of a dealt layout is shorter than: what its busiest stage computes. Layers by speed leave
+/// out what a stage reduces and updates at the end, and where there are few micro-batches the way through all stages,
+/// so other layers may do better: they are worth a look if this is less than the iteration.
+[[nodiscard]] double busiestStage(const Workload &workload);
+
 } // namespace trainyard

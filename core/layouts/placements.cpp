@@ -3,6 +3,7 @@
 
 #include "core/cost/wan/wan_reduce.h"
 #include "core/layouts/cells.h"
+#include "core/layouts/layers_by_speed.h"
 #include "core/layouts/search_times.h"
 #include "core/layouts/shares.h"
 #include "core/placement/location_book.h"
@@ -123,18 +124,31 @@ Placements placements(const Workload &workload, int most)
     const bool formsCells = workload.plan->wan.sharing == WanSharing::Temporal, isShared = sharesOut(*workload.plan);
     if (!formsCells && !isShared)
         return result;
+    const bool cutsLayers = most > 1 && workload.plan->heterogeneity.layers == LayerSharing::BySpeed;
     Workload scratch = workload;
-    for (PlacedLayout &placement : result.found) {
+    const auto deal = [&](PlacedLayout &placement, bool cuts) {
         scratch.layout = std::move(placement.layout);
         if (isShared) {
-            shareOut(scratch);
-            placement.bound = 0; // which counts with even shares, as does what fits
+            shareOut(scratch, cuts);
+            placement.bound = cuts ? 0 : busiestStage(scratch); // which counted with even shares, as did what fits
             placement.mayFit = true;
         }
         if (formsCells)
             formCells(scratch);
         placement.layout = std::move(scratch.layout);
+    };
+    std::vector<PlacedLayout> uncut; // with the layers as they were
+    for (PlacedLayout &placement : result.found) {
+        PlacedLayout before = cutsLayers ? placement : PlacedLayout {};
+        deal(placement, true);
+        if (cutsLayers && placement.layout.chunks != before.layout.chunks) {
+            deal(before, false);
+            uncut.push_back(std::move(before));
+        }
     }
+    std::ranges::stable_sort(uncut, {}, &PlacedLayout::bound);
+    result.found.insert(
+        result.found.end(), std::make_move_iterator(uncut.begin()), std::make_move_iterator(uncut.end()));
     return result;
 }
 

@@ -12,7 +12,8 @@ namespace trainyard {
 
 struct PlacedLayout {
     Layout layout; // placed, DP-cells formed
-    double bound = 0; // seconds; no iteration of it is shorter. 0 where there is one placement only
+    double bound =
+        0; // seconds; no iteration of it is shorter. 0 where there is one placement only, or shares are dealt
     bool mayFit = true; // false: states alone are more than a GPU's memory
 };
 
@@ -21,7 +22,7 @@ struct Placements {
     Layout unplaced; // where none is found: with data 0 and why
 };
 
-/// `most`: pipelines across and whole pipelines, each.
+/// `most`: pipelines across and whole pipelines, each. With layers by speed the same with even layers stand behind.
 [[nodiscard]] Placements placements(const Workload &workload, int most = 48);
 
 /// The one of the least bound, for one mode (not Auto), without DP-cells; where nothing can be placed, data is 0 and

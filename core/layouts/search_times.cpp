@@ -45,6 +45,7 @@ public:
         , m_usdPerGb(usdPerGb)
         , m_data(data)
         , m_book(workload)
+        , m_parts(poolParts(*workload.plan))
         , m_times(searchRoom(workload, data))
     {
         m_workload.layout = {};
@@ -93,10 +94,13 @@ private:
         std::vector<StageBound> stages(m_times.holds[std::size_t(d)] > 0 ? std::size_t(m_times.stages) : 0);
         const auto &pools = m_plan.cluster.datacenters[std::size_t(d)].pools;
         bool isFirst = true;
-        for (const int p : unlikePools(pools)) {
-            if (stages.empty() || !m_book.holdsGroups(d, p))
+        const std::vector<int> unlike = unlikePools(pools);
+        for (const PoolPart &part : m_parts) {
+            const StageLocation at = part.at;
+            const bool isKnown = at.tensor == 0 && std::ranges::find(unlike, at.pool) == unlike.end();
+            if (stages.empty() || at.datacenter != d || isKnown || !m_book.holdsGroups(d, at.pool))
                 continue;
-            addPool(stages, { d, p }, isFirst);
+            addPool(stages, at, isFirst);
             isFirst = false;
         }
         m_times.sites.push_back(std::move(stages));
@@ -114,8 +118,9 @@ private:
         const bool isMadeOfLayers = m_workload.source.hasLayers && !m_schedule.isSliced();
         const StageCoster::Parts parts =
             isMadeOfLayers ? coster.parts(m_workload.layout.classes.front(), 0) : StageCoster::Parts {};
-        const double usd =
-            m_usdPerGb ? usdPerGpuHour(m_workload, location, 0) / 3600 * m_workload.degrees.gpusOfStage() * m_data : 0;
+        const double usd = m_usdPerGb
+            ? usdPerGpuHour(m_workload, location, 0) / 3600 * m_workload.degreesAt(location).gpusOfStage() * m_data
+            : 0;
         for (int s = 0; s < int(stages.size()); ++s) {
             const StageBound here = isMadeOfLayers ? computed(parts, s) : ofChunks(coster, s);
             const bool mayFit = !m_workload.source.hasMemory || roomForMicroBatches(m_workload, s, 1) > 0;
@@ -201,9 +206,9 @@ private:
     {
         const Datacenter &x = m_plan.cluster.datacenters[std::size_t(a)],
                          &y = m_plan.cluster.datacenters[std::size_t(b)];
-        return x.pools.size() == 1 && y.pools.size() == 1 && areAlike(x.pools.front(), y.pools.front())
-            && x.fabric == y.fabric && x.fabricGbpsPerGpu == y.fabricGbpsPerGpu
-            && x.fabricMeasuredGBps == y.fabricMeasuredGBps;
+        return m_parts.front().at.tensor == 0 && x.pools.size() == 1 && y.pools.size() == 1
+            && areAlike(x.pools.front(), y.pools.front()) && x.fabric == y.fabric
+            && x.fabricGbpsPerGpu == y.fabricGbpsPerGpu && x.fabricMeasuredGBps == y.fabricMeasuredGBps;
     }
 
     void addHops(int d)
@@ -253,6 +258,7 @@ private:
     const std::vector<std::array<double, 2>> *m_usdPerGb;
     int m_data;
     LocationBook m_book;
+    std::vector<PoolPart> m_parts;
     SearchTimes m_times;
 };
 

@@ -8,6 +8,7 @@
 #include "core/layouts/dealt_states.h"
 #include "core/layouts/layered_shares.h"
 #include "core/layouts/layers_by_speed.h"
+#include "core/layouts/replica_runs.h"
 #include "core/placement/class_workload.h"
 
 #include <algorithm>
@@ -91,7 +92,7 @@ void noteShares(Workload &workload)
             share.stateShare = (c.stateShare > 0 ? c.stateShare : even) * shards;
         share.why = formatted("%s: %d of %d samples", paced.gpu.c_str(), share.samples, batch)
             + (workload.degrees.zeroStage >= 1 ? formatted(", %.3g %% of the states", 100 * share.stateShare) : "")
-            + ": " + speedOf(paced, paces) + memoryOf(c, even);
+            + ": " + speedOf(paced, paces) + memoryOf(c, even) + tensorGroupsOf(c.locations);
         out.ranks.push_back(std::move(share));
     }
     const double layers = std::max(1, workload.model.layers);
@@ -107,13 +108,14 @@ bool sharesOut(const Plan &plan)
     return h.isLayered() || h.sharesUnevenly() || h.layers != LayerSharing::Even;
 }
 
-void shareOut(Workload &workload)
+void shareOut(Workload &workload, bool cutsLayers)
 {
     if (workload.layout.data == 0)
         return;
     if (workload.plan->heterogeneity.isLayered())
         return shareOutLayered(workload);
-    dealLayers(workload);
+    if (cutsLayers)
+        dealLayers(workload);
     dealPipelines(workload);
     if (workload.layout.shares.why.empty())
         dealStates(workload);

@@ -2,6 +2,7 @@
 #include "core/memory/bounded_memory.h"
 
 #include "core/memory/in_flight_room.h"
+#include "core/memory/layered_memory.h"
 #include "core/memory/stage_memory.h"
 #include "core/placement/class_workload.h"
 #include "core/placement/layer_facts.h"
@@ -49,32 +50,19 @@ StageMemory holding(StageMemory m, double live, const StackSpec &stack)
     return m;
 }
 
-/// Layer by layer: what enters the layers of every micro-batch, or the few that are on their way to the host, and a
-/// layer at work.
-double layeredLive(const Heterogeneity &h, const std::vector<ChunkMemory> &chunks, int microBatches)
-{
-    double kept = 0, most = 0;
-    for (const ChunkMemory &chunk : chunks) {
-        kept = h.boundaryOffload ? std::max(kept, kInputsOnTheirWay * chunk.kept) : kept + microBatches * chunk.kept;
-        most = std::max(most, liveBound({ &chunk, 1 }, false).of(1, &chunk == &chunks.back() ? 1 : 0));
-    }
-    return kept + most;
-}
-
 /// As the class that has most of its kind's micro-batches says.
 std::vector<StageMemory> boundedLayeredMemory(const Workload &workload)
 {
     ClassWorkloads views(workload);
     std::vector<StageMemory> memory;
     for (const PipelineClass &pipelines : workload.layout.classes) {
-        const Workload &view = views.of(pipelines);
+        const Workload &view = views.of(pipelines, 0);
         const std::vector<ChunkMemory> chunks = chunkMemory(view, 0);
         const StageMemory empty = stageMemory(view, rankSet(workload, pipelines, 0), {}, chunks, false);
         const bool isMeasured = empty.activations > 0;
         memory.push_back(isMeasured
                 ? empty
-                : holding(
-                    empty, layeredLive(workload.plan->heterogeneity, chunks, pipelines.microBatches), view.stack));
+                : holding(empty, layeredWork(view) + pipelines.microBatches * layeredKept(view), view.stack));
         memory.back().inFlight = pipelines.microBatches;
     }
     return { *std::ranges::max_element(memory, {},
@@ -94,9 +82,12 @@ double boundedLive(const Workload &workload, const std::vector<ChunkMemory> &chu
     return live;
 }
 
-bool hasOwnMicroBatches(const Workload &workload)
+/// Micro-batches of their own size, or tensor groups.
+bool haveOwnShapes(const Workload &workload)
 {
-    return std::ranges::any_of(workload.layout.classes, [](const PipelineClass &c) { return c.microBatch > 0; });
+    return std::ranges::any_of(workload.layout.classes, [](const PipelineClass &c) {
+        return c.microBatch > 0 || std::ranges::any_of(c.locations, [](StageLocation at) { return at.tensor > 0; });
+    });
 }
 
 double fillOf(const StageMemory &m)
@@ -104,7 +95,7 @@ double fillOf(const StageMemory &m)
     return double(m.device) / double(std::max<std::int64_t>(1, m.capacity));
 }
 
-/// Replicas of their own size: of each stage the class that fills its GPU most.
+/// Of replicas that differ so: of each stage the class that fills its GPU most.
 std::vector<StageMemory> fullestOfClasses(const Workload &workload)
 {
     std::vector<StageMemory> stages;
@@ -131,8 +122,9 @@ std::vector<StageMemory> boundedMemory(const Workload &workload, const PipelineC
         return stages;
     const std::vector<int> inFlight = mostInFlight(own, pipelines);
     for (std::size_t stage = 0; stage < inFlight.size(); ++stage) {
-        const std::vector<ChunkMemory> chunks = chunkMemory(own, int(stage));
-        const StageMemory empty = stageMemory(own, rankSet(workload, pipelines, int(stage)), {}, chunks, false);
+        const Workload &there = views.of(pipelines, int(stage));
+        const std::vector<ChunkMemory> chunks = chunkMemory(there, int(stage));
+        const StageMemory empty = stageMemory(there, rankSet(workload, pipelines, int(stage)), {}, chunks, false);
         const double live = boundedLive(own, chunks, inFlight[stage], stage + 1 == inFlight.size());
         stages.push_back(holding(empty, live, workload.stack));
         stages.back().stage = int(stage);
@@ -149,7 +141,7 @@ std::vector<StageMemory> boundedStageMemory(const Workload &workload)
         return stages;
     if (workload.plan->heterogeneity.isLayered())
         return boundedLayeredMemory(workload);
-    if (hasOwnMicroBatches(workload))
+    if (haveOwnShapes(workload))
         return fullestOfClasses(workload);
     const std::vector<int> inFlight =
         mostInFlight(workload, *std::ranges::max_element(classes, {}, &PipelineClass::microBatches));

@@ -2,6 +2,7 @@
 #include "core/memory/off_gpu.h"
 
 #include "core/hardware/host_spec.h"
+#include "core/placement/activations_leave.h"
 #include "core/placement/stage_source.h"
 #include "core/states/stage_states.h"
 
@@ -25,7 +26,7 @@ using OfSets = std::vector<std::pair<StageLocation, OfGpu>>;
 
 std::vector<OfSets> perStage(const Workload &workload, const std::vector<StageMemory> &stages)
 {
-    const bool activationsToHost = workload.plan->memory.activationOffload == ActivationOffload::Host;
+    const bool activationsToHost = activationsLeaveTo(workload.plan->memory) == ActivationOffload::Host;
     std::vector<OfSets> result;
     for (const StageMemory &stage : stages) {
         OfSets &sets = result.emplace_back();
@@ -39,7 +40,7 @@ std::vector<OfSets> perStage(const Workload &workload, const std::vector<StageMe
 
 bool usesHost(const MemoryStrategy &memory)
 {
-    return memory.activationOffload == ActivationOffload::Host || memory.optimizerOffload != OptimizerOffload::None
+    return activationsLeaveTo(memory) == ActivationOffload::Host || memory.optimizerOffload != OptimizerOffload::None
         || memory.parameterOffload != ParameterOffload::None;
 }
 
@@ -55,9 +56,7 @@ std::vector<HostMemory> hostMemory(const Workload &workload, const std::vector<S
     for (const GpuRun &run : workload.layout.runs) {
         const int size = std::max(1, workload.pool({ run.datacenter, run.pool }).gpusPerNode),
                   end = run.firstGpu + run.gpus;
-        const auto isHere = [&](const auto &set) {
-            return areAlike(workload, set.first, { run.datacenter, run.pool });
-        };
+        const auto isHere = [&](const auto &set) { return areAlike(workload, set.first, run.location()); };
         const OfGpu &gpu = std::ranges::find_if(ofStages[std::size_t(run.stage)], isHere)->second;
         for (int first = run.firstGpu; first < end;) {
             const int last = std::min(end, (first / size + 1) * size);

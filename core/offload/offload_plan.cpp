@@ -8,6 +8,8 @@
 #include "core/offload/prefetch.h"
 #include "core/offload/segments.h"
 #include "core/offload/settings.h"
+#include "core/placement/activations_leave.h"
+#include "core/placement/class_workload.h"
 
 #include <algorithm>
 
@@ -20,6 +22,7 @@ public:
     OffloadPlanner(
         const Workload &workload, StageCoster &coster, Costs &costs, const std::stop_token &stop, GraphCache *graphs)
         : m_work(workload)
+        , m_views(workload)
         , m_coster(coster)
         , m_costs(costs)
         , m_settings(offloadSettings(*workload.plan))
@@ -55,6 +58,13 @@ public:
 
 private:
     using Modules = std::vector<std::vector<OffloadModule>>; // of each virtual stage
+
+    /// With the stage's own tensor groups.
+    [[nodiscard]] const Workload &viewOf(std::size_t pipelineClass, int stage)
+    {
+        const PipelineClass &pipelines = m_work.layout.classes[pipelineClass];
+        return m_views.ofTensor(m_work.tensorAt(pipelines.locations[std::size_t(stage)]));
+    }
 
     [[nodiscard]] std::size_t firstKept(const std::vector<OffloadModule> &modules, const FairRates &rates,
         double inFlight, int microBatches, bool recomputes) const
@@ -164,6 +174,7 @@ private:
     /// SSDTrain: modules leave in order, up to the first that stays. Sets the look-ahead of the stage in `times`.
     Modules modulesByRule(std::size_t pipelineClass, int stage, double inFlight, OffloadTimes &times)
     {
+        const Workload &own = viewOf(pipelineClass, stage);
         const auto &chunks = m_work.layout.chunks[std::size_t(stage)];
         const std::vector<RecomputedLayers> recompute = recomputedLayers(m_work, stage);
         const std::size_t slices = std::size_t(tokenSlices(*m_work.plan));
@@ -173,7 +184,7 @@ private:
             const StageCoster::Parts parts =
                 m_coster.parts(m_work.layout.classes[pipelineClass], stage, slices > 1 ? int(c) : -1);
             modules.push_back(
-                chunkModules(m_work, chunks[c / slices], recompute[c / slices], parts, m_settings.minElements));
+                chunkModules(own, chunks[c / slices], recompute[c / slices], parts, m_settings.minElements));
             for (OffloadModule &module : modules.back()) // a layer of the next slice is another one for the amount
                 module.layer += module.layer < 0 ? 0 : int(c % slices) * m_work.model.layers;
             all.insert(all.end(), modules.back().begin(), modules.back().end());
@@ -208,7 +219,8 @@ private:
         const StageCoster::Parts parts = m_coster.parts(m_work.layout.classes[pipelineClass], stage);
         PipelineCosts &pipelines = m_costs.iteration.classes[pipelineClass];
         const auto &chunks = m_work.layout.chunks[std::size_t(stage)];
-        const PolicyRoom room = policyRoom(m_work, stage, pipelines.program);
+        const Workload &own = viewOf(pipelineClass, stage);
+        const PolicyRoom room = policyRoom(own, stage, pipelines.program);
         int leaving = 0;
         for (const StageChunk &chunk : chunks)
             leaving += memoLayers(chunk.layers);
@@ -218,9 +230,9 @@ private:
         const Seconds shown = stepsOffGpu ? shownStep(m_work, costs, microBatches) : Seconds {};
         Modules modules;
         for (std::size_t c = 0; c < chunks.size(); ++c) {
-            std::vector<PolicyLayer> layers = chunkLayers(m_work, chunks[c], parts);
+            std::vector<PolicyLayer> layers = chunkLayers(own, chunks[c], parts);
             applyPolicy(*m_work.plan, layers, path, room, leaving, result.fates);
-            auto &ofChunk = modules.emplace_back(chunkModules(m_work, chunks[c], {}, parts, 0));
+            auto &ofChunk = modules.emplace_back(chunkModules(own, chunks[c], {}, parts, 0));
             std::erase_if(ofChunk, [](const OffloadModule &module) { return module.layer >= 0; });
             auto at = ofChunk.begin() + (chunks[c].hasEmbedding ? 1 : 0);
             OpSplit recompute;
@@ -258,6 +270,7 @@ private:
     }
 
     const Workload &m_work;
+    ClassWorkloads m_views;
     StageCoster &m_coster;
     Costs &m_costs;
     OffloadSettings m_settings;
@@ -272,8 +285,10 @@ private:
 void planOffload(
     const Workload &workload, StageCoster &coster, Costs &costs, const std::stop_token &stop, GraphCache *graphs)
 {
-    if (workload.plan->memory.activationOffload != ActivationOffload::None
-        && whyActivationsStay(*workload.plan).empty())
+    const MemoryStrategy &memory = workload.plan->memory;
+    if (activationsLeaveTo(memory) == ActivationOffload::None || !whyActivationsStay(*workload.plan).empty())
+        return;
+    if (!onlyExpertInputLeaves(memory) || workload.model.isMoe())
         OffloadPlanner(workload, coster, costs, stop, graphs).plan();
 }
 

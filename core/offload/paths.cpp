@@ -47,7 +47,7 @@ private:
     {
         const StageLocation location = pipelines.locations[std::size_t(stage)];
         for (const GpuRun &run : m_work.layout.runs)
-            if (run.stage == stage && run.datacenter == location.datacenter && run.pool == location.pool
+            if (run.stage == stage && run.location() == location
                 && run.firstPipeline < pipelines.firstPipeline + pipelines.pipelines
                 && pipelines.firstPipeline < run.firstPipeline + run.pipelines)
                 return &run;

@@ -12,6 +12,7 @@ namespace trainyard {
 struct StageLocation {
     int datacenter = 0; // index into Cluster::datacenters
     int pool = 0; // index into its pools
+    int tensor = 0; // tensor parallel degree of its GPUs, where not all have the plan's; 0: that one
     bool operator==(const StageLocation &) const = default;
 };
 
@@ -43,6 +44,8 @@ struct GpuRun { // consecutive GPUs of a pool that serve one stage; for the map'
     int firstGpu = 0, gpus = 0; // in node order: GPU g sits in node g / gpusPerNode
     int stage = 0;
     int firstPipeline = 0, pipelines = 0;
+    int tensor = 0; // as StageLocation has it
+    [[nodiscard]] StageLocation location() const { return { datacenter, pool, tensor }; }
 };
 
 struct IdleGpus {

@@ -1,14 +1,18 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/placement/location_book.h"
 
+#include "core/base/words.h"
+#include "core/placement/expert_spread.h"
 #include "core/placement/place.h"
 #include "core/placement/ranks.h"
 #include "core/schedule/traits.h"
 
 #include <algorithm>
+#include <limits>
 #include <map>
 #include <numeric>
 #include <set>
+#include <tuple>
 
 namespace trainyard {
 
@@ -29,38 +33,9 @@ bool expertsDivideRanks(const Workload &workload)
     return !workload.model.isMoe() || p.tensor * p.context * workload.layout.data % (p.expert * p.expertTensor) == 0;
 }
 
-std::optional<ExpertsAcross> expertsAcross(const Workload &workload)
-{
-    const Degrees &p = workload.degrees;
-    const int group = p.expert * p.expertTensor;
-    if (!workload.model.isMoe() || !workload.source.hasLayers || group <= 1
-        || workload.layout.mode != PlacementMode::DataAcross)
-        return std::nullopt;
-    std::vector<const GpuRun *>
-        runs; // of one stage: data across locations the same replicas of each stage side by side
-    for (const GpuRun &run : workload.layout.runs) {
-        if (run.stage == 0)
-            runs.push_back(&run);
-    }
-    std::ranges::stable_sort(runs, {}, &GpuRun::firstPipeline);
-    std::optional<ExpertsAcross> found;
-    int whole = group; // ranks that divide the group and every border
-    for (std::size_t i = 1; i < runs.size(); ++i) {
-        if (runs[i]->datacenter == runs[i - 1]->datacenter)
-            continue;
-        const int border = runs[i]->firstPipeline * p.tensor * p.context;
-        whole = std::gcd(whole, border);
-        if (!found && border % group != 0)
-            found = ExpertsAcross { runs[i - 1]->datacenter, runs[i]->datacenter, 1 };
-    }
-    if (found)
-        found->ranks = whole;
-    return found;
-}
-
 bool hasRunnableShape(const Workload &workload)
 {
-    return everyReplicaHasWork(workload) && expertsDivideRanks(workload) && !expertsAcross(workload)
+    return everyReplicaHasWork(workload) && expertsDivideRanks(workload) && !unlinkedExperts(workload)
         && isDealt(workload);
 }
 
@@ -70,33 +45,56 @@ bool isDealt(const Workload &workload)
     return shares.why.empty() || (workload.plan->heterogeneity.isLayered() && shares.layerTime > 0);
 }
 
+int PoolLocations::firstGpu(int group, int gpusPerNode) const
+{
+    if (group < groupsBeside)
+        return part.firstGpu + group * part.tensor;
+    const int inNodes = group - groupsBeside, first = part.firstGpu + besideNodes;
+    return nodesPerGroup > 0 ? first + inNodes * part.tensor
+                             : first + inNodes / groupsPerNode * gpusPerNode + inNodes % groupsPerNode * part.tensor;
+}
+
+int PoolLocations::groupsFrom(int group, int gpusPerNode) const
+{
+    const bool isWithoutGaps =
+        (nodesPerGroup > 0 || gpusPerNode % part.tensor == 0) && besideNodes == groupsBeside * part.tensor;
+    if (isWithoutGaps)
+        return std::numeric_limits<int>::max();
+    return group < groupsBeside ? groupsBeside - group
+        : nodesPerGroup > 0     ? std::numeric_limits<int>::max()
+                                : groupsPerNode - (group - groupsBeside) % groupsPerNode;
+}
+
 LocationBook::LocationBook(const Workload &workload)
     : m_workload(workload)
 {
     const Degrees &degrees = workload.degrees;
-    const auto &datacenters = workload.plan->cluster.datacenters;
     std::int64_t held = 0;
-    for (std::size_t d = 0; d < datacenters.size(); ++d) {
-        const std::size_t pools = datacenters[d].pools.size();
-        m_pools.reserve(std::max(m_pools.size() + pools, d == 0 ? pools * datacenters.size() : 0));
-        for (std::size_t p = 0; p < pools; ++p) {
-            const Pool &pool = datacenters[d].pools[p];
-            PoolLocations locations { int(d), int(p), pool.gpusPerNode / degrees.tensor, 0, 0, 0 };
-            locations.locations = int(std::int64_t(pool.nodes) * locations.groupsPerNode / degrees.context);
-            held += locations.locations;
-            m_pools.push_back(locations);
-        }
+    const std::vector<PoolPart> parts = poolParts(*workload.plan);
+    m_pools.reserve(parts.size());
+    for (const PoolPart &part : parts) {
+        const int gpusPerNode = std::max(1, workload.pool(part.at).gpusPerNode), tensor = part.tensor;
+        PoolLocations locations { part, gpusPerNode / tensor, 0, 0, 0, 0, 0 };
+        const int gpus = locations.part.gpus, inNode = locations.part.firstGpu % gpusPerNode;
+        locations.besideNodes = inNode > 0 ? std::min(gpus, gpusPerNode - inNode) : 0;
+        locations.groupsBeside = locations.besideNodes / tensor;
+        const int inNodes = gpus - locations.besideNodes;
+        locations.locations =
+            int((locations.groupsBeside + std::int64_t(inNodes / gpusPerNode) * locations.groupsPerNode
+                    + inNodes % gpusPerNode / tensor)
+                / degrees.context);
+        held += locations.locations;
+        m_isMixed |= locations.part.at.tensor > 0;
+        m_pools.push_back(locations);
     }
-    if (held >= std::int64_t(degrees.pipeline) * degrees.data.value_or(1))
-        return;
+    const bool isEnough = held >= std::int64_t(degrees.pipeline) * degrees.data.value_or(1);
     for (PoolLocations &locations : m_pools) {
-        if (locations.groupsPerNode > 0)
+        const int gpusPerNode = workload.pool(locations.part.at).gpusPerNode, tensor = locations.part.tensor;
+        if (locations.groupsPerNode > 0 || tensor % gpusPerNode != 0 || (isEnough && !locations.part.isPinned))
             continue;
-        const Pool &pool = workload.pool({ locations.datacenter, locations.pool });
-        if (degrees.tensor % pool.gpusPerNode != 0)
-            continue;
-        locations.nodesPerGroup = degrees.tensor / pool.gpusPerNode;
-        locations.locations = pool.nodes / locations.nodesPerGroup / degrees.context;
+        locations.nodesPerGroup = tensor / gpusPerNode;
+        locations.locations =
+            (locations.part.gpus - locations.besideNodes) / gpusPerNode / locations.nodesPerGroup / degrees.context;
     }
 }
 
@@ -104,14 +102,31 @@ int LocationBook::capacity(int datacenter) const
 {
     int locations = 0;
     for (const PoolLocations &pool : m_pools)
-        locations += pool.datacenter == datacenter ? pool.locations : 0;
+        locations += pool.part.at.datacenter == datacenter ? pool.locations : 0;
     return locations;
+}
+
+int LocationBook::usableGpus(int datacenter) const
+{
+    int gpus = 0;
+    for (const PoolLocations &pool : m_pools)
+        if (pool.part.at.datacenter == datacenter)
+            gpus += pool.locations * pool.part.tensor * m_workload.degrees.context;
+    return gpus;
+}
+
+std::int64_t LocationBook::usableGpus() const
+{
+    std::int64_t gpus = 0;
+    for (const PoolLocations &pool : m_pools)
+        gpus += std::int64_t(pool.locations) * pool.part.tensor * m_workload.degrees.context;
+    return gpus;
 }
 
 bool LocationBook::holdsGroups(int datacenter, int pool) const
 {
     return std::ranges::any_of(m_pools, [&](const PoolLocations &p) {
-        return p.datacenter == datacenter && p.pool == pool && (p.groupsPerNode > 0 || p.nodesPerGroup > 0);
+        return p.part.at.datacenter == datacenter && p.part.at.pool == pool && p.holdsGroups();
     });
 }
 
@@ -123,19 +138,33 @@ std::int64_t LocationBook::capacity() const
     return locations;
 }
 
+void LocationBook::take(std::size_t pool, int stage, int firstReplica, int replicas)
+{
+    m_pieces.push_back({ stage, firstReplica, replicas, int(pool), m_pools[pool].taken });
+    m_pools[pool].taken += replicas;
+}
+
 void LocationBook::location(int datacenter, int firstStage, int stages, int firstReplica, int replicas)
 {
+    const int end = firstReplica + replicas;
+    for (std::size_t i = 0; i < m_pools.size() && m_isMixed && firstReplica < end; ++i) {
+        const PoolLocations &pool = m_pools[i];
+        const int whole = pool.part.at.datacenter == datacenter
+            ? std::min((pool.locations - pool.taken) / stages, end - firstReplica)
+            : 0;
+        for (int stage = firstStage; stage < firstStage + stages && whole > 0; ++stage)
+            take(i, stage, firstReplica, whole);
+        firstReplica += whole;
+    }
     for (int stage = firstStage; stage < firstStage + stages; ++stage) {
         int replica = firstReplica;
-        for (std::size_t i = 0; i < m_pools.size() && replica < firstReplica + replicas; ++i) {
-            PoolLocations &pool = m_pools[i];
-            const int count = pool.datacenter == datacenter
-                ? std::min(pool.locations - pool.taken, firstReplica + replicas - replica)
-                : 0;
+        for (std::size_t i = 0; i < m_pools.size() && replica < end; ++i) {
+            const PoolLocations &pool = m_pools[i];
+            const int count =
+                pool.part.at.datacenter == datacenter ? std::min(pool.locations - pool.taken, end - replica) : 0;
             if (count <= 0)
                 continue;
-            m_pieces.push_back({ stage, replica, count, int(i), pool.taken });
-            pool.taken += count;
+            take(i, stage, replica, count);
             replica += count;
         }
     }
@@ -144,21 +173,15 @@ void LocationBook::location(int datacenter, int firstStage, int stages, int firs
 void LocationBook::addRuns(const Piece &piece, Layout &layout) const
 {
     const PoolLocations &pool = m_pools[std::size_t(piece.poolIndex)];
-    const Degrees &degrees = m_workload.degrees;
-    const int gpusPerNode = m_workload.pool({ pool.datacenter, pool.pool }).gpusPerNode;
-    const int firstGroup = piece.firstLocation * degrees.context;
-    const int groups = piece.replicas * degrees.context;
-    if (gpusPerNode % degrees.tensor == 0 || pool.nodesPerGroup > 0) {
-        layout.runs.push_back({ pool.datacenter, pool.pool, firstGroup * degrees.tensor, groups * degrees.tensor,
-            piece.stage, piece.firstReplica, piece.replicas });
-        return;
-    }
-    for (int group = firstGroup; group < firstGroup + groups;) { // left-over GPUs of each node interrupt the run
-        const int inNode = std::min(pool.groupsPerNode - group % pool.groupsPerNode, firstGroup + groups - group);
-        const int gpu = group / pool.groupsPerNode * gpusPerNode + group % pool.groupsPerNode * degrees.tensor;
-        layout.runs.push_back({ pool.datacenter, pool.pool, gpu, inNode * degrees.tensor, piece.stage,
-            piece.firstReplica + (group - firstGroup) / degrees.context, std::max(1, inNode / degrees.context) });
-        group += inNode;
+    const StageLocation at = pool.part.at;
+    const int gpusPerNode = m_workload.pool(at).gpusPerNode, context = m_workload.degrees.context;
+    const int firstGroup = piece.firstLocation * context, end = firstGroup + piece.replicas * context;
+    for (int group = firstGroup; group < end;) { // left-over GPUs of each node interrupt the run
+        const int together = std::min(pool.groupsFrom(group, gpusPerNode), end - group);
+        layout.runs.push_back(
+            { at.datacenter, at.pool, pool.firstGpu(group, gpusPerNode), together * pool.part.tensor, piece.stage,
+                piece.firstReplica + (group - firstGroup) / context, std::max(1, together / context), at.tensor });
+        group += together;
     }
 }
 
@@ -177,11 +200,12 @@ void LocationBook::makeClasses(Layout &layout) const
     std::vector<int> alike(
         m_pools.size()); // of each pool in use the first of its datacenter that nothing tells it from
     for (std::size_t i = 0; i < m_pools.size(); ++i) {
-        const auto [datacenter, pool, groups, nodes, locations, taken] = m_pools[i];
-        while (taken > 0 && !areAlike(m_workload, { datacenter, alike[i] }, { datacenter, pool }))
+        const StageLocation at = m_pools[i].part.at;
+        while (m_pools[i].taken > 0 && !areAlike(m_workload, { at.datacenter, alike[i], at.tensor }, at))
             ++alike[i];
     }
-    using Key = std::pair<int, std::vector<std::pair<int, int>>>; // micro-batches; of each stage datacenter and pool
+    // Micro-batches; of each stage datacenter, pool and tensor parallel degree.
+    using Key = std::pair<int, std::vector<std::tuple<int, int, int>>>;
     std::map<Key, std::size_t> known;
     for (auto cut = cuts.begin(); cut != cuts.end(); ++cut) {
         const int first = *cut;
@@ -194,9 +218,9 @@ void LocationBook::makeClasses(Layout &layout) const
         for (const Piece &piece : m_pieces) {
             if (first < piece.firstReplica || first >= piece.firstReplica + piece.replicas)
                 continue;
-            const PoolLocations &pool = m_pools[std::size_t(piece.poolIndex)];
-            found.locations[std::size_t(piece.stage)] = { pool.datacenter, pool.pool };
-            key.second[std::size_t(piece.stage)] = { pool.datacenter, alike[std::size_t(piece.poolIndex)] };
+            const StageLocation at = m_pools[std::size_t(piece.poolIndex)].part.at;
+            found.locations[std::size_t(piece.stage)] = at;
+            key.second[std::size_t(piece.stage)] = { at.datacenter, alike[std::size_t(piece.poolIndex)], at.tensor };
         }
         const auto [entry, isNew] = known.try_emplace(std::move(key), layout.classes.size());
         if (isNew)
@@ -208,14 +232,17 @@ void LocationBook::makeClasses(Layout &layout) const
 
 std::string LocationBook::idleReason(const PoolLocations &locations, int idle, const Layout &layout) const
 {
-    const Pool &pool = m_workload.pool({ locations.datacenter, locations.pool });
-    const int tensor = m_workload.degrees.tensor;
-    if (locations.groupsPerNode == 0 && locations.nodesPerGroup == 0)
+    const Pool &pool = m_workload.pool(locations.part.at);
+    const int tensor = locations.part.tensor;
+    if (!locations.holdsGroups())
         return "a tensor group needs " + std::to_string(tensor) + " GPUs in one node, these nodes have "
             + std::to_string(pool.gpusPerNode);
     if (layout.data == 0)
         return "nothing could be placed";
-    const int inDatacenter = capacity(locations.datacenter) * tensor * m_workload.degrees.context;
+    if (m_isMixed && locations.taken == locations.locations)
+        return counted(idle, "GPU") + " left here " + (idle == 1 ? "does" : "do") + " not make a tensor group of "
+            + std::to_string(tensor);
+    const int inDatacenter = usableGpus(locations.part.at.datacenter);
     const int whole = tensor * m_workload.degrees.context
         * (layout.mode == PlacementMode::DataAcross ? m_workload.degrees.pipeline : layout.data);
     const char *unit = layout.mode == PlacementMode::DataAcross ? "a pipeline" : "a stage";
@@ -255,8 +282,8 @@ std::string LocationBook::missingLinks(int datacenter) const
 {
     std::vector<int> used;
     for (const PoolLocations &pool : m_pools) {
-        if (pool.taken > 0 && (used.empty() || used.back() != pool.datacenter))
-            used.push_back(pool.datacenter);
+        if (pool.taken > 0 && (used.empty() || used.back() != pool.part.at.datacenter))
+            used.push_back(pool.part.at.datacenter);
     }
     if (std::ranges::any_of(
             used, [&](int d) { return d == datacenter || m_workload.links.between(d, datacenter) >= 0; }))
@@ -273,16 +300,16 @@ std::string LocationBook::missingLinks(int datacenter) const
 void LocationBook::countIdle(Layout &layout) const
 {
     for (const PoolLocations &locations : m_pools) {
-        const int total = m_workload.pool({ locations.datacenter, locations.pool }).gpus();
-        const int used = locations.taken * m_workload.degrees.gpusOfStage();
+        const StageLocation at = locations.part.at;
+        const int total = locations.part.gpus;
+        const int used = locations.taken * locations.part.tensor * m_workload.degrees.context;
         layout.gpusTotal += total;
         layout.gpusUsed += used;
         if (total == used)
             continue;
-        const bool holdsGroups = locations.groupsPerNode > 0 || locations.nodesPerGroup > 0;
-        std::string unlinked = holdsGroups && layout.data > 0 ? missingLinks(locations.datacenter) : std::string();
+        std::string unlinked = locations.holdsGroups() && layout.data > 0 ? missingLinks(at.datacenter) : std::string();
         const bool isUnlinked = !unlinked.empty();
-        layout.idle.push_back({ locations.datacenter, locations.pool, total - used,
+        layout.idle.push_back({ at.datacenter, at.pool, total - used,
             isUnlinked ? std::move(unlinked) : idleReason(locations, total - used, layout), isUnlinked });
     }
 }

@@ -3,19 +3,27 @@
 // Bookkeeping of locations while a layout is made: how many replicas of a stage each pool can hold, and which are
 // taken. A location holds one replica of one stage: tensor x context GPUs of one pool. Tensor groups lie within nodes;
 // where nodes hold fewer than the plan needs they also span whole nodes of a pool, since their collectives then cross
-// the fabric.
+// the fabric. GPUs whose tensor parallel degree is pinned have locations of their own.
 
+#include "core/placement/pool_parts.h"
 #include "core/placement/resolve.h"
 
 #include <optional>
 
 namespace trainyard {
 
+/// Of a pool's GPUs that have one tensor parallel degree.
 struct PoolLocations {
-    int datacenter = 0, pool = 0;
+    PoolPart part;
     int groupsPerNode = 0; // tensor groups of one node
     int nodesPerGroup = 0; // of a group that spans nodes; 0: none does
+    int besideNodes = 0, groupsBeside = 0; // GPUs before the part's first whole node, and tensor groups of them
     int locations = 0, taken = 0;
+
+    [[nodiscard]] bool holdsGroups() const { return groupsPerNode > 0 || nodesPerGroup > 0; }
+    /// The first GPU of a tensor group, and how many groups follow on it without a gap, itself counted.
+    [[nodiscard]] int firstGpu(int group, int gpusPerNode) const;
+    [[nodiscard]] int groupsFrom(int group, int gpusPerNode) const;
 };
 
 class LocationBook {
@@ -25,7 +33,9 @@ public:
     [[nodiscard]] int capacity(int datacenter) const; // replicas of stages
     [[nodiscard]] bool holdsGroups(int datacenter, int pool) const; // its nodes, alone or several together
     [[nodiscard]] std::int64_t capacity() const; // of all datacenters
+    [[nodiscard]] std::int64_t usableGpus() const; // of all locations
     /// Locations `replicas` replicas of each of the stages [first, first + count) in a datacenter, stage by stage.
+    /// Where GPUs have tensor parallel degrees of their own, first as many replicas as lie there with all these stages.
     void location(int datacenter, int firstStage, int stages, int firstReplica, int replicas);
     /// Groups replicas that sit alike into classes, deals micro-batches, counts what is idle and why.
     [[nodiscard]] Layout finish(PlacementMode mode, int data) const;
@@ -34,14 +44,17 @@ private:
     struct Piece {
         int stage, firstReplica, replicas, poolIndex, firstLocation;
     };
+    void take(std::size_t pool, int stage, int firstReplica, int replicas);
     void addRuns(const Piece &piece, Layout &layout) const;
     void makeClasses(Layout &layout) const;
     void countIdle(Layout &layout) const;
+    [[nodiscard]] int usableGpus(int datacenter) const;
     [[nodiscard]] std::string idleReason(const PoolLocations &locations, int idle, const Layout &layout) const;
     [[nodiscard]] std::string noMoreReplicas(const Layout &layout) const;
     [[nodiscard]] std::string missingLinks(int datacenter) const;
 
     const Workload &m_workload;
+    bool m_isMixed = false; // not every part has the plan's degree
     std::vector<PoolLocations> m_pools;
     std::vector<Piece> m_pieces;
 };
@@ -51,16 +64,9 @@ private:
 
 /// Of a placed plan, which could not run otherwise: no replica is without a micro-batch.
 [[nodiscard]] bool everyReplicaHasWork(const Workload &workload);
-/// And groups of experts divide the ranks of a stage.
+/// And groups of experts divide the ranks of a stage; WAN links join the datacenters that one lies in
+/// (unlinkedExperts).
 [[nodiscard]] bool expertsDivideRanks(const Workload &workload);
-
-/// Where replicas of a stage lie in two datacenters, ranks of one group of experts may too: expert x expert_tensor
-/// ranks in a row, in the order tensor, context, data. Sending tokens to experts across a WAN is not modelled.
-struct ExpertsAcross {
-    int from = 0, to = 0; // datacenters of the first group that is cut
-    int ranks = 0; // largest group, a divisor of the present one, that no border between datacenters cuts
-};
-[[nodiscard]] std::optional<ExpertsAcross> expertsAcross(const Workload &workload);
 
 /// All of the above: a placed plan has a shape that can run.
 [[nodiscard]] bool hasRunnableShape(const Workload &workload);

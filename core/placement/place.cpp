@@ -57,11 +57,15 @@ std::string missingLink(const Plan &plan, const std::vector<DatacenterBlock> &bl
 std::string tooFewGpus(const Workload &workload, const LocationBook &book, int data)
 {
     const Degrees &p = workload.degrees;
-    const std::int64_t locations = book.capacity();
+    const std::int64_t locations = book.capacity(), usable = book.usableGpus();
     const int groupSize = p.tensor * p.context;
     std::string text = std::to_string(p.pipeline) + " stages of " + std::to_string(data * groupSize) + " GPUs ("
         + std::to_string(data) + (data == 1 ? " replica of " : " replicas of ") + std::to_string(groupSize)
         + ") cannot be placed";
+    if (locations < p.pipeline * data && usable != locations * groupSize) // degrees differ
+        return text + ": they are " + std::to_string(p.pipeline * data) + " replicas of stages, and "
+            + std::to_string(usable) + " GPUs, in tensor groups as they are pinned, can serve "
+            + std::to_string(locations);
     if (locations < p.pipeline * data)
         return text + ": " + std::to_string(p.pipeline * data * groupSize) + " GPUs are needed, "
             + std::to_string(locations * groupSize) + " can serve in whole tensor groups";

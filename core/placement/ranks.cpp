@@ -5,6 +5,12 @@
 
 namespace trainyard {
 
+int domainOf(const Workload &workload, StageLocation location)
+{
+    const GpuSpec &gpu = workload.gpu(location);
+    return std::max(workload.pool(location).gpusPerNode, gpu.linkDomain > 8 && gpu.linkGBps > 0 ? gpu.linkDomain : 0);
+}
+
 namespace {
 
 /// First GPU in its pool of one pipeline's stage, and how many it has; negative where the layout does not say.
@@ -37,22 +43,20 @@ bool staysInDomain(const Layout &layout, const PipelineClass &pipelines, int fro
     return true;
 }
 
-int domainOf(const Workload &workload, StageLocation location)
-{
-    const GpuSpec &gpu = workload.gpu(location);
-    return std::max(workload.pool(location).gpusPerNode, gpu.linkDomain > 8 && gpu.linkGBps > 0 ? gpu.linkDomain : 0);
-}
-
 /// Counts the replicas of the stage in the set's datacenter: the group that reduces without the WAN.
 void addReplicasHere(RankSet &ranks, const Workload &workload)
 {
-    const int mirror = workload.degrees.mirrorOf(ranks.stage);
+    const int mirror = workload.degrees.mirrorOf(ranks.stage), own = ranks.degrees.tensor;
     const auto count = [&](const PipelineClass &other, int holder) {
         const StageLocation there = other.locations[std::size_t(holder)];
         if (there.datacenter != ranks.at.datacenter)
             return;
         ranks.replicasHere += other.pipelines;
-        if (there.pool != ranks.at.pool)
+        const int tensor = workload.tensorAt(there);
+        ranks.leastTensor = std::min(ranks.leastTensor, tensor);
+        if (tensor != own) // as if its groups were as large: what counts is how many there are side by side
+            ranks.reduceDomain = std::min(ranks.reduceDomain, std::max(1, domainOf(workload, there) / tensor) * own);
+        else if (there.pool != ranks.at.pool)
             ranks.reduceDomain = std::min(ranks.reduceDomain, domainOf(workload, there));
     };
     for (const PipelineClass &other : workload.layout.classes) {
@@ -77,10 +81,7 @@ Levels RankSet::levels(GroupKind kind) const
     case GroupKind::Context:
         return group(d.context, d.tensor);
     case GroupKind::Expert:
-        return group(d.expert,
-            d.expertTensor > 1                          ? d.expertTensor
-                : d.tensor > 1 && !d.isSequenceParallel ? d.tensor
-                                                        : 1);
+        return { experts.ranks, experts.together };
     case GroupKind::ExpertTensor:
         return group(d.expertTensor, 1);
     case GroupKind::Data:
@@ -92,14 +93,23 @@ Levels RankSet::levels(GroupKind kind) const
     return {};
 }
 
+Degrees RankSet::ofLargestShard() const
+{
+    Degrees largest = degrees;
+    largest.tensor = leastTensor > 0 ? leastTensor : degrees.tensor;
+    return largest;
+}
+
 RankSet rankSet(const Workload &workload, const PipelineClass &pipelines, int stage)
 {
     const StageLocation at = pipelines.locations[std::size_t(stage)];
     const int domain = domainOf(workload, at);
     RankSet ranks { at, stage, 0, domain, domain,
-        pipelines.microBatch > 0 ? pipelines.microBatch : workload.plan->workload.microBatch, workload.degrees,
+        pipelines.microBatch > 0 ? pipelines.microBatch : workload.plan->workload.microBatch, workload.degreesAt(at),
         pipelines.stateShare };
+    ranks.leastTensor = ranks.degrees.tensor;
     addReplicasHere(ranks, workload);
+    ranks.experts = expertSpread(workload, pipelines, stage);
     return ranks;
 }
 
@@ -150,14 +160,19 @@ bool areAlike(const Workload &workload, StageLocation a, StageLocation b)
     if (a == b)
         return true;
     const Pool &x = workload.pool(a), &y = workload.pool(b);
-    return &workload.gpu(a) == &workload.gpu(b) && x.gpusPerNode == y.gpusPerNode && x.host == y.host && x.ssd == y.ssd;
+    return workload.tensorAt(a) == workload.tensorAt(b) && &workload.gpu(a) == &workload.gpu(b)
+        && x.gpusPerNode == y.gpusPerNode && x.host == y.host && x.ssd == y.ssd;
 }
 
 Levels tensorLevels(const Workload &workload)
 {
     Levels levels { workload.degrees.tensor, workload.degrees.tensor };
-    for (const GpuRun &run : workload.layout.runs)
-        levels.together = std::min(levels.together, domainOf(workload, { run.datacenter, run.pool }));
+    for (const GpuRun &run : workload.layout.runs) {
+        const int tensor = workload.tensorAt(run.location()),
+                  together = std::min(tensor, domainOf(workload, run.location()));
+        if (double(together) / tensor < double(levels.together) / levels.ranks)
+            levels = { tensor, together };
+    }
     return levels;
 }
 
@@ -187,9 +202,10 @@ std::vector<ReplicaSite> replicaSites(const Workload &workload, int stage)
         auto site = std::ranges::find(sites, pool.location.datacenter, &ReplicaSite::datacenter);
         if (site == sites.end())
             site = sites.insert(sites.end(), { pool.location.datacenter, pool.location, 0, 0 });
-        const int gpus = workload.pool(pool.location).gpusPerNode, perNode = std::max(1, gpus / d.tensor);
+        const int gpus = workload.pool(pool.location).gpusPerNode, tensor = workload.tensorAt(pool.location),
+                  perNode = std::max(1, gpus / tensor);
         site->ranks += pool.ranks;
-        site->nodes += (pool.ranks + perNode - 1) / perNode * std::max(1, d.tensor / gpus);
+        site->nodes += (pool.ranks + perNode - 1) / perNode * std::max(1, tensor / gpus);
     }
     std::ranges::sort(sites, {}, &ReplicaSite::datacenter);
     return sites;
@@ -205,9 +221,7 @@ int stateShards(const Workload &workload, int stage)
 
 double stateShards(const Workload &workload, const RankSet &ranks)
 {
-    constexpr double kNone = 1e18; // nothing of them lies there
-    const int all = stateShards(workload, ranks.stage);
-    return ranks.stateShare > 0 ? (ranks.stateShare < 1 / kNone ? kNone : 1 / ranks.stateShare) : all;
+    return ranks.stateShare > 0 ? 1 / ranks.stateShare : stateShards(workload, ranks.stage);
 }
 
 Reach reachBetween(const Workload &workload, const PipelineClass &pipelines, int from, int to)
@@ -221,7 +235,7 @@ Reach reachBetween(const Workload &workload, const PipelineClass &pipelines, int
 
 double groupsPerNode(const Workload &workload, StageLocation location)
 {
-    const int gpus = workload.pool(location).gpusPerNode, tensor = workload.degrees.tensor;
+    const int gpus = workload.pool(location).gpusPerNode, tensor = workload.tensorAt(location);
     return gpus < tensor ? double(gpus) / tensor
                          : std::min(gpus / tensor, workload.layout.data * workload.degrees.context);
 }

@@ -77,11 +77,36 @@ Expected<StackSpec> resolveStack(const Stack &stack, bool isMoe, const Catalogue
     return withOverrides(slowedBy(*base, release->time(isMoe)), stack.overrides);
 }
 
+/// Tensor parallel degrees that some replicas have of their own.
+void checkOwnDegrees(const Plan &plan, const ModelSpec &model, Errors &errors)
+{
+    for (std::size_t i = 0; i < plan.heterogeneity.assign.size(); ++i) {
+        const std::optional<int> tensor = plan.heterogeneity.assign[i].tensor;
+        const std::string where = "heterogeneity.assign[" + std::to_string(i) + "].tensor";
+        if (tensor && (*tensor < 1 || model.heads % *tensor != 0))
+            errors.push_back({ ErrorCode::BadValue, where,
+                std::to_string(*tensor) + " does not divide the model's " + std::to_string(model.heads)
+                    + " attention heads",
+                "a divisor of " + std::to_string(model.heads) });
+        else if (tensor && *tensor != plan.parallelism.tensor && model.isMoe())
+            errors.push_back({ ErrorCode::BadValue, where,
+                "replicas of a model with experts have one tensor parallel degree: what several would exchange with "
+                "the experts is not modelled",
+                std::to_string(plan.parallelism.tensor) + ", as parallelism.tensor" });
+    }
+}
+
 void checkParallelism(const Plan &plan, const ModelSpec &model, Errors &errors)
 {
     const Parallelism &p = plan.parallelism;
-    if (!stageFacts(plan).hasLayers)
-        return; // measured stage times: shapes need not divide
+    if (!stageFacts(plan).hasLayers) { // measured stage times: shapes need not divide
+        for (std::size_t i = 0; i < plan.heterogeneity.assign.size(); ++i)
+            if (plan.heterogeneity.assign[i].tensor.value_or(p.tensor) != p.tensor)
+                errors.push_back({ ErrorCode::BadValue, "heterogeneity.assign[" + std::to_string(i) + "].tensor",
+                    "measured stage times say nothing of another tensor parallel degree",
+                    std::to_string(p.tensor) + ", as parallelism.tensor" });
+        return;
+    }
     if (model.heads % p.tensor != 0)
         errors.push_back({ ErrorCode::BadValue, "parallelism.tensor",
             std::to_string(p.tensor) + " does not divide the model's " + std::to_string(model.heads)
@@ -103,6 +128,7 @@ void checkParallelism(const Plan &plan, const ModelSpec &model, Errors &errors)
         errors.push_back({ ErrorCode::BadValue, "layer_profiles.layers",
             "the profile is of a model with " + std::to_string(*plan.layerProfiles->layers) + " layers",
             std::to_string(model.layers) + ", those of the model" });
+    checkOwnDegrees(plan, model, errors);
     const std::vector<int> &layers = plan.placement.layers;
     if (!layers.empty()) {
         if (layers.size() != 1 && layers.size() != std::size_t(p.pipeline))
@@ -115,6 +141,10 @@ void checkParallelism(const Plan &plan, const ModelSpec &model, Errors &errors)
             errors.push_back({ ErrorCode::BadValue, "placement.layers", "adds up to " + std::to_string(sum) + " layers",
                 std::to_string(model.layers) + ", those of the model" });
     }
+    if (const std::size_t loads = plan.moe.expertLoads.size();
+        model.isMoe() && loads > 0 && loads != std::size_t(model.experts))
+        errors.push_back({ ErrorCode::BadValue, "moe.load", "has " + std::to_string(loads) + " entries",
+            std::to_string(model.experts) + ", one for each expert of a layer" });
     if (model.isMoe() && model.experts % p.expert != 0)
         errors.push_back({ ErrorCode::BadValue, "parallelism.expert",
             std::to_string(p.expert) + " does not divide the model's " + std::to_string(model.experts) + " experts",
@@ -175,6 +205,14 @@ SustainedRates Workload::sustainedRates(StageLocation location) const
 {
     return sustained.empty() ? SustainedRates {}
                              : sustained[std::size_t(location.datacenter)][std::size_t(location.pool)];
+}
+
+Degrees Workload::degreesAt(StageLocation location) const
+{
+    Degrees there = degrees;
+    there.tensor = tensorAt(location);
+    there.isSequenceParallel = plan->parallelism.sequenceParallel.value_or(there.tensor > 1);
+    return there;
 }
 
 double Workload::fabricGbps(StageLocation location) const

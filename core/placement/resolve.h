@@ -30,6 +30,12 @@ struct Workload {
     [[nodiscard]] const Pool &pool(StageLocation location) const;
     [[nodiscard]] const GpuSpec &gpu(StageLocation location) const;
     [[nodiscard]] SustainedRates sustainedRates(StageLocation location) const;
+    /// Degree of tensor parallel there, and all degrees of what computes there.
+    [[nodiscard]] int tensorAt(StageLocation location) const
+    {
+        return location.tensor > 0 ? location.tensor : degrees.tensor;
+    }
+    [[nodiscard]] Degrees degreesAt(StageLocation location) const;
     /// NIC bandwidth of one GPU of the location, 10^9 bits per second.
     [[nodiscard]] double fabricGbps(StageLocation location) const;
     /// Bytes of activation that one stage boundary carries per micro-batch and direction, in one of boundaryParts():

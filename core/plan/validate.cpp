@@ -171,6 +171,7 @@ void checkProfile(const Plan &plan, Checker &check)
     count("backward_ms", plan.profile->backwardMs.size(), true);
     count("recompute_ms", plan.profile->recomputeMs.size(), false);
     count("weight_grad_ms", plan.profile->weightGradMs.size(), false);
+    count("paired_ms", plan.profile->pairedMs.size(), false);
     count("in_flight", plan.profile->inFlight.size(), false);
 }
 
@@ -186,7 +187,7 @@ void checkHeterogeneity(const Plan &plan, Checker &check)
     for (std::size_t i = 0; i < h.assign.size(); ++i) {
         const RankPin &pin = h.assign[i];
         const std::string where = at("heterogeneity.assign", i);
-        const double holders = pin.gpus.value_or(1) / double(std::max(1, plan.parallelism.tensor));
+        const double holders = pin.gpus.value_or(1) / double(std::max(1, pin.tensor.value_or(plan.parallelism.tensor)));
         shares += pin.stateShare.value_or(0) * std::max(1.0, holders); // tensor ranks hold parts of their own
         const int datacenter = plan.cluster.indexOf(pin.datacenter);
         if (datacenter < 0) {

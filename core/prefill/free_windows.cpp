@@ -34,7 +34,7 @@ void joinAround(std::vector<FreeWindow> &gaps, Nanoseconds period)
 
 } // namespace
 
-FreeWindows freeWindows(const Timeline &timeline, const Layout &layout, int gpusPerLocation)
+FreeWindows freeWindows(const Timeline &timeline, const Layout &layout, int gpusPerLocation, int context)
 {
     FreeWindows free;
     free.period = timeline.duration;
@@ -42,8 +42,10 @@ FreeWindows freeWindows(const Timeline &timeline, const Layout &layout, int gpus
         if (track.stream != Stream::Compute)
             continue;
         const PipelineClass &pipelines = layout.classes.at(std::size_t(track.pipelineClass));
-        AdmissionWindows location { track.pipelineClass, track.stage, pipelines.locations.at(std::size_t(track.stage)),
-            pipelines.pipelines * gpusPerLocation, gapsOf(timeline, track), 0 };
+        const StageLocation at = pipelines.locations.at(std::size_t(track.stage));
+        const int gpus = at.tensor > 0 ? at.tensor * context : gpusPerLocation;
+        AdmissionWindows location { track.pipelineClass, track.stage, at, pipelines.pipelines * gpus,
+            gapsOf(timeline, track), 0 };
         joinAround(location.windows, timeline.duration);
         for (const FreeWindow &window : location.windows)
             location.idle += window.length();

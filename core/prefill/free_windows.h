@@ -30,8 +30,10 @@ struct FreeWindows {
     std::vector<AdmissionWindows> locations;
 };
 
-/// Gaps of every compute stream, exposed transfers and collectives included; `gpusPerLocation`: tensor x context.
-[[nodiscard]] FreeWindows freeWindows(const Timeline &timeline, const Layout &layout, int gpusPerLocation);
+/// Gaps of every compute stream, exposed transfers and collectives included; `gpusPerLocation`: tensor x context, where
+/// a location has no tensor parallel degree of its own.
+[[nodiscard]] FreeWindows freeWindows(
+    const Timeline &timeline, const Layout &layout, int gpusPerLocation, int context = 1);
 
 /// What of the windows a slice may use, `guard` before the training that follows kept free.
 [[nodiscard]] std::vector<FreeWindow> usable(const std::vector<FreeWindow> &windows, Nanoseconds guard);

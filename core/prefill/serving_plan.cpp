@@ -144,7 +144,7 @@ ServingSetup servingSetup(const Workload &workload, const Timeline &timeline, co
 {
     const Plan &plan = *workload.plan;
     ServingSetup setup;
-    setup.free = freeWindows(timeline, workload.layout, workload.degrees.gpusOfStage());
+    setup.free = freeWindows(timeline, workload.layout, workload.degrees.gpusOfStage(), workload.degrees.context);
     setup.groups = formGroups(setup.free, plan.bubbleFill.stages, plan.bubbleFill.chaining);
     setup.requests = arrivals(plan.bubbleFill, timeline.duration, service.trace);
     setup.arrived = requestsOfIteration(plan.bubbleFill, timeline.duration, service.trace, setup.requests.size());

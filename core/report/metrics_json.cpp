@@ -65,8 +65,8 @@ Json memory(const Evaluation &evaluation)
         return nullptr;
     const MemoryMetrics &memory = *evaluation.metrics.memory;
     const MemoryStrategy &strategy = evaluation.plan->memory;
-    const bool offloads =
-        strategy.activationOffload != ActivationOffload::None || strategy.optimizerOffload != OptimizerOffload::None;
+    const bool offloads = strategy.activationOffload != ActivationOffload::None || strategy.offloadExpertInput
+        || strategy.optimizerOffload != OptimizerOffload::None;
     Json stages = Json::array();
     for (const StageMemory &s : memory.perStage) {
         stages.push_back({ { "stage", s.stage }, { "weights_bytes", s.weights }, { "gradients_bytes", s.gradients },
@@ -81,9 +81,10 @@ Json memory(const Evaluation &evaluation)
         const Pool &pool = datacenter.pools.at(std::size_t(d.at.pool));
         devices.push_back({ { "datacenter", datacenter.id }, { "pool", pool.id },
             { "gpu", pool.inlineGpu ? pool.inlineGpu->id : pool.gpu }, { "stage", d.stage }, { "ranks", d.ranks },
-            { "micro_batch", d.microBatch }, { "micro_batches", d.microBatches },
+            { "tensor", d.tensor }, { "micro_batch", d.microBatch }, { "micro_batches", d.microBatches },
             { "state_share", finite(d.stateShare) }, { "time_s", finite(d.time) }, { "wait_s", finite(d.wait) },
-            { "peak_bytes", d.peak }, { "device_bytes", d.device }, { "capacity_bytes", d.capacity } });
+            { "peak_bytes", d.peak }, { "device_bytes", d.device }, { "capacity_bytes", d.capacity },
+            { "states_bytes", finite(d.states) } });
     }
     const auto fullest = std::ranges::find(memory.perStage, memory.fullestStage, &StageMemory::stage);
     const bool isThere = fullest != memory.perStage.end();
@@ -154,6 +155,20 @@ Json offload(const Metrics &metrics)
         { "layers_kept", layers(o.layersKept) }, { "layers_swapped", layers(o.layersSwapped) },
         { "layers_recomputed", layers(o.layersRecomputed) }, { "token_share", finite(o.tokenShare) },
         { "recompute_s", hasPolicy ? finite(o.recompute) : Json(nullptr) } };
+}
+
+/// Null where the model has no experts, or times are measured ones.
+Json experts(const Metrics &metrics)
+{
+    if (!metrics.experts)
+        return nullptr;
+    const ExpertMetrics &e = *metrics.experts;
+    return { { "wire_bytes", finite(e.wireBytes) }, { "nic_bytes", finite(e.nicBytes) },
+        { "wan_bytes", finite(e.wanBytes) }, { "logical_gbytes_per_s", finite(e.logicalGBps) },
+        { "wire_gbytes_per_s", finite(e.wireGBps) }, { "dropped_share", finite(e.droppedShare) },
+        { "slowest_rank", e.slowestRank }, { "skew", finite(e.skew) }, { "chosen", toString(e.chosen) },
+        { "forward_chunks", e.forwardChunks }, { "backward_chunks", e.backwardChunks },
+        { "layer_ms", finite(e.layerMs) }, { "exposed_ms", finite(e.exposedMs) } };
 }
 
 /// Null where everything is shared evenly.
@@ -230,6 +245,7 @@ Json metricsObject(const Evaluation &evaluation)
     json["cost"] = cost(m.cost);
     json["bubble_fill"] = bubbleFill(m.bubbleFill);
     json["heterogeneity"] = heterogeneity(evaluation);
+    json["moe"] = experts(m);
     // What this version does not model is absent from every plan: null, never a made-up zero.
     json["jobs"] = nullptr;
     json["offload"] = offload(m);

@@ -16,10 +16,20 @@ double statedOverCounted(const Workload &workload)
     return profiles && profiles->parameters ? *profiles->parameters / totalParameters(workload.model) : 1;
 }
 
+/// Of a layer of either kind.
+struct LayerKinds {
+    LayerParameters dense, expert;
+    explicit LayerKinds(const ModelSpec &model)
+        : dense(layerParameters(model, false))
+        , expert(model.isMoe() ? layerParameters(model, true) : LayerParameters {})
+    {
+    }
+};
+
 StageParameters chunkParameters(
-    const Workload &workload, int stage, int chunk, const LayerParameters &dense, const LayerParameters &expert)
+    const Workload &workload, int stage, int chunk, const Degrees &p, const LayerKinds &kinds)
 {
-    const Degrees &p = workload.degrees;
+    const auto &[dense, expert] = kinds;
     const ModelSpec &model = workload.model;
     const auto sharded = [&](const LayerParameters &l) {
         return (l.attention + l.mlp) / p.tensor + l.norms + l.router;
@@ -34,6 +44,13 @@ StageParameters chunkParameters(
         sum.dense += headParameters(model) / p.tensor;
     if (of.hasHead && model.tiedEmbeddings && std::ranges::none_of(chunks, &StageChunk::hasEmbedding))
         sum.dense += double(model.vocab) * model.hidden / p.tensor; // the tied matrix lives on both ends
+    if (of.hasHead && model.mtpLayers > 0) {
+        const LayerParameters predictor = predictorParameters(model);
+        sum.dense += model.mtpLayers * sharded(predictor);
+        sum.experts += model.mtpLayers * predictor.experts / (p.expert * p.expertTensor);
+        if (!model.tiedEmbeddings && std::ranges::none_of(chunks, &StageChunk::hasEmbedding))
+            sum.dense += double(model.vocab) * model.hidden / p.tensor; // they embed tokens themselves
+    }
     const double scale = statedOverCounted(workload);
     sum.dense *= scale;
     sum.experts *= scale;
@@ -44,17 +61,25 @@ StageParameters chunkParameters(
 
 StageParameters chunkParameters(const Workload &workload, int stage, int chunk)
 {
-    return chunkParameters(workload, stage, chunk, layerParameters(workload.model, false),
-        workload.model.isMoe() ? layerParameters(workload.model, true) : LayerParameters {});
+    return chunkParameters(workload, stage, chunk, workload.degrees);
+}
+
+StageParameters chunkParameters(const Workload &workload, int stage, int chunk, const Degrees &degrees)
+{
+    return chunkParameters(workload, stage, chunk, degrees, LayerKinds(workload.model));
 }
 
 StageParameters stageParameters(const Workload &workload, int stage)
 {
-    const LayerParameters dense = layerParameters(workload.model, false);
-    const LayerParameters expert = workload.model.isMoe() ? layerParameters(workload.model, true) : LayerParameters {};
+    return stageParameters(workload, stage, workload.degrees);
+}
+
+StageParameters stageParameters(const Workload &workload, int stage, const Degrees &degrees)
+{
+    const LayerKinds kinds(workload.model);
     StageParameters sum;
     for (std::size_t c = 0; c < workload.layout.chunks[std::size_t(stage)].size(); ++c) {
-        const StageParameters chunk = chunkParameters(workload, stage, int(c), dense, expert);
+        const StageParameters chunk = chunkParameters(workload, stage, int(c), degrees, kinds);
         sum.dense += chunk.dense;
         sum.experts += chunk.experts;
     }

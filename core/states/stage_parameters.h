@@ -14,5 +14,8 @@ struct StageParameters {
 [[nodiscard]] StageParameters stageParameters(const Workload &workload, int stage);
 /// Of one of its chunks.
 [[nodiscard]] StageParameters chunkParameters(const Workload &workload, int stage, int chunk);
+/// Of a GPU that the model is cut for by other degrees than the plan's.
+[[nodiscard]] StageParameters stageParameters(const Workload &workload, int stage, const Degrees &degrees);
+[[nodiscard]] StageParameters chunkParameters(const Workload &workload, int stage, int chunk, const Degrees &degrees);
 
 } // namespace trainyard

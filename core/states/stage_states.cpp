@@ -3,6 +3,7 @@
 
 #include "core/hardware/host_spec.h"
 #include "core/placement/activation_shape.h"
+#include "core/placement/class_workload.h"
 #include "core/placement/shard_exchange.h"
 #include "core/states/stage_parameters.h"
 #include "core/states/states_off_gpu.h"
@@ -226,6 +227,8 @@ private:
 
 StageStates stageStates(const Workload &workload, const RankSet &ranks)
 {
+    if (ranks.degrees.tensor != workload.degrees.tensor)
+        return StateModel(withTensor(workload, ranks.degrees.tensor), ranks).states();
     return StateModel(workload, ranks).states();
 }
 

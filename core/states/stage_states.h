@@ -17,6 +17,7 @@ struct StageStates {
     double inHost = 0, onDrives = 0; // states that lie there instead
 };
 
+/// Of ranks with a tensor parallel degree of their own too, whoever's view the workload is.
 [[nodiscard]] StageStates stageStates(const Workload &workload, const RankSet &ranks);
 
 } // namespace trainyard

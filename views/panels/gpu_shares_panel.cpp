@@ -76,7 +76,7 @@ GpuSharesPanel::GpuSharesPanel(QWidget *parent)
 void GpuSharesPanel::setPlan(PlanPtr plan)
 {
     m_plan = std::move(plan);
-    m_unpinAll->setVisible(m_plan && !m_plan->heterogeneity.assign.empty());
+    m_unpinAll->setVisible(m_plan && hasPinnedShares(*m_plan));
     m_comparison->setPlan(m_plan);
 }
 
@@ -249,7 +249,7 @@ void GpuSharesPanel::unpin(const GpuShareRow &row, bool ofWork, bool ofStates)
 
 void GpuSharesPanel::unpinAll()
 {
-    if (m_plan && !m_plan->heterogeneity.assign.empty())
+    if (m_plan && hasPinnedShares(*m_plan))
         Q_EMIT editCommitted(withoutPins(*m_plan), tr("Unpin all shares"));
 }
 

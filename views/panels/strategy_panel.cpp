@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "views/panels/strategy_panel.h"
 
+#include "core/placement/activations_leave.h"
 #include "core/placement/degrees.h"
 #include "core/plan/plan_io.h"
 #include "views/panels/expert_text.h"
@@ -269,7 +270,7 @@ void StrategyPanel::rebuild()
     const bool isOfThis = evaluation && evaluation->plan == m_plan;
     showFacts(
         *m_served, m_plan->bubbleFill.enabled, isOfThis, isOfThis ? fillFacts(evaluation->metrics) : QStringList());
-    showFacts(*m_offloaded, m_plan->memory.activationOffload != ActivationOffload::None, isOfThis,
+    showFacts(*m_offloaded, activationsLeaveTo(m_plan->memory) != ActivationOffload::None, isOfThis,
         isOfThis ? offloadFacts(evaluation->metrics) : QStringList());
     const bool isSpread = m_plan->parallelism.expert * m_plan->parallelism.expertTensor > 1;
     showFacts(*m_exchanged, isSpread, isOfThis, isOfThis ? expertFacts(evaluation->metrics) : QStringList());

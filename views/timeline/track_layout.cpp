@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "views/timeline/track_layout.h"
 
+#include "core/placement/activations_leave.h"
 #include "core/timeline/cell_members.h"
 #include "models/text/format.h"
 #include "views/timeline/layer_text.h"
+#include "views/timeline/row_details.h"
 #include "views/timeline/state_text.h"
 
 #include <QCoreApplication>
@@ -25,7 +27,6 @@ constexpr int kGhostBar = 3;
 constexpr int kClassGap = 4;
 constexpr int kLeastBar = 4, kMostBar = 32;
 constexpr int kAiry = 10; // bars from which there is room for wider gaps
-constexpr int kLine = 13; // a detail below a name
 
 QString tr(const char *text, int n = -1)
 {
@@ -63,7 +64,7 @@ bool isOffload(const Track &track)
 QString offloadName(const Evaluation &evaluation, Stream stream)
 {
     const bool isHost = evaluation.plan
-        && (isLayerByLayer(evaluation) || evaluation.plan->memory.activationOffload == ActivationOffload::Host);
+        && (isLayerByLayer(evaluation) || activationsLeaveTo(evaluation.plan->memory) == ActivationOffload::Host);
     const QString place = isHost ? tr("host memory") : tr("drives");
     return (stream == Stream::Store ? QStringLiteral("→ ") : QStringLiteral("← ")) + place;
 }
@@ -270,29 +271,6 @@ int barHeight(const std::vector<TrackRow> &rows, const TrackLayoutOptions &optio
     while (bar > kLeastBar && needed() > options.availableHeight)
         --bar;
     return bar;
-}
-
-/// What a run of a class's stages has in common is said once: beside the datacenter's name, on the first row that is
-/// clear of it.
-void sayDetailsOnce(TrackLayout &layout)
-{
-    int group = -1, lastClass = -1;
-    QString pending;
-    for (std::size_t r = std::size_t(layout.pinnedCount); r < layout.rows.size(); ++r) {
-        TrackRow &row = layout.rows[r];
-        if (group < 0 || layout.groups[std::size_t(group)].datacenter != row.datacenter) {
-            ++group;
-            lastClass = -1;
-        }
-        if (row.kind != TrackRow::Kind::Stage)
-            continue;
-        if (std::exchange(lastClass, row.pipelineClass) != row.pipelineClass)
-            pending = row.detail;
-        const DatacenterGroup &of = layout.groups[std::size_t(group)];
-        const bool isTall = row.y == of.y && row.barHeight >= 2 * kLine; // has room for both
-        const bool isClear = isTall || row.y + row.barHeight / 2 >= of.y + of.nameHeight / 2 + kLine;
-        row.detail = isClear ? std::exchange(pending, QString()) : QString();
-    }
 }
 
 } // namespace

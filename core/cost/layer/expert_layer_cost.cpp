@@ -2,6 +2,7 @@
 #include "core/cost/layer/expert_layer_cost.h"
 
 #include "core/cost/layer/layer_timer_internal.h"
+#include "core/cost/wan/expert_wan.h"
 #include "core/schedule/traits.h"
 #include "core/workload/model_math.h"
 
@@ -13,7 +14,7 @@ namespace trainyard {
 namespace {
 
 /// Kernels in the order of forward, each in all directions.
-struct ExpertKernels {
+struct LayerParts {
     struct Part {
         KernelWork forward, inputGrad, weightGrad;
         [[nodiscard]] Seconds backward(bool isSplit) const
@@ -37,7 +38,7 @@ public:
         : m_timer(timer)
     {
     }
-    ExpertKernels::Part next()
+    LayerParts::Part next()
     {
         const auto since = [](KernelWork now, KernelWork &before) {
             const KernelWork lap { now.products - before.products, now.attention - before.attention,
@@ -51,7 +52,7 @@ public:
 
 private:
     const LayerTimer &m_timer;
-    ExpertKernels::Part m_before { m_timer.forward, m_timer.inputGrad, m_timer.weightGrad };
+    LayerParts::Part m_before { m_timer.forward, m_timer.inputGrad, m_timer.weightGrad };
 };
 
 /// Ranks of a tensor group that hold the same tokens where experts are asked for: all, unless the sequence is split.
@@ -73,7 +74,7 @@ double rowsOf(const LayerTimer &timer, const Workload &workload, const Degrees &
 }
 
 /// Both products of the experts on `rows` tokens' visits, in so many pieces.
-ExpertKernels::Part productsOf(const Workload &workload, const LayerSite &site, double rows, int pieces)
+LayerParts::Part productsOf(const Workload &workload, const LayerSite &site, double rows, int pieces)
 {
     const ModelSpec &model = workload.model;
     const Degrees &p = site.ranks.degrees;
@@ -100,16 +101,16 @@ void addMaskProduct(LayerTimer &timer, const Workload &workload, bool isCombine)
     timer.weightGrad = before; // nobody trains the mask of a dispatch
 }
 
-ExpertKernels addKernels(LayerTimer &timer, const Workload &workload, const LayerSite &site, const ExpertRows &cut)
+LayerParts addKernels(LayerTimer &timer, const Workload &workload, const LayerSite &site, const ExpertRows &cut)
 {
     const ModelSpec &model = workload.model;
     const double f = double(model.expertFfn) / site.ranks.degrees.expertTensor, matrices = model.gatedFfn ? 2 : 1;
-    ExpertKernels kernels;
+    LayerParts kernels;
     Lap lap(timer);
     timer.product(timer.tokens / timer.spread, model.experts, model.hidden);
     kernels.router = lap.next();
-    const ExpertKernels::Part forward = productsOf(workload, site, cut.rows, cut.forwardPieces);
-    const ExpertKernels::Part backward =
+    const LayerParts::Part forward = productsOf(workload, site, cut.rows, cut.forwardPieces);
+    const LayerParts::Part backward =
         cut.forwardPieces == cut.backwardPieces ? forward : productsOf(workload, site, cut.rows, cut.backwardPieces);
     timer.forward += forward.forward;
     timer.inputGrad += backward.inputGrad;
@@ -119,13 +120,12 @@ ExpertKernels addKernels(LayerTimer &timer, const Workload &workload, const Laye
     const bool isMasked = workload.plan->moe.baseline == MoeBaseline::Einsum;
     const double function = f * (matrices + 1), moved = isMasked ? 0 : 2.0 * model.hidden;
     timer.elementwise(2 * cut.rows * (function + 2 * moved), kActivationKernels + kRoutingKernels);
-    const ExpertKernels::Part elementwise = lap.next();
+    const LayerParts::Part elementwise = lap.next();
     const auto share = [&](double part) {
         const double of = part / (function + 2 * moved);
-        return ExpertKernels::Part { elementwise.forward * of, elementwise.inputGrad * of,
-            elementwise.weightGrad * of };
+        return LayerParts::Part { elementwise.forward * of, elementwise.inputGrad * of, elementwise.weightGrad * of };
     };
-    const ExpertKernels::Part ofFunction = share(function);
+    const LayerParts::Part ofFunction = share(function);
     kernels.products.forward += ofFunction.forward;
     kernels.products.inputGrad += ofFunction.inputGrad;
     kernels.permute = kernels.unpermute = share(moved);
@@ -146,11 +146,11 @@ bool worksInPieces(MoeDispatch dispatch)
     return dispatch != MoeDispatch::TensorSliced && dispatch != MoeDispatch::TrafficAware;
 }
 
-LayerWork workOf(const Workload &workload, const LayerSite &site, const ExpertKernels &kernels, KernelsBefore attention,
+LayerWork workOf(const Workload &workload, const LayerSite &site, const LayerParts &kernels, KernelsBefore attention,
     const RankLoads &loads, bool isBackward)
 {
     const bool isSplit = traitsOf(*workload.plan).splitsBackward;
-    const auto time = [&](const ExpertKernels::Part &part) {
+    const auto time = [&](const LayerParts::Part &part) {
         return isBackward ? part.backward(isSplit) : part.forward.total();
     };
     const MoeStrategy &moe = workload.plan->moe;
@@ -175,7 +175,7 @@ void run(ExpertLayerCost &cost, const Workload &workload)
     const auto take = [&](LayerWork &work, const Exchange &there, const Exchange &back) {
         work.dispatch = there;
         work.combine = back;
-        work.productsInPieces = worksInPieces(cost.choice.dispatch) && there.pieces > 1;
+        work.productsInPieces = worksInPieces(cost.choice.dispatch) && there.pieces > 1 && cost.request.group.ranks > 1;
     };
     take(cost.forward, cost.choice.forwardDispatch, cost.choice.forwardCombine);
     take(cost.backward, cost.choice.backwardDispatch, cost.choice.backwardCombine);
@@ -207,6 +207,9 @@ ExchangeRequest exchangeRequest(const Workload &workload, const LayerSite &site)
     ExchangeRequest request;
     request.group.ranks = p.expert;
     request.group.together = site.expert.ranksPerNode;
+    request.group.perSite = site.ranks.experts.perSite;
+    if (site.ranks.experts.isAcross())
+        request.group.wan = expertWan(workload, site.ranks.at, site.ranks.stage, site.ranks.experts).way;
     request.group.inside = site.device;
     request.group.between = site.fabric;
     request.group.expertTensor = site.expertTensor;
@@ -236,13 +239,14 @@ ExpertLayerCost addExperts(
     const double load = moe.capacity().value_or(cost.loads.skew);
     const bool isAsked = moe.dispatch != MoeDispatch::TrafficAware;
     ExpertRows cut { rowsOf(timer, workload, p, load, moe.dispatch == MoeDispatch::TensorSliced), 1, 1 };
-    if (worksInPieces(moe.dispatch)) {
+    if (worksInPieces(moe.dispatch) && p.expert > 1) {
         cut.forwardPieces = moe.chunks(true).value_or(1);
         cut.backwardPieces = moe.chunks(false).value_or(1);
     }
-    const auto works = [&](const ExpertKernels &kernels) {
+    const auto works = [&](const LayerParts &kernels) {
         cost.forward = workOf(workload, site, kernels, attention, cost.loads, false);
         cost.backward = workOf(workload, site, kernels, attention, cost.loads, true);
+        cost.forward.wanBandwidth = cost.backward.wanBandwidth = cost.request.group.wan.bandwidth.value;
     };
     const LayerTimer before = timer;
     works(addKernels(timer, workload, site, cut));

@@ -118,6 +118,26 @@ void addStateTraffic(
     cost.gradientsOut += moves.leave;
 }
 
+/// Queries, keys and values of latent attention from what they were compressed to, with their positions.
+void remakeUpProjections(LayerTimer &timer, const ModelSpec &model)
+{
+    const LatentAttention &l = model.latent;
+    const double a = model.heads, t = timer.tensor;
+    if (l.queryRank > 0)
+        timer.productAgain(timer.tokens, a * (l.nopeDim + l.ropeDim) / t, l.queryRank);
+    timer.productAgain(timer.tokens, a * (l.nopeDim + l.valueDim) / t, l.keyValueRank);
+    timer.elementwiseAgain(4 * 2 * a * l.ropeDim * timer.tokens / t, 2);
+}
+
+/// An MLP of this width, whole: frameworks checkpoint it as one module.
+void remakeDenseFfn(LayerTimer &timer, const ModelSpec &model, double width)
+{
+    const double f = width / timer.tensor, matrices = model.gatedFfn ? 2 : 1;
+    timer.productAgain(timer.tokens, matrices * f, model.hidden);
+    timer.productAgain(timer.tokens, model.hidden, f);
+    timer.elementwiseAgain(2 * timer.tokens * f * (matrices + 1), kActivationKernels);
+}
+
 /// What memory-saving kernels add: outputs of norms and of activation functions made again (one pass, as forward),
 /// saved tensors packed into fewer bits after forward and unpacked before backward: read for the scale, read, written.
 void addMemoryKernels(LayerTimer &timer, const Workload &workload, bool expertLayer)
@@ -128,12 +148,17 @@ void addMemoryKernels(LayerTimer &timer, const Workload &workload, bool expertLa
     const double normBytes = 2 * 4 * timer.tokens / timer.spread * model.hidden; // two norms, read and written
     if (memory.recomputeNorms)
         timer.elementwiseAgain(normBytes, kNormKernels / 2);
+    const bool remakesShared = memory.recomputeSharedExperts && expertLayer && model.sharedExpertFfn > 0;
     if (memory.recomputeActivationFunction) {
-        const double width = expertLayer ? model.sharedExpertFfn / double(timer.tensor)
+        const double width = expertLayer ? (remakesShared ? 0 : model.sharedExpertFfn / double(timer.tensor))
                 + model.expertsPerToken * shape.imbalance / timer.spread * model.expertFfn
                                          : model.ffn / double(timer.tensor);
         timer.elementwiseAgain(2 * timer.tokens * width * ((model.gatedFfn ? 2 : 1) + 1), kActivationKernels);
     }
+    if (memory.recomputeUpProjection && model.attention == AttentionKind::Latent)
+        remakeUpProjections(timer, model);
+    if (remakesShared)
+        remakeDenseFfn(timer, model, model.sharedExpertFfn);
     if (shape.keptShare < 1) {
         ActivationShape plain = shape;
         plain.keptShare = 1;
@@ -142,6 +167,19 @@ void addMemoryKernels(LayerTimer &timer, const Workload &workload, bool expertLa
         timer.elementwiseForward(2 * kPasses * elements, kPackKernels);
         timer.elementwiseInputGrad(2 * kPasses * elements, kPackKernels);
     }
+}
+
+/// Of shared experts that are made again: their products run on gathered tokens once more, and nothing hides that.
+void addRemadeTraffic(ChunkCost &cost, const LayerTimer &timer, const Workload &workload, const LayerSite &site)
+{
+    const MemoryStrategy &memory = workload.plan->memory;
+    if (!memory.recomputeSharedExperts || workload.model.sharedExpertFfn == 0 || timer.tensor <= 1
+        || (memory.recompute == Recompute::Selective && workload.stack.operatorLevelSelective))
+        return;
+    const Bytes activation { timer.element * timer.tokens * workload.model.hidden };
+    cost.recompute.tensor += timer.spread > 1
+        ? reduceScatterTime(activation, site.tensor) + allGatherTime(activation, site.tensor)
+        : allReduceTime(activation, site.tensor);
 }
 
 /// A dense layer where there are no experts.
@@ -166,10 +204,12 @@ ChunkCost layerCost(const Workload &workload, const LayerSite &site, ExpertLayer
     addMemoryKernels(timer, workload, experts);
     addTensorTraffic(traffic, timer, workload, site, experts && timer.spread > 1 && model.sharedExpertFfn == 0 ? 1 : 2);
     addContextTraffic(traffic, timer, workload, site);
+    if (experts)
+        addRemadeTraffic(traffic, timer, workload, site);
     if (communicatesInLayers(workload, site))
         addShardTraffic(traffic,
             computeOf(timer, workload.plan->schedule, workload.plan->memory.recompute == Recompute::Full), workload,
-            site, layerPieces(workload, experts));
+            site, layerPieces(workload, experts, site.ranks.ofLargestShard()));
     addStateTraffic(traffic, timer, workload, site, elements);
     return timer.finish(traffic, workload.plan->memory.recompute);
 }

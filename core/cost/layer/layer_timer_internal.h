@@ -38,6 +38,8 @@ public:
 
     /// y = x W with x of m rows and k columns, and its two gradients.
     void product(double m, double n, double k);
+    /// Its forward once more in the backward, although the layer is not recomputed as a whole.
+    void productAgain(double m, double n, double k);
     /// One grouped kernel over `groups` experts of m rows each.
     void groupedProduct(double groups, double m, double n, double k);
     /// Fused or unfused core attention of the workload's model.
@@ -64,7 +66,7 @@ public:
     int tensor = 1, spread = 1; // spread: ranks that share the tokens outside attention and MLP
     KernelWork forward, inputGrad, weightGrad;
     double element = 2; // bytes of an activation
-    KernelWork recomputeWork; // of the forward, by elementwiseAgain
+    KernelWork recomputeWork; // of the forward, by productAgain and elementwiseAgain
     Seconds core; // forward of the attention core, which selective recomputation repeats
 
 private:

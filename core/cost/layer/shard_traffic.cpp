@@ -57,14 +57,18 @@ double unevenFactor(const Workload &workload, const RankSet &ranks)
 
 LayerElements layerElements(const Workload &workload, bool expertLayer)
 {
+    return layerElements(workload, expertLayer, workload.degrees);
+}
+
+LayerElements layerElements(const Workload &workload, bool expertLayer, const Degrees &p)
+{
     const LayerParameters parameters = layerParameters(workload.model, expertLayer);
-    const Degrees &p = workload.degrees;
     return { (parameters.total() - parameters.experts) / p.tensor, parameters.experts / (p.expert * p.expertTensor) };
 }
 
-LayerPieces layerPieces(const Workload &workload, bool expertLayer)
+LayerPieces layerPieces(const Workload &workload, bool expertLayer, const Degrees &degrees)
 {
-    const LayerElements whole = layerElements(workload, expertLayer);
+    const LayerElements whole = layerElements(workload, expertLayer, degrees);
     if (!workload.stack.gathersByTensor)
         return { { whole }, 1 };
     const ModelSpec &model = workload.model;

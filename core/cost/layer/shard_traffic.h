@@ -19,6 +19,8 @@ struct LayerElements {
     double dense = 0, experts = 0;
 };
 [[nodiscard]] LayerElements layerElements(const Workload &workload, bool expertLayer);
+/// The same of a GPU that the model is cut for by other degrees than the plan's.
+[[nodiscard]] LayerElements layerElements(const Workload &workload, bool expertLayer, const Degrees &degrees);
 
 /// What a stack exchanges one after the other, in the order of forward: the whole layer, or attention's two matrices
 /// and the MLP's two. Norms and biases, too small to be sharded, are counted with them, routed experts with the MLP's.
@@ -27,7 +29,7 @@ struct LayerPieces {
     std::array<LayerElements, kMostPieces> of;
     std::size_t count = 1;
 };
-[[nodiscard]] LayerPieces layerPieces(const Workload &workload, bool expertLayer);
+[[nodiscard]] LayerPieces layerPieces(const Workload &workload, bool expertLayer, const Degrees &degrees);
 
 /// What is gathered at once.
 struct GatheredWeights {

@@ -24,7 +24,7 @@ Seconds boundaryRecodeTime(const Workload &workload, StageLocation location, boo
     const WireBits bits = activationBits(*workload.plan);
     if (bits.wire >= bits.own)
         return {};
-    const double elements = 8 * workload.boundaryBytes(backward) / bits.own / workload.degrees.tensor;
+    const double elements = 8 * workload.boundaryBytes(backward) / bits.own / workload.tensorAt(location);
     return recodeTime(workload.gpu(location), elements * tokens, bits.own, bits.wire);
 }
 

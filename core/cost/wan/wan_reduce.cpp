@@ -3,6 +3,8 @@
 
 #include "core/cost/stage_coster.h"
 #include "core/cost/wan/wan_codec.h"
+#include "core/placement/expert_spread.h"
+#include "core/states/stage_parameters.h"
 #include "core/timeline/fair_share.h"
 #include "core/workload/model_math.h"
 
@@ -72,14 +74,23 @@ private:
     {
         return stageGradient(m_work, stage).value / m_work.gradientBytes();
     }
+    /// Of those, experts that lie in one datacenter have nobody to exchange with elsewhere.
+    [[nodiscard]] double crossing(int stage) const
+    {
+        const Degrees &p = m_work.degrees;
+        if (!m_work.source.hasLayers || p.expert < 2 || !m_work.model.isMoe())
+            return elements(stage);
+        const double experts = stageParameters(m_work, stage).experts * p.expertRanks();
+        return elements(stage) - experts * (1 - expertsHeldApart(m_work, stage));
+    }
     [[nodiscard]] Reduction reductionOf(int stage)
     {
         Reduction reduction;
-        reduction.gradient = Bytes { elements(stage) * wireBits() / 8 };
-        if (reduction.gradient.value <= 0)
-            return reduction;
         reduction.sites = replicaSites(m_work, stage);
         if (reduction.sites.size() < 2)
+            return reduction;
+        reduction.gradient = Bytes { crossing(stage) * wireBits() / 8 };
+        if (reduction.gradient.value <= 0)
             return reduction;
         reduction.isFlat = reducesFlat(m_work, reduction.sites);
         reduction.route = routeOf(reduction);
@@ -161,7 +172,17 @@ private:
     /// Elements that one GPU owns of the stage once its datacenter has reduced.
     [[nodiscard]] double ownElements(const Reduction &reduction, int stage) const
     {
-        return elements(stage) / m_work.degrees.tensor / (reduction.isFlat ? 1 : localRanks(reduction));
+        return elements(stage) / leastTensor(stage) / (reduction.isFlat ? 1 : localRanks(reduction));
+    }
+
+    /// Of the stage's replicas: whoever has the largest shard takes longest.
+    [[nodiscard]] int leastTensor(int stage) const
+    {
+        int least = m_work.tensorAt(m_work.layout.classes.front().locations[std::size_t(stage)]);
+        for (const PipelineClass &c : m_work.layout.classes)
+            for (const int holder : { stage, m_work.degrees.mirrorOf(stage) })
+                least = std::min(least, m_work.tensorAt(c.locations[std::size_t(holder)]));
+        return least;
     }
 
     [[nodiscard]] static double localRanks(const Reduction &reduction)
@@ -191,7 +212,7 @@ private:
         if (!m_work.source.hasMemory) // nor of what an update touches
             return {};
         const double own =
-            m_work.degrees.zeroStage >= 1 ? ownElements(reduction, stage) : elements(stage) / m_work.degrees.tensor;
+            m_work.degrees.zeroStage >= 1 ? ownElements(reduction, stage) : elements(stage) / leastTensor(stage);
         return recodeTime(slowest(reduction), own, 8 * kOuterStepBytes, 0);
     }
 

@@ -19,9 +19,8 @@ double groupsThatShare(const Workload &workload, StageLocation location)
 /// Pieces of a cell's transfer to or from the other nodes of the cell, each GPU of the tensor group over its own NIC.
 Nanoseconds piecesTime(const Workload &workload, StageLocation location, double bytes, Link fabric)
 {
-    const Degrees &p = workload.degrees;
     fabric.bandwidth = gbitsPerSecond(workload.fabricGbps(location));
-    return toNanoseconds(transferTime(Bytes { bytes / (p.tensor * p.context) }, 1, fabric));
+    return toNanoseconds(transferTime(Bytes { bytes / workload.degreesAt(location).gpusOfStage() }, 1, fabric));
 }
 
 } // namespace
@@ -63,8 +62,9 @@ BoundaryTimes boundaryTimes(const Workload &workload, const PipelineClass &pipel
         if (workload.source.includesFabric)
             return times;
         // The tensor group sends its slices side by side, each GPU over its own NIC (scatter-gather or sequence
-        // parallel).
-        const double slice = workload.boundaryBytes(false) * crossing.tokens / workload.degrees.tensor;
+        // parallel). Of two unlike groups the smaller one's GPUs have more to pass.
+        const double slice =
+            workload.boundaryBytes(false) * crossing.tokens / std::min(workload.tensorAt(from), workload.tensorAt(to));
         const Seconds whole = transferTime(Bytes { slice }, 1, reach == Reach::Node ? site.device : site.fabric);
         const Seconds seen = whole * (1 - std::clamp(workload.stack.pipelineOverlap, 0.0, 1.0));
         times.serialization[0] = times.serialization[1] = toNanoseconds(seen);

@@ -2,6 +2,8 @@
 #include "core/evaluate/metrics/device_metrics.h"
 
 #include "core/placement/ranks.h"
+#include "core/placement/state_share.h"
+#include "core/states/stage_states.h"
 
 #include <algorithm>
 
@@ -11,11 +13,9 @@ namespace {
 
 double stateShareOf(const Workload &workload, const RankSet &ranks)
 {
-    constexpr double kNothing = 1e-12; // how a share of nothing is noted (core/layouts/dealt_states.h)
     if (workload.degrees.zeroStage < 1)
         return 1;
-    const double share = 1 / stateShards(workload, ranks);
-    return share < kNothing ? 0 : share;
+    return ranks.stateShare == kNoStates ? 0 : 1 / stateShards(workload, ranks);
 }
 
 } // namespace
@@ -31,10 +31,15 @@ std::vector<DeviceMetrics> deviceMetrics(const Workload &workload, const std::ve
         device.at = ranks.at;
         device.pipelineClass = stage.pipelineClass;
         device.stage = stage.stage;
-        device.ranks = pipelines.pipelines * workload.degrees.gpusOfStage();
+        device.ranks = pipelines.pipelines * ranks.degrees.gpusOfStage();
+        device.tensor = ranks.degrees.tensor;
         device.microBatch = ranks.microBatch;
         device.microBatches = pipelines.microBatches;
         device.stateShare = stateShareOf(workload, ranks);
+        if (workload.source.hasMemory) {
+            const StageStates states = stageStates(workload, ranks);
+            device.states = states.weights + states.gradients + states.optimizer;
+        }
         device.time = stage.spent.compute + stage.spent.optimizer;
         device.wait = stage.spent.total() - device.time;
         devices.push_back(device);

@@ -22,12 +22,13 @@ InUse gpusInUse(const Evaluation &evaluation)
 {
     InUse most;
     std::map<int, int> datacenters;
-    const int perLocation = degreesOf(*evaluation.plan).gpusOfStage();
-    for (const PipelineClass &c : evaluation.layout.classes) {
-        most.aligned = std::max(most.aligned, c.pipelines * perLocation);
-        for (const StageLocation &location : c.locations)
-            datacenters[location.datacenter] += c.pipelines * perLocation;
-    }
+    const Degrees degrees = degreesOf(*evaluation.plan);
+    for (const PipelineClass &c : evaluation.layout.classes)
+        for (const StageLocation &location : c.locations) {
+            const int gpus = c.pipelines * degrees.context * (location.tensor > 0 ? location.tensor : degrees.tensor);
+            most.aligned = std::max(most.aligned, gpus);
+            datacenters[location.datacenter] += gpus;
+        }
     for (const auto &[datacenter, gpus] : datacenters)
         most.inDatacenter = std::max(most.inDatacenter, gpus);
     return most;
