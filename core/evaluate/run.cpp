@@ -261,6 +261,7 @@ private:
     {
         m_workload.layout = std::move(candidate.layout);
         Metrics &metrics = evaluation.metrics;
+        addExpertTraffic(m_workload, candidate.costs);
         addTimeMetrics(metrics, m_workload, candidate.costs, candidate.timeline);
         metrics.experts = expertMetrics(m_workload, candidate.costs);
         addCostMetrics(metrics, m_workload, m_context.catalogue);

@@ -2,6 +2,7 @@
 #include "core/cost/layer/expert_layer_cost.h"
 
 #include "core/cost/layer/layer_timer_internal.h"
+#include "core/cost/wan/expert_wan.h"
 #include "core/schedule/traits.h"
 #include "core/workload/model_math.h"
 
@@ -211,6 +212,10 @@ ExchangeRequest exchangeRequest(const Workload &workload, const LayerSite &site)
     request.group.expertTensor = site.expertTensor;
     request.group.sameTokens = { sameTokens(p), std::min(sameTokens(p), site.tensor.ranksPerNode), site.device,
         site.fabric };
+    if (const ExpertSpread &spread = site.ranks.experts; spread.isAcross()) {
+        request.group.perSite = spread.perSite;
+        request.group.wan = expertWan(workload, site.ranks.stage, spread).way;
+    }
     request.tokens.tokens = timer.tokens / timer.spread;
     request.tokens.dispatchBytes = request.tokens.combineBytes = timer.element * model.hidden;
     request.tokens.choices = model.expertsPerToken;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/evaluate/metrics/expert_metrics.h"
 
+#include "core/cost/wan/expert_wan.h"
 #include "core/placement/recompute.h"
 
 namespace trainyard {
@@ -58,6 +59,14 @@ double expertBytes(const Workload &workload, const StageCosts &costs, int pipeli
                  backward = choice.backwardDispatch.bytes(way) + choice.backwardCombine.bytes(way);
     return (forward * (passes.layers + passes.again) + backward * passes.layers)
         * workload.layout.classes[std::size_t(pipelineClass)].microBatches;
+}
+
+void addExpertTraffic(const Workload &workload, Costs &costs)
+{
+    for (std::size_t c = 0; c < costs.stages.size(); ++c)
+        for (std::size_t s = 0; s < costs.stages[c].size(); ++s)
+            addExpertBytes(workload, workload.layout.classes[c], int(s),
+                expertBytes(workload, costs.stages[c][s], int(c), int(s), Way::Wan), costs.wanLinks);
 }
 
 std::optional<ExpertMetrics> expertMetrics(const Workload &workload, const Costs &costs)

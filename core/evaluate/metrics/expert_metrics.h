@@ -18,6 +18,9 @@ struct SlowestExperts {
 [[nodiscard]] double expertBytes(
     const Workload &workload, const StageCosts &costs, int pipelineClass, int stage, Way way);
 
+/// Counts on the links what of that crosses the WAN, of all GPUs.
+void addExpertTraffic(const Workload &workload, Costs &costs);
+
 /// Empty where no layer has experts, or where measured times stand for the layers.
 [[nodiscard]] std::optional<ExpertMetrics> expertMetrics(const Workload &workload, const Costs &costs);
 
