@@ -5,6 +5,8 @@
 #include "core/assembly/layer_loop.h"
 #include "core/assembly/state_rows.h"
 #include "core/assembly/task_count.h"
+#include "core/cost/expert_traffic.h"
+#include "core/cost/wan/expert_wan.h"
 #include "core/cost/wan/wan_codec.h"
 #include "core/cost/wan/wan_reduce.h"
 #include "core/cost/wan/wan_traffic.h"
@@ -318,6 +320,8 @@ Expected<Costs> cost(const Workload &workload, const std::stop_token &stop, Grap
         for (int stage = 0; stage < devices; ++stage) {
             stages.push_back(coster.stage(pipelines, stage));
             addAcrossSites(stages.back(), acrossSites[std::size_t(stage)], plan.wan);
+            if (const double bytes = expertBytes(own, stages.back(), pipelines, stage, Way::Wan); bytes > 0)
+                addExpertBytes(own, pipelines, stage, bytes, costs.wanLinks);
             for (const ChunkCost &chunk : stages.back().chunks)
                 shape.ops.push_back(opTimes(chunk));
             shape.syncAndStep.push_back(syncAndStepTimes(own, stages.back()));

@@ -261,7 +261,6 @@ private:
     {
         m_workload.layout = std::move(candidate.layout);
         Metrics &metrics = evaluation.metrics;
-        addExpertTraffic(m_workload, candidate.costs);
         addTimeMetrics(metrics, m_workload, candidate.costs, candidate.timeline);
         metrics.experts = expertMetrics(m_workload, candidate.costs);
         addCostMetrics(metrics, m_workload, m_context.catalogue);
@@ -364,7 +363,7 @@ ExpectedAll<EvaluationPtr> runUncached(const PlanPtr &plan, Depth depth, const R
 bool readsFiles(const Plan &plan, const Catalogue &catalogue)
 {
     const BubbleFill &fill = plan.bubbleFill;
-    return !catalogue.model(plan.workload.model)
+    return (!plan.workload.inlineModel && !catalogue.model(plan.workload.model))
         || (fill.enabled && (fill.arrivals == Arrivals::Trace || !catalogue.model(fill.model)));
 }
 

@@ -3,6 +3,9 @@
 // plan, and simulated anew.
 #include "core/experts/layer.h"
 
+#include "core/advice/evaluate.h"
+#include "core/cluster/edits.h"
+
 #include <benchmark/benchmark.h>
 
 namespace {
@@ -80,5 +83,58 @@ void aNewPair(benchmark::State &state)
     }
 }
 BENCHMARK(aNewPair)->Unit(benchmark::kMicrosecond);
+
+/// DeepSeek-V3 as it was trained (arXiv 2412.19437): 16 stages under DualPipe, experts over 64 ranks, here on `gpus`
+/// H100 in two datacenters.
+Plan deepSeek(int gpus)
+{
+    Plan plan;
+    for (const char *id : { "north", "south" }) {
+        Datacenter datacenter;
+        datacenter.id = id;
+        Pool pool;
+        pool.id = std::string(id) + "-h100";
+        pool.gpu = "h100-sxm-80gb";
+        pool.nodes = gpus / 2 / pool.gpusPerNode;
+        datacenter.pools.push_back(pool);
+        plan.cluster.datacenters.push_back(datacenter);
+    }
+    WanLink link;
+    link.between = { "north", "south" };
+    link.rttMs = 10;
+    link.capacityGbps = 800;
+    plan.cluster.wanLinks.push_back(link);
+    plan.workload.model = "deepseek-v3";
+    plan.workload.sequenceLength = 4096;
+    plan.workload.globalBatch = 7680;
+    plan.parallelism.pipeline = 16;
+    plan.parallelism.expert = 64;
+    plan.schedule = ScheduleKind::DualPipe;
+    plan.moe.dispatch = MoeDispatch::Dedup;
+    return plan;
+}
+
+/// One step of a drag: eight GPUs move between the datacenters and back, each time a new plan and its evaluation.
+void fromEditToEvaluationOfDeepSeek(benchmark::State &state)
+{
+    const Plan plan = deepSeek(2048);
+    EvaluationWorkspace workspace;
+    bool isForth = true;
+    double layerMs = 0;
+    for (auto _ : state) {
+        Plan next = plan;
+        next.cluster = *moveGpus(plan.cluster, 0, isForth ? 8 : 16, 1);
+        isForth = !isForth;
+        const auto evaluation = evaluate(std::make_shared<const Plan>(std::move(next)), builtinCatalogue(), workspace);
+        if (!evaluation || !(*evaluation)->metrics.experts) {
+            state.SkipWithError("the plan cannot be evaluated");
+            return;
+        }
+        layerMs = (*evaluation)->metrics.experts->layerMs;
+        benchmark::DoNotOptimize(evaluation);
+    }
+    state.counters["layer_ms"] = layerMs;
+}
+BENCHMARK(fromEditToEvaluationOfDeepSeek)->Unit(benchmark::kMillisecond);
 
 } // namespace

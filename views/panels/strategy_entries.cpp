@@ -28,7 +28,7 @@ std::vector<Section> sections()
     return {
         { QT_TR_NOOP("Parallelism"), EffectFocus::Time,
             { { "parallelism.tensor" }, { "parallelism.pipeline" }, { "parallelism.data" }, { "parallelism.context" },
-                { "parallelism.expert" }, { "parallelism.sequence_parallel" }, { "parallelism.zero_stage", "zero" } } },
+                { "parallelism.sequence_parallel" }, { "parallelism.zero_stage", "zero" } } },
         { QT_TR_NOOP("Schedule"), EffectFocus::Time,
             { { "schedule" }, { "parallelism.virtual_pipeline", "virtual" }, { "workload.micro_batch" } } },
         { QT_TR_NOOP("Across datacenters"), EffectFocus::Time,
@@ -66,6 +66,12 @@ std::vector<Section> sections()
                 { "  memory.offload_policy" }, { "memory.saved_activation_bits" }, { "memory.fp8_activations" },
                 { "workload.optimizer" }, { "  workload.galore_rank", nullptr, Control::Field },
                 { "memory.optimizer_offload" }, { "  memory.delayed_update" }, { "memory.parameter_offload" } } },
+        { QT_TR_NOOP("Experts"), EffectFocus::Time,
+            { { "parallelism.expert" }, { "parallelism.expert_tensor" }, { "moe.dispatch" },
+                { "  moe.overlap_chunks", nullptr, Control::Number }, { "  moe.pipeline_backward" },
+                { "moe.expert_overlap" }, { "moe.shared_expert_overlap" }, { "moe.capacity_factor" },
+                { "moe.baseline", "moe_baseline" }, { "moe.imbalance", nullptr, Control::Field, true },
+                { "moe.communication_sms", nullptr, Control::Field, true } } },
         { QT_TR_NOOP("Precision and software"), EffectFocus::Time,
             { { "workload.precision" }, { "stack.base", "stack" }, { "  stack.release" } } },
     };

@@ -175,7 +175,7 @@ void run(ExpertLayerCost &cost, const Workload &workload)
     const auto take = [&](LayerWork &work, const Exchange &there, const Exchange &back) {
         work.dispatch = there;
         work.combine = back;
-        work.productsInPieces = worksInPieces(cost.choice.dispatch) && there.pieces > 1;
+        work.productsInPieces = worksInPieces(cost.choice.dispatch) && there.pieces > 1 && cost.request.group.ranks > 1;
     };
     take(cost.forward, cost.choice.forwardDispatch, cost.choice.forwardCombine);
     take(cost.backward, cost.choice.backwardDispatch, cost.choice.backwardCombine);
@@ -207,15 +207,14 @@ ExchangeRequest exchangeRequest(const Workload &workload, const LayerSite &site)
     ExchangeRequest request;
     request.group.ranks = p.expert;
     request.group.together = site.expert.ranksPerNode;
+    request.group.perSite = site.ranks.experts.perSite;
+    if (site.ranks.experts.isAcross())
+        request.group.wan = expertWan(workload, site.ranks.stage, site.ranks.experts).way;
     request.group.inside = site.device;
     request.group.between = site.fabric;
     request.group.expertTensor = site.expertTensor;
     request.group.sameTokens = { sameTokens(p), std::min(sameTokens(p), site.tensor.ranksPerNode), site.device,
         site.fabric };
-    if (const ExpertSpread &spread = site.ranks.experts; spread.isAcross()) {
-        request.group.perSite = spread.perSite;
-        request.group.wan = expertWan(workload, site.ranks.stage, spread).way;
-    }
     request.tokens.tokens = timer.tokens / timer.spread;
     request.tokens.dispatchBytes = request.tokens.combineBytes = timer.element * model.hidden;
     request.tokens.choices = model.expertsPerToken;
@@ -240,7 +239,7 @@ ExpertLayerCost addExperts(
     const double load = moe.capacity().value_or(cost.loads.skew);
     const bool isAsked = moe.dispatch != MoeDispatch::TrafficAware;
     ExpertRows cut { rowsOf(timer, workload, p, load, moe.dispatch == MoeDispatch::TensorSliced), 1, 1 };
-    if (worksInPieces(moe.dispatch)) {
+    if (worksInPieces(moe.dispatch) && p.expert > 1) {
         cut.forwardPieces = moe.chunks(true).value_or(1);
         cut.backwardPieces = moe.chunks(false).value_or(1);
     }

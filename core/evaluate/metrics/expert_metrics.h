@@ -13,14 +13,6 @@ struct SlowestExperts {
 };
 [[nodiscard]] SlowestExperts slowestExperts(const std::vector<std::vector<StageCosts>> &stages);
 
-/// Bytes that one GPU of a stage sends through a way in an iteration: dispatch and combine of all its expert layers,
-/// forward, backward and where the forward is done again.
-[[nodiscard]] double expertBytes(
-    const Workload &workload, const StageCosts &costs, int pipelineClass, int stage, Way way);
-
-/// Counts on the links what of that crosses the WAN, of all GPUs.
-void addExpertTraffic(const Workload &workload, Costs &costs);
-
 /// Empty where no layer has experts, or where measured times stand for the layers.
 [[nodiscard]] std::optional<ExpertMetrics> expertMetrics(const Workload &workload, const Costs &costs);
 

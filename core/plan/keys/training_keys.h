@@ -79,10 +79,10 @@ template <class V> void describe(V &v, Of<Parallelism>)
     v.value(&Parallelism::expert,
         Key("expert", "Expert-parallel degree", said("Expert parallel"), range(1, 4096),
             more("its groups, times `expert_tensor`, stay in one datacenter"),
-            shown("Expert", "GPUs over which the experts of a layer are spread.")));
+            shown("Expert parallel", "GPUs over which the experts of a layer are spread.")));
     v.value(&Parallelism::expertTensor,
         Key("expert_tensor", "Tensor-parallel degree of the experts", said("Tensor parallel in experts"),
-            range(1, 1024)));
+            range(1, 1024), shown("Expert tensor", "GPUs that share the products of one expert.")));
     v.value(&Parallelism::virtualPipeline,
         Key("virtual_pipeline", "Model chunks per stage", said("Virtual stages"), range(1, 1024),
             more("see `schedule` for what each takes"),
