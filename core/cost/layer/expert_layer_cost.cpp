@@ -242,7 +242,7 @@ ExchangeRequest exchangeRequest(const Workload &workload, const LayerSite &site)
     request.group.together = site.expert.ranksPerNode;
     request.group.perSite = site.ranks.experts.perSite;
     if (site.ranks.experts.isAcross())
-        request.group.wan = expertWan(workload, site.ranks.at, site.ranks.stage, site.ranks.experts).way;
+        request.group.wan = expertWan(workload, site.ranks.stage, site.ranks.experts).way;
     request.group.inside = site.device;
     request.group.between = site.fabric;
     request.group.expertTensor = site.expertTensor;
