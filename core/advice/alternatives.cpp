@@ -137,20 +137,6 @@ void addContext(std::vector<Alternative> &out, const Plan &plan)
         [](Plan &p, int c) { p.parallelism.context = c; });
 }
 
-void addExpert(std::vector<Alternative> &out, const Plan &plan, const ModelSpec *model)
-{
-    if (!model || !model->isMoe())
-        return;
-    std::set<int> values = powersOfTwo(model->experts);
-    values.insert(degreesOf(plan).expert);
-    std::vector<Choice<int>> choices = numbers(values);
-    for (Choice<int> &c : choices)
-        if (model->experts % c.value != 0)
-            c.blocked = std::to_string(model->experts) + " experts do not divide by " + c.key;
-    addGroup(out, plan, "expert", "Expert parallel", choices, degreesOf(plan).expert,
-        [](Plan &p, int e) { p.parallelism.expert = e; });
-}
-
 void addVirtual(std::vector<Alternative> &out, const Plan &plan, const ModelSpec *model)
 {
     const int own = plan.parallelism.virtualPipeline, stages = degreesOf(plan).pipeline;
@@ -301,7 +287,11 @@ void blockWhatTheProfileFixes(std::vector<Alternative> &out)
         { "fp8_activations", "what is saved is" }, { "activation_offload", "where activations lie is" },
         { "offload_fraction", "where activations lie is" }, { "offload_policy", "where activations lie is" },
         { "share_states", "where states lie is" }, { "share_layers", "layers of a stage are" },
-        { "accumulation", "the order of work is" } };
+        { "accumulation", "the order of work is" }, { "expert_tensor", "tensor parallel in experts is" },
+        { "dispatch", "how tokens travel is" }, { "overlap_chunks", "how tokens travel is" },
+        { "pipeline_backward", "how tokens travel is" }, { "shared_expert_overlap", "how tokens travel is" },
+        { "expert_overlap", "how tokens travel is" }, { "capacity_factor", "the experts' room is" },
+        { "moe_baseline", "how tokens are ordered is" } };
     for (Alternative &a : out) {
         const auto fixed = kFixed.find(a.group);
         if (a.isCurrent || !a.plan || fixed == kFixed.end())
@@ -323,7 +313,6 @@ std::vector<Alternative> strategyAlternatives(const Plan &plan, const Catalogue 
     addData(out, plan);
     addVirtual(out, plan, model);
     addContext(out, plan);
-    addExpert(out, plan, model);
     addSequenceParallel(out, plan);
     addZero(out, plan);
     addSchedule(out, plan);
@@ -333,6 +322,7 @@ std::vector<Alternative> strategyAlternatives(const Plan &plan, const Catalogue 
     detail::addMemoryStrategies(out, plan, model);
     detail::addActivationOffload(out, plan);
     detail::addMixedGpus(out, plan);
+    detail::addExperts(out, plan, model);
     addPrecision(out, plan, catalogue);
     addStack(out, plan, catalogue);
     addRelease(out, plan, catalogue);

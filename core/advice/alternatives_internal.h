@@ -74,5 +74,7 @@ void addActivationOffload(std::vector<Alternative> &out, const Plan &plan);
 /// How unequal GPUs share work, states and layers, and the order of their accumulation; nothing where GPUs are equal
 /// and the plan says nothing of it.
 void addMixedGpus(std::vector<Alternative> &out, const Plan &plan);
+/// Where experts lie, how tokens travel to them, and what runs beside that; nothing where the model has none.
+void addExperts(std::vector<Alternative> &out, const Plan &plan, const ModelSpec *model);
 
 } // namespace trainyard::detail

@@ -59,6 +59,29 @@ void addPartialRecompute(std::vector<Alternative> &out, const Plan &plan)
         plan.memory.recomputeActivationFunction, [](Plan &p, bool on) { p.memory.recomputeActivationFunction = on; });
 }
 
+/// What the model lets spare: nothing is offered that it has not.
+void addModelParts(std::vector<Alternative> &out, const Plan &plan, const ModelSpec *model)
+{
+    if (!model)
+        return;
+    const bool isWhole = plan.memory.recompute == Recompute::Full && !plan.memory.recomputeLayers;
+    const std::string blocked = isWhole ? "every layer is recomputed as a whole" : "";
+    if (model->attention == AttentionKind::Latent)
+        addGroup(out, plan, "recompute_up_projection", "Recompute up-projections", onOff(blocked),
+            plan.memory.recomputeUpProjection, [](Plan &p, bool on) { p.memory.recomputeUpProjection = on; });
+    if (!model->isMoe())
+        return;
+    if (model->sharedExpertFfn > 0)
+        addGroup(out, plan, "recompute_shared_experts", "Recompute shared experts", onOff(blocked),
+            plan.memory.recomputeSharedExperts, [](Plan &p, bool on) { p.memory.recomputeSharedExperts = on; });
+    addGroup(out, plan, "permute", "Permutation", choicesOf<MoePermute>(blocked), plan.moe.permute,
+        [](Plan &p, MoePermute v) { p.moe.permute = v; });
+    const bool isDecided = plan.memory.activationOffload != ActivationOffload::None;
+    addGroup(out, plan, "offload_expert_input", "Experts' input in host memory",
+        onOff(isDecided ? "activation offload decides about it" : blocked), plan.memory.offloadExpertInput,
+        [](Plan &p, bool on) { p.memory.offloadExpertInput = on; });
+}
+
 void addStatesOffGpu(std::vector<Alternative> &out, const Plan &plan)
 {
     const std::string noDrives = allHaveDrives(plan.cluster) ? "" : "not every pool of GPUs has drives";
@@ -111,6 +134,7 @@ void detail::addMemoryStrategies(std::vector<Alternative> &out, const Plan &plan
     addRecompute(out, plan);
     addRecomputeLayers(out, plan, model);
     addPartialRecompute(out, plan);
+    addModelParts(out, plan, model);
     addStatesOffGpu(out, plan);
     addOptimizer(out, plan);
     addCompression(out, plan);

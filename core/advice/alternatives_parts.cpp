@@ -6,6 +6,7 @@
 #include "core/cluster/alike_pools.h"
 #include "core/cluster/edits.h"
 #include "core/hardware/gpu_name.h"
+#include "core/placement/activations_leave.h"
 
 #include <algorithm>
 #include <array>
@@ -219,7 +220,7 @@ void addStorage(Parts &parts, const Plan &plan)
     const MemoryStrategy &memory = plan.memory;
     const bool usesDrives = memory.activationOffload == ActivationOffload::Ssd
         || memory.optimizerOffload == OptimizerOffload::Ssd || memory.parameterOffload == ParameterOffload::Ssd;
-    const bool usesHost = memory.activationOffload == ActivationOffload::Host
+    const bool usesHost = activationsLeaveTo(memory) == ActivationOffload::Host
         || memory.parameterOffload != ParameterOffload::None || memory.optimizerOffload != OptimizerOffload::None;
     for (std::size_t d = 0; d < plan.cluster.datacenters.size(); ++d) {
         const Datacenter &datacenter = plan.cluster.datacenters[d];

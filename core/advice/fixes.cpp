@@ -47,7 +47,9 @@ private:
         case FixSearchKind::Pins:
             return keep(problem, fewerPins(*m_workload), 1);
         case FixSearchKind::Experts:
-            return keep(problem, expertsInOneDatacenter(*m_workload), 2);
+            if (!m_isQuick || !isSlowToTry(m_evaluation))
+                problem.fixes = expertFixes(m_evaluation, *m_workload, m_search);
+            return;
         case FixSearchKind::Stages:
             keep(problem, fewerStages(*m_evaluation.plan, m_evaluation.model), 2);
             break;

@@ -28,6 +28,17 @@ namespace trainyard {
 /// A dozen such plans take longer than a frame.
 [[nodiscard]] bool isSlowToTry(const Evaluation &evaluation);
 
+/// Those that run and are faster than the evaluated plan (where that cannot run: all that run), fastest first, their
+/// time in the label.
+struct TimedFix {
+    Fix fix;
+    double seconds = 0;
+};
+[[nodiscard]] std::vector<TimedFix> fasterFixes(
+    const Evaluation &evaluation, FixSearch &search, std::vector<Fix> candidates);
+/// Experts that stay in one datacenter, each evaluated and timed.
+[[nodiscard]] std::vector<Fix> expertFixes(const Evaluation &evaluation, const Workload &workload, FixSearch &search);
+
 /// Work by speed, as far as that is faster; each evaluated and timed.
 [[nodiscard]] std::vector<Fix> unequalFixes(const Evaluation &evaluation, FixSearch &search);
 /// Where an iteration is shorter without some of the slower GPUs: by how much, and the plan without them.

@@ -36,7 +36,7 @@ std::vector<Fix> hostMemoryFixes(const Workload &workload, Footprints &footprint
     Plan stays = *workload.plan;
     stays.memory.optimizerOffload = OptimizerOffload::None;
     stays.memory.parameterOffload = ParameterOffload::None;
-    stays.memory.delayedUpdate = false;
+    stays.memory.delayedUpdate = stays.memory.offloadExpertInput = false;
     if (stays.memory.activationOffload == ActivationOffload::Host)
         stays.memory.activationOffload = ActivationOffload::None;
     auto plan = std::make_shared<const Plan>(std::move(stays));

@@ -30,6 +30,7 @@ MemoryStrategy treatedAs(ActivationWay way, const Plan &plan)
     switch (way) {
     case ActivationWay::Recompute:
         memory.activationOffload = ActivationOffload::None;
+        memory.offloadExpertInput = false;
         if (memory.recompute != Recompute::Full) {
             memory.recompute = Recompute::Full;
             memory.recomputeLayers.reset();
@@ -43,6 +44,7 @@ MemoryStrategy treatedAs(ActivationWay way, const Plan &plan)
         break;
     case ActivationWay::Keep:
         memory.activationOffload = ActivationOffload::None;
+        memory.offloadExpertInput = false;
         withoutFullRecompute(memory);
         break;
     }

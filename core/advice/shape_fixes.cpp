@@ -2,6 +2,7 @@
 #include "core/advice/fixes_internal.h"
 #include "core/evaluate/problems/fix_of.h"
 #include "core/placement/degrees.h"
+#include "core/placement/expert_spread.h"
 #include "core/placement/location_book.h"
 #include "core/placement/ranks.h"
 #include "core/schedule/traits.h"
@@ -121,13 +122,10 @@ std::vector<Fix> smallerTensorGroups(const Workload &workload)
 std::vector<Fix> expertsInOneDatacenter(const Workload &workload)
 {
     const auto across = expertsAcross(workload);
-    const Degrees &p = workload.degrees;
     std::vector<Fix> fixes;
-    if (across && across->ranks % p.expertTensor == 0) {
-        const int expert = std::gcd(across->ranks / p.expertTensor, workload.model.experts);
-        fixes.push_back(fixOf(*workload.plan, "Expert parallel " + std::to_string(expert),
-            [expert](Plan &fixed) { fixed.parallelism.expert = expert; }));
-    }
+    if (across && across->expert > 0)
+        fixes.push_back(fixOf(*workload.plan, "Expert parallel " + std::to_string(across->expert),
+            [&](Plan &fixed) { fixed.parallelism.expert = across->expert; }));
     fixes.push_back(fixOf(*workload.plan, "A pipeline across the datacenters",
         [](Plan &fixed) { fixed.placement.mode = PlacementMode::PipelineAcross; }));
     return fixes;

@@ -122,6 +122,7 @@ Plan cephalo(const Plan &plan)
     next.workload.microBatch = plan.heterogeneity.isLayered() ? plan.workload.microBatch : 1; // each rank has its own
     next = recomputed(std::move(next));
     next.memory.activationOffload = ActivationOffload::None;
+    next.memory.offloadExpertInput = false;
     Heterogeneity &h = next.heterogeneity;
     h.compute = ComputeSharing::Balanced;
     h.state = plan.heterogeneity.state == StateSharing::MinUtilization ? StateSharing::MinUtilization

@@ -15,55 +15,6 @@ namespace trainyard {
 
 namespace {
 
-constexpr std::size_t kMostTries = 8;
-constexpr double kFaster = 0.995; // less is not worth a change
-
-struct Timed {
-    Fix fix;
-    double seconds = 0;
-};
-
-class Trying {
-public:
-    Trying(const Evaluation &evaluation, FixSearch &search)
-        : m_evaluation(evaluation)
-        , m_search(search)
-        , m_left(std::min<std::size_t>(
-              kMostTries, std::size_t(kMostFixTasks) / std::max<std::size_t>(1, evaluation.metrics.spans)))
-    {
-    }
-
-    /// Those that run and are faster than the plan, fastest first, their time in the label.
-    std::vector<Timed> faster(std::vector<Fix> candidates)
-    {
-        std::vector<Timed> found;
-        for (Fix &fix : candidates) {
-            if (m_left == 0 || m_search.footprints().stop().stop_requested())
-                break;
-            --m_left;
-            const auto tried = run(fix.plan, Depth::Score,
-                { .catalogue = m_search.footprints().catalogue(),
-                    .workspace = m_workspace,
-                    .stop = m_search.footprints().stop() });
-            if (!tried || !(*tried)->feasible() || !(*tried)->metrics.iterationTime)
-                continue;
-            const double seconds = *(*tried)->metrics.iterationTime;
-            if (seconds >= kFaster * *m_evaluation.metrics.iterationTime)
-                continue;
-            fix.label += ": " + secondsText(seconds);
-            found.push_back({ std::move(fix), seconds });
-        }
-        std::ranges::stable_sort(found, {}, &Timed::seconds);
-        return found;
-    }
-
-private:
-    const Evaluation &m_evaluation;
-    FixSearch &m_search;
-    EvaluationWorkspace m_workspace;
-    std::size_t m_left;
-};
-
 /// The plan without some nodes of a pool, with as many replicas as that leaves room for.
 std::optional<Fix> withoutNodes(const Plan &plan, StageLocation at, int nodes, const std::string &gpu)
 {
@@ -103,7 +54,7 @@ std::vector<Fix> unequalFixes(const Evaluation &evaluation, FixSearch &search)
             cut(p);
         }));
     std::vector<Fix> fixes;
-    for (Timed &timed : Trying(evaluation, search).faster(std::move(candidates)))
+    for (TimedFix &timed : fasterFixes(evaluation, search, std::move(candidates)))
         fixes.push_back(std::move(timed.fix));
     return fixes;
 }
@@ -132,10 +83,10 @@ std::optional<Problem> slowGpusProblem(const Evaluation &evaluation, const Workl
             if (auto fix = withoutNodes(plan, at, fewer, shortName(gpu)))
                 candidates.push_back(std::move(*fix));
     }
-    std::vector<Timed> found = Trying(evaluation, search).faster(std::move(candidates));
+    std::vector<TimedFix> found = fasterFixes(evaluation, search, std::move(candidates));
     if (found.empty())
         return std::nullopt;
-    Timed &best = found.front();
+    TimedFix &best = found.front();
     std::string without = best.fix.label.substr(0, best.fix.label.rfind(':'));
     return Problem { Severity::Note,
         without + " an iteration takes " + secondsText(best.seconds) + " instead of "

@@ -5,11 +5,15 @@
 #include "core/assembly/layer_loop.h"
 #include "core/assembly/state_rows.h"
 #include "core/assembly/task_count.h"
+#include "core/cost/expert_traffic.h"
+#include "core/cost/wan/expert_wan.h"
 #include "core/cost/wan/wan_codec.h"
 #include "core/cost/wan/wan_reduce.h"
 #include "core/cost/wan/wan_traffic.h"
 #include "core/memory/in_flight_room.h"
 #include "core/offload/offload_plan.h"
+#include "core/placement/activations_leave.h"
+#include "core/placement/measured_pairs.h"
 #include "core/placement/recompute.h"
 #include "core/placement/shard_exchange.h"
 #include "core/schedule/traits.h"
@@ -102,7 +106,7 @@ Expected<void> checkSize(const Workload &workload)
     if (tasks <= kMostTasks)
         return {};
     const int virtualStages = workload.degrees.pipeline * workload.degrees.programChunks();
-    const bool leaves = workload.plan->memory.activationOffload != ActivationOffload::None;
+    const bool leaves = activationsLeaveTo(workload.plan->memory) != ActivationOffload::None;
     return std::unexpected(Error { ErrorCode::BadValue, "workload.global_batch",
         "gives " + std::to_string(virtualStages) + " virtual stages "
             + std::to_string(workload.layout.classes.front().microBatches)
@@ -143,14 +147,28 @@ Expected<void> checkStrategy(const Workload &workload)
 }
 
 /// Of a forward with a backward, recomputation apart.
-std::vector<Nanoseconds> pairTimes(const std::vector<StageCosts> &stages)
+OpSplit pairOf(
+    const Workload &workload, const StageCosts &stage, std::size_t number, std::size_t forward, std::size_t backward)
+{
+    const ChunkCost &a = stage.chunks[forward], &b = stage.chunks[backward];
+    const auto experts = [&](std::size_t chunk) { return workload.layout.chunks[number][chunk].expertLayers; };
+    return stage.expert
+        ? together(a.forward, b.inputGrad + b.weightGrad, experts(forward), experts(backward), stage.expert.get())
+        : a.forward + b.inputGrad + b.weightGrad;
+}
+
+/// As measured, where they were.
+std::vector<Nanoseconds> pairTimes(const Workload &workload, const std::vector<StageCosts> &stages)
 {
     std::vector<Nanoseconds> times;
-    for (const StageCosts &stage : stages)
-        for (const ChunkCost &forward : stage.chunks)
-            for (const ChunkCost &backward : stage.chunks)
-                times.push_back(
-                    atLeastOne(together(forward.forward, backward.inputGrad + backward.weightGrad).total()));
+    const int parts = std::max(1, workload.degrees.programChunks() / workload.degrees.copies); // of a stage
+    for (std::size_t s = 0; s < stages.size(); ++s) {
+        const Seconds measured = measuredPair(*workload.plan, int(s)) / parts;
+        for (std::size_t forward = 0; forward < stages[s].chunks.size(); ++forward)
+            for (std::size_t backward = 0; backward < stages[s].chunks.size(); ++backward)
+                times.push_back(atLeastOne(
+                    measured.value > 0 ? measured : pairOf(workload, stages[s], s, forward, backward).total()));
+    }
     return times;
 }
 
@@ -205,19 +223,20 @@ ExposedSeconds exposed(const OpSplit &split)
 }
 
 /// Tells every operation what it exchanges inside.
-void tellExposed(Costs &costs)
+void tellExposed(const Workload &workload, Costs &costs)
 {
     for (std::size_t c = 0; c < costs.iteration.classes.size(); ++c) {
         PipelineCosts &pipelines = costs.iteration.classes[c];
-        for (const StageCosts &stage : costs.stages[c])
-            for (const ChunkCost &chunk : stage.chunks) {
+        for (std::size_t s = 0; s < costs.stages[c].size(); ++s) {
+            const StageCosts &stage = costs.stages[c][s];
+            for (std::size_t i = 0; i < stage.chunks.size(); ++i) {
+                const ChunkCost &chunk = stage.chunks[i];
                 pipelines.exposed.push_back({ exposed(chunk.forward), exposed(chunk.inputGrad),
                     exposed(chunk.weightGrad), exposed(chunk.recompute) });
-                for (const ChunkCost &backward : stage.chunks)
-                    if (!pipelines.pairs.empty())
-                        pipelines.pairedExpert.push_back(
-                            together(chunk.forward, backward.inputGrad + backward.weightGrad).expert.value);
+                for (std::size_t k = 0; !pipelines.pairs.empty() && k < stage.chunks.size(); ++k)
+                    pipelines.pairedExpert.push_back(pairOf(workload, stage, s, i, k).expert.value);
             }
+        }
     }
 }
 
@@ -301,6 +320,8 @@ Expected<Costs> cost(const Workload &workload, const std::stop_token &stop, Grap
         for (int stage = 0; stage < devices; ++stage) {
             stages.push_back(coster.stage(pipelines, stage));
             addAcrossSites(stages.back(), acrossSites[std::size_t(stage)], plan.wan);
+            if (const double bytes = expertBytes(own, stages.back(), pipelines, stage, Way::Wan); bytes > 0)
+                addExpertBytes(own, pipelines, stage, bytes, costs.wanLinks);
             for (const ChunkCost &chunk : stages.back().chunks)
                 shape.ops.push_back(opTimes(chunk));
             shape.syncAndStep.push_back(syncAndStepTimes(own, stages.back()));
@@ -335,7 +356,7 @@ Expected<Costs> cost(const Workload &workload, const std::stop_token &stop, Grap
             refreshOps(shape, stages);
         }
         if (schedule.pairs)
-            shape.pairs = pairTimes(stages);
+            shape.pairs = pairTimes(own, stages);
         addStateRows(plan, stages, shape);
         costs.iteration.classes.push_back(std::move(shape));
     }
@@ -346,7 +367,7 @@ Expected<Costs> cost(const Workload &workload, const std::stop_token &stop, Grap
     if (auto checked = checkLength(workload, costs); !checked)
         return std::unexpected(checked.error());
     planOffload(workload, costers.of(workload), costs, stop, graphs); // which runs the iteration
-    tellExposed(costs);
+    tellExposed(workload, costs);
     countMemory(workload, costs);
     if (auto checked = checkLength(workload, costs); !checked)
         return std::unexpected(checked.error());

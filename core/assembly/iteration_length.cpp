@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/assembly/iteration_length.h"
 
+#include "core/placement/measured_pairs.h"
+
 #include <algorithm>
 #include <array>
 
@@ -76,6 +78,10 @@ void IterationLength::addPipelines(const PipelineCosts &pipelines, const Pipelin
     for (const OpTimes &op : pipelines.ops)
         add((double(op.forward) + double(op.backward) + double(op.recompute)) * microBatches,
             [&] { return operationKey(op); }, "shorter operations");
+    if (hasMeasuredPairs(*m_work.plan) && !pipelines.pairs.empty()) // modelled ones take no longer than their parts
+        add(
+            double(*std::ranges::max_element(pipelines.pairs)) * microBatches, [&] { return "profile.paired_ms"; },
+            "shorter operations");
     for (const BoundaryTimes &boundary : pipelines.boundaries) {
         double serialization = 0, latency = 0;
         for (int way = 0; way < 2; ++way) {

@@ -2,6 +2,7 @@
 #include "core/assembly/task_count.h"
 
 #include "core/offload/settings.h"
+#include "core/placement/activations_leave.h"
 #include "core/schedule/traits.h"
 
 #include <algorithm>
@@ -42,7 +43,7 @@ int crossings(const PipelineClass &pipelines, int chunks)
 std::int64_t simulatedTasks(const Workload &workload)
 {
     const Plan &plan = *workload.plan;
-    const bool leaves = plan.memory.activationOffload != ActivationOffload::None && whyActivationsStay(plan).empty();
+    const bool leaves = activationsLeaveTo(plan.memory) != ActivationOffload::None && whyActivationsStay(plan).empty();
     const int slices = workload.degrees.slices;
     double ofMicroBatch = 0;
     for (const std::vector<StageChunk> &stage : workload.layout.chunks)

@@ -74,6 +74,7 @@ private:
     bool flag(const char *key, bool otherwise);
     void readAttention(ModelSpec &model);
     void readExperts(ModelSpec &model, const std::string &type);
+    void readWindow(ModelSpec &model);
     void readDbrx(ModelSpec &model);
     void check(const ModelSpec &model);
 
@@ -155,11 +156,31 @@ void ConfigReader::readExperts(ModelSpec &model, const std::string &type)
         model.denseLayers = std::max(model.denseLayers, static_cast<int>(std::min<std::size_t>(dense->size(), 10000)));
     model.expertLayerStep =
         std::max(1, count({ "moe_layer_freq", "decoder_sparse_step", "interleave_moe_layer_step" }, { 1, 1000 }));
+    const int groups = count({ "n_group" }, { 1, 1e5 }), topGroups = count({ "topk_group" }, { 1, 1e5 });
+    if (topGroups > 0 && topGroups < groups && model.experts % groups == 0) {
+        model.groups = groups;
+        model.topGroups = topGroups;
+    }
     if (type == "llama4_text") { // one shared expert beside the routed ones; dense layers have a width of their own
         model.sharedExpertFfn = model.expertFfn;
         if (const int dense = count({ "intermediate_size_mlp" }); dense > 0)
             model.ffn = dense;
     }
+}
+
+/// Where the file lists the kind of each layer; a window that it states without such a list is often switched off.
+void ConfigReader::readWindow(ModelSpec &model)
+{
+    const Json *kinds = m_reader.raw("layer_types");
+    const int window = count({ "sliding_window", "attention_chunk_size" }, { 1, 1e8 });
+    if (!kinds || !kinds->is_array() || window == 0)
+        return;
+    const auto windowed = std::ranges::count_if(
+        *kinds, [](const Json &kind) { return kind == "sliding_attention" || kind == "chunked_attention"; });
+    if (windowed == 0)
+        return;
+    model.attentionWindow = window;
+    model.windowedLayers = std::min(model.layers, int(windowed));
 }
 
 void ConfigReader::readDbrx(ModelSpec &model)
@@ -208,6 +229,7 @@ ModelSpec ConfigReader::read(std::optional<bool> outerTied)
         readDbrx(model);
     else
         readExperts(model, type);
+    readWindow(model);
 
     model.gatedFfn = known
         ? known->gated

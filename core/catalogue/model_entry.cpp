@@ -99,6 +99,18 @@ void fillDefaults(ObjectReader &reader, ModelSpec &model)
     if (model.experts > 0 && model.expertsPerToken > model.experts)
         reader.fault("experts_per_token", "experts_per_token is " + std::to_string(model.expertsPerToken),
             "at most the number of experts, " + std::to_string(model.experts));
+    if (model.topGroups > model.groups || (model.groups > 0 && model.topGroups == 0))
+        reader.fault("top_groups", "top_groups is " + std::to_string(model.topGroups),
+            "1 to groups, " + std::to_string(model.groups));
+    else if (model.groups > 0
+        && (model.experts % model.groups != 0
+            || model.expertsPerToken > model.topGroups * (model.experts / model.groups)))
+        reader.fault("groups", "groups is " + std::to_string(model.groups),
+            "a divisor of experts, with experts_per_token in top_groups of them");
+    if (model.windowedLayers > model.layers || (model.windowedLayers > 0 && model.attentionWindow == 0))
+        reader.fault("windowed_layers", "windowed_layers is " + std::to_string(model.windowedLayers),
+            model.windowedLayers > model.layers ? "at most the number of layers, " + std::to_string(model.layers)
+                                                : "with attention_window, the tokens that they look back");
     if (model.experts > 0 && model.denseLayers > model.layers)
         reader.fault("dense_layers", "dense_layers is " + std::to_string(model.denseLayers),
             "at most the number of layers, " + std::to_string(model.layers));

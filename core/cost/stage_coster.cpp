@@ -2,8 +2,10 @@
 #include "core/cost/stage_coster.h"
 
 #include "core/cost/kernels/gemm.h"
+#include "core/cost/layer/predictors.h"
 #include "core/cost/layer/shard_traffic.h"
 #include "core/cost/layer/token_slices.h"
+#include "core/cost/measured_stage.h"
 #include "core/placement/layer_facts.h"
 #include "core/placement/shard_exchange.h"
 #include "core/schedule/traits.h"
@@ -17,45 +19,6 @@
 namespace trainyard {
 
 namespace {
-
-/// One of `chunks` equal parts of a stage.
-ChunkCost measuredChunk(const Workload &workload, int stage, int chunks)
-{
-    const MeasuredStage &measured = workload.source.measuredAt(stage);
-    ChunkCost chunk;
-    chunk.forward.compute = measured.forward / chunks;
-    chunk.inputGrad.compute = measured.inputGrad / chunks;
-    chunk.weightGrad.compute = measured.weightGrad / chunks;
-    if (workload.plan->memory.recompute != Recompute::None)
-        chunk.recompute.compute = measured.recompute / chunks;
-    return chunk;
-}
-
-/// Measured times stand for everything; only WAN, schedule and the all-reduce asked for, of which nothing hides, are
-/// modelled.
-StageCosts measuredStage(const Workload &workload, int stage, int chunks, const RankGroup &data)
-{
-    const int ofOne = std::max(1, chunks / workload.degrees.copies); // the second copy's are the mirror stage's
-    StageCosts result;
-    for (int c = 0; c < chunks; ++c)
-        result.chunks.push_back(measuredChunk(workload, c < ofOne ? stage : workload.degrees.mirrorOf(stage), ofOne));
-    if (const Bytes gradient = stageGradient(workload, stage); gradient.value > 0)
-        result.reduce = result.lastBucket = allReduceTime(gradient, data);
-    return result;
-}
-
-/// One layer as it was measured. Weight gradients are half of a backward pass.
-ChunkCost measuredCost(const Workload &workload, const GpuLayerTimes &times)
-{
-    const int microBatch = workload.plan->workload.microBatch;
-    ChunkCost layer;
-    layer.forward.compute = milliseconds(times.forwardMs.at(microBatch));
-    layer.weightGrad.compute = milliseconds(times.backwardMs.at(microBatch) / 2);
-    layer.inputGrad.compute = layer.weightGrad.compute;
-    if (workload.plan->memory.recompute == Recompute::Full)
-        layer.recompute.compute = layer.forward.compute;
-    return layer;
-}
 
 Workload withoutRecompute(const Workload &workload)
 {
@@ -123,19 +86,25 @@ const StageCoster::SiteCosts &StageCoster::at(const RankSet &ranks)
     for (const SiteCosts &known : m_sites)
         if (known.site.ranks.replicasHere == ranks.replicasHere && known.site.ranks.stateShare == ranks.stateShare
             && known.site.ranks.reduceDomain == ranks.reduceDomain && known.site.ranks.leastTensor == ranks.leastTensor
-            && areAlike(m_work, known.site.ranks.at, ranks.at) && known.site.fabric == fabric)
+            && known.site.ranks.experts.isLike(ranks.experts) && areAlike(m_work, known.site.ranks.at, ranks.at)
+            && known.site.fabric == fabric)
             return known;
     const Workload &work = m_views.ofTensor(ranks.degrees.tensor);
-    SiteCosts costs { layerSite(work, ranks), {}, {}, {}, {}, {}, {}, {} };
+    SiteCosts costs { layerSite(work, ranks), {}, {}, {}, {}, {}, {}, {}, {} };
     if (work.source.hasLayers) {
         costs.dense = layerCost(work, costs.site, false);
-        if (work.model.isMoe())
-            costs.expert = layerCost(work, costs.site, true);
+        if (work.model.isMoe()) {
+            const auto experts = std::make_shared<ExpertLayerCost>();
+            costs.expert = layerCost(work, costs.site, *experts);
+            costs.experts = experts;
+        }
         if (const GpuLayerTimes *times = measuredLayer(work, ranks.at)) {
             costs.dense = costs.expert = measuredCost(work, *times);
+            costs.experts = nullptr;
         } else {
             costs.embedding = embeddingCost(work, costs.site);
             costs.head = headCost(work, costs.site);
+            costs.head += predictorsCost(work, costs.site, hasExpertPredictor(work.model) ? costs.expert : costs.dense);
         }
         if (work.plan->memory.recompute == Recompute::Full && work.plan->memory.recomputeLayers) {
             const Workload kept = withoutRecompute(work);
@@ -156,7 +125,7 @@ void StageCoster::addSlices(SiteCosts &costs, const Workload &work)
         const Workload slice = ofSlice(work, tokens);
         const ChunkCost earlier = attentionToEarlier(slice, costs.site, before);
         SiteCosts &of = costs.slices.emplace_back(
-            SiteCosts { costs.site, {}, {}, {}, {}, costs.denseAgain, costs.expertAgain, {} });
+            SiteCosts { costs.site, {}, {}, {}, {}, costs.denseAgain, costs.expertAgain, costs.experts, {} });
         of.dense = layerCost(slice, costs.site, false);
         of.dense += earlier;
         if (m_work.model.isMoe()) {
@@ -165,6 +134,7 @@ void StageCoster::addSlices(SiteCosts &costs, const Workload &work)
         }
         of.embedding = embeddingCost(slice, costs.site);
         of.head = headCost(slice, costs.site);
+        of.head += predictorsCost(slice, costs.site, hasExpertPredictor(m_work.model) ? of.expert : of.dense);
         before += tokens;
     }
 }
@@ -195,6 +165,8 @@ StageCosts StageCoster::computedStage(const SiteCosts &costs, int stage) const
     const std::vector<RecomputedLayers> recomputed = recomputedLayers(m_work, stage);
     for (std::size_t c = 0; c < recomputed.size(); ++c) {
         const StageChunk &chunk = m_work.layout.chunks[std::size_t(stage)][c];
+        if (chunk.expertLayers > 0)
+            result.expert = costs.experts;
         for (const SiteCosts &slice : costs.slices)
             result.chunks.push_back(chunkCost(slice, chunk, recomputed[c]));
         if (costs.slices.empty())
@@ -223,6 +195,8 @@ StageCosts StageCoster::wholeStage(const PipelineClass &pipelines, int stage)
         wholeAgain.experts += recomputed[c].experts;
     }
     result.chunks.push_back(chunkCost(costs, whole, wholeAgain));
+    if (whole.expertLayers > 0)
+        result.expert = costs.experts;
     if (shardExchange(*m_work.plan, m_work.stack) == ShardExchange::InRuns) {
         const Seconds work = workOfChunk(result.chunks.front(), double(chunks.size()));
         for (std::size_t c = 0; c < chunks.size(); ++c)

@@ -44,6 +44,7 @@ private:
         LayerSite site;
         ChunkCost dense, expert, embedding, head;
         OpSplit denseAgain, expertAgain; // recomputation of a layer that full recomputation leaves out
+        std::shared_ptr<const ExpertLayerCost> experts; // of the whole micro-batch
         std::vector<SiteCosts> slices; // the same for each slice of the tokens; empty where the schedule has none
     };
 

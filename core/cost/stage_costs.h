@@ -3,18 +3,21 @@
 // What every operation of one iteration takes, per class of equal pipelines. Seconds are kept apart by purpose for the
 // breakdown and rounded to nanoseconds once, for the timeline. Plain values; core/assembly makes them.
 
+#include "core/cost/layer/expert_layer_cost.h"
 #include "core/cost/layer/op_split.h"
 #include "core/cost/wan/wan_use.h"
 #include "core/iteration/pipeline_graph.h"
 #include "core/memory/stage_offload.h"
 #include "core/states/optimizer_step.h"
 
+#include <memory>
 #include <vector>
 
 namespace trainyard {
 
 struct StageCosts {
     std::vector<ChunkCost> chunks; // by virtual chunk
+    std::shared_ptr<const ExpertLayerCost> expert; // how one of its expert layers runs; empty where it has none
     Seconds reduce, gather, optimizer;
     Seconds exchange; // of local SGD between datacenters, after the step: nothing hides it
     Seconds lastBucket; // of the reduction: its gradients are ready only when the backward ends

@@ -4,6 +4,7 @@
 // and how it runs. Made on demand, for the layer view, the comparison and reports; metrics keep the numbers.
 
 #include "core/evaluate/evaluation.h"
+#include "core/experts/loads.h"
 #include "core/experts/traffic_aware.h"
 
 #include <memory>
@@ -21,10 +22,11 @@ struct ExpertLayer {
     LayerWork forward, backward; // as they run
     std::optional<PairWork> pair; // where forwards run with backwards
     LayerTimes forwardTimes, backwardTimes;
+    RankLoads loads; // of the ranks of a group
 };
 
 /// Empty where the model has no experts, times are measured ones, or nothing could be placed. Errors: as resolve().
-[[nodiscard]] Expected<std::optional<ExpertLayer>> expertLayer(
+[[nodiscard]] ExpectedAll<std::optional<ExpertLayer>> expertLayer(
     const Evaluation &evaluation, const Catalogue &catalogue);
 
 } // namespace trainyard

@@ -8,6 +8,7 @@
 #include "core/evaluate/live_stages.h"
 #include "core/evaluate/metrics/confidence.h"
 #include "core/evaluate/metrics/device_metrics.h"
+#include "core/evaluate/metrics/expert_metrics.h"
 #include "core/evaluate/metrics/metrics.h"
 #include "core/evaluate/problems/problems.h"
 #include "core/evaluate/run_cache.h"
@@ -261,6 +262,7 @@ private:
         m_workload.layout = std::move(candidate.layout);
         Metrics &metrics = evaluation.metrics;
         addTimeMetrics(metrics, m_workload, candidate.costs, candidate.timeline);
+        metrics.experts = expertMetrics(m_workload, candidate.costs);
         addCostMetrics(metrics, m_workload, m_context.catalogue);
         addConfidence(metrics, m_workload, m_context.catalogue);
         addOffloadMetrics(metrics, m_workload, candidate.costs, candidate.live);
@@ -361,7 +363,7 @@ ExpectedAll<EvaluationPtr> runUncached(const PlanPtr &plan, Depth depth, const R
 bool readsFiles(const Plan &plan, const Catalogue &catalogue)
 {
     const BubbleFill &fill = plan.bubbleFill;
-    return !catalogue.model(plan.workload.model)
+    return (!plan.workload.inlineModel && !catalogue.model(plan.workload.model))
         || (fill.enabled && (fill.arrivals == Arrivals::Trace || !catalogue.model(fill.model)));
 }
 

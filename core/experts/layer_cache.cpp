@@ -55,8 +55,8 @@ private:
     void add(const std::vector<Leg> &legs)
     {
         add(std::uint64_t(legs.size()));
-        for (const auto &[way, bytes, start, moving, after, nvlinkToo] : legs) {
-            add(std::uint64_t(way) << 32 | std::uint32_t(after));
+        for (const auto &[way, bytes, start, moving, after, afterAll, nvlinkToo] : legs) {
+            add(std::uint64_t(way) << 33 | std::uint64_t { afterAll } << 32 | std::uint32_t(after));
             for (const double number : { bytes, start.value, moving.value, nvlinkToo })
                 add(number);
         }

@@ -188,10 +188,15 @@ void LayerTasks::launchLegs(Moving &moving, int piece, Legs which, const Waits &
             const bool isFirst = legs[leg].after < 0;
             if (isFirst != (which == Legs::First))
                 continue;
-            const std::size_t at = static_cast<std::size_t>(rank) * legs.size() + leg;
-            const std::size_t before =
-                static_cast<std::size_t>(rank) * legs.size() + static_cast<std::size_t>(std::max(0, legs[leg].after));
-            Waits waits = isFirst ? ready : Waits { moving.done[before * pieces + own] };
+            const std::size_t first = static_cast<std::size_t>(rank) * legs.size(), at = first + leg;
+            Waits waits;
+            if (isFirst)
+                waits = ready;
+            else if (!legs[leg].afterAll)
+                waits = { moving.done[(first + static_cast<std::size_t>(legs[leg].after)) * pieces + own] };
+            else
+                for (std::size_t before = first; before < at; ++before)
+                    waits.push_back(moving.done[before * pieces + own]);
             if (isFirst && piece > 0 && moving.exchange->piecesWait)
                 addPassed(waits, moving, rank, piece - 1);
             LayerTask about = moving.about;
@@ -200,7 +205,7 @@ void LayerTasks::launchLegs(Moving &moving, int piece, Legs which, const Waits &
             about.bytes = legs[leg].bytes / moving.pieces;
             about.nvlinkToo = legs[leg].nvlinkToo / moving.pieces;
             about.alone = (legs[leg].start + legs[leg].moving / moving.pieces).value;
-            const auto first = static_cast<Id>(m_about.size());
+            const auto begun = static_cast<Id>(m_about.size());
             if (moving.startClass[at] != kNoSpan) {
                 about.isStart = true;
                 add(moving.resource[at], moving.startClass[at], about, waits);
@@ -210,8 +215,8 @@ void LayerTasks::launchLegs(Moving &moving, int piece, Legs which, const Waits &
             moving.done[at * pieces + own] = add(moving.resource[at], moving.moveClass[at], about, waits);
             Id &launched = m_lastLaunched[static_cast<std::size_t>(rank)];
             if (m_site.launchesInOrder && launched != kNoSpan)
-                m_waits.push_back({ first, launched, true });
-            launched = first;
+                m_waits.push_back({ begun, launched, true });
+            launched = begun;
         }
 }
 

@@ -65,7 +65,6 @@ struct StackSpec {
     double liveParameters =
         0; // weights gathered by tensor: with one at work of so many elements none is fetched ahead (0: any)
     double overlapSlowdown = 0; // compute lost per second of communication that runs beside it
-    double expertOverheadUs = 0; // of one expert layer, each way: the host waits to learn where tokens go
     double microBatchOverheadUs = 0; // host work of one micro-batch on one stage, each way
     double iterationOverheadMs = 0; // host work of an iteration: data, logging, gradient norm
     double logitsBytesPerElement = 6; // bytes a vocabulary element of the loss keeps live at its peak
@@ -80,6 +79,7 @@ struct StackSpec {
     bool operatorLevelSelective = false; // selective: every second product is recomputed, not the attention core
     bool keepsQuantizedInputs = false; // 8- and 4-bit products keep their inputs in that format
     bool storesExpertOutputs = false; // of routed tokens, because probabilities are applied after them
+    bool waitsForRouting = false; // the host learns how many tokens each expert gets before it launches the rest
     bool contextAllToAll = false; // context parallel by exchanging heads instead of a ring of keys and values
     bool keepsStageOutputs = false; // the output of a stage lives until its backward
     bool backwardTemporaries = false; // gradients of the layer and of the weights at work exist beside what is kept

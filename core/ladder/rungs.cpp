@@ -77,9 +77,33 @@ private:
         add(!isFull && !memory.recomputeActivationFunction, "recompute-activation", "Recompute activation functions",
             "one pass over the MLP's inner tensors more", RungCost::Compute,
             [](Plan &next) { next.memory.recomputeActivationFunction = true; });
+        addExperts(isFull);
         add(memory.recompute == Recompute::None && m_stack.flashAttention && m_stack.operatorLevelSelective,
             "recompute-selective", "Recompute every second product (selective)", "half the products run once more",
             RungCost::Compute, [](Plan &next) { next.memory.recompute = Recompute::Selective; });
+    }
+
+    /// What latent attention and experts let spare, where other recomputation leaves anything of it.
+    void addExperts(bool isFull)
+    {
+        const MemoryStrategy &memory = m_plan.memory;
+        const bool isByTensor =
+            !isFull && !(memory.recompute == Recompute::Selective && m_stack.operatorLevelSelective);
+        add(isByTensor && m_model.isMoe() && m_stack.storesExpertOutputs && m_plan.moe.permute == MoePermute::Standard,
+            "permute-memory-efficient", "Apply probabilities before the experts' second product",
+            "the experts' results are not there for the backward, which does not need them then", RungCost::Nothing,
+            [](Plan &next) { next.moe.permute = MoePermute::MemoryEfficient; });
+        add(isByTensor && m_model.attention == AttentionKind::Latent && !memory.recomputeUpProjection,
+            "recompute-up-projection", "Recompute the up-projections of latent attention",
+            "queries, keys and values are made twice", RungCost::Compute,
+            [](Plan &next) { next.memory.recomputeUpProjection = true; });
+        add(isByTensor && m_model.isMoe() && m_model.sharedExpertFfn > 0 && !memory.recomputeSharedExperts,
+            "recompute-shared-experts", "Recompute shared experts", "their products run once more", RungCost::Compute,
+            [](Plan &next) { next.memory.recomputeSharedExperts = true; });
+        add(isByTensor && m_model.isMoe() && memory.activationOffload == ActivationOffload::None
+                && !memory.offloadExpertInput,
+            "expert-input-host", "The experts' input in host memory", "what PCIe does not hide shows",
+            RungCost::Traffic, [](Plan &next) { next.memory.offloadExpertInput = true; });
     }
 
     void activations()

@@ -65,6 +65,8 @@ public:
         }
         m.forWeightGrads = sum(&LayerActivations::forWeightGrads);
         if (chunk.hasHead)
+            addPredictors(m);
+        if (chunk.hasHead)
             addLoss(m);
         m.backward = backward(chunk, m, true);
         m.sparedBackward = backward(chunk, m, false);
@@ -77,7 +79,26 @@ public:
         return m;
     }
 
+    [[nodiscard]] double predictorsKept() const
+    {
+        const LayerActivations &layer = hasExpertPredictor(m_model) ? m_expert : m_dense;
+        return m_model.mtpLayers * (layer.kept + joined() * m_shape.keptShare);
+    }
+
 private:
+    /// Inputs of the two norms before the product that joins a prediction with an embedding, and its own input.
+    [[nodiscard]] double joined() const { return m_hiddenShare * 2 * (1 + m_shape.inputBytes / m_shape.elementBytes); }
+
+    void addPredictors(ChunkMemory &m) const
+    {
+        if (m_model.mtpLayers == 0)
+            return;
+        const LayerActivations &layer = hasExpertPredictor(m_model) ? m_expert : m_dense;
+        m.kept += predictorsKept();
+        m.whole += m_model.mtpLayers * (layer.whole + joined());
+        m.forWeightGrads += m_model.mtpLayers * (layer.forWeightGrads + joined());
+    }
+
     /// Bytes of the loss at its peak, all of the vocabulary elements of a rank.
     [[nodiscard]] double lossPeak() const
     {
@@ -87,7 +108,7 @@ private:
     void addLoss(ChunkMemory &m) const
     {
         const double logits = m_logits * std::min(m_stack.lossKeptBytesPerElement, m_stack.logitsBytesPerElement);
-        m.loss = logits + 2 * m_hiddenShare; // and the final norm's input and output
+        m.loss = (1 + m_model.mtpLayers) * (logits + 2 * m_hiddenShare); // and the final norm's input and output
         m.forward.logits = lossPeak() - logits;
     }
 
@@ -194,6 +215,11 @@ ChunkMemory sliced(ChunkMemory m, int slices)
 }
 
 } // namespace
+
+double predictorsKept(const Workload &workload)
+{
+    return workload.model.mtpLayers > 0 ? ChunkModel(workload).predictorsKept() : 0;
+}
 
 bool freesStageInput(const Workload &workload)
 {

@@ -36,6 +36,10 @@ struct ChunkMemory {
 /// The virtual stages of a stage, in order.
 [[nodiscard]] std::vector<ChunkMemory> chunkMemory(const Workload &workload, int stage);
 
+/// Bytes that the layers which predict further tokens keep of a micro-batch, on the GPUs with the head: of
+/// ChunkMemory::kept. A prediction's loss is part of ChunkMemory::loss.
+[[nodiscard]] double predictorsKept(const Workload &workload);
+
 /// Whether the input of a virtual stage, its first norm's, is not kept: that norm's backward works from its output,
 /// which is.
 [[nodiscard]] bool freesStageInput(const Workload &workload);

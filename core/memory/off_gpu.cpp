@@ -2,6 +2,7 @@
 #include "core/memory/off_gpu.h"
 
 #include "core/hardware/host_spec.h"
+#include "core/placement/activations_leave.h"
 #include "core/placement/stage_source.h"
 #include "core/states/stage_states.h"
 
@@ -25,7 +26,7 @@ using OfSets = std::vector<std::pair<StageLocation, OfGpu>>;
 
 std::vector<OfSets> perStage(const Workload &workload, const std::vector<StageMemory> &stages)
 {
-    const bool activationsToHost = workload.plan->memory.activationOffload == ActivationOffload::Host;
+    const bool activationsToHost = activationsLeaveTo(workload.plan->memory) == ActivationOffload::Host;
     std::vector<OfSets> result;
     for (const StageMemory &stage : stages) {
         OfSets &sets = result.emplace_back();
@@ -39,7 +40,7 @@ std::vector<OfSets> perStage(const Workload &workload, const std::vector<StageMe
 
 bool usesHost(const MemoryStrategy &memory)
 {
-    return memory.activationOffload == ActivationOffload::Host || memory.optimizerOffload != OptimizerOffload::None
+    return activationsLeaveTo(memory) == ActivationOffload::Host || memory.optimizerOffload != OptimizerOffload::None
         || memory.parameterOffload != ParameterOffload::None;
 }
 

@@ -2,6 +2,7 @@
 #include "core/offload/modules.h"
 
 #include "core/memory/chunk_memory.h"
+#include "core/placement/activations_leave.h"
 #include "core/workload/saved_tensors.h"
 
 namespace trainyard {
@@ -35,6 +36,13 @@ bool isFreed(const Workload &workload, SavedName tensor, bool isFirst)
     return isFirst && tensor == SavedName::AttentionNormInput && freesStageInput(workload);
 }
 
+/// Where the experts' input leaves alone, nothing else does, however large it is.
+bool mayLeave(const Plan &plan, const SavedTensor &tensor, double minElements)
+{
+    return onlyExpertInputLeaves(plan.memory) ? tensor.name == SavedName::PermutedTokens
+                                              : tensor.elements >= minElements;
+}
+
 LayerBytes layerBytes(const Workload &workload, bool expertLayer, bool isWhole, bool isFirst, double minElements)
 {
     LayerBytes bytes;
@@ -46,7 +54,8 @@ LayerBytes layerBytes(const Workload &workload, bool expertLayer, bool isWhole, 
         if (isFreed(workload, tensor.name, isFirst))
             continue;
         ChildBytes &child = tensor.child == LayerChild::Attention ? bytes.attention : bytes.mlp;
-        const bool stays = tensor.elements < minElements * slices || (slices > 1 && isReadByLaterSlices(tensor.name));
+        const bool stays =
+            !mayLeave(*workload.plan, tensor, minElements * slices) || (slices > 1 && isReadByLaterSlices(tensor.name));
         (stays ? child.resident : child.offloadable) += tensor.bytes / slices;
     }
     return bytes;
@@ -149,7 +158,8 @@ std::vector<OffloadModule> chunkModules(const Workload &workload, const StageChu
             isExpert ? parts.expertAttention : parts.denseAttention, isWhole);
     }
     if (chunk.hasHead)
-        modules.push_back(moduleOf(ModulePart::Head, -1, {}, parts.head));
+        modules.push_back(
+            moduleOf(ModulePart::Head, -1, { 0, predictorsKept(workload) / tokenSlices(*workload.plan) }, parts.head));
     return modules;
 }
 

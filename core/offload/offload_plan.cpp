@@ -8,6 +8,7 @@
 #include "core/offload/prefetch.h"
 #include "core/offload/segments.h"
 #include "core/offload/settings.h"
+#include "core/placement/activations_leave.h"
 #include "core/placement/class_workload.h"
 
 #include <algorithm>
@@ -284,8 +285,10 @@ private:
 void planOffload(
     const Workload &workload, StageCoster &coster, Costs &costs, const std::stop_token &stop, GraphCache *graphs)
 {
-    if (workload.plan->memory.activationOffload != ActivationOffload::None
-        && whyActivationsStay(*workload.plan).empty())
+    const MemoryStrategy &memory = workload.plan->memory;
+    if (activationsLeaveTo(memory) == ActivationOffload::None || !whyActivationsStay(*workload.plan).empty())
+        return;
+    if (!onlyExpertInputLeaves(memory) || workload.model.isMoe())
         OffloadPlanner(workload, coster, costs, stop, graphs).plan();
 }
 

@@ -2,20 +2,29 @@
 #include "core/offload/settings.h"
 
 #include "core/hardware/network_spec.h"
+#include "core/placement/activations_leave.h"
 #include "core/placement/stage_source.h"
 #include "core/plan/plan_io.h"
 #include "core/schedule/traits.h"
+
+#include <algorithm>
 
 namespace trainyard {
 
 OffloadSettings offloadSettings(const Plan &plan)
 {
     OffloadSettings settings;
-    settings.target = plan.memory.activationOffload;
+    settings.target = activationsLeaveTo(plan.memory);
     settings.fraction = plan.memory.offloadFraction;
     settings.minElements = plan.memory.offloadMinElements;
     settings.group = plan.memory.offloadGroup;
     settings.ahead = plan.memory.offloadAhead;
+    if (onlyExpertInputLeaves(plan.memory)) { // all of it; it comes back while the layer behind it runs backward
+        constexpr int kModulesOfLayer = 2;
+        settings.fraction = 1;
+        settings.group = 1;
+        settings.ahead = std::max(settings.ahead, kModulesOfLayer);
+    }
     return settings;
 }
 
@@ -35,7 +44,7 @@ PoolRates poolRates(const Pool &pool, const GpuSpec &gpu, const OffloadSettings 
 
 std::string whyActivationsStay(const Plan &plan)
 {
-    if (plan.memory.activationOffload == ActivationOffload::None)
+    if (activationsLeaveTo(plan.memory) == ActivationOffload::None)
         return {};
     if (!stageFacts(plan).hasMemory)
         return "A profile says nothing of activations: none are offloaded";

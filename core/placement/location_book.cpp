@@ -2,6 +2,7 @@
 #include "core/placement/location_book.h"
 
 #include "core/base/words.h"
+#include "core/placement/expert_spread.h"
 #include "core/placement/place.h"
 #include "core/placement/ranks.h"
 #include "core/schedule/traits.h"
@@ -32,38 +33,9 @@ bool expertsDivideRanks(const Workload &workload)
     return !workload.model.isMoe() || p.tensor * p.context * workload.layout.data % (p.expert * p.expertTensor) == 0;
 }
 
-std::optional<ExpertsAcross> expertsAcross(const Workload &workload)
-{
-    const Degrees &p = workload.degrees;
-    const int group = p.expert * p.expertTensor;
-    if (!workload.model.isMoe() || !workload.source.hasLayers || group <= 1
-        || workload.layout.mode != PlacementMode::DataAcross)
-        return std::nullopt;
-    std::vector<const GpuRun *>
-        runs; // of one stage: data across locations the same replicas of each stage side by side
-    for (const GpuRun &run : workload.layout.runs) {
-        if (run.stage == 0)
-            runs.push_back(&run);
-    }
-    std::ranges::stable_sort(runs, {}, &GpuRun::firstPipeline);
-    std::optional<ExpertsAcross> found;
-    int whole = group; // ranks that divide the group and every border
-    for (std::size_t i = 1; i < runs.size(); ++i) {
-        if (runs[i]->datacenter == runs[i - 1]->datacenter)
-            continue;
-        const int border = runs[i]->firstPipeline * p.tensor * p.context;
-        whole = std::gcd(whole, border);
-        if (!found && border % group != 0)
-            found = ExpertsAcross { runs[i - 1]->datacenter, runs[i]->datacenter, 1 };
-    }
-    if (found)
-        found->ranks = whole;
-    return found;
-}
-
 bool hasRunnableShape(const Workload &workload)
 {
-    return everyReplicaHasWork(workload) && expertsDivideRanks(workload) && !expertsAcross(workload)
+    return everyReplicaHasWork(workload) && expertsDivideRanks(workload) && !unlinkedExperts(workload)
         && isDealt(workload);
 }
 

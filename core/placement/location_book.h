@@ -64,16 +64,9 @@ private:
 
 /// Of a placed plan, which could not run otherwise: no replica is without a micro-batch.
 [[nodiscard]] bool everyReplicaHasWork(const Workload &workload);
-/// And groups of experts divide the ranks of a stage.
+/// And groups of experts divide the ranks of a stage; WAN links join the datacenters that one lies in
+/// (unlinkedExperts).
 [[nodiscard]] bool expertsDivideRanks(const Workload &workload);
-
-/// Where replicas of a stage lie in two datacenters, ranks of one group of experts may too: expert x expert_tensor
-/// ranks in a row, in the order tensor, context, data. Sending tokens to experts across a WAN is not modelled.
-struct ExpertsAcross {
-    int from = 0, to = 0; // datacenters of the first group that is cut
-    int ranks = 0; // largest group, a divisor of the present one, that no border between datacenters cuts
-};
-[[nodiscard]] std::optional<ExpertsAcross> expertsAcross(const Workload &workload);
 
 /// All of the above: a placed plan has a shape that can run.
 [[nodiscard]] bool hasRunnableShape(const Workload &workload);

@@ -5,6 +5,12 @@
 
 namespace trainyard {
 
+int domainOf(const Workload &workload, StageLocation location)
+{
+    const GpuSpec &gpu = workload.gpu(location);
+    return std::max(workload.pool(location).gpusPerNode, gpu.linkDomain > 8 && gpu.linkGBps > 0 ? gpu.linkDomain : 0);
+}
+
 namespace {
 
 /// First GPU in its pool of one pipeline's stage, and how many it has; negative where the layout does not say.
@@ -35,12 +41,6 @@ bool staysInDomain(const Layout &layout, const PipelineClass &pipelines, int fro
             return false;
     }
     return true;
-}
-
-int domainOf(const Workload &workload, StageLocation location)
-{
-    const GpuSpec &gpu = workload.gpu(location);
-    return std::max(workload.pool(location).gpusPerNode, gpu.linkDomain > 8 && gpu.linkGBps > 0 ? gpu.linkDomain : 0);
 }
 
 /// Counts the replicas of the stage in the set's datacenter: the group that reduces without the WAN.
@@ -81,10 +81,7 @@ Levels RankSet::levels(GroupKind kind) const
     case GroupKind::Context:
         return group(d.context, d.tensor);
     case GroupKind::Expert:
-        return group(d.expert,
-            d.expertTensor > 1                          ? d.expertTensor
-                : d.tensor > 1 && !d.isSequenceParallel ? d.tensor
-                                                        : 1);
+        return { experts.ranks, experts.together };
     case GroupKind::ExpertTensor:
         return group(d.expertTensor, 1);
     case GroupKind::Data:
@@ -112,6 +109,7 @@ RankSet rankSet(const Workload &workload, const PipelineClass &pipelines, int st
         pipelines.stateShare };
     ranks.leastTensor = ranks.degrees.tensor;
     addReplicasHere(ranks, workload);
+    ranks.experts = expertSpread(workload, pipelines, stage);
     return ranks;
 }
 

@@ -6,6 +6,7 @@
 // tensor, context, data.
 
 #include "core/catalogue/evidence.h"
+#include "core/placement/expert_spread.h"
 #include "core/placement/resolve.h"
 
 namespace trainyard {
@@ -28,6 +29,7 @@ struct RankSet {
     int microBatch = 1;
     Degrees degrees;
     double stateShare = 0; // of the divided states on each; 0: an even one
+    ExpertSpread experts; // of the group that is apart most
     int leastTensor = 0; // of the replicas counted above, the least degree of tensor parallel; 0: its own
 
     /// Of the group of this kind that a rank of the set is in. Data: in its own datacenter, over context ranks too.
@@ -37,6 +39,8 @@ struct RankSet {
     [[nodiscard]] Degrees ofLargestShard() const;
 };
 
+/// Consecutive GPUs of the location that reach each other without the fabric: a node, a rack of NVLink.
+[[nodiscard]] int domainOf(const Workload &workload, StageLocation location);
 /// One stage of one class of pipelines.
 [[nodiscard]] RankSet rankSet(const Workload &workload, const PipelineClass &pipelines, int stage);
 /// Of the classes one for each kind of ranks that the stage has: GPU, node size, host and drives, degree of tensor

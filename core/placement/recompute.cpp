@@ -8,7 +8,8 @@ namespace trainyard {
 bool recomputesAnything(const Plan &plan)
 {
     const MemoryStrategy &memory = plan.memory;
-    return memory.recompute != Recompute::None || memory.recomputeNorms || memory.recomputeActivationFunction;
+    return memory.recompute != Recompute::None || memory.recomputeNorms || memory.recomputeActivationFunction
+        || memory.recomputeUpProjection || memory.recomputeSharedExperts;
 }
 
 std::vector<RecomputedLayers> recomputedLayers(const Workload &workload, int stage)

@@ -141,6 +141,10 @@ void checkParallelism(const Plan &plan, const ModelSpec &model, Errors &errors)
             errors.push_back({ ErrorCode::BadValue, "placement.layers", "adds up to " + std::to_string(sum) + " layers",
                 std::to_string(model.layers) + ", those of the model" });
     }
+    if (const std::size_t loads = plan.moe.expertLoads.size();
+        model.isMoe() && loads > 0 && loads != std::size_t(model.experts))
+        errors.push_back({ ErrorCode::BadValue, "moe.load", "has " + std::to_string(loads) + " entries",
+            std::to_string(model.experts) + ", one for each expert of a layer" });
     if (model.isMoe() && model.experts % p.expert != 0)
         errors.push_back({ ErrorCode::BadValue, "parallelism.expert",
             std::to_string(p.expert) + " does not divide the model's " + std::to_string(model.experts) + " experts",

@@ -171,6 +171,7 @@ void checkProfile(const Plan &plan, Checker &check)
     count("backward_ms", plan.profile->backwardMs.size(), true);
     count("recompute_ms", plan.profile->recomputeMs.size(), false);
     count("weight_grad_ms", plan.profile->weightGradMs.size(), false);
+    count("paired_ms", plan.profile->pairedMs.size(), false);
     count("in_flight", plan.profile->inFlight.size(), false);
 }
 

@@ -3,6 +3,7 @@
 
 #include "core/base/number_text.h"
 #include "core/plan/plan_diff.h"
+#include "core/report/expert_text.h"
 #include "core/report/markup.h"
 #include "core/report/metric_rows.h"
 
@@ -64,6 +65,15 @@ void addLinks(std::string &text, const Evaluation &evaluation)
     }
 }
 
+void addExperts(std::string &text, const Evaluation &evaluation)
+{
+    const std::vector<std::string> sentences = expertSentences(evaluation);
+    if (!sentences.empty())
+        text += "\n### Experts\n\n";
+    for (const std::string &sentence : sentences)
+        text += "- " + markdownText(sentence) + "\n";
+}
+
 } // namespace
 
 std::string markdownReport(const std::vector<NamedEvaluation> &plans)
@@ -92,6 +102,7 @@ std::string markdownReport(const std::vector<NamedEvaluation> &plans)
                 + "\n";
         addMemory(text, evaluation);
         addLinks(text, evaluation);
+        addExperts(text, evaluation);
     }
     return text;
 }

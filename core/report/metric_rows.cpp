@@ -35,6 +35,23 @@ void addBubbleFill(std::vector<MetricRow> &rows, const std::optional<BubbleFillM
     add("training_delay_s", "Training delayed by prefill", Time, Better::Lower, fill.trainingDelay);
 }
 
+void addExperts(std::vector<MetricRow> &rows, const std::optional<ExpertMetrics> &experts)
+{
+    using enum MetricUnit;
+    const auto add = [&](const char *key, const char *label, MetricUnit unit, Better better,
+                         double ExpertMetrics::*part) {
+        rows.push_back(
+            { std::string("moe.") + key, label, unit, better, experts ? Metric { (*experts).*part } : Metric {} });
+    };
+    add("layer_ms", "One expert layer, forward", Milliseconds, Better::Lower, &ExpertMetrics::layerMs);
+    add("exposed_ms", "of it, nothing computes", Milliseconds, Better::Lower, &ExpertMetrics::exposedMs);
+    add("wire_bytes", "Tokens that a GPU sends to experts", Size, Better::Lower, &ExpertMetrics::wireBytes);
+    add("logical_gbytes_per_s", "Dispatch, logical", Rate, Better::Higher, &ExpertMetrics::logicalGBps);
+    add("wire_gbytes_per_s", "Dispatch, on the wire", Rate, Better::Neither, &ExpertMetrics::wireGBps);
+    add("skew", "Load of the fullest expert rank", Ratio, Better::Lower, &ExpertMetrics::skew);
+    add("dropped_share", "Visits to experts dropped", Fraction, Better::Lower, &ExpertMetrics::droppedShare);
+}
+
 } // namespace
 
 std::vector<MetricRow> metricRows(const Evaluation &evaluation)
@@ -98,6 +115,7 @@ std::vector<MetricRow> metricRows(const Evaluation &evaluation)
         { "cost.energy_mwh_total", "Energy", Energy, Better::Lower, m.cost.energyMwhTotal },
         { "cost.co2_t_total", "CO\u2082", Mass, Better::Lower, m.cost.co2TonsTotal },
     };
+    addExperts(rows, m.experts);
     addBubbleFill(rows, m.bubbleFill);
     return rows;
 }

@@ -65,8 +65,8 @@ Json memory(const Evaluation &evaluation)
         return nullptr;
     const MemoryMetrics &memory = *evaluation.metrics.memory;
     const MemoryStrategy &strategy = evaluation.plan->memory;
-    const bool offloads =
-        strategy.activationOffload != ActivationOffload::None || strategy.optimizerOffload != OptimizerOffload::None;
+    const bool offloads = strategy.activationOffload != ActivationOffload::None || strategy.offloadExpertInput
+        || strategy.optimizerOffload != OptimizerOffload::None;
     Json stages = Json::array();
     for (const StageMemory &s : memory.perStage) {
         stages.push_back({ { "stage", s.stage }, { "weights_bytes", s.weights }, { "gradients_bytes", s.gradients },
@@ -157,6 +157,20 @@ Json offload(const Metrics &metrics)
         { "recompute_s", hasPolicy ? finite(o.recompute) : Json(nullptr) } };
 }
 
+/// Null where the model has no experts, or times are measured ones.
+Json experts(const Metrics &metrics)
+{
+    if (!metrics.experts)
+        return nullptr;
+    const ExpertMetrics &e = *metrics.experts;
+    return { { "wire_bytes", finite(e.wireBytes) }, { "nic_bytes", finite(e.nicBytes) },
+        { "wan_bytes", finite(e.wanBytes) }, { "logical_gbytes_per_s", finite(e.logicalGBps) },
+        { "wire_gbytes_per_s", finite(e.wireGBps) }, { "dropped_share", finite(e.droppedShare) },
+        { "slowest_rank", e.slowestRank }, { "skew", finite(e.skew) }, { "chosen", toString(e.chosen) },
+        { "forward_chunks", e.forwardChunks }, { "backward_chunks", e.backwardChunks },
+        { "layer_ms", finite(e.layerMs) }, { "exposed_ms", finite(e.exposedMs) } };
+}
+
 /// Null where everything is shared evenly.
 Json heterogeneity(const Evaluation &evaluation)
 {
@@ -231,6 +245,7 @@ Json metricsObject(const Evaluation &evaluation)
     json["cost"] = cost(m.cost);
     json["bubble_fill"] = bubbleFill(m.bubbleFill);
     json["heterogeneity"] = heterogeneity(evaluation);
+    json["moe"] = experts(m);
     // What this version does not model is absent from every plan: null, never a made-up zero.
     json["jobs"] = nullptr;
     json["offload"] = offload(m);

@@ -178,6 +178,27 @@ Json heterogeneitySchema()
     return schema;
 }
 
+Json expertSchema()
+{
+    using enum Kind;
+    Json schema =
+        object({ { "wire_bytes", Number, "Sent by one GPU to experts and back, over all links, an iteration" },
+            { "nic_bytes", Number, "Of these, between nodes of a datacenter" },
+            { "wan_bytes", Number, "Of these, between datacenters" },
+            { "logical_gbytes_per_s", Number, "Of a dispatch: a copy of a token for each visit, over its time" },
+            { "wire_gbytes_per_s", Number, "The same of what a link carries" },
+            { "dropped_share", Number, "Of the visits to experts, what found no room" },
+            { "slowest_rank", Count, "Of an expert group, the first of the fullest" },
+            { "skew", Number, "Its load / mean" },
+            { "chosen", Text, "Dispatch: what traffic-aware took, else what was asked for" },
+            { "forward_chunks", Count, "Pieces of a forward's exchanges" },
+            { "backward_chunks", Count, "Pieces of a backward's exchanges" },
+            { "layer_ms", Number, "Forward of one layer's experts, on the slowest rank" },
+            { "exposed_ms", Number, "Of it, what nothing computes" } });
+    schema["description"] = "Layers of experts; null where the model has none, or times are measured ones";
+    return schema;
+}
+
 Json layoutSchema()
 {
     using enum Kind;
@@ -239,6 +260,7 @@ std::string metricsSchema()
         { "energy_mwh_total", Number, "Whole run" }, { "co2_t_total", Number, "Whole run, tonnes" } });
     all["bubble_fill"] = bubbleFillSchema();
     all["heterogeneity"] = heterogeneitySchema();
+    all["moe"] = expertSchema();
     all["jobs"] = jobsSchema();
     all["offload"] = object({ { "bytes_per_gpu_per_iteration", Number, "Written by one GPU" },
         { "required_write_gbytes_per_s", Number, "To stay hidden" }, { "stall_s", Number, "Exposed time" },

@@ -3,6 +3,7 @@
 
 #include "core/base/number_text.h"
 #include "core/base/printable.h"
+#include "core/report/expert_text.h"
 #include "core/report/metric_rows.h"
 #include "core/report/text_table.h"
 
@@ -82,6 +83,14 @@ std::string wanPart(const Evaluation &evaluation)
     return "\n" + table.text();
 }
 
+std::string expertPart(const Evaluation &evaluation)
+{
+    std::string text;
+    for (const std::string &sentence : expertSentences(evaluation))
+        text += "  " + sentence + "\n";
+    return text.empty() ? text : "\nExperts\n" + text;
+}
+
 std::string idlePart(const Evaluation &evaluation)
 {
     std::string text;
@@ -127,7 +136,8 @@ std::string metricsTable(const Evaluation &evaluation)
 {
     const std::string name = evaluation.plan->name.empty() ? std::string() : printable(evaluation.plan->name) + "\n\n";
     return name + metricsPart(evaluation) + breakdownPart(evaluation) + memoryPart(evaluation) + wanPart(evaluation)
-        + idlePart(evaluation) + problemsPart(evaluation) + confidencePart(evaluation.metrics.confidence)
+        + expertPart(evaluation) + idlePart(evaluation) + problemsPart(evaluation)
+        + confidencePart(evaluation.metrics.confidence)
         + (evaluation.feasible() ? "" : "\nThis plan is not feasible.\n");
 }
 

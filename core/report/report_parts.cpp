@@ -4,6 +4,7 @@
 #include "core/base/number_text.h"
 #include "core/base/words.h"
 #include "core/report/bars_svg.h"
+#include "core/report/expert_text.h"
 #include "core/report/gantt_svg.h"
 #include "core/report/html_tables_internal.h"
 #include "core/report/markup.h"
@@ -34,6 +35,14 @@ std::string problems(const Evaluation &evaluation)
         list += "<li class=\"muted\">" + counted(idle.gpus, "GPU") + " idle in " + escaped(where.label()) + ": "
             + escaped(idle.reason) + "</li>";
     }
+    return list.empty() ? list : "<ul>" + list + "</ul>";
+}
+
+std::string experts(const Evaluation &evaluation)
+{
+    std::string list;
+    for (const std::string &sentence : expertSentences(evaluation))
+        list += "<li>" + escaped(sentence) + "</li>";
     return list.empty() ? list : "<ul>" + list + "</ul>";
 }
 
@@ -97,7 +106,8 @@ std::vector<ReportCard> reportCards(const Evaluation &evaluation, Nanoseconds ax
         { "Where the iteration goes", breakdownBar(evaluation) },
         { "Timeline of one iteration", ganttSvg(evaluation, axis) + workLegend(evaluation.timeline) },
         { "Memory of one GPU of each stage", memoryBars(evaluation) }, { "Memory in figures", memoryTable(evaluation) },
-        { "WAN links", linkTable(evaluation) }, { "Placement", placementTable(evaluation) } };
+        { "WAN links", linkTable(evaluation) }, { "Experts", experts(evaluation) },
+        { "Placement", placementTable(evaluation) } };
     std::erase_if(cards, [](const ReportCard &card) { return card.html.empty(); });
     return cards;
 }

@@ -9,11 +9,21 @@
 namespace trainyard::schedules {
 
 extern const ScheduleTraits gpipe, oneFOneB, interleaved, breadthFirst, zbH1, zbH2, zbV, zbAuto, vHalf, vMin, dualPipe,
-    dualPipeV, chimera, hanayo, varuna, teraPipe, atlas, layered;
+    dualPipeV, chimera, hanayo, varuna, teraPipe, atlas, layered, pairedOneFOneB, pairedInterleaved;
 
 inline constexpr CountRule kTwoChunks {
     .least = 2, .most = 2, .why = "which has two chunks per stage", .right = "1, the default, or 2"
 };
+
+inline constexpr CountRule kInterleavedChunks {
+    .least = 2, .why = "which deals micro-batches to several chunks", .right = "2 or more, or schedule 1f1b"
+};
+inline constexpr CountRule kInterleavedMicroBatches {
+    .leastPerStage = 1, .stepPerStage = 1, .why = "deals them in groups of that many"
+};
+/// Micro-batches on each device of an interleaved order, which goes on with one forward and one backward in turn, and
+/// has `more` chunks at once than that.
+[[nodiscard]] std::vector<int> interleavedInFlight(const ScheduleShape &shape, int more);
 
 /// ZB-V's order that needs no search; its end is laid by `times`, which must not be empty.
 [[nodiscard]] Program zbVByHand(const ScheduleShape &shape, const ScheduleTimes &times);

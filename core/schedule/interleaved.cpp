@@ -16,15 +16,6 @@ int warmUpOf(const ScheduleShape &shape, int device)
         2 * (shape.devices - 1 - device) + (shape.chunks - 1) * shape.devices, shape.microBatches * shape.chunks);
 }
 
-std::vector<int> inFlight(const ScheduleShape &shape)
-{
-    std::vector<int> needed;
-    for (int i = 0; i < shape.devices; ++i)
-        needed.push_back(
-            (std::min(warmUpOf(shape, i) + 1, shape.microBatches * shape.chunks) + shape.chunks - 1) / shape.chunks);
-    return needed;
-}
-
 void lay(Program &program)
 {
     const int p = program.shape.devices, v = program.shape.chunks;
@@ -50,6 +41,15 @@ void lay(Program &program)
 
 } // namespace
 
+std::vector<int> interleavedInFlight(const ScheduleShape &shape, int more)
+{
+    std::vector<int> needed;
+    for (int i = 0; i < shape.devices; ++i)
+        needed.push_back((std::min(warmUpOf(shape, i) + 1 + more, shape.microBatches * shape.chunks) + shape.chunks - 1)
+            / shape.chunks);
+    return needed;
+}
+
 constinit const ScheduleTraits interleaved {
     .kind = ScheduleKind::Interleaved,
     .label = "Interleaved",
@@ -57,12 +57,10 @@ constinit const ScheduleTraits interleaved {
     .holds = "stages and a bit",
     .bubble = "(p - 1)(f + b + w)/v",
     .lay = lay,
-    .inFlight = inFlight,
+    .inFlight = [](const ScheduleShape &shape) { return interleavedInFlight(shape, 0); },
     .form = interleavedTime,
-    .chunks = { .least = 2,
-        .why = "which deals micro-batches to several chunks",
-        .right = "2 or more, or schedule 1f1b" },
-    .microBatches = { .leastPerStage = 1, .stepPerStage = 1, .why = "deals them in groups of that many" },
+    .chunks = kInterleavedChunks,
+    .microBatches = kInterleavedMicroBatches,
 };
 
 } // namespace trainyard::schedules

@@ -188,7 +188,15 @@ const ScheduleTraits &traitsOf(ScheduleKind kind)
 
 const ScheduleTraits &traitsOf(const Plan &plan)
 {
-    return plan.heterogeneity.isLayered() ? schedules::layered : traitsOf(plan.schedule);
+    if (plan.heterogeneity.isLayered())
+        return schedules::layered;
+    if (plan.moe.expertOverlap == ExpertOverlap::OneFOneB && plan.memory.recompute != Recompute::Full) {
+        if (plan.schedule == ScheduleKind::OneFOneB)
+            return schedules::pairedOneFOneB;
+        if (plan.schedule == ScheduleKind::Interleaved)
+            return schedules::pairedInterleaved;
+    }
+    return traitsOf(plan.schedule);
 }
 
 ScheduleKind scheduleForChunks(ScheduleKind now, int virtualPipeline)

@@ -44,6 +44,13 @@ StageParameters chunkParameters(
         sum.dense += headParameters(model) / p.tensor;
     if (of.hasHead && model.tiedEmbeddings && std::ranges::none_of(chunks, &StageChunk::hasEmbedding))
         sum.dense += double(model.vocab) * model.hidden / p.tensor; // the tied matrix lives on both ends
+    if (of.hasHead && model.mtpLayers > 0) {
+        const LayerParameters predictor = predictorParameters(model);
+        sum.dense += model.mtpLayers * sharded(predictor);
+        sum.experts += model.mtpLayers * predictor.experts / (p.expert * p.expertTensor);
+        if (!model.tiedEmbeddings && std::ranges::none_of(chunks, &StageChunk::hasEmbedding))
+            sum.dense += double(model.vocab) * model.hidden / p.tensor; // they embed tokens themselves
+    }
     const double scale = statedOverCounted(workload);
     sum.dense *= scale;
     sum.experts *= scale;

@@ -50,8 +50,8 @@ double masterBytes(const Workload &workload)
 double galoreMomentElements(const ModelSpec &model, int rank)
 {
     double moments = 0, matrices = 0;
-    for (int layer = 0; layer < model.layers; ++layer) {
-        const bool isExpert = model.isExpertLayer(layer);
+    for (int layer = 0; layer < model.layers + model.mtpLayers; ++layer) {
+        const bool isExpert = layer < model.layers ? model.isExpertLayer(layer) : hasExpertPredictor(model);
         const LayerParameters p = layerParameters(model, isExpert);
         moments +=
             attentionMoments(model, rank) + mlpMoments(model, isExpert ? model.sharedExpertFfn : model.ffn, rank);

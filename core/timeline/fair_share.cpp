@@ -110,12 +110,12 @@ private:
         for (std::uint32_t i = m_linkBegin[flow]; i < m_linkBegin[flow + 1]; ++i) {
             const std::uint32_t link = m_linkIndex[i];
             m_work.left[link] = std::max(0.0, m_work.left[link] - rate * asks(flow, i));
+            if constexpr (!hasTakes)
+                m_work.unfrozenWeight[link] -= m_weight[flow];
             if (--m_work.users[link] == 0)
                 close(link);
-            else if (hasTakes)
+            else if constexpr (hasTakes)
                 addUnfrozen(link);
-            else
-                m_work.unfrozenWeight[link] -= m_weight[flow];
         }
     }
 

@@ -14,7 +14,9 @@ class SharedLinks {
 public:
     SharedLinks(const ClassTable &table, SimulationWorkspace &workspace)
         : m_table(table)
-        , m_carries(table.holds.empty() ? table.linkCapacity : workspace.linkLeft)
+        , m_isPlain(table.holds.empty()
+              && std::ranges::all_of(table.flows, [](const Flow &flow) { return flow.takes.empty(); }))
+        , m_carries(m_isPlain ? table.linkCapacity : workspace.linkLeft)
         , m_work(workspace)
     {
     }
@@ -23,30 +25,26 @@ public:
     {
         m_work.linkDemand.assign(m_table.linkCapacity.size(), 0);
         m_work.linkUsers.assign(m_table.linkCapacity.size(), 0);
-        if (m_table.holds.empty())
-            return;
-        m_work.holdUsers.assign(m_table.holds.size(), 0);
-        m_work.linkLeft = m_table.linkCapacity;
+        if (!m_isPlain)
+            resetHolds();
     }
     void join(const Flow &flow)
     {
-        if (flow.hold != kNoSpan && m_work.holdUsers[flow.hold]++ == 0)
-            holdsChange();
-        for (std::size_t i = 0; i < flow.links.size(); ++i) {
-            const std::uint32_t link = flow.links[i];
-            m_work.linkDemand[link] += demandOf(flow, i);
+        if (!m_isPlain) [[unlikely]]
+            return joinTaking(flow);
+        for (const std::uint32_t link : flow.links) {
+            m_work.linkDemand[link] += flow.weight * flow.rateCap;
             ++m_work.linkUsers[link];
             m_haveChanged |= isOverloaded(link);
         }
     }
     void leave(const Flow &flow)
     {
-        if (flow.hold != kNoSpan && --m_work.holdUsers[flow.hold] == 0)
-            holdsChange();
-        for (std::size_t i = 0; i < flow.links.size(); ++i) {
-            const std::uint32_t link = flow.links[i];
+        if (!m_isPlain) [[unlikely]]
+            return leaveTaking(flow);
+        for (const std::uint32_t link : flow.links) {
             m_haveChanged |= isOverloaded(link);
-            m_work.linkDemand[link] -= demandOf(flow, i);
+            m_work.linkDemand[link] -= flow.weight * flow.rateCap;
             if (--m_work.linkUsers[link] == 0)
                 m_work.linkDemand[link] = 0;
         }
@@ -69,15 +67,11 @@ public:
             m_work.cap.push_back(flow.rateCap);
             m_work.weight.push_back(flow.weight);
             m_work.linkBegin.push_back(static_cast<std::uint32_t>(m_work.linkIndex.size()));
-            if (!flow.takes.empty()) {
-                m_work.linkTakes.resize(m_work.linkIndex.size(), 1); // those of the flows before it
-                m_work.linkTakes.insert(m_work.linkTakes.end(), flow.takes.begin(), flow.takes.end());
-            }
+            if (!m_isPlain)
+                addTakes(flow);
             m_work.linkIndex.insert(m_work.linkIndex.end(), flow.links.begin(), flow.links.end());
         }
         m_work.linkBegin.push_back(static_cast<std::uint32_t>(m_work.linkIndex.size()));
-        if (!m_work.linkTakes.empty())
-            m_work.linkTakes.resize(m_work.linkIndex.size(), 1);
         maxMinFairRates(m_carries, m_work.cap, m_work.weight, m_work.linkBegin, m_work.linkIndex, m_work.linkTakes,
             m_work.rate, m_work.fairShare);
     }
@@ -92,17 +86,15 @@ private:
     {
         return m_work.linkDemand[link] > m_carries[link] * (1 + 1e-9);
     }
-    void holdsChange()
-    {
-        m_work.linkLeft = m_table.linkCapacity;
-        for (std::size_t i = 0; i < m_table.holds.size(); ++i)
-            if (m_work.holdUsers[i] > 0)
-                m_work.linkLeft[m_table.holds[i].link] =
-                    std::max(0.0, m_work.linkLeft[m_table.holds[i].link] - m_table.holds[i].amount);
-        m_haveChanged = true;
-    }
+    // Where some flow takes more or less than its rate, or holds something.
+    void resetHolds();
+    void joinTaking(const Flow &flow);
+    void leaveTaking(const Flow &flow);
+    void addTakes(const Flow &flow);
+    void holdsChange();
 
     const ClassTable &m_table;
+    const bool m_isPlain; // every flow takes its rate of each of its links and holds nothing
     const std::vector<double> &m_carries; // of each link, what no hold takes away
     SimulationWorkspace &m_work;
     bool m_haveChanged = false;

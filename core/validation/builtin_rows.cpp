@@ -11,7 +11,8 @@ namespace trainyard {
 namespace {
 
 /// Files of resources/validation that hold no rows.
-constexpr std::string_view kOtherFiles[] = { "usable.json", "gates.json", "reached.json", "sailor_inputs.json" };
+constexpr std::string_view kOtherFiles[] = { "usable.json", "gates.json", "reached.json", "sailor_inputs.json",
+    "collectives.json" };
 
 } // namespace
 

@@ -49,7 +49,7 @@ public:
             visit(SavedName::RouterLogitsAndProbabilities, Mlp, m_model.experts / m_whole, 10, 1);
             routed(visit);
         }
-        if (const double width = m_isExpert ? m_model.sharedExpertFfn : m_model.ffn; width > 0)
+        if (const double width = m_isExpert ? keptShared() : m_model.ffn; width > 0)
             mlp(visit, width / m_split);
         if (m_masks)
             visit(SavedName::MlpDropoutMask, Mlp, h, 1, 1);
@@ -98,8 +98,7 @@ public:
     [[nodiscard]] double normOutputs() const { return (w + (m_isExpert ? e : w)) * m_model.hidden / m_whole; }
     [[nodiscard]] double activationOutputs() const
     {
-        return w
-            * (m_isExpert ? m_model.sharedExpertFfn / m_split + m_copies * m_model.expertFfn : m_model.ffn / m_split);
+        return w * (m_isExpert ? keptShared() / m_split + m_copies * m_model.expertFfn : m_model.ffn / m_split);
     }
 
     /// Inputs of the products and gradients of their outputs.
@@ -149,6 +148,9 @@ public:
     }
 
 private:
+    /// Width of the shared experts whose inner tensors are kept.
+    [[nodiscard]] double keptShared() const { return m_shape.recomputeSharedExperts ? 0 : m_model.sharedExpertFfn; }
+
     /// K and V of one token. With more ranks than key-value heads, heads are repeated: a rank holds at least one.
     [[nodiscard]] double keyValue() const
     {
@@ -173,8 +175,13 @@ private:
             const LatentAttention &l = m_model.latent;
             visit(SavedName::CompressedQueryAndKeyValue, Attention, (l.queryRank + l.keyValueRank) / m_whole, e, 1);
             visit(SavedName::NormedQueryAndKeyValue, Attention, (l.queryRank + l.keyValueRank) / m_whole, w, 1);
-            visit(SavedName::QueryAndKey, Attention, 2 * a * (l.nopeDim + l.ropeDim) / m_split, e, 1);
-            visit(SavedName::Value, Attention, output, e, 1);
+            const double query = a * (l.nopeDim + l.ropeDim) / m_split;
+            if (!m_shape.recomputeUpProjection) {
+                visit(SavedName::QueryAndKey, Attention, 2 * query, e, 1);
+                visit(SavedName::Value, Attention, output, e, 1);
+            } else if (l.queryRank == 0) { // queries were not compressed
+                visit(SavedName::Query, Attention, query, e, 1);
+            }
         } else {
             visit(SavedName::Query, Attention, output, e, 1);
             visit(SavedName::KeyAndValue, Attention, keyValue() / e / m_split, e, 1);
@@ -215,7 +222,7 @@ private:
         using enum LayerChild;
         const double hidden = m_copies * m_model.hidden * m_shape.expertTensor;
         visit(SavedName::PermutedTokens, Mlp, hidden, w, 1);
-        if (m_stack.storesExpertOutputs)
+        if (m_stack.storesExpertOutputs && !m_shape.memoryEfficientPermute)
             visit(SavedName::ExpertOutputs, Mlp, hidden, e, 1);
         mlp(visit, m_copies * m_model.expertFfn);
     }
@@ -229,6 +236,19 @@ private:
     double m_copies; // rows of the experts of a rank for each token of the rank
     bool m_masks;
 };
+
+/// Whether tensors are kept or made again one by one: not by operators, not by layers.
+bool keepsByTensor(const ActivationShape &shape, const StackSpec &stack)
+{
+    return shape.recompute == Recompute::None
+        || (shape.recompute == Recompute::Selective && !stack.operatorLevelSelective);
+}
+
+ActivationShape withoutRemaking(ActivationShape shape)
+{
+    shape.recomputeUpProjection = shape.recomputeSharedExperts = false;
+    return shape;
+}
 
 } // namespace
 
@@ -252,6 +272,16 @@ double keptInputBytes(Precision precision, const StackSpec &stack)
 LayerActivations layerActivations(
     const ModelSpec &model, bool expertLayer, const ActivationShape &shape, const StackSpec &stack)
 {
+    const bool remakesProducts = shape.recomputeUpProjection || shape.recomputeSharedExperts;
+    if (remakesProducts && !keepsByTensor(shape, stack)) // other recomputation leaves nothing of them
+        return layerActivations(model, expertLayer, withoutRemaking(shape), stack);
+    if (remakesProducts) {
+        LayerActivations bytes = layerActivations(model, expertLayer, withoutRemaking(shape), stack);
+        bytes.kept = 0;
+        for (const SavedTensor &tensor : savedTensors(model, expertLayer, shape, stack))
+            bytes.kept += tensor.bytes;
+        return bytes;
+    }
     const LayerTokens token(model, expertLayer, shape, stack);
     const double tokens = shape.sequence * shape.microBatch / shape.context;
     LayerActivations bytes;
@@ -270,8 +300,7 @@ LayerActivations layerActivations(
             stack.operatorLevelSelective ? tokens * token.keptByOperator() : tokens * token.kept(!stack.flashAttention);
         break;
     }
-    const bool isByTensor = shape.recompute == Recompute::None
-        || (shape.recompute == Recompute::Selective && !stack.operatorLevelSelective);
+    const bool isByTensor = keepsByTensor(shape, stack);
     if (isByTensor && shape.recomputeNorms)
         bytes.kept -= tokens * token.normOutputs();
     if (isByTensor && shape.recomputeActivationFunction)
@@ -286,8 +315,7 @@ std::vector<SavedTensor> savedTensors(
     const LayerTokens token(model, expertLayer, shape, stack);
     const double tokens = shape.sequence * shape.microBatch / shape.context;
     std::vector<SavedTensor> tensors;
-    const bool isByTensor = shape.recompute == Recompute::None
-        || (shape.recompute == Recompute::Selective && !stack.operatorLevelSelective);
+    const bool isByTensor = keepsByTensor(shape, stack);
     const auto add = [&](SavedName name, LayerChild child, double elements, double size, int references) {
         const bool isRecomputed =
             (shape.recomputeNorms && (name == SavedName::AttentionNormOutput || name == SavedName::MlpNormOutput))

@@ -22,18 +22,44 @@ struct LayerParameters { // elements
     [[nodiscard]] double total() const { return attention + mlp + norms + router + experts; }
 };
 [[nodiscard]] LayerParameters layerParameters(const ModelSpec &model, bool expertLayer);
+/// Whether a layer that predicts a further token has experts: it is like the model's last one.
+[[nodiscard]] inline bool hasExpertPredictor(const ModelSpec &model)
+{
+    return model.layers > 0 && model.isExpertLayer(model.layers - 1);
+}
+/// Of the layers, those that see a window alone. Which they are makes no difference to what a model is counted as, so
+/// that every layer is taken as so much of each kind.
+[[nodiscard]] inline double windowedShare(const ModelSpec &model)
+{
+    return model.attentionWindow > 0 && model.layers > 0 ? double(model.windowedLayers) / model.layers : 0;
+}
+/// Of one layer that predicts a further token: a layer like the last, the product that joins what the model made with
+/// the next token's embedding (2h x h), three norms more. Table and output matrix are the model's own.
+[[nodiscard]] LayerParameters predictorParameters(const ModelSpec &model);
 [[nodiscard]] double embeddingParameters(const ModelSpec &model); // token table, with learned positions
 [[nodiscard]] double headParameters(const ModelSpec &model); // final norm, and the matrix unless tied
 [[nodiscard]] double totalParameters(const ModelSpec &model);
 [[nodiscard]] double activeParameters(const ModelSpec &model); // of one token
 
-/// FLOPs of one sequence of length s forward: 2 a multiply-add, full (not causal-halved) attention. A visit to a routed
+/// Pairs of a query and a key that a causal mask leaves of s tokens, each of which sees itself and `window` - 1 before:
+/// s W - W^2 / 2 with W = min(window, s).
+[[nodiscard]] double attendedPairs(double s, double window);
+
+/// FLOPs of one sequence of length s forward: 2 a multiply-add, full (not causal-halved) attention, so twice the
+/// pairs that a window leaves. A visit to a routed
 /// expert that is dropped (MoeStrategy::keptVisits) multiplies nothing there; the token goes on through everything
 /// else.
 [[nodiscard]] double layerForwardFlops(const ModelSpec &model, bool expertLayer, double s, double keptVisits = 1);
 [[nodiscard]] double headForwardFlops(const ModelSpec &model, double s);
+/// Of one layer that predicts a further token, with its head.
+[[nodiscard]] double predictorForwardFlops(const ModelSpec &model, double s, double keptVisits = 1);
 /// Forward and backward of a whole sequence: the numerator of MFU.
 [[nodiscard]] double modelFlopsPerSequence(const ModelSpec &model, double s, double keptVisits = 1);
+/// What making up-projections of latent attention and shared experts again adds to one layer, without `recompute`.
+struct RemadeProducts {
+    bool upProjection = false, sharedExperts = false;
+};
+[[nodiscard]] double remadeFlops(const ModelSpec &model, bool expertLayer, double s, RemadeProducts remade);
 /// What recomputation adds to one layer, as HFU counts it: 0, the s x s part of attention, or the forward pass again.
 /// An accounting convention (docs/model.md, "FLOPs"): the time of recomputed kernels is the cost model's.
 [[nodiscard]] double recomputeFlops(const ModelSpec &model, bool expertLayer, double s, Recompute recompute,
@@ -49,6 +75,9 @@ struct ActivationShape {
     double inputBytes = 2; // of an input that a product keeps for its weight gradient
     bool recomputeNorms = false, recomputeActivationFunction = false; // their outputs are made again in backward
     double keptShare = 1; // of the bytes, where what is saved is kept in fewer bits
+    bool recomputeUpProjection = false; // latent attention: Q, K and V are made again from what they were compressed to
+    bool recomputeSharedExperts = false; // their inner tensors are made again
+    bool memoryEfficientPermute = false; // the experts' results are not kept, whatever the stack does
 };
 /// Bytes of an input kept for a weight gradient: the activation's, or the 8- or 4-bit copy where the stack keeps only
 /// that.

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/workload/model_math.h"
 
+#include <algorithm>
+
 namespace trainyard {
 
 namespace {
@@ -63,7 +65,9 @@ double attentionCoreFlops(const ModelSpec &model, double s)
     const double widths = model.attention == AttentionKind::Latent
         ? model.latent.nopeDim + model.latent.ropeDim + model.latent.valueDim
         : 2.0 * model.headDim;
-    return 2 * s * s * model.heads * widths;
+    const double share = windowedShare(model);
+    const double pairs = share > 0 ? (1 - share) * s * s + share * 2 * attendedPairs(s, model.attentionWindow) : s * s;
+    return 2 * pairs * model.heads * widths;
 }
 
 } // namespace
@@ -84,6 +88,14 @@ LayerParameters layerParameters(const ModelSpec &model, bool expertLayer)
     return count;
 }
 
+LayerParameters predictorParameters(const ModelSpec &model)
+{
+    LayerParameters count = layerParameters(model, hasExpertPredictor(model));
+    count.mlp += 2.0 * model.hidden * model.hidden;
+    count.norms += 3 * normSize(model);
+    return count;
+}
+
 double embeddingParameters(const ModelSpec &model)
 {
     return static_cast<double>(model.hidden) * (model.vocab + model.learnedPositions);
@@ -98,7 +110,8 @@ double totalParameters(const ModelSpec &model)
 {
     const int withExperts = expertLayers(model);
     return embeddingParameters(model) + headParameters(model) + withExperts * layerParameters(model, true).total()
-        + (model.layers - withExperts) * layerParameters(model, false).total();
+        + (model.layers - withExperts) * layerParameters(model, false).total()
+        + (model.mtpLayers > 0 ? model.mtpLayers * predictorParameters(model).total() : 0);
 }
 
 double activeParameters(const ModelSpec &model)
@@ -106,7 +119,14 @@ double activeParameters(const ModelSpec &model)
     const LayerParameters layer = layerParameters(model, true);
     const double idle =
         model.isMoe() ? layer.experts * (1 - static_cast<double>(model.expertsPerToken) / model.experts) : 0;
-    return totalParameters(model) - expertLayers(model) * idle;
+    const int predictors = hasExpertPredictor(model) ? model.mtpLayers : 0;
+    return totalParameters(model) - (expertLayers(model) + predictors) * idle;
+}
+
+double attendedPairs(double s, double window)
+{
+    const double w = std::min(window, s);
+    return s * w - w * w / 2;
 }
 
 double layerForwardFlops(const ModelSpec &model, bool expertLayer, double s, double keptVisits)
@@ -119,12 +139,32 @@ double headForwardFlops(const ModelSpec &model, double s)
     return 2 * s * static_cast<double>(model.hidden) * model.vocab;
 }
 
+double predictorForwardFlops(const ModelSpec &model, double s, double keptVisits)
+{
+    return layerForwardFlops(model, hasExpertPredictor(model), s, keptVisits) + headForwardFlops(model, s)
+        + 2 * s * 2.0 * model.hidden * model.hidden;
+}
+
 double modelFlopsPerSequence(const ModelSpec &model, double s, double keptVisits)
 {
     const int withExperts = expertLayers(model);
     const double forward = withExperts * layerForwardFlops(model, true, s, keptVisits)
-        + (model.layers - withExperts) * layerForwardFlops(model, false, s) + headForwardFlops(model, s);
+        + (model.layers - withExperts) * layerForwardFlops(model, false, s) + headForwardFlops(model, s)
+        + (model.mtpLayers > 0 ? model.mtpLayers * predictorForwardFlops(model, s, keptVisits) : 0);
     return 3 * forward;
+}
+
+double remadeFlops(const ModelSpec &model, bool expertLayer, double s, RemadeProducts remade)
+{
+    double matrices = 0;
+    if (remade.upProjection && model.attention == AttentionKind::Latent) {
+        const LatentAttention &l = model.latent;
+        matrices += double(l.queryRank) * model.heads * (l.nopeDim + l.ropeDim)
+            + double(l.keyValueRank) * model.heads * (l.nopeDim + l.valueDim);
+    }
+    if (remade.sharedExperts && expertLayer)
+        matrices += mlpMatrices(model, model.sharedExpertFfn);
+    return 2 * s * matrices;
 }
 
 double recomputeFlops(

@@ -4,6 +4,7 @@
 #include "core/cluster/edits.h"
 #include "core/plan/plan_io.h"
 #include "core/plan/validate.h"
+#include "core/workload/model_math.h"
 
 #include <QDirIterator>
 #include <QTest>
@@ -91,6 +92,7 @@ private slots:
         QCOMPARE(gpus("mixed-lab"), 4);
         QCOMPARE(gpus("opt-30b-128-a100-384-v100"), 128 + 384);
         QCOMPARE(gpus("llama-7b-64-aws"), 64);
+        QCOMPARE(gpus("moe-2x70b-16-a800"), 16);
     }
 
     void theZonesTrainOnWhatWasMeasuredBetweenThem()
@@ -129,6 +131,23 @@ private slots:
         Plan even = *cloud->plan;
         even.heterogeneity.compute = ComputeSharing::Even;
         QVERIFY(iterationOf(even) > 1.3 * *cloud->metrics.iterationTime);
+    }
+
+    void theTwoExpertsOf70BFillTwoNodesOfA800()
+    {
+        const EvaluationPtr two = evaluated(sample("moe-2x70b-16-a800"));
+        QVERIFY(two && two->feasible());
+        QCOMPARE(two->metrics.gpusUsed, 16);
+        // Every expert lies over the eight GPUs of a node, and nothing else splits its tokens.
+        const Parallelism &p = two->plan->parallelism;
+        QCOMPARE(p.expert * p.expertTensor, 16);
+        QVERIFY(p.tensor == 8 && !p.usesSequenceParallel());
+        QCOMPARE(two->plan->moe.dispatch, MoeDispatch::TrafficAware);
+        // 80 layers of such a model, as its notes say, do not fit: 18 bytes for each parameter.
+        ModelSpec whole = two->model;
+        whole.layers = 80;
+        QVERIFY(18 * totalParameters(whole) > 16.0 * double(two->metrics.memory->capacity));
+        QVERIFY(std::abs(totalParameters(whole) / 1e9 - 127) < 0.5);
     }
 
     void theThreeDatacentersTakeAsLongAsTheReferenceSays()

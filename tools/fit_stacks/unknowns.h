@@ -42,7 +42,6 @@ inline const std::vector<Parameter> kParameters {
     { "gradient_overlap", &StackSpec::gradientOverlap, 0.7, 0.3, 0, 1 },
     { "parameter_overlap", &StackSpec::parameterOverlap, 0.8, 0.2, 0, 1 },
     { "overlap_slowdown", &StackSpec::overlapSlowdown, 0.1, 0.1, 0, 0.6 },
-    { "expert_overhead_us", &StackSpec::expertOverheadUs, 200, 200, 0, 5000 },
     { "micro_batch_overhead_us", &StackSpec::microBatchOverheadUs, 300, 400, 0, 20000 },
     { "iteration_overhead_ms", &StackSpec::iterationOverheadMs, 20, 10, 0, 300 },
 };
@@ -56,7 +55,7 @@ inline const std::vector<std::pair<std::string, std::vector<std::string>>> kFitt
     { "megatron-core",
         { "host_us_per_kernel", "kernel_efficiency", "narrow_efficiency", "elementwise_passes", "cast_passes",
             "tensor_overlap", "pipeline_overlap", "gradient_overlap", "parameter_overlap", "overlap_slowdown",
-            "expert_overhead_us", "iteration_overhead_ms" } },
+            "iteration_overhead_ms" } },
     { "megatron-lm-2021",
         { "host_us_per_kernel", "kernel_efficiency", "elementwise_passes", "accumulation_bytes",
             "micro_batch_overhead_us", "iteration_overhead_ms" } },

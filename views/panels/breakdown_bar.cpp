@@ -76,9 +76,12 @@ BreakdownBar::BreakdownBar(QWidget *parent)
     setMouseTracking(true);
 }
 
-void BreakdownBar::setBreakdown(const std::optional<Breakdown> &breakdown)
+void BreakdownBar::setBreakdown(const std::optional<Breakdown> &breakdown, const QString &ofExperts)
 {
     m_parts = breakdown ? partsOf(*breakdown) : std::vector<Part> {};
+    for (Part &part : m_parts)
+        if (!ofExperts.isEmpty() && part.parts == std::vector { &Breakdown::expertParallel })
+            part.meaning += QStringLiteral(" %1.").arg(ofExperts);
     QStringList words;
     for (const Part &part : m_parts)
         words << QStringLiteral("%1 %2").arg(part.name, formatSeconds(part.seconds));

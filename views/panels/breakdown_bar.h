@@ -26,7 +26,8 @@ public:
     };
 
     explicit BreakdownBar(QWidget *parent = nullptr);
-    void setBreakdown(const std::optional<Breakdown> &breakdown);
+    /// `ofExperts`: what there is to say of the exchange with experts, beside its meaning.
+    void setBreakdown(const std::optional<Breakdown> &breakdown, const QString &ofExperts = {});
     void setDimmed(bool dimmed);
     /// What the timeline points at.
     void setChosen(std::vector<BreakdownPart> parts);

@@ -4,6 +4,7 @@
 #include "models/text/confidence_text.h"
 #include "models/text/format.h"
 #include "views/export/panel_picture.h"
+#include "views/panels/expert_text.h"
 #include "views/panels/fill_text.h"
 #include "views/panels/number_card.h"
 #include "views/theme/theme.h"
@@ -136,6 +137,10 @@ const Kind kKinds[] = {
         QT_TR_NOOP("Wall-clock time for all training tokens of the workload, without failures."),
         [](const Metrics &m) { return m.cost.daysTotal; }, [](const Evaluation &, double v) { return duration(v); },
         days, Better::Less },
+    { QT_TR_NOOP("Tokens to experts"), QT_TR_NOOP("Experts"),
+        QT_TR_NOOP("Time of one expert layer and micro-batch, forward, in which tokens travel and nothing computes."),
+        [](const Metrics &m) -> Metric { return m.experts ? Metric(m.experts->exposedMs * 1e-3) : std::nullopt; },
+        [](const Evaluation &, double v) { return formatSeconds(v); }, formatChange, Better::Less },
     { QT_TR_NOOP("Prefill in bubbles"), QT_TR_NOOP("Prefill"),
         QT_TR_NOOP("Prompt tokens per second that are served while training waits, over the whole cluster."),
         [](const Metrics &m) -> Metric {
@@ -144,7 +149,7 @@ const Kind kKinds[] = {
         [](const Evaluation &, double v) { return QObject::tr("%1 tok/s").arg(formatCount(v)); }, formatChange,
         Better::More },
 };
-constexpr std::size_t kPrefill = std::size(kKinds) - 1;
+constexpr std::size_t kPrefill = std::size(kKinds) - 1, kExperts = kPrefill - 1;
 
 Ink inkOf(const Kind &kind, double before, double after)
 {
@@ -174,6 +179,8 @@ QString detailOf(const Kind &kind, const Evaluation &evaluation)
             .arg(formatPercent(use.utilization))
             .arg(use.tcpConnections);
     }
+    if (&kind == &kKinds[kExperts])
+        return expertFacts(m).join(u'\n');
     if (&kind == &kKinds[kPrefill])
         return fillFacts(m).join(u'\n');
     return {};
@@ -229,6 +236,7 @@ void NumberStrip::refresh()
             difference.clear(); // rounds to nothing
         m_cards[i]->setDifference(difference, difference.isEmpty() ? Ink::Muted : inkOf(kind, *before, *now));
     }
+    m_cards[kExperts]->setVisible(m_evaluation && m_evaluation->metrics.experts);
     m_cards[kPrefill]->setVisible(m_evaluation && m_evaluation->metrics.bubbleFill);
 }
 

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "views/panels/strategy_panel.h"
 
+#include "core/placement/activations_leave.h"
 #include "core/placement/degrees.h"
 #include "core/plan/plan_io.h"
+#include "views/panels/expert_text.h"
 #include "views/panels/file_row.h"
 #include "views/panels/fill_text.h"
 #include "views/panels/number_row.h"
@@ -43,6 +45,14 @@ QString reached(const std::string &group, const Plan &plan, const Evaluation *ev
         for (const WanLinkUse &use : evaluation->metrics.wanLinks)
             most = std::max(most, use.tcpConnections);
         return most > 0 ? QString::number(most) : QString();
+    }
+    if (const auto &experts = evaluation->metrics.experts; experts && layout.data > 0) {
+        if (group == "dispatch" && plan.moe.dispatch == MoeDispatch::TrafficAware)
+            return QString::fromLatin1(labelOf(experts->chosen));
+        if (group == "overlap_chunks" && !plan.moe.chunks(true) && !plan.moe.chunks(false))
+            return experts->forwardChunks == experts->backwardChunks
+                ? QString::number(experts->forwardChunks)
+                : QObject::tr("%1, %2").arg(experts->forwardChunks).arg(experts->backwardChunks);
     }
     return {};
 }
@@ -105,6 +115,8 @@ void StrategyPanel::addRows()
             rows->addWidget(m_served = factsLine("fillFacts", content));
         else if (entry.group == "activation_offload")
             rows->addWidget(m_offloaded = factsLine("offloadFacts", content));
+        else if (entry.group == "pipeline_backward")
+            rows->addWidget(m_exchanged = factsLine("expertFacts", content));
     }
     rows->addStretch(1);
     area->setWidget(content);
@@ -219,6 +231,7 @@ void StrategyPanel::setOutdated(bool isOutdated)
         row->effectLine()->setDimmed(m_showsOld);
     m_served->setDimmed(isOutdated);
     m_offloaded->setDimmed(isOutdated);
+    m_exchanged->setDimmed(isOutdated);
 }
 
 void StrategyPanel::showEffects()
@@ -257,8 +270,10 @@ void StrategyPanel::rebuild()
     const bool isOfThis = evaluation && evaluation->plan == m_plan;
     showFacts(
         *m_served, m_plan->bubbleFill.enabled, isOfThis, isOfThis ? fillFacts(evaluation->metrics) : QStringList());
-    showFacts(*m_offloaded, m_plan->memory.activationOffload != ActivationOffload::None, isOfThis,
+    showFacts(*m_offloaded, activationsLeaveTo(m_plan->memory) != ActivationOffload::None, isOfThis,
         isOfThis ? offloadFacts(evaluation->metrics) : QStringList());
+    const bool isSpread = m_plan->parallelism.expert * m_plan->parallelism.expertTensor > 1;
+    showFacts(*m_exchanged, isSpread, isOfThis, isOfThis ? expertFacts(evaluation->metrics) : QStringList());
     showWhatApplies();
 }
 
@@ -266,9 +281,16 @@ void StrategyPanel::showWhatApplies()
 {
     for (const Section &section : m_sections) {
         bool any = false, anyFolded = false;
-        for (const auto &[entry, row] : section.rows) {
+        const auto hasChoices = [](QWidget *row) {
             const auto *strategy = qobject_cast<const StrategyRow *>(row);
-            const bool applies = entry->row->applies(*m_plan) && (!strategy || !strategy->alternatives().empty());
+            return strategy && !strategy->alternatives().empty();
+        };
+        // Numbers alone are of no use where all there is to choose needs a model of another kind.
+        const bool isForModel =
+            std::ranges::any_of(section.rows, [&](const auto &shown) { return hasChoices(shown.second); });
+        for (const auto &[entry, row] : section.rows) {
+            const bool applies = isForModel && entry->row->applies(*m_plan)
+                && (hasChoices(row) || !qobject_cast<const StrategyRow *>(row));
             row->setVisible(applies && (!entry->isAdvanced || section.more->isChecked()));
             any = any || applies;
             anyFolded = anyFolded || (applies && entry->isAdvanced);

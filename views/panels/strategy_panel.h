@@ -75,7 +75,7 @@ private:
     std::vector<StrategyRow *> m_rows;
     std::vector<NumberRow *> m_numbers;
     FileRow *m_trace = nullptr;
-    TextLine *m_served = nullptr, *m_offloaded = nullptr; // what comes of a switch that is on
+    TextLine *m_served = nullptr, *m_offloaded = nullptr, *m_exchanged = nullptr; // what comes of a switch that is on
 };
 
 } // namespace trainyard

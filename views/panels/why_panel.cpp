@@ -5,6 +5,7 @@
 #include "views/panels/breakdown_bar.h"
 #include "views/panels/critical_path_text.h"
 #include "views/panels/effect_text.h"
+#include "views/panels/expert_text.h"
 #include "views/panels/part_row.h"
 #include "views/parts/panel_parts.h"
 #include "views/theme/theme.h"
@@ -26,6 +27,7 @@ WhyPanel::WhyPanel(QWidget *parent)
     : QWidget(parent)
     , m_path(new TextLine({}, Ink::Muted, this))
     , m_empty(new TextLine({}, Ink::Faint, this))
+    , m_experts(new TextLine({}, Ink::Muted, this))
     , m_bar(new BreakdownBar(this))
     , m_list(new QVBoxLayout)
 {
@@ -36,9 +38,12 @@ WhyPanel::WhyPanel(QWidget *parent)
     m_heading = heading->title;
     m_path->setWrapped(true);
     m_empty->setWrapped(true);
+    m_experts->setWrapped(true);
+    m_experts->setObjectName(QStringLiteral("expertExchange"));
     m_list->setSpacing(4);
     layout->addWidget(heading);
     layout->addWidget(m_bar);
+    layout->addWidget(m_experts);
     layout->addWidget(new SectionTitle(tr("What a better part would buy"), tr("effect if applied"), this));
     layout->addLayout(m_list);
     layout->addWidget(m_empty);
@@ -61,7 +66,10 @@ void WhyPanel::setEvaluation(EvaluationPtr evaluation)
     const bool known = m_evaluation && m_evaluation->metrics.iterationTime;
     m_heading->setText(known ? tr("Where the %1 go").arg(formatSeconds(*m_evaluation->metrics.iterationTime))
                              : tr("Where the time goes"));
-    m_bar->setBreakdown(m_evaluation ? m_evaluation->metrics.breakdown : std::nullopt);
+    const QString exchange = m_evaluation ? exposedExchange(m_evaluation->metrics) : QString();
+    m_bar->setBreakdown(m_evaluation ? m_evaluation->metrics.breakdown : std::nullopt, exchange);
+    m_experts->setText(exchange.isEmpty() ? exchange : exchange + u'.');
+    m_experts->setVisible(!exchange.isEmpty());
     m_bar->setVisible(!m_bar->parts().empty());
     const QString path = m_evaluation ? criticalPathSentence(*m_evaluation) : QString();
     m_path->setText(path);
@@ -90,6 +98,7 @@ void WhyPanel::setStale(bool stale)
 {
     m_bar->setDimmed(stale);
     m_path->setDimmed(stale);
+    m_experts->setDimmed(stale);
 }
 
 QString WhyPanel::toTsv() const

@@ -46,7 +46,7 @@ private:
     EvaluationPtr m_evaluation;
     EffectTablePtr m_effects;
     bool m_isOutdated = false;
-    TextLine *m_heading, *m_path, *m_empty;
+    TextLine *m_heading, *m_path, *m_empty, *m_experts;
     BreakdownBar *m_bar;
     QVBoxLayout *m_list;
     std::vector<PartRow *> m_rows;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "views/timeline/span_text.h"
 
+#include "core/placement/activations_leave.h"
 #include "core/schedule/traits.h"
 #include "core/timeline/cell_members.h"
 #include "models/text/format.h"
@@ -72,7 +73,7 @@ QString offloadFact(const Evaluation &evaluation, std::uint32_t span)
         return evaluation.timeline.kind[span] == WorkKind::OffloadStore
             ? tr("what enters or leaves the layer waits in host memory")
             : tr("what enters or leaves the layer comes back from host memory");
-    const bool isHost = evaluation.plan && evaluation.plan->memory.activationOffload == ActivationOffload::Host;
+    const bool isHost = evaluation.plan && activationsLeaveTo(evaluation.plan->memory) == ActivationOffload::Host;
     if (!evaluation.timeline.moved.empty() && evaluation.timeline.moved[span] < 1)
         return tr("needed before the store was complete: used on the GPU, the rest is not written");
     const QString place = isHost ? tr("host memory") : tr("the drives");

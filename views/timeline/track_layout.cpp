@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "views/timeline/track_layout.h"
 
+#include "core/placement/activations_leave.h"
 #include "core/timeline/cell_members.h"
 #include "models/text/format.h"
 #include "views/timeline/layer_text.h"
@@ -63,7 +64,7 @@ bool isOffload(const Track &track)
 QString offloadName(const Evaluation &evaluation, Stream stream)
 {
     const bool isHost = evaluation.plan
-        && (isLayerByLayer(evaluation) || evaluation.plan->memory.activationOffload == ActivationOffload::Host);
+        && (isLayerByLayer(evaluation) || activationsLeaveTo(evaluation.plan->memory) == ActivationOffload::Host);
     const QString place = isHost ? tr("host memory") : tr("drives");
     return (stream == Stream::Store ? QStringLiteral("→ ") : QStringLiteral("← ")) + place;
 }

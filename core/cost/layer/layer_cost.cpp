@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/cost/layer/layer_cost.h"
 
+#include "core/cost/layer/expert_layer_cost.h"
 #include "core/cost/layer/layer_timer_internal.h"
 #include "core/cost/layer/shard_traffic.h"
 #include "core/memory/chunk_memory.h"
@@ -18,8 +19,8 @@ namespace trainyard {
 namespace {
 
 /// Kernels that an eager framework launches for what is counted as one group of element-wise work: norms, residuals,
-/// biases and dropout of a layer; activation function of an MLP. They only matter where the host cannot keep up.
-constexpr double kNormKernels = 10, kActivationKernels = 3, kRoutingKernels = 12;
+/// biases and dropout of a layer. They only matter where the host cannot keep up.
+constexpr double kNormKernels = 10;
 
 void addProjections(LayerTimer &timer, const ModelSpec &model)
 {
@@ -41,31 +42,6 @@ void addProjections(LayerTimer &timer, const ModelSpec &model)
     timer.product(timer.tokens / timer.spread, l.keyValueRank + l.ropeDim, h);
     timer.product(timer.tokens, a * (l.nopeDim + l.valueDim) / t, l.keyValueRank);
     timer.product(timer.tokens, h, a * l.valueDim / t);
-}
-
-void addDenseFfn(LayerTimer &timer, const ModelSpec &model, double width)
-{
-    if (width <= 0)
-        return;
-    const double f = width / timer.tensor, matrices = model.gatedFfn ? 2 : 1;
-    timer.product(timer.tokens, matrices * f, model.hidden);
-    timer.product(timer.tokens, model.hidden, f);
-    timer.elementwise(2 * timer.tokens * f * (matrices + 1), kActivationKernels);
-}
-
-void addExperts(LayerTimer &timer, const Workload &workload, const Degrees &p)
-{
-    const ModelSpec &model = workload.model;
-    const double load = workload.plan->moe.load();
-    const double localExperts = double(model.experts) / p.expert;
-    const double rows = timer.tokens / timer.spread * model.expertsPerToken * load * p.expertTensor;
-    const double f = double(model.expertFfn) / p.expertTensor, matrices = model.gatedFfn ? 2 : 1;
-    timer.product(timer.tokens / timer.spread, model.experts, model.hidden); // router
-    timer.groupedProduct(localExperts, rows / localExperts, matrices * f, model.hidden);
-    timer.groupedProduct(localExperts, rows / localExperts, model.hidden, f);
-    // Activation function; permute and unpermute.
-    timer.elementwise(2 * rows * (f * (matrices + 1) + 4 * model.hidden), kActivationKernels + kRoutingKernels);
-    addDenseFfn(timer, model, model.sharedExpertFfn);
 }
 
 /// All-reduces (or gather and scatter, the same bytes) after attention and after the MLP, in both directions.
@@ -113,27 +89,6 @@ void addContextTraffic(ChunkCost &cost, const LayerTimer &timer, const Workload 
     cost.inputGrad.context += std::max(Seconds {}, ring * 2.0 - timer.inputGrad.attention);
 }
 
-void addExpertTraffic(ChunkCost &cost, const LayerTimer &timer, const Workload &workload, const LayerSite &site)
-{
-    const Degrees &p = site.ranks.degrees;
-    const double tokens = timer.tokens / timer.spread, hidden = timer.element * workload.model.hidden;
-    Seconds there, back;
-    if (p.expert > 1 && workload.plan->moe.dispatch == MoeDispatch::Dedup) { // a token crosses to a rank once
-        const ExpertTraffic traffic { tokens, Bytes { hidden }, workload.model.expertsPerToken };
-        there = expertDispatchTime(traffic, site.expert);
-        back = expertCombineTime(traffic, site.expert);
-    } else if (p.expert > 1) {
-        there = back = allToAllTime(Bytes { tokens * hidden * workload.model.expertsPerToken }, site.expert);
-    }
-    if (p.expertTensor > 1) { // every rank of an expert sees the tokens of all of them, and adds up what they made
-        const Bytes routed { tokens * p.expertTensor * hidden * workload.model.expertsPerToken };
-        there += allGatherTime(routed, site.expertTensor);
-        back += reduceScatterTime(routed, site.expertTensor);
-    }
-    cost.forward.expert += there + back;
-    cost.inputGrad.expert += there + back;
-}
-
 LayerCompute computeOf(const LayerTimer &timer, ScheduleKind schedule, bool isRecomputed)
 {
     return { timer.forward.total(), timer.inputGrad.total(), timer.weightGrad.total(), isRecomputed,
@@ -163,6 +118,26 @@ void addStateTraffic(
     cost.gradientsOut += moves.leave;
 }
 
+/// Queries, keys and values of latent attention from what they were compressed to, with their positions.
+void remakeUpProjections(LayerTimer &timer, const ModelSpec &model)
+{
+    const LatentAttention &l = model.latent;
+    const double a = model.heads, t = timer.tensor;
+    if (l.queryRank > 0)
+        timer.productAgain(timer.tokens, a * (l.nopeDim + l.ropeDim) / t, l.queryRank);
+    timer.productAgain(timer.tokens, a * (l.nopeDim + l.valueDim) / t, l.keyValueRank);
+    timer.elementwiseAgain(4 * 2 * a * l.ropeDim * timer.tokens / t, 2);
+}
+
+/// An MLP of this width, whole: frameworks checkpoint it as one module.
+void remakeDenseFfn(LayerTimer &timer, const ModelSpec &model, double width)
+{
+    const double f = width / timer.tensor, matrices = model.gatedFfn ? 2 : 1;
+    timer.productAgain(timer.tokens, matrices * f, model.hidden);
+    timer.productAgain(timer.tokens, model.hidden, f);
+    timer.elementwiseAgain(2 * timer.tokens * f * (matrices + 1), kActivationKernels);
+}
+
 /// What memory-saving kernels add: outputs of norms and of activation functions made again (one pass, as forward),
 /// saved tensors packed into fewer bits after forward and unpacked before backward: read for the scale, read, written.
 void addMemoryKernels(LayerTimer &timer, const Workload &workload, bool expertLayer)
@@ -173,12 +148,17 @@ void addMemoryKernels(LayerTimer &timer, const Workload &workload, bool expertLa
     const double normBytes = 2 * 4 * timer.tokens / timer.spread * model.hidden; // two norms, read and written
     if (memory.recomputeNorms)
         timer.elementwiseAgain(normBytes, kNormKernels / 2);
+    const bool remakesShared = memory.recomputeSharedExperts && expertLayer && model.sharedExpertFfn > 0;
     if (memory.recomputeActivationFunction) {
-        const double width = expertLayer ? model.sharedExpertFfn / double(timer.tensor)
+        const double width = expertLayer ? (remakesShared ? 0 : model.sharedExpertFfn / double(timer.tensor))
                 + model.expertsPerToken * shape.imbalance / timer.spread * model.expertFfn
                                          : model.ffn / double(timer.tensor);
         timer.elementwiseAgain(2 * timer.tokens * width * ((model.gatedFfn ? 2 : 1) + 1), kActivationKernels);
     }
+    if (memory.recomputeUpProjection && model.attention == AttentionKind::Latent)
+        remakeUpProjections(timer, model);
+    if (remakesShared)
+        remakeDenseFfn(timer, model, model.sharedExpertFfn);
     if (shape.keptShare < 1) {
         ActivationShape plain = shape;
         plain.keptShare = 1;
@@ -189,7 +169,62 @@ void addMemoryKernels(LayerTimer &timer, const Workload &workload, bool expertLa
     }
 }
 
+/// Of shared experts that are made again: their products run on gathered tokens once more, and nothing hides that.
+void addRemadeTraffic(ChunkCost &cost, const LayerTimer &timer, const Workload &workload, const LayerSite &site)
+{
+    const MemoryStrategy &memory = workload.plan->memory;
+    if (!memory.recomputeSharedExperts || workload.model.sharedExpertFfn == 0 || timer.tensor <= 1
+        || (memory.recompute == Recompute::Selective && workload.stack.operatorLevelSelective))
+        return;
+    const Bytes activation { timer.element * timer.tokens * workload.model.hidden };
+    cost.recompute.tensor += timer.spread > 1
+        ? reduceScatterTime(activation, site.tensor) + allGatherTime(activation, site.tensor)
+        : allReduceTime(activation, site.tensor);
+}
+
+/// A dense layer where there are no experts.
+ChunkCost layerCost(const Workload &workload, const LayerSite &site, ExpertLayerCost *experts)
+{
+    LayerTimer timer(workload, site);
+    const ModelSpec &model = workload.model;
+    ChunkCost traffic;
+    addProjections(timer, model);
+    timer.attention();
+    if (experts)
+        *experts = addExperts(timer, traffic, workload, site,
+            { timer.forward.total(), timer.inputGrad.total() + timer.weightGrad.total() });
+    else
+        addDenseFfn(timer, model, model.ffn);
+    // Two norms (read, write), two residual additions (read two, write one), rotary embedding of queries and keys.
+    const double rotary =
+        model.learnedPositions ? 0 : 4.0 * (model.heads + model.kvHeads) * model.headDim * timer.tokens / timer.tensor;
+    timer.elementwise(2 * 10 * timer.tokens / timer.spread * model.hidden + rotary, kNormKernels);
+    const LayerElements elements = layerElements(workload, experts);
+    timer.accumulate(elements.dense + elements.experts, experts ? 6 : 4);
+    addMemoryKernels(timer, workload, experts);
+    addTensorTraffic(traffic, timer, workload, site, experts && timer.spread > 1 && model.sharedExpertFfn == 0 ? 1 : 2);
+    addContextTraffic(traffic, timer, workload, site);
+    if (experts)
+        addRemadeTraffic(traffic, timer, workload, site);
+    if (communicatesInLayers(workload, site))
+        addShardTraffic(traffic,
+            computeOf(timer, workload.plan->schedule, workload.plan->memory.recompute == Recompute::Full), workload,
+            site, layerPieces(workload, experts, site.ranks.ofLargestShard()));
+    addStateTraffic(traffic, timer, workload, site, elements);
+    return timer.finish(traffic, workload.plan->memory.recompute);
+}
+
 } // namespace
+
+void addDenseFfn(LayerTimer &timer, const ModelSpec &model, double width)
+{
+    if (width <= 0)
+        return;
+    const double f = width / timer.tensor, matrices = model.gatedFfn ? 2 : 1;
+    timer.product(timer.tokens, matrices * f, model.hidden);
+    timer.product(timer.tokens, model.hidden, f);
+    timer.elementwise(2 * timer.tokens * f * (matrices + 1), kActivationKernels);
+}
 
 double attentionSpeed(const Workload &workload, const LayerSite &site)
 {
@@ -240,37 +275,13 @@ bool communicatesInLayers(const Workload &workload, const LayerSite &site)
 
 ChunkCost layerCost(const Workload &workload, const LayerSite &site, bool expertLayer)
 {
-    LayerTimer timer(workload, site);
-    const ModelSpec &model = workload.model;
-    addProjections(timer, model);
-    timer.attention();
-    if (expertLayer)
-        addExperts(timer, workload, site.ranks.degrees);
-    else
-        addDenseFfn(timer, model, model.ffn);
-    // Two norms (read, write), two residual additions (read two, write one), rotary embedding of queries and keys.
-    const double rotary =
-        model.learnedPositions ? 0 : 4.0 * (model.heads + model.kvHeads) * model.headDim * timer.tokens / timer.tensor;
-    timer.elementwise(2 * 10 * timer.tokens / timer.spread * model.hidden + rotary, kNormKernels);
-    const LayerElements elements = layerElements(workload, expertLayer);
-    timer.accumulate(elements.dense + elements.experts, expertLayer ? 6 : 4);
-    addMemoryKernels(timer, workload, expertLayer);
-    ChunkCost traffic;
-    addTensorTraffic(
-        traffic, timer, workload, site, expertLayer && timer.spread > 1 && model.sharedExpertFfn == 0 ? 1 : 2);
-    addContextTraffic(traffic, timer, workload, site);
-    if (expertLayer) {
-        addExpertTraffic(traffic, timer, workload, site);
-        const Seconds routing = microseconds(workload.stack.cudaGraphs ? 0 : workload.stack.expertOverheadUs);
-        traffic.forward.compute += routing;
-        traffic.inputGrad.compute += routing;
-    }
-    if (communicatesInLayers(workload, site))
-        addShardTraffic(traffic,
-            computeOf(timer, workload.plan->schedule, workload.plan->memory.recompute == Recompute::Full), workload,
-            site, layerPieces(workload, expertLayer, site.ranks.ofLargestShard()));
-    addStateTraffic(traffic, timer, workload, site, elements);
-    return timer.finish(traffic, workload.plan->memory.recompute);
+    ExpertLayerCost unread;
+    return expertLayer ? layerCost(workload, site, unread) : layerCost(workload, site, nullptr);
+}
+
+ChunkCost layerCost(const Workload &workload, const LayerSite &site, ExpertLayerCost &experts)
+{
+    return layerCost(workload, site, &experts);
 }
 
 AttentionShare attentionShare(const Workload &workload, const LayerSite &site, bool expertLayer)
@@ -280,7 +291,7 @@ AttentionShare attentionShare(const Workload &workload, const LayerSite &site, b
     addProjections(attention, model);
     attention.attention();
     if (expertLayer)
-        addExperts(mlp, workload, site.ranks.degrees);
+        addExpertKernels(mlp, workload, site);
     else
         addDenseFfn(mlp, model, model.ffn);
     for (LayerTimer *timer : { &attention, &mlp }) // each its norm and residual

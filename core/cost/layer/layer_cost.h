@@ -43,6 +43,9 @@ struct LayerSite { // where a stage computes: what its layers see of the hardwar
 /// Of the kernels; communication divides alike.
 [[nodiscard]] AttentionShare attentionShare(const Workload &workload, const LayerSite &site, bool expertLayer);
 [[nodiscard]] ChunkCost layerCost(const Workload &workload, const LayerSite &site, bool expertLayer);
+/// Of a layer with experts, and how its experts run.
+struct ExpertLayerCost;
+[[nodiscard]] ChunkCost layerCost(const Workload &workload, const LayerSite &site, ExpertLayerCost &experts);
 [[nodiscard]] ChunkCost embeddingCost(const Workload &workload, const LayerSite &site);
 [[nodiscard]] ChunkCost headCost(const Workload &workload, const LayerSite &site);
 

@@ -99,6 +99,11 @@ void LayerTimer::product(double m, double n, double k)
     addProduct(weightGrad, denseTime({ n, k, m }, n, k), 0); // 8- and 4-bit operands are there, transposed and padded
 }
 
+void LayerTimer::productAgain(double m, double n, double k)
+{
+    addProduct(recomputeWork, denseTime({ m, n, k }, n, k), k * (m + n));
+}
+
 /// Rows that do not divide into 16 bytes are loaded in smaller pieces, as many times as slowly; the vector units bound
 /// that.
 Seconds LayerTimer::denseTime(const GemmShape &shape, double rowA, double rowB) const
@@ -162,11 +167,26 @@ void LayerTimer::fusedAttention()
     const WorkloadSpec &work = m_work.plan->workload;
     const double length = work.sequenceLength, ranks = tensor * (isBalanced ? length / sequence : 1);
     const double document = work.attendedLength(), queries = std::min(isBalanced ? length : sequence, document);
-    const AttentionShape shape { work.microBatch * (isBalanced ? length : sequence) / queries, model.heads / ranks,
-        std::max(1.0, model.kvHeads / ranks), queries, document, dims.query, dims.value, true };
-    core = attentionForward(m_gpu, precision, shape) * (1 / m_attentionSpeed);
+    const double sequences = work.microBatch * (isBalanced ? length : sequence);
+    const auto shapeOf = [&](double ofOne, double keys) {
+        return AttentionShape { sequences / ofOne, model.heads / ranks, std::max(1.0, model.kvHeads / ranks), ofOne,
+            keys, dims.query, dims.value, true };
+    };
+    // Where some layers see a window alone each takes the mean: blocks of a window's queries, whose keys are on average
+    // those that the window leaves.
+    const double window = std::min(double(model.attentionWindow), queries),
+                 share = model.attentionWindow < document ? windowedShare(model) : 0;
+    const auto mean = [&](auto kernel) {
+        const Seconds full = kernel(m_gpu, precision, shapeOf(queries, document));
+        return share > 0 ? full * (1 - share)
+                + kernel(m_gpu, precision,
+                      shapeOf(window, window / 2 + attendedPairs(document, model.attentionWindow) / document))
+                    * share
+                         : full;
+    };
+    core = mean(attentionForward) * (1 / m_attentionSpeed);
     forward.attention += core;
-    inputGrad.attention += attentionBackward(m_gpu, precision, shape) * (1 / m_attentionSpeed);
+    inputGrad.attention += mean(attentionBackward) * (1 / m_attentionSpeed);
     forward.launches += 1;
     inputGrad.launches += 3;
     if (dims.query != heads.query
@@ -241,6 +261,15 @@ Seconds LayerTimer::memoryTime(double bytes) const
 Seconds LayerTimer::hostTime(const KernelWork &work) const
 {
     return microseconds(m_work.stack.cudaGraphs ? 0 : work.launches * m_work.stack.hostUsPerKernel * m_hostSlowness);
+}
+
+void LayerTimer::takeKernels(const LayerTimer &other)
+{
+    forward = other.forward;
+    inputGrad = other.inputGrad;
+    weightGrad = other.weightGrad;
+    recomputeWork = other.recomputeWork;
+    core = other.core;
 }
 
 ChunkCost LayerTimer::finish(const ChunkCost &communication, Recompute recompute) const

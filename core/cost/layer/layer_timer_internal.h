@@ -14,7 +14,23 @@ struct KernelWork {
     Seconds products, attention, elementwise;
     double launches = 0;
     [[nodiscard]] Seconds total() const { return products + attention + elementwise; }
+    KernelWork &operator+=(const KernelWork &o)
+    {
+        products += o.products;
+        attention += o.attention;
+        elementwise += o.elementwise;
+        launches += o.launches;
+        return *this;
+    }
+    friend KernelWork operator*(const KernelWork &work, double times)
+    {
+        return { work.products * times, work.attention * times, work.elementwise * times, work.launches * times };
+    }
 };
+
+/// Kernels that an eager framework launches for what is counted as one group of element-wise work: activation function
+/// of an MLP; router and permutation.
+inline constexpr double kActivationKernels = 3, kRoutingKernels = 12;
 
 class LayerTimer {
 public:
@@ -22,6 +38,8 @@ public:
 
     /// y = x W with x of m rows and k columns, and its two gradients.
     void product(double m, double n, double k);
+    /// Its forward once more in the backward, although the layer is not recomputed as a whole.
+    void productAgain(double m, double n, double k);
     /// One grouped kernel over `groups` experts of m rows each.
     void groupedProduct(double groups, double m, double n, double k);
     /// Fused or unfused core attention of the workload's model.
@@ -38,6 +56,9 @@ public:
     /// Gradients of so many parameters join the main gradients, from `tensors` kernels.
     void accumulate(double parameters, double tensors);
 
+    /// What another timer of the same layer has gathered, instead.
+    void takeKernels(const LayerTimer &other);
+
     /// The kernels, with communication added by the caller, bounded below by the host.
     [[nodiscard]] ChunkCost finish(const ChunkCost &communication, Recompute recompute) const;
 
@@ -45,7 +66,7 @@ public:
     int tensor = 1, spread = 1; // spread: ranks that share the tokens outside attention and MLP
     KernelWork forward, inputGrad, weightGrad;
     double element = 2; // bytes of an activation
-    KernelWork recomputeWork; // of the forward, by elementwiseAgain
+    KernelWork recomputeWork; // of the forward, by productAgain and elementwiseAgain
     Seconds core; // forward of the attention core, which selective recomputation repeats
 
 private:
@@ -66,5 +87,8 @@ private:
     double m_productSpeed, m_groupedSpeed, m_attentionSpeed; // within a training step, of kernels measured alone
     double m_hostSlowness;
 };
+
+/// An MLP of that inner width, with its activation function.
+void addDenseFfn(LayerTimer &timer, const ModelSpec &model, double width);
 
 } // namespace trainyard

@@ -4,8 +4,6 @@
 
 #include "core/base/units.h"
 
-#include <algorithm>
-
 namespace trainyard {
 
 struct OpSplit {
@@ -30,17 +28,6 @@ struct OpSplit {
     }
     bool operator==(const OpSplit &) const = default;
 };
-
-/// Two operations of different micro-batches at once, their kernels in turns: while one exchanges tokens with its
-/// experts the other computes. What neither hides of that exchange is the pair's expert part; all other communication
-/// shows.
-[[nodiscard]] inline OpSplit together(const OpSplit &a, const OpSplit &b)
-{
-    const Seconds busy = a.total() - a.expert + b.total() - b.expert;
-    OpSplit pair = a + b;
-    pair.expert = std::max({ busy, a.expert + b.expert, a.total(), b.total() }) - busy;
-    return pair;
-}
 
 struct ChunkCost { // one micro-batch through one virtual stage
     OpSplit forward, inputGrad, weightGrad;

@@ -3,6 +3,7 @@
 
 #include "core/cost/kernels/attention.h"
 #include "core/schedule/traits.h"
+#include "core/workload/model_math.h"
 
 #include <algorithm>
 #include <cmath>
@@ -74,7 +75,12 @@ ChunkCost attentionToEarlier(const Workload &slice, const LayerSite &site, int b
     const AttentionShape whole = attentionShape(
                              slice, tokens, std::clamp(before + tokens, tokens, std::max(tokens, document))),
                          itself = attentionShape(slice, tokens, tokens);
-    const double slowness = 1 / attentionSpeed(slice, site);
+    // Pairs with earlier tokens that a window leaves, over all of them
+    const ModelSpec &model = slice.model;
+    const auto pairs = [&](double s) { return attendedPairs(s, model.attentionWindow); };
+    const double share = windowedShare(model),
+                 left = share > 0 ? (pairs(before + tokens) - pairs(before) - pairs(tokens)) / (before * tokens) : 1;
+    const double slowness = (1 - share + share * left) / attentionSpeed(slice, site);
     extra.forward.compute =
         (attentionForward(*site.gpu, precision, whole) - attentionForward(*site.gpu, precision, itself)) * slowness;
     extra.inputGrad.compute =

@@ -3,6 +3,8 @@
 
 #include "core/cost/stage_coster.h"
 #include "core/cost/wan/wan_codec.h"
+#include "core/placement/expert_spread.h"
+#include "core/states/stage_parameters.h"
 #include "core/timeline/fair_share.h"
 #include "core/workload/model_math.h"
 
@@ -72,14 +74,23 @@ private:
     {
         return stageGradient(m_work, stage).value / m_work.gradientBytes();
     }
+    /// Of those, experts that lie in one datacenter have nobody to exchange with elsewhere.
+    [[nodiscard]] double crossing(int stage) const
+    {
+        const Degrees &p = m_work.degrees;
+        if (!m_work.source.hasLayers || p.expert < 2 || !m_work.model.isMoe())
+            return elements(stage);
+        const double experts = stageParameters(m_work, stage).experts * p.expertRanks();
+        return elements(stage) - experts * (1 - expertsHeldApart(m_work, stage));
+    }
     [[nodiscard]] Reduction reductionOf(int stage)
     {
         Reduction reduction;
-        reduction.gradient = Bytes { elements(stage) * wireBits() / 8 };
-        if (reduction.gradient.value <= 0)
-            return reduction;
         reduction.sites = replicaSites(m_work, stage);
         if (reduction.sites.size() < 2)
+            return reduction;
+        reduction.gradient = Bytes { crossing(stage) * wireBits() / 8 };
+        if (reduction.gradient.value <= 0)
             return reduction;
         reduction.isFlat = reducesFlat(m_work, reduction.sites);
         reduction.route = routeOf(reduction);

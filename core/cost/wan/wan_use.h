@@ -29,6 +29,8 @@ struct WanLinkUse {
     WanLimit limit = WanLimit::None; // what binds that boundary, or would where the link carries nothing
     double limitGbps = 0; // of one node pair; of the whole link where its capacity binds
     std::array<double, 2> syncSeconds {}; // one iteration's gradient sync between replicas, by direction, at its limit
+    // In which tokens pass to experts and back, at the limit of a rank of the stage that sends most; latency apart
+    std::array<double, 2> expertSeconds {};
 };
 
 } // namespace trainyard

@@ -141,7 +141,7 @@ static bool changesFittedFigure(const Stack &stack)
 {
     constexpr const char *kFitted[] = { "host_us_per_kernel", "kernel_efficiency", "narrow_efficiency",
         "elementwise_passes", "eager_passes", "accumulation_bytes", "cast_passes", "rowwise_cast_passes",
-        "expert_overhead_us", "micro_batch_overhead_us", "iteration_overhead_ms" };
+        "micro_batch_overhead_us", "iteration_overhead_ms" };
     return std::ranges::any_of(kFitted, [&](const char *key) { return stack.overrides.contains(key); });
 }
 

@@ -81,11 +81,26 @@ void addRates(Metrics &metrics, const Workload &workload, const Costs &costs, do
     const double kept = workload.plan->moe.keptVisits(); // what was dropped was not computed
     const double modelFlops = modelFlopsPerSequence(workload.model, s, kept) * sequences;
     double recomputed = recomputedByPolicy(workload, costs, s);
-    for (int layer = 0; layer < workload.model.layers; ++layer)
-        recomputed += recomputeFlops(workload.model, workload.model.isExpertLayer(layer), s,
-            workload.plan->memory.recompute, workload.stack, kept);
-    if (workload.plan->memory.recompute == Recompute::Full) // then no policy decides
-        recomputed *= recomputedShare(workload);
+    const auto ofLayers = [&](auto flops) {
+        const ModelSpec &model = workload.model;
+        double sum = model.mtpLayers > 0 ? model.mtpLayers * flops(hasExpertPredictor(model)) : 0;
+        for (int layer = 0; layer < model.layers; ++layer)
+            sum += flops(model.isExpertLayer(layer));
+        return sum;
+    };
+    const MemoryStrategy &memory = workload.plan->memory;
+    recomputed += ofLayers([&](bool isExpert) {
+        return recomputeFlops(workload.model, isExpert, s, memory.recompute, workload.stack, kept);
+    });
+    const double whole = memory.recompute == Recompute::Full ? recomputedShare(workload) : 0;
+    if (memory.recompute == Recompute::Full) // then no policy decides
+        recomputed *= whole;
+    const bool isByTensor = memory.recompute != Recompute::Selective || !workload.stack.operatorLevelSelective;
+    if (isByTensor && (memory.recomputeUpProjection || memory.recomputeSharedExperts))
+        recomputed += (1 - whole) * ofLayers([&](bool isExpert) {
+            return remadeFlops(
+                workload.model, isExpert, s, { memory.recomputeUpProjection, memory.recomputeSharedExperts });
+        });
     metrics.modelTflopsPerGpu = modelFlops / iteration / metrics.gpusUsed / 1e12;
     const double peak = peakFlopsInUse(workload);
     if (peak > 0) {

@@ -97,12 +97,15 @@ public:
         }
         for (int way = 0; way < 2; ++way) {
             const Track *channel = busiest ? busiest->channel[way] : nullptr;
-            use.carrying[way] = std::min(
-                1.0, ((channel ? double(carried(m_timeline, *channel)) : 0) + use.syncSeconds[way] * 1e9) / iteration);
+            use.carrying[way] = std::min(1.0,
+                ((channel ? double(carried(m_timeline, *channel)) : 0)
+                    + (use.syncSeconds[way] + use.expertSeconds[way]) * 1e9)
+                    / iteration);
         }
-        const double sync = (use.syncSeconds[0] + use.syncSeconds[1]) * 1e9;
-        use.usableUtilization = std::min(1.0, (double(most) + sync) / iteration);
-        if (busiest && double(most) > sync)
+        const double sync = (use.syncSeconds[0] + use.syncSeconds[1]) * 1e9,
+                     experts = std::max(use.expertSeconds[0], use.expertSeconds[1]) * 1e9; // both ways at once
+        use.usableUtilization = std::min(1.0, (double(most) + sync + experts) / iteration);
+        if (busiest && double(most) > std::max(sync, experts))
             name(use, *(busiest->channel[0] ? busiest->channel[0] : busiest->channel[1]));
         if (use.limit == WanLimit::None) { // it carries nothing: what would bind
             const PairLimit pair = transportLimit(m_work, use.link);

@@ -5,6 +5,7 @@
 #include "core/evaluate/problems/fix_of.h"
 #include "core/offload/layer_policy.h"
 #include "core/offload/settings.h"
+#include "core/placement/activations_leave.h"
 #include "core/plan/plan_io.h"
 
 #include <algorithm>
@@ -16,6 +17,11 @@ namespace {
 std::string poolKey(int datacenter, int pool, const char *key)
 {
     return "cluster.datacenters[" + std::to_string(datacenter) + "].pools[" + std::to_string(pool) + "]." + key;
+}
+
+const char *whereOf(const MemoryStrategy &memory)
+{
+    return onlyExpertInputLeaves(memory) ? "memory.offload_expert_input" : "memory.activation_offload";
 }
 
 /// Pools that serve a stage and have nowhere to put its activations.
@@ -175,16 +181,17 @@ void addOffloadProblems(std::vector<Problem> &problems, const Evaluation &evalua
     const OffloadSettings settings = offloadSettings(*workload.plan);
     if (evaluation.metrics.offload)
         addWear(problems, evaluation, *evaluation.metrics.offload);
-    if (settings.target == ActivationOffload::None)
+    if (settings.target == ActivationOffload::None
+        || (onlyExpertInputLeaves(workload.plan->memory) && !workload.model.isMoe()))
         return;
     if (const std::string why = whyActivationsStay(*workload.plan); !why.empty()) {
-        problems.push_back({ Severity::Warning, why, "memory.activation_offload", {} });
+        problems.push_back({ Severity::Warning, why, whereOf(workload.plan->memory), {} });
         return;
     }
     const bool isMissing = addMissingDrives(problems, workload, settings);
     const auto &offload = evaluation.metrics.offload;
     addPolicy(problems, *workload.plan, offload);
-    if (!isMissing && offload && settings.fraction.value_or(1) > 0)
+    if (!isMissing && offload && settings.fraction.value_or(1) > 0 && !onlyExpertInputLeaves(workload.plan->memory))
         addEffect(problems, evaluation, *workload.plan, *offload);
     if (settings.target == ActivationOffload::Ssd)
         addRetention(problems, workload);

@@ -3,10 +3,12 @@
 
 #include "core/base/words.h"
 #include "core/cost/stage_coster.h"
+#include "core/evaluate/problems/expert_notes.h"
 #include "core/evaluate/problems/fill_problems.h"
 #include "core/evaluate/problems/fix_of.h"
 #include "core/evaluate/problems/idle_gpus.h"
 #include "core/evaluate/problems/memory_problems_internal.h"
+#include "core/evaluate/problems/memory_switch_notes.h"
 #include "core/evaluate/problems/offload_problems.h"
 #include "core/evaluate/problems/shape_notes.h"
 #include "core/evaluate/problems/state_problems_internal.h"
@@ -91,11 +93,7 @@ void addNotModelled(std::vector<Problem> &problems, const Plan &plan)
         if (asked)
             problems.push_back({ Severity::Warning, text, where, {} });
     };
-    note(plan.moe.dispatch != MoeDispatch::Flat && plan.moe.dispatch != MoeDispatch::Dedup, "moe.dispatch",
-        "Expert dispatch is modelled as flat all-to-all in this version");
     note(!plan.calibration.empty(), "calibration", "Calibration factors are not applied in this version");
-    note(plan.moe.overlapChunks.has_value(), "moe.overlap_chunks",
-        "Overlap of expert dispatch in chunks is not modelled in this version");
     note(plan.placement.mode == PlacementMode::DataAcross && !plan.placement.stages.empty(), "placement.stages",
         "Pinned stages belong to a pipeline across datacenters: with data across they are left out");
     note(!plan.jobs.empty(), "jobs",
@@ -234,25 +232,6 @@ void addOwnConstruction(std::vector<Problem> &problems, const Evaluation &evalua
     problems.push_back({ Severity::Note, "Beyond as many micro-batches as stages " + beyond, "schedule", {} });
 }
 
-/// Replicas in several datacenters whose experts are dealt over ranks of two of them.
-void addExpertsAcross(std::vector<Problem> &problems, const Workload &workload)
-{
-    const auto across = expertsAcross(workload);
-    if (!across)
-        return;
-    const Plan &plan = *workload.plan;
-    const Degrees &p = workload.degrees;
-    const auto &datacenters = plan.cluster.datacenters;
-    const bool canShrink = across->ranks % p.expertTensor == 0;
-    const int expert = canShrink ? std::gcd(across->ranks / p.expertTensor, workload.model.experts) : 0;
-    problems.push_back({ Severity::Blocking,
-        "Groups of " + std::to_string(p.expert * p.expertTensor) + " ranks that share the experts span "
-            + datacenters[std::size_t(across->from)].label() + " and " + datacenters[std::size_t(across->to)].label()
-            + ": experts across a WAN are not modelled. A pipeline across datacenters (placement.mode)"
-            + (canShrink ? ", or experts over " + counted(expert, "rank") + ", would do" : " would do"),
-        "parallelism.expert", {}, FixSearchKind::Experts });
-}
-
 void addShapeProblems(std::vector<Problem> &problems, const Evaluation &evaluation, const Workload &workload)
 {
     const Plan &plan = *evaluation.plan;
@@ -303,7 +282,7 @@ std::vector<Problem> findProblems(const Evaluation &evaluation, const Workload &
     std::vector<Problem> problems;
     addMemoryProblems(problems, evaluation, workload);
     addShapeProblems(problems, evaluation, workload);
-    addExpertsAcross(problems, workload);
+    addExpertNotes(problems, evaluation, workload);
     addBubble(problems, evaluation, workload);
     addTensorGroupsApart(problems, evaluation, workload);
     addUnequalGpus(problems, evaluation, workload);
@@ -313,6 +292,7 @@ std::vector<Problem> findProblems(const Evaluation &evaluation, const Workload &
     if (workload.source.hasLayers) {
         addSharding(problems, evaluation, workload.stack);
         addShapeNotes(problems, workload);
+        addMemorySwitchNotes(problems, evaluation, workload);
         addStandIns(problems, workload);
     }
     addCells(problems, evaluation);

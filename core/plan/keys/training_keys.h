@@ -19,7 +19,8 @@ template <class V> void describe(V &v, Of<WorkloadSpec>)
         Key("model", "Catalogue name, path of a Hugging Face config.json (relative to the plan), or an inline object",
             more("`trainyard-cli catalog models` lists the names; an object has `layers`, `hidden`, `heads`, "
                  "`kv_heads`, `head_dim`, `ffn`, `vocab`, `gated_ffn`, `tied_embeddings`, `attention` and for mixtures "
-                 "of experts `experts`, `experts_per_token`, `expert_ffn`, `shared_expert_ffn`, `dense_layers`; "
+                 "of experts `experts`, `experts_per_token`, `expert_ffn`, `shared_expert_ffn`, `dense_layers`, "
+                 "`groups` with `top_groups`; `mtp_layers`; `attention_window` with `windowed_layers`; "
                  "required unless there is a profile or `jobs`. A plan that the window makes of a `config.json` holds "
                  "the object, with the file's folder and name in `source`, so that it opens without the file"),
             shown("Model", "Type to search. A Hugging Face config.json works as well.")));
@@ -78,10 +79,10 @@ template <class V> void describe(V &v, Of<Parallelism>)
     v.value(&Parallelism::expert,
         Key("expert", "Expert-parallel degree", said("Expert parallel"), range(1, 4096),
             more("its groups, times `expert_tensor`, stay in one datacenter"),
-            shown("Expert", "GPUs over which the experts of a layer are spread.")));
+            shown("Expert parallel", "GPUs over which the experts of a layer are spread.")));
     v.value(&Parallelism::expertTensor,
         Key("expert_tensor", "Tensor-parallel degree of the experts", said("Tensor parallel in experts"),
-            range(1, 1024)));
+            range(1, 1024), shown("Expert tensor", "GPUs that share the products of one expert.")));
     v.value(&Parallelism::virtualPipeline,
         Key("virtual_pipeline", "Model chunks per stage", said("Virtual stages"), range(1, 1024),
             more("see `schedule` for what each takes"),

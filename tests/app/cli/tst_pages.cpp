@@ -195,7 +195,7 @@ private slots:
     void samplesAreCountedInWords()
     {
         const char *kWords[] = { "no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten",
-            "eleven", "twelve" };
+            "eleven", "twelve", "thirteen", "fourteen", "fifteen" };
         const auto count =
             QDir(kRoot.filePath(QStringLiteral("samples"))).entryList({ QStringLiteral("*.trainyard.json") }).size();
         comparePage("docs/plan-file.md", "`samples/` holds " + std::string(kWords[count]) + " real ones");

@@ -28,6 +28,8 @@ private slots:
     void realConfigsEqualTheCatalogue_data();
     void realConfigsEqualTheCatalogue();
     void aPlanNamesItsModelInThreeWays();
+    void groupsOfExpertsAreRead();
+    void windowsAreReadWhereTheFileSaysWhichLayersHaveThem();
 };
 
 namespace {
@@ -225,6 +227,43 @@ void HuggingFaceTest::aPlanNamesItsModelInThreeWays()
     workload.inlineModel.emplace();
     workload.inlineModel->layers = 7;
     QCOMPARE(resolveModel(workload, {}, builtinCatalogue())->layers, 7);
+}
+
+void HuggingFaceTest::groupsOfExpertsAreRead()
+{
+    // a token visits four of eight groups; one group of one is no choice
+    const auto groups = [](const char *keys) {
+        const auto model = parseHuggingFaceConfig(
+            std::string(R"({"model_type": "deepseek_v3", "num_hidden_layers": 4, "hidden_size": 64, "vocab_size": 128,
+                "num_attention_heads": 4, "n_routed_experts": 16, "num_experts_per_tok": 2,
+                "moe_intermediate_size": 32, )")
+                + keys + "}",
+            "config.json");
+        return std::pair(model->groups, model->topGroups);
+    };
+    QCOMPARE(groups(R"("n_group": 8, "topk_group": 4)"), std::pair(8, 4));
+    QCOMPARE(groups(R"("n_group": 1, "topk_group": 1)"), std::pair(0, 0));
+    QCOMPARE(builtinCatalogue().model("deepseek-v3")->groups, 8);
+    QCOMPARE(builtinCatalogue().model("deepseek-v3")->topGroups, 4);
+    QCOMPARE(builtinCatalogue().model("deepseek-v2")->topGroups, 3);
+    QCOMPARE(builtinCatalogue().model("kimi-k2")->groups, 0);
+}
+
+void HuggingFaceTest::windowsAreReadWhereTheFileSaysWhichLayersHaveThem()
+{
+    const auto windows = [](const char *keys) {
+        const auto model = parseHuggingFaceConfig(
+            std::string(R"({"model_type": "gpt_oss", "num_hidden_layers": 4, "hidden_size": 64, "vocab_size": 128,
+                "num_attention_heads": 4, "intermediate_size": 32, )")
+                + keys + "}",
+            "config.json");
+        return std::pair(model->attentionWindow, model->windowedLayers);
+    };
+    QCOMPARE(windows(R"("sliding_window": 128, "layer_types": ["sliding_attention", "full_attention",
+        "sliding_attention", "full_attention"])"),
+        std::pair(128, 2));
+    QCOMPARE(windows(R"("sliding_window": 4096)"), std::pair(0, 0)); // often switched off elsewhere
+    QCOMPARE(windows(R"("sliding_window": 128, "layer_types": ["full_attention"])"), std::pair(0, 0));
 }
 
 QTEST_APPLESS_MAIN(HuggingFaceTest)

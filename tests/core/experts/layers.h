@@ -74,6 +74,7 @@ struct Drawing {
         for (int i = 0; i < legs; ++i) {
             Leg drawn = leg(static_cast<Way>(pick(kWayCount)), uniform(0, 20), uniform(1, 400),
                 i > 0 && maybe() ? pick(i) : -1, uniform(5e9, 400e9));
+            drawn.afterAll = drawn.after >= 0 && pick(3) == 0;
             if (drawn.way == Way::Nic && pick(3) == 0)
                 drawn.nvlinkToo = drawn.bytes * uniform(0, 1);
             made.legs.push_back(drawn);

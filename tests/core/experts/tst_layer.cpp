@@ -17,7 +17,9 @@ double timeAlone(const Exchange &exchange)
         for (std::size_t i = 0; i < now.size(); ++i) {
             const Leg &of = exchange.legs[i];
             double ready = before[i];
-            if (of.after >= 0)
+            if (of.afterAll)
+                ready = std::max(ready, *std::max_element(now.begin(), now.begin() + static_cast<std::ptrdiff_t>(i)));
+            else if (of.after >= 0)
                 ready = std::max(ready, now[static_cast<std::size_t>(of.after)]);
             else if (exchange.piecesWait)
                 ready = std::max(ready, allOfLast);

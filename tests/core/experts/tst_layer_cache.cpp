@@ -30,6 +30,7 @@ const std::vector<Change> &changes()
         [](LayerWork &w) { w.dispatch.legs[0].moving += us(1); },
         [](LayerWork &w) { w.dispatch.legs[0].nvlinkToo += 1; },
         [](LayerWork &w) { w.dispatch.legs[1].after = -1; },
+        [](LayerWork &w) { w.dispatch.legs[1].afterAll = true; },
         [](LayerWork &w) { w.dispatch.legs.pop_back(); },
         [](LayerWork &w) { w.dispatch.pieces = 2; },
         [](LayerWork &w) { w.dispatch.piecesWait = true; },

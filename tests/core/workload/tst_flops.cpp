@@ -23,6 +23,11 @@ private slots:
     void fusedAttentionHasNothingToRecomputeSelectively();
     void droppedVisitsMultiplyNothing();
     void aDenseModelHasNoVisitsToDrop();
+    void aWindowLeavesThePairsThatCountingFinds();
+    void windowsTakeTheirPairsOffTheAttentionOfTheirLayers_data();
+    void windowsTakeTheirPairsOffTheAttentionOfTheirLayers();
+    void aLayerThatPredictsAFurtherTokenAddsItsProductsAndAHead();
+    void whatIsMadeAgainIsTheForwardOfItsProducts();
 };
 
 namespace {
@@ -157,6 +162,78 @@ void FlopsTest::droppedVisitsMultiplyNothing()
 void FlopsTest::aDenseModelHasNoVisitsToDrop()
 {
     QCOMPARE(modelFlopsPerSequence(model("llama-3-8b"), 8192, 0.5), modelFlopsPerSequence(model("llama-3-8b"), 8192));
+}
+
+void FlopsTest::aWindowLeavesThePairsThatCountingFinds()
+{
+    // query i of s sees min(i, W) keys; the closed form has the diagonal half
+    for (const double s : { 512.0, 4096.0 })
+        for (const double window : { 1.0, 128.0, 511.0, 512.0, 4096.0, 8192.0 }) {
+            double counted = 0;
+            for (double i = 1; i <= s; ++i)
+                counted += std::min(i, window) - (i <= window ? 0.5 : 0);
+            QVERIFY(close(attendedPairs(s, window), counted, 1e-12));
+        }
+    QCOMPARE(attendedPairs(4096, 4096), 4096.0 * 4096 / 2);
+}
+
+void FlopsTest::windowsTakeTheirPairsOffTheAttentionOfTheirLayers_data()
+{
+    // 10^9 a token, causal, s = 4096: with full attention everywhere, and as the model is. NVIDIA's reports of
+    // gpt-oss-120b imply 27 to 32.6
+    QTest::addColumn<int>("window");
+    QTest::addColumn<double>("layers"); // windowed / all
+    QTest::addColumn<double>("full");
+    QTest::addColumn<double>("windowed");
+    QTest::newRow("gpt-oss-20b") << 128 << 0.5 << 24.1 << 22.9;
+    QTest::newRow("gpt-oss-120b") << 128 << 0.5 << 34.4 << 32.6;
+    QTest::newRow("llama-4-scout") << 8192 << 0.75 << 103.0 << 103.0; // as long as the sequence, at least
+    QTest::newRow("llama-4-maverick") << 8192 << 0.75 << 103.0 << 103.0;
+}
+
+void FlopsTest::windowsTakeTheirPairsOffTheAttentionOfTheirLayers()
+{
+    QFETCH(int, window);
+    QFETCH(double, layers);
+    QFETCH(double, full);
+    QFETCH(double, windowed);
+    ModelSpec m = model(QTest::currentDataTag());
+    m.attentionWindow = window;
+    m.windowedLayers = int(layers * m.layers);
+    QCOMPARE(windowedShare(m), layers);
+    const double s = 4096, w = std::min(s, double(m.attentionWindow));
+    const double pairs = (m.layers - m.windowedLayers) * s * s / 2 + m.windowedLayers * (s * w - w * w / 2);
+    const double causal = 3 * 2 * pairs * m.heads * 2.0 * m.headDim / s; // half of what the convention counts
+    const double perToken = modelFlopsPerSequence(m, s) / s - causal;
+    QVERIFY2(close(perToken / 1e9, windowed, 0.005), qPrintable(QString::number(perToken / 1e9)));
+    m.windowedLayers = 0;
+    const double whole = modelFlopsPerSequence(m, s) / s - 3.0 * m.layers * s * m.heads * 2 * m.headDim;
+    QVERIFY2(close(whole / 1e9, full, 0.005), qPrintable(QString::number(whole / 1e9)));
+}
+
+void FlopsTest::aLayerThatPredictsAFurtherTokenAddsItsProductsAndAHead()
+{
+    // DeepSeek-V3: +10.2 GF a token at 4096, causal: 3 {2 (attention, experts of a token, router, 2h x h, h x V) +
+    // s a (d_qk + d_v)}
+    const ModelSpec &v3 = model("deepseek-v3");
+    ModelSpec m = v3;
+    m.mtpLayers = 1;
+    const double s = 4096, more = (modelFlopsPerSequence(m, s) - modelFlopsPerSequence(v3, s)) / s;
+    const double causalHalf = 3 * s * m.heads * (m.latent.nopeDim + m.latent.ropeDim + m.latent.valueDim);
+    QVERIFY2(close((more - causalHalf) / 1e9, 10.2, 0.005), qPrintable(QString::number((more - causalHalf) / 1e9)));
+    m.mtpLayers = 3;
+    QVERIFY(close(modelFlopsPerSequence(m, s) - modelFlopsPerSequence(v3, s), 3 * more * s, 1e-12));
+}
+
+void FlopsTest::whatIsMadeAgainIsTheForwardOfItsProducts()
+{
+    // 2s {q a d_qk + c a (d_n + d_v)}, and 2s 3h fs
+    const ModelSpec &m = model("deepseek-v3");
+    const double s = 4096, a = m.heads;
+    QCOMPARE(remadeFlops(m, true, s, { true, false }), 2 * s * (1536 * a * 192 + 512 * a * 256));
+    QCOMPARE(remadeFlops(m, true, s, { false, true }), 2 * s * 3 * 7168 * 2048);
+    QCOMPARE(remadeFlops(m, false, s, { false, true }), 0.0);
+    QCOMPARE(remadeFlops(model("mixtral-8x7b"), true, s, { true, true }), 0.0);
 }
 
 void FlopsTest::fusedAttentionHasNothingToRecomputeSelectively()

@@ -16,6 +16,7 @@ private slots:
     void aClassicLayerHasTwelveSquaresAndThirteenVectors();
     void expertModelsCountAsRecomputedElsewhere_data();
     void expertModelsCountAsRecomputedElsewhere();
+    void aPredictingLayerOfDeepSeekV3HasElevenBillion();
     void narayanansModelsFollowTheirFormula();
     void everyDenseModelOfTheContractIsThere();
 };
@@ -105,6 +106,20 @@ void ParametersTest::expertModelsCountAsRecomputedElsewhere()
     const bool withoutEmbedding = QByteArray(QTest::currentDataTag()).startsWith("gpt-oss");
     const double counted = activeParameters(spec) - (withoutEmbedding ? embeddingParameters(spec) : 0);
     QVERIFY(std::abs(counted / 1e9 - active) <= 0.06);
+}
+
+void ParametersTest::aPredictingLayerOfDeepSeekV3HasElevenBillion()
+{
+    // a layer with experts, 2h x h, three norms; table and output matrix are the model's
+    const ModelSpec &v3 = model("deepseek-v3");
+    QCOMPARE(v3.mtpLayers, 0); // 671 B are without
+    ModelSpec with = v3;
+    with.mtpLayers = 1;
+    const double more = totalParameters(with) - totalParameters(v3), h = v3.hidden;
+    QVERIFY2(std::abs(more / 1e9 - 11.6) < 0.05, qPrintable(QString::number(more / 1e9)));
+    QCOMPARE(more, layerParameters(v3, true).total() + 2 * h * h + 3 * h);
+    const double idle = layerParameters(v3, true).experts * (1 - 8 / 256.0);
+    QVERIFY(std::abs(activeParameters(with) - activeParameters(v3) - (more - idle)) < 1);
 }
 
 void ParametersTest::narayanansModelsFollowTheirFormula()

@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "core/evaluate/problems/memory_switch_notes.h"
+
+#include "core/base/words.h"
+#include "core/evaluate/problems/fix_of.h"
+#include "core/placement/activations_leave.h"
+
+namespace trainyard {
+
+namespace {
+
+/// Why nothing is kept tensor by tensor, so that no single one can be spared; empty where it is.
+std::string whyNoTensors(const Workload &workload)
+{
+    const MemoryStrategy &memory = workload.plan->memory;
+    if (memory.recompute == Recompute::Full && !memory.recomputeLayers)
+        return "every layer is recomputed as a whole";
+    if (memory.recompute == Recompute::Selective && workload.stack.operatorLevelSelective)
+        return "selective recomputation keeps products, not tensors";
+    return {};
+}
+
+std::string whyNoUpProjection(const Workload &workload)
+{
+    if (workload.model.attention != AttentionKind::Latent)
+        return "the model has no latent attention";
+    return whyNoTensors(workload);
+}
+
+std::string whyNoSharedExperts(const Workload &workload)
+{
+    if (!workload.model.isMoe() || workload.model.sharedExpertFfn == 0)
+        return "the model has no shared experts";
+    return whyNoTensors(workload);
+}
+
+std::string whyNoExpertOutputs(const Workload &workload)
+{
+    if (!workload.model.isMoe())
+        return "the model has no experts";
+    if (!workload.stack.storesExpertOutputs)
+        return workload.stack.name + " keeps no results of experts anyway";
+    return whyNoTensors(workload);
+}
+
+std::string whyNoExpertInput(const Workload &workload)
+{
+    if (!workload.model.isMoe())
+        return "the model has no experts";
+    if (!onlyExpertInputLeaves(workload.plan->memory))
+        return "activation offload decides about the experts' input too";
+    return whyNoTensors(workload);
+}
+
+} // namespace
+
+void addMemorySwitchNotes(std::vector<Problem> &problems, const Evaluation &evaluation, const Workload &workload)
+{
+    const Plan &plan = *workload.plan;
+    const auto note = [&](bool isOn, const char *what, const std::string &why, const char *where, auto off) {
+        if (isOn && !why.empty())
+            problems.push_back({ Severity::Note, std::string(what) + " spares nothing here: " + why, where,
+                { fixOf(plan, "Switch it off", off) } });
+    };
+    note(plan.memory.recomputeUpProjection, "Recomputing up-projections", whyNoUpProjection(workload),
+        "memory.recompute_up_projection", [](Plan &p) { p.memory.recomputeUpProjection = false; });
+    note(plan.memory.recomputeSharedExperts, "Recomputing shared experts", whyNoSharedExperts(workload),
+        "memory.recompute_shared_experts", [](Plan &p) { p.memory.recomputeSharedExperts = false; });
+    note(plan.moe.permute == MoePermute::MemoryEfficient, "The memory-efficient permutation",
+        whyNoExpertOutputs(workload), "moe.permute", [](Plan &p) { p.moe.permute = MoePermute::Standard; });
+    const std::string why = whyNoExpertInput(workload);
+    note(plan.memory.offloadExpertInput, "Offloading the experts' input", why, "memory.offload_expert_input",
+        [](Plan &p) { p.memory.offloadExpertInput = false; });
+    constexpr double kWaits = 0.01; // of the iteration
+    if (plan.memory.offloadExpertInput && why.empty() && evaluation.metrics.offload
+        && evaluation.metrics.offload->stall > kWaits * evaluation.metrics.iterationTime.value_or(0))
+        problems.push_back({ Severity::Warning,
+            formatted("Training waits %.3g s per iteration for the experts' input that left the GPU",
+                evaluation.metrics.offload->stall),
+            "memory.offload_expert_input",
+            { fixOf(plan, "Keep the experts' input", [](Plan &p) { p.memory.offloadExpertInput = false; }) } });
+}
+
+} // namespace trainyard
