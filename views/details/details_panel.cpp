@@ -75,8 +75,8 @@ DetailsPanel::DetailsPanel(QWidget *parent)
     head->addWidget(m_forth, 0, Qt::AlignTop);
     layout->addLayout(head);
     layout->addWidget(m_subtitle);
-    layout->addWidget(m_facts);
     layout->addLayout(m_dockedBelow);
+    layout->addWidget(m_facts);
     layout->addWidget(m_chainTitle);
     layout->addWidget(m_chain);
     layout->addWidget(m_empty);

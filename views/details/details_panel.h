@@ -33,7 +33,7 @@ public:
     void setStale(bool isStale);
     /// A widget that belongs to the selection, such as the table of a selected area, above everything else.
     void dock(QWidget *table);
-    /// The same below the facts, in the panel's own tables' place.
+    /// The same below the title, above the facts.
     void dockBelow(QWidget *table);
     [[nodiscard]] QString title() const;
     [[nodiscard]] EvidenceTable *chain() const { return m_chain; }

@@ -96,11 +96,11 @@ MapTraffic expertTraffic(const Evaluation &evaluation, const ExpertPlaces &place
     std::ranges::stable_sort(traffic.flows, std::ranges::greater {}, &MapFlow::bytes);
     traffic.flows.resize(std::min(traffic.flows.size(), kMostLines));
     const std::size_t holders = traffic.ends.size();
-    traffic.title = QObject::tr("%1, stage %2: on %3 · %4 come to each in a layer%5 · Esc hides the lines")
+    traffic.title = QObject::tr("%1, stage %2: %3 · %4 a layer to each%5 · Esc hides")
                         .arg(expertName(expert))
                         .arg(places.stage() + 1)
                         .arg(gpusText(int(holders)), formatBytes(holders > 0 ? bytes / double(holders) : 0),
-                            sites.size() > 1 ? QObject::tr(", over the WAN too") : QString());
+                            sites.size() > 1 ? QObject::tr(", also by WAN") : QString());
     return traffic;
 }
 

@@ -15,7 +15,7 @@ namespace trainyard {
 
 namespace {
 
-constexpr int kRowsInSight = 6;
+constexpr int kRowsInSight = 4;
 constexpr double kMuchFuller = 1.1; // than the mean: worth a colour
 
 EvidenceTable *table(const QString &name, TextTableModel *model, QWidget *parent)

@@ -1,6 +1,6 @@
 #pragma once
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Experts on the selected GPUs, and who sends to them: two tables below the facts of the details panel. A click on an
+// Experts on the selected GPUs, and who sends to them: two tables below the title of the details panel. A click on an
 // expert asks for its lines on the map, one on a sender for that node. Hidden where nothing is to be told. GUI thread.
 
 #include "views/details/expert_details.h"
