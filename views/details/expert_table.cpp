@@ -67,10 +67,10 @@ void ExpertTable::setContent(ExpertsHere here)
 {
     m_here = std::move(here);
     setVisible(!m_here.experts.empty());
-    TextRows experts { { tr("Expert"), tr("Load"), tr("GPUs") }, {} };
+    TextRows experts { { tr("Expert"), tr("GPUs"), tr("Load") }, {} };
     for (const ExpertHere &expert : m_here.experts)
         experts.lines.push_back(
-            { { expertName(expert.expert), tr("%1 × mean").arg(expert.load, 0, 'f', 2), QString::number(expert.gpus) },
+            { { expertName(expert.expert), QString::number(expert.gpus), tr("%1 × mean").arg(expert.load, 0, 'f', 2) },
                 expert.load > kMuchFuller ? Tone::Warning : Tone::Plain, -1,
                 tr("Visits that its rank computes, over those of a mean one.") });
     m_expertModel->setTable(std::move(experts));
