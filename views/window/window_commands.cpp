@@ -20,6 +20,7 @@
 #include "views/plots/curves_panel.h"
 #include "views/plots/rok_plot.h"
 #include "views/timeline/timeline_view.h"
+#include "views/window/experts_on_map.h"
 #include "views/window/file_actions.h"
 #include "views/window/main_window.h"
 #include "views/window/timeline_commands.h"
@@ -352,6 +353,7 @@ void addCommands(CommandRegistry &registry, MainWindow &window, Prompts &prompts
     addMapCommands(registry, window);
     addViewCommands(registry, window);
     addTimelineCommands(registry, window);
+    addExpertCommands(registry, window);
     addHelpCommands(registry, window, prompts);
 }
 
