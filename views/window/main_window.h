@@ -1,9 +1,10 @@
 #pragma once
 // SPDX-License-Identifier: GPL-3.0-or-later
-// The window: top bar, messages, tour, and the workbench or the validation page, with its title, its geometry, its
-// theme, what is dropped on it and what happens on closing. Commands live in window_commands, files in file_actions.
-// GUI thread.
+// The window: top bar, messages, tour, and the workbench, the validation page or an opened layer, with its title, its
+// geometry, its theme, what is dropped on it and what happens on closing. Commands live in window_commands, files in
+// file_actions. GUI thread.
 
+#include "models/layer_opening.h"
 #include "models/recent_files.h"
 #include "models/validation/validation_runner.h"
 #include "views/commands/command_registry.h"
@@ -20,6 +21,7 @@ class CommandPalette;
 class ExportActions;
 class FileActions;
 class FileTarget;
+class LayerPage;
 class MessageBar;
 class NewPlanSheet;
 class Prompts;
@@ -28,6 +30,7 @@ class TopBar;
 class TourStrip;
 class ValidationActions;
 class ValidationPage;
+enum class LayerPass;
 
 class MainWindow : public QMainWindow {
     Q_OBJECT
@@ -47,6 +50,8 @@ public:
     [[nodiscard]] MessageBar &messages() { return *m_messages; }
     [[nodiscard]] TourStrip &tour() { return *m_tour; }
     [[nodiscard]] ValidationPage &validation() { return *m_validation; }
+    [[nodiscard]] LayerPage &layer() { return *m_layer; }
+    [[nodiscard]] LayerOpener &layerOpener() { return m_opener; }
     [[nodiscard]] NewPlanSheet *newPlan() { return m_newPlan; } // null until it is first asked for
     [[nodiscard]] ValidationRunner &validationRunner() { return m_runner; }
 
@@ -54,6 +59,7 @@ public:
     void setThemeKind(ThemeKind kind); // remembered
     void savePicture();
     void showValidation(); // runs it where there is no result yet
+    void showLayer(LayerPass pass); // of the evaluation that is shown
     void showWorkbench();
     [[nodiscard]] bool isWorkbenchShown() const;
     void restorePlaces(); // geometry and splitters as they were left, within the screen of today
@@ -80,13 +86,16 @@ private:
     Prompts &m_prompts;
     ThemeKind m_theme;
     bool m_isEvaluated = false; // the document's plan has an evaluation
+    bool m_hasLayers = false; // of experts
     bool m_mayClose = false; // unsaved changes have been dealt with
     CommandRegistry m_commands;
     ValidationRunner m_runner;
+    LayerOpener m_opener;
     Workbench *m_workbench;
     ValidationPage *m_validation;
+    LayerPage *m_layer;
     NewPlanSheet *m_newPlan = nullptr;
-    QStackedWidget *m_pages; // workbench, validation, new plan
+    QStackedWidget *m_pages; // workbench, validation, layer, new plan
     MessageBar *m_messages;
     TourStrip *m_tour;
     FileActions *m_files;
