@@ -137,10 +137,12 @@ void addPieces(Alternatives &out, const Plan &plan)
 /// Why no backward runs beside a forward layer by layer; empty where it can.
 std::string whyNoOverlap(const Plan &plan)
 {
-    const ScheduleTraits &schedule = traitsOf(plan);
+    const ScheduleTraits &schedule = traitsOf(plan.schedule);
     const Degrees now = degreesOf(plan);
     if (now.expertRanks() <= 1)
         return kNothingTravels;
+    if (plan.heterogeneity.isLayered())
+        return "layers go one by one through all micro-batches";
     if (schedule.pairs)
         return std::string(schedule.label) + " runs forwards with backwards already";
     if (!schedule.isLoop() || schedule.forwardsFirst || schedule.splitsBackward || schedule.decidesAtRunTime())

@@ -363,7 +363,7 @@ ExpectedAll<EvaluationPtr> runUncached(const PlanPtr &plan, Depth depth, const R
 bool readsFiles(const Plan &plan, const Catalogue &catalogue)
 {
     const BubbleFill &fill = plan.bubbleFill;
-    return !catalogue.model(plan.workload.model)
+    return (!plan.workload.inlineModel && !catalogue.model(plan.workload.model))
         || (fill.enabled && (fill.arrivals == Arrivals::Trace || !catalogue.model(fill.model)));
 }
 

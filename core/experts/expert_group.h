@@ -18,7 +18,9 @@ struct WanWay {
 struct ExpertGroup {
     int ranks = 1; // over which the experts are spread (EP)
     int together = 1; // of them reach each other without the fabric
-    std::vector<int> perSite; // ranks in each datacenter; empty or one entry: all in one
+    // Ranks in each datacenter; empty or one entry: all in one. Exchanges are those of a rank where fewest are: it
+    // sends most elsewhere
+    std::vector<int> perSite;
     Link inside, between; // to ranks that it reaches without the fabric; to others of its datacenter
     WanWay wan; // read where perSite has several entries
     // Ranks that compute one expert together, over `inside` where they fit there (expert tensor parallel), and ranks

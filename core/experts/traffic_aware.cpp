@@ -18,11 +18,6 @@ struct Pass {
     double seconds = 0;
 };
 
-Seconds layerTime(const LayerWork &work)
-{
-    return work.dispatch.alone() + work.combine.alone();
-}
-
 class Chooser {
 public:
     Chooser(const ExchangeRequest &request, const MoeStrategy &moe, const LayerWork &forward, const LayerWork &backward)
@@ -48,7 +43,7 @@ public:
         LayerWork work = isForward ? m_forward : m_backward;
         work.dispatch = candidate.dispatch;
         work.combine = candidate.combine;
-        candidate.seconds = layerTime(work).value;
+        candidate.seconds = layerTimes(work).total.value;
         return candidate;
     }
 
@@ -191,7 +186,7 @@ ExchangeChoice chooseExchange(
     Pass there = chooser.pass(moe.dispatch, true, std::max(1, moe.chunks(true).value_or(1)));
     Pass back = chooser.pass(moe.dispatch, false, std::max(1, moe.chunks(false).value_or(1)));
     const std::string why = std::string("As asked: ") + reason(moe.dispatch) + ", "
-        + bytesText(there.dispatch.logicalBytes) + " from a rank a pass.";
+        + bytesText(there.dispatch.logicalBytes) + " of a rank on the way to its experts.";
     return choiceOf(moe.dispatch, std::move(there), std::move(back), why);
 }
 

@@ -175,7 +175,7 @@ void run(ExpertLayerCost &cost, const Workload &workload)
     const auto take = [&](LayerWork &work, const Exchange &there, const Exchange &back) {
         work.dispatch = there;
         work.combine = back;
-        work.productsInPieces = worksInPieces(cost.choice.dispatch) && there.pieces > 1;
+        work.productsInPieces = worksInPieces(cost.choice.dispatch) && there.pieces > 1 && cost.request.group.ranks > 1;
     };
     take(cost.forward, cost.choice.forwardDispatch, cost.choice.forwardCombine);
     take(cost.backward, cost.choice.backwardDispatch, cost.choice.backwardCombine);
@@ -239,7 +239,7 @@ ExpertLayerCost addExperts(
     const double load = moe.capacity().value_or(cost.loads.skew);
     const bool isAsked = moe.dispatch != MoeDispatch::TrafficAware;
     ExpertRows cut { rowsOf(timer, workload, p, load, moe.dispatch == MoeDispatch::TensorSliced), 1, 1 };
-    if (worksInPieces(moe.dispatch)) {
+    if (worksInPieces(moe.dispatch) && p.expert > 1) {
         cut.forwardPieces = moe.chunks(true).value_or(1);
         cut.backwardPieces = moe.chunks(false).value_or(1);
     }

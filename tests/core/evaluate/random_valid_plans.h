@@ -9,6 +9,7 @@
 
 #include <algorithm>
 #include <random>
+#include <type_traits>
 
 namespace trainyard::test {
 
@@ -64,6 +65,9 @@ public:
             profile(p);
         if (chance(15))
             fill(p);
+        if constexpr (!std::is_same_v<Draws, PortableDraws>) // whose evaluations are kept, plan by plan
+            if (p.workload.model == "mixtral-8x7b")
+                experts(p);
         return p;
     }
 
@@ -183,6 +187,26 @@ private:
         if (chance(10))
             m.parameterOffload = static_cast<ParameterOffload>(whole(0, 2));
         m.fp8Activations = chance(10);
+    }
+
+    /// What experts and latent attention let spare; further tokens; windows.
+    void experts(Plan &p)
+    {
+        if (chance(50)) {
+            p.workload.model.clear();
+            ModelSpec model = *builtinCatalogue().model("deepseek-v2-lite");
+            model.mtpLayers = chance(30) ? whole(1, 2) : 0;
+            model.attentionWindow = chance(30) ? one({ 128, 2048, 8192 }) : 0;
+            model.windowedLayers = model.attentionWindow > 0 ? whole(1, model.layers) : 0;
+            p.workload.inlineModel = model;
+        }
+        p.memory.recomputeUpProjection = chance(30);
+        p.memory.recomputeSharedExperts = chance(30);
+        p.memory.offloadExpertInput = chance(30);
+        if (chance(30))
+            p.moe.permute = MoePermute::MemoryEfficient;
+        if (p.profile && chance(40))
+            p.profile->pairedMs = { real(0.5, 300) };
     }
 
     void wan(Plan &p)

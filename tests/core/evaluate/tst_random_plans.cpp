@@ -136,7 +136,7 @@ void checkSpans(Findings &findings, unsigned seed, const Evaluation &evaluation)
     // Every micro-batch goes once forward and once backward through every chunk of every stage; where a model has two
     // copies, through one of them. Offloading cuts an operation into several spans, which count as one.
     const Plan &plan = *evaluation.plan;
-    const bool isCut = plan.memory.activationOffload != ActivationOffload::None;
+    const bool isCut = plan.memory.activationOffload != ActivationOffload::None || plan.memory.offloadExpertInput;
     std::map<std::pair<int, WorkKind>, std::int64_t> counts;
     for (const auto &[what, times] : did) {
         findings.expect(times == 1 || isCut, seed, "every operation runs once");

@@ -21,6 +21,7 @@ std::optional<Plan> pinned(unsigned seed)
     if (traitsOf(plan.schedule).orderedBy() != OrderedBy::Shape)
         return {};
     plan.memory.activationOffload = ActivationOffload::None; // how much leaves depends on times
+    plan.memory.offloadExpertInput = false; // what a backward needs before it has left stays
     plan.bubbleFill.enabled = false;
     plan.wan.sharing = WanSharing::Spatial; // turns are taken as transfers come
     EvaluationWorkspace workspace;

@@ -44,6 +44,7 @@ private slots:
     void theClosedFormIsThatOfItsEvents();
     void onePieceIsOneAfterTheOther();
     void theBestPiecesAreThoseOfBruteForce();
+    void theRootAloneMissesWhereTheLongestStageChanges();
     void theTimeNeverFallsAgainBehindItsBest();
     void stagesWithoutAStartTakeAsManyAsAllowed();
     void oneStageIsNotDivided();
@@ -87,6 +88,28 @@ void TestPiecePipeline::theBestPiecesAreThoseOfBruteForce()
         inside += best > 1 && best < kMost ? 1 : 0;
     }
     QVERIFY(inside > 200); // not all at an end
+}
+
+/// sqrt(sum of the others' moving / start of the longest), longest while all is one piece; the better of its
+/// neighbours.
+void TestPiecePipeline::theRootAloneMissesWhereTheLongestStageChanges()
+{
+    constexpr int kMost = 256;
+    std::mt19937 random(11);
+    int missed = 0;
+    for (int i = 0; i < 1000; ++i) {
+        const auto stages = randomStages(random);
+        const auto longest =
+            std::ranges::max_element(stages, {}, [](const PipelineStage &s) { return s.start + s.moving; });
+        double others = 0;
+        for (const PipelineStage &stage : stages)
+            others += &stage == &*longest ? 0 : stage.moving.value;
+        const double root = std::clamp(std::sqrt(others / longest->start.value), 1.0, double(kMost));
+        const Seconds below = pipelineTime(stages, std::max(1, int(std::isnan(root) ? kMost : root)));
+        const Seconds above = pipelineTime(stages, std::min(kMost, int(std::isnan(root) ? kMost : root) + 1));
+        missed += std::min(below, above) > pipelineTime(stages, bestPieces(stages, kMost)) * (1 + 1e-9) ? 1 : 0;
+    }
+    QVERIFY2(missed > 10, qPrintable(QString::number(missed)));
 }
 
 void TestPiecePipeline::theTimeNeverFallsAgainBehindItsBest()

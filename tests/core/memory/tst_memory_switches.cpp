@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // What latent attention and experts let a plan spare: bytes that go, time that they cost, and what is said where a
 // switch has nothing to do.
+#include "core/advice/alternatives.h"
+#include "core/ladder/rungs.h"
 #include "core/placement/activation_shape.h"
 #include "core/placement/resolve.h"
 #include "core/workload/model_math.h"
@@ -9,6 +11,7 @@
 #include <QtTest>
 
 #include <cmath>
+#include <set>
 
 using namespace trainyard;
 using namespace trainyard::test;
@@ -67,6 +70,7 @@ class TestMemorySwitches : public QObject {
     Q_OBJECT
 
 private slots:
+    void stageZeroOfDeepSeekV3HoldsWhatWasPublished();
     void recomputedUpProjectionsSpareKeysAndValuesAndTakeTheirProducts();
     void recomputedSharedExpertsSpareTheirInnerTensorsAndTakeTheirProducts();
     void sharedExpertsOfATensorGroupExchangeOnceMore();
@@ -76,9 +80,48 @@ private slots:
     void hostMemoryHasToHoldIt();
     void unevenLoadsHoldMoreOnTheFullestRank();
     void aSwitchWithNothingToDoIsSaid();
+    void laddersAndAlternativesOfferWhatTheModelHas();
     void aPredictingLayerStandsOnTheLastStage();
     void windowsShortenAttentionAndNothingElse();
 };
+
+void TestMemorySwitches::stageZeroOfDeepSeekV3HoldsWhatWasPublished()
+{
+    // Sequence 4096, PP16 EP64 TP1, 1024 GPUs, four layers with experts a stage: 131.0 GiB of 15 micro-batches, and
+    // what each switch takes off (tests/core/workload/tst_spared_activations.cpp has the formulas).
+    const auto v3 = [](auto change) {
+        Plan plan = oneSite(128, 16);
+        ModelSpec model = *builtinCatalogue().model("deepseek-v3");
+        model.layers = 64;
+        model.denseLayers = 0;
+        plan.workload.model.clear();
+        plan.workload.inlineModel = model;
+        plan.workload.sequenceLength = 4096;
+        plan.workload.globalBatch = 64 * 32;
+        plan.parallelism.tensor = 1;
+        plan.parallelism.expert = 64;
+        plan.stack.overrides["stores_expert_outputs"] = 1;
+        change(plan);
+        return evaluated(plan);
+    };
+    constexpr double kGib = 0x1p30, kWaiting = 15;
+    const EvaluationPtr all = v3([](Plan &) {});
+    const auto spared = [&](auto change) { return kWaiting * (kept(all, 0) - kept(v3(change), 0)) / kGib; };
+    QVERIFY(near(kWaiting * kept(all, 0) / kGib, 131.0, 0.0005));
+    QVERIFY(near(spared([](Plan &p) { p.memory.recomputeActivationFunction = true; }), 8.44, 0.001));
+    QVERIFY(near(spared([](Plan &p) { p.memory.recomputeNorms = true; }), 6.56, 0.001));
+    QVERIFY(near(spared([](Plan &p) { p.memory.recomputeUpProjection = true; }), 30.0, 0.001));
+    QVERIFY(near(spared([](Plan &p) { p.moe.permute = MoePermute::MemoryEfficient; }), 26.25, 0.001));
+    QVERIFY(near(spared([](Plan &p) { p.memory.recomputeSharedExperts = true; }), 2.81, 0.001));
+    const EvaluationPtr away = v3([](Plan &p) { p.memory.offloadExpertInput = true; });
+    const double left = double(all->metrics.memory->perStage[0].peak - away->metrics.memory->perStage[0].peak) / kGib;
+    // Of 16 micro-batches at the peak, 28 GiB; what has not left yet and what is back already stays.
+    QVERIFY2(left > 0.9 * 26.25 && left < 28, qPrintable(QString::number(left)));
+    // States beside the token table: 5.33 GiB (the router left out) and 11.81.
+    const StageMemory &stage = all->metrics.memory->perStage[0];
+    const double table = embeddingParameters(all->model) * (6 + 12 / 64.0);
+    QVERIFY(near((double(stage.weights + stage.gradients + stage.optimizer) - table) / kGib, 17.14, 0.005));
+}
 
 void TestMemorySwitches::recomputedUpProjectionsSpareKeysAndValuesAndTakeTheirProducts()
 {
@@ -218,6 +261,38 @@ void TestMemorySwitches::aSwitchWithNothingToDoIsSaid()
     const EvaluationPtr inside = evaluated(with(all(lite()), [](Plan &p) { p.stack.overrides.clear(); }));
     QVERIFY(says(inside, "moe.permute", "keeps no results"));
     QVERIFY(!says(inside, "memory.recompute_up_projection", "spares nothing"));
+}
+
+void TestMemorySwitches::laddersAndAlternativesOfferWhatTheModelHas()
+{
+    const std::set<std::string> ids = { "permute-memory-efficient", "recompute-up-projection",
+        "recompute-shared-experts", "expert-input-host" };
+    const std::set<std::string> groups = { "permute", "recompute_up_projection", "recompute_shared_experts",
+        "offload_expert_input" };
+    const auto offered = [&](const Plan &plan, StackSpec stack) {
+        const ModelSpec &model = *builtinCatalogue().model(plan.workload.model);
+        stack.storesExpertOutputs = plan.stack.overrides.contains("stores_expert_outputs");
+        int found = 0;
+        for (const Rung &rung : rungs(plan, model, stack)) {
+            if (!ids.contains(rung.id))
+                continue;
+            Plan next = plan;
+            rung.apply(next);
+            found += next != plan; // each changes the plan
+        }
+        int changed = 0;
+        for (const Alternative &alternative : strategyAlternatives(plan, builtinCatalogue(), &model))
+            changed += groups.contains(alternative.group) && !alternative.isCurrent && alternative.plan;
+        return std::pair(found, changed);
+    };
+    const StackSpec &stack = *builtinCatalogue().stack("megatron-core");
+    QCOMPARE(offered(lite(), stack), std::pair(4, 4));
+    // A stack that keeps no results offers no cheaper permutation as a step; a model without shared experts and latent
+    // attention offers neither; a dense one nothing at all.
+    QCOMPARE(offered(with(lite(), [](Plan &p) { p.stack.overrides.clear(); }), stack).first, 3);
+    QCOMPARE(offered(with(lite(), [](Plan &p) { p.workload.model = "mixtral-8x7b"; }), stack), std::pair(2, 2));
+    QCOMPARE(offered(oneSite(1, 1), stack), std::pair(0, 0));
+    QCOMPARE(offered(with(lite(), [](Plan &p) { p.memory.recompute = Recompute::Full; }), stack), std::pair(0, 0));
 }
 
 void TestMemorySwitches::aPredictingLayerStandsOnTheLastStage()

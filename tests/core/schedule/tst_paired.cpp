@@ -24,6 +24,7 @@ Timeline run(Program program, Split t)
     IterationCosts costs = costsOf(std::move(program), times);
     PipelineCosts &pipeline = costs.classes.front();
     const std::size_t places = pipeline.ops.size(), chunks = std::size_t(pipeline.program.shape.chunks);
+    pipeline.pairs.clear();
     for (std::size_t slot = 0; slot < places; ++slot)
         for (std::size_t chunk = 0; chunk < chunks; ++chunk)
             pipeline.pairs.push_back(

@@ -1,0 +1,135 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// Exchanges in the layer's graph against their own closed forms.
+#include "core/experts/traffic_aware.h"
+#include "tests/core/experts/exchange_cases.h"
+#include "tests/core/experts/layers.h"
+
+using namespace trainyard;
+
+namespace {
+
+ExchangeRequest randomRequest(layers::Drawing &drawing)
+{
+    const int nodes = 1 + drawing.pick(6), local = 1 << drawing.pick(4);
+    ExchangeRequest request = ofRanks(nodes * local, local, nodes * local * (1 + drawing.pick(4)), 1);
+    request.tokens.choices = 1 + drawing.pick(std::min(8, request.tokens.experts));
+    request.tokens.tokens = drawing.uniform(1, 1e6);
+    if (drawing.maybe())
+        request.group.expertTensor = { 4, 2, request.group.inside, request.group.between };
+    if (drawing.maybe())
+        request.group.sameTokens = { 4, 4, request.group.inside, request.group.between };
+    if (nodes > 1 && drawing.maybe())
+        request.group.perSite = { local, (nodes - 1) * local };
+    return request;
+}
+
+} // namespace
+
+class TestExchangeGraph : public QObject {
+    Q_OBJECT
+
+private slots:
+    void aloneAnExchangeTakesWhatItsLegsSay();
+    void aGatherWaitsForAllThatRanBeside();
+    void theChoiceIsNeverSlowerThanFlatInTheLayer();
+    void contentionInsideANodeTurnsTheChoice();
+};
+
+/// Total = dispatch + combine, each as Exchange::alone() says, to the nanoseconds that spans are rounded to.
+void TestExchangeGraph::aloneAnExchangeTakesWhatItsLegsSay()
+{
+    layers::Drawing drawing { std::mt19937(51) };
+    for (int i = 0; i < 300; ++i) {
+        const ExchangeRequest request = randomRequest(drawing);
+        for (const MoeDispatch dispatch : kPlainDispatches) {
+            const int pieces = 1 + drawing.pick(9);
+            LayerWork work = layers::plain(
+                {}, exchangeOf(request, dispatch, false, pieces), exchangeOf(request, dispatch, true, pieces));
+            work.dispatch.piecesWait = drawing.maybe();
+            const double expected = (work.dispatch.alone() + work.combine.alone()).value;
+            const double legs = double(work.dispatch.legs.size() + work.combine.legs.size());
+            QVERIFY2(std::abs(layerTimes(work).total.value - expected) <= 1e-9 * (legs + 1) * (pieces + 1),
+                qPrintable(QStringLiteral("instance %1, dispatch %2").arg(i).arg(int(dispatch))));
+        }
+    }
+}
+
+/// NVLink and NIC side by side, then the tensor group's gather: it begins behind the longer of them, whichever slows
+/// down.
+void TestExchangeGraph::aGatherWaitsForAllThatRanBeside()
+{
+    ExchangeRequest request = ofRanks(8, 4, 16, 2);
+    request.group.sameTokens = request.group.expertTensor = { 4, 4, request.group.inside, request.group.between };
+    request.tokens.tokens = 1e6;
+    LayerWork work = layers::plain({}, exchangeOf(request, MoeDispatch::TensorSliced, false, 1), {});
+    const std::vector<Leg> &legs = work.dispatch.legs;
+    QCOMPARE(legs.size(), std::size_t(4)); // NVLink, NIC, gather, copy
+    QVERIFY(legs[2].afterAll && legs[2].after == 1);
+    QCOMPARE(legs[3].after, 2);
+    // Others take nearly all of NVLink for as long as that: now the NVLink leg is the longer one.
+    const double busy = 1e-2;
+    work.nvlinkBandwidth = 160e9;
+    work.beside.assign(9, { Way::Nvlink, busy * 160e9, {}, Seconds { busy } });
+    const LayerChart chart = layerChart(work);
+    Nanoseconds inside = 0, gather = 0;
+    for (const LayerSpan &span : chart.spans) {
+        if (span.step == LayerStep::Dispatch && span.track.stream == LayerStream::Nvlink)
+            (span.track.lane == 0 ? inside : gather) = span.track.lane == 0 ? span.end : span.start;
+    }
+    QVERIFY(inside > 0 && gather >= inside);
+    QVERIFY(toSeconds(inside) > legs[1].alone());
+}
+
+/// Layers with kernels, contention and pieces that products wait for: neither pass is slower than flat's.
+void TestExchangeGraph::theChoiceIsNeverSlowerThanFlatInTheLayer()
+{
+    layers::Drawing drawing { std::mt19937(52) };
+    int sliced = 0;
+    for (int i = 0; i < 300; ++i) {
+        ExchangeRequest request = randomRequest(drawing);
+        request.group.sameTokens = { 8, 8, request.group.inside, request.group.between };
+        MoeStrategy moe;
+        moe.dispatch = MoeDispatch::TrafficAware;
+        moe.pipelineBackward = drawing.maybe();
+        LayerWork forward = layers::sample();
+        forward.nicBandwidth = 25e9;
+        forward.nvlinkBandwidth = 160e9;
+        forward.memoryBandwidth = 1.41e12;
+        forward.multiprocessors = 132;
+        forward.productsInPieces = drawing.maybe();
+        forward.isSharedBeside = drawing.maybe();
+        LayerWork backward = forward;
+        backward.isBackward = true;
+        const ExchangeChoice choice = chooseExchange(request, moe, forward, backward);
+        const auto times = [](LayerWork work, const Exchange &dispatch, const Exchange &combine) {
+            work.dispatch = dispatch;
+            work.combine = combine;
+            return layerTimes(work).total;
+        };
+        const Exchange there = exchangeOf(request, MoeDispatch::Flat, false, 1),
+                       back = exchangeOf(request, MoeDispatch::Flat, true, 1);
+        QVERIFY2(times(forward, choice.forwardDispatch, choice.forwardCombine) <= times(forward, there, back),
+            choice.why.c_str());
+        QVERIFY2(times(backward, choice.backwardDispatch, choice.backwardCombine) <= times(backward, there, back),
+            choice.why.c_str());
+        sliced += choice.dispatch == MoeDispatch::TensorSliced ? 1 : 0;
+    }
+    QVERIFY2(sliced > 30 && sliced < 300, qPrintable(QString::number(sliced)));
+}
+
+/// Slices win with NVLink to themselves; where others keep it busy the gather costs more than the NICs save.
+void TestExchangeGraph::contentionInsideANodeTurnsTheChoice()
+{
+    const ExchangeRequest request = ofTensorGroup(45);
+    MoeStrategy moe;
+    moe.dispatch = MoeDispatch::TrafficAware;
+    LayerWork work;
+    work.nvlinkBandwidth = 160e9;
+    work.nicBandwidth = 45e9;
+    QCOMPARE(chooseExchange(request, moe, work, work).dispatch, MoeDispatch::TensorSliced);
+    work.beside.assign(7, { Way::Nvlink, 160e9, {}, Seconds { 1 } });
+    QCOMPARE(chooseExchange(request, moe, work, work).dispatch, MoeDispatch::Flat);
+}
+
+QTEST_APPLESS_MAIN(TestExchangeGraph)
+#include "tst_exchange_graph.moc"
