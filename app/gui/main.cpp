@@ -78,7 +78,7 @@ int runWindow(QApplication &application, const Options &options)
     }
     if (options.showsLayer)
         QObject::connect(
-            &document, &PlanDocument::replaced, &window, [&window] { window.showLayer(LayerPass::Forward); },
+            &document, &PlanDocument::replaced, &window, [&window] { window.showLayer(LayerPass::Pair); },
             Qt::SingleShotConnection);
     if (options.showsNewPlan)
         QObject::connect(

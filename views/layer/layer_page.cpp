@@ -173,6 +173,7 @@ void LayerPage::take(const OpenedLayerPtr &layer)
     m_content->show();
     passes->show();
     passes->setTabVisible(int(LayerPass::Pair), layer->pair.has_value());
+    passes->updateGeometry(); // a tab that is not there takes no room
     renew();
     canvas->setFocus(Qt::OtherFocusReason);
 }

@@ -29,7 +29,7 @@ public:
     QTabBar *const passes;
     LayerCanvas *const canvas;
 
-    /// Of a plan whose layer has no such pass: its forward.
+    /// Where nothing runs both passes at once: the forward in their place.
     void showPass(LayerPass pass);
     [[nodiscard]] LayerPass pass() const { return m_pass; }
     [[nodiscard]] const OpenedLayerPtr &layer() const { return m_layer; }

@@ -196,7 +196,7 @@ QColor layerColor(const LayerSpan &span)
     case LayerStep::Shared:
         return pass;
     case LayerStep::Before:
-        return mixed(pass, t.panel, 0.55);
+        return mixed(pass, t.textFaint, 0.5);
     case LayerStep::Router:
     case LayerStep::Permute:
     case LayerStep::Unpermute:

@@ -14,7 +14,8 @@ class QPainter;
 
 namespace trainyard {
 
-/// Of kernels those of their pass, lighter where they are not the experts themselves; of exchanges that of their way.
+/// Of kernels those of their pass, paler where they only serve the experts and greyer where they are attention; of
+/// exchanges that of their way.
 [[nodiscard]] QColor layerColor(const LayerSpan &span);
 
 struct LayerScene {

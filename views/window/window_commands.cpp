@@ -197,7 +197,7 @@ void addViewCommands(CommandRegistry &registry, MainWindow &window)
         .group = group,
         .text = text("Open an e&xpert layer"),
         .shortcuts = { QKeySequence(Qt::CTRL | Qt::Key_L) },
-        .run = [&window] { window.showLayer(LayerPass::Forward); },
+        .run = [&window] { window.showLayer(LayerPass::Pair); }, // as it runs; where nothing does at once, its forward
         .isEnabled = [&window] { return hasExpertLayers(window.bridge().evaluation()); } });
     registry.add({ .id = "view.resetLayout", .group = group, .text = text("Reset the &layout"), .run = [&bench] {
                       bench.resetLayout();

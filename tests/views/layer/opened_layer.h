@@ -21,7 +21,7 @@ inline LayerWork writtenLayer()
                                   { .way = Way::Nvlink, .bytes = 40e6, .moving = microseconds(200), .after = 0 } },
         .pieces = 2,
         .logicalBytes = 35e6 };
-    return { .fullest = { .router = microseconds(50), .products = microseconds(600) },
+    return { .fullest = { .before = microseconds(100), .router = microseconds(50), .products = microseconds(600) },
         .dispatch = dispatch,
         .combine = { .legs = { { .way = Way::Nic, .bytes = 15e6, .moving = microseconds(300) } },
             .logicalBytes = 30e6 },
