@@ -9,6 +9,7 @@
 #include <QPainter>
 
 #include <algorithm>
+#include <cmath>
 
 namespace trainyard {
 
@@ -22,10 +23,13 @@ QColor mixed(const QColor &a, const QColor &b, double share)
     return QColor::fromRgbF(part(a.redF(), b.redF()), part(a.greenF(), b.greenF()), part(a.blueF(), b.blueF()));
 }
 
+/// The one of two inks that stands out more: above a relative luminance of 0.19 dark has the larger contrast.
 QColor inkOn(const QColor &fill)
 {
-    const double luminance = 0.2126 * fill.redF() + 0.7152 * fill.greenF() + 0.0722 * fill.blueF();
-    return luminance > 0.42 ? QColor(0x10151c) : QColor(0xffffff);
+    const auto linear = [](float v) { return std::pow(double(v), 2.2); };
+    const double luminance =
+        0.2126 * linear(fill.redF()) + 0.7152 * linear(fill.greenF()) + 0.0722 * linear(fill.blueF());
+    return luminance > 0.19 ? QColor(0x10151c) : QColor(0xffffff);
 }
 
 bool hasBothPasses(const LayerChart &chart)
