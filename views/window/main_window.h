@@ -1,8 +1,8 @@
 #pragma once
 // SPDX-License-Identifier: GPL-3.0-or-later
-// The window: top bar, messages, tour, and the workbench, the validation page or an opened layer, with its title, its
-// geometry, its theme, what is dropped on it and what happens on closing. Commands live in window_commands, files in
-// file_actions. GUI thread.
+// The window: top bar, messages, tour, and the workbench or another page, with its title, its geometry, its
+// theme, what is dropped on it and what happens on closing. Commands live in window_commands, files in file_actions.
+// GUI thread.
 
 #include "models/layer_opening.h"
 #include "models/recent_files.h"
@@ -18,6 +18,7 @@ class QStackedWidget;
 namespace trainyard {
 
 class CommandPalette;
+class ExpertsPage;
 class ExportActions;
 class FileActions;
 class FileTarget;
@@ -52,6 +53,7 @@ public:
     [[nodiscard]] ValidationPage &validation() { return *m_validation; }
     [[nodiscard]] LayerPage &layer() { return *m_layer; }
     [[nodiscard]] LayerOpener &layerOpener() { return m_opener; }
+    [[nodiscard]] ExpertsPage &experts() { return *m_experts; }
     [[nodiscard]] NewPlanSheet *newPlan() { return m_newPlan; } // null until it is first asked for
     [[nodiscard]] ValidationRunner &validationRunner() { return m_runner; }
 
@@ -60,6 +62,7 @@ public:
     void savePicture();
     void showValidation(); // runs it where there is no result yet
     void showLayer(LayerPass pass); // of the evaluation that is shown
+    void showExperts(); // compares exchanges with experts, for the document's plan
     void showWorkbench();
     [[nodiscard]] bool isWorkbenchShown() const;
     void restorePlaces(); // geometry and splitters as they were left, within the screen of today
@@ -94,8 +97,9 @@ private:
     Workbench *m_workbench;
     ValidationPage *m_validation;
     LayerPage *m_layer;
+    ExpertsPage *m_experts;
     NewPlanSheet *m_newPlan = nullptr;
-    QStackedWidget *m_pages; // workbench, validation, layer, new plan
+    QStackedWidget *m_pages; // workbench, validation, layer, experts, new plan
     MessageBar *m_messages;
     TourStrip *m_tour;
     FileActions *m_files;

@@ -199,6 +199,11 @@ void addViewCommands(CommandRegistry &registry, MainWindow &window)
         .shortcuts = { QKeySequence(Qt::CTRL | Qt::Key_L) },
         .run = [&window] { window.showLayer(LayerPass::Pair); }, // as it runs; where nothing does at once, its forward
         .isEnabled = [&window] { return hasExpertLayers(window.bridge().evaluation()); } });
+    registry.add({ .id = "view.experts",
+        .group = group,
+        .text = text("Compare &exchanges with experts"),
+        .shortcuts = { QKeySequence(Qt::CTRL | Qt::Key_E) },
+        .run = [&window] { window.showExperts(); } });
     registry.add({ .id = "view.resetLayout", .group = group, .text = text("Reset the &layout"), .run = [&bench] {
                       bench.resetLayout();
                   } });
