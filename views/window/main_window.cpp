@@ -10,6 +10,7 @@
 #include "views/experts/experts_page.h"
 #include "views/export/export_actions.h"
 #include "views/export/file_target.h"
+#include "views/layer/layer_page.h"
 #include "views/panels/strategy_panel.h"
 #include "views/panels/workload_editor.h"
 #include "views/parts/message_bar.h"
@@ -58,8 +59,11 @@ MainWindow::MainWindow(const WindowModels &models, RecentFiles &recent, Prompts 
     , m_theme(rememberedTheme())
     , m_commands(this)
     , m_runner(models.catalogue)
+    , m_opener(
+          [&catalogue = models.catalogue](const Evaluation &evaluation) { return expertLayer(evaluation, catalogue); })
     , m_workbench(new Workbench(models))
     , m_validation(new ValidationPage(m_runner))
+    , m_layer(new LayerPage(m_opener))
     , m_experts(new ExpertsPage(models.catalogue))
     , m_pages(new QStackedWidget)
     , m_messages(new MessageBar)
@@ -87,6 +91,7 @@ MainWindow::MainWindow(const WindowModels &models, RecentFiles &recent, Prompts 
     layout->addWidget(notices);
     m_pages->addWidget(m_workbench);
     m_pages->addWidget(m_validation);
+    m_pages->addWidget(m_layer);
     m_pages->addWidget(m_experts);
     layout->addWidget(m_pages, 1);
     setCentralWidget(central);
@@ -133,6 +138,19 @@ void MainWindow::connectModels()
     });
     connect(m_workbench->workload, &WorkloadEditor::configRequested, m_files, &FileActions::chooseModelConfig);
     connect(m_validation, &ValidationPage::closed, this, &MainWindow::showWorkbench);
+    connect(m_layer, &LayerPage::closed, this, &MainWindow::showWorkbench);
+    connect(&m_models.bridge, &EvaluationBridge::evaluationFinished, this, [this](const EvaluationPtr &evaluation) {
+        m_opener.setEvaluation(evaluation);
+        const bool has = hasExpertLayers(evaluation);
+        if (std::exchange(m_hasLayers, has) != has)
+            m_commands.refresh(); // one of them opens a layer
+    });
+    connect(&m_models.bridge, &EvaluationBridge::evaluationFailed, &m_opener, [this] { m_opener.setEvaluation({}); });
+    connect(m_workbench->timeline, &TimelineView::layerRequested, this, [this](WorkKind kind) {
+        showLayer(kind == WorkKind::ForwardBackward ? LayerPass::Pair
+                : kind == WorkKind::Forward         ? LayerPass::Forward
+                                                    : LayerPass::Backward);
+    });
     connect(m_experts, &ExpertsPage::closed, this, &MainWindow::showWorkbench);
     connect(m_workbench->status, &StatusLine::validationRequested, this, &MainWindow::showValidation);
     connect(&m_recent, &RecentFiles::pathsChanged, this, &MainWindow::fillRecentMenu);
@@ -217,6 +235,14 @@ void MainWindow::showValidation()
     m_files->commitTyped();
     m_pages->setCurrentWidget(m_validation);
     m_validation->open();
+    m_commands.refresh();
+}
+
+void MainWindow::showLayer(LayerPass pass)
+{
+    m_files->commitTyped();
+    m_layer->showPass(pass);
+    m_pages->setCurrentWidget(m_layer);
     m_commands.refresh();
 }
 

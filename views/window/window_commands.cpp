@@ -7,6 +7,7 @@
 #include "views/commands/shortcut_overlay.h"
 #include "views/details/details_panel.h"
 #include "views/export/export_actions.h"
+#include "views/layer/layer_page.h"
 #include "views/panels/datacenter_panel.h"
 #include "views/panels/edits_panel.h"
 #include "views/panels/gpu_shares_panel.h"
@@ -193,6 +194,12 @@ void addViewCommands(CommandRegistry &registry, MainWindow &window)
         .shortcuts = { QKeySequence(Qt::ALT | Qt::Key_9) },
         .icon = "info",
         .run = [&window] { window.showValidation(); } });
+    registry.add({ .id = "view.layer",
+        .group = group,
+        .text = text("Open an e&xpert layer"),
+        .shortcuts = { QKeySequence(Qt::CTRL | Qt::Key_L) },
+        .run = [&window] { window.showLayer(LayerPass::Pair); }, // as it runs; where nothing does at once, its forward
+        .isEnabled = [&window] { return hasExpertLayers(window.bridge().evaluation()); } });
     registry.add({ .id = "view.experts",
         .group = group,
         .text = text("Compare &exchanges with experts"),
