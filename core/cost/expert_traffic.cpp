@@ -7,9 +7,10 @@ namespace trainyard {
 
 namespace {
 
-/// Layers with experts of one micro-batch's way through a stage, and those of them whose forward is done again.
+/// Layers with experts that a micro-batch goes through on a stage, in the mean of the copies of the model, and those of
+/// them whose forward is done again.
 struct ExpertPasses {
-    int layers = 0, again = 0;
+    double layers = 0, again = 0;
 };
 
 ExpertPasses passesOf(const Workload &workload, int stage)
@@ -17,10 +18,12 @@ ExpertPasses passesOf(const Workload &workload, int stage)
     ExpertPasses passes;
     const auto &chunks = workload.layout.chunks[std::size_t(stage)];
     const std::vector<RecomputedLayers> recomputed = recomputedLayers(workload, stage);
-    for (std::size_t c = 0; c < chunks.size() / std::size_t(workload.degrees.copies); ++c) {
-        passes.layers += chunks[c].expertLayers;
+    const double share = 1.0 / workload.degrees.copies;
+    for (std::size_t c = 0; c < chunks.size(); ++c) {
+        passes.layers += share * chunks[c].expertLayers;
         if (workload.plan->memory.recompute == Recompute::Full)
-            passes.again += workload.plan->memory.recomputeLayers ? recomputed[c].experts : chunks[c].expertLayers;
+            passes.again +=
+                share * (workload.plan->memory.recomputeLayers ? recomputed[c].experts : chunks[c].expertLayers);
     }
     return passes;
 }

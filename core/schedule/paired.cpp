@@ -5,6 +5,9 @@
 // are what `moe.expert_overlap: 1f1b` makes of 1F1B and of interleaving.
 #include "core/schedule/generators.h"
 
+#include <algorithm>
+#include <limits>
+
 namespace trainyard::schedules {
 
 namespace {
@@ -21,6 +24,12 @@ void pairNeighbours(std::vector<Op> &order)
     }
 }
 
+/// Before its first backward.
+std::ptrdiff_t forwardsAhead(const std::vector<Op> &order)
+{
+    return std::ranges::find(order, OpKind::Backward, &Op::kind) - order.begin();
+}
+
 template <const ScheduleTraits &base> void layPaired(Program &program)
 {
     // While both run a device has one micro-batch more than its order alone would have.
@@ -29,9 +38,16 @@ template <const ScheduleTraits &base> void layPaired(Program &program)
         most = std::max(1, most - 1);
     base.lay(program);
     program.shape.inFlightLimit = limit;
-    for (std::size_t device = 0; device < program.order.size(); ++device)
-        if (limit.empty() || limit[device] > 1)
-            pairNeighbours(program.order[device]);
+    // A device whose feeder is no further ahead waits for a forward that comes behind the very backward that it owes:
+    // so it is where a limit has made warm-ups alike, and there nothing can be paired.
+    std::ptrdiff_t feeder = std::numeric_limits<std::ptrdiff_t>::max();
+    for (std::size_t device = 0; device < program.order.size(); ++device) {
+        std::vector<Op> &order = program.order[device];
+        const std::ptrdiff_t ahead = forwardsAhead(order);
+        if (ahead < feeder && (limit.empty() || limit[device] > 1))
+            pairNeighbours(order);
+        feeder = ahead;
+    }
 }
 
 } // namespace

@@ -114,7 +114,8 @@ Plan deepSeek(int gpus)
     return plan;
 }
 
-/// One step of a drag: eight GPUs move between the datacenters and back, each time a new plan and its evaluation.
+/// One step of a drag: sixteen nodes, eight replicas, move between the datacenters and back, each time a new plan and
+/// its numbers and timeline; fixes are looked for afterwards.
 void fromEditToEvaluationOfDeepSeek(benchmark::State &state)
 {
     const Plan plan = deepSeek(2048);
@@ -123,9 +124,10 @@ void fromEditToEvaluationOfDeepSeek(benchmark::State &state)
     double layerMs = 0;
     for (auto _ : state) {
         Plan next = plan;
-        next.cluster = *moveGpus(plan.cluster, 0, isForth ? 8 : 16, 1);
+        next.cluster = *moveGpus(plan.cluster, 0, isForth ? 128 : 256, 1);
         isForth = !isForth;
-        const auto evaluation = evaluate(std::make_shared<const Plan>(std::move(next)), builtinCatalogue(), workspace);
+        const auto evaluation =
+            evaluate(std::make_shared<const Plan>(std::move(next)), builtinCatalogue(), workspace, {}, Depth::Spans);
         if (!evaluation || !(*evaluation)->metrics.experts) {
             state.SkipWithError("the plan cannot be evaluated");
             return;

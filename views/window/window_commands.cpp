@@ -7,6 +7,7 @@
 #include "views/commands/shortcut_overlay.h"
 #include "views/details/details_panel.h"
 #include "views/export/export_actions.h"
+#include "views/layer/layer_page.h"
 #include "views/panels/datacenter_panel.h"
 #include "views/panels/edits_panel.h"
 #include "views/panels/gpu_shares_panel.h"
@@ -197,6 +198,12 @@ void addViewCommands(CommandRegistry &registry, MainWindow &window)
         .text = text("Compare &exchanges with experts"),
         .shortcuts = { QKeySequence(Qt::CTRL | Qt::Key_E) },
         .run = [&window] { window.showExperts(); } });
+    registry.add({ .id = "view.layer",
+        .group = group,
+        .text = text("Open an e&xpert layer"),
+        .shortcuts = { QKeySequence(Qt::CTRL | Qt::Key_L) },
+        .run = [&window] { window.showLayer(LayerPass::Forward); },
+        .isEnabled = [&window] { return hasExpertLayers(window.bridge().evaluation()); } });
     registry.add({ .id = "view.resetLayout", .group = group, .text = text("Reset the &layout"), .run = [&bench] {
                       bench.resetLayout();
                   } });
