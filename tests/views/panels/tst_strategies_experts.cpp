@@ -120,7 +120,7 @@ private slots:
     {
         choose("dispatch", QStringLiteral("traffic-aware"));
         m_panel->setEvaluation(handmade::shared(evaluated(m_document->plan())));
-        QVERIFY2(m_panel->row("dispatch")->list()->currentText().contains(QStringLiteral("tensor-sliced")),
+        QVERIFY2(m_panel->row("dispatch")->list()->currentText().contains(QStringLiteral("(sliced)")),
             qPrintable(m_panel->row("dispatch")->list()->currentText()));
         QVERIFY2(m_panel->row("overlap_chunks")->list()->currentText().contains(QStringLiteral("4, 1")),
             qPrintable(m_panel->row("overlap_chunks")->list()->currentText()));
