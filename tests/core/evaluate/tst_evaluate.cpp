@@ -29,7 +29,6 @@ private slots:
     void unevenMicroBatchesMakeTwoClassesAndKeepTheBatch();
     void aReusedWorkspaceGivesTheSameNumbers();
     void aSharedLinkSlowsItsPipelinesByItsCapacity();
-    void whatIsNotModelledIsSaid();
     void aPlanThatDoesNotFitSaysWhatWould();
     void aPlanWithoutPlacesSaysWhy();
     void aScheduleThatCannotBeBuiltIsSaidOnce();
@@ -256,16 +255,6 @@ void TestEvaluate::aSharedLinkSlowsItsPipelinesByItsCapacity()
     const double least = 64 * 2.0 * 8192 * evaluation->model.hidden / (4e9 / 8);
     QVERIFY(*evaluation->metrics.iterationTime > least);
     QVERIFY(evaluation->metrics.breakdown->wan > 0.3 * *evaluation->metrics.iterationTime);
-}
-
-void TestEvaluate::whatIsNotModelledIsSaid()
-{
-    Plan plan = oneSite(8);
-    plan.moe.dispatch = MoeDispatch::TensorSliced;
-    const auto evaluation = evaluated(plan);
-    QVERIFY(std::any_of(evaluation->problems.begin(), evaluation->problems.end(),
-        [](const Problem &p) { return p.where == "moe.dispatch"; }));
-    QVERIFY(evaluation->feasible());
 }
 
 void TestEvaluate::aPlanThatDoesNotFitSaysWhatWould()
