@@ -79,13 +79,13 @@ int runWindow(QApplication &application, const Options &options)
             &document, &PlanDocument::replaced, &window, [&window] { window.showValidation(); },
             Qt::SingleShotConnection);
     }
+    if (options.showsExperts)
+        QObject::connect(
+            &document, &PlanDocument::replaced, &window, [&window] { window.showExperts(); }, Qt::SingleShotConnection);
     if (options.showsLayer)
         QObject::connect(
             &document, &PlanDocument::replaced, &window, [&window] { window.showLayer(LayerPass::Pair); },
             Qt::SingleShotConnection);
-    if (options.showsExperts)
-        QObject::connect(
-            &document, &PlanDocument::replaced, &window, [&window] { window.showExperts(); }, Qt::SingleShotConnection);
     if (options.showsNewPlan)
         QObject::connect(
             &document, &PlanDocument::replaced, &window, [&window] { window.showNewPlan(); }, Qt::SingleShotConnection);

@@ -63,8 +63,8 @@ MainWindow::MainWindow(const WindowModels &models, RecentFiles &recent, Prompts 
           [&catalogue = models.catalogue](const Evaluation &evaluation) { return expertLayer(evaluation, catalogue); })
     , m_workbench(new Workbench(models))
     , m_validation(new ValidationPage(m_runner))
-    , m_layer(new LayerPage(m_opener))
     , m_experts(new ExpertsPage(models.catalogue))
+    , m_layer(new LayerPage(m_opener))
     , m_pages(new QStackedWidget)
     , m_messages(new MessageBar)
     , m_tour(new TourStrip)
@@ -91,8 +91,8 @@ MainWindow::MainWindow(const WindowModels &models, RecentFiles &recent, Prompts 
     layout->addWidget(notices);
     m_pages->addWidget(m_workbench);
     m_pages->addWidget(m_validation);
-    m_pages->addWidget(m_layer);
     m_pages->addWidget(m_experts);
+    m_pages->addWidget(m_layer);
     layout->addWidget(m_pages, 1);
     setCentralWidget(central);
     resize(kFirst);
@@ -138,6 +138,7 @@ void MainWindow::connectModels()
     });
     connect(m_workbench->workload, &WorkloadEditor::configRequested, m_files, &FileActions::chooseModelConfig);
     connect(m_validation, &ValidationPage::closed, this, &MainWindow::showWorkbench);
+    connect(m_experts, &ExpertsPage::closed, this, &MainWindow::showWorkbench);
     connect(m_layer, &LayerPage::closed, this, &MainWindow::showWorkbench);
     connect(&m_models.bridge, &EvaluationBridge::evaluationFinished, this, [this](const EvaluationPtr &evaluation) {
         m_opener.setEvaluation(evaluation);
@@ -151,7 +152,6 @@ void MainWindow::connectModels()
                 : kind == WorkKind::Forward         ? LayerPass::Forward
                                                     : LayerPass::Backward);
     });
-    connect(m_experts, &ExpertsPage::closed, this, &MainWindow::showWorkbench);
     connect(m_workbench->status, &StatusLine::validationRequested, this, &MainWindow::showValidation);
     connect(&m_recent, &RecentFiles::pathsChanged, this, &MainWindow::fillRecentMenu);
     connect(m_top->samplesMenu(), &QMenu::aboutToShow, this, &MainWindow::fillSamplesMenu);
@@ -238,20 +238,20 @@ void MainWindow::showValidation()
     m_commands.refresh();
 }
 
-void MainWindow::showLayer(LayerPass pass)
-{
-    m_files->commitTyped();
-    m_layer->showPass(pass);
-    m_pages->setCurrentWidget(m_layer);
-    m_commands.refresh();
-}
-
 void MainWindow::showExperts()
 {
     m_files->commitTyped();
     m_experts->setPlan(m_models.document.plan(), m_models.document.displayName());
     m_pages->setCurrentWidget(m_experts);
     m_experts->setFocus(Qt::ShortcutFocusReason);
+    m_commands.refresh();
+}
+
+void MainWindow::showLayer(LayerPass pass)
+{
+    m_files->commitTyped();
+    m_layer->showPass(pass);
+    m_pages->setCurrentWidget(m_layer);
     m_commands.refresh();
 }
 

@@ -1,8 +1,7 @@
 #pragma once
 // SPDX-License-Identifier: GPL-3.0-or-later
-// The window: top bar, messages, tour, and the workbench or another page, with its title, its geometry, its
-// theme, what is dropped on it and what happens on closing. Commands live in window_commands, files in file_actions.
-// GUI thread.
+// The window: top bar, messages, tour, and the workbench or another page, with its title, its geometry, its theme, what
+// is dropped on it and what happens on closing. Commands live in window_commands, files in file_actions. GUI thread.
 
 #include "models/layer_opening.h"
 #include "models/recent_files.h"
@@ -51,9 +50,9 @@ public:
     [[nodiscard]] MessageBar &messages() { return *m_messages; }
     [[nodiscard]] TourStrip &tour() { return *m_tour; }
     [[nodiscard]] ValidationPage &validation() { return *m_validation; }
+    [[nodiscard]] ExpertsPage &experts() { return *m_experts; }
     [[nodiscard]] LayerPage &layer() { return *m_layer; }
     [[nodiscard]] LayerOpener &layerOpener() { return m_opener; }
-    [[nodiscard]] ExpertsPage &experts() { return *m_experts; }
     [[nodiscard]] NewPlanSheet *newPlan() { return m_newPlan; } // null until it is first asked for
     [[nodiscard]] ValidationRunner &validationRunner() { return m_runner; }
 
@@ -61,8 +60,8 @@ public:
     void setThemeKind(ThemeKind kind); // remembered
     void savePicture();
     void showValidation(); // runs it where there is no result yet
-    void showLayer(LayerPass pass); // of the evaluation that is shown
     void showExperts(); // compares exchanges with experts, for the document's plan
+    void showLayer(LayerPass pass); // of the evaluation that is shown
     void showWorkbench();
     [[nodiscard]] bool isWorkbenchShown() const;
     void restorePlaces(); // geometry and splitters as they were left, within the screen of today
@@ -96,10 +95,10 @@ private:
     LayerOpener m_opener;
     Workbench *m_workbench;
     ValidationPage *m_validation;
-    LayerPage *m_layer;
     ExpertsPage *m_experts;
+    LayerPage *m_layer;
     NewPlanSheet *m_newPlan = nullptr;
-    QStackedWidget *m_pages; // workbench, validation, layer, experts, new plan
+    QStackedWidget *m_pages; // workbench, validation, experts, layer, new plan
     MessageBar *m_messages;
     TourStrip *m_tour;
     FileActions *m_files;

@@ -194,17 +194,17 @@ void addViewCommands(CommandRegistry &registry, MainWindow &window)
         .shortcuts = { QKeySequence(Qt::ALT | Qt::Key_9) },
         .icon = "info",
         .run = [&window] { window.showValidation(); } });
+    registry.add({ .id = "view.experts",
+        .group = group,
+        .text = text("Compare &exchanges with experts"),
+        .shortcuts = { QKeySequence(Qt::CTRL | Qt::Key_E) },
+        .run = [&window] { window.showExperts(); } });
     registry.add({ .id = "view.layer",
         .group = group,
         .text = text("Open an e&xpert layer"),
         .shortcuts = { QKeySequence(Qt::CTRL | Qt::Key_L) },
         .run = [&window] { window.showLayer(LayerPass::Pair); }, // as it runs; where nothing does at once, its forward
         .isEnabled = [&window] { return hasExpertLayers(window.bridge().evaluation()); } });
-    registry.add({ .id = "view.experts",
-        .group = group,
-        .text = text("Compare &exchanges with experts"),
-        .shortcuts = { QKeySequence(Qt::CTRL | Qt::Key_E) },
-        .run = [&window] { window.showExperts(); } });
     registry.add({ .id = "view.resetLayout", .group = group, .text = text("Reset the &layout"), .run = [&bench] {
                       bench.resetLayout();
                   } });
