@@ -2,6 +2,7 @@
 #include "models/gpu_shares.h"
 
 #include "core/placement/degrees.h"
+#include "core/placement/pool_parts.h"
 #include "models/text/format.h"
 #include "models/text/gpu_name.h"
 
@@ -45,16 +46,72 @@ PoolGpus gpusOf(const Evaluation &evaluation, const Pipelines &pipelines, int st
     return gpus;
 }
 
+/// The parts of a pool that have the location's degree, as numbers of GPUs that replicas fill one after another.
+class PlacesOfReplicas {
+public:
+    PlacesOfReplicas(const Plan &plan, StageLocation at)
+    {
+        for (const PoolPart &part : poolParts(plan))
+            if (part.at == at)
+                m_parts.push_back(part);
+    }
+    /// Where the next replica begins.
+    int next(int gpus)
+    {
+        while (m_part + 1 < m_parts.size() && m_taken + gpus > m_parts[m_part].gpus) {
+            ++m_part;
+            m_taken = 0;
+        }
+        return (m_parts.empty() ? 0 : m_parts[m_part].firstGpu) + std::exchange(m_taken, m_taken + gpus);
+    }
+
+private:
+    std::vector<PoolPart> m_parts;
+    std::size_t m_part = 0;
+    int m_taken = 0;
+};
+
+/// Replicas whose stages all lie at the location, as pins count their GPUs.
+PoolGpus replicasAt(const Evaluation &evaluation, const Pipelines &pipelines, StageLocation at)
+{
+    const Layout &layout = evaluation.layout;
+    struct Here {
+        int stages = 0, gpus = 0;
+    };
+    std::vector<Here> replicas(std::size_t(std::max(0, layout.data)));
+    for (const GpuRun &run : layout.runs)
+        for (int i = 0; run.location() == at && i < run.pipelines; ++i)
+            if (const auto number = std::size_t(run.firstPipeline + i); number < replicas.size()) {
+                ++replicas[number].stages;
+                replicas[number].gpus += run.gpus / run.pipelines;
+            }
+    PlacesOfReplicas places(*evaluation.plan, at);
+    PoolGpus found { at, 0, 0 };
+    for (int i = 0; i < int(replicas.size()); ++i) {
+        const Here &replica = replicas[std::size_t(i)];
+        if (replica.stages < int(layout.chunks.size()))
+            continue;
+        const int first = places.next(replica.gpus);
+        if (i < pipelines.first || i >= pipelines.first + pipelines.count)
+            continue;
+        found.first = found.count == 0 ? first : found.first;
+        found.count += replica.gpus;
+    }
+    return found;
+}
+
 void readPins(GpuShare &share, const Plan &plan)
 {
     const Datacenter &place = plan.cluster.datacenters[std::size_t(share.gpus.at.datacenter)];
     const Pool &pool = place.pools[std::size_t(share.gpus.at.pool)];
+    if (share.replica.count == 0)
+        return;
     int before = 0; // GPUs that earlier pins are about
     for (const RankPin &pin : plan.heterogeneity.assign) {
         if (pin.datacenter != place.id || !pin.isAbout(pool))
             continue;
         const int count = pin.gpus.value_or(std::max(0, pool.gpus() - before));
-        if (share.gpus.first >= before && share.gpus.first < before + count) {
+        if (share.replica.first >= before && share.replica.first < before + count) {
             share.isWorkPinned = pin.microBatch || pin.microBatches;
             share.isStatePinned = pin.stateShare.has_value();
             return;
@@ -87,27 +144,6 @@ QString sentence(const std::string &why)
     if (!text.isEmpty())
         text[0] = text[0].toUpper();
     return text;
-}
-
-/// Bytes of the states on one GPU of a set. The fullest GPU of its stage is known part by part; another one differs
-/// in what ZeRO divides, by their shares.
-double statesOn(const Evaluation &evaluation, const DeviceMetrics &device)
-{
-    const auto &stages = evaluation.metrics.memory->perStage;
-    const auto stage = std::ranges::find(stages, device.stage, &StageMemory::stage);
-    if (stage == stages.end())
-        return 0;
-    const auto &devices = evaluation.metrics.devices;
-    const auto fullest = std::ranges::find_if(devices, [&](const DeviceMetrics &other) {
-        return other.stage == device.stage && other.device == stage->device && other.capacity == stage->capacity;
-    });
-    const int zero = degreesOf(*evaluation.plan).zeroStage;
-    const double divided = zero < 1 || fullest == devices.end() || fullest->stateShare <= 0
-        ? 0
-        : double((zero > 2 ? stage->weights : 0) + (zero > 1 ? stage->gradients : 0) + stage->optimizer)
-            / fullest->stateShare;
-    const double known = double(stage->weights + stage->gradients + stage->optimizer);
-    return std::max(0.0, known + (fullest == devices.end() ? 0 : device.stateShare - fullest->stateShare) * divided);
 }
 
 bool hasOneKind(const Plan &plan, const Layout &layout)
@@ -168,6 +204,7 @@ private:
         const PipelineClass &of = m_evaluation.layout.classes[std::size_t(pipelines.pipelineClass)];
         GpuShare share;
         share.gpus = gpusOf(m_evaluation, pipelines, stage);
+        share.replica = replicasAt(m_evaluation, pipelines, share.gpus.at);
         const Datacenter &place = m_plan.cluster.datacenters[std::size_t(share.gpus.at.datacenter)];
         const Pool &pool = place.pools[std::size_t(share.gpus.at.pool)];
         share.name = shortGpuName(pool);
@@ -192,7 +229,7 @@ private:
             share.wait = device->wait;
             if (m_evaluation.metrics.memory && device->capacity > 0) {
                 share.capacity = double(device->capacity);
-                share.states = std::min(statesOn(m_evaluation, *device), double(device->device));
+                share.states = std::min(device->states, double(device->device));
                 share.work = double(device->device) - share.states;
             }
         }

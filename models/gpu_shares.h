@@ -20,7 +20,9 @@ struct PoolGpus {
 };
 
 struct GpuShare {
-    PoolGpus gpus;
+    PoolGpus gpus; // that serve its stage
+    PoolGpus replica; // as a pin counts them: replica after replica, each with all its stages. None where those lie in
+                      // several pools: no pin is about such a replica
     QString name; // "RTX A6000"
     QString place; // "Lab"
     QString poolName;
@@ -38,6 +40,7 @@ struct GpuShare {
     bool isWorkPinned = false, isStatePinned = false;
 
     [[nodiscard]] int samples() const { return microBatch * microBatches; }
+    [[nodiscard]] bool canBePinned() const { return stage == 0 && replica.count > 0; }
     bool operator==(const GpuShare &) const = default;
 };
 

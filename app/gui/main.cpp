@@ -49,7 +49,10 @@ int runWindow(QApplication &application, const Options &options)
     if (isPicture) {
         window.setMinimumSize(0, 0);
         window.resize(options.size);
-        new Screenshot(window, options.screenshot, options.size, options.showsValidation);
+        new Screenshot(window, options.screenshot, options.size,
+            options.showsValidation    ? Screenshot::Page::Validation
+                : options.showsExperts ? Screenshot::Page::Experts
+                                       : Screenshot::Page::Workbench);
     } else {
         window.restorePlaces();
         window.files().offerRecovery();
@@ -75,6 +78,9 @@ int runWindow(QApplication &application, const Options &options)
             &document, &PlanDocument::replaced, &window, [&window] { window.showValidation(); },
             Qt::SingleShotConnection);
     }
+    if (options.showsExperts)
+        QObject::connect(
+            &document, &PlanDocument::replaced, &window, [&window] { window.showExperts(); }, Qt::SingleShotConnection);
     if (options.showsNewPlan)
         QObject::connect(
             &document, &PlanDocument::replaced, &window, [&window] { window.showNewPlan(); }, Qt::SingleShotConnection);

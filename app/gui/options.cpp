@@ -58,7 +58,7 @@ std::expected<Options, QString> parseOptions(const QStringList &arguments)
     const QCommandLineOption page(QStringLiteral("page"),
         tr("What to show: plan, datacenters (the plan, with their ranking in front), memory (the plan, with what fills "
            "its GPUs and what to do about it), shares or baselines (the plan, with what each set of GPUs gets, or "
-           "would get from other systems), validation, or new "
+           "would get from other systems), experts (exchanges with experts compared), validation, or new "
            "(the sheet for a new plan)."),
         QStringLiteral("NAME"), QStringLiteral("plan"));
     const QCommandLineOption report(QStringLiteral("report"), tr("Write the plan's report as PDF to --out and exit."));
@@ -95,10 +95,13 @@ std::expected<Options, QString> parseOptions(const QStringList &arguments)
     options.showsNewPlan = parser.value(page) == QStringLiteral("new");
     options.showsShares = parser.value(page) == QStringLiteral("shares");
     options.showsBaselines = parser.value(page) == QStringLiteral("baselines");
+    options.showsExperts = parser.value(page) == QStringLiteral("experts");
     if (!options.showsValidation && !options.showsDatacenters && !options.showsMemory && !options.showsNewPlan
-        && !options.showsShares && !options.showsBaselines && parser.value(page) != QStringLiteral("plan"))
-        return std::unexpected(tr("--page %1: expected plan, datacenters, memory, shares, baselines, validation or new")
-                                   .arg(parser.value(page)));
+        && !options.showsShares && !options.showsBaselines && !options.showsExperts
+        && parser.value(page) != QStringLiteral("plan"))
+        return std::unexpected(
+            tr("--page %1: expected plan, datacenters, memory, shares, baselines, experts, validation or new")
+                .arg(parser.value(page)));
     if (parser.isSet(theme)) {
         options.theme = parseTheme(parser.value(theme));
         if (!options.theme)

@@ -2,6 +2,7 @@
 #include "app/gui/screenshot.h"
 
 #include "core/base/printable.h"
+#include "views/experts/experts_page.h"
 
 #include <QCoreApplication>
 #include <QFileInfo>
@@ -18,7 +19,7 @@ constexpr int kSettleMs = 400, kEffectsMs = 8000, kGiveUpMs = 120000;
 
 } // namespace
 
-Screenshot::Screenshot(MainWindow &window, QString path, QSize size, bool isOfValidation)
+Screenshot::Screenshot(MainWindow &window, QString path, QSize size, Page page)
     : QObject(&window)
     , m_window(window)
     , m_path(std::move(path))
@@ -35,7 +36,11 @@ Screenshot::Screenshot(MainWindow &window, QString path, QSize size, bool isOfVa
             lines << QString::fromStdString(toString(error));
         fail(lines.join(QStringLiteral("\ntrainyard: ")));
     });
-    if (isOfValidation) {
+    if (page == Page::Experts) {
+        connect(&window.experts(), &ExpertsPage::completed, this, [this] { m_settle.start(kSettleMs); });
+        return;
+    }
+    if (page == Page::Validation) {
         connect(&window.validationRunner(), &ValidationRunner::finished, this, [this] { m_settle.start(kSettleMs); });
         return;
     }

@@ -1,6 +1,6 @@
 #pragma once
 // SPDX-License-Identifier: GPL-3.0-or-later
-// `trainyard --screenshot`: waits until the window shows a finished evaluation, or a finished validation, renders it
+// `trainyard --screenshot`: waits until the window shows a finished evaluation, validation or comparison, renders it
 // and ends the program.
 
 #include "views/window/main_window.h"
@@ -13,7 +13,8 @@ namespace trainyard {
 class Screenshot : public QObject {
     Q_OBJECT
 public:
-    Screenshot(MainWindow &window, QString path, QSize size, bool isOfValidation);
+    enum class Page { Workbench, Validation, Experts };
+    Screenshot(MainWindow &window, QString path, QSize size, Page page);
 
 private:
     void take();

@@ -111,8 +111,12 @@ std::vector<Fix> fewerPins(const Workload &workload)
 std::vector<Fix> smallerTensorGroups(const Workload &workload)
 {
     const int together = tensorLevels(workload).together;
-    return { fixOf(*workload.plan, "Tensor parallel " + std::to_string(together),
-        [&](Plan &p) { p.parallelism.tensor = together; }) };
+    return { fixOf(*workload.plan, "Tensor parallel " + std::to_string(together), [&](Plan &p) {
+        p.parallelism.tensor = std::min(p.parallelism.tensor, together);
+        for (RankPin &pin : p.heterogeneity.assign)
+            if (pin.tensor)
+                pin.tensor = std::min(*pin.tensor, together);
+    }) };
 }
 
 std::vector<Fix> expertsInOneDatacenter(const Workload &workload)

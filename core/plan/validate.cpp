@@ -187,8 +187,10 @@ void checkHeterogeneity(const Plan &plan, Checker &check)
     for (std::size_t i = 0; i < h.assign.size(); ++i) {
         const RankPin &pin = h.assign[i];
         const std::string where = at("heterogeneity.assign", i);
-        const double holders = pin.gpus.value_or(1) / double(std::max(1, pin.tensor.value_or(plan.parallelism.tensor)));
-        shares += pin.stateShare.value_or(0) * std::max(1.0, holders); // tensor ranks hold parts of their own
+        // Tensor ranks hold parts of their own, and so do stages.
+        const double holders = pin.gpus.value_or(1)
+            / double(std::max(1, pin.tensor.value_or(plan.parallelism.tensor) * plan.parallelism.pipeline));
+        shares += pin.stateShare.value_or(0) * std::max(1.0, holders);
         const int datacenter = plan.cluster.indexOf(pin.datacenter);
         if (datacenter < 0) {
             check.fail(ErrorCode::UnknownName, where + ".datacenter", "there is no datacenter " + pin.datacenter,

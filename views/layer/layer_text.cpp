@@ -191,7 +191,7 @@ QString layerWhere(const ExpertLayer &layer)
 QString layerChoice(const ExpertLayer &layer)
 {
     const ExchangeChoice &choice = layer.choice;
-    const QString name = QString::fromUtf8(nameOf(choice.dispatch));
+    const QString name = QString::fromUtf8(kNamesOf<MoeDispatch>[std::size_t(choice.dispatch)].label);
     const QString pieces = choice.forwardPieces == choice.backwardPieces
         ? countOf(choice.forwardPieces, tr("piece"), tr("pieces"))
         : tr("%1 forward, %2 backward")

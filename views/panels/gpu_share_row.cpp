@@ -134,10 +134,12 @@ void GpuShareRow::showWork(int samples)
     if (m_stages > 1)
         text += tr(" · %1").arg(countOf(m_share.layers, tr("layer"), tr("layers")));
     m_workText->setText(split.count > 0 ? text + tr(" · %1 × %2").arg(split.count).arg(split.size) : text);
-    m_workText->setToolTip(tr("%1 micro-batches of %2, on each of %3 replicas. The end of the bar can be dragged.")
-                               .arg(split.count)
-                               .arg(split.size)
-                               .arg(m_share.replicas));
+    const QString hand = m_share.replica.count == 0 ? tr(" Its stages lie in several pools: no share can be pinned.")
+        : m_share.canBePinned() && m_replicas > 1   ? tr(" The end of the bar can be dragged.")
+                                                    : QString();
+    m_workText->setToolTip(
+        tr("%1 micro-batches of %2, on each of %3 replicas.").arg(split.count).arg(split.size).arg(m_share.replicas)
+        + hand);
     m_work->setAccessibleName(
         tr("Work of %1: %2%3")
             .arg(m_share.name, m_workText->text(), m_share.isWorkPinned ? tr(", pinned") : QString()));
@@ -206,7 +208,7 @@ void GpuShareRow::showAmounts(const ShareScale &scale, double freeStates)
     m_work->setAmounts({ { double(m_share.samples()), workColor() } }, scale.samples);
     m_work->setPinned(m_share.isWorkPinned);
     std::optional<ShareHandle> work;
-    if (m_share.stage == 0 && m_batch > 0 && m_replicas > 1)
+    if (m_share.canBePinned() && m_batch > 0 && m_replicas > 1)
         work = ShareHandle { double(m_share.samples()), m_isLayered ? 0.0 : double(m_share.microBatch),
             double(m_batch / std::max(1, m_share.replicas)), m_isLayered ? 1.0 : double(m_share.microBatch), 1 };
     m_work->setHandle(work);
@@ -218,7 +220,7 @@ void GpuShareRow::showAmounts(const ShareScale &scale, double freeStates)
         m_states->setAmounts({ { m_share.stateShare, stateColor() } }, scale.stateShare);
     m_states->setPinned(m_share.isStatePinned);
     std::optional<ShareHandle> states;
-    if (m_share.stage == 0 && m_share.stateShare > 0 && m_replicas > 1)
+    if (m_share.canBePinned() && m_share.stateShare > 0 && m_replicas > 1)
         states = ShareHandle { m_share.stateShare, 0,
             std::max(m_share.stateShare, freeStates / std::max(1, m_share.replicas)), kShareStep,
             hasBytes ? m_share.states / m_share.stateShare : 1.0 };

@@ -206,7 +206,7 @@ void GpuSharesPanel::pin(const GpuShareRow &row, const SharePin &pin, const QStr
         return;
     }
     const GpuShare share = row.share(); // the answer to a signal replaces it
-    const PlanPtr next = withPin(*m_plan, share.gpus, pin);
+    const PlanPtr next = withPin(*m_plan, share.replica, pin);
     if (gesture == GpuShareRow::Gesture::Drag) {
         Q_EMIT editPreviewed(next, text);
     } else if (gesture == GpuShareRow::Gesture::Drop) {
@@ -244,7 +244,7 @@ void GpuSharesPanel::unpin(const GpuShareRow &row, bool ofWork, bool ofStates)
         return;
     const QString name = row.share().name;
     Q_EMIT editCommitted(
-        withoutPin(*m_plan, row.share().gpus, ofWork, ofStates), tr("Unpin the share of %1").arg(name));
+        withoutPin(*m_plan, row.share().replica, ofWork, ofStates), tr("Unpin the share of %1").arg(name));
 }
 
 void GpuSharesPanel::unpinAll()

@@ -7,7 +7,7 @@
 #include "views/plots/plot_style.h"
 #include "views/plots/qcustomplot_gateway.h"
 #include "views/theme/theme.h"
-#include "views/validation/log_ticker.h"
+#include "views/plots/log_ticker.h"
 
 #include <QContextMenuEvent>
 #include <QMenu>

@@ -7,6 +7,7 @@
 #include "views/commands/command_palette.h"
 #include "views/commands/control_manners.h"
 #include "views/commands/shortcut_overlay.h"
+#include "views/experts/experts_page.h"
 #include "views/export/export_actions.h"
 #include "views/export/file_target.h"
 #include "views/panels/strategy_panel.h"
@@ -59,6 +60,7 @@ MainWindow::MainWindow(const WindowModels &models, RecentFiles &recent, Prompts 
     , m_runner(models.catalogue)
     , m_workbench(new Workbench(models))
     , m_validation(new ValidationPage(m_runner))
+    , m_experts(new ExpertsPage(models.catalogue))
     , m_pages(new QStackedWidget)
     , m_messages(new MessageBar)
     , m_tour(new TourStrip)
@@ -85,6 +87,7 @@ MainWindow::MainWindow(const WindowModels &models, RecentFiles &recent, Prompts 
     layout->addWidget(notices);
     m_pages->addWidget(m_workbench);
     m_pages->addWidget(m_validation);
+    m_pages->addWidget(m_experts);
     layout->addWidget(m_pages, 1);
     setCentralWidget(central);
     resize(kFirst);
@@ -108,6 +111,8 @@ void MainWindow::connectModels()
     PlanDocument &document = m_models.document;
     for (const auto signal : { &PlanDocument::planChanged, &PlanDocument::replaced })
         connect(&document, signal, this, &MainWindow::updateTitle);
+    connect(&document, &PlanDocument::planChanged, m_experts,
+        [this] { m_experts->setPlan(m_models.document.plan(), m_models.document.displayName()); });
     connect(&document, &PlanDocument::modifiedChanged, this, &MainWindow::updateTitle);
     connect(&document, &PlanDocument::pathChanged, this, &MainWindow::updateTitle);
     connect(&document.undoStack(), &QUndoStack::indexChanged, &m_commands, &CommandRegistry::refresh);
@@ -128,6 +133,7 @@ void MainWindow::connectModels()
     });
     connect(m_workbench->workload, &WorkloadEditor::configRequested, m_files, &FileActions::chooseModelConfig);
     connect(m_validation, &ValidationPage::closed, this, &MainWindow::showWorkbench);
+    connect(m_experts, &ExpertsPage::closed, this, &MainWindow::showWorkbench);
     connect(m_workbench->status, &StatusLine::validationRequested, this, &MainWindow::showValidation);
     connect(&m_recent, &RecentFiles::pathsChanged, this, &MainWindow::fillRecentMenu);
     connect(m_top->samplesMenu(), &QMenu::aboutToShow, this, &MainWindow::fillSamplesMenu);
@@ -211,6 +217,15 @@ void MainWindow::showValidation()
     m_files->commitTyped();
     m_pages->setCurrentWidget(m_validation);
     m_validation->open();
+    m_commands.refresh();
+}
+
+void MainWindow::showExperts()
+{
+    m_files->commitTyped();
+    m_experts->setPlan(m_models.document.plan(), m_models.document.displayName());
+    m_pages->setCurrentWidget(m_experts);
+    m_experts->setFocus(Qt::ShortcutFocusReason);
     m_commands.refresh();
 }
 

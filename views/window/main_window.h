@@ -1,6 +1,6 @@
 #pragma once
 // SPDX-License-Identifier: GPL-3.0-or-later
-// The window: top bar, messages, tour, and the workbench or the validation page, with its title, its geometry, its
+// The window: top bar, messages, tour, and the workbench or another page, with its title, its geometry, its
 // theme, what is dropped on it and what happens on closing. Commands live in window_commands, files in file_actions.
 // GUI thread.
 
@@ -17,6 +17,7 @@ class QStackedWidget;
 namespace trainyard {
 
 class CommandPalette;
+class ExpertsPage;
 class ExportActions;
 class FileActions;
 class FileTarget;
@@ -47,6 +48,7 @@ public:
     [[nodiscard]] MessageBar &messages() { return *m_messages; }
     [[nodiscard]] TourStrip &tour() { return *m_tour; }
     [[nodiscard]] ValidationPage &validation() { return *m_validation; }
+    [[nodiscard]] ExpertsPage &experts() { return *m_experts; }
     [[nodiscard]] NewPlanSheet *newPlan() { return m_newPlan; } // null until it is first asked for
     [[nodiscard]] ValidationRunner &validationRunner() { return m_runner; }
 
@@ -54,6 +56,7 @@ public:
     void setThemeKind(ThemeKind kind); // remembered
     void savePicture();
     void showValidation(); // runs it where there is no result yet
+    void showExperts(); // compares exchanges with experts, for the document's plan
     void showWorkbench();
     [[nodiscard]] bool isWorkbenchShown() const;
     void restorePlaces(); // geometry and splitters as they were left, within the screen of today
@@ -85,8 +88,9 @@ private:
     ValidationRunner m_runner;
     Workbench *m_workbench;
     ValidationPage *m_validation;
+    ExpertsPage *m_experts;
     NewPlanSheet *m_newPlan = nullptr;
-    QStackedWidget *m_pages; // workbench, validation, new plan
+    QStackedWidget *m_pages; // workbench, validation, experts, new plan
     MessageBar *m_messages;
     TourStrip *m_tour;
     FileActions *m_files;

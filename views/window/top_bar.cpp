@@ -35,7 +35,7 @@ const std::vector<MenuList> &menuLists()
             { "timeline.fit", "timeline.zoomIn", "timeline.zoomOut", "timeline.criticalPath", "timeline.find", "-",
                 "view.map", "view.timeline", "view.curves", "view.strategies", "view.workload", "view.shares",
                 "view.baselines", "view.why", "view.problems", "view.memory", "view.details", "view.edits",
-                "view.validation", "view.datacenters", "-", "theme.system", "theme.light", "theme.dark",
+                "view.validation", "view.experts", "view.datacenters", "-", "theme.system", "theme.light", "theme.dark",
                 "theme.highContrast", "-", "view.resetLayout", "view.fullScreen" } },
         { QT_TRANSLATE_NOOP("TopBar", "&Plan"),
             { "plan.model", "plan.addDatacenter", "plan.addLink", "plan.editSelection", "plan.removeSelection",

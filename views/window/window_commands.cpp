@@ -192,6 +192,11 @@ void addViewCommands(CommandRegistry &registry, MainWindow &window)
         .shortcuts = { QKeySequence(Qt::ALT | Qt::Key_9) },
         .icon = "info",
         .run = [&window] { window.showValidation(); } });
+    registry.add({ .id = "view.experts",
+        .group = group,
+        .text = text("Compare &exchanges with experts"),
+        .shortcuts = { QKeySequence(Qt::CTRL | Qt::Key_E) },
+        .run = [&window] { window.showExperts(); } });
     registry.add({ .id = "view.resetLayout", .group = group, .text = text("Reset the &layout"), .run = [&bench] {
                       bench.resetLayout();
                   } });

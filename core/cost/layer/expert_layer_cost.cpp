@@ -2,6 +2,7 @@
 #include "core/cost/layer/expert_layer_cost.h"
 
 #include "core/cost/layer/layer_timer_internal.h"
+#include "core/cost/layer/shard_traffic.h"
 #include "core/cost/wan/expert_wan.h"
 #include "core/schedule/traits.h"
 #include "core/workload/model_math.h"
@@ -146,6 +147,31 @@ bool worksInPieces(MoeDispatch dispatch)
     return dispatch != MoeDispatch::TensorSliced && dispatch != MoeDispatch::TrafficAware;
 }
 
+/// What of `size` bytes a ring between the group's nodes sends through one GPU's NIC.
+Leg ringLeg(Bytes size, const RankGroup &group)
+{
+    const int local = std::min(group.ranksPerNode, group.ranks), nodes = group.nodes();
+    const Bytes sent = size * ((nodes - 1.0) / nodes / local);
+    return { .way = Way::Nic, .bytes = sent.value, .start = {}, .moving = transferTime(sent, 0, group.between) };
+}
+
+/// Weights and gradients that ZeRO exchanges in every layer use the NICs beside the tokens; how long they show
+/// themselves is counted with them (shard_traffic.h).
+void addShards(LayerWork &work, const Workload &workload, const LayerSite &site)
+{
+    if (!communicatesInLayers(workload, site))
+        return;
+    const LayerElements elements = layerElements(workload, true);
+    const double weight = weightBytes(workload.plan->workload.precision), gradient = workload.stack.gradientBytes,
+                 bytes = (workload.degrees.zeroStage >= 3 ? weight : 0) + (work.isBackward ? gradient : 0);
+    const auto add = [&](double count, const RankGroup &group) {
+        if (count * bytes > 0 && group.nodes() > 1)
+            work.beside.push_back(ringLeg(Bytes { count * bytes }, group));
+    };
+    add(elements.dense, site.data);
+    add(elements.experts, site.expertData);
+}
+
 LayerWork workOf(const Workload &workload, const LayerSite &site, const LayerParts &kernels, KernelsBefore attention,
     const RankLoads &loads, bool isBackward)
 {
@@ -163,10 +189,17 @@ LayerWork workOf(const Workload &workload, const LayerSite &site, const LayerPar
     if (!isBackward && workload.stack.waitsForRouting && !workload.stack.cudaGraphs)
         work.hostWait = microseconds(kRoutingKernels * workload.stack.hostUsPerKernel * site.sustained.host);
     work.memoryBandwidth = site.gpu->memoryGBps * 1e9;
-    const auto rate = [](const Link &link) { return link.kind ? link.bandwidth.value * link.kind->fraction : 0; };
+    const auto rate = [](const Link &link) { // that an all-to-all reaches
+        return link.kind ? link.bandwidth.value * link.kind->fraction * link.kind->exchangeGain : 0;
+    };
     work.nvlinkBandwidth = rate(site.device);
     work.nicBandwidth = rate(site.fabric);
     work.multiprocessors = site.gpu->multiprocessors;
+    // Who hides exchanges of a tensor group under its products does it by the order of launches in one queue
+    // (CUDA_DEVICE_MAX_CONNECTIONS=1, Megatron); overlap with another micro-batch asks for several.
+    work.launchesInOrder = site.ranks.degrees.tensor > 1 && workload.stack.tensorOverlap > 0
+        && !workload.stack.asyncTensor && moe.expertOverlap == ExpertOverlap::None;
+    addShards(work, workload, site);
     return work;
 }
 
@@ -209,7 +242,7 @@ ExchangeRequest exchangeRequest(const Workload &workload, const LayerSite &site)
     request.group.together = site.expert.ranksPerNode;
     request.group.perSite = site.ranks.experts.perSite;
     if (site.ranks.experts.isAcross())
-        request.group.wan = expertWan(workload, site.ranks.at, site.ranks.stage, site.ranks.experts).way;
+        request.group.wan = expertWan(workload, site.ranks.stage, site.ranks.experts).way;
     request.group.inside = site.device;
     request.group.between = site.fabric;
     request.group.expertTensor = site.expertTensor;

@@ -35,8 +35,13 @@ std::vector<double> fleetUse(const Evaluation &evaluation, int buckets, int stag
         const Track &track = evaluation.timeline.tracks[t];
         if (track.stream != Stream::Compute || (stage >= 0 && track.stage != stage))
             continue;
-        const double weight =
-            track.pipelineClass < int(classes.size()) ? classes[std::size_t(track.pipelineClass)].pipelines : 1;
+        double weight = 1;
+        if (track.pipelineClass < int(classes.size())) {
+            const PipelineClass &of = classes[std::size_t(track.pipelineClass)];
+            weight = of.pipelines;
+            if (track.stage < int(of.locations.size())) // where tensor groups are not alike everywhere
+                weight *= std::max(1, of.locations[std::size_t(track.stage)].tensor);
+        }
         const std::vector<double> own = gpuUse(evaluation, t, buckets);
         for (std::size_t i = 0; i < mean.size() && i < own.size(); ++i)
             mean[i] += weight * own[i];

@@ -150,7 +150,8 @@ void addTensorGroupsApart(std::vector<Problem> &problems, const Evaluation &eval
     problems.push_back({ Severity::Warning,
         "Tensor groups of " + std::to_string(levels.ranks) + " GPUs span nodes of " + std::to_string(levels.together)
             + ": their collectives cross the fabric and show for " + std::to_string(share) + " % of the iteration",
-        "parallelism.tensor", {}, FixSearchKind::TensorGroups });
+        levels.ranks == workload.degrees.tensor ? "parallelism.tensor" : "heterogeneity.assign", {},
+        FixSearchKind::TensorGroups });
 }
 
 /// ZeRO-2 and ZeRO-3 in a pipeline: what some frameworks refuse and others have not.

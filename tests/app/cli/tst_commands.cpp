@@ -156,6 +156,28 @@ private slots:
         QVERIFY(json::parse(after.out)["iteration_time_s"].get<double>() >= before + 0.24);
     }
 
+    // A pair of L4 beside an A6000 that is alone: 2 + 1 GPUs, and the degree is a key once its entry is there.
+    void tensorGroupsOfAPoolAreSetOnTheCommandLine()
+    {
+        const QString lab = QStringLiteral(TRAINYARD_SOURCE_DIR) + QStringLiteral("/samples/mixed-lab.trainyard.json");
+        const QStringList pair = words("evaluate --format json --set parallelism.pipeline=1 --set parallelism.data=2 "
+                                       "--set heterogeneity.compute=balanced")
+            << QStringLiteral("--set")
+            << QStringLiteral(R"(heterogeneity.assign=[{"datacenter": "lab", "pool": "lab-l4", "tensor": 1}])")
+            << QStringLiteral("--set") << QStringLiteral("heterogeneity.assign[0].tensor=2") << lab;
+        const Answer answer = run(pair);
+        QVERIFY2(answer.exitCode == 0, qPrintable(answer.err));
+        const json metrics = json::parse(answer.out);
+        std::map<std::string, std::pair<int, int>> groups; // of each pool, degree and GPUs
+        for (const auto &device : metrics["memory"]["per_device"])
+            groups[device["pool"]] = { device["tensor"].get<int>(), device["ranks"].get<int>() };
+        QCOMPARE(groups["lab-l4"], std::pair(2, 2));
+        QCOMPARE(groups["lab-a6000"], std::pair(1, 1));
+        const Answer none =
+            run(words("evaluate --set parallelism.pipeline=1 --set heterogeneity.assign[0].tensor=2") << lab);
+        QCOMPARE(none.exitCode, 2); // there is no entry yet
+    }
+
     void anUnknownKeyNamesTheNearest()
     {
         const Answer answer = run(words("evaluate --set parallelism.pipelin=8") << plan(profilePlan()));

@@ -9,6 +9,7 @@
 
 #include <QTest>
 
+#include <algorithm>
 #include <cmath>
 #include <random>
 
@@ -51,7 +52,13 @@ Workload placed(const Plan &plan)
 ExpertWan wanOf(const Workload &workload, std::size_t pipelineClass = 0)
 {
     const PipelineClass &pipelines = workload.layout.classes[pipelineClass];
-    return expertWan(workload, pipelines.locations[0], 0, expertSpread(workload, pipelines, 0));
+    return expertWan(workload, 0, expertSpread(workload, pipelines, 0));
+}
+
+/// Ranks elsewhere, of a rank of the group's smallest datacenter.
+int mostElsewhere(const ExpertSpread &spread)
+{
+    return spread.ranks - std::ranges::min(spread.perSite);
 }
 
 } // namespace
@@ -105,6 +112,19 @@ private slots:
         }
     }
 
+    /// Three GPUs here, one there, four ranks. The one sends 3 parts over the node pair P, the three one part each over
+    /// the same pair: 3 / P for both. The rate of the one: 3 parts in 3 / P.
+    void theSmallerSideSendsMoreInTheSameTime()
+    {
+        Plan plan = acrossPlan(1, 4);
+        plan.cluster.datacenters[0].pools[0].gpusPerNode = 3;
+        plan.cluster.datacenters[1].pools[0].gpusPerNode = 1;
+        const Workload workload = placed(plan);
+        QCOMPARE(workload.layout.classes.size(), 2u);
+        for (std::size_t c = 0; c < 2; ++c)
+            QVERIFY(isNear(wanOf(workload, c).way.bandwidth.value, 50e9 / 8));
+    }
+
     /// No faster than its own NIC, whatever the links.
     void theOwnNicBindsIt()
     {
@@ -143,8 +163,7 @@ private slots:
             for (int stage = 0; stage < d.pipeline; ++stage) {
                 for (const PipelineClass &pipelines : workload.layout.classes) {
                     const ExpertSpread spread = expertSpread(workload, pipelines, stage);
-                    addExpertBytes(
-                        workload, pipelines, stage, kVisits * (spread.ranks - spread.here()) / spread.ranks, links);
+                    addExpertBytes(workload, pipelines, stage, kVisits * mostElsewhere(spread) / spread.ranks, links);
                 }
                 const StageRanks ranks(workload.layout, stage);
                 const ExpertGrid grid = expertGrid(d, ranks.count());

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Schedules with two copies of the model, in waves, in slices and with opportunistic forwards, from plan to metrics.
-#include "core/cost/layer/op_split.h"
+#include "core/cost/layer/expert_layer_cost.h"
 #include "core/cost/layer/token_slices.h"
 #include "core/evaluate/evaluation.h"
 #include "core/layouts/placements.h"
@@ -89,15 +89,23 @@ void CopiesAndSlices::twoCopiesHoldTheLayersOfTheMirrorStageToo()
 
 void CopiesAndSlices::aPairHidesExpertTrafficOnly()
 {
-    OpSplit forward { Seconds { 3 }, Seconds { 1 }, {}, Seconds { 2 }, {} },
+    // pair = F + B - spared, spared = both layers alone - the pair of them, for each layer that both chunks have; at
+    // most what nothing computes in them.
+    const OpSplit forward { Seconds { 3 }, Seconds { 1 }, {}, Seconds { 2 }, {} },
         backward { Seconds { 6 }, Seconds { 1 }, {}, Seconds { 3 }, {} };
-    QCOMPARE(together(forward, backward).total().value, 11.0); // c_F + c_B = 3 + 1 + 6 + 1
-    QCOMPARE(together(forward, backward).expert.value, 0.0);
-    backward.expert = Seconds { 20 }; // c_B + e_B
-    QCOMPARE(together(forward, backward).total().value, 27.0);
-    QCOMPARE(together(forward, backward).tensor.value, 2.0);
-    forward.expert = Seconds { 30 }; // e_F + e_B
-    QCOMPARE(together(forward, backward).total().value, 50.0);
+    ExpertLayerCost layer;
+    layer.forwardTimes = { Seconds { 4 }, Seconds { 2 }, Seconds { 2 }, {}, {} };
+    layer.backwardTimes = { Seconds { 8 }, Seconds { 5 }, Seconds { 3 }, {}, {} };
+    QCOMPARE(together(forward, backward, 1, 1, &layer).total().value, 16.0); // no pair: one after the other
+    layer.pair = PairWork {};
+    layer.pairTotal = Seconds { 9 };
+    QCOMPARE(together(forward, backward, 1, 1, &layer).total().value, 16.0 - (4 + 8 - 9));
+    QCOMPARE(together(forward, backward, 1, 1, &layer).expert.value, 5.0 - 3);
+    QCOMPARE(together(forward, backward, 1, 1, &layer).tensor.value, 2.0);
+    QCOMPARE(together(forward, backward, 1, 0, &layer).total().value, 16.0); // no layer in common
+    layer.pairTotal = Seconds { 1 }; // less than the kernels: nothing but exchanges hides
+    QCOMPARE(together(forward, backward, 1, 1, &layer).expert.value, 0.0);
+    QCOMPARE(together(forward, backward, 1, 1, nullptr).total().value, 16.0);
 }
 
 void CopiesAndSlices::pairsShortenTheIterationOfAnExpertModel()

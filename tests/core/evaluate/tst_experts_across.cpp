@@ -9,6 +9,7 @@
 
 #include <QTest>
 
+#include <cmath>
 #include <random>
 
 using namespace trainyard;
@@ -63,6 +64,66 @@ private slots:
         QVERIFY(problem);
         for (const char *part : { "Groups of 4 ranks", "a and b", "experts over 2 ranks" })
             QVERIFY2(problem->text.find(part) != std::string::npos, (problem->text + " lacks " + part).c_str());
+    }
+
+    /// Of ranks 4 to 7 two are in each datacenter. Each sends D / 4 to each rank elsewhere, D = tokens x hidden x 2
+    /// bytes x 2 experts, four times a layer and micro-batch (there and back, forward and backward): 2 x 2 x D / 4 each
+    /// way. All parts of the experts lie in both datacenters, so that gradients cross as they do with groups of two.
+    void tokensOnTheLinkAreCountedTimedAndPaid()
+    {
+        Plan across = sixReplicas(4), inside = sixReplicas(2);
+        for (Plan *plan : { &across, &inside })
+            plan->workload.trainingTokens = 96.0 * 4096; // one iteration
+        const EvaluationPtr apart = evaluated(across), whole = evaluated(inside);
+        const double visits = 4096.0 / 2 * 4096 * 2 * 2, layers = 32, microBatches = 96 / 6;
+        const double expected = 2 * (2 * 2 * visits / 4) * 4 * layers * microBatches;
+        const double bytes = apart->metrics.wanBytesPerIteration - whole->metrics.wanBytesPerIteration;
+        QVERIFY2(
+            std::abs(bytes / expected - 1) < 1e-9, qPrintable(QStringLiteral("%1 for %2").arg(bytes).arg(expected)));
+        const WanLinkUse &use = apart->metrics.wanLinks[0], &other = whole->metrics.wanLinks[0];
+        QVERIFY(std::abs(use.bytes[0] - other.bytes[0] - expected / 2) < 1e-6 * expected);
+        const double capacity = 400e9 / 8;
+        QVERIFY(std::abs(use.utilization * capacity * *apart->metrics.iterationTime / use.bytes[0] - 1) < 1e-9);
+        const double egress = *apart->metrics.cost.egressUsdTotal - *whole->metrics.cost.egressUsdTotal;
+        QVERIFY(std::abs(egress / (expected / 1e9 * 0.02) - 1) < 1e-9);
+        // One of the group's ranks: a fourth of it, of one stage of eight.
+        QVERIFY(std::abs(apart->metrics.experts->wanBytes / (expected / 4 / 8) - 1) < 1e-9);
+        QCOMPARE(whole->metrics.experts->wanBytes, 0.0);
+        // At the rate of its share of the pair, and the iteration waits for it.
+        QVERIFY(use.expertSeconds[0] > 0 && other.expertSeconds[0] == 0);
+        QVERIFY(*apart->metrics.iterationTime > *whole->metrics.iterationTime);
+        QVERIFY(apart->metrics.breakdown->expertParallel > 2 * whole->metrics.breakdown->expertParallel);
+    }
+
+    void theWarningSaysForHowLongAndWhatWouldBeFaster()
+    {
+        const EvaluationPtr evaluation = evaluated(sixReplicas(4));
+        const Problem *problem = about(*evaluation, Severity::Warning);
+        QVERIFY(problem);
+        QVERIFY2(problem->text.find("cross the WAN for") != std::string::npos, problem->text.c_str());
+        QVERIFY(!problem->fixes.empty());
+        for (const Fix &fix : problem->fixes) {
+            const EvaluationPtr fixed = evaluated(*fix.plan);
+            QVERIFY2(fixed->feasible() && *fixed->metrics.iterationTime < *evaluation->metrics.iterationTime,
+                fix.label.c_str());
+        }
+        const auto smaller =
+            std::ranges::find(problem->fixes, 2, [](const Fix &fix) { return fix.plan->parallelism.expert; });
+        QVERIFY(smaller != problem->fixes.end());
+        QVERIFY2(smaller->label.starts_with("Expert parallel 2: "), smaller->label.c_str());
+    }
+
+    /// The round trip is paid by every exchange, and a narrower pair by every byte.
+    void aLongerAndANarrowerLinkTakeLonger()
+    {
+        Plan plan = sixReplicas(4);
+        plan.cluster.wanLinks[0].tcpWindowMb = 1e4; // nothing of it binds
+        const double before = *evaluated(plan)->metrics.iterationTime;
+        Plan farther = plan, narrower = plan;
+        farther.cluster.wanLinks[0].rttMs *= 2;
+        narrower.cluster.wanLinks[0].nodePairGbps /= 2;
+        QVERIFY(*evaluated(farther)->metrics.iterationTime > before);
+        QVERIFY(*evaluated(narrower)->metrics.iterationTime > before);
     }
 
     /// Groups of two: six of them, three in each.

@@ -8,6 +8,7 @@
 
 #include <cmath>
 #include <random>
+#include <set>
 
 using namespace trainyard;
 
@@ -71,6 +72,26 @@ private:
 
 constexpr int kPlans = 120;
 
+/// Some or all GPUs of a pool in groups of another size; every other plan goes micro-batch by micro-batch.
+Plan withOwnGroups(Plan plan, std::mt19937 &random)
+{
+    const auto &pools = plan.cluster.datacenters.front().pools;
+    const Pool &pool = pools[random() % pools.size()];
+    RankPin pin;
+    pin.datacenter = plan.cluster.datacenters.front().id;
+    pin.pool = pool.id;
+    pin.tensor = std::min(1 << random() % 3, pool.gpusPerNode);
+    const int group = *pin.tensor * plan.parallelism.context;
+    if (random() % 3 == 0 && pool.gpus() > group)
+        pin.gpus = group * int(1 + random() % unsigned(pool.gpus() / group));
+    plan.heterogeneity.assign = { pin };
+    if (random() % 2) {
+        plan.heterogeneity.accumulation = Accumulation::Standard;
+        plan.heterogeneity.boundaryOffload = false;
+    }
+    return plan;
+}
+
 bool isDealt(const Evaluation &evaluation)
 {
     return evaluation.layout.data > 0 && evaluation.layout.shares.why.empty();
@@ -113,6 +134,49 @@ private slots:
             QVERIFY2(evaluation->feasible(), qPrintable(QString::number(i)));
         }
         QVERIFY2(dealt > kPlans / 2, qPrintable(QString::number(dealt)));
+    }
+
+    // The same with tensor groups of their own for some GPUs, layer by layer and not: every replica's samples, its
+    // share of the states (on each GPU of a group as large a share of its slice) and its GPUs are counted once, and
+    // what was dealt fits.
+    void unlikeTensorGroupsAddUpAndFitToo()
+    {
+        RandomMixtures mixtures(7);
+        std::mt19937 random(7);
+        int dealt = 0, unlike = 0;
+        for (int i = 0; i < kPlans; ++i) {
+            Plan plan = withOwnGroups(mixtures.next(), random);
+            const EvaluationPtr evaluation = evaluated(plan);
+            if (!isDealt(*evaluation) || !evaluation->metrics.iterationTime)
+                continue;
+            ++dealt;
+            std::set<int> degrees;
+            int gpus = 0, samples = 0;
+            double states = 0;
+            for (const DeviceMetrics &device : evaluation->metrics.devices) {
+                const double replicas = double(device.ranks) / device.tensor / plan.parallelism.context;
+                degrees.insert(device.tensor);
+                gpus += device.ranks;
+                samples += int(std::lround(replicas)) * device.microBatch * device.microBatches;
+                states += replicas * plan.parallelism.context * device.stateShare;
+                QVERIFY(device.device <= device.capacity || !evaluation->feasible());
+            }
+            unlike += degrees.size() > 1;
+            QCOMPARE(gpus, evaluation->metrics.gpusUsed);
+            int idle = 0;
+            for (const IdleGpus &group : evaluation->layout.idle)
+                idle += group.gpus;
+            QCOMPARE(gpus + idle, plan.cluster.gpus());
+            if (plan.heterogeneity.isLayered()) {
+                QCOMPARE(samples, plan.workload.globalBatch);
+                QVERIFY2(evaluation->feasible(), qPrintable(QString::number(i)));
+            } else
+                QVERIFY(samples >= plan.workload.globalBatch);
+            QVERIFY2(std::abs(states - 1) < 1e-9, qPrintable(QString::number(states)));
+            QVERIFY(
+                std::abs(evaluation->metrics.breakdown->total() - seconds(*evaluation)) < 1e-6 * seconds(*evaluation));
+        }
+        QVERIFY2(dealt > kPlans / 3 && unlike > kPlans / 6, qPrintable(QStringLiteral("%1 %2").arg(dealt).arg(unlike)));
     }
 
     void timeAddsUp()

@@ -106,6 +106,48 @@ private slots:
                 QCOMPARE(run.microBatches % 4, 0);
     }
 
+    // end = max over groups of fill + n each: whoever is named first.
+    void theOrderOfGroupsMovesNoEnd()
+    {
+        const auto endOf = [](const std::vector<EqualPipelines> &groups, int samples) {
+            const auto dealt = dealMicroBatches(groups, samples);
+            double end = 0;
+            for (std::size_t g = 0; g < dealt.size(); ++g)
+                for (const DealtRun &run : dealt[g])
+                    end = std::max(end, groups[g].fill + run.microBatches * groups[g].each);
+            return end;
+        };
+        for (int samples = 8; samples < 60; ++samples)
+            for (const int step : { 1, 2, 4 }) {
+                const EqualPipelines fast { 2, 0.5, 1, 1, step, step }, slow { 1, 0.1, 2.5, 1, step, step },
+                    middle { 1, 0.3, 1.7, 1, step, step };
+                const double one = endOf({ fast, middle, slow }, samples);
+                QCOMPARE(endOf({ slow, middle, fast }, samples), one);
+                QCOMPARE(endOf({ middle, slow, fast }, samples), one);
+            }
+    }
+
+    // 67 samples on eight replicas: the odd ones go where they end soonest, whichever pool stands first.
+    void theOrderOfPoolsChangesNothing()
+    {
+        for (const int batch : { 65, 66, 67 })
+            for (const bool isPinned : { false, true }) {
+                Plan plan = balanced(mixedReplicas());
+                plan.workload.globalBatch = batch;
+                if (isPinned) {
+                    RankPin pin;
+                    pin.datacenter = "a";
+                    pin.pool = "fast";
+                    pin.gpus = 1;
+                    pin.microBatches = 9;
+                    plan.heterogeneity.assign = { pin };
+                }
+                Plan swapped = plan;
+                std::swap(swapped.cluster.datacenters.front().pools[0], swapped.cluster.datacenters.front().pools[1]);
+                QCOMPARE(*evaluated(swapped)->metrics.iterationTime, *evaluated(plan)->metrics.iterationTime);
+            }
+    }
+
     void tooFewForEveryoneIsNoDeal() { QVERIFY(dealMicroBatches({ { 3, 0, 1 } }, 2).empty()); }
 
     // sum over replicas of m * l = B, the faster ones have more, and the iteration is shorter than evenly dealt.

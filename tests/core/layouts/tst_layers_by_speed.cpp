@@ -121,6 +121,36 @@ private slots:
             QVERIFY(std::abs(stage[0].layers - stage[1].layers) <= 1);
     }
 
+    // Few micro-batches and a slow fabric: what a stage reduces at the end counts as much as what it computes.
+    void layersBySpeedAreNeverSlowerThanEvenOnes()
+    {
+        int faster = 0;
+        for (const int batch : { 4, 8, 32 })
+            for (const double gbps : { 5.0, 50.0, 400.0 })
+                for (const int zeroStage : { 0, 1, 2 })
+                    for (const bool slowFirst : { false, true }) {
+                        Plan plan = mixedStages();
+                        plan.workload.globalBatch = batch;
+                        plan.parallelism.zeroStage = zeroStage;
+                        Datacenter &datacenter = plan.cluster.datacenters.front();
+                        datacenter.fabricGbpsPerGpu = gbps;
+                        if (slowFirst)
+                            std::swap(datacenter.pools[0], datacenter.pools[1]);
+                        const double even = *evaluated(plan)->metrics.iterationTime,
+                                     dealt = *evaluated(bySpeed(plan))->metrics.iterationTime;
+                        QVERIFY2(dealt <= even * (1 + 1e-9),
+                            qPrintable(QStringLiteral("%1 %2 %3 %4: %5 s, even %6 s")
+                                           .arg(batch)
+                                           .arg(gbps)
+                                           .arg(zeroStage)
+                                           .arg(slowFirst)
+                                           .arg(dealt)
+                                           .arg(even)));
+                        faster += dealt < even * 0.999;
+                    }
+        QVERIFY(faster > 10);
+    }
+
     // A fast GPU of little memory takes no more layers than fit.
     void memoryBoundsWhatAFastStageGets()
     {

@@ -6,7 +6,7 @@
 #include "views/panels/evidence_table.h"
 #include "views/parts/text_line.h"
 #include "views/theme/theme.h"
-#include "views/validation/log_ticker.h"
+#include "views/plots/log_ticker.h"
 #include "views/validation/rows_panel.h"
 #include "views/validation/scatter_card.h"
 #include "views/validation/scatter_plot.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "views/validation/log_ticker.h"
+#include "views/plots/log_ticker.h"
 
 #include <algorithm>
 #include <cmath>
