@@ -291,7 +291,9 @@ void blockWhatTheProfileFixes(std::vector<Alternative> &out)
         { "dispatch", "how tokens travel is" }, { "overlap_chunks", "how tokens travel is" },
         { "pipeline_backward", "how tokens travel is" }, { "shared_expert_overlap", "how tokens travel is" },
         { "expert_overlap", "how tokens travel is" }, { "capacity_factor", "the experts' room is" },
-        { "moe_baseline", "how tokens are ordered is" } };
+        { "moe_baseline", "how tokens are ordered is" }, { "permute", "what is kept of experts is" },
+        { "recompute_up_projection", "what is recomputed is" }, { "recompute_shared_experts", "what is recomputed is" },
+        { "offload_expert_input", "where activations lie is" } };
     for (Alternative &a : out) {
         const auto fixed = kFixed.find(a.group);
         if (a.isCurrent || !a.plan || fixed == kFixed.end())

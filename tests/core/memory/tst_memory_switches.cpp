@@ -293,6 +293,12 @@ void TestMemorySwitches::laddersAndAlternativesOfferWhatTheModelHas()
     QCOMPARE(offered(with(lite(), [](Plan &p) { p.workload.model = "mixtral-8x7b"; }), stack), std::pair(2, 2));
     QCOMPARE(offered(oneSite(1, 1), stack), std::pair(0, 0));
     QCOMPARE(offered(with(lite(), [](Plan &p) { p.memory.recompute = Recompute::Full; }), stack), std::pair(0, 0));
+    // Measured stage times hold for what the plan says of them alone.
+    const auto measured = [](Plan &p) {
+        p.profile.emplace();
+        p.profile->forwardMs = p.profile->backwardMs = { 10 };
+    };
+    QCOMPARE(offered(with(lite(), measured), stack).second, 0);
 }
 
 void TestMemorySwitches::aPredictingLayerStandsOnTheLastStage()
