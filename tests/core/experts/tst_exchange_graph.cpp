@@ -96,11 +96,11 @@ void TestExchangeGraph::theChoiceIsNeverSlowerThanFlatInTheLayer()
         forward.nvlinkBandwidth = 160e9;
         forward.memoryBandwidth = 1.41e12;
         forward.multiprocessors = 132;
-        forward.productsInPieces = drawing.maybe();
         forward.isSharedBeside = drawing.maybe();
         LayerWork backward = forward;
         backward.isBackward = true;
-        const ExchangeChoice choice = chooseExchange(request, moe, forward, backward);
+        const ExchangeChoice choice = chooseExchange(
+            request, moe, { .whole = { forward, backward }, .inPieces = {}, .slices = { forward, backward } });
         const auto times = [](LayerWork work, const Exchange &dispatch, const Exchange &combine) {
             work.dispatch = dispatch;
             work.combine = combine;
@@ -109,9 +109,9 @@ void TestExchangeGraph::theChoiceIsNeverSlowerThanFlatInTheLayer()
         const Exchange there = exchangeOf(request, MoeDispatch::Flat, false, 1),
                        back = exchangeOf(request, MoeDispatch::Flat, true, 1);
         QVERIFY2(times(forward, choice.forwardDispatch, choice.forwardCombine) <= times(forward, there, back),
-            choice.why.c_str());
+            whyOf(request, choice).c_str());
         QVERIFY2(times(backward, choice.backwardDispatch, choice.backwardCombine) <= times(backward, there, back),
-            choice.why.c_str());
+            whyOf(request, choice).c_str());
         sliced += choice.dispatch == MoeDispatch::TensorSliced ? 1 : 0;
     }
     QVERIFY2(sliced > 30 && sliced < 300, qPrintable(QString::number(sliced)));
@@ -126,9 +126,9 @@ void TestExchangeGraph::contentionInsideANodeTurnsTheChoice()
     LayerWork work;
     work.nvlinkBandwidth = 160e9;
     work.nicBandwidth = 45e9;
-    QCOMPARE(chooseExchange(request, moe, work, work).dispatch, MoeDispatch::TensorSliced);
+    QCOMPARE(chooseExchange(request, moe, { { work, work }, {}, { work, work } }).dispatch, MoeDispatch::TensorSliced);
     work.beside.assign(7, { Way::Nvlink, 160e9, {}, Seconds { 1 } });
-    QCOMPARE(chooseExchange(request, moe, work, work).dispatch, MoeDispatch::Flat);
+    QCOMPARE(chooseExchange(request, moe, { { work, work }, {}, { work, work } }).dispatch, MoeDispatch::Flat);
 }
 
 QTEST_APPLESS_MAIN(TestExchangeGraph)
