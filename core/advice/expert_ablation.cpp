@@ -15,7 +15,7 @@ Seconds aloneOn(const Exchange &exchange, Way way)
     Seconds sum;
     for (const Leg &leg : exchange.legs)
         if (leg.way == way)
-            sum += leg.start * exchange.pieces + leg.moving;
+            sum += leg.start * exchange.pieces + leg.moving + leg.lag;
     return sum;
 }
 

@@ -134,7 +134,7 @@ double Exchange::bytes(Way way) const
 
 Seconds Exchange::alone() const
 {
-    std::vector<double> ends(legs.size()); // of the piece before
+    std::vector<double> ends(legs.size()), arrived(legs.size()); // of the piece before
     double over = 0;
     for (int piece = 0; piece < pieces; ++piece) {
         const double ready = piecesWait ? over : 0;
@@ -142,11 +142,12 @@ Seconds Exchange::alone() const
             const Leg &leg = legs[i];
             double begin = std::max(ready, ends[i]);
             for (std::size_t k = 0; leg.afterAll && k < i; ++k)
-                begin = std::max(begin, ends[k]);
+                begin = std::max(begin, arrived[k]);
             if (leg.after >= 0)
-                begin = std::max(begin, ends[std::size_t(leg.after)]);
+                begin = std::max(begin, arrived[std::size_t(leg.after)]);
             ends[i] = begin + leg.start.value + leg.moving.value / pieces;
-            over = std::max(over, ends[i]);
+            arrived[i] = ends[i] + leg.lag.value;
+            over = std::max(over, arrived[i]);
         }
     }
     return Seconds { over };
