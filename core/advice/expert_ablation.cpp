@@ -15,7 +15,7 @@ Seconds aloneOn(const Exchange &exchange, Way way)
     Seconds sum;
     for (const Leg &leg : exchange.legs)
         if (leg.way == way)
-            sum += leg.start * exchange.pieces + leg.moving;
+            sum += leg.start * exchange.pieces + leg.moving + leg.lag;
     return sum;
 }
 
@@ -26,25 +26,29 @@ struct KernelShare {
 
 /// Ranks that share an expert see the tokens of all of them, which are different ones unless the group holds the same;
 /// where slices travel each rank has its own.
-KernelShare kernelShare(const ExpertLayer &layer)
+KernelShare kernelShare(const ExpertGroup &group, MoeDispatch dispatch)
 {
-    const ExpertGroup &group = layer.request.group;
     const double same = group.sameTokens.ranks, tensor = group.expertTensor.ranks;
-    const double rows = same == 1                            ? tensor
-        : layer.choice.dispatch == MoeDispatch::TensorSliced ? tensor / same
-                                                             : std::max(1.0, tensor / same);
+    const double rows = same == 1               ? tensor
+        : dispatch == MoeDispatch::TensorSliced ? tensor / same
+                                                : std::max(1.0, tensor / same);
     return { rows, 1 / tensor, 1 / same };
 }
 
-void scaleKernels(ExpertLayer &layer, const KernelShare &from, const KernelShare &to)
+/// The layer's passes as they would be with another group.
+LayerPasses scaled(const ExpertLayer &layer, const ExpertGroup &group)
 {
+    const MoeDispatch dispatch = layer.choice.dispatch;
+    const KernelShare from = kernelShare(layer.request.group, dispatch), to = kernelShare(group, dispatch);
     const double rows = to.rows / from.rows;
-    for (LayerWork *work : { &layer.forward, &layer.backward }) {
+    LayerPasses passes { layer.forward, layer.backward };
+    for (LayerWork *work : { &passes.forward, &passes.backward }) {
         work->fullest.permute *= rows;
         work->fullest.unpermute *= rows;
         work->fullest.products *= rows * to.expert / from.expert;
         work->fullest.shared *= to.shared / from.shared;
     }
+    return passes;
 }
 
 /// Inside a node as far as its links reach.
@@ -124,22 +128,22 @@ std::string whyNothingToGain(const ExpertLayer &layer)
 
 StepLayers withTensorGroup(StepLayers layers, int ranks, const MoeStrategy &moe)
 {
+    const ExpertLayer &flat = layers[std::size_t(ExchangeStep::DeepSpeed)],
+                      &sliced = layers[std::size_t(ExchangeStep::Sliced)];
+    ExpertGroup group = flat.request.group;
+    const bool expertsFollow = group.expertTensor.ranks == group.sameTokens.ranks;
+    resize(group.sameTokens, ranks, flat);
+    if (expertsFollow)
+        resize(group.expertTensor, ranks, flat);
+    // What the last step weighs are the first two: each with its own kernels.
+    const ExchangeWorks works { scaled(flat, group), {}, scaled(sliced, group) };
     for (std::size_t i = 0; i < kExchangeSteps; ++i) {
         ExpertLayer &layer = layers[i];
-        ExpertGroup &group = layer.request.group;
-        const KernelShare before = kernelShare(layer);
-        const bool expertsFollow = group.expertTensor.ranks == group.sameTokens.ranks;
-        resize(group.sameTokens, ranks, layer);
-        if (expertsFollow)
-            resize(group.expertTensor, ranks, layer);
-        scaleKernels(layer, before, kernelShare(layer));
-        const MoeDispatch was = layer.choice.dispatch;
-        layer.choice = chooseExchange(layer.request, strategyOf(ExchangeStep(i), moe), layer.forward, layer.backward);
-        if (layer.choice.dispatch != was) {
-            ExpertLayer other = layer;
-            other.choice.dispatch = was;
-            scaleKernels(layer, kernelShare(other), kernelShare(layer));
-        }
+        layer.request.group = group;
+        layer.choice = chooseExchange(layer.request, strategyOf(ExchangeStep(i), moe), works);
+        const LayerPasses &passes = layer.choice.dispatch == MoeDispatch::TensorSliced ? works.slices : works.whole;
+        layer.forward = passes.forward;
+        layer.backward = passes.backward;
         layer.forward.dispatch = layer.choice.forwardDispatch;
         layer.forward.combine = layer.choice.forwardCombine;
         layer.backward.dispatch = layer.choice.backwardDispatch;

@@ -5,6 +5,7 @@
 #include "core/experts/leg_chain.h"
 
 #include <algorithm>
+#include <cmath>
 
 namespace trainyard {
 
@@ -77,6 +78,50 @@ void addAcross(LegChain &legs, const ExchangeRequest &request, MoeDispatch dispa
     legs.allToAll(sizes.visits);
 }
 
+/// Tensor groups whose tokens an expert's ranks have together: below 1 where they are part of a group, whose ranks all
+/// hold the same.
+double tensorGroups(const ExpertGroup &group)
+{
+    return double(group.expertTensor.ranks) / std::max(1, group.sameTokens.ranks);
+}
+
+/// One rank of each tensor group among those that compute an expert; and those of a tensor group.
+RankGroup acrossTensorGroups(const ExpertGroup &group)
+{
+    RankGroup ranks = group.expertTensor;
+    ranks.ranks = int(std::ceil(tensorGroups(group)));
+    ranks.ranksPerNode =
+        std::clamp(group.expertTensor.ranksPerNode / std::max(1, group.sameTokens.ranks), 1, ranks.ranks);
+    return ranks;
+}
+RankGroup ofATensorGroup(const ExpertGroup &group)
+{
+    RankGroup ranks = group.expertTensor;
+    ranks.ranks = std::min(group.expertTensor.ranks, group.sameTokens.ranks);
+    ranks.ranksPerNode = std::min(ranks.ranksPerNode, ranks.ranks);
+    return ranks;
+}
+
+/// Ranks that compute an expert together need each other's tokens: of all tensor groups that they belong to. Slices of
+/// a group's tokens come one to each rank, else each has all of its own group.
+void bringTogether(LegChain &legs, const ExpertGroup &group, double visits, bool isSliced)
+{
+    const double groups = tensorGroups(group);
+    if (isSliced)
+        legs.gather(visits * groups, group.expertTensor);
+    else if (groups > 1)
+        legs.gather(visits * groups, acrossTensorGroups(group));
+}
+
+/// What they made is added up before it goes back: each tensor group takes its own, of which every rank then has all.
+void addUp(LegChain &legs, const ExpertGroup &group, double visits, bool isSliced)
+{
+    const double groups = tensorGroups(group);
+    if (groups > 1)
+        legs.scatter(visits * groups, acrossTensorGroups(group));
+    legs.reduce(visits * (isSliced ? std::min(1.0, groups) : 1), ofATensorGroup(group));
+}
+
 } // namespace
 
 double Exchange::bytes(Way way) const
@@ -89,7 +134,7 @@ double Exchange::bytes(Way way) const
 
 Seconds Exchange::alone() const
 {
-    std::vector<double> ends(legs.size()); // of the piece before
+    std::vector<double> ends(legs.size()), arrived(legs.size()); // of the piece before
     double over = 0;
     for (int piece = 0; piece < pieces; ++piece) {
         const double ready = piecesWait ? over : 0;
@@ -97,11 +142,12 @@ Seconds Exchange::alone() const
             const Leg &leg = legs[i];
             double begin = std::max(ready, ends[i]);
             for (std::size_t k = 0; leg.afterAll && k < i; ++k)
-                begin = std::max(begin, ends[k]);
+                begin = std::max(begin, arrived[k]);
             if (leg.after >= 0)
-                begin = std::max(begin, ends[std::size_t(leg.after)]);
+                begin = std::max(begin, arrived[std::size_t(leg.after)]);
             ends[i] = begin + leg.start.value + leg.moving.value / pieces;
-            over = std::max(over, ends[i]);
+            arrived[i] = ends[i] + leg.lag.value;
+            over = std::max(over, arrived[i]);
         }
     }
     return Seconds { over };
@@ -113,23 +159,16 @@ Exchange exchangeOf(const ExchangeRequest &request, MoeDispatch dispatch, bool i
     LegChain legs(request, std::max(1, pieces), slowedBy(dispatch, request.tokens.skew));
     const Sizes sizes =
         sizesOf(request, dispatch, isCombine ? request.tokens.combineBytes : request.tokens.dispatchBytes);
-    const bool areAlike = group.sameTokens.ranks > 1; // the ranks of a tensor group hold the same tokens
-    const bool isSliced = dispatch == MoeDispatch::TensorSliced && areAlike;
-    // Ranks that compute an expert together: what they made is added up before it goes back. Where each brought tokens
-    // of its own they gather all of them first, and each takes back its own.
-    if (group.expertTensor.ranks > 1 && isCombine) {
-        if (areAlike)
-            legs.reduce(sizes.visits, group.expertTensor);
-        else
-            legs.scatter(sizes.visits * group.expertTensor.ranks, group.expertTensor);
-    }
+    const bool isSliced = dispatch == MoeDispatch::TensorSliced && group.sameTokens.ranks > 1;
+    if (group.expertTensor.ranks > 1 && isCombine)
+        addUp(legs, group, sizes.visits, isSliced);
     addAcross(legs, request, dispatch, isCombine, sizes);
-    if (isSliced && (isCombine || group.expertTensor.ranks > 1)) {
+    if (group.expertTensor.ranks > 1 && !isCombine)
+        bringTogether(legs, group, sizes.visits, isSliced);
+    if (isSliced && isCombine)
         legs.gather(sizes.visits, group.sameTokens);
-        legs.copy(sizes.visits); // from the order in which it came, slice by slice
-    } else if (group.expertTensor.ranks > 1 && !isCombine && !areAlike) {
-        legs.gather(sizes.visits * group.expertTensor.ranks, group.expertTensor);
-    }
+    if (isSliced && (isCombine || group.expertTensor.ranks > 1)) // from the order in which it came, slice by slice
+        legs.copy(isCombine ? sizes.visits : sizes.visits * tensorGroups(group));
     return legs.take(sizes.logical, smsOf(dispatch, group));
 }
 

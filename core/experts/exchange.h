@@ -21,13 +21,17 @@ inline constexpr int kWayCount = 4;
 struct Leg {
     Way way = Way::Nvlink;
     double bytes = 0; // that the way carries out of one GPU (Memory: read and written)
-    Seconds start; // before bytes move: latency, rendezvous, steps. Each piece pays it
+    Seconds start; // before bytes move: rendezvous, steps. Each piece pays it
     Seconds moving; // all bytes, alone
     int after = -1; // leg of the same exchange (each piece behind its own), or -1: from the beginning. Always before it
     bool afterAll = false; // behind every leg before it, of which `after` is the one that ends last when alone
     double nvlinkToo = 0; // bytes that cross NVLink on the way as well (PXN: NICs of other GPUs of the node)
 
-    [[nodiscard]] Seconds alone() const { return start + moving; }
+    // From when the last byte leaves until it is there: what waits for it waits as long, the way is free for the next
+    // piece meanwhile
+    Seconds lag = {};
+
+    [[nodiscard]] Seconds alone() const { return start + moving + lag; }
     bool operator==(const Leg &) const = default;
 };
 

@@ -120,7 +120,8 @@ struct LayerSpan {
     Nanoseconds start = 0, end = 0;
     double bytes = 0; // that it moves over its way
     double nvlinkToo = 0; // and over NVLink besides
-    double alone = 0; // seconds it would take with everything to itself
+    double alone = 0; // seconds it would take with everything to itself, until all is there
+    Nanoseconds lag = 0; // from its end until what it moved is there
 };
 /// An exchange as the fullest rank saw it.
 struct LayerExchange {

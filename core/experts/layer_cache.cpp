@@ -55,9 +55,9 @@ private:
     void add(const std::vector<Leg> &legs)
     {
         add(std::uint64_t(legs.size()));
-        for (const auto &[way, bytes, start, moving, after, afterAll, nvlinkToo] : legs) {
+        for (const auto &[way, bytes, start, moving, after, afterAll, nvlinkToo, lag] : legs) {
             add(std::uint64_t(way) << 33 | std::uint64_t { afterAll } << 32 | std::uint32_t(after));
-            for (const double number : { bytes, start.value, moving.value, nvlinkToo })
+            for (const double number : { bytes, start.value, moving.value, nvlinkToo, lag.value })
                 add(number);
         }
     }

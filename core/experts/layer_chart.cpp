@@ -26,7 +26,7 @@ void addExchange(LayerChart &chart, const Exchange &exchange, LayerStep step, bo
         if (span.step != step || span.isBackward != isBackward || span.track.rank != 0)
             continue;
         made.start = isEmpty ? span.start : std::min(made.start, span.start);
-        made.end = std::max(made.end, span.end);
+        made.end = std::max(made.end, span.end + span.lag);
         isEmpty = false;
     }
     if (isEmpty)
@@ -61,9 +61,9 @@ LayerChart spansOf(const LayerGraph &layer)
         const Nanoseconds begin = start[i > 0 && layer.tasks[i - 1].isStart ? i - 1 : i];
         if (task.step != LayerStep::Beside)
             chart.duration = std::max(chart.duration, end[i]);
-        if (end[i] > begin)
+        if (end[i] > begin && !task.isLag)
             chart.spans.push_back({ task.track, task.step, task.piece, task.isBackward, begin, end[i], task.bytes,
-                task.nvlinkToo, task.alone });
+                task.nvlinkToo, task.alone, task.lag });
     }
     return chart;
 }

@@ -16,6 +16,8 @@ struct LayerTask {
     int piece = 0;
     bool isBackward = false;
     bool isStart = false; // the next task is the rest of it
+    bool isLag = false; // what the task before moved is on its way, and takes no link
+    Nanoseconds lag = 0; // of a task that moves: how long its lag is
     double bytes = 0, nvlinkToo = 0, alone = 0; // as in LayerSpan; of a piece in two tasks the second knows
 };
 

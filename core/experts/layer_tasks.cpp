@@ -155,6 +155,18 @@ std::uint32_t LayerTasks::flowOf(const Leg &leg, int rank, int pieces, std::uint
     return static_cast<std::uint32_t>(m_table.flows.size()) - 1;
 }
 
+LayerTasks::Id LayerTasks::addLag(Id moved, std::uint32_t lagClass)
+{
+    constexpr int kNoLane = -1;
+    LayerTask about = m_about[moved];
+    about.isLag = true;
+    about.lag = 0;
+    about.bytes = about.nvlinkToo = about.alone = 0;
+    about.track.lane = kNoLane;
+    m_tracks.push_back(about.track);
+    return add(static_cast<std::uint32_t>(m_tracks.size()) - 1, lagClass, about, { moved });
+}
+
 LayerTasks::Moving LayerTasks::begin(const Exchange &exchange, LayerStep step, bool isBackward)
 {
     Moving moving { .exchange = &exchange, .about = {}, .pieces = std::max(1, exchange.pieces) };
@@ -176,6 +188,8 @@ LayerTasks::Moving LayerTasks::begin(const Exchange &exchange, LayerStep step, b
                 resourceOf({ rank, streamOf(leg.way), lanes[static_cast<std::size_t>(leg.way)]++ }));
             const Nanoseconds start = ticksOf(leg.start, moving.pieces);
             const Nanoseconds whole = ticksOf(leg.start + leg.moving / moving.pieces, moving.pieces);
+            const Nanoseconds lag = ticksOf(leg.lag, moving.pieces);
+            moving.lagClass.push_back(lag > 0 ? m_table.add(WorkKind::Overhead, lag, 0, startFlow) : kNoSpan);
             moving.startClass.push_back(start > 0 ? m_table.add(WorkKind::Overhead, start, 0, startFlow) : kNoSpan);
             moving.moveClass.push_back(m_table.add(WorkKind::Collective, std::max<Nanoseconds>(0, whole - start),
                 leg.bytes / moving.pieces, flowOf(leg, rank, moving.pieces, hold)));
@@ -211,7 +225,8 @@ void LayerTasks::launchLegs(Moving &moving, int piece, Legs which, const Waits &
             about.piece = piece;
             about.bytes = legs[leg].bytes / moving.pieces;
             about.nvlinkToo = legs[leg].nvlinkToo / moving.pieces;
-            about.alone = (legs[leg].start + legs[leg].moving / moving.pieces).value;
+            about.alone = (legs[leg].start + legs[leg].moving / moving.pieces + legs[leg].lag).value;
+            about.lag = ticksOf(legs[leg].lag, moving.pieces);
             const auto begun = static_cast<Id>(m_about.size());
             if (moving.startClass[at] != kNoSpan) {
                 about.isStart = true;
@@ -219,7 +234,10 @@ void LayerTasks::launchLegs(Moving &moving, int piece, Legs which, const Waits &
                 about.isStart = false;
                 waits.clear();
             }
-            moving.done[at * pieces + own] = add(moving.resource[at], moving.moveClass[at], about, waits);
+            Id &done = moving.done[at * pieces + own];
+            done = add(moving.resource[at], moving.moveClass[at], about, waits);
+            if (moving.lagClass[at] != kNoSpan)
+                done = addLag(done, moving.lagClass[at]);
             Id &launched = m_lastLaunched[static_cast<std::size_t>(rank)];
             if (m_site.launchesInOrder && launched != kNoSpan)
                 m_waits.push_back({ begun, launched, true });
@@ -271,7 +289,7 @@ void LayerTasks::beside(const std::vector<Leg> &legs, bool isBackward)
             about.nvlinkToo = leg.nvlinkToo;
             about.alone = leg.alone().value;
             const std::uint32_t resource = resourceOf(about.track);
-            const Nanoseconds start = ticksOf(leg.start), whole = ticksOf(leg.alone());
+            const Nanoseconds start = ticksOf(leg.start), whole = ticksOf(leg.start + leg.moving);
             if (start > 0) {
                 about.isStart = true;
                 add(resource, m_table.add(WorkKind::Overhead, start), about, {});

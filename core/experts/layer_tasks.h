@@ -28,7 +28,7 @@ public:
         const Exchange *exchange = nullptr;
         LayerTask about; // of its pieces, but for the way
         int pieces = 1;
-        std::vector<std::uint32_t> resource, startClass, moveClass; // [rank][leg]
+        std::vector<std::uint32_t> resource, startClass, moveClass, lagClass; // [rank][leg]
         std::vector<Id> done; // [rank][leg][piece]
         std::vector<Waits> ready; // [piece]: what it waited for
     };
@@ -53,6 +53,8 @@ private:
     Id add(std::uint32_t resource, std::uint32_t taskClass, const LayerTask &about, const Waits &after);
     void launchLegs(Moving &moving, int piece, Legs which, const Waits &ready);
     [[nodiscard]] std::uint32_t resourceOf(const LayerTrack &track);
+    /// On no track: what is on its way behind the task, for as long as that says.
+    Id addLag(Id moved, std::uint32_t lagClass);
     [[nodiscard]] std::uint32_t linkOf(int rank, LayerStream stream) const;
     [[nodiscard]] double capacityOf(LayerStream stream) const;
     /// `hold`: kNoSpan or what its exchange holds.

@@ -77,8 +77,10 @@ void LegChain::add(Way way, double bytes, Moved time, int from, double nvlinkToo
 
 void LegChain::overWan(double bytes, int from)
 {
-    if (m_group.sites() > 1 && bytes > 0)
-        add(Way::Wan, bytes, { m_group.wan.latency, Bytes { bytes } / m_group.wan.bandwidth * m_slower }, from);
+    if (m_group.sites() <= 1 || bytes <= 0)
+        return;
+    add(Way::Wan, bytes, { {}, Bytes { bytes } / m_group.wan.bandwidth * m_slower }, from);
+    m_exchange.legs.back().lag = m_group.wan.latency; // bytes on their way take nothing of the link
 }
 
 void LegChain::allToAll(double size)

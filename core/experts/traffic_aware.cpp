@@ -15,16 +15,15 @@ namespace {
 struct Pass {
     Exchange dispatch, combine;
     int pieces = 1;
-    double seconds = 0;
+    Seconds seconds;
 };
 
 class Chooser {
 public:
-    Chooser(const ExchangeRequest &request, const MoeStrategy &moe, const LayerWork &forward, const LayerWork &backward)
+    Chooser(const ExchangeRequest &request, const MoeStrategy &moe, const ExchangeWorks &works)
         : m_request(request)
         , m_moe(moe)
-        , m_forward(forward)
-        , m_backward(backward)
+        , m_works(works)
     {
     }
 
@@ -38,13 +37,16 @@ public:
         return result;
     }
 
-    [[nodiscard]] Pass judged(Pass candidate, bool isForward) const
+    [[nodiscard]] int asked(bool isForward) const { return std::max(1, m_moe.chunks(isForward).value_or(1)); }
+    /// The faster of one piece and those asked for, under which experts work piece by piece.
+    [[nodiscard]] Pass flat(bool isForward) const
     {
-        LayerWork work = isForward ? m_forward : m_backward;
-        work.dispatch = candidate.dispatch;
-        work.combine = candidate.combine;
-        candidate.seconds = layerTimes(work).total.value;
-        return candidate;
+        Pass one = judged(pass(MoeDispatch::Flat, isForward, 1), isForward, m_works.whole);
+        const int pieces = m_request.group.ranks > 1 ? asked(isForward) : 1;
+        if (pieces == 1)
+            return one;
+        Pass several = judged(pass(MoeDispatch::Flat, isForward, pieces), isForward, m_works.inPieces, true);
+        return several.seconds < one.seconds ? several : one;
     }
 
     /// The fewest pieces of the fastest layer: as asked, or those of the closed form and their neighbours.
@@ -62,7 +64,7 @@ public:
         }
         Pass best;
         for (const int pieces : candidates) {
-            Pass candidate = judged(pass(MoeDispatch::TensorSliced, isForward, pieces), isForward);
+            Pass candidate = judged(pass(MoeDispatch::TensorSliced, isForward, pieces), isForward, m_works.slices);
             if (pieces == *candidates.begin() || candidate.seconds < best.seconds)
                 best = std::move(candidate);
         }
@@ -70,6 +72,17 @@ public:
     }
 
 private:
+    [[nodiscard]] static Pass judged(
+        Pass candidate, bool isForward, const LayerPasses &passes, bool productsInPieces = false)
+    {
+        LayerWork work = isForward ? passes.forward : passes.backward;
+        work.dispatch = candidate.dispatch;
+        work.combine = candidate.combine;
+        work.productsInPieces = productsInPieces;
+        candidate.seconds = layerTimes(work).total;
+        return candidate;
+    }
+
     /// What a piece pays falls with its size, as long messages ramp up: repeated with the starts of the pieces found.
     [[nodiscard]] int closedForm(bool isCombine) const
     {
@@ -99,25 +112,26 @@ private:
 
     const ExchangeRequest &m_request;
     const MoeStrategy &m_moe;
-    const LayerWork &m_forward, &m_backward;
+    const ExchangeWorks &m_works;
 };
 
-ExchangeChoice choiceOf(MoeDispatch dispatch, Pass forward, Pass backward, std::string why)
+ExchangeChoice choiceOf(MoeDispatch dispatch, Pass forward, Pass backward, bool isAsked,
+    std::optional<ComparedExchanges> compared = std::nullopt)
 {
     return { dispatch, forward.pieces, backward.pieces, std::move(forward.dispatch), std::move(forward.combine),
-        std::move(backward.dispatch), std::move(backward.combine), std::move(why) };
+        std::move(backward.dispatch), std::move(backward.combine), isAsked, compared };
 }
 
-std::string timeText(const Pass &forward, const Pass &backward)
+std::string timeText(Seconds forward, Seconds backward)
 {
-    return secondsText(forward.seconds) + " forward and " + secondsText(backward.seconds) + " backward";
+    return secondsText(forward.value) + " forward and " + secondsText(backward.value) + " backward";
 }
 
-std::string piecesText(const Pass &forward, const Pass &backward)
+std::string piecesText(int forward, int backward)
 {
-    if (forward.pieces == 1 && backward.pieces == 1)
+    if (forward == 1 && backward == 1)
         return "Slices, each sent as a whole";
-    const std::string there = std::to_string(forward.pieces), back = std::to_string(backward.pieces);
+    const std::string there = std::to_string(forward), back = std::to_string(backward);
     return "Slices in " + there + (there == back ? " pieces" : " pieces forward and " + back + " backward");
 }
 
@@ -128,30 +142,24 @@ double crossing(const Exchange &exchange)
     return away > 0 ? away : exchange.bytes(Way::Nvlink);
 }
 
-ExchangeChoice trafficAware(const Chooser &chooser, const ExchangeRequest &request)
+ExchangeChoice trafficAware(const Chooser &chooser, const ExpertGroup &group)
 {
-    Pass flatForward = chooser.judged(chooser.pass(MoeDispatch::Flat, true, 1), true);
-    Pass flatBackward = chooser.judged(chooser.pass(MoeDispatch::Flat, false, 1), false);
-    const ExpertGroup &group = request.group;
-    const auto flat = [&](std::string why) {
-        return choiceOf(MoeDispatch::Flat, std::move(flatForward), std::move(flatBackward), std::move(why));
-    };
-    if (group.ranks <= 1)
-        return flat("Flat: every rank holds all experts, so that no token travels.");
-    if (group.sameTokens.ranks <= 1)
-        return flat("Flat: sequence parallelism, or a tensor degree of 1, gives each of the "
-            + std::to_string(group.ranks) + " ranks tokens of its own already, so that slices have nothing to gain.");
+    const bool canSlice = group.ranks > 1 && group.sameTokens.ranks > 1;
+    const bool hasPieces = group.ranks > 1 && (chooser.asked(true) > 1 || chooser.asked(false) > 1);
+    if (!canSlice && !hasPieces) // nothing to judge
+        return choiceOf(MoeDispatch::Flat, chooser.pass(MoeDispatch::Flat, true, 1),
+            chooser.pass(MoeDispatch::Flat, false, 1), false);
+    Pass flatForward = chooser.flat(true), flatBackward = chooser.flat(false);
+    if (!canSlice)
+        return choiceOf(MoeDispatch::Flat, std::move(flatForward), std::move(flatBackward), false);
     Pass forward = chooser.sliced(true), backward = chooser.sliced(false);
-    const std::string ranks = std::to_string(group.sameTokens.ranks);
-    const double fewer = crossing(flatForward.dispatch) / crossing(forward.dispatch);
-    const std::string compared = timeText(forward, backward) + " against " + timeText(flatForward, flatBackward);
+    const ComparedExchanges compared { flatForward.seconds, flatBackward.seconds, forward.seconds, backward.seconds,
+        forward.pieces, backward.pieces, crossing(flatForward.dispatch) / crossing(forward.dispatch) };
     // Never slower than flat in either pass: a pipeline may wait for one of them alone.
     if (forward.seconds > flatForward.seconds || backward.seconds > flatBackward.seconds
         || forward.seconds + backward.seconds >= flatForward.seconds + flatBackward.seconds)
-        return flat("Flat: in slices that " + ranks + " ranks gather the layer would take " + compared + ".");
-    const std::string text = piecesText(forward, backward) + ": the layer takes " + compared + " flat, as each of "
-        + ranks + " ranks that hold the same tokens sends " + plainText(fewer) + " times less.";
-    return choiceOf(MoeDispatch::TensorSliced, std::move(forward), std::move(backward), text);
+        return choiceOf(MoeDispatch::Flat, std::move(flatForward), std::move(flatBackward), false, compared);
+    return choiceOf(MoeDispatch::TensorSliced, std::move(forward), std::move(backward), false, compared);
 }
 
 const char *reason(MoeDispatch dispatch)
@@ -177,17 +185,35 @@ const char *reason(MoeDispatch dispatch)
 
 } // namespace
 
-ExchangeChoice chooseExchange(
-    const ExchangeRequest &request, const MoeStrategy &moe, const LayerWork &forward, const LayerWork &backward)
+ExchangeChoice chooseExchange(const ExchangeRequest &request, const MoeStrategy &moe, const ExchangeWorks &works)
 {
-    const Chooser chooser(request, moe, forward, backward);
+    const Chooser chooser(request, moe, works);
     if (moe.dispatch == MoeDispatch::TrafficAware)
-        return trafficAware(chooser, request);
-    Pass there = chooser.pass(moe.dispatch, true, std::max(1, moe.chunks(true).value_or(1)));
-    Pass back = chooser.pass(moe.dispatch, false, std::max(1, moe.chunks(false).value_or(1)));
-    const std::string why = std::string("As asked: ") + reason(moe.dispatch) + ", "
-        + bytesText(there.dispatch.logicalBytes) + " of a rank on the way to its experts.";
-    return choiceOf(moe.dispatch, std::move(there), std::move(back), why);
+        return trafficAware(chooser, request.group);
+    return choiceOf(moe.dispatch, chooser.pass(moe.dispatch, true, chooser.asked(true)),
+        chooser.pass(moe.dispatch, false, chooser.asked(false)), true);
+}
+
+std::string whyOf(const ExchangeRequest &request, const ExchangeChoice &choice)
+{
+    const ExpertGroup &group = request.group;
+    const std::string ranks = std::to_string(group.sameTokens.ranks);
+    if (choice.isAsked)
+        return std::string("As asked: ") + reason(choice.dispatch) + ", "
+            + bytesText(choice.forwardDispatch.logicalBytes) + " of a rank on the way to its experts.";
+    if (group.ranks <= 1)
+        return "Flat: every rank holds all experts, so that no token travels.";
+    if (!choice.compared)
+        return "Flat: sequence parallelism, or a tensor degree of 1, gives each of the " + std::to_string(group.ranks)
+            + " ranks tokens of its own already, so that slices have nothing to gain.";
+    const ComparedExchanges &of = *choice.compared;
+    const std::string compared =
+        timeText(of.slicedForward, of.slicedBackward) + " against " + timeText(of.flatForward, of.flatBackward);
+    if (choice.dispatch == MoeDispatch::Flat)
+        return "Flat: in slices that " + ranks + " ranks gather the layer would take " + compared + ".";
+    return piecesText(of.slicedForwardPieces, of.slicedBackwardPieces) + ": the layer takes " + compared
+        + " flat, as each of " + ranks + " ranks that hold the same tokens sends " + plainText(of.fewer)
+        + " times less.";
 }
 
 } // namespace trainyard

@@ -206,7 +206,7 @@ QString layerChoice(const ExpertLayer &layer)
               .arg(countOf(choice.forwardPieces, tr("piece"), tr("pieces")))
               .arg(choice.backwardPieces);
     const QString text = tr("Dispatch %1, %2").arg(name, pieces);
-    return choice.why.empty() ? text : tr("%1. %2").arg(text, QString::fromStdString(choice.why));
+    return tr("%1. %2").arg(text, QString::fromStdString(whyOf(layer.request, choice)));
 }
 
 std::vector<LayerFigure> layerFigures(const LayerTimes &times)

@@ -193,23 +193,18 @@ void run(ExpertLayerCost &cost, const Workload &workload)
     }
 }
 
-} // namespace
-
-Seconds ExpertLayerCost::spared() const
+RankLoads loadsOf(const Workload &workload, const Degrees &p)
 {
-    if (!pair)
-        return {};
-    const Seconds alone = forward.fullest.before + forwardTimes.total + backward.fullest.before + backwardTimes.total;
-    return std::clamp(alone - pairTotal, Seconds {}, forwardTimes.exposed + backwardTimes.exposed);
+    const MoeStrategy &moe = workload.plan->moe;
+    return rankLoads(moe.expertLoads, workload.model.experts, p.expert, moe.imbalance, moe.capacity());
 }
 
-ExchangeRequest exchangeRequest(const Workload &workload, const LayerSite &site)
+ExchangeRequest requestOf(const Workload &workload, const LayerSite &site, const RankLoads &loads)
 {
     const ModelSpec &model = workload.model;
     const Degrees &p = site.ranks.degrees;
     const MoeStrategy &moe = workload.plan->moe;
     const LayerTimer timer(workload, site);
-    const RankLoads loads = rankLoads(moe.expertLoads, model.experts, p.expert, moe.imbalance, moe.capacity());
     ExchangeRequest request;
     request.group.ranks = p.expert;
     request.group.together = site.expert.ranksPerNode;
@@ -234,34 +229,63 @@ ExchangeRequest exchangeRequest(const Workload &workload, const LayerSite &site)
     return request;
 }
 
+} // namespace
+
+Seconds ExpertLayerCost::spared() const
+{
+    if (!pair)
+        return {};
+    const Seconds alone = forward.fullest.before + forwardTimes.total + backward.fullest.before + backwardTimes.total;
+    return std::clamp(alone - pairTotal, Seconds {}, forwardTimes.exposed + backwardTimes.exposed);
+}
+
+ExchangeRequest exchangeRequest(const Workload &workload, const LayerSite &site)
+{
+    return requestOf(workload, site, loadsOf(workload, site.ranks.degrees));
+}
+
 ExpertLayerCost addExperts(
     LayerTimer &timer, ChunkCost &traffic, const Workload &workload, const LayerSite &site, KernelsBefore attention)
 {
     const MoeStrategy &moe = workload.plan->moe;
     const Degrees &p = site.ranks.degrees;
     ExpertLayerCost cost;
-    cost.request = exchangeRequest(workload, site);
-    cost.loads = rankLoads(moe.expertLoads, workload.model.experts, p.expert, moe.imbalance, moe.capacity());
+    cost.loads = loadsOf(workload, p);
+    cost.request = requestOf(workload, site, cost.loads);
     const double load = moe.capacity().value_or(cost.loads.skew);
-    const bool isAsked = moe.dispatch != MoeDispatch::TrafficAware;
-    ExpertRows cut { rowsOf(timer, workload, p, load, moe.dispatch == MoeDispatch::TensorSliced), 1, 1 };
-    if (worksInPieces(moe.dispatch) && p.expert > 1) {
-        cut.forwardPieces = moe.chunks(true).value_or(1);
-        cut.backwardPieces = moe.chunks(false).value_or(1);
-    }
-    const auto works = [&](const LayerParts &kernels) {
-        cost.forward = workOf(workload, site, kernels, attention, cost.loads, false);
-        cost.backward = workOf(workload, site, kernels, attention, cost.loads, true);
-        cost.forward.wanBandwidth = cost.backward.wanBandwidth = cost.request.group.wan.bandwidth.value;
+    const auto cutOf = [&](MoeDispatch dispatch, int forwardPieces, int backwardPieces) {
+        const bool isCut = worksInPieces(dispatch) && p.expert > 1;
+        return ExpertRows { rowsOf(timer, workload, p, load, dispatch == MoeDispatch::TensorSliced),
+            isCut ? forwardPieces : 1, isCut ? backwardPieces : 1 };
     };
-    const LayerTimer before = timer;
-    works(addKernels(timer, workload, site, cut));
-    cost.choice = chooseExchange(cost.request, moe, cost.forward, cost.backward);
-    if (!isAsked && cost.choice.dispatch == MoeDispatch::TensorSliced) { // fewer rows where experts are whole
-        cut.rows = rowsOf(timer, workload, p, load, true);
-        timer.takeKernels(before);
-        works(addKernels(timer, workload, site, cut));
+    const auto passes = [&](LayerTimer &of, const ExpertRows &cut) {
+        const LayerParts kernels = addKernels(of, workload, site, cut);
+        LayerPasses made { workOf(workload, site, kernels, attention, cost.loads, false),
+            workOf(workload, site, kernels, attention, cost.loads, true) };
+        made.forward.wanBandwidth = made.backward.wanBandwidth = cost.request.group.wan.bandwidth.value;
+        return made;
+    };
+    ExchangeWorks works; // each candidate with the kernels that it would have
+    if (moe.dispatch == MoeDispatch::TrafficAware && p.expert > 1) {
+        const auto tried = [&](MoeDispatch dispatch, int forwardPieces, int backwardPieces) {
+            LayerTimer aside = timer;
+            return passes(aside, cutOf(dispatch, forwardPieces, backwardPieces));
+        };
+        const int forward = std::max(1, moe.chunks(true).value_or(1)),
+                  backward = std::max(1, moe.chunks(false).value_or(1));
+        const bool canSlice = cost.request.group.sameTokens.ranks > 1, isCut = forward > 1 || backward > 1;
+        if (canSlice || isCut)
+            works.whole = tried(MoeDispatch::Flat, 1, 1);
+        if (isCut)
+            works.inPieces = tried(MoeDispatch::Flat, forward, backward);
+        if (canSlice)
+            works.slices = tried(MoeDispatch::TensorSliced, 1, 1);
     }
+    cost.choice = chooseExchange(cost.request, moe, works);
+    LayerPasses chosen =
+        passes(timer, cutOf(cost.choice.dispatch, cost.choice.forwardPieces, cost.choice.backwardPieces));
+    cost.forward = std::move(chosen.forward);
+    cost.backward = std::move(chosen.backward);
     run(cost, workload);
     const auto show = [](OpSplit &split, const LayerWork &work, const LayerTimes &times) {
         const LayerKernels &k = work.fullest;
@@ -277,8 +301,7 @@ void addExpertKernels(LayerTimer &timer, const Workload &workload, const LayerSi
 {
     const MoeStrategy &moe = workload.plan->moe;
     const Degrees &p = site.ranks.degrees;
-    const double skew =
-        rankLoads(moe.expertLoads, workload.model.experts, p.expert, moe.imbalance, moe.capacity()).skew;
+    const double skew = loadsOf(workload, p).skew;
     addKernels(timer, workload, site,
         { rowsOf(timer, workload, p, moe.capacity().value_or(skew), moe.dispatch == MoeDispatch::TensorSliced), 1, 1 });
 }

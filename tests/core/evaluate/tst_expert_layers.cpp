@@ -10,6 +10,7 @@
 
 #include "tests/support/plans.h"
 
+#include <limits>
 #include <numeric>
 #include <random>
 
@@ -174,6 +175,52 @@ private slots:
             sliced += aware->metrics.experts->chosen == MoeDispatch::TensorSliced;
         }
         QVERIFY2(sliced > 50, qPrintable(QString::number(sliced)));
+    }
+
+    void slicesAreJudgedByTheRowsThatTheyLeave()
+    {
+        // Whole experts compute of slices 1 / TP of the rows: traffic-aware is no slower than slices or flat as asked,
+        // and faster NICs make it no slower.
+        auto plan = readPlan(TRAINYARD_SOURCE_DIR "/samples/moe-2x70b-16-a800.trainyard.json");
+        QVERIFY(plan);
+        plan->parallelism.expertTensor = 1;
+        double before = std::numeric_limits<double>::infinity();
+        for (const double gbps : { 200, 1000, 1200, 1600 }) {
+            for (Datacenter &datacenter : plan->cluster.datacenters)
+                datacenter.fabricGbpsPerGpu = gbps;
+            plan->moe.dispatch = MoeDispatch::TrafficAware;
+            const double aware = seconds(*plan);
+            QVERIFY2(aware <= before, qPrintable(QString::number(gbps)));
+            before = aware;
+            for (const MoeDispatch dispatch : { MoeDispatch::Flat, MoeDispatch::TensorSliced }) {
+                plan->moe.dispatch = dispatch;
+                QVERIFY2(aware <= seconds(*plan) * (1 + 1e-12), qPrintable(QString::number(gbps)));
+            }
+        }
+    }
+
+    void piecesAskedForAreThoseOfFlatToo()
+    {
+        // What flat hides under products in the pieces asked for, traffic-aware hides as well, split tokens or not.
+        int inPieces = 0;
+        for (const bool isSplit : { true, false }) {
+            for (const int pieces : { 2, 4 }) {
+                for (const double gbps : { 100, 400 }) {
+                    Plan plan = mixtral(4, 2, 8);
+                    plan.parallelism.sequenceParallel = isSplit;
+                    plan.parallelism.expertTensor = 2;
+                    plan.cluster.datacenters.front().fabricGbpsPerGpu = gbps;
+                    plan.moe.overlapChunks = pieces;
+                    const double flat = seconds(plan);
+                    plan.moe.dispatch = MoeDispatch::TrafficAware;
+                    QVERIFY(seconds(plan) <= flat * (1 + 1e-12));
+                    const ExpertLayer layer = opened(plan);
+                    inPieces += layer.choice.dispatch == MoeDispatch::Flat && layer.choice.forwardPieces > 1
+                        && layer.forward.productsInPieces;
+                }
+            }
+        }
+        QVERIFY(inPieces > 0);
     }
 
     void aSliceSendsItsPartOfTheBytes()

@@ -66,6 +66,8 @@ private slots:
     void flatTakesWhatAnAllToAllTakes();
     void dedupTakesWhatItsKernelsTake();
     void ranksOfAnExpertGatherAndAddUp();
+    void ranksOfSeveralTensorGroupsGatherAmongThem();
+    void ranksOfPartOfATensorGroupGatherTheirSlices();
     void theSetOfTheComparisonIsMet_data();
     void theSetOfTheComparisonIsMet();
     void slicesTendToTheTensorDegree();
@@ -137,6 +139,56 @@ void TestExchange::ranksOfAnExpertGatherAndAddUp()
     QVERIFY(isNear(exchangeOf(request, MoeDispatch::Flat, true, 1).alone().value,
         (exchangeOf(plain, MoeDispatch::Flat, true, 1).alone() + allReduceTime(back, request.group.expertTensor))
             .value));
+}
+
+/// ETP = n TP, V bytes of visits, TP ranks with the same tokens. Flat: n groups' visits are gathered by the n ranks
+/// that hold different ones, (n - 1) V; scattered back as much, then V added up over TP. Slices: V / TP each of n TP
+/// ranks.
+void TestExchange::ranksOfSeveralTensorGroupsGatherAmongThem()
+{
+    for (const auto &[tensor, expertTensor] : { std::pair { 2, 8 }, { 2, 4 }, { 4, 8 } }) {
+        ExchangeRequest request = ofRanks(2, 1, 16, 2); // over NICs: all else is the tensor groups'
+        request.group.expertTensor = { expertTensor, expertTensor, request.group.inside, request.group.between };
+        request.group.sameTokens = { tensor, tensor, request.group.inside, request.group.between };
+        const double there = 1000 * 2 * request.tokens.dispatchBytes, back = 1000 * 2 * request.tokens.combineBytes;
+        const double groups = double(expertTensor) / tensor, added = 2 * back * (tensor - 1) / tensor;
+        const auto inside = [&](MoeDispatch dispatch, bool isCombine) {
+            return exchangeOf(request, dispatch, isCombine, 1).bytes(Way::Nvlink);
+        };
+        for (const MoeDispatch dispatch : { MoeDispatch::Flat, MoeDispatch::RankDedup }) {
+            QVERIFY(isNear(inside(dispatch, false), there * (groups - 1)));
+            QVERIFY(isNear(inside(dispatch, true), back * (groups - 1) + added));
+        }
+        QVERIFY(isNear(inside(MoeDispatch::TensorSliced, false), there * groups * (expertTensor - 1) / expertTensor));
+        QVERIFY(isNear(inside(MoeDispatch::TensorSliced, true),
+            back * (groups - 1) + added + back * (tensor - 1) / tensor)); // and the whole tensor group has them again
+        // A node with a rank of each group: what passes between groups of several nodes takes the NICs.
+        request.group.expertTensor.ranksPerNode = tensor;
+        const double nic = exchangeOf(request, MoeDispatch::Flat, false, 1).bytes(Way::Nic);
+        QVERIFY(isNear(nic, there / 2 + there * (groups - 1)));
+    }
+}
+
+/// ETP = TP / m: of the group's V bytes of visits, V / m are gathered by ETP ranks and added up there; all V by the
+/// whole group behind the way back alone.
+void TestExchange::ranksOfPartOfATensorGroupGatherTheirSlices()
+{
+    for (const auto &[tensor, expertTensor] : { std::pair { 8, 2 }, { 4, 2 }, { 8, 4 } }) {
+        ExchangeRequest request = ofRanks(2, 1, 16, 2);
+        request.group.expertTensor = { expertTensor, expertTensor, request.group.inside, request.group.between };
+        request.group.sameTokens = { tensor, tensor, request.group.inside, request.group.between };
+        const double there = 1000 * 2 * request.tokens.dispatchBytes, back = 1000 * 2 * request.tokens.combineBytes;
+        const double part = double(expertTensor) / tensor, others = double(expertTensor - 1) / expertTensor;
+        const Exchange to = exchangeOf(request, MoeDispatch::TensorSliced, false, 1),
+                       from = exchangeOf(request, MoeDispatch::TensorSliced, true, 1);
+        QVERIFY(isNear(to.bytes(Way::Nvlink), there * part * others));
+        QVERIFY(isNear(to.bytes(Way::Memory), 2 * there * part));
+        QVERIFY(isNear(from.bytes(Way::Nvlink), 2 * back * part * others + back * (tensor - 1) / tensor));
+        QVERIFY(isNear(from.bytes(Way::Memory), 2 * back));
+        // Flat, each has the group's tokens already, and the group's parts compute them each for itself.
+        QCOMPARE(exchangeOf(request, MoeDispatch::Flat, false, 1).bytes(Way::Nvlink), 0.0);
+        QVERIFY(isNear(exchangeOf(request, MoeDispatch::Flat, true, 1).bytes(Way::Nvlink), 2 * back * others));
+    }
 }
 
 void TestExchange::theSetOfTheComparisonIsMet_data()

@@ -31,6 +31,8 @@ class TestExchangeGraph : public QObject {
 private slots:
     void aloneAnExchangeTakesWhatItsLegsSay();
     void aGatherWaitsForAllThatRanBeside();
+    void piecesOnTheirWayDoNotHoldTheWanUp();
+    void aPieceIsWaitedForUntilItIsThere();
     void theChoiceIsNeverSlowerThanFlatInTheLayer();
     void contentionInsideANodeTurnsTheChoice();
 };
@@ -52,6 +54,39 @@ void TestExchangeGraph::aloneAnExchangeTakesWhatItsLegsSay()
                 qPrintable(QStringLiteral("instance %1, dispatch %2").arg(i).arg(int(dispatch))));
         }
     }
+}
+
+/// n pieces over the WAN one behind the other: latency + all bytes, whatever n is; the last is on its way for as long.
+void TestExchangeGraph::piecesOnTheirWayDoNotHoldTheWanUp()
+{
+    ExchangeRequest request = ofRanks(4, 1, 16, 2);
+    request.group.perSite = { 2, 2 };
+    const double bytes = 1000 * 2 * 100 / 2.0, expected = 0.030 + bytes / 1e9;
+    for (const int pieces : { 1, 4, 16 }) {
+        LayerWork work = layers::plain({}, exchangeOf(request, MoeDispatch::Flat, false, pieces), {});
+        work.multiprocessors = 132;
+        QVERIFY(std::abs(work.dispatch.alone().value - expected) < 1e-12);
+        QVERIFY(std::abs(layerTimes(work).total.value - expected) < 1e-9 * (pieces + 2));
+        const LayerChart chart = layerChart(work);
+        QVERIFY(std::abs(toSeconds(chart.exchanges.front().end).value - expected) < 1e-9 * (pieces + 2));
+        for (const LayerSpan &span : chart.spans) {
+            if (span.track.stream == LayerStream::Wan) // the link is busy while bytes leave
+                QVERIFY(std::abs(toSeconds(span.end - span.start).value - bytes / 1e9 / pieces) < 3e-9);
+        }
+    }
+}
+
+/// Piece i of the results leaves behind the i-th part of the products: last product + its piece + latency.
+void TestExchangeGraph::aPieceIsWaitedForUntilItIsThere()
+{
+    constexpr int kPieces = 4;
+    Leg there = layers::leg(Way::Wan, 0, 400), back = there;
+    there.lag = back.lag = layers::us(5000);
+    LayerWork work = layers::plain({ .products = layers::us(4000) }, { .legs = { there }, .pieces = kPieces },
+        { .legs = { back }, .pieces = kPieces });
+    work.productsInPieces = true;
+    // 100 until the first piece has left, 5,000 until it is there, all products, a piece of the results, 5,000
+    QVERIFY(std::abs(layers::microsecondsOf(layerTimes(work).total) - (100 + 5000 + 4000 + 100 + 5000)) < 0.1);
 }
 
 /// NVLink and NIC side by side, then the tensor group's gather: it begins behind the longer of them, whichever slows
@@ -96,11 +131,11 @@ void TestExchangeGraph::theChoiceIsNeverSlowerThanFlatInTheLayer()
         forward.nvlinkBandwidth = 160e9;
         forward.memoryBandwidth = 1.41e12;
         forward.multiprocessors = 132;
-        forward.productsInPieces = drawing.maybe();
         forward.isSharedBeside = drawing.maybe();
         LayerWork backward = forward;
         backward.isBackward = true;
-        const ExchangeChoice choice = chooseExchange(request, moe, forward, backward);
+        const ExchangeChoice choice = chooseExchange(
+            request, moe, { .whole = { forward, backward }, .inPieces = {}, .slices = { forward, backward } });
         const auto times = [](LayerWork work, const Exchange &dispatch, const Exchange &combine) {
             work.dispatch = dispatch;
             work.combine = combine;
@@ -109,9 +144,9 @@ void TestExchangeGraph::theChoiceIsNeverSlowerThanFlatInTheLayer()
         const Exchange there = exchangeOf(request, MoeDispatch::Flat, false, 1),
                        back = exchangeOf(request, MoeDispatch::Flat, true, 1);
         QVERIFY2(times(forward, choice.forwardDispatch, choice.forwardCombine) <= times(forward, there, back),
-            choice.why.c_str());
+            whyOf(request, choice).c_str());
         QVERIFY2(times(backward, choice.backwardDispatch, choice.backwardCombine) <= times(backward, there, back),
-            choice.why.c_str());
+            whyOf(request, choice).c_str());
         sliced += choice.dispatch == MoeDispatch::TensorSliced ? 1 : 0;
     }
     QVERIFY2(sliced > 30 && sliced < 300, qPrintable(QString::number(sliced)));
@@ -126,9 +161,9 @@ void TestExchangeGraph::contentionInsideANodeTurnsTheChoice()
     LayerWork work;
     work.nvlinkBandwidth = 160e9;
     work.nicBandwidth = 45e9;
-    QCOMPARE(chooseExchange(request, moe, work, work).dispatch, MoeDispatch::TensorSliced);
+    QCOMPARE(chooseExchange(request, moe, { { work, work }, {}, { work, work } }).dispatch, MoeDispatch::TensorSliced);
     work.beside.assign(7, { Way::Nvlink, 160e9, {}, Seconds { 1 } });
-    QCOMPARE(chooseExchange(request, moe, work, work).dispatch, MoeDispatch::Flat);
+    QCOMPARE(chooseExchange(request, moe, { { work, work }, {}, { work, work } }).dispatch, MoeDispatch::Flat);
 }
 
 QTEST_APPLESS_MAIN(TestExchangeGraph)

@@ -28,6 +28,7 @@ const std::vector<Change> &changes()
         [](LayerWork &w) { w.dispatch.legs[0].bytes += 1; },
         [](LayerWork &w) { w.dispatch.legs[0].start += us(1); },
         [](LayerWork &w) { w.dispatch.legs[0].moving += us(1); },
+        [](LayerWork &w) { w.dispatch.legs[0].lag += us(1); },
         [](LayerWork &w) { w.dispatch.legs[0].nvlinkToo += 1; },
         [](LayerWork &w) { w.dispatch.legs[1].after = -1; },
         [](LayerWork &w) { w.dispatch.legs[1].afterAll = true; },

@@ -37,16 +37,22 @@ ExchangeRequest withStarts(ExchangeRequest request)
 
 ExchangeChoice chosen(const ExchangeRequest &request, const MoeStrategy &moe)
 {
-    return chooseExchange(request, moe, {}, {});
+    return chooseExchange(request, moe, {});
 }
 
-Seconds forwardOf(const ExchangeChoice &choice)
-{
-    return choice.forwardDispatch.alone() + choice.forwardCombine.alone();
-}
 Seconds backwardOf(const ExchangeChoice &choice)
 {
     return choice.backwardDispatch.alone() + choice.backwardCombine.alone();
+}
+
+/// Of a layer without kernels; flat pieces come back as they arrive.
+Seconds layerOf(const ExchangeChoice &choice, bool isForward)
+{
+    LayerWork work;
+    work.dispatch = isForward ? choice.forwardDispatch : choice.backwardDispatch;
+    work.combine = isForward ? choice.forwardCombine : choice.backwardCombine;
+    work.productsInPieces = choice.dispatch == MoeDispatch::Flat;
+    return layerTimes(work).total;
 }
 
 } // namespace
@@ -62,6 +68,8 @@ private slots:
     void theBackwardWaitsUnlessItIsPipelined();
     void piecesAreAsAskedWhereAsked();
     void forwardPiecesAreTheBestOfAll();
+    void eachCandidateIsJudgedByItsOwnKernels();
+    void flatTakesThePiecesAskedForWhereTheyHelp();
     void itIsNeverSlowerThanFlat();
 };
 
@@ -79,7 +87,7 @@ void TestTrafficAware::othersAreTakenAsAsked()
         QCOMPARE(choice.forwardCombine, exchangeOf(request, dispatch, true, 3));
         QCOMPARE(choice.backwardPieces, 2);
         QCOMPARE(choice.backwardDispatch.piecesWait, dispatch == MoeDispatch::TensorSliced);
-        QVERIFY(!choice.why.empty());
+        QVERIFY(!whyOf(request, choice).empty());
         moe.overlapChunks.reset();
         QCOMPARE(chosen(request, moe).forwardPieces, 1);
     }
@@ -87,11 +95,13 @@ void TestTrafficAware::othersAreTakenAsAsked()
 
 void TestTrafficAware::slowNicsAreSparedBySlices()
 {
-    const ExchangeChoice choice = chosen(withStarts(ofTensorGroup(11.25)), trafficAware());
+    const ExchangeRequest request = withStarts(ofTensorGroup(11.25));
+    const ExchangeChoice choice = chosen(request, trafficAware());
     QCOMPARE(choice.dispatch, MoeDispatch::TensorSliced);
     QVERIFY(choice.forwardPieces > 1);
-    QVERIFY2(choice.why.find("8.00 times less") != std::string::npos, choice.why.c_str());
-    QVERIFY2(choice.why.starts_with("Slices in " + std::to_string(choice.forwardPieces)), choice.why.c_str());
+    QVERIFY2(whyOf(request, choice).find("8.00 times less") != std::string::npos, whyOf(request, choice).c_str());
+    QVERIFY2(whyOf(request, choice).starts_with("Slices in " + std::to_string(choice.forwardPieces)),
+        whyOf(request, choice).c_str());
 }
 
 void TestTrafficAware::splitTokensHaveNothingToGain()
@@ -100,15 +110,16 @@ void TestTrafficAware::splitTokensHaveNothingToGain()
     request.group.sameTokens.ranks = 1;
     const ExchangeChoice choice = chosen(request, trafficAware());
     QCOMPARE(choice.dispatch, MoeDispatch::Flat);
-    QVERIFY2(choice.why.find("nothing to gain") != std::string::npos, choice.why.c_str());
+    QVERIFY2(whyOf(request, choice).find("nothing to gain") != std::string::npos, whyOf(request, choice).c_str());
 }
 
 /// NICs as fast as what the group would gather over.
 void TestTrafficAware::slowLinksInsideKeepItFlat()
 {
-    const ExchangeChoice choice = chosen(withStarts(ofTensorGroup(50, 10)), trafficAware());
+    const ExchangeRequest request = withStarts(ofTensorGroup(50, 10));
+    const ExchangeChoice choice = chosen(request, trafficAware());
     QCOMPARE(choice.dispatch, MoeDispatch::Flat);
-    QVERIFY2(choice.why.find("against") != std::string::npos, choice.why.c_str());
+    QVERIFY2(whyOf(request, choice).find("against") != std::string::npos, whyOf(request, choice).c_str());
 }
 
 void TestTrafficAware::theBackwardWaitsUnlessItIsPipelined()
@@ -137,6 +148,7 @@ void TestTrafficAware::piecesAreAsAskedWhereAsked()
 /// Against every number up to the most that is looked at.
 void TestTrafficAware::forwardPiecesAreTheBestOfAll()
 {
+    int sliced = 0;
     for (const double nic : { 3.0, 11.25, 22.5, 45.0 }) {
         for (const double tokens : { 512.0, 8192.0, 131072.0 }) {
             ExchangeRequest request = withStarts(ofTensorGroup(nic));
@@ -148,10 +160,50 @@ void TestTrafficAware::forwardPiecesAreTheBestOfAll()
                     (exchangeOf(request, MoeDispatch::TensorSliced, false, pieces).alone()
                         + exchangeOf(request, MoeDispatch::TensorSliced, true, pieces).alone())
                         .value);
+            // Slow NICs: slices; where they are as fast as the gather, it may stay flat, which is then no slower.
+            if (nic < 20 && tokens > 1000)
+                QCOMPARE(choice.dispatch, MoeDispatch::TensorSliced);
+            QVERIFY2(layerOf(choice, true).value <= best * 1.002, whyOf(request, choice).c_str());
             if (choice.dispatch == MoeDispatch::TensorSliced)
-                QVERIFY2(forwardOf(choice).value <= best * 1.002, choice.why.c_str());
+                ++sliced;
         }
     }
+    QVERIFY2(sliced >= 6, qPrintable(QString::number(sliced)));
+}
+
+/// Links on which slices lose by themselves; with 100 ms fewer of products they win.
+void TestTrafficAware::eachCandidateIsJudgedByItsOwnKernels()
+{
+    const ExchangeRequest request = withStarts(ofTensorGroup(50, 10));
+    ExchangeWorks works;
+    works.whole.forward.fullest.products = works.whole.backward.fullest.products = milliseconds(120);
+    works.slices = works.whole;
+    QCOMPARE(chooseExchange(request, trafficAware(), works).dispatch, MoeDispatch::Flat);
+    works.slices.forward.fullest.products = works.slices.backward.fullest.products = milliseconds(20);
+    const ExchangeChoice choice = chooseExchange(request, trafficAware(), works);
+    QCOMPARE(choice.dispatch, MoeDispatch::TensorSliced);
+    QVERIFY(choice.compared && choice.compared->flatForward - choice.compared->slicedForward > milliseconds(50));
+}
+
+/// Two ranks with tokens of their own, products as long as an exchange: three in a row, or 4 pieces that overlap,
+/// unless products in pieces are much slower.
+void TestTrafficAware::flatTakesThePiecesAskedForWhereTheyHelp()
+{
+    ExchangeRequest request = ofTensorGroup(25);
+    request.group.sameTokens.ranks = request.group.expertTensor.ranks = 1;
+    const Seconds one = exchangeOf(request, MoeDispatch::Flat, false, 1).alone();
+    MoeStrategy moe = trafficAware();
+    moe.overlapChunks = 4;
+    ExchangeWorks works;
+    works.whole.forward.fullest.products = works.whole.backward.fullest.products = one;
+    works.inPieces = works.whole;
+    const ExchangeChoice choice = chooseExchange(request, moe, works);
+    QCOMPARE(choice.forwardPieces, 4);
+    QCOMPARE(choice.backwardPieces, 4);
+    works.inPieces.forward.fullest.products = one * 4;
+    const ExchangeChoice slow = chooseExchange(request, moe, works);
+    QCOMPARE(slow.forwardPieces, 1);
+    QCOMPARE(slow.backwardPieces, 4);
 }
 
 void TestTrafficAware::itIsNeverSlowerThanFlat()
@@ -175,8 +227,9 @@ void TestTrafficAware::itIsNeverSlowerThanFlat()
         const ExchangeChoice choice = chosen(request, moe);
         const Seconds flat = exchangeOf(request, MoeDispatch::Flat, false, 1).alone()
             + exchangeOf(request, MoeDispatch::Flat, true, 1).alone();
-        QVERIFY2(forwardOf(choice).value <= flat.value, choice.why.c_str());
-        QVERIFY2(backwardOf(choice).value <= flat.value, choice.why.c_str());
+        const double rounding = 1e-9 * 4 * (choice.forwardPieces + choice.backwardPieces);
+        QVERIFY2(layerOf(choice, true).value <= flat.value + rounding, whyOf(request, choice).c_str());
+        QVERIFY2(layerOf(choice, false).value <= flat.value + rounding, whyOf(request, choice).c_str());
         sliced += choice.dispatch == MoeDispatch::TensorSliced ? 1 : 0;
     }
     QVERIFY(sliced > 50 && sliced < 450); // both happen

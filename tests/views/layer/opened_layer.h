@@ -34,10 +34,18 @@ inline ExpertLayer writtenOpening(bool hasPair = true)
     layer.stage = 3;
     layer.request.group.ranks = 16;
     layer.request.group.together = 8;
+    layer.request.group.sameTokens.ranks = 8;
     layer.request.tokens = { .tokens = 4096, .choices = 8, .experts = 256 };
     layer.choice.dispatch = MoeDispatch::TensorSliced;
     layer.choice.forwardPieces = layer.choice.backwardPieces = 2;
-    layer.choice.why = "Two pieces take 1.25 ms, one takes 1.5 ms";
+    layer.choice.isAsked = false;
+    layer.choice.compared = { .flatForward = microseconds(1500),
+        .flatBackward = microseconds(3000),
+        .slicedForward = microseconds(1250),
+        .slicedBackward = microseconds(2500),
+        .slicedForwardPieces = 2,
+        .slicedBackwardPieces = 2,
+        .fewer = 8 };
     layer.forward = layer.backward = writtenLayer();
     layer.backward.isBackward = true;
     layer.backward.fullest.products = microseconds(1200);
