@@ -177,6 +177,14 @@ private:
                     "Every rank has all experts: no token travels, and how it would changes nothing");
             return;
         }
+        const bool isWhole = m_moe.dispatch != MoeDispatch::TrafficAware && m_moe.chunks(true).value_or(1) == 1
+            && m_moe.chunks(false).value_or(1) == 1;
+        const bool isAlone = isWhole && !m_moe.sharedExpertOverlap && m_moe.expertOverlap == ExpertOverlap::None
+            && !traitsOf(*m_work.plan).pairs && m_moe.imbalance == 1 && m_moe.expertLoads.empty();
+        if (m_moe.communicationSms && isAlone)
+            note("moe.communication_sms",
+                "Nothing computes while tokens travel in one piece: how many multiprocessors that takes changes "
+                "nothing");
         if (m_moe.overlapChunks && m_moe.forwardChunks && m_moe.backwardChunks)
             note("moe.overlap_chunks", "Both directions state their own pieces: overlap_chunks changes nothing");
         const bool isSlicing =

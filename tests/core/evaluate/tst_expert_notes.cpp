@@ -154,6 +154,19 @@ private slots:
         }
     }
 
+    /// Nothing beside the exchange that could be slowed: the same iteration with one multiprocessor and with 100.
+    void multiprocessorsOfAnExchangeMatterWhereSomethingComputesBeside()
+    {
+        Plan plan = inANode(), other = plan;
+        plan.moe.communicationSms = 1;
+        other.moe.communicationSms = 100;
+        QVERIFY(noteOn(plan, "moe.communication_sms", "Nothing computes"));
+        QCOMPARE(*evaluated(plan)->metrics.iterationTime, *evaluated(other)->metrics.iterationTime);
+        plan.moe.overlapChunks = other.moe.overlapChunks = 4;
+        QVERIFY(!noteOn(plan, "moe.communication_sms", ""));
+        QVERIFY(*evaluated(plan)->metrics.iterationTime < *evaluated(other)->metrics.iterationTime);
+    }
+
     /// Two stages of one chunk: each forward waits for the backward beside it, and the iteration gets longer.
     void pairsOfAPipelineWithoutVirtualStagesAreWarnedOf()
     {
