@@ -3,6 +3,18 @@
 
 namespace trainyard {
 
+namespace {
+
+QString linesOf(const Errors &errors)
+{
+    QStringList lines;
+    for (const Error &error : errors)
+        lines << QString::fromStdString(toString(error));
+    return lines.join(u'\n');
+}
+
+} // namespace
+
 OpenedLayerPtr opened(ExpertLayer layer)
 {
     auto made = std::make_shared<OpenedLayer>();
@@ -26,6 +38,8 @@ void LayerOpener::setEvaluation(const EvaluationPtr &evaluation)
 {
     m_evaluation = evaluation;
     m_isOwed = evaluation != nullptr;
+    if (!evaluation)
+        Q_EMIT layerFailed(tr("The plan cannot be evaluated."));
     start();
 }
 
@@ -46,7 +60,7 @@ void LayerOpener::start()
         [find = m_find, of = m_evaluation]() -> Answer {
             auto found = find(*of);
             if (!found)
-                return { nullptr, QString::fromStdString(toString(found.error())) };
+                return { nullptr, linesOf(found.error()) };
             return { *found ? opened(std::move(**found)) : nullptr, {} };
         },
         [this, of = m_evaluation](const Answer &answer) { take(of, answer); });

@@ -27,9 +27,10 @@ class LayerOpener : public QObject {
     Q_OBJECT
 public:
     /// How an evaluation's layer is found: expertLayer(), unless a test says otherwise.
-    using Find = std::function<Expected<std::optional<ExpertLayer>>(const Evaluation &)>;
+    using Find = std::function<ExpectedAll<std::optional<ExpertLayer>>(const Evaluation &)>;
     explicit LayerOpener(Find find, QObject *parent = nullptr);
 
+    /// Null: there is none, the plan cannot be evaluated.
     void setEvaluation(const EvaluationPtr &evaluation);
     /// What came in between is opened when someone looks again.
     void setWatched(bool watched);

@@ -7,6 +7,7 @@
 #include "core/base/printable.h"
 #include "core/catalogue/catalogue.h"
 #include "models/sample_plans.h"
+#include "views/layer/layer_page.h"
 #include "views/panels/datacenter_panel.h"
 #include "views/panels/gpu_shares_panel.h"
 #include "views/theme/theme.h"
@@ -81,6 +82,10 @@ int runWindow(QApplication &application, const Options &options)
     if (options.showsExperts)
         QObject::connect(
             &document, &PlanDocument::replaced, &window, [&window] { window.showExperts(); }, Qt::SingleShotConnection);
+    if (options.showsLayer)
+        QObject::connect(
+            &document, &PlanDocument::replaced, &window, [&window] { window.showLayer(LayerPass::Pair); },
+            Qt::SingleShotConnection);
     if (options.showsNewPlan)
         QObject::connect(
             &document, &PlanDocument::replaced, &window, [&window] { window.showNewPlan(); }, Qt::SingleShotConnection);

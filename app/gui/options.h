@@ -23,6 +23,7 @@ struct Options {
     bool showsMemory = false; // the workbench with all that is about memory in front
     bool showsShares = false, showsBaselines = false; // the workbench with what each set of GPUs gets, or would get
     QString report; // path of a PDF that is written in place of a window; empty: none
+    bool showsLayer = false; // an expert layer, opened
     bool showsNewPlan = false; // the sheet for a new plan
     std::optional<ThemeKind> theme;
 };

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/advice/expert_ablation.h"
 
-#include "core/base/words.h"
+#include "core/experts/traffic_aware.h"
 
 #include <algorithm>
 

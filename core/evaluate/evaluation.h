@@ -89,14 +89,15 @@ struct OffloadMetrics {
 struct ExpertMetrics {
     double wireBytes = 0; // that one GPU sends in an iteration, to other GPUs, over all links
     double nicBytes = 0, wanBytes = 0; // of these, between nodes of a datacenter and between datacenters
-    double logicalGBps = 0, wireGBps = 0; // of a dispatch: bytes between nodes, or inside one, over its time
+    double logicalGBps = 0; // of a dispatch, over its time
+    double wireGBps = 0; // of its farthest way, between datacenters, between nodes or inside one, while it is used
     double droppedShare = 0; // of the visits to experts
     int slowestRank = 0; // of an expert group
     double skew = 1; // its load / mean
     MoeDispatch chosen = MoeDispatch::Flat; // what traffic-aware took, else what was asked for
     int forwardChunks = 1, backwardChunks = 1;
     double layerMs = 0; // forward
-    double exposedMs = 0; // of which nothing computes
+    double exposedMs = 0; // of which nothing computes, nor what is paired with it
 };
 
 struct CostMetrics {

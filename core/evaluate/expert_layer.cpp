@@ -24,7 +24,7 @@ ExpectedAll<std::optional<ExpertLayer>> expertLayer(const Evaluation &evaluation
         for (int stage = 0; stage < workload->degrees.pipeline; ++stage)
             stages.push_back(coster.wholeStage(pipelines, stage));
     }
-    const SlowestExperts at = slowestExperts(costs);
+    const SlowestExperts at = slowestExperts(workload->layout, costs);
     if (at.stage < 0)
         return std::nullopt;
     const ExpertLayerCost &cost = *costs[std::size_t(at.pipelineClass)][std::size_t(at.stage)].expert;

@@ -33,7 +33,7 @@ public:
         about.step = step;
         about.piece = piece;
         about.isBackward = m_work.isBackward;
-        m_tasks.kernel(about, timeOf(step) * (rank == kFullest ? 1 : shareOf(step)) / pieces, after);
+        m_tasks.kernel(about, timeOf(step) * (rank == kFullest ? 1 : shareOf(step)) / pieces, pieces, after);
     }
 
 private:

@@ -11,6 +11,13 @@ constexpr int kSharedKinds = 5; // multiprocessors, NIC, NVLink, WAN, memory: on
 // What is sent is read, and as much comes in and is written.
 constexpr double kMemoryBytesOfWireByte = 2;
 
+/// Where there is no way at all times are infinite: a layer of them must still fit into ticks.
+Nanoseconds ticksOf(Seconds time, int pieces = 1)
+{
+    constexpr Nanoseconds kMost = kLongestTime / 64;
+    return std::min(toNanoseconds(time), kMost / pieces);
+}
+
 LayerStream streamOf(Way way)
 {
     switch (way) {
@@ -86,10 +93,10 @@ LayerTasks::Id LayerTasks::add(
     return id;
 }
 
-void LayerTasks::kernel(const LayerTask &about, Seconds time, const Waits &after)
+void LayerTasks::kernel(const LayerTask &about, Seconds time, int pieces, const Waits &after)
 {
     const auto rank = static_cast<std::size_t>(about.track.rank);
-    const Nanoseconds duration = toNanoseconds(time);
+    const Nanoseconds duration = ticksOf(time, pieces);
     const bool isOnGpu = about.step != LayerStep::HostWait && duration > 0;
     const std::uint32_t taskClass = m_table.add(WorkKind::Forward, duration, 0, isOnGpu ? m_kernelFlow[rank] : kNoSpan);
     LayerTask described = about;
@@ -167,8 +174,8 @@ LayerTasks::Moving LayerTasks::begin(const Exchange &exchange, LayerStep step, b
         for (const Leg &leg : exchange.legs) {
             moving.resource.push_back(
                 resourceOf({ rank, streamOf(leg.way), lanes[static_cast<std::size_t>(leg.way)]++ }));
-            const Nanoseconds start = toNanoseconds(leg.start);
-            const Nanoseconds whole = toNanoseconds(leg.start + leg.moving / moving.pieces);
+            const Nanoseconds start = ticksOf(leg.start, moving.pieces);
+            const Nanoseconds whole = ticksOf(leg.start + leg.moving / moving.pieces, moving.pieces);
             moving.startClass.push_back(start > 0 ? m_table.add(WorkKind::Overhead, start, 0, startFlow) : kNoSpan);
             moving.moveClass.push_back(m_table.add(WorkKind::Collective, std::max<Nanoseconds>(0, whole - start),
                 leg.bytes / moving.pieces, flowOf(leg, rank, moving.pieces, hold)));
@@ -264,7 +271,7 @@ void LayerTasks::beside(const std::vector<Leg> &legs, bool isBackward)
             about.nvlinkToo = leg.nvlinkToo;
             about.alone = leg.alone().value;
             const std::uint32_t resource = resourceOf(about.track);
-            const Nanoseconds start = toNanoseconds(leg.start), whole = toNanoseconds(leg.alone());
+            const Nanoseconds start = ticksOf(leg.start), whole = ticksOf(leg.alone());
             if (start > 0) {
                 about.isStart = true;
                 add(resource, m_table.add(WorkKind::Overhead, start), about, {});

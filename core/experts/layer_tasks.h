@@ -17,8 +17,8 @@ public:
     LayerTasks(const LayerWork &site, int ranks);
 
     [[nodiscard]] int ranks() const { return m_ranks; }
-    /// Behind the kernels launched before it on its lane and `after`.
-    void kernel(const LayerTask &about, Seconds time, const Waits &after = {});
+    /// One of so many pieces that take `time` each, behind the kernels launched before it on its lane and `after`.
+    void kernel(const LayerTask &about, Seconds time, int pieces, const Waits &after);
     /// The last kernel of the rank's first lane, or nothing.
     [[nodiscard]] Waits lastKernel(int rank) const;
     [[nodiscard]] Waits lastKernels() const;

@@ -140,6 +140,27 @@ ExpertGrid expertGrid(const Degrees &degrees, int ranksOfStage)
     return grid;
 }
 
+namespace {
+
+/// Of a block that fills whole nodes, or lies in one where others do too: what each of its ranks has around it, without
+/// looking at each. Empty elsewhere.
+std::optional<ExpertSpread> ofWholeNodes(
+    const Workload &workload, const StageRanks &ranks, const ExpertGrid &grid, int block, StageLocation own)
+{
+    const int first = block * grid.block();
+    const StageRanks::Stretch &stretch = ranks.stretchOf(first);
+    const int node = workload.pool(stretch.at()).gpusPerNode, gpu = stretch.run.firstGpu + first - stretch.first;
+    const bool isWhole = node % grid.stride == 0 && grid.block() % node == 0 && gpu % node == 0,
+               isInside = node % grid.block() == 0 && gpu % grid.block() == 0;
+    if (stretch.at() != own || first + grid.block() > stretch.end() || domainOf(workload, own) > node
+        || (!isWhole && !isInside))
+        return std::nullopt;
+    return ExpertSpread { grid.expert, isInside ? grid.expert : node / grid.stride, { grid.expert }, { own.datacenter },
+        first };
+}
+
+} // namespace
+
 ExpertSpread expertSpread(const Workload &workload, const PipelineClass &pipelines, int stage)
 {
     if (!hasGroups(workload))
@@ -151,17 +172,22 @@ ExpertSpread expertSpread(const Workload &workload, const PipelineClass &pipelin
     bool isFound = false;
     Pieces pieces(workload, grid.stride);
     const auto rankOf = [](const ExpertSpread &s) { return std::tuple(s.here(), s.together, -int(s.perSite.size())); };
+    const auto consider = [&](ExpertSpread next) {
+        if (next.sites.empty() || (isFound && rankOf(next) >= rankOf(worst)))
+            return;
+        worst = std::move(next);
+        isFound = true;
+    };
     eachKindOfBlock(workload, ranks, grid, [&](int block) {
+        if (auto whole = ofWholeNodes(workload, ranks, grid, block, own))
+            return consider(std::move(*whole));
         for (int lane = 0; lane < grid.stride; ++lane) {
             pieces.clear();
             for (int part = 0; part < grid.expert; ++part)
                 pieces.add(ranks.place(grid.rankOf(block, lane, part)));
             ExpertSpread next = pieces.spread(own);
-            if (next.sites.empty() || (isFound && rankOf(next) >= rankOf(worst)))
-                continue;
-            worst = std::move(next);
-            worst.firstRank = grid.rankOf(block, lane, 0);
-            isFound = true;
+            next.firstRank = grid.rankOf(block, lane, 0);
+            consider(std::move(next));
         }
     });
     if (!isFound) { // asked before anything has a place there (searches do), or no whole group is left

@@ -186,7 +186,7 @@ Json expertSchema()
             { "nic_bytes", Number, "Of these, between nodes of a datacenter" },
             { "wan_bytes", Number, "Of these, between datacenters" },
             { "logical_gbytes_per_s", Number, "Of a dispatch: a copy of a token for each visit, over its time" },
-            { "wire_gbytes_per_s", Number, "The same of what a link carries" },
+            { "wire_gbytes_per_s", Number, "What its farthest way carries while it is used" },
             { "dropped_share", Number, "Of the visits to experts, what found no room" },
             { "slowest_rank", Count, "Of an expert group, the first of the fullest" },
             { "skew", Number, "Its load / mean" },

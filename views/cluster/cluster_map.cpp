@@ -117,6 +117,19 @@ void ClusterMap::setStale(bool stale)
     update();
 }
 
+void ClusterMap::setTraffic(std::optional<MapTraffic> traffic)
+{
+    if (traffic == m_traffic)
+        return;
+    m_traffic = std::move(traffic);
+    update();
+}
+
+void ClusterMap::select(const MapItem &item)
+{
+    setSelection({ item });
+}
+
 void ClusterMap::clearSelection()
 {
     setSelection({});

@@ -14,6 +14,7 @@
 #include "views/cluster/map_preview.h"
 #include "views/cluster/map_projection.h"
 #include "views/cluster/map_scene.h"
+#include "views/cluster/map_traffic.h"
 #include "views/cluster/map_view.h"
 
 #include <QHash>
@@ -44,9 +45,13 @@ public:
     void setPlan(trainyard::PlanPtr plan); // the committed plan
     void setEvaluation(trainyard::EvaluationPtr evaluation); // of the committed or of the previewed plan
     void setStale(bool stale);
+    /// Lines over the map, until others come, Esc or another plan: nothing of it is selected.
+    void setTraffic(std::optional<trainyard::MapTraffic> traffic);
+    [[nodiscard]] const std::optional<MapTraffic> &traffic() const { return m_traffic; }
 
     [[nodiscard]] const MapSelection &selection() const { return m_selection; }
     void clearSelection();
+    void select(const trainyard::MapItem &item);
     /// Committed plan's geometry, in widget coordinates, for tests and tours.
     [[nodiscard]] const MapLayout &mapLayout() const { return m_layout; }
     [[nodiscard]] const MapScene &scene() const { return m_scene; }
@@ -79,6 +84,7 @@ signals:
     void editCommitted(trainyard::PlanPtr next, QString text);
     void editCancelled();
     void selectionChanged();
+    void trafficCleared(); // by Esc
 
 protected:
     bool event(QEvent *event) override;
@@ -164,6 +170,7 @@ private:
     MapPreview m_preview;
     MapSelection m_selection;
     std::optional<MapItem> m_hover, m_focus;
+    std::optional<MapTraffic> m_traffic;
     MapHit m_hoverHit;
     int m_lastAmount = 0; // answer to the last "how many"
     QString m_typedAmount;

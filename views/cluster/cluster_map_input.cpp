@@ -166,11 +166,16 @@ bool ClusterMap::focusNextPrevChild(bool next)
 
 void ClusterMap::keyPressEvent(QKeyEvent *event)
 {
-    if (event->key() == Qt::Key_Escape && (m_gesture.mode() != MapGesture::Mode::Idle || !m_selection.empty())) {
-        if (m_gesture.mode() == MapGesture::Mode::Idle)
-            clearSelection();
-        else
+    const bool isIdle = m_gesture.mode() == MapGesture::Mode::Idle;
+    if (event->key() == Qt::Key_Escape && (!isIdle || !m_selection.empty() || m_traffic)) {
+        if (!isIdle) {
             cancelGesture();
+        } else if (m_traffic) { // what lies on top goes first
+            setTraffic({});
+            emit trafficCleared();
+        } else {
+            clearSelection();
+        }
         return;
     }
     if (m_gesture.isCarrying() ? carryKey(event) : viewKey(event) || focusKey(event))

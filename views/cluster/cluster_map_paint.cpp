@@ -36,6 +36,8 @@ QString ClusterMap::hint() const
     }
     if (hasFocus() && m_focus && m_keyboard)
         return spokenName(m_scene, *m_focus) + QStringLiteral(" · Space picks up");
+    if (m_traffic)
+        return m_traffic->title;
     if (m_view.isZoomed())
         return QStringLiteral("drag the ground to pan · Ctrl+wheel zooms · Home shows all");
     return m_scene.gpus > 0 && m_scene.islands.size() > 1 ? grabHint(m_scene, m_layout) : QString();
@@ -171,6 +173,8 @@ void ClusterMap::paintEvent(QPaintEvent *)
     if (m_view.isZoomed())
         painter.setClipRect(
             mapArea().adjusted(-Theme::kPad, 0, Theme::kPad, Theme::kPad)); // handles end where the map does
+    if (m_traffic && !preview && !m_gesture.isCarrying())
+        paintTraffic(painter, shown, layout, *m_traffic);
     paintOverlay(painter, shown, layout, overlay());
 }
 

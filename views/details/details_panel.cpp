@@ -56,6 +56,7 @@ DetailsPanel::DetailsPanel(QWidget *parent)
     , m_chainModel(new TextTableModel(this))
     , m_chain(new EvidenceTable(tr("Chain of causes"), 0, this))
     , m_docked(new QVBoxLayout)
+    , m_dockedBelow(new QVBoxLayout)
 {
     setFont(uiFont(-1));
     setAccessibleName(tr("Details"));
@@ -74,6 +75,7 @@ DetailsPanel::DetailsPanel(QWidget *parent)
     head->addWidget(m_forth, 0, Qt::AlignTop);
     layout->addLayout(head);
     layout->addWidget(m_subtitle);
+    layout->addLayout(m_dockedBelow);
     layout->addWidget(m_facts);
     layout->addWidget(m_chainTitle);
     layout->addWidget(m_chain);
@@ -134,6 +136,11 @@ void DetailsPanel::setStale(bool isStale)
 void DetailsPanel::dock(QWidget *table)
 {
     m_docked->addWidget(table);
+}
+
+void DetailsPanel::dockBelow(QWidget *table)
+{
+    m_dockedBelow->addWidget(table);
 }
 
 QString DetailsPanel::title() const

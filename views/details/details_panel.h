@@ -33,6 +33,8 @@ public:
     void setStale(bool isStale);
     /// A widget that belongs to the selection, such as the table of a selected area, above everything else.
     void dock(QWidget *table);
+    /// The same below the title, above the facts.
+    void dockBelow(QWidget *table);
     [[nodiscard]] QString title() const;
     [[nodiscard]] EvidenceTable *chain() const { return m_chain; }
     [[nodiscard]] QString toTsv() const;
@@ -63,7 +65,7 @@ private:
     SectionTitle *m_chainTitle;
     TextTableModel *m_chainModel;
     EvidenceTable *m_chain;
-    QVBoxLayout *m_docked;
+    QVBoxLayout *m_docked, *m_dockedBelow;
 };
 
 } // namespace trainyard

@@ -19,7 +19,8 @@ QString times(double factor)
 
 QString gbps(double value)
 {
-    return QStringLiteral("%1 Gbps").arg(QString::number(value, 'g', 3));
+    return QStringLiteral("%1 Gbps").arg(
+        value < 1000 ? QString::number(value, 'g', 3) : QLocale(QLocale::English).toString(value, 'f', 0));
 }
 
 /// As published: no more digits than were given.
@@ -145,7 +146,7 @@ QString axisValue(ExpertAxis axis, double x)
     case ExpertAxis::NicGbps:
         return gbps(x);
     case ExpertAxis::NvlinkGBps:
-        return QStringLiteral("%1 GB/s").arg(QString::number(x, 'g', 3));
+        return QStringLiteral("%1 GB/s").arg(QString::number(x, 'g', x < 1000 ? 3 : 4));
     case ExpertAxis::TensorRanks:
         return QObject::tr("TP %1").arg(x);
     case ExpertAxis::SequenceLength:

@@ -28,7 +28,7 @@ struct LayerRows {
     int rowHeight = 0, height = 0; // logical pixels
 };
 
-inline constexpr int kLeastLayerRow = 18, kMostLayerRow = 34, kLayerGroup = 22;
+inline constexpr int kLeastLayerRow = 18, kMostLayerRow = 52, kLayerGroup = 22;
 
 /// As high as `room` allows, between the two bounds.
 [[nodiscard]] LayerRows layerRows(const LayerChart &chart, int room);

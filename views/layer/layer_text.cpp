@@ -124,7 +124,7 @@ void addWhole(QStringList &facts, const LayerChart &chart, const LayerSpan &span
         const double time = secondsOf(exchange.end - exchange.start);
         facts << tr("the whole %1: %2 in %3")
                      .arg(stepName(span).toLower(), formatBytes(wireBytes(exchange)), formatSeconds(time))
-              << tr("on all wires %1; logical %2, a copy for each expert")
+              << tr("on all wires %1; logical %2, as its makers count")
                      .arg(rate(wireBytes(exchange), time), rate(exchange.logicalBytes, time));
     }
 }
@@ -170,6 +170,14 @@ QStringList layerSpanLabels(const LayerChart &chart, std::size_t index)
         return { name };
     const QString piece = QString::number(span.piece + 1);
     return { tr("%1 %2").arg(name, piece), piece };
+}
+
+QString exchangeName(const LayerExchange &exchange, bool showsPass)
+{
+    const QString name = exchange.step == LayerStep::Dispatch ? tr("Dispatch") : tr("Combine");
+    if (!showsPass)
+        return name;
+    return exchange.isBackward ? tr("%1, backward").arg(name) : tr("%1, forward").arg(name);
 }
 
 QString layerWhere(const ExpertLayer &layer)
@@ -230,10 +238,7 @@ ExchangeTable exchangeTable(const LayerChart &chart)
     table.heads << tr("Logical");
     for (const LayerExchange &exchange : chart.exchanges) {
         const double time = secondsOf(exchange.end - exchange.start);
-        QString name = exchange.step == LayerStep::Dispatch ? tr("Dispatch") : tr("Combine");
-        if (hasBothPasses(chart))
-            name += exchange.isBackward ? tr(", backward") : tr(", forward");
-        QStringList line { name, formatSeconds(time) };
+        QStringList line { exchangeName(exchange, hasBothPasses(chart)), formatSeconds(time) };
         for (const Way way : used)
             line << bytesAndRate(exchange.bytes[std::size_t(way)], time);
         line << bytesAndRate(exchange.logicalBytes, time);

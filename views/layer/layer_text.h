@@ -1,7 +1,7 @@
 #pragma once
 // SPDX-License-Identifier: GPL-3.0-or-later
-// What an opened layer says in words. A wire's bandwidth and the "logical" one, which counts a copy of a token for each
-// expert that it visits, never stand without their name. Pure functions.
+// What an opened layer says in words. A wire's bandwidth and the "logical" one, which counts as the makers of a
+// dispatch do (Exchange::logicalBytes), never stand without their name. Pure functions.
 
 #include "models/layer_opening.h"
 
@@ -17,6 +17,9 @@ namespace trainyard {
 [[nodiscard]] QStringList layerSpanFacts(const LayerChart &chart, std::size_t span);
 /// In the bar: "experts", "dispatch 2"; the second and third are shorter.
 [[nodiscard]] QStringList layerSpanLabels(const LayerChart &chart, std::size_t span);
+
+/// "Dispatch", with both passes in the chart "Dispatch, backward".
+[[nodiscard]] QString exchangeName(const LayerExchange &exchange, bool showsPass);
 
 /// "Stage 3: experts over 64 GPUs on 8 nodes, 4,096 tokens a GPU to 8 of 256 experts each".
 [[nodiscard]] QString layerWhere(const ExpertLayer &layer);

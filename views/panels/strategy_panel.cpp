@@ -48,7 +48,7 @@ QString reached(const std::string &group, const Plan &plan, const Evaluation *ev
     }
     if (const auto &experts = evaluation->metrics.experts; experts && layout.data > 0) {
         if (group == "dispatch" && plan.moe.dispatch == MoeDispatch::TrafficAware)
-            return QString::fromLatin1(labelOf(experts->chosen));
+            return experts->chosen == MoeDispatch::Flat ? QObject::tr("flat") : QObject::tr("sliced");
         if (group == "overlap_chunks" && !plan.moe.chunks(true) && !plan.moe.chunks(false))
             return experts->forwardChunks == experts->backwardChunks
                 ? QString::number(experts->forwardChunks)

@@ -336,6 +336,8 @@ void TimelineView::keyPressEvent(QKeyEvent *event)
         return toggleStreams();
     case Qt::Key_I:
         return toggleInside();
+    case Qt::Key_L:
+        return openLayer();
     case Qt::Key_Slash:
         return openSearch();
     case Qt::Key_Escape:

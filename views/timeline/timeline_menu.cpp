@@ -18,6 +18,22 @@
 
 namespace trainyard {
 
+namespace {
+
+/// Operations that run through the layers of their stage.
+bool hasLayers(WorkKind kind)
+{
+    return kind == WorkKind::Forward || kind == WorkKind::Backward || kind == WorkKind::InputGrad
+        || kind == WorkKind::ForwardBackward;
+}
+
+} // namespace
+
+bool hasExpertLayers(const EvaluationPtr &evaluation)
+{
+    return evaluation && evaluation->model.experts > 0;
+}
+
 void TimelineView::contextMenuEvent(QContextMenuEvent *event)
 {
     const QPoint point = m_canvas->mapFromGlobal(event->globalPos());
@@ -86,9 +102,23 @@ void TimelineView::fillMenu(QMenu &menu, QPoint point)
         onSpan && m_state.timeline()->cause[m_state.selected] != kNoSpan);
     add(
         tr("Follow to its effect"), [this] { followDependency(true); }, !m_state.effects.empty());
+    if (hasExpertLayers(m_state.evaluation)) {
+        menu.addSeparator();
+        add(tr("Open an expert layer"), &TimelineView::openLayer,
+            onSpan && hasLayers(m_state.timeline()->kind[m_state.selected]));
+    }
     menu.addSeparator();
     add(tr("Copy this span as text"), &TimelineView::copySpan, onSpan);
     add(tr("Copy the area's table as TSV"), &TimelineView::copyArea, m_state.area.has_value());
+}
+
+void TimelineView::openLayer()
+{
+    if (m_state.isEmpty() || m_state.selected == kNoSpan || !hasExpertLayers(m_state.evaluation))
+        return;
+    const WorkKind kind = m_state.timeline()->kind[m_state.selected];
+    if (hasLayers(kind))
+        emit layerRequested(kind);
 }
 
 void TimelineView::copySpan() const

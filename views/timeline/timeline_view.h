@@ -23,6 +23,9 @@ class SpanCard;
 
 inline constexpr qint64 kNoCursor = -1;
 
+/// Whether the evaluated model has layers of experts.
+[[nodiscard]] bool hasExpertLayers(const EvaluationPtr &evaluation);
+
 class TimelineView : public QWidget {
     Q_OBJECT
 public:
@@ -96,6 +99,8 @@ public slots:
     void hideKind(WorkKind kind);
     void showOnlyKind(WorkKind kind);
     void showAllKinds();
+    /// Asks for the expert layer of the selected operation, where it has one.
+    void openLayer();
     /// Title and facts of the selected span, a line each.
     void copySpan() const;
     /// Takes away, one at a time: what Why points at, area, marks, selection, search.
@@ -107,6 +112,7 @@ signals:
     void focusChanged(); // to other parts of the iteration, or to none
     void stageClicked(int stage); // the label of one of its rows
     void cursorMoved(qint64 time); // kNoCursor where the pointer left
+    void layerRequested(trainyard::WorkKind kind); // of the operation whose expert layer is to be opened
 
 protected:
     void contextMenuEvent(QContextMenuEvent *event) override;

@@ -4,10 +4,10 @@
 #include "models/text/format.h"
 #include "models/validation/result_model.h"
 #include "views/panels/source_mark.h"
+#include "views/plots/log_ticker.h"
 #include "views/plots/plot_style.h"
 #include "views/plots/qcustomplot_gateway.h"
 #include "views/theme/theme.h"
-#include "views/plots/log_ticker.h"
 
 #include <QContextMenuEvent>
 #include <QMenu>

@@ -10,6 +10,7 @@
 #include "views/experts/experts_page.h"
 #include "views/export/export_actions.h"
 #include "views/export/file_target.h"
+#include "views/layer/layer_page.h"
 #include "views/panels/strategy_panel.h"
 #include "views/panels/workload_editor.h"
 #include "views/parts/message_bar.h"
@@ -58,9 +59,12 @@ MainWindow::MainWindow(const WindowModels &models, RecentFiles &recent, Prompts 
     , m_theme(rememberedTheme())
     , m_commands(this)
     , m_runner(models.catalogue)
+    , m_opener(
+          [&catalogue = models.catalogue](const Evaluation &evaluation) { return expertLayer(evaluation, catalogue); })
     , m_workbench(new Workbench(models))
     , m_validation(new ValidationPage(m_runner))
     , m_experts(new ExpertsPage(models.catalogue))
+    , m_layer(new LayerPage(m_opener))
     , m_pages(new QStackedWidget)
     , m_messages(new MessageBar)
     , m_tour(new TourStrip)
@@ -88,6 +92,7 @@ MainWindow::MainWindow(const WindowModels &models, RecentFiles &recent, Prompts 
     m_pages->addWidget(m_workbench);
     m_pages->addWidget(m_validation);
     m_pages->addWidget(m_experts);
+    m_pages->addWidget(m_layer);
     layout->addWidget(m_pages, 1);
     setCentralWidget(central);
     resize(kFirst);
@@ -134,6 +139,19 @@ void MainWindow::connectModels()
     connect(m_workbench->workload, &WorkloadEditor::configRequested, m_files, &FileActions::chooseModelConfig);
     connect(m_validation, &ValidationPage::closed, this, &MainWindow::showWorkbench);
     connect(m_experts, &ExpertsPage::closed, this, &MainWindow::showWorkbench);
+    connect(m_layer, &LayerPage::closed, this, &MainWindow::showWorkbench);
+    connect(&m_models.bridge, &EvaluationBridge::evaluationFinished, this, [this](const EvaluationPtr &evaluation) {
+        m_opener.setEvaluation(evaluation);
+        const bool has = hasExpertLayers(evaluation);
+        if (std::exchange(m_hasLayers, has) != has)
+            m_commands.refresh(); // one of them opens a layer
+    });
+    connect(&m_models.bridge, &EvaluationBridge::evaluationFailed, &m_opener, [this] { m_opener.setEvaluation({}); });
+    connect(m_workbench->timeline, &TimelineView::layerRequested, this, [this](WorkKind kind) {
+        showLayer(kind == WorkKind::ForwardBackward ? LayerPass::Pair
+                : kind == WorkKind::Forward         ? LayerPass::Forward
+                                                    : LayerPass::Backward);
+    });
     connect(m_workbench->status, &StatusLine::validationRequested, this, &MainWindow::showValidation);
     connect(&m_recent, &RecentFiles::pathsChanged, this, &MainWindow::fillRecentMenu);
     connect(m_top->samplesMenu(), &QMenu::aboutToShow, this, &MainWindow::fillSamplesMenu);
@@ -226,6 +244,14 @@ void MainWindow::showExperts()
     m_experts->setPlan(m_models.document.plan(), m_models.document.displayName());
     m_pages->setCurrentWidget(m_experts);
     m_experts->setFocus(Qt::ShortcutFocusReason);
+    m_commands.refresh();
+}
+
+void MainWindow::showLayer(LayerPass pass)
+{
+    m_files->commitTyped();
+    m_layer->showPass(pass);
+    m_pages->setCurrentWidget(m_layer);
     m_commands.refresh();
 }
 

@@ -1,9 +1,9 @@
 #pragma once
 // SPDX-License-Identifier: GPL-3.0-or-later
-// The window: top bar, messages, tour, and the workbench or another page, with its title, its geometry, its
-// theme, what is dropped on it and what happens on closing. Commands live in window_commands, files in file_actions.
-// GUI thread.
+// The window: top bar, messages, tour, and the workbench or another page, with its title, its geometry, its theme, what
+// is dropped on it and what happens on closing. Commands live in window_commands, files in file_actions. GUI thread.
 
+#include "models/layer_opening.h"
 #include "models/recent_files.h"
 #include "models/validation/validation_runner.h"
 #include "views/commands/command_registry.h"
@@ -21,6 +21,7 @@ class ExpertsPage;
 class ExportActions;
 class FileActions;
 class FileTarget;
+class LayerPage;
 class MessageBar;
 class NewPlanSheet;
 class Prompts;
@@ -29,6 +30,7 @@ class TopBar;
 class TourStrip;
 class ValidationActions;
 class ValidationPage;
+enum class LayerPass;
 
 class MainWindow : public QMainWindow {
     Q_OBJECT
@@ -49,6 +51,8 @@ public:
     [[nodiscard]] TourStrip &tour() { return *m_tour; }
     [[nodiscard]] ValidationPage &validation() { return *m_validation; }
     [[nodiscard]] ExpertsPage &experts() { return *m_experts; }
+    [[nodiscard]] LayerPage &layer() { return *m_layer; }
+    [[nodiscard]] LayerOpener &layerOpener() { return m_opener; }
     [[nodiscard]] NewPlanSheet *newPlan() { return m_newPlan; } // null until it is first asked for
     [[nodiscard]] ValidationRunner &validationRunner() { return m_runner; }
 
@@ -57,6 +61,7 @@ public:
     void savePicture();
     void showValidation(); // runs it where there is no result yet
     void showExperts(); // compares exchanges with experts, for the document's plan
+    void showLayer(LayerPass pass); // of the evaluation that is shown
     void showWorkbench();
     [[nodiscard]] bool isWorkbenchShown() const;
     void restorePlaces(); // geometry and splitters as they were left, within the screen of today
@@ -83,14 +88,17 @@ private:
     Prompts &m_prompts;
     ThemeKind m_theme;
     bool m_isEvaluated = false; // the document's plan has an evaluation
+    bool m_hasLayers = false; // of experts
     bool m_mayClose = false; // unsaved changes have been dealt with
     CommandRegistry m_commands;
     ValidationRunner m_runner;
+    LayerOpener m_opener;
     Workbench *m_workbench;
     ValidationPage *m_validation;
     ExpertsPage *m_experts;
+    LayerPage *m_layer;
     NewPlanSheet *m_newPlan = nullptr;
-    QStackedWidget *m_pages; // workbench, validation, experts, new plan
+    QStackedWidget *m_pages; // workbench, validation, experts, layer, new plan
     MessageBar *m_messages;
     TourStrip *m_tour;
     FileActions *m_files;

@@ -94,6 +94,11 @@ void addTimelineCommands(CommandRegistry &registry, MainWindow &window)
         .text = text("Clear area, marks and selection"),
         .keyHint = "Esc",
         .run = [timeline] { timeline->clearSelection(); } });
+    registry.add({ .id = "timeline.openLayer",
+        .group = group,
+        .text = text("Open an expert layer of the selected operation"),
+        .keyHint = "L",
+        .run = [timeline] { timeline->openLayer(); } });
     registry.add({ .id = "timeline.copyArea",
         .group = group,
         .text = text("C&opy the selected area's table"),

@@ -7,6 +7,7 @@
 #include "views/commands/shortcut_overlay.h"
 #include "views/details/details_panel.h"
 #include "views/export/export_actions.h"
+#include "views/layer/layer_page.h"
 #include "views/panels/datacenter_panel.h"
 #include "views/panels/edits_panel.h"
 #include "views/panels/gpu_shares_panel.h"
@@ -20,6 +21,7 @@
 #include "views/plots/curves_panel.h"
 #include "views/plots/rok_plot.h"
 #include "views/timeline/timeline_view.h"
+#include "views/window/experts_on_map.h"
 #include "views/window/file_actions.h"
 #include "views/window/main_window.h"
 #include "views/window/timeline_commands.h"
@@ -197,6 +199,12 @@ void addViewCommands(CommandRegistry &registry, MainWindow &window)
         .text = text("Compare &exchanges with experts"),
         .shortcuts = { QKeySequence(Qt::CTRL | Qt::Key_E) },
         .run = [&window] { window.showExperts(); } });
+    registry.add({ .id = "view.layer",
+        .group = group,
+        .text = text("Open an e&xpert layer"),
+        .shortcuts = { QKeySequence(Qt::CTRL | Qt::Key_L) },
+        .run = [&window] { window.showLayer(LayerPass::Pair); }, // as it runs; where nothing does at once, its forward
+        .isEnabled = [&window] { return hasExpertLayers(window.bridge().evaluation()); } });
     registry.add({ .id = "view.resetLayout", .group = group, .text = text("Reset the &layout"), .run = [&bench] {
                       bench.resetLayout();
                   } });
@@ -352,6 +360,7 @@ void addCommands(CommandRegistry &registry, MainWindow &window, Prompts &prompts
     addMapCommands(registry, window);
     addViewCommands(registry, window);
     addTimelineCommands(registry, window);
+    addExpertCommands(registry, window);
     addHelpCommands(registry, window, prompts);
 }
 

@@ -25,6 +25,7 @@
 #include "views/theme/theme.h"
 #include "views/timeline/area_table.h"
 #include "views/timeline/timeline_view.h"
+#include "views/window/experts_on_map.h"
 #include "views/window/status_line.h"
 
 #include <QDataStream>
@@ -84,6 +85,7 @@ Workbench::Workbench(const WindowModels &models, QWidget *parent)
     , edits(new EditsPanel(*m_history))
     , details(new DetailsPanel)
     , status(new StatusLine)
+    , experts(new ExpertsOnMap(*map, models.catalogue, this))
     , m_ranking(new DatacenterRanking(models.catalogue, this))
     , m_rok(new RokSearch(models.catalogue, this))
     , m_adviser(new MemoryAdviser(models.catalogue, this))
@@ -191,6 +193,7 @@ void Workbench::showEvaluation(const EvaluationPtr &evaluation)
     m_isTelling = true;
     strip->setEvaluation(evaluation);
     map->setEvaluation(evaluation);
+    experts->setEvaluation(evaluation);
     details->setEvaluation(evaluation); // before the timeline, which tells the selected span by its new number
     timeline->setBaseline(ghost());
     timeline->setEvaluation(evaluation);
@@ -234,6 +237,7 @@ void Workbench::showFailure(const PlanPtr &plan, const Errors &errors)
     why->setEvaluation(nullptr);
     memory->setEvaluation(nullptr);
     shares->setEvaluation(nullptr);
+    experts->setEvaluation(nullptr);
     details->setEvaluation(nullptr);
     problems->setEvaluation(nullptr);
     problems->setErrors(errors);

@@ -22,6 +22,7 @@ class CurvesPanel;
 class DatacenterPanel;
 class EditHistory;
 class EditsPanel;
+class ExpertsOnMap;
 class GpuSharesPanel;
 class DatacenterRanking;
 class DetailsPanel;
@@ -68,6 +69,7 @@ public:
     EditsPanel *const edits;
     DetailsPanel *const details;
     StatusLine *const status;
+    ExpertsOnMap *const experts;
 
     /// Brings a panel to the front and gives it the keyboard.
     void reveal(QWidget *panel);

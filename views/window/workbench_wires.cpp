@@ -9,6 +9,7 @@
 #include "models/rok_curves.h"
 #include "views/cluster/cluster_map.h"
 #include "views/details/details_panel.h"
+#include "views/details/expert_table.h"
 #include "views/panels/card.h"
 #include "views/panels/datacenter_panel.h"
 #include "views/panels/edits_panel.h"
@@ -24,6 +25,7 @@
 #include "views/plots/rok_plot.h"
 #include "views/timeline/area_table.h"
 #include "views/timeline/timeline_view.h"
+#include "views/window/experts_on_map.h"
 #include "views/window/status_line.h"
 
 #include <QApplication>
@@ -165,6 +167,7 @@ void Workbench::connectDetails()
             showDetails();
     });
     details->dock(timeline->areaTable());
+    details->dockBelow(experts->table());
     connect(timeline->areaTable(), &AreaTable::contentChanged, details, [this](bool has) {
         timeline->areaTable()->setVisible(has);
         if (has && !m_isTelling)

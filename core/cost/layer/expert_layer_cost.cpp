@@ -2,7 +2,6 @@
 #include "core/cost/layer/expert_layer_cost.h"
 
 #include "core/cost/layer/layer_timer_internal.h"
-#include "core/cost/layer/shard_traffic.h"
 #include "core/cost/wan/expert_wan.h"
 #include "core/schedule/traits.h"
 #include "core/workload/model_math.h"
@@ -147,31 +146,6 @@ bool worksInPieces(MoeDispatch dispatch)
     return dispatch != MoeDispatch::TensorSliced && dispatch != MoeDispatch::TrafficAware;
 }
 
-/// What of `size` bytes a ring between the group's nodes sends through one GPU's NIC.
-Leg ringLeg(Bytes size, const RankGroup &group)
-{
-    const int local = std::min(group.ranksPerNode, group.ranks), nodes = group.nodes();
-    const Bytes sent = size * ((nodes - 1.0) / nodes / local);
-    return { .way = Way::Nic, .bytes = sent.value, .start = {}, .moving = transferTime(sent, 0, group.between) };
-}
-
-/// Weights and gradients that ZeRO exchanges in every layer use the NICs beside the tokens; how long they show
-/// themselves is counted with them (shard_traffic.h).
-void addShards(LayerWork &work, const Workload &workload, const LayerSite &site)
-{
-    if (!communicatesInLayers(workload, site))
-        return;
-    const LayerElements elements = layerElements(workload, true);
-    const double weight = weightBytes(workload.plan->workload.precision), gradient = workload.stack.gradientBytes,
-                 bytes = (workload.degrees.zeroStage >= 3 ? weight : 0) + (work.isBackward ? gradient : 0);
-    const auto add = [&](double count, const RankGroup &group) {
-        if (count * bytes > 0 && group.nodes() > 1)
-            work.beside.push_back(ringLeg(Bytes { count * bytes }, group));
-    };
-    add(elements.dense, site.data);
-    add(elements.experts, site.expertData);
-}
-
 LayerWork workOf(const Workload &workload, const LayerSite &site, const LayerParts &kernels, KernelsBefore attention,
     const RankLoads &loads, bool isBackward)
 {
@@ -199,7 +173,6 @@ LayerWork workOf(const Workload &workload, const LayerSite &site, const LayerPar
     // (CUDA_DEVICE_MAX_CONNECTIONS=1, Megatron); overlap with another micro-batch asks for several.
     work.launchesInOrder = site.ranks.degrees.tensor > 1 && workload.stack.tensorOverlap > 0
         && !workload.stack.asyncTensor && moe.expertOverlap == ExpertOverlap::None;
-    addShards(work, workload, site);
     return work;
 }
 

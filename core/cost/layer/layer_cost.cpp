@@ -202,7 +202,8 @@ ChunkCost layerCost(const Workload &workload, const LayerSite &site, ExpertLayer
     const LayerElements elements = layerElements(workload, experts);
     timer.accumulate(elements.dense + elements.experts, experts ? 6 : 4);
     addMemoryKernels(timer, workload, experts);
-    addTensorTraffic(traffic, timer, workload, site, experts && timer.spread > 1 && model.sharedExpertFfn == 0 ? 1 : 2);
+    // Behind experts nothing is left to reduce: what comes back from them is whole (exchange.h).
+    addTensorTraffic(traffic, timer, workload, site, experts && model.sharedExpertFfn == 0 ? 1 : 2);
     addContextTraffic(traffic, timer, workload, site);
     if (experts)
         addRemadeTraffic(traffic, timer, workload, site);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "tests/core/experts/layers.h"
 
+#include <limits>
 #include <map>
 
 using namespace layers;
@@ -70,6 +71,7 @@ private slots:
     void evenlyLoadedRanksAreOneRank();
     void bytesAreThoseOfTheLegs();
     void aLayerWithoutExpertsElsewhereMovesNothing();
+    void whereThereIsNoWayTimesStayInRange();
 };
 
 void LayerTest::aLayerWithoutOverlapIsTheSumOfItsParts()
@@ -282,6 +284,28 @@ void LayerTest::aLayerWithoutExpertsElsewhereMovesNothing()
     QCOMPARE(microsecondsOf(times.total), 920.0);
     QCOMPARE(times.exposed.value, 0.0);
     QVERIFY(layerChart(work).exchanges.empty());
+}
+
+void LayerTest::whereThereIsNoWayTimesStayInRange()
+{
+    // Infinite over a link that is not there, in as many pieces as are ever looked at: years, and no overflow.
+    const Leg nowhere {
+        .way = Way::Wan, .bytes = 1e6, .start = us(5), .moving = us(std::numeric_limits<double>::infinity())
+    };
+    for (const int pieces : { 1, 256 }) {
+        LayerWork work = sample();
+        work.dispatch = { .legs = { nowhere, leg(Way::Nvlink, 0, 100, 0) }, .pieces = pieces };
+        work.combine = work.dispatch;
+        work.productsInPieces = pieces > 1;
+        work.multiprocessors = 132;
+        work.dispatch.sms = 20;
+        work.wanBandwidth = 1e9;
+        const LayerTimes times = layerTimes(work);
+        QVERIFY(times.total.value > 1e6 && times.total.value < 9e9);
+        QVERIFY(times.exposed.value > 1e6);
+        work.isBackward = true;
+        QVERIFY(pairTimes({ sample(), work }).total.value > 1e6);
+    }
 }
 
 QTEST_APPLESS_MAIN(LayerTest)

@@ -115,7 +115,7 @@ public:
         if (coin())
             profile.recomputeMs = times();
         if (coin())
-            profile.weightGradMs = times();
+            profile.weightGradMs = times(), profile.pairedMs = times();
         profile.activationMb = real(0, 1e4);
         if (coin())
             profile.gradientMb = real(0, 1e4);

@@ -190,7 +190,8 @@ private slots:
     {
         const std::set<std::string> expected { "workload.precision", "workload.optimizer", "workload.galore_rank",
             "memory.delayed_update", "memory.saved_activation_bits", "memory.fp8_activations", "wan.local_sgd",
-            "wan.local_steps", "wan.fragments", "wan.exchange_bits", "wan.activation_bits", "wan.gradient_bits" };
+            "wan.local_steps", "wan.fragments", "wan.exchange_bits", "wan.activation_bits", "wan.gradient_bits",
+            "moe.dropless", "moe.capacity_factor" };
         eachOther([&](const KeyRow &row, const Json &, const Plan &next) {
             QVERIFY2(changesTraining(m_plan, next) == expected.contains(row.path), row.path.c_str());
         });

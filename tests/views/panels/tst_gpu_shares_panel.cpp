@@ -4,6 +4,7 @@
 #include "core/advice/evaluate.h"
 #include "core/plan/plan_io.h"
 #include "models/plan_document.h"
+#include "tests/support/mixed_plans.h"
 #include "views/panels/gpu_shares_panel.h"
 #include "views/panels/hover_button.h"
 #include "views/panels/share_bar.h"
@@ -172,6 +173,72 @@ private slots:
             sum += each->isVisible() ? each->share().stateShare * each->share().replicas : 0;
         QVERIFY(std::abs(sum - 1) < 1e-6);
         QVERIFY2(undoText().endsWith(QStringLiteral("of the states on RTX A6000")), qPrintable(undoText()));
+    }
+
+    // Two pipelines of two stages on H100, two on A100: a pin is about whole pipelines, so both get what one is given.
+    void aShareOfPipelinesWithSeveralStagesIsPinnedForAllOfThem()
+    {
+        Plan plan = test::mixedReplicas();
+        Pool slow = plan.cluster.datacenters.front().pools.back();
+        plan.cluster.datacenters.front().pools.pop_back();
+        plan.cluster.datacenters.push_back(test::site("b", 1));
+        plan.cluster.datacenters.back().pools = { slow };
+        plan.cluster.wanLinks = { test::wanLink("a", "b") };
+        plan.placement.mode = PlacementMode::DataAcross;
+        plan.parallelism.pipeline = 2;
+        start(test::balanced(plan));
+        const std::vector<int> before = samples(); // of both stages of either
+        QCOMPARE(before.size(), 4u);
+        QCOMPARE(2 * before[0] + 2 * before[2], 64);
+        QVERIFY(before[0] > before[2]);
+        ShareBar *bar = m_panel->rows().front()->workBar();
+        QVERIFY(bar->handle());
+        QVERIFY(!m_panel->rows()[1]->workBar()->handle()); // said once, at the first stage
+        const int wanted = before[0] - 4;
+        QTest::mousePress(bar, Qt::LeftButton, {}, handleOf(bar));
+        move(bar, placeOf(bar, wanted));
+        QTest::mouseRelease(bar, Qt::LeftButton, {}, placeOf(bar, wanted));
+        QCOMPARE(m_document->plan()->heterogeneity.assign.size(), 1u);
+        QVERIFY(!m_document->plan()->heterogeneity.assign.front().gpus); // all of the pool
+        QCOMPARE(samples(), (std::vector<int> { wanted, wanted, 32 - wanted, 32 - wanted }));
+        QVERIFY(m_panel->rows().front()->share().isWorkPinned && !m_panel->rows()[2]->share().isWorkPinned);
+        m_panel->unpinAllButton()->click();
+        QCOMPARE(samples(), before);
+    }
+
+    // A pipeline whose stages lie in two pools is nobody's to pin.
+    void whatLiesInSeveralPoolsHasNoHandle()
+    {
+        start(test::balanced(test::mixedStages()));
+        for (const GpuShareRow *each : m_panel->rows())
+            QVERIFY(!each->workBar()->handle() && each->share().replica.count == 0);
+    }
+
+    // The entry that makes pairs of the two L4 says nothing of shares: it stays when shares are unpinned.
+    void tensorGroupsStayWhenSharesAreUnpinned()
+    {
+        Plan plan = sample("mixed-lab");
+        plan.parallelism.pipeline = 1;
+        plan.parallelism.data = 2;
+        RankPin pairs;
+        pairs.datacenter = "lab";
+        pairs.pool = "lab-l4";
+        pairs.tensor = 2;
+        plan.heterogeneity.assign = { pairs };
+        start(test::balanced(plan));
+        QVERIFY(row(QStringLiteral("L4"))->sentenceLine()->text().contains(QStringLiteral("in tensor groups of 2")));
+        QVERIFY(!m_panel->unpinAllButton()->isVisible());
+        const std::vector<int> before = samples();
+        QCOMPARE(before[0] + before[1], 64);
+        ShareBar *bar = row(QStringLiteral("L4"))->workBar();
+        QTest::mousePress(bar, Qt::LeftButton, {}, handleOf(bar));
+        move(bar, placeOf(bar, 20));
+        QTest::mouseRelease(bar, Qt::LeftButton, {}, placeOf(bar, 20));
+        QCOMPARE(samples(), (std::vector<int> { 20, 44 }));
+        QCOMPARE(m_document->plan()->heterogeneity.assign.front().tensor, std::optional(2));
+        m_panel->unpinAllButton()->click();
+        QCOMPARE(m_document->plan()->heterogeneity.assign, std::vector<RankPin> { pairs });
+        QCOMPARE(samples(), before);
     }
 
     void arrowKeysMoveAnEndAndStepsOfOneBarAreOneUndo()

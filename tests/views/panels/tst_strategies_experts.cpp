@@ -35,6 +35,7 @@ Evaluation evaluated(const PlanPtr &plan)
 {
     Evaluation evaluation = handmade::evaluation();
     evaluation.plan = plan;
+    evaluation.model = *builtinCatalogue().model(plan->workload.model);
     ExpertMetrics experts;
     experts.chosen = MoeDispatch::TensorSliced;
     experts.forwardChunks = 4;
@@ -119,9 +120,10 @@ private slots:
     {
         choose("dispatch", QStringLiteral("traffic-aware"));
         m_panel->setEvaluation(handmade::shared(evaluated(m_document->plan())));
-        QVERIFY2(m_panel->row("dispatch")->list()->currentText().contains(QStringLiteral("tensor-sliced")),
+        QVERIFY2(m_panel->row("dispatch")->list()->currentText().contains(QStringLiteral("(sliced)")),
             qPrintable(m_panel->row("dispatch")->list()->currentText()));
-        QVERIFY(m_panel->row("overlap_chunks")->list()->currentText().contains(QStringLiteral("4, 1")));
+        QVERIFY2(m_panel->row("overlap_chunks")->list()->currentText().contains(QStringLiteral("4, 1")),
+            qPrintable(m_panel->row("overlap_chunks")->list()->currentText()));
     }
 
     void theExchangeIsToldBelowItsSwitches()

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
+#include "core/advice/evaluate.h"
+#include "core/plan/plan_io.h"
 #include "tests/support/sample_timelines.h"
 #include "views/timeline/track_layout.h"
 
@@ -60,6 +62,24 @@ private slots:
         QVERIFY(said != layout.rows.end());
         QVERIFY(said->y - layout.groups[0].y >= 13);
         QCOMPARE(std::ranges::count_if(layout.rows, [](const TrackRow &row) { return !row.detail.isEmpty(); }), 1);
+    }
+
+    // Layer by layer every class has one stage: its exchanges say what the datacenter's name leaves no room for.
+    void everySetOfALayerLoopSaysItsSamples()
+    {
+        EvaluationWorkspace workspace;
+        const Plan lab = *readPlan(std::string(TRAINYARD_SOURCE_DIR) + "/samples/cephalo-lab.trainyard.json");
+        const EvaluationPtr evaluation = *evaluate(std::make_shared<const Plan>(lab), builtinCatalogue(), workspace);
+        for (const int height : { 120, 200, 400, 2000 }) {
+            const TrackLayout layout = layOutTracks(*evaluation, ofHeight(height));
+            QStringList said;
+            for (const TrackRow &row : layout.rows)
+                if (!row.detail.isEmpty())
+                    said << row.detail;
+            QCOMPARE(said,
+                (QStringList { QStringLiteral("13 samples"), QStringLiteral("12 samples"), QStringLiteral("34 samples"),
+                    QStringLiteral("5 samples") }));
+        }
     }
 
     void classesAreToldApartByTheirPipelines()

@@ -5,6 +5,7 @@
 
 #include "views/experts/ablation_bars.h"
 #include "views/experts/expert_plot.h"
+#include "views/experts/expert_words.h"
 #include "views/experts/experts_page.h"
 #include "views/panels/effect_combo.h"
 #include "views/panels/strategy_panel.h"
@@ -149,6 +150,7 @@ private slots:
         QVERIFY(plot->hasFocus());
         QTest::keyClick(plot, Qt::Key_Right);
         QCOMPARE(plot->current(), own + 1);
+        QCOMPARE(axisValue(ExpertAxis::NicGbps, 2262.7), QStringLiteral("2,263 Gbps"));
         QVERIFY(plot->accessibleDescription().contains(QStringLiteral("Gbps")));
     }
 
