@@ -40,6 +40,20 @@ int smallestNode(const Cluster &cluster)
     return gpus;
 }
 
+/// Why the ranks of a stage cannot be dealt to groups of so many; empty where they can, or where placement alone knows
+/// how many there are.
+std::string whyNoGroups(const Plan &plan, const Degrees &now, int expert, int expertTensor)
+{
+    const int needed = expert * expertTensor, there = plan.cluster.gpus() / std::max(1, now.pipeline);
+    if (needed > there)
+        return "with " + counted(expert, "rank") + " of experts a stage would need " + std::to_string(needed)
+            + " GPUs, there are " + std::to_string(there);
+    const int ranks = now.data ? now.gpusOfStage() * *now.data : 0;
+    return ranks % needed == 0
+        ? ""
+        : "groups of " + std::to_string(needed) + " do not divide the " + std::to_string(ranks) + " ranks of a stage";
+}
+
 void addDegrees(Alternatives &out, const Plan &plan, const ModelSpec &model)
 {
     const Degrees now = degreesOf(plan);
@@ -47,21 +61,19 @@ void addDegrees(Alternatives &out, const Plan &plan, const ModelSpec &model)
     values.insert(now.expert);
     std::vector<Choice<int>> experts = numbers(values);
     for (Choice<int> &c : experts)
-        if (model.experts % c.value != 0)
-            c.blocked = std::to_string(model.experts) + " experts do not divide by " + c.key;
+        c.blocked = model.experts % c.value != 0 ? std::to_string(model.experts) + " experts do not divide by " + c.key
+                                                 : whyNoGroups(plan, now, c.value, now.expertTensor);
     addGroup(
         out, plan, "expert", "Expert parallel", experts, now.expert, [](Plan &p, int e) { p.parallelism.expert = e; });
 
     values = powersOfTwo(std::max(8, now.tensor));
     values.insert(now.expertTensor);
     std::vector<Choice<int>> tensors = numbers(values);
-    const int stages = std::max(1, now.pipeline), ranks = plan.cluster.gpus() / stages;
     for (Choice<int> &c : tensors) {
         if (model.expertFfn % c.value != 0)
             c.blocked = "experts are " + std::to_string(model.expertFfn) + " wide, which does not divide by " + c.key;
-        else if (c.value * now.expert > ranks)
-            c.blocked = "with " + counted(now.expert, "rank") + " of experts a stage would need "
-                + std::to_string(c.value * now.expert) + " GPUs, there are " + std::to_string(ranks);
+        else
+            c.blocked = whyNoGroups(plan, now, now.expert, c.value);
     }
     addGroup(out, plan, "expert_tensor", "Tensor parallel in experts", tensors, now.expertTensor,
         [](Plan &p, int t) { p.parallelism.expertTensor = t; });
@@ -130,7 +142,8 @@ void addPieces(Alternatives &out, const Plan &plan)
         std::tie(p.moe.overlapChunks, p.moe.forwardChunks, p.moe.backwardChunks) = pieces;
     });
     if (moe.dispatch == MoeDispatch::TrafficAware || moe.dispatch == MoeDispatch::TensorSliced)
-        addGroup(out, plan, "pipeline_backward", "Overlapped backward pieces", onOff(blocked), moe.pipelineBackward,
+        addGroup(out, plan, "pipeline_backward", "Overlapped backward pieces",
+            onOff(blocked.empty() ? nothingTwice(degreesOf(plan)) : blocked), moe.pipelineBackward,
             [](Plan &p, bool on) { p.moe.pipelineBackward = on; });
 }
 

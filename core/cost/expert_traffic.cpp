@@ -2,6 +2,7 @@
 #include "core/cost/expert_traffic.h"
 
 #include "core/placement/recompute.h"
+#include "core/workload/model_math.h"
 
 namespace trainyard {
 
@@ -24,6 +25,11 @@ ExpertPasses passesOf(const Workload &workload, int stage)
         if (workload.plan->memory.recompute == Recompute::Full)
             passes.again +=
                 share * (workload.plan->memory.recomputeLayers ? recomputed[c].experts : chunks[c].expertLayers);
+        if (chunks[c].hasHead && hasExpertPredictor(workload.model)) { // layers that predict further tokens
+            const double predictors = share * workload.model.mtpLayers;
+            passes.layers += predictors;
+            passes.again += workload.plan->memory.recompute == Recompute::Full ? predictors : 0;
+        }
     }
     return passes;
 }

@@ -18,8 +18,9 @@ std::vector<double> asked(const std::vector<double> &loads, int experts, int ran
             wanted[i] = loads[i] * double(loads.size()) / sum;
         return wanted;
     }
-    // The first rank is the fullest. It takes what it is said to, though the others cannot go below nothing.
-    const double rest = ranks > 1 ? std::max(0.0, (ranks - imbalance) / (ranks - 1)) : imbalance;
+    // The first rank is the fullest. It cannot have more than all.
+    imbalance = std::min(imbalance, double(ranks));
+    const double rest = ranks > 1 ? (ranks - imbalance) / (ranks - 1) : 1;
     for (std::size_t i = 0; i < wanted.size(); ++i)
         wanted[i] = i * std::size_t(ranks) / wanted.size() == 0 ? imbalance : rest;
     return wanted;
@@ -42,8 +43,7 @@ RankLoads rankLoads(
     result.ofRank.assign(std::size_t(ranks), 0);
     for (std::size_t i = 0; i < count; ++i)
         result.ofRank[i * std::size_t(ranks) / count] += wanted[i];
-    // The mean is that of a rank that gets its part of everything; an imbalance of more than all of it stays as told.
-    const double mean = (loads.empty() ? std::min(kept, double(count)) : kept) / ranks;
+    const double mean = kept / ranks; // of a rank that gets its part of everything
     for (double &load : result.ofRank)
         load = mean > 0 ? load / mean : 1;
     const auto fullest = std::ranges::max_element(result.ofRank);

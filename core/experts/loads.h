@@ -15,8 +15,8 @@ struct RankLoads {
 };
 
 /// Experts lie on `ranks` in order, as many on each. `loads`: relative, one an expert (a layer has `experts`), or
-/// empty: the fullest rank has `imbalance` times the mean, the others share the rest. `capacity`: room of an expert
-/// over the mean. Errors: none; loads that are all 0 count as equal ones.
+/// empty: the fullest rank has `imbalance` times the mean, all there is at most, the others share the rest. `capacity`:
+/// room of an expert over the mean. Errors: none; loads that are all 0 count as equal ones.
 [[nodiscard]] RankLoads rankLoads(
     const std::vector<double> &loads, int experts, int ranks, double imbalance, std::optional<double> capacity);
 

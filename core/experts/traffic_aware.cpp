@@ -49,13 +49,17 @@ public:
         return several.seconds < one.seconds ? several : one;
     }
 
-    /// The fewest pieces of the fastest layer: as asked, or those of the closed form and their neighbours.
+    /// The fewest pieces of the fastest layer: as asked, or few ones and those of the closed form with its neighbours.
+    /// The form knows one exchange with its ways to itself; in the layer both share ways and have one number.
     [[nodiscard]] Pass sliced(bool isForward) const
     {
         std::set<int> candidates { 1 };
         if (const Auto<int> asked = m_moe.chunks(isForward)) {
             candidates = { std::max(1, *asked) };
         } else if (isForward || m_moe.pipelineBackward) { // pieces that wait only add their starts
+            constexpr int kFew = 8;
+            for (int pieces = 2; pieces <= kFew; ++pieces)
+                candidates.insert(pieces);
             for (const bool isCombine : { false, true }) {
                 const int best = closedForm(isCombine);
                 for (const int pieces : { best - 1, best, best + 1 })

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/placement/activation_shape.h"
 
+#include "core/experts/loads.h"
+
 #include <algorithm>
-#include <numeric>
 
 namespace trainyard {
 
@@ -12,18 +13,8 @@ namespace {
 double fullestRank(const Workload &workload)
 {
     const MoeStrategy &moe = workload.plan->moe;
-    const auto experts = std::size_t(std::max(0, workload.model.experts)),
-               ranks = std::size_t(std::max(1, workload.degrees.expert));
-    if (moe.capacity() || moe.expertLoads.size() != experts || experts == 0 || experts % ranks != 0)
-        return moe.load();
-    const auto at = [&](std::size_t expert) { return moe.expertLoads.begin() + std::ptrdiff_t(expert); };
-    double all = 0, most = 0;
-    for (std::size_t rank = 0; rank < ranks; ++rank) {
-        const double here = std::accumulate(at(rank * (experts / ranks)), at((rank + 1) * (experts / ranks)), 0.0);
-        most = std::max(most, here);
-        all += here;
-    }
-    return all > 0 ? most * double(ranks) / all : 1;
+    return moe.capacity().value_or(
+        rankLoads(moe.expertLoads, workload.model.experts, workload.degrees.expert, moe.imbalance, {}).skew);
 }
 
 } // namespace
@@ -37,7 +28,8 @@ ActivationShape activationShape(const Workload &workload)
         p.expert, p.expertTensor, p.isSequenceParallel, memory.recompute, fullestRank(workload),
         weightBytes(plan.workload.precision), keptInputBytes(plan.workload.precision, workload.stack),
         memory.recomputeNorms, memory.recomputeActivationFunction, 1, memory.recomputeUpProjection,
-        memory.recomputeSharedExperts, plan.moe.permute == MoePermute::MemoryEfficient };
+        memory.recomputeSharedExperts, plan.moe.permute == MoePermute::MemoryEfficient,
+        plan.moe.dispatch == MoeDispatch::TensorSliced }; // traffic-aware may take either: there is room for both
     if (memory.fp8Activations)
         shape.inputBytes = std::min(shape.inputBytes, 1.0);
     if (memory.savedActivationBits)

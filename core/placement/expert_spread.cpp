@@ -212,48 +212,24 @@ template <class Look> void eachReplicaGroup(const Workload &workload, int stage,
     for (int part = 0; part < grid.expert; ++part) {
         for (int lane = 0; lane < lanes; ++lane) {
             pieces.clear();
-            int first = -1;
             for (const StageRanks *of : { &ranks, copies ? &*copies : nullptr }) {
                 for (int block = 0; of && (block + 1) * grid.block() <= of->count(); ++block)
-                    for (int other = lane; other < grid.stride; other += lanes) {
-                        const int rank = grid.rankOf(block, other, part);
-                        first = first < 0 ? rank : first;
-                        pieces.add(of->place(rank));
-                    }
+                    for (int other = lane; other < grid.stride; other += lanes)
+                        pieces.add(of->place(grid.rankOf(block, other, part)));
             }
-            look(pieces, std::max(0, first));
+            look(pieces);
         }
     }
 }
 
 } // namespace
 
-ExpertSpread expertDataSpread(const Workload &workload, const PipelineClass &pipelines, int stage)
-{
-    ExpertSpread longest;
-    if (!workload.model.isMoe() || !workload.source.hasLayers || workload.layout.data == 0)
-        return longest;
-    const StageLocation own = pipelines.locations[std::size_t(stage)];
-    bool isFound = false;
-    eachReplicaGroup(workload, stage, [&](Pieces &pieces, int first) {
-        ExpertSpread next = pieces.spread(own);
-        const bool isLonger =
-            next.here() > longest.here() || (next.here() == longest.here() && next.together < longest.together);
-        if (next.sites.empty() || (isFound && !isLonger))
-            return;
-        longest = std::move(next);
-        longest.firstRank = first;
-        isFound = true;
-    });
-    return longest;
-}
-
 double expertsHeldApart(const Workload &workload, int stage)
 {
     if (!workload.model.isMoe() || workload.layout.data == 0)
         return 0;
     int all = 0, apart = 0;
-    eachReplicaGroup(workload, stage, [&](const Pieces &pieces, int) {
+    eachReplicaGroup(workload, stage, [&](const Pieces &pieces) {
         ++all;
         apart += pieces.sites() > 1;
     });
@@ -309,6 +285,21 @@ std::optional<UnlinkedExperts> unlinkedExperts(const Workload &workload)
         }
     });
     return found;
+}
+
+std::optional<CutExperts> cutExperts(const Workload &workload)
+{
+    const int together = workload.degrees.expertTensor;
+    if (!workload.model.isMoe() || !workload.source.hasLayers || together <= 1 || workload.layout.data == 0
+        || workload.layout.mode != PlacementMode::DataAcross)
+        return std::nullopt;
+    const StageRanks ranks(workload.layout, 0); // every stage lies in the same datacenters
+    const auto &stretches = ranks.stretches();
+    for (std::size_t i = 1; i < stretches.size(); ++i) // the ranks of an expert lie in a row, from 0 on
+        if (const int from = stretches[i - 1].run.datacenter, to = stretches[i].run.datacenter;
+            from != to && stretches[i].first % together != 0)
+            return CutExperts { from, to };
+    return std::nullopt;
 }
 
 } // namespace trainyard

@@ -57,10 +57,6 @@ struct ExpertSpread {
 /// Of the class's ranks the group that is apart most: fewest ranks in their own datacenter, then fewest that need no
 /// fabric. One rank where the model has no experts or nothing is placed.
 [[nodiscard]] ExpertSpread expertSpread(const Workload &workload, const PipelineClass &pipelines, int stage);
-/// Of the ranks that hold the same experts (expert data parallel), copies of the stage's layers in a mirrored stage
-/// included: of the parts that the class's ranks hold the one with most replicas in their datacenter, which reduce
-/// longest there.
-[[nodiscard]] ExpertSpread expertDataSpread(const Workload &workload, const PipelineClass &pipelines, int stage);
 
 /// Share of a stage's experts whose replicas lie in more than one datacenter: their gradients alone cross the WAN.
 [[nodiscard]] double expertsHeldApart(const Workload &workload, int stage);
@@ -77,5 +73,11 @@ struct UnlinkedExperts {
     int from = 0, to = 0;
 };
 [[nodiscard]] std::optional<UnlinkedExperts> unlinkedExperts(const Workload &workload);
+
+/// Two datacenters with ranks of one expert: the products that they make together would be added up over the WAN.
+struct CutExperts {
+    int from = 0, to = 0;
+};
+[[nodiscard]] std::optional<CutExperts> cutExperts(const Workload &workload);
 
 } // namespace trainyard

@@ -36,7 +36,7 @@ bool expertsDivideRanks(const Workload &workload)
 bool hasRunnableShape(const Workload &workload)
 {
     return everyReplicaHasWork(workload) && expertsDivideRanks(workload) && !unlinkedExperts(workload)
-        && isDealt(workload);
+        && !cutExperts(workload) && isDealt(workload);
 }
 
 bool isDealt(const Workload &workload)

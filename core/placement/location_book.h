@@ -65,7 +65,7 @@ private:
 /// Of a placed plan, which could not run otherwise: no replica is without a micro-batch.
 [[nodiscard]] bool everyReplicaHasWork(const Workload &workload);
 /// And groups of experts divide the ranks of a stage; WAN links join the datacenters that one lies in
-/// (unlinkedExperts).
+/// (unlinkedExperts), and none of them has part of the ranks of an expert alone (cutExperts).
 [[nodiscard]] bool expertsDivideRanks(const Workload &workload);
 
 /// All of the above: a placed plan has a shape that can run.

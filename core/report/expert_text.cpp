@@ -19,6 +19,22 @@ std::string pieces(const ExpertMetrics &experts)
         : " in " + counted(forward, "piece") + " forward and " + std::to_string(backward) + " backward";
 }
 
+/// What a dispatch counts as one copy of a token.
+const char *copies(const ExpertMetrics &experts)
+{
+    switch (experts.chosen) {
+    case MoeDispatch::RankDedup:
+        return "a copy for each rank visited";
+    case MoeDispatch::Dedup:
+        return experts.nicBytes + experts.wanBytes > 0 ? "a copy for each node visited"
+                                                       : "a copy for each rank visited";
+    case MoeDispatch::AllGather:
+        return "a copy for every rank";
+    default:
+        return "a copy for each visit";
+    }
+}
+
 } // namespace
 
 std::vector<std::string> expertSentences(const Evaluation &evaluation)
@@ -37,7 +53,7 @@ std::vector<std::string> expertSentences(const Evaluation &evaluation)
             ways += ", " + bytesText(e.wanBytes) + " between datacenters";
         text.push_back("Tokens travel " + std::string(isChosen ? "as traffic-aware chose: " : "") + toString(e.chosen)
             + pieces(e) + ", " + bytesText(e.wireBytes) + " from each GPU an iteration" + ways);
-        text.push_back("A dispatch moves " + plainText(e.logicalGBps) + " GB/s logical (a copy for each visit), "
+        text.push_back("A dispatch moves " + plainText(e.logicalGBps) + " GB/s logical (" + copies(e) + "), "
             + plainText(e.wireGBps) + " GB/s on the wire");
     }
     if (e.skew > 1)

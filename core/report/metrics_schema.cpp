@@ -185,7 +185,7 @@ Json expertSchema()
         object({ { "wire_bytes", Number, "Sent by one GPU to experts and back, over all links, an iteration" },
             { "nic_bytes", Number, "Of these, between nodes of a datacenter" },
             { "wan_bytes", Number, "Of these, between datacenters" },
-            { "logical_gbytes_per_s", Number, "Of a dispatch: a copy of a token for each visit, over its time" },
+            { "logical_gbytes_per_s", Number, "Of a dispatch: bytes as its makers count them, over its time" },
             { "wire_gbytes_per_s", Number, "What its farthest way carries while it is used" },
             { "dropped_share", Number, "Of the visits to experts, what found no room" },
             { "slowest_rank", Count, "Of an expert group, the first of the fullest" },

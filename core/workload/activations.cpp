@@ -21,7 +21,7 @@ public:
         , w(shape.inputBytes)
         , m_split(shape.tensor)
         , m_whole(shape.sequenceParallel ? shape.tensor : 1)
-        , m_copies(expertLayer ? model.expertsPerToken * shape.imbalance / shape.tensor : 0)
+        , m_copies(expertLayer ? model.expertsPerToken * shape.imbalance / sharers(shape) : 0)
         , m_masks(stack.storesDropoutMasks && model.dropout)
     {
     }
@@ -148,6 +148,14 @@ public:
     }
 
 private:
+    /// Ranks of a tensor group over which a token's visits are spread, each rank of an expert's own tensor group
+    /// counted: all where the sequence is split or slices of it travel, else those of the expert, since every rank then
+    /// computes the tokens of the group. As its time counts them (cost/layer).
+    static int sharers(const ActivationShape &shape)
+    {
+        return shape.sequenceParallel || shape.slicesTokens ? shape.tensor : std::min(shape.tensor, shape.expertTensor);
+    }
+
     /// Width of the shared experts whose inner tensors are kept.
     [[nodiscard]] double keptShared() const { return m_shape.recomputeSharedExperts ? 0 : m_model.sharedExpertFfn; }
 

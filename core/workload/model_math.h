@@ -78,6 +78,7 @@ struct ActivationShape {
     bool recomputeUpProjection = false; // latent attention: Q, K and V are made again from what they were compressed to
     bool recomputeSharedExperts = false; // their inner tensors are made again
     bool memoryEfficientPermute = false; // the experts' results are not kept, whatever the stack does
+    bool slicesTokens = false; // ranks of a tensor group that hold the same tokens have a slice each at the experts
 };
 /// Bytes of an input kept for a weight gradient: the activation's, or the 8- or 4-bit copy where the stack keeps only
 /// that.

@@ -184,7 +184,8 @@ QString layerWhere(const ExpertLayer &layer)
 {
     const ExpertGroup &group = layer.request.group;
     const ExpertTokens &tokens = layer.request.tokens;
-    QString where = tr("Stage %1: experts over %2").arg(layer.stage).arg(gpusText(group.ranks));
+    QString where =
+        tr("Stage %1: experts over %2").arg(layer.stage + 1).arg(countOf(group.ranks, tr("rank"), tr("ranks")));
     if (group.nodes() > 1)
         where += tr(" on %1").arg(countOf(group.nodes(), tr("node"), tr("nodes")));
     if (group.sites() > 1)

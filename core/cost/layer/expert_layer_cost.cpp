@@ -172,7 +172,7 @@ LayerWork workOf(const Workload &workload, const LayerSite &site, const LayerPar
     // Who hides exchanges of a tensor group under its products does it by the order of launches in one queue
     // (CUDA_DEVICE_MAX_CONNECTIONS=1, Megatron); overlap with another micro-batch asks for several.
     work.launchesInOrder = site.ranks.degrees.tensor > 1 && workload.stack.tensorOverlap > 0
-        && !workload.stack.asyncTensor && moe.expertOverlap == ExpertOverlap::None;
+        && !workload.stack.asyncTensor && !traitsOf(*workload.plan).pairs;
     return work;
 }
 

@@ -122,11 +122,12 @@ public:
         const std::map<Node, int> sharers = sharersOfPairs();
         int elsewhere = 0;
         for (const auto &[node, ranks] : m_groups.nodes(m_rank)) {
-            const WanPath path =
-                node.at.datacenter == m_home.at.datacenter ? WanPath {} : wanPath(m_work, m_home.at, node.at);
-            if (path.link < 0) // its own datacenter, or none that it could send to (unlinkedExperts)
+            if (node.at.datacenter == m_home.at.datacenter)
                 continue;
             elsewhere += ranks;
+            const WanPath path = wanPath(m_work, m_home.at, node.at);
+            if (path.link < 0) // no way: the plan is blocked (unlinkedExperts), and its time is that of the NICs
+                continue;
             sent.latency = std::max(sent.latency, path.latency);
             const PairLimit pair = transportLimit(m_work, path.link);
             const bool isPair = pair.rate.value <= path.nodePair.value * (1 + 1e-9);

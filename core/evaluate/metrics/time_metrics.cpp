@@ -4,6 +4,7 @@
 #include "core/evaluate/metrics/breakdown_pieces.h"
 #include "core/evaluate/metrics/device_metrics.h"
 #include "core/evaluate/metrics/stage_seconds.h"
+#include "core/experts/loads.h"
 #include "core/placement/recompute.h"
 #include "core/workload/model_math.h"
 
@@ -44,6 +45,15 @@ double peakFlopsInUse(const Workload &workload)
     return peak;
 }
 
+/// Share of the visits to experts that was computed: full experts drop more where others are not.
+double keptVisits(const Workload &workload)
+{
+    const MoeStrategy &moe = workload.plan->moe;
+    return 1
+        - rankLoads(moe.expertLoads, workload.model.experts, workload.degrees.expert, moe.imbalance, moe.capacity())
+              .dropped;
+}
+
 /// FLOPs of one sequence that MEMO, KARMA and ProTrain make the stages recompute, over an average layer of the model.
 /// What is quadratic in s is the core of attention: F(s) = a s + b s^2, so b s^2 = 2 (F(s) - 2 F(s/2)).
 double recomputedByPolicy(const Workload &workload, const Costs &costs, double s)
@@ -51,7 +61,7 @@ double recomputedByPolicy(const Workload &workload, const Costs &costs, double s
     if (costs.offload.empty())
         return 0;
     double forward = 0, core = 0;
-    const double kept = workload.plan->moe.keptVisits();
+    const double kept = keptVisits(workload);
     for (int layer = 0; layer < workload.model.layers; ++layer) {
         const bool isExpert = workload.model.isExpertLayer(layer);
         forward += recomputeFlops(workload.model, isExpert, s, Recompute::Full, workload.stack, kept);
@@ -78,7 +88,7 @@ void addRates(Metrics &metrics, const Workload &workload, const Costs &costs, do
         return; // measured stage times need not belong to the named model: no FLOP is claimed
     // A mask at the borders of documents makes short sequences of a long one.
     const double s = spec.attendedLength(), sequences = double(spec.globalBatch) * spec.sequenceLength / s;
-    const double kept = workload.plan->moe.keptVisits(); // what was dropped was not computed
+    const double kept = keptVisits(workload); // what was dropped was not computed
     const double modelFlops = modelFlopsPerSequence(workload.model, s, kept) * sequences;
     double recomputed = recomputedByPolicy(workload, costs, s);
     const auto ofLayers = [&](auto flops) {

@@ -29,8 +29,11 @@ public:
             addForNothing();
             return;
         }
-        addAcross();
+        if (!addCut())
+            addAcross();
+        addCrowdedGroups();
         addOverlaps();
+        addPairsOfOneStage();
         addPieces();
         addLoads();
         addSplitTokens();
@@ -54,6 +57,25 @@ private:
                   "nothing");
     }
 
+    [[nodiscard]] std::string label(int datacenter) const
+    {
+        return m_work.plan->cluster.datacenters[std::size_t(datacenter)].label();
+    }
+
+    /// Ranks of one expert in two datacenters.
+    bool addCut()
+    {
+        const auto cut = cutExperts(m_work);
+        if (cut)
+            m_problems.push_back({ Severity::Blocking,
+                "The " + std::to_string(m_work.degrees.expertTensor) + " ranks that compute one expert together lie in "
+                    + label(cut->from) + " and " + label(cut->to)
+                    + ": what each made of a token would be added up over the WAN. A pipeline across datacenters "
+                      "(placement.mode) or a smaller expert_tensor keeps them in one",
+                "parallelism.expert_tensor", {}, FixSearchKind::Experts });
+        return cut.has_value();
+    }
+
     /// Groups with ranks in several datacenters.
     void addAcross()
     {
@@ -61,9 +83,6 @@ private:
         if (!across)
             return;
         const Degrees &p = m_work.degrees;
-        const auto label = [&](int datacenter) {
-            return m_work.plan->cluster.datacenters[std::size_t(datacenter)].label();
-        };
         const std::string groups =
             "Groups of " + std::to_string(p.expertRanks()) + " ranks that share the experts span ";
         const std::string inside = across->expert > 0 && across->expert < p.expert
@@ -93,6 +112,19 @@ private:
                 "parallelism.expert", {}, FixSearchKind::Experts });
     }
 
+    /// Ranks of a tensor group that hold the same tokens ask the experts each on its own where that divides.
+    void addCrowdedGroups()
+    {
+        const Degrees &p = m_work.degrees;
+        const int ranks = p.gpusOfStage() * m_work.layout.data;
+        const bool holdsSame = p.tensor > 1 && !p.isSequenceParallel && p.expertTensor == 1 && p.expert > 1;
+        if (holdsSame && ranks > 0 && expertGrid(p, ranks).stride == 1)
+            note("parallelism.expert",
+                "Experts over " + counted(p.expert, "rank") + " for each rank of a tensor group of "
+                    + std::to_string(p.tensor) + " do not divide the " + std::to_string(ranks)
+                    + " ranks of a stage: ranks that hold the same tokens share the experts and send each other those");
+    }
+
     void addOverlaps()
     {
         const Plan &plan = *m_work.plan;
@@ -106,6 +138,10 @@ private:
                 std::string("No forward of schedule ") + toString(plan.schedule)
                     + " runs with a backward: expert_overlap changes nothing. 1f1b without a pipeline and interleaved "
                       "do that");
+        else if (isPaired && traitsOf(plan.schedule).pairs)
+            note("moe.expert_overlap",
+                std::string("Schedule ") + toString(plan.schedule)
+                    + " runs forwards with backwards already: expert_overlap adds nothing");
         if (!m_moe.sharedExpertOverlap)
             return;
         if (m_work.model.sharedExpertFfn <= 0)
@@ -116,6 +152,18 @@ private:
                 "Another micro-batch computes while tokens travel (expert_overlap): shared experts do not");
         else if (m_work.degrees.expertRanks() == 1)
             note("moe.shared_expert_overlap", "No token travels: shared experts have nothing to compute beside");
+    }
+
+    /// One operation of a device waits for the other of its pair, and so does every stage behind it.
+    void addPairsOfOneStage()
+    {
+        const Plan &plan = *m_work.plan;
+        if (m_moe.expertOverlap == ExpertOverlap::OneFOneB && m_work.degrees.pipeline > 1 && m_work.degrees.chunks < 2
+            && traitsOf(plan).pairs && traitsOf(plan).isLoop())
+            note("moe.expert_overlap",
+                "Without virtual stages each forward of the pipeline waits for the backward that it runs with, and the "
+                "stages for each other: expert_overlap needs parallelism.virtual_pipeline of 2 or more to gain",
+                Severity::Warning);
     }
 
     void addPieces()
@@ -129,9 +177,19 @@ private:
                     "Every rank has all experts: no token travels, and how it would changes nothing");
             return;
         }
+        const bool isWhole = m_moe.dispatch != MoeDispatch::TrafficAware && m_moe.chunks(true).value_or(1) == 1
+            && m_moe.chunks(false).value_or(1) == 1;
+        const bool isAlone = isWhole && !m_moe.sharedExpertOverlap && m_moe.expertOverlap == ExpertOverlap::None
+            && !traitsOf(*m_work.plan).pairs && m_moe.imbalance == 1 && m_moe.expertLoads.empty();
+        if (m_moe.communicationSms && isAlone)
+            note("moe.communication_sms",
+                "Nothing computes while tokens travel in one piece: how many multiprocessors that takes changes "
+                "nothing");
         if (m_moe.overlapChunks && m_moe.forwardChunks && m_moe.backwardChunks)
             note("moe.overlap_chunks", "Both directions state their own pieces: overlap_chunks changes nothing");
-        if (m_moe.pipelineBackward && m_moe.dispatch != MoeDispatch::TrafficAware)
+        const bool isSlicing =
+            m_moe.dispatch == MoeDispatch::TensorSliced || m_moe.dispatch == MoeDispatch::TrafficAware;
+        if (m_moe.pipelineBackward && !isSlicing)
             note("moe.pipeline_backward",
                 std::string("Pieces of a ") + toString(m_moe.dispatch)
                     + " dispatch follow each other in both directions: pipeline_backward changes nothing");
@@ -139,6 +197,10 @@ private:
 
     void addLoads()
     {
+        if (m_moe.expertLoads.empty() && m_moe.imbalance > m_work.degrees.expert)
+            note("moe.imbalance",
+                "Experts lie over " + counted(m_work.degrees.expert, "rank") + ": the fullest has at most "
+                    + std::to_string(m_work.degrees.expert) + " times the mean, which is all there is");
         if (!m_moe.expertLoads.empty() && m_moe.imbalance != 1)
             note("moe.imbalance", "The loads of single experts say how uneven they are: imbalance changes nothing");
         if (m_moe.dropless && m_moe.capacityFactor)

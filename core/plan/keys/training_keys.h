@@ -78,7 +78,7 @@ template <class V> void describe(V &v, Of<Parallelism>)
             more("divides the sequence"), shown("Context", "GPUs that share one long sequence.")));
     v.value(&Parallelism::expert,
         Key("expert", "Expert-parallel degree", said("Expert parallel"), range(1, 4096),
-            more("its groups, times `expert_tensor`, stay in one datacenter"),
+            more("its groups may span nodes and datacenters"),
             shown("Expert parallel", "GPUs over which the experts of a layer are spread.")));
     v.value(&Parallelism::expertTensor,
         Key("expert_tensor", "Tensor-parallel degree of the experts", said("Tensor parallel in experts"),

@@ -126,6 +126,30 @@ private slots:
         QVERIFY(Choices(plan).isBlockedBy("dispatch=traffic-aware", "tensor parallelism is 1"));
     }
 
+    /// 8 x 1 x 2 ranks of a stage: groups of 2 x 3, or 8 x 4 of them, are not whole.
+    void groupsThatDoNotDivideTheRanksAreBlocked()
+    {
+        Plan plan = overTwoNodes();
+        plan.workload.model = "mixtral-8x22b";
+        plan.parallelism.data = 2;
+        plan.parallelism.expertTensor = 4;
+        QVERIFY(Choices(plan).isBlockedBy("expert=8", "would need 32 GPUs"));
+        QVERIFY(Choices(plan).at("expert=4").plan);
+        plan.parallelism.data = 1;
+        plan.parallelism.context = 1;
+        QVERIFY(Choices(plan).isBlockedBy("expert=4", "do not divide the 8 ranks"));
+        QVERIFY(Choices(plan).isBlockedBy("expert_tensor=8", "do not divide the 8 ranks"));
+    }
+
+    void overlappedPiecesOfABackwardNeedSlices()
+    {
+        Plan plan = overTwoNodes();
+        plan.moe.dispatch = MoeDispatch::TensorSliced;
+        QVERIFY(Choices(plan).at("pipeline_backward=true").plan);
+        plan.parallelism.sequenceParallel = true;
+        QVERIFY(Choices(plan).isBlockedBy("pipeline_backward=true", "nothing to gain"));
+    }
+
     void whatTravelsNowhereHasNoWay()
     {
         Plan plan = overTwoNodes();
@@ -218,7 +242,8 @@ private slots:
     void degreesOfExpertsDivideWhatTheyMust()
     {
         const Choices choices(overTwoNodes());
-        QVERIFY(choices.at("expert=4").plan);
+        QVERIFY(choices.at("expert=1").plan);
+        QVERIFY(choices.isBlockedBy("expert=4", "there are 16")); // 4 x 8
         QCOMPARE(choices.at("expert_tensor=4").plan->parallelism.expertTensor, 4);
         Plan plan = overTwoNodes();
         plan.parallelism.expert = 4; // of 16 GPUs, 4 are left for each expert

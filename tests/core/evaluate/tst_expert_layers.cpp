@@ -64,6 +64,37 @@ class TestExpertLayers : public QObject {
     Q_OBJECT
 
 private slots:
+    /// Room for the mean, the fullest of eight with twice that and (8 - 2) / 7 left to each other: kept are
+    /// (1 + 7 x 6/7) / 8 = 7/8 of the visits. FLOPs go with them in a line: F(1) - F(7/8) = (F(1) - F(1/2)) / 4.
+    void visitsThatUnevenLoadsDropAreNotWorkDone()
+    {
+        const auto flops = [](double room, double imbalance) {
+            Plan plan = mixtral(1, 1, 8);
+            plan.moe.capacityFactor = room;
+            plan.moe.dropless = false;
+            plan.moe.imbalance = imbalance;
+            const EvaluationPtr evaluation = evaluated(plan);
+            return *evaluation->metrics.modelTflopsPerGpu * *evaluation->metrics.iterationTime;
+        };
+        const double all = flops(1, 1), uneven = flops(1, 2), half = flops(0.5, 1);
+        QVERIFY2(std::abs((all - uneven) / ((all - half) / 4) - 1) < 1e-9, qPrintable(QString::number(uneven / all)));
+    }
+
+    /// Two layers that predict further tokens beside 32 like them: 34/32 of the bytes.
+    void layersThatPredictFurtherTokensSendThemToo()
+    {
+        Plan plan = mixtral(1, 1, 8);
+        plan.workload.inlineModel = *builtinCatalogue().model("mixtral-8x7b");
+        plan.workload.model.clear();
+        for (const Recompute recompute : { Recompute::None, Recompute::Full }) {
+            plan.memory.recompute = recompute;
+            plan.workload.inlineModel->mtpLayers = 0;
+            const double without = metricsOf(plan).wireBytes;
+            plan.workload.inlineModel->mtpLayers = 2;
+            QVERIFY(std::abs(metricsOf(plan).wireBytes / without - 34.0 / 32) < 1e-9);
+        }
+    }
+
     void aFlatExchangeShowsAsLongAsTwoAllToAlls()
     {
         // Nothing overlaps: exposed = dispatch + combine, each an all-to-all of T h k bytes.

@@ -62,6 +62,9 @@ private slots:
             { "slices of split tokens", "moe.dispatch", "Sequence parallelism splits" },
             { "slices without a tensor group", "moe.dispatch", "No tensor group" },
             { "experts of a dense model", "moe", "has no experts" },
+            { "more than all on one rank", "moe.imbalance", "at most 8 times the mean" },
+            { "pairs on a schedule of pairs", "moe.expert_overlap", "already" },
+            { "groups that do not divide the ranks", "parallelism.expert", "share the experts and send" },
         };
         int number = 0;
         for (const auto &row : rows)
@@ -110,6 +113,16 @@ private slots:
                 p.parallelism.expert = 1;
                 p.moe.dispatch = MoeDispatch::Dedup;
             },
+            [](Plan &p) { p.moe.imbalance = 9; },
+            [](Plan &p) {
+                p.parallelism.pipeline = 2;
+                p.schedule = ScheduleKind::DualPipe;
+                p.moe.expertOverlap = ExpertOverlap::OneFOneB;
+            },
+            [](Plan &p) { // 8 x 4 of 16 ranks
+                p.parallelism.tensor = 4;
+                p.parallelism.sequenceParallel = false;
+            },
         };
         QFETCH(QString, where);
         QFETCH(QString, part);
@@ -127,6 +140,47 @@ private slots:
         plan.moe.overlapChunks = 2;
         QVERIFY(!noteOn(plan, "moe.dispatch", ""));
         QVERIFY(!noteOn(plan, "moe.overlap_chunks", ""));
+    }
+
+    /// Slices and their return are what pieces of a backward overlap in, asked for or chosen.
+    void overlappedPiecesOfABackwardAreMeantWhereSlicesTravel()
+    {
+        Plan plan = inANode();
+        plan.moe.pipelineBackward = true;
+        QVERIFY(noteOn(plan, "moe.pipeline_backward", "flat"));
+        for (const MoeDispatch sliced : { MoeDispatch::TensorSliced, MoeDispatch::TrafficAware }) {
+            plan.moe.dispatch = sliced;
+            QVERIFY(!noteOn(plan, "moe.pipeline_backward", ""));
+        }
+    }
+
+    /// Nothing beside the exchange that could be slowed: the same iteration with one multiprocessor and with 100.
+    void multiprocessorsOfAnExchangeMatterWhereSomethingComputesBeside()
+    {
+        Plan plan = inANode(), other = plan;
+        plan.moe.communicationSms = 1;
+        other.moe.communicationSms = 100;
+        QVERIFY(noteOn(plan, "moe.communication_sms", "Nothing computes"));
+        QCOMPARE(*evaluated(plan)->metrics.iterationTime, *evaluated(other)->metrics.iterationTime);
+        plan.moe.overlapChunks = other.moe.overlapChunks = 4;
+        QVERIFY(!noteOn(plan, "moe.communication_sms", ""));
+        QVERIFY(*evaluated(plan)->metrics.iterationTime < *evaluated(other)->metrics.iterationTime);
+    }
+
+    /// Two stages of one chunk: each forward waits for the backward beside it, and the iteration gets longer.
+    void pairsOfAPipelineWithoutVirtualStagesAreWarnedOf()
+    {
+        Plan plan = inANode();
+        plan.parallelism.pipeline = 2;
+        const double before = *evaluated(plan)->metrics.iterationTime;
+        QVERIFY(!noteOn(plan, "moe.expert_overlap", ""));
+        plan.moe.expertOverlap = ExpertOverlap::OneFOneB;
+        QVERIFY(*evaluated(plan)->metrics.iterationTime > before);
+        const Problem *warning = noteOn(plan, "moe.expert_overlap", "virtual stages");
+        QVERIFY(warning && warning->severity == Severity::Warning);
+        plan.schedule = ScheduleKind::Interleaved;
+        plan.parallelism.virtualPipeline = 2;
+        QVERIFY(!noteOn(plan, "moe.expert_overlap", "virtual stages"));
     }
 
     void loadsAreOneAnExpert()

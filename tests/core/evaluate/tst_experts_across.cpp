@@ -163,6 +163,47 @@ private slots:
         QVERIFY(evaluated(plan)->feasible());
     }
 
+    /// Leaves of a star: ranks 4 to 7 of eight lie in b (4) and c (5 to 7), which only the root a joins. No rank of
+    /// that group has a link, so that its time has no rate of any: still it is a sentence that the plan gets.
+    void aGroupWithoutAnyLinkIsSaidToHaveNone()
+    {
+        Plan plan = sixReplicas(4);
+        plan.cluster.datacenters = { site("a", 3, "h100-sxm-80gb", 1), site("b", 2, "h100-sxm-80gb", 1),
+            site("c", 3, "h100-sxm-80gb", 1) };
+        plan.cluster.wanLinks = { wanLink("a", "b"), wanLink("a", "c") };
+        plan.parallelism.tensor = plan.parallelism.pipeline = 1;
+        plan.parallelism.data = 8;
+        EvaluationWorkspace workspace;
+        const auto evaluation = evaluate(std::make_shared<const Plan>(plan), builtinCatalogue(), workspace);
+        QVERIFY(evaluation.has_value());
+        const Problem *problem = about(**evaluation, Severity::Blocking);
+        QVERIFY(problem);
+        QVERIFY2(problem->text.find("no WAN link joins them") != std::string::npos, problem->text.c_str());
+    }
+
+    /// Twelve ranks in each: 12 is no multiple of 8, so that ranks 8 to 15 compute one expert in two datacenters; it is
+    /// one of 4.
+    void ranksOfOneExpertStayInADatacenter()
+    {
+        for (const int expert : { 1, 2 }) {
+            Plan plan = sixReplicas(expert);
+            plan.cluster.datacenters = { site("a", 3, "h100-sxm-80gb", 4), site("b", 3, "h100-sxm-80gb", 4) };
+            plan.parallelism.tensor = plan.parallelism.pipeline = 1;
+            plan.parallelism.data = expert == 1 ? 24 : 16; // of 16 ranks 12 lie in a
+            const auto cut = [&](int expertTensor) {
+                plan.parallelism.expertTensor = expertTensor;
+                const EvaluationPtr evaluation = evaluated(plan);
+                for (const Problem &problem : evaluation->problems)
+                    if (problem.where == "parallelism.expert_tensor" && problem.severity == Severity::Blocking)
+                        return !evaluation->feasibility.isShaped
+                            && problem.text.find("one expert together lie in a and b") != std::string::npos;
+                return false;
+            };
+            QVERIFY(cut(8));
+            QVERIFY(!cut(4));
+        }
+    }
+
     void whatJudgesMemoryAloneAgrees()
     {
         QVERIFY(footprint(std::make_shared<const Plan>(sixReplicas(4)), builtinCatalogue(), scratch()).isPlaced);

@@ -85,7 +85,11 @@ void TestLoads::anImbalanceIsThatOfTheFullestRank()
     const RankLoads cut = rankLoads({}, 16, 4, 2.5, 1.5);
     QVERIFY(std::abs(cut.dropped - 1.0 / 4) < 1e-12);
     QVERIFY(std::abs(cut.skew - 1.5 / (3.0 / 4)) < 1e-12);
-    QCOMPARE(rankLoads({}, 16, 4, 9, {}).skew, 9.0); // more than there is: as told
+    // Nine times the mean of four ranks would be more than all: the first has 4, the others nothing.
+    const RankLoads all = rankLoads({}, 16, 4, 9, {});
+    QCOMPARE(all.skew, 4.0);
+    QCOMPARE(std::accumulate(all.ofRank.begin(), all.ofRank.end(), 0.0), 4.0);
+    QCOMPARE(rankLoads({}, 16, 1, 4, {}).skew, 1.0); // one rank is the mean
 }
 
 void TestLoads::changingPlacesOfExpertsOfARankChangesNothing()

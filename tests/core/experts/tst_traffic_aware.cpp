@@ -44,6 +44,14 @@ Seconds backwardOf(const ExchangeChoice &choice)
 {
     return choice.backwardDispatch.alone() + choice.backwardCombine.alone();
 }
+/// Of a layer that does nothing but exchange.
+Seconds layerOf(const Exchange &dispatch, const Exchange &combine)
+{
+    LayerWork work;
+    work.dispatch = dispatch;
+    work.combine = combine;
+    return layerTimes(work).total;
+}
 
 /// Of a layer without kernels; flat pieces come back as they arrive.
 Seconds layerOf(const ExchangeChoice &choice, bool isForward)
@@ -157,8 +165,8 @@ void TestTrafficAware::forwardPiecesAreTheBestOfAll()
             double best = 1e9;
             for (int pieces = 1; pieces <= kMostPiecesOfExchange; ++pieces)
                 best = std::min(best,
-                    (exchangeOf(request, MoeDispatch::TensorSliced, false, pieces).alone()
-                        + exchangeOf(request, MoeDispatch::TensorSliced, true, pieces).alone())
+                    layerOf(exchangeOf(request, MoeDispatch::TensorSliced, false, pieces),
+                        exchangeOf(request, MoeDispatch::TensorSliced, true, pieces))
                         .value);
             // Slow NICs: slices; where they are as fast as the gather, it may stay flat, which is then no slower.
             if (nic < 20 && tokens > 1000)

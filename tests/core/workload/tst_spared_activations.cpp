@@ -57,6 +57,29 @@ class TestSparedActivations : public QObject {
     Q_OBJECT
 
 private slots:
+    /// T tokens on each of 8 ranks of a tensor group, two experts a token of width h: all ranks hold the same tokens
+    /// and each computes every visit of whole experts (T k); slices of them, or of a split sequence, are an eighth; an
+    /// expert over all eight gets all of them on each.
+    void ranksThatHoldTheSameTokensKeepEachVisitUnlessSlicesTravel()
+    {
+        const ModelSpec &model = *builtinCatalogue().model("mixtral-8x7b");
+        const auto visits = [&](bool isSplit, bool isSliced, int expertTensor) {
+            ActivationShape of { .sequence = kTokens, .tensor = 8, .expert = 2, .expertTensor = expertTensor };
+            of.sequenceParallel = isSplit;
+            of.slicesTokens = isSliced;
+            for (const SavedTensor &tensor : savedTensors(model, true, of, stack()))
+                if (tensor.name == SavedName::PermutedTokens)
+                    return tensor.elements / (kTokens * model.expertsPerToken * model.hidden);
+            return 0.0;
+        };
+        QCOMPARE(visits(false, false, 1), 1.0);
+        QCOMPARE(visits(false, true, 1), 1.0 / 8);
+        QCOMPARE(visits(true, false, 1), 1.0 / 8);
+        for (const bool isSliced : { false, true })
+            QCOMPARE(visits(false, isSliced, 8), 1.0);
+        QCOMPARE(visits(false, false, 2), 1.0); // four groups of two, each with all
+    }
+
     void everySavingOfDeepSeekV3IsThePublishedOne();
     void withAllOfThemStageZeroHoldsThePublishedTotal();
     void whatIsSparedTwiceIsCountedOnce();
