@@ -21,7 +21,7 @@ private slots:
         const QString text = f.page.text();
         // 50 + (200 + 200 + 100) + 600 + 300 = 1450; kernels 650, the other 800 are exposed.
         for (const QString &said : { QStringLiteral("1.45 ms"), QStringLiteral("800 µs"), QStringLiteral("650 µs"),
-                 QStringLiteral("Stage 3: experts over 16 GPUs on 2 nodes"),
+                 QStringLiteral("Stage 4: experts over 16 ranks on 2 nodes"),
                  QStringLiteral("4,096 tokens a GPU, each to 8 of 256 experts"),
                  QStringLiteral(
                      "Dispatch tensor-sliced, 2 pieces. Slices in 2 pieces: the layer takes 1.25 ms forward and "
