@@ -28,11 +28,8 @@ struct KernelShare {
 /// where slices travel each rank has its own.
 KernelShare kernelShare(const ExpertGroup &group, MoeDispatch dispatch)
 {
-    const double same = group.sameTokens.ranks, tensor = group.expertTensor.ranks;
-    const double rows = same == 1               ? tensor
-        : dispatch == MoeDispatch::TensorSliced ? tensor / same
-                                                : std::max(1.0, tensor / same);
-    return { rows, 1 / tensor, 1 / same };
+    const int same = group.sameTokens.ranks, tensor = group.expertTensor.ranks;
+    return { visitsComputed(tensor, same, dispatch == MoeDispatch::TensorSliced), 1.0 / tensor, 1.0 / same };
 }
 
 /// The layer's passes as they would be with another group.

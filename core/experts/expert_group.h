@@ -5,6 +5,7 @@
 
 #include "core/network/collectives.h"
 
+#include <algorithm>
 #include <vector>
 
 namespace trainyard {
@@ -30,6 +31,15 @@ struct ExpertGroup {
     [[nodiscard]] int nodes() const { return (ranks + together - 1) / together; }
     [[nodiscard]] int sites() const { return perSite.empty() ? 1 : int(perSite.size()); }
 };
+
+/// Visits that a rank computes over those of its own tokens. Ranks that share an expert (`expertTensor`) work on the
+/// tokens of all of them, which are different ones unless `sameTokens` ranks hold the same; where slices of those
+/// travel and experts are whole, each rank computes its slice alone.
+[[nodiscard]] inline double visitsComputed(int expertTensor, int sameTokens, bool isSliced)
+{
+    const double shared = double(expertTensor) / sameTokens;
+    return sameTokens == 1 || isSliced ? shared : std::max(1.0, shared);
+}
 
 /// What one rank sends in one layer and one direction.
 struct ExpertTokens {

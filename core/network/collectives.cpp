@@ -52,29 +52,6 @@ Seconds halfTime(Bytes size, const RankGroup &group)
         + aroundNodes(group, 1);
 }
 
-Seconds expertTime(const ExpertTraffic &traffic, const RankGroup &group)
-{
-    if (group.ranks <= 1)
-        return {};
-    // Of r ranks drawn with return, a token with c choices meets r (1 - (1 - 1/r)^c): c for few choices, r for many.
-    const auto distinct = [&](double among) { return among * (1 - std::pow(1 - 1 / among, traffic.choices)); };
-    const int local = std::min(group.ranksPerNode, group.ranks), nodes = group.nodes();
-    const LinkClass &kind = *group.inside.kind;
-    const BytesPerSecond rate = group.inside.bandwidth;
-    const Bytes tokens = traffic.tokenBytes * traffic.tokens;
-    const Seconds inside = microseconds(kind.expertStartUs)
-        + tokens * (traffic.ranks > 0 ? traffic.ranks : distinct(group.ranks)) / (rate * kind.expertFraction)
-        + tokens / (rate * kind.expertPassFraction);
-    if (nodes <= 1)
-        return inside;
-    // Between nodes a token crosses once a node that it visits, to the rank of its own number, which hands it on
-    // inside: what the links inside a node carry stays the same.
-    const double away = (traffic.nodes > 0 ? traffic.nodes : distinct(nodes)) * (nodes - 1) / nodes;
-    const Seconds between = transferTime(
-        tokens * (away / group.between.kind->exchangeGain), std::ceil(std::log2(double(nodes))), group.between);
-    return std::max(local > 1 ? inside : Seconds {}, between);
-}
-
 } // namespace
 
 Link deviceLink(const GpuSpec &gpu, const NetworkSpec &network)
@@ -144,12 +121,25 @@ Seconds allToAllTime(Bytes size, const RankGroup &group)
 
 Seconds expertDispatchTime(const ExpertTraffic &traffic, const RankGroup &group)
 {
-    return expertTime(traffic, group);
-}
-
-Seconds expertCombineTime(const ExpertTraffic &traffic, const RankGroup &group)
-{
-    return expertTime(traffic, group);
+    if (group.ranks <= 1)
+        return {};
+    // Of r ranks drawn with return, a token with c choices meets r (1 - (1 - 1/r)^c): c for few choices, r for many.
+    const auto distinct = [&](double among) { return among * (1 - std::pow(1 - 1 / among, traffic.choices)); };
+    const int local = std::min(group.ranksPerNode, group.ranks), nodes = group.nodes();
+    const LinkClass &kind = *group.inside.kind;
+    const BytesPerSecond rate = group.inside.bandwidth;
+    const Bytes tokens = traffic.tokenBytes * traffic.tokens;
+    const Seconds inside = microseconds(kind.expertStartUs)
+        + tokens * (traffic.ranks > 0 ? traffic.ranks : distinct(group.ranks)) / (rate * kind.expertFraction)
+        + tokens / (rate * kind.expertPassFraction);
+    if (nodes <= 1)
+        return inside;
+    // Between nodes a token crosses once a node that it visits, to the rank of its own number, which hands it on
+    // inside: what the links inside a node carry stays the same.
+    const double away = (traffic.nodes > 0 ? traffic.nodes : distinct(nodes)) * (nodes - 1) / nodes;
+    const Seconds between = transferTime(
+        tokens * (away / group.between.kind->exchangeGain), std::ceil(std::log2(double(nodes))), group.between);
+    return std::max(local > 1 ? inside : Seconds {}, between);
 }
 
 } // namespace trainyard

@@ -47,9 +47,9 @@ struct ExpertTraffic {
     int choices = 1;
     double ranks = 0, nodes = 0; // different ones that a token visits (experts/fan_out.h); 0: as if drawn with return
 };
-/// Dispatch of one rank's tokens to the group. A token crosses to a rank once, however many of its experts live there.
+/// One rank's tokens to the group, or the weighted sums of their results back. A token crosses to a rank once, however
+/// many of its experts live there. By the links' fitted figures (tools/fit_network); a layer's exchanges are made of
+/// legs with the same times (core/experts/exchange.h).
 [[nodiscard]] Seconds expertDispatchTime(const ExpertTraffic &traffic, const RankGroup &group);
-/// The way back: the weighted sum of each token's results.
-[[nodiscard]] Seconds expertCombineTime(const ExpertTraffic &traffic, const RankGroup &group);
 
 } // namespace trainyard

@@ -70,6 +70,7 @@ LayerPage::LayerPage(LayerOpener &opener, QWidget *parent)
     back->setToolTip(tr("Esc"));
     back->setProperty("isFlat", true);
     m_message->setAlignment(Qt::AlignCenter);
+    m_message->setSizePolicy(QSizePolicy::Expanding, QSizePolicy::Expanding); // else the row above takes the room
     m_choice->setWrapped(true);
     passes->setDrawBase(false);
     passes->setExpanding(false);

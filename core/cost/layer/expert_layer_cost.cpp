@@ -61,16 +61,11 @@ int sameTokens(const Degrees &p)
     return p.tensor > 1 && !p.isSequenceParallel ? p.tensor : 1;
 }
 
-/// Visits to experts that one rank computes in a layer, of `load` times the mean. Ranks that share an expert work on
-/// the tokens of all of them, which are different ones unless the tensor group holds the same; where a slice of them
-/// travels (`isSliced`) and experts are whole, each rank computes its slice alone.
+/// Visits to experts that one rank computes in a layer, `load` times the mean.
 double rowsOf(const LayerTimer &timer, const Workload &workload, const Degrees &p, double load, bool isSliced)
 {
-    const double own = timer.tokens / timer.spread * workload.model.expertsPerToken * load;
-    const int same = sameTokens(p);
-    if (same == 1)
-        return own * p.expertTensor;
-    return isSliced ? own * p.expertTensor / same : own * std::max(1.0, double(p.expertTensor) / same);
+    return timer.tokens / timer.spread * workload.model.expertsPerToken * load
+        * visitsComputed(p.expertTensor, sameTokens(p), isSliced);
 }
 
 /// Both products of the experts on `rows` tokens' visits, in so many pieces.
@@ -199,6 +194,7 @@ RankLoads loadsOf(const Workload &workload, const Degrees &p)
     return rankLoads(moe.expertLoads, workload.model.experts, p.expert, moe.imbalance, moe.capacity());
 }
 
+/// Ranks of the site's expert group, and what one of them brings in a micro-batch.
 ExchangeRequest requestOf(const Workload &workload, const LayerSite &site, const RankLoads &loads)
 {
     const ModelSpec &model = workload.model;
@@ -237,11 +233,6 @@ Seconds ExpertLayerCost::spared() const
         return {};
     const Seconds alone = forward.fullest.before + forwardTimes.total + backward.fullest.before + backwardTimes.total;
     return std::clamp(alone - pairTotal, Seconds {}, forwardTimes.exposed + backwardTimes.exposed);
-}
-
-ExchangeRequest exchangeRequest(const Workload &workload, const LayerSite &site)
-{
-    return requestOf(workload, site, loadsOf(workload, site.ranks.degrees));
 }
 
 ExpertLayerCost addExperts(

@@ -26,8 +26,6 @@ struct ExpertLayerCost {
     [[nodiscard]] Seconds spared() const;
 };
 
-/// Ranks of the site's expert group, and what one of them brings in a micro-batch.
-[[nodiscard]] ExchangeRequest exchangeRequest(const Workload &workload, const LayerSite &site);
 /// Adds the kernels of router, permutation, experts and shared experts to the timer, and what shows of the exchanges to
 /// the traffic. `attention`: kernels of the layer before its experts, forward and backward, which pairs hide exchanges
 /// under.
