@@ -88,7 +88,7 @@ std::vector<std::string> filesNamedIn(const Plan &plan)
     add(plan.bubbleFill.model);
     if (!plan.bubbleFill.trace.empty())
         files.push_back(inside(plan.baseDir, plan.bubbleFill.trace).string());
-    for (const Job &job : plan.jobs)
+    for (const Job &job : allJobs(plan))
         add(job.model);
     return files;
 }

@@ -133,7 +133,7 @@ std::optional<SharingLimits> byMemory(const PlanPtr &plan, const RunContext &con
 
 std::optional<SharingLimits> sharingLimits(const PlanPtr &plan, const RunContext &context)
 {
-    if (!stageFacts(*plan).hasLayers || !plan->jobs.empty())
+    if (!stageFacts(*plan).hasLayers || hasJobs(*plan))
         return std::nullopt;
     const Heterogeneity &h = plan->heterogeneity;
     return h.isLayered() || (plan->parallelism.pipeline == 1 && !h.assign.empty()) ? byEquations(*plan, context)

@@ -49,7 +49,7 @@ Described described(SharingBaseline which)
 /// Why none of them can be made; empty where they can.
 std::string whyNone(const Plan &plan)
 {
-    if (!plan.jobs.empty() && plan.workload.globalBatch == 0)
+    if (hasJobs(plan))
         return "several models on shared GPUs have no batch to share out";
     if (!stageFacts(plan).hasLayers)
         return "measured stage times hold for the stages that were measured";

@@ -5,6 +5,7 @@
 
 #include "core/base/metric.h"
 #include "core/cost/wan/wan_use.h"
+#include "core/evaluate/job_metrics.h"
 #include "core/memory/stage_bytes.h"
 #include "core/placement/layout.h"
 #include "core/plan/plan.h"
@@ -173,6 +174,7 @@ struct Metrics {
     std::optional<BubbleFillMetrics> bubbleFill;
     std::optional<OffloadMetrics> offload;
     std::optional<ExpertMetrics> experts;
+    std::optional<JobMetrics> jobs; // of a plan with jobs, which has no iteration
     CostMetrics cost;
     Confidence confidence;
     std::size_t spans = 0;

@@ -132,11 +132,6 @@ public:
         compare(key, m_before.between, m_after.between, [](const auto &v) { return v[0] + "–" + v[1]; });
     }
 
-    void jobScheduler(const Key &key)
-    {
-        compare(key, m_before.jobScheduler, m_after.jobScheduler, [](const std::string &v) { return shownText(v); });
-    }
-
     void calibration(const Key &key)
     {
         const auto shown = [](const auto &v) { return counted(std::int64_t(v.size()), "factor"); };

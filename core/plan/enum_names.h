@@ -34,6 +34,17 @@ inline constexpr auto kNamesOf<Optimizer> = namedAs(EnumName("adam", "Adam"), En
     EnumName("adafactor", "Adafactor"), EnumName("lion", "Lion"), EnumName("adam-8bit", "8-bit Adam"),
     EnumName("galore", "GaLore"));
 template <>
+inline constexpr auto kNamesOf<JobTechnique> = namedAs("auto", EnumName("shard-parallel", "shards"),
+    EnumName("model-parallel", "model parallel"), EnumName("data-parallel", "data parallel"), "pipeline",
+    EnumName("zero-offload", "ZeRO-3, offloaded"));
+template <>
+inline constexpr auto kNamesOf<JobScheduler> = namedAs(EnumName("sharded-lrtf", "Longest remaining first"),
+    EnumName("fifo", "First in, first out"), EnumName("random", "Random"), EnumName("shard-milp", "Solver, by shards"),
+    EnumName("model-parallel", "Model parallel, one at a time"), EnumName("task-parallel", "A job a GPU"),
+    EnumName("pipeline", "Pipeline, one at a time"), EnumName("zero-offload", "ZeRO-3 offloaded, one at a time"),
+    EnumName("milp", "Solver, by jobs"), EnumName("list", "List of jobs"));
+template <> inline constexpr auto kNamesOf<RemainingWork> = namedAs("units", EnumName("minibatches", "mini-batches"));
+template <>
 inline constexpr auto kNamesOf<ScheduleKind> = namedAs("gpipe", "1f1b", "interleaved", "breadth-first", "zb-h1",
     "zb-h2", "zb-v", "zb-auto", "v-half", "v-min", "dualpipe", "dualpipev", "chimera", "hanayo", "varuna", "terapipe",
     "atlas");
@@ -85,10 +96,6 @@ inline constexpr auto kNamesOf<Accumulation> = namedAs(
 
 static_assert(kNamesOf<Precision>.size() == kPrecisionCount);
 static_assert(kNamesOf<ScheduleKind>.size() == static_cast<std::size_t>(ScheduleKind::Atlas) + 1);
-
-/// Schedulers of the multi-model mode.
-inline constexpr auto kJobSchedulerNames =
-    namedAs("sharded-lrtf", "model-parallel", "task-parallel", "pipeline", "milp");
 
 template <class E>
 concept NamedEnum = kNamesOf<E>

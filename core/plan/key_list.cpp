@@ -43,7 +43,6 @@ public:
     void between(const Key &key) { row(key, KeyKind::Other); }
     void directions(const Key &key) { row(key, KeyKind::Number).standard = key.otherwise; }
     void calibration(const Key &key) { row(key, KeyKind::Other); }
-    void jobScheduler(const Key &key) { row(key, KeyKind::Choice).choices = namesInFile(kJobSchedulerNames); }
     void stack(const Key &key)
     {
         row(key, KeyKind::Other).standard = Stack().name;

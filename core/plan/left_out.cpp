@@ -46,7 +46,7 @@ void nameNamelessPools(Cluster &cluster)
 void checkLeftOut(const Plan &plan, const Json &document, Context &context)
 {
     const auto workload = document.find("workload");
-    if (workload == document.end() || !workload->is_object() || !plan.jobs.empty())
+    if (workload == document.end() || !workload->is_object() || hasJobs(plan))
         return;
     const Context::Step step(context, std::string("workload"));
     const auto missing = [&](const char *name, const char *right) {

@@ -7,6 +7,7 @@
 #include "core/hardware/gpu_spec.h"
 #include "core/hardware/stack_spec.h"
 #include "core/plan/heterogeneity.h"
+#include "core/plan/jobs.h"
 #include "core/plan/moe_strategy.h"
 #include "core/workload/model_spec.h"
 #include "core/workload/recompute_kind.h"
@@ -94,8 +95,6 @@ struct Cluster {
     [[nodiscard]] int indexOf(std::string_view datacenterId) const; // -1 where absent
     [[nodiscard]] int linkBetween(std::string_view a, std::string_view b) const; // either order; -1 where absent
 };
-
-enum class Optimizer : std::uint8_t { Adam, Sgd, Adafactor, Lion, Adam8bit, Galore };
 
 struct WorkloadSpec {
     std::string model; // catalogue name or path of a config.json; empty where inlineModel is set
@@ -250,13 +249,6 @@ struct BubbleFill {
     bool operator==(const BubbleFill &) const = default;
 };
 
-struct Job {
-    std::string name, model;
-    int batch = 1, minibatches = 1, epochs = 1;
-    Extra extra;
-    bool operator==(const Job &) const = default;
-};
-
 /// One measured value, or one per stage.
 using PerStage = std::vector<double>; // size 1: for every stage
 
@@ -294,7 +286,9 @@ struct Plan {
     Heterogeneity heterogeneity;
     BubbleFill bubbleFill;
     std::vector<Job> jobs;
-    std::string jobScheduler;
+    std::optional<JobGrid> jobGrid;
+    JobScheduler jobScheduler = JobScheduler::ShardedLrtf;
+    JobOptions jobOptions;
     std::map<std::string, std::string> calibration; // factor -> JSON text
     std::optional<MeasuredStageTimes> profile;
     std::optional<LayerProfiles> layerProfiles;

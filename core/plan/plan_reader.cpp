@@ -189,18 +189,6 @@ public:
         });
     }
 
-    void jobScheduler(const Key &key)
-    {
-        at(key, [&](const Json &json) {
-            const std::vector<std::string> names = namesInFile(kJobSchedulerNames);
-            if (json.is_string()
-                && (json == "" || std::ranges::find(names, json.template get<std::string>()) != names.end()))
-                m_owner.jobScheduler = json.template get<std::string>();
-            else
-                m_context.fail("job_scheduler is " + brief(json), listed(names));
-        });
-    }
-
     void calibration(const Key &key)
     {
         at(key, [&](const Json &json) {

@@ -119,8 +119,6 @@ public:
         add(key, anyOf({ nameSchema(), object }));
     }
 
-    void jobScheduler(const Key &key) { add(key, enumSchema(kJobSchedulerNames)); }
-
     void calibration(const Key &key)
     {
         Json schema { { "type", "object" } };

@@ -80,12 +80,6 @@ public:
             json[name] = numberToJson(number);
     }
 
-    void jobScheduler(const Key &key)
-    {
-        if (!m_owner.jobScheduler.empty())
-            m_object[key.name] = m_owner.jobScheduler;
-    }
-
     void calibration(const Key &key)
     {
         for (const auto &[name, text] : m_owner.calibration)
@@ -160,7 +154,7 @@ Json planToJson(const Plan &plan)
 {
     Json document { { "format", kFormat }, { "version", Plan::kVersion } };
     Json content = toJson(plan);
-    if (!plan.jobs.empty() && plan.workload.globalBatch == 0) // not given: there is no iteration of its own
+    if (hasJobs(plan) && plan.workload.globalBatch == 0) // not given: there is no iteration of its own
         content["workload"].erase("global_batch");
     document.update(content);
     return document;

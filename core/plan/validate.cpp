@@ -12,6 +12,7 @@ namespace {
 constexpr std::int64_t kMostGpus = 10'000'000;
 constexpr std::size_t kMostErrors = 100; // more help nobody
 constexpr std::size_t kMostListed = 20;
+constexpr std::size_t kMostJobs = 100'000;
 
 class Checker {
 public:
@@ -137,7 +138,7 @@ void checkDegrees(const Plan &plan, Checker &check)
 
 void checkBatch(const Plan &plan, Checker &check)
 {
-    if (!plan.jobs.empty())
+    if (hasJobs(plan))
         return;
     const WorkloadSpec &w = plan.workload;
     if (w.globalBatch < 1) {
@@ -209,6 +210,36 @@ void checkHeterogeneity(const Plan &plan, Checker &check)
         check.bad("layer_profiles", "no GPU has measured times", "an object for each GPU, by its catalogue id");
 }
 
+void checkJob(const Job &job, const std::string &where, Checker &check)
+{
+    if (job.unitMs.size() % 2 == 0 && !job.unitMs.empty())
+        check.bad(where + ".unit_ms", "a list of " + std::to_string(job.unitMs.size()),
+            "an odd number of times: 2K - 1 for K shards");
+    if (job.deadlineS && *job.deadlineS <= job.arrivalS)
+        check.bad(where + ".deadline_s", "the job is to end before it is there", "more than arrival_s");
+    if (std::set(job.pinnedGpus.begin(), job.pinnedGpus.end()).size() < job.pinnedGpus.size())
+        check.bad(where + ".pinned_gpus", "a GPU is named twice", "each GPU once");
+}
+
+void checkJobs(const Plan &plan, Checker &check)
+{
+    if (plan.jobGrid && plan.jobGrid->model.empty())
+        check.bad("job_grid.model", "the grid has no model", "a list of catalogue names or paths of a config.json");
+    if (jobCount(plan) > double(kMostJobs))
+        check.bad(plan.jobGrid ? "job_grid" : "jobs", "more jobs than can be planned",
+            "at most " + std::to_string(kMostJobs));
+    std::set<std::string_view> names;
+    for (std::size_t i = 0; i < plan.jobs.size(); ++i) {
+        const Job &job = plan.jobs[i];
+        const std::string where = at("jobs", i);
+        if (job.name.empty())
+            check.bad(where + ".name", "the name is empty", "a name that no other job has");
+        else if (!names.insert(job.name).second)
+            check.bad(where + ".name", "two jobs have the name " + job.name, "a name that no other job has");
+        checkJob(job, where, check);
+    }
+}
+
 } // namespace
 
 Errors validatePlan(const Plan &plan)
@@ -222,6 +253,7 @@ Errors validatePlan(const Plan &plan)
     checkBatch(plan, check);
     checkProfile(plan, check);
     checkHeterogeneity(plan, check);
+    checkJobs(plan, check);
     return std::move(check.errors);
 }
 

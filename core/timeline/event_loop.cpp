@@ -5,8 +5,10 @@
 // too. Towards a flow or a priority resource a negative lag reaches no further back than the clock.
 #include "core/timeline/event_loop.h"
 
+#include "core/timeline/dispatched_tasks.h"
 #include "core/timeline/run_time_order.h"
 #include "core/timeline/shared_links.h"
+#include "core/timeline/stuck.h"
 
 #include <algorithm>
 #include <cmath>
@@ -21,27 +23,18 @@ constexpr std::uint8_t kChosen = EventTopology::kChosen, kOpen = EventTopology::
                        kFollowed = EventTopology::kFollowed;
 constexpr std::size_t kInstantsPerStopCheck = 1024;
 
-const EventTopology &eventsOf(const TaskGraph &graph, SimulationWorkspace &workspace)
-{
-    if (!graph.events.waits.empty())
-        return graph.events;
-    if (graph.fingerprint == 0 || workspace.eventsOf != graph.fingerprint)
-        workspace.events = eventTopologyOf(graph);
-    workspace.eventsOf = graph.fingerprint;
-    return workspace.events;
-}
-
-/// `hasStarts`: some task waits for the start of another.
-template <bool hasStarts> class EventLoop {
+/// `hasStarts`: some task waits for the start of another. `dispatches`: some are begun by a dispatcher.
+template <bool hasStarts, bool dispatches> class EventLoop {
 public:
-    EventLoop(const TaskGraph &graph, SimulationWorkspace &workspace, Timeline &timeline)
+    EventLoop(const TaskGraph &graph, SimulationWorkspace &workspace, Timeline &timeline, DispatchedTasks *dispatched)
         : m_graph(graph)
         , m_table(graph.table)
         , m_work(workspace)
         , m_timeline(timeline)
-        , m_topology(eventsOf(graph, workspace))
+        , m_topology(eventsOf(graph, workspace.events, workspace.eventsOf))
         , m_order(graph, workspace, timeline)
         , m_links(graph.table, workspace)
+        , m_dispatched(dispatched)
     {
     }
 
@@ -63,17 +56,25 @@ public:
             // Whatever ends at the instant at which it began makes another round of the same instant first.
             if (!m_work.lastToChoose.empty() && nextInstant() > m_now)
                 choose(m_work.lastToChoose);
+            if constexpr (dispatches)
+                if (nextInstant() > m_now)
+                    m_openChanged |= m_dispatched->choose(m_now);
             if (m_links.haveChanged())
                 shareLinks();
         }
-        return m_settled == m_graph.taskCount() ? Expected<void> {} : std::unexpected(stuck());
+        return m_settled == m_graph.taskCount() && !(dispatches && !m_dispatched->leftOver().empty())
+            ? Expected<void> {}
+            : std::unexpected(stuck());
     }
 
 private:
     [[nodiscard]] const Flow *flowOf(std::uint32_t task) const
     {
+        if (isDispatched(task))
+            return m_dispatched->flowOf(task);
         return m_graph.isFlow(task) ? &m_table.flows[m_graph.flow[task]] : nullptr;
     }
+    [[nodiscard]] bool isDispatched(std::uint32_t task) const { return dispatches && m_dispatched->has(task); }
     [[nodiscard]] bool mayStop(std::uint32_t task) const
     {
         return !m_graph.mayStop.empty() && m_graph.mayStop[task] != 0;
@@ -104,6 +105,8 @@ private:
         m_work.active.clear();
         m_links.reset();
         m_work.pending = m_topology.waits;
+        if constexpr (dispatches)
+            m_dispatched->reset(m_links);
         if (m_graph.overtakes.empty())
             return;
         m_timeline.isVoid.assign(tasks, 0);
@@ -179,7 +182,8 @@ private:
 
     [[nodiscard]] Nanoseconds nextInstant()
     {
-        return std::min({ m_work.arrivals.next(), m_work.freed.next(), nextOpenEnd() });
+        const Nanoseconds next = std::min({ m_work.arrivals.next(), m_work.freed.next(), nextOpenEnd() });
+        return dispatches ? std::min(next, m_dispatched->next()) : next;
     }
 
     /// When the first of the open tasks ends.
@@ -205,9 +209,11 @@ private:
             }
             const std::uint32_t task = m_work.active[i].task;
             finish(i);
-            if (is(task, kChosen))
+            if (!isDispatched(task) && is(task, kChosen))
                 becomeFree(m_graph.resource[task]);
         }
+        if constexpr (dispatches)
+            m_dispatched->complete(m_now);
         while (m_work.freed.next() <= m_now)
             becomeFree(m_work.freed.pop());
         while (m_work.ownArrivals.next() <= m_now)
@@ -224,6 +230,8 @@ private:
         m_openChanged = true;
         if (const Flow *flow = flowOf(task))
             m_links.leave(*flow);
+        if (isDispatched(task))
+            return m_dispatched->end(task, m_now);
         end(task, m_now);
     }
 
@@ -354,17 +362,9 @@ private:
 
     [[nodiscard]] Error stuck() const
     {
-        for (std::uint32_t task = 0; task < m_graph.taskCount(); ++task)
-            for (std::uint32_t i = m_graph.predBegin[task]; m_work.pending[task] > 0 && i < m_graph.predBegin[task + 1];
-                 ++i)
-                if (m_work.pending[m_graph.pred[i]] > 0)
-                    return { ErrorCode::Internal, "schedule",
-                        describe(m_graph, task) + " waits for " + describe(m_graph, m_graph.pred[i])
-                            + ", which never runs",
-                        "" };
-        for (const auto &flow : m_work.active)
-            return { ErrorCode::Internal, "schedule", describe(m_graph, flow.task) + " gets no bandwidth", "" };
-        return { ErrorCode::Internal, "schedule", "tasks wait for each other", "" };
+        if (const std::string left = dispatches ? m_dispatched->leftOver() : ""; !left.empty())
+            return { ErrorCode::Internal, "schedule", left, "" };
+        return stuckError(m_graph, m_work);
     }
 
     const TaskGraph &m_graph;
@@ -374,6 +374,7 @@ private:
     const EventTopology &m_topology;
     RunTimeOrder m_order;
     SharedLinks m_links;
+    DispatchedTasks *const m_dispatched; // null unless `dispatches`
     Nanoseconds m_now = 0;
     std::size_t m_settled = 0;
     Nanoseconds m_openEnd = kNever;
@@ -382,11 +383,14 @@ private:
 
 } // namespace
 
-Expected<void> runEvents(
-    const TaskGraph &graph, SimulationWorkspace &workspace, Timeline &timeline, const std::stop_token &stop)
+Expected<void> runEvents(const TaskGraph &graph, SimulationWorkspace &workspace, Timeline &timeline,
+    const std::stop_token &stop, DispatchedTasks *dispatched)
 {
-    return graph.waitsForStarts ? EventLoop<true>(graph, workspace, timeline).run(stop)
-                                : EventLoop<false>(graph, workspace, timeline).run(stop);
+    if (dispatched)
+        return graph.waitsForStarts ? EventLoop<true, true>(graph, workspace, timeline, dispatched).run(stop)
+                                    : EventLoop<false, true>(graph, workspace, timeline, dispatched).run(stop);
+    return graph.waitsForStarts ? EventLoop<true, false>(graph, workspace, timeline, nullptr).run(stop)
+                                : EventLoop<false, false>(graph, workspace, timeline, nullptr).run(stop);
 }
 
 } // namespace trainyard

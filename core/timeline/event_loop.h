@@ -7,10 +7,13 @@
 
 namespace trainyard {
 
+class DispatchedTasks;
+
 [[nodiscard]] Expected<void> runSinglePass(
     const TaskGraph &graph, SimulationWorkspace &workspace, Timeline &timeline, const std::stop_token &stop);
-[[nodiscard]] Expected<void> runEvents(
-    const TaskGraph &graph, SimulationWorkspace &workspace, Timeline &timeline, const std::stop_token &stop);
+/// `dispatched`: what a dispatcher begins beside the graph's own tasks; null: there is none.
+[[nodiscard]] Expected<void> runEvents(const TaskGraph &graph, SimulationWorkspace &workspace, Timeline &timeline,
+    const std::stop_token &stop, DispatchedTasks *dispatched = nullptr);
 
 /// Gives the timeline the graph's tracks and labels, and room for start, end and cause.
 void prepareTimeline(Timeline &timeline, const TaskGraph &graph);

@@ -69,4 +69,14 @@ EventTopology eventTopologyOf(const TaskGraph &graph)
     return topology;
 }
 
+const EventTopology &eventsOf(const TaskGraph &graph, EventTopology &kept, std::uint64_t &keptOf)
+{
+    if (!graph.events.waits.empty())
+        return graph.events;
+    if (graph.fingerprint == 0 || keptOf != graph.fingerprint)
+        kept = eventTopologyOf(graph);
+    keptOf = graph.fingerprint;
+    return kept;
+}
+
 } // namespace trainyard

@@ -24,5 +24,7 @@ struct EventTopology {
 };
 
 [[nodiscard]] EventTopology eventTopologyOf(const TaskGraph &graph);
+/// The graph's own, or else what was `kept` of the last one (by its fingerprint; 0: of none), which it becomes.
+[[nodiscard]] const EventTopology &eventsOf(const TaskGraph &graph, EventTopology &kept, std::uint64_t &keptOf);
 
 } // namespace trainyard

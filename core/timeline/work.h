@@ -126,6 +126,7 @@ struct TaskClass {
     double bytes = 0; // that one task moves
     MemoryChange memory; // of one GPU of its stage
     ExposedSeconds exposed; // inside it
+    std::uint32_t job = kNoSpan; // that it belongs to, where several share the resources
 };
 
 } // namespace trainyard

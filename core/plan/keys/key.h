@@ -90,7 +90,6 @@ struct PlainValues {
     void stack(const Key &) { }
     void between(const Key &) { }
     void directions(const Key &) { }
-    void jobScheduler(const Key &) { }
     void calibration(const Key &) { }
 };
 

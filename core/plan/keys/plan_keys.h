@@ -1,9 +1,10 @@
 #pragma once
 // SPDX-License-Identifier: GPL-3.0-or-later
-// The keys of a plan itself, of its jobs and of measured times. With the other files of this folder: every key there
+// The keys of a plan itself and of measured times. With the other files of this folder: every key there
 // is.
 
 #include "core/plan/keys/cluster_keys.h"
+#include "core/plan/keys/job_keys.h"
 #include "core/plan/keys/memory_keys.h"
 #include "core/plan/keys/moe_keys.h"
 #include "core/plan/keys/prefill_keys.h"
@@ -11,15 +12,6 @@
 #include "core/plan/keys/wan_keys.h"
 
 namespace trainyard::keys {
-
-template <class V> void describe(V &v, Of<Job>)
-{
-    v.value(&Job::name, Key("name", "Name of the job", kRequired));
-    v.value(&Job::model, Key("model", "Catalogue name or path of a Hugging Face config.json", kRequired));
-    v.value(&Job::batch, Key("batch", "Sequences of one mini-batch", range(1, 1e7), kAlways));
-    v.value(&Job::minibatches, Key("minibatches", "Mini-batches of one epoch", range(1, 1e9), kAlways));
-    v.value(&Job::epochs, Key("epochs", "Epochs", range(1, 1e6), kAlways));
-}
 
 template <class V> void describe(V &v, Of<MeasuredStageTimes>)
 {
@@ -71,8 +63,14 @@ template <class V> void describe(V &v, Of<Plan>)
     v.value(&Plan::moe, Key("moe", "Mixtures of experts: communication and load"));
     v.value(&Plan::heterogeneity, Key("heterogeneity", "Sharing between unequal GPUs"));
     v.value(&Plan::bubbleFill, Key("bubble_fill", "Inference work in the bubbles"));
-    v.value(&Plan::jobs, Key("jobs", "Models of the multi-model mode"));
-    v.jobScheduler(Key("job_scheduler", "Scheduler of the multi-model mode"));
+    v.value(&Plan::jobs, Key("jobs", "Models that share the GPUs, instead of one model's iteration"));
+    v.value(&Plan::jobGrid, Key("job_grid", "Further jobs: every combination of what is listed", otherwise("none")));
+    v.value(&Plan::jobScheduler,
+        Key("job_scheduler", "Who decides what a GPU does next, or how jobs get GPUs", said("Scheduler"), when(hasJobs),
+            more("shards of all jobs share the GPUs under the first four; `model-parallel`, `pipeline` and "
+                 "`zero-offload` give all of them to one job after the other, `task-parallel` one to each"),
+            shown("Scheduler", "Which unit of which job a GPU takes when it is free, or how whole jobs get GPUs.")));
+    v.value(&Plan::jobOptions, Key("job_options", "How jobs share GPUs", when(hasJobs)));
     v.calibration(Key("calibration", "Factors fitted from telemetry, each with the recording that it came from",
         more("Trainyard writes it")));
     v.value(&Plan::profile, Key("profile", "Measured times that override the cost model", said("Measured times")));

@@ -272,9 +272,9 @@ public:
         p.bubbleFill.seed = whole(0, 99);
         p.bubbleFill.extra = extra();
         if (coin())
-            p.jobs = { { "one", "opt-1.3b", whole(1, 9), whole(1, 9), whole(1, 9), extra() } };
+            p.jobs = { { "one", "opt-1.3b", whole(1, 9), whole(1, 9), whole(1, 9) } }, p.jobs[0].extra = extra();
         if (coin())
-            p.jobScheduler = "milp";
+            p.jobScheduler = JobScheduler::Milp;
         if (coin())
             p.calibration["compute"] = R"({"factor":1.1,"recording":"run.json"})";
         if (coin())

@@ -1,0 +1,29 @@
+#pragma once
+// SPDX-License-Identifier: GPL-3.0-or-later
+// The evaluation of a plan with jobs, for run() alone. Schedulers by shards run core/jobs; those that give whole GPUs
+// to whole jobs (model parallel, task parallel, pipeline, ZeRO-3 offloaded) evaluate each job as a plan of its own by
+// run() and lay its mini-batches out one after the other. The layout has one class whose stages are the GPUs, in the
+// order of the cluster, so that tracks, memory curves and places are read as of any other plan; Metrics::jobs says the
+// rest. Metrics of an iteration stay empty.
+
+#include "core/evaluate/run.h"
+#include "core/shards/job_workloads.h"
+
+namespace trainyard {
+
+[[nodiscard]] ExpectedAll<Evaluation> evaluateJobs(const PlanPtr &plan, Depth depth, const RunContext &context);
+
+/// Whole jobs on whole GPUs: the answer of the four schedulers that do so, in the place of core/jobs.
+struct GangJob {
+    int job = 0; // index into JobWorkloads::jobs
+    std::vector<int> gpus; // that it holds, ascending
+    double minibatch = 0; // seconds
+    double busyShare = 1; // of its GPUs' time in which they compute
+    JobTechnique technique = JobTechnique::Pipeline;
+    EvaluationPtr evaluation; // of one mini-batch; null where nobody made one
+};
+/// One for each job that can run, in the order in which they start, where a GPU is free or all of a job's are; why not,
+/// for the others (JobWorkload::why is set).
+[[nodiscard]] ExpectedAll<std::vector<GangJob>> gangJobs(JobWorkloads &jobs, const RunContext &context);
+
+} // namespace trainyard

@@ -1,0 +1,51 @@
+#pragma once
+// SPDX-License-Identifier: GPL-3.0-or-later
+// Front door of the room: jobs that share GPUs unit by unit, run on the one engine (timeline/dispatcher.h). A GPU
+// chooses after all completions and arrivals of an instant, the lowest number first. Ties between jobs go to the job
+// that has just run there, then to the order of the list. Pure but for the workspace.
+
+#include "core/jobs/job_set.h"
+#include "core/plan/jobs.h"
+#include "core/timeline/simulator.h"
+
+#include <functional>
+
+namespace trainyard {
+
+/// Which unit goes where, for one that follows a list: of each GPU the jobs that it serves, a unit at a time.
+using UnitOrder = std::vector<std::vector<std::uint32_t>>; // [GPU]: jobs
+
+struct JobRules {
+    /// ShardedLrtf, Fifo or Random; ShardMilp follows `order`.
+    JobScheduler scheduler = JobScheduler::ShardedLrtf;
+    bool doubleBuffer = true, lookAhead = false; // the first implies the second
+    RemainingWork remaining = RemainingWork::Units;
+    int seed = 1;
+    UnitOrder order;
+    [[nodiscard]] bool looksAhead() const { return lookAhead || doubleBuffer; }
+};
+
+struct JobTimes { // Nanoseconds from the start
+    static constexpr Nanoseconds kNever = -1;
+    Nanoseconds start = kNever, end = kNever; // of its first and its last unit
+    Nanoseconds computing = 0; // of its units
+    std::vector<int> gpus; // that it ran on, ascending
+    double loaded = 0, stored = 0; // bytes
+};
+
+struct JobRun {
+    /// Tracks of each GPU g (Track::stage): units (Stream::Compute), weights on their way to it (Stream::Load,
+    /// WorkKind::WeightsToGpu) and back (Stream::Store, WorkKind::StatesToHost). Tag: mini-batch and shard; the class
+    /// says the job.
+    Timeline timeline;
+    std::vector<JobTimes> jobs;
+    std::vector<std::vector<MemoryStep>> hosts; // [node]: bytes taken from then on
+    std::vector<double> hostPeaks; // [node]
+};
+
+/// Jobs that can never run (neverRuns) are left out: their times stay kNever.
+/// Errors: Cancelled; Internal.
+[[nodiscard]] Expected<JobRun> runJobs(
+    const JobSet &set, const JobRules &rules, SimulationWorkspace &workspace, std::stop_token stop = {});
+
+} // namespace trainyard

@@ -1,0 +1,56 @@
+#pragma once
+// SPDX-License-Identifier: GPL-3.0-or-later
+// Mixed-integer linear programmes, for whoever has one: minimise c·x, rows lo <= a·x <= hi, bounds, some x whole.
+// Solved by COIN-OR CBC as a program of its own (Debian: coinor-cbc), which may be absent: its licence (EPL) and the
+// GPL do not go together in one binary, and what runs beside can be stopped and cannot take anything down with it.
+
+#include "core/base/error.h"
+
+#include <limits>
+#include <stop_token>
+#include <string>
+#include <vector>
+
+namespace trainyard {
+
+struct Milp {
+    static constexpr double kInfinity = std::numeric_limits<double>::infinity();
+    struct Term {
+        std::uint32_t column;
+        double factor;
+    };
+    struct Column {
+        double cost = 0, low = 0, high = kInfinity;
+        bool isWhole = false;
+    };
+    struct Row {
+        std::vector<Term> terms;
+        double low = -kInfinity, high = kInfinity;
+    };
+    std::vector<Column> columns;
+    std::vector<Row> rows;
+
+    std::uint32_t column(double cost, double low, double high, bool isWhole);
+    void row(std::vector<Term> terms, double low, double high);
+};
+
+struct MilpLimits {
+    double seconds = 10;
+    int nodes = 200000; // of the search: ends alike on every machine where it is reached first
+    std::stop_token stop = {};
+};
+
+struct MilpAnswer {
+    std::vector<double> values; // empty where none was found
+    double cost = 0;
+    double bound = 0; // no answer is cheaper
+    bool isOptimal = false; // proven
+};
+
+/// `start`: values of an answer that is known, to begin with; may be empty.
+/// Errors: CannotRead where the solver is not installed, saying which package has it; Cancelled; BadValue where the
+/// programme has no answer.
+[[nodiscard]] Expected<MilpAnswer> solve(
+    const Milp &problem, const MilpLimits &limits, const std::vector<double> &start = {});
+
+} // namespace trainyard

@@ -1,0 +1,128 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "core/timeline/dispatched_tasks.h"
+
+#include "core/timeline/event_loop.h"
+
+#include <algorithm>
+
+namespace trainyard {
+
+namespace {
+
+/// Values of spans in new places: those of the graph's own tasks, and `further` ones behind them, which get what
+/// `value` says.
+template <class T, class Value>
+void place(std::vector<T> &values, const std::vector<std::uint32_t> &newIndex, std::size_t own, Value value)
+{
+    std::vector<T> placed(newIndex.size());
+    for (std::size_t i = 0; i < own; ++i)
+        placed[newIndex[i]] = values[i];
+    for (std::size_t i = own; i < newIndex.size(); ++i)
+        placed[newIndex[i]] = value(i - own);
+    values = std::move(placed);
+}
+
+} // namespace
+
+std::uint32_t DispatchedTasks::begin(
+    std::uint32_t resource, std::uint32_t taskClass, GraphBuilder::Tag tag, std::uint32_t cause)
+{
+    const ClassTable &table = m_graph.table;
+    const Nanoseconds lasts = table.durations[taskClass];
+    const auto task = m_first + static_cast<std::uint32_t>(m_tasks.size());
+    m_tasks.push_back(
+        { m_now, m_now + lasts, resource, taskClass, cause, tag.microBatch, static_cast<std::uint16_t>(tag.chunk) });
+    const std::uint32_t flow = table.linkCapacity.empty() ? kNoSpan : table.flow[taskClass];
+    if (flow == kNoSpan) {
+        m_ends.push(m_now + lasts, resource, task);
+    } else {
+        m_work.active.push_back({ task, static_cast<double>(lasts), 1, m_now, m_now + lasts });
+        m_links->join(table.flows[flow]);
+        m_hasBegunFlow = true;
+    }
+    return task;
+}
+
+bool DispatchedTasks::choose(Nanoseconds now)
+{
+    m_now = now;
+    if (m_ended.empty() && !m_isWoken)
+        return false;
+    m_isWoken = m_hasBegunFlow = false;
+    if (m_ended.size() > 1)
+        std::ranges::sort(
+            m_ended, {}, [&](std::uint32_t task) { return std::pair(m_tasks[task - m_first].resource, task); });
+    for (const std::uint32_t task : m_ended)
+        m_dispatcher.ended(*this, task);
+    m_ended.clear();
+    m_dispatcher.choose(*this);
+    return m_hasBegunFlow;
+}
+
+void DispatchedTasks::moveInto(Timeline &timeline) const
+{
+    const std::size_t own = m_first, all = own + m_tasks.size();
+    std::vector<std::uint32_t> next(timeline.tracks.size() + 1, 0); // per track: where its next span goes
+    for (std::size_t r = 0; r < timeline.tracks.size(); ++r)
+        next[r + 1] = timeline.tracks[r].last - timeline.tracks[r].first;
+    for (const Task &task : m_tasks)
+        ++next[task.resource + 1];
+    for (std::size_t r = 0; r < timeline.tracks.size(); ++r)
+        next[r + 1] += next[r];
+    std::vector<std::uint32_t> newIndex(all);
+    for (std::size_t r = 0; r < timeline.tracks.size(); ++r) {
+        Track &track = timeline.tracks[r];
+        const std::uint32_t first = next[r];
+        for (std::uint32_t span = track.first; span < track.last; ++span)
+            newIndex[span] = next[r]++;
+        track.first = first;
+    }
+    for (std::size_t i = 0; i < m_tasks.size(); ++i)
+        newIndex[own + i] = next[m_tasks[i].resource]++;
+    for (std::size_t r = 0; r < timeline.tracks.size(); ++r)
+        timeline.tracks[r].last = next[r];
+
+    const auto renumbered = [&](std::uint32_t span) { return span == kNoSpan ? kNoSpan : newIndex[span]; };
+    const auto with = [&](auto member) { return [this, member](std::size_t i) { return m_tasks[i].*member; }; };
+    for (std::size_t i = 0; i < own; ++i)
+        timeline.cause[i] = renumbered(timeline.cause[i]);
+    for (std::uint32_t &span : timeline.origin)
+        span = renumbered(span);
+    place(timeline.start, newIndex, own, with(&Task::start));
+    place(timeline.end, newIndex, own, with(&Task::end));
+    place(timeline.kind, newIndex, own, [&](std::size_t i) { return m_graph.table.about[m_tasks[i].taskClass].kind; });
+    place(timeline.taskClass, newIndex, own, with(&Task::taskClass));
+    place(timeline.microBatch, newIndex, own, with(&Task::microBatch));
+    place(timeline.chunk, newIndex, own, with(&Task::chunk));
+    place(timeline.cause, newIndex, own, [&](std::size_t i) { return renumbered(m_tasks[i].cause); });
+    place(timeline.trackOf, newIndex, own, with(&Task::resource));
+    const auto placeUnlessEmpty = [&](auto &values, auto otherwise) {
+        if (!values.empty())
+            place(values, newIndex, own, [&](std::size_t) { return otherwise; });
+    };
+    placeUnlessEmpty(timeline.pairedMicroBatch, std::int32_t { -1 });
+    placeUnlessEmpty(timeline.pairedChunk, std::uint16_t { 0 });
+    placeUnlessEmpty(timeline.origin, kNoSpan);
+    placeUnlessEmpty(timeline.moved, 1.0);
+    placeUnlessEmpty(timeline.isVoid, std::uint8_t { 0 });
+    timeline.fingerprint = 0;
+    for (const Task &task : m_tasks)
+        timeline.duration = std::max(timeline.duration, task.end);
+}
+
+Expected<void> simulateInto(Timeline &timeline, const TaskGraph &graph, SimulationWorkspace &workspace,
+    Dispatcher &dispatcher, std::stop_token stop)
+{
+    timeline.fingerprint = 0;
+    DispatchedTasks dispatched(graph, workspace, dispatcher);
+    prepareTimeline(timeline, graph);
+    timeline.moved.clear();
+    timeline.isVoid.clear();
+    if (const auto ran = runEvents(graph, workspace, timeline, stop, &dispatched); !ran)
+        return ran;
+    finishTimeline(timeline, graph);
+    dispatched.moveInto(timeline);
+    return {};
+}
+
+} // namespace trainyard
