@@ -123,8 +123,24 @@ QString countsOf(const JobSummary &summary, qint64 jobs)
     return parts.join(QStringLiteral(", "));
 }
 
-void summarize(JobSummary &summary, const JobMetrics &metrics)
+} // namespace
+
+std::optional<double> aboveBound(const JobMetrics &metrics)
 {
+    if (!metrics.makespan || !metrics.bound || *metrics.bound <= 0)
+        return std::nullopt;
+    return std::max(0.0, *metrics.makespan / *metrics.bound - 1);
+}
+
+double fullestHostCapacity(const JobMetrics &metrics)
+{
+    const auto fullest = std::ranges::max_element(metrics.hosts, {}, &HostUse::peak);
+    return fullest == metrics.hosts.end() ? 0 : fullest->capacity;
+}
+
+JobSummary jobSummary(const JobMetrics &metrics)
+{
+    JobSummary summary;
     if (metrics.makespan)
         summary.makespan = formatDuration(*metrics.makespan);
     if (metrics.bound)
@@ -145,21 +161,7 @@ void summarize(JobSummary &summary, const JobMetrics &metrics)
             ? QObject::tr("%1 of %2").arg(formatBytes(double(metrics.hostPeak)), formatBytes(capacity))
             : formatBytes(double(metrics.hostPeak));
     summary.isHostOverfull = capacity > 0 && double(metrics.hostPeak) > capacity;
-}
-
-} // namespace
-
-std::optional<double> aboveBound(const JobMetrics &metrics)
-{
-    if (!metrics.makespan || !metrics.bound || *metrics.bound <= 0)
-        return std::nullopt;
-    return std::max(0.0, *metrics.makespan / *metrics.bound - 1);
-}
-
-double fullestHostCapacity(const JobMetrics &metrics)
-{
-    const auto fullest = std::ranges::max_element(metrics.hosts, {}, &HostUse::peak);
-    return fullest == metrics.hosts.end() ? 0 : fullest->capacity;
+    return summary;
 }
 
 JobTable jobTable(const Plan &plan, const Evaluation *evaluation)
@@ -170,6 +172,8 @@ JobTable jobTable(const Plan &plan, const Evaluation *evaluation)
         for (const JobResult &result : metrics->perJob)
             results.emplace(result.name, &result);
     JobTable table;
+    if (metrics)
+        table.summary = jobSummary(*metrics);
     for (const Job &job : allJobs(plan, kMostJobRows)) {
         JobRow row = rowOf(job, table.rows.size() >= plan.jobs.size());
         const auto found = results.find(job.name);
@@ -183,8 +187,6 @@ JobTable jobTable(const Plan &plan, const Evaluation *evaluation)
         table.summary.missed += row.deadlineState == DeadlineState::Missed;
         table.rows.push_back(std::move(row));
     }
-    if (metrics)
-        summarize(table.summary, *metrics);
     table.summary.counts = countsOf(table.summary, qint64(jobCount(plan)));
     return table;
 }

@@ -53,6 +53,8 @@ inline constexpr std::size_t kMostJobRows = 20'000;
 /// `evaluation` may be null, or of a plan with other jobs.
 [[nodiscard]] JobTable jobTable(const Plan &plan, const Evaluation *evaluation);
 
+/// What all jobs come to, without how many there are.
+[[nodiscard]] JobSummary jobSummary(const JobMetrics &metrics);
 /// How far a makespan is above its bound, as a share; nullopt where either is unknown.
 [[nodiscard]] std::optional<double> aboveBound(const JobMetrics &metrics);
 /// Of the fullest host: capacity in bytes; 0 where none is stated.
