@@ -52,6 +52,7 @@ void ShardDispatcher::computed(Dispatch &at, std::uint32_t index, std::uint32_t 
     m_times[job].end = at.now();
     m_times[job].computing += at.now() - gpu.began;
     m_hosts.change(at.now(), job, m_set.jobs[job].units[gpu.ended.unit].hostAfter);
+    ++m_jobs[job].stores; // until settle() says that there is none
     m_progress.end(job);
     if (m_progress.isDone(job)) {
         settle(at, index);
@@ -113,9 +114,11 @@ void ShardDispatcher::arrive(Dispatch &at)
 void ShardDispatcher::choose(Dispatch &at)
 {
     arrive(at);
-    for (std::size_t w = 0; w < m_touched.size(); ++w)
-        for (std::uint64_t bits = std::exchange(m_touched[w], 0); bits != 0; bits &= bits - 1)
-            advance(at, static_cast<std::uint32_t>(64 * w) + static_cast<std::uint32_t>(std::countr_zero(bits)));
+    // A GPU may find that what a lower one waits for need not travel: that one has another look.
+    while (std::ranges::any_of(m_touched, [](std::uint64_t bits) { return bits != 0; }))
+        for (std::size_t w = 0; w < m_touched.size(); ++w)
+            for (std::uint64_t bits = std::exchange(m_touched[w], 0); bits != 0; bits &= bits - 1)
+                advance(at, static_cast<std::uint32_t>(64 * w) + static_cast<std::uint32_t>(std::countr_zero(bits)));
 }
 
 void ShardDispatcher::advance(Dispatch &at, std::uint32_t index)
@@ -183,9 +186,12 @@ void ShardDispatcher::settle(Dispatch &at, std::uint32_t index)
         at.reclass(gpu.task, m_classes.compute(unit.job, unit.unit, m_set.gpus[index].kind, unit.isContinued, keeps));
     const UnitBytes &there = bytes(unit);
     gpu.used += there.left(keeps) - there.need;
-    if (there.stored(keeps) == 0)
+    if (there.stored(keeps) == 0) {
+        JobState &job = m_jobs[unit.job];
+        if (--job.stores == 0 && job.isPicked && job.gpu != index)
+            touch(job.gpu);
         return;
-    ++m_jobs[unit.job].stores;
+    }
     gpu.stores.push({ unit.job, m_classes.store(unit.job, unit.unit, routeOf(unit.job, index), unit.isContinued, keeps),
         there.freed(keeps), unit.minibatch, m_set.jobs[unit.job].units[unit.unit].shard, { at.now(), gpu.task } });
     m_times[unit.job].stored += there.stored(keeps);
