@@ -49,10 +49,10 @@ private:
     int kindOf(StageLocation at)
     {
         const auto isLike = [&](StageLocation known) { return m_work.gpu(known) == m_work.gpu(at); };
-        const auto found = std::ranges::find_if(m_kinds, isLike);
-        if (found == m_kinds.end())
+        const auto kind = std::ranges::find_if(m_kinds, isLike) - m_kinds.begin();
+        if (std::size_t(kind) == m_kinds.size())
             m_kinds.push_back(at);
-        return int(found - m_kinds.begin());
+        return int(kind);
     }
 
     void addPool(StageLocation at)
@@ -96,10 +96,10 @@ private:
 
     int route(JobRoute route)
     {
-        const auto found = std::ranges::find(m_set.routes, route);
-        if (found == m_set.routes.end())
+        const auto index = std::ranges::find(m_set.routes, route) - m_set.routes.begin();
+        if (std::size_t(index) == m_set.routes.size())
             m_set.routes.push_back(std::move(route));
-        return int(found - m_set.routes.begin());
+        return int(index);
     }
 
     void addWaysOf(std::size_t node)
