@@ -22,9 +22,4 @@ struct GangChoice {
 [[nodiscard]] ExpectedAll<GangChoice> fastestThatFits(
     const std::vector<GangPlan> &plans, const std::vector<double> &unitMs, int mostScores, const RunContext &context);
 
-/// A plan whose stages take what was measured: 2K - 1 units of K shards dealt to its stages in order, over the plan's
-/// micro-batches. The fused last unit is parted as the others are. Null where it has more stages than shards, or states
-/// off the GPU, of which nothing was measured.
-[[nodiscard]] PlanPtr withMeasuredUnits(const Plan &plan, const std::vector<double> &unitMs);
-
 } // namespace trainyard

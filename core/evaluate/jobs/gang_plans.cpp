@@ -2,6 +2,7 @@
 #include "core/evaluate/jobs/gang_plans.h"
 
 #include "core/base/words.h"
+#include "core/schedule/traits.h"
 
 #include <algorithm>
 #include <set>
@@ -11,6 +12,16 @@ namespace trainyard {
 namespace {
 
 constexpr std::size_t kMostMicroBatchCounts = 12;
+
+/// All forwards of a device, then all backwards, of whole stages in a row: GPipe's order.
+ScheduleKind forwardsFirst()
+{
+    for (const ScheduleTraits *schedule : allSchedules())
+        if (schedule->forwardsFirst && schedule->chunks.most == 1 && schedule->isLoop()
+            && schedule->rule == OrderRule::Strict)
+            return schedule->kind;
+    return kPlainSchedule;
+}
 
 /// The job as a plan of its own: what the whole plan says of software, experts and recomputation holds for it too.
 Plan ofJob(const Plan &whole, const Job &job)
@@ -121,7 +132,7 @@ void addModelParallel(Maker &maker, const JobWorkloads &jobs, const GpuList &lis
             continue;
         maker.add(list, stages, "Layers over " + counted(stages, "GPU"), [&](Plan &plan) {
             plan.parallelism.pipeline = stages;
-            plan.schedule = ScheduleKind::GPipe;
+            plan.schedule = forwardsFirst();
         });
     }
 }
@@ -133,9 +144,9 @@ void addPipelines(Maker &maker, const GpuList &list, int layers)
         if (stages == 1 && list.size() > 1 && layers > 1 && !maker.job().gpus)
             continue; // no pipeline
         for (const int microBatches : divisors(batch, kMostMicroBatchCounts))
-            for (const ScheduleKind schedule : { ScheduleKind::GPipe, ScheduleKind::OneFOneB })
+            for (const ScheduleKind schedule : { forwardsFirst(), kPlainSchedule })
                 maker.add(list, stages,
-                    (schedule == ScheduleKind::GPipe ? "GPipe, " : "1F1B, ") + counted(stages, "stage") + ", "
+                    std::string(traitsOf(schedule).label) + ", " + counted(stages, "stage") + ", "
                         + (microBatches == 1 ? "1 micro-batch" : std::to_string(microBatches) + " micro-batches"),
                     [&](Plan &plan) {
                         plan.parallelism.pipeline = stages;
