@@ -15,7 +15,7 @@ PlanFigures figuresOf(const Evaluation &evaluation)
 {
     const Metrics &metrics = evaluation.metrics;
     PlanFigures figures;
-    figures.iterationTime = metrics.iterationTime;
+    figures.iterationTime = timeOf(metrics);
     figures.usdPerMtok = metrics.cost.usdPerMillionTokens;
     figures.feasible = evaluation.feasible();
     if (metrics.memory) {

@@ -18,12 +18,14 @@ constexpr double kWorthShowing = 0.0005; // a part must save 0.05 % of the itera
 
 std::optional<double> busyShare(const Metrics &metrics)
 {
+    if (metrics.jobs && !metrics.gpuUtilizationWithFill)
+        return metrics.jobs->gpuUtilization;
     return metrics.gpuUtilizationWithFill ? metrics.gpuUtilizationWithFill : metrics.gpuUtilization;
 }
 
 Effect judge(const ExpectedAll<EvaluationPtr> &answer, const Evaluation *before)
 {
-    const std::optional<double> now = before ? before->metrics.iterationTime : std::nullopt;
+    const std::optional<double> now = before ? timeOf(before->metrics) : std::nullopt;
     Effect effect;
     if (!answer) {
         effect.feasible = false;
@@ -31,10 +33,11 @@ Effect judge(const ExpectedAll<EvaluationPtr> &answer, const Evaluation *before)
         return effect;
     }
     const Metrics &metrics = (*answer)->metrics;
-    effect.iterationTime = metrics.iterationTime;
+    effect.iterationTime = timeOf(metrics);
+    effect.isOfJobs = metrics.jobs.has_value();
     effect.utilization = busyShare(metrics);
-    if (now && *now > 0 && metrics.iterationTime)
-        effect.change = *metrics.iterationTime / *now - 1;
+    if (now && *now > 0 && effect.iterationTime)
+        effect.change = *effect.iterationTime / *now - 1;
     effect.feasible = (*answer)->feasible();
     if (metrics.memory) {
         effect.fits = metrics.memory->fits;
@@ -50,6 +53,12 @@ Effect judge(const ExpectedAll<EvaluationPtr> &answer, const Evaluation *before)
         }
     }
     return effect;
+}
+
+/// A solver takes seconds, which nobody waits for who has not asked for it.
+bool isSolved(const Plan &plan)
+{
+    return hasJobs(plan) && (plan.jobScheduler == JobScheduler::ShardMilp || plan.jobScheduler == JobScheduler::Milp);
 }
 
 /// A part helps where it makes the iteration shorter, or makes an infeasible plan feasible.
@@ -70,6 +79,11 @@ void rank(EffectTable &table, const Alternative &part, const Effect &effect)
 }
 
 } // namespace
+
+Metric timeOf(const Metrics &metrics)
+{
+    return metrics.jobs ? metrics.jobs->makespan : metrics.iterationTime;
+}
 
 double fullestBytes(const MemoryMetrics &memory)
 {
@@ -119,7 +133,7 @@ void StrategyEffects::evaluateAll(const PlanPtr &plan, EvaluationWorkspace &work
         return;
     const ModelSpec *model = now ? &(*now)->model : nullptr;
     if (now) {
-        table.iterationTime = (*now)->metrics.iterationTime;
+        table.iterationTime = timeOf((*now)->metrics);
         table.utilization = busyShare((*now)->metrics);
         table.feasible = (*now)->feasible();
         if ((*now)->metrics.memory) {
@@ -135,9 +149,10 @@ void StrategyEffects::evaluateAll(const PlanPtr &plan, EvaluationWorkspace &work
             plans.push_back(fix.plan);
     const std::size_t fixes = plans.size();
     std::vector<Alternative> strategies = strategyAlternatives(*plan, m_catalogue, model);
-    std::erase_if(strategies, [](const Alternative &a) { return a.isCurrent || !a.plan; });
-    const BetterParts parts = now ? betterParts(*plan, m_catalogue, &(*now)->layout, mostParts((*now)->metrics.spans))
-                                  : betterParts(*plan, m_catalogue);
+    std::erase_if(strategies, [](const Alternative &a) { return a.isCurrent || !a.plan || isSolved(*a.plan); });
+    const BetterParts parts = isSolved(*plan) ? BetterParts {}
+        : now ? betterParts(*plan, m_catalogue, &(*now)->layout, mostParts((*now)->metrics.spans))
+              : betterParts(*plan, m_catalogue);
     table.partsLeftOut = parts.leftOut;
     for (const std::vector<Alternative> *list : { &std::as_const(strategies), &parts.list })
         for (const Alternative &alternative : *list)

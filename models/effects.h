@@ -17,7 +17,8 @@ namespace trainyard {
 
 /// Of one alternative, against the plan that it departs from.
 struct Effect {
-    std::optional<double> iterationTime; // seconds; empty where it could not be evaluated
+    std::optional<double>
+        iterationTime; // seconds, of a plan with jobs their makespan; empty: it could not be evaluated
     std::optional<double> change; // iteration ÷ the plan's − 1; empty where either is unknown
     std::optional<double> utilization; // share of GPU time in work, prefill in bubbles included
     bool fits = true; // memory
@@ -25,6 +26,7 @@ struct Effect {
     double memoryBytes = 0, capacityBytes = 0; // of the fullest GPU; 0 = unknown
     std::string reason; // why it is infeasible or could not be evaluated
     std::string because; // what makes the difference, half a sentence (core/report/because.h); may be empty
+    bool isOfJobs = false; // the time is that of all jobs
 };
 
 struct RankedPart {
@@ -40,7 +42,7 @@ struct FixEffect {
 
 struct EffectTable {
     PlanPtr plan; // what all effects are measured against
-    std::optional<double> iterationTime; // of that plan, seconds
+    std::optional<double> iterationTime; // of that plan, seconds; with jobs their makespan
     std::optional<double> utilization; // of that plan, prefill in bubbles included
     double memoryBytes = 0; // of that plan's fullest GPU; 0 = unknown
     bool feasible = false; // of that plan
@@ -83,6 +85,8 @@ private:
     WatchedWorker m_worker; // last: its thread uses everything above
 };
 
+/// What a plan is judged by, seconds: its iteration, or the time until the last of its jobs has ended.
+[[nodiscard]] Metric timeOf(const Metrics &metrics);
 /// What the fullest GPU holds, bytes.
 [[nodiscard]] double fullestBytes(const MemoryMetrics &memory);
 

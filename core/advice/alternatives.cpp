@@ -310,6 +310,13 @@ std::vector<Alternative> strategyAlternatives(const Plan &plan, const Catalogue 
     if (!model)
         model = plan.workload.inlineModel ? &*plan.workload.inlineModel : catalogue.model(plan.workload.model);
     std::vector<Alternative> out;
+    if (hasJobs(plan)) { // the rest is about one model's iteration, which there is not
+        detail::addJobs(out, plan);
+        addStack(out, plan, catalogue);
+        addRelease(out, plan, catalogue);
+        detail::addBubbleFill(out, plan, catalogue, nullptr);
+        return out;
+    }
     addTensor(out, plan, model);
     addPipeline(out, plan, model);
     addData(out, plan);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "views/panels/effect_text.h"
 
+#include "models/text/duration.h"
 #include "models/text/format.h"
 
 #include <QObject>
@@ -146,11 +147,14 @@ QString becauseText(const Effect &effect)
 QString effectSentence(const Effect &effect, std::optional<double> iterationNow)
 {
     QStringList sentences;
+    const QString what = effect.isOfJobs ? QObject::tr("All jobs") : QObject::tr("Iteration");
+    const auto time = [&](double seconds) {
+        return effect.isOfJobs ? formatDuration(seconds) : formatSeconds(seconds);
+    };
     if (effect.iterationTime && iterationNow)
-        sentences << QObject::tr("Iteration %1 → %2.")
-                         .arg(formatSeconds(*iterationNow), formatSeconds(*effect.iterationTime));
+        sentences << QObject::tr("%1 %2 → %3.").arg(what, time(*iterationNow), time(*effect.iterationTime));
     else if (effect.iterationTime)
-        sentences << QObject::tr("Iteration %1.").arg(formatSeconds(*effect.iterationTime));
+        sentences << QObject::tr("%1 %2.").arg(what, time(*effect.iterationTime));
     if (const QString why = becauseText(effect); !why.isEmpty())
         sentences << QObject::tr("Because: %1.").arg(why);
     if (effect.capacityBytes > 0)

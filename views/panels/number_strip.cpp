@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "views/panels/number_strip.h"
 
+#include "models/job_rows.h"
 #include "models/text/confidence_text.h"
+#include "models/text/duration.h"
 #include "models/text/format.h"
 #include "views/export/panel_picture.h"
 #include "views/panels/expert_text.h"
@@ -84,12 +86,18 @@ QString wholePercent(const Evaluation &, double share)
     return formatPercent(share);
 }
 
+QString wholeDuration(const Evaluation &, double seconds)
+{
+    return formatDuration(seconds);
+}
+
 /// "43.1 %", or "45 → 92 %" with prefill in the bubbles.
 QString utilization(const Evaluation &e, double share)
 {
-    if (!e.metrics.bubbleFill || !e.metrics.gpuUtilization)
+    const Metric own = e.metrics.jobs ? e.metrics.jobs->gpuUtilization : e.metrics.gpuUtilization;
+    if (!e.metrics.bubbleFill || !own)
         return formatPercent(share);
-    return QStringLiteral("%1 → %2 %").arg(qRound(*e.metrics.gpuUtilization * 100)).arg(qRound(share * 100));
+    return QStringLiteral("%1 → %2 %").arg(qRound(*own * 100)).arg(qRound(share * 100));
 }
 
 const Kind kKinds[] = {
@@ -148,8 +156,48 @@ const Kind kKinds[] = {
         },
         [](const Evaluation &, double v) { return QObject::tr("%1 tok/s").arg(formatCount(v)); }, formatChange,
         Better::More },
+    { QT_TR_NOOP("All jobs"), QT_TR_NOOP("All jobs"),
+        QT_TR_NOOP("Time from the start until the last job has ended: the makespan."),
+        [](const Metrics &m) -> Metric { return m.jobs ? m.jobs->makespan : std::nullopt; }, wholeDuration,
+        formatChange, Better::Less },
+    { QT_TR_NOOP("Bound"), QT_TR_NOOP("Bound"),
+        QT_TR_NOOP("No schedule is shorter: all work over all GPUs, or the longest job alone, whichever is more. "
+                   "Transfers are not counted."),
+        [](const Metrics &m) -> Metric { return m.jobs ? m.jobs->bound : std::nullopt; }, wholeDuration, formatChange,
+        Better::Less },
+    { QT_TR_NOOP("Above the bound"), QT_TR_NOOP("Above it"),
+        QT_TR_NOOP("How much longer all jobs take than the bound: what a better schedule could gain at most."),
+        [](const Metrics &m) -> Metric { return m.jobs ? aboveBound(*m.jobs) : std::nullopt; }, wholePercent, points,
+        Better::Less },
+    { QT_TR_NOOP("GPUs at work"), QT_TR_NOOP("GPU use"),
+        QT_TR_NOOP("Share of all GPUs' time, until the last job has ended, in which they compute; behind the arrow "
+                   "with prefill."),
+        [](const Metrics &m) -> Metric {
+            return !m.jobs                 ? std::nullopt
+                : m.gpuUtilizationWithFill ? m.gpuUtilizationWithFill
+                                           : m.jobs->gpuUtilization;
+        },
+        utilization, points, Better::More },
+    { QT_TR_NOOP("Fullest host"), QT_TR_NOOP("Host"),
+        QT_TR_NOOP("Main memory that jobs take on the fullest node at their peak: weights, states and boundaries of "
+                   "models whose shards are not on a GPU."),
+        [](const Metrics &m) -> Metric {
+            return m.jobs && m.jobs->hostPeak > 0 ? Metric(double(m.jobs->hostPeak)) : std::nullopt;
+        },
+        [](const Evaluation &e, double v) {
+            const double capacity = fullestHostCapacity(*e.metrics.jobs);
+            return capacity > 0 ? QObject::tr("%1 / %2 GB").arg(v / 1e9, 0, 'f', 0).arg(capacity / 1e9, 0, 'f', 0)
+                                : formatBytes(v);
+        },
+        gigabytes, Better::Neither },
+    { QT_TR_NOOP("Price"), QT_TR_NOOP("Price"),
+        QT_TR_NOOP("US dollars for all GPUs of the cluster until the last job has ended."),
+        [](const Metrics &m) -> Metric { return m.jobs ? m.jobs->usd : std::nullopt; },
+        [](const Evaluation &, double v) { return formatUsd(v); }, formatChange, Better::Less },
 };
-constexpr std::size_t kPrefill = std::size(kKinds) - 1, kExperts = kPrefill - 1;
+constexpr std::size_t kExperts = 8, kPrefill = 9;
+constexpr std::size_t kFirstOfJobs = 10, kBound = 11, kHost = 14;
+static_assert(std::size(kKinds) == 16);
 
 Ink inkOf(const Kind &kind, double before, double after)
 {
@@ -179,6 +227,10 @@ QString detailOf(const Kind &kind, const Evaluation &evaluation)
             .arg(formatPercent(use.utilization))
             .arg(use.tcpConnections);
     }
+    if (&kind == &kKinds[kBound] || &kind == &kKinds[kHost]) {
+        const JobSummary summary = jobSummary(*m.jobs);
+        return &kind == &kKinds[kBound] ? summary.boundFacts : summary.host;
+    }
     if (&kind == &kKinds[kExperts])
         return expertFacts(m).join(u'\n');
     if (&kind == &kKinds[kPrefill])
@@ -198,7 +250,7 @@ NumberStrip::NumberStrip(QWidget *parent)
         m_cards.push_back(new NumberCard(tr(kind.name), tr(kind.shortName), tr(kind.definition), this));
         layout->addWidget(m_cards.back(), 1);
     }
-    m_cards[kPrefill]->hide(); // until a plan has it
+    showWhatApplies();
     setAccessibleName(tr("Numbers"));
     setSizePolicy(QSizePolicy::Expanding, QSizePolicy::Fixed);
 }
@@ -221,6 +273,17 @@ void NumberStrip::setStale(bool stale)
         card->setStale(stale);
 }
 
+/// Of an iteration, or of jobs; without an evaluation as before.
+void NumberStrip::showWhatApplies()
+{
+    if (m_evaluation)
+        m_isOfJobs = m_evaluation->metrics.jobs.has_value();
+    for (std::size_t i = 0; i < m_cards.size(); ++i)
+        m_cards[i]->setVisible((i >= kFirstOfJobs) == m_isOfJobs);
+    m_cards[kExperts]->setVisible(m_evaluation && !m_isOfJobs && m_evaluation->metrics.experts);
+    m_cards[kPrefill]->setVisible(m_evaluation && m_evaluation->metrics.bubbleFill);
+}
+
 void NumberStrip::refresh()
 {
     for (std::size_t i = 0; i < m_cards.size(); ++i) {
@@ -228,7 +291,8 @@ void NumberStrip::refresh()
         const Metric now = m_evaluation ? kind.raw(m_evaluation->metrics) : std::nullopt;
         const Metric before = m_baseline ? kind.raw(m_baseline->metrics) : std::nullopt;
         const bool overflows =
-            i == 4 && m_evaluation && m_evaluation->metrics.memory && !m_evaluation->metrics.memory->fits;
+            (i == 4 && m_evaluation && m_evaluation->metrics.memory && !m_evaluation->metrics.memory->fits)
+            || (i == kHost && now && jobSummary(*m_evaluation->metrics.jobs).isHostOverfull);
         m_cards[i]->setNumber(now ? kind.text(*m_evaluation, *now) : QString(), overflows ? Ink::Bad : Ink::Text,
             now ? detailOf(kind, *m_evaluation) : tr("Does not apply to this plan."));
         QString difference = now && before ? kind.difference(*before, *now) : QString();
@@ -236,8 +300,7 @@ void NumberStrip::refresh()
             difference.clear(); // rounds to nothing
         m_cards[i]->setDifference(difference, difference.isEmpty() ? Ink::Muted : inkOf(kind, *before, *now));
     }
-    m_cards[kExperts]->setVisible(m_evaluation && m_evaluation->metrics.experts);
-    m_cards[kPrefill]->setVisible(m_evaluation && m_evaluation->metrics.bubbleFill);
+    showWhatApplies();
 }
 
 QString NumberStrip::toTsv() const

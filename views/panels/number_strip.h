@@ -1,7 +1,8 @@
 #pragma once
 // SPDX-License-Identifier: GPL-3.0-or-later
-// The eight numbers at the top of the window, and a ninth where prefill is served in bubbles, each with its difference
-// to the pinned baseline. Reads evaluations, owns none; the window decides what the baseline is. GUI thread.
+// The numbers at the top of the window: eight of an iteration, or six of jobs, and further ones where there are experts
+// or prefill is served, each with its difference to the pinned baseline. Reads evaluations, owns none; the window
+// decides what the baseline is. GUI thread.
 
 #include "core/evaluate/evaluation.h"
 
@@ -34,7 +35,9 @@ protected:
 
 private:
     void refresh();
+    void showWhatApplies();
 
+    bool m_isOfJobs = false;
     EvaluationPtr m_evaluation, m_baseline;
     std::vector<NumberCard *> m_cards;
 };

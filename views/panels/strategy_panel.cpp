@@ -100,7 +100,8 @@ void StrategyPanel::addRows()
     rows->setSpacing(1);
     for (const StrategyEntry &entry : strategyEntries()) {
         if (entry.section) {
-            const QString note = m_sections.empty()  ? tr("effect if switched")
+            const bool isFirst = m_sections.empty() || entry.group == "job_scheduler"; // alone with jobs
+            const QString note = isFirst             ? tr("effect if switched")
                 : entry.focus == EffectFocus::Memory ? tr("≠ affects convergence")
                                                      : QString();
             m_sections.push_back({ new SectionTitle(tr(entry.section), note, content), {} });

@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "models/text/duration.h"
+
+#include "models/text/format.h"
+
+#include <QCoreApplication>
+#include <QRegularExpression>
+
+#include <array>
+#include <cmath>
+
+namespace trainyard {
+
+namespace {
+
+constexpr double kMinute = 60, kHour = 3600, kDay = 86400;
+
+QString figure(double value)
+{
+    return QString::number(value, 'f', value < 9.995 ? 2 : value < 99.95 ? 1 : 0);
+}
+
+} // namespace
+
+QString formatDuration(double seconds)
+{
+    if (!(seconds >= 10 * kMinute))
+        return formatSeconds(seconds);
+    if (seconds < 2 * kHour)
+        return QCoreApplication::translate("Format", "%1 min").arg(figure(seconds / kMinute));
+    if (seconds < 3 * kDay)
+        return QCoreApplication::translate("Format", "%1 h").arg(figure(seconds / kHour));
+    return QCoreApplication::translate("Format", "%1 days").arg(figure(seconds / kDay));
+}
+
+std::optional<double> durationOf(const QString &text)
+{
+    static const QRegularExpression kDuration(
+        QStringLiteral("^(\\d+(?:\\.\\d*)?(?:e[+-]?\\d+)?)\\s*(ms|s|sec|seconds?|min|minutes?|h|hours?|d|days?)?$"),
+        QRegularExpression::CaseInsensitiveOption);
+    const QRegularExpressionMatch match = kDuration.match(text.simplified().remove(u','));
+    if (!match.hasMatch())
+        return std::nullopt;
+    const QString unit = match.captured(2).toLower();
+    const double factor = unit == QLatin1String("ms") ? 1e-3
+        : unit.startsWith(u'm')                       ? kMinute
+        : unit.startsWith(u'h')                       ? kHour
+        : unit.startsWith(u'd')                       ? kDay
+                                                      : 1;
+    const double seconds = match.captured(1).toDouble() * factor;
+    return seconds > 0 && std::isfinite(seconds) ? std::optional(seconds) : std::nullopt;
+}
+
+} // namespace trainyard
