@@ -23,6 +23,9 @@ using Sentences = std::vector<std::string>;
 
 /// Sentences about two clusters: moves of GPUs first.
 void describeCluster(const Cluster &before, const Cluster &after, Sentences &sentences);
+/// About two lists of jobs, job by job by their names, and about two grids, which are not equal.
+void describeJobs(const std::vector<Job> &before, const std::vector<Job> &after, Sentences &sentences);
+void describeGrid(const std::optional<JobGrid> &before, const std::optional<JobGrid> &after, Sentences &sentences);
 
 template <class T>
 void describeChange(const Key &key, const std::string &subject, const T &before, const T &after, Sentences &sentences);
@@ -187,6 +190,10 @@ void describeChange(const Key &key, const std::string &subject, const T &before,
 {
     if constexpr (std::is_same_v<T, Cluster>) {
         describeCluster(before, after, sentences);
+    } else if constexpr (std::is_same_v<T, std::vector<Job>>) {
+        describeJobs(before, after, sentences);
+    } else if constexpr (std::is_same_v<T, std::optional<JobGrid>>) {
+        describeGrid(before, after, sentences);
     } else if constexpr (kIsOptional<T>) {
         using Inner = typename T::value_type;
         if (before && after)

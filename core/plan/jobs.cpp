@@ -6,6 +6,7 @@
 #include "core/plan/plan.h"
 
 #include <algorithm>
+#include <map>
 #include <set>
 
 namespace trainyard {
@@ -73,10 +74,11 @@ void addGrid(const JobGrid &grid, std::vector<Job> &jobs, std::size_t most)
 void makeNamesUnique(std::vector<Job> &jobs)
 {
     std::set<std::string> taken;
+    std::map<std::string, int> counts; // of a name, so that many equal ones are not counted through for each
     for (Job &job : jobs) {
         const std::string stem = job.name;
-        for (int n = 2; !taken.insert(job.name).second; ++n)
-            job.name = stem + " (" + std::to_string(n) + ")";
+        for (int &n = counts.try_emplace(stem, 1).first->second; !taken.insert(job.name).second;)
+            job.name = stem + " (" + std::to_string(++n) + ")";
     }
 }
 

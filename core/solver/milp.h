@@ -38,19 +38,28 @@ struct MilpLimits {
     double seconds = 10;
     int nodes = 200000; // of the search: ends alike on every machine where it is reached first
     std::stop_token stop = {};
+    std::string program = "cbc"; // a name that is looked for where programs are, or a path
 };
 
 struct MilpAnswer {
-    std::vector<double> values; // empty where none was found
+    std::vector<double> values; // empty where none was found; to eight digits, whole ones below 1e8 exactly
     double cost = 0;
-    double bound = 0; // no answer is cheaper
+    double bound = 0; // no answer is cheaper; minus infinity where the search ended before it knew
     bool isOptimal = false; // proven
 };
 
-/// `start`: values of an answer that is known, to begin with; may be empty.
-/// Errors: CannotRead where the solver is not installed, saying which package has it; Cancelled; BadValue where the
-/// programme has no answer.
+/// `start`: values of an answer that is known, to begin with; may be empty. No answer is dearer than one that holds.
+/// The same answer each time where nodes end the search or nothing does. Blocks; any thread. What the solver writes is
+/// checked against the programme before anybody sees it.
+/// Errors: CannotRead where the solver is not installed, saying which package has it, or broke down; CannotWrite;
+/// Cancelled; BadValue where the programme has no answer (rows that no values meet, or a cost without a bottom);
+/// Internal where it is not a programme (a term of no column, not a number).
 [[nodiscard]] Expected<MilpAnswer> solve(
     const Milp &problem, const MilpLimits &limits, const std::vector<double> &start = {});
+
+/// Whether the values are in their bounds, whole where they have to be, and meet all rows, up to 1e-6 of what a row
+/// adds up.
+[[nodiscard]] bool holds(const Milp &problem, const std::vector<double> &values);
+[[nodiscard]] double costOf(const Milp &problem, const std::vector<double> &values);
 
 } // namespace trainyard

@@ -57,6 +57,10 @@ public:
     [[nodiscard]] Nanoseconds now() const override { return m_now; }
     std::uint32_t begin(
         std::uint32_t resource, std::uint32_t taskClass, GraphBuilder::Tag tag, std::uint32_t cause = kNoSpan) override;
+    void reclass(std::uint32_t task, std::uint32_t taskClass) override
+    {
+        m_tasks[task - m_first].taskClass = taskClass;
+    }
     void wakeAt(Nanoseconds time) override { m_wakes.push(std::max(time, m_now), 0, 0); }
 
 private:

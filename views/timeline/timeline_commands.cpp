@@ -231,7 +231,10 @@ void TimelineView::setFilter(const SpanFilter &filter)
 void TimelineView::applyFilters()
 {
     SpanFilter both = m_search;
-    both.kinds &= m_shownKinds;
+    if (m_state.jobs.isEmpty())
+        both.kinds &= m_shownKinds;
+    else if (m_state.job >= 0)
+        both.job = m_state.jobs.classJob[std::size_t(m_state.job)];
     if (both == m_state.filter)
         return;
     m_state.filter = both;
@@ -243,7 +246,11 @@ void TimelineView::applyFilters()
 
 bool TimelineView::find(const QString &text)
 {
-    const auto filter = parseSpanFilter(text);
+    std::vector<QString> names; // as classes count jobs
+    for (std::size_t job = 0; job < m_state.jobs.names.size(); ++job)
+        if (m_state.jobs.classJob[job] >= 0)
+            names.push_back(m_state.jobs.names[job]);
+    const auto filter = parseSpanFilter(text, names);
     if (!filter) {
         m_legend->setMatches(tr("not understood"));
         return false;
@@ -284,6 +291,8 @@ void TimelineView::clearSelection()
         m_state.marks = {};
     } else if (m_state.selected != kNoSpan) {
         selectSpan(kNoSpan);
+    } else if (m_state.job != JobSpans::kNone) {
+        selectJob(JobSpans::kNone);
     } else {
         setFilter({});
     }

@@ -11,27 +11,32 @@ template <class V> void describe(V &v, Of<Job>)
 {
     v.value(&Job::name, Key("name", "Name of the job", kRequired));
     v.value(&Job::model, Key("model", "Catalogue name or path of a Hugging Face config.json", kRequired));
-    v.value(&Job::batch, Key("batch", "Sequences of one mini-batch", range(1, 1e7), kAlways));
-    v.value(&Job::minibatches, Key("minibatches", "Mini-batches of one epoch", range(1, 1e9), kAlways));
+    v.value(&Job::batch, Key("batch", "Sequences of one mini-batch", said("Batch"), range(1, 1e7), kAlways));
+    v.value(&Job::minibatches,
+        Key("minibatches", "Mini-batches of one epoch", said("Mini-batches"), range(1, 1e9), kAlways));
     v.value(&Job::epochs, Key("epochs", "Epochs", range(1, 1e6), kAlways));
-    v.value(&Job::sequenceLength, Key("sequence_length", "Tokens of one sequence", range(1, 1e8)));
+    v.value(&Job::sequenceLength,
+        Key("sequence_length", "Tokens of one sequence", said("Sequence", " tokens"), range(1, 1e8)));
     v.value(&Job::precision, Key("precision", "Number format of matrix products"));
     v.value(&Job::optimizer, Key("optimizer", "Rule of the update"));
     v.value(&Job::learningRate,
         Key("learning_rate", "Learning rate", otherwise("not named"), above(0, 1e6),
             more("tells jobs of a grid apart; no time depends on it")));
-    v.value(&Job::arrivalS, Key("arrival_s", "Seconds after which the job is there", upTo(1e9)));
+    v.value(&Job::arrivalS, Key("arrival_s", "Seconds after which the job is there", said("Arrival", " s"), upTo(1e9)));
     v.value(&Job::deadlineS,
-        Key("deadline_s", "Seconds after which it should have ended", otherwise("none"), above(0, 1e9)));
+        Key("deadline_s", "Seconds after which it should have ended", otherwise("none"), said("Deadline", " s"),
+            above(0, 1e9)));
     v.value(&Job::priority, Key("priority", "Jobs of a higher one go first", range(-1e6, 1e6)));
     v.automatic(&Job::gpus,
-        Key("gpus", "GPUs that it has at once", range(1, 1e6), more("under schedulers that give a job several")));
+        Key("gpus", "GPUs that it has at once", said("GPUs"), range(1, 1e6),
+            more("under schedulers that give a job several")));
     v.value(&Job::technique, Key("technique", "How it uses them", more("`auto`: as the scheduler does")));
     v.value(&Job::unitMs,
         Key("unit_ms",
             "Measured times of the units of one mini-batch in order, milliseconds: forward of each shard but "
             "the last, forward and backward of the last, backward of each shard before",
-            above(0, kHuge), more("an odd number of them, 2K - 1 for K shards; empty: as modelled")));
+            said("Measured units"), above(0, kHuge),
+            more("an odd number of them, 2K - 1 for K shards; empty: as modelled")));
     v.value(&Job::pinnedGpus,
         Key("pinned_gpus", "Numbers of the GPUs that alone may run it, in the order of the cluster from 0", upTo(1e7),
             more("empty: any")));
@@ -40,14 +45,21 @@ template <class V> void describe(V &v, Of<Job>)
 
 template <class V> void describe(V &v, Of<JobGrid>)
 {
-    v.value(&JobGrid::model, Key("model", "Models"));
-    v.value(&JobGrid::batch, Key("batch", "Sequences of one mini-batch", range(1, 1e7)));
-    v.value(&JobGrid::learningRate, Key("learning_rate", "Learning rates", above(0, 1e6)));
-    v.value(&JobGrid::sequenceLength, Key("sequence_length", "Tokens of one sequence", range(1, 1e8)));
-    v.value(&JobGrid::minibatches, Key("minibatches", "Mini-batches of one epoch", range(1, 1e9)));
-    v.value(&JobGrid::epochs, Key("epochs", "Epochs", range(1, 1e6)));
-    v.value(&JobGrid::precision, Key("precision", "Number formats"));
-    v.value(&JobGrid::optimizer, Key("optimizer", "Rules of the update"));
+    v.value(&JobGrid::model, Key("model", "Models", said("Models")));
+    v.value(&JobGrid::batch,
+        Key("batch", "Sequences of one mini-batch", otherwise("a job's default"), said("Batches"), range(1, 1e7)));
+    v.value(&JobGrid::learningRate,
+        Key("learning_rate", "Learning rates", otherwise("a job's default"), said("Learning rates"), above(0, 1e6)));
+    v.value(&JobGrid::sequenceLength,
+        Key("sequence_length", "Tokens of one sequence", otherwise("a job's default"), said("Sequences"),
+            range(1, 1e8)));
+    v.value(&JobGrid::minibatches,
+        Key("minibatches", "Mini-batches of one epoch", otherwise("a job's default"), said("Mini-batches"),
+            range(1, 1e9)));
+    v.value(&JobGrid::epochs, Key("epochs", "Epochs", otherwise("a job's default"), range(1, 1e6)));
+    v.value(&JobGrid::precision, Key("precision", "Number formats", otherwise("a job's default"), said("Precisions")));
+    v.value(
+        &JobGrid::optimizer, Key("optimizer", "Rules of the update", otherwise("a job's default"), said("Optimizers")));
 }
 
 template <class V> void describe(V &v, Of<JobOptions>)
@@ -73,13 +85,16 @@ template <class V> void describe(V &v, Of<JobOptions>)
                 "Shards that do not compute lie in host memory. Without it a model has to fit a GPU.")));
     v.value(&JobOptions::seed, Key("seed", "Of random choices", said("Seed of the choices"), upTo(1e9)));
     v.value(&JobOptions::introspectionS,
-        Key("introspection_s", "Seconds after which `milp` looks at its plan again; 0: never", upTo(1e9)));
-    v.value(
-        &JobOptions::switchCostS, Key("switch_cost_s", "Seconds that a job loses where its GPUs change", upTo(1e9)));
-    v.value(
-        &JobOptions::revocationsPerDay, Key("revocations_per_day", "How often a cloud takes a GPU back", upTo(1e6)));
-    v.value(&JobOptions::checkpointS, Key("checkpoint_s", "Seconds between two checkpoints", upTo(1e9)));
-    v.value(&JobOptions::restartS, Key("restart_s", "Seconds of a restart", upTo(1e9)));
+        Key("introspection_s", "Seconds after which `milp` looks at its plan again; 0: never",
+            said("Looking again", " s"), upTo(1e9)));
+    v.value(&JobOptions::switchCostS,
+        Key("switch_cost_s", "Seconds that a job loses where its GPUs change", said("Cost of a change", " s"),
+            upTo(1e9)));
+    v.value(&JobOptions::revocationsPerDay,
+        Key("revocations_per_day", "How often a cloud takes a GPU back", said("GPUs taken back", " a day"), upTo(1e6)));
+    v.value(&JobOptions::checkpointS,
+        Key("checkpoint_s", "Seconds between two checkpoints", said("Checkpoints every", " s"), upTo(1e9)));
+    v.value(&JobOptions::restartS, Key("restart_s", "Seconds of a restart", said("Restart", " s"), upTo(1e9)));
     v.value(&JobOptions::seconds, Key("seconds", "What a solver may take", said("Solver's time", " s"), above(0, 1e5)));
 }
 

@@ -279,7 +279,65 @@ public:
             p.calibration["compute"] = R"({"factor":1.1,"recording":"run.json"})";
         if (coin())
             p.profile = profile(p.parallelism.pipeline);
+        addJobs(p); // last, so that plans of a seed stay what they are otherwise
         return p;
+    }
+
+    Job job(const std::string &name)
+    {
+        Job job { .name = name, .model = coin() ? "opt-1.3b" : "models/config.json" };
+        job.batch = whole(1, 64), job.minibatches = whole(1, 999), job.epochs = whole(1, 9);
+        job.sequenceLength = whole(1, 9999);
+        job.precision = one(Precision::Nvfp4), job.optimizer = one(Optimizer::Galore);
+        if (coin())
+            job.learningRate = real(1e-6, 1), job.deadlineS = real(1000, 2000);
+        job.arrivalS = real(0, 999);
+        job.priority = real(-9, 9);
+        if (coin())
+            job.gpus = whole(1, 99);
+        job.technique = one(JobTechnique::ZeroOffload);
+        for (int i = 2 * whole(0, 2); i > 0; --i)
+            job.unitMs.push_back(real(0.1, 99));
+        if (!job.unitMs.empty())
+            job.unitMs.pop_back(); // 2K - 1 of them
+        for (int gpu = whole(0, 3); gpu > 0; --gpu)
+            job.pinnedGpus.insert(job.pinnedGpus.begin(), gpu);
+        job.paused = coin();
+        job.extra = extra();
+        return job;
+    }
+
+    JobGrid grid()
+    {
+        JobGrid grid;
+        grid.model = { "opt-1.3b", "gpt-3-1.3b" };
+        if (coin())
+            grid.batch = { whole(1, 9), whole(10, 99) }, grid.learningRate = { real(1e-6, 1), real(1e-6, 1) };
+        if (coin())
+            grid.sequenceLength = { whole(1, 9999) }, grid.minibatches = { whole(1, 9), whole(10, 99) };
+        if (coin())
+            grid.epochs = { whole(1, 9) }, grid.precision = { Precision::Fp32, Precision::Bf16 };
+        if (coin())
+            grid.optimizer = { Optimizer::Adam, Optimizer::Sgd };
+        grid.extra = extra();
+        return grid;
+    }
+
+    void addJobs(Plan &p)
+    {
+        for (int i = whole(0, 3); i > 0; --i)
+            p.jobs.push_back(job("job " + std::to_string(i)));
+        if (coin())
+            p.jobGrid = grid();
+        p.jobScheduler = one(JobScheduler::List);
+        JobOptions &o = p.jobOptions;
+        o.doubleBuffer = coin(), o.lookAhead = coin(), o.spill = coin();
+        o.remaining = one(RemainingWork::Minibatches);
+        o.seed = whole(0, 99);
+        o.introspectionS = real(0, 99), o.switchCostS = real(0, 99);
+        o.revocationsPerDay = real(0, 9), o.checkpointS = real(0, 999), o.restartS = real(0, 99);
+        o.seconds = real(0.1, 99);
+        o.extra = extra();
     }
 
 private:

@@ -1,0 +1,148 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "core/solver/milp.h"
+#include "tests/core/solver/programmes.h"
+
+#include <QDir>
+#include <QFile>
+#include <QTemporaryDir>
+#include <QTest>
+
+#include <chrono>
+#include <thread>
+
+using namespace trainyard;
+using namespace trainyard::test;
+
+namespace {
+
+/// A program of one line that takes the solver's place. The solution's name is its second last argument.
+std::string pretender(const QTemporaryDir &where, const QByteArray &line)
+{
+    const QString path = where.filePath(QStringLiteral("pretender"));
+    QFile file(path);
+    file.remove();
+    if (!file.open(QIODevice::WriteOnly))
+        return {};
+    file.write("#!/bin/bash\nsolution=\"${@: -2:1}\"\n" + line + "\n");
+    file.close();
+    file.setPermissions(QFile::ReadOwner | QFile::WriteOwner | QFile::ExeOwner);
+    return path.toStdString();
+}
+
+Milp twoThings()
+{
+    Milp problem;
+    const auto x = problem.column(-2, 0, 1, true), y = problem.column(-3, 0, 1, true);
+    problem.row({ { x, 1 }, { y, 1 } }, -Milp::kInfinity, 1);
+    return problem;
+}
+
+} // namespace
+
+class TestSolverLimits : public QObject {
+    Q_OBJECT
+    QTemporaryDir m_temporary;
+private slots:
+    void initTestCase() { qputenv("TMPDIR", m_temporary.path().toUtf8()); }
+    void cleanup() // whatever happened, nothing is left
+    {
+        QCOMPARE(QDir(m_temporary.path()).entryList({ QStringLiteral("trainyard-solver*") }, QDir::AllEntries),
+            QStringList {});
+    }
+
+    void nodesEndASearchAlikeEachTime()
+    {
+        const Milp problem = marketSplit(30);
+        const auto first = solve(problem, { .seconds = 60, .nodes = 50 });
+        const auto second = solve(problem, { .seconds = 60, .nodes = 50 });
+        QVERIFY(first && second);
+        QVERIFY(!first->isOptimal);
+        QVERIFY(first->bound <= first->cost);
+        QVERIFY(holds(problem, first->values));
+        QCOMPARE(first->values, second->values);
+        QCOMPARE(first->bound, second->bound);
+    }
+
+    void anAnswerIsNeverDearerThanItsStart()
+    {
+        const Milp problem = marketSplit(30);
+        const auto good = solve(problem, { .seconds = 60, .nodes = 3000 });
+        QVERIFY(good);
+        const auto bare = solve(problem, { .seconds = 60, .nodes = 1 });
+        const auto started = solve(problem, { .seconds = 60, .nodes = 1 }, good->values);
+        QVERIFY(bare->cost > good->cost); // so the start has something to give
+        QVERIFY(started->cost <= good->cost);
+    }
+
+    void aStartThatBreaksARowIsNotBelieved()
+    {
+        const auto answer = solve(twoThings(), {}, { 1, 1 });
+        QVERIFY(answer && answer->isOptimal);
+        QCOMPARE(answer->cost, -3.0);
+        QCOMPARE(solve(twoThings(), {}, { 1 })->cost, -3.0); // nor one of another length
+    }
+
+    void aSearchIsStoppedFromOutside()
+    {
+        std::stop_source source;
+        const std::jthread stopper([&] {
+            std::this_thread::sleep_for(std::chrono::milliseconds(50));
+            source.request_stop();
+        });
+        MilpLimits limits { .seconds = 250, .nodes = 1000000000 };
+        limits.stop = source.get_token();
+        const auto answer = solve(marketSplit(40), limits);
+        QCOMPARE(answer.error().code, ErrorCode::Cancelled);
+        QCOMPARE(solve(twoThings(), limits).error().code, ErrorCode::Cancelled); // and none begins
+    }
+
+    void aSolverThatIsNotThereIsNamedWithItsPackage()
+    {
+        for (const std::string program : { "/nowhere/cbc", "a-program-that-is-nowhere" }) {
+            const auto answer = solve(twoThings(), { .program = program });
+            QCOMPARE(answer.error().code, ErrorCode::CannotRead);
+            QCOMPARE(answer.error().where, program);
+            QVERIFY(answer.error().right.find("coinor-cbc") != std::string::npos);
+        }
+    }
+
+    void aProgramThatWritesNoAnswerIsAnError()
+    {
+        for (const char *line : { "exit 0", "exit 3", "kill -9 $$" }) {
+            const auto answer = solve(twoThings(), { .program = pretender(m_temporary, line) });
+            QCOMPARE(answer.error().code, ErrorCode::CannotRead);
+            QVERIFY(answer.error().what.find("broke down") != std::string::npos);
+        }
+    }
+
+    void anAnswerThatIsNotOneIsAnError()
+    {
+        for (const char *text : { "", "hello", "Optimal", "Optimal - objective value -3\\n 0 x0 1",
+                 "Optimal - objective value -3\\n 7 x7 1 0", "Optimal - objective value -3\\n 1 x0 1 0",
+                 "Optimal - objective value -3\\n 1 x1 one 0", "Optimal - objective value -3\\n 1 x1 nan 0",
+                 "Optimal - objective value -3\\n 1 x1 1 0 7", "Optimal - objective value -5\\n 0 x0 1 0\\n 1 x1 1 0",
+                 "Optimal - objective value -1\\n 0 x0 0.5 0" }) {
+            const QByteArray line = QByteArray("printf '") + text + "' >\"$solution\"";
+            const auto answer = solve(twoThings(), { .program = pretender(m_temporary, line) });
+            QVERIFY2(!answer, text);
+            QCOMPARE(answer.error().code, ErrorCode::CannotRead);
+        }
+        const auto right = solve(twoThings(),
+            { .program =
+                    pretender(m_temporary, "printf 'Optimal - objective value -3\\n 1 x1 1 0\\n' >\"$solution\"") });
+        QCOMPARE(right->cost, -3.0);
+    }
+
+    void aProgramThatDoesNotEndIsEnded()
+    {
+        MilpLimits limits { .seconds = 0.01, .program = pretender(m_temporary, "exec sleep 200") };
+        const auto bare = solve(twoThings(), limits);
+        QVERIFY(bare && bare->values.empty() && !bare->isOptimal);
+        const auto started = solve(twoThings(), limits, { 1, 0 });
+        QCOMPARE(started->cost, -2.0);
+        QCOMPARE(started->bound, -Milp::kInfinity);
+    }
+};
+
+QTEST_APPLESS_MAIN(TestSolverLimits)
+#include "tst_solver_limits.moc"
