@@ -132,8 +132,6 @@ private:
         if (!kinds)
             return fail(std::move(kinds.error()));
         m_kindPlaces = std::move(*kinds);
-        if (m_jobs.set.gpus.empty())
-            return fail({ ErrorCode::BadValue, "cluster", "there is no GPU for the jobs", "a pool with a node" });
         m_kinds.resize(m_kindPlaces.size());
         std::vector<char> isKnown(m_kinds.size());
         for (std::size_t gpu = 0; gpu < m_jobs.set.gpus.size(); ++gpu) {
