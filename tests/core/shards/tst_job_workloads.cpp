@@ -319,15 +319,17 @@ private slots:
         QCOMPARE(errors[0].where, "jobs[0].minibatches");
     }
 
-    void gpusReachTheirHostOverPcieAndOthersOverTheFabric()
+    void gpusReachTheirHostOverPcieAndOthersOverAFastFabric()
     {
-        Plan plan = jobPlan({ pool("a", "a100-sxm-40gb", 3, 8, 512, 12), pool("b", "a100-sxm-40gb", 1, 4, 0, 0) },
-            { job("a", "opt-1.3b") });
-        Datacenter far = plan.cluster.datacenters[0];
-        far.id = "far";
-        for (Pool &of : far.pools)
-            of.id += "-far";
-        plan.cluster.datacenters.push_back(far);
+        Plan plan = jobPlan(
+            { pool("a", "t4-16gb", 3, 8, 512, 12), pool("b", "t4-16gb", 1, 4, 0, 0) }, { job("a", "opt-1.3b", 16) });
+        plan.cluster.datacenters[0].fabricGbpsPerGpu = 60;
+        Datacenter slow = plan.cluster.datacenters[0];
+        slow.id = "slow";
+        slow.fabricGbpsPerGpu = 2;
+        for (Pool &of : slow.pools)
+            of.id += "-slow";
+        plan.cluster.datacenters.push_back(slow);
         const JobWorkloads jobs = resolved(plan);
         QCOMPARE(jobs.set.gpus.size(), 56u);
         QCOMPARE(jobs.set.nodes.size(), 8u);
@@ -338,10 +340,14 @@ private slots:
             return route < 0 ? 0 : jobs.set.routes[std::size_t(route)].toGpu;
         };
         QCOMPARE(rate(0, 0), 12e9);
-        QVERIFY(rate(3, 24) > 20e9 && rate(3, 24) < 31.5e9); // what a copy reaches of the catalogue's PCIe
-        QVERIFY(rate(0, 8) > 0 && rate(0, 8) < 12.5e9); // 100 Gbit/s a GPU
+        QVERIFY(rate(3, 24) > 10e9 && rate(3, 24) < 15.75e9); // what a copy reaches of the catalogue's PCIe
+        QVERIFY(rate(0, 8) > 5e9 && rate(0, 8) < 7.5e9); // 60 Gbit/s a GPU
         QCOMPARE(rate(0, 28), 0.0); // another datacenter
         QCOMPARE(rate(4, 28), 12e9);
+        QCOMPARE(rate(4, 36), 0.0); // over 2 Gbit/s its weights would take longer than its work
+        // One site where GPUs serve all hosts, else one a node.
+        QCOMPARE(jobs.set.nodes[3].site, jobs.set.nodes[0].site);
+        QVERIFY(jobs.set.nodes[5].site != jobs.set.nodes[4].site);
         // 20 GPUs elsewhere may ask more of a host than the NICs of its eight carry.
         const JobRoute &remote = jobs.set.routes[std::size_t(jobs.set.routeOf[0][8])];
         QCOMPARE(remote.linksToGpu.size(), 1u);
