@@ -8,27 +8,20 @@ namespace trainyard {
 
 namespace {
 
-/// GPUs, networks and layout of a plan whose jobs each have a model of their own: that of the first stands in.
-ExpectedAll<Workload> viewOf(const Evaluation &evaluation, const Catalogue &catalogue)
+/// GPUs, networks and layout, with what the plan says of filling: no model of a job is read.
+Workload viewOf(const Evaluation &evaluation, const Workload &cluster)
 {
-    const Plan &whole = *evaluation.plan;
-    auto plan = std::make_shared<Plan>();
-    plan->cluster = whole.cluster;
-    plan->baseDir = whole.baseDir;
-    plan->stack = whole.stack;
-    plan->wan = whole.wan;
-    plan->bubbleFill = whole.bubbleFill;
-    plan->workload.model = allJobs(whole, 1).front().model;
-    plan->workload.globalBatch = 1;
-    auto workload = resolve(std::move(plan), catalogue);
-    if (workload)
-        workload->layout = evaluation.layout;
-    return workload;
+    Workload view = cluster;
+    auto plan = std::make_shared<Plan>(*cluster.plan);
+    plan->bubbleFill = evaluation.plan->bubbleFill;
+    view.setPlan(std::move(plan));
+    view.layout = evaluation.layout;
+    return view;
 }
 
 } // namespace
 
-ExpectedAll<void> addJobFill(Evaluation &evaluation, const RunContext &context)
+ExpectedAll<void> addJobFill(Evaluation &evaluation, const Workload &cluster, const RunContext &context)
 {
     const Plan &plan = *evaluation.plan;
     Metrics &metrics = evaluation.metrics;
@@ -37,11 +30,9 @@ ExpectedAll<void> addJobFill(Evaluation &evaluation, const RunContext &context)
     const auto service = resolveBubbleService(plan, context.catalogue);
     if (!service)
         return std::unexpected(service.error());
-    const auto workload = viewOf(evaluation, context.catalogue);
-    if (!workload)
-        return std::unexpected(workload.error());
+    const Workload workload = viewOf(evaluation, cluster);
     if (*service) {
-        const auto filled = fillBubbles(evaluation.timeline, *workload,
+        const auto filled = fillBubbles(evaluation.timeline, workload,
             metrics.memory ? metrics.memory->perStage : std::vector<StageMemory>(), **service, context.stop,
             Afterwards::Nothing);
         if (context.stop.stop_requested())
@@ -53,7 +44,7 @@ ExpectedAll<void> addJobFill(Evaluation &evaluation, const RunContext &context)
             metrics.gpuUtilizationWithFill = metrics.jobs->gpuUtilization.value_or(0) + filled->gpuSeconds / all;
         }
     }
-    for (Problem &problem : bubbleFillProblems(evaluation, *workload, context.catalogue))
+    for (Problem &problem : bubbleFillProblems(evaluation, workload, context.catalogue))
         evaluation.problems.push_back(std::move(problem));
     return {};
 }
