@@ -4,6 +4,8 @@
 #include "core/evaluate/problems/fill_problems.h"
 #include "core/prefill/bubble_fill.h"
 
+#include <algorithm>
+
 namespace trainyard {
 
 namespace {
@@ -31,17 +33,21 @@ ExpectedAll<void> addJobFill(Evaluation &evaluation, const Workload &cluster, co
     if (!service)
         return std::unexpected(service.error());
     const Workload workload = viewOf(evaluation, cluster);
+    Timeline &timeline = evaluation.timeline;
     if (*service) {
-        const auto filled = fillBubbles(evaluation.timeline, workload,
-            metrics.memory ? metrics.memory->perStage : std::vector<StageMemory>(), **service, context.stop,
-            Afterwards::Nothing);
+        const Nanoseconds all = timeline.duration; // what goes back to hosts may go on after the last job
+        timeline.duration = std::min(all, toNanoseconds(Seconds { metrics.jobs->makespan.value_or(0) }));
+        const auto filled =
+            fillBubbles(timeline, workload, metrics.memory ? metrics.memory->perStage : std::vector<StageMemory>(),
+                **service, context.stop, Afterwards::Nothing);
+        const double gpuSeconds =
+            double(evaluation.layout.classes.front().locations.size()) * toSeconds(timeline.duration).value;
+        timeline.duration = all;
         if (context.stop.stop_requested())
             return std::unexpected(Errors { { ErrorCode::Cancelled, {}, "the evaluation was stopped", {} } });
         if (filled) {
-            const double all = double(evaluation.layout.classes.front().locations.size())
-                * toSeconds(evaluation.timeline.duration).value;
             metrics.bubbleFill = filled->metrics;
-            metrics.gpuUtilizationWithFill = metrics.jobs->gpuUtilization.value_or(0) + filled->gpuSeconds / all;
+            metrics.gpuUtilizationWithFill = metrics.jobs->gpuUtilization.value_or(0) + filled->gpuSeconds / gpuSeconds;
         }
     }
     for (Problem &problem : bubbleFillProblems(evaluation, workload, context.catalogue))

@@ -13,6 +13,7 @@ using namespace trainyard::test;
 
 namespace {
 
+constexpr int kRounds = 60;
 constexpr JobScheduler kSchedulers[] { JobScheduler::ShardedLrtf, JobScheduler::Fifo, JobScheduler::Random,
     JobScheduler::ModelParallel, JobScheduler::TaskParallel, JobScheduler::Pipeline, JobScheduler::ZeroOffload };
 
@@ -56,7 +57,7 @@ private slots:
         std::mt19937 random(11);
         const auto pick = [&](auto list) { return *(list.begin() + std::ptrdiff_t(random() % list.size())); };
         int ran = 0, refused = 0;
-        for (int round = 0; round < 40; ++round) {
+        for (int round = 0; round < kRounds; ++round) {
             Plan plan = planOf(int(1 + random() % 5), 0, {},
                 pick(std::initializer_list { "a100-sxm-80gb", "v100-sxm-16gb", "rtx-4090-24gb" }));
             if (random() % 3 == 0)
@@ -93,7 +94,7 @@ private slots:
                     made.gpus = int(1 + random() % 3);
                 plan.jobs.push_back(made);
             }
-            plan.jobScheduler = pick(std::initializer_list(std::begin(kSchedulers), std::end(kSchedulers)));
+            plan.jobScheduler = kSchedulers[random() % std::size(kSchedulers)];
             const auto result =
                 trainyard::run(std::make_shared<const Plan>(plan), Depth::Spans, { builtinCatalogue(), m_workspace });
             if (!result) {
@@ -113,19 +114,22 @@ private slots:
             QCOMPARE((*score)->metrics.gpuUtilizationWithFill, (*result)->metrics.gpuUtilizationWithFill);
             ran += (*result)->feasible();
         }
-        QVERIFY2(ran > 25, qPrintable(QString::number(ran)));
-        QVERIFY(refused < 5);
+        QVERIFY2(ran > kRounds * 2 / 3, qPrintable(QString::number(ran)));
+        QVERIFY(refused < kRounds / 10);
     }
 
     void prefillFillsIdleGpusOfEveryScheduler()
     {
         for (const JobScheduler scheduler : kSchedulers) {
-            Plan plan = planOf(4, 2, job("gpt-3-1.3b", 4, 5));
+            if (scheduler == JobScheduler::ZeroOffload)
+                continue; // its GPUs wait in spans of the optimizer
+            Plan plan = planOf(4, 3, job("gpt-3-1.3b", 4, 5));
             plan.jobScheduler = scheduler;
             const auto alone = evaluated(plan);
             plan.bubbleFill.enabled = true;
             plan.bubbleFill.model = "gpt-3-1.3b";
             plan.bubbleFill.requestsPerSecond = 20;
+            plan.bubbleFill.promptTokens = 128;
             const auto with = evaluated(plan);
             QVERIFY2(with->metrics.bubbleFill && with->metrics.bubbleFill->accepted > 0, toString(scheduler));
             QCOMPARE(with->metrics.bubbleFill->trainingDelay, 0.0);
