@@ -158,7 +158,7 @@ std::vector<std::string> hostCells(const Plan &plan, const HostUse &host)
         if (site.pools.size() > 1 && host.pool >= 0 && std::size_t(host.pool) < site.pools.size())
             name += ", " + site.pools[std::size_t(host.pool)].id;
     }
-    name += (name.empty() ? "node " : ", node ") + std::to_string(host.node + 1);
+    name += (name.empty() ? "node " : ", node ") + std::to_string(host.node);
     const bool isKnown = host.capacity > 0;
     return { name, bytesText(double(host.peak)), isKnown ? bytesText(host.capacity) : kNone,
         isKnown ? percentText(double(host.peak) / host.capacity) : "capacity not stated" };

@@ -1,7 +1,7 @@
 #pragma once
 // SPDX-License-Identifier: GPL-3.0-or-later
 // What tables, pages and Markdown say about the jobs of a plan, in one form for all of them: a row a job, a row a host,
-// and what the rows come to. GPUs are counted from 0 in the order of the cluster, as plans pin jobs to them.
+// and what the rows come to. GPUs and nodes are counted from 0, as plans pin jobs to them.
 
 #include "core/evaluate/evaluation.h"
 
