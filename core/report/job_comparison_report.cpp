@@ -31,7 +31,7 @@ std::string timesText(const Metric &base, const Metric &now)
 std::string makespanText(const JobVariant &variant)
 {
     const Metric makespan = variant.makespan();
-    return makespan ? secondsText(*makespan) : kNone;
+    return makespan ? durationText(*makespan) : kNone;
 }
 
 /// How many of the jobs that the plan runs do not run here, and what the comparison says itself.
