@@ -13,11 +13,13 @@ JobClasses::JobClasses(const JobSet &set, ClassTable &table)
     for (const JobGpu &gpu : set.gpus)
         m_kinds = std::max(m_kinds, static_cast<std::size_t>(std::max(0, gpu.kind)) + 1);
     for (const JobSpec &job : set.jobs) {
-        m_first.push_back(static_cast<std::uint32_t>(m_bytes.size() / 2));
+        m_first.push_back(static_cast<std::uint32_t>(m_facts.size() / 2));
         for (std::size_t u = 0; u < job.units.size(); ++u)
             for (const bool isContinued : { false, true })
-                m_bytes.push_back(bytesOf(job, u, isContinued));
+                m_facts.push_back({ bytesOf(job, u, isContinued), job.units[u].hostAfter, job.units[u].shard });
     }
+    for (const JobRoute &route : set.routes)
+        m_sameRoute.push_back(static_cast<int>(std::ranges::find(set.routes, route) - set.routes.begin()));
     m_computeOf.resize(set.jobs.size() * m_kinds, kNoSpan);
     m_transferOf.resize(set.jobs.size() * m_routes, kNoSpan);
     if (set.links.empty())

@@ -25,6 +25,7 @@ public:
     void ended(Dispatch &at, std::uint32_t task) override;
     void choose(Dispatch &at) override;
     [[nodiscard]] std::string leftOver() const override;
+    [[nodiscard]] std::size_t expects() const override;
 
     /// What is known besides the spans, after it has run.
     void tell(JobRun &run);
@@ -57,9 +58,9 @@ private:
     std::uint32_t begin(Dispatch &at, std::uint32_t gpu, Resource resource, std::uint32_t taskClass,
         GraphBuilder::Tag tag, std::uint32_t cause);
 
-    [[nodiscard]] const UnitBytes &bytes(const GpuState::Unit &unit) const
+    [[nodiscard]] const UnitFacts &facts(const GpuState::Unit &unit) const
     {
-        return m_classes.bytes(unit.job, unit.unit, unit.isContinued);
+        return m_classes.facts(unit.job, unit.unit, unit.isContinued);
     }
     [[nodiscard]] double toLoad(const GpuState::Unit &unit) const;
     [[nodiscard]] int routeOf(std::uint32_t job, std::uint32_t gpu) const
