@@ -104,6 +104,7 @@ Workbench::Workbench(const WindowModels &models, QWidget *parent)
     connectShares();
     connectRange();
     connectDetails();
+    connectJobs();
 }
 
 void Workbench::arrange()

@@ -97,6 +97,7 @@ private:
     void connectShares();
     void connectRange();
     void connectDetails();
+    void connectJobs();
     void showDetails(); // brings them to the front, where the focus is stays
     template <class Panel> void takeEdits(Panel *panel);
     void showPlan(const PlanPtr &plan, bool isPreview);
