@@ -121,6 +121,8 @@ Expected<void> simulateInto(Timeline &timeline, const TaskGraph &graph, Simulati
     if (const auto ran = runEvents(graph, workspace, timeline, stop, &dispatched); !ran)
         return ran;
     finishTimeline(timeline, graph);
+    if (timeline.classes.size() != graph.table.about.size())
+        timeline.classes = graph.table.about; // the dispatcher has appended some
     dispatched.moveInto(timeline);
     return {};
 }

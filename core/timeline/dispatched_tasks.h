@@ -23,6 +23,7 @@ public:
     void reset(SharedLinks &links)
     {
         m_links = &links;
+        m_tasks.reserve(m_dispatcher.expects());
         wakeAt(0);
     }
     [[nodiscard]] bool has(std::uint32_t task) const { return task >= m_first; }
@@ -57,6 +58,10 @@ public:
     [[nodiscard]] Nanoseconds now() const override { return m_now; }
     std::uint32_t begin(
         std::uint32_t resource, std::uint32_t taskClass, GraphBuilder::Tag tag, std::uint32_t cause = kNoSpan) override;
+    void reclass(std::uint32_t task, std::uint32_t taskClass) override
+    {
+        m_tasks[task - m_first].taskClass = taskClass;
+    }
     void wakeAt(Nanoseconds time) override { m_wakes.push(std::max(time, m_now), 0, 0); }
 
 private:

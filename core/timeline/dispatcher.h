@@ -3,7 +3,7 @@
 // Tasks that no graph lists beforehand: which there are, and which resource each takes, is decided while it runs
 // (shards of many models on whichever GPU is free). The engine keeps clock, flows and spans; a dispatcher is told what
 // ended and says what begins. Its resources are tracks of a graph; what it begins there gets a class of the graph's
-// table, so spans, bytes and memory are read like those of any other task.
+// table, to which it may append while it runs, so spans, bytes and memory are read like those of any other task.
 //
 //   struct Alternating : Dispatcher { … void choose(Dispatch &at) override { at.begin(gpu, unit, { 0 }); } };
 //   simulateInto(timeline, graph, workspace, dispatcher);
@@ -24,6 +24,9 @@ public:
     /// beginning.
     virtual std::uint32_t begin(
         std::uint32_t resource, std::uint32_t taskClass, GraphBuilder::Tag tag, std::uint32_t cause = kNoSpan) = 0;
+    /// Says the class of a task again, at its end at the latest: one of the same duration and flow, where what it
+    /// leaves behind was not known when it began.
+    virtual void reclass(std::uint32_t task, std::uint32_t taskClass) = 0;
     /// Has the dispatcher choose at that time too, whatever ends then (an arrival). In the past: now.
     virtual void wakeAt(Nanoseconds time) = 0;
 
@@ -41,6 +44,8 @@ public:
     virtual void choose(Dispatch &at) = 0;
     /// Of work that is left when nothing runs any more, what it waits for; empty: all is done.
     [[nodiscard]] virtual std::string leftOver() const = 0;
+    /// About how many tasks it will begin, so that room for them need not grow; 0: unknown.
+    [[nodiscard]] virtual std::size_t expects() const { return 0; }
 };
 
 struct SimulationWorkspace;

@@ -23,6 +23,7 @@
 #include "views/timeline/timeline_view.h"
 #include "views/window/experts_on_map.h"
 #include "views/window/file_actions.h"
+#include "views/window/job_commands.h"
 #include "views/window/main_window.h"
 #include "views/window/timeline_commands.h"
 #include "views/window/tour_strip.h"
@@ -366,6 +367,7 @@ void addCommands(CommandRegistry &registry, MainWindow &window, Prompts &prompts
     addViewCommands(registry, window);
     addTimelineCommands(registry, window);
     addExpertCommands(registry, window);
+    addJobCommands(registry, window);
     addHelpCommands(registry, window, prompts);
 }
 

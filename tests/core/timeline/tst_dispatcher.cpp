@@ -124,6 +124,32 @@ private slots:
         QCOMPARE(m_timeline.duration, Nanoseconds { 8 });
     }
 
+    void aClassMayBeAppendedAndTakenWhenATaskHasEnded()
+    {
+        // What a unit leaves behind is known when the next has been chosen: then the dispatcher says its class again.
+        struct Late final : InOrder {
+            Late(std::deque<Begun> all, ClassTable &classes)
+                : InOrder(std::move(all))
+                , table(classes)
+            {
+            }
+            void ended(Dispatch &at, std::uint32_t task) override
+            {
+                InOrder::ended(at, task);
+                const std::uint32_t made = table.add(WorkKind::Recompute, Nanoseconds { 10 });
+                table.about[made].memory.atEnd.gpu = 7;
+                at.reclass(task, made);
+            }
+            ClassTable &table;
+        };
+        const Yard yard;
+        TaskGraph graph = yard.graph();
+        Late order({ { 0, yard.ten } }, graph.table);
+        QVERIFY(simulateInto(m_timeline, graph, m_workspace, order));
+        QCOMPARE(m_timeline.kind[0], WorkKind::Recompute);
+        QCOMPARE(m_timeline.classOf(0).memory.atEnd.gpu, 7.0);
+    }
+
     void flowsShareTheirLink()
     {
         // Two of 100 bytes over a link of 10 bytes a nanosecond, alone 10 ns each: together 20.

@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "core/jobs/job_policy.h"
+
+#include "core/jobs/listed_jobs.h"
+#include "core/jobs/random_jobs.h"
+#include "core/jobs/ranked_jobs.h"
+
+namespace trainyard {
+
+std::unique_ptr<JobPolicy> makePolicy(const JobSet &set, const JobRules &rules, const JobProgress &progress)
+{
+    switch (rules.scheduler) {
+    case JobScheduler::Fifo:
+        return std::make_unique<RankedJobs>(set, progress, RankedJobs::By::List);
+    case JobScheduler::Random:
+        return std::make_unique<RandomJobs>(set, progress, rules.seed);
+    case JobScheduler::ShardMilp:
+        return std::make_unique<ListedJobs>(progress, rules.order);
+    default:
+        return std::make_unique<RankedJobs>(set, progress, RankedJobs::By::RemainingWork);
+    }
+}
+
+} // namespace trainyard

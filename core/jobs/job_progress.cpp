@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "core/jobs/job_progress.h"
+
+#include <algorithm>
+#include <map>
+
+namespace trainyard {
+
+JobProgress::JobProgress(const JobSet &set, RemainingWork counts)
+    : m_gpus(std::max<std::size_t>(1, set.gpus.size()))
+    , m_counts(counts)
+    , m_jobs(set.jobs.size())
+{
+    std::map<std::vector<std::uint8_t>, std::uint32_t> groups;
+    for (std::size_t j = 0; j < set.jobs.size(); ++j) {
+        const JobSpec &spec = set.jobs[j];
+        if (!neverRuns(set, spec).empty())
+            continue;
+        Job &job = m_jobs[j];
+        std::vector<std::uint8_t> served = servedBy(set, spec, spec.node);
+        const std::vector<int> kinds = kindsOf(set, served);
+        served.resize(m_gpus, 0);
+        const auto [found, isNew] = groups.try_emplace(served, groups.size());
+        if (isNew)
+            m_served.insert(m_served.end(), served.begin(), served.end());
+        job.group = found->second;
+        job.units = static_cast<std::uint32_t>(spec.units.size());
+        job.minibatches = job.ofAll = spec.minibatches;
+        job.all = spec.minibatches * job.units;
+        job.first = static_cast<std::uint32_t>(m_left.size());
+        m_left.resize(m_left.size() + job.units);
+        Nanoseconds left = 0;
+        for (std::uint32_t u = job.units; u-- > 0;) {
+            double mean = 0;
+            for (const int kind : kinds)
+                mean += spec.seconds[static_cast<std::size_t>(kind)][u] / static_cast<double>(kinds.size());
+            m_left[job.first + u] = left += toNanoseconds(Seconds { mean });
+        }
+    }
+}
+
+std::vector<std::uint32_t> JobProgress::groupsOn(std::uint32_t gpu) const
+{
+    std::vector<std::uint32_t> here;
+    for (std::uint32_t group = 0; group < groups(); ++group)
+        if (m_served[std::size_t(group) * m_gpus + gpu] != 0)
+            here.push_back(group);
+    return here;
+}
+
+} // namespace trainyard
