@@ -5,6 +5,7 @@
 #include "core/assembly/task_count.h"
 #include "core/evaluate/estimate.h"
 #include "core/evaluate/feasibility.h"
+#include "core/evaluate/jobs/evaluate_jobs.h"
 #include "core/evaluate/live_stages.h"
 #include "core/evaluate/metrics/confidence.h"
 #include "core/evaluate/metrics/device_metrics.h"
@@ -12,6 +13,7 @@
 #include "core/evaluate/metrics/metrics.h"
 #include "core/evaluate/problems/problems.h"
 #include "core/evaluate/run_cache.h"
+#include "core/evaluate/workspace_state.h"
 #include "core/layouts/placements.h"
 #include "core/placement/location_book.h"
 #include "core/placement/resolve_model.h"
@@ -19,19 +21,11 @@
 #include "core/placement/stage_source.h"
 #include "core/plan/validate.h"
 #include "core/prefill/bubble_fill.h"
-#include "core/timeline/graph_cache.h"
-#include "core/timeline/simulator.h"
 
 #include <algorithm>
 #include <chrono>
 
 namespace trainyard {
-
-/// One topology for each placement that is compared: a drag changes durations far more often than shapes.
-struct EvaluationWorkspace::State {
-    SimulationWorkspace simulation;
-    std::shared_ptr<GraphCache> graphs;
-};
 
 EvaluationWorkspace::EvaluationWorkspace()
     : EvaluationWorkspace(std::make_shared<GraphCache>())
@@ -331,15 +325,16 @@ std::optional<ModelSpec> modelWithTooFewLayers(const Plan &plan, const Errors &e
 ExpectedAll<EvaluationPtr> runUncached(const PlanPtr &plan, Depth depth, const RunContext &context)
 {
     const auto started = Clock::now();
+    if (hasJobs(*plan)) {
+        auto jobs = evaluateJobs(plan, depth, context);
+        if (!jobs)
+            return std::unexpected(std::move(jobs.error()));
+        jobs->metrics.evaluateMs = millisecondsSince(started);
+        return unlessStopped(std::move(*jobs), context.stop);
+    }
     Evaluation evaluation;
     evaluation.plan = plan;
     evaluation.metrics.gpusTotal = evaluation.layout.gpusTotal = plan->cluster.gpus();
-    if (!plan->jobs.empty() && plan->workload.globalBatch == 0) { // nothing but jobs: there is no iteration to evaluate
-        evaluation.feasibility.isModelled = false;
-        evaluation.problems.push_back(
-            { Severity::Blocking, "Several models on shared GPUs are not modelled in this version", "jobs", {} });
-        return std::make_shared<const Evaluation>(std::move(evaluation));
-    }
     auto workload = resolve(plan, context.catalogue);
     if (!workload) {
         auto model = modelWithTooFewLayers(*plan, workload.error(), context.catalogue);
@@ -362,6 +357,11 @@ ExpectedAll<EvaluationPtr> runUncached(const PlanPtr &plan, Depth depth, const R
 /// What files say may be something else by the next time.
 bool readsFiles(const Plan &plan, const Catalogue &catalogue)
 {
+    if (hasJobs(plan)) {
+        const auto isPath = [&](const std::string &model) { return !catalogue.model(model); };
+        return std::ranges::any_of(plan.jobs, isPath, &Job::model)
+            || (plan.jobGrid && std::ranges::any_of(plan.jobGrid->model, isPath));
+    }
     const BubbleFill &fill = plan.bubbleFill;
     return (!plan.workload.inlineModel && !catalogue.model(plan.workload.model))
         || (fill.enabled && (fill.arrivals == Arrivals::Trace || !catalogue.model(fill.model)));

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Sentences about two lists of jobs and two grids. Jobs are told apart by their names; where one name has taken the
-// place of another, the job was renamed. GPUs are counted from 1, as rows of the timeline are.
+// place of another, the job was renamed. GPUs are counted from 0, as in the file.
 #include "core/base/words.h"
 #include "core/plan/diff_internal.h"
 
@@ -17,7 +17,7 @@ std::string gpusText(const std::vector<int> &gpus)
 {
     std::string text = gpus.size() == 1 ? "GPU " : "GPUs ";
     for (std::size_t i = 0; i < gpus.size(); ++i)
-        text += (i > 0 ? ", " : "") + std::to_string(gpus[i] + 1);
+        text += (i > 0 ? ", " : "") + std::to_string(gpus[i]);
     return cutText(text);
 }
 

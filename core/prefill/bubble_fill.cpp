@@ -103,11 +103,12 @@ ExpectedAll<std::optional<BubbleService>> resolveBubbleService(const Plan &plan,
 }
 
 std::optional<FilledBubbles> fillBubbles(Timeline &timeline, const Workload &workload,
-    const std::vector<StageMemory> &memory, const BubbleService &service, const std::stop_token &stop)
+    const std::vector<StageMemory> &memory, const BubbleService &service, const std::stop_token &stop,
+    Afterwards afterwards)
 {
     if (timeline.duration <= 0)
         return {};
-    const ServingSetup setup = servingSetup(workload, timeline, memory, service);
+    const ServingSetup setup = servingSetup(workload, timeline, memory, service, afterwards);
     const AdmittedRequests admission = admitRequests(setup.plan, setup.sized, stop);
     if (stop.stop_requested())
         return {};

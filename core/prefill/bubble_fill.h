@@ -9,6 +9,7 @@
 #include "core/placement/resolve.h"
 #include "core/prefill/arrivals.h"
 #include "core/prefill/fill_metrics.h"
+#include "core/prefill/free_windows.h"
 #include "core/timeline/timeline.h"
 
 #include <optional>
@@ -35,7 +36,10 @@ struct FilledBubbles {
 
 /// Places the requests of one iteration and appends a prefill track for each location that serves. `memory`: what
 /// training takes on each stage; empty where that is not counted. Nothing where `stop` is triggered, or no time passes.
+/// `workload`: of it the plan, GPUs, degrees and layout are read, not the model. Where nothing comes afterwards, no
+/// prompt is served beyond the end.
 [[nodiscard]] std::optional<FilledBubbles> fillBubbles(Timeline &timeline, const Workload &workload,
-    const std::vector<StageMemory> &memory, const BubbleService &service, const std::stop_token &stop = {});
+    const std::vector<StageMemory> &memory, const BubbleService &service, const std::stop_token &stop = {},
+    Afterwards afterwards = Afterwards::Again);
 
 } // namespace trainyard

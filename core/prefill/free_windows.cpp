@@ -34,10 +34,12 @@ void joinAround(std::vector<FreeWindow> &gaps, Nanoseconds period)
 
 } // namespace
 
-FreeWindows freeWindows(const Timeline &timeline, const Layout &layout, int gpusPerLocation, int context)
+FreeWindows freeWindows(
+    const Timeline &timeline, const Layout &layout, int gpusPerLocation, int context, Afterwards afterwards)
 {
     FreeWindows free;
     free.period = timeline.duration;
+    free.afterwards = afterwards;
     for (const Track &track : timeline.tracks) {
         if (track.stream != Stream::Compute)
             continue;
@@ -46,7 +48,8 @@ FreeWindows freeWindows(const Timeline &timeline, const Layout &layout, int gpus
         const int gpus = at.tensor > 0 ? at.tensor * context : gpusPerLocation;
         AdmissionWindows location { track.pipelineClass, track.stage, at, pipelines.pipelines * gpus,
             gapsOf(timeline, track), 0 };
-        joinAround(location.windows, timeline.duration);
+        if (afterwards == Afterwards::Again)
+            joinAround(location.windows, timeline.duration);
         for (const FreeWindow &window : location.windows)
             location.idle += window.length();
         free.locations.push_back(std::move(location));

@@ -1,7 +1,8 @@
 #pragma once
 // SPDX-License-Identifier: GPL-3.0-or-later
 // When the GPUs of a training plan have nothing to compute: the bubbles that prefill may use. Read from a simulated
-// timeline; pure functions of values. The iteration repeats, so a window may run on from its end into the next one.
+// timeline; pure functions of values. An iteration repeats, so a window may run on from its end into the next one; the
+// run of some jobs does not.
 
 #include "core/placement/layout.h"
 #include "core/timeline/timeline.h"
@@ -25,15 +26,19 @@ struct AdmissionWindows {
     Nanoseconds idle = 0; // their sum
 };
 
+/// What follows a timeline: the same again, or nothing.
+enum class Afterwards : std::uint8_t { Again, Nothing };
+
 struct FreeWindows {
-    Nanoseconds period = 0; // the iteration
+    Nanoseconds period = 0; // the iteration, or the whole run
+    Afterwards afterwards = Afterwards::Again;
     std::vector<AdmissionWindows> locations;
 };
 
 /// Gaps of every compute stream, exposed transfers and collectives included; `gpusPerLocation`: tensor x context, where
 /// a location has no tensor parallel degree of its own.
-[[nodiscard]] FreeWindows freeWindows(
-    const Timeline &timeline, const Layout &layout, int gpusPerLocation, int context = 1);
+[[nodiscard]] FreeWindows freeWindows(const Timeline &timeline, const Layout &layout, int gpusPerLocation,
+    int context = 1, Afterwards afterwards = Afterwards::Again);
 
 /// What of the windows a slice may use, `guard` before the training that follows kept free.
 [[nodiscard]] std::vector<FreeWindow> usable(const std::vector<FreeWindow> &windows, Nanoseconds guard);

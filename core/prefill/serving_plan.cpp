@@ -34,7 +34,7 @@ public:
     void build()
     {
         ServingPlan &plan = m_setup.plan;
-        plan.period = m_setup.free.period;
+        plan.period = circle();
         plan.weightSlice = wholeBytes(servedWeights(m_service.model).value / m_fill.stages);
         plan.slo = toNanoseconds(milliseconds(m_fill.ttftSloMs));
         plan.firstTokenFromDecode = m_fill.firstTokenFromDecode;
@@ -48,6 +48,15 @@ public:
     }
 
 private:
+    /// On which the controller deals: of a run that does not repeat so long that what would follow comes too late.
+    [[nodiscard]] Nanoseconds circle() const
+    {
+        const Nanoseconds period = m_setup.free.period;
+        return m_setup.free.afterwards == Afterwards::Again
+            ? period
+            : period + toNanoseconds(milliseconds(m_fill.ttftSloMs)) + 1;
+    }
+
     void addGroups()
     {
         std::map<std::vector<FreeWindow>, int> windows;
@@ -140,11 +149,12 @@ std::vector<int> promptSizes(const std::vector<PrefillRequest> &requests)
 }
 
 ServingSetup servingSetup(const Workload &workload, const Timeline &timeline, const std::vector<StageMemory> &memory,
-    const BubbleService &service)
+    const BubbleService &service, Afterwards afterwards)
 {
     const Plan &plan = *workload.plan;
     ServingSetup setup;
-    setup.free = freeWindows(timeline, workload.layout, workload.degrees.gpusOfStage(), workload.degrees.context);
+    setup.free =
+        freeWindows(timeline, workload.layout, workload.degrees.gpusOfStage(), workload.degrees.context, afterwards);
     setup.groups = formGroups(setup.free, plan.bubbleFill.stages, plan.bubbleFill.chaining);
     setup.requests = arrivals(plan.bubbleFill, timeline.duration, service.trace);
     setup.arrived = requestsOfIteration(plan.bubbleFill, timeline.duration, service.trace, setup.requests.size());

@@ -24,7 +24,7 @@ struct ServingSetup {
 
 /// `memory`: bytes that training takes on each stage; empty for a profile, which counts none.
 [[nodiscard]] ServingSetup servingSetup(const Workload &workload, const Timeline &timeline,
-    const std::vector<StageMemory> &memory, const BubbleService &service);
+    const std::vector<StageMemory> &memory, const BubbleService &service, Afterwards afterwards = Afterwards::Again);
 
 /// What a prompt asks of a GPU of the location; `isInNode`: the stages of the served model lie in one node.
 [[nodiscard]] SliceTime sliceOn(

@@ -4,20 +4,23 @@
 #include "core/base/number_text.h"
 #include "core/base/printable.h"
 #include "core/plan/plan_diff.h"
+#include "core/report/job_text.h"
 #include "core/report/json_internal.h"
 #include "core/report/metric_rows.h"
 #include "core/report/text_table.h"
 
+#include <algorithm>
 #include <charconv>
+#include <map>
 
 namespace trainyard {
 
 namespace {
 
 /// `withSums`: under every metric's name, of which people read the parts.
-std::vector<MetricRow> allRows(const Evaluation &evaluation, bool withSums = true)
+std::vector<MetricRow> allRows(const Evaluation &evaluation, bool withJobs, bool withSums = true)
 {
-    std::vector<MetricRow> rows = metricRows(evaluation);
+    std::vector<MetricRow> rows = metricRows(evaluation, withJobs);
     std::vector<MetricRow> seconds = breakdownRows(evaluation);
     if (seconds.empty()) {
         // The columns of a CSV file must not depend on what the first plan has.
@@ -37,6 +40,38 @@ std::vector<MetricRow> allRows(const Evaluation &evaluation, bool withSums = tru
             parts ? Metric(parts->optimizer + parts->overhead) : Metric() });
     }
     return rows;
+}
+
+constexpr std::size_t kMostJobs = 40;
+
+/// When each job ends, of all plans that have one of its name.
+std::string jobEnds(const std::vector<NamedEvaluation> &plans)
+{
+    std::vector<TextTable::Align> align { TextTable::Align::Left };
+    std::vector<std::string> headings { "job ends after" }, names;
+    std::map<std::string, std::vector<Metric>> ends; // [plan]
+    for (std::size_t p = 0; p < plans.size(); ++p) {
+        align.push_back(TextTable::Align::Right);
+        headings.push_back(plans[p].heading());
+        if (!plans[p].evaluation->metrics.jobs)
+            continue;
+        for (const JobResult &job : plans[p].evaluation->metrics.jobs->perJob) {
+            const auto [at, isNew] = ends.try_emplace(job.name, plans.size());
+            at->second[p] = job.end;
+            if (isNew)
+                names.push_back(job.name);
+        }
+    }
+    TextTable table(align, headings);
+    for (std::size_t i = 0; i < std::min(names.size(), kMostJobs); ++i) {
+        std::vector<std::string> cells { names[i] };
+        for (const Metric &end : ends.at(names[i]))
+            cells.push_back(end ? durationText(*end) : "\u2013");
+        table.add(cells);
+    }
+    const std::string more =
+        names.size() > kMostJobs ? "\u2026 and " + wholeText(double(names.size() - kMostJobs)) + " more\n" : "";
+    return "\n" + table.text() + more;
 }
 
 std::string exactText(const Metric &value)
@@ -62,6 +97,11 @@ std::string csvField(const std::string &text)
     return quoted + "\"";
 }
 
+bool haveJobs(const std::vector<NamedEvaluation> &plans)
+{
+    return std::ranges::any_of(plans, [](const NamedEvaluation &plan) { return hasJobs(*plan.evaluation->plan); });
+}
+
 std::string comparisonTable(const std::vector<NamedEvaluation> &plans)
 {
     std::vector<TextTable::Align> align { TextTable::Align::Left };
@@ -75,9 +115,10 @@ std::string comparisonTable(const std::vector<NamedEvaluation> &plans)
         }
     }
     TextTable table(align, headings);
+    const bool withJobs = haveJobs(plans);
     std::vector<std::vector<MetricRow>> rows;
     for (const NamedEvaluation &plan : plans)
-        rows.push_back(allRows(*plan.evaluation, false));
+        rows.push_back(allRows(*plan.evaluation, withJobs, false));
     for (std::size_t r = 0; r < rows.front().size(); ++r) {
         bool isWorthALine = false;
         std::vector<std::string> cells { rows.front()[r].label };
@@ -92,7 +133,7 @@ std::string comparisonTable(const std::vector<NamedEvaluation> &plans)
         if (isWorthALine)
             table.add(cells);
     }
-    std::string text = table.text();
+    std::string text = table.text() + (withJobs ? jobEnds(plans) : "");
     for (std::size_t p = 1; p < plans.size(); ++p) {
         text += "\n" + printable(plans[p].name) + " differs from " + printable(plans.front().name) + ":\n";
         for (const std::string &sentence :
@@ -109,10 +150,11 @@ std::string comparisonTable(const std::vector<NamedEvaluation> &plans)
 std::string comparisonJson(const std::vector<NamedEvaluation> &plans)
 {
     Json list = Json::array();
-    const std::vector<MetricRow> base = allRows(*plans.front().evaluation);
+    const bool withJobs = haveJobs(plans);
+    const std::vector<MetricRow> base = allRows(*plans.front().evaluation, withJobs);
     for (const NamedEvaluation &plan : plans) {
         Json change = Json::object();
-        const std::vector<MetricRow> rows = allRows(*plan.evaluation);
+        const std::vector<MetricRow> rows = allRows(*plan.evaluation, withJobs);
         for (std::size_t r = 0; r < rows.size(); ++r) {
             const bool isComparable = rows[r].value && base[r].value && *base[r].value != 0;
             change[rows[r].key] = isComparable ? finite(*rows[r].value / *base[r].value - 1) : Json(nullptr);
@@ -126,13 +168,14 @@ std::string comparisonJson(const std::vector<NamedEvaluation> &plans)
 
 std::string comparisonCsv(const std::vector<NamedEvaluation> &plans)
 {
+    const bool withJobs = haveJobs(plans);
     std::string text = "name,source,feasible";
-    for (const MetricRow &row : allRows(*plans.front().evaluation))
+    for (const MetricRow &row : allRows(*plans.front().evaluation, withJobs))
         text += "," + row.key;
     text += "\n";
     for (const NamedEvaluation &plan : plans) {
         text += csvField(plan.name) + "," + csvField(plan.source) + (plan.evaluation->feasible() ? ",true" : ",false");
-        for (const MetricRow &row : allRows(*plan.evaluation))
+        for (const MetricRow &row : allRows(*plan.evaluation, withJobs))
             text += "," + exactText(row.value);
         text += "\n";
     }

@@ -17,6 +17,9 @@ struct NamedEvaluation {
     [[nodiscard]] std::string heading() const { return evaluation->feasible() ? name : name + " (not feasible)"; }
 };
 
+/// Whether one of them trains jobs, so that rows of jobs are shown.
+[[nodiscard]] bool haveJobs(const std::vector<NamedEvaluation> &plans);
+
 [[nodiscard]] std::string comparisonTable(const std::vector<NamedEvaluation> &plans);
 /// {"plans": [{"name", "source", "differences": [sentences], "metrics": {...}, "change": {"iteration_time_s": -0.05,
 /// ...}}]}; `change` is relative to the first plan, null where either has no value.

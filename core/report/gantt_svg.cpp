@@ -2,6 +2,7 @@
 #include "core/report/gantt_svg.h"
 
 #include "core/base/number_text.h"
+#include "core/report/job_text.h"
 #include "core/report/markup.h"
 #include "core/report/track_names.h"
 
@@ -23,6 +24,8 @@ constexpr std::size_t kMostTracks = 64;
 constexpr std::size_t kMostRectangles = 5000;
 constexpr double kColumn = 2; // width of a merged column
 constexpr int kLevels = 8; // steps of its height
+constexpr std::size_t kLooks = kWorkKindCount; // a kind of work each, or a colour of jobs
+static_assert(kLooks > kJobLooks);
 
 struct Row {
     std::uint32_t track = 0;
@@ -36,7 +39,22 @@ struct Chart {
     std::string svg;
     double height = kAxis;
     [[nodiscard]] double x(Nanoseconds t) const { return kLabels + kPlot * double(t) / double(axis); }
+    [[nodiscard]] bool isOfJobs() const { return evaluation.metrics.jobs.has_value(); }
 };
+
+/// Which of kLooks a span has.
+std::size_t lookOf(const Chart &chart, std::uint32_t span)
+{
+    if (!chart.isOfJobs())
+        return std::size_t(chart.evaluation.timeline.kind[span]);
+    const int job = jobOf(chart.evaluation, span);
+    return job < 0 ? kJobLooks : std::size_t(job) % kJobLooks;
+}
+
+std::string lookClass(const Chart &chart, std::size_t look)
+{
+    return chart.isOfJobs() ? jobClass(int(look)) : workClass(WorkKind(look));
+}
 
 std::vector<std::uint32_t> orderedTracks(const Timeline &timeline)
 {
@@ -58,7 +76,10 @@ void layOut(Chart &chart)
     std::vector<std::uint32_t> tracks = orderedTracks(timeline);
     const std::size_t all = tracks.size();
     if (all > kMostTracks) // stages before what runs beside them
-        std::erase_if(tracks, [&](std::uint32_t t) { return isOfStates(timeline.tracks[t].stream); });
+        std::erase_if(tracks, [&](std::uint32_t t) {
+            const Stream stream = timeline.tracks[t].stream;
+            return chart.isOfJobs() ? stream != Stream::Compute : isOfStates(stream);
+        });
     tracks.resize(std::min(tracks.size(), kMostTracks));
     std::pair<int, int> group { -2, -2 };
     for (const std::uint32_t t : tracks) {
@@ -73,8 +94,8 @@ void layOut(Chart &chart)
         const double height = track.stream == Stream::Compute ? kTrack : kThinTrack;
         chart.rows.push_back({ t, chart.height, height });
         chart.svg += rect(kLabels, chart.height, kPlot, height, "track");
-        chart.svg +=
-            text(kLabels - 8, chart.height + height - (height < kTrack ? 1 : 5), "faint end", trackName(track));
+        chart.svg += text(kLabels - 8, chart.height + height - (height < kTrack ? 1 : 5), "faint end",
+            trackName(chart.evaluation, track));
         chart.height += height + kGap;
     }
     if (all > tracks.size()) {
@@ -101,15 +122,36 @@ void drawAxis(Chart &chart)
     chart.svg = grid + chart.svg;
 }
 
-std::string tooltip(const Timeline &timeline, std::uint32_t i)
+std::string tooltip(const Evaluation &evaluation, std::uint32_t i)
 {
+    const Timeline &timeline = evaluation.timeline;
     std::string text = toString(timeline.kind[i]);
-    if (timeline.microBatch[i] >= 0)
+    if (const int job = jobOf(evaluation, i); job >= 0) {
+        const JobMetrics &jobs = *evaluation.metrics.jobs;
+        text = jobs.perJob[std::size_t(job)].name + " \u00b7 " + text;
+        if (timeline.microBatch[i] >= 0)
+            text += " \u00b7 mini-batch "
+                + std::to_string(std::int64_t { timeline.microBatch[i] } * jobs.minibatchesPerSpan + 1)
+                + " \u00b7 shard " + std::to_string(timeline.chunk[i] + 1);
+    } else if (timeline.microBatch[i] >= 0)
         text += " \u00b7 micro-batch " + std::to_string(timeline.microBatch[i] + 1); // counted from 1, as in the window
-    if (timeline.kind[i] == WorkKind::ForwardBackward)
+    if (timeline.kind[i] == WorkKind::ForwardBackward && !timeline.pairedMicroBatch.empty())
         text += " and " + std::to_string(timeline.pairedMicroBatch[i] + 1);
     const double length = toSeconds(timeline.end[i] - timeline.start[i]).value;
     return text + " \u00b7 " + secondsText(length) + " from " + secondsText(toSeconds(timeline.start[i]).value);
+}
+
+/// The job's name, where there is room for it.
+void writeJob(Chart &chart, const Row &row, std::uint32_t span, double width)
+{
+    constexpr double kLetter = 6.2; // of the style's 10 pixels
+    const int job = jobOf(chart.evaluation, span);
+    if (job < 0 || row.height < kTrack)
+        return;
+    const std::string &name = chart.evaluation.metrics.jobs->perJob[std::size_t(job)].name;
+    if (double(name.size()) * kLetter < width)
+        chart.svg += text(chart.x(chart.evaluation.timeline.start[span]) + width / 2, row.y + 12.5,
+            isDarkJob(job) ? "ink-light middle" : "ink-dark middle", name);
 }
 
 void drawEachSpan(Chart &chart)
@@ -121,8 +163,10 @@ void drawEachSpan(Chart &chart)
             const double x = chart.x(timeline.start[i]), width = chart.x(timeline.end[i]) - x;
             // A hair's breadth between neighbours, so that equal ones can be told apart.
             chart.svg += rect(x, row.y, std::max(0.4, width - (width > 3 ? 0.6 : 0)), row.height,
-                workClass(timeline.kind[i]), tooltip(timeline, i));
-            if (width >= 17 && row.height >= kTrack && timeline.microBatch[i] >= 0) {
+                lookClass(chart, lookOf(chart, i)), tooltip(chart.evaluation, i));
+            if (chart.isOfJobs())
+                writeJob(chart, row, i, width);
+            else if (width >= 17 && row.height >= kTrack && timeline.microBatch[i] >= 0) {
                 const bool isDark = timeline.kind[i] == WorkKind::Backward || timeline.kind[i] == WorkKind::InputGrad
                     || timeline.kind[i] == WorkKind::ForwardBackward;
                 chart.svg += text(x + width / 2, row.y + 12.5, isDark ? "ink-light middle" : "ink-dark middle",
@@ -132,47 +176,49 @@ void drawEachSpan(Chart &chart)
     }
 }
 
-/// Share of each kind in each column of a track.
-using Columns = std::vector<std::array<double, kWorkKindCount>>;
+/// Share of each look in each column of a track.
+using Column = std::array<double, kLooks>;
+using Columns = std::vector<Column>;
 
-Columns shares(const Timeline &timeline, const Track &track, Nanoseconds axis)
+Columns shares(const Chart &chart, const Track &track)
 {
-    Columns columns(std::size_t(kPlot / kColumn), std::array<double, kWorkKindCount> {});
-    const double perColumn = double(axis) / double(columns.size());
+    const Timeline &timeline = chart.evaluation.timeline;
+    Columns columns(std::size_t(kPlot / kColumn), Column {});
+    const double perColumn = double(chart.axis) / double(columns.size());
     for (std::uint32_t i = track.first; i < track.last; ++i) {
         const double start = double(timeline.start[i]), end = double(timeline.end[i]);
         for (auto c = std::size_t(start / perColumn); c < columns.size() && double(c) * perColumn < end; ++c) {
             const double here = std::min(end, double(c + 1) * perColumn) - std::max(start, double(c) * perColumn);
-            columns[c][std::size_t(timeline.kind[i])] += here / perColumn;
+            columns[c][lookOf(chart, i)] += here / perColumn;
         }
     }
     return columns;
 }
 
-/// From which level to which a kind fills a column; the kinds below it come first.
-std::pair<int, int> filled(const std::array<double, kWorkKindCount> &column, std::size_t kind)
+/// From which level to which a look fills a column; those below it come first.
+std::pair<int, int> filled(const Column &column, std::size_t look)
 {
     double below = 0;
-    for (std::size_t k = 0; k < kind; ++k)
+    for (std::size_t k = 0; k < look; ++k)
         below += column[k];
-    return { int(std::lround(below * kLevels)), int(std::lround((below + column[kind]) * kLevels)) };
+    return { int(std::lround(below * kLevels)), int(std::lround((below + column[look]) * kLevels)) };
 }
 
 void drawMerged(Chart &chart)
 {
     const Timeline &timeline = chart.evaluation.timeline;
-    std::array<std::string, kWorkKindCount> paths;
+    std::array<std::string, kLooks> paths;
     for (const Row &row : chart.rows) {
-        const Columns columns = shares(timeline, timeline.tracks[row.track], chart.axis);
-        for (std::size_t kind = 0; kind < kWorkKindCount; ++kind) {
+        const Columns columns = shares(chart, timeline.tracks[row.track]);
+        for (std::size_t look = 0; look < kLooks; ++look) {
             for (std::size_t c = 0; c < columns.size();) {
-                const auto [bottom, top] = filled(columns[c], kind);
+                const auto [bottom, top] = filled(columns[c], look);
                 std::size_t end = c + 1;
-                while (end < columns.size() && filled(columns[end], kind) == std::pair(bottom, top))
+                while (end < columns.size() && filled(columns[end], look) == std::pair(bottom, top))
                     ++end;
                 if (top > bottom) {
                     const std::string width = coordinate(double(end - c) * kColumn);
-                    paths[kind] += "M" + coordinate(kLabels + double(c) * kColumn) + " "
+                    paths[look] += "M" + coordinate(kLabels + double(c) * kColumn) + " "
                         + coordinate(row.y + row.height * (1 - double(top) / kLevels)) + "h" + width + "v"
                         + coordinate(row.height * double(top - bottom) / kLevels) + "h-" + width + "z";
                 }
@@ -180,9 +226,9 @@ void drawMerged(Chart &chart)
             }
         }
     }
-    for (std::size_t kind = 0; kind < kWorkKindCount; ++kind) {
-        if (!paths[kind].empty())
-            chart.svg += "<path class=\"" + workClass(WorkKind(kind)) + "\" d=\"" + paths[kind] + "\"/>";
+    for (std::size_t look = 0; look < kLooks; ++look) {
+        if (!paths[look].empty())
+            chart.svg += "<path class=\"" + lookClass(chart, look) + "\" d=\"" + paths[look] + "\"/>";
     }
 }
 
@@ -202,8 +248,8 @@ std::string ganttSvg(const Evaluation &evaluation, Nanoseconds axis)
         drawEachSpan(chart);
     else
         drawMerged(chart);
-    return "<svg viewBox=\"0 0 " + coordinate(kWidth) + " " + coordinate(chart.height)
-        + "\" role=\"img\" aria-label=\"Timeline of one iteration\">" + chart.svg + "</svg>";
+    return "<svg viewBox=\"0 0 " + coordinate(kWidth) + " " + coordinate(chart.height) + "\" role=\"img\" aria-label=\""
+        + (chart.isOfJobs() ? "Timeline of all jobs" : "Timeline of one iteration") + "\">" + chart.svg + "</svg>";
 }
 
 } // namespace trainyard

@@ -2,6 +2,7 @@
 #include "core/report/html_tables_internal.h"
 
 #include "core/base/number_text.h"
+#include "core/report/job_text.h"
 #include "core/report/markup.h"
 #include "core/report/metric_rows.h"
 
@@ -34,9 +35,9 @@ const char *judged(const MetricRow &row, const Metric &base)
     return (*row.value < *base) == (row.better == Better::Lower) ? "change good" : "change bad";
 }
 
-std::vector<MetricRow> rowsOf(const Evaluation &evaluation)
+std::vector<MetricRow> rowsOf(const Evaluation &evaluation, bool withJobs)
 {
-    std::vector<MetricRow> rows = metricRows(evaluation);
+    std::vector<MetricRow> rows = metricRows(evaluation, withJobs);
     for (MetricRow &row : breakdownRows(evaluation)) {
         row.label = "time: " + row.label;
         rows.push_back(std::move(row));
@@ -48,11 +49,12 @@ std::vector<MetricRow> rowsOf(const Evaluation &evaluation)
 
 std::string metricsTableHtml(const std::vector<NamedEvaluation> &plans)
 {
+    const bool withJobs = haveJobs(plans);
     std::vector<std::vector<MetricRow>> columns;
     std::size_t longest = 0;
     std::string html = "<table><tr><th></th>";
     for (const NamedEvaluation &plan : plans) {
-        columns.push_back(rowsOf(*plan.evaluation));
+        columns.push_back(rowsOf(*plan.evaluation, withJobs));
         longest = columns.back().size() > columns[longest].size() ? columns.size() - 1 : longest;
         html += "<th" + std::string(columns.size() > 1 ? " colspan=\"2\"" : "") + ">" + escaped(plan.name)
             + (plan.evaluation->feasible() ? "" : "<br><span class=\"bad\">not feasible</span>") + "</th>";
@@ -92,6 +94,52 @@ std::string memoryTable(const Evaluation &evaluation)
         html += cell(plainText(s.inFlight)) + (s.fits() ? cell("fits", "good") : cell("does not fit", "bad")) + "</tr>";
     }
     return html + "</table>";
+}
+
+namespace {
+
+std::string rowsTable(const std::vector<std::string> &names, const std::vector<std::vector<std::string>> &rows)
+{
+    std::string html = "<table><tr>";
+    for (const std::string &name : names)
+        html += "<th" + std::string(name.empty() ? " class=\"left\"" : "") + ">" + escaped(name) + "</th>";
+    html += "</tr>";
+    for (const std::vector<std::string> &row : rows) {
+        html += "<tr>";
+        for (std::size_t i = 0; i < row.size(); ++i)
+            html += cell(row[i], names[i].empty() ? "left wide" : "");
+        html += "</tr>";
+    }
+    return html + "</table>";
+}
+
+} // namespace
+
+std::string jobTable(const JobMetrics &jobs, std::size_t most)
+{
+    std::vector<std::vector<std::string>> rows;
+    for (const std::size_t i : jobsToShow(jobs, most))
+        rows.push_back(jobCells(jobs.perJob[i]));
+    if (rows.empty())
+        return {};
+    const std::size_t left = jobs.perJob.size() - rows.size();
+    return rowsTable(jobHeadings(), rows)
+        + (left > 0 ? "<p class=\"muted\">and " + escaped(wholeText(double(left))) + " more</p>" : "");
+}
+
+std::string gpuTable(const Evaluation &evaluation)
+{
+    constexpr std::size_t kMost = 64;
+    return evaluation.metrics.memory ? rowsTable(gpuHeadings(), gpuRows(*evaluation.metrics.memory, kMost))
+                                     : std::string();
+}
+
+std::string hostTable(const Evaluation &evaluation)
+{
+    std::vector<std::vector<std::string>> rows;
+    for (const HostUse &host : evaluation.metrics.jobs->hosts)
+        rows.push_back(hostCells(*evaluation.plan, host));
+    return rows.empty() ? std::string() : rowsTable(hostHeadings(), rows);
 }
 
 std::string linkTable(const Evaluation &evaluation)

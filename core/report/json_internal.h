@@ -29,5 +29,7 @@ inline std::string dumped(const Json &json, int indent = 2)
 
 /// The metrics object of an evaluation, as metricsJson() prints it.
 [[nodiscard]] Json metricsObject(const Evaluation &evaluation);
+/// Of it, `jobs`: null where the plan has none.
+[[nodiscard]] Json jobsObject(const Evaluation &evaluation);
 
 } // namespace trainyard

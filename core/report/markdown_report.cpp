@@ -4,8 +4,11 @@
 #include "core/base/number_text.h"
 #include "core/plan/plan_diff.h"
 #include "core/report/expert_text.h"
+#include "core/report/job_text.h"
 #include "core/report/markup.h"
 #include "core/report/metric_rows.h"
+
+#include <algorithm>
 
 namespace trainyard {
 
@@ -22,13 +25,17 @@ void addMetrics(std::string &text, const std::vector<NamedEvaluation> &plans)
     for (std::size_t p = 0; p < plans.size(); ++p)
         text += "---:|";
     text += "\n";
+    const bool withJobs = haveJobs(plans);
     std::vector<std::vector<MetricRow>> rows;
     for (const NamedEvaluation &plan : plans) {
-        rows.push_back(metricRows(*plan.evaluation));
+        rows.push_back(metricRows(*plan.evaluation, withJobs));
         for (MetricRow &row : breakdownRows(*plan.evaluation))
             rows.back().push_back(std::move(row));
     }
     for (std::size_t r = 0; r < rows.front().size(); ++r) {
+        const auto isThere = [r](const auto &column) { return r < column.size() && column[r].value; };
+        if (withJobs && std::ranges::none_of(rows, isThere)) // of an iteration
+            continue;
         text += "| " + rows.front()[r].label + " |";
         for (const auto &column : rows)
             text += " " + (r < column.size() ? valueText(column[r]) : std::string("\u2013")) + " |";
@@ -38,7 +45,7 @@ void addMetrics(std::string &text, const std::vector<NamedEvaluation> &plans)
 
 void addMemory(std::string &text, const Evaluation &evaluation)
 {
-    if (!evaluation.metrics.memory)
+    if (!evaluation.metrics.memory || evaluation.metrics.jobs)
         return;
     text += "\n### Memory of one GPU of each stage\n\n| stage | weights | gradients | optimizer | activations | "
             "buffers | on device | capacity | |\n"
@@ -50,6 +57,44 @@ void addMemory(std::string &text, const Evaluation &evaluation)
             text += " | " + bytesText(double(bytes));
         text += s.fits() ? " | |\n" : " | does not fit |\n";
     }
+}
+
+void addRow(std::string &text, const std::vector<std::string> &cells)
+{
+    for (const std::string &cell : cells)
+        text += "| " + markdownText(cell) + " ";
+    text += "|\n";
+}
+
+void addJobs(std::string &text, const Evaluation &evaluation)
+{
+    constexpr std::size_t kMostJobs = 100;
+    if (!evaluation.metrics.jobs)
+        return;
+    const JobMetrics &jobs = *evaluation.metrics.jobs;
+    const std::vector<std::size_t> shown = jobsToShow(jobs, kMostJobs);
+    text +=
+        "\n### Jobs\n\n" + markdownText(schedulerText(*evaluation.plan) + ": " + countsText(countsOf(jobs))) + ".\n\n";
+    addRow(text, jobHeadings());
+    text += "|---|---:|---:|---:|---:|---:|---:|---:|---:|---|\n";
+    for (const std::size_t i : shown)
+        addRow(text, jobCells(jobs.perJob[i]));
+    if (shown.size() < jobs.perJob.size())
+        text += "\nand " + wholeText(double(jobs.perJob.size() - shown.size())) + " more\n";
+    if (evaluation.metrics.memory) {
+        text += "\n### Memory of GPUs\n\n";
+        addRow(text, gpuHeadings());
+        text += "|---:|---:|---:|---:|---|\n";
+        for (const std::vector<std::string> &cells : gpuRows(*evaluation.metrics.memory, kMostJobs))
+            addRow(text, cells);
+    }
+    if (jobs.hosts.empty())
+        return;
+    text += "\n### Host memory\n\n";
+    addRow(text, hostHeadings());
+    text += "|---|---:|---:|---:|\n";
+    for (const HostUse &host : jobs.hosts)
+        addRow(text, hostCells(*evaluation.plan, host));
 }
 
 void addLinks(std::string &text, const Evaluation &evaluation)
@@ -100,6 +145,7 @@ std::string markdownReport(const std::vector<NamedEvaluation> &plans)
                 + (problem.severity == Severity::Blocking ? "**" + markdownText(problem.text) + "**"
                                                           : markdownText(problem.text))
                 + "\n";
+        addJobs(text, evaluation);
         addMemory(text, evaluation);
         addLinks(text, evaluation);
         addExperts(text, evaluation);

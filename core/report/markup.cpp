@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/report/markup.h"
 
+#include <array>
 #include <charconv>
 #include <cmath>
 
@@ -49,6 +50,18 @@ std::string workClass(WorkKind kind)
     for (char &c : name)
         c = c == ' ' ? '-' : c >= 'A' && c <= 'Z' ? char(c - 'A' + 'a') : c;
     return name;
+}
+
+std::string jobClass(int job)
+{
+    return "j-" + std::to_string(job < 0 ? kJobLooks : std::size_t(job) % kJobLooks);
+}
+
+bool isDarkJob(int job)
+{
+    static constexpr std::array kIsDark { true, false, true, true, false, false, true, true, true, false, true, true };
+    static_assert(kIsDark.size() == kJobLooks);
+    return job >= 0 && kIsDark[std::size_t(job) % kJobLooks];
 }
 
 std::string rect(double x, double y, double width, double height, std::string_view styleClass, std::string_view tooltip)

@@ -16,6 +16,12 @@ namespace trainyard::markup {
 [[nodiscard]] std::string coordinate(double value);
 /// "k-forward", "k-gradient-sync": the style class of a kind of work.
 [[nodiscard]] std::string workClass(WorkKind kind);
+/// Jobs have as many colours, in turn; one more stands for what belongs to none.
+inline constexpr std::size_t kJobLooks = 12;
+/// "j-0" … "j-12" of a job by its place in the plan; below 0: of none.
+[[nodiscard]] std::string jobClass(int job);
+/// Whether light ink reads on it.
+[[nodiscard]] bool isDarkJob(int job);
 /// <rect> with a style class and, where it is not empty, a tooltip.
 [[nodiscard]] std::string rect(
     double x, double y, double width, double height, std::string_view styleClass, std::string_view tooltip = {});

@@ -3,6 +3,7 @@
 
 #include "core/base/number_text.h"
 #include "core/evaluate/metrics/breakdown_entries.h"
+#include "core/report/job_text.h"
 
 #include <algorithm>
 
@@ -52,9 +53,33 @@ void addExperts(std::vector<MetricRow> &rows, const std::optional<ExpertMetrics>
     add("dropped_share", "Visits to experts dropped", Fraction, Better::Lower, &ExpertMetrics::droppedShare);
 }
 
+std::vector<MetricRow> jobRows(const Evaluation &evaluation)
+{
+    using enum MetricUnit;
+    const std::optional<JobMetrics> &m = evaluation.metrics.jobs;
+    const JobMetrics none, &jobs = m ? *m : none;
+    const JobCounts counts = countsOf(jobs);
+    const auto ofJobs = [&](Metric value) { return m ? value : Metric(); };
+    const Metric overBound =
+        jobs.makespan && jobs.bound.value_or(0) > 0 ? Metric(*jobs.makespan / *jobs.bound) : Metric();
+    return { { "jobs.makespan_s", "All jobs done after", Duration, Better::Lower, jobs.makespan },
+        { "jobs.bound_s", "No schedule is shorter than", Duration, Better::Neither, jobs.bound },
+        { "jobs.bound_shared_s", "all work over all GPUs", Duration, Better::Neither, jobs.boundShared },
+        { "jobs.bound_longest_s", "the longest job alone", Duration, Better::Neither, jobs.boundLongest },
+        { "jobs.makespan_over_bound", "Time over that bound", Ratio, Better::Lower, overBound },
+        { "jobs.gpu_utilization", "GPUs compute", Fraction, Better::Higher, jobs.gpuUtilization },
+        { "jobs.count", "Jobs", Whole, Better::Neither, ofJobs(counts.jobs) },
+        { "jobs.run", "Jobs that run", Whole, Better::Higher, ofJobs(counts.run) },
+        { "jobs.late", "Jobs that end late", Whole, Better::Lower, ofJobs(counts.late) },
+        { "jobs.host_peak_bytes", "Host memory, fullest node", Size, Better::Lower, ofJobs(double(jobs.hostPeak)) },
+        { "jobs.loaded_bytes", "Moved to GPUs", Size, Better::Lower, ofJobs(counts.loaded) },
+        { "jobs.stored_bytes", "Moved back", Size, Better::Lower, ofJobs(counts.stored) },
+        { "jobs.usd", "Price of it all", Money, Better::Lower, jobs.usd } };
+}
+
 } // namespace
 
-std::vector<MetricRow> metricRows(const Evaluation &evaluation)
+std::vector<MetricRow> metricRows(const Evaluation &evaluation, bool withJobs)
 {
     using enum MetricUnit;
     const Metrics &m = evaluation.metrics;
@@ -117,6 +142,10 @@ std::vector<MetricRow> metricRows(const Evaluation &evaluation)
     };
     addExperts(rows, m.experts);
     addBubbleFill(rows, m.bubbleFill);
+    if (withJobs) {
+        const std::vector<MetricRow> ofJobs = jobRows(evaluation);
+        rows.insert(rows.begin(), ofJobs.begin(), ofJobs.end());
+    }
     return rows;
 }
 
@@ -138,6 +167,8 @@ std::string valueText(const MetricRow &row)
     switch (row.unit) {
     case MetricUnit::Time:
         return secondsText(value);
+    case MetricUnit::Duration:
+        return durationText(value);
     case MetricUnit::Milliseconds:
         return secondsText(value * 1e-3);
     case MetricUnit::Fraction:

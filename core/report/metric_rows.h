@@ -12,6 +12,7 @@ namespace trainyard {
 
 enum class MetricUnit : std::uint8_t {
     Time,
+    Duration, // seconds that may be days
     Milliseconds,
     Fraction,
     Size,
@@ -36,8 +37,9 @@ struct MetricRow {
     Metric value;
 };
 
-/// Throughput, use, memory, network and money: what a comparison shows.
-[[nodiscard]] std::vector<MetricRow> metricRows(const Evaluation &evaluation);
+/// Throughput, use, memory, network and money: what a comparison shows. `withJobs`: behind those of jobs, which have
+/// values where the plan has some.
+[[nodiscard]] std::vector<MetricRow> metricRows(const Evaluation &evaluation, bool withJobs = false);
 /// Where the seconds of the iteration go, in the order in which they are drawn; empty where nothing was simulated.
 [[nodiscard]] std::vector<MetricRow> breakdownRows(const Evaluation &evaluation);
 

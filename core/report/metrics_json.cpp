@@ -246,8 +246,7 @@ Json metricsObject(const Evaluation &evaluation)
     json["bubble_fill"] = bubbleFill(m.bubbleFill);
     json["heterogeneity"] = heterogeneity(evaluation);
     json["moe"] = experts(m);
-    // What this version does not model is absent from every plan: null, never a made-up zero.
-    json["jobs"] = nullptr;
+    json["jobs"] = jobsObject(evaluation);
     json["offload"] = offload(m);
     json["confidence"] = { { "label", m.confidence.label.empty() ? Json(nullptr) : Json(m.confidence.label) },
         { "iteration_time_low_s", finite(m.confidence.iterationLow) },

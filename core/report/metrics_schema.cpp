@@ -9,7 +9,7 @@ namespace trainyard {
 
 namespace {
 
-enum class Kind : std::uint8_t { Number, Count, Text, Flag, TextPair, NumberPair, Texts };
+enum class Kind : std::uint8_t { Number, Count, Text, Flag, TextPair, NumberPair, Texts, Counts };
 
 struct Field {
     const char *name;
@@ -46,6 +46,9 @@ Json fieldSchema(const Field &field)
         break;
     case Kind::Texts:
         schema = { { "type", "array" }, { "items", { { "type", "string" } } } };
+        break;
+    case Kind::Counts:
+        schema = { { "type", "array" }, { "items", { { "type", "integer" } } } };
         break;
     }
     schema["description"] = field.doc;
@@ -128,10 +131,32 @@ Json jobsSchema()
 {
     using enum Kind;
     Json jobs = object({ { "makespan_s", Number, "Until the last job ends" },
-        { "gpu_utilization", Number, "Share of GPU time in training work" } });
-    jobs["description"] = "Reserved: several jobs are not modelled in this version, and this is always null";
-    jobs["properties"]["per_job"] = list(object({ { "name", Text, "Name of the job" }, { "start_s", Number, "Start" },
-        { "end_s", Number, "End" }, { "gpus", Count, "GPUs that it used" } }));
+        { "bound_s", Number, "No schedule is shorter: the larger of the next two" },
+        { "bound_shared_s", Number, "All work over all GPUs" },
+        { "bound_longest_s", Number, "Arrival and work of the longest job, on its fastest GPU" },
+        { "gpu_utilization", Number, "Share of all GPUs' time until then in which they compute" },
+        { "host_peak_bytes", Count, "Main memory that jobs take on the fullest host" },
+        { "loaded_bytes", Number, "From host memory to GPUs" }, { "stored_bytes", Number, "From GPUs to host memory" },
+        { "usd", Number, "All GPUs of the cluster until the last job ends" }, { "count", Count, "Jobs of the plan" },
+        { "run", Count, "Of them, what runs" }, { "late", Count, "Of those, what ends after its deadline" },
+        { "minibatches_per_span", Count, "That a span of the timeline stands for" } });
+    jobs["description"] = "Many models on the same GPUs; null where the plan has no jobs";
+    jobs["properties"]["per_job"] = list(object({ { "name", Text, "Name of the job" },
+        { "state", Text, "runs, paused or cannot-run" }, { "why", Text, "Of one that cannot run, one sentence" },
+        { "start_s", Number, "Start of its first unit" }, { "end_s", Number, "End of its last" },
+        { "deadline_s", Number, "When it should have ended" }, { "gpus", Count, "GPUs that it has at once, at most" },
+        { "ran_on", Counts, "Their numbers, from 0" },
+        { "technique", Text, "How it uses them: a value of jobs[].technique" },
+        { "shards", Count, "Pieces that its model is cut into" },
+        { "work_s", Number, "Its units on the GPUs that they ran on, without waiting" },
+        { "slowdown", Number, "From its arrival to its end, over what it would take alone there" },
+        { "gpu_s", Number, "Of GPUs, in which it computes" }, { "loaded_bytes", Number, "From host memory to GPUs" },
+        { "stored_bytes", Number, "From GPUs to host memory" },
+        { "host_bytes", Number, "Of host memory, while it is there" }, { "usd", Number, "Its share of the price" },
+        { "measured", Flag, "Its times are those of the plan" } }));
+    jobs["properties"]["hosts"] = list(object({ { "datacenter", Text, "By id" }, { "pool", Text, "By id" },
+        { "node", Count, "Of the pool, from 0" }, { "peak_bytes", Count, "What jobs take at most" },
+        { "capacity_bytes", Number, "What it has; null where nobody states it" } }));
     return jobs;
 }
 

@@ -4,8 +4,11 @@
 #include "core/base/number_text.h"
 #include "core/base/printable.h"
 #include "core/report/expert_text.h"
+#include "core/report/job_text.h"
 #include "core/report/metric_rows.h"
 #include "core/report/text_table.h"
+
+#include <algorithm>
 
 namespace trainyard {
 
@@ -13,16 +16,41 @@ namespace {
 
 using Align = TextTable::Align;
 
-constexpr std::size_t kMostStages = 12;
+constexpr std::size_t kMostStages = 12, kMostJobs = 60, kMostHosts = 16;
 
 std::string metricsPart(const Evaluation &evaluation)
 {
     TextTable table({ Align::Left, Align::Right });
-    for (const MetricRow &row : metricRows(evaluation)) {
+    for (const MetricRow &row : metricRows(evaluation, evaluation.metrics.jobs.has_value())) {
         if (row.value)
             table.add({ row.label, valueText(row) });
     }
     return table.text();
+}
+
+std::string jobPart(const Evaluation &evaluation)
+{
+    if (!evaluation.metrics.jobs)
+        return {};
+    const JobMetrics &jobs = *evaluation.metrics.jobs;
+    TextTable table({ Align::Left, Align::Right, Align::Right, Align::Right, Align::Right, Align::Right, Align::Right,
+                        Align::Right, Align::Right, Align::Left },
+        jobHeadings());
+    const std::vector<std::size_t> shown = jobsToShow(jobs, kMostJobs);
+    for (const std::size_t i : shown)
+        table.add(jobCells(jobs.perJob[i]));
+    std::string text = "\n" + schedulerText(*evaluation.plan) + ": " + countsText(countsOf(jobs)) + "\n" + table.text();
+    if (shown.size() < jobs.perJob.size())
+        text += "\u2026 and " + wholeText(double(jobs.perJob.size() - shown.size())) + " more\n";
+    if (jobs.hosts.empty())
+        return text;
+    TextTable hosts({ Align::Left, Align::Right, Align::Right, Align::Right }, hostHeadings());
+    for (std::size_t i = 0; i < std::min(jobs.hosts.size(), kMostHosts); ++i)
+        hosts.add(hostCells(*evaluation.plan, jobs.hosts[i]));
+    text += "\n" + hosts.text();
+    if (jobs.hosts.size() > kMostHosts)
+        text += "\u2026 and " + wholeText(double(jobs.hosts.size() - kMostHosts)) + " more\n";
+    return text;
 }
 
 std::string breakdownPart(const Evaluation &evaluation)
@@ -39,8 +67,20 @@ std::string breakdownPart(const Evaluation &evaluation)
     return "\nWhere the iteration goes (slowest pipeline, mean of its stages)\n" + table.text();
 }
 
+std::string gpuPart(const Evaluation &evaluation)
+{
+    if (!evaluation.metrics.memory)
+        return {};
+    TextTable table({ Align::Right, Align::Right, Align::Right, Align::Right, Align::Left }, gpuHeadings());
+    for (const std::vector<std::string> &cells : gpuRows(*evaluation.metrics.memory, kMostHosts))
+        table.add(cells);
+    return "\n" + table.text();
+}
+
 std::string memoryPart(const Evaluation &evaluation)
 {
+    if (evaluation.metrics.jobs)
+        return gpuPart(evaluation);
     if (!evaluation.metrics.memory)
         return {};
     TextTable table({ Align::Right, Align::Right, Align::Right, Align::Right, Align::Right, Align::Right, Align::Right,
@@ -135,8 +175,8 @@ std::string confidencePart(const Confidence &confidence)
 std::string metricsTable(const Evaluation &evaluation)
 {
     const std::string name = evaluation.plan->name.empty() ? std::string() : printable(evaluation.plan->name) + "\n\n";
-    return name + metricsPart(evaluation) + breakdownPart(evaluation) + memoryPart(evaluation) + wanPart(evaluation)
-        + expertPart(evaluation) + idlePart(evaluation) + problemsPart(evaluation)
+    return name + metricsPart(evaluation) + jobPart(evaluation) + breakdownPart(evaluation) + memoryPart(evaluation)
+        + wanPart(evaluation) + expertPart(evaluation) + idlePart(evaluation) + problemsPart(evaluation)
         + confidencePart(evaluation.metrics.confidence)
         + (evaluation.feasible() ? "" : "\nThis plan is not feasible.\n");
 }

@@ -7,9 +7,12 @@
 #include "core/report/expert_text.h"
 #include "core/report/gantt_svg.h"
 #include "core/report/html_tables_internal.h"
+#include "core/report/job_bars.h"
+#include "core/report/job_text.h"
 #include "core/report/markup.h"
 #include "core/report/metric_rows.h"
 
+#include <algorithm>
 #include <map>
 
 namespace trainyard {
@@ -51,6 +54,10 @@ std::string experts(const Evaluation &evaluation)
 std::string reportSubtitle(const Evaluation &evaluation)
 {
     const Plan &plan = *evaluation.plan;
+    if (const auto &jobs = evaluation.metrics.jobs)
+        return counted((long long)(jobs->perJob.size()), "job") + " \u00b7 "
+            + counted(evaluation.metrics.gpusTotal, "GPU") + " \u00b7 "
+            + counted((long long)(plan.cluster.datacenters.size()), "datacenter") + " \u00b7 " + schedulerText(plan);
     const std::string model = evaluation.model.name.empty() ? plan.workload.model : evaluation.model.name;
     return (model.empty() ? std::string("measured stage times") : model) + " \u00b7 "
         + std::to_string(evaluation.metrics.gpusUsed) + " of " + counted(evaluation.metrics.gpusTotal, "GPU")
@@ -74,13 +81,23 @@ std::string busiestLimit(const Evaluation &evaluation)
 
 std::vector<ReportTile> reportTiles(const Evaluation &evaluation)
 {
+    const bool isOfJobs = evaluation.metrics.jobs.has_value();
     std::map<std::string, MetricRow> rows;
-    for (MetricRow &row : metricRows(evaluation))
+    for (MetricRow &row : metricRows(evaluation, isOfJobs))
         rows.emplace(row.key, row);
     const auto value = [&](const char *key) { return valueText(rows.at(key)); };
     const auto note = [&](const char *key, const char *words) {
         return rows.at(key).value ? value(key) + words : std::string();
     };
+    if (isOfJobs)
+        return { { "All jobs done after", value("jobs.makespan_s"), note("jobs.makespan_over_bound", " the bound") },
+            { "All work over all GPUs", value("jobs.bound_shared_s"), "no schedule is shorter" },
+            { "The longest job alone", value("jobs.bound_longest_s"), "nor than this" },
+            { "GPUs compute", value("jobs.gpu_utilization"), note("gpus_total", " GPUs") },
+            { "Jobs", value("jobs.count"), countsText(countsOf(*evaluation.metrics.jobs)) },
+            { "Fullest host", value("jobs.host_peak_bytes"), {} },
+            { "Moved to GPUs", value("jobs.loaded_bytes"), note("jobs.stored_bytes", " back") },
+            { "Price of it all", value("jobs.usd"), {} } };
     return { { "Iteration", value("iteration_time_s"), note("bubble_fraction", " bubble") },
         { "Tokens per second", value("tokens_per_s"), note("tokens_per_s_per_gpu", " per GPU") },
         { "MFU", value("mfu"), note("model_tflops_per_gpu", " TFLOP/s per GPU") },
@@ -100,8 +117,38 @@ std::string confidenceSentence(const Confidence &confidence)
     return confidence.note.empty() ? text : text + (text.empty() ? "" : "; ") + confidence.note;
 }
 
+namespace {
+
+std::string jobLegend(const JobMetrics &jobs)
+{
+    constexpr std::size_t kMost = 2 * markup::kJobLooks;
+    std::string html;
+    for (std::size_t i = 0; i < std::min(jobs.perJob.size(), kMost); ++i)
+        html += "<span><svg viewBox=\"0 0 11 11\">" + markup::rect(0, 0, 11, 11, markup::jobClass(int(i))) + "</svg>"
+            + escaped(jobs.perJob[i].name) + "</span>";
+    return html.empty() ? html : "<div class=\"legend\">" + html + "</div>";
+}
+
+std::vector<ReportCard> jobCards(const Evaluation &evaluation, Nanoseconds axis)
+{
+    constexpr std::size_t kMostRows = 200;
+    const JobMetrics &jobs = *evaluation.metrics.jobs;
+    const std::string gantt = ganttSvg(evaluation, axis);
+    std::vector<ReportCard> cards { { "Problems", problems(evaluation) }, { "Jobs", jobBars(evaluation, axis) },
+        { "Timeline of the GPUs", gantt.empty() ? gantt : gantt + jobLegend(jobs) },
+        { "Jobs in figures", jobTable(jobs, kMostRows) },
+        { "Host memory", hostCurves(evaluation, axis) + hostTable(evaluation) },
+        { "Memory of GPUs", gpuTable(evaluation) }, { "WAN links", linkTable(evaluation) } };
+    std::erase_if(cards, [](const ReportCard &card) { return card.html.empty(); });
+    return cards;
+}
+
+} // namespace
+
 std::vector<ReportCard> reportCards(const Evaluation &evaluation, Nanoseconds axis)
 {
+    if (evaluation.metrics.jobs)
+        return jobCards(evaluation, axis);
     std::vector<ReportCard> cards { { "Problems", problems(evaluation) },
         { "Where the iteration goes", breakdownBar(evaluation) },
         { "Timeline of one iteration", ganttSvg(evaluation, axis) + workLegend(evaluation.timeline) },

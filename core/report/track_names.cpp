@@ -28,6 +28,8 @@ std::string pipelinesName(const Evaluation &evaluation, const Track &track)
     if (track.pipelineClass < 0 || std::size_t(track.pipelineClass) >= classes.size())
         return "pipeline";
     const PipelineClass &c = classes[std::size_t(track.pipelineClass)];
+    if (evaluation.metrics.jobs)
+        return "GPUs";
     const std::string first = std::to_string(c.firstPipeline);
     return c.pipelines == 1 ? "pipeline " + first
                             : "pipelines " + first + "\u2013" + std::to_string(c.firstPipeline + c.pipelines - 1);
@@ -48,6 +50,23 @@ std::string trackName(const Track &track)
         [[fallthrough]];
     default:
         return stage + " " + toString(track.stream);
+    }
+}
+
+std::string trackName(const Evaluation &evaluation, const Track &track)
+{
+    if (!evaluation.metrics.jobs)
+        return trackName(track);
+    const std::string gpu = "GPU " + std::to_string(track.stage);
+    switch (track.stream) {
+    case Stream::Compute:
+        return gpu;
+    case Stream::Load:
+        return gpu + " \u2190 host";
+    case Stream::Store:
+        return gpu + " \u2192 host";
+    default:
+        return gpu + " " + toString(track.stream);
     }
 }
 

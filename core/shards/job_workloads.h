@@ -31,6 +31,7 @@ struct JobWorkload { // one of allJobs()
 
 struct JobWorkloads {
     PlanPtr plan;
+    std::shared_ptr<const Workload> cluster; // of the first job: GPUs, prices and rates of every location
     JobSet set; // jobs dealt to hosts; without those that are paused or cannot run
     std::vector<JobWorkload> jobs;
     std::vector<StageLocation> gpus; // where each GPU of the set is, in the order of the cluster
@@ -43,8 +44,8 @@ struct JobWorkloads {
     int minibatchesPerSpan = 1; // units stand for so many mini-batches, where all would be too many (kMostUnits)
 };
 
-/// Units of one run, at most: a second or two of work.
-inline constexpr double kMostUnits = 4e6;
+/// Units of one run, at most: a second or two of work, and some hundred megabytes of spans.
+inline constexpr double kMostUnits = 2e6;
 
 /// Errors: names that neither plan nor catalogue define, with their key (jobs[3].model); values that contradict each
 /// other (unit_ms of 2K - 1 units for K shards that a GPU cannot hold).

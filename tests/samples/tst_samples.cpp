@@ -74,7 +74,10 @@ private slots:
         QVERIFY(!plan->name.empty());
         QVERIFY2(plan->notes.find("Assumed") != std::string::npos || plan->profile,
             "notes state sources and what is assumed");
-        QVERIFY(plan->profile || plan->workload.inlineModel || builtinCatalogue().model(plan->workload.model));
+        QVERIFY(plan->profile || plan->workload.inlineModel || hasJobs(*plan)
+            || builtinCatalogue().model(plan->workload.model));
+        for (const Job &job : allJobs(*plan))
+            QVERIFY2(builtinCatalogue().model(job.model), job.model.c_str());
         for (const Datacenter &datacenter : plan->cluster.datacenters)
             for (const Pool &pool : datacenter.pools)
                 QVERIFY2(pool.inlineGpu || builtinCatalogue().gpu(pool.gpu), pool.gpu.c_str());
@@ -93,6 +96,8 @@ private slots:
         QCOMPARE(gpus("opt-30b-128-a100-384-v100"), 128 + 384);
         QCOMPARE(gpus("llama-7b-64-aws"), 64);
         QCOMPARE(gpus("moe-2x70b-16-a800"), 16);
+        QCOMPARE(gpus("hydra-lab"), 8);
+        QCOMPARE(allJobs(sample("hydra-lab")).size(), std::size_t(12));
     }
 
     void theZonesTrainOnWhatWasMeasuredBetweenThem()

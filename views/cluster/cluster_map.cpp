@@ -27,6 +27,7 @@ ClusterMap::ClusterMap(QWidget *parent)
     , m_add(new QToolButton(this))
 {
     setMouseTracking(true);
+    setAcceptDrops(true);
     setFocusPolicy(Qt::StrongFocus);
     setAccessibleName(QStringLiteral("Cluster map"));
     grabGesture(Qt::PinchGesture);

@@ -85,6 +85,7 @@ signals:
     void editCancelled();
     void selectionChanged();
     void trafficCleared(); // by Esc
+    void pinRequested(const QString &job, const std::vector<int> &gpus); // a job was dropped on them
 
 protected:
     bool event(QEvent *event) override;
@@ -101,6 +102,10 @@ protected:
     void keyReleaseEvent(QKeyEvent *event) override;
     void contextMenuEvent(QContextMenuEvent *event) override;
     void focusOutEvent(QFocusEvent *event) override;
+    void dragEnterEvent(QDragEnterEvent *event) override;
+    void dragMoveEvent(QDragMoveEvent *event) override;
+    void dragLeaveEvent(QDragLeaveEvent *event) override;
+    void dropEvent(QDropEvent *event) override;
     void hideEvent(QHideEvent *event) override;
     bool focusNextPrevChild(bool next) override;
 
@@ -116,6 +121,7 @@ private:
     [[nodiscard]] QStringList hoverCard() const;
     void paintLooseLinks(QPainter &painter) const;
     void forgetHover();
+    bool markDropped(const QDropEvent &event); // whether it is a job
     [[nodiscard]] MapGhost ghost() const;
     void showPreview(); // the previewed plan's contents, once they are known
     void setSelection(MapSelection selection);

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "views/cluster/map_focus.h"
 
+#include "views/cluster/map_jobs.h"
+
 #include <QStringList>
 
 #include <algorithm>
@@ -165,7 +167,9 @@ QString spokenName(const MapScene &scene, const MapItem &item)
             stages.push_back(pool.stageOfGpu[std::size_t(g)]);
     }
     return QStringList { island.title, QStringLiteral("node %1").arg(item.firstGpu / std::max(1, pool.gpusPerNode) + 1),
-        stages.empty() ? QStringLiteral("idle") : stageText(stages) }
+        stages.empty()      ? QStringLiteral("idle")
+            : scene.hasJobs ? jobLines(pool, item.firstGpu).join(QStringLiteral(", "))
+                            : stageText(stages) }
         .join(QStringLiteral(", "));
 }
 

@@ -5,6 +5,7 @@
 #include "models/text/format.h"
 #include "models/text/gpu_name.h"
 #include "views/cluster/link_scene.h"
+#include "views/cluster/map_jobs.h"
 
 #include <QLocale>
 #include <QStringList>
@@ -109,7 +110,7 @@ void addTexts(IslandScene &island, const Layout *layout)
         group.label =
             QStringLiteral("%1 × %2").arg(gpuCount(gpus), island.pools[std::size_t(group.pools.front())].gpuName);
     }
-    const QString work = workText(island, layout);
+    const QString work = island.work.isEmpty() ? workText(island, layout) : island.work;
     if (island.groups.empty())
         island.hardware = QStringLiteral("empty");
     else
@@ -179,7 +180,9 @@ MapScene buildScene(const Plan &plan, const Evaluation *evaluation)
     for (const Datacenter &datacenter : plan.cluster.datacenters)
         scene.islands.push_back(buildIsland(datacenter));
     const bool matches = evaluation && evaluation->plan && evaluation->plan->cluster == plan.cluster;
-    if (evaluation)
+    if (evaluation && evaluation->metrics.jobs)
+        addJobs(plan, *evaluation, scene);
+    else if (evaluation)
         addRuns(plan, *evaluation, scene);
     if (matches)
         addIdle(*evaluation, scene);
@@ -229,7 +232,14 @@ QStringList gpuCard(const MapScene &scene, int island, int pool, int gpu)
         QStringLiteral("%1 · node %2 · GPU %3").arg(place.title).arg(gpu / perNode + 1).arg(gpu % perNode + 1)
     };
     const int stage = hardware.stageOfGpu[std::size_t(gpu)];
-    if (stage >= 0) {
+    if (scene.hasJobs) // as jobs are pinned to it
+        lines = { QStringLiteral("%1 · node %2 · GPU %3")
+                      .arg(place.title)
+                      .arg(gpu / perNode + 1)
+                      .arg(hardware.firstNumber + gpu) };
+    if (stage >= 0 && scene.hasJobs) {
+        lines += jobLines(hardware, gpu);
+    } else if (stage >= 0) {
         const auto run = std::ranges::find_if(
             hardware.runs, [&](const GpuRun &r) { return gpu >= r.firstGpu && gpu < r.firstGpu + r.gpus; });
         QString work = QStringLiteral("stage %1 of %2").arg(stage + 1).arg(scene.stages);

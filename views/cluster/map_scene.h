@@ -6,6 +6,7 @@
 #include "core/evaluate/evaluation.h"
 
 #include <QString>
+#include <QStringList>
 
 #include <vector>
 
@@ -14,12 +15,19 @@ namespace trainyard {
 inline constexpr int kIdleStage = -1; // the placement left the GPU out
 inline constexpr int kUnknownStage = -2; // not evaluated yet
 
+struct GpuJobs { // of a plan with jobs, that ran on a GPU
+    std::vector<QString> names;
+    double busy = 0; // share of the time until all jobs have ended in which it computes
+};
+
 struct PoolScene {
     QString gpuName;
     int nodes = 0, gpusPerNode = 0;
     std::vector<int> stageOfGpu; // or kIdleStage, kUnknownStage
     std::vector<GpuRun> runs; // clipped to the pool
     QString idleReason;
+    std::vector<GpuJobs> jobs; // of each GPU; empty where none ran
+    int firstNumber = 0; // of its first GPU, in the order of the cluster
 };
 
 struct GroupScene { // pools of one GPU type
@@ -33,6 +41,7 @@ struct IslandScene {
     QString hardware; // "192 × H100 SXM", what of it is said where there is less room
     QString count; // "192"
     QString idleText; // "16 idle", empty where none are
+    QString work; // "12 jobs", of a plan with jobs
     int gpus = 0, idle = 0;
     std::vector<PoolScene> pools;
     std::vector<GroupScene> groups;
@@ -54,6 +63,7 @@ struct MapScene {
     std::vector<IslandScene> islands;
     std::vector<LinkScene> links;
     int gpus = 0, stages = 1;
+    bool hasJobs = false; // stage 0 means that a GPU serves some
     int tensor = 1; // GPUs that only make sense together
     QString summary; // "576 GPUs · 3 datacenters"
 };

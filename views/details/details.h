@@ -38,6 +38,10 @@ struct CauseStep {
 [[nodiscard]] Details datacenterDetails(const Evaluation &evaluation, int datacenter);
 /// Of consecutive GPUs of one pool; `gpus` 0: the whole pool.
 [[nodiscard]] Details gpuDetails(const Evaluation &evaluation, int datacenter, int pool, int firstGpu, int gpus);
+/// Of a plan with jobs: which ran on a GPU, and how busy it was.
+[[nodiscard]] Details jobGpuDetails(const Evaluation &evaluation, int gpu);
+/// The same of several, as facts.
+[[nodiscard]] std::vector<DetailFact> jobFacts(const Evaluation &evaluation, const std::vector<int> &gpus);
 [[nodiscard]] Details stageDetails(const Evaluation &evaluation, int stage);
 [[nodiscard]] Details itemDetails(const Evaluation &evaluation, const MapItem &item);
 

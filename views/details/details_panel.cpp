@@ -2,6 +2,7 @@
 #include "views/details/details_panel.h"
 
 #include "core/timeline/analysis.h"
+#include "models/job_spans.h"
 #include "models/text/format.h"
 #include "models/validation/text_table_model.h"
 #include "views/panels/evidence_table.h"
@@ -158,6 +159,8 @@ void DetailsPanel::refresh()
     Details details;
     if (m_evaluation && m_span != kNoSpan)
         details = spanDetails(*m_evaluation, m_span, isCritical(m_evaluation->timeline, m_span));
+    else if (m_evaluation && m_stage >= 0 && isOfJobs(*m_evaluation))
+        details = jobGpuDetails(*m_evaluation, m_stage);
     else if (m_evaluation && m_stage >= 0 && m_stage < int(m_evaluation->layout.chunks.size()))
         details = stageDetails(*m_evaluation, m_stage);
     else if (m_evaluation)

@@ -4,6 +4,7 @@
 
 #include "core/timeline/analysis.h"
 #include "models/gpu_shares.h"
+#include "models/job_spans.h"
 #include "models/text/format.h"
 #include "models/text/gpu_name.h"
 #include "views/cluster/map_scene.h"
@@ -203,6 +204,19 @@ Details gpuDetails(const Evaluation &evaluation, int datacenter, int pool, int f
         ? QObject::tr("Node %1").arg(firstGpu / of.gpusPerNode + 1)
         : gpusText(gpus);
     details.subtitle = QObject::tr("%1 in %2").arg(shortGpuName(of), QString::fromStdString(place.label()));
+    if (isOfJobs(evaluation)) {
+        std::vector<int> numbers;
+        for (int gpu = firstGpu; gpu < firstGpu + gpus; ++gpu)
+            numbers.push_back(gpuNumber(plan.cluster, datacenter, pool, gpu));
+        if (gpus == 1)
+            details.title = QObject::tr("GPU %1").arg(numbers.front());
+        const std::vector<DetailFact> facts = jobFacts(evaluation, numbers);
+        details.facts.insert(details.facts.end(), facts.begin(), facts.end());
+        if (of.usdPerGpuHour)
+            details.facts.push_back(
+                { QObject::tr("Price"), QObject::tr("%1 per GPU-hour").arg(formatUsd(*of.usdPerGpuHour)), {} });
+        return details;
+    }
     details.facts.push_back({ QObject::tr("Serves"), served.empty() ? QObject::tr("nothing") : stages(served), {} });
     addShares(details, evaluation, { datacenter, pool }, firstGpu, gpus);
     if (working < gpus) {
@@ -238,14 +252,25 @@ Details datacenterDetails(const Evaluation &evaluation, int datacenter)
     Details details;
     details.title = QString::fromStdString(place.label());
     details.subtitle = QObject::tr("datacenter");
-    details.facts.push_back(
-        { QObject::tr("GPUs"), QObject::tr("%1, %2 at work").arg(gpusText(place.gpus())).arg(working), {} });
+    const bool hasJobs = isOfJobs(evaluation);
+    if (!hasJobs)
+        details.facts.push_back(
+            { QObject::tr("GPUs"), QObject::tr("%1, %2 at work").arg(gpusText(place.gpus())).arg(working), {} });
     for (const Pool &pool : place.pools)
         details.facts.push_back({ shortGpuName(pool),
             QObject::tr("%1 of %2")
                 .arg(countOf(pool.nodes, QObject::tr("node"), QObject::tr("nodes")), gpusText(pool.gpusPerNode)),
             {} });
-    details.facts.push_back({ QObject::tr("Serves"), served.empty() ? QObject::tr("nothing") : stages(served), {} });
+    if (hasJobs) {
+        std::vector<int> numbers;
+        for (int gpu = 0; gpu < place.gpus(); ++gpu)
+            numbers.push_back(gpuNumber(plan.cluster, datacenter, 0, gpu));
+        const std::vector<DetailFact> facts = jobFacts(evaluation, numbers);
+        details.facts.insert(details.facts.end(), facts.begin(), facts.end());
+    } else {
+        details.facts.push_back(
+            { QObject::tr("Serves"), served.empty() ? QObject::tr("nothing") : stages(served), {} });
+    }
     for (const IdleGpus &idle : evaluation.layout.idle)
         if (idle.datacenter == datacenter && idle.gpus > 0)
             details.facts.push_back({ QObject::tr("Idle"), gpusText(idle.gpus), QString::fromStdString(idle.reason) });
@@ -262,8 +287,9 @@ Details datacenterDetails(const Evaluation &evaluation, int datacenter)
             if (link.between[std::size_t(end)] == place.id)
                 bytes += use.bytes[std::size_t(end)];
     }
-    details.facts.push_back(
-        { QObject::tr("Sends over the WAN"), QObject::tr("%1 per iteration").arg(formatBytes(bytes)), {} });
+    if (!hasJobs) // they stay with the host that holds them
+        details.facts.push_back(
+            { QObject::tr("Sends over the WAN"), QObject::tr("%1 per iteration").arg(formatBytes(bytes)), {} });
     return details;
 }
 

@@ -2,6 +2,7 @@
 #include "views/details/details.h"
 
 #include "core/evaluate/metrics/breakdown_pieces.h"
+#include "models/job_spans.h"
 #include "models/text/format.h"
 #include "views/theme/part_colors.h"
 #include "views/timeline/span_text.h"
@@ -37,7 +38,8 @@ void addWait(Details &details, const Evaluation &evaluation, std::uint32_t span)
     const std::uint32_t cause = timeline.cause[span];
     const Nanoseconds wait = waitBefore(timeline, span);
     if (cause == kNoSpan) {
-        details.facts.push_back({ QObject::tr("Waited for"), QObject::tr("nothing: it begins the iteration"), {} });
+        details.facts.push_back({ QObject::tr("Waited for"),
+            isOfJobs(evaluation) ? QObject::tr("nothing") : QObject::tr("nothing: it begins the iteration"), {} });
         return;
     }
     details.facts.push_back({ QObject::tr("Bound by"), spanName(evaluation, cause),
@@ -75,6 +77,30 @@ void addExposed(Details &details, const Timeline &timeline, std::uint32_t span)
                                                            "up. A share of the operation, not a place in it.") });
 }
 
+void addJob(Details &details, const Evaluation &evaluation, std::uint32_t span)
+{
+    const JobResult *job = resultOf(evaluation, span);
+    if (!job)
+        return;
+    details.facts.push_back({ QObject::tr("Job"), QString::fromStdString(job->name), {} });
+    if (job->start && job->end)
+        details.facts.push_back({ QObject::tr("Its job runs"),
+            QObject::tr("%1 to %2").arg(formatSeconds(*job->start), formatSeconds(*job->end)),
+            QObject::tr("From its first unit to its last.") });
+    if (job->deadline)
+        details.facts.push_back({ QObject::tr("Due"),
+            job->end && *job->end > *job->deadline
+                ? QObject::tr("%1, missed by %2")
+                      .arg(formatSeconds(*job->deadline), formatSeconds(*job->end - *job->deadline))
+                : formatSeconds(*job->deadline),
+            {} });
+    details.facts.push_back(
+        { QObject::tr("Work"), formatSeconds(job->work), QObject::tr("Of all its units without waiting.") });
+    if (job->slowdown)
+        details.facts.push_back({ QObject::tr("Slowdown"), QObject::tr("%1 ×").arg(*job->slowdown, 0, 'f', 2),
+            QObject::tr("Its time over what it would take alone on the same GPUs.") });
+}
+
 } // namespace
 
 Details spanDetails(const Evaluation &evaluation, std::uint32_t span, bool isCritical)
@@ -87,13 +113,15 @@ Details spanDetails(const Evaluation &evaluation, std::uint32_t span, bool isCri
     details.title = spanTitle(evaluation, span);
     details.subtitle = isCritical ? QObject::tr("on the critical path") : QObject::tr("not on the critical path");
     details.facts.push_back({ QObject::tr("Length"), text(timeline.end[span] - timeline.start[span]), {} });
-    details.facts.push_back(
-        { QObject::tr("From"), text(timeline.start[span]), QObject::tr("Since the beginning of the iteration.") });
+    details.facts.push_back({ QObject::tr("From"), text(timeline.start[span]),
+        isOfJobs(evaluation) ? QObject::tr("Since the beginning.")
+                             : QObject::tr("Since the beginning of the iteration.") });
     details.facts.push_back({ QObject::tr("To"), text(timeline.end[span]), {} });
     if (timeline.kind[span] != WorkKind::Prefill)
         addWait(details, evaluation, span);
     addExposed(details, timeline, span);
     addBytes(details, evaluation, span);
+    addJob(details, evaluation, span);
     for (const QString &fact : stateFacts(evaluation, span))
         details.facts.push_back({ QObject::tr("Moves"), fact, {} });
     if (track.stream == Stream::Compute) {
@@ -102,7 +130,9 @@ Details spanDetails(const Evaluation &evaluation, std::uint32_t span, bool isCri
         if (before && after)
             details.facts.push_back({ QObject::tr("GPU memory"),
                 QObject::tr("%1 → %2").arg(formatBytes(double(*before)), formatBytes(double(*after))),
-                QObject::tr("Of a GPU of this stage before and after it, in the slowest pipelines.") });
+                isOfJobs(evaluation)
+                    ? QObject::tr("Of its GPU before and after it.")
+                    : QObject::tr("Of a GPU of this stage before and after it, in the slowest pipelines.") });
     }
     const auto &classes = evaluation.layout.classes;
     if (track.pipelineClass < int(classes.size()) && classes[std::size_t(track.pipelineClass)].pipelines > 1)

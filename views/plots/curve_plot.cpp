@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "views/plots/curve_plot.h"
 
+#include "models/job_spans.h"
 #include "views/export/panel_picture.h"
 #include "views/plots/axis_tickers.h"
 #include "views/plots/plot_style.h"
@@ -114,6 +115,11 @@ int CurvePlot::axisHeight() const
 double CurvePlot::seconds() const
 {
     return m_evaluation ? double(m_evaluation->timeline.duration) * 1e-9 : 0;
+}
+
+QString CurvePlot::stageName(int stage) const
+{
+    return m_evaluation && isOfJobs(*m_evaluation) ? tr("GPU %1").arg(stage) : tr("stage %1").arg(stage + 1);
 }
 
 int CurvePlot::buckets() const
@@ -325,8 +331,9 @@ void CurvePlot::contextMenuEvent(QContextMenuEvent *event)
         [this] { QApplication::clipboard()->setText(toTsv()); });
     if (hasTimeAxis()) {
         menu->addSeparator();
-        connect(menu->addAction(tr("Show the whole iteration")), &QAction::triggered, this,
-            [this] { setRange(0, seconds()); });
+        connect(menu->addAction(
+                    m_evaluation && m_evaluation->metrics.jobs ? tr("Show all jobs") : tr("Show the whole iteration")),
+            &QAction::triggered, this, [this] { setRange(0, seconds()); });
     }
     menu->addSeparator();
     hideCrosshair();

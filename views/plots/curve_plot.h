@@ -67,6 +67,7 @@ protected:
     /// Buckets of the whole iteration such that one is about a pixel of what is in sight.
     [[nodiscard]] int buckets() const;
     [[nodiscard]] double seconds() const; // of the iteration
+    [[nodiscard]] QString stageName(int stage) const; // "stage 4"; of a plan with jobs "GPU 3"
     [[nodiscard]] int axisHeight() const; // pixels
     void markDirty(); // what is drawn is another now; drawn once, when control is back
 

@@ -3,6 +3,8 @@
 
 #include "views/parts/text_line.h"
 #include "views/plots/curve_data.h"
+#include "views/plots/host_memory_plot.h"
+#include "views/plots/job_progress_plot.h"
 #include "views/plots/legend_strip.h"
 #include "views/plots/memory_plot.h"
 #include "views/plots/memory_time_plot.h"
@@ -32,6 +34,7 @@ CurvesPanel::CurvesPanel(QWidget *parent)
     , m_legend(new LegendStrip(this))
     , m_note(new TextLine({}, Ink::Faint, this))
     , m_rok(new RokPlot(this))
+    , m_progress(new JobProgressPlot(this))
     , m_back(new QToolButton(this))
 {
     setFont(uiFont(-1));
@@ -49,6 +52,8 @@ CurvesPanel::CurvesPanel(QWidget *parent)
     addPlot(new MemoryTimePlot(this), tr("Memory over time"));
     addPlot(new WanPlot(this), tr("WAN"));
     addPlot(m_rok, tr("Offload trade-off"));
+    addPlot(new HostMemoryPlot(this), tr("Host memory"));
+    addPlot(m_progress, tr("Progress"));
     m_tabs->setTabToolTip(int(Tab::Rok), tr("Recompute, offload, keep: what each reaches over micro-batch sizes"));
 
     auto *top = new QHBoxLayout;
@@ -75,6 +80,7 @@ CurvesPanel::CurvesPanel(QWidget *parent)
             each->setStage(m_stages->itemData(index).toInt());
     });
     fillStages(0);
+    chooseTabs(false);
     showTab(0);
 }
 
@@ -102,7 +108,10 @@ void CurvesPanel::setEvaluation(EvaluationPtr evaluation)
 {
     const int before = m_evaluation ? stageCount(*m_evaluation) : 0;
     m_evaluation = std::move(evaluation);
-    if (const int stages = m_evaluation ? stageCount(*m_evaluation) : 0; stages != before)
+    const bool isOfJobs = m_evaluation && m_evaluation->metrics.jobs, wasOfJobs = m_isOfJobs;
+    if (m_evaluation) // without one the tabs wait for the next
+        chooseTabs(isOfJobs);
+    if (const int stages = m_evaluation ? stageCount(*m_evaluation) : 0; stages != before || m_isOfJobs != wasOfJobs)
         fillStages(stages);
     for (CurvePlot *plot : m_plots)
         plot->setEvaluation(m_evaluation); // the one in sight says when note and legend are another
@@ -113,11 +122,35 @@ void CurvesPanel::fillStages(int stages)
     const QSignalBlocker blocker(m_stages);
     m_stages->clear();
     m_stages->addItem(tr("All GPUs"), -1);
-    m_stages->addItem(tr("Every stage"), -2);
+    m_stages->addItem(m_isOfJobs ? tr("Every GPU") : tr("Every stage"), -2);
     for (int s = 0; s < stages; ++s)
-        m_stages->addItem(tr("Stage %1").arg(s + 1), s);
+        m_stages->addItem(m_isOfJobs ? tr("GPU %1").arg(s) : tr("Stage %1").arg(s + 1), s);
     for (CurvePlot *plot : m_plots)
         plot->setStage(-1);
+}
+
+/// What is of one model's iteration alone, or of jobs alone, stays out of the way of the other.
+void CurvesPanel::chooseTabs(bool ofJobs)
+{
+    m_isOfJobs = ofJobs;
+    const auto show = [this](Tab tab, bool shown) { m_tabs->setTabVisible(int(tab), shown); };
+    show(Tab::Hosts, ofJobs);
+    show(Tab::Progress, ofJobs);
+    show(Tab::Memory, !ofJobs || (m_evaluation && m_evaluation->metrics.memory));
+    show(Tab::Wan, !ofJobs);
+    show(Tab::Rok, !ofJobs);
+    if (!m_tabs->isTabVisible(m_tabs->currentIndex()))
+        setTab(ofJobs ? Tab::Progress : Tab::Utilization);
+}
+
+bool CurvesPanel::isTabShown(Tab tab) const
+{
+    return m_tabs->isTabVisible(int(tab));
+}
+
+void CurvesPanel::setJob(int job)
+{
+    m_progress->setJob(job);
 }
 
 void CurvesPanel::setStale(bool stale)

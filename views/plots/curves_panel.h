@@ -1,8 +1,8 @@
 #pragma once
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Tabs of curves below the timeline: utilization, memory, WAN, and the choice of recomputing, offloading or keeping
-// activations. The time axis follows the timeline's visible range and
-// may be dragged and zoomed as well. Only the tab in sight is computed. GUI thread.
+// activations; of a plan with jobs memory of their hosts and how far they are. The time axis follows the timeline's
+// visible range and may be dragged and zoomed as well. Only the tab in sight is computed. GUI thread.
 
 #include "core/evaluate/evaluation.h"
 
@@ -16,6 +16,7 @@ class QStackedWidget;
 namespace trainyard {
 
 class CurvePlot;
+class JobProgressPlot;
 class LegendStrip;
 class RokPlot;
 class TextLine;
@@ -23,7 +24,7 @@ class TextLine;
 class CurvesPanel : public QWidget {
     Q_OBJECT
 public:
-    enum class Tab { Utilization, Memory, MemoryOverTime, Wan, Rok };
+    enum class Tab { Utilization, Memory, MemoryOverTime, Wan, Rok, Hosts, Progress };
 
     explicit CurvesPanel(QWidget *parent = nullptr);
 
@@ -34,6 +35,9 @@ public:
     /// Where the timeline's tracks begin and end, in pixels from this panel's edges, so that the axes align.
     void setPlotInsets(int left, int right);
     void setTab(Tab tab);
+    [[nodiscard]] bool isTabShown(Tab tab) const;
+    /// Whose curve stands out; JobSpans::kNone: none does.
+    void setJob(int job);
     [[nodiscard]] CurvePlot *plot(Tab tab) const;
     [[nodiscard]] CurvePlot *currentPlot() const;
     [[nodiscard]] RokPlot *rok() const { return m_rok; }
@@ -57,6 +61,7 @@ private:
     void addPlot(CurvePlot *plot, const QString &name);
     void showTab(int index);
     void fillStages(int stages);
+    void chooseTabs(bool ofJobs);
     void describePlot();
 
     EvaluationPtr m_evaluation;
@@ -67,6 +72,8 @@ private:
     TextLine *m_note;
     std::vector<CurvePlot *> m_plots;
     RokPlot *m_rok;
+    JobProgressPlot *m_progress;
+    bool m_isOfJobs = false;
     QToolButton *m_back; // where the chart is enlarged
     bool m_isEnlarged = false;
 };

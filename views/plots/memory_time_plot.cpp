@@ -33,8 +33,10 @@ QString MemoryTimePlot::note() const
 {
     if (!emptyText().isEmpty())
         return {};
-    const QString text =
-        stage() >= 0 ? tr("allocated on a GPU of stage %1").arg(stage() + 1) : tr("allocated on a GPU of each stage");
+    const QString text = evaluation()->metrics.jobs
+        ? stage() >= 0 ? tr("allocated on %1").arg(stageName(stage())) : tr("allocated on each GPU")
+        : stage() >= 0 ? tr("allocated on a GPU of stage %1").arg(stage() + 1)
+                       : tr("allocated on a GPU of each stage");
     return hasGhost() ? text + tr(", dashed without offload") : text;
 }
 
@@ -60,7 +62,7 @@ std::vector<CurvePlot::LegendEntry> MemoryTimePlot::legend() const
     if (stages.size() > 8)
         return entries;
     for (const int s : stages)
-        entries.push_back({ tr("stage %1").arg(s + 1), theme().stage(s, int(evaluation()->memoryCurves.size())) });
+        entries.push_back({ stageName(s), theme().stage(s, int(evaluation()->memoryCurves.size())) });
     return entries;
 }
 
@@ -112,7 +114,7 @@ QString MemoryTimePlot::describe(double x) const
     QStringList lines { formatSeconds(x) };
     for (const int s : shownStages())
         if (lines.size() <= kMostInTooltip)
-            lines << tr("stage %1: %2").arg(s + 1).arg(formatBytes(bytesAt(evaluation()->memoryCurves, s, x)))
+            lines << tr("%1: %2").arg(stageName(s), formatBytes(bytesAt(evaluation()->memoryCurves, s, x)))
                     + (hasGhost()
                             ? tr(", without offload %1").arg(formatBytes(bytesAt(evaluation()->memoryCurvesKept, s, x)))
                             : QString());

@@ -15,13 +15,20 @@ namespace {
 
 constexpr int kMostInTooltip = 12;
 
+Metric utilizationOf(const Metrics &metrics)
+{
+    return metrics.jobs ? metrics.jobs->gpuUtilization : metrics.gpuUtilization;
+}
+
 } // namespace
 
 QString UtilizationPlot::note() const
 {
-    if (!evaluation() || !evaluation()->metrics.gpuUtilization)
+    if (!evaluation() || !utilizationOf(evaluation()->metrics))
         return {};
     const Metrics &metrics = evaluation()->metrics;
+    if (metrics.jobs)
+        return tr("GPUs compute %1 of the time").arg(formatPercent(*utilizationOf(metrics)));
     const QString share = formatPercent(*metrics.gpuUtilization);
     return metrics.gpusUsed < metrics.gpusTotal
         ? tr("the %L1 GPUs in use compute %2 of the iteration").arg(metrics.gpusUsed).arg(share)
@@ -50,12 +57,12 @@ void UtilizationPlot::draw(QCustomPlot &plot)
     m_curves.clear();
     const int stages = stageCount(*evaluation());
     if (stage() >= 0 && stage() < stages) {
-        m_curves.push_back({ tr("stage %1").arg(stage() + 1), theme().stage(stage(), stages),
+        m_curves.push_back({ stageName(stage()), theme().stage(stage(), stages),
             stageUtilization(*evaluation(), stage(), buckets()) });
     } else if (stage() == kEveryStage) {
         for (int s = 0; s < stages; ++s)
             m_curves.push_back(
-                { tr("stage %1").arg(s + 1), theme().stage(s, stages), stageUtilization(*evaluation(), s, buckets()) });
+                { stageName(s), theme().stage(s, stages), stageUtilization(*evaluation(), s, buckets()) });
     } else {
         if (std::vector<double> filled = filledUtilization(*evaluation(), buckets()); !filled.empty())
             m_curves.push_back({ tr("with prefill in bubbles"), theme().work(WorkKind::Prefill), std::move(filled) });

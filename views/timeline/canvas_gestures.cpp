@@ -2,6 +2,7 @@
 #include "views/timeline/canvas_gestures.h"
 
 #include <QApplication>
+#include <QDropEvent>
 #include <QGestureEvent>
 #include <QMouseEvent>
 #include <QNativeGestureEvent>
@@ -26,6 +27,7 @@ CanvasGestures::CanvasGestures(const TimelineState &state, ChartCanvas &canvas)
 {
     canvas.installEventFilter(this);
     canvas.grabGesture(Qt::PinchGesture);
+    canvas.setAcceptDrops(true);
 }
 
 bool CanvasGestures::eventFilter(QObject *, QEvent *event)
@@ -46,12 +48,38 @@ bool CanvasGestures::eventFilter(QObject *, QEvent *event)
     case QEvent::Gesture:
     case QEvent::NativeGesture:
         return pinch(*event);
+    case QEvent::DragEnter:
+    case QEvent::DragMove: // QDragEnterEvent is one
+    case QEvent::DragLeave:
+    case QEvent::Drop:
+        return dragged(*event);
     case QEvent::Leave:
         emit pointerLeft();
         return false;
     default:
         return false;
     }
+}
+
+/// A job from the list of jobs; whatever else is dragged is the window's.
+bool CanvasGestures::dragged(QEvent &event)
+{
+    if (event.type() == QEvent::DragLeave) {
+        emit jobDragged({}, {});
+        return true;
+    }
+    auto &drop = static_cast<QDropEvent &>(event);
+    const QString job = draggedJob(*drop.mimeData());
+    if (job.isEmpty()) {
+        event.ignore();
+        return true;
+    }
+    drop.acceptProposedAction();
+    if (event.type() == QEvent::Drop)
+        emit jobDropped(job, drop.position().toPoint());
+    else
+        emit jobDragged(job, drop.position().toPoint());
+    return true;
 }
 
 bool CanvasGestures::press(const QMouseEvent &event)

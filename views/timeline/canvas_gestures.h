@@ -18,6 +18,8 @@ public:
     CanvasGestures(const TimelineState &state, ChartCanvas &canvas);
 
 signals:
+    void jobDragged(const QString &job, QPoint point); // empty: it has left
+    void jobDropped(const QString &job, QPoint point);
     void rangeWished(trainyard::TimeInterval range);
     void scrollWished(int scroll);
     void pointedAt(QPoint point); // the mouse moved without a drag
@@ -37,6 +39,7 @@ private:
     bool release(const QMouseEvent &event);
     bool wheel(const QWheelEvent &event);
     bool pinch(QEvent &event);
+    bool dragged(QEvent &event);
     void zoomAt(double x, double factor);
 
     const TimelineState &m_state;

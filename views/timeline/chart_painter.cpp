@@ -44,6 +44,14 @@ QString withoutAWord(const QString &name)
     return isModel ? name.section(u' ', 0, -2) : name.section(u' ', 1);
 }
 
+/// "GPU 3 · V100 SXM2", without the words at its end for which there is no room.
+QString gpuLabel(QString label, const QFontMetrics &metrics, int room)
+{
+    while (metrics.horizontalAdvance(label) >= room && label.count(u' ') > 1)
+        label = label.section(u' ', 0, -2);
+    return label.endsWith(u'·') ? label.chopped(2) : label;
+}
+
 int stagesOf(const Evaluation &evaluation)
 {
     std::size_t stages = 1;
@@ -285,7 +293,7 @@ void ChartPainter::paintRowLabel(
     // A short first row must not lose the upper half of its label.
     const int edge = geometry.gutter.top() + (row.isPinned ? 0 : state.layout.pinnedHeight);
     const double middle = top >= edge ? std::max(own, edge + kLine / 2.0) : own;
-    if (row.kind == TrackRow::Kind::Stage) // the colour that its GPUs have on the map
+    if (row.kind == TrackRow::Kind::Stage && state.jobs.isEmpty()) // the colour that its GPUs have on the map
         painter.fillRect(QRect(geometry.gutter.width() - kTick - 1, top + row.barTop, kTick, row.barHeight),
             theme().stage(row.stage, m_stages));
     if (const int turn = turnOf(state, row); turn >= 0) // the shade of its transfers
@@ -294,10 +302,18 @@ void ChartPainter::paintRowLabel(
         return;
     painter.setFont(thin ? smallFont() : rowFont());
     const QFontMetrics metrics(painter.font());
-    const int room = right - (row.isPinned || thin ? Theme::kPad : right - labelWidth());
+    const bool isGpu = row.kind == TrackRow::Kind::Stage && !state.jobs.isEmpty();
+    int room = right - (row.isPinned || thin ? Theme::kPad : right - labelWidth());
+    if (isGpu && !row.isPinned) // beside the name of its datacenter, which stays in sight
+        for (const DatacenterGroup &group : state.layout.groups)
+            if (group.datacenter == row.datacenter)
+                room = std::max(
+                    room, right - kColumnGap - nameLeft() - QFontMetrics(groupFont()).horizontalAdvance(group.name));
     QString label =
         row.isPinned && !thin ? datacenterName(*state.evaluation, row.datacenter) + u' ' + row.label : row.label;
-    while (row.kind == TrackRow::Kind::Stage && !row.isPinned && metrics.horizontalAdvance(label) >= room
+    if (isGpu && !row.isPinned)
+        label = gpuLabel(label, metrics, room);
+    while (row.kind == TrackRow::Kind::Stage && !isGpu && !row.isPinned && metrics.horizontalAdvance(label) >= room
         && label.contains(u' '))
         label = withoutAWord(label);
     const QString shown = metrics.elidedText(label, Qt::ElideRight, room);

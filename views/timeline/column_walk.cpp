@@ -94,6 +94,19 @@ void ColumnWalk::add(const Timeline &timeline, std::uint32_t first, std::uint32_
     });
 }
 
+void ColumnWalk::addByClass(const Timeline &timeline, std::uint32_t first, std::uint32_t last,
+    std::span<const ColorLanes> byClass, std::span<const ColorLanes> faded, const SpanFilter &filter)
+{
+    const std::uint32_t *classes = timeline.taskClass.data();
+    const ColorLanes *vivid = byClass.data();
+    if (!filter.needsSpans()) {
+        walk(timeline, first, last, [vivid, classes](std::uint32_t i) { return vivid[classes[i]]; });
+        return;
+    }
+    walk(timeline, first, last,
+        [&](std::uint32_t i) { return (filter.matchesSpan(timeline, i) ? byClass : faded)[classes[i]]; });
+}
+
 void ColumnWalk::add(const Timeline &timeline, std::uint32_t first, std::uint32_t last,
     const std::function<ColorLanes(std::uint32_t)> &colorOf)
 {

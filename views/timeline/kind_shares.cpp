@@ -9,71 +9,95 @@
 
 namespace trainyard {
 
-void KindShares::begin(TimeInterval range, int columns)
+void KindShares::begin(TimeInterval range, int columns, int jobs)
 {
     m_range = range;
+    m_columns = columns;
+    m_keys = jobs > 0 ? jobs : kWorkKindCount;
+    m_stride = jobs > 0 ? std::min(kMostJobs, 2 * std::size_t(jobs)) : kMostKinds;
     m_slots.clear();
-    m_indexOf.fill(-1);
-    m_front.assign(std::size_t(columns), Column {});
+    m_indexOf.assign(2 * std::size_t(m_keys), -1);
+    m_front.assign(std::size_t(columns) * m_stride, 0);
     m_layer.clear();
     m_isFirst = true;
 }
 
-std::size_t KindShares::slotOf(WorkKind kind, bool isFaded)
+std::size_t KindShares::slotOf(int key, bool isFaded)
 {
-    std::int8_t &index = m_indexOf[std::size_t(kind) + (isFaded ? kWorkKindCount : 0)];
+    std::int16_t &index = m_indexOf[std::size_t(key + (isFaded ? m_keys : 0))];
     if (index < 0) {
-        index = std::int8_t(std::min(m_slots.size(), kMostSlots - 1));
-        if (m_slots.size() < kMostSlots)
-            m_slots.push_back({ kind, isFaded, std::size_t(index) });
-        std::ranges::sort(
-            m_slots, {}, [](const Slot &slot) { return int(slot.kind) + (slot.isFaded ? kWorkKindCount : 0); });
+        index = std::int16_t(std::min(m_slots.size(), m_stride - 1));
+        if (m_slots.size() < m_stride)
+            m_slots.push_back({ key, isFaded, std::size_t(index) });
+        std::ranges::sort(m_slots, {}, [&](const Slot &slot) { return slot.key + (slot.isFaded ? m_keys : 0); });
     }
     return std::size_t(index);
+}
+
+template <class KeyOf>
+void KindShares::addKeys(const Timeline &timeline, std::uint32_t first, std::uint32_t last, double weight, KeyOf keyOf)
+{
+    const auto [from, to] = visibleSpans(timeline, first, last, m_range);
+    std::vector<float> &layer = m_isFirst ? m_front : m_layer;
+    const auto columns = double(m_columns);
+    const double scale = columns / double(std::max<Nanoseconds>(1, m_range.length()));
+    for (std::uint32_t i = from; i < to; ++i) {
+        const auto [key, isVivid] = keyOf(i);
+        const std::size_t slot = slotOf(key, !isVivid);
+        const double begin = std::max(0.0, double(timeline.start[i] - m_range.begin) * scale);
+        const double end = std::min(columns, double(timeline.end[i] - m_range.begin) * scale);
+        auto c = std::size_t(begin);
+        if (c < std::size_t(m_columns) && end <= double(c + 1)) { // nearly all where spans are dense
+            layer[c * m_stride + slot] += float(weight * std::max(0.0, end - begin));
+            continue;
+        }
+        for (; c < std::size_t(m_columns) && double(c) < end; ++c)
+            layer[c * m_stride + slot] += float(weight * (std::min(end, double(c + 1)) - std::max(begin, double(c))));
+    }
 }
 
 void KindShares::add(const Timeline &timeline, std::uint32_t first, std::uint32_t last, const SpanFilter &filter,
     bool isFaded, double weight)
 {
-    const auto [from, to] = visibleSpans(timeline, first, last, m_range);
-    std::vector<Column> &layer = m_isFirst ? m_front : m_layer;
-    const auto columns = double(layer.size());
-    const double scale = columns / double(std::max<Nanoseconds>(1, m_range.length()));
     const bool asksSpans = filter.needsSpans();
-    for (std::uint32_t i = from; i < to; ++i) {
+    addKeys(timeline, first, last, weight, [&](std::uint32_t i) {
         const WorkKind kind = timeline.kind[i];
-        const bool isVivid = !isFaded && filter.hasKind(kind) && (!asksSpans || filter.matchesSpan(timeline, i));
-        const std::size_t slot = slotOf(kind, !isVivid);
-        const double begin = std::max(0.0, double(timeline.start[i] - m_range.begin) * scale);
-        const double end = std::min(columns, double(timeline.end[i] - m_range.begin) * scale);
-        auto c = std::size_t(begin);
-        if (c < layer.size() && end <= double(c + 1)) { // nearly all where spans are dense
-            layer[c][slot] += float(weight * std::max(0.0, end - begin));
-            continue;
-        }
-        for (; c < layer.size() && double(c) < end; ++c)
-            layer[c][slot] += float(weight * (std::min(end, double(c + 1)) - std::max(begin, double(c))));
-    }
+        return std::pair(
+            int(kind), !isFaded && filter.hasKind(kind) && (!asksSpans || filter.matchesSpan(timeline, i)));
+    });
+}
+
+void KindShares::addJobs(const Timeline &timeline, std::uint32_t first, std::uint32_t last,
+    std::span<const std::uint16_t> jobOfClass, const std::vector<bool> &isVivid, const SpanFilter &filter,
+    double weight)
+{
+    const bool asksSpans = filter.needsSpans();
+    addKeys(timeline, first, last, weight, [&](std::uint32_t i) {
+        const std::uint32_t of = timeline.taskClass[i];
+        return std::pair(int(jobOfClass[of]), isVivid[of] && (!asksSpans || filter.matchesSpan(timeline, i)));
+    });
 }
 
 void KindShares::nextLayer()
 {
-    for (std::size_t c = 0; c < m_layer.size(); ++c) {
-        const float taken = std::reduce(m_front[c].begin(), m_front[c].end());
-        const float wanted = std::reduce(m_layer[c].begin(), m_layer[c].end());
+    for (std::size_t c = 0; c * m_stride < m_layer.size(); ++c) {
+        float *front = m_front.data() + c * m_stride;
+        const float *layer = m_layer.data() + c * m_stride;
+        const float taken = std::reduce(front, front + m_stride);
+        const float wanted = std::reduce(layer, layer + m_stride);
         const float part = wanted > 0 ? std::min(1.0F, std::max(0.0F, 1 - taken) / wanted) : 0;
-        for (std::size_t slot = 0; slot < kMostSlots; ++slot)
-            m_front[c][slot] += m_layer[c][slot] * part;
+        for (std::size_t slot = 0; slot < m_stride; ++slot)
+            front[slot] += layer[slot] * part;
     }
     m_isFirst = false;
-    m_layer.assign(m_front.size(), Column {});
+    m_layer.assign(m_front.size(), 0);
 }
 
 double KindShares::share(int column, WorkKind kind) const
 {
     double sum = 0;
     for (const Slot &slot : m_slots)
-        sum += slot.kind == kind ? double(m_front[std::size_t(column)][slot.index]) : 0;
+        sum += slot.key == int(kind) ? double(m_front[std::size_t(column) * m_stride + slot.index]) : 0;
     return sum;
 }
 

@@ -1,8 +1,8 @@
 #pragma once
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Where a row has more spans than pixels, how each pixel column's time is shared among the kinds of work: so that a
-// column can show every kind in proportion, in its own colour, instead of a mixture that stands for none. Tracks added
-// later lie behind those before: they get what is left. Plain values, no Qt widgets.
+// Where a row has more spans than pixels, how each pixel column's time is shared among the kinds of work, or among
+// jobs: so that a column can show every kind in proportion, in its own colour, instead of a mixture that stands for
+// none. Tracks added later lie behind those before: they get what is left. Plain values, no Qt widgets.
 
 #include "core/timeline/timeline.h"
 #include "views/timeline/span_filter.h"
@@ -10,7 +10,6 @@
 
 #include <QRgb>
 
-#include <array>
 #include <span>
 #include <vector>
 
@@ -18,51 +17,59 @@ namespace trainyard {
 
 class KindShares {
 public:
-    /// Colour of each kind, and of each kind where a filter fades it.
+    /// Colour of each kind or job, and of each where a filter fades it.
     struct Colors {
-        std::array<QRgb, kWorkKindCount> vivid {}, faded {};
+        std::vector<QRgb> vivid = std::vector<QRgb>(kWorkKindCount), faded = std::vector<QRgb>(kWorkKindCount);
     };
 
-    /// `columns` pixels that share `range` evenly.
-    void begin(TimeInterval range, int columns);
+    /// `columns` pixels that share `range` evenly, among kinds or among so many jobs.
+    void begin(TimeInterval range, int columns, int jobs = 0);
     /// Spans [first, last) of a track, sorted by start. `isFaded`: the filter has nothing of this track.
     /// `weight`: 1 alone, 1/N of N tracks taken together.
     void add(const Timeline &timeline, std::uint32_t first, std::uint32_t last, const SpanFilter &filter, bool isFaded,
         double weight = 1);
+    /// Among jobs: `jobOfClass` of a span's class, which lies in [0, jobs). `isVivid`: by class.
+    void addJobs(const Timeline &timeline, std::uint32_t first, std::uint32_t last,
+        std::span<const std::uint16_t> jobOfClass, const std::vector<bool> &isVivid, const SpanFilter &filter,
+        double weight = 1);
     /// Ends a layer: what is added from here on lies behind. A later layer shows when it has ended.
     void nextLayer();
 
-    [[nodiscard]] int columns() const { return int(m_front.size()); }
+    [[nodiscard]] int columns() const { return m_columns; }
     /// Share of a column that a kind has, 0..1; of all layers.
     [[nodiscard]] double share(int column, WorkKind kind) const;
     /// What a column consists of, bottom to top in the order of the kinds: calls `part` with share and colour.
     template <class Part> void visit(int column, const Colors &colors, Part part) const
     {
-        const Column &of = m_front[std::size_t(column)];
+        const float *of = m_front.data() + std::size_t(column) * m_stride;
         for (const Slot &slot : m_slots) {
             if (of[slot.index] > 0)
-                part(double(of[slot.index]), (slot.isFaded ? colors.faded : colors.vivid)[std::size_t(slot.kind)]);
+                part(double(of[slot.index]), (slot.isFaded ? colors.faded : colors.vivid)[std::size_t(slot.key)]);
         }
     }
     /// Colours from the bottom of a bar to its top; the rest of `pixels` is idle and left as it is.
     void fill(int column, std::span<QRgb> pixels, const Colors &colors) const;
 
 private:
-    static constexpr std::size_t kMostSlots = 16; // kinds of one row; more than a row has share the last
-    using Column = std::array<float, kMostSlots>;
+    // Kinds or jobs of one row; more than that share the last
+    static constexpr std::size_t kMostKinds = 16, kMostJobs = 128;
     struct Slot {
-        WorkKind kind;
+        int key; // kind or job
         bool isFaded;
         std::size_t index;
     };
 
-    [[nodiscard]] std::size_t slotOf(WorkKind kind, bool isFaded);
+    [[nodiscard]] std::size_t slotOf(int key, bool isFaded);
+    template <class KeyOf>
+    void addKeys(const Timeline &timeline, std::uint32_t first, std::uint32_t last, double weight, KeyOf keyOf);
 
     TimeInterval m_range;
+    int m_columns = 0, m_keys = kWorkKindCount;
+    std::size_t m_stride = kMostKinds; // shares of a column
     std::vector<Slot> m_slots; // in the order of the kinds, faded ones last
-    std::array<std::int8_t, 2 * kWorkKindCount> m_indexOf {}; // of a kind and a faded kind in a column; -1: none yet
-    std::vector<Column> m_front,
-        m_layer; // shares: of the layers that are done, at most 1 in all, and of the one in work
+    std::vector<std::int16_t> m_indexOf; // of a key and a faded key in a column; -1: none yet
+    std::vector<float> m_front,
+        m_layer; // [column][slot]: of the layers that are done, at most 1 in all, and of the one in work
     bool m_isFirst = true; // the first layer needs no room left by another
 };
 

@@ -152,7 +152,7 @@ void LanePainter::paintDetail(QImage &image, const TimelineState &state, const T
             continue;
         const QRect bar(lane.left + pixels.left, lane.top, pixels.width() - 1, all.height());
         const QRgb fill = m_mixer.fillOf(timeline, i, row.hasTurns);
-        const QRgb ink = row.hasTurns ? inkOn(QColor(fill)).rgb() : theme().workInk(timeline.kind[i]).rgb();
+        const QRgb ink = m_mixer.inkOf(timeline, i, row.hasTurns);
         if (bar.height() >= 8) {
             for (const QPoint corner : { bar.topLeft(), bar.bottomLeft(), bar.topRight(), bar.bottomRight() }) {
                 if (all.contains(corner))
@@ -244,6 +244,9 @@ void LanePainter::paintLabel(
         return;
     const WorkKind kind = timeline.kind[span];
     const QString number = spanLabel(*state.evaluation, span);
+    if (const QString job = state.jobs.name(state.jobs.of(timeline, span));
+        !job.isEmpty() && m_labels.width(job) + 4 * kLabelPad < clip.width())
+        return paintPlated(image, job, clip, fillPattern(kind), fill, ink);
     if (number.isEmpty()) {
         // A GPU that waits for its host must not look as if it worked.
         const QString place = optimizerPlace(*state.evaluation, span);
@@ -263,7 +266,13 @@ void LanePainter::paintLabel(
         if (m_labels.width(named) + 4 * kLabelPad < clip.width())
             text = named;
     }
-    if (patterned) { // a plain plate keeps the number legible
+    paintPlated(image, text, clip, fillPattern(kind), fill, ink);
+}
+
+void LanePainter::paintPlated(
+    QImage &image, const QString &text, const QRect &clip, FillPattern pattern, QRgb fill, QRgb ink)
+{
+    if (pattern != FillPattern::Plain) { // a plain plate keeps the number legible
         QRect plate(0, 0, m_labels.width(text) + kLabelPad, clip.height());
         plate.moveCenter(clip.center());
         plate &= clip;
@@ -287,14 +296,16 @@ void LanePainter::paintCriticalPath(QImage &image, const TimelineState &state, c
         const QRect device =
             QRectF(rect.x() * ratio, rect.y() * ratio, rect.width() * ratio, rect.height() * ratio).toRect() & clip;
         const WorkKind kind = timeline.kind[span];
-        const QRgb color = state.filter.hasKind(kind) ? theme().work(kind).rgb() : m_mixer.fadedOf(kind);
+        const QRgb color = !state.filter.hasKind(kind) ? m_mixer.fadedOf(timeline, span)
+            : state.jobs.isEmpty()                     ? theme().work(kind).rgb()
+                                                       : m_mixer.fillOf(timeline, span, false);
         const int width = std::max(1, device.width() - (device.width() >= kTellApart ? 1 : 0));
         for (int y = device.top(); y <= device.bottom(); ++y)
             std::fill_n(scanLine(image, y) + device.left(), device.isEmpty() ? 0 : width, color);
         const QString number = spanLabel(*state.evaluation, span);
         if (!number.isEmpty() && device.height() >= kLabelHeight * ratio
             && device.width() >= m_labels.width(number) + kLabelPad)
-            m_labels.draw(image, device.center(), number, theme().workInk(kind).rgb(), device);
+            m_labels.draw(image, device.center(), number, m_mixer.inkOf(timeline, span, false), device);
     }
 }
 

@@ -35,6 +35,8 @@ private:
     /// `room`: exact width of the bar, so that equal bars agree on whether a number fits.
     void paintLabel(QImage &image, const TimelineState &state, std::uint32_t span, const QRect &clip, double room,
         QRgb fill, QRgb ink);
+    /// On a plate of its own where the bar has a pattern.
+    void paintPlated(QImage &image, const QString &text, const QRect &clip, FillPattern pattern, QRgb fill, QRgb ink);
     void paintCriticalPath(QImage &image, const TimelineState &state, const QRect &tracks);
 
     RowMixer m_mixer;

@@ -100,10 +100,9 @@ void LaneVectors::paintSpans(
         const double right = std::min(bar.right(), timeToX(timeline.end[span], state.range, bar.left(), bar.width()));
         const bool isOnPath = std::ranges::binary_search(m_path, span);
         const bool isVivid = isOnPath || m_mixer.isVivid(state, span);
-        const WorkKind kind = timeline.kind[span];
-        const QRgb fill = isOnPath ? theme().work(kind).rgb()
-            : isVivid              ? m_mixer.fillOf(timeline, span, hasTurns)
-                                   : m_mixer.fadedOf(kind);
+        const QRgb fill = isOnPath && state.jobs.isEmpty() ? theme().work(timeline.kind[span]).rgb()
+            : isOnPath || isVivid                          ? m_mixer.fillOf(timeline, span, hasTurns)
+                                                           : m_mixer.fadedOf(timeline, span);
         const QRectF box(left, bar.top(), std::max(0.2, right - left - (right - left > 3 ? kGap : 0)), bar.height());
         painter.fillRect(box, QColor(fill));
         const bool isStripped = isVivid && hasStrip(state, span, box.width(), int(bar.height()));
@@ -115,10 +114,14 @@ void LaneVectors::paintSpans(
                 if (part.part != &Breakdown::compute && end > x)
                     painter.fillRect(QRectF(x, box.bottom() - strip, end - x, strip), partColor(part.part));
             }
-        const QString number = bar.height() < kLabelHeight || !isVivid ? QString() : spanLabel(*state.evaluation, span);
+        const QString job = state.jobs.name(state.jobs.of(timeline, span));
+        const bool hasRoom = !job.isEmpty() && metrics.horizontalAdvance(job) + 2 * kLabelRoom < box.width();
+        const QString number = bar.height() < kLabelHeight || !isVivid ? QString()
+            : hasRoom                                                  ? job
+                                                                       : spanLabel(*state.evaluation, span);
         if (number.isEmpty() || metrics.horizontalAdvance(number) + kLabelRoom > box.width())
             continue;
-        painter.setPen(hasTurns ? inkOn(QColor(fill)) : theme().workInk(kind));
+        painter.setPen(QColor(m_mixer.inkOf(timeline, span, hasTurns)));
         const double middle = box.center().y() - (box.height() - strip >= kLabelHeight ? strip / 2 : 0);
         painter.drawText(
             QPointF(box.center().x() - metrics.horizontalAdvance(number) / 2, middle + metrics.capHeight() / 2),

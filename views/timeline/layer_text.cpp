@@ -98,7 +98,7 @@ QString spanLabel(const Evaluation &evaluation, std::uint32_t span)
     if (timeline.microBatch[span] < 0)
         return {};
     QString label = QString::number(timeline.microBatch[span] + 1);
-    if (timeline.kind[span] == WorkKind::ForwardBackward)
+    if (timeline.kind[span] == WorkKind::ForwardBackward && !timeline.pairedMicroBatch.empty())
         label += u'+' + QString::number(timeline.pairedMicroBatch[span] + 1);
     return label;
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "views/timeline/legend.h"
 
+#include "views/theme/job_colors.h"
 #include "views/theme/theme.h"
 #include "views/timeline/chart_painter.h"
 #include "views/timeline/lane_painter.h"
@@ -20,8 +21,9 @@
 namespace trainyard {
 
 namespace {
+constexpr std::size_t kMostJobButtons = 40; // wider than any screen; the menu has the rest
 constexpr int kHeight = 30, kSwatch = 10, kButtonPad = 5, kSearchWidth = 210, kBetween = 2;
-}
+} // namespace
 
 KindButton::KindButton(WorkKind kind, QWidget *parent)
     : QAbstractButton(parent)
@@ -147,6 +149,37 @@ void Legend::setKinds(std::uint32_t present)
     arrange();
 }
 
+void Legend::setJobs(std::vector<JobEntry> jobs)
+{
+    if (jobs == m_jobs)
+        return;
+    m_jobs = std::move(jobs);
+    for (JobButton *button : m_jobButtons)
+        button->deleteLater();
+    m_jobButtons.clear();
+    for (std::size_t i = 0; i < std::min(m_jobs.size(), kMostJobButtons); ++i) {
+        auto *button = m_jobButtons.emplace_back(new JobButton(m_jobs[i], this));
+        connect(button, &JobButton::clicked, this, [this, job = m_jobs[i].job] { emit jobChosen(job); });
+    }
+    setJob(m_job);
+    arrange();
+}
+
+void Legend::setJob(int job)
+{
+    m_job = job;
+    for (JobButton *button : m_jobButtons) {
+        button->setChecked(button->job() == job);
+        button->setFaded(job >= 0 && button->job() != job);
+    }
+}
+
+std::vector<QAbstractButton *> Legend::buttons() const
+{
+    return m_jobs.empty() ? std::vector<QAbstractButton *>(m_buttons.begin(), m_buttons.end())
+                          : std::vector<QAbstractButton *>(m_jobButtons.begin(), m_jobButtons.end());
+}
+
 void Legend::setShown(std::uint32_t kinds)
 {
     kinds &= (1u << kWorkKindCount) - 1;
@@ -172,6 +205,18 @@ void Legend::fillMore()
 {
     QMenu *menu = m_more->menu();
     menu->clear();
+    for (std::size_t i = 0; i < m_jobs.size(); ++i) {
+        if (i < m_jobButtons.size() && !m_jobButtons[i]->isHidden())
+            continue;
+        QPixmap swatch(kSwatch, kSwatch);
+        swatch.fill(jobColor(m_jobs[i].job));
+        QAction *action = menu->addAction(swatch, m_jobs[i].name);
+        action->setCheckable(true);
+        action->setChecked(m_jobs[i].job == m_job);
+        connect(action, &QAction::triggered, this, [this, job = m_jobs[i].job] { emit jobChosen(job); });
+    }
+    if (!m_jobs.empty())
+        return;
     for (KindButton *button : m_buttons) {
         if (!button->isHidden())
             continue;
@@ -253,7 +298,10 @@ void Legend::arrange()
         x += m_title->width() + 2 * Theme::kGap;
     }
     int full = 0;
-    for (const KindButton *button : m_buttons)
+    const std::vector<QAbstractButton *> row = buttons();
+    for (KindButton *kind : m_buttons)
+        kind->setVisible(m_jobs.empty());
+    for (const QAbstractButton *button : row)
         full += button->sizeHint().width() + kBetween;
     const bool summaryFits = m_search->isHidden() && m_focus->isHidden()
         && x + full + m_summary->sizeHint().width() + 2 * Theme::kGap <= right;
@@ -262,14 +310,17 @@ void Legend::arrange()
         placeRight(m_summary, m_summary->sizeHint().width(), height());
     // With their words or not at all: a swatch alone says nothing.
     const QFontMetrics metrics(rowFont());
-    const int moreWidth = metrics.horizontalAdvance(QStringLiteral("+00")) + 24;
-    const int end = x + full <= right ? right : right - moreWidth;
-    int left = 0, hidden = 0;
-    for (KindButton *button : m_buttons) {
+    const int moreWidth = metrics.horizontalAdvance(
+                              row.size() > 36 || m_jobs.size() > 99 ? QStringLiteral("+0000") : QStringLiteral("+00"))
+        + 24;
+    const int end = x + full <= right && m_jobs.size() <= row.size() ? right : right - moreWidth;
+    int left = int(std::max(m_jobs.size(), row.size()) - row.size()), hidden = 0;
+    bool isFull = false;
+    for (QAbstractButton *button : row) {
         const QSize size = button->sizeHint();
-        const bool fits = left == 0 && x + size.width() <= end;
-        button->setVisible(fits);
-        if (!fits) {
+        isFull = isFull || x + size.width() > end;
+        button->setVisible(!isFull);
+        if (isFull) {
             ++left;
             hidden += button->isChecked() ? 0 : 1;
             continue;
@@ -279,8 +330,9 @@ void Legend::arrange()
     }
     m_more->setVisible(left > 0);
     m_more->setText(QStringLiteral("+%1").arg(left));
-    m_more->setToolTip(hidden > 0 ? tr("%1 more kinds of work, %2 hidden").arg(left).arg(hidden)
-                                  : tr("%1 more kinds of work").arg(left));
+    m_more->setToolTip(!m_jobs.empty() ? tr("%1 more jobs").arg(left)
+            : hidden > 0               ? tr("%1 more kinds of work, %2 hidden").arg(left).arg(hidden)
+                                       : tr("%1 more kinds of work").arg(left));
     m_more->setAccessibleName(m_more->toolTip());
     m_more->setGeometry(x, (height() - metrics.height() - 6) / 2, moreWidth, metrics.height() + 6);
 }

@@ -1,10 +1,12 @@
 #pragma once
 // SPDX-License-Identifier: GPL-3.0-or-later
 // The line above the chart: title, a switch for each kind of work that occurs (it fades the kind when off), the search
-// field, and what the timeline holds. Narrow windows lose the summary first; kinds without room for swatch and name
+// field, and what the timeline holds. Of a plan with jobs a button for each of them, which makes its work stand out, in
+// the place of kinds. Narrow windows lose the summary first; kinds without room for swatch and name
 // wait in a menu that says how many they are. GUI thread.
 
 #include "core/timeline/timeline.h"
+#include "views/timeline/job_button.h"
 
 #include <QAbstractButton>
 #include <QWidget>
@@ -40,6 +42,8 @@ public:
     explicit Legend(QWidget *parent);
 
     void setKinds(std::uint32_t present); // bits by WorkKind
+    void setJobs(std::vector<JobEntry> jobs); // none: kinds are shown
+    void setJob(int job); // that stands out; negative: none
     void setShown(std::uint32_t kinds); // as if each switch had been turned
     [[nodiscard]] std::uint32_t shown() const { return m_shown; }
     /// Every kind shown, no search: as for a plan that was just opened. Says nothing.
@@ -53,6 +57,7 @@ public:
     void setFocusText(const QString &text, const QString &names);
 
 signals:
+    void jobChosen(int job);
     void shownKindsChanged(quint32 kinds);
     void searchEdited(const QString &text);
     void nextMatchWished();
@@ -68,6 +73,7 @@ private:
     void arrange();
     void applyTheme();
     void fillMore();
+    [[nodiscard]] std::vector<QAbstractButton *> buttons() const; // of jobs, else of kinds
 
     QLabel *m_title, *m_summary, *m_matches, *m_focus;
     QLineEdit *m_search;
@@ -75,6 +81,9 @@ private:
     QToolButton *m_endFocus;
     QString m_focusText;
     std::vector<KindButton *> m_buttons;
+    std::vector<JobEntry> m_jobs;
+    std::vector<JobButton *> m_jobButtons; // of the first of them
+    int m_job = -1;
     std::uint32_t m_present = 0, m_shown;
 };
 

@@ -153,8 +153,8 @@ void Minimap::paintEvent(QPaintEvent *)
     }
     painter.setFont(smallFont());
     painter.setPen(theme().textFaint);
-    painter.drawText(
-        QRect(0, box.top(), box.left() - 10, box.height()), Qt::AlignRight | Qt::AlignVCenter, tr("whole iteration"));
+    painter.drawText(QRect(0, box.top(), box.left() - 10, box.height()), Qt::AlignRight | Qt::AlignVCenter,
+        m_state.jobs.isEmpty() ? tr("whole iteration") : tr("all jobs"));
 }
 
 Minimap::Grip Minimap::gripAt(QPointF point) const

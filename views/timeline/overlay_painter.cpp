@@ -3,6 +3,7 @@
 
 #include "models/text/format.h"
 #include "views/theme/theme.h"
+#include "views/timeline/bound_painter.h"
 #include "views/timeline/chart_painter.h"
 
 #include <QFontMetrics>
@@ -81,13 +82,8 @@ void paintFlag(QPainter &painter, const TimelineState &state, const ChartGeometr
     const double width = metrics.horizontalAdvance(text) + 10;
     const double left =
         std::clamp(x - width * anchor, double(geometry.ruler.left()), geometry.ruler.right() + 12 - width);
-    const QRectF box(left, geometry.ruler.top() + 2, width, geometry.ruler.height() - 5);
-    eraseTickLabels(painter, state, geometry, box);
-    painter.setPen(Qt::NoPen);
-    painter.setBrush(fill);
-    painter.drawRoundedRect(box, 3, 3);
-    painter.setPen(ink);
-    painter.drawText(box, Qt::AlignCenter, text);
+    paintFlagIn(painter, state, geometry, QRectF(left, geometry.ruler.top() + 2, width, geometry.ruler.height() - 5),
+        text, fill, ink);
 }
 
 QColor inkOn(const QColor &fill)
@@ -152,7 +148,31 @@ void paintArea(QPainter &painter, const TimelineState &state, const ChartGeometr
     painter.drawRect(rect.adjusted(0.5, 0.5, -0.5, -0.5));
 }
 
+/// The rows of the GPU that a job would be pinned to.
+void paintDropRows(QPainter &painter, const TimelineState &state, const ChartGeometry &geometry)
+{
+    QColor wash = theme().accent;
+    wash.setAlpha(50);
+    for (const TrackRow &row : state.layout.rows)
+        if (row.stage == state.dropGpu && row.kind != TrackRow::Kind::Summary)
+            painter.fillRect(
+                QRect(geometry.tracks.left(), geometry.tracks.top() + rowTop(state.layout, row, state.scroll),
+                    geometry.tracks.width(), row.pitch),
+                wash);
+}
+
 } // namespace
+
+void paintFlagIn(QPainter &painter, const TimelineState &state, const ChartGeometry &geometry, const QRectF &box,
+    const QString &text, const QColor &fill, const QColor &ink)
+{
+    eraseTickLabels(painter, state, geometry, box);
+    painter.setPen(Qt::NoPen);
+    painter.setBrush(fill);
+    painter.drawRoundedRect(box, 3, 3);
+    painter.setPen(ink);
+    painter.drawText(box, Qt::AlignCenter, text);
+}
 
 QRectF areaRect(const TimelineState &state, const ChartGeometry &geometry)
 {
@@ -180,11 +200,14 @@ QRect hoverRect(const TimelineState &state, const ChartGeometry &geometry, std::
 void paintOverlay(QPainter &painter, const TimelineState &state, const ChartGeometry &geometry)
 {
     painter.setRenderHint(QPainter::Antialiasing);
+    paintBounds(painter, state, geometry);
     painter.save();
     painter.setClipRect(QRect(
         geometry.tracks.left() - 3, geometry.tracks.top(), geometry.tracks.width() + 6, geometry.tracks.height()));
     if (state.area)
         paintArea(painter, state, geometry);
+    if (state.dropGpu >= 0)
+        paintDropRows(painter, state, geometry);
     if (state.hovered != kNoSpan && state.hovered != state.selected)
         paintOutline(painter, spanRect(state, geometry, state.hovered), theme().text, 1.5);
     if (state.selected != kNoSpan) {

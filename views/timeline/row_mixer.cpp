@@ -2,6 +2,7 @@
 #include "views/timeline/row_mixer.h"
 
 #include "core/timeline/cell_members.h"
+#include "views/theme/job_colors.h"
 #include "views/theme/theme.h"
 #include "views/theme/turn_colors.h"
 
@@ -70,6 +71,41 @@ void RowMixer::prepare(const TimelineState &state, bool fadesAll)
         m_vivid[slot] = state.filter.hasKind(WorkKind(k)) && !m_fadesAll ? toLanes(QColor(color)) : m_faded[slot];
         m_ghost[slot] = toLanes(QColor(mixed(color, m_panel, 0.45)));
     }
+    prepareJobs(state);
+}
+
+void RowMixer::prepareJobs(const TimelineState &state)
+{
+    m_classVivid.clear();
+    m_classFaded.clear();
+    m_jobOfClass.clear();
+    m_jobVivid.clear();
+    m_jobFaded.clear();
+    m_jobInk.clear();
+    m_isClassVivid.clear();
+    m_classGhost.clear();
+    if (state.baseline && isOfJobs(*state.baseline))
+        for (const int job : jobSpans(*state.baseline).ofClass)
+            m_classGhost.push_back(
+                toLanes(QColor(mixed((job < 0 ? theme().textFaint : jobColor(job)).rgb(), m_panel, 0.45))));
+    if (state.jobs.isEmpty() || !state.timeline() || state.timeline()->taskClass.empty())
+        return;
+    const auto jobs = state.jobs.names.size();
+    for (std::size_t job = 0; job <= jobs; ++job) {
+        const QColor color = job < jobs ? jobColor(int(job)) : theme().textFaint;
+        m_jobVivid.push_back(color.rgb());
+        m_jobFaded.push_back(mixed(color.rgb(), m_idle, kFade));
+        m_jobInk.push_back(inkOn(color).rgb());
+    }
+    for (std::size_t c = 0; c < state.jobs.ofClass.size(); ++c) {
+        const int job = state.jobs.ofClass[c];
+        const std::size_t slot = job < 0 ? jobs : std::size_t(job);
+        m_jobOfClass.push_back(std::uint16_t(std::min<std::size_t>(slot, 0xffff)));
+        const bool isVivid = !m_fadesAll && state.filter.matchesClass(state.timeline()->classes[c]);
+        m_isClassVivid.push_back(isVivid);
+        m_classFaded.push_back(toLanes(QColor(m_jobFaded[slot])));
+        m_classVivid.push_back(isVivid ? toLanes(QColor(m_jobVivid[slot])) : m_classFaded.back());
+    }
 }
 
 const WorkPalette &RowMixer::paletteOf(const TimelineState &state, const Track &track) const
@@ -82,14 +118,24 @@ bool RowMixer::isVivid(const TimelineState &state, std::uint32_t span) const
     return !m_fadesAll && state.filter.matches(*state.timeline(), span);
 }
 
-QRgb RowMixer::fadedOf(WorkKind kind) const
+QRgb RowMixer::fadedOf(const Timeline &timeline, std::uint32_t span) const
 {
-    return toRgb(m_faded[std::size_t(kind)]);
+    return hasJobs() ? m_jobFaded[m_jobOfClass[timeline.taskClass[span]]]
+                     : toRgb(m_faded[std::size_t(timeline.kind[span])]);
+}
+
+QRgb RowMixer::inkOf(const Timeline &timeline, std::uint32_t span, bool hasTurns) const
+{
+    if (hasJobs())
+        return m_jobInk[m_jobOfClass[timeline.taskClass[span]]];
+    return hasTurns ? inkOn(QColor(fillOf(timeline, span, true))).rgb() : theme().workInk(timeline.kind[span]).rgb();
 }
 
 QRgb RowMixer::fillOf(const Timeline &timeline, std::uint32_t span, bool hasTurns) const
 {
     const WorkKind kind = timeline.kind[span];
+    if (hasJobs())
+        return m_jobVivid[m_jobOfClass[timeline.taskClass[span]]];
     return hasTurns && kind == WorkKind::WanTransfer
         ? turnShade(theme().work(kind), m_turnOf[std::size_t(sendingMember(timeline, span))]).rgb()
         : toRgb(m_vivid[std::size_t(kind)]);
@@ -141,11 +187,16 @@ const KindShares &RowMixer::shares(const TimelineState &state, const TrackRow &r
     const auto [from, to] = visibleSpans(timeline, front.first, front.last, range);
     const int pixels =
         std::clamp(int(kSpansPerColumn * std::uint32_t(width) / std::max(1u, to - from)), kLeastPixels, kMostPixels);
-    m_shares.begin(range, std::max(1, width / pixels));
+    m_shares.begin(range, std::max(1, width / pixels), int(m_jobVivid.size()));
     for (const std::uint32_t index : row.tracks) {
         const Track &track = timeline.tracks[index];
-        m_shares.add(timeline, track.first, track.last, state.filter, m_fadesAll || !state.filter.matchesTrack(track),
-            isSummary ? 1.0 / double(row.tracks.size()) : 1);
+        if (hasJobs())
+            m_shares.addJobs(timeline, track.first, track.last, m_jobOfClass,
+                state.filter.matchesTrack(track) ? m_isClassVivid : std::vector<bool>(m_jobOfClass.size(), false),
+                state.filter, isSummary ? 1.0 / double(row.tracks.size()) : 1);
+        else
+            m_shares.add(timeline, track.first, track.last, state.filter,
+                m_fadesAll || !state.filter.matchesTrack(track), isSummary ? 1.0 / double(row.tracks.size()) : 1);
         if (!isSummary && index != row.tracks.back())
             m_shares.nextLayer();
     }
@@ -157,6 +208,8 @@ const KindShares &RowMixer::shares(const TimelineState &state, const TrackRow &r
 KindShares::Colors RowMixer::colors() const
 {
     KindShares::Colors colors;
+    if (hasJobs())
+        return { m_jobVivid, m_jobFaded };
     for (std::size_t k = 0; k < kWorkKindCount; ++k) {
         colors.vivid[k] = toRgb(m_vivid[k]);
         colors.faded[k] = toRgb(m_faded[k]);
@@ -171,7 +224,10 @@ std::span<const QRgb> RowMixer::ghost(const TimelineState &state, const TrackRow
     m_walk.begin(state.range, width);
     if (index >= 0) {
         const Track &track = baseline.tracks[std::size_t(index)];
-        m_walk.add(baseline, track.first, track.last, m_ghost);
+        if (m_classGhost.empty() || baseline.taskClass.empty())
+            m_walk.add(baseline, track.first, track.last, m_ghost);
+        else
+            m_walk.addByClass(baseline, track.first, track.last, m_classGhost, m_classGhost, {});
     }
     m_row.assign(std::size_t(width), m_panel);
     m_walk.resolve(m_row);
@@ -185,7 +241,11 @@ void RowMixer::addTracks(
     m_walk.begin(range, width);
     for (const std::uint32_t index : tracks) {
         const Track &track = timeline.tracks[index];
-        m_walk.add(timeline, track.first, track.last, paletteOf(state, track), m_faded, state.filter);
+        if (hasJobs())
+            m_walk.addByClass(timeline, track.first, track.last,
+                state.filter.matchesTrack(track) ? m_classVivid : m_classFaded, m_classFaded, state.filter);
+        else
+            m_walk.add(timeline, track.first, track.last, paletteOf(state, track), m_faded, state.filter);
     }
 }
 
@@ -248,7 +308,7 @@ void RowMixer::snapBars(const TimelineState &state, std::uint32_t index, bool ha
         const PixelSpan bar = pixelSpan(timeline, i, range, width);
         if (bar.width() < kTellApart)
             continue;
-        const QRgb fill = isVivid(state, i) ? fillOf(timeline, i, hasTurns) : fadedOf(timeline.kind[i]);
+        const QRgb fill = isVivid(state, i) ? fillOf(timeline, i, hasTurns) : fadedOf(timeline, i);
         const auto put = [&](int x, QRgb color) {
             if (x >= 0 && x < width)
                 m_row[std::size_t(x)] = color;

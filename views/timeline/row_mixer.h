@@ -52,13 +52,17 @@ public:
     [[nodiscard]] bool isVivid(const TimelineState &state, std::uint32_t span) const;
     /// What a span is filled with where nothing fades it: the colour of its kind, or on a shared channel of its turn.
     [[nodiscard]] QRgb fillOf(const Timeline &timeline, std::uint32_t span, bool hasTurns) const;
-    [[nodiscard]] QRgb fadedOf(WorkKind kind) const;
+    [[nodiscard]] QRgb fadedOf(const Timeline &timeline, std::uint32_t span) const;
+    /// Ink on fillOf().
+    [[nodiscard]] QRgb inkOf(const Timeline &timeline, std::uint32_t span, bool hasTurns) const;
     /// Of a mark of the focus.
     [[nodiscard]] QRgb fillOf(const FocusMark &mark) const { return m_focusColors[mark.paint].rgb(); }
     [[nodiscard]] QRgb idle() const { return m_idle; }
 
 private:
     [[nodiscard]] const WorkPalette &paletteOf(const TimelineState &state, const Track &track) const;
+    void prepareJobs(const TimelineState &state);
+    [[nodiscard]] bool hasJobs() const { return !m_jobOfClass.empty(); }
     void addTracks(const TimelineState &state, std::span<const std::uint32_t> tracks, TimeInterval range, int width);
     void addTurns(const TimelineState &state, std::uint32_t track, TimeInterval range, int width);
     void addMarks(const TimelineState &state, std::span<const std::uint32_t> tracks, TimeInterval range, int width);
@@ -68,6 +72,11 @@ private:
     ColumnWalk m_walk;
     KindShares m_shares;
     WorkPalette m_vivid {}, m_faded {}, m_ghost {};
+    // Of a plan with jobs: by class, in the colour of its job. Empty for any other
+    std::vector<ColorLanes> m_classVivid, m_classFaded, m_classGhost;
+    std::vector<QRgb> m_jobVivid, m_jobFaded, m_jobInk; // the last: of spans of no job
+    std::vector<std::uint16_t> m_jobOfClass;
+    std::vector<bool> m_isClassVivid;
     bool m_fadesAll = false;
     QRgb m_idle = 0, m_panel = 0;
     std::vector<QRgb> m_row, m_below; // the row, and what it was before the marks

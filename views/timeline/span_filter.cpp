@@ -4,6 +4,7 @@
 #include <QRegularExpression>
 #include <QStringList>
 
+#include <algorithm>
 #include <array>
 #include <cmath>
 #include <utility>
@@ -43,8 +44,9 @@ std::optional<Nanoseconds> duration(double value, const QString &unit)
 std::optional<SpanFilter> parseSpanFilter(const QString &text)
 {
     static const QRegularExpression token(
-        QStringLiteral("\\s*(?:>\\s*(?<length>[\\d.]+)\\s*(?<unit>s|ms|us|µs|ns)\\b|stage\\s*(?<stage>\\d+)|(?:micro-?"
-                       "batch|mb|#)?\\s*(?<batch>\\d+)|(?<word>[a-z-]+))\\s*"),
+        QStringLiteral("\\s*(?:>\\s*(?<length>[\\d.]+)\\s*(?<unit>s|ms|us|µs|ns)\\b|stage\\s*(?<stage>\\d+)"
+                       "|gpu\\s*(?<gpu>\\d+)|(?:shard|chunk|slice)\\s*(?<chunk>\\d+)|(?:(?:micro|mini)-?batch|mb|#)?"
+                       "\\s*(?<batch>\\d+)|(?<word>[a-z-]+))[\\s,]*"),
         QRegularExpression::CaseInsensitiveOption);
     SpanFilter filter;
     std::uint32_t kinds = kAllKinds;
@@ -60,6 +62,10 @@ std::optional<SpanFilter> parseSpanFilter(const QString &text)
             filter.atLeast = *least;
         } else if (match.hasCaptured(u"stage")) {
             filter.stage = match.captured(u"stage").toInt() - 1;
+        } else if (match.hasCaptured(u"gpu")) {
+            filter.stage = match.captured(u"gpu").toInt();
+        } else if (match.hasCaptured(u"chunk")) {
+            filter.chunk = match.captured(u"chunk").toInt() - 1;
         } else if (match.hasCaptured(u"batch")) {
             filter.microBatch = match.captured(u"batch").toInt() - 1;
         } else {
@@ -70,6 +76,35 @@ std::optional<SpanFilter> parseSpanFilter(const QString &text)
         at = match.capturedEnd();
     }
     filter.kinds = kinds;
+    return filter;
+}
+
+std::optional<SpanFilter> parseSpanFilter(const QString &text, const std::vector<QString> &names)
+{
+    int named = -1;
+    qsizetype at = -1;
+    for (int job = 0; job < int(names.size()); ++job) { // the longest: one name may begin another
+        const qsizetype found = text.indexOf(names[std::size_t(job)], 0, Qt::CaseInsensitive);
+        if (found >= 0 && (named < 0 || names[std::size_t(job)].size() > names[std::size_t(named)].size())) {
+            named = job;
+            at = found;
+        }
+    }
+    QString rest = text;
+    if (named >= 0)
+        rest.remove(at, names[std::size_t(named)].size());
+    static const QRegularExpression separators(QStringLiteral("^[\\s,]+"));
+    auto filter = parseSpanFilter(rest.remove(separators));
+    if (named < 0 && !filter && !text.trimmed().isEmpty()) {
+        const auto part = std::ranges::find_if(
+            names, [&](const QString &name) { return name.contains(text.trimmed(), Qt::CaseInsensitive); });
+        if (part != names.end()) {
+            named = int(part - names.begin());
+            filter = SpanFilter {};
+        }
+    }
+    if (filter)
+        filter->job = named;
     return filter;
 }
 

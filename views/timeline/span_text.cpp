@@ -5,6 +5,7 @@
 #include "core/schedule/traits.h"
 #include "core/timeline/cell_members.h"
 #include "models/text/format.h"
+#include "views/timeline/job_text.h"
 #include "views/timeline/layer_text.h"
 #include "views/timeline/state_text.h"
 #include "views/timeline/track_layout.h"
@@ -131,6 +132,8 @@ QString volumeFact(const Evaluation &evaluation, std::uint32_t span)
 
 QString spanTitle(const Evaluation &evaluation, std::uint32_t span)
 {
+    if (isOfJobs(evaluation))
+        return jobSpanTitle(evaluation, span);
     const Timeline &timeline = evaluation.timeline;
     const Track &track = trackOf(evaluation, span);
     QString kind = QString::fromUtf8(toString(timeline.kind[span]));
@@ -167,6 +170,8 @@ QString spanTitle(const Evaluation &evaluation, std::uint32_t span)
 
 QString spanName(const Evaluation &evaluation, std::uint32_t span)
 {
+    if (isOfJobs(evaluation))
+        return jobSpanName(evaluation, span);
     const Timeline &timeline = evaluation.timeline;
     const Track &track = trackOf(evaluation, span);
     QString name = QString::fromUtf8(toString(timeline.kind[span]));
@@ -213,7 +218,10 @@ QStringList spanFacts(const Evaluation &evaluation, std::uint32_t span, bool isC
         return facts + prefillFacts(evaluation, track);
     if (timeline.kind[span] == WorkKind::OffloadStore || timeline.kind[span] == WorkKind::OffloadLoad)
         facts << volumeFact(evaluation, span) << offloadFact(evaluation, span);
-    facts << stateFacts(evaluation, span);
+    if (isOfJobs(evaluation))
+        facts << volumeFact(evaluation, span) << jobSpanFacts(evaluation, span);
+    else
+        facts << stateFacts(evaluation, span);
     facts.removeAll(QString());
     const QString wait = waitText(evaluation, span);
     if (!wait.isEmpty())
@@ -245,6 +253,8 @@ QStringList waitFacts(
 QString timelineSummary(const Evaluation &evaluation)
 {
     const auto spans = qint64(evaluation.timeline.spanCount());
+    if (isOfJobs(evaluation))
+        return jobsSummary(evaluation) + QStringLiteral(" · ") + countOf(spans, tr("span"), tr("spans"));
     QString text =
         tr("1 iteration · %1 · %2").arg(seconds(evaluation.timeline.duration), countOf(spans, tr("span"), tr("spans")));
     if (evaluation.metrics.simulateMs > 0)

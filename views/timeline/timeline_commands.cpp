@@ -231,7 +231,10 @@ void TimelineView::setFilter(const SpanFilter &filter)
 void TimelineView::applyFilters()
 {
     SpanFilter both = m_search;
-    both.kinds &= m_shownKinds;
+    if (m_state.jobs.isEmpty())
+        both.kinds &= m_shownKinds;
+    else if (m_state.job >= 0)
+        both.job = m_state.job;
     if (both == m_state.filter)
         return;
     m_state.filter = both;
@@ -243,7 +246,7 @@ void TimelineView::applyFilters()
 
 bool TimelineView::find(const QString &text)
 {
-    const auto filter = parseSpanFilter(text);
+    const auto filter = parseSpanFilter(text, m_state.jobs.names);
     if (!filter) {
         m_legend->setMatches(tr("not understood"));
         return false;
@@ -284,6 +287,8 @@ void TimelineView::clearSelection()
         m_state.marks = {};
     } else if (m_state.selected != kNoSpan) {
         selectSpan(kNoSpan);
+    } else if (m_state.job != JobSpans::kNone) {
+        selectJob(JobSpans::kNone);
     } else {
         setFilter({});
     }

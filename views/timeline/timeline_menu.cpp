@@ -72,7 +72,8 @@ void TimelineView::fillMenu(QMenu &menu, QPoint point)
             if (m_state.selected != kNoSpan)
                 setRange(around(selectedTime()));
         });
-    add(tr("Show the whole iteration"), &TimelineView::fit, m_state.range != m_state.whole);
+    add(m_state.jobs.isEmpty() ? tr("Show the whole iteration") : tr("Show all jobs"), &TimelineView::fit,
+        m_state.range != m_state.whole);
     menu.addSeparator();
     const int row = m_canvas->rect().contains(point)
         ? rowAt(m_state.layout, point.y() - m_canvas->geometry().tracks.top(), m_state.scroll)
@@ -80,13 +81,15 @@ void TimelineView::fillMenu(QMenu &menu, QPoint point)
     if (row >= 0)
         add(m_state.layout.rows[std::size_t(row)].isPinned ? tr("Unpin this row") : tr("Pin this row to the top"),
             [this, key = m_state.layout.rows[std::size_t(row)].key] { togglePinOf(key); });
-    if (onSpan) {
+    if (!m_state.jobs.isEmpty()) {
+        fillJobMenu(menu);
+    } else if (onSpan) {
         const WorkKind kind = m_state.timeline()->kind[m_state.selected];
         const QString name = QString::fromUtf8(toString(kind));
         add(tr("Hide %1").arg(name), [this, kind] { hideKind(kind); });
         add(tr("Show only %1").arg(name), [this, kind] { showOnlyKind(kind); });
     }
-    if ((m_presentKinds & ~m_shownKinds) != 0)
+    if (m_state.jobs.isEmpty() && (m_presentKinds & ~m_shownKinds) != 0)
         add(tr("Show all kinds"), &TimelineView::showAllKinds);
     const auto check = [&](const QString &text, auto act, bool on) {
         QAction *action = add(text, act);
@@ -94,7 +97,8 @@ void TimelineView::fillMenu(QMenu &menu, QPoint point)
         action->setChecked(on);
     };
     check(tr("Critical path"), &TimelineView::toggleCriticalPath, m_state.showsCriticalPath);
-    check(tr("Streams below their stage"), &TimelineView::toggleStreams, m_options.unfoldStreams);
+    check(m_state.jobs.isEmpty() ? tr("Streams below their stage") : tr("Transfers below their GPU"),
+        &TimelineView::toggleStreams, m_options.unfoldStreams);
     check(tr("Communication inside operations"), &TimelineView::toggleInside, m_state.showsInside);
     menu.addSeparator();
     add(

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // What TimelineView does where the pointer is, and what it says about the span that was chosen.
 #include "core/timeline/analysis.h"
+#include "views/theme/job_colors.h"
 #include "views/theme/part_colors.h"
 #include "views/theme/theme.h"
 #include "views/timeline/area_table.h"
@@ -61,8 +62,9 @@ void TimelineView::hover(std::uint32_t span, QPoint point)
         m_canvas->update(hoverRect(m_state, geometry, span));
         if (span != kNoSpan) {
             const Evaluation &evaluation = *m_state.evaluation;
-            m_card->setContent(theme().work(evaluation.timeline.kind[span]), spanTitle(evaluation, span),
-                spanFacts(evaluation, span, isCritical(span)));
+            const int job = m_state.jobs.of(evaluation.timeline, span);
+            m_card->setContent(job < 0 ? theme().work(evaluation.timeline.kind[span]) : jobColor(job),
+                spanTitle(evaluation, span), spanFacts(evaluation, span, isCritical(span)));
         }
     }
     const std::uint32_t wait = span == kNoSpan ? waitUnder(m_state, m_canvas->geometry(), point) : kNoSpan;
@@ -126,6 +128,8 @@ void TimelineView::selectSpan(std::uint32_t span)
     if (span == m_state.selected)
         return;
     m_state.selected = span;
+    if (!m_state.jobs.isEmpty())
+        selectJob(span == kNoSpan ? JobSpans::kNone : m_state.jobs.of(*m_state.timeline(), span));
     collectEffects();
     m_canvas->update();
     describe();

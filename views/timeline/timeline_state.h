@@ -3,6 +3,7 @@
 // What the timeline shows at the moment: data, view and marks, as one plain value that TimelineView owns and its
 // painters only read. Nothing here belongs to the plan, so nothing here is undone.
 
+#include "models/job_spans.h"
 #include "views/timeline/span_filter.h"
 #include "views/timeline/time_axis.h"
 #include "views/timeline/time_focus.h"
@@ -28,6 +29,9 @@ struct TimelineState {
     TimeInterval whole, range;
     int scroll = 0; // pixels of the track area
     SpanFilter filter;
+    JobSpans jobs; // empty for a plan without jobs
+    int job = JobSpans::kNone; // whose spans stand out, as Metrics::jobs counts them
+    int dropGpu = -1; // over which a job hangs
     std::uint32_t hovered = kNoSpan, selected = kNoSpan;
     std::array<std::optional<Nanoseconds>, 2> marks;
     std::optional<Nanoseconds> pointer; // time under the mouse

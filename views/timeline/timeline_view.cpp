@@ -99,6 +99,12 @@ void TimelineView::wire()
     });
     connect(gestures, &CanvasGestures::areaDragged, this, &TimelineView::dragArea);
     connect(gestures, &CanvasGestures::areaFinished, this, &TimelineView::finishArea);
+    connect(gestures, &CanvasGestures::jobDragged, this, &TimelineView::dragJob);
+    connect(gestures, &CanvasGestures::jobDropped, this, &TimelineView::dropJob);
+    connect(m_legend, &Legend::jobChosen, this, [this](int job) {
+        selectSpan(kNoSpan);
+        selectJob(job == m_state.job ? JobSpans::kNone : job);
+    });
     connect(m_minimap, &Minimap::rangeWished, this, &TimelineView::setRange);
     connect(m_legend, &Legend::shownKindsChanged, this, [this](quint32 kinds) {
         m_shownKinds = kinds;
@@ -143,6 +149,7 @@ void TimelineView::setEvaluation(EvaluationPtr evaluation)
     m_legend->setKinds(m_presentKinds);
     m_legend->setSummary(m_state.isEmpty() ? QString() : timelineSummary(*m_state.evaluation));
     relayout();
+    takeJobs();
     renewFocus();
     if (m_state.area) { // relayout() left it: the same part of the new iteration
         m_state.area->time = carriedOver(m_state.area->time, oldWhole, m_state.whole);
@@ -165,6 +172,7 @@ void TimelineView::startPlan()
     m_state.marks = {};
     forgetArea();
     selectSpan(kNoSpan);
+    selectJob(JobSpans::kNone);
     m_state.scroll = 0;
     repaintChart();
     if (std::exchange(m_state.range, m_state.whole) != m_state.whole) // what comes next fits from the start

@@ -11,6 +11,8 @@
 
 #include <QWidget>
 
+#include <vector>
+
 class QMenu;
 
 namespace trainyard {
@@ -59,6 +61,9 @@ public:
     /// What is searched for and the legend's switches together.
     [[nodiscard]] const SpanFilter &filter() const { return m_state.filter; }
     [[nodiscard]] const TimelineState &state() const { return m_state; }
+    /// Of a plan with jobs: its spans stand out, as with a click on one of them; JobSpans::kNone: all do.
+    void selectJob(int job);
+    [[nodiscard]] int selectedJob() const { return m_state.job; }
     [[nodiscard]] QWidget *canvas() const;
     /// The table of the selected area. It lies over the chart while it is a child of this view; given another parent,
     /// it is placed and shown there (AreaTable::contentChanged says when there is something to see).
@@ -112,6 +117,8 @@ signals:
     void focusChanged(); // to other parts of the iteration, or to none
     void stageClicked(int stage); // the label of one of its rows
     void cursorMoved(qint64 time); // kNoCursor where the pointer left
+    void jobSelected(int job); // as Metrics::jobs counts them
+    void pinRequested(const QString &job, const std::vector<int> &gpus); // to these GPUs alone; none: to any
     void layerRequested(trainyard::WorkKind kind); // of the operation whose expert layer is to be opened
 
 protected:
@@ -137,6 +144,11 @@ private:
     void forgetArea();
     void fillMenu(QMenu &menu, QPoint point);
     void collectEffects();
+    void takeJobs(); // of the evaluation that has come
+    void fillJobMenu(QMenu &menu);
+    void dragJob(const QString &job, QPoint point); // empty: it has left
+    void dropJob(const QString &job, QPoint point);
+    [[nodiscard]] int gpuAt(QPoint point) const; // -1 where no row of one is
     void hover(std::uint32_t span, QPoint point);
     void showWait(std::uint32_t mark, QPoint point);
     void showCard(std::uint32_t span, QPoint point);
@@ -160,6 +172,7 @@ private:
     std::vector<std::uint32_t> m_sortedPath; // critical spans by number, for membership
     bool m_knowsCriticalPath = false;
     SpanFilter m_search;
+    QString m_jobName; // of the selected one
     std::uint32_t m_shownKinds = kAllKinds; // the legend's switches
     std::uint32_t m_presentKinds = 0;
     int m_pointedRow = -1;

@@ -3,6 +3,7 @@
 
 #include "core/placement/activations_leave.h"
 #include "core/timeline/cell_members.h"
+#include "models/job_spans.h"
 #include "models/text/format.h"
 #include "views/timeline/layer_text.h"
 #include "views/timeline/row_details.h"
@@ -26,6 +27,7 @@ constexpr int kThinGap = 4; // most of it
 constexpr int kGhostBar = 3;
 constexpr int kClassGap = 4;
 constexpr int kLeastBar = 4, kMostBar = 32;
+constexpr int kTransfersOfGpus = 8; // of jobs on more of them transfers wait for unfolding
 constexpr int kAiry = 10; // bars from which there is room for wider gaps
 
 QString tr(const char *text, int n = -1)
@@ -160,6 +162,13 @@ TrackRow makeRow(const Evaluation &evaluation, std::uint32_t index, int datacent
             row.label = gpu;
             row.detail = rowSamples(evaluation, track.pipelineClass);
         }
+        if (isOfJobs(evaluation)) {
+            row.detail.clear();
+            row.label = row.kind == TrackRow::Kind::Stage ? jobGpuName(evaluation, track.stage)
+                : track.stream == Stream::Load            ? tr("← host")
+                : track.stream == Stream::Store           ? tr("→ host")
+                                                          : row.label;
+        }
     }
     return row;
 }
@@ -180,11 +189,13 @@ std::vector<std::pair<int, std::uint32_t>> sortedTracks(const Evaluation &evalua
     return sorted;
 }
 
-QString stagesText(const Timeline &timeline, const std::vector<std::uint32_t> &tracks)
+QString stagesText(const Evaluation &evaluation, const std::vector<std::uint32_t> &tracks)
 {
     QSet<int> stages;
     for (const std::uint32_t track : tracks)
-        stages.insert(timeline.tracks[track].stage);
+        stages.insert(evaluation.timeline.tracks[track].stage);
+    if (isOfJobs(evaluation))
+        return gpusText(stages.size());
     return countOf(stages.size(), tr("stage"), tr("stages"));
 }
 
@@ -192,6 +203,7 @@ QString stagesText(const Timeline &timeline, const std::vector<std::uint32_t> &t
 std::vector<TrackRow> makeRows(const Evaluation &evaluation, const TrackLayoutOptions &options)
 {
     std::vector<TrackRow> rows;
+    const bool areMany = evaluation.layout.gpusTotal > kTransfersOfGpus;
     for (const auto &[datacenter, index] : sortedTracks(evaluation)) {
         const Track &track = evaluation.timeline.tracks[index];
         const QString group = groupKey(evaluation, datacenter);
@@ -209,6 +221,8 @@ std::vector<TrackRow> makeRows(const Evaluation &evaluation, const TrackLayoutOp
         }
         const bool isFurtherStream = track.stream != Stream::Compute && track.stream != Stream::Wan && !isOffload(track)
             && !isOfStates(track.stream) && !isLayerExchange(evaluation, track);
+        if (isOfJobs(evaluation) && isOffload(track) && !options.unfoldStreams && areMany)
+            continue;
         if (isFurtherStream && !options.unfoldStreams) {
             // Prefill and collectives explain where the stage idles, so they lie behind its bars; copies wait for
             // unfolding. What offload moves and updates has rows of its own: they are what the switch is about.
@@ -220,7 +234,7 @@ std::vector<TrackRow> makeRows(const Evaluation &evaluation, const TrackLayoutOp
     }
     for (TrackRow &row : rows) {
         if (row.kind == TrackRow::Kind::Summary)
-            row.label = stagesText(evaluation.timeline, row.tracks);
+            row.label = stagesText(evaluation, row.tracks);
     }
     return rows;
 }

@@ -13,17 +13,4 @@ namespace trainyard {
 
 [[nodiscard]] ExpectedAll<Evaluation> evaluateJobs(const PlanPtr &plan, Depth depth, const RunContext &context);
 
-/// Whole jobs on whole GPUs: the answer of the four schedulers that do so, in the place of core/jobs.
-struct GangJob {
-    int job = 0; // index into JobWorkloads::jobs
-    std::vector<int> gpus; // that it holds, ascending
-    double minibatch = 0; // seconds
-    double busyShare = 1; // of its GPUs' time in which they compute
-    JobTechnique technique = JobTechnique::Pipeline;
-    EvaluationPtr evaluation; // of one mini-batch; null where nobody made one
-};
-/// One for each job that can run, in the order in which they start, where a GPU is free or all of a job's are; why not,
-/// for the others (JobWorkload::why is set).
-[[nodiscard]] ExpectedAll<std::vector<GangJob>> gangJobs(JobWorkloads &jobs, const RunContext &context);
-
 } // namespace trainyard

@@ -18,11 +18,21 @@ struct InUse {
     int aligned = 0, inDatacenter = 0;
 }; // the most GPUs of one stage, of one datacenter
 
-InUse gpusInUse(const Evaluation &evaluation)
+/// Of the iteration, or until the last job has ended.
+Metric duration(const Metrics &metrics)
+{
+    return metrics.jobs ? metrics.jobs->makespan : metrics.iterationTime;
+}
+
+const char *period(const Metrics &metrics)
+{
+    return metrics.jobs ? "while the jobs run" : "in one iteration";
+}
+
+InUse gpusInUse(const Evaluation &evaluation, const Degrees &degrees)
 {
     InUse most;
     std::map<int, int> datacenters;
-    const Degrees degrees = degreesOf(*evaluation.plan);
     for (const PipelineClass &c : evaluation.layout.classes)
         for (const StageLocation &location : c.locations) {
             const int gpus = c.pipelines * degrees.context * (location.tensor > 0 ? location.tensor : degrees.tensor);
@@ -34,23 +44,26 @@ InUse gpusInUse(const Evaluation &evaluation)
     return most;
 }
 
-Problem noGroups(const Evaluation &evaluation)
+Problem noGroups(const Evaluation &evaluation, const Degrees &degrees)
 {
     const Plan &plan = *evaluation.plan;
     const int stages = plan.bubbleFill.stages;
-    const InUse most = gpusInUse(evaluation);
+    const InUse most = gpusInUse(evaluation, degrees);
     const bool isTooFew = stages > most.inDatacenter;
     Problem problem { Severity::Warning, {}, "bubble_fill.stages", {} };
     problem.text = isTooFew ? "The served model is spread over " + std::to_string(stages)
             + " GPUs, and no datacenter has more than " + std::to_string(most.inDatacenter) + " in use"
-                            : "No " + std::to_string(stages)
-            + " GPUs of one datacenter have aligned bubbles: a stage has at most " + std::to_string(most.aligned);
+        : evaluation.metrics.jobs
+        ? "No " + std::to_string(stages) + " GPUs of one datacenter are idle at the same times"
+        : "No " + std::to_string(stages) + " GPUs of one datacenter have aligned bubbles: a stage has at most "
+            + std::to_string(most.aligned);
     if (most.aligned >= 1 && most.aligned < stages)
         problem.fixes.push_back(fixOf(plan, "Spread it over " + std::to_string(most.aligned),
             [&](Plan &p) { p.bubbleFill.stages = most.aligned; }));
     if (!isTooFew && !plan.bubbleFill.chaining)
-        problem.fixes.push_back(
-            fixOf(plan, "Chain GPUs of different stages", [](Plan &p) { p.bubbleFill.chaining = true; }));
+        problem.fixes.push_back(fixOf(plan,
+            evaluation.metrics.jobs ? "Chain GPUs that are idle at different times" : "Chain GPUs of different stages",
+            [](Plan &p) { p.bubbleFill.chaining = true; }));
     return problem;
 }
 
@@ -106,8 +119,7 @@ Problem nothingServed(const Evaluation &evaluation, const Workload &workload, co
         return { Severity::Warning,
             "Training leaves no memory for the served model with its keys and values: bubbles stay empty",
             "bubble_fill.model", {} };
-    const auto prompt =
-        shortestPrompt(workload, catalogue, toNanoseconds(Seconds { *evaluation.metrics.iterationTime }));
+    const auto prompt = shortestPrompt(workload, catalogue, toNanoseconds(Seconds { *duration(evaluation.metrics) }));
     return filled.rejectedForWindow == most ? noWindow(fill, prompt) : allLate(fill, prompt);
 }
 
@@ -120,11 +132,11 @@ std::optional<Problem> unusedTrace(const Plan &plan)
         { fixOf(plan, "Use the trace", [](Plan &p) { p.bubbleFill.arrivals = Arrivals::Trace; }) } };
 }
 
-Problem tooManyRequests(const BubbleFillMetrics &filled)
+Problem tooManyRequests(const Metrics &metrics)
 {
     return { Severity::Note,
-        "Of " + number(double(filled.accepted + filled.rejected))
-            + " prefill requests in one iteration a million are placed; the rest count as rejected",
+        "Of " + number(double(metrics.bubbleFill->accepted + metrics.bubbleFill->rejected)) + " prefill requests "
+            + period(metrics) + " a million are placed; the rest count as rejected",
         "bubble_fill.requests_per_s", {} };
 }
 
@@ -140,15 +152,18 @@ std::optional<Problem> emptyBubbles(const Evaluation &evaluation, const Workload
         return {};
     const BubbleFillMetrics &filled = *evaluation.metrics.bubbleFill;
     if (filled.groups == 0)
-        return noGroups(evaluation);
+        return noGroups(evaluation, workload.degrees);
     if (filled.accepted > 0)
         return {};
     if (filled.rejected > 0)
         return nothingServed(evaluation, workload, catalogue);
     if (fill.arrivals == Arrivals::Trace)
-        return Problem { Severity::Warning, "The trace has no request in the time of one iteration: bubbles stay empty",
+        return Problem { Severity::Warning,
+            evaluation.metrics.jobs ? "The trace has no request while the jobs run: bubbles stay empty"
+                                    : "The trace has no request in the time of one iteration: bubbles stay empty",
             "bubble_fill.trace", {} };
-    return Problem { Severity::Warning, "No prefill request arrives in one iteration: bubbles stay empty",
+    return Problem { Severity::Warning,
+        std::string("No prefill request arrives ") + period(evaluation.metrics) + ": bubbles stay empty",
         "bubble_fill.requests_per_s", {} };
 }
 
@@ -158,7 +173,8 @@ std::vector<Problem> bubbleFillProblems(
     const Evaluation &evaluation, const Workload &workload, const Catalogue &catalogue)
 {
     const BubbleFill &fill = evaluation.plan->bubbleFill;
-    if (!fill.enabled || !evaluation.metrics.iterationTime)
+    const Metric seconds = duration(evaluation.metrics);
+    if (!fill.enabled || !seconds)
         return {};
     std::vector<Problem> problems;
     if (auto empty = emptyBubbles(evaluation, workload, catalogue))
@@ -168,9 +184,9 @@ std::vector<Problem> bubbleFillProblems(
     const auto &filled = evaluation.metrics.bubbleFill;
     const bool areTooMany = filled && double(filled->accepted + filled->rejected) > kMostPrefillRequests
         && (fill.arrivals == Arrivals::Trace
-            || meanRequests(fill, toNanoseconds(Seconds { *evaluation.metrics.iterationTime })) > kMostPrefillRequests);
+            || meanRequests(fill, toNanoseconds(Seconds { *seconds })) > kMostPrefillRequests);
     if (areTooMany)
-        problems.push_back(tooManyRequests(*filled));
+        problems.push_back(tooManyRequests(evaluation.metrics));
     return problems;
 }
 

@@ -96,8 +96,6 @@ void addNotModelled(std::vector<Problem> &problems, const Plan &plan)
     note(!plan.calibration.empty(), "calibration", "Calibration factors are not applied in this version");
     note(plan.placement.mode == PlacementMode::DataAcross && !plan.placement.stages.empty(), "placement.stages",
         "Pinned stages belong to a pipeline across datacenters: with data across they are left out");
-    note(!plan.jobs.empty(), "jobs",
-        "Several models on shared GPUs are not modelled in this version: the jobs are left out");
 }
 
 /// Work of the longest stage over the mean, of the first class.

@@ -275,8 +275,8 @@ private slots:
         QCOMPARE(after([](Plan &p) { p.jobs[1].deadlineS = 90; }), Texts { "Deadline of b none → 90 s" });
         QCOMPARE(after([](Plan &p) { p.jobs[1].model = "m"; }), Texts { "Model of b opt-1.3b → m" });
         QCOMPARE(after([](Plan &p) { p.jobs[0].paused = true; }), Texts { "Pause job a" });
-        QCOMPARE(after([](Plan &p) { p.jobs[0].pinnedGpus = { 2 }; }), Texts { "Pin job a to GPU 3" });
-        QCOMPARE(after([](Plan &p) { p.jobs[0].pinnedGpus = { 0, 2 }; }), Texts { "Pin job a to GPUs 1, 3" });
+        QCOMPARE(after([](Plan &p) { p.jobs[0].pinnedGpus = { 2 }; }), Texts { "Pin job a to GPU 2" });
+        QCOMPARE(after([](Plan &p) { p.jobs[0].pinnedGpus = { 0, 2 }; }), Texts { "Pin job a to GPUs 0, 2" });
         QCOMPARE(after([](Plan &p) { p.jobs[0].gpus = 2; }), Texts { "GPUs of a auto → 2" });
         QCOMPARE(after([](Plan &p) {
             p.jobs[3].unitMs = { 1, 2, 3 };

@@ -65,6 +65,19 @@ private slots:
         QCOMPARE(free.locations[0].idle, Nanoseconds(50));
     }
 
+    void whereNothingComesAfterwardsAGapEndsAtTheEnd()
+    {
+        Timeline timeline;
+        addTrack(timeline, Stream::Compute, 0, 0, { { 20, 30 }, { 50, 90 } });
+        addTrack(timeline, Stream::Compute, 0, 1, {}); // a GPU that no job uses
+        timeline.duration = 100;
+        const FreeWindows free =
+            freeWindows(timeline, layoutOf({ 1 }, { { 0, 0 }, { 0, 0 } }), 1, 1, Afterwards::Nothing);
+        QCOMPARE(free.locations[0].windows, (Work { { 0, 20 }, { 30, 50 }, { 90, 100 } }));
+        QCOMPARE(free.locations[0].idle, Nanoseconds(50));
+        QCOMPARE(free.locations[1].windows, (Work { { 0, 100 } }));
+    }
+
     void workWithoutDurationInterruptsNothing()
     {
         Timeline timeline;

@@ -4,6 +4,7 @@
 
 #include <QTest>
 
+#include <algorithm>
 #include <cmath>
 
 using namespace trainyard;
@@ -106,8 +107,8 @@ private slots:
         shares.add(t, 0, 2, filter, false);
         shares.nextLayer();
         KindShares::Colors colors;
-        colors.vivid.fill(7);
-        colors.faded.fill(9);
+        std::ranges::fill(colors.vivid, 7);
+        std::ranges::fill(colors.faded, 9);
         std::vector<QRgb> pixels(10, 0);
         shares.fill(0, pixels, colors);
         QCOMPARE(std::ranges::count(pixels, QRgb(7)), 6);

@@ -1,0 +1,252 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "core/base/number_text.h"
+#include "core/evaluate/jobs/job_outcome.h"
+#include "core/jobs/shard_milp.h"
+#include "core/memory/stage_memory.h"
+#include "core/timeline/memory_walk.h"
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+
+namespace trainyard {
+
+namespace {
+
+JobRules rulesOf(const Plan &plan)
+{
+    const JobOptions &options = plan.jobOptions;
+    JobRules rules;
+    rules.scheduler = plan.jobScheduler;
+    rules.doubleBuffer = options.doubleBuffer;
+    rules.lookAhead = options.lookAhead;
+    rules.remaining = options.remaining;
+    rules.seed = options.seed;
+    return rules;
+}
+
+class Shared {
+public:
+    Shared(JobWorkloads &jobs, Depth depth, const RunContext &context, SimulationWorkspace &workspace)
+        : m_jobs(jobs)
+        , m_set(jobs.set)
+        , m_plan(*jobs.plan)
+        , m_depth(depth)
+        , m_context(context)
+        , m_workspace(workspace)
+    {
+    }
+
+    ExpectedAll<JobOutcome> outcome()
+    {
+        m_outcome.bounds = jobBounds(m_set);
+        m_outcome.minibatchesPerSpan = m_jobs.minibatchesPerSpan;
+        m_outcome.shares.resize(m_jobs.jobs.size());
+        m_outcome.run.jobs.resize(m_jobs.jobs.size());
+        for (JobWorkload &job : m_jobs.jobs)
+            if (job.specIndex >= 0 && job.why.empty())
+                job.why = neverRuns(m_set, m_set.jobs[std::size_t(job.specIndex)]);
+        const bool runs = std::ranges::any_of(
+            m_jobs.jobs, [](const JobWorkload &job) { return job.specIndex >= 0 && job.why.empty(); });
+        if (m_depth >= Depth::Score && runs) {
+            auto rules = ruled();
+            if (!rules)
+                return std::unexpected(Errors { rules.error() });
+            auto run = runJobs(m_set, *rules, m_workspace, m_context.stop);
+            if (!run)
+                return std::unexpected(Errors { run.error() });
+            take(std::move(*run));
+        }
+        for (std::size_t i = 0; i < m_jobs.jobs.size(); ++i)
+            share(i);
+        addMemory();
+        return std::move(m_outcome);
+    }
+
+private:
+    /// A solver's with the order that it found; that of the longest remaining time where there is no solver.
+    Expected<JobRules> ruled()
+    {
+        JobRules rules = rulesOf(m_plan);
+        if (rules.scheduler != JobScheduler::ShardMilp)
+            return rules;
+        ShardMilpLimits limits;
+        limits.seconds = m_plan.jobOptions.seconds;
+        auto answer = shardMilp(m_set, rules, limits, m_workspace, m_context.stop);
+        if (!answer && (answer.error().code == ErrorCode::Cancelled || answer.error().code == ErrorCode::Internal))
+            return std::unexpected(std::move(answer.error()));
+        if (!answer) {
+            say(Severity::Warning,
+                "The solver gave no order, so the longest remaining goes first: " + answer.error().what);
+            rules.scheduler = JobScheduler::ShardedLrtf;
+            return rules;
+        }
+        if (answer->isProven)
+            say(Severity::Note, "The solver proved its order to be the shortest");
+        else if (answer->isLrtf)
+            say(Severity::Note,
+                "The solver found no order shorter than the longest remaining first, which is followed");
+        else if (answer->lrtf > answer->makespan)
+            say(Severity::Note,
+                "The solver's order takes " + secondsText(answer->lrtf - answer->makespan)
+                    + " less than the longest remaining first; whether there is a shorter one is not known");
+        return std::move(answer->rules);
+    }
+
+    void say(Severity severity, std::string text)
+    {
+        m_outcome.problems.push_back({ severity, std::move(text), "job_scheduler", {} });
+    }
+
+    /// The jobs of the set by their numbers in the plan.
+    void take(JobRun run)
+    {
+        std::vector<std::uint32_t> jobOf(m_set.jobs.size());
+        m_outcome.isTimed = true;
+        std::vector<JobTimes> times(m_jobs.jobs.size());
+        for (std::size_t i = 0; i < m_jobs.jobs.size(); ++i) {
+            const int spec = m_jobs.jobs[i].specIndex;
+            if (spec < 0)
+                continue;
+            jobOf[std::size_t(spec)] = std::uint32_t(i);
+            times[i] = std::move(run.jobs[std::size_t(spec)]);
+            const Job &job = m_jobs.jobs[i].job;
+            const double minibatches =
+                std::min(double(m_jobs.minibatchesPerSpan), double(job.minibatches) * job.epochs);
+            times[i].loaded *= minibatches;
+            times[i].stored *= minibatches;
+            m_outcome.computing += toSeconds(times[i].computing).value;
+        }
+        for (TaskClass &taskClass : run.timeline.classes)
+            if (taskClass.job < jobOf.size())
+                taskClass.job = jobOf[taskClass.job];
+        run.jobs = std::move(times);
+        m_outcome.run = std::move(run);
+    }
+
+    void share(std::size_t index)
+    {
+        const JobWorkload &job = m_jobs.jobs[index];
+        JobShare &share = m_outcome.shares[index];
+        share.shards = std::max(1, int(job.shards.size()));
+        share.gpuSeconds = toSeconds(m_outcome.run.jobs[index].computing).value;
+        if (job.specIndex < 0)
+            return;
+        const JobSpec &spec = m_set.jobs[std::size_t(job.specIndex)];
+        share.hostBytes = spec.hostPeak();
+        share.alone = alone(spec, m_outcome.run.jobs[index].gpus);
+    }
+
+    /// On the fastest of those GPUs. What it leaves there for itself does not travel: the weights of a model that is
+    /// not cut, and tensors between units.
+    [[nodiscard]] double alone(const JobSpec &spec, const std::vector<int> &gpus) const
+    {
+        double least = 0;
+        std::vector<char> isKnown;
+        for (const int gpu : gpus) {
+            const auto kind = std::size_t(m_set.gpus[std::size_t(gpu)].kind);
+            isKnown.resize(std::max(isKnown.size(), kind + 1));
+            if (std::exchange(isKnown[kind], 1) || spec.seconds[kind].empty())
+                continue;
+            const int way = spec.node < 0 ? -1 : m_set.routeOf[std::size_t(spec.node)][std::size_t(gpu)];
+            const JobRoute route = way < 0 ? JobRoute {} : m_set.routes[std::size_t(way)];
+            double seconds = 0;
+            for (std::size_t u = 0; u < spec.units.size(); ++u) {
+                const JobUnit &unit = spec.units[u];
+                const bool travels = spec.units.size() > 1 && route.toGpu > 0 && route.toHost > 0;
+                seconds += !travels ? spec.seconds[kind][u]
+                                    : unitSeconds(spec.seconds[kind][u], unit.weights / route.toGpu,
+                                        (unit.writeBack + unit.output) / route.toHost, m_plan.jobOptions.doubleBuffer,
+                                        m_set.isFullDuplex);
+            }
+            seconds *= double(spec.minibatches);
+            least = least > 0 ? std::min(least, seconds) : seconds;
+        }
+        return least;
+    }
+
+    /// Of jobs that may run there, the largest unit with what is on its way to it and from it.
+    [[nodiscard]] double mostOn(std::size_t gpu) const
+    {
+        const JobGpu &of = m_set.gpus[gpu];
+        double running = 0, ahead = 0, behind = 0;
+        for (const JobWorkload &job : m_jobs.jobs) {
+            if (job.specIndex < 0 || !job.why.empty())
+                continue;
+            const JobSpec &spec = m_set.jobs[std::size_t(job.specIndex)];
+            if (spec.seconds[std::size_t(of.kind)].empty()
+                || (!spec.gpus.empty() && !std::ranges::binary_search(spec.gpus, int(gpu))))
+                continue;
+            for (const JobUnit &unit : spec.units) {
+                running = std::max(running, unit.running);
+                ahead = std::max(ahead, unit.weights + unit.input);
+                behind = std::max(behind, unit.writeBack + unit.output);
+            }
+        }
+        return std::min(of.memory, running + (m_plan.jobOptions.doubleBuffer ? ahead + behind : 0));
+    }
+
+    void addMemory()
+    {
+        const bool keepsCurves = m_depth >= Depth::Spans;
+        const Timeline &timeline = m_outcome.run.timeline;
+        for (std::size_t gpu = 0; gpu < m_set.gpus.size(); ++gpu) {
+            if (!m_outcome.isTimed) {
+                m_outcome.memory.push_back(memoryOfUnits(m_jobs, int(gpu), mostOn(gpu)));
+                continue;
+            }
+            LiveOverTime live = liveOverTime(timeline, 0, int(gpu), false, keepsCurves);
+            StageMemory memory = memoryOfUnits(m_jobs, int(gpu), live.peak);
+            if (keepsCurves) {
+                const std::int64_t base = memory.device - wholeBytes(live.peak);
+                if (live.gpu.empty())
+                    live.gpu.push_back({ 0, 0 });
+                live.gpu.push_back({ timeline.duration, live.gpu.back().bytes });
+                for (MemoryStep &step : live.gpu)
+                    step.bytes += base;
+                m_outcome.memoryCurves.push_back(std::move(live.gpu));
+            }
+            m_outcome.memory.push_back(std::move(memory));
+        }
+    }
+
+    JobWorkloads &m_jobs;
+    JobSet &m_set;
+    const Plan &m_plan;
+    Depth m_depth;
+    const RunContext &m_context;
+    SimulationWorkspace &m_workspace;
+    JobOutcome m_outcome;
+};
+
+} // namespace
+
+StageMemory memoryOfUnits(const JobWorkloads &jobs, int gpu, double bytes)
+{
+    const Workload &cluster = *jobs.cluster;
+    const StageLocation at = jobs.gpus[std::size_t(gpu)];
+    StageMemory memory;
+    memory.stage = gpu;
+    memory.capacity = std::int64_t(double(cluster.gpu(at).memoryBytes) * cluster.plan->heterogeneity.memoryFraction);
+    const auto add = [&](std::int64_t &field, const char *name, double more) {
+        field += wholeBytes(more);
+        if (more > 0)
+            memory.parts.emplace_back(name, wholeBytes(more));
+    };
+    add(memory.buffers, "units of jobs and what is on its way", bytes);
+    add(memory.buffers, "workspace", cluster.stack.workspaceBytes);
+    memory.peak = memory.reserved = memory.buffers;
+    add(memory.reserved, "allocator reserve", double(memory.peak) * (cluster.stack.fragmentation - 1));
+    memory.device = memory.reserved;
+    add(memory.device, "CUDA context", cluster.stack.contextBytes);
+    std::ranges::stable_sort(memory.parts, std::greater {}, [](const auto &part) { return part.second; });
+    return memory;
+}
+
+ExpectedAll<JobOutcome> sharedOutcome(
+    JobWorkloads &jobs, Depth depth, const RunContext &context, SimulationWorkspace &workspace)
+{
+    return Shared(jobs, depth, context, workspace).outcome();
+}
+
+} // namespace trainyard

@@ -1,0 +1,197 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "core/shards/shard_cuts.h"
+
+#include "core/base/number_text.h"
+#include "core/base/words.h"
+
+#include <algorithm>
+#include <limits>
+
+namespace trainyard {
+
+namespace {
+
+constexpr int kSteps = 32, kMostSteps = 20; // shares of the memory that are tried as buffers
+
+class Cutter {
+public:
+    Cutter(const CutGroup &group, const std::vector<CutKind> &kinds, const CutRules &rules, double buffer)
+        : m_group(group)
+        , m_model(*group.model)
+        , m_kinds(kinds)
+        , m_rules(rules)
+        , m_buffer(buffer)
+    {
+    }
+
+    ModelCut cut()
+    {
+        ModelCut result;
+        if (m_group.measuredUnits > 0)
+            measured(result);
+        else if (!m_rules.spill)
+            whole(result);
+        else
+            byMemory(result);
+        if (result.shards.empty() && result.why.empty())
+            result.why = "no GPU may run it";
+        return result;
+    }
+
+private:
+    [[nodiscard]] double running(Pieces of)
+    {
+        const ShardBytes &bytes = m_model.bytes(of);
+        return std::max(bytes.forward, bytes.backward);
+    }
+
+    /// Of the kinds that may run it those with so much memory.
+    [[nodiscard]] std::vector<char> kindsWith(double bytes) const
+    {
+        std::vector<char> with = m_group.kinds;
+        for (std::size_t kind = 0; kind < with.size(); ++kind)
+            with[kind] = with[kind] && m_kinds[kind].memory >= bytes;
+        return with;
+    }
+
+    [[nodiscard]] static bool any(const std::vector<char> &kinds) { return std::ranges::find(kinds, 1) != kinds.end(); }
+
+    [[nodiscard]] double memory(const std::vector<char> &kinds, bool largest) const
+    {
+        double found = largest ? 0 : std::numeric_limits<double>::infinity();
+        for (std::size_t kind = 0; kind < kinds.size(); ++kind)
+            if (kinds[kind])
+                found = largest ? std::max(found, m_kinds[kind].memory) : std::min(found, m_kinds[kind].memory);
+        return found;
+    }
+
+    [[nodiscard]] std::string tooLarge(const std::string &what, double bytes) const
+    {
+        return what + " takes " + bytesText(bytes) + " while it trains, and the largest GPU that may run it has "
+            + bytesText(memory(m_group.kinds, true)) + " for that";
+    }
+
+    [[nodiscard]] std::string nameOf(int piece) const
+    {
+        return piece == 0                   ? "the embedding"
+            : piece + 1 == m_model.pieces() ? "the head"
+                                            : "layer " + std::to_string(piece);
+    }
+
+    void measured(ModelCut &result)
+    {
+        const int shards = int(m_group.measuredUnits / 2) + 1;
+        if (shards > m_model.pieces()) {
+            result.why = counted(std::int64_t(m_group.measuredUnits), "unit") + " are those of "
+                + counted(shards, "shard") + ", and the model has " + counted(m_model.pieces() - 2, "layer")
+                + ", embedding and head to cut";
+            return;
+        }
+        std::vector<double> weights;
+        for (int piece = 0; piece < m_model.pieces(); ++piece)
+            weights.push_back(m_model.bytes({ piece, piece + 1 }).parameters);
+        std::vector<Pieces> cut = evenPartition(weights, shards);
+        double most = 0;
+        for (const Pieces of : cut)
+            most = std::max(most, running(of));
+        result.kinds = kindsWith(most);
+        if (any(result.kinds))
+            result.shards = std::move(cut);
+        else
+            result.why = tooLarge("a shard of " + std::to_string(shards), most);
+    }
+
+    void whole(ModelCut &result)
+    {
+        const Pieces all { 0, m_model.pieces() };
+        result.kinds = kindsWith(running(all));
+        if (any(result.kinds))
+            result.shards = { all };
+        else if (any(m_group.kinds))
+            result.why = tooLarge("the whole model, which does not spill,", running(all));
+    }
+
+    void byMemory(ModelCut &result)
+    {
+        int largest = 0;
+        double most = 0;
+        for (int piece = 0; piece < m_model.pieces(); ++piece)
+            if (const double bytes = running({ piece, piece + 1 }); bytes > most) {
+                most = bytes;
+                largest = piece;
+            }
+        result.kinds = kindsWith(most);
+        if (!any(result.kinds)) {
+            if (any(m_group.kinds))
+                result.why = tooLarge(nameOf(largest), most);
+            return;
+        }
+        const double smallest = memory(result.kinds, false);
+        const auto fitsBeside = [&](Pieces of) {
+            const double ahead = m_model.bytes(of).states + 2 * m_model.boundaryBytes(); // input and gradient
+            return running(of) <= smallest * (1 - m_buffer) && ahead <= smallest * m_buffer;
+        };
+        if (m_buffer > 0) {
+            result.shards = greedyPartition(m_model.pieces(), fitsBeside).shards;
+            result.isBuffered = !result.shards.empty();
+        }
+        if (result.shards.empty())
+            result.shards =
+                greedyPartition(m_model.pieces(), [&](Pieces of) { return running(of) <= smallest; }).shards;
+    }
+
+    const CutGroup &m_group;
+    ShardModel &m_model;
+    const std::vector<CutKind> &m_kinds;
+    const CutRules &m_rules;
+    double m_buffer;
+};
+
+} // namespace
+
+double minibatchSeconds(
+    const CutGroup &group, const ModelCut &cut, const std::vector<CutKind> &kinds, const CutRules &rules)
+{
+    std::size_t smallest = kinds.size();
+    for (std::size_t kind = 0; kind < kinds.size(); ++kind)
+        if (cut.kinds[kind] && (smallest == kinds.size() || kinds[kind].memory < kinds[smallest].memory))
+            smallest = kind;
+    const std::vector<JobUnit> units = unitsOf(*group.model, cut.shards);
+    const std::vector<double> compute = unitSecondsOf(*group.model, cut.shards, smallest);
+    const CutKind &on = kinds[smallest];
+    double sum = 0;
+    for (std::size_t i = 0; i < units.size(); ++i)
+        sum += (units.size() == 1 && rules.staysThere) || on.toGpu <= 0
+            ? compute[i]
+            : unitSeconds(compute[i], (units[i].weights + units[i].input) / on.toGpu,
+                (units[i].writeBack + units[i].output) / on.toHost, cut.isBuffered, rules.isFullDuplex);
+    return sum;
+}
+
+ModelCut cutFor(const CutGroup &group, const std::vector<CutKind> &kinds, const CutRules &rules, double buffer)
+{
+    return Cutter(group, kinds, rules, buffer).cut();
+}
+
+Cuts chooseCuts(const std::vector<CutGroup> &groups, const std::vector<CutKind> &kinds, const CutRules &rules)
+{
+    Cuts best;
+    double least = std::numeric_limits<double>::infinity();
+    const int steps = rules.doubleBuffer ? kMostSteps : 0;
+    for (int step = 0; step <= steps; ++step) {
+        Cuts cuts { double(step) / kSteps, {} };
+        double seconds = 0;
+        for (const CutGroup &group : groups) {
+            cuts.groups.push_back(cutFor(group, kinds, rules, cuts.buffer));
+            if (!cuts.groups.back().shards.empty() && group.measuredUnits == 0)
+                seconds += group.minibatches * minibatchSeconds(group, cuts.groups.back(), kinds, rules);
+        }
+        if (seconds < least) {
+            least = seconds;
+            best = std::move(cuts);
+        }
+    }
+    return best;
+}
+
+} // namespace trainyard
