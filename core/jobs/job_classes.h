@@ -14,6 +14,7 @@ struct alignas(64) UnitFacts {
     UnitBytes bytes;
     double hostAfter = 0; // as in JobUnit
     int shard = 0;
+    std::uint32_t firstOfShard = 0; // of all units of the set, the first of its job's that has the same shard
 };
 
 class JobClasses {
@@ -25,6 +26,7 @@ public:
     {
         return m_facts[2 * (m_first[job] + unit) + (isContinued ? 1 : 0)];
     }
+    [[nodiscard]] std::size_t units() const { return m_facts.size() / 2; } // of the set
     [[nodiscard]] const UnitBytes &bytes(std::uint32_t job, std::uint32_t unit, bool isContinued) const
     {
         return facts(job, unit, isContinued).bytes;

@@ -120,11 +120,11 @@ private:
         return least;
     }
 
-    /// Of jobs that may run there, the largest unit with what is on its way beside it.
+    /// Of jobs that may run there, the largest unit with what is on its way to it and from it.
     [[nodiscard]] double mostOn(std::size_t gpu) const
     {
         const JobGpu &of = m_set.gpus[gpu];
-        double running = 0, ahead = 0;
+        double running = 0, ahead = 0, behind = 0;
         for (const JobWorkload &job : m_jobs.jobs) {
             if (job.specIndex < 0 || !job.why.empty())
                 continue;
@@ -134,10 +134,11 @@ private:
                 continue;
             for (const JobUnit &unit : spec.units) {
                 running = std::max(running, unit.running);
-                ahead = std::max(ahead, m_plan.jobOptions.looksAhead() ? unit.weights + unit.input : 0);
+                ahead = std::max(ahead, unit.weights + unit.input);
+                behind = std::max(behind, unit.writeBack + unit.output);
             }
         }
-        return std::min(of.memory, running + ahead);
+        return std::min(of.memory, running + (m_plan.jobOptions.doubleBuffer ? ahead + behind : 0));
     }
 
     void addMemory()

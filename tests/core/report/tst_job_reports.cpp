@@ -104,7 +104,7 @@ private slots:
     {
         QVERIFY(Json::parse(metricsJson(*test::sampleEvaluation()))["jobs"].is_null());
         const Json document = Json::parse(metricsJson(*test::jobSample()));
-        for (const char *key : { "iteration_time_s", "tokens_per_s", "breakdown_s", "memory", "wan" })
+        for (const char *key : { "iteration_time_s", "tokens_per_s", "breakdown_s", "mfu", "wan" })
             QVERIFY2(document[key].is_null(), key);
         for (const int i : { 2, 3 })
             for (const char *key : { "start_s", "end_s", "gpus", "technique", "shards", "slowdown", "usd" })
@@ -161,7 +161,8 @@ private slots:
         for (const char *part : { "Two jobs", "All jobs done after", "No schedule is shorter than", "Price of it all",
                  "Longest remaining first, double buffers: 2 run, 1 paused, 1 cannot run, 1 late", "first <&",
                  "4.00 s, 1.00 s late", "cannot run: a layer needs 20 GB, a GPU has 16 GB", "measured times",
-                 "Lab, node 1", "90.0 GB", "90.0 %", "2.00 GB", "$0.20", "1.25×", "Job too large cannot run" })
+                 "Lab, node 0", "90.0 GB", "allocated at most", "0–1", "90.0 %", "2.00 GB", "$0.20", "1.25×",
+                 "Job too large cannot run" })
             QVERIFY2(has(table, part), (std::string(part) + "\n" + table).c_str());
         for (const char *part : { "Iteration", "Tokens per second", "Where the iteration goes", "stage" })
             QVERIFY2(!has(table, part), (std::string(part) + "\n" + table).c_str());
@@ -194,6 +195,24 @@ private slots:
         evaluation->metrics.jobs = jobs;
         QVERIFY(has(metricsTable(*evaluation), "… and 940 more"));
         QVERIFY(has(htmlReport(plans({ evaluation })), "and 800 more"));
+    }
+
+    void timesOfJobsAreReadAsThatOfDays()
+    {
+        QCOMPARE(durationText(41.2), std::string("41.2 s"));
+        QCOMPARE(durationText(2408), std::string("40.1 min"));
+        QCOMPARE(durationText(5.4 * 3600), std::string("5.40 h"));
+        QCOMPARE(durationText(86400 * 3.1), std::string("3.10 days"));
+    }
+
+    void gpusThatAreAlikeShareARow()
+    {
+        MemoryMetrics memory = *test::jobSample()->metrics.memory;
+        QCOMPARE(gpuRows(memory, 8).size(), 1U);
+        QCOMPARE(gpuRows(memory, 8)[0][0], std::string("0–1"));
+        memory.perStage[1].peak = memory.perStage[1].device = 20'000'000'000;
+        QCOMPARE(gpuRows(memory, 8)[1].back(), std::string("does not fit"));
+        QCOMPARE(gpuRows(memory, 1)[1][0], std::string("…"));
     }
 
     void numbersOfGpusAreRanges()
@@ -277,8 +296,8 @@ private slots:
     {
         const std::string html = htmlReport(plans({ test::jobSample() }));
         for (const char *part : { "<h3>Jobs</h3>", "When each job runs", "bound 4.00 s", "Timeline of all jobs",
-                 "<h3>Jobs in figures</h3>", "Main memory of each host", "first &lt;&amp;", "j-0", "j-1", "GPU 1",
-                 "4 jobs · 2 GPUs · 1 datacenter · Longest remaining first, double buffers" })
+                 "<h3>Jobs in figures</h3>", "<h3>Memory of GPUs</h3>", "Main memory of each host", "first &lt;&amp;",
+                 "j-0", "j-1", "GPU 1", "4 jobs · 2 GPUs · 1 datacenter · Longest remaining first, double buffers" })
             QVERIFY2(has(html, part), part);
         for (const char *part : { "first <&", "Timeline of one iteration", "micro-batch", "Iteration</div>" })
             QVERIFY2(!has(html, part), part);
