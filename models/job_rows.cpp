@@ -79,6 +79,8 @@ void tell(JobRow &row, const Job &job, const JobResult &result, const JobMetrics
         row.from = std::clamp(*result.start / makespan, 0.0, 1.0);
         row.to = std::clamp(*result.end / makespan, row.from, 1.0);
     }
+    if (job.deadlineS && makespan > 0)
+        row.deadlineAt = *job.deadlineS / makespan;
     if (result.end)
         row.endText = formatDuration(*result.end);
     if (result.usd)

@@ -24,6 +24,7 @@ struct JobRow {
     JobState state = JobState::Runs;
     DeadlineState deadlineState = DeadlineState::None;
     double from = 0, to = 0; // of the makespan, 0 to 1
+    std::optional<double> deadlineAt; // of the makespan; above 1: later than all
     QString minibatchText; // "100", "100 × 3" with epochs
     QString deadlineText, endText, priceText, shardText, gpuText; // empty where nothing is known
     QString why; // one sentence, of one that does not run

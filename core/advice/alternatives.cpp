@@ -311,7 +311,7 @@ std::vector<Alternative> strategyAlternatives(const Plan &plan, const Catalogue 
         model = plan.workload.inlineModel ? &*plan.workload.inlineModel : catalogue.model(plan.workload.model);
     std::vector<Alternative> out;
     if (hasJobs(plan)) { // the rest is about one model's iteration, which there is not
-        detail::addJobs(out, plan);
+        out = jobAlternatives(plan);
         addStack(out, plan, catalogue);
         addRelease(out, plan, catalogue);
         detail::addBubbleFill(out, plan, catalogue, nullptr);

@@ -33,6 +33,9 @@ inline constexpr const char *kMeasured = "measured stage times";
 [[nodiscard]] std::vector<Alternative> strategyAlternatives(
     const Plan &plan, const Catalogue &catalogue, const ModelSpec *model = nullptr);
 
+/// Those of them about many models: scheduler, what it counts, spilling, double buffers. Empty without jobs.
+[[nodiscard]] std::vector<Alternative> jobAlternatives(const Plan &plan);
+
 struct BetterParts {
     std::vector<Alternative> list;
     std::size_t leftOut = 0; // further ones, about datacenters that hold no stage first

@@ -76,7 +76,5 @@ void addActivationOffload(std::vector<Alternative> &out, const Plan &plan);
 void addMixedGpus(std::vector<Alternative> &out, const Plan &plan);
 /// Where experts lie, how tokens travel to them, and what runs beside that; nothing where the model has none.
 void addExperts(std::vector<Alternative> &out, const Plan &plan, const ModelSpec *model);
-/// Who decides what a GPU does next, and how shards travel; nothing where the plan has no jobs.
-void addJobs(std::vector<Alternative> &out, const Plan &plan);
 
 } // namespace trainyard::detail

@@ -1,9 +1,13 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/advice/alternatives_internal.h"
 
-namespace trainyard::detail {
+namespace trainyard {
 
 namespace {
+
+using detail::addGroup;
+using detail::Choice;
+using detail::choicesOf;
 
 /// Shards of all jobs share the GPUs; the others give whole GPUs to whole jobs.
 bool isByShards(JobScheduler scheduler)
@@ -22,10 +26,11 @@ std::vector<Choice<JobScheduler>> schedulers()
 
 } // namespace
 
-void addJobs(std::vector<Alternative> &out, const Plan &plan)
+std::vector<Alternative> jobAlternatives(const Plan &plan)
 {
+    std::vector<Alternative> out;
     if (!hasJobs(plan))
-        return;
+        return out;
     const JobOptions &options = plan.jobOptions;
     addGroup(out, plan, "job_scheduler", "Scheduler", schedulers(), plan.jobScheduler,
         [](Plan &p, JobScheduler s) { p.jobScheduler = s; });
@@ -45,6 +50,7 @@ void addJobs(std::vector<Alternative> &out, const Plan &plan)
                 : counts                        ? ""
                                                 : "only the longest remaining time counts it"),
         options.remaining, [](Plan &p, RemainingWork w) { p.jobOptions.remaining = w; });
+    return out;
 }
 
-} // namespace trainyard::detail
+} // namespace trainyard

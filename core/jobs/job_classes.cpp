@@ -13,11 +13,17 @@ JobClasses::JobClasses(const JobSet &set, ClassTable &table)
     for (const JobGpu &gpu : set.gpus)
         m_kinds = std::max(m_kinds, static_cast<std::size_t>(std::max(0, gpu.kind)) + 1);
     for (const JobSpec &job : set.jobs) {
-        m_first.push_back(static_cast<std::uint32_t>(m_bytes.size() / 2));
-        for (std::size_t u = 0; u < job.units.size(); ++u)
+        m_first.push_back(static_cast<std::uint32_t>(m_facts.size() / 2));
+        for (std::size_t u = 0; u < job.units.size(); ++u) {
+            const JobUnit &unit = job.units[u];
+            const auto first = std::ranges::find(job.units, unit.shard, &JobUnit::shard) - job.units.begin();
             for (const bool isContinued : { false, true })
-                m_bytes.push_back(bytesOf(job, u, isContinued));
+                m_facts.push_back({ bytesOf(job, u, isContinued), unit.hostAfter, unit.shard,
+                    m_first.back() + static_cast<std::uint32_t>(first) });
+        }
     }
+    for (const JobRoute &route : set.routes)
+        m_sameRoute.push_back(static_cast<int>(std::ranges::find(set.routes, route) - set.routes.begin()));
     m_computeOf.resize(set.jobs.size() * m_kinds, kNoSpan);
     m_transferOf.resize(set.jobs.size() * m_routes, kNoSpan);
     if (set.links.empty())

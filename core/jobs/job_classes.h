@@ -9,14 +9,27 @@
 
 namespace trainyard {
 
+/// What is asked of a unit at every step, in one line of the cache.
+struct alignas(64) UnitFacts {
+    UnitBytes bytes;
+    double hostAfter = 0; // as in JobUnit
+    int shard = 0;
+    std::uint32_t firstOfShard = 0; // of all units of the set, the first of its job's that has the same shard
+};
+
 class JobClasses {
 public:
     /// Appends the flows of all routes to the table now, and classes later.
     JobClasses(const JobSet &set, ClassTable &table);
 
+    [[nodiscard]] const UnitFacts &facts(std::uint32_t job, std::uint32_t unit, bool isContinued) const
+    {
+        return m_facts[2 * (m_first[job] + unit) + (isContinued ? 1 : 0)];
+    }
+    [[nodiscard]] std::size_t units() const { return m_facts.size() / 2; } // of the set
     [[nodiscard]] const UnitBytes &bytes(std::uint32_t job, std::uint32_t unit, bool isContinued) const
     {
-        return m_bytes[2 * (m_first[job] + unit) + (isContinued ? 1 : 0)];
+        return facts(job, unit, isContinued).bytes;
     }
     [[nodiscard]] std::uint32_t compute(std::uint32_t job, std::uint32_t unit, int kind, bool isContinued, Keeps keeps)
     {
@@ -26,13 +39,15 @@ public:
     /// Of what goes back after it.
     [[nodiscard]] std::uint32_t store(std::uint32_t job, std::uint32_t unit, int route, bool isContinued, Keeps keeps)
     {
-        std::uint32_t &known = slot(m_transferOf, job, route, m_routes, unit, variant(isContinued, keeps));
+        std::uint32_t &known =
+            slot(m_transferOf, job, m_sameRoute[std::size_t(route)], m_routes, unit, variant(isContinued, keeps));
         return known != kNoSpan ? known : known = makeStore(job, unit, route, isContinued, keeps);
     }
     /// Of what comes before it: its weights and, unless that is there, its input.
     [[nodiscard]] std::uint32_t load(std::uint32_t job, std::uint32_t unit, int route, bool hasInput)
     {
-        std::uint32_t &known = slot(m_transferOf, job, route, m_routes, unit, hasInput ? 7 : 6);
+        std::uint32_t &known =
+            slot(m_transferOf, job, m_sameRoute[std::size_t(route)], m_routes, unit, hasInput ? 7 : 6);
         return known != kNoSpan ? known : known = makeLoad(job, unit, route, hasInput);
     }
 
@@ -62,7 +77,8 @@ private:
     ClassTable &m_table;
     std::size_t m_kinds = 0, m_routes = 0;
     std::vector<std::uint32_t> m_first; // [job]: its first unit
-    std::vector<UnitBytes> m_bytes; // [unit]: that finds nothing, that goes on with weights
+    std::vector<UnitFacts> m_facts; // [unit]: that finds nothing, that goes on with weights
+    std::vector<int> m_sameRoute; // [route]: the first that is like it
     std::vector<std::uint32_t> m_computeOf, m_transferOf; // [job][kind or route]: block
     std::vector<std::uint32_t> m_classes;
 };

@@ -14,6 +14,9 @@ namespace trainyard {
 
 /// Which unit goes where, for one that follows a list: of each GPU the jobs that it serves, a unit at a time.
 using UnitOrder = std::vector<std::vector<std::uint32_t>>; // [GPU]: jobs
+/// Which of the job's units each entry of an order means, counted over all mini-batches: a GPU waits until that is the
+/// job's next one.
+using UnitNumbers = std::vector<std::vector<std::int64_t>>; // [GPU]
 
 struct JobRules {
     /// ShardedLrtf, Fifo or Random; ShardMilp follows `order`.
@@ -22,6 +25,7 @@ struct JobRules {
     RemainingWork remaining = RemainingWork::Units;
     int seed = 1;
     UnitOrder order;
+    UnitNumbers numbers; // as long as `order`, or empty: whichever unit of the job comes next
     [[nodiscard]] bool looksAhead() const { return lookAhead || doubleBuffer; }
 };
 

@@ -16,6 +16,7 @@ ShardDispatcher::ShardDispatcher(const JobSet &set, const JobRules &rules, Class
     , m_policy(makePolicy(set, rules, m_progress))
     , m_gpus(set.gpus.size())
     , m_jobs(set.jobs.size())
+    , m_returning(m_classes.units(), 0)
     , m_times(set.jobs.size())
     , m_touched((set.gpus.size() + 63) / 64, 0)
     , m_idle(m_touched.size(), 0)
@@ -51,7 +52,8 @@ void ShardDispatcher::computed(Dispatch &at, std::uint32_t index, std::uint32_t 
     gpu.computed = m_jobs[job].computed = { at.now(), task };
     m_times[job].end = at.now();
     m_times[job].computing += at.now() - gpu.began;
-    m_hosts.change(at.now(), job, m_set.jobs[job].units[gpu.ended.unit].hostAfter);
+    m_hosts.change(at.now(), job, facts(gpu.ended).hostAfter);
+    ++m_jobs[job].stores; // until settle() says that there is none
     m_progress.end(job);
     if (m_progress.isDone(job)) {
         settle(at, index);
@@ -75,6 +77,8 @@ void ShardDispatcher::stored(Dispatch &at, std::uint32_t index, std::uint32_t ta
     GpuState &gpu = m_gpus[index];
     const std::uint32_t job = gpu.stores.front().job;
     gpu.used -= gpu.stores.front().freed;
+    if (gpu.stores.front().weights != kNoSpan)
+        --m_returning[gpu.stores.front().weights];
     gpu.stores.pop();
     gpu.isStoring = false;
     gpu.stored = m_jobs[job].stored = { at.now(), task };
@@ -113,9 +117,11 @@ void ShardDispatcher::arrive(Dispatch &at)
 void ShardDispatcher::choose(Dispatch &at)
 {
     arrive(at);
-    for (std::size_t w = 0; w < m_touched.size(); ++w)
-        for (std::uint64_t bits = std::exchange(m_touched[w], 0); bits != 0; bits &= bits - 1)
-            advance(at, static_cast<std::uint32_t>(64 * w) + static_cast<std::uint32_t>(std::countr_zero(bits)));
+    // A GPU may find that what a lower one waits for need not travel: that one has another look.
+    while (std::ranges::any_of(m_touched, [](std::uint64_t bits) { return bits != 0; }))
+        for (std::size_t w = 0; w < m_touched.size(); ++w)
+            for (std::uint64_t bits = std::exchange(m_touched[w], 0); bits != 0; bits &= bits - 1)
+                advance(at, static_cast<std::uint32_t>(64 * w) + static_cast<std::uint32_t>(std::countr_zero(bits)));
 }
 
 void ShardDispatcher::advance(Dispatch &at, std::uint32_t index)
@@ -165,7 +171,7 @@ GpuState::Unit ShardDispatcher::pick(std::uint32_t index, const GpuState::Unit &
 
 double ShardDispatcher::toLoad(const GpuState::Unit &unit) const
 {
-    const UnitBytes &there = bytes(unit);
+    const UnitBytes &there = facts(unit).bytes;
     return (unit.isContinued ? 0 : there.held) + (unit.hasInput ? 0 : there.input);
 }
 
@@ -181,13 +187,20 @@ void ShardDispatcher::settle(Dispatch &at, std::uint32_t index)
                                                 : Keeps::Input;
     if (keeps != Keeps::Nothing)
         at.reclass(gpu.task, m_classes.compute(unit.job, unit.unit, m_set.gpus[index].kind, unit.isContinued, keeps));
-    const UnitBytes &there = bytes(unit);
+    const UnitBytes &there = facts(unit).bytes;
     gpu.used += there.left(keeps) - there.need;
-    if (there.stored(keeps) == 0)
+    if (there.stored(keeps) == 0) {
+        JobState &job = m_jobs[unit.job];
+        if (--job.stores == 0 && job.isPicked && job.gpu != index)
+            touch(job.gpu);
         return;
-    ++m_jobs[unit.job].stores;
+    }
+    const bool returns = keeps != Keeps::WeightsAndInput && there.owed > 0;
+    if (returns)
+        ++m_returning[facts(unit).firstOfShard];
     gpu.stores.push({ unit.job, m_classes.store(unit.job, unit.unit, routeOf(unit.job, index), unit.isContinued, keeps),
-        there.freed(keeps), unit.minibatch, m_set.jobs[unit.job].units[unit.unit].shard, { at.now(), gpu.task } });
+        there.freed(keeps), unit.minibatch, facts(unit).shard, returns ? facts(unit).firstOfShard : kNoSpan,
+        { at.now(), gpu.task } });
     m_times[unit.job].stored += there.stored(keeps);
 }
 
@@ -204,12 +217,12 @@ void ShardDispatcher::store(Dispatch &at, std::uint32_t index)
 
 bool ShardDispatcher::mayLoad(const GpuState &gpu, const GpuState::Unit &unit) const
 {
-    if (unit.weights != GpuState::Weights::Needed || m_jobs[unit.job].stores > 0)
+    if (unit.weights != GpuState::Weights::Needed
+        || (unit.hasInput ? m_returning[facts(unit).firstOfShard] : m_jobs[unit.job].stores) > 0)
         return false;
     if (&unit == &gpu.next) {
         // Weights that the running unit is about to change come back to the host first.
-        const std::vector<JobUnit> &units = m_set.jobs[unit.job].units;
-        if (!m_rules.doubleBuffer || (unit.hasInput && units[unit.unit].shard == units[gpu.now.unit].shard))
+        if (!m_rules.doubleBuffer || (unit.hasInput && facts(unit).shard == facts(gpu.now).shard))
             return false;
     }
     return gpu.used + toLoad(unit) <= m_set.gpus[static_cast<std::size_t>(&gpu - m_gpus.data())].memory;
@@ -228,7 +241,7 @@ void ShardDispatcher::load(Dispatch &at, std::uint32_t index)
     const JobState &job = m_jobs[unit.job];
     const std::uint32_t cause = latest({ gpu.loaded, job.stored, job.computed, gpu.stored, gpu.computed });
     begin(at, index, Load, m_classes.load(unit.job, unit.unit, routeOf(unit.job, index), unit.hasInput),
-        { unit.minibatch, m_set.jobs[unit.job].units[unit.unit].shard }, cause);
+        { unit.minibatch, facts(unit).shard }, cause);
     gpu.used += toLoad(unit);
     gpu.isLoading = true;
     gpu.loadsNext = isNext;
@@ -243,7 +256,7 @@ bool ShardDispatcher::compute(Dispatch &at, std::uint32_t index)
     const GpuState::Unit &unit = gpu.now;
     if (gpu.computes || unit.isNone() || unit.weights != GpuState::Weights::There)
         return false;
-    const UnitBytes &there = bytes(unit);
+    const UnitBytes &there = facts(unit).bytes;
     const double more = there.need - there.present();
     if (gpu.used + more > m_set.gpus[index].memory)
         return false;
@@ -251,7 +264,7 @@ bool ShardDispatcher::compute(Dispatch &at, std::uint32_t index)
     const int kind = m_set.gpus[index].kind;
     const std::uint32_t cause = latest({ unit.loaded, gpu.computed, m_jobs[unit.job].computed, gpu.stored });
     gpu.task = begin(at, index, Compute, m_classes.compute(unit.job, unit.unit, kind, unit.isContinued, Keeps::Nothing),
-        { unit.minibatch, m_set.jobs[unit.job].units[unit.unit].shard }, cause);
+        { unit.minibatch, facts(unit).shard }, cause);
     gpu.computes = true;
     gpu.last = unit.job;
     gpu.began = at.now();
@@ -279,6 +292,14 @@ std::string ShardDispatcher::leftOver() const
             return "job " + m_set.jobs[job].name + " has " + std::to_string(m_progress.all(job) - m_progress.ended(job))
                 + " units left that no GPU takes";
     return {};
+}
+
+std::size_t ShardDispatcher::expects() const
+{
+    std::int64_t units = 0;
+    for (std::uint32_t job = 0; job < m_jobs.size(); ++job)
+        units += m_progress.all(job);
+    return static_cast<std::size_t>(units) * (m_set.routes.empty() ? 1 : kResources);
 }
 
 void ShardDispatcher::tell(JobRun &run)

@@ -147,7 +147,8 @@ private:
     double m_buffer;
 };
 
-/// Seconds of a mini-batch on the smallest of the GPUs that can run it.
+} // namespace
+
 double minibatchSeconds(
     const CutGroup &group, const ModelCut &cut, const std::vector<CutKind> &kinds, const CutRules &rules)
 {
@@ -166,8 +167,6 @@ double minibatchSeconds(
                 (units[i].writeBack + units[i].output) / on.toHost, cut.isBuffered, rules.isFullDuplex);
     return sum;
 }
-
-} // namespace
 
 ModelCut cutFor(const CutGroup &group, const std::vector<CutKind> &kinds, const CutRules &rules, double buffer)
 {

@@ -37,6 +37,7 @@ struct Milp {
 struct MilpLimits {
     double seconds = 10;
     int nodes = 200000; // of the search: ends alike on every machine where it is reached first
+    bool cuts = true; // rows that CBC adds: they raise bounds, and slow down a search that asks for any answer at all
     std::stop_token stop = {};
     std::string program = "cbc"; // a name that is looked for where programs are, or a path
 };

@@ -77,6 +77,8 @@ Expected<Raw> runCbc(const Milp &problem, const MilpLimits &limits, const std::v
         "elapsed", "-sec", secondsArgument(limits.seconds), "-maxN", std::to_string(std::max(limits.nodes, 0)) };
     if (!start.empty())
         command.insert(command.end(), { "-mips", (path / "start.txt").string() });
+    if (!limits.cuts)
+        command.insert(command.end(), { "-cuts", "off" });
     command.insert(command.end(), { "-solve", "-solution", (path / "solution.txt").string(), "-quit" });
     // It looks at its clock now and then alone.
     const auto end = detail::runChild(command, path / "log.txt", 1.25 * std::max(limits.seconds, 0.0) + 2, limits.stop);

@@ -23,6 +23,7 @@ public:
     void reset(SharedLinks &links)
     {
         m_links = &links;
+        m_tasks.reserve(m_dispatcher.expects());
         wakeAt(0);
     }
     [[nodiscard]] bool has(std::uint32_t task) const { return task >= m_first; }

@@ -44,6 +44,8 @@ public:
     virtual void choose(Dispatch &at) = 0;
     /// Of work that is left when nothing runs any more, what it waits for; empty: all is done.
     [[nodiscard]] virtual std::string leftOver() const = 0;
+    /// About how many tasks it will begin, so that room for them need not grow; 0: unknown.
+    [[nodiscard]] virtual std::size_t expects() const { return 0; }
 };
 
 struct SimulationWorkspace;

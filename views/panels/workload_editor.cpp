@@ -12,7 +12,9 @@
 #include <QComboBox>
 #include <QCompleter>
 #include <QFormLayout>
+#include <QHBoxLayout>
 #include <QLineEdit>
+#include <QPushButton>
 #include <QSignalBlocker>
 #include <QSpinBox>
 #include <QVBoxLayout>
@@ -115,6 +117,8 @@ WorkloadEditor::WorkloadEditor(const Catalogue &catalogue, QWidget *parent)
     , m_microBatch(new NumberBox(&WorkloadSpec::microBatch, tr(" sequence"), tr(" sequences"), this))
     , m_tokens(new QLineEdit(this))
     , m_derived(new TextLine({}, Ink::Muted, this))
+    , m_fields(new QWidget(this))
+    , m_aside(asideNote())
 {
     setFont(uiFont(-1));
     setAccessibleName(tr("Workload"));
@@ -144,7 +148,8 @@ void WorkloadEditor::addFields()
     m_derived->setWrapped(true);
 
     QVBoxLayout *layout = panelLayout(this);
-    auto *form = new QFormLayout;
+    auto *form = new QFormLayout(m_fields);
+    form->setContentsMargins(0, 0, 0, 0);
     form->setHorizontalSpacing(Theme::kPad);
     form->setVerticalSpacing(5);
     form->setFieldGrowthPolicy(QFormLayout::AllNonFixedFieldsGrow);
@@ -155,9 +160,29 @@ void WorkloadEditor::addFields()
     addRow(form, "workload.precision", m_precision);
     addRow(form, "workload.optimizer", m_optimizer);
     addRow(form, "workload.training_tokens", m_tokens);
-    layout->addLayout(form);
+    layout->addWidget(m_aside);
+    layout->addWidget(m_fields);
     layout->addWidget(m_derived);
     layout->addStretch(1);
+}
+
+QWidget *WorkloadEditor::asideNote()
+{
+    auto *note = new QWidget(this);
+    auto *row = new QHBoxLayout(note);
+    row->setContentsMargins(0, 0, 0, 4);
+    row->setSpacing(Theme::kGap);
+    auto *words = new TextLine({}, Ink::Warning, note);
+    words->setObjectName(QStringLiteral("aside"));
+    words->setWrapped(true);
+    auto *show = new QPushButton(tr("Jobs"), note);
+    show->setToolTip(tr("What the plan trains instead."));
+    show->setAutoDefault(false);
+    row->addWidget(words, 1);
+    row->addWidget(show, 0, Qt::AlignTop);
+    connect(show, &QPushButton::clicked, this, &WorkloadEditor::jobsRequested);
+    note->hide();
+    return note;
 }
 
 void WorkloadEditor::wire()
@@ -219,6 +244,14 @@ void WorkloadEditor::refresh()
     setEnabled(m_plan != nullptr);
     if (!m_plan)
         return;
+    const bool isAside = hasJobs(*m_plan);
+    m_aside->setVisible(isAside);
+    m_fields->setEnabled(!isAside);
+    m_derived->setDimmed(isAside);
+    if (isAside)
+        m_aside->findChild<TextLine *>(QStringLiteral("aside"))
+            ->setText(tr("The plan trains %1; its own workload is set aside until they are removed.")
+                          .arg(countOf(qint64(jobCount(*m_plan)), tr("job"), tr("jobs"))));
     const WorkloadSpec &workload = m_plan->workload;
     const QSignalBlocker blockers[] = { QSignalBlocker(m_sequence), QSignalBlocker(m_globalBatch),
         QSignalBlocker(m_microBatch), QSignalBlocker(m_model) };

@@ -27,9 +27,11 @@ Q_SIGNALS:
     void editCommitted(trainyard::PlanPtr next, QString text);
     /// "From config.json…" was chosen: whoever asks for files makes the file's model that of the plan.
     void configRequested();
+    void jobsRequested(); // to see what the plan trains instead
 
 private:
     void addFields();
+    [[nodiscard]] QWidget *asideNote();
     void wire();
     void refresh();
     void commitModel(int index);
@@ -44,6 +46,7 @@ private:
     QSpinBox *m_sequence, *m_globalBatch, *m_microBatch;
     QLineEdit *m_tokens;
     TextLine *m_derived;
+    QWidget *m_fields, *m_aside; // m_aside: there are jobs
 };
 
 } // namespace trainyard

@@ -6,6 +6,7 @@
 #include "views/panels/datacenter_panel.h"
 #include "views/panels/edits_panel.h"
 #include "views/panels/gpu_shares_panel.h"
+#include "views/panels/jobs_panel.h"
 #include "views/panels/memory_parts.h"
 #include "views/panels/number_strip.h"
 #include "views/panels/problems_panel.h"
@@ -32,6 +33,7 @@ void givePanelsTheirTables(Workbench &bench)
     give(bench.why);
     give(bench.problems);
     give(bench.shares);
+    give(bench.jobs);
     for (MemoryParts *parts : bench.findChildren<MemoryParts *>())
         give(parts);
 }

@@ -23,6 +23,7 @@
 #include "views/timeline/timeline_view.h"
 #include "views/window/experts_on_map.h"
 #include "views/window/file_actions.h"
+#include "views/window/job_commands.h"
 #include "views/window/main_window.h"
 #include "views/window/timeline_commands.h"
 #include "views/window/tour_strip.h"
@@ -199,6 +200,11 @@ void addViewCommands(CommandRegistry &registry, MainWindow &window)
         .text = text("Compare &exchanges with experts"),
         .shortcuts = { QKeySequence(Qt::CTRL | Qt::Key_E) },
         .run = [&window] { window.showExperts(); } });
+    registry.add({ .id = "jobs.compare",
+        .group = group,
+        .text = text("Compare &schedulers of jobs"),
+        .shortcuts = { QKeySequence(Qt::CTRL | Qt::Key_J) },
+        .run = [&window] { window.showJobs(); } });
     registry.add({ .id = "view.layer",
         .group = group,
         .text = text("Open an e&xpert layer"),
@@ -361,6 +367,7 @@ void addCommands(CommandRegistry &registry, MainWindow &window, Prompts &prompts
     addViewCommands(registry, window);
     addTimelineCommands(registry, window);
     addExpertCommands(registry, window);
+    addJobCommands(registry, window);
     addHelpCommands(registry, window, prompts);
 }
 

@@ -4,6 +4,7 @@
 #include "core/evaluate/metrics/confidence.h"
 #include "models/baseline_comparison.h"
 #include "models/edit_history.h"
+#include "models/job_advice.h"
 #include "models/rok_curves.h"
 #include "views/cluster/cluster_map.h"
 #include "views/details/details_panel.h"
@@ -12,6 +13,7 @@
 #include "views/panels/datacenter_panel.h"
 #include "views/panels/edits_panel.h"
 #include "views/panels/gpu_shares_panel.h"
+#include "views/panels/jobs_panel.h"
 #include "views/panels/memory_details.h"
 #include "views/panels/number_strip.h"
 #include "views/panels/problems_panel.h"
@@ -77,6 +79,7 @@ Workbench::Workbench(const WindowModels &models, QWidget *parent)
     , curves(new CurvesPanel)
     , strategies(new StrategyPanel(models.catalogue))
     , workload(new WorkloadEditor(models.catalogue))
+    , jobs(new JobsPanel(models.catalogue))
     , datacenters(new DatacenterPanel)
     , why(new WhyPanel)
     , problems(new ProblemsPanel)
@@ -90,6 +93,7 @@ Workbench::Workbench(const WindowModels &models, QWidget *parent)
     , m_rok(new RokSearch(models.catalogue, this))
     , m_adviser(new MemoryAdviser(models.catalogue, this))
     , m_baselines(new BaselineComparison(models.catalogue, this))
+    , m_jobAdviser(new JobAdviser(models.catalogue, this))
     , m_columns(splitter(Qt::Horizontal, tr("Columns"), this))
     , m_left(splitter(Qt::Vertical, tr("Left column"), this))
     , m_right(splitter(Qt::Vertical, tr("Right column"), this))
@@ -102,8 +106,10 @@ Workbench::Workbench(const WindowModels &models, QWidget *parent)
     connectRok();
     connectMemory();
     connectShares();
+    connectJobs();
     connectRange();
     connectDetails();
+    connectPins();
 }
 
 void Workbench::arrange()
@@ -114,6 +120,7 @@ void Workbench::arrange()
     m_left->addWidget(new Card(curves));
     m_upper->addTab(scrolled(strategies), tr("Strategies"));
     m_upper->addTab(scrolled(workload), tr("Workload"));
+    m_upper->addTab(scrolled(jobs), tr("Jobs"));
     m_upper->addTab(scrolled(datacenters), tr("Datacenters"));
     QScrollArea *sharesArea = scrolled(shares);
     m_sharesAnchor = new ScrollAnchor(sharesArea);
@@ -176,6 +183,8 @@ void Workbench::showPlan(const PlanPtr &plan, bool isPreview)
         m_rok->setPlan(plan);
         memory->setPlan(plan);
         shares->setPlan(plan);
+        jobs->setPlan(plan);
+        m_jobAdviser->setPlan(plan);
         m_baselines->setPlan(plan);
         m_adviser->setPlan(plan);
         m_models.effects.setPlan(plan);
@@ -212,6 +221,7 @@ void Workbench::showEvaluation(const EvaluationPtr &evaluation)
     tell(why);
     tell(problems);
     tell(memory);
+    jobs->setEvaluation(evaluation);
     shares->setEvaluation(evaluation); // a bar in the hand keeps its place by itself
     showOutdated();
     if (kept == problems)
@@ -237,6 +247,7 @@ void Workbench::showFailure(const PlanPtr &plan, const Errors &errors)
     why->setEvaluation(nullptr);
     memory->setEvaluation(nullptr);
     shares->setEvaluation(nullptr);
+    jobs->setEvaluation(nullptr);
     experts->setEvaluation(nullptr);
     details->setEvaluation(nullptr);
     problems->setEvaluation(nullptr);
@@ -260,6 +271,7 @@ void Workbench::showStale(bool isStale)
     timeline->setStale(isStale);
     curves->setStale(isStale);
     shares->setStale(isStale);
+    jobs->setStale(isStale);
     status->setStale(isStale);
     m_isStale = isStale;
     showOutdated();
@@ -270,6 +282,7 @@ void Workbench::showOutdated()
     const bool isOther =
         m_models.document.isPreviewing(); // effects, better parts and advice are of the document's plan
     strategies->setOutdated(isOther);
+    jobs->setOutdated(isOther);
     why->setOutdated(isOther);
     why->setStale(m_isStale || (isOther && m_previewedBy == why));
     problems->setOutdated(m_isStale || (isOther && m_previewedBy == problems));

@@ -24,6 +24,8 @@ class EditHistory;
 class EditsPanel;
 class ExpertsOnMap;
 class GpuSharesPanel;
+class JobAdviser;
+class JobsPanel;
 class DatacenterRanking;
 class DetailsPanel;
 class MemoryAdviser;
@@ -61,6 +63,7 @@ public:
     CurvesPanel *const curves;
     StrategyPanel *const strategies;
     WorkloadEditor *const workload;
+    JobsPanel *const jobs;
     DatacenterPanel *const datacenters;
     WhyPanel *const why;
     ProblemsPanel *const problems;
@@ -95,8 +98,10 @@ private:
     void connectRok();
     void connectMemory();
     void connectShares();
+    void connectJobs();
     void connectRange();
     void connectDetails();
+    void connectPins();
     void showDetails(); // brings them to the front, where the focus is stays
     template <class Panel> void takeEdits(Panel *panel);
     void showPlan(const PlanPtr &plan, bool isPreview);
@@ -113,6 +118,7 @@ private:
     RokSearch *m_rok;
     MemoryAdviser *m_adviser;
     BaselineComparison *m_baselines;
+    JobAdviser *m_jobAdviser;
     QWidget *m_previewedBy =
         nullptr; // a control of this panel is being tried: the panel must not change under the pointer
     bool m_isStale = false;

@@ -5,6 +5,8 @@
 #include "models/baseline_comparison.h"
 #include "models/datacenter_ranking.h"
 #include "models/edit_history.h"
+#include "models/job_advice.h"
+#include "models/job_edits.h"
 #include "models/memory_advice.h"
 #include "models/rok_curves.h"
 #include "views/cluster/cluster_map.h"
@@ -14,6 +16,7 @@
 #include "views/panels/datacenter_panel.h"
 #include "views/panels/edits_panel.h"
 #include "views/panels/gpu_shares_panel.h"
+#include "views/panels/jobs_panel.h"
 #include "views/panels/memory_details.h"
 #include "views/panels/number_strip.h"
 #include "views/panels/problems_panel.h"
@@ -90,6 +93,7 @@ void Workbench::connectEdits()
     connect(&bridge, &EvaluationBridge::evaluationFinished, m_history, &EditHistory::note);
     connect(&m_models.effects, &StrategyEffects::effectsChanged, this, [this](const EffectTablePtr &effects) {
         strategies->setEffects(effects);
+        jobs->setEffects(effects);
         why->setEffects(effects);
         problems->setEffects(effects);
     });
@@ -131,6 +135,14 @@ void Workbench::connectShares()
         });
     connect(m_baselines, &BaselineComparison::tableChanged, shares->comparison(), &SharingComparison::setTable);
     connect(shares->comparison(), &SharingComparison::watched, m_baselines, &BaselineComparison::setWatched);
+}
+
+void Workbench::connectJobs()
+{
+    takeEdits(jobs);
+    connect(m_jobAdviser, &JobAdviser::adviceChanged, jobs, &JobsPanel::setAdvice);
+    connect(jobs, &JobsPanel::watched, m_jobAdviser, &JobAdviser::setWatched);
+    connect(workload, &WorkloadEditor::jobsRequested, this, [this] { reveal(jobs); });
 }
 
 void Workbench::connectRange()
@@ -187,6 +199,19 @@ void Workbench::connectDetails()
     connect(timeline, &TimelineView::focusChanged, why, [this] { why->setChosen(timeline->focusedParts()); });
     connect(details, &DetailsPanel::causeRequested, timeline, [this] { timeline->followDependency(false); });
     connect(details, &DetailsPanel::effectRequested, timeline, [this] { timeline->followDependency(true); });
+}
+
+void Workbench::connectPins()
+{
+    const auto pin = [this](const QString &job, const std::vector<int> &gpus) {
+        PlanDocument &document = m_models.document;
+        if (const int at = jobNamed(*document.plan(), job); at >= 0)
+            if (const JobEdit edit = withPins(*document.plan(), { at }, gpus))
+                document.apply(edit.plan, edit.text);
+    };
+    connect(timeline, &TimelineView::pinRequested, this, pin);
+    connect(map, &ClusterMap::pinRequested, this, pin);
+    connect(timeline, &TimelineView::jobSelected, curves, &CurvesPanel::setJob);
 }
 
 void Workbench::showDetails()

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/evaluate/jobs/evaluate_jobs.h"
 
+#include "core/evaluate/jobs/job_fill.h"
 #include "core/evaluate/jobs/job_summary.h"
 #include "core/evaluate/metrics/confidence.h"
 #include "core/evaluate/metrics/metrics.h"
@@ -28,7 +29,8 @@ ExpectedAll<JobOutcome> outcomeOf(
     case JobScheduler::ModelParallel:
     case JobScheduler::TaskParallel:
     case JobScheduler::Pipeline:
-    case JobScheduler::ZeroOffload: // whole jobs on whole GPUs
+    case JobScheduler::ZeroOffload:
+        return gangOutcome(jobs, depth, context, workspace);
     case JobScheduler::Milp:
     case JobScheduler::List: // schedulerProblem()
         break;
@@ -60,6 +62,8 @@ Feasibility feasibilityOf(const JobWorkloads &jobs)
     const auto isCut = [](const JobWorkload &job) { return !job.job.paused && !job.shards.empty(); };
     if (std::ranges::all_of(jobs.jobs, [](const JobWorkload &job) { return job.job.paused; }))
         feasibility.isPlaced = false;
+    else if (!isByShards(jobs.plan->jobScheduler))
+        (jobs.plan->jobScheduler == JobScheduler::ZeroOffload ? feasibility.fitsHosts : feasibility.fitsGpus) = false;
     else if (std::ranges::any_of(jobs.jobs, isCut))
         feasibility.fitsHosts = false;
     else
@@ -111,14 +115,18 @@ ExpectedAll<Evaluation> evaluateJobs(const PlanPtr &plan, Depth depth, const Run
     evaluation.feasibility = feasibilityOf(*jobs);
     if (evaluation.feasibility.all())
         addMemoryMetrics(metrics, std::move(outcome->memory), hostsOf(*metrics.jobs));
+    if (!outcome->computeShare.empty())
+        metrics.computeShare = { std::move(outcome->computeShare) };
+    evaluation.timeline = std::move(outcome->run.timeline);
+    evaluation.memoryCurves = std::move(outcome->memoryCurves);
     if (depth >= Depth::Score) {
         addJobConfidence(evaluation, *jobs, context.catalogue);
         evaluation.problems = findJobProblems(evaluation, *jobs, *outcome);
+        if (auto filled = addJobFill(evaluation, *jobs->cluster, context); !filled)
+            return std::unexpected(std::move(filled.error()));
     }
-    if (keepsSpans) {
-        evaluation.timeline = std::move(outcome->run.timeline);
-        evaluation.memoryCurves = std::move(outcome->memoryCurves);
-    }
+    if (!keepsSpans)
+        evaluation.timeline = {};
     return evaluation;
 }
 

@@ -50,8 +50,8 @@ std::string whyNot(const GangPlan &plan, const Evaluation &evaluation)
 {
     const Fullest most = fullest(evaluation);
     if (most.need <= 1)
-        return evaluation.problems.empty() ? "cannot run: " + plan.name : evaluation.problems.front().text;
-    return "needs " + bytesText(most.bytes) + " of " + (most.isHost ? "a host's " : "a GPU's ")
+        return evaluation.problems.empty() ? "it cannot run so: " + plan.name : evaluation.problems.front().text;
+    return "it needs " + bytesText(most.bytes) + " of " + (most.isHost ? "a host's " : "a GPU's ")
         + bytesText(most.capacity) + " at the least (" + plan.name + ")";
 }
 

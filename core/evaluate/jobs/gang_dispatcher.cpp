@@ -130,8 +130,8 @@ void GangDispatcher::show(Dispatch &at, std::uint32_t index)
             }
             const int gpu = ran.gpus[std::size_t(span.seat)];
             const GangPlace place = m_tasks[index].gang->forms[std::size_t(ran.form)]->places[std::size_t(span.seat)];
-            const std::int64_t minibatch =
-                std::min<std::int64_t>(showing.done, std::numeric_limits<std::int32_t>::max());
+            const std::int64_t minibatch = std::min<std::int64_t>(
+                showing.done * show.pattern->minibatches, std::numeric_limits<std::int32_t>::max());
             showing.begun.push_back(at.begin(std::uint32_t(gpu),
                 (isRest ? show.restClasses : show.classes)[showing.next], { std::int32_t(minibatch), place.stage },
                 span.cause >= 0 ? showing.begun[std::size_t(span.cause)] : showing.last));

@@ -81,7 +81,7 @@ private:
         Found found;
         const GpuList allowed = allowedGpus(m_jobs, job);
         if (allowed.empty()) {
-            found.why = "is pinned to GPUs that the cluster does not have";
+            found.why = "it is pinned to GPUs that the cluster does not have";
             return found;
         }
         const JobTechnique technique = techniqueOf(job, m_scheduler);

@@ -33,6 +33,7 @@ GangPattern wholePattern(const GangForm &form, std::int64_t minibatches)
 {
     GangPattern pattern;
     pattern.period = form.minibatch * minibatches;
+    pattern.minibatches = minibatches;
     for (int seat = 0; seat < form.width; ++seat) {
         if (form.places[std::size_t(seat)].stage >= 0)
             pattern.spans.push_back({ 0, pattern.period, WorkKind::ForwardBackward, seat, -1 });

@@ -18,6 +18,7 @@ struct GangPattern {
     };
     std::vector<Span> spans; // in order of start
     Nanoseconds period = 0;
+    std::int64_t minibatches = 1; // in it
     /// [seat]: of the time in spans of forward, backward and recomputation, the share that is computation.
     std::vector<double> computeShare;
 };

@@ -4,31 +4,26 @@
 #include "core/evaluate/problems/fill_problems.h"
 #include "core/prefill/bubble_fill.h"
 
+#include <algorithm>
+
 namespace trainyard {
 
 namespace {
 
-/// GPUs, networks and layout of a plan whose jobs each have a model of their own: that of the first stands in.
-ExpectedAll<Workload> viewOf(const Evaluation &evaluation, const Catalogue &catalogue)
+/// GPUs, networks and layout, with what the plan says of filling: no model of a job is read.
+Workload viewOf(const Evaluation &evaluation, const Workload &cluster)
 {
-    const Plan &whole = *evaluation.plan;
-    auto plan = std::make_shared<Plan>();
-    plan->cluster = whole.cluster;
-    plan->baseDir = whole.baseDir;
-    plan->stack = whole.stack;
-    plan->wan = whole.wan;
-    plan->bubbleFill = whole.bubbleFill;
-    plan->workload.model = allJobs(whole, 1).front().model;
-    plan->workload.globalBatch = 1;
-    auto workload = resolve(std::move(plan), catalogue);
-    if (workload)
-        workload->layout = evaluation.layout;
-    return workload;
+    Workload view = cluster;
+    auto plan = std::make_shared<Plan>(*cluster.plan);
+    plan->bubbleFill = evaluation.plan->bubbleFill;
+    view.setPlan(std::move(plan));
+    view.layout = evaluation.layout;
+    return view;
 }
 
 } // namespace
 
-ExpectedAll<void> addJobFill(Evaluation &evaluation, const RunContext &context)
+ExpectedAll<void> addJobFill(Evaluation &evaluation, const Workload &cluster, const RunContext &context)
 {
     const Plan &plan = *evaluation.plan;
     Metrics &metrics = evaluation.metrics;
@@ -37,23 +32,25 @@ ExpectedAll<void> addJobFill(Evaluation &evaluation, const RunContext &context)
     const auto service = resolveBubbleService(plan, context.catalogue);
     if (!service)
         return std::unexpected(service.error());
-    const auto workload = viewOf(evaluation, context.catalogue);
-    if (!workload)
-        return std::unexpected(workload.error());
+    const Workload workload = viewOf(evaluation, cluster);
+    Timeline &timeline = evaluation.timeline;
     if (*service) {
-        const auto filled = fillBubbles(evaluation.timeline, *workload,
-            metrics.memory ? metrics.memory->perStage : std::vector<StageMemory>(), **service, context.stop,
-            Afterwards::Nothing);
+        const Nanoseconds all = timeline.duration; // what goes back to hosts may go on after the last job
+        timeline.duration = std::min(all, toNanoseconds(Seconds { metrics.jobs->makespan.value_or(0) }));
+        const auto filled =
+            fillBubbles(timeline, workload, metrics.memory ? metrics.memory->perStage : std::vector<StageMemory>(),
+                **service, context.stop, Afterwards::Nothing);
+        const double gpuSeconds =
+            double(evaluation.layout.classes.front().locations.size()) * toSeconds(timeline.duration).value;
+        timeline.duration = all;
         if (context.stop.stop_requested())
             return std::unexpected(Errors { { ErrorCode::Cancelled, {}, "the evaluation was stopped", {} } });
         if (filled) {
-            const double all = double(evaluation.layout.classes.front().locations.size())
-                * toSeconds(evaluation.timeline.duration).value;
             metrics.bubbleFill = filled->metrics;
-            metrics.gpuUtilizationWithFill = metrics.jobs->gpuUtilization.value_or(0) + filled->gpuSeconds / all;
+            metrics.gpuUtilizationWithFill = metrics.jobs->gpuUtilization.value_or(0) + filled->gpuSeconds / gpuSeconds;
         }
     }
-    for (Problem &problem : bubbleFillProblems(evaluation, *workload, context.catalogue))
+    for (Problem &problem : bubbleFillProblems(evaluation, workload, context.catalogue))
         evaluation.problems.push_back(std::move(problem));
     return {};
 }

@@ -4,12 +4,14 @@
 // free of a GPU's memory is what jobs leave of it at its fullest. Internal to core/evaluate/jobs.
 
 #include "core/evaluate/run.h"
+#include "core/placement/resolve.h"
 
 namespace trainyard {
 
-/// Needs the timeline, the layout (one class, a stage a GPU), the memory of each GPU (none: nothing is counted) and the
-/// metrics of jobs. Adds tracks of prefill, Metrics::bubbleFill and gpuUtilizationWithFill, and problems where nothing
-/// can be served. Nothing where the plan asks for none. Errors: those of resolveBubbleService; Cancelled.
-[[nodiscard]] ExpectedAll<void> addJobFill(Evaluation &evaluation, const RunContext &context);
+/// `cluster`: its GPUs, prices and rates (JobWorkloads::cluster). Needs the timeline, the layout (one class, a stage a
+/// GPU), the memory of each GPU (none: nothing is counted) and the metrics of jobs. Adds tracks of prefill,
+/// Metrics::bubbleFill and gpuUtilizationWithFill, and problems where nothing can be served. Nothing where the plan
+/// asks for none. Errors: those of resolveBubbleService; Cancelled.
+[[nodiscard]] ExpectedAll<void> addJobFill(Evaluation &evaluation, const Workload &cluster, const RunContext &context);
 
 } // namespace trainyard

@@ -29,12 +29,18 @@ struct JobOutcome {
     int minibatchesPerSpan = 1;
     std::vector<StageMemory> memory; // [GPU]: at its fullest, or the most that it may hold
     std::vector<std::vector<MemoryStep>> memoryCurves; // [GPU]; empty below Depth::Spans
+    std::vector<double> computeShare; // [GPU]: as Metrics has it; empty: spans are nothing but computation
     std::vector<Problem> problems; // of this scheduler alone
 };
 
 /// Sets JobWorkload::why of jobs that cannot run.
 /// Errors: Cancelled, those of runJobs and of a solver.
 [[nodiscard]] ExpectedAll<JobOutcome> sharedOutcome(
+    JobWorkloads &jobs, Depth depth, const RunContext &context, SimulationWorkspace &workspace);
+
+/// Whole jobs on whole GPUs, timed at any depth. Sets JobWorkload::why likewise, and takes back what was said of
+/// shards. Errors: Cancelled; Internal; OutOfRange.
+[[nodiscard]] ExpectedAll<JobOutcome> gangOutcome(
     JobWorkloads &jobs, Depth depth, const RunContext &context, SimulationWorkspace &workspace);
 
 /// A GPU on which units hold so many bytes.

@@ -2,6 +2,7 @@
 #include "core/evaluate/jobs/job_summary.h"
 
 #include "core/cost/gpu_price.h"
+#include "core/evaluate/problems/job_problems.h"
 
 #include <algorithm>
 #include <set>
@@ -95,9 +96,10 @@ Layout jobLayout(const JobWorkloads &jobs, const JobOutcome &outcome)
             ++layout.gpusUsed;
             continue;
         }
-        const std::string reason = std::size_t(running) < jobs.gpus.size()
-            ? "there are more GPUs than jobs that can run"
-            : "no job can run there, or had to wait for it";
+        const std::string reason = !isByShards(jobs.plan->jobScheduler)
+            ? "every job takes the GPUs on which it is fastest"
+            : std::size_t(running) < jobs.gpus.size() ? "there are more GPUs than jobs that can run"
+                                                      : "no job can run there, or had to wait for it";
         if (layout.idle.empty() || layout.idle.back().datacenter != at.datacenter || layout.idle.back().pool != at.pool)
             layout.idle.push_back({ at.datacenter, at.pool, 0, reason, false });
         ++layout.idle.back().gpus;

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
+#include "core/base/number_text.h"
 #include "core/evaluate/jobs/job_outcome.h"
+#include "core/jobs/shard_milp.h"
 #include "core/memory/stage_memory.h"
 #include "core/timeline/memory_walk.h"
 
@@ -47,7 +49,10 @@ public:
         const bool runs = std::ranges::any_of(
             m_jobs.jobs, [](const JobWorkload &job) { return job.specIndex >= 0 && job.why.empty(); });
         if (m_depth >= Depth::Score && runs) {
-            auto run = runJobs(m_set, rulesOf(m_plan), m_workspace, m_context.stop);
+            auto rules = ruled();
+            if (!rules)
+                return std::unexpected(Errors { rules.error() });
+            auto run = runJobs(m_set, *rules, m_workspace, m_context.stop);
             if (!run)
                 return std::unexpected(Errors { run.error() });
             take(std::move(*run));
@@ -59,6 +64,40 @@ public:
     }
 
 private:
+    /// A solver's with the order that it found; that of the longest remaining time where there is no solver.
+    Expected<JobRules> ruled()
+    {
+        JobRules rules = rulesOf(m_plan);
+        if (rules.scheduler != JobScheduler::ShardMilp)
+            return rules;
+        ShardMilpLimits limits;
+        limits.seconds = m_plan.jobOptions.seconds;
+        auto answer = shardMilp(m_set, rules, limits, m_workspace, m_context.stop);
+        if (!answer && (answer.error().code == ErrorCode::Cancelled || answer.error().code == ErrorCode::Internal))
+            return std::unexpected(std::move(answer.error()));
+        if (!answer) {
+            say(Severity::Warning,
+                "The solver gave no order, so the longest remaining goes first: " + answer.error().what);
+            rules.scheduler = JobScheduler::ShardedLrtf;
+            return rules;
+        }
+        if (answer->isProven)
+            say(Severity::Note, "The solver proved its order to be the shortest");
+        else if (answer->isLrtf)
+            say(Severity::Note,
+                "The solver found no order shorter than the longest remaining first, which is followed");
+        else if (answer->lrtf > answer->makespan)
+            say(Severity::Note,
+                "The solver's order takes " + secondsText(answer->lrtf - answer->makespan)
+                    + " less than the longest remaining first; whether there is a shorter one is not known");
+        return std::move(answer->rules);
+    }
+
+    void say(Severity severity, std::string text)
+    {
+        m_outcome.problems.push_back({ severity, std::move(text), "job_scheduler", {} });
+    }
+
     /// The jobs of the set by their numbers in the plan.
     void take(JobRun run)
     {
@@ -126,11 +165,11 @@ private:
         return least;
     }
 
-    /// Of jobs that may run there, the largest unit with what is on its way beside it.
+    /// Of jobs that may run there, the largest unit with what is on its way to it and from it.
     [[nodiscard]] double mostOn(std::size_t gpu) const
     {
         const JobGpu &of = m_set.gpus[gpu];
-        double running = 0, ahead = 0;
+        double running = 0, ahead = 0, behind = 0;
         for (const JobWorkload &job : m_jobs.jobs) {
             if (job.specIndex < 0 || !job.why.empty())
                 continue;
@@ -140,10 +179,11 @@ private:
                 continue;
             for (const JobUnit &unit : spec.units) {
                 running = std::max(running, unit.running);
-                ahead = std::max(ahead, m_plan.jobOptions.looksAhead() ? unit.weights + unit.input : 0);
+                ahead = std::max(ahead, unit.weights + unit.input);
+                behind = std::max(behind, unit.writeBack + unit.output);
             }
         }
-        return std::min(of.memory, running + ahead);
+        return std::min(of.memory, running + (m_plan.jobOptions.doubleBuffer ? ahead + behind : 0));
     }
 
     void addMemory()

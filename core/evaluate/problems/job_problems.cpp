@@ -168,24 +168,6 @@ private:
         note(options.revocationsPerDay > 0, "revocations_per_day", "GPUs that a cloud takes back are");
         note(options.checkpointS > 0, "checkpoint_s", "Checkpoints of jobs are");
         note(options.restartS > 0, "restart_s", "Restarts of jobs are");
-        if (m_plan.bubbleFill.enabled)
-            add(Severity::Warning, "Prefill beside jobs is not modelled in this version", "bubble_fill.enabled");
-    }
-
-    [[nodiscard]] JobTechnique technique() const
-    {
-        switch (m_plan.jobScheduler) {
-        case JobScheduler::ModelParallel:
-            return JobTechnique::ModelParallel;
-        case JobScheduler::TaskParallel:
-            return JobTechnique::DataParallel;
-        case JobScheduler::Pipeline:
-            return JobTechnique::Pipeline;
-        case JobScheduler::ZeroOffload:
-            return JobTechnique::ZeroOffload;
-        default:
-            return JobTechnique::ShardParallel;
-        }
     }
 
     void addOtherWishes()
@@ -193,7 +175,8 @@ private:
         const std::string scheduler = labelOf(m_plan.jobScheduler);
         const auto others = those([&](std::size_t i) {
             const JobTechnique asked = m_jobs.jobs[i].job.technique;
-            return asked != JobTechnique::Auto && asked != technique();
+            return asked != JobTechnique::Auto
+                && (asked == JobTechnique::ShardParallel) != isByShards(m_plan.jobScheduler);
         });
         addEach(
             Severity::Warning, others, "technique",

@@ -57,7 +57,12 @@ Evaluation evaluationOf(const std::vector<std::vector<std::pair<int, int>>> &wor
 void fill(Evaluation &evaluation)
 {
     EvaluationWorkspace workspace;
-    const auto filled = addJobFill(evaluation, { builtinCatalogue(), workspace });
+    Plan cluster;
+    cluster.cluster = evaluation.plan->cluster;
+    cluster.workload.model = "gpt-3-1.3b";
+    cluster.workload.globalBatch = 1;
+    const auto workload = resolve(std::make_shared<const Plan>(std::move(cluster)), builtinCatalogue());
+    const auto filled = addJobFill(evaluation, *workload, { builtinCatalogue(), workspace });
     if (!filled)
         qFatal("%s", toString(filled.error().front()).c_str());
 }

@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "core/evaluate/jobs/gang_plans.h"
+#include "core/evaluate/jobs/gang_run.h"
+#include "core/evaluate/jobs/job_outcome.h"
+
+#include <algorithm>
+#include <map>
+
+namespace trainyard {
+
+namespace {
+
+/// Which ways were chosen, for how many jobs: so many are told.
+constexpr std::size_t kMostToldWays = 4;
+
+std::string keyOf(const Plan &plan, std::size_t job)
+{
+    return job < plan.jobs.size() ? "jobs[" + std::to_string(job) + "]" : std::string("job_grid");
+}
+
+void addWays(JobOutcome &outcome, const JobWorkloads &jobs, const std::vector<GangFormPtr> &forms)
+{
+    struct Way {
+        std::size_t first = 0, more = 0;
+    };
+    std::vector<std::pair<std::string, Way>> ways;
+    for (std::size_t i = 0; i < forms.size(); ++i) {
+        if (!forms[i])
+            continue;
+        const auto known = std::ranges::find(ways, forms[i]->name, &std::pair<std::string, Way>::first);
+        if (known == ways.end())
+            ways.push_back({ forms[i]->name, { i, 0 } });
+        else
+            ++known->second.more;
+    }
+    for (std::size_t w = 0; w < std::min(ways.size(), kMostToldWays); ++w) {
+        const auto &[name, way] = ways[w];
+        std::string who = jobs.jobs[way.first].job.name;
+        if (way.more > 0)
+            who += " and " + std::to_string(way.more) + (way.more == 1 ? " other job run" : " other jobs run");
+        else
+            who += " runs";
+        outcome.problems.push_back({ Severity::Note, who + " fastest so, of what was tried and fits: " + name,
+            keyOf(*jobs.plan, way.first), {} });
+    }
+}
+
+void addMemory(JobOutcome &outcome, const JobWorkloads &jobs, GangRun &ran, bool keepsCurves)
+{
+    outcome.memory = std::move(ran.memory);
+    for (std::size_t gpu = 0; gpu < outcome.memory.size(); ++gpu)
+        if (outcome.memory[gpu].capacity == 0)
+            outcome.memory[gpu] = memoryOfUnits(jobs, int(gpu), 0);
+    if (!keepsCurves)
+        return;
+    outcome.memoryCurves = std::move(ran.memoryCurves);
+    for (std::vector<MemoryStep> &curve : outcome.memoryCurves) {
+        if (curve.empty() || curve.front().time > 0)
+            curve.insert(curve.begin(), { 0, 0 });
+        if (curve.back().time < ran.makespan)
+            curve.push_back({ ran.makespan, curve.back().bytes });
+    }
+}
+
+} // namespace
+
+ExpectedAll<JobOutcome> gangOutcome(
+    JobWorkloads &jobs, Depth depth, const RunContext &context, SimulationWorkspace &workspace)
+{
+    const auto gangs = gangJobs(jobs, context);
+    if (!gangs)
+        return std::unexpected(gangs.error());
+    const bool keepsSpans = depth >= Depth::Spans || (depth == Depth::Score && jobs.plan->bubbleFill.enabled);
+    auto ran = runGangs(jobs, *gangs, keepsSpans, context, workspace);
+    if (!ran)
+        return std::unexpected(std::move(ran.error()));
+    JobOutcome outcome;
+    outcome.isTimed = !gangs->empty();
+    outcome.shares.resize(jobs.jobs.size());
+    for (std::size_t i = 0; i < jobs.jobs.size(); ++i) {
+        JobShare &share = outcome.shares[i];
+        share.technique = techniqueOf(jobs.jobs[i].job, jobs.plan->jobScheduler);
+        const GangFormPtr &form = ran->forms[i];
+        if (!form)
+            continue;
+        share.gpus = form->width;
+        share.shards = form->plan->parallelism.pipeline;
+        share.alone = toSeconds(ran->run.jobs[i].end - ran->run.jobs[i].start).value;
+        share.gpuSeconds = share.alone * form->width;
+        share.hostBytes = double(form->hostBytes);
+    }
+    outcome.bounds = { ran->boundShared, ran->boundLongest };
+    outcome.computing = ran->gpuUtilization * toSeconds(ran->makespan).value * double(jobs.gpus.size());
+    outcome.minibatchesPerSpan = ran->minibatchesPerSpan;
+    outcome.computeShare = std::move(ran->computeShare);
+    outcome.run = std::move(ran->run);
+    addWays(outcome, jobs, ran->forms);
+    addMemory(outcome, jobs, *ran, depth >= Depth::Spans);
+    return outcome;
+}
+
+} // namespace trainyard

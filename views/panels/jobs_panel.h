@@ -1,0 +1,107 @@
+#pragma once
+// SPDX-License-Identifier: GPL-3.0-or-later
+// Many models on the plan's GPUs: the list of jobs, what they come to, who decides what a GPU does next, and what one
+// GPU more would buy. It edits the plan's jobs, each edit one step to undo with a sentence of its own, and shows
+// whatever plan the window shows, also while GPUs are dragged. GUI thread.
+
+#include "core/catalogue/catalogue.h"
+#include "models/effects.h"
+#include "models/job_advice.h"
+#include "models/job_edits.h"
+#include "models/job_rows.h"
+
+#include <QPointer>
+#include <QWidget>
+
+#include <vector>
+
+class QPushButton;
+class QToolButton;
+
+namespace trainyard {
+
+class JobList;
+class JobListModel;
+class JobOffers;
+class JobSheet;
+class PanelHeading;
+class StrategyRow;
+class TextLine;
+
+class JobsPanel : public QWidget {
+    Q_OBJECT
+public:
+    explicit JobsPanel(const Catalogue &catalogue, QWidget *parent = nullptr);
+
+    void setPlan(PlanPtr plan); // the document's: what edits are made in
+    void setEvaluation(EvaluationPtr evaluation); // of whatever is shown; null where it failed
+    void setEffects(EffectTablePtr effects);
+    void setAdvice(JobAdvicePtr advice);
+    void setStale(bool isStale);
+    /// Another plan than the document's is shown: effects are not of it.
+    void setOutdated(bool isOutdated);
+
+    void add(); // a form for one
+    void addGrid(); // a form for many
+    void cloneChosen();
+    void editChosen();
+    void pauseChosen(); // or resumes them, where all are paused
+    void pinChosen();
+    void removeChosen();
+    void moveChosen(int by);
+
+    [[nodiscard]] JobList *list() const { return m_list; }
+    [[nodiscard]] JobListModel *model() const { return m_model; }
+    [[nodiscard]] StrategyRow *row(const std::string &group) const; // nullptr where there is none
+    [[nodiscard]] JobSheet *sheet() const; // that is open; else null
+    [[nodiscard]] TextLine *sentenceLine() const { return m_sentence; }
+    [[nodiscard]] TextLine *factsLine() const { return m_facts; }
+    [[nodiscard]] JobOffers *offers() const { return m_offers; }
+    [[nodiscard]] QPushButton *beginButton() const { return m_begin; } // of the page without jobs
+    [[nodiscard]] QString toTsv() const;
+
+Q_SIGNALS:
+    void editCommitted(trainyard::PlanPtr next, QString text);
+    void editPreviewed(trainyard::PlanPtr next, QString text);
+    void editCancelled();
+    void watched(bool isWatched);
+
+protected:
+    void showEvent(QShowEvent *event) override;
+    void hideEvent(QHideEvent *event) override;
+
+private:
+    void layOut();
+    [[nodiscard]] QWidget *emptyPage();
+    void addOptions();
+    void wire();
+    void refresh();
+    void showSentence(const JobSummary &summary);
+    void showChosen(); // facts of the current job, and which buttons make sense
+    void showEffects();
+    void commit(const JobEdit &edit, int choose = -1);
+    void setSteps(int row, int minibatches, int epochs);
+    [[nodiscard]] std::vector<int> chosenWith(int row) const; // all that are chosen, where the row is one of them
+    void openMenu(QPoint globalPos);
+    template <class Sheet> Sheet *opened(Sheet *sheet);
+    [[nodiscard]] Job startingJob() const;
+
+    const Catalogue &m_catalogue;
+    PlanPtr m_plan;
+    EvaluationPtr m_evaluation;
+    EffectTablePtr m_effects;
+    bool m_isStale = false, m_isOutdated = false, m_isCommitting = false;
+    int m_chooseNext = -1;
+    PanelHeading *m_heading;
+    TextLine *m_sentence, *m_facts;
+    QPushButton *m_begin, *m_add, *m_grid, *m_pause, *m_pin;
+    QToolButton *m_up, *m_down, *m_remove;
+    JobListModel *m_model;
+    JobList *m_list;
+    JobOffers *m_offers;
+    QWidget *m_empty, *m_content;
+    std::vector<StrategyRow *> m_rows;
+    QPointer<JobSheet> m_sheet;
+};
+
+} // namespace trainyard
