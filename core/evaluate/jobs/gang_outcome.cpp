@@ -2,6 +2,7 @@
 #include "core/evaluate/jobs/gang_plans.h"
 #include "core/evaluate/jobs/gang_run.h"
 #include "core/evaluate/jobs/job_outcome.h"
+#include "core/evaluate/jobs/unit_memory.h"
 
 #include <algorithm>
 #include <map>
