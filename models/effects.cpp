@@ -23,6 +23,11 @@ std::optional<double> busyShare(const Metrics &metrics)
     return metrics.gpuUtilizationWithFill ? metrics.gpuUtilizationWithFill : metrics.gpuUtilization;
 }
 
+std::ptrdiff_t cannotRun(const Metrics &metrics)
+{
+    return metrics.jobs ? std::ranges::count(metrics.jobs->perJob, JobState::CannotRun, &JobResult::state) : 0;
+}
+
 Effect judge(const ExpectedAll<EvaluationPtr> &answer, const Evaluation *before)
 {
     const std::optional<double> now = before ? timeOf(before->metrics) : std::nullopt;
@@ -46,6 +51,11 @@ Effect judge(const ExpectedAll<EvaluationPtr> &answer, const Evaluation *before)
     }
     if (before)
         effect.because = because(*before, **answer);
+    if (const std::ptrdiff_t more = cannotRun(metrics) - (before ? cannotRun(before->metrics) : 0); more > 0) {
+        effect.feasible = false; // what takes less time because it does less is no gain
+        effect.reason = more == 1 ? "one job more cannot run" : std::to_string(more) + " jobs more cannot run";
+        return effect;
+    }
     for (const Problem &problem : (*answer)->problems) {
         if (problem.severity == Severity::Blocking) {
             effect.reason = problem.text;

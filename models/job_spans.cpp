@@ -10,20 +10,6 @@
 
 namespace trainyard {
 
-namespace {
-
-/// Those that run are numbered in the order of the list, without the paused ones and those that cannot run.
-std::vector<int> resultsByClassJob(const JobMetrics &metrics)
-{
-    std::vector<int> results;
-    for (std::size_t job = 0; job < metrics.perJob.size(); ++job)
-        if (metrics.perJob[job].state == JobState::Runs)
-            results.push_back(int(job));
-    return results;
-}
-
-} // namespace
-
 int JobSpans::indexOf(const QString &name) const
 {
     const auto found = std::ranges::find(names, name);
@@ -40,29 +26,26 @@ JobSpans jobSpans(const Evaluation &evaluation)
     JobSpans spans;
     if (!isOfJobs(evaluation))
         return spans;
-    const std::vector<int> results = resultsByClassJob(*evaluation.metrics.jobs);
-    for (const JobResult &job : evaluation.metrics.jobs->perJob)
+    for (const JobResult &job : evaluation.metrics.jobs->perJob) {
         spans.names.push_back(QString::fromStdString(job.name));
-    spans.classJob.assign(spans.names.size(), JobSpans::kNone);
-    for (std::size_t i = 0; i < results.size(); ++i)
-        spans.classJob[std::size_t(results[i])] = int(i);
+        spans.runs.push_back(job.state == JobState::Runs);
+    }
     for (const TaskClass &of : evaluation.timeline.classes)
-        spans.ofClass.push_back(of.job < results.size() ? results[of.job] : JobSpans::kNone);
+        spans.ofClass.push_back(of.job < spans.names.size() ? int(of.job) : JobSpans::kNone);
     return spans;
 }
 
-int jobOf(const Evaluation &evaluation, std::uint32_t span)
+int jobOfSpan(const Evaluation &evaluation, std::uint32_t span)
 {
     if (!isOfJobs(evaluation))
         return JobSpans::kNone;
     const std::uint32_t job = evaluation.timeline.classOf(span).job;
-    const std::vector<int> results = resultsByClassJob(*evaluation.metrics.jobs);
-    return job < results.size() ? results[job] : JobSpans::kNone;
+    return job < evaluation.metrics.jobs->perJob.size() ? int(job) : JobSpans::kNone;
 }
 
 const JobResult *resultOf(const Evaluation &evaluation, std::uint32_t span)
 {
-    const int job = jobOf(evaluation, span);
+    const int job = jobOfSpan(evaluation, span);
     return job < 0 ? nullptr : &evaluation.metrics.jobs->perJob[std::size_t(job)];
 }
 

@@ -19,7 +19,7 @@ struct JobSpans {
     static constexpr int kNone = -1;
     std::vector<QString> names; // of all jobs of the plan; empty for a plan without jobs
     std::vector<int> ofClass; // [task class]: job, or kNone
-    std::vector<int> classJob; // [job]: TaskClass::job of its spans, or kNone where it has none
+    std::vector<bool> runs; // [job]: it is neither paused nor unable to
 
     [[nodiscard]] bool isEmpty() const { return names.empty(); }
     [[nodiscard]] int of(const Timeline &timeline, std::uint32_t span) const
@@ -27,6 +27,7 @@ struct JobSpans {
         const std::uint32_t index = timeline.taskClass.empty() ? kNoSpan : timeline.taskClass[span];
         return index < ofClass.size() ? ofClass[index] : kNone;
     }
+    [[nodiscard]] bool isRun(int job) const { return job >= 0 && job < int(runs.size()) && runs[std::size_t(job)]; }
     [[nodiscard]] QString name(int job) const
     {
         return job >= 0 && job < int(names.size()) ? names[std::size_t(job)] : QString();
@@ -37,7 +38,7 @@ struct JobSpans {
 [[nodiscard]] bool isOfJobs(const Evaluation &evaluation);
 [[nodiscard]] JobSpans jobSpans(const Evaluation &evaluation);
 /// Job of one span without a table of all of them; JobSpans::kNone where it has none.
-[[nodiscard]] int jobOf(const Evaluation &evaluation, std::uint32_t span);
+[[nodiscard]] int jobOfSpan(const Evaluation &evaluation, std::uint32_t span);
 /// Its result; nullptr where the span belongs to no job.
 [[nodiscard]] const JobResult *resultOf(const Evaluation &evaluation, std::uint32_t span);
 

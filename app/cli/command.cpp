@@ -111,8 +111,13 @@ ExpectedAll<EvaluationPtr> evaluateFile(const std::string &path, const std::vect
     const ExpectedAll<PlanPtr> plan = loadPlan(path, settings);
     if (!plan)
         return std::unexpected(plan.error());
+    return evaluateLoaded(*plan, path, depth);
+}
+
+ExpectedAll<EvaluationPtr> evaluateLoaded(const PlanPtr &plan, const std::string &path, Depth depth)
+{
     EvaluationWorkspace workspace;
-    ExpectedAll<EvaluationPtr> evaluation = evaluate(*plan, builtinCatalogue(), workspace, {}, depth);
+    ExpectedAll<EvaluationPtr> evaluation = evaluate(plan, builtinCatalogue(), workspace, {}, depth);
     if (!evaluation)
         return std::unexpected(inFile(std::move(evaluation.error()), path));
     return evaluation;
@@ -124,6 +129,16 @@ Errors inFile(Errors errors, const std::string &path)
         if (!isInOtherFile(error))
             error.where = label(path) + (error.where.empty() ? "" : ": " + pointerOf(error.where));
     return errors;
+}
+
+Errors refusedForJobs(const Plan &plan, const std::string &path, const std::string &about)
+{
+    if (!hasJobs(plan))
+        return {};
+    return inFile({ { ErrorCode::BadValue, plan.jobs.empty() ? "job_grid" : "jobs",
+                      about + " one model's iteration, and this plan trains jobs",
+                      "a plan without jobs; `explain` compares what could be done with these" } },
+        path);
 }
 
 namespace {

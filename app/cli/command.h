@@ -42,6 +42,10 @@ void addFormatOption(const Subcommand &command, std::string &format, const std::
 /// Loads and evaluates; every fault names the file.
 [[nodiscard]] ExpectedAll<EvaluationPtr> evaluateFile(
     const std::string &path, const std::vector<std::string> &settings, Depth depth = Depth::Everything);
+/// Evaluates one that was loaded from there.
+[[nodiscard]] ExpectedAll<EvaluationPtr> evaluateLoaded(const PlanPtr &plan, const std::string &path, Depth depth);
+/// Of a plan with jobs, which has no iteration: the error of a command that is about one. `about`: what it would do.
+[[nodiscard]] Errors refusedForJobs(const Plan &plan, const std::string &path, const std::string &about);
 /// The plan's name, or that of its file.
 [[nodiscard]] std::string displayName(const Plan &plan, const std::string &path);
 

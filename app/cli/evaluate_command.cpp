@@ -4,6 +4,8 @@
 
 #include "core/base/output_file.h"
 #include "core/report/chrome_trace.h"
+#include "core/report/job_csv.h"
+#include "core/report/markdown_report.h"
 #include "core/report/metrics_json.h"
 #include "core/report/metrics_table.h"
 #include "core/report/timeline_csv.h"
@@ -17,6 +19,17 @@ struct Options {
     std::vector<std::string> settings;
     bool requireFeasible = false;
 };
+
+std::string inFormat(const Options &options, const EvaluationPtr &evaluation)
+{
+    const std::vector<NamedEvaluation> plans { { displayName(*evaluation->plan, options.plan), options.plan,
+        evaluation } };
+    if (options.format == "json")
+        return metricsJson(*evaluation);
+    if (options.format == "csv")
+        return evaluation->metrics.jobs ? jobsCsv(*evaluation) : comparisonCsv(plans);
+    return options.format == "md" ? markdownReport(plans) : metricsTable(*evaluation);
+}
 
 int run(const Options &options)
 {
@@ -40,7 +53,7 @@ int run(const Options &options)
         if (!written)
             return fail({ written.error() });
     }
-    const int printed = print(options.format == "json" ? metricsJson(result) : metricsTable(result), options.format);
+    const int printed = print(inFormat(options, *evaluation), options.format);
     if (printed == kDone && options.requireFeasible && !result.feasible())
         return kInfeasible;
     return printed;
@@ -51,10 +64,11 @@ int run(const Options &options)
 void addEvaluateCommand(CLI::App &app, int &exitCode)
 {
     const auto options = std::make_shared<Options>();
-    const Subcommand command(app, "evaluate", "Simulate one training iteration of a plan and print its metrics");
+    const Subcommand command(
+        app, "evaluate", "Simulate one training iteration of a plan, or all of its jobs, and print metrics");
     command.text("PLAN", options->plan, "Plan file, or - for standard input").required();
     addSetOption(command, options->settings);
-    addFormatOption(command, options->format, { "table", "json" });
+    addFormatOption(command, options->format, { "table", "json", "csv", "md" });
     command.text("--trace", options->trace, "Also write the timeline as a Chrome trace").shownAs("OUT.json");
     command.text("--timeline", options->timeline, "Also write the timeline as a table").shownAs("OUT.csv");
     command.flag(

@@ -49,6 +49,8 @@ int run(const Options &options)
     const auto plan = loadPlan(options.plan, options.settings);
     if (!plan)
         return fail(plan.error());
+    if (const Errors refused = refusedForJobs(**plan, options.plan, "fitting is about"); !refused.empty())
+        return fail(refused);
     clashes = outputClashes(outputs, filesNamedIn(**plan));
     if (!clashes.empty())
         return fail(clashes);

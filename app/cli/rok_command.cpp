@@ -17,7 +17,13 @@ struct Options {
 
 int run(const Options &options)
 {
-    const auto own = evaluateFile(options.plan, options.settings, Depth::Score);
+    const auto loaded = loadPlan(options.plan, options.settings);
+    if (!loaded)
+        return fail(loaded.error());
+    if (const Errors refused = refusedForJobs(**loaded, options.plan, "what to recompute or offload is about");
+        !refused.empty())
+        return fail(refused);
+    const auto own = evaluateLoaded(*loaded, options.plan, Depth::Score);
     if (!own)
         return fail(own.error());
     const PlanPtr plan = (*own)->plan;

@@ -53,6 +53,7 @@ int runWindow(QApplication &application, const Options &options)
         new Screenshot(window, options.screenshot, options.size,
             options.showsValidation    ? Screenshot::Page::Validation
                 : options.showsExperts ? Screenshot::Page::Experts
+                : options.showsJobs    ? Screenshot::Page::Jobs
                                        : Screenshot::Page::Workbench);
     } else {
         window.restorePlaces();
@@ -82,6 +83,9 @@ int runWindow(QApplication &application, const Options &options)
     if (options.showsExperts)
         QObject::connect(
             &document, &PlanDocument::replaced, &window, [&window] { window.showExperts(); }, Qt::SingleShotConnection);
+    if (options.showsJobs)
+        QObject::connect(
+            &document, &PlanDocument::replaced, &window, [&window] { window.showJobs(); }, Qt::SingleShotConnection);
     if (options.showsLayer)
         QObject::connect(
             &document, &PlanDocument::replaced, &window, [&window] { window.showLayer(LayerPass::Pair); },

@@ -58,7 +58,8 @@ std::expected<Options, QString> parseOptions(const QStringList &arguments)
     const QCommandLineOption page(QStringLiteral("page"),
         tr("What to show: plan, datacenters (the plan, with their ranking in front), memory (the plan, with what fills "
            "its GPUs and what to do about it), shares or baselines (the plan, with what each set of GPUs gets, or "
-           "would get from other systems), experts (exchanges with experts compared), layer (an expert layer, opened), "
+           "would get from other systems), experts (exchanges with experts compared), jobs "
+           "(schedulers of jobs compared), layer (an expert layer, opened), "
            "validation, or new "
            "(the sheet for a new plan)."),
         QStringLiteral("NAME"), QStringLiteral("plan"));
@@ -97,13 +98,14 @@ std::expected<Options, QString> parseOptions(const QStringList &arguments)
     options.showsShares = parser.value(page) == QStringLiteral("shares");
     options.showsBaselines = parser.value(page) == QStringLiteral("baselines");
     options.showsExperts = parser.value(page) == QStringLiteral("experts");
+    options.showsJobs = parser.value(page) == QStringLiteral("jobs");
     options.showsLayer = parser.value(page) == QStringLiteral("layer");
     if (!options.showsValidation && !options.showsDatacenters && !options.showsMemory && !options.showsNewPlan
-        && !options.showsShares && !options.showsBaselines && !options.showsExperts && !options.showsLayer
-        && parser.value(page) != QStringLiteral("plan"))
-        return std::unexpected(
-            tr("--page %1: expected plan, datacenters, memory, shares, baselines, experts, layer, validation or new")
-                .arg(parser.value(page)));
+        && !options.showsShares && !options.showsBaselines && !options.showsExperts && !options.showsJobs
+        && !options.showsLayer && parser.value(page) != QStringLiteral("plan"))
+        return std::unexpected(tr(
+            "--page %1: expected plan, datacenters, memory, shares, baselines, experts, jobs, layer, validation or new")
+                                   .arg(parser.value(page)));
     if (parser.isSet(theme)) {
         options.theme = parseTheme(parser.value(theme));
         if (!options.theme)

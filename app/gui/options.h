@@ -19,6 +19,7 @@ struct Options {
     QSize size { 1440, 900 }; // of the screenshot
     bool showsValidation = false; // the validation page instead of the workbench
     bool showsExperts = false; // the comparison of exchanges with experts instead of the workbench
+    bool showsJobs = false; // the comparison of schedulers of jobs instead of the workbench
     bool showsDatacenters = false; // the workbench with the ranking of datacenters in front
     bool showsMemory = false; // the workbench with all that is about memory in front
     bool showsShares = false, showsBaselines = false; // the workbench with what each set of GPUs gets, or would get

@@ -3,6 +3,7 @@
 
 #include "core/base/printable.h"
 #include "views/experts/experts_page.h"
+#include "views/jobs/jobs_page.h"
 
 #include <QCoreApplication>
 #include <QFileInfo>
@@ -38,6 +39,10 @@ Screenshot::Screenshot(MainWindow &window, QString path, QSize size, Page page)
     });
     if (page == Page::Experts) {
         connect(&window.experts(), &ExpertsPage::completed, this, [this] { m_settle.start(kSettleMs); });
+        return;
+    }
+    if (page == Page::Jobs) {
+        connect(&window.jobs(), &JobsPage::completed, this, [this] { m_settle.start(kSettleMs); });
         return;
     }
     if (page == Page::Validation) {

@@ -13,7 +13,7 @@ namespace trainyard {
 class Screenshot : public QObject {
     Q_OBJECT
 public:
-    enum class Page { Workbench, Validation, Experts };
+    enum class Page { Workbench, Validation, Experts, Jobs };
     Screenshot(MainWindow &window, QString path, QSize size, Page page);
 
 private:

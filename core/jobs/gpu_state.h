@@ -33,6 +33,7 @@ struct StoreQueue {
         double freed; // bytes of the GPU when it has arrived
         std::int32_t minibatch;
         int shard;
+        std::uint32_t weights; // UnitFacts::firstOfShard of the shard that returns; kNoSpan: none
         TaskEnd unit;
     };
     std::vector<Store> stores;

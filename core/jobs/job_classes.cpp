@@ -14,9 +14,14 @@ JobClasses::JobClasses(const JobSet &set, ClassTable &table)
         m_kinds = std::max(m_kinds, static_cast<std::size_t>(std::max(0, gpu.kind)) + 1);
     for (const JobSpec &job : set.jobs) {
         m_first.push_back(static_cast<std::uint32_t>(m_facts.size() / 2));
-        for (std::size_t u = 0; u < job.units.size(); ++u)
+        for (std::size_t u = 0; u < job.units.size(); ++u) {
+            const JobUnit &unit = job.units[u];
+            const auto first = std::ranges::find(job.units, unit.shard, &JobUnit::shard) - job.units.begin();
             for (const bool isContinued : { false, true })
-                m_facts.push_back({ bytesOf(job, u, isContinued), job.units[u].hostAfter, job.units[u].shard });
+                m_facts.push_back(
+                    { bytesOf(job, u, isContinued), unit.hostAfter, m_first.back() + static_cast<std::uint32_t>(first),
+                        static_cast<std::uint16_t>(unit.shard), mayContinue(job, u, isContinued) });
+        }
     }
     for (const JobRoute &route : set.routes)
         m_sameRoute.push_back(static_cast<int>(std::ranges::find(set.routes, route) - set.routes.begin()));

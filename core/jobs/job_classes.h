@@ -13,7 +13,9 @@ namespace trainyard {
 struct alignas(64) UnitFacts {
     UnitBytes bytes;
     double hostAfter = 0; // as in JobUnit
-    int shard = 0;
+    std::uint32_t firstOfShard = 0; // of all units of the set, the first of its job's that has the same shard
+    std::uint16_t shard = 0;
+    bool mayContinue = false; // on the weights of the unit before, if that has been such a unit as these facts are of
 };
 
 class JobClasses {
@@ -25,6 +27,7 @@ public:
     {
         return m_facts[2 * (m_first[job] + unit) + (isContinued ? 1 : 0)];
     }
+    [[nodiscard]] std::size_t units() const { return m_facts.size() / 2; } // of the set
     [[nodiscard]] const UnitBytes &bytes(std::uint32_t job, std::uint32_t unit, bool isContinued) const
     {
         return facts(job, unit, isContinued).bytes;

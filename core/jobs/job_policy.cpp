@@ -15,7 +15,7 @@ std::unique_ptr<JobPolicy> makePolicy(const JobSet &set, const JobRules &rules, 
     case JobScheduler::Random:
         return std::make_unique<RandomJobs>(set, progress, rules.seed);
     case JobScheduler::ShardMilp:
-        return std::make_unique<ListedJobs>(progress, rules.order);
+        return std::make_unique<ListedJobs>(progress, rules.order, rules.numbers);
     default:
         return std::make_unique<RankedJobs>(set, progress, RankedJobs::By::RemainingWork);
     }

@@ -16,6 +16,7 @@ ShardDispatcher::ShardDispatcher(const JobSet &set, const JobRules &rules, Class
     , m_policy(makePolicy(set, rules, m_progress))
     , m_gpus(set.gpus.size())
     , m_jobs(set.jobs.size())
+    , m_returning(m_classes.units(), 0)
     , m_times(set.jobs.size())
     , m_touched((set.gpus.size() + 63) / 64, 0)
     , m_idle(m_touched.size(), 0)
@@ -24,6 +25,7 @@ ShardDispatcher::ShardDispatcher(const JobSet &set, const JobRules &rules, Class
         if (m_progress.runs(job))
             m_arrivals.emplace_back(std::max<Nanoseconds>(0, toNanoseconds(Seconds { set.jobs[job].arrival })), job);
     std::ranges::sort(m_arrivals);
+    m_resourceOf.reserve(expects());
     for (std::uint32_t gpu = 0; gpu < m_gpus.size(); ++gpu)
         m_idle[gpu / 64] |= std::uint64_t(1) << (gpu % 64);
 }
@@ -76,6 +78,8 @@ void ShardDispatcher::stored(Dispatch &at, std::uint32_t index, std::uint32_t ta
     GpuState &gpu = m_gpus[index];
     const std::uint32_t job = gpu.stores.front().job;
     gpu.used -= gpu.stores.front().freed;
+    if (gpu.stores.front().weights != kNoSpan)
+        --m_returning[gpu.stores.front().weights];
     gpu.stores.pop();
     gpu.isStoring = false;
     gpu.stored = m_jobs[job].stored = { at.now(), task };
@@ -158,7 +162,7 @@ GpuState::Unit ShardDispatcher::pick(std::uint32_t index, const GpuState::Unit &
     unit.unit = m_progress.pick(unit.job);
     if (before.job == unit.job) {
         unit.hasInput = true;
-        unit.isContinued = mayContinue(m_set.jobs[unit.job], unit.unit, before.isContinued)
+        unit.isContinued = m_classes.facts(unit.job, unit.unit, before.isContinued).mayContinue
             && m_classes.bytes(unit.job, unit.unit, true).need <= m_set.gpus[index].memory;
     }
     if (toLoad(unit) > 0)
@@ -192,8 +196,12 @@ void ShardDispatcher::settle(Dispatch &at, std::uint32_t index)
             touch(job.gpu);
         return;
     }
+    const bool returns = keeps != Keeps::WeightsAndInput && there.owed > 0;
+    if (returns)
+        ++m_returning[facts(unit).firstOfShard];
     gpu.stores.push({ unit.job, m_classes.store(unit.job, unit.unit, routeOf(unit.job, index), unit.isContinued, keeps),
-        there.freed(keeps), unit.minibatch, facts(unit).shard, { at.now(), gpu.task } });
+        there.freed(keeps), unit.minibatch, facts(unit).shard, returns ? facts(unit).firstOfShard : kNoSpan,
+        { at.now(), gpu.task } });
     m_times[unit.job].stored += there.stored(keeps);
 }
 
@@ -210,7 +218,8 @@ void ShardDispatcher::store(Dispatch &at, std::uint32_t index)
 
 bool ShardDispatcher::mayLoad(const GpuState &gpu, const GpuState::Unit &unit) const
 {
-    if (unit.weights != GpuState::Weights::Needed || m_jobs[unit.job].stores > 0)
+    if (unit.weights != GpuState::Weights::Needed
+        || (unit.hasInput ? m_returning[facts(unit).firstOfShard] : m_jobs[unit.job].stores) > 0)
         return false;
     if (&unit == &gpu.next) {
         // Weights that the running unit is about to change come back to the host first.

@@ -4,8 +4,9 @@
 // It owns queues and counts bytes; which job a GPU takes is its policy's business.
 //
 // A GPU goes round: pick a unit, load what it needs, compute, send back what leaves. With look-ahead it picks the next
-// one when one starts, and with a double buffer loads that meanwhile, as soon as its load engine is free, the job's
-// last store has arrived and memory has room. Where loads and stores take turns, a store that waits goes first, since
+// one when one starts, and with a double buffer loads that meanwhile, as soon as its load engine is free, what it loads
+// has arrived at the host and memory has room: all that the job has sent, or the shard's weights alone where the input
+// is on the GPU. Where loads and stores take turns, a store that waits goes first, since
 // it makes room. Choices are made GPU by GPU, the lowest number first, at each instant for those alone at which
 // something has changed.
 
@@ -79,6 +80,7 @@ private:
     std::size_t m_arrived = 0;
     std::vector<GpuState> m_gpus;
     std::vector<JobState> m_jobs;
+    std::vector<std::uint32_t> m_returning; // [first unit of a shard]: stores of its weights that have not arrived
     std::vector<JobTimes> m_times;
     std::vector<std::uint32_t> m_resourceOf; // [task]
     std::vector<std::uint64_t> m_touched, m_idle; // a bit a GPU: has to be looked at; has nothing to do

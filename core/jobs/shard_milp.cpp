@@ -26,40 +26,58 @@ Nanoseconds makespanOf(const JobRun &run)
     return last;
 }
 
-/// Tasks and steps of a programme that is not too large: units as they are where that can be, else mini-batches, then
-/// several of them, as one, with a grid that is fine beside them.
-ShardProblem choose(const detail::ShardUnits &units, std::size_t mostColumns)
+std::int64_t listLength(const ShardProblem &problem)
 {
-    constexpr std::int64_t kStepsPerTask = 4; // at least, where times are rounded
+    return detail::listSchedule(problem).length;
+}
+
+/// Whole steps where such a programme is not too large, else rounded ones that are fine beside the tasks; nothing where
+/// neither can be.
+std::optional<ShardProblem> onSomeGrid(const ShardProblem &fine, std::size_t mostColumns, bool isLast)
+{
+    constexpr std::int64_t kFewest = 4, kMost = 64; // steps of a task, on average, where times are rounded
+    const auto fits = [&](const ShardProblem &problem) {
+        return detail::columnCount(problem, listLength(problem)) <= mostColumns;
+    };
+    if (ShardProblem exact = detail::onGrid(fine, detail::commonStep(fine)); fits(exact))
+        return exact;
+    std::int64_t sum = 0;
+    for (const auto &job : fine.jobs)
+        for (const auto &task : job.tasks)
+            sum += task.least();
+    const auto tasks = static_cast<std::int64_t>(std::max<std::size_t>(fine.taskCount(), 1));
+    for (std::int64_t steps = kMost; steps >= (isLast ? 1 : kFewest); steps /= 2)
+        if (ShardProblem rounded = detail::onGrid(fine, std::max<std::int64_t>(sum / tasks / steps, 1));
+            fits(rounded) || (isLast && steps == 1))
+            return rounded;
+    return std::nullopt;
+}
+
+/// Programmes to try, in this order. The finest that is not too large: units as they are, else mini-batches, then
+/// several of them, as one. Before units, where there are many, mini-batches: those are soon done, and are enough
+/// where their schedule is as short as any can be.
+std::vector<ShardProblem> problemsOf(const detail::ShardUnits &units, std::size_t mostColumns)
+{
+    constexpr std::size_t kFewColumns = 1500;
     std::int64_t most = 1;
     for (const auto &job : units.jobs)
         most = std::max(most, job.count());
-    const auto tasksOf = [&](std::int64_t perTask) {
-        double count = 0;
-        for (const auto &job : units.jobs)
-            count += std::ceil(static_cast<double>(job.count()) / static_cast<double>(perTask));
-        return count;
-    };
-    for (std::int64_t perTask = 1;; perTask = perTask == 1 ? 2 : 2 * perTask) {
+    std::vector<ShardProblem> problems;
+    for (std::int64_t perTask = 1; problems.empty(); perTask = perTask == 1 ? 2 : 2 * perTask) {
         const bool isLast = perTask >= most;
-        if (tasksOf(perTask) > static_cast<double>(mostColumns) && !isLast)
+        double tasks = 0;
+        for (const auto &job : units.jobs)
+            tasks += std::ceil(static_cast<double>(job.count()) / static_cast<double>(perTask));
+        if (tasks > static_cast<double>(mostColumns) && !isLast)
             continue;
-        const ShardProblem fine = detail::inNanoseconds(units, perTask);
-        const auto fits = [&](const ShardProblem &problem) {
-            return detail::columnCount(problem, detail::listSchedule(problem).length) <= mostColumns;
-        };
-        if (ShardProblem exact = detail::onGrid(fine, detail::commonStep(fine)); fits(exact))
-            return exact;
-        std::int64_t sum = 0;
-        for (const auto &job : fine.jobs)
-            for (const auto &task : job.tasks)
-                sum += task.least();
-        const auto tasks = static_cast<std::int64_t>(std::max<std::size_t>(fine.taskCount(), 1));
-        for (std::int64_t steps = 64; steps >= (isLast ? 1 : kStepsPerTask); steps /= 2) // of a task, on average
-            if (ShardProblem rounded = detail::onGrid(fine, std::max<std::int64_t>(sum / tasks / steps, 1));
-                fits(rounded) || (isLast && steps == 1))
-                return rounded;
+        if (auto problem = onSomeGrid(detail::inNanoseconds(units, perTask), mostColumns, isLast))
+            problems.push_back(std::move(*problem));
     }
+    if (problems.front().unitsPerTask == 1
+        && detail::columnCount(problems.front(), listLength(problems.front())) > kFewColumns)
+        if (auto grouped = onSomeGrid(detail::inNanoseconds(units, 2), mostColumns, false))
+            problems.insert(problems.begin(), std::move(*grouped));
+    return problems;
 }
 
 class Search {
@@ -96,9 +114,11 @@ public:
                 found.bound = isBound ? length : found.bound;
             } else { // not known: a longer one is found more easily
                 isBound = false;
+                m_answer.isCutShort = true;
                 length += std::max<std::int64_t>((known - length) / 2, 1);
             }
         }
+        m_answer.isCutShort = m_answer.isCutShort || (found.bound < known && secondsLeft() <= 0);
         return found;
     }
 
@@ -139,66 +159,97 @@ private:
     Clock::time_point m_end;
 };
 
+/// One set's orders, the best of them so far, and what is proven of all.
+class Comparison {
+public:
+    Comparison(const JobSet &set, const JobRules &rules, SimulationWorkspace &workspace, std::stop_token stop)
+        : m_set(set)
+        , m_workspace(workspace)
+        , m_stop(std::move(stop))
+        , m_units(detail::shardUnits(set, rules, true))
+        , m_answer { .rules = rules, .isLrtf = true, .hasTransfers = m_units.hasTransfers }
+    {
+        m_answer.rules.scheduler = JobScheduler::ShardedLrtf;
+        m_answer.rules.order.clear();
+        m_answer.rules.numbers.clear();
+    }
+
+    Expected<ShardMilpAnswer> run(const ShardMilpLimits &limits)
+    {
+        const auto lrtf = runJobs(m_set, m_answer.rules, m_workspace, m_stop);
+        if (!lrtf)
+            return std::unexpected(lrtf.error());
+        m_shortest = makespanOf(*lrtf);
+        m_answer.lrtf = toSeconds(m_shortest).value;
+        m_bound = detail::lowerBound(detail::shardUnits(m_set, m_answer.rules, false));
+        if (!m_units.jobs.empty() && m_shortest > m_bound) {
+            Search search(limits, m_stop, m_answer);
+            for (const ShardProblem &problem : problemsOf(m_units, limits.columns))
+                if (m_shortest > m_bound)
+                    if (const auto tried = consider(problem, search); !tried)
+                        return std::unexpected(tried.error());
+        }
+        m_answer.makespan = toSeconds(m_shortest).value;
+        m_answer.bound = std::min(std::max(jobBounds(m_set).makespan(), toSeconds(m_bound).value), m_answer.makespan);
+        m_answer.isProven = m_shortest <= m_bound;
+        return std::move(m_answer);
+    }
+
+private:
+    Expected<void> consider(const ShardProblem &problem, Search &search)
+    {
+        m_answer.grid = toSeconds(problem.grid).value;
+        m_answer.unitsPerTask = problem.unitsPerTask;
+        m_answer.isRounded = problem.isRounded;
+        const bool isExact = !problem.isRounded && problem.unitsPerTask == 1 && !m_units.hasTransfers;
+        ShardSchedule best = detail::listSchedule(problem);
+        std::int64_t known = best.length;
+        if (isExact)
+            known = std::min(known, (m_shortest + problem.grid - 1) / problem.grid);
+        auto found = search.run(problem, known);
+        if (!found)
+            return std::unexpected(found.error());
+        if (found->schedule)
+            best = std::move(*found->schedule);
+        if (isExact)
+            m_bound = std::max(m_bound, found->bound * problem.grid);
+        return follow(detail::listsOf(m_units, problem, best));
+    }
+
+    Expected<void> follow(detail::ShardLists lists)
+    {
+        JobRules rules = m_answer.rules;
+        rules.scheduler = JobScheduler::ShardMilp;
+        rules.order = std::move(lists.order);
+        rules.numbers = std::move(lists.numbers);
+        const auto run = runJobs(m_set, rules, m_workspace, m_stop);
+        if (!run && run.error().code == ErrorCode::Cancelled)
+            return std::unexpected(run.error());
+        if (run && makespanOf(*run) < m_shortest) {
+            m_shortest = makespanOf(*run);
+            m_answer.rules = std::move(rules);
+            m_answer.isLrtf = false;
+        }
+        return {};
+    }
+
+    const JobSet &m_set;
+    SimulationWorkspace &m_workspace;
+    std::stop_token m_stop;
+    detail::ShardUnits m_units;
+    ShardMilpAnswer m_answer;
+    Nanoseconds m_shortest = 0, m_bound = 0;
+};
+
 } // namespace
 
 Expected<ShardMilpAnswer> shardMilp(const JobSet &set, const JobRules &rules, const ShardMilpLimits &limits,
     SimulationWorkspace &workspace, std::stop_token stop)
 {
-    if (std::ranges::any_of(set.jobs, [](const JobSpec &job) { return job.node < 0; }) && !set.nodes.empty()) {
-        JobSet dealt = set;
+    JobSet dealt = set;
+    if (std::ranges::any_of(set.jobs, [](const JobSpec &job) { return job.node < 0; }) && !set.nodes.empty())
         dealJobs(dealt);
-        return shardMilp(dealt, rules, limits, workspace, std::move(stop));
-    }
-    ShardMilpAnswer answer { .rules = rules, .isLrtf = true };
-    answer.rules.scheduler = JobScheduler::ShardedLrtf;
-    answer.rules.order.clear();
-    answer.rules.numbers.clear();
-    const auto lrtf = runJobs(set, answer.rules, workspace, stop);
-    if (!lrtf)
-        return std::unexpected(lrtf.error());
-    const Nanoseconds known = makespanOf(*lrtf);
-    const auto units = detail::shardUnits(set, rules);
-    answer.lrtf = answer.makespan = toSeconds(known).value;
-    answer.hasTransfers = units.hasTransfers;
-    answer.bound = std::min(jobBounds(set).makespan(), answer.makespan);
-    const auto least = detail::lowerBound(detail::inNanoseconds(units, 1));
-    answer.isProven = known <= least;
-    if (units.jobs.empty() || answer.isProven)
-        return answer;
-
-    const ShardProblem problem = choose(units, limits.columns);
-    answer.grid = toSeconds(problem.grid).value;
-    answer.unitsPerTask = problem.unitsPerTask;
-    answer.isRounded = problem.isRounded;
-    const bool isExact = !problem.isRounded && problem.unitsPerTask == 1 && !units.hasTransfers;
-    ShardSchedule best = detail::listSchedule(problem);
-    std::int64_t shortest = best.length;
-    if (isExact)
-        shortest = std::min(shortest, (known + problem.grid - 1) / problem.grid);
-    auto found = Search(limits, stop, answer).run(problem, shortest);
-    if (!found)
-        return std::unexpected(found.error());
-    if (found->schedule)
-        best = std::move(*found->schedule);
-    if (isExact)
-        answer.bound = std::max(answer.bound, toSeconds(found->bound * problem.grid).value);
-
-    JobRules followed = rules;
-    followed.scheduler = JobScheduler::ShardMilp;
-    auto lists = detail::listsOf(units, problem, best);
-    followed.order = std::move(lists.order);
-    followed.numbers = std::move(lists.numbers);
-    const auto run = runJobs(set, followed, workspace, stop);
-    if (!run && run.error().code == ErrorCode::Cancelled)
-        return std::unexpected(run.error());
-    if (run && makespanOf(*run) < known) {
-        answer.rules = std::move(followed);
-        answer.isLrtf = false;
-        answer.makespan = toSeconds(makespanOf(*run)).value;
-    }
-    answer.isProven = isExact && toNanoseconds(Seconds { answer.makespan }) <= found->bound * problem.grid;
-    answer.bound = std::min(answer.bound, answer.makespan);
-    return answer;
+    return Comparison(dealt, rules, workspace, std::move(stop)).run(limits);
 }
 
 } // namespace trainyard

@@ -28,8 +28,8 @@ struct ShardUnits {
     std::vector<Job> jobs;
     bool hasTransfers = false;
 };
-/// Expects every job to have a node.
-[[nodiscard]] ShardUnits shardUnits(const JobSet &set, const JobRules &rules);
+/// Units' times with their transfers as unitSeconds() has them, or without. Expects every job to have a node.
+[[nodiscard]] ShardUnits shardUnits(const JobSet &set, const JobRules &rules, bool withTransfers);
 
 /// Consecutive units of a job that are one.
 struct ShardTask {
@@ -70,7 +70,9 @@ struct ShardSchedule {
 };
 /// Of the jobs that wait the one with the longest remaining time, on the first class where it may run that is free.
 [[nodiscard]] ShardSchedule listSchedule(const ShardProblem &problem);
+/// No schedule is shorter.
 [[nodiscard]] std::int64_t lowerBound(const ShardProblem &problem);
+[[nodiscard]] Nanoseconds lowerBound(const ShardUnits &units);
 
 /// The programme whose answers are schedules that end by `length`. Column z[task, class, t] is 1 where the task has
 /// begun there by t.

@@ -91,6 +91,24 @@ private:
     ShardSchedule m_schedule;
 };
 
+struct Work { // of a job
+    std::int64_t arrival, least;
+};
+
+/// No job is done before its own work is; and what arrives at a time or later is shared by all GPUs from then on.
+std::int64_t boundOf(std::vector<Work> works, const std::vector<int> &capacity)
+{
+    std::ranges::sort(works, std::greater {}, &Work::arrival);
+    const std::int64_t gpus = std::accumulate(capacity.begin(), capacity.end(), std::int64_t { 0 });
+    std::int64_t sum = 0, bound = 0;
+    for (const Work &work : works) {
+        sum += work.least;
+        bound = std::max(
+            { bound, work.arrival + work.least, work.arrival + (sum + gpus - 1) / std::max<std::int64_t>(gpus, 1) });
+    }
+    return bound;
+}
+
 } // namespace
 
 ShardSchedule listSchedule(const ShardProblem &problem)
@@ -100,27 +118,30 @@ ShardSchedule listSchedule(const ShardProblem &problem)
 
 std::int64_t lowerBound(const ShardProblem &problem)
 {
-    struct Work {
-        std::int64_t arrival, least;
-    };
     std::vector<Work> works;
-    std::int64_t bound = 0;
     for (const ShardProblem::Job &job : problem.jobs) {
-        Work work { job.arrival, 0 };
+        works.push_back({ job.arrival, 0 });
         for (const ShardTask &task : job.tasks)
-            work.least += task.least();
-        bound = std::max(bound, work.arrival + work.least);
-        works.push_back(work);
+            works.back().least += task.least();
     }
-    // What arrives at a time or later is shared by all GPUs from then on.
-    std::ranges::sort(works, std::greater {}, &Work::arrival);
-    const std::int64_t gpus = std::accumulate(problem.capacity.begin(), problem.capacity.end(), std::int64_t { 0 });
-    std::int64_t sum = 0;
-    for (const Work &work : works) {
-        sum += work.least;
-        bound = std::max(bound, work.arrival + (sum + gpus - 1) / std::max<std::int64_t>(gpus, 1));
+    return boundOf(std::move(works), problem.capacity);
+}
+
+Nanoseconds lowerBound(const ShardUnits &units)
+{
+    std::vector<Work> works;
+    for (const ShardUnits::Job &job : units.jobs) {
+        std::int64_t minibatch = 0;
+        for (std::size_t unit = 0; unit < static_cast<std::size_t>(job.perMinibatch()); ++unit) {
+            std::int64_t least = kCannot;
+            for (const auto &times : job.times)
+                if (!times.empty() && (least == kCannot || times[unit] < least))
+                    least = times[unit];
+            minibatch += least;
+        }
+        works.push_back({ job.arrival, minibatch * job.minibatches });
     }
-    return bound;
+    return boundOf(std::move(works), units.capacity);
 }
 
 } // namespace trainyard::detail

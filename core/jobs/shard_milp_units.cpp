@@ -18,10 +18,11 @@ double transferSeconds(double bytes, double rate)
 }
 
 /// Of the units of a mini-batch on that GPU, which may run the job.
-std::vector<Nanoseconds> unitTimes(const JobSet &set, const JobSpec &job, std::size_t gpu, const JobRules &rules)
+std::vector<Nanoseconds> unitTimes(
+    const JobSet &set, const JobSpec &job, std::size_t gpu, const JobRules &rules, bool withTransfers)
 {
     const auto kind = static_cast<std::size_t>(set.gpus[gpu].kind), node = static_cast<std::size_t>(job.node);
-    const int index = node < set.routeOf.size() ? set.routeOf[node][gpu] : -1;
+    const int index = withTransfers && node < set.routeOf.size() ? set.routeOf[node][gpu] : -1;
     const JobRoute route = index >= 0 ? set.routes[static_cast<std::size_t>(index)] : JobRoute {};
     std::vector<Nanoseconds> times;
     for (std::size_t i = 0; i < job.units.size(); ++i) {
@@ -69,7 +70,7 @@ std::size_t ShardProblem::taskCount() const
     return count;
 }
 
-ShardUnits shardUnits(const JobSet &set, const JobRules &rules)
+ShardUnits shardUnits(const JobSet &set, const JobRules &rules, bool withTransfers)
 {
     ShardUnits units;
     std::vector<std::uint32_t> running;
@@ -84,8 +85,8 @@ ShardUnits shardUnits(const JobSet &set, const JobRules &rules)
     for (std::size_t gpu = 0; gpu < set.gpus.size(); ++gpu) {
         std::vector<std::vector<Nanoseconds>> here;
         for (std::size_t i = 0; i < running.size(); ++i)
-            here.push_back(
-                served[i][gpu] != 0 ? unitTimes(set, set.jobs[running[i]], gpu, rules) : std::vector<Nanoseconds> {});
+            here.push_back(served[i][gpu] != 0 ? unitTimes(set, set.jobs[running[i]], gpu, rules, withTransfers)
+                                               : std::vector<Nanoseconds> {});
         const auto [found, isNew] = classes.try_emplace(here, static_cast<int>(classes.size()));
         if (isNew)
             times.push_back(std::move(here)), units.capacity.push_back(0);
@@ -98,7 +99,7 @@ ShardUnits shardUnits(const JobSet &set, const JobRules &rules)
             spec.minibatches };
         for (const auto &here : times)
             job.times.push_back(here[i]);
-        units.hasTransfers = units.hasTransfers || moves(spec);
+        units.hasTransfers = units.hasTransfers || (withTransfers && moves(spec));
         if (job.count() > 0)
             units.jobs.push_back(std::move(job));
     }

@@ -89,8 +89,8 @@ std::string memoryBars(const Evaluation &evaluation)
         const StageMemory &s = stages[i];
         const double y = double(i) * pitch;
         const auto width = [&](std::int64_t bytes) { return kBar * double(bytes) / double(most); };
-        svg += text(kLabel - 8, y + height - (height < 12 ? 0.5 : 4), "faint end",
-            evaluation.metrics.jobs ? "GPU " + std::to_string(s.stage) : "stage " + std::to_string(s.stage + 1));
+        svg +=
+            text(kLabel - 8, y + height - (height < 12 ? 0.5 : 4), "faint end", "stage " + std::to_string(s.stage + 1));
         svg += rect(kLabel, y, width(s.capacity), height, "m-free", "capacity " + bytesText(double(s.capacity)));
         double x = kLabel;
         for (const Part &part : parts(s)) {

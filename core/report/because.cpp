@@ -2,6 +2,7 @@
 #include "core/report/because.h"
 
 #include "core/base/number_text.h"
+#include "core/base/words.h"
 #include "core/evaluate/metrics/breakdown_entries.h"
 
 #include <algorithm>
@@ -15,6 +16,7 @@ namespace {
 
 constexpr double kNoChange = 0.0005; // of the iteration, or of the memory of a GPU
 constexpr std::size_t kMostReasons = 2;
+constexpr double kBoundMoves = 0.005; // of the bound of all jobs, or of the time of GPUs
 
 /// "6.98 → 3.10 s": the unit once where both have it.
 std::string fromTo(double before, double after)
@@ -132,10 +134,27 @@ std::string timeReason(const Metrics &before, const Metrics &after)
     return std::string(is[most].label) + " " + fromTo(was[most].seconds, is[most].seconds);
 }
 
+/// What bounds all jobs, where that moved, and how busy GPUs are.
+std::string jobsReason(const JobMetrics &before, const JobMetrics &after)
+{
+    if (!after.makespan)
+        return "no job runs";
+    std::string text;
+    if (before.bound && after.bound && std::abs(*after.bound - *before.bound) > kBoundMoves * *before.bound)
+        text = "bound " + fromTo(*before.bound, *after.bound);
+    if (before.gpuUtilization && after.gpuUtilization
+        && std::abs(*after.gpuUtilization - *before.gpuUtilization) > kBoundMoves)
+        text += (text.empty() ? "" : "; ")
+            + formatted("GPUs at work %.0f \u2192 %.0f %%", *before.gpuUtilization * 100, *after.gpuUtilization * 100);
+    return text;
+}
+
 } // namespace
 
 std::string because(const Evaluation &before, const Evaluation &after)
 {
+    if (before.metrics.jobs && after.metrics.jobs)
+        return jobsReason(*before.metrics.jobs, *after.metrics.jobs);
     if (!after.metrics.iterationTime)
         return obstacle(after);
     if (!before.metrics.iterationTime)

@@ -4,6 +4,7 @@
 #include "core/base/number_text.h"
 #include "core/base/printable.h"
 #include "core/plan/plan_diff.h"
+#include "core/report/job_text.h"
 #include "core/report/json_internal.h"
 #include "core/report/metric_rows.h"
 #include "core/report/text_table.h"
@@ -65,7 +66,7 @@ std::string jobEnds(const std::vector<NamedEvaluation> &plans)
     for (std::size_t i = 0; i < std::min(names.size(), kMostJobs); ++i) {
         std::vector<std::string> cells { names[i] };
         for (const Metric &end : ends.at(names[i]))
-            cells.push_back(end ? secondsText(*end) : "\u2013");
+            cells.push_back(end ? durationText(*end) : "\u2013");
         table.add(cells);
     }
     const std::string more =

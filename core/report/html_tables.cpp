@@ -84,10 +84,10 @@ std::string memoryTable(const Evaluation &evaluation)
     if (!evaluation.metrics.memory)
         return {};
     std::string html = "<table>"
-        + headings({ evaluation.metrics.jobs ? "GPU" : "stage", "weights", "gradients", "optimizer", "activations",
-            "buffers", "peak", "reserved", "on device", "capacity", "micro-batches in flight", "" });
+        + headings({ "stage", "weights", "gradients", "optimizer", "activations", "buffers", "peak", "reserved",
+            "on device", "capacity", "micro-batches in flight", "" });
     for (const StageMemory &s : evaluation.metrics.memory->perStage) {
-        html += "<tr>" + cell(std::to_string(s.stage + (evaluation.metrics.jobs ? 0 : 1)));
+        html += "<tr>" + cell(std::to_string(s.stage + 1));
         for (const std::int64_t bytes :
             { s.weights, s.gradients, s.optimizer, s.activations, s.buffers, s.peak, s.reserved, s.device, s.capacity })
             html += cell(bytesText(double(bytes)));
@@ -125,6 +125,13 @@ std::string jobTable(const JobMetrics &jobs, std::size_t most)
     const std::size_t left = jobs.perJob.size() - rows.size();
     return rowsTable(jobHeadings(), rows)
         + (left > 0 ? "<p class=\"muted\">and " + escaped(wholeText(double(left))) + " more</p>" : "");
+}
+
+std::string gpuTable(const Evaluation &evaluation)
+{
+    constexpr std::size_t kMost = 64;
+    return evaluation.metrics.memory ? rowsTable(gpuHeadings(), gpuRows(*evaluation.metrics.memory, kMost))
+                                     : std::string();
 }
 
 std::string hostTable(const Evaluation &evaluation)

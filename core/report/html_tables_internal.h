@@ -10,8 +10,9 @@ namespace trainyard {
 [[nodiscard]] std::string metricsTableHtml(const std::vector<NamedEvaluation> &plans);
 [[nodiscard]] std::string memoryTable(const Evaluation &evaluation);
 [[nodiscard]] std::string linkTable(const Evaluation &evaluation);
-/// A row a job, of many those that stand out; a row a host. Of a plan with jobs.
+/// A row a job, of many those that stand out; a row a GPU, a row a host. Of a plan with jobs.
 [[nodiscard]] std::string jobTable(const JobMetrics &jobs, std::size_t most);
+[[nodiscard]] std::string gpuTable(const Evaluation &evaluation);
 [[nodiscard]] std::string hostTable(const Evaluation &evaluation);
 /// Which stages sit where, class by class.
 [[nodiscard]] std::string placementTable(const Evaluation &evaluation);

@@ -79,10 +79,10 @@ std::string jobBars(const Evaluation &evaluation, Nanoseconds axis)
         svg += rect(kLabels, y, kPlot, kBar, "track");
         if (job.start && job.end)
             svg += rect(x(*job.start), y, std::max(0.5, x(*job.end) - x(*job.start)), kBar, jobClass(int(i)),
-                job.name + " \u00b7 from " + secondsText(*job.start) + " to " + secondsText(*job.end));
+                job.name + " \u00b7 from " + durationText(*job.start) + " to " + durationText(*job.end));
         if (job.deadline && *job.deadline <= seconds)
             svg += line(x(*job.deadline), y - 2, y + kBar + 2, "limit");
-        const std::string end = job.end        ? secondsText(*job.end) + (isLate(job) ? ", late" : "")
+        const std::string end = job.end        ? durationText(*job.end) + (isLate(job) ? ", late" : "")
             : job.state == JobState::Paused    ? "paused"
             : job.state == JobState::CannotRun ? "cannot run"
                                                : "";
@@ -91,7 +91,7 @@ std::string jobBars(const Evaluation &evaluation, Nanoseconds axis)
     }
     if (jobs.bound) {
         svg += line(x(*jobs.bound), kTop - 4, y, "bound");
-        svg += text(x(*jobs.bound), kTop - 8, "faint middle", "bound " + secondsText(*jobs.bound));
+        svg += text(x(*jobs.bound), kTop - 8, "faint middle", "bound " + durationText(*jobs.bound));
     }
     if (const std::size_t all = jobs.perJob.size(); all > kMostJobs) {
         svg += text(

@@ -15,17 +15,17 @@ constexpr const char *kNone = "\u2013";
 
 std::string timeText(const Metric &seconds)
 {
-    return seconds ? secondsText(*seconds) : kNone;
+    return seconds ? durationText(*seconds) : kNone;
 }
 
 std::string deadlineText(const JobResult &job)
 {
     if (!job.deadline)
         return kNone;
-    const std::string text = secondsText(*job.deadline);
+    const std::string text = durationText(*job.deadline);
     if (!job.end)
         return text;
-    return isLate(job) ? text + ", " + secondsText(*job.end - *job.deadline) + " late" : text + ", met";
+    return isLate(job) ? text + ", " + durationText(*job.end - *job.deadline) + " late" : text + ", met";
 }
 
 std::string remark(const JobResult &job)
@@ -55,6 +55,16 @@ std::size_t lastToEnd(const JobMetrics &jobs)
 }
 
 } // namespace
+
+std::string durationText(double seconds)
+{
+    constexpr double kMinute = 60, kHour = 3600, kDay = 86400;
+    if (!(seconds >= 10 * kMinute))
+        return secondsText(seconds);
+    if (seconds < 2 * kHour)
+        return plainText(seconds / kMinute) + " min";
+    return seconds < 3 * kDay ? plainText(seconds / kHour) + " h" : plainText(seconds / kDay) + " days";
+}
 
 JobCounts countsOf(const JobMetrics &jobs)
 {
@@ -158,10 +168,38 @@ std::vector<std::string> hostCells(const Plan &plan, const HostUse &host)
         if (site.pools.size() > 1 && host.pool >= 0 && std::size_t(host.pool) < site.pools.size())
             name += ", " + site.pools[std::size_t(host.pool)].id;
     }
-    name += (name.empty() ? "node " : ", node ") + std::to_string(host.node + 1);
+    name += (name.empty() ? "node " : ", node ") + std::to_string(host.node);
     const bool isKnown = host.capacity > 0;
     return { name, bytesText(double(host.peak)), isKnown ? bytesText(host.capacity) : kNone,
         isKnown ? percentText(double(host.peak) / host.capacity) : "capacity not stated" };
+}
+
+const std::vector<std::string> &gpuHeadings()
+{
+    static const std::vector<std::string> headings { "GPU", "allocated at most", "on device", "capacity", "" };
+    return headings;
+}
+
+std::vector<std::vector<std::string>> gpuRows(const MemoryMetrics &memory, std::size_t most)
+{
+    const std::vector<StageMemory> &gpus = memory.perStage;
+    std::vector<std::vector<std::string>> rows;
+    for (std::size_t i = 0; i < gpus.size();) {
+        if (rows.size() == most) {
+            rows.push_back({ "\u2026", "", "", "", "" });
+            break;
+        }
+        std::size_t end = i + 1;
+        while (end < gpus.size() && gpus[end].peak == gpus[i].peak && gpus[end].device == gpus[i].device
+            && gpus[end].capacity == gpus[i].capacity)
+            ++end;
+        const std::string number = std::to_string(gpus[i].stage);
+        rows.push_back({ end - i == 1 ? number : number + "\u2013" + std::to_string(gpus[end - 1].stage),
+            bytesText(double(gpus[i].peak)), bytesText(double(gpus[i].device)), bytesText(double(gpus[i].capacity)),
+            gpus[i].fits() ? "" : "does not fit" });
+        i = end;
+    }
+    return rows;
 }
 
 int jobOf(const Evaluation &evaluation, std::uint32_t span)

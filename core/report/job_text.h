@@ -1,7 +1,7 @@
 #pragma once
 // SPDX-License-Identifier: GPL-3.0-or-later
 // What tables, pages and Markdown say about the jobs of a plan, in one form for all of them: a row a job, a row a host,
-// and what the rows come to. GPUs are counted from 0 in the order of the cluster, as plans pin jobs to them.
+// and what the rows come to. GPUs and nodes are counted from 0, as plans pin jobs to them.
 
 #include "core/evaluate/evaluation.h"
 
@@ -10,6 +10,9 @@
 #include <vector>
 
 namespace trainyard {
+
+/// "41.2 s", "40.1 min", "5.40 h", "3.10 days": below ten minutes seconds, as elsewhere.
+[[nodiscard]] std::string durationText(double seconds);
 
 struct JobCounts {
     int jobs = 0, run = 0, paused = 0, cannotRun = 0;
@@ -34,6 +37,10 @@ struct JobCounts {
 
 [[nodiscard]] const std::vector<std::string> &hostHeadings();
 [[nodiscard]] std::vector<std::string> hostCells(const Plan &plan, const HostUse &host);
+
+/// A row a GPU, one for neighbours that are alike, at most so many.
+[[nodiscard]] const std::vector<std::string> &gpuHeadings();
+[[nodiscard]] std::vector<std::vector<std::string>> gpuRows(const MemoryMetrics &memory, std::size_t most);
 
 /// Whose work a span is: index into JobMetrics::perJob; -1: nobody's.
 [[nodiscard]] int jobOf(const Evaluation &evaluation, std::uint32_t span);

@@ -45,14 +45,13 @@ void addMetrics(std::string &text, const std::vector<NamedEvaluation> &plans)
 
 void addMemory(std::string &text, const Evaluation &evaluation)
 {
-    if (!evaluation.metrics.memory)
+    if (!evaluation.metrics.memory || evaluation.metrics.jobs)
         return;
-    text += evaluation.metrics.jobs ? "\n### Memory of GPUs\n\n| GPU "
-                                    : "\n### Memory of one GPU of each stage\n\n| stage ";
-    text += "| weights | gradients | optimizer | activations | buffers | on device | capacity | |\n"
+    text += "\n### Memory of one GPU of each stage\n\n| stage | weights | gradients | optimizer | activations | "
+            "buffers | on device | capacity | |\n"
             "|---:|---:|---:|---:|---:|---:|---:|---:|---|\n";
     for (const StageMemory &s : evaluation.metrics.memory->perStage) {
-        text += "| " + std::to_string(s.stage + (evaluation.metrics.jobs ? 0 : 1));
+        text += "| " + std::to_string(s.stage + 1);
         for (const std::int64_t bytes :
             { s.weights, s.gradients, s.optimizer, s.activations, s.buffers, s.device, s.capacity })
             text += " | " + bytesText(double(bytes));
@@ -82,6 +81,13 @@ void addJobs(std::string &text, const Evaluation &evaluation)
         addRow(text, jobCells(jobs.perJob[i]));
     if (shown.size() < jobs.perJob.size())
         text += "\nand " + wholeText(double(jobs.perJob.size() - shown.size())) + " more\n";
+    if (evaluation.metrics.memory) {
+        text += "\n### Memory of GPUs\n\n";
+        addRow(text, gpuHeadings());
+        text += "|---:|---:|---:|---:|---|\n";
+        for (const std::vector<std::string> &cells : gpuRows(*evaluation.metrics.memory, kMostJobs))
+            addRow(text, cells);
+    }
     if (jobs.hosts.empty())
         return;
     text += "\n### Host memory\n\n";

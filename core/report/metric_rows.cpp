@@ -62,10 +62,10 @@ std::vector<MetricRow> jobRows(const Evaluation &evaluation)
     const auto ofJobs = [&](Metric value) { return m ? value : Metric(); };
     const Metric overBound =
         jobs.makespan && jobs.bound.value_or(0) > 0 ? Metric(*jobs.makespan / *jobs.bound) : Metric();
-    return { { "jobs.makespan_s", "All jobs done after", Time, Better::Lower, jobs.makespan },
-        { "jobs.bound_s", "No schedule is shorter than", Time, Better::Neither, jobs.bound },
-        { "jobs.bound_shared_s", "all work over all GPUs", Time, Better::Neither, jobs.boundShared },
-        { "jobs.bound_longest_s", "the longest job alone", Time, Better::Neither, jobs.boundLongest },
+    return { { "jobs.makespan_s", "All jobs done after", Duration, Better::Lower, jobs.makespan },
+        { "jobs.bound_s", "No schedule is shorter than", Duration, Better::Neither, jobs.bound },
+        { "jobs.bound_shared_s", "all work over all GPUs", Duration, Better::Neither, jobs.boundShared },
+        { "jobs.bound_longest_s", "the longest job alone", Duration, Better::Neither, jobs.boundLongest },
         { "jobs.makespan_over_bound", "Time over that bound", Ratio, Better::Lower, overBound },
         { "jobs.gpu_utilization", "GPUs compute", Fraction, Better::Higher, jobs.gpuUtilization },
         { "jobs.count", "Jobs", Whole, Better::Neither, ofJobs(counts.jobs) },
@@ -167,6 +167,8 @@ std::string valueText(const MetricRow &row)
     switch (row.unit) {
     case MetricUnit::Time:
         return secondsText(value);
+    case MetricUnit::Duration:
+        return durationText(value);
     case MetricUnit::Milliseconds:
         return secondsText(value * 1e-3);
     case MetricUnit::Fraction:

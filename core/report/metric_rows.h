@@ -12,6 +12,7 @@ namespace trainyard {
 
 enum class MetricUnit : std::uint8_t {
     Time,
+    Duration, // seconds that may be days
     Milliseconds,
     Fraction,
     Size,

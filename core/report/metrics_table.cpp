@@ -67,14 +67,25 @@ std::string breakdownPart(const Evaluation &evaluation)
     return "\nWhere the iteration goes (slowest pipeline, mean of its stages)\n" + table.text();
 }
 
+std::string gpuPart(const Evaluation &evaluation)
+{
+    if (!evaluation.metrics.memory)
+        return {};
+    TextTable table({ Align::Right, Align::Right, Align::Right, Align::Right, Align::Left }, gpuHeadings());
+    for (const std::vector<std::string> &cells : gpuRows(*evaluation.metrics.memory, kMostHosts))
+        table.add(cells);
+    return "\n" + table.text();
+}
+
 std::string memoryPart(const Evaluation &evaluation)
 {
+    if (evaluation.metrics.jobs)
+        return gpuPart(evaluation);
     if (!evaluation.metrics.memory)
         return {};
     TextTable table({ Align::Right, Align::Right, Align::Right, Align::Right, Align::Right, Align::Right, Align::Right,
                         Align::Right, Align::Left },
-        { evaluation.metrics.jobs ? "GPU" : "stage", "weights", "gradients", "optimizer", "activations", "buffers",
-            "on device", "capacity", "" });
+        { "stage", "weights", "gradients", "optimizer", "activations", "buffers", "on device", "capacity", "" });
     const MemoryMetrics &memory = *evaluation.metrics.memory;
     const std::size_t stages = memory.perStage.size();
     bool isGap = false;
@@ -88,12 +99,11 @@ std::string memoryPart(const Evaluation &evaluation)
             continue;
         }
         isGap = false;
-        table.add({ std::to_string(s.stage + (evaluation.metrics.jobs ? 0 : 1)), bytesText(double(s.weights)),
-            bytesText(double(s.gradients)), bytesText(double(s.optimizer)), bytesText(double(s.activations)),
-            bytesText(double(s.buffers)), bytesText(double(s.device)), bytesText(double(s.capacity)),
-            s.fits() ? "" : "does not fit" });
+        table.add({ std::to_string(s.stage + 1), bytesText(double(s.weights)), bytesText(double(s.gradients)),
+            bytesText(double(s.optimizer)), bytesText(double(s.activations)), bytesText(double(s.buffers)),
+            bytesText(double(s.device)), bytesText(double(s.capacity)), s.fits() ? "" : "does not fit" });
     }
-    return (evaluation.metrics.jobs ? "\nMemory of GPUs\n" : "\nMemory of one GPU of each stage\n") + table.text();
+    return "\nMemory of one GPU of each stage\n" + table.text();
 }
 
 std::string wanPart(const Evaluation &evaluation)

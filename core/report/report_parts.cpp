@@ -138,8 +138,7 @@ std::vector<ReportCard> jobCards(const Evaluation &evaluation, Nanoseconds axis)
         { "Timeline of the GPUs", gantt.empty() ? gantt : gantt + jobLegend(jobs) },
         { "Jobs in figures", jobTable(jobs, kMostRows) },
         { "Host memory", hostCurves(evaluation, axis) + hostTable(evaluation) },
-        { "Memory of GPUs", memoryBars(evaluation) }, { "Memory in figures", memoryTable(evaluation) },
-        { "WAN links", linkTable(evaluation) } };
+        { "Memory of GPUs", gpuTable(evaluation) }, { "WAN links", linkTable(evaluation) } };
     std::erase_if(cards, [](const ReportCard &card) { return card.html.empty(); });
     return cards;
 }

@@ -15,7 +15,21 @@ namespace trainyard {
 namespace {
 
 constexpr double kGib = 0x1p30;
-constexpr double kMostWays = 4e6; // from a host to a GPU
+constexpr double kMostWays = 1e9; // from a host to a GPU, each of which is looked at for every job
+
+double fabricRate(const Workload &workload, StageLocation at) // of one GPU's share of the NICs
+{
+    const Link link = locationFabric(workload, at);
+    return link.bandwidth.value * link.kind->fraction;
+}
+
+int indexOf(std::vector<JobRoute> &routes, JobRoute route)
+{
+    const auto index = std::ranges::find(routes, route) - routes.begin();
+    if (std::size_t(index) == routes.size())
+        routes.push_back(std::move(route));
+    return int(index);
+}
 
 class Places {
 public:
@@ -29,19 +43,20 @@ public:
     Expected<std::vector<StageLocation>> add()
     {
         const auto &datacenters = m_work.plan->cluster.datacenters;
-        double ways = 0, gpus = m_work.plan->cluster.gpus();
+        double nodes = 0;
         for (const Datacenter &datacenter : datacenters)
             for (const Pool &pool : datacenter.pools)
-                ways += double(pool.nodes) * gpus;
-        if (ways > kMostWays)
+                nodes += pool.nodes;
+        if (nodes * m_work.plan->cluster.gpus() * double(m_jobs.jobs.size()) > kMostWays)
             return std::unexpected(Error { ErrorCode::OutOfRange, "cluster",
-                "every host may serve every GPU, which are " + plainNumber(ways) + " ways between them",
-                "at most " + plainNumber(kMostWays) + " for a plan with jobs" });
+                "too many ways from hosts to GPUs to look at all of them for every job",
+                "at most " + plainNumber(kMostWays) + " for nodes x GPUs x jobs" });
         for (std::size_t d = 0; d < datacenters.size(); ++d)
             for (std::size_t p = 0; p < datacenters[d].pools.size(); ++p)
                 addPool({ int(d), int(p) });
-        for (std::size_t node = 0; node < m_set.nodes.size(); ++node)
-            addWaysOf(node);
+        m_set.routeOf.assign(m_set.nodes.size(), std::vector<int>(m_set.gpus.size(), -1));
+        for (std::size_t gpu = 0; gpu < m_set.gpus.size(); ++gpu)
+            addOwnWay(gpu);
         return std::move(m_kinds);
     }
 
@@ -63,80 +78,20 @@ private:
         const int kind = kindOf(at);
         const double memory = pool.host ? std::max(0.0, pool.host->memoryGib) * kGib : 0;
         for (int node = 0; node < pool.nodes; ++node) {
-            for (int gpu = 0; gpu < pool.gpusPerNode; ++gpu) {
-                m_set.gpus.push_back({ kind, int(m_set.nodes.size()), roomForUnits(m_work, at) });
-                m_jobs.gpus.push_back(at);
-            }
-            m_set.nodes.push_back({ at.datacenter, memory > 0 ? memory : std::numeric_limits<double>::infinity() });
+            const int number = int(m_set.nodes.size());
+            m_set.gpus.insert(
+                m_set.gpus.end(), std::size_t(pool.gpusPerNode), { kind, number, roomForUnits(m_work, at) });
+            m_jobs.gpus.insert(m_jobs.gpus.end(), std::size_t(pool.gpusPerNode), at);
+            m_set.nodes.push_back({ number, memory > 0 ? memory : std::numeric_limits<double>::infinity() });
             m_jobs.nodes.push_back({ at.datacenter, at.pool, node, memory });
         }
     }
 
-    [[nodiscard]] double fabricRate(StageLocation at) const // of one GPU's share of the NICs
+    void addOwnWay(std::size_t gpu)
     {
-        const Link link = locationFabric(m_work, at);
-        return link.bandwidth.value * link.kind->fraction;
-    }
-
-    [[nodiscard]] double remoteRate(StageLocation at) const
-    {
-        return std::min(stateRates(m_work, at).toGpu.value, fabricRate(at));
-    }
-
-    /// What all GPUs of other nodes could take of a host at once.
-    [[nodiscard]] double wantedFrom(StageLocation host) const
-    {
-        double wanted = -remoteRate(host) * m_work.pool(host).gpusPerNode;
-        const auto &pools = m_work.plan->cluster.datacenters[std::size_t(host.datacenter)].pools;
-        for (std::size_t p = 0; p < pools.size(); ++p)
-            if (pools[p].gpus() > 0)
-                wanted += remoteRate({ host.datacenter, int(p) }) * pools[p].gpus();
-        return wanted;
-    }
-
-    int route(JobRoute route)
-    {
-        const auto index = std::ranges::find(m_set.routes, route) - m_set.routes.begin();
-        if (std::size_t(index) == m_set.routes.size())
-            m_set.routes.push_back(std::move(route));
-        return int(index);
-    }
-
-    void addWaysOf(std::size_t node)
-    {
-        const JobWorkloads::Node &host = m_jobs.nodes[node];
-        const StageLocation there { host.datacenter, host.pool };
-        const double nics = fabricRate(there) * m_work.pool(there).gpusPerNode;
-        const bool binds = wantedFrom(there) > nics * (1 + 1e-9) && nics > 0;
-        const auto out = std::uint32_t(m_set.links.size());
-        if (binds)
-            m_set.links.insert(m_set.links.end(), { nics, nics });
-        auto &ways = m_set.routeOf.emplace_back(m_set.gpus.size(), -1);
-        std::map<std::pair<int, bool>, int> known; // pool, whether it is the host's own node
-        for (std::size_t gpu = 0; gpu < m_set.gpus.size(); ++gpu) {
-            const StageLocation at = m_jobs.gpus[gpu];
-            if (at.datacenter != host.datacenter)
-                continue;
-            const bool isOwn = m_set.gpus[gpu].node == int(node);
-            const auto [way, isNew] = known.try_emplace({ at.pool, isOwn }, -1);
-            if (isNew)
-                way->second = isOwn ? ownWay(at) : wayTo(at, nics, binds, out);
-            ways[gpu] = way->second;
-        }
-    }
-
-    int ownWay(StageLocation at)
-    {
-        const StateRates rates = stateRates(m_work, at);
-        return rates.toGpu.value > 0 ? route({ rates.toGpu.value, rates.toHost.value, {}, {} }) : -1;
-    }
-
-    int wayTo(StageLocation at, double nics, bool binds, std::uint32_t out)
-    {
-        const double rate = std::min(remoteRate(at), nics);
-        if (rate <= 0)
-            return -1;
-        return route(binds ? JobRoute { rate, rate, { out }, { out + 1 } } : JobRoute { rate, rate, {}, {} });
+        const double rate = hostRates(m_work, m_jobs.gpus[gpu]).own;
+        if (rate > 0)
+            m_set.routeOf[std::size_t(m_set.gpus[gpu].node)][gpu] = indexOf(m_set.routes, { rate, rate, {}, {} });
     }
 
     JobWorkloads &m_jobs;
@@ -145,11 +100,79 @@ private:
     std::vector<StageLocation> m_kinds;
 };
 
+/// The ways of a datacenter's GPUs to one of its hosts.
+class FabricWays {
+public:
+    FabricWays(JobWorkloads &jobs, const Workload &workload, int datacenter)
+        : m_jobs(jobs)
+        , m_work(workload)
+        , m_datacenter(datacenter)
+    {
+        const auto &pools = workload.plan->cluster.datacenters[std::size_t(datacenter)].pools;
+        for (std::size_t p = 0; p < pools.size(); ++p) {
+            m_rates.push_back(pools[p].gpus() > 0 ? hostRates(workload, { datacenter, int(p) }).other : 0);
+            m_wanted += m_rates.back() * pools[p].gpus();
+        }
+    }
+
+    void addTo(std::size_t node)
+    {
+        JobSet &set = m_jobs.set;
+        const StageLocation host { m_datacenter, m_jobs.nodes[node].pool };
+        const int own = m_work.pool(host).gpusPerNode;
+        const double nics = fabricRate(m_work, host) * own;
+        // What all GPUs of other nodes could take of it at once
+        const bool binds = m_wanted - m_rates[std::size_t(host.pool)] * own > nics * (1 + 1e-9);
+        const auto out = std::uint32_t(set.links.size());
+        if (binds)
+            set.links.insert(set.links.end(), { nics, nics });
+        std::map<int, int> known; // [pool]
+        for (std::size_t gpu = 0; gpu < set.gpus.size(); ++gpu) {
+            const StageLocation at = m_jobs.gpus[gpu];
+            if (at.datacenter != m_datacenter || set.gpus[gpu].node == int(node))
+                continue;
+            const double rate = std::min(m_rates[std::size_t(at.pool)], nics);
+            const auto [way, isNew] = known.try_emplace(at.pool, -1);
+            if (isNew && rate > 0)
+                way->second = indexOf(set.routes,
+                    binds ? JobRoute { rate, rate, { out }, { out + 1 } } : JobRoute { rate, rate, {}, {} });
+            set.routeOf[node][gpu] = way->second;
+        }
+    }
+
+private:
+    JobWorkloads &m_jobs;
+    const Workload &m_work;
+    int m_datacenter;
+    std::vector<double> m_rates; // [pool]
+    double m_wanted = 0;
+};
+
 } // namespace
+
+HostRates hostRates(const Workload &workload, StageLocation at)
+{
+    const StateRates rates = stateRates(workload, at);
+    const double own = std::min(rates.toGpu.value, rates.toHost.value);
+    return { own, std::min(own, fabricRate(workload, at)) };
+}
 
 Expected<std::vector<StageLocation>> addPlaces(JobWorkloads &jobs, const Workload &workload)
 {
     return Places(jobs, workload).add();
+}
+
+void joinNodes(JobWorkloads &jobs, const Workload &workload, int datacenter)
+{
+    FabricWays ways(jobs, workload, datacenter);
+    int site = -1;
+    for (std::size_t node = 0; node < jobs.nodes.size(); ++node) {
+        if (jobs.nodes[node].datacenter != datacenter)
+            continue;
+        site = site < 0 ? jobs.set.nodes[node].site : site;
+        jobs.set.nodes[node].site = site;
+        ways.addTo(node);
+    }
 }
 
 } // namespace trainyard

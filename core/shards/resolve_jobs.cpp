@@ -132,8 +132,6 @@ private:
         if (!kinds)
             return fail(std::move(kinds.error()));
         m_kindPlaces = std::move(*kinds);
-        if (m_jobs.set.gpus.empty())
-            return fail({ ErrorCode::BadValue, "cluster", "there is no GPU for the jobs", "a pool with a node" });
         m_kinds.resize(m_kindPlaces.size());
         std::vector<char> isKnown(m_kinds.size());
         for (std::size_t gpu = 0; gpu < m_jobs.set.gpus.size(); ++gpu) {
@@ -222,6 +220,41 @@ private:
                     of.shards.push_back(m_shapeOf[i]->cut(shard));
         }
         m_cuts = std::move(cuts.groups);
+        joinNodesWorthIt(rules);
+    }
+
+    /// GPUs serve hosts of other nodes where all jobs together would take little longer, were all of their transfers
+    /// over the fabric: who picks a unit does not ask how far its weights have to come.
+    void joinNodesWorthIt(const CutRules &rules)
+    {
+        constexpr double kLittle = 1.1;
+        const auto &datacenters = m_plan.cluster.datacenters;
+        for (std::size_t d = 0; d < datacenters.size(); ++d) {
+            const auto nodes = std::ranges::count(m_jobs.nodes, int(d), &JobWorkloads::Node::datacenter);
+            bool isWorthIt = nodes > 1;
+            for (std::size_t gpu = 0; gpu < m_jobs.gpus.size() && isWorthIt; ++gpu) {
+                const StageLocation at = m_jobs.gpus[gpu];
+                if (at.datacenter != int(d) || (gpu > 0 && at == m_jobs.gpus[gpu - 1]))
+                    continue;
+                const HostRates rates = hostRates(*m_jobs.cluster, at);
+                double own = 0, other = 0;
+                for (std::size_t g = 0; g < m_groups.size(); ++g) {
+                    if (m_cuts[g].shards.empty())
+                        continue;
+                    std::vector<CutKind> kinds = m_kinds;
+                    const auto seconds = [&](double rate) {
+                        for (CutKind &kind : kinds)
+                            kind.toGpu = kind.toHost = rate;
+                        return m_groups[g].minibatches * minibatchSeconds(m_groups[g], m_cuts[g], kinds, rules);
+                    };
+                    own += seconds(rates.own);
+                    other += seconds(rates.other);
+                }
+                isWorthIt = rates.other > 0 && other <= kLittle * own;
+            }
+            if (isWorthIt)
+                joinNodes(m_jobs, *m_jobs.cluster, int(d));
+        }
     }
 
     void addSpecs()

@@ -43,6 +43,10 @@ struct CutRules {
     bool isFullDuplex = true;
 };
 
+/// Seconds of a mini-batch on the smallest of the GPUs that can run it, by the closed form.
+[[nodiscard]] double minibatchSeconds(
+    const CutGroup &group, const ModelCut &cut, const std::vector<CutKind> &kinds, const CutRules &rules);
+
 [[nodiscard]] ModelCut cutFor(
     const CutGroup &group, const std::vector<CutKind> &kinds, const CutRules &rules, double buffer);
 [[nodiscard]] Cuts chooseCuts(

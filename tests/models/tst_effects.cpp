@@ -99,6 +99,38 @@ private slots:
         m_slow = false;
     }
 
+    void aPlanWithJobsIsMeasuredByTheTimeOfThemAllAndSolversAreNotRun()
+    {
+        std::atomic<bool> isSolved = false;
+        StrategyEffects effects(builtinCatalogue(),
+            [&isSolved](const PlanPtr &p, const Catalogue &, EvaluationWorkspace &, const std::stop_token &,
+                Depth) -> ExpectedAll<EvaluationPtr> {
+                isSolved = isSolved || p->jobScheduler == JobScheduler::ShardMilp;
+                auto evaluation = std::make_shared<Evaluation>();
+                evaluation->plan = p;
+                JobMetrics jobs; // first in, first out: a quarter longer
+                jobs.makespan = p->jobScheduler == JobScheduler::Fifo ? 100 : 80;
+                jobs.gpuUtilization = 0.5;
+                evaluation->metrics.jobs = jobs;
+                return evaluation;
+            });
+        QSignalSpy spy(&effects, &StrategyEffects::effectsChanged);
+        Plan withJobs = *plan();
+        Job job;
+        job.name = "one";
+        job.model = "llama-3-8b";
+        withJobs.jobs = { job };
+        effects.setPlan(std::make_shared<const Plan>(withJobs));
+        const EffectTablePtr table = complete(spy);
+        QVERIFY(table);
+        QCOMPARE(*table->iterationTime, 80.0);
+        const Effect &fifo = table->strategies.at("job_scheduler=fifo");
+        QCOMPARE(*fifo.change, 0.25); // 100 / 80 - 1
+        QVERIFY(fifo.isOfJobs);
+        QCOMPARE(*fifo.utilization, 0.5);
+        QVERIFY(!isSolved && !table->strategies.contains("job_scheduler=shard-milp"));
+    }
+
     void everyFreeAlternativeIsJudgedAwayFromTheGuiThread()
     {
         StrategyEffects effects(builtinCatalogue(), evaluation());

@@ -81,7 +81,7 @@ inline EvaluationPtr jobEvaluation(const JobShape &shape = {}, PlanPtr plan = nu
     for (std::size_t j = 0; j < running.size(); ++j)
         for (std::uint32_t c = 0; c < perJob; ++c) {
             TaskClass of;
-            of.job = std::uint32_t(j);
+            of.job = std::uint32_t(running[j]);
             of.kind = int(c) < units ? kindOf(int(c))
                 : int(c) == units    ? WorkKind::WeightsToGpu
                                      : WorkKind::StatesToHost;

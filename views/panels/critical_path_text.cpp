@@ -39,6 +39,8 @@ QString nameOf(const Evaluation &evaluation, std::uint32_t span)
     const WorkKind kind = timeline.kind[span];
     if (kind == WorkKind::WanTransfer)
         return QObject::tr("transfers %1").arg(linkName(evaluation, track.wanLink));
+    if (isTrainingCompute(kind) && evaluation.metrics.jobs) // stages of its layout are GPUs
+        return QObject::tr("compute on GPU %1").arg(track.stage);
     if (isTrainingCompute(kind))
         return QObject::tr("compute on stage %1").arg(track.stage + 1);
     return QString::fromLatin1(toString(kind));
@@ -62,7 +64,8 @@ QString criticalPathSentence(const Evaluation &evaluation)
         at = std::max(at, timeline.end[span]);
     }
     if (latency > 0)
-        totals[QObject::tr("latency of stage boundaries")] += latency;
+        totals[evaluation.metrics.jobs ? QObject::tr("waiting for an arrival")
+                                       : QObject::tr("latency of stage boundaries")] += latency;
     std::vector<std::pair<QString, Nanoseconds>> largest(totals.begin(), totals.end());
     std::ranges::stable_sort(largest, std::greater {}, &std::pair<QString, Nanoseconds>::second);
     QStringList words;

@@ -53,6 +53,8 @@ EffectText obstacle(const Effect &effect, bool fitsNow)
         return { effect.memoryBytes > 0 ? QObject::tr("%1, does not fit").arg(formatBytes(effect.memoryBytes))
                                         : QObject::tr("does not fit"),
             Ink::Bad, QObject::tr("does not fit"), true };
+    if (effect.fits && !effect.feasible && effect.isOfJobs)
+        return { QObject::tr("leaves jobs out"), Ink::Bad, {}, true };
     if (effect.fits && !effect.feasible)
         return { QObject::tr("not feasible"), Ink::Bad, {}, true };
     return {};

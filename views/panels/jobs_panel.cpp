@@ -293,6 +293,11 @@ StrategyRow *JobsPanel::row(const std::string &group) const
     return at == m_rows.end() ? nullptr : *at;
 }
 
+JobSheet *JobsPanel::sheet() const
+{
+    return m_sheet && m_sheet->isVisible() ? m_sheet.data() : nullptr;
+}
+
 QString JobsPanel::toTsv() const
 {
     return m_model->toTsv();

@@ -53,7 +53,7 @@ public:
     [[nodiscard]] JobList *list() const { return m_list; }
     [[nodiscard]] JobListModel *model() const { return m_model; }
     [[nodiscard]] StrategyRow *row(const std::string &group) const; // nullptr where there is none
-    [[nodiscard]] JobSheet *sheet() const { return m_sheet; } // that is open; else null
+    [[nodiscard]] JobSheet *sheet() const; // that is open; else null
     [[nodiscard]] TextLine *sentenceLine() const { return m_sentence; }
     [[nodiscard]] TextLine *factsLine() const { return m_facts; }
     [[nodiscard]] JobOffers *offers() const { return m_offers; }

@@ -140,9 +140,10 @@ void WhyPanel::showParts()
     const auto leftOut = m_effects ? m_effects->partsLeftOut : 0;
     const QString further =
         leftOut > 0 ? tr("%L1 further parts, of datacenters without a stage, were not tried.").arg(leftOut) : QString();
-    m_empty->setText(count > 0 ? further
-            : searching        ? tr("Trying better links, nodes and GPUs…")
-                               : tr("No single better part would make the iteration shorter."));
+    m_empty->setText(count > 0           ? further
+            : searching                  ? tr("Trying better links, nodes and GPUs…")
+            : m_plan && hasJobs(*m_plan) ? tr("No single better part would have all jobs done sooner.")
+                                         : tr("No single better part would make the iteration shorter."));
     m_empty->setVisible(!m_empty->text().isEmpty());
 }
 

@@ -36,7 +36,7 @@ std::vector<JobProgress> jobProgress(const Evaluation &evaluation, int buckets)
     const JobSpans jobs = jobSpans(evaluation);
     std::vector<int> slot(jobs.names.size(), -1);
     for (std::size_t job = 0; job < jobs.names.size(); ++job)
-        if (jobs.classJob[job] >= 0) {
+        if (jobs.runs[job]) {
             slot[job] = int(progress.size());
             progress.push_back({ int(job), jobs.names[job], std::vector<double>(std::size_t(buckets), 0.0) });
         }

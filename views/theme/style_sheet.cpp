@@ -67,7 +67,7 @@ QSplitter::handle { background: transparent; }
 QSplitter::handle:hover { background: @accentSoft; border-radius: 3px; }
 QTabWidget::pane { border: none; }
 QTabBar { background: transparent; qproperty-drawBase: 0; }
-QTabBar::tab { background: transparent; color: @muted; border: none; border-bottom: 2px solid transparent; padding: 4px 1px 5px 1px; margin-right: 18px; }
+QTabBar::tab { background: transparent; color: @muted; border: none; border-bottom: 2px solid transparent; padding: 4px 1px 5px 1px; margin-right: 14px; }
 QTabBar::tab:hover { color: @text; }
 QTabBar::tab:selected { color: @text; border-bottom-color: @accent; }
 QTabBar::tab:focus { color: @accent; }

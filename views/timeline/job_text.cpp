@@ -57,8 +57,13 @@ QString minibatchText(const Evaluation &evaluation, std::uint32_t span)
     if (index < 0 || !isOfJobs(evaluation))
         return {};
     const int each = std::max(1, evaluation.metrics.jobs->minibatchesPerSpan);
-    return each == 1 ? tr("mini-batch %1").arg(index + 1)
-                     : tr("mini-batches %1–%2").arg(qint64(index) * each + 1).arg(qint64(index + 1) * each);
+    qint64 last = qint64(index) + each;
+    if (const int job = jobOfSpan(evaluation, span); each > 1 && job >= 0 && evaluation.plan) {
+        const std::vector<Job> jobs = allJobs(*evaluation.plan);
+        if (job < int(jobs.size()))
+            last = std::min(last, qint64(jobs[std::size_t(job)].minibatches) * jobs[std::size_t(job)].epochs);
+    }
+    return last <= index + 1 ? tr("mini-batch %1").arg(index + 1) : tr("mini-batches %1–%2").arg(index + 1).arg(last);
 }
 
 QString jobSpanTitle(const Evaluation &evaluation, std::uint32_t span)

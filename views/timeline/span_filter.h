@@ -55,7 +55,7 @@ struct SpanFilter {
 /// as on screen. Empty text is the neutral filter; words that mean nothing give no filter.
 [[nodiscard]] std::optional<SpanFilter> parseSpanFilter(const QString &text);
 /// The same of a plan with jobs: "bert, mini-batch 7", "gpu 3", "shard 2". A job is meant by its name or, where it is
-/// all that was typed, by a part of it: the first that has it. `names`: by TaskClass::job.
+/// all that was typed, by a part of it: the first that has it. `names`: of all jobs.
 [[nodiscard]] std::optional<SpanFilter> parseSpanFilter(const QString &text, const std::vector<QString> &names);
 
 /// Next matching span after `after` (kNoSpan: from the beginning) in order of start time, wrapping round; kNoSpan where

@@ -234,7 +234,7 @@ void TimelineView::applyFilters()
     if (m_state.jobs.isEmpty())
         both.kinds &= m_shownKinds;
     else if (m_state.job >= 0)
-        both.job = m_state.jobs.classJob[std::size_t(m_state.job)];
+        both.job = m_state.job;
     if (both == m_state.filter)
         return;
     m_state.filter = both;
@@ -246,11 +246,7 @@ void TimelineView::applyFilters()
 
 bool TimelineView::find(const QString &text)
 {
-    std::vector<QString> names; // as classes count jobs
-    for (std::size_t job = 0; job < m_state.jobs.names.size(); ++job)
-        if (m_state.jobs.classJob[job] >= 0)
-            names.push_back(m_state.jobs.names[job]);
-    const auto filter = parseSpanFilter(text, names);
+    const auto filter = parseSpanFilter(text, m_state.jobs.names);
     if (!filter) {
         m_legend->setMatches(tr("not understood"));
         return false;

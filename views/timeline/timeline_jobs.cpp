@@ -18,12 +18,12 @@ void TimelineView::takeJobs()
     m_state.jobs = m_state.isEmpty() ? JobSpans {} : jobSpans(*m_state.evaluation);
     std::vector<JobEntry> entries;
     for (std::size_t job = 0; job < m_state.jobs.names.size(); ++job)
-        if (m_state.jobs.classJob[job] >= 0)
+        if (m_state.jobs.runs[job])
             entries.push_back({ int(job), m_state.jobs.names[job] });
     m_legend->setJobs(std::move(entries));
     m_state.dropGpu = -1;
     const int job = m_jobName.isEmpty() ? JobSpans::kNone : m_state.jobs.indexOf(m_jobName);
-    m_state.job = job >= 0 && m_state.jobs.classJob[std::size_t(job)] >= 0 ? job : JobSpans::kNone;
+    m_state.job = m_state.jobs.isRun(job) ? job : JobSpans::kNone;
     m_legend->setJob(m_state.job);
     SpanFilter search = m_search;
     search.job = -1; // it was of the plan before
@@ -33,7 +33,7 @@ void TimelineView::takeJobs()
 
 void TimelineView::selectJob(int job)
 {
-    if (job < 0 || job >= int(m_state.jobs.names.size()) || m_state.jobs.classJob[std::size_t(job)] < 0)
+    if (!m_state.jobs.isRun(job))
         job = JobSpans::kNone;
     m_jobName = m_state.jobs.name(job);
     if (std::exchange(m_state.job, job) == job)

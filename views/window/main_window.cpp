@@ -2,6 +2,7 @@
 #include "views/window/main_window.h"
 
 #include "models/dropped_file.h"
+#include "models/job_edits.h"
 #include "models/sample_plans.h"
 #include "views/cluster/cluster_map.h"
 #include "views/commands/command_palette.h"
@@ -10,6 +11,7 @@
 #include "views/experts/experts_page.h"
 #include "views/export/export_actions.h"
 #include "views/export/file_target.h"
+#include "views/jobs/jobs_page.h"
 #include "views/layer/layer_page.h"
 #include "views/panels/strategy_panel.h"
 #include "views/panels/workload_editor.h"
@@ -64,6 +66,7 @@ MainWindow::MainWindow(const WindowModels &models, RecentFiles &recent, Prompts 
     , m_workbench(new Workbench(models))
     , m_validation(new ValidationPage(m_runner))
     , m_experts(new ExpertsPage(models.catalogue))
+    , m_jobs(new JobsPage(models.catalogue))
     , m_layer(new LayerPage(m_opener))
     , m_pages(new QStackedWidget)
     , m_messages(new MessageBar)
@@ -92,6 +95,7 @@ MainWindow::MainWindow(const WindowModels &models, RecentFiles &recent, Prompts 
     m_pages->addWidget(m_workbench);
     m_pages->addWidget(m_validation);
     m_pages->addWidget(m_experts);
+    m_pages->addWidget(m_jobs);
     m_pages->addWidget(m_layer);
     layout->addWidget(m_pages, 1);
     setCentralWidget(central);
@@ -118,6 +122,8 @@ void MainWindow::connectModels()
         connect(&document, signal, this, &MainWindow::updateTitle);
     connect(&document, &PlanDocument::planChanged, m_experts,
         [this] { m_experts->setPlan(m_models.document.plan(), m_models.document.displayName()); });
+    connect(&document, &PlanDocument::planChanged, m_jobs,
+        [this] { m_jobs->setPlan(m_models.document.plan(), m_models.document.displayName()); });
     connect(&document, &PlanDocument::modifiedChanged, this, &MainWindow::updateTitle);
     connect(&document, &PlanDocument::pathChanged, this, &MainWindow::updateTitle);
     connect(&document.undoStack(), &QUndoStack::indexChanged, &m_commands, &CommandRegistry::refresh);
@@ -139,6 +145,11 @@ void MainWindow::connectModels()
     connect(m_workbench->workload, &WorkloadEditor::configRequested, m_files, &FileActions::chooseModelConfig);
     connect(m_validation, &ValidationPage::closed, this, &MainWindow::showWorkbench);
     connect(m_experts, &ExpertsPage::closed, this, &MainWindow::showWorkbench);
+    connect(m_jobs, &JobsPage::closed, this, &MainWindow::showWorkbench);
+    connect(m_jobs, &JobsPage::schedulerChosen, this, [this](JobScheduler scheduler) {
+        if (const JobEdit edit = withScheduler(*m_models.document.plan(), scheduler))
+            m_models.document.apply(edit.plan, edit.text);
+    });
     connect(m_layer, &LayerPage::closed, this, &MainWindow::showWorkbench);
     connect(&m_models.bridge, &EvaluationBridge::evaluationFinished, this, [this](const EvaluationPtr &evaluation) {
         m_opener.setEvaluation(evaluation);
@@ -244,6 +255,15 @@ void MainWindow::showExperts()
     m_experts->setPlan(m_models.document.plan(), m_models.document.displayName());
     m_pages->setCurrentWidget(m_experts);
     m_experts->setFocus(Qt::ShortcutFocusReason);
+    m_commands.refresh();
+}
+
+void MainWindow::showJobs()
+{
+    m_files->commitTyped();
+    m_jobs->setPlan(m_models.document.plan(), m_models.document.displayName());
+    m_pages->setCurrentWidget(m_jobs);
+    m_jobs->setFocus(Qt::ShortcutFocusReason);
     m_commands.refresh();
 }
 

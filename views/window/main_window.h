@@ -21,6 +21,7 @@ class ExpertsPage;
 class ExportActions;
 class FileActions;
 class FileTarget;
+class JobsPage;
 class LayerPage;
 class MessageBar;
 class NewPlanSheet;
@@ -51,6 +52,7 @@ public:
     [[nodiscard]] TourStrip &tour() { return *m_tour; }
     [[nodiscard]] ValidationPage &validation() { return *m_validation; }
     [[nodiscard]] ExpertsPage &experts() { return *m_experts; }
+    [[nodiscard]] JobsPage &jobs() { return *m_jobs; }
     [[nodiscard]] LayerPage &layer() { return *m_layer; }
     [[nodiscard]] LayerOpener &layerOpener() { return m_opener; }
     [[nodiscard]] NewPlanSheet *newPlan() { return m_newPlan; } // null until it is first asked for
@@ -61,6 +63,7 @@ public:
     void savePicture();
     void showValidation(); // runs it where there is no result yet
     void showExperts(); // compares exchanges with experts, for the document's plan
+    void showJobs(); // compares schedulers of jobs, for the document's plan
     void showLayer(LayerPass pass); // of the evaluation that is shown
     void showWorkbench();
     [[nodiscard]] bool isWorkbenchShown() const;
@@ -96,9 +99,10 @@ private:
     Workbench *m_workbench;
     ValidationPage *m_validation;
     ExpertsPage *m_experts;
+    JobsPage *m_jobs;
     LayerPage *m_layer;
     NewPlanSheet *m_newPlan = nullptr;
-    QStackedWidget *m_pages; // workbench, validation, experts, layer, new plan
+    QStackedWidget *m_pages; // workbench, validation, experts, jobs, layer, new plan
     MessageBar *m_messages;
     TourStrip *m_tour;
     FileActions *m_files;

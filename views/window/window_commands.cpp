@@ -200,6 +200,11 @@ void addViewCommands(CommandRegistry &registry, MainWindow &window)
         .text = text("Compare &exchanges with experts"),
         .shortcuts = { QKeySequence(Qt::CTRL | Qt::Key_E) },
         .run = [&window] { window.showExperts(); } });
+    registry.add({ .id = "jobs.compare",
+        .group = group,
+        .text = text("Compare &schedulers of jobs"),
+        .shortcuts = { QKeySequence(Qt::CTRL | Qt::Key_J) },
+        .run = [&window] { window.showJobs(); } });
     registry.add({ .id = "view.layer",
         .group = group,
         .text = text("Open an e&xpert layer"),

@@ -109,6 +109,7 @@ Workbench::Workbench(const WindowModels &models, QWidget *parent)
     connectJobs();
     connectRange();
     connectDetails();
+    connectPins();
 }
 
 void Workbench::arrange()

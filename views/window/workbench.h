@@ -101,6 +101,7 @@ private:
     void connectJobs();
     void connectRange();
     void connectDetails();
+    void connectPins();
     void showDetails(); // brings them to the front, where the focus is stays
     template <class Panel> void takeEdits(Panel *panel);
     void showPlan(const PlanPtr &plan, bool isPreview);

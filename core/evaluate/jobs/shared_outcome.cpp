@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/evaluate/jobs/job_outcome.h"
+#include "core/evaluate/jobs/solved_order.h"
 #include "core/memory/stage_memory.h"
 #include "core/timeline/memory_walk.h"
 
@@ -10,18 +11,6 @@
 namespace trainyard {
 
 namespace {
-
-JobRules rulesOf(const Plan &plan)
-{
-    const JobOptions &options = plan.jobOptions;
-    JobRules rules;
-    rules.scheduler = plan.jobScheduler;
-    rules.doubleBuffer = options.doubleBuffer;
-    rules.lookAhead = options.lookAhead;
-    rules.remaining = options.remaining;
-    rules.seed = options.seed;
-    return rules;
-}
 
 class Shared {
 public:
@@ -47,10 +36,15 @@ public:
         const bool runs = std::ranges::any_of(
             m_jobs.jobs, [](const JobWorkload &job) { return job.specIndex >= 0 && job.why.empty(); });
         if (m_depth >= Depth::Score && runs) {
-            auto run = runJobs(m_set, rulesOf(m_plan), m_workspace, m_context.stop);
-            if (!run)
-                return std::unexpected(Errors { run.error() });
-            take(std::move(*run));
+            const auto rules = rulesToRun(m_plan, m_set, m_workspace, m_context.stop, m_outcome.problems);
+            if (!rules)
+                return std::unexpected(Errors { rules.error() });
+            if (*rules) {
+                auto run = runJobs(m_set, **rules, m_workspace, m_context.stop);
+                if (!run)
+                    return std::unexpected(Errors { run.error() });
+                take(std::move(*run));
+            }
         }
         for (std::size_t i = 0; i < m_jobs.jobs.size(); ++i)
             share(i);
@@ -126,11 +120,11 @@ private:
         return least;
     }
 
-    /// Of jobs that may run there, the largest unit with what is on its way beside it.
+    /// Of jobs that may run there, the largest unit with what is on its way to it and from it.
     [[nodiscard]] double mostOn(std::size_t gpu) const
     {
         const JobGpu &of = m_set.gpus[gpu];
-        double running = 0, ahead = 0;
+        double running = 0, ahead = 0, behind = 0;
         for (const JobWorkload &job : m_jobs.jobs) {
             if (job.specIndex < 0 || !job.why.empty())
                 continue;
@@ -140,10 +134,11 @@ private:
                 continue;
             for (const JobUnit &unit : spec.units) {
                 running = std::max(running, unit.running);
-                ahead = std::max(ahead, m_plan.jobOptions.looksAhead() ? unit.weights + unit.input : 0);
+                ahead = std::max(ahead, unit.weights + unit.input);
+                behind = std::max(behind, unit.writeBack + unit.output);
             }
         }
-        return std::min(of.memory, running + ahead);
+        return std::min(of.memory, running + (m_plan.jobOptions.doubleBuffer ? ahead + behind : 0));
     }
 
     void addMemory()

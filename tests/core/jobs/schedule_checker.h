@@ -149,6 +149,8 @@ private:
             const bool isLoad = load < gpu.loads.size() && gpu.loads[load].job == unit.job
                 && gpu.loads[load].minibatch == unit.minibatch && gpu.loads[load].shard == unit.shard
                 && gpu.loads[load].end <= unit.start && gpu.loads[load].bytes == weights + input;
+            if (couldStay && isLoad && fitsInPlace(g, unit, *before))
+                fail("weights of job", unit.job, "are moved though the next unit uses them at", unit.start);
             if (weights + input > 0 && isLoad) {
                 unit.load = int(load++);
                 unit.held = weights;
@@ -176,9 +178,18 @@ private:
             if (is.job != unit.job || is.shard != unit.shard || is.start < unit.end || is.bytes != stored)
                 fail("what unit", unit.unit, "of job", unit.job, "sends back is", is.bytes, "not", stored);
             m_stores[unit.job].push_back(is);
+            m_stores[unit.job].back().owed = stays ? 0 : unit.owed;
         }
         if (m_fault.empty() && (load != gpu.loads.size() || store != gpu.stores.size()))
             fail("GPU", g, "moves what belongs to no unit");
+    }
+
+    [[nodiscard]] bool fitsInPlace(std::size_t g, const Span &unit, const Span &before) const
+    {
+        const std::vector<JobUnit> &units = m_set.jobs[unit.job].units;
+        const double after = std::max(whole(about(unit).output), whole(units[(unit.unit + 1) % units.size()].input));
+        const double computing = whole(about(unit).running) - whole(about(unit).weights);
+        return before.held + std::max(computing, after + whole(about(unit).input)) <= m_set.gpus[g].memory;
     }
 
     void checkLoads(std::size_t g)
@@ -194,15 +205,16 @@ private:
                 fail("GPU", g, "loads two units ahead at", load.start);
             prefetched += i > 0 && load.start < gpu.units[i - 1].end;
             for (const Span &store : m_stores[unit.job])
-                if (store.start < load.end && store.end > load.start && store.shard == load.shard)
+                if (store.start < load.end && store.end > load.start && store.shard == load.shard && store.owed > 0)
                     fail("job", unit.job, "loads at", load.start, "what is still on its way to the host");
             if (unit.unit == 0)
                 continue;
+            const bool hasInput = i > 0 && follows(unit, gpu.units[i - 1]);
             const Span &before = m_units[unit.job][unit.unit - 1];
             if (before.end > load.start) { // it runs still
                 if (before.gpu != g || about(before).shard == about(unit).shard || i == 0)
                     fail("job", unit.job, "loads unit", unit.unit, "while the one before it runs");
-            } else {
+            } else if (!hasInput) {
                 for (const Span &store : m_stores[unit.job])
                     if (store.minibatch == before.minibatch && store.shard == before.shard && store.gpu == before.gpu
                         && store.start >= before.end && store.start < unit.start && store.end > load.start)

@@ -81,6 +81,14 @@ inline std::shared_ptr<Evaluation> jobSample()
     jobs.perJob = { first, second, waits, tooLarge };
     jobs.hosts = { { 0, 0, 0, 100e9, 90'000'000'000, { { 0, 90'000'000'000 }, { 4'000'000'000, 50'000'000'000 } } } };
     m.jobs = jobs;
+    MemoryMetrics memory;
+    for (int gpu = 0; gpu < 2; ++gpu) {
+        StageMemory &of = memory.perStage.emplace_back();
+        of.stage = gpu, of.peak = of.reserved = 12'000'000'000, of.device = 13'000'000'000,
+        of.capacity = 16'000'000'000;
+    }
+    memory.peak = 12'000'000'000, memory.capacity = 16'000'000'000;
+    m.memory = memory;
     e->problems = { { Severity::Blocking, "Job too large cannot run: a layer needs 20 GB.", "jobs[3].model", {} } };
     return e;
 }

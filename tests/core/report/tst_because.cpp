@@ -51,6 +51,21 @@ class BecauseTest : public QObject {
 private slots:
     void anEqualPlanHasNoReason() { QCOMPARE(because(base(), base()), std::string()); }
 
+    void jobsTellWhatBoundsThemAndHowBusyGpusAre()
+    {
+        Evaluation before;
+        before.metrics.jobs = JobMetrics { .makespan = 100, .bound = 80, .gpuUtilization = 0.8 };
+        Evaluation after = before;
+        QCOMPARE(because(before, after), std::string());
+        after.metrics.jobs->makespan = 90;
+        after.metrics.jobs->gpuUtilization = 0.89;
+        QCOMPARE(because(before, after), std::string("GPUs at work 80 → 89 %"));
+        after.metrics.jobs->bound = 60;
+        QCOMPARE(because(before, after), std::string("bound 80.0 → 60.0 s; GPUs at work 80 → 89 %"));
+        after.metrics.jobs->makespan.reset();
+        QCOMPARE(because(before, after), std::string("no job runs"));
+    }
+
     void theLargestChangeOfTheBreakdownIsNamed()
     {
         QCOMPARE(reason([](Evaluation &e) {

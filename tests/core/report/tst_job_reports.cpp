@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // What every report says of a plan with jobs: the same numbers, and nothing of an iteration.
+#include "core/evaluate/metrics/gpu_use.h"
+#include "core/plan/plan_io.h"
 #include "core/report/chrome_trace.h"
 #include "core/report/comparison.h"
 #include "core/report/html_report.h"
@@ -13,11 +15,13 @@
 #include "core/report/timeline_csv.h"
 #include "tests/core/report/job_sample.h"
 #include "tests/support/json_schema.h"
+#include "tests/support/plans.h"
 
 #include <QRegularExpression>
 #include <QTest>
 #include <QXmlStreamReader>
 
+#include <numeric>
 #include <set>
 #include <sstream>
 
@@ -104,7 +108,7 @@ private slots:
     {
         QVERIFY(Json::parse(metricsJson(*test::sampleEvaluation()))["jobs"].is_null());
         const Json document = Json::parse(metricsJson(*test::jobSample()));
-        for (const char *key : { "iteration_time_s", "tokens_per_s", "breakdown_s", "memory", "wan" })
+        for (const char *key : { "iteration_time_s", "tokens_per_s", "breakdown_s", "mfu", "wan" })
             QVERIFY2(document[key].is_null(), key);
         for (const int i : { 2, 3 })
             for (const char *key : { "start_s", "end_s", "gpus", "technique", "shards", "slowdown", "usd" })
@@ -161,7 +165,8 @@ private slots:
         for (const char *part : { "Two jobs", "All jobs done after", "No schedule is shorter than", "Price of it all",
                  "Longest remaining first, double buffers: 2 run, 1 paused, 1 cannot run, 1 late", "first <&",
                  "4.00 s, 1.00 s late", "cannot run: a layer needs 20 GB, a GPU has 16 GB", "measured times",
-                 "Lab, node 1", "90.0 GB", "90.0 %", "2.00 GB", "$0.20", "1.25×", "Job too large cannot run" })
+                 "Lab, node 0", "90.0 GB", "allocated at most", "0–1", "90.0 %", "2.00 GB", "$0.20", "1.25×",
+                 "Job too large cannot run" })
             QVERIFY2(has(table, part), (std::string(part) + "\n" + table).c_str());
         for (const char *part : { "Iteration", "Tokens per second", "Where the iteration goes", "stage" })
             QVERIFY2(!has(table, part), (std::string(part) + "\n" + table).c_str());
@@ -194,6 +199,24 @@ private slots:
         evaluation->metrics.jobs = jobs;
         QVERIFY(has(metricsTable(*evaluation), "… and 940 more"));
         QVERIFY(has(htmlReport(plans({ evaluation })), "and 800 more"));
+    }
+
+    void timesOfJobsAreReadAsThatOfDays()
+    {
+        QCOMPARE(durationText(41.2), std::string("41.2 s"));
+        QCOMPARE(durationText(2408), std::string("40.1 min"));
+        QCOMPARE(durationText(5.4 * 3600), std::string("5.40 h"));
+        QCOMPARE(durationText(86400 * 3.1), std::string("3.10 days"));
+    }
+
+    void gpusThatAreAlikeShareARow()
+    {
+        MemoryMetrics memory = *test::jobSample()->metrics.memory;
+        QCOMPARE(gpuRows(memory, 8).size(), 1U);
+        QCOMPARE(gpuRows(memory, 8)[0][0], std::string("0–1"));
+        memory.perStage[1].peak = memory.perStage[1].device = 20'000'000'000;
+        QCOMPARE(gpuRows(memory, 8)[1].back(), std::string("does not fit"));
+        QCOMPARE(gpuRows(memory, 1)[1][0], std::string("…"));
     }
 
     void numbersOfGpusAreRanges()
@@ -277,8 +300,8 @@ private slots:
     {
         const std::string html = htmlReport(plans({ test::jobSample() }));
         for (const char *part : { "<h3>Jobs</h3>", "When each job runs", "bound 4.00 s", "Timeline of all jobs",
-                 "<h3>Jobs in figures</h3>", "Main memory of each host", "first &lt;&amp;", "j-0", "j-1", "GPU 1",
-                 "4 jobs · 2 GPUs · 1 datacenter · Longest remaining first, double buffers" })
+                 "<h3>Jobs in figures</h3>", "<h3>Memory of GPUs</h3>", "Main memory of each host", "first &lt;&amp;",
+                 "j-0", "j-1", "GPU 1", "4 jobs · 2 GPUs · 1 datacenter · Longest remaining first, double buffers" })
             QVERIFY2(has(html, part), part);
         for (const char *part : { "first <&", "Timeline of one iteration", "micro-batch", "Iteration</div>" })
             QVERIFY2(!has(html, part), part);
@@ -313,6 +336,38 @@ private slots:
         const std::size_t few = size(100, 20'000), many = size(1000, 200'000);
         QVERIFY(few > 0 && many > 0);
         QVERIFY2(many < few + 100'000, qPrintable(QStringLiteral("%1 %2").arg(few).arg(many)));
+    }
+
+    /// Of a real evaluation: sum of jobs = what all come to, and spans say the same as metrics.
+    void partsOfJobsAddUp()
+    {
+        const auto plan = readPlan(TRAINYARD_SOURCE_DIR "/samples/hydra-lab.trainyard.json");
+        const EvaluationPtr evaluation = test::evaluated(plan.value_or(Plan {}));
+        const JobMetrics &jobs = *evaluation->metrics.jobs;
+        double end = 0, gpuSeconds = 0, usd = 0, loaded = 0, stored = 0, moved = 0;
+        for (const JobResult &job : jobs.perJob) {
+            end = std::max(end, *job.end);
+            gpuSeconds += job.gpuSeconds;
+            usd += *job.usd;
+            loaded += job.bytesLoaded, stored += job.bytesStored;
+        }
+        const Timeline &timeline = evaluation->timeline;
+        for (std::uint32_t span = 0; span < timeline.spanCount(); ++span) {
+            QVERIFY(jobOf(*evaluation, span) >= 0);
+            if (timeline.tracks[timeline.trackOf[span]].stream != Stream::Compute)
+                moved += timeline.bytesMoved(span);
+        }
+        const auto isNear = [](double a, double b) { return std::abs(a - b) <= 1e-6 * std::abs(b); };
+        QVERIFY(isNear(end, *jobs.makespan));
+        QVERIFY(*jobs.makespan >= *jobs.bound && *jobs.bound == std::max(*jobs.boundShared, *jobs.boundLongest));
+        QVERIFY(isNear(gpuSeconds, *jobs.gpuUtilization * evaluation->metrics.gpusTotal * *jobs.makespan));
+        QVERIFY(isNear(usd, *jobs.usd));
+        QVERIFY(isNear(moved, loaded + stored));
+        const std::vector<double> use = fleetUse(*evaluation, 400);
+        const double shown = toSeconds(timeline.duration).value; // till the last weights are back in host memory
+        QVERIFY(shown >= *jobs.makespan);
+        QVERIFY(
+            isNear(std::accumulate(use.begin(), use.end(), 0.0) / 400 * shown, *jobs.gpuUtilization * *jobs.makespan));
     }
 
     void aPlanWhoseJobsCannotRunIsStillReported()

@@ -81,6 +81,46 @@ private slots:
         QVERIFY(!strip.toTsv().contains(QStringLiteral("Prefill")));
     }
 
+    void aPlanWithJobsShowsTheirNumbersInsteadOfAnIteration()
+    {
+        NumberStrip strip;
+        strip.setEvaluation(handmade::shared(handmade::evaluation()));
+        QVERIFY(!card(strip, "Iteration")->isHidden() && card(strip, "All jobs")->isHidden());
+        Evaluation e = handmade::evaluation();
+        e.metrics.iterationTime.reset();
+        JobMetrics jobs;
+        jobs.makespan = 80;
+        jobs.bound = 64;
+        jobs.boundShared = 64;
+        jobs.boundLongest = 50;
+        jobs.gpuUtilization = 0.81;
+        jobs.usd = 12.5;
+        jobs.hostPeak = 300'000'000'000;
+        jobs.hosts = { { 0, 0, 0, 512e9, 300'000'000'000, {} } };
+        e.metrics.jobs = jobs;
+        Evaluation before = e;
+        before.metrics.jobs->makespan = 100;
+        strip.setBaseline(handmade::shared(before));
+        strip.setEvaluation(handmade::shared(e));
+        QStringList shown;
+        for (const NumberCard *c : strip.cards())
+            if (!c->isHidden())
+                shown << c->name() + u'=' + c->value();
+        // 80 / 64 - 1 = 25 %
+        QCOMPARE(shown,
+            (QStringList { "All jobs=80.0 s", "Bound=64.0 s", "Above the bound=25.0 %", "GPUs at work=81.0 %",
+                "Fullest host=300 / 512 GB", "Price=$12.5" }));
+        QCOMPARE(card(strip, "All jobs")->difference(), QStringLiteral("−20.0 %"));
+        QCOMPARE(card(strip, "All jobs")->differenceInk(), Ink::Good);
+        QVERIFY(card(strip, "Bound")->toolTip().contains(QStringLiteral("the longest job alone 50.0 s")));
+        QVERIFY(!strip.toTsv().contains(QStringLiteral("Iteration")));
+        strip.setEvaluation(nullptr); // it failed: dashes where the numbers were
+        QVERIFY(!card(strip, "All jobs")->isHidden() && card(strip, "Iteration")->isHidden());
+        QCOMPARE(card(strip, "All jobs")->value(), QStringLiteral("—"));
+        strip.setEvaluation(handmade::shared(handmade::evaluation()));
+        QVERIFY(!card(strip, "Iteration")->isHidden() && card(strip, "All jobs")->isHidden());
+    }
+
     void aNumberThatDoesNotApplyIsADash()
     {
         NumberStrip strip;

@@ -1,0 +1,197 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "core/report/job_comparison_report.h"
+
+#include "core/base/number_text.h"
+#include "core/base/printable.h"
+#include "core/plan/enum_names.h"
+#include "core/report/job_text.h"
+#include "core/report/json_internal.h"
+#include "core/report/text_table.h"
+
+#include <algorithm>
+
+namespace trainyard {
+
+namespace {
+
+using enum TextTable::Align;
+
+constexpr const char *kNone = "\u2013";
+
+const JobMetrics *metricsOf(const JobVariant &variant)
+{
+    return variant.evaluation && variant.evaluation->metrics.jobs ? &*variant.evaluation->metrics.jobs : nullptr;
+}
+
+std::string timesText(const Metric &base, const Metric &now)
+{
+    return base && now && *now > 0 ? plainText(*base / *now) + "\u00d7" : kNone;
+}
+
+std::string makespanText(const JobVariant &variant)
+{
+    const Metric makespan = variant.makespan();
+    return makespan ? durationText(*makespan) : kNone;
+}
+
+/// How many of the jobs that the plan runs do not run here, and what the comparison says itself.
+std::string remarkOf(const JobVariant &variant, const Evaluation &own)
+{
+    std::string text = variant.note;
+    const JobMetrics *metrics = metricsOf(variant);
+    const int left = metrics && own.metrics.jobs ? countsOf(*own.metrics.jobs).run - countsOf(*metrics).run : 0;
+    if (left > 0)
+        text += (text.empty() ? "" : "; ") + std::to_string(left) + " of the jobs cannot run";
+    return text;
+}
+
+const JobVariant *variantOf(const std::vector<JobVariant> &variants, JobScheduler scheduler)
+{
+    const auto found = std::ranges::find_if(
+        variants, [&](const JobVariant &v) { return v.plan && v.plan->jobScheduler == scheduler; });
+    return found == variants.end() ? nullptr : &*found;
+}
+
+Metric makespanOf(const JobVariant *variant)
+{
+    return variant ? variant->makespan() : Metric();
+}
+
+std::string schedulerTable(const Evaluation &own, const std::vector<JobVariant> &variants)
+{
+    const Metric serial = makespanOf(variantOf(variants, JobScheduler::ModelParallel));
+    const Metric pipeline = makespanOf(variantOf(variants, JobScheduler::Pipeline));
+    TextTable table({ Left, Right, Right, Right, Right, Right, Right, Left },
+        { "scheduler", "all done after", "over its bound", "GPUs compute", "over model parallel", "over pipeline",
+            "price", "" });
+    for (const JobVariant &variant : variants) {
+        const JobMetrics *metrics = metricsOf(variant);
+        table.add({ variant.name, makespanText(variant),
+            metrics && metrics->bound ? timesText(metrics->makespan, metrics->bound) : kNone,
+            metrics && metrics->gpuUtilization ? percentText(*metrics->gpuUtilization) : kNone,
+            timesText(serial, variant.makespan()), timesText(pipeline, variant.makespan()),
+            metrics && metrics->usd ? usdText(*metrics->usd) : kNone, remarkOf(variant, own) });
+    }
+    return table.text();
+}
+
+std::string limitsText(const Evaluation &own)
+{
+    const SpeedupLimits limits = speedupLimits(own);
+    return "  Over model parallelism at most min(G, n) = min(" + std::to_string(limits.gpus) + ", "
+        + std::to_string(limits.jobs) + ") = " + plainText(limits.overModelParallel)
+        + "\u00d7, where its transfers hide as well;\n  over a pipeline of " + std::to_string(limits.gpus)
+        + " stages about (M + K \u2212 1) / M = " + plainText(limits.overPipeline)
+        + "\u00d7, with micro-batches of one sequence.\n";
+}
+
+/// Each against the first, or each against the one before it.
+std::string stepsTable(const char *title, const std::vector<JobVariant> &variants, const Evaluation &own, bool inSteps)
+{
+    if (variants.empty())
+        return {};
+    std::vector<TextTable::Align> align { Left, Right, Right };
+    std::vector<std::string> headings { title, "all done after", "speed-up" };
+    if (inSteps) {
+        align.push_back(Right);
+        headings.emplace_back("of this step");
+    }
+    align.insert(align.end(), { Right, Left });
+    headings.insert(headings.end(), { "GPUs compute", "" });
+    TextTable table(align, headings);
+    for (std::size_t i = 0; i < variants.size(); ++i) {
+        const JobVariant &variant = variants[i];
+        const JobMetrics *metrics = metricsOf(variant);
+        std::vector<std::string> cells { variant.name, makespanText(variant),
+            timesText(variants.front().makespan(), variant.makespan()) };
+        if (inSteps)
+            cells.push_back(i == 0 ? "" : timesText(variants[i - 1].makespan(), variant.makespan()));
+        cells.push_back(metrics && metrics->gpuUtilization ? percentText(*metrics->gpuUtilization) : kNone);
+        cells.push_back(remarkOf(variant, own));
+        table.add(std::move(cells));
+    }
+    return "\n" + table.text();
+}
+
+std::string oneMoreTable(const Evaluation &own, const std::vector<JobVariant> &variants)
+{
+    if (variants.empty())
+        return {};
+    const Metric base = own.metrics.jobs ? own.metrics.jobs->makespan : Metric();
+    TextTable table({ Left, Right, Right, Right, Left }, { "one GPU more", "all done after", "", "price", "" });
+    for (const JobVariant &variant : variants) {
+        const JobMetrics *metrics = metricsOf(variant);
+        const Metric now = variant.makespan();
+        table.add({ variant.name, makespanText(variant), base && now ? changeText(*base, *now) : kNone,
+            metrics && metrics->usd ? usdText(*metrics->usd) : kNone, remarkOf(variant, own) });
+    }
+    return "\n" + table.text();
+}
+
+Json variantObject(const JobVariant &variant)
+{
+    const JobMetrics *metrics = metricsOf(variant);
+    const auto number = [&](Metric JobMetrics::*part) { return metrics ? finite(metrics->*part) : Json(nullptr); };
+    return { { "name", variant.name },
+        { "scheduler", variant.plan ? Json(toString(variant.plan->jobScheduler)) : Json(nullptr) },
+        { "gpus", variant.plan ? Json(variant.plan->cluster.gpus()) : Json(nullptr) },
+        { "note", variant.note.empty() ? Json(nullptr) : Json(variant.note) },
+        { "makespan_s", finite(variant.makespan()) }, { "bound_s", number(&JobMetrics::bound) },
+        { "gpu_utilization", number(&JobMetrics::gpuUtilization) }, { "usd", number(&JobMetrics::usd) },
+        { "run", metrics ? Json(countsOf(*metrics).run) : Json(nullptr) } };
+}
+
+Json variantList(const std::vector<JobVariant> &variants)
+{
+    Json list = Json::array();
+    for (const JobVariant &variant : variants)
+        list.push_back(variantObject(variant));
+    return list;
+}
+
+} // namespace
+
+SpeedupLimits speedupLimits(const Evaluation &evaluation)
+{
+    SpeedupLimits limits;
+    limits.gpus = evaluation.metrics.gpusTotal;
+    if (!evaluation.metrics.jobs)
+        return limits;
+    const std::vector<JobResult> &results = evaluation.metrics.jobs->perJob;
+    const std::vector<Job> jobs = allJobs(*evaluation.plan);
+    double work = 0, longer = 0;
+    for (std::size_t i = 0; i < std::min(jobs.size(), results.size()); ++i) {
+        if (results[i].state != JobState::Runs)
+            continue;
+        ++limits.jobs;
+        const double batch = jobs[i].batch;
+        work += results[i].work;
+        longer += results[i].work * (batch + limits.gpus - 1) / batch;
+    }
+    limits.overModelParallel = std::max(1, std::min(limits.gpus, limits.jobs));
+    limits.overPipeline = work > 0 ? longer / work : 1;
+    return limits;
+}
+
+std::string jobComparisonTable(const Evaluation &evaluation, const JobComparisons &compared)
+{
+    const std::string &name = evaluation.plan->name;
+    return (name.empty() ? "" : printable(name) + "\n\n") + schedulerTable(evaluation, compared.schedulers)
+        + limitsText(evaluation) + stepsTable("what each part is worth", compared.ablation, evaluation, true)
+        + stepsTable("more and fewer GPUs", compared.scaling, evaluation, false)
+        + oneMoreTable(evaluation, compared.oneMore);
+}
+
+std::string jobComparisonJson(const Evaluation &evaluation, const JobComparisons &compared)
+{
+    const SpeedupLimits limits = speedupLimits(evaluation);
+    return dumped({ { "name", evaluation.plan->name },
+        { "limits",
+            { { "gpus", limits.gpus }, { "jobs", limits.jobs },
+                { "over_model_parallel", finite(limits.overModelParallel) },
+                { "over_pipeline", finite(limits.overPipeline) } } },
+        { "schedulers", variantList(compared.schedulers) }, { "ablation", variantList(compared.ablation) },
+        { "scaling", variantList(compared.scaling) }, { "one_more_gpu", variantList(compared.oneMore) } });
+}
+
+} // namespace trainyard

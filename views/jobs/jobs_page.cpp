@@ -1,0 +1,262 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "views/jobs/jobs_page.h"
+
+#include "views/export/file_target.h"
+#include "views/export/panel_menu.h"
+#include "views/export/panel_picture.h"
+#include "views/jobs/job_words.h"
+#include "views/jobs/mini_gantt.h"
+#include "views/jobs/scheduler_cell.h"
+#include "views/panels/card.h"
+#include "views/parts/panel_parts.h"
+#include "views/theme/theme.h"
+
+#include <QGridLayout>
+#include <QMenu>
+#include <QPushButton>
+#include <QScrollArea>
+#include <QShortcut>
+#include <QToolButton>
+#include <QVBoxLayout>
+
+#include <algorithm>
+
+namespace trainyard {
+
+namespace {
+
+constexpr int kPartsWidth = 400, kColumns = 2, kLeastCell = 92;
+
+TextLine *wrappedLine(Ink ink, QWidget *parent)
+{
+    auto *line = new TextLine({}, ink, parent);
+    line->setWrapped(true);
+    return line;
+}
+
+QScrollArea *scrolled(QWidget *content)
+{
+    auto *area = new QScrollArea;
+    area->setWidget(content);
+    area->setWidgetResizable(true);
+    area->setFrameShape(QFrame::NoFrame);
+    area->setHorizontalScrollBarPolicy(Qt::ScrollBarAlwaysOff);
+    area->setFocusPolicy(Qt::NoFocus);
+    return area;
+}
+
+} // namespace
+
+JobsPage::JobsPage(const Catalogue &catalogue, QWidget *parent)
+    : QWidget(parent)
+    , back(new QPushButton(tr("‹ Back to the plan"), this))
+    , exportCsv(new QPushButton(tr("Export CSV…"), this))
+    , solve(new QPushButton(tr("Ask the solver"), this))
+    , picture(new QToolButton(this))
+    , ablation(new VariantBars)
+    , scaling(new VariantBars)
+    , oneMore(new VariantBars)
+    , m_title(new TextLine(tr("Schedulers"), Ink::Text, this))
+    , m_overview(new TextLine({}, Ink::Muted, this))
+    , m_result(wrappedLine(Ink::Text, this))
+    , m_empty(wrappedLine(Ink::Muted, this))
+    , m_scalingNote(wrappedLine(Ink::Faint, this))
+    , m_body(new QWidget(this))
+    , m_nothing(new Card(m_empty, this))
+    , m_study(catalogue)
+{
+    setAccessibleName(tr("Schedulers of jobs"));
+    setFocusPolicy(Qt::ClickFocus); // keys are this page's, whatever was clicked last
+    back->setToolTip(tr("Esc"));
+    back->setProperty("isFlat", true);
+    solve->setToolTip(tr("Looks for the best order of shards with a mixed-integer programme, for as long as the plan "
+                         "allows (job_options.seconds)."));
+    picture->setText(tr("Picture"));
+    picture->setToolTip(tr("Copy or save what the page shows."));
+    picture->setPopupMode(QToolButton::InstantPopup);
+    picture->setToolButtonStyle(Qt::ToolButtonTextOnly);
+    auto *menu = new QMenu(picture);
+    connect(menu, &QMenu::aboutToShow, this, [this, menu] {
+        menu->clear();
+        addPictureActions(*menu, m_body, tr("%1 schedulers").arg(m_name));
+    });
+    picture->setMenu(menu);
+    m_title->setFont(uiFont(3, QFont::DemiBold));
+    m_result->setFont(uiFont(1));
+    m_overview->setAlignment(Qt::AlignRight | Qt::AlignVCenter);
+    m_empty->setAlignment(Qt::AlignCenter);
+    m_scalingNote->setFont(uiFont(-2));
+    m_scalingNote->setText(tr("Speed-up over one GPU; the tick is min(G, n), what G GPUs can be worth to n jobs."));
+    arrange();
+    setPanelTable(m_body, [this] { return toTsv(); });
+    connect(back, &QPushButton::clicked, this, &JobsPage::closed);
+    connect(exportCsv, &QPushButton::clicked, this, &JobsPage::saveCsv);
+    connect(solve, &QPushButton::clicked, this, [this] {
+        m_study.solve();
+        refresh();
+    });
+    auto *escape = new QShortcut(QKeySequence(Qt::Key_Escape), this, nullptr, nullptr, Qt::WidgetWithChildrenShortcut);
+    connect(escape, &QShortcut::activated, this, &JobsPage::closed);
+    connect(&m_study, &JobStudy::comparisonChanged, this, &JobsPage::setComparison);
+    refresh();
+}
+
+QWidget *JobsPage::makeSchedulers()
+{
+    auto *content = new QWidget;
+    auto *column = panelLayout(content);
+    auto *head = new QHBoxLayout;
+    head->addWidget(
+        new SectionTitle(tr("Schedulers"), tr("the same time in every chart, dashed the bound"), content), 1);
+    head->addWidget(solve);
+    column->addLayout(head);
+    m_grid = new QGridLayout;
+    m_grid->setHorizontalSpacing(2 * Theme::kPad);
+    m_grid->setVerticalSpacing(Theme::kPad);
+    for (int c = 0; c < kColumns; ++c)
+        m_grid->setColumnStretch(c, 1);
+    column->addLayout(m_grid, 1);
+    return new Card(scrolled(content));
+}
+
+QWidget *JobsPage::makeParts()
+{
+    auto *content = new QWidget;
+    auto *column = panelLayout(content);
+    column->addWidget(new SectionTitle(tr("What each part is worth"), tr("over the one before"), content));
+    column->addWidget(ablation);
+    column->addWidget(new SectionTitle(tr("Strong scaling"), tr("speed-up of min(G, n)"), content));
+    column->addWidget(scaling);
+    column->addWidget(m_scalingNote);
+    column->addWidget(new SectionTitle(tr("One GPU more"), tr("all jobs end after"), content));
+    column->addWidget(oneMore);
+    column->addStretch(1);
+    m_parts = content;
+    QScrollArea *area = scrolled(content);
+    area->setFixedWidth(kPartsWidth);
+    return new Card(area);
+}
+
+void JobsPage::arrange()
+{
+    auto *top = new QHBoxLayout;
+    top->setSpacing(Theme::kGap);
+    top->addWidget(back);
+    top->addWidget(m_title);
+    top->addWidget(m_overview, 1);
+    top->addWidget(exportCsv);
+    top->addWidget(picture);
+    auto *row = new QHBoxLayout;
+    row->setContentsMargins(0, 0, 0, 0);
+    row->setSpacing(Theme::kGap);
+    row->addWidget(makeSchedulers(), 1);
+    row->addWidget(makeParts());
+    auto *body = new QVBoxLayout(m_body);
+    body->setContentsMargins(0, 0, 0, 0);
+    body->setSpacing(Theme::kGap);
+    body->addWidget(m_result);
+    body->addLayout(row, 1);
+    auto *column = new QVBoxLayout(this);
+    column->setContentsMargins(Theme::kGap, 0, Theme::kGap, Theme::kGap);
+    column->setSpacing(Theme::kGap);
+    column->addLayout(top);
+    column->addWidget(m_body, 1);
+    column->addWidget(m_nothing, 1);
+}
+
+void JobsPage::setPlan(const PlanPtr &plan, const QString &name)
+{
+    m_name = name;
+    m_plan = plan;
+    m_study.setPlan(plan);
+    refresh();
+}
+
+void JobsPage::setComparison(JobComparisonPtr comparison)
+{
+    m_comparison = std::move(comparison);
+    refresh();
+    if (m_comparison && m_comparison->isComplete)
+        Q_EMIT completed();
+}
+
+void JobsPage::fillCells()
+{
+    const auto &schedulers = m_comparison->schedulers;
+    while (m_cells.size() < schedulers.size()) {
+        auto *cell = m_cells.emplace_back(new SchedulerCell(m_body));
+        cell->setMinimumHeight(kLeastCell);
+        const int at = int(m_cells.size()) - 1;
+        m_grid->addWidget(cell, at / kColumns, at % kColumns);
+        m_grid->setRowStretch(at / kColumns, 1);
+        connect(cell, &SchedulerCell::chosen, this, &JobsPage::schedulerChosen);
+    }
+    Nanoseconds whole = 0;
+    for (const JobVariant &variant : schedulers)
+        if (variant.makespan())
+            whole = std::max(whole, variant.evaluation->timeline.duration);
+    Metric bound;
+    if (const auto &own = schedulers.front().evaluation; own && own->metrics.jobs)
+        bound = own->metrics.jobs->bound;
+    for (std::size_t i = 0; i < m_cells.size(); ++i) {
+        m_cells[i]->setVisible(i < schedulers.size());
+        if (i < schedulers.size())
+            m_cells[i]->setVariant(schedulers[i], againstOwn(*m_comparison, schedulers[i]), whole, bound, i == 0);
+    }
+}
+
+void JobsPage::refresh()
+{
+    const bool isOfPlan = m_comparison && m_comparison->plan == m_plan;
+    const QString nothing = m_comparison ? QString::fromStdString(m_comparison->nothing) : QString();
+    const bool has = m_comparison && nothing.isEmpty() && !m_comparison->schedulers.empty();
+    m_body->setVisible(has);
+    m_nothing->setVisible(!has);
+    exportCsv->setEnabled(has);
+    picture->setEnabled(has);
+    m_empty->setText(nothing.isEmpty() ? tr("Running the jobs under each scheduler…") : nothing + u'.');
+    solve->setEnabled(isOfPlan && !m_study.isSolving() && !(m_comparison && m_comparison->hasSolvers));
+    solve->setText(m_study.isSolving() ? tr("Solving…") : tr("Ask the solver"));
+    m_overview->setText(!isOfPlan || !m_comparison->isComplete ? tr("Evaluating…") : overviewOf(*m_comparison));
+    if (!has)
+        return;
+    fillCells();
+    ablation->setBars(ablationBars(*m_comparison));
+    scaling->setBars(scalingBars(*m_comparison));
+    oneMore->setBars(oneMoreBars(*m_comparison));
+    m_result->setText(resultSentence(*m_comparison));
+    for (SchedulerCell *cell : m_cells)
+        cell->setFaded(!isOfPlan);
+    dimLines(*m_parts, !isOfPlan);
+}
+
+QString JobsPage::toTsv() const
+{
+    return m_comparison ? comparisonTable(*m_comparison, u'\t') : QString();
+}
+
+void JobsPage::saveCsv()
+{
+    FileTarget *target = FileTarget::of(this);
+    if (!target || !m_comparison)
+        return;
+    const QByteArray csv = comparisonTable(*m_comparison, u',').toUtf8(); // as it is now, not after the dialog
+    const QString path = target->ask(tr("Export: comparison of schedulers"), tr("schedulers") + QStringLiteral(".csv"),
+        QStringLiteral(".csv"), tr("Comma-separated values (*.csv)"));
+    if (!path.isEmpty())
+        target->write(tr("Comparison"), path, csv);
+}
+
+void JobsPage::showEvent(QShowEvent *event)
+{
+    QWidget::showEvent(event);
+    m_study.setWatched(true);
+}
+
+void JobsPage::hideEvent(QHideEvent *event)
+{
+    QWidget::hideEvent(event);
+    m_study.setWatched(false);
+}
+
+} // namespace trainyard

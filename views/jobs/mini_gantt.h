@@ -1,0 +1,45 @@
+#pragma once
+// SPDX-License-Identifier: GPL-3.0-or-later
+// A small Gantt chart of the jobs of one evaluation: a line a GPU, in the colours of the jobs, over a time axis that
+// several of them share, with the bound that no schedule can beat. Kept as an image. GUI thread.
+
+#include "core/evaluate/evaluation.h"
+
+#include <QImage>
+#include <QWidget>
+
+namespace trainyard {
+
+class MiniGantt : public QWidget {
+    Q_OBJECT
+public:
+    explicit MiniGantt(QWidget *parent = nullptr);
+
+    /// Null: nothing is known. `whole`: of the axis. `bound`: of the plan.
+    void setEvaluation(EvaluationPtr evaluation, Nanoseconds whole, Metric bound);
+    void setFaded(bool faded); // of a plan that is no longer the one shown
+    /// The chart without axis and lines, a pixel a column.
+    [[nodiscard]] const QImage &picture();
+    [[nodiscard]] QRect plotRect() const; // where it lies
+    [[nodiscard]] QSize sizeHint() const override { return { 300, 96 }; }
+    [[nodiscard]] QSize minimumSizeHint() const override { return { 160, 44 }; }
+
+protected:
+    void paintEvent(QPaintEvent *event) override;
+    void resizeEvent(QResizeEvent *event) override;
+    void changeEvent(QEvent *event) override;
+    bool event(QEvent *event) override;
+
+private:
+    void paintRows();
+    [[nodiscard]] double xOf(double seconds) const;
+    [[nodiscard]] QString describe(QPoint at) const;
+
+    EvaluationPtr m_evaluation;
+    Nanoseconds m_whole = 0;
+    Metric m_bound;
+    bool m_isFaded = false;
+    QImage m_image;
+};
+
+} // namespace trainyard

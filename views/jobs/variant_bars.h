@@ -1,0 +1,41 @@
+#pragma once
+// SPDX-License-Identifier: GPL-3.0-or-later
+// A list of bars: a name, how far it reaches with a tick where it could at best, its value and what that is beside
+// another. For what jobs take under variants of the plan. GUI thread.
+
+#include <QString>
+#include <QWidget>
+
+#include <optional>
+#include <vector>
+
+namespace trainyard {
+
+struct VariantBar {
+    QString name, note; // note: in the tooltip, and beside the name where there is no value
+    std::optional<double> value; // length of the bar; empty: not known
+    std::optional<double> ideal; // a tick
+    QString text, relation; // "18.0 s", "÷ 1.58"
+    bool isOwn = false; // the plan as it is
+    bool operator==(const VariantBar &) const = default;
+};
+
+class VariantBars : public QWidget {
+    Q_OBJECT
+public:
+    explicit VariantBars(QWidget *parent = nullptr);
+    void setBars(std::vector<VariantBar> bars);
+    [[nodiscard]] const std::vector<VariantBar> &bars() const { return m_bars; }
+    [[nodiscard]] QSize sizeHint() const override;
+    [[nodiscard]] QSize minimumSizeHint() const override { return { 200, sizeHint().height() }; }
+
+protected:
+    void paintEvent(QPaintEvent *event) override;
+    bool event(QEvent *event) override;
+
+private:
+    [[nodiscard]] int lineHeight() const;
+    std::vector<VariantBar> m_bars;
+};
+
+} // namespace trainyard
