@@ -185,6 +185,39 @@ private slots:
         QCOMPARE(json::parse(again.out)["jobs"]["count"].get<int>(), 12);
     }
 
+    void explainComparesWhatCouldBeDoneWithJobs()
+    {
+        for (const char *command : { "explain -", "explain - --jobs" }) { // one answer
+            const Answer answer = run(words(command), bytes(measured()));
+            QVERIFY2(answer.exitCode == 0, qPrintable(answer.err));
+            for (const char *part : { "Longest remaining first", "First in, first out", "over model parallel",
+                     "min(4, 2) = 2×", "what each part is worth", "more and fewer GPUs", "one GPU more" })
+                QVERIFY2(answer.out.find(part) != std::string::npos, answer.out.c_str());
+        }
+        const json all = json::parse(run(words("explain - --format json"), bytes(measured())).out);
+        const json own = json::parse(run(words("evaluate - --format json"), bytes(measured())).out)["jobs"];
+        QCOMPARE(all["schedulers"][0]["scheduler"].get<std::string>(), std::string("sharded-lrtf"));
+        QCOMPARE(all["schedulers"][0]["makespan_s"].get<double>(), own["makespan_s"].get<double>());
+        QVERIFY(all["schedulers"].size() >= 7);
+        double before = 0; // with fewer GPUs it never takes less
+        for (const json &variant : all["scaling"]) {
+            QVERIFY(before == 0 || variant["makespan_s"].get<double>() <= before * 1.01);
+            before = variant["makespan_s"].get<double>();
+        }
+        QCOMPARE(all["scaling"].back()["gpus"].get<int>(), 4);
+        QCOMPARE(all["one_more_gpu"][0]["gpus"].get<int>(), 5);
+    }
+
+    void withoutJobsThereIsNothingToCompare()
+    {
+        json plain = measured();
+        plain.erase("jobs");
+        plain["workload"] = { { "model", "opt-350m" }, { "global_batch", 8 } };
+        const Answer answer = run(words("explain - --jobs"), bytes(plain));
+        QCOMPARE(answer.exitCode, 2);
+        QVERIFY2(says(answer, "stdin: /jobs") && says(answer, "has none"), qPrintable(answer.err));
+    }
+
     void commandsAboutAnIterationSayThatThereIsNone()
     {
         for (const char *command : { "fit -", "rok -", "explain - --baselines" }) {
