@@ -18,8 +18,9 @@ JobClasses::JobClasses(const JobSet &set, ClassTable &table)
             const JobUnit &unit = job.units[u];
             const auto first = std::ranges::find(job.units, unit.shard, &JobUnit::shard) - job.units.begin();
             for (const bool isContinued : { false, true })
-                m_facts.push_back({ bytesOf(job, u, isContinued), unit.hostAfter, unit.shard,
-                    m_first.back() + static_cast<std::uint32_t>(first) });
+                m_facts.push_back(
+                    { bytesOf(job, u, isContinued), unit.hostAfter, m_first.back() + static_cast<std::uint32_t>(first),
+                        static_cast<std::uint16_t>(unit.shard), mayContinue(job, u, isContinued) });
         }
     }
     for (const JobRoute &route : set.routes)

@@ -13,8 +13,9 @@ namespace trainyard {
 struct alignas(64) UnitFacts {
     UnitBytes bytes;
     double hostAfter = 0; // as in JobUnit
-    int shard = 0;
     std::uint32_t firstOfShard = 0; // of all units of the set, the first of its job's that has the same shard
+    std::uint16_t shard = 0;
+    bool mayContinue = false; // on the weights of the unit before, if that has been such a unit as these facts are of
 };
 
 class JobClasses {

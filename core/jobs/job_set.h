@@ -19,9 +19,10 @@ struct JobUnit { // of each mini-batch, in order
     int shard = 0;
     WorkKind kind = WorkKind::Forward; // ForwardBackward: the last shard's; Backward
     // Bytes. Weights (with optimizer states, where the unit updates) have to be on the GPU before it starts, and return
-    // to the host after it unless the next unit there uses the same shard. What the unit before it made comes from the
-    // host too, unless that ran on the same GPU right before it; what it makes itself always goes to the host, where
-    // the backward pass finds it.
+    // to the host after it unless the next unit there is the job's next and uses the same shard: then what was to
+    // return does so after that one, and what more the first had on the GPU (states) stays as long. What the unit
+    // before it made comes from the host too, unless that ran on the same GPU right before it; what it makes itself
+    // always goes to the host, where the backward pass finds it.
     double weights = 0, writeBack = 0;
     double input = 0, output = 0;
     double running = 0; // on the GPU while it computes: weights, input, output, activations, gradients
@@ -69,15 +70,17 @@ struct JobSet {
     std::vector<JobNode> nodes;
     std::vector<double> links; // bytes/s of what several routes share; empty: nothing they share can be a bottleneck
     std::vector<JobRoute> routes;
-    std::vector<std::vector<int>> routeOf; // [node][GPU]: index into routes, -1 where there is none
+    std::vector<std::vector<int>> routeOf; // [node][GPU]: index into routes, -1 where there is none. Empty: nothing is
+                                           // known of ways, and jobs that move nothing need none
     bool isFullDuplex = true; // a GPU's transfers in both directions run at once
     std::vector<JobSpec> jobs;
     bool operator==(const JobSet &) const = default;
 };
 
-/// No schedule is shorter. Shared: all work over all GPUs; with unequal GPUs each job's work on its fastest and the
-/// GPUs counted by their speed, which is no more. Longest: arrival and work of one job on its fastest GPU. Transfers
-/// are not counted. Seconds.
+/// No schedule is shorter. Shared: all work over all GPUs that may run some of it; with unequal GPUs each unit on its
+/// fastest and the GPUs counted by their speed beside that, at the unit that suits them best, which is no more.
+/// Longest: arrival and work of one job, each unit on its fastest GPU. Transfers are not counted, nor jobs that never
+/// run. Seconds.
 struct JobBounds {
     double shared = 0, longest = 0;
     [[nodiscard]] double makespan() const { return shared > longest ? shared : longest; }

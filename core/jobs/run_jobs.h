@@ -3,6 +3,12 @@
 // Front door of the room: jobs that share GPUs unit by unit, run on the one engine (timeline/dispatcher.h). A GPU
 // chooses after all completions and arrivals of an instant, the lowest number first. Ties between jobs go to the job
 // that has just run there, then to the order of the list. Pure but for the workspace.
+//
+// A job may be chosen when it has arrived, its host has let it in (in the order of the list, each that fits), it has a
+// unit left and none runs or is picked. What remains of it on unequal GPUs counts by the mean of the kinds that may run
+// it. Without a buffer a GPU loads when it has ended its unit and its store. With one the unit that was picked ahead is
+// loaded as soon as engine, memory and the job's last store let it; of a job that runs there already the next shard's
+// weights alone, whose input arises there. A unit starts when all that it needs fits beside what is still there.
 
 #include "core/jobs/job_set.h"
 #include "core/plan/jobs.h"
@@ -47,8 +53,9 @@ struct JobRun {
     std::vector<double> hostPeaks; // [node]
 };
 
-/// Jobs that can never run (neverRuns) are left out: their times stay kNever.
-/// Errors: Cancelled; Internal.
+/// Jobs that can never run (neverRuns) are left out: their times stay kNever. Those without a node are dealt first.
+/// Errors: Cancelled; OutOfRange where all of them may take longer than a timeline holds; Internal where a list (order)
+/// leaves units that no GPU takes, naming the job.
 [[nodiscard]] Expected<JobRun> runJobs(
     const JobSet &set, const JobRules &rules, SimulationWorkspace &workspace, std::stop_token stop = {});
 

@@ -25,6 +25,7 @@ ShardDispatcher::ShardDispatcher(const JobSet &set, const JobRules &rules, Class
         if (m_progress.runs(job))
             m_arrivals.emplace_back(std::max<Nanoseconds>(0, toNanoseconds(Seconds { set.jobs[job].arrival })), job);
     std::ranges::sort(m_arrivals);
+    m_resourceOf.reserve(expects());
     for (std::uint32_t gpu = 0; gpu < m_gpus.size(); ++gpu)
         m_idle[gpu / 64] |= std::uint64_t(1) << (gpu % 64);
 }
@@ -161,7 +162,7 @@ GpuState::Unit ShardDispatcher::pick(std::uint32_t index, const GpuState::Unit &
     unit.unit = m_progress.pick(unit.job);
     if (before.job == unit.job) {
         unit.hasInput = true;
-        unit.isContinued = mayContinue(m_set.jobs[unit.job], unit.unit, before.isContinued)
+        unit.isContinued = m_classes.facts(unit.job, unit.unit, before.isContinued).mayContinue
             && m_classes.bytes(unit.job, unit.unit, true).need <= m_set.gpus[index].memory;
     }
     if (toLoad(unit) > 0)

@@ -114,9 +114,11 @@ public:
                 found.bound = isBound ? length : found.bound;
             } else { // not known: a longer one is found more easily
                 isBound = false;
+                m_answer.isCutShort = true;
                 length += std::max<std::int64_t>((known - length) / 2, 1);
             }
         }
+        m_answer.isCutShort = m_answer.isCutShort || (found.bound < known && secondsLeft() <= 0);
         return found;
     }
 

@@ -12,6 +12,7 @@ namespace trainyard {
 namespace {
 
 constexpr int kSteps = 32, kMostSteps = 20; // shares of the memory that are tried as buffers
+constexpr double kAsFast = 1.005; // of buffers that are about as good the one with the fewest units
 
 class Cutter {
 public:
@@ -175,23 +176,31 @@ ModelCut cutFor(const CutGroup &group, const std::vector<CutKind> &kinds, const 
 
 Cuts chooseCuts(const std::vector<CutGroup> &groups, const std::vector<CutKind> &kinds, const CutRules &rules)
 {
-    Cuts best;
+    struct Tried {
+        Cuts cuts;
+        double seconds = 0, units = 0; // of all jobs
+    };
+    std::vector<Tried> tried;
     double least = std::numeric_limits<double>::infinity();
-    const int steps = rules.doubleBuffer ? kMostSteps : 0;
-    for (int step = 0; step <= steps; ++step) {
-        Cuts cuts { double(step) / kSteps, {} };
-        double seconds = 0;
+    for (int step = 0; step <= (rules.doubleBuffer ? kMostSteps : 0); ++step) {
+        Tried &next = tried.emplace_back(Tried { { double(step) / kSteps, {} } });
         for (const CutGroup &group : groups) {
-            cuts.groups.push_back(cutFor(group, kinds, rules, cuts.buffer));
-            if (!cuts.groups.back().shards.empty() && group.measuredUnits == 0)
-                seconds += group.minibatches * minibatchSeconds(group, cuts.groups.back(), kinds, rules);
+            const ModelCut &cut = next.cuts.groups.emplace_back(cutFor(group, kinds, rules, next.cuts.buffer));
+            next.units += group.minibatches * (2 * double(cut.shards.size()) - 1);
+            if (!cut.shards.empty() && group.measuredUnits == 0)
+                next.seconds += group.minibatches * minibatchSeconds(group, cut, kinds, rules);
         }
-        if (seconds < least) {
-            least = seconds;
-            best = std::move(cuts);
-        }
+        least = std::min(least, next.seconds);
     }
-    return best;
+    const auto isWorse = [&](const Tried &one, const Tried &other) {
+        const bool isSlow = one.seconds > kAsFast * least, isOtherSlow = other.seconds > kAsFast * least;
+        return isSlow != isOtherSlow ? isSlow : one.units > other.units;
+    };
+    std::size_t best = 0;
+    for (std::size_t i = 1; i < tried.size(); ++i)
+        if (isWorse(tried[best], tried[i]))
+            best = i;
+    return std::move(tried[best].cuts);
 }
 
 } // namespace trainyard

@@ -9,16 +9,13 @@ namespace trainyard {
 
 namespace {
 
-/// Values of spans in new places: those of the graph's own tasks, and `further` ones behind them, which get what
-/// `value` says.
-template <class T, class Value>
-void place(std::vector<T> &values, const std::vector<std::uint32_t> &newIndex, std::size_t own, Value value)
+/// Values of the graph's own tasks in their new places; the others get what the dispatcher's are set to.
+template <class T>
+void place(std::vector<T> &values, const std::vector<std::uint32_t> &newIndex, std::size_t own, T other)
 {
-    std::vector<T> placed(newIndex.size());
+    std::vector<T> placed(newIndex.size(), other);
     for (std::size_t i = 0; i < own; ++i)
         placed[newIndex[i]] = values[i];
-    for (std::size_t i = own; i < newIndex.size(); ++i)
-        placed[newIndex[i]] = value(i - own);
     values = std::move(placed);
 }
 
@@ -83,22 +80,36 @@ void DispatchedTasks::moveInto(Timeline &timeline) const
         timeline.tracks[r].last = next[r];
 
     const auto renumbered = [&](std::uint32_t span) { return span == kNoSpan ? kNoSpan : newIndex[span]; };
-    const auto with = [&](auto member) { return [this, member](std::size_t i) { return m_tasks[i].*member; }; };
     for (std::size_t i = 0; i < own; ++i)
         timeline.cause[i] = renumbered(timeline.cause[i]);
     for (std::uint32_t &span : timeline.origin)
         span = renumbered(span);
-    place(timeline.start, newIndex, own, with(&Task::start));
-    place(timeline.end, newIndex, own, with(&Task::end));
-    place(timeline.kind, newIndex, own, [&](std::size_t i) { return m_graph.table.about[m_tasks[i].taskClass].kind; });
-    place(timeline.taskClass, newIndex, own, with(&Task::taskClass));
-    place(timeline.microBatch, newIndex, own, with(&Task::microBatch));
-    place(timeline.chunk, newIndex, own, with(&Task::chunk));
-    place(timeline.cause, newIndex, own, [&](std::size_t i) { return renumbered(m_tasks[i].cause); });
-    place(timeline.trackOf, newIndex, own, with(&Task::resource));
+    place(timeline.start, newIndex, own, Nanoseconds { 0 });
+    place(timeline.end, newIndex, own, Nanoseconds { 0 });
+    place(timeline.kind, newIndex, own, WorkKind::Forward);
+    place(timeline.taskClass, newIndex, own, kNoSpan);
+    place(timeline.microBatch, newIndex, own, std::int32_t { -1 });
+    place(timeline.chunk, newIndex, own, std::uint16_t { 0 });
+    place(timeline.cause, newIndex, own, kNoSpan);
+    place(timeline.trackOf, newIndex, own, std::uint32_t { 0 });
+    std::vector<WorkKind> kinds; // side by side: there may be millions of tasks
+    for (const TaskClass &about : m_graph.table.about)
+        kinds.push_back(about.kind);
+    for (std::size_t i = 0; i < m_tasks.size(); ++i) {
+        const Task &task = m_tasks[i];
+        const std::uint32_t span = newIndex[own + i];
+        timeline.start[span] = task.start;
+        timeline.end[span] = task.end;
+        timeline.kind[span] = kinds[task.taskClass];
+        timeline.taskClass[span] = task.taskClass;
+        timeline.microBatch[span] = task.microBatch;
+        timeline.chunk[span] = task.chunk;
+        timeline.cause[span] = renumbered(task.cause);
+        timeline.trackOf[span] = task.resource;
+    }
     const auto placeUnlessEmpty = [&](auto &values, auto otherwise) {
         if (!values.empty())
-            place(values, newIndex, own, [&](std::size_t) { return otherwise; });
+            place(values, newIndex, own, otherwise);
     };
     placeUnlessEmpty(timeline.pairedMicroBatch, std::int32_t { -1 });
     placeUnlessEmpty(timeline.pairedChunk, std::uint16_t { 0 });

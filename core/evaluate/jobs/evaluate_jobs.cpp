@@ -113,6 +113,10 @@ ExpectedAll<Evaluation> evaluateJobs(const PlanPtr &plan, Depth depth, const Run
     metrics.jobs = jobMetrics(*jobs, *outcome, keepsSpans);
     metrics.spans = outcome->run.timeline.spanCount();
     evaluation.feasibility = feasibilityOf(*jobs);
+    if (std::ranges::any_of(outcome->problems, [](const Problem &p) { return p.severity == Severity::Blocking; })) {
+        evaluation.feasibility.isModelled = false; // what decides is not installed
+        metrics.jobs->makespan.reset();
+    }
     if (evaluation.feasibility.all())
         addMemoryMetrics(metrics, std::move(outcome->memory), hostsOf(*metrics.jobs));
     if (!outcome->computeShare.empty())

@@ -51,8 +51,8 @@ std::string whyNot(const GangPlan &plan, const Evaluation &evaluation)
     const Fullest most = fullest(evaluation);
     if (most.need <= 1)
         return evaluation.problems.empty() ? "it cannot run so: " + plan.name : evaluation.problems.front().text;
-    return "it needs " + bytesText(most.bytes) + " of " + (most.isHost ? "a host's " : "a GPU's ")
-        + bytesText(most.capacity) + " at the least (" + plan.name + ")";
+    return "it needs at the least " + bytesText(most.bytes) + " of " + (most.isHost ? "a host's " : "a GPU's ")
+        + bytesText(most.capacity) + ", " + plan.name;
 }
 
 class Choosing {

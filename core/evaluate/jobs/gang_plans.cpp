@@ -130,7 +130,7 @@ void addModelParallel(Maker &maker, const JobWorkloads &jobs, const GpuList &lis
     for (int stages : isOneNode(jobs, list) ? maker.counts(list, layers, { 3, 5, 6, 7 }) : maker.counts(list, layers)) {
         if (!isOneNode(jobs, list) && !maker.job().gpus && stages != all)
             continue;
-        maker.add(list, stages, "Layers over " + counted(stages, "GPU"), [&](Plan &plan) {
+        maker.add(list, stages, "layers over " + counted(stages, "GPU"), [&](Plan &plan) {
             plan.parallelism.pipeline = stages;
             plan.schedule = forwardsFirst();
         });
@@ -238,7 +238,7 @@ GangPlans copyPlans(const JobWorkloads &jobs, const Job &job, int most)
         for (const int copies : divisors(job.batch, kMostMicroBatchCounts)) {
             if (copies > int(list.size()) || (job.gpus ? copies != *job.gpus : copies > std::max(1, most)))
                 continue;
-            maker.add(list, copies, copies == 1 ? "Whole on one GPU" : std::to_string(copies) + " data-parallel copies",
+            maker.add(list, copies, copies == 1 ? "whole on one GPU" : std::to_string(copies) + " data-parallel copies",
                 [&](Plan &plan) {
                     plan.parallelism.data = copies;
                     plan.workload.microBatch = job.batch / copies;

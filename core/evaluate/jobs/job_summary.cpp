@@ -96,7 +96,7 @@ Layout jobLayout(const JobWorkloads &jobs, const JobOutcome &outcome)
             ++layout.gpusUsed;
             continue;
         }
-        const std::string reason = !isByShards(jobs.plan->jobScheduler)
+        const std::string reason = !isByShards(jobs.plan->jobScheduler) && running > 0
             ? "every job takes the GPUs on which it is fastest"
             : std::size_t(running) < jobs.gpus.size() ? "there are more GPUs than jobs that can run"
                                                       : "no job can run there, or had to wait for it";

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "core/base/number_text.h"
 #include "core/evaluate/jobs/job_outcome.h"
-#include "core/jobs/shard_milp.h"
+#include "core/evaluate/jobs/solved_order.h"
 #include "core/memory/stage_memory.h"
 #include "core/timeline/memory_walk.h"
 
@@ -12,18 +11,6 @@
 namespace trainyard {
 
 namespace {
-
-JobRules rulesOf(const Plan &plan)
-{
-    const JobOptions &options = plan.jobOptions;
-    JobRules rules;
-    rules.scheduler = plan.jobScheduler;
-    rules.doubleBuffer = options.doubleBuffer;
-    rules.lookAhead = options.lookAhead;
-    rules.remaining = options.remaining;
-    rules.seed = options.seed;
-    return rules;
-}
 
 class Shared {
 public:
@@ -49,13 +36,15 @@ public:
         const bool runs = std::ranges::any_of(
             m_jobs.jobs, [](const JobWorkload &job) { return job.specIndex >= 0 && job.why.empty(); });
         if (m_depth >= Depth::Score && runs) {
-            auto rules = ruled();
+            const auto rules = rulesToRun(m_plan, m_set, m_workspace, m_context.stop, m_outcome.problems);
             if (!rules)
                 return std::unexpected(Errors { rules.error() });
-            auto run = runJobs(m_set, *rules, m_workspace, m_context.stop);
-            if (!run)
-                return std::unexpected(Errors { run.error() });
-            take(std::move(*run));
+            if (*rules) {
+                auto run = runJobs(m_set, **rules, m_workspace, m_context.stop);
+                if (!run)
+                    return std::unexpected(Errors { run.error() });
+                take(std::move(*run));
+            }
         }
         for (std::size_t i = 0; i < m_jobs.jobs.size(); ++i)
             share(i);
@@ -64,40 +53,6 @@ public:
     }
 
 private:
-    /// A solver's with the order that it found; that of the longest remaining time where there is no solver.
-    Expected<JobRules> ruled()
-    {
-        JobRules rules = rulesOf(m_plan);
-        if (rules.scheduler != JobScheduler::ShardMilp)
-            return rules;
-        ShardMilpLimits limits;
-        limits.seconds = m_plan.jobOptions.seconds;
-        auto answer = shardMilp(m_set, rules, limits, m_workspace, m_context.stop);
-        if (!answer && (answer.error().code == ErrorCode::Cancelled || answer.error().code == ErrorCode::Internal))
-            return std::unexpected(std::move(answer.error()));
-        if (!answer) {
-            say(Severity::Warning,
-                "The solver gave no order, so the longest remaining goes first: " + answer.error().what);
-            rules.scheduler = JobScheduler::ShardedLrtf;
-            return rules;
-        }
-        if (answer->isProven)
-            say(Severity::Note, "The solver proved its order to be the shortest");
-        else if (answer->isLrtf)
-            say(Severity::Note,
-                "The solver found no order shorter than the longest remaining first, which is followed");
-        else if (answer->lrtf > answer->makespan)
-            say(Severity::Note,
-                "The solver's order takes " + secondsText(answer->lrtf - answer->makespan)
-                    + " less than the longest remaining first; whether there is a shorter one is not known");
-        return std::move(answer->rules);
-    }
-
-    void say(Severity severity, std::string text)
-    {
-        m_outcome.problems.push_back({ severity, std::move(text), "job_scheduler", {} });
-    }
-
     /// The jobs of the set by their numbers in the plan.
     void take(JobRun run)
     {

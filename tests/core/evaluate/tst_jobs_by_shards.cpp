@@ -168,6 +168,21 @@ private slots:
         QVERIFY(*evaluated(plan)->metrics.jobs->makespan != one);
     }
 
+    /// The solver's order is followed, and is no longer than the longest remaining first; without a solver that is said.
+    void theSolversOrderIsFollowed()
+    {
+        Plan plan = lab();
+        plan.jobs.resize(3);
+        plan.cluster.datacenters[0].pools[0].gpusPerNode = 2;
+        for (Job &of : plan.jobs)
+            of.minibatches = 1;
+        const double lrtf = *evaluated(plan)->metrics.jobs->makespan;
+        plan.jobScheduler = JobScheduler::ShardMilp;
+        const EvaluationPtr solved = evaluated(plan);
+        QVERIFY(*solved->metrics.jobs->makespan <= lrtf * (1 + 1e-9));
+        QVERIFY(problemAt(*solved, "job_scheduler"));
+    }
+
     void evaluationsAreRememberedByThePlan()
     {
         RunCache cache;

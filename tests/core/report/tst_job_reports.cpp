@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // What every report says of a plan with jobs: the same numbers, and nothing of an iteration.
+#include "core/evaluate/metrics/gpu_use.h"
+#include "core/plan/plan_io.h"
 #include "core/report/chrome_trace.h"
 #include "core/report/comparison.h"
 #include "core/report/html_report.h"
@@ -13,11 +15,13 @@
 #include "core/report/timeline_csv.h"
 #include "tests/core/report/job_sample.h"
 #include "tests/support/json_schema.h"
+#include "tests/support/plans.h"
 
 #include <QRegularExpression>
 #include <QTest>
 #include <QXmlStreamReader>
 
+#include <numeric>
 #include <set>
 #include <sstream>
 
@@ -332,6 +336,38 @@ private slots:
         const std::size_t few = size(100, 20'000), many = size(1000, 200'000);
         QVERIFY(few > 0 && many > 0);
         QVERIFY2(many < few + 100'000, qPrintable(QStringLiteral("%1 %2").arg(few).arg(many)));
+    }
+
+    /// Of a real evaluation: sum of jobs = what all come to, and spans say the same as metrics.
+    void partsOfJobsAddUp()
+    {
+        const auto plan = readPlan(TRAINYARD_SOURCE_DIR "/samples/hydra-lab.trainyard.json");
+        const EvaluationPtr evaluation = test::evaluated(plan.value_or(Plan {}));
+        const JobMetrics &jobs = *evaluation->metrics.jobs;
+        double end = 0, gpuSeconds = 0, usd = 0, loaded = 0, stored = 0, moved = 0;
+        for (const JobResult &job : jobs.perJob) {
+            end = std::max(end, *job.end);
+            gpuSeconds += job.gpuSeconds;
+            usd += *job.usd;
+            loaded += job.bytesLoaded, stored += job.bytesStored;
+        }
+        const Timeline &timeline = evaluation->timeline;
+        for (std::uint32_t span = 0; span < timeline.spanCount(); ++span) {
+            QVERIFY(jobOf(*evaluation, span) >= 0);
+            if (timeline.tracks[timeline.trackOf[span]].stream != Stream::Compute)
+                moved += timeline.bytesMoved(span);
+        }
+        const auto isNear = [](double a, double b) { return std::abs(a - b) <= 1e-6 * std::abs(b); };
+        QVERIFY(isNear(end, *jobs.makespan));
+        QVERIFY(*jobs.makespan >= *jobs.bound && *jobs.bound == std::max(*jobs.boundShared, *jobs.boundLongest));
+        QVERIFY(isNear(gpuSeconds, *jobs.gpuUtilization * evaluation->metrics.gpusTotal * *jobs.makespan));
+        QVERIFY(isNear(usd, *jobs.usd));
+        QVERIFY(isNear(moved, loaded + stored));
+        const std::vector<double> use = fleetUse(*evaluation, 400);
+        const double shown = toSeconds(timeline.duration).value; // till the last weights are back in host memory
+        QVERIFY(shown >= *jobs.makespan);
+        QVERIFY(
+            isNear(std::accumulate(use.begin(), use.end(), 0.0) / 400 * shown, *jobs.gpuUtilization * *jobs.makespan));
     }
 
     void aPlanWhoseJobsCannotRunIsStillReported()

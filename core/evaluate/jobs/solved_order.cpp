@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "core/evaluate/jobs/solved_order.h"
+
+#include "core/base/number_text.h"
+#include "core/plan/enum_names.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace trainyard {
+
+namespace {
+
+JobRules rulesOf(const Plan &plan)
+{
+    const JobOptions &options = plan.jobOptions;
+    JobRules rules;
+    rules.scheduler = plan.jobScheduler;
+    rules.doubleBuffer = options.doubleBuffer;
+    rules.lookAhead = options.lookAhead;
+    rules.remaining = options.remaining;
+    rules.seed = options.seed;
+    return rules;
+}
+
+/// What the programme left out, as parts of a sentence.
+std::vector<std::string> simplifications(const ShardMilpAnswer &answer)
+{
+    std::vector<std::string> parts;
+    if (answer.grid <= 0)
+        return parts; // there was no programme
+    if (answer.unitsPerTask > 1)
+        parts.push_back("up to " + std::to_string(answer.unitsPerTask) + " units of a job were taken as one");
+    if (answer.isRounded)
+        parts.push_back("times were rounded up to steps of " + secondsText(answer.grid));
+    if (answer.hasTransfers)
+        parts.emplace_back("transfers were reckoned into the times of units");
+    return parts;
+}
+
+} // namespace
+
+std::string solverSentence(const ShardMilpAnswer &answer, double seconds)
+{
+    const std::string rule = labelOf(JobScheduler::ShardedLrtf);
+    std::string text;
+    if (answer.isProven)
+        text = answer.isLrtf ? "No order of the units is shorter than that of \"" + rule + "\", which is run: proven"
+                             : "The solver's order of the units is the shortest there is: proven";
+    else
+        text = (answer.isLrtf ? "The solver found no order shorter than that of \"" + rule + "\", which is run"
+                              : "The solver's order is " + percentText(1 - answer.makespan / answer.lrtf)
+                           + " shorter than that of \"" + rule + "\"")
+            + (answer.isCutShort ? "; it was stopped after " + secondsText(seconds) : "") + "; none is more than "
+            + percentText(1 - answer.bound / answer.makespan) + " shorter still";
+    const std::vector<std::string> parts = simplifications(answer);
+    for (std::size_t i = 0; i < parts.size(); ++i)
+        text += (i == 0 ? " (" : ", ") + parts[i] + (i + 1 == parts.size() ? ")" : "");
+    return text;
+}
+
+Expected<std::optional<JobRules>> rulesToRun(const Plan &plan, const JobSet &set, SimulationWorkspace &workspace,
+    const std::stop_token &stop, std::vector<Problem> &problems)
+{
+    const JobRules rules = rulesOf(plan);
+    if (rules.scheduler != JobScheduler::ShardMilp)
+        return rules;
+    auto answer = shardMilp(set, rules, { .seconds = plan.jobOptions.seconds }, workspace, stop);
+    if (!answer && answer.error().code == ErrorCode::CannotRead) {
+        problems.push_back(
+            { Severity::Blocking, answer.error().what + ": " + answer.error().right, "job_scheduler", {} });
+        return std::nullopt;
+    }
+    if (!answer)
+        return std::unexpected(std::move(answer.error()));
+    problems.push_back({ Severity::Note, solverSentence(*answer, plan.jobOptions.seconds), "job_options.seconds", {} });
+    if (std::ranges::any_of(set.jobs, [](const JobSpec &job) { return job.priority != 0; }))
+        problems.push_back({ Severity::Note, "The solver does not heed priorities of jobs", "job_scheduler", {} });
+    return std::move(answer->rules);
+}
+
+} // namespace trainyard
