@@ -108,7 +108,8 @@ void layOut(Chart &chart)
 /// Ticks at 1, 2 or 5 times a power of ten, about ten of them.
 void drawAxis(Chart &chart)
 {
-    const double total = toSeconds(chart.axis).value;
+    const DurationUnit unit = chart.isOfJobs() ? durationUnit(toSeconds(chart.axis).value) : DurationUnit {};
+    const double total = toSeconds(chart.axis).value / unit.seconds;
     const double rough = total / 10, power = std::pow(10, std::floor(std::log10(rough)));
     const double step = power * (rough / power > 5 ? 10 : rough / power > 2 ? 5 : rough / power > 1 ? 2 : 1);
     std::string grid;
@@ -117,7 +118,8 @@ void drawAxis(Chart &chart)
         grid += "<line x1=\"" + coordinate(x) + "\" x2=\"" + coordinate(x) + "\" y1=\"18\" y2=\""
             + coordinate(chart.height) + "\" class=\"grid\"/>";
         if (x < kWidth - 20)
-            grid += text(x, 12, "faint middle", secondsText(i * step));
+            grid += text(x, 12, "faint middle",
+                unit.seconds > 1 ? plainText(i * step) + " " + unit.name : secondsText(i * step));
     }
     chart.svg = grid + chart.svg;
 }

@@ -11,6 +11,12 @@
 
 namespace trainyard {
 
+/// In which a time is told that may be days.
+struct DurationUnit {
+    double seconds = 1;
+    const char *name = "s";
+};
+[[nodiscard]] DurationUnit durationUnit(double seconds);
 /// "41.2 s", "40.1 min", "5.40 h", "3.10 days": below ten minutes seconds, as elsewhere.
 [[nodiscard]] std::string durationText(double seconds);
 
