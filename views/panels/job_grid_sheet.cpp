@@ -41,7 +41,8 @@ template <NamedEnum E> QComboBox *choice(const QString &name, E now, QWidget *pa
     auto *list = new QComboBox(parent);
     list->setAccessibleName(name);
     for (const EnumName &one : kNamesOf<E>)
-        list->addItem(QString::fromUtf8(one.label));
+        list->addItem(
+            std::is_same_v<E, Precision> ? QString::fromUtf8(one.label).toUpper() : QString::fromUtf8(one.label));
     list->setCurrentIndex(int(now));
     return list;
 }
@@ -72,10 +73,10 @@ JobGridSheet::JobGridSheet(const Catalogue &catalogue, const Job &start, const Q
 {
     m_filter->setPlaceholderText(tr("Search models"));
     m_filter->setClearButtonEnabled(true);
-    m_batches->setPlaceholderText(tr("8, 16, 32"));
-    m_rates->setPlaceholderText(tr("1e-4, 3e-4"));
+    m_rates->setPlaceholderText(tr("not named"));
     m_models->setAccessibleName(tr("Models"));
-    m_models->setFixedHeight(kListHeight);
+    m_models->setMinimumHeight(kListHeight);
+    m_models->setProperty("isFramed", true);
     m_models->setMinimumWidth(kListWidth);
     m_models->setUniformItemSizes(true);
     m_models->setHorizontalScrollBarPolicy(Qt::ScrollBarAlwaysOff);

@@ -76,7 +76,8 @@ void JobSheet::place()
     ensurePolished();
     layout()->activate();
     const int width = std::min(sizeHint().width(), room.width());
-    const int height = std::min(std::max(sizeHint().height(), layout()->totalHeightForWidth(width)), room.height());
+    const int wanted = layout()->hasHeightForWidth() ? layout()->totalHeightForWidth(width) : sizeHint().height();
+    const int height = std::min(wanted, room.height());
     QPoint at(room.center().x() - width / 2, room.center().y() - height / 2);
     if (m_anchor && m_anchor->isVisible()) { // left of it, so that it stays in sight
         const QPoint corner = m_anchor->mapTo(parentWidget(), QPoint());
@@ -121,6 +122,14 @@ void JobSheet::keyPressEvent(QKeyEvent *event)
             accept();
     }
     event->accept(); // no key of a form is one of the window
+}
+
+bool JobSheet::event(QEvent *event)
+{
+    const bool isDone = QFrame::event(event);
+    if (event->type() == QEvent::LayoutRequest && isVisible())
+        place();
+    return isDone;
 }
 
 bool JobSheet::focusNextPrevChild(bool next)

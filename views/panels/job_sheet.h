@@ -35,6 +35,7 @@ protected:
     void setFault(const QString &fault, const QString &note = {});
     void keyPressEvent(QKeyEvent *event) override;
     bool focusNextPrevChild(bool next) override;
+    bool event(QEvent *event) override; // what it says may need more lines
     bool eventFilter(QObject *watched, QEvent *event) override; // the window's size
 
 private:
