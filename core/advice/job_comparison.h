@@ -16,16 +16,22 @@ struct JobVariant {
     std::string note; // why it has no time, or what it lacks; may be empty
     PlanPtr plan;
     EvaluationPtr evaluation; // null where it could not be evaluated
-    [[nodiscard]] Metric makespan() const;
+    [[nodiscard]] Metric makespan() const; // empty where the variant cannot run
 };
 
-/// The plan's own first, then every other scheduler; a solver's only where `solvers`.
+// A stop token ends each list before the next variant. Nothing of a plan without jobs.
+
+/// The plan's own first, then every other scheduler that is modelled; a solver's only where `solvers`. With timelines,
+/// unless they would be too long to draw.
 [[nodiscard]] std::vector<JobVariant> jobSchedulers(const PlanPtr &plan, const RunContext &context, bool solvers);
-/// Spilling alone (a job at a time on one GPU, transfers in full view), with SHARP, with double buffers.
+/// What each part of Hydra is worth, whatever the plan's own scheduler is. Spilling alone: the cluster cut to its first
+/// GPU, jobs in the order of the list one after the other, no double buffer. With SHARP: all GPUs, sharded-LRTF, no
+/// double buffer. With double buffers: that as well.
 [[nodiscard]] std::vector<JobVariant> jobAblation(const PlanPtr &plan, const RunContext &context);
-/// The plan on 1, 2, 4, … and all of its GPUs, in the order of the cluster.
+/// The plan on its first 1, 2, 4, … and all GPUs, in the order of the cluster; pins to others are dropped. Here and
+/// below a solver's place is taken by sharded-LRTF, and the note says so.
 [[nodiscard]] std::vector<JobVariant> jobScaling(const PlanPtr &plan, const RunContext &context);
-/// The plan with one GPU more in each pool that serves jobs.
+/// The plan with one GPU more in each pool that serves jobs, in the last node of the pool.
 [[nodiscard]] std::vector<JobVariant> jobsWithOneMoreGpu(const PlanPtr &plan, const RunContext &context);
 
 } // namespace trainyard

@@ -28,4 +28,11 @@ struct GpuSelection { // consecutive GPUs of one pool
 [[nodiscard]] Expected<Cluster> withWanLink(const Cluster &cluster, WanLink link); // replaces one of the same pair
 [[nodiscard]] Expected<Cluster> withoutWanLink(const Cluster &cluster, int link);
 
+/// The first so many GPUs in the order of the cluster (datacenters, pools, nodes): whole nodes, and at most one of
+/// which a part is left. Pools that are left with none go, datacenters stay.
+[[nodiscard]] Cluster withFirstGpus(const Cluster &cluster, int gpus);
+/// One GPU more in the last node of a pool, which is a pool of its own then where the pool has more nodes.
+/// Errors: BadValue where there is no such pool, or it has no nodes.
+[[nodiscard]] Expected<Cluster> withOneGpuMore(const Cluster &cluster, int datacenter, int pool);
+
 } // namespace trainyard

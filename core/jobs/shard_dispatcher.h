@@ -84,6 +84,7 @@ private:
     std::vector<JobTimes> m_times;
     std::vector<std::uint32_t> m_resourceOf; // [task]
     std::vector<std::uint64_t> m_touched, m_idle; // a bit a GPU: has to be looked at; has nothing to do
+    bool m_wakesIdle = false; // a job has become free
 };
 
 } // namespace trainyard

@@ -56,14 +56,20 @@ std::size_t lastToEnd(const JobMetrics &jobs)
 
 } // namespace
 
-std::string durationText(double seconds)
+DurationUnit durationUnit(double seconds)
 {
     constexpr double kMinute = 60, kHour = 3600, kDay = 86400;
     if (!(seconds >= 10 * kMinute))
-        return secondsText(seconds);
-    if (seconds < 2 * kHour)
-        return plainText(seconds / kMinute) + " min";
-    return seconds < 3 * kDay ? plainText(seconds / kHour) + " h" : plainText(seconds / kDay) + " days";
+        return {};
+    return seconds < 2 * kHour ? DurationUnit { kMinute, "min" }
+        : seconds < 3 * kDay   ? DurationUnit { kHour, "h" }
+                               : DurationUnit { kDay, "days" };
+}
+
+std::string durationText(double seconds)
+{
+    const DurationUnit unit = durationUnit(seconds);
+    return unit.seconds > 1 ? plainText(seconds / unit.seconds) + " " + unit.name : secondsText(seconds);
 }
 
 JobCounts countsOf(const JobMetrics &jobs)
@@ -202,7 +208,7 @@ std::vector<std::vector<std::string>> gpuRows(const MemoryMetrics &memory, std::
     return rows;
 }
 
-int jobOf(const Evaluation &evaluation, std::uint32_t span)
+int jobOfSpan(const Evaluation &evaluation, std::uint32_t span)
 {
     const std::uint32_t job = evaluation.timeline.classOf(span).job;
     return evaluation.metrics.jobs && job < evaluation.metrics.jobs->perJob.size() ? int(job) : -1;

@@ -11,6 +11,12 @@
 
 namespace trainyard {
 
+/// In which a time is told that may be days.
+struct DurationUnit {
+    double seconds = 1;
+    const char *name = "s";
+};
+[[nodiscard]] DurationUnit durationUnit(double seconds);
 /// "41.2 s", "40.1 min", "5.40 h", "3.10 days": below ten minutes seconds, as elsewhere.
 [[nodiscard]] std::string durationText(double seconds);
 
@@ -43,7 +49,7 @@ struct JobCounts {
 [[nodiscard]] std::vector<std::vector<std::string>> gpuRows(const MemoryMetrics &memory, std::size_t most);
 
 /// Whose work a span is: index into JobMetrics::perJob; -1: nobody's.
-[[nodiscard]] int jobOf(const Evaluation &evaluation, std::uint32_t span);
+[[nodiscard]] int jobOfSpan(const Evaluation &evaluation, std::uint32_t span);
 
 /// What a plan's GPUs do: "Longest remaining first, double buffers".
 [[nodiscard]] std::string schedulerText(const Plan &plan);

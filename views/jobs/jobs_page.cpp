@@ -215,7 +215,7 @@ void JobsPage::refresh()
     exportCsv->setEnabled(has);
     picture->setEnabled(has);
     m_empty->setText(nothing.isEmpty() ? tr("Running the jobs under each scheduler…") : nothing + u'.');
-    solve->setEnabled(isOfPlan && !m_study.isSolving() && !(m_comparison && m_comparison->hasSolvers));
+    solve->setEnabled(has && isOfPlan && !m_study.isSolving() && !(m_comparison && m_comparison->hasSolvers));
     solve->setText(m_study.isSolving() ? tr("Solving…") : tr("Ask the solver"));
     m_overview->setText(!isOfPlan || !m_comparison->isComplete ? tr("Evaluating…") : overviewOf(*m_comparison));
     if (!has)

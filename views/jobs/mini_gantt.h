@@ -21,7 +21,7 @@ public:
     /// The chart without axis and lines, a pixel a column.
     [[nodiscard]] const QImage &picture();
     [[nodiscard]] QRect plotRect() const; // where it lies
-    [[nodiscard]] QSize sizeHint() const override { return { 300, 96 }; }
+    [[nodiscard]] QSize sizeHint() const override { return { 300, 60 }; }
     [[nodiscard]] QSize minimumSizeHint() const override { return { 160, 44 }; }
 
 protected:

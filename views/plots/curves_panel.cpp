@@ -22,6 +22,7 @@
 #include <QToolButton>
 #include <QVBoxLayout>
 
+#include <algorithm>
 #include <utility>
 
 namespace trainyard {
@@ -133,14 +134,14 @@ void CurvesPanel::fillStages(int stages)
 void CurvesPanel::chooseTabs(bool ofJobs)
 {
     m_isOfJobs = ofJobs;
-    const auto show = [this](Tab tab, bool shown) { m_tabs->setTabVisible(int(tab), shown); };
-    show(Tab::Hosts, ofJobs);
-    show(Tab::Progress, ofJobs);
-    show(Tab::Memory, !ofJobs || (m_evaluation && m_evaluation->metrics.memory));
-    show(Tab::Wan, !ofJobs);
-    show(Tab::Rok, !ofJobs);
-    if (!m_tabs->isTabVisible(m_tabs->currentIndex()))
+    const std::vector<Tab> ofOne { Tab::Memory, Tab::Wan, Tab::Rok }, ofMany { Tab::Hosts, Tab::Progress };
+    for (const Tab tab : ofJobs ? ofMany : ofOne)
+        m_tabs->setTabVisible(int(tab), true);
+    const std::vector<Tab> &hidden = ofJobs ? ofOne : ofMany;
+    if (std::ranges::find(hidden, Tab(m_tabs->currentIndex())) != hidden.end())
         setTab(ofJobs ? Tab::Progress : Tab::Utilization);
+    for (const Tab tab : hidden)
+        m_tabs->setTabVisible(int(tab), false);
 }
 
 bool CurvesPanel::isTabShown(Tab tab) const

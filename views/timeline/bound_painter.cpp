@@ -111,9 +111,11 @@ void paintBounds(QPainter &painter, const TimelineState &state, const ChartGeome
     }
     const std::vector<QRectF> places = flagPlaces(lines, widths, geometry.ruler);
     painter.setFont(rowFont());
-    for (std::size_t i = 0; i < bounds.size(); ++i)
-        if (!places[i].isEmpty())
-            paintFlagIn(painter, state, geometry, places[i], bounds[i].text, theme().panelRaised, colorOf(bounds[i]));
+    for (const bool clears : { true, false }) // what one clears must not take from another
+        for (std::size_t i = 0; i < bounds.size(); ++i)
+            if (!places[i].isEmpty())
+                paintFlagIn(painter, state, geometry, places[i], bounds[i].text, theme().panelRaised,
+                    colorOf(bounds[i]), clears);
 }
 
 } // namespace trainyard

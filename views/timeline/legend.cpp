@@ -154,8 +154,10 @@ void Legend::setJobs(std::vector<JobEntry> jobs)
     if (jobs == m_jobs)
         return;
     m_jobs = std::move(jobs);
-    for (JobButton *button : m_jobButtons)
+    for (JobButton *button : m_jobButtons) {
+        button->hide();
         button->deleteLater();
+    }
     m_jobButtons.clear();
     for (std::size_t i = 0; i < std::min(m_jobs.size(), kMostJobButtons); ++i) {
         auto *button = m_jobButtons.emplace_back(new JobButton(m_jobs[i], this));

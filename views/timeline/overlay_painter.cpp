@@ -164,9 +164,10 @@ void paintDropRows(QPainter &painter, const TimelineState &state, const ChartGeo
 } // namespace
 
 void paintFlagIn(QPainter &painter, const TimelineState &state, const ChartGeometry &geometry, const QRectF &box,
-    const QString &text, const QColor &fill, const QColor &ink)
+    const QString &text, const QColor &fill, const QColor &ink, bool clears)
 {
-    eraseTickLabels(painter, state, geometry, box);
+    if (clears)
+        eraseTickLabels(painter, state, geometry, box);
     painter.setPen(Qt::NoPen);
     painter.setBrush(fill);
     painter.drawRoundedRect(box, 3, 3);

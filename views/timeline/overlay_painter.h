@@ -11,9 +11,9 @@ class QPainter;
 namespace trainyard {
 
 void paintOverlay(QPainter &painter, const TimelineState &state, const ChartGeometry &geometry);
-/// A small filled label on the ruler; tick labels that it would cut in half go away whole.
+/// A small filled label on the ruler. `clears`: tick labels that it would cut in half go away whole.
 void paintFlagIn(QPainter &painter, const TimelineState &state, const ChartGeometry &geometry, const QRectF &box,
-    const QString &text, const QColor &fill, const QColor &ink);
+    const QString &text, const QColor &fill, const QColor &ink, bool clears = true);
 /// Rectangle that the hover of a span changes, for a small repaint; empty for kNoSpan.
 [[nodiscard]] QRect hoverRect(const TimelineState &state, const ChartGeometry &geometry, std::uint32_t span);
 /// Rectangle of the selected area in the chart.

@@ -27,7 +27,7 @@ constexpr int kThinGap = 4; // most of it
 constexpr int kGhostBar = 3;
 constexpr int kClassGap = 4;
 constexpr int kLeastBar = 4, kMostBar = 32;
-constexpr int kTransfersOfGpus = 8; // of jobs on more of them transfers wait for unfolding
+constexpr int kGpuWithTransfers = 30; // pixels: where GPUs of jobs have less, transfers wait for unfolding
 constexpr int kAiry = 10; // bars from which there is room for wider gaps
 
 QString tr(const char *text, int n = -1)
@@ -203,7 +203,7 @@ QString stagesText(const Evaluation &evaluation, const std::vector<std::uint32_t
 std::vector<TrackRow> makeRows(const Evaluation &evaluation, const TrackLayoutOptions &options)
 {
     std::vector<TrackRow> rows;
-    const bool areMany = evaluation.layout.gpusTotal > kTransfersOfGpus;
+    const bool areMany = evaluation.layout.gpusTotal * kGpuWithTransfers > options.availableHeight;
     for (const auto &[datacenter, index] : sortedTracks(evaluation)) {
         const Track &track = evaluation.timeline.tracks[index];
         const QString group = groupKey(evaluation, datacenter);

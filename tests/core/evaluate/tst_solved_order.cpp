@@ -137,6 +137,8 @@ private slots:
         const Problem *problem = problemOf(*solved, "coinor-cbc");
         QVERIFY(problem != nullptr && problem->severity == Severity::Blocking);
         QCOMPARE(problem->where, std::string("job_scheduler"));
+        QCOMPARE(problem->fixes.size(), std::size_t(1));
+        QVERIFY(evaluated(problem->fixes[0].plan)->feasible());
     }
 };
 

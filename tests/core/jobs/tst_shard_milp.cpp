@@ -174,6 +174,18 @@ private slots:
         QCOMPARE(QString::fromStdString(fault(set, *answer)), QString());
     }
 
+    void aSetThatNoProgrammeHoldsIsLeftToTheRule()
+    {
+        SimulationWorkspace workspace;
+        std::vector<Model> models;
+        for (int i = 0; i < 300; ++i)
+            models.push_back({ { .1 + .0013 * i, .3, .2 }, 4 });
+        const auto answer =
+            shardMilp(equalGpus(7, models), {}, { .columns = 100, .program = "/nowhere/cbc" }, workspace);
+        QVERIFY(answer && answer->isTooLarge && answer->isLrtf && answer->searches == 0);
+        QCOMPARE(answer->makespan, answer->lrtf);
+    }
+
     void transfersAreInTheTimesAndTheRunIsStillNeverLonger()
     {
         SimulationWorkspace workspace;
