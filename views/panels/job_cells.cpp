@@ -14,7 +14,7 @@ namespace trainyard {
 
 namespace {
 
-constexpr int kChip = 10, kSide = 4, kBarHeight = 8, kPin = 11;
+constexpr int kChip = 10, kSide = 4, kBarHeight = 8, kPin = 11, kTagMost = 220;
 constexpr int kFieldLeast = 64;
 constexpr double kDimmed = 0.5;
 
@@ -67,6 +67,26 @@ void paintBar(QPainter &painter, const QRect &cell, const JobRow &row, int job)
 }
 
 } // namespace
+
+QPixmap jobTag(const QString &name, int job, qreal devicePixelRatio)
+{
+    const QFontMetrics metrics(uiFont(-1));
+    const QString shown = metrics.elidedText(name, Qt::ElideMiddle, kTagMost);
+    const QSize size(metrics.horizontalAdvance(shown) + kChip + 6 + 4 * kSide, metrics.height() + 2 * kSide);
+    QPixmap tag(size * devicePixelRatio);
+    tag.setDevicePixelRatio(devicePixelRatio);
+    tag.fill(Qt::transparent);
+    QPainter painter(&tag);
+    painter.setRenderHint(QPainter::Antialiasing);
+    painter.setPen(theme().border);
+    painter.setBrush(theme().panelRaised);
+    painter.drawRoundedRect(QRectF({}, size).adjusted(0.5, 0.5, -0.5, -0.5), 4, 4);
+    paintChip(painter, { 2 * kSide, (size.height() - kChip) / 2 }, job, false);
+    painter.setFont(uiFont(-1));
+    painter.setPen(theme().text);
+    painter.drawText(QRect({}, size).adjusted(2 * kSide + kChip + 6, 0, 0, 0), Qt::AlignLeft | Qt::AlignVCenter, shown);
+    return tag;
+}
 
 JobCells::JobCells(JobList &list)
     : QStyledItemDelegate(&list)

@@ -20,6 +20,8 @@ namespace trainyard {
 
 namespace {
 
+constexpr int kWidth = 620;
+
 std::vector<Choice> modelsOf(const Catalogue &catalogue)
 {
     std::vector<Choice> choices;
@@ -57,7 +59,8 @@ QString shortest(double number)
 } // namespace
 
 JobForm::JobForm(const Catalogue &catalogue, const Job &job, bool isNew, QWidget *window)
-    : JobSheet(isNew ? tr("Add a job") : QString::fromStdString(job.name), isNew ? tr("Add job") : tr("Done"), window)
+    : JobSheet(
+        isNew ? tr("Add a job") : QString::fromStdString(job.name), isNew ? tr("Add job") : tr("Done"), kWidth, window)
     , m_job(job)
     , m_isNew(isNew)
     , m_model(new ChoiceField(modelsOf(catalogue), this))

@@ -25,7 +25,7 @@ namespace {
 
 constexpr double kMostJobs = 100'000, kFewJobs = 1000; // above: shown as a count alone
 constexpr std::size_t kShownNames = 4;
-constexpr int kListWidth = 250, kListHeight = 210, kFieldWidth = 190;
+constexpr int kWidth = 640, kListWidth = 250, kListHeight = 210, kFieldWidth = 190;
 
 QLineEdit *field(const QString &name, const QString &text, const QString &tip, QWidget *parent)
 {
@@ -55,7 +55,8 @@ template <class T> std::vector<T> asList(const std::vector<double> &numbers)
 } // namespace
 
 JobGridSheet::JobGridSheet(const Catalogue &catalogue, const Job &start, const QString &cloned, QWidget *window)
-    : JobSheet(cloned.isEmpty() ? tr("Jobs as a grid") : tr("Clone %1 as a grid").arg(cloned), tr("Add jobs"), window)
+    : JobSheet(
+        cloned.isEmpty() ? tr("Jobs as a grid") : tr("Clone %1 as a grid").arg(cloned), tr("Add jobs"), kWidth, window)
     , m_isClone(!cloned.isEmpty())
     , m_filter(field(tr("Search models"), {}, tr("Shows models whose names have this in them."), this))
     , m_models(new QListWidget(this))

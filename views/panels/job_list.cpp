@@ -178,14 +178,16 @@ void JobList::contextMenuEvent(QContextMenuEvent *event)
     event->accept();
 }
 
-/// Blocks until the job is dropped, where the platform can drag: nothing else is done here.
+/// Blocks until the job is dropped, where the platform can drag: nothing else is done here. The rows come with the next
+/// plan, whatever becomes of the drag.
 void JobList::startDrag(Qt::DropActions actions)
 {
-    QMimeData *job = m_model.mimeData(selectionModel()->selectedRows());
-    if (!job)
+    const std::vector<int> rows = chosen();
+    if (rows.empty())
         return;
     auto *drag = new QDrag(this);
-    drag->setMimeData(job);
+    drag->setMimeData(m_model.mimeData({ m_model.index(rows.front(), 0) }));
+    drag->setPixmap(jobTag(m_model.row(rows.front()).name, rows.front(), devicePixelRatioF()));
     drag->exec(actions, Qt::MoveAction);
 }
 

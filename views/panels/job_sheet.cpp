@@ -21,9 +21,10 @@ constexpr int kEdge = 12;
 
 } // namespace
 
-JobSheet::JobSheet(const QString &title, const QString &doneText, QWidget *window)
+JobSheet::JobSheet(const QString &title, const QString &doneText, int width, QWidget *window)
     : QFrame(window)
     , m_title(title)
+    , m_width(width)
     , m_body(new QVBoxLayout)
     , m_message(new TextLine({}, Ink::Muted, this))
     , m_cancel(new QPushButton(tr("Cancel"), this))
@@ -75,7 +76,7 @@ void JobSheet::place()
     const QRect room = parentWidget()->rect().adjusted(kEdge, kEdge, -kEdge, -kEdge);
     ensurePolished();
     layout()->activate();
-    const int width = std::min(sizeHint().width(), room.width());
+    const int width = std::min(std::max(m_width, minimumSizeHint().width()), room.width());
     const int wanted = layout()->hasHeightForWidth() ? layout()->totalHeightForWidth(width) : sizeHint().height();
     const int height = std::min(wanted, room.height());
     QPoint at(room.center().x() - width / 2, room.center().y() - height / 2);

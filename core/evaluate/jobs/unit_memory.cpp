@@ -66,6 +66,8 @@ StageMemory memoryOfUnits(const JobWorkloads &jobs, int gpu, double bytes, const
     memory.stage = gpu;
     memory.capacity = std::int64_t(
         double(cluster.gpu(jobs.gpus[std::size_t(gpu)]).memoryBytes) * cluster.plan->heterogeneity.memoryFraction);
+    if (bytes <= 0) // nobody starts anything there
+        return memory;
     Parts parts(memory);
     double left = double(wholeBytes(bytes));
     if (largest.unit)

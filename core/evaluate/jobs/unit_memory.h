@@ -13,7 +13,7 @@ struct UnitOfJob {
     const JobUnit *unit = nullptr;
 };
 
-/// A GPU on which units hold so many bytes, `largest` among them.
+/// A GPU on which units hold so many bytes, `largest` among them; empty where they hold none.
 [[nodiscard]] StageMemory memoryOfUnits(const JobWorkloads &jobs, int gpu, double bytes, const UnitOfJob &largest = {});
 
 /// [GPU]: of those that ran on it by a timeline of JobWorkloads::jobs.
