@@ -66,9 +66,12 @@ int compareJobs(const Options &options, const PlanPtr &plan)
     RunCache cache;
     const RunContext context { builtinCatalogue(), workspace, interruption.token(), nullptr, &cache };
     const auto own = run(plan, Depth::Score, context);
-    const bool isStopped = interruption.token().stop_requested();
+    if (!own && interruption.token().stop_requested()) {
+        std::cerr << "stopped before anything was compared\n";
+        return kInterrupted;
+    }
     if (!own)
-        return isStopped ? kInterrupted : fail(inFile(own.error(), options.plan));
+        return fail(inFile(own.error(), options.plan));
     const JobComparisons compared { jobSchedulers(plan, context, true), jobAblation(plan, context),
         jobScaling(plan, context), jobsWithOneMoreGpu(plan, context) };
     const int printed =

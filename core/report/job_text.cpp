@@ -208,7 +208,7 @@ std::vector<std::vector<std::string>> gpuRows(const MemoryMetrics &memory, std::
     return rows;
 }
 
-int jobOfSpan(const Evaluation &evaluation, std::uint32_t span)
+int jobIndexOf(const Evaluation &evaluation, std::uint32_t span)
 {
     const std::uint32_t job = evaluation.timeline.classOf(span).job;
     return evaluation.metrics.jobs && job < evaluation.metrics.jobs->perJob.size() ? int(job) : -1;

@@ -49,7 +49,7 @@ struct JobCounts {
 [[nodiscard]] std::vector<std::vector<std::string>> gpuRows(const MemoryMetrics &memory, std::size_t most);
 
 /// Whose work a span is: index into JobMetrics::perJob; -1: nobody's.
-[[nodiscard]] int jobOfSpan(const Evaluation &evaluation, std::uint32_t span);
+[[nodiscard]] int jobIndexOf(const Evaluation &evaluation, std::uint32_t span);
 
 /// What a plan's GPUs do: "Longest remaining first, double buffers".
 [[nodiscard]] std::string schedulerText(const Plan &plan);

@@ -353,7 +353,7 @@ private slots:
         }
         const Timeline &timeline = evaluation->timeline;
         for (std::uint32_t span = 0; span < timeline.spanCount(); ++span) {
-            QVERIFY(jobOfSpan(*evaluation, span) >= 0);
+            QVERIFY(jobIndexOf(*evaluation, span) >= 0);
             if (timeline.tracks[timeline.trackOf[span]].stream != Stream::Compute)
                 moved += timeline.bytesMoved(span);
         }
