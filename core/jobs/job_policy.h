@@ -3,7 +3,7 @@
 // Which job a GPU takes the next unit of. A policy keeps the jobs that are free: there, unfinished, with no unit that
 // runs or is picked. It is told of each that becomes free, and asked when a GPU chooses. Owned by one run.
 
-#include "core/jobs/job_progress.h"
+#include "core/jobs/jobs_under_way.h"
 
 #include <memory>
 
@@ -38,6 +38,6 @@ private:
 /// Of jobs with the highest priority the one with the longest remaining work (ShardedLrtf), the first of the list
 /// (Fifo), any (Random), or as JobRules::order says (ShardMilp, which has no priorities).
 [[nodiscard]] std::unique_ptr<JobPolicy> makePolicy(
-    const JobSet &set, const JobRules &rules, const JobProgress &progress);
+    const JobSet &set, const JobRules &rules, const JobsUnderWay &progress);
 
 } // namespace trainyard

@@ -9,7 +9,7 @@ namespace trainyard {
 
 class ListedJobs final : public JobPolicy {
 public:
-    ListedJobs(const JobProgress &progress, const UnitOrder &order, const UnitNumbers &numbers)
+    ListedJobs(const JobsUnderWay &progress, const UnitOrder &order, const UnitNumbers &numbers)
         : m_progress(progress)
         , m_order(order)
         , m_numbers(numbers)
@@ -25,7 +25,7 @@ private:
     /// The unit of its job that the GPU's entry means.
     [[nodiscard]] std::int64_t number(std::uint32_t gpu) const;
 
-    const JobProgress &m_progress;
+    const JobsUnderWay &m_progress;
     const UnitOrder &m_order;
     const UnitNumbers &m_numbers; // may be empty: whichever comes next
     std::vector<std::size_t> m_position; // [GPU]: in its list

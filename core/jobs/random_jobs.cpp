@@ -6,7 +6,7 @@
 
 namespace trainyard {
 
-RandomJobs::RandomJobs(const JobSet &set, const JobProgress &progress, int seed)
+RandomJobs::RandomJobs(const JobSet &set, const JobsUnderWay &progress, int seed)
     : m_progress(progress)
     , m_random(static_cast<std::uint64_t>(seed))
 {

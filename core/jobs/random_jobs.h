@@ -11,7 +11,7 @@ namespace trainyard {
 
 class RandomJobs final : public JobPolicy {
 public:
-    RandomJobs(const JobSet &set, const JobProgress &progress, int seed);
+    RandomJobs(const JobSet &set, const JobsUnderWay &progress, int seed);
 
 private:
     void addFree(std::uint32_t job) override;
@@ -23,7 +23,7 @@ private:
         return m_free[group * m_ranks + rank];
     }
 
-    const JobProgress &m_progress;
+    const JobsUnderWay &m_progress;
     std::size_t m_ranks = 0; // of priorities, the highest first
     std::vector<std::uint32_t> m_rankOf; // [job]
     std::vector<std::vector<std::uint32_t>> m_free; // [group][rank]

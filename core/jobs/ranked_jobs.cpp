@@ -5,7 +5,7 @@
 
 namespace trainyard {
 
-RankedJobs::RankedJobs(const JobSet &set, const JobProgress &progress, By by)
+RankedJobs::RankedJobs(const JobSet &set, const JobsUnderWay &progress, By by)
     : m_progress(progress)
     , m_by(by)
     , m_isFree(set.jobs.size(), 0)

@@ -72,7 +72,7 @@ private:
 
     const JobSet &m_set;
     const JobRules &m_rules;
-    JobProgress m_progress;
+    JobsUnderWay m_progress;
     JobClasses m_classes;
     JobHosts m_hosts;
     std::unique_ptr<JobPolicy> m_policy;

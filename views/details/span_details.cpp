@@ -5,6 +5,7 @@
 #include "models/job_spans.h"
 #include "models/text/format.h"
 #include "views/theme/part_colors.h"
+#include "views/timeline/job_text.h"
 #include "views/timeline/span_text.h"
 #include "views/timeline/state_text.h"
 
@@ -42,7 +43,8 @@ void addWait(Details &details, const Evaluation &evaluation, std::uint32_t span)
             isOfJobs(evaluation) ? QObject::tr("nothing") : QObject::tr("nothing: it begins the iteration"), {} });
         return;
     }
-    details.facts.push_back({ QObject::tr("Bound by"), spanName(evaluation, cause),
+    details.facts.push_back({ QObject::tr("Bound by"),
+        isOfJobs(evaluation) ? jobSpanBeside(evaluation, cause, span) : spanName(evaluation, cause),
         QObject::tr("What set its start: the last of what it needs to end.") });
     details.facts.push_back({ QObject::tr("Waited"), wait > 0 ? text(wait) : QObject::tr("no wait"),
         QObject::tr("How long its row stood still before it.") });

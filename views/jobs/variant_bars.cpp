@@ -19,8 +19,9 @@ constexpr double kNamePart = 0.34, kTextPart = 0.16, kRelationPart = 0.18; // of
 
 } // namespace
 
-VariantBars::VariantBars(QWidget *parent)
+VariantBars::VariantBars(Names names, QWidget *parent)
     : QWidget(parent)
+    , m_names(names)
 {
     setFont(uiFont(-1));
     setSizePolicy(QSizePolicy::Ignored, QSizePolicy::Fixed);
@@ -46,7 +47,7 @@ int VariantBars::lineHeight() const
 
 QSize VariantBars::sizeHint() const
 {
-    return { 300, lineHeight() * int(m_bars.size()) };
+    return { 300, lineHeight() * int(m_bars.size()) * (m_names == Names::Above ? 2 : 1) };
 }
 
 void VariantBars::paintEvent(QPaintEvent *)
@@ -56,14 +57,18 @@ void VariantBars::paintEvent(QPaintEvent *)
     double most = 0;
     for (const VariantBar &bar : m_bars)
         most = std::max({ most, bar.value.value_or(0), bar.ideal.value_or(0) });
-    const int name = int(width() * kNamePart), text = int(width() * kTextPart), relation = int(width() * kRelationPart);
+    const bool isAbove = m_names == Names::Above;
+    const int name = isAbove ? 0 : int(width() * kNamePart), text = int(width() * kTextPart),
+              relation = int(width() * kRelationPart);
     const int room = std::max(1, width() - name - text - relation - 8), line = lineHeight();
     int y = 0;
     for (const VariantBar &bar : m_bars) {
         painter.setFont(uiFont(-1, bar.isOwn ? QFont::DemiBold : QFont::Normal));
         painter.setPen(bar.isOwn ? theme().text : theme().textMuted);
-        painter.drawText(QRect(0, y, name - 6, line), Qt::AlignLeft | Qt::AlignVCenter,
-            QFontMetrics(painter.font()).elidedText(bar.name, Qt::ElideRight, name - 6));
+        const int shown = isAbove ? width() : name - 6;
+        painter.drawText(QRect(0, y, shown, line), Qt::AlignLeft | Qt::AlignVCenter,
+            QFontMetrics(painter.font()).elidedText(bar.name, Qt::ElideRight, shown));
+        y += isAbove ? line : 0;
         painter.setFont(font());
         if (!bar.value) {
             painter.setPen(theme().textFaint);
@@ -97,7 +102,8 @@ bool VariantBars::event(QEvent *event)
     if (event->type() != QEvent::ToolTip)
         return QWidget::event(event);
     const auto *help = static_cast<QHelpEvent *>(event);
-    const std::size_t at = std::size_t(std::max(0, help->pos().y() / lineHeight()));
+    const int each = lineHeight() * (m_names == Names::Above ? 2 : 1);
+    const std::size_t at = std::size_t(std::max(0, help->pos().y() / each));
     if (at < m_bars.size()) {
         const VariantBar &bar = m_bars[at];
         QToolTip::showText(help->globalPos(), bar.note.isEmpty() ? bar.name : bar.name + u'\n' + bar.note, this);

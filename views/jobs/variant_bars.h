@@ -23,7 +23,8 @@ struct VariantBar {
 class VariantBars : public QWidget {
     Q_OBJECT
 public:
-    explicit VariantBars(QWidget *parent = nullptr);
+    enum class Names { Beside, Above }; // of the bars; above where they are sentences
+    explicit VariantBars(Names names = Names::Beside, QWidget *parent = nullptr);
     void setBars(std::vector<VariantBar> bars);
     [[nodiscard]] const std::vector<VariantBar> &bars() const { return m_bars; }
     [[nodiscard]] QSize sizeHint() const override;
@@ -35,6 +36,7 @@ protected:
 
 private:
     [[nodiscard]] int lineHeight() const;
+    Names m_names;
     std::vector<VariantBar> m_bars;
 };
 

@@ -85,6 +85,16 @@ QString jobSpanName(const Evaluation &evaluation, std::uint32_t span)
     return parts.join(QStringLiteral(", "));
 }
 
+QString jobSpanBeside(const Evaluation &evaluation, std::uint32_t span, std::uint32_t other)
+{
+    const QString work = workText(evaluation, span);
+    if (jobOfSpan(evaluation, span) != jobOfSpan(evaluation, other))
+        return tr("%1 of %2").arg(work, nameOf(evaluation, span));
+    QStringList parts { work, minibatchText(evaluation, span), shardText(evaluation, span) };
+    parts.removeAll(QString());
+    return parts.join(QStringLiteral(", "));
+}
+
 QStringList jobSpanFacts(const Evaluation &evaluation, std::uint32_t span)
 {
     const JobResult *job = resultOf(evaluation, span);

@@ -16,6 +16,8 @@ namespace trainyard {
 [[nodiscard]] QString jobSpanTitle(const Evaluation &evaluation, std::uint32_t span);
 /// "mini-batch 7, shard 3, forward of gpt-3-1.3b, batch 16, on GPU 2", as part of a sentence.
 [[nodiscard]] QString jobSpanName(const Evaluation &evaluation, std::uint32_t span);
+/// "backward, mini-batch 7, shard 3" beside a span of the same job; of another job with its name.
+[[nodiscard]] QString jobSpanBeside(const Evaluation &evaluation, std::uint32_t span, std::uint32_t other);
 /// What is known of its job: when it ends, and whether in time.
 [[nodiscard]] QStringList jobSpanFacts(const Evaluation &evaluation, std::uint32_t span);
 /// "12 jobs · 18.0 s, bound 17.5 s".
