@@ -49,12 +49,12 @@ std::string solverSentence(const ShardMilpAnswer &answer, double seconds)
         text = answer.isLrtf ? "No order of the units is shorter than that of \"" + rule + "\", which is run: proven"
                              : "The solver's order of the units is the shortest there is: proven";
     else
-        text = (answer.isLrtf ? "The solver found no order shorter than that of \"" + rule + "\", which is run"
+        text = (answer.isLrtf ? "No order was found that is shorter than that of \"" + rule + "\", which is run"
                               : "The solver's order is " + percentText(1 - answer.makespan / answer.lrtf)
                            + " shorter than that of \"" + rule + "\"")
-            + (answer.isTooLarge ? "; there are too many units for it" : "")
-            + (answer.isCutShort ? "; it was stopped after " + secondsText(seconds) : "") + "; none is more than "
-            + percentText(1 - answer.bound / answer.makespan) + " shorter still";
+            + (answer.isTooLarge ? "; there are too many units for the solver" : "")
+            + (answer.isCutShort ? "; the solver was stopped after " + secondsText(seconds) : "")
+            + "; none is more than " + percentText(1 - answer.bound / answer.makespan) + " shorter still";
     const std::vector<std::string> parts = simplifications(answer);
     for (std::size_t i = 0; i < parts.size(); ++i)
         text += (i == 0 ? " (" : ", ") + parts[i] + (i + 1 == parts.size() ? ")" : "");
