@@ -16,6 +16,7 @@ PlanFigures figuresOf(const Evaluation &evaluation)
     const Metrics &metrics = evaluation.metrics;
     PlanFigures figures;
     figures.iterationTime = timeOf(metrics);
+    figures.isOfJobs = metrics.jobs.has_value();
     figures.usdPerMtok = metrics.cost.usdPerMillionTokens;
     figures.feasible = evaluation.feasible();
     if (metrics.memory) {
@@ -69,7 +70,8 @@ void EditHistory::list()
             step.figures = found->second;
         if (i > 0 && step.figures && m_steps.back().figures) {
             const auto &before = m_steps.back().figures->iterationTime, &after = step.figures->iterationTime;
-            if (before && after && *before > 0)
+            const bool isAlike = m_steps.back().figures->isOfJobs == step.figures->isOfJobs;
+            if (before && after && *before > 0 && isAlike)
                 step.change = *after / *before - 1;
         }
         m_steps.push_back(std::move(step));

@@ -19,6 +19,7 @@ struct PlanFigures {
     std::optional<double> usdPerMtok; // dollars per million tokens
     double memoryBytes = 0; // of the fullest GPU; 0: unknown
     bool fits = true, feasible = true;
+    bool isOfJobs = false; // then the time is that of them all
 };
 
 struct HistoryStep {

@@ -53,7 +53,9 @@ constexpr std::array<Head, JobListModel::kColumns> kHeads { {
         QT_TRANSLATE_NOOP("JobListModel", "When it should have ended, from the start of the plan") },
     { QT_TRANSLATE_NOOP("JobListModel", "Runs"),
         QT_TRANSLATE_NOOP("JobListModel", "From its first unit to its last, in the time that all jobs take") },
-    { QT_TRANSLATE_NOOP("JobListModel", "Ends"), QT_TRANSLATE_NOOP("JobListModel", "When its last unit has ended") },
+    { QT_TRANSLATE_NOOP("JobListModel", "Ends"),
+        QT_TRANSLATE_NOOP("JobListModel",
+            "When its last unit has ended, ✓ before its deadline or ✕ after it. What is typed here is the deadline") },
     { QT_TRANSLATE_NOOP("JobListModel", "Price"),
         QT_TRANSLATE_NOOP("JobListModel", "Its part of the price, by the time of GPUs that it computed on") },
     { QT_TRANSLATE_NOOP("JobListModel", "Shards"),
@@ -101,13 +103,13 @@ QString JobListModel::text(const JobRow &row, int column) const
     case Steps:
         return row.minibatchText;
     case Deadline:
-        return row.deadlineState == DeadlineState::Missed ? QStringLiteral("✕ ") + row.deadlineText
-            : row.deadlineState == DeadlineState::Met     ? QStringLiteral("✓ ") + row.deadlineText
-                                                          : row.deadlineText;
+        return row.deadlineText;
     case End:
-        return row.state == JobState::Paused ? tr("paused")
-            : row.state == JobState::Runs    ? row.endText
-                                             : tr("cannot run");
+        if (row.state != JobState::Runs)
+            return row.state == JobState::Paused ? tr("paused") : tr("cannot run");
+        return row.deadlineState == DeadlineState::Missed ? QStringLiteral("✕ ") + row.endText
+            : row.deadlineState == DeadlineState::Met     ? QStringLiteral("✓ ") + row.endText
+                                                          : row.endText;
     case Price:
         return row.priceText;
     case Shards:
@@ -130,7 +132,9 @@ QString JobListModel::tip(const JobRow &row, int column) const
         lines << tr("It misses its deadline of %1.").arg(row.deadlineText);
     if (row.isPinned)
         lines << tr("It is pinned to some GPUs.");
-    if (column == Batch || column == Steps || column == Deadline)
+    if (column == End || column == Deadline)
+        lines << tr("Double-click or F2 to set its deadline.");
+    else if (column == Batch || column == Steps)
         lines << tr("Double-click or F2 to change.");
     return lines.join(u'\n');
 }
@@ -144,7 +148,7 @@ QVariant JobListModel::data(const QModelIndex &index, int role) const
     case Qt::DisplayRole:
         return text(row, index.column());
     case Qt::EditRole:
-        return index.column() == Deadline ? row.deadlineText : text(row, index.column());
+        return index.column() == End ? row.deadlineText : text(row, index.column());
     case Qt::ToolTipRole:
         return tip(row, index.column());
     case Qt::TextAlignmentRole:
@@ -177,7 +181,7 @@ Qt::ItemFlags JobListModel::flags(const QModelIndex &index) const
     if (!index.isValid())
         return Qt::ItemIsDropEnabled; // between rows
     Qt::ItemFlags flags = Qt::ItemIsSelectable | Qt::ItemIsEnabled | Qt::ItemIsDragEnabled;
-    if (index.column() <= Deadline)
+    if (index.column() <= Deadline || index.column() == End)
         flags |= Qt::ItemIsEditable;
     return flags;
 }
@@ -211,7 +215,8 @@ bool JobListModel::setData(const QModelIndex &index, const QVariant &value, int 
             return true;
         }
         return refuse(tr("mini-batches such as 100, or 100 × 3 with epochs,"));
-    case Deadline: {
+    case Deadline:
+    case End: {
         const std::optional<double> seconds = durationOf(typed);
         if (!seconds && !typed.isEmpty() && typed != QStringLiteral("—") && typed != QStringLiteral("-"))
             return refuse(tr("a time such as 90 s, 5 min or 2 h, or nothing,"));

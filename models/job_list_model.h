@@ -13,7 +13,18 @@ namespace trainyard {
 class JobListModel : public QAbstractTableModel {
     Q_OBJECT
 public:
-    enum Column { Name, Batch, Steps, Deadline, Bar, End, Price, Shards, Gpus, kColumns };
+    enum Column {
+        Name,
+        Batch,
+        Steps,
+        Deadline,
+        Bar,
+        End, // what is typed into End is the deadline
+        Price,
+        Shards,
+        Gpus,
+        kColumns
+    };
     explicit JobListModel(QObject *parent = nullptr);
 
     /// Rows stay where they are, selected and in the hand, as long as there are as many.

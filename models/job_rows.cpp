@@ -61,6 +61,8 @@ QStringList factsOf(const Job &job, const JobResult &result)
                      .arg(formatBytes(result.bytesLoaded), formatBytes(result.bytesStored));
     if (result.hostBytes > 0)
         facts << QObject::tr("%1 of host memory.").arg(formatBytes(result.hostBytes));
+    if (result.usd)
+        facts << QObject::tr("It costs %1.").arg(formatUsd(*result.usd));
     if (result.isMeasured)
         facts << QObject::tr("Its times are measured.");
     if (job.priority != 0)

@@ -1,11 +1,16 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/cli/command.h"
+#include "app/cli/signals.h"
 
 #include "core/advice/alternatives.h"
+#include "core/evaluate/run_cache.h"
 #include "core/report/because.h"
 #include "core/report/explanation.h"
+#include "core/report/job_comparison_report.h"
 #include "core/report/sharing_report.h"
 #include "core/selection/selection.h"
+
+#include <iostream>
 
 namespace trainyard::cli {
 
@@ -14,7 +19,7 @@ namespace {
 struct Options {
     std::string plan, format, objective = "throughput";
     int microBatches = 0;
-    bool baselines = false;
+    bool baselines = false, jobs = false;
     std::vector<std::string> settings;
 };
 
@@ -44,23 +49,58 @@ PartEffects partEffects(const Evaluation &evaluation)
 }
 
 /// What other ways of sharing would do with the same GPUs.
-int compareSharing(const Options &options)
+int compareSharing(const Options &options, const PlanPtr &plan)
 {
-    const auto plan = loadPlan(options.plan, options.settings);
-    if (!plan)
-        return fail(plan.error());
     RunPool &pool = RunPool::shared();
-    const auto baselines = sharingResults(kSharingBaselines, *plan, builtinCatalogue(), pool);
-    const auto ablations = ablationResults(*plan, builtinCatalogue(), pool);
+    const auto baselines = sharingResults(kSharingBaselines, plan, builtinCatalogue(), pool);
+    const auto ablations = ablationResults(plan, builtinCatalogue(), pool);
     return print(options.format == "json" ? sharingJson(baselines, ablations) : sharingTable(baselines, ablations),
         options.format);
 }
 
-int run(const Options &options)
+/// What else could be done with the jobs of a plan.
+int compareJobs(const Options &options, const PlanPtr &plan)
 {
+    Interruption interruption;
+    EvaluationWorkspace workspace;
+    RunCache cache;
+    const RunContext context { builtinCatalogue(), workspace, interruption.token(), nullptr, &cache };
+    const auto own = run(plan, Depth::Score, context);
+    if (!own && interruption.token().stop_requested()) {
+        std::cerr << "stopped before anything was compared\n";
+        return kInterrupted;
+    }
+    if (!own)
+        return fail(inFile(own.error(), options.plan));
+    const JobComparisons compared { jobSchedulers(plan, context, true), jobAblation(plan, context),
+        jobScaling(plan, context), jobsWithOneMoreGpu(plan, context) };
+    const int printed =
+        print(options.format == "json" ? jobComparisonJson(**own, compared) : jobComparisonTable(**own, compared),
+            options.format);
+    if (!interruption.token().stop_requested())
+        return printed;
+    std::cerr << "stopped: what was compared is printed\n";
+    return printed != kDone ? printed : int(kInterrupted);
+}
+
+int explain(const Options &options)
+{
+    const auto plan = loadPlan(options.plan, options.settings);
+    if (!plan)
+        return fail(plan.error());
     if (options.baselines)
-        return compareSharing(options);
-    const auto evaluation = evaluateFile(options.plan, options.settings);
+        if (const Errors refused = refusedForJobs(**plan, options.plan, "sharing between unequal GPUs is about");
+            !refused.empty())
+            return fail(refused);
+    if (hasJobs(**plan))
+        return compareJobs(options, *plan);
+    if (options.jobs)
+        return fail(inFile(
+            { { ErrorCode::BadValue, "jobs", "the plan has none to compare", "a plan with jobs or a job_grid" } },
+            options.plan));
+    if (options.baselines)
+        return compareSharing(options, *plan);
+    const auto evaluation = evaluateLoaded(*plan, options.plan, Depth::Everything);
     if (!evaluation)
         return fail(evaluation.error());
     PartEffects parts = partEffects(**evaluation);
@@ -96,8 +136,11 @@ void addExplainCommand(CLI::App &app, int &exitCode)
     command.flag("--baselines", options->baselines,
         "Instead of all that: what other ways of sharing work and states out to unequal GPUs would reach (even split, "
         "FSDP with accumulation, uneven pipeline, Whale, groups of equal GPUs, Cephalo), and each step between");
+    command.flag("--jobs", options->jobs,
+        "Of a plan with jobs, as without it: every scheduler beside the plan's own, what spilling, SHARP and double "
+        "buffers are worth, more and fewer GPUs, one GPU more");
     addFormatOption(command, options->format, { "table", "json" });
-    command.callback([options, &exitCode] { exitCode = run(*options); });
+    command.callback([options, &exitCode] { exitCode = explain(*options); });
 }
 
 } // namespace trainyard::cli

@@ -357,14 +357,14 @@ ExpectedAll<EvaluationPtr> runUncached(const PlanPtr &plan, Depth depth, const R
 /// What files say may be something else by the next time.
 bool readsFiles(const Plan &plan, const Catalogue &catalogue)
 {
-    if (hasJobs(plan)) {
-        const auto isPath = [&](const std::string &model) { return !catalogue.model(model); };
+    const auto isPath = [&](const std::string &model) { return !catalogue.model(model); };
+    const BubbleFill &fill = plan.bubbleFill;
+    if (fill.enabled && (fill.arrivals == Arrivals::Trace || isPath(fill.model)))
+        return true;
+    if (hasJobs(plan))
         return std::ranges::any_of(plan.jobs, isPath, &Job::model)
             || (plan.jobGrid && std::ranges::any_of(plan.jobGrid->model, isPath));
-    }
-    const BubbleFill &fill = plan.bubbleFill;
-    return (!plan.workload.inlineModel && !catalogue.model(plan.workload.model))
-        || (fill.enabled && (fill.arrivals == Arrivals::Trace || !catalogue.model(fill.model)));
+    return !plan.workload.inlineModel && isPath(plan.workload.model);
 }
 
 /// An evaluation is of the very plan that was asked about: views tell plans by their address.

@@ -3,7 +3,7 @@
 // What one GPU does while jobs run, and what lies on it: the unit that computes or is next, the one after it that was
 // picked ahead, transfers under way, bytes. A plain value that ShardDispatcher moves on.
 
-#include "core/jobs/job_progress.h"
+#include "core/jobs/jobs_under_way.h"
 #include "core/jobs/unit_bytes.h"
 #include "core/timeline/work.h"
 

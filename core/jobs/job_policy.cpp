@@ -7,7 +7,7 @@
 
 namespace trainyard {
 
-std::unique_ptr<JobPolicy> makePolicy(const JobSet &set, const JobRules &rules, const JobProgress &progress)
+std::unique_ptr<JobPolicy> makePolicy(const JobSet &set, const JobRules &rules, const JobsUnderWay &progress)
 {
     switch (rules.scheduler) {
     case JobScheduler::Fifo:

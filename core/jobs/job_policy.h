@@ -3,7 +3,7 @@
 // Which job a GPU takes the next unit of. A policy keeps the jobs that are free: there, unfinished, with no unit that
 // runs or is picked. It is told of each that becomes free, and asked when a GPU chooses. Owned by one run.
 
-#include "core/jobs/job_progress.h"
+#include "core/jobs/jobs_under_way.h"
 
 #include <memory>
 
@@ -12,15 +12,32 @@ namespace trainyard {
 class JobPolicy {
 public:
     virtual ~JobPolicy() = default;
-    virtual void add(std::uint32_t job) = 0;
+    void add(std::uint32_t job)
+    {
+        ++m_free;
+        addFree(job);
+    }
     /// The job that the GPU takes, which is free no more, or kNoJob. `last`: the job that has just run there, kNoJob at
     /// the beginning; with `isRunning` it runs there now and may go on.
-    [[nodiscard]] virtual std::uint32_t take(std::uint32_t gpu, std::uint32_t last, bool isRunning) = 0;
+    [[nodiscard]] std::uint32_t take(std::uint32_t gpu, std::uint32_t last, bool isRunning)
+    {
+        const std::uint32_t job = choose(gpu, last, isRunning);
+        if (job != kNoJob && !(isRunning && job == last))
+            --m_free;
+        return job;
+    }
+    [[nodiscard]] bool hasFree() const { return m_free > 0; }
+
+private:
+    virtual void addFree(std::uint32_t job) = 0;
+    [[nodiscard]] virtual std::uint32_t choose(std::uint32_t gpu, std::uint32_t last, bool isRunning) = 0;
+
+    std::size_t m_free = 0;
 };
 
 /// Of jobs with the highest priority the one with the longest remaining work (ShardedLrtf), the first of the list
 /// (Fifo), any (Random), or as JobRules::order says (ShardMilp, which has no priorities).
 [[nodiscard]] std::unique_ptr<JobPolicy> makePolicy(
-    const JobSet &set, const JobRules &rules, const JobProgress &progress);
+    const JobSet &set, const JobRules &rules, const JobsUnderWay &progress);
 
 } // namespace trainyard

@@ -9,7 +9,7 @@ namespace trainyard {
 
 class ListedJobs final : public JobPolicy {
 public:
-    ListedJobs(const JobProgress &progress, const UnitOrder &order, const UnitNumbers &numbers)
+    ListedJobs(const JobsUnderWay &progress, const UnitOrder &order, const UnitNumbers &numbers)
         : m_progress(progress)
         , m_order(order)
         , m_numbers(numbers)
@@ -18,14 +18,14 @@ public:
     {
     }
 
-    void add(std::uint32_t job) override { m_isFree[job] = 1; }
-    [[nodiscard]] std::uint32_t take(std::uint32_t gpu, std::uint32_t last, bool isRunning) override;
-
 private:
+    void addFree(std::uint32_t job) override { m_isFree[job] = 1; }
+    [[nodiscard]] std::uint32_t choose(std::uint32_t gpu, std::uint32_t last, bool isRunning) override;
+
     /// The unit of its job that the GPU's entry means.
     [[nodiscard]] std::int64_t number(std::uint32_t gpu) const;
 
-    const JobProgress &m_progress;
+    const JobsUnderWay &m_progress;
     const UnitOrder &m_order;
     const UnitNumbers &m_numbers; // may be empty: whichever comes next
     std::vector<std::size_t> m_position; // [GPU]: in its list

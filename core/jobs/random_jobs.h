@@ -11,19 +11,19 @@ namespace trainyard {
 
 class RandomJobs final : public JobPolicy {
 public:
-    RandomJobs(const JobSet &set, const JobProgress &progress, int seed);
-
-    void add(std::uint32_t job) override;
-    [[nodiscard]] std::uint32_t take(std::uint32_t gpu, std::uint32_t last, bool isRunning) override;
+    RandomJobs(const JobSet &set, const JobsUnderWay &progress, int seed);
 
 private:
+    void addFree(std::uint32_t job) override;
+    [[nodiscard]] std::uint32_t choose(std::uint32_t gpu, std::uint32_t last, bool isRunning) override;
+
     /// Free jobs of one rank of priority that the same GPUs may run.
     [[nodiscard]] std::vector<std::uint32_t> &freeOf(std::uint32_t group, std::size_t rank)
     {
         return m_free[group * m_ranks + rank];
     }
 
-    const JobProgress &m_progress;
+    const JobsUnderWay &m_progress;
     std::size_t m_ranks = 0; // of priorities, the highest first
     std::vector<std::uint32_t> m_rankOf; // [job]
     std::vector<std::vector<std::uint32_t>> m_free; // [group][rank]

@@ -11,12 +11,12 @@ namespace trainyard {
 class RankedJobs final : public JobPolicy {
 public:
     enum class By : std::uint8_t { RemainingWork, List };
-    RankedJobs(const JobSet &set, const JobProgress &progress, By by);
-
-    void add(std::uint32_t job) override;
-    [[nodiscard]] std::uint32_t take(std::uint32_t gpu, std::uint32_t last, bool isRunning) override;
+    RankedJobs(const JobSet &set, const JobsUnderWay &progress, By by);
 
 private:
+    void addFree(std::uint32_t job) override;
+    [[nodiscard]] std::uint32_t choose(std::uint32_t gpu, std::uint32_t last, bool isRunning) override;
+
     struct Entry {
         double priority;
         Nanoseconds remaining;
@@ -36,7 +36,7 @@ private:
     /// The first of those that are still free, or nullptr.
     const Entry *top(std::uint32_t group);
 
-    const JobProgress &m_progress;
+    const JobsUnderWay &m_progress;
     const By m_by;
     std::vector<double> m_priority;
     std::vector<std::uint8_t> m_isFree;

@@ -10,6 +10,17 @@ namespace trainyard {
 
 namespace {
 
+constexpr double kMostOfARun = 1e8; // some ten gigabytes of spans
+
+double unitsOf(const JobSet &set)
+{
+    double units = 0;
+    for (const JobSpec &job : set.jobs)
+        units +=
+            static_cast<double>(job.units.size()) * static_cast<double>(std::max<std::int64_t>(0, job.minibatches));
+    return units;
+}
+
 /// Seconds that all units would take one after the other on the slowest GPUs, with all their transfers on the slowest
 /// routes: no schedule is longer.
 double longestRun(const JobSet &set)
@@ -58,6 +69,9 @@ Expected<JobRun> runJobs(const JobSet &set, const JobRules &rules, SimulationWor
     if (const double seconds = longestRun(set); !(seconds * 1e9 < static_cast<double>(kLongestTime)))
         return std::unexpected(Error { ErrorCode::OutOfRange, "jobs",
             "all of them may take " + wholeText(seconds / 86400 / 365) + " years", "31 years at most" });
+    if (const double units = unitsOf(set); units > kMostOfARun)
+        return std::unexpected(Error { ErrorCode::OutOfRange, "jobs", wholeText(units) + " units of work in one run",
+            wholeText(kMostOfARun) + " at most" });
     Expected<TaskGraph> graph = tracks(set.gpus.size());
     if (!graph)
         return std::unexpected(graph.error());

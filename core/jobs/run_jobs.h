@@ -54,7 +54,8 @@ struct JobRun {
 };
 
 /// Jobs that can never run (neverRuns) are left out: their times stay kNever. Those without a node are dealt first.
-/// Errors: Cancelled; OutOfRange where all of them may take longer than a timeline holds; Internal where a list (order)
+/// Errors: Cancelled; OutOfRange where all of them may take longer than a timeline holds, or have more
+/// units; Internal where a list (order)
 /// leaves units that no GPU takes, naming the job.
 [[nodiscard]] Expected<JobRun> runJobs(
     const JobSet &set, const JobRules &rules, SimulationWorkspace &workspace, std::stop_token stop = {});

@@ -100,8 +100,7 @@ void ShardDispatcher::becomeFree(std::uint32_t job)
 {
     m_jobs[job].isPicked = false;
     m_policy->add(job);
-    for (std::size_t w = 0; w < m_idle.size(); ++w)
-        m_touched[w] |= m_idle[w];
+    m_wakesIdle = true;
 }
 
 void ShardDispatcher::arrive(Dispatch &at)
@@ -119,10 +118,16 @@ void ShardDispatcher::choose(Dispatch &at)
 {
     arrive(at);
     // A GPU may find that what a lower one waits for need not travel: that one has another look.
-    while (std::ranges::any_of(m_touched, [](std::uint64_t bits) { return bits != 0; }))
-        for (std::size_t w = 0; w < m_touched.size(); ++w)
-            for (std::uint64_t bits = std::exchange(m_touched[w], 0); bits != 0; bits &= bits - 1)
-                advance(at, static_cast<std::uint32_t>(64 * w) + static_cast<std::uint32_t>(std::countr_zero(bits)));
+    do
+        for (std::size_t w = 0; w < m_touched.size(); ++w) {
+            const std::uint64_t touched = std::exchange(m_touched[w], 0);
+            for (std::uint64_t bits = touched | (m_wakesIdle ? m_idle[w] : 0); bits != 0; bits &= bits - 1)
+                if ((touched & bits & -bits) != 0 || m_policy->hasFree())
+                    advance(
+                        at, static_cast<std::uint32_t>(64 * w) + static_cast<std::uint32_t>(std::countr_zero(bits)));
+        }
+    while (std::ranges::any_of(m_touched, [](std::uint64_t bits) { return bits != 0; }));
+    m_wakesIdle = false;
 }
 
 void ShardDispatcher::advance(Dispatch &at, std::uint32_t index)

@@ -72,7 +72,7 @@ private:
 
     const JobSet &m_set;
     const JobRules &m_rules;
-    JobProgress m_progress;
+    JobsUnderWay m_progress;
     JobClasses m_classes;
     JobHosts m_hosts;
     std::unique_ptr<JobPolicy> m_policy;
@@ -84,6 +84,7 @@ private:
     std::vector<JobTimes> m_times;
     std::vector<std::uint32_t> m_resourceOf; // [task]
     std::vector<std::uint64_t> m_touched, m_idle; // a bit a GPU: has to be looked at; has nothing to do
+    bool m_wakesIdle = false; // a job has become free
 };
 
 } // namespace trainyard

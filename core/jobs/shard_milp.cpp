@@ -31,8 +31,8 @@ std::int64_t listLength(const ShardProblem &problem)
     return detail::listSchedule(problem).length;
 }
 
-/// Whole steps where such a programme is not too large, else rounded ones that are fine beside the tasks; nothing where
-/// neither can be.
+/// Whole steps where such a programme is not too large, else rounded ones that are fine beside the tasks, or just there
+/// where it is the last chance; nothing where neither can be.
 std::optional<ShardProblem> onSomeGrid(const ShardProblem &fine, std::size_t mostColumns, bool isLast)
 {
     constexpr std::int64_t kFewest = 4, kMost = 64; // steps of a task, on average, where times are rounded
@@ -47,8 +47,7 @@ std::optional<ShardProblem> onSomeGrid(const ShardProblem &fine, std::size_t mos
             sum += task.least();
     const auto tasks = static_cast<std::int64_t>(std::max<std::size_t>(fine.taskCount(), 1));
     for (std::int64_t steps = kMost; steps >= (isLast ? 1 : kFewest); steps /= 2)
-        if (ShardProblem rounded = detail::onGrid(fine, std::max<std::int64_t>(sum / tasks / steps, 1));
-            fits(rounded) || (isLast && steps == 1))
+        if (ShardProblem rounded = detail::onGrid(fine, std::max<std::int64_t>(sum / tasks / steps, 1)); fits(rounded))
             return rounded;
     return std::nullopt;
 }
@@ -58,22 +57,23 @@ std::optional<ShardProblem> onSomeGrid(const ShardProblem &fine, std::size_t mos
 /// where their schedule is as short as any can be.
 std::vector<ShardProblem> problemsOf(const detail::ShardUnits &units, std::size_t mostColumns)
 {
-    constexpr std::size_t kFewColumns = 1500;
+    constexpr std::size_t kFewColumns = 1500, kLastTimes = 8;
     std::int64_t most = 1;
     for (const auto &job : units.jobs)
         most = std::max(most, job.count());
     std::vector<ShardProblem> problems;
-    for (std::int64_t perTask = 1; problems.empty(); perTask = perTask == 1 ? 2 : 2 * perTask) {
-        const bool isLast = perTask >= most;
+    bool isLast = false;
+    for (std::int64_t perTask = 1; problems.empty() && !isLast; perTask = perTask == 1 ? 2 : 2 * perTask) {
+        isLast = perTask >= most;
+        const std::size_t columns = isLast ? kLastTimes * mostColumns : mostColumns;
         double tasks = 0;
         for (const auto &job : units.jobs)
             tasks += std::ceil(static_cast<double>(job.count()) / static_cast<double>(perTask));
-        if (tasks > static_cast<double>(mostColumns) && !isLast)
-            continue;
-        if (auto problem = onSomeGrid(detail::inNanoseconds(units, perTask), mostColumns, isLast))
-            problems.push_back(std::move(*problem));
+        if (tasks <= static_cast<double>(columns))
+            if (auto problem = onSomeGrid(detail::inNanoseconds(units, perTask), columns, isLast))
+                problems.push_back(std::move(*problem));
     }
-    if (problems.front().unitsPerTask == 1
+    if (!problems.empty() && problems.front().unitsPerTask == 1
         && detail::columnCount(problems.front(), listLength(problems.front())) > kFewColumns)
         if (auto grouped = onSomeGrid(detail::inNanoseconds(units, 2), mostColumns, false))
             problems.insert(problems.begin(), std::move(*grouped));
@@ -184,7 +184,9 @@ public:
         m_bound = detail::lowerBound(detail::shardUnits(m_set, m_answer.rules, false));
         if (!m_units.jobs.empty() && m_shortest > m_bound) {
             Search search(limits, m_stop, m_answer);
-            for (const ShardProblem &problem : problemsOf(m_units, limits.columns))
+            const std::vector<ShardProblem> problems = problemsOf(m_units, limits.columns);
+            m_answer.isTooLarge = problems.empty();
+            for (const ShardProblem &problem : problems)
                 if (m_shortest > m_bound)
                     if (const auto tried = consider(problem, search); !tried)
                         return std::unexpected(tried.error());
@@ -203,9 +205,9 @@ private:
         m_answer.isRounded = problem.isRounded;
         const bool isExact = !problem.isRounded && problem.unitsPerTask == 1 && !m_units.hasTransfers;
         ShardSchedule best = detail::listSchedule(problem);
-        std::int64_t known = best.length;
-        if (isExact)
-            known = std::min(known, (m_shortest + problem.grid - 1) / problem.grid);
+        // What is no shorter than the best run helps nobody; a schedule of rounded times comes out a little shorter.
+        const std::int64_t run = (m_shortest + problem.grid - 1) / problem.grid + (problem.isRounded ? 2 : 0);
+        const std::int64_t known = std::min(best.length, run);
         auto found = search.run(problem, known);
         if (!found)
             return std::unexpected(found.error());

@@ -17,7 +17,7 @@ namespace trainyard {
 struct ShardMilpLimits {
     double seconds = 10; // of the solver, all searches together
     int nodes = 20000; // of each search
-    std::size_t columns = 6000; // of a programme, about
+    std::size_t columns = 6000; // of a programme; eight times as many where nothing is left to be taken as one
     std::string program = "cbc"; // MilpLimits::program
 };
 
@@ -32,6 +32,7 @@ struct ShardMilpAnswer {
     std::int64_t unitsPerTask = 1; // so many consecutive units of a job, at most, were taken as one
     double grid = 0; // seconds of a time step; 0 where no programme was needed
     bool isRounded = false; // units are no whole numbers of steps and were rounded up, so a programme proves nothing
+    bool isTooLarge = false; // no programme was solved: even whole jobs on a coarse grid are too many columns
     bool isCutShort = false; // a search came to no end within its limits
     bool hasTransfers = false; // taken into the units' times (unitSeconds), while the run has them as they are
     std::size_t columns = 0; // of the largest programme

@@ -47,7 +47,7 @@ std::size_t lookOf(const Chart &chart, std::uint32_t span)
 {
     if (!chart.isOfJobs())
         return std::size_t(chart.evaluation.timeline.kind[span]);
-    const int job = jobOf(chart.evaluation, span);
+    const int job = jobIndexOf(chart.evaluation, span);
     return job < 0 ? kJobLooks : std::size_t(job) % kJobLooks;
 }
 
@@ -108,7 +108,8 @@ void layOut(Chart &chart)
 /// Ticks at 1, 2 or 5 times a power of ten, about ten of them.
 void drawAxis(Chart &chart)
 {
-    const double total = toSeconds(chart.axis).value;
+    const DurationUnit unit = chart.isOfJobs() ? durationUnit(toSeconds(chart.axis).value) : DurationUnit {};
+    const double total = toSeconds(chart.axis).value / unit.seconds;
     const double rough = total / 10, power = std::pow(10, std::floor(std::log10(rough)));
     const double step = power * (rough / power > 5 ? 10 : rough / power > 2 ? 5 : rough / power > 1 ? 2 : 1);
     std::string grid;
@@ -117,7 +118,8 @@ void drawAxis(Chart &chart)
         grid += "<line x1=\"" + coordinate(x) + "\" x2=\"" + coordinate(x) + "\" y1=\"18\" y2=\""
             + coordinate(chart.height) + "\" class=\"grid\"/>";
         if (x < kWidth - 20)
-            grid += text(x, 12, "faint middle", secondsText(i * step));
+            grid += text(x, 12, "faint middle",
+                unit.seconds > 1 ? plainText(i * step) + " " + unit.name : secondsText(i * step));
     }
     chart.svg = grid + chart.svg;
 }
@@ -126,7 +128,7 @@ std::string tooltip(const Evaluation &evaluation, std::uint32_t i)
 {
     const Timeline &timeline = evaluation.timeline;
     std::string text = toString(timeline.kind[i]);
-    if (const int job = jobOf(evaluation, i); job >= 0) {
+    if (const int job = jobIndexOf(evaluation, i); job >= 0) {
         const JobMetrics &jobs = *evaluation.metrics.jobs;
         text = jobs.perJob[std::size_t(job)].name + " \u00b7 " + text;
         if (timeline.microBatch[i] >= 0)
@@ -145,7 +147,7 @@ std::string tooltip(const Evaluation &evaluation, std::uint32_t i)
 void writeJob(Chart &chart, const Row &row, std::uint32_t span, double width)
 {
     constexpr double kLetter = 6.2; // of the style's 10 pixels
-    const int job = jobOf(chart.evaluation, span);
+    const int job = jobIndexOf(chart.evaluation, span);
     if (job < 0 || row.height < kTrack)
         return;
     const std::string &name = chart.evaluation.metrics.jobs->perJob[std::size_t(job)].name;

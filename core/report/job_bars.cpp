@@ -101,7 +101,7 @@ std::string jobBars(const Evaluation &evaluation, Nanoseconds axis)
     return picture(y + 4, "When each job runs", svg);
 }
 
-std::string hostCurves(const Evaluation &evaluation, Nanoseconds axis)
+std::string hostMemoryCurves(const Evaluation &evaluation, Nanoseconds axis)
 {
     if (!evaluation.metrics.jobs)
         return {};

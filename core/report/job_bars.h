@@ -12,6 +12,6 @@ namespace trainyard {
 /// `axis`: length of the time axis, so that several plans share one. Empty where nothing runs.
 [[nodiscard]] std::string jobBars(const Evaluation &evaluation, Nanoseconds axis);
 /// Empty where no curve is known.
-[[nodiscard]] std::string hostCurves(const Evaluation &evaluation, Nanoseconds axis);
+[[nodiscard]] std::string hostMemoryCurves(const Evaluation &evaluation, Nanoseconds axis);
 
 } // namespace trainyard

@@ -79,7 +79,7 @@ std::string limitsText(const Evaluation &own)
 {
     const SpeedupLimits limits = speedupLimits(own);
     return "  Over model parallelism at most min(G, n) = min(" + std::to_string(limits.gpus) + ", "
-        + std::to_string(limits.jobs) + ") = " + plainText(limits.overModelParallel)
+        + std::to_string(limits.jobs) + ") = " + wholeText(limits.overModelParallel)
         + "\u00d7, where its transfers hide as well;\n  over a pipeline of " + std::to_string(limits.gpus)
         + " stages about (M + K \u2212 1) / M = " + plainText(limits.overPipeline)
         + "\u00d7, with micro-batches of one sequence.\n";

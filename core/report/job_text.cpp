@@ -56,14 +56,20 @@ std::size_t lastToEnd(const JobMetrics &jobs)
 
 } // namespace
 
-std::string durationText(double seconds)
+DurationUnit durationUnit(double seconds)
 {
     constexpr double kMinute = 60, kHour = 3600, kDay = 86400;
     if (!(seconds >= 10 * kMinute))
-        return secondsText(seconds);
-    if (seconds < 2 * kHour)
-        return plainText(seconds / kMinute) + " min";
-    return seconds < 3 * kDay ? plainText(seconds / kHour) + " h" : plainText(seconds / kDay) + " days";
+        return {};
+    return seconds < 2 * kHour ? DurationUnit { kMinute, "min" }
+        : seconds < 3 * kDay   ? DurationUnit { kHour, "h" }
+                               : DurationUnit { kDay, "days" };
+}
+
+std::string durationText(double seconds)
+{
+    const DurationUnit unit = durationUnit(seconds);
+    return unit.seconds > 1 ? plainText(seconds / unit.seconds) + " " + unit.name : secondsText(seconds);
 }
 
 JobCounts countsOf(const JobMetrics &jobs)
@@ -75,8 +81,10 @@ JobCounts countsOf(const JobMetrics &jobs)
         counts.paused += job.state == JobState::Paused;
         counts.cannotRun += job.state == JobState::CannotRun;
         counts.late += isLate(job);
-        counts.loaded += job.bytesLoaded;
-        counts.stored += job.bytesStored;
+        if (travels(job)) {
+            counts.loaded = counts.loaded.value_or(0) + job.bytesLoaded;
+            counts.stored = counts.stored.value_or(0) + job.bytesStored;
+        }
     }
     return counts;
 }
@@ -91,6 +99,11 @@ std::string countsText(const JobCounts &counts)
     if (counts.late > 0)
         parts.push_back(wholeText(counts.late) + " late");
     return joined(parts, ", ");
+}
+
+bool travels(const JobResult &job)
+{
+    return job.state == JobState::Runs && job.technique == JobTechnique::ShardParallel;
 }
 
 bool isLate(const JobResult &job)
@@ -125,7 +138,8 @@ std::vector<std::string> jobCells(const JobResult &job)
     const auto ofRuns = [&](const std::string &text) { return runs ? text : std::string(kNone); };
     return { job.name, timeText(job.start), timeText(job.end), ofRuns(std::to_string(job.shards)),
         ofRuns(numbersText(job.ranOn)), job.slowdown ? plainText(*job.slowdown) + "\u00d7" : kNone,
-        ofRuns(bytesText(job.bytesLoaded)), job.usd ? usdText(*job.usd) : kNone, deadlineText(job), remark(job) };
+        travels(job) ? bytesText(job.bytesLoaded) : kNone, job.usd ? usdText(*job.usd) : kNone, deadlineText(job),
+        remark(job) };
 }
 
 std::vector<std::size_t> jobsToShow(const JobMetrics &jobs, std::size_t most)
@@ -202,7 +216,7 @@ std::vector<std::vector<std::string>> gpuRows(const MemoryMetrics &memory, std::
     return rows;
 }
 
-int jobOf(const Evaluation &evaluation, std::uint32_t span)
+int jobIndexOf(const Evaluation &evaluation, std::uint32_t span)
 {
     const std::uint32_t job = evaluation.timeline.classOf(span).job;
     return evaluation.metrics.jobs && job < evaluation.metrics.jobs->perJob.size() ? int(job) : -1;

@@ -137,7 +137,7 @@ std::vector<ReportCard> jobCards(const Evaluation &evaluation, Nanoseconds axis)
     std::vector<ReportCard> cards { { "Problems", problems(evaluation) }, { "Jobs", jobBars(evaluation, axis) },
         { "Timeline of the GPUs", gantt.empty() ? gantt : gantt + jobLegend(jobs) },
         { "Jobs in figures", jobTable(jobs, kMostRows) },
-        { "Host memory", hostCurves(evaluation, axis) + hostTable(evaluation) },
+        { "Host memory", hostMemoryCurves(evaluation, axis) + hostTable(evaluation) },
         { "Memory of GPUs", gpuTable(evaluation) }, { "WAN links", linkTable(evaluation) } };
     std::erase_if(cards, [](const ReportCard &card) { return card.html.empty(); });
     return cards;

@@ -45,7 +45,7 @@ struct JobWorkloads {
 };
 
 /// Units of one run, at most: a second or two of work, and some hundred megabytes of spans.
-inline constexpr double kMostUnits = 2e6;
+inline constexpr double kMostUnits = 1.6e6;
 
 /// Errors: names that neither plan nor catalogue define, with their key (jobs[3].model); values that contradict each
 /// other (unit_ms of 2K - 1 units for K shards that a GPU cannot hold).

@@ -4,6 +4,7 @@
 #include "core/base/words.h"
 #include "core/placement/resolve_model.h"
 #include "core/plan/validate.h"
+#include "core/shards/coarse_units.h"
 #include "core/shards/job_places.h"
 #include "core/shards/shard_cuts.h"
 
@@ -279,31 +280,42 @@ private:
         if (!(total <= kLongest))
             return fail({ ErrorCode::OutOfRange, keyOf(longest, "minibatches"),
                 "all jobs one after the other take longer than a plan can", "fewer of them, or fewer epochs" });
-        coarsen();
+        m_jobs.minibatchesPerSpan = takeTogether(m_jobs.set, kMostUnits);
+        if (m_jobs.minibatchesPerSpan == 0)
+            fail({ ErrorCode::OutOfRange, m_plan.jobs.empty() ? "job_grid" : "jobs",
+                "one mini-batch of every job makes more units of work than can be planned",
+                "at most " + plainNumber(kMostUnits) });
     }
 
     JobSpec specOf(std::size_t index)
     {
         const JobWorkload &of = m_jobs.jobs[index];
-        const ModelCut &cut = m_cuts[m_groupOf[index]];
-        ShardModel &model = *m_shapeOf[index];
-        JobSpec spec;
+        JobSpec spec = modelledSpec(m_groupOf[index]);
         spec.name = of.job.name;
-        spec.units = unitsOf(model, cut.shards);
-        spec.seconds.resize(m_kinds.size());
-        for (std::size_t kind = 0; kind < m_kinds.size(); ++kind) {
-            if (!cut.kinds[kind])
-                continue;
-            if (of.isMeasured)
-                for (const double ms : of.job.unitMs)
-                    spec.seconds[kind].push_back(ms / 1e3);
-            else
-                spec.seconds[kind] = unitSecondsOf(model, cut.shards, kind);
-        }
+        for (std::vector<double> &seconds : spec.seconds)
+            for (std::size_t unit = 0; unit < seconds.size() && of.isMeasured; ++unit)
+                seconds[unit] = of.job.unitMs[unit] / 1e3;
         spec.minibatches = std::int64_t(of.job.minibatches) * of.job.epochs;
         spec.arrival = of.job.arrivalS;
         spec.priority = of.job.priority;
         spec.gpus = pinsOf(of.job);
+        return spec;
+    }
+
+    /// What jobs that are cut alike share.
+    const JobSpec &modelledSpec(std::size_t group)
+    {
+        m_specs.resize(m_groups.size());
+        JobSpec &spec = m_specs[group];
+        if (!spec.units.empty())
+            return spec;
+        const ModelCut &cut = m_cuts[group];
+        ShardModel &model = *m_groups[group].model;
+        spec.units = unitsOf(model, cut.shards);
+        spec.seconds.resize(m_kinds.size());
+        for (std::size_t kind = 0; kind < m_kinds.size(); ++kind)
+            if (cut.kinds[kind])
+                spec.seconds[kind] = unitSecondsOf(model, cut.shards, kind);
         for (const Pieces shard : cut.shards)
             spec.hostBytes += model.bytes(shard).states;
         spec.hostBoundaries = mostBoundaries(spec.units);
@@ -323,44 +335,6 @@ private:
         return (most + bytes / slowest) * double(spec.minibatches);
     }
 
-    /// Where all units would be too many, each stands for several mini-batches: its time is theirs, and so is that of
-    /// its transfers, which take as much longer. No job loses work: n of its M mini-batches' worth are left, each M / n
-    /// of them.
-    void coarsen()
-    {
-        const auto unitsAt = [&](double factor) {
-            double units = 0;
-            for (const JobSpec &spec : m_jobs.set.jobs)
-                units += double(spec.units.size()) * std::ceil(double(spec.minibatches) / factor);
-            return units;
-        };
-        if (unitsAt(1) <= kMostUnits)
-            return;
-        double low = 1, high = 2;
-        for (; unitsAt(high) > kMostUnits && high < 1e9; high *= 2)
-            low = high;
-        while (high - low > 1)
-            (unitsAt(std::floor((low + high) / 2)) > kMostUnits ? low : high) = std::floor((low + high) / 2);
-        if (unitsAt(high) > kMostUnits)
-            return fail({ ErrorCode::OutOfRange, m_plan.jobs.empty() ? "job_grid" : "jobs",
-                "one mini-batch of every job makes more units of work than can be planned",
-                "at most " + plainNumber(kMostUnits) });
-        m_jobs.minibatchesPerSpan = int(high);
-        for (JobSpec &spec : m_jobs.set.jobs) {
-            const double all = double(spec.minibatches);
-            spec.minibatches = std::int64_t(std::ceil(all / high));
-            for (std::vector<double> &seconds : spec.seconds)
-                for (double &unit : seconds)
-                    unit *= all / double(spec.minibatches);
-        }
-        for (JobRoute &route : m_jobs.set.routes) {
-            route.toGpu /= high;
-            route.toHost /= high;
-        }
-        for (double &link : m_jobs.set.links)
-            link /= high;
-    }
-
     const Plan &m_plan;
     const Catalogue &m_catalogue;
     JobWorkloads m_jobs;
@@ -372,6 +346,7 @@ private:
     std::vector<CutGroup> m_groups;
     std::vector<std::size_t> m_groupOf; // [job]
     std::vector<ModelCut> m_cuts; // [group]
+    std::vector<JobSpec> m_specs; // [group]
 };
 
 } // namespace

@@ -102,6 +102,14 @@ BENCHMARK(fiftyJobsWhileOneMoves)
     ->Arg(static_cast<int>(Moves::Shared))
     ->Unit(benchmark::kMicrosecond);
 
+void fiftyJobsOnAThousandGpus(benchmark::State &state)
+{
+    JobSet set = jobs(50, Moves::Nothing, 10);
+    set.gpus.resize(1000, set.gpus[0]);
+    report(state, set, { .doubleBuffer = false });
+}
+BENCHMARK(fiftyJobsOnAThousandGpus)->Unit(benchmark::kMicrosecond);
+
 void dealingAThousandJobs(benchmark::State &state)
 {
     JobSet set = jobs(1000, Moves::Alone);

@@ -2,6 +2,7 @@
 #include "views/panels/edits_panel.h"
 
 #include "models/edit_history.h"
+#include "models/text/duration.h"
 #include "models/text/format.h"
 #include "models/validation/text_table_model.h"
 #include "views/panels/evidence_table.h"
@@ -11,6 +12,7 @@
 
 #include <QVBoxLayout>
 
+#include <algorithm>
 #include <cmath>
 
 namespace trainyard {
@@ -23,7 +25,7 @@ QString iterationText(const HistoryStep &step)
 {
     if (!step.figures)
         return QStringLiteral("…");
-    return step.figures->iterationTime ? formatSeconds(*step.figures->iterationTime) : EditsPanel::tr("none");
+    return step.figures->iterationTime ? formatDuration(*step.figures->iterationTime) : EditsPanel::tr("none");
 }
 
 QString changeText(const HistoryStep &step)
@@ -86,7 +88,9 @@ EditsPanel::EditsPanel(EditHistory &history, QWidget *parent)
 
 void EditsPanel::refresh()
 {
-    TextRows rows { { tr("Edit"), tr("Iteration"), tr("Change") }, {} };
+    const bool hasJobsNow = std::ranges::any_of(m_history.steps(),
+        [](const HistoryStep &step) { return step.isCurrent && step.figures && step.figures->isOfJobs; });
+    TextRows rows { { tr("Edit"), hasJobsNow ? tr("All jobs") : tr("Iteration"), tr("Change") }, {} };
     int current = 0;
     for (const HistoryStep &step : m_history.steps()) {
         if (step.isCurrent)
@@ -98,12 +102,15 @@ void EditsPanel::refresh()
     m_table->scrollTo(m_model->index(current, 0));
     const std::vector<HistoryStep> &steps = m_history.steps();
     const auto &first = steps.front().figures, &now = steps[std::size_t(current)].figures;
-    const bool isComparable = current > 0 && first && now && first->iterationTime && now->iterationTime;
+    const bool isComparable =
+        current > 0 && first && now && first->iterationTime && now->iterationTime && first->isOfJobs == now->isOfJobs;
+    const bool isOfJobs = now && now->isOfJobs;
     m_sum->setText(
         steps.size() == 1 ? tr(
             "No edits yet. Every change is listed here with what it cost and gained; a click on one goes back to it.")
-            : isComparable ? tr("Since opened: %1 → %2 per iteration (%3).")
-                                 .arg(formatSeconds(*first->iterationTime), formatSeconds(*now->iterationTime),
+            : isComparable ? (isOfJobs ? tr("Since opened: %1 → %2 for all jobs (%3).")
+                                       : tr("Since opened: %1 → %2 per iteration (%3)."))
+                                 .arg(formatDuration(*first->iterationTime), formatDuration(*now->iterationTime),
                                      formatChange(*first->iterationTime, *now->iterationTime))
                            : QString());
     m_sum->setVisible(!m_sum->text().isEmpty());

@@ -14,7 +14,8 @@ namespace trainyard {
 
 namespace {
 
-constexpr int kChip = 10, kSide = 4, kBarHeight = 8, kPin = 11;
+constexpr int kChip = 10, kSide = 4, kBarHeight = 8, kPin = 11, kTagMost = 220;
+constexpr int kFieldLeast = 64;
 constexpr double kDimmed = 0.5;
 
 const JobRow &rowAt(const QModelIndex &index)
@@ -24,14 +25,14 @@ const JobRow &rowAt(const QModelIndex &index)
 
 QColor inkOf(const JobRow &row, int column)
 {
-    if (column == JobListModel::Deadline)
-        return row.deadlineState == DeadlineState::Missed ? theme().bad
-            : row.deadlineState == DeadlineState::Met     ? theme().good
-                                                          : theme().textMuted;
     if (column == JobListModel::End && row.state == JobState::CannotRun)
         return theme().bad;
     if (row.state != JobState::Runs)
         return theme().textFaint;
+    if (column == JobListModel::End && row.deadlineState == DeadlineState::Missed)
+        return theme().bad;
+    if (column == JobListModel::End && row.deadlineState == DeadlineState::Met)
+        return theme().good;
     return column == JobListModel::Name || column == JobListModel::End ? theme().text : theme().textMuted;
 }
 
@@ -66,6 +67,26 @@ void paintBar(QPainter &painter, const QRect &cell, const JobRow &row, int job)
 }
 
 } // namespace
+
+QPixmap jobTag(const QString &name, int job, qreal devicePixelRatio)
+{
+    const QFontMetrics metrics(uiFont(-1));
+    const QString shown = metrics.elidedText(name, Qt::ElideMiddle, kTagMost);
+    const QSize size(metrics.horizontalAdvance(shown) + kChip + 6 + 4 * kSide, metrics.height() + 2 * kSide);
+    QPixmap tag(size * devicePixelRatio);
+    tag.setDevicePixelRatio(devicePixelRatio);
+    tag.fill(Qt::transparent);
+    QPainter painter(&tag);
+    painter.setRenderHint(QPainter::Antialiasing);
+    painter.setPen(theme().border);
+    painter.setBrush(theme().panelRaised);
+    painter.drawRoundedRect(QRectF({}, size).adjusted(0.5, 0.5, -0.5, -0.5), 4, 4);
+    paintChip(painter, { 2 * kSide, (size.height() - kChip) / 2 }, job, false);
+    painter.setFont(uiFont(-1));
+    painter.setPen(theme().text);
+    painter.drawText(QRect({}, size).adjusted(2 * kSide + kChip + 6, 0, 0, 0), Qt::AlignLeft | Qt::AlignVCenter, shown);
+    return tag;
+}
 
 JobCells::JobCells(JobList &list)
     : QStyledItemDelegate(&list)
@@ -119,8 +140,10 @@ QWidget *JobCells::createEditor(QWidget *parent, const QStyleOptionViewItem &, c
     field->setAlignment(Qt::Alignment(index.data(Qt::TextAlignmentRole).toInt()));
     field->setAccessibleName(
         tr("%1 of %2").arg(index.model()->headerData(index.column(), Qt::Horizontal).toString(), rowAt(index).name));
-    if (index.column() == JobListModel::Deadline)
-        field->setPlaceholderText(tr("none"));
+    if (index.column() == JobListModel::Deadline || index.column() == JobListModel::End) {
+        field->setPlaceholderText(tr("deadline"));
+        field->setAccessibleName(tr("Deadline of %1").arg(rowAt(index).name));
+    }
     return field;
 }
 
@@ -130,8 +153,8 @@ void JobCells::updateEditorGeometry(QWidget *editor, const QStyleOptionViewItem 
     QRect place = option.rect;
     if (index.column() == JobListModel::Name)
         place.setLeft(place.left() + kChip + 6);
-    else if (place.width() < 64)
-        place.setLeft(place.right() - 64);
+    else if (place.width() < kFieldLeast)
+        place.setLeft(place.right() - kFieldLeast);
     editor->setGeometry(place);
 }
 

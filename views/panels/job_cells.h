@@ -3,11 +3,15 @@
 // Paints the cells of the list of jobs: the chip beside a name, the bar of a job's time with its deadline, the inks of
 // what is late, paused or cannot run. GUI thread.
 
+#include <QPixmap>
 #include <QStyledItemDelegate>
 
 namespace trainyard {
 
 class JobList;
+
+/// What is seen of a job on its way: chip and name.
+[[nodiscard]] QPixmap jobTag(const QString &name, int job, qreal devicePixelRatio);
 
 class JobCells : public QStyledItemDelegate {
     Q_OBJECT

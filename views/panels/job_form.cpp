@@ -20,6 +20,8 @@ namespace trainyard {
 
 namespace {
 
+constexpr int kWidth = 620;
+
 std::vector<Choice> modelsOf(const Catalogue &catalogue)
 {
     std::vector<Choice> choices;
@@ -34,7 +36,8 @@ template <NamedEnum E> QComboBox *choice(const QString &name, E now, QWidget *pa
     auto *list = new QComboBox(parent);
     list->setAccessibleName(name);
     for (const EnumName &one : kNamesOf<E>)
-        list->addItem(QString::fromUtf8(one.label));
+        list->addItem(
+            std::is_same_v<E, Precision> ? QString::fromUtf8(one.label).toUpper() : QString::fromUtf8(one.label));
     list->setCurrentIndex(int(now));
     return list;
 }
@@ -56,7 +59,8 @@ QString shortest(double number)
 } // namespace
 
 JobForm::JobForm(const Catalogue &catalogue, const Job &job, bool isNew, QWidget *window)
-    : JobSheet(isNew ? tr("Add a job") : QString::fromStdString(job.name), isNew ? tr("Add job") : tr("Done"), window)
+    : JobSheet(
+        isNew ? tr("Add a job") : QString::fromStdString(job.name), isNew ? tr("Add job") : tr("Done"), kWidth, window)
     , m_job(job)
     , m_isNew(isNew)
     , m_model(new ChoiceField(modelsOf(catalogue), this))
@@ -104,6 +108,10 @@ JobForm::JobForm(const Catalogue &catalogue, const Job &job, bool isNew, QWidget
             m_job.priority = priority;
             return QString();
         });
+    field(tr("Name"))->setPlaceholderText(tr("made of its model"));
+    field(tr("Learning rate"))->setPlaceholderText(tr("not named"));
+    field(tr("Arrives after"))->setPlaceholderText(tr("at once"));
+    field(tr("Deadline"))->setPlaceholderText(tr("none"));
     auto *columns = new QHBoxLayout;
     columns->setSpacing(Theme::kPad * 2);
     columns->addLayout(left, 3);

@@ -25,7 +25,7 @@ namespace {
 
 constexpr double kMostJobs = 100'000, kFewJobs = 1000; // above: shown as a count alone
 constexpr std::size_t kShownNames = 4;
-constexpr int kListWidth = 250, kListHeight = 210, kFieldWidth = 190;
+constexpr int kWidth = 640, kListWidth = 250, kListHeight = 210, kFieldWidth = 190;
 
 QLineEdit *field(const QString &name, const QString &text, const QString &tip, QWidget *parent)
 {
@@ -41,7 +41,8 @@ template <NamedEnum E> QComboBox *choice(const QString &name, E now, QWidget *pa
     auto *list = new QComboBox(parent);
     list->setAccessibleName(name);
     for (const EnumName &one : kNamesOf<E>)
-        list->addItem(QString::fromUtf8(one.label));
+        list->addItem(
+            std::is_same_v<E, Precision> ? QString::fromUtf8(one.label).toUpper() : QString::fromUtf8(one.label));
     list->setCurrentIndex(int(now));
     return list;
 }
@@ -54,7 +55,8 @@ template <class T> std::vector<T> asList(const std::vector<double> &numbers)
 } // namespace
 
 JobGridSheet::JobGridSheet(const Catalogue &catalogue, const Job &start, const QString &cloned, QWidget *window)
-    : JobSheet(cloned.isEmpty() ? tr("Jobs as a grid") : tr("Clone %1 as a grid").arg(cloned), tr("Add jobs"), window)
+    : JobSheet(
+        cloned.isEmpty() ? tr("Jobs as a grid") : tr("Clone %1 as a grid").arg(cloned), tr("Add jobs"), kWidth, window)
     , m_isClone(!cloned.isEmpty())
     , m_filter(field(tr("Search models"), {}, tr("Shows models whose names have this in them."), this))
     , m_models(new QListWidget(this))
@@ -72,10 +74,10 @@ JobGridSheet::JobGridSheet(const Catalogue &catalogue, const Job &start, const Q
 {
     m_filter->setPlaceholderText(tr("Search models"));
     m_filter->setClearButtonEnabled(true);
-    m_batches->setPlaceholderText(tr("8, 16, 32"));
-    m_rates->setPlaceholderText(tr("1e-4, 3e-4"));
+    m_rates->setPlaceholderText(tr("not named"));
     m_models->setAccessibleName(tr("Models"));
-    m_models->setFixedHeight(kListHeight);
+    m_models->setMinimumHeight(kListHeight);
+    m_models->setProperty("isFramed", true);
     m_models->setMinimumWidth(kListWidth);
     m_models->setUniformItemSizes(true);
     m_models->setHorizontalScrollBarPolicy(Qt::ScrollBarAlwaysOff);

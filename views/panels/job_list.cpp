@@ -21,7 +21,7 @@ namespace trainyard {
 namespace {
 
 constexpr int kRowAir = 8;
-constexpr int kNameLeast = 96, kBarLeast = 44, kAir = 12;
+constexpr int kNameLeast = 100, kBarLeast = 44, kAir = 10, kHeadAir = 16;
 
 /// What a column is wide for, and the order in which columns leave where there is no room.
 struct Width {
@@ -29,12 +29,12 @@ struct Width {
     const char *widest;
 };
 constexpr std::array<Width, 7> kFixed { {
-    { JobListModel::Batch, "00,000" },
-    { JobListModel::End, "cannot run" },
-    { JobListModel::Steps, "1,000 × 10" },
-    { JobListModel::Deadline, "✕ 00.0 min" },
-    { JobListModel::Price, "$000.00" },
-    { JobListModel::Shards, "Shards" },
+    { JobListModel::Batch, "1,024" },
+    { JobListModel::End, "✕ 00.0 min" },
+    { JobListModel::Steps, "100 × 10" },
+    { JobListModel::Price, "$00.00" },
+    { JobListModel::Deadline, "00.0 min" },
+    { JobListModel::Shards, "128" },
     { JobListModel::Gpus, "8 of 16" },
 } };
 
@@ -121,7 +121,7 @@ void JobList::showColumns()
     for (const Width &fixed : kFixed) {
         const int head =
             metrics.horizontalAdvance(m_model.headerData(fixed.column, Qt::Horizontal, Qt::DisplayRole).toString());
-        const int wide = std::max(metrics.horizontalAdvance(QString::fromUtf8(fixed.widest)), head) + kAir;
+        const int wide = std::max(metrics.horizontalAdvance(QString::fromUtf8(fixed.widest)) + kAir, head + kHeadAir);
         fits = fits && wide <= left;
         setColumnHidden(fixed.column, !fits);
         if (fits)
@@ -178,14 +178,16 @@ void JobList::contextMenuEvent(QContextMenuEvent *event)
     event->accept();
 }
 
-/// Blocks until the job is dropped, where the platform can drag: nothing else is done here.
+/// Blocks until the job is dropped, where the platform can drag: nothing else is done here. The rows come with the next
+/// plan, whatever becomes of the drag.
 void JobList::startDrag(Qt::DropActions actions)
 {
-    QMimeData *job = m_model.mimeData(selectionModel()->selectedRows());
-    if (!job)
+    const std::vector<int> rows = chosen();
+    if (rows.empty())
         return;
     auto *drag = new QDrag(this);
-    drag->setMimeData(job);
+    drag->setMimeData(m_model.mimeData({ m_model.index(rows.front(), 0) }));
+    drag->setPixmap(jobTag(m_model.row(rows.front()).name, rows.front(), devicePixelRatioF()));
     drag->exec(actions, Qt::MoveAction);
 }
 

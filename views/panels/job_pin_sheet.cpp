@@ -19,12 +19,12 @@ namespace trainyard {
 namespace {
 
 constexpr int kMostButtons = 256, kInARow = 8;
-constexpr int kWidth = 380, kMostHeight = 260;
+constexpr int kWidth = 420, kMostHeight = 260;
 
 } // namespace
 
 JobPinSheet::JobPinSheet(const Plan &plan, const QString &name, const std::vector<int> &pinned, QWidget *window)
-    : JobSheet(tr("Pin %1").arg(name), tr("Pin"), window)
+    : JobSheet(tr("Pin %1").arg(name), tr("Pin"), kWidth, window)
     , m_count(plan.cluster.gpus())
     , m_gpus(pinned)
     , m_field(new QLineEdit(gpuNumbersText(pinned), this))
@@ -38,7 +38,6 @@ JobPinSheet::JobPinSheet(const Plan &plan, const QString &name, const std::vecto
     body().addWidget(m_field);
     if (m_count <= kMostButtons)
         body().addWidget(nodes(nodesOf(plan)));
-    setMinimumWidth(kWidth);
     connect(m_field, &QLineEdit::textChanged, this, &JobPinSheet::read);
     read();
 }
@@ -75,7 +74,7 @@ QWidget *JobPinSheet::nodes(const std::vector<NodeGpus> &all)
     area->setFrameShape(QFrame::NoFrame);
     area->setHorizontalScrollBarPolicy(Qt::ScrollBarAlwaysOff);
     area->setFocusPolicy(Qt::NoFocus);
-    area->setMinimumHeight(std::min(kMostHeight, content->sizeHint().height() + 4));
+    area->setFixedHeight(std::min(kMostHeight, content->sizeHint().height() + 4));
     return area;
 }
 

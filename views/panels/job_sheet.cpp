@@ -21,9 +21,10 @@ constexpr int kEdge = 12;
 
 } // namespace
 
-JobSheet::JobSheet(const QString &title, const QString &doneText, QWidget *window)
+JobSheet::JobSheet(const QString &title, const QString &doneText, int width, QWidget *window)
     : QFrame(window)
     , m_title(title)
+    , m_width(width)
     , m_body(new QVBoxLayout)
     , m_message(new TextLine({}, Ink::Muted, this))
     , m_cancel(new QPushButton(tr("Cancel"), this))
@@ -75,8 +76,9 @@ void JobSheet::place()
     const QRect room = parentWidget()->rect().adjusted(kEdge, kEdge, -kEdge, -kEdge);
     ensurePolished();
     layout()->activate();
-    const int width = std::min(sizeHint().width(), room.width());
-    const int height = std::min(std::max(sizeHint().height(), layout()->totalHeightForWidth(width)), room.height());
+    const int width = std::min(std::max(m_width, minimumSizeHint().width()), room.width());
+    const int wanted = layout()->hasHeightForWidth() ? layout()->totalHeightForWidth(width) : sizeHint().height();
+    const int height = std::min(wanted, room.height());
     QPoint at(room.center().x() - width / 2, room.center().y() - height / 2);
     if (m_anchor && m_anchor->isVisible()) { // left of it, so that it stays in sight
         const QPoint corner = m_anchor->mapTo(parentWidget(), QPoint());
@@ -121,6 +123,14 @@ void JobSheet::keyPressEvent(QKeyEvent *event)
             accept();
     }
     event->accept(); // no key of a form is one of the window
+}
+
+bool JobSheet::event(QEvent *event)
+{
+    const bool isDone = QFrame::event(event);
+    if (event->type() == QEvent::LayoutRequest && isVisible())
+        place();
+    return isDone;
 }
 
 bool JobSheet::focusNextPrevChild(bool next)

@@ -16,7 +16,8 @@ class TextLine;
 class JobSheet : public QFrame {
     Q_OBJECT
 public:
-    JobSheet(const QString &title, const QString &doneText, QWidget *window);
+    /// `width`: as wide as it is, where the window has room; what it says is wrapped to it.
+    JobSheet(const QString &title, const QString &doneText, int width, QWidget *window);
 
     /// Shows it over the window, beside `anchor` where there is room, and gives `first` the keyboard.
     void open(const QWidget *anchor, QWidget *first);
@@ -35,6 +36,7 @@ protected:
     void setFault(const QString &fault, const QString &note = {});
     void keyPressEvent(QKeyEvent *event) override;
     bool focusNextPrevChild(bool next) override;
+    bool event(QEvent *event) override; // what it says may need more lines
     bool eventFilter(QObject *watched, QEvent *event) override; // the window's size
 
 private:
@@ -43,6 +45,7 @@ private:
     void place();
 
     QString m_title;
+    int m_width;
     const QWidget *m_anchor = nullptr;
     QVBoxLayout *m_body;
     TextLine *m_message;

@@ -22,7 +22,7 @@ namespace trainyard {
 
 namespace {
 
-constexpr int kShownRows = 9;
+constexpr int kShownRows = 12;
 
 /// What is shown again in other words at the top of the window is said here as a sentence.
 QString sentenceOf(const JobSummary &summary)
@@ -96,11 +96,16 @@ void JobsPanel::showEffects()
         row->setEffects(m_effects.get(), isOld);
 }
 
+/// Only in sight: there may be thousands of jobs, and an evaluation a frame.
 void JobsPanel::refresh()
 {
+    m_isDue = !isVisible();
+    if (m_isDue)
+        return;
     const bool has = m_plan && hasJobs(*m_plan);
     m_empty->setVisible(m_plan && !has);
     m_content->setVisible(has);
+    m_heading->setVisible(has);
     if (!has) {
         m_model->setRows({});
         return;
@@ -306,6 +311,8 @@ QString JobsPanel::toTsv() const
 void JobsPanel::showEvent(QShowEvent *event)
 {
     QWidget::showEvent(event);
+    if (m_isDue)
+        refresh();
     Q_EMIT watched(true);
 }
 

@@ -65,6 +65,7 @@ Q_SIGNALS:
     void editPreviewed(trainyard::PlanPtr next, QString text);
     void editCancelled();
     void watched(bool isWatched);
+    void comparisonRequested(); // of all schedulers, side by side
 
 protected:
     void showEvent(QShowEvent *event) override;
@@ -90,11 +91,11 @@ private:
     PlanPtr m_plan;
     EvaluationPtr m_evaluation;
     EffectTablePtr m_effects;
-    bool m_isStale = false, m_isOutdated = false, m_isCommitting = false;
+    bool m_isStale = false, m_isOutdated = false, m_isCommitting = false, m_isDue = true;
     int m_chooseNext = -1;
     PanelHeading *m_heading;
     TextLine *m_sentence, *m_facts;
-    QPushButton *m_begin, *m_add, *m_grid, *m_pause, *m_pin;
+    QPushButton *m_begin, *m_add, *m_grid, *m_pause, *m_pin, *m_compare;
     QToolButton *m_up, *m_down, *m_remove;
     JobListModel *m_model;
     JobList *m_list;

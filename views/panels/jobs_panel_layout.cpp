@@ -62,6 +62,7 @@ JobsPanel::JobsPanel(const Catalogue &catalogue, QWidget *parent)
     , m_grid(button(tr("Grid…"), tr("Many jobs at once: models × batches × learning rates."), this))
     , m_pause(button(tr("Pause"), tr("A paused job stays in the list and does not run. Space."), this))
     , m_pin(button(tr("Pin…"), tr("Which GPUs alone may run it. A job can also be dragged to a GPU's track."), this))
+    , m_compare(button(tr("Compare schedulers…"), tr("All of them side by side, and what each part is worth."), this))
     , m_up(tool(tr("Move up"), tr("Earlier in the list, which decides where jobs are equal. Alt+Up."), this))
     , m_down(tool(tr("Move down"), tr("Later in the list. Alt+Down."), this))
     , m_remove(tool(tr("Remove"), tr("Takes the selected jobs out of the plan. Del."), this))
@@ -75,7 +76,6 @@ JobsPanel::JobsPanel(const Catalogue &catalogue, QWidget *parent)
     setAccessibleName(tr("Jobs"));
     layOut();
     wire();
-    refresh();
 }
 
 QWidget *JobsPanel::emptyPage()
@@ -151,12 +151,14 @@ void JobsPanel::addOptions()
         m_rows.push_back(row);
     }
     content->addLayout(rows);
+    content->addWidget(m_compare, 0, Qt::AlignLeft);
 }
 
 void JobsPanel::wire()
 {
     connect(m_begin, &QPushButton::clicked, this, &JobsPanel::addGrid);
     connect(m_add, &QPushButton::clicked, this, &JobsPanel::add);
+    connect(m_compare, &QPushButton::clicked, this, &JobsPanel::comparisonRequested);
     connect(m_grid, &QPushButton::clicked, this, &JobsPanel::addGrid);
     connect(m_pause, &QPushButton::clicked, this, &JobsPanel::pauseChosen);
     connect(m_pin, &QPushButton::clicked, this, &JobsPanel::pinChosen);

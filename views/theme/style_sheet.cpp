@@ -93,6 +93,11 @@ QToolBar { background: transparent; border: none; spacing: 4px; }
 QHeaderView::section { background: @panel; color: @muted; border: none; border-bottom: 1px solid @border; padding: 4px 6px; }
 QTableView, QTreeView, QListView { background: @panel; alternate-background-color: @raised; color: @text; gridline-color: @grid; border: none; outline: 0;
   selection-background-color: @accentSoft; selection-color: @text; }
+QListView[isFramed="true"] { border: 1px solid @border; border-radius: 5px; padding: 3px; }
+QListView[isFramed="true"]::item { padding: 2px 4px; border-radius: 4px; }
+QListView[isFramed="true"]:focus { border-color: @accent; }
+QListView::indicator { width: 13px; height: 13px; border: 1px solid @edge; border-radius: 4px; background: @raised; }
+QListView::indicator:checked { background: @accent; border-color: @accent; image: url(:/icons/check-@onInk.svg); }
 QGroupBox { border: 1px solid @border; border-radius: 6px; margin-top: 14px; padding-top: 6px; }
 QGroupBox::title { subcontrol-origin: margin; left: 8px; color: @muted; }
 )";

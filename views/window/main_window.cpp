@@ -13,6 +13,7 @@
 #include "views/export/file_target.h"
 #include "views/jobs/jobs_page.h"
 #include "views/layer/layer_page.h"
+#include "views/panels/jobs_panel.h"
 #include "views/panels/strategy_panel.h"
 #include "views/panels/workload_editor.h"
 #include "views/parts/message_bar.h"
@@ -145,6 +146,7 @@ void MainWindow::connectModels()
     connect(m_workbench->workload, &WorkloadEditor::configRequested, m_files, &FileActions::chooseModelConfig);
     connect(m_validation, &ValidationPage::closed, this, &MainWindow::showWorkbench);
     connect(m_experts, &ExpertsPage::closed, this, &MainWindow::showWorkbench);
+    connect(m_workbench->jobs, &JobsPanel::comparisonRequested, this, &MainWindow::showJobs);
     connect(m_jobs, &JobsPage::closed, this, &MainWindow::showWorkbench);
     connect(m_jobs, &JobsPage::schedulerChosen, this, [this](JobScheduler scheduler) {
         if (const JobEdit edit = withScheduler(*m_models.document.plan(), scheduler))

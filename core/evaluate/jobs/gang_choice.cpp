@@ -128,9 +128,9 @@ private:
     /// Null where the plan makes no sense; the first such error is remembered.
     ExpectedAll<EvaluationPtr> look(const PlanPtr &plan, Depth depth)
     {
-        RunCache *const cache = depth == Depth::Estimate ? nullptr : m_context.cache; // those are quick, and many
+        // Not by the cache: these are quick and many, and would drive out what somebody waits for.
         auto evaluation =
-            run(plan, depth, { m_context.catalogue, m_context.workspace, m_context.stop, nullptr, cache, nullptr });
+            run(plan, depth, { m_context.catalogue, m_context.workspace, m_context.stop, nullptr, nullptr, nullptr });
         if (evaluation)
             return evaluation;
         const Error &error = evaluation.error().front();

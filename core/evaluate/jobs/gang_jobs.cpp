@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/evaluate/jobs/gang_jobs.h"
 
+#include "core/base/words.h"
 #include "core/evaluate/jobs/gang_choice.h"
 #include "core/evaluate/jobs/gang_plans.h"
 #include "core/placement/degrees.h"
@@ -89,6 +90,10 @@ private:
             return copies(of, allowed);
         const GangPlans plans = technique == JobTechnique::DataParallel ? copyPlans(m_jobs, job, int(allowed.size()))
                                                                         : gangPlans(m_jobs, job, of.model, technique);
+        if (plans.plans.empty()) {
+            found.why = noWay(job);
+            return found;
+        }
         auto choice = fastestThatFits(plans.plans, job.unitMs, m_scores, m_context);
         if (choice && !choice->plan && !plans.ifNoneFits.empty()) {
             auto again = fastestThatFits(plans.ifNoneFits, job.unitMs, m_scores, m_context);
@@ -106,6 +111,12 @@ private:
         else if (form->hostBytes > 0) // nor do others fill the hosts that its states lie in
             found.reserved = std::make_shared<const GpuList>(allOfItsNodes(form->gpus));
         return found;
+    }
+
+    [[nodiscard]] static std::string noWay(const Job &job)
+    {
+        return job.gpus ? "it cannot be shared out over " + counted(*job.gpus, "GPU") + " as asked"
+                        : "no number of GPUs that it may use is right for it";
     }
 
     [[nodiscard]] GpuList allOfItsNodes(const GpuList &gpus) const
@@ -158,7 +169,7 @@ private:
         if (!found.forms.empty())
             found.why.clear();
         else if (found.why.empty())
-            found.why = "no number of GPUs that it may use is right for it";
+            found.why = noWay(of.job);
         return found;
     }
 

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Whole jobs on whole GPUs: the answer of the schedulers that do not cut models into shards for all to share (model
 // parallel, task parallel, pipeline, ZeRO-3 offloaded). How a job runs is found by run() on plans of one mini-batch,
-// few of them, so that time, memory and verdict are the product's own. Pure but for workspace and cache.
+// few of them, so that time, memory and verdict are the product's own. Pure but for the workspace.
 
 #include "core/evaluate/jobs/gang_parts.h"
 #include "core/evaluate/run.h"

@@ -2,9 +2,10 @@
 #include "core/evaluate/jobs/gang_plans.h"
 #include "core/evaluate/jobs/gang_run.h"
 #include "core/evaluate/jobs/job_outcome.h"
+#include "core/evaluate/jobs/unit_memory.h"
 
 #include <algorithm>
-#include <map>
+#include <set>
 
 namespace trainyard {
 
@@ -16,6 +17,14 @@ constexpr std::size_t kMostToldWays = 4;
 std::string keyOf(const Plan &plan, std::size_t job)
 {
     return job < plan.jobs.size() ? "jobs[" + std::to_string(job) + "]" : std::string("job_grid");
+}
+
+double nodesOf(const JobWorkloads &jobs, const GpuList &gpus)
+{
+    std::set<int> nodes;
+    for (const int gpu : gpus)
+        nodes.insert(jobs.set.gpus[std::size_t(gpu)].node);
+    return double(nodes.size());
 }
 
 void addWays(JobOutcome &outcome, const JobWorkloads &jobs, const std::vector<GangFormPtr> &forms)
@@ -87,7 +96,7 @@ ExpectedAll<JobOutcome> gangOutcome(
         share.shards = form->plan->parallelism.pipeline;
         share.alone = toSeconds(ran->run.jobs[i].end - ran->run.jobs[i].start).value;
         share.gpuSeconds = share.alone * form->width;
-        share.hostBytes = double(form->hostBytes);
+        share.hostBytes = double(form->hostBytes) * nodesOf(jobs, ran->run.jobs[i].gpus);
     }
     outcome.bounds = { ran->boundShared, ran->boundLongest };
     outcome.computing = ran->gpuUtilization * toSeconds(ran->makespan).value * double(jobs.gpus.size());

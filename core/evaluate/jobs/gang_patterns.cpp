@@ -44,8 +44,8 @@ GangPattern wholePattern(const GangForm &form, std::int64_t minibatches)
 
 ExpectedAll<GangPattern> detailedPattern(const GangForm &form, const RunContext &context)
 {
-    const auto evaluation = run(form.plan, Depth::Spans,
-        { context.catalogue, context.workspace, context.stop, nullptr, context.cache, nullptr });
+    const auto evaluation =
+        run(form.plan, Depth::Spans, { context.catalogue, context.workspace, context.stop, nullptr, nullptr, nullptr });
     if (!evaluation)
         return std::unexpected(evaluation.error());
     const Timeline &timeline = (*evaluation)->timeline;

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Runs whole jobs on whole GPUs, on the one engine: a job that has arrived starts when its GPUs are free, those of
 // higher priority first, then in the order of the list, and holds them together until it has ended. What waits keeps
-// free GPUs that it needs from those behind it. Pure but for workspaces and cache.
+// free GPUs that it needs from those behind it. Pure but for the workspaces.
 
 #include "core/evaluate/jobs/gang_jobs.h"
 #include "core/jobs/run_jobs.h"

@@ -43,7 +43,4 @@ struct JobOutcome {
 [[nodiscard]] ExpectedAll<JobOutcome> gangOutcome(
     JobWorkloads &jobs, Depth depth, const RunContext &context, SimulationWorkspace &workspace);
 
-/// A GPU on which units hold so many bytes.
-[[nodiscard]] StageMemory memoryOfUnits(const JobWorkloads &jobs, int gpu, double bytes);
-
 } // namespace trainyard

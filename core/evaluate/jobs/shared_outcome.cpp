@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/evaluate/jobs/job_outcome.h"
 #include "core/evaluate/jobs/solved_order.h"
-#include "core/memory/stage_memory.h"
+#include "core/evaluate/jobs/unit_memory.h"
 #include "core/timeline/memory_walk.h"
 
 #include <algorithm>
@@ -120,38 +120,19 @@ private:
         return least;
     }
 
-    /// Of jobs that may run there, the largest unit with what is on its way to it and from it.
-    [[nodiscard]] double mostOn(std::size_t gpu) const
-    {
-        const JobGpu &of = m_set.gpus[gpu];
-        double running = 0, ahead = 0, behind = 0;
-        for (const JobWorkload &job : m_jobs.jobs) {
-            if (job.specIndex < 0 || !job.why.empty())
-                continue;
-            const JobSpec &spec = m_set.jobs[std::size_t(job.specIndex)];
-            if (spec.seconds[std::size_t(of.kind)].empty()
-                || (!spec.gpus.empty() && !std::ranges::binary_search(spec.gpus, int(gpu))))
-                continue;
-            for (const JobUnit &unit : spec.units) {
-                running = std::max(running, unit.running);
-                ahead = std::max(ahead, unit.weights + unit.input);
-                behind = std::max(behind, unit.writeBack + unit.output);
-            }
-        }
-        return std::min(of.memory, running + (m_plan.jobOptions.doubleBuffer ? ahead + behind : 0));
-    }
-
     void addMemory()
     {
         const bool keepsCurves = m_depth >= Depth::Spans;
         const Timeline &timeline = m_outcome.run.timeline;
+        const std::vector<UnitOfJob> largest = largestUnits(m_jobs, timeline);
         for (std::size_t gpu = 0; gpu < m_set.gpus.size(); ++gpu) {
             if (!m_outcome.isTimed) {
-                m_outcome.memory.push_back(memoryOfUnits(m_jobs, int(gpu), mostOn(gpu)));
+                const MostUnits most = mostUnitsOn(m_jobs, gpu);
+                m_outcome.memory.push_back(memoryOfUnits(m_jobs, int(gpu), most.bytes, most.largest));
                 continue;
             }
             LiveOverTime live = liveOverTime(timeline, 0, int(gpu), false, keepsCurves);
-            StageMemory memory = memoryOfUnits(m_jobs, int(gpu), live.peak);
+            StageMemory memory = memoryOfUnits(m_jobs, int(gpu), live.peak, largest[gpu]);
             if (keepsCurves) {
                 const std::int64_t base = memory.device - wholeBytes(live.peak);
                 if (live.gpu.empty())
@@ -175,28 +156,6 @@ private:
 };
 
 } // namespace
-
-StageMemory memoryOfUnits(const JobWorkloads &jobs, int gpu, double bytes)
-{
-    const Workload &cluster = *jobs.cluster;
-    const StageLocation at = jobs.gpus[std::size_t(gpu)];
-    StageMemory memory;
-    memory.stage = gpu;
-    memory.capacity = std::int64_t(double(cluster.gpu(at).memoryBytes) * cluster.plan->heterogeneity.memoryFraction);
-    const auto add = [&](std::int64_t &field, const char *name, double more) {
-        field += wholeBytes(more);
-        if (more > 0)
-            memory.parts.emplace_back(name, wholeBytes(more));
-    };
-    add(memory.buffers, "units of jobs and what is on its way", bytes);
-    add(memory.buffers, "workspace", cluster.stack.workspaceBytes);
-    memory.peak = memory.reserved = memory.buffers;
-    add(memory.reserved, "allocator reserve", double(memory.peak) * (cluster.stack.fragmentation - 1));
-    memory.device = memory.reserved;
-    add(memory.device, "CUDA context", cluster.stack.contextBytes);
-    std::ranges::stable_sort(memory.parts, std::greater {}, [](const auto &part) { return part.second; });
-    return memory;
-}
 
 ExpectedAll<JobOutcome> sharedOutcome(
     JobWorkloads &jobs, Depth depth, const RunContext &context, SimulationWorkspace &workspace)

@@ -5,6 +5,7 @@
 #include "core/plan/enum_names.h"
 
 #include <algorithm>
+#include <memory>
 #include <utility>
 
 namespace trainyard {
@@ -48,11 +49,12 @@ std::string solverSentence(const ShardMilpAnswer &answer, double seconds)
         text = answer.isLrtf ? "No order of the units is shorter than that of \"" + rule + "\", which is run: proven"
                              : "The solver's order of the units is the shortest there is: proven";
     else
-        text = (answer.isLrtf ? "The solver found no order shorter than that of \"" + rule + "\", which is run"
+        text = (answer.isLrtf ? "No order was found that is shorter than that of \"" + rule + "\", which is run"
                               : "The solver's order is " + percentText(1 - answer.makespan / answer.lrtf)
                            + " shorter than that of \"" + rule + "\"")
-            + (answer.isCutShort ? "; it was stopped after " + secondsText(seconds) : "") + "; none is more than "
-            + percentText(1 - answer.bound / answer.makespan) + " shorter still";
+            + (answer.isTooLarge ? "; there are too many units for the solver" : "")
+            + (answer.isCutShort ? "; the solver was stopped after " + secondsText(seconds) : "")
+            + "; none is more than " + percentText(1 - answer.bound / answer.makespan) + " shorter still";
     const std::vector<std::string> parts = simplifications(answer);
     for (std::size_t i = 0; i < parts.size(); ++i)
         text += (i == 0 ? " (" : ", ") + parts[i] + (i + 1 == parts.size() ? ")" : "");
@@ -67,8 +69,12 @@ Expected<std::optional<JobRules>> rulesToRun(const Plan &plan, const JobSet &set
         return rules;
     auto answer = shardMilp(set, rules, { .seconds = plan.jobOptions.seconds }, workspace, stop);
     if (!answer && answer.error().code == ErrorCode::CannotRead) {
-        problems.push_back(
-            { Severity::Blocking, answer.error().what + ": " + answer.error().right, "job_scheduler", {} });
+        Plan ruled = plan;
+        ruled.jobScheduler = JobScheduler::ShardedLrtf;
+        problems.push_back({ Severity::Blocking,
+            "There is no order: " + answer.error().what + "; it takes " + answer.error().right, "job_scheduler",
+            { { std::string("Schedule by \"") + labelOf(ruled.jobScheduler) + "\"",
+                std::make_shared<const Plan>(std::move(ruled)) } } });
         return std::nullopt;
     }
     if (!answer)

@@ -3,9 +3,13 @@
 // of samples are what the program answers today. Where a figure differs the test prints the sentence that would be
 // right.
 #include "core/advice/evaluate.h"
+#include "core/advice/job_comparison.h"
 #include "core/base/number_text.h"
 #include "core/catalogue/catalogue.h"
+#include "core/evaluate/run_cache.h"
 #include "core/plan/plan_io.h"
+#include "core/report/job_comparison_report.h"
+#include "core/report/job_text.h"
 
 #include <QDir>
 #include <QFile>
@@ -261,6 +265,39 @@ private slots:
         QVERIFY2(dearer > 2.7 && dearer < 3, qPrintable(QString::number(dearer)));
         comparePage("docs/across-datacenters.md",
             "all 576 GPUs train twice as fast as one region alone, at almost three times the price of a token");
+    }
+
+    void whatTheSampleOfManyModelsComesTo()
+    {
+        const auto plan = std::make_shared<const Plan>(sample("hydra-lab"));
+        EvaluationWorkspace workspace;
+        RunCache cache;
+        const RunContext context { builtinCatalogue(), workspace, {}, nullptr, &cache };
+        const auto own = run(plan, Depth::Score, context);
+        QVERIFY(own);
+        const JobMetrics &jobs = *(*own)->metrics.jobs;
+        const auto times = [](const Metric &base, const Metric &now) { return plainText(*base / *now) + " ×"; };
+        const auto makespan = [&](JobScheduler scheduler) {
+            for (const JobVariant &variant : jobSchedulers(plan, context, false))
+                if (variant.plan->jobScheduler == scheduler)
+                    return variant.makespan();
+            return Metric();
+        };
+        const auto ablation = jobAblation(plan, context), scaling = jobScaling(plan, context),
+                   more = jobsWithOneMoreGpu(plan, context);
+        const SpeedupLimits limits = speedupLimits(**own);
+        const auto row = [](const std::string &name, const std::string &computed, const std::string &limit) {
+            comparePage("docs/many-models.md", "| " + name + " | " + computed + " | " + limit + " |");
+        };
+        row("all jobs done after", durationText(*jobs.makespan), "bound " + durationText(*jobs.bound));
+        row("over model parallelism", times(makespan(JobScheduler::ModelParallel), jobs.makespan),
+            "min(G, n) = " + wholeText(limits.overModelParallel) + " ×");
+        row("over the best pipeline", times(makespan(JobScheduler::Pipeline), jobs.makespan),
+            "(M + K − 1) / M = " + plainText(limits.overPipeline) + " ×");
+        row("SHARP over spilling alone", times(ablation[0].makespan(), ablation[1].makespan()), "8 ×");
+        row("double buffers", times(ablation[1].makespan(), ablation[2].makespan()), "");
+        row("8 GPUs over one", times(scaling.front().makespan(), scaling.back().makespan()), "8 ×");
+        row("a ninth GPU", changeText(*jobs.makespan, *more.front().makespan()) + " of the time", changeText(9, 8));
     }
 
     void drivesOfTheOffloadSampleAgainstItsTraining()

@@ -8,6 +8,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include <algorithm>
 #include <cmath>
 
 using nlohmann::json;
@@ -68,6 +69,27 @@ private slots:
         QVERIFY(m["gpus_used"].get<int>() <= m["gpus_total"].get<int>());
         QVERIFY(m["feasible"].get<bool>());
         QVERIFY(m["confidence"]["label"].is_string());
+        QVERIFY(m["engine"]["spans"].get<int>() > 0);
+    }
+
+    /// Of the sample with jobs: no iteration, and all jobs done not before the bound.
+    void jobsArePrinted()
+    {
+        const json m = json::parse(answer(
+            { QStringLiteral("evaluate"), QStringLiteral(TRAINYARD_SOURCE_DIR "/samples/hydra-lab.trainyard.json"),
+                QStringLiteral("--format"), QStringLiteral("json") }));
+        QVERIFY(m["iteration_time_s"].is_null() && m["breakdown_s"].is_null());
+        QVERIFY(m["feasible"].get<bool>());
+        const json &jobs = m["jobs"];
+        QCOMPARE(jobs["per_job"].size(), std::size_t(12));
+        const double makespan = jobs["makespan_s"].get<double>(), bound = jobs["bound_s"].get<double>();
+        QVERIFY(makespan >= bound && makespan < 1.05 * bound);
+        double last = 0;
+        for (const json &job : jobs["per_job"]) {
+            QVERIFY(job["shards"].get<int>() > 1); // no model fits a GPU
+            last = std::max(last, job["end_s"].get<double>());
+        }
+        QCOMPARE(last, makespan);
         QVERIFY(m["engine"]["spans"].get<int>() > 0);
     }
 

@@ -8,6 +8,7 @@
 
 #include <cmath>
 #include <random>
+#include <stop_token>
 
 using namespace trainyard;
 using namespace trainyard::test;
@@ -244,6 +245,14 @@ private slots:
         }
     }
 
+    void aNumberOfGpusThatDoesNotDivideTheBatchIsSaid()
+    {
+        Job like = job("gpt-3-1.3b", 4, 3);
+        like.gpus = 3;
+        const Result result = m_run(planOf(JobScheduler::TaskParallel, 4, 1, like));
+        QCOMPARE(result.jobs.jobs[0].why, std::string("it cannot be shared out over 3 GPUs as asked"));
+    }
+
     void statesInHostMemoryAreCountedThere()
     {
         const Result result = m_run(planOf(JobScheduler::ZeroOffload, 4, 2, job("gpt-3-13b", 4, 3)));
@@ -339,6 +348,31 @@ private slots:
         QVERIFY(result.run.run.timeline.spanCount() < 200'010);
         QCOMPARE(result.run.makespan, 1'000'001 * result.gangs[0].forms[0]->minibatch);
         checkSpans(result);
+    }
+
+    void whatIsStoppedIsCancelled()
+    {
+        JobWorkloads jobs = workloadsOf(planOf(JobScheduler::Pipeline, 4, 3, job("gpt-3-1.3b", 8, 7)));
+        EvaluationWorkspace workspace;
+        std::stop_source stop;
+        stop.request_stop();
+        const auto gangs = gangJobs(jobs, { builtinCatalogue(), workspace, stop.get_token() });
+        QVERIFY(!gangs);
+        QCOMPARE(gangs.error().front().code, ErrorCode::Cancelled);
+    }
+
+    void moreThanATimelineHoldsIsAnError()
+    {
+        Plan plan = planOf(JobScheduler::ModelParallel, 1, 2, job("gpt-3-1.3b", 4, 10'000'000));
+        for (Job &each : plan.jobs)
+            each.epochs = 1'000'000;
+        JobWorkloads jobs = workloadsOf(plan);
+        EvaluationWorkspace workspace;
+        SimulationWorkspace simulation;
+        const RunContext context { builtinCatalogue(), workspace };
+        const auto ran = runGangs(jobs, *gangJobs(jobs, context), true, context, simulation);
+        QVERIFY(!ran);
+        QCOMPARE(ran.error().front().code, ErrorCode::OutOfRange);
     }
 
     void randomJobsRunOrSayWhyNot()

@@ -41,6 +41,45 @@ private slots:
         QVERIFY(ran > 20000 && never > 1000 && stayed > 1000 && moves > 100000 && prefetched > 10000);
     }
 
+    void aListOfWhatAScheduleDidIsASchedule()
+    {
+        // Each unit after the one before it on its GPU and the one before it of its job, as soon as may be: without
+        // transfers nothing ends later than where the list comes from.
+        RandomJobSet random(21);
+        int runs = 0;
+        for (int i = 0; i < 2000; ++i) {
+            JobSet set = random();
+            for (JobNode &node : set.nodes)
+                node.memory = std::numeric_limits<double>::infinity(); // who is let in first is no list's business
+            JobRules rules = random.rules();
+            const auto first = runJobs(set, rules, m_workspace);
+            QVERIFY(first.has_value());
+            rules.scheduler = JobScheduler::ShardMilp;
+            rules.order.assign(set.gpus.size(), {});
+            rules.numbers.assign(set.gpus.size(), {});
+            const std::vector<GpuSpans> gpus = spansOf(set, first->timeline);
+            for (std::size_t g = 0; g < gpus.size(); ++g)
+                for (const JobSpan &unit : gpus[g].units) {
+                    const std::vector<JobUnit> &units = set.jobs[unit.job].units;
+                    const bool isBackward = first->timeline.kind[unit.span] == WorkKind::Backward;
+                    const std::size_t u =
+                        isBackward ? units.size() - 1 - std::size_t(unit.shard) : std::size_t(unit.shard);
+                    rules.order[g].push_back(unit.job);
+                    rules.numbers[g].push_back(unit.minibatch * std::int64_t(units.size()) + std::int64_t(u));
+                }
+            const auto run = runJobs(set, rules, m_workspace);
+            if (!run)
+                QFAIL(qPrintable(QString("set %1: %2").arg(i).arg(toString(run.error()).c_str())));
+            const std::string fault = ScheduleChecker(set, rules, *run).fault();
+            if (!fault.empty())
+                QFAIL(qPrintable(QString("set %1: %2").arg(i).arg(fault.c_str())));
+            if (set.routeOf.empty())
+                QVERIFY(run->timeline.duration <= first->timeline.duration);
+            runs += first->timeline.duration > 0;
+        }
+        QVERIFY(runs > 1500);
+    }
+
 private:
     SimulationWorkspace m_workspace;
 };

@@ -202,6 +202,9 @@ private slots:
         set.jobs[0].minibatches = 2'000'000'000;
         const auto tooLong = runJobs(set, {}, m_workspace);
         QVERIFY(!tooLong && tooLong.error().code == ErrorCode::OutOfRange);
+        set.jobs[0].seconds[0][0] = 1e-3;
+        const auto tooMany = runJobs(set, {}, m_workspace);
+        QVERIFY(!tooMany && tooMany.error().what == "2,000,000,000 units of work in one run");
         std::stop_source stop;
         stop.request_stop();
         const auto cancelled = runJobs(equalGpus(1, { { { 1 } } }), {}, m_workspace, stop.get_token());

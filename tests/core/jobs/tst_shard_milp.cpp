@@ -57,6 +57,23 @@ struct Instance {
     }
 };
 
+/// Whether each GPU ran the units of its list, and no others, in that order.
+bool followsLists(const JobSet &set, const JobRules &rules, const JobRun &run)
+{
+    const std::vector<GpuSpans> gpus = spansOf(set, run.timeline);
+    std::vector<JobSpan> all;
+    for (const GpuSpans &gpu : gpus)
+        all = merged(std::move(all), gpu.units);
+    std::vector<std::int64_t> next(set.jobs.size(), 0);
+    UnitOrder order(set.gpus.size());
+    UnitNumbers numbers(set.gpus.size());
+    for (const JobSpan &unit : all) { // none takes no time, so a job's units are in the order of their start
+        order[unit.gpu].push_back(unit.job);
+        numbers[unit.gpu].push_back(next[unit.job]++);
+    }
+    return order == rules.order && numbers == rules.numbers;
+}
+
 /// What is wrong with the answer, when it is run; empty: nothing.
 std::string fault(const JobSet &set, const ShardMilpAnswer &answer)
 {
@@ -69,6 +86,8 @@ std::string fault(const JobSet &set, const ShardMilpAnswer &answer)
         last = std::max(last, double(job.end) * 1e-9);
     if (std::abs(last - answer.makespan) > 1e-9)
         return "another makespan than it says";
+    if (!answer.isLrtf && !followsLists(set, answer.rules, *run))
+        return "a GPU does not follow its list";
     return ScheduleChecker(set, answer.rules, *run).fault();
 }
 
@@ -172,6 +191,18 @@ private slots:
         QVERIFY(answer->columns <= 1500);
         QVERIFY(answer->makespan <= answer->lrtf && answer->bound <= answer->makespan);
         QCOMPARE(QString::fromStdString(fault(set, *answer)), QString());
+    }
+
+    void aSetThatNoProgrammeHoldsIsLeftToTheRule()
+    {
+        SimulationWorkspace workspace;
+        std::vector<Model> models;
+        for (int i = 0; i < 300; ++i)
+            models.push_back({ { .1 + .0013 * i, .3, .2 }, 4 });
+        const auto answer =
+            shardMilp(equalGpus(7, models), {}, { .columns = 100, .program = "/nowhere/cbc" }, workspace);
+        QVERIFY(answer && answer->isTooLarge && answer->isLrtf && answer->searches == 0);
+        QCOMPARE(answer->makespan, answer->lrtf);
     }
 
     void transfersAreInTheTimesAndTheRunIsStillNeverLonger()

@@ -30,10 +30,10 @@ private slots:
         QCOMPARE(plan().jobs[1].minibatches, 30);
         QCOMPARE(plan().jobs[1].epochs, 2);
         QCOMPARE(m_document->undoStack().count(), 2); // one step, though two numbers changed
-        typeInto(2, JobListModel::Deadline, QStringLiteral("5 min"));
+        typeInto(2, JobListModel::End, QStringLiteral("5 min"));
         QCOMPARE(*plan().jobs[2].deadlineS, 300.0);
         QCOMPARE(undoText(), QStringLiteral("Deadline of gpt-3-2.7b, batch 8 300 s"));
-        typeInto(2, JobListModel::Deadline, QStringLiteral("soon"));
+        typeInto(2, JobListModel::End, QStringLiteral("soon"));
         QCOMPARE(*plan().jobs[2].deadlineS, 300.0);
         QVERIFY2(m_panel->factsLine()->text().contains(QStringLiteral("not “soon”")),
             qPrintable(m_panel->factsLine()->text()));
@@ -46,14 +46,13 @@ private slots:
     void aDeadlineIsWeighedAgainstTheEnd()
     {
         start(fourJobs());
-        typeInto(0, JobListModel::Deadline, QStringLiteral("1 ms"));
-        typeInto(1, JobListModel::Deadline, QStringLiteral("30 days"));
+        typeInto(0, JobListModel::End, QStringLiteral("1 ms"));
+        typeInto(1, JobListModel::End, QStringLiteral("30 days"));
         evaluateNow();
         QCOMPARE(m_panel->model()->row(0).deadlineState, DeadlineState::Missed);
         QCOMPARE(m_panel->model()->row(1).deadlineState, DeadlineState::Met);
-        const auto shown = [this](int row) {
-            return m_panel->model()->index(row, JobListModel::Deadline).data().toString();
-        };
+        const auto shown = [this](
+                               int row) { return m_panel->model()->index(row, JobListModel::End).data().toString(); };
         QVERIFY(shown(0).startsWith(u'✕') && shown(1).startsWith(u'✓')); // not by colour alone
     }
 
@@ -104,6 +103,7 @@ private slots:
         field->selectAll();
         QTest::keyClicks(field, QStringLiteral("50"));
         QTest::keyClick(field, Qt::Key_Return);
+        QTRY_VERIFY(!list->isEditing());
         QCOMPARE(undoText(), QStringLiteral("Mini-batches of 3 jobs 20 → 50"));
         for (int i = 0; i < 4; ++i)
             QCOMPARE(plan().jobs[std::size_t(i)].minibatches, i < 3 ? 50 : 20);
@@ -151,7 +151,7 @@ private slots:
         start(fourJobs());
         JobList *list = m_panel->list();
         const auto shown = [list](int column) { return !list->isColumnHidden(column); };
-        QVERIFY(shown(JobListModel::Batch) && shown(JobListModel::End) && shown(JobListModel::Bar));
+        QVERIFY(shown(JobListModel::Batch) && shown(JobListModel::End) && shown(JobListModel::Steps));
         QVERIFY(!shown(JobListModel::Gpus));
         m_panel->resize(640, 700);
         QTRY_VERIFY(shown(JobListModel::Price) && shown(JobListModel::Deadline));

@@ -69,7 +69,7 @@ struct JobsWindow : WindowFixture {
     }
     [[nodiscard]] QString undoText() { return document.undoStack().undoText(); }
     [[nodiscard]] const JobMetrics &jobs() const { return *bridge.evaluation()->metrics.jobs; }
-    [[nodiscard]] QString number(const char *name) const
+    [[nodiscard]] QString number(const char *name)
     {
         for (const NumberCard *card : window.workbench().strip->cards())
             if (card->name() == QString::fromUtf8(name) && card->isVisible())

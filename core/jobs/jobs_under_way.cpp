@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "core/jobs/job_progress.h"
+#include "core/jobs/jobs_under_way.h"
 
 #include <algorithm>
 #include <map>
 
 namespace trainyard {
 
-JobProgress::JobProgress(const JobSet &set, RemainingWork counts)
+JobsUnderWay::JobsUnderWay(const JobSet &set, RemainingWork counts)
     : m_gpus(std::max<std::size_t>(1, set.gpus.size()))
     , m_counts(counts)
     , m_jobs(set.jobs.size())
@@ -39,7 +39,7 @@ JobProgress::JobProgress(const JobSet &set, RemainingWork counts)
     }
 }
 
-std::vector<std::uint32_t> JobProgress::groupsOn(std::uint32_t gpu) const
+std::vector<std::uint32_t> JobsUnderWay::groupsOn(std::uint32_t gpu) const
 {
     std::vector<std::uint32_t> here;
     for (std::uint32_t group = 0; group < groups(); ++group)

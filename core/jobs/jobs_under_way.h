@@ -10,9 +10,9 @@ namespace trainyard {
 
 inline constexpr std::uint32_t kNoJob = 0xffffffffu;
 
-class JobProgress {
+class JobsUnderWay {
 public:
-    JobProgress(const JobSet &set, RemainingWork counts);
+    JobsUnderWay(const JobSet &set, RemainingWork counts);
 
     /// Whether it may run anywhere, and where.
     [[nodiscard]] bool runs(std::uint32_t job) const { return m_jobs[job].units != 0; }
