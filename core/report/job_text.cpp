@@ -81,8 +81,10 @@ JobCounts countsOf(const JobMetrics &jobs)
         counts.paused += job.state == JobState::Paused;
         counts.cannotRun += job.state == JobState::CannotRun;
         counts.late += isLate(job);
-        counts.loaded += job.bytesLoaded;
-        counts.stored += job.bytesStored;
+        if (travels(job)) {
+            counts.loaded = counts.loaded.value_or(0) + job.bytesLoaded;
+            counts.stored = counts.stored.value_or(0) + job.bytesStored;
+        }
     }
     return counts;
 }
@@ -97,6 +99,11 @@ std::string countsText(const JobCounts &counts)
     if (counts.late > 0)
         parts.push_back(wholeText(counts.late) + " late");
     return joined(parts, ", ");
+}
+
+bool travels(const JobResult &job)
+{
+    return job.state == JobState::Runs && job.technique == JobTechnique::ShardParallel;
 }
 
 bool isLate(const JobResult &job)
@@ -131,7 +138,8 @@ std::vector<std::string> jobCells(const JobResult &job)
     const auto ofRuns = [&](const std::string &text) { return runs ? text : std::string(kNone); };
     return { job.name, timeText(job.start), timeText(job.end), ofRuns(std::to_string(job.shards)),
         ofRuns(numbersText(job.ranOn)), job.slowdown ? plainText(*job.slowdown) + "\u00d7" : kNone,
-        ofRuns(bytesText(job.bytesLoaded)), job.usd ? usdText(*job.usd) : kNone, deadlineText(job), remark(job) };
+        travels(job) ? bytesText(job.bytesLoaded) : kNone, job.usd ? usdText(*job.usd) : kNone, deadlineText(job),
+        remark(job) };
 }
 
 std::vector<std::size_t> jobsToShow(const JobMetrics &jobs, std::size_t most)
