@@ -22,7 +22,7 @@ namespace trainyard {
 namespace {
 
 constexpr int kRowAir = 8;
-constexpr int kNameLeast = 100, kBarLeast = 44, kAir = 10, kHeadAir = 16;
+constexpr int kNameLeast = 100, kNameWanted = 170, kBarLeast = 44, kAir = 10, kHeadAir = 16;
 
 /// What a column is wide for, and the order in which columns leave where there is no room.
 struct Width {
@@ -38,6 +38,7 @@ constexpr std::array<Width, 7> kFixed { {
     { JobListModel::Shards, "128" },
     { JobListModel::Gpus, "8 of 16" },
 } };
+constexpr std::ptrdiff_t kNeeded = 3; // of them
 
 } // namespace
 
@@ -133,7 +134,8 @@ void JobList::showColumns()
         const int head =
             metrics.horizontalAdvance(m_model.headerData(fixed.column, Qt::Horizontal, Qt::DisplayRole).toString());
         const int wide = std::max(metrics.horizontalAdvance(QString::fromUtf8(fixed.widest)) + kAir, head + kHeadAir);
-        fits = fits && wide <= left;
+        const bool isExtra = &fixed - kFixed.data() >= kNeeded; // a name that can be read comes first
+        fits = fits && wide <= left - (isExtra ? kNameWanted - kNameLeast : 0);
         setColumnHidden(fixed.column, !fits);
         if (fits)
             setColumnWidth(fixed.column, wide);
