@@ -14,6 +14,7 @@
 #include "views/plots/job_progress_plot.h"
 #include "views/timeline/timeline_view.h"
 
+#include <QAction>
 #include <QDropEvent>
 #include <QMimeData>
 #include <QPushButton>
@@ -35,6 +36,7 @@ Plan lab(int datacenters)
     for (int d = 0; d < datacenters; ++d) {
         first.id = "lab" + std::to_string(d);
         first.name = "Lab " + std::to_string(d + 1);
+        first.pools.front().id = first.id + "-v100";
         first.pools.front().gpusPerNode = 4;
         plan.cluster.datacenters.push_back(first);
     }
@@ -54,13 +56,15 @@ struct JobWindow : WindowFixture {
     [[nodiscard]] const JobMetrics &metrics() const { return *bridge.evaluation()->metrics.jobs; }
     void compare()
     {
-        QTest::keyClick(&window, Qt::Key_J, Qt::ControlModifier);
+        QCOMPARE(window.commands().action("jobs.compare")->shortcut(), QKeySequence(Qt::CTRL | Qt::Key_J));
+        QVERIFY(window.commands().trigger("jobs.compare"));
+        QVERIFY(page.isVisible());
         waitForComparison();
     }
     void waitForComparison()
     {
         QTRY_VERIFY_WITH_TIMEOUT(
-            page.comparison() && page.comparison()->isComplete && page.comparison()->plan == document.plan(), 120000);
+            page.comparison() && page.comparison()->isComplete && page.comparison()->plan == document.plan(), 20000);
     }
     [[nodiscard]] SchedulerCell *cellOf(JobScheduler scheduler) const
     {
