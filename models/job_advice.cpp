@@ -26,11 +26,23 @@ std::string shortName(const JobVariant &variant, const std::vector<JobVariant> &
     return name;
 }
 
+/// "+1 RTX A6000 48 GB in Lab" of "One RTX A6000 48 GB more in Lab", where there is little room.
+std::string plusOne(std::string name)
+{
+    static constexpr std::string_view kOne = "One ", kMore = " more in ";
+    if (const std::size_t at = name.find(kMore); name.starts_with(kOne) && at != std::string::npos) {
+        name.replace(at, kMore.size(), " in ");
+        name.replace(0, kOne.size(), "+1 ");
+    }
+    return name;
+}
+
 RankedPart offerOf(const JobVariant &variant, const std::string &name, const JobAdvice &now)
 {
     RankedPart offer;
     offer.part.id = variant.name;
-    offer.part.label = offer.part.sentence = name;
+    offer.part.sentence = name;
+    offer.part.label = plusOne(name);
     offer.part.plan = variant.plan->jobScheduler == now.plan->jobScheduler
         ? variant.plan
         : withScheduler(*variant.plan, now.plan->jobScheduler).plan;

@@ -63,7 +63,9 @@ private slots:
             QVERIFY(alone);
             QCOMPARE(*offer.effect.iterationTime, *(*alone)->metrics.jobs->makespan);
             QCOMPARE(*offer.effect.change, *offer.effect.iterationTime / *advice->makespan - 1);
-            QVERIFY(offer.effect.isOfJobs && !offer.part.label.empty());
+            QVERIFY(offer.effect.isOfJobs);
+            QCOMPARE(offer.part.label, std::string("+1 RTX A6000 48 GB in Lab"));
+            QCOMPARE(offer.part.sentence, std::string("One RTX A6000 48 GB more in Lab"));
         }
         // four jobs on two GPUs: a third takes work from both
         QVERIFY(*advice->oneMoreGpu.front().effect.change < 0);
