@@ -11,6 +11,7 @@
 #include <QKeyEvent>
 #include <QMimeData>
 #include <QMouseEvent>
+#include <QScopedValueRollback>
 
 #include <algorithm>
 #include <array>
@@ -75,6 +76,8 @@ JobList::JobList(JobListModel &model, QWidget *parent)
     horizontalHeader()->setMinimumSectionSize(20);
     horizontalHeader()->setSectionResizeMode(QHeaderView::Fixed);
     connect(selectionModel(), &QItemSelectionModel::selectionChanged, this, &JobList::chosenChanged);
+    connect(selectionModel(), &QItemSelectionModel::selectionChanged, this, &JobList::tellPicked);
+    connect(this, &QAbstractItemView::clicked, this, &JobList::tellPicked); // also on the row that is selected
     connect(selectionModel(), &QItemSelectionModel::currentChanged, this, &JobList::chosenChanged);
     connect(&model, &QAbstractItemModel::modelReset, this, &JobList::chosenChanged);
 }
@@ -94,10 +97,18 @@ void JobList::choose(int row)
 {
     if (m_model.rowCount() == 0)
         return;
+    const QScopedValueRollback choosing(m_isChoosing, true);
     const int at = std::clamp(row, 0, m_model.rowCount() - 1);
     const int column = currentIndex().isValid() ? currentIndex().column() : 0;
     setCurrentIndex(m_model.index(at, column));
     scrollTo(currentIndex());
+}
+
+void JobList::tellPicked()
+{
+    const std::vector<int> rows = chosen();
+    if (!m_isChoosing && hasFocus())
+        emit picked(rows.size() == 1 ? rows.front() : -1);
 }
 
 void JobList::setDimmed(bool isDimmed)
@@ -152,6 +163,8 @@ void JobList::keyPressEvent(QKeyEvent *event)
     const bool isAlt = event->modifiers() == Qt::AltModifier;
     if (isAlt && (event->key() == Qt::Key_Up || event->key() == Qt::Key_Down))
         emit moveAsked(event->key() == Qt::Key_Up ? -1 : 1);
+    else if (event->key() == Qt::Key_Escape)
+        emit picked(-1);
     else if (event->key() == Qt::Key_Space && !event->modifiers())
         emit pauseAsked();
     else if (event->key() == Qt::Key_Delete || event->key() == Qt::Key_Backspace)

@@ -142,6 +142,12 @@ void Workbench::connectJobs()
     connect(m_jobAdviser, &JobAdviser::adviceChanged, jobs, &JobsPanel::setAdvice);
     connect(jobs, &JobsPanel::watched, m_jobAdviser, &JobAdviser::setWatched);
     connect(workload, &WorkloadEditor::jobsRequested, this, [this] { reveal(jobs); });
+    connect(jobs, &JobsPanel::jobPicked, timeline, &TimelineView::selectJob);
+    connect(timeline, &TimelineView::jobSelected, jobs, &JobsPanel::showJob);
+    connect(&m_models.document, &PlanDocument::replaced, this, [this](const PlanPtr &plan) {
+        if (plan && hasJobs(*plan)) // what it is about
+            m_upper->setCurrent(jobs->parentWidget()->parentWidget());
+    });
 }
 
 void Workbench::connectRange()
