@@ -8,6 +8,7 @@
 #include <QStringList>
 
 #include <algorithm>
+#include <cmath>
 
 namespace trainyard {
 
@@ -125,6 +126,8 @@ QString againstOwn(const JobComparison &comparison, const JobVariant &variant)
     const Metric own = ownTime(comparison), time = variant.makespan();
     if (!own || !time || *own <= 0 || *time <= 0 || &variant == &comparison.schedulers.front())
         return {};
+    if (std::abs(*time / *own - 1) < 0.005)
+        return tr("as long");
     return *time >= *own ? tr("× %1").arg(factor(*time / *own)) : tr("÷ %1").arg(factor(*own / *time));
 }
 

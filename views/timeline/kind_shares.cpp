@@ -73,7 +73,7 @@ void KindShares::addJobs(const Timeline &timeline, std::uint32_t first, std::uin
 {
     const bool asksSpans = filter.needsSpans();
     addKeys(timeline, first, last, weight, [&](std::uint32_t i) {
-        const std::uint32_t of = timeline.taskClass[i];
+        const std::size_t of = std::min<std::size_t>(timeline.taskClass[i], jobOfClass.size() - 1);
         return std::pair(int(jobOfClass[of]), isVivid[of] && (!asksSpans || filter.matchesSpan(timeline, i)));
     });
 }

@@ -56,7 +56,7 @@ struct JobWindow : WindowFixture {
     [[nodiscard]] const JobMetrics &metrics() const { return *bridge.evaluation()->metrics.jobs; }
     void compare()
     {
-        QCOMPARE(window.commands().action("jobs.compare")->shortcut(), QKeySequence(Qt::CTRL | Qt::Key_J));
+        QVERIFY(!window.commands().action("jobs.compare")->shortcut().isEmpty());
         QVERIFY(window.commands().trigger("jobs.compare"));
         QVERIFY(page.isVisible());
         waitForComparison();
@@ -179,7 +179,7 @@ private slots:
                 w.document.plan()->cluster.datacenters, [](const Datacenter &d) { return d.gpus() > 0; })));
     }
 
-    void aSelectedJobStandsOutInTheCurves()
+    void aSelectedJobStandsOutInCurvesAndMap()
     {
         JobWindow w;
         CurvesPanel &curves = *w.window.workbench().curves;
@@ -188,6 +188,10 @@ private slots:
         QTRY_COMPARE(curves.plot(CurvesPanel::Tab::Progress)->legend().size(), std::size_t(1));
         QCOMPARE(curves.plot(CurvesPanel::Tab::Progress)->legend().front().name,
             QString::fromStdString(w.metrics().perJob[2].name));
+        QVERIFY(w.map()->traffic()); // and the GPUs that it ran on
+        QCOMPARE(w.map()->traffic()->ends.size(), w.metrics().perJob[2].ranOn.size());
+        w.window.workbench().timeline->selectJob(JobSpans::kNone);
+        QVERIFY(!w.map()->traffic());
     }
 };
 
