@@ -54,6 +54,34 @@ void addWays(JobOutcome &outcome, const JobWorkloads &jobs, const std::vector<Ga
     }
 }
 
+/// Jobs that could run side by side, were it not for the hosts that one of them fills.
+void addHostsOfTheirOwn(JobOutcome &outcome, const JobWorkloads &jobs, const std::vector<GangJob> &gangs)
+{
+    std::vector<int> keeper(jobs.gpus.size(), -1); // [GPU that it may not use itself]: first job that keeps it
+    std::set<const GpuList *> known;
+    for (const GangJob &gang : gangs) {
+        if (!gang.reserved || gang.forms.front()->hostBytes <= 0 || !known.insert(gang.reserved.get()).second)
+            continue;
+        const GpuList own = allowedGpus(jobs, jobs.jobs[std::size_t(gang.job)].job);
+        for (const int gpu : *gang.reserved)
+            if (int &first = keeper[std::size_t(gpu)]; first < 0 && !std::ranges::binary_search(own, gpu))
+                first = gang.job;
+    }
+    for (const GangJob &gang : gangs)
+        for (const int gpu : gang.forms.front()->gpus) {
+            const int first = keeper[std::size_t(gpu)];
+            if (first < 0 || first == gang.job)
+                continue;
+            const auto [one, other] = std::minmax(first, gang.job);
+            outcome.problems.push_back({ Severity::Note,
+                "A job that keeps states in host memory has its nodes to itself: "
+                    + jobs.jobs[std::size_t(one)].job.name + " and " + jobs.jobs[std::size_t(other)].job.name
+                    + " take turns, though they may use different GPUs",
+                keyOf(*jobs.plan, std::size_t(first)), {} });
+            return;
+        }
+}
+
 void addMemory(JobOutcome &outcome, const JobWorkloads &jobs, GangRun &ran, bool keepsCurves)
 {
     outcome.memory = std::move(ran.memory);
@@ -104,6 +132,7 @@ ExpectedAll<JobOutcome> gangOutcome(
     outcome.computeShare = std::move(ran->computeShare);
     outcome.run = std::move(ran->run);
     addWays(outcome, jobs, ran->forms);
+    addHostsOfTheirOwn(outcome, jobs, *gangs);
     addMemory(outcome, jobs, *ran, depth >= Depth::Spans);
     return outcome;
 }
