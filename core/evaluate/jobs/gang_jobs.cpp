@@ -177,6 +177,8 @@ private:
                 form.isInNode = nodeOf(took.front()) == nodeOf(took.back());
                 found.forms.push_back(std::make_shared<const GangForm>(std::move(form)));
             }
+        // The fastest of which GPUs are free is taken; of equally fast ones the first.
+        std::ranges::stable_sort(found.forms, {}, &GangForm::minibatch);
         if (!found.forms.empty())
             found.why.clear();
         else if (found.why.empty())
@@ -207,6 +209,7 @@ private:
         form.gpus = choice.plan->gpus;
         form.width = int(form.gpus.size());
         form.plan = choice.evaluation->plan;
+        form.isMeasured = choice.evaluation != choice.judged;
         const Metrics &metrics = choice.evaluation->metrics;
         form.minibatch = std::max<Nanoseconds>(1, toNanoseconds(Seconds { *metrics.iterationTime }));
         form.busyShare = metrics.gpuUtilization.value_or(1);

@@ -19,6 +19,7 @@ struct GangForm {
     int width = 1;
     bool isInNode = false; // of one node
     PlanPtr plan; // of one mini-batch, on `width` GPUs
+    bool isMeasured = false; // it takes what was measured
     Nanoseconds minibatch = 0;
     double busyShare = 1; // of the time of its GPUs in which they compute
     std::vector<GangPlace> places; // [one of `width`]: what of the plan's evaluation it does

@@ -59,6 +59,57 @@ private slots:
         QCOMPARE(m_run(plan).run.makespan, makespan);
     }
 
+    void theFastestGpuThatIsFreeIsTaken()
+    {
+        Plan plan = planOf(JobScheduler::TaskParallel, 1, 2, job("gpt-3-125m", 4, 10), "v100-sxm-16gb");
+        plan.cluster.datacenters[0].pools.push_back(site("x", 1, "a100-sxm-80gb", 1).pools[0]);
+        const Result result = m_run(plan);
+        QCOMPARE(result.run.run.jobs[0].gpus, GpuList { 1 });
+        QCOMPARE(result.run.run.jobs[1].gpus, GpuList { 0 });
+        QVERIFY(result.run.run.jobs[0].end < result.run.run.jobs[1].end);
+        checkSpans(result);
+    }
+
+    void noScheduleOnUnequalGpusIsShorterThanTheBound()
+    {
+        // n equal jobs, k of them on the fast GPU: max(k a, (n - k) v), the least of which over k is the shortest.
+        for (int jobs = 1; jobs <= 9; ++jobs) {
+            Plan plan = planOf(JobScheduler::TaskParallel, 1, jobs, job("gpt-3-125m", 4, 10), "v100-sxm-16gb");
+            plan.cluster.datacenters[0].pools.push_back(site("x", 1, "a100-sxm-80gb", 1).pools[0]);
+            for (Job &each : plan.jobs)
+                each.gpus = 1;
+            const Result result = m_run(plan);
+            const auto &forms = result.gangs[0].forms;
+            QCOMPARE(forms.size(), std::size_t(2));
+            const double a = 10 * seconds(forms[0]->minibatch), v = 10 * seconds(forms[1]->minibatch);
+            QVERIFY(a < v);
+            double shortest = std::numeric_limits<double>::infinity();
+            for (int k = 0; k <= jobs; ++k)
+                shortest = std::min(shortest, std::max(k * a, (jobs - k) * v));
+            const double bound = std::max(result.run.boundShared, result.run.boundLongest);
+            QVERIFY2(bound <= shortest * (1 + 1e-9) && bound > 0.6 * shortest,
+                qPrintable(QString::number(bound) + " beside " + QString::number(shortest)));
+            QVERIFY(isClose(result.run.boundLongest, a, 1e-9));
+        }
+    }
+
+    void measuredTimesThatAreNotUsedAreNotSaidToBe()
+    {
+        Plan plan = planOf(JobScheduler::ZeroOffload, 4, 1, job("gpt-3-1.3b", 8, 3));
+        plan.jobs[0].unitMs = { 100, 100, 100, 300, 200, 200, 200 };
+        const auto said = [&] {
+            EvaluationWorkspace workspace;
+            const auto evaluation =
+                *trainyard::run(std::make_shared<const Plan>(plan), Depth::Score, { builtinCatalogue(), workspace });
+            const bool warns = std::ranges::any_of(evaluation->problems,
+                [](const Problem &p) { return p.text.find("are not used") != std::string::npos; });
+            return std::pair(evaluation->metrics.jobs->perJob[0].isMeasured, warns);
+        };
+        QCOMPARE(said(), std::pair(false, true));
+        plan.jobScheduler = JobScheduler::ModelParallel;
+        QCOMPARE(said(), std::pair(true, false));
+    }
+
 private:
     Gangs m_run;
 };
