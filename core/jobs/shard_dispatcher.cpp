@@ -304,6 +304,10 @@ bool ShardDispatcher::compute(Dispatch &at, std::uint32_t index)
     JobTimes &times = m_times[unit.job];
     if (times.start == JobTimes::kNever)
         times.start = at.now();
+    if (index < 64) {
+        m_jobs[unit.job].ranOn |= std::uint64_t(1) << index;
+        return true;
+    }
     const auto place = std::ranges::lower_bound(times.gpus, static_cast<int>(index));
     if (place == times.gpus.end() || *place != static_cast<int>(index))
         times.gpus.insert(place, static_cast<int>(index));
@@ -337,6 +341,12 @@ std::size_t ShardDispatcher::expects() const
 
 void ShardDispatcher::tell(JobRun &run)
 {
+    for (std::size_t job = 0; job < m_times.size(); ++job) {
+        std::vector<int> first;
+        for (std::uint64_t bits = m_jobs[job].ranOn; bits != 0; bits &= bits - 1)
+            first.push_back(std::countr_zero(bits));
+        m_times[job].gpus.insert(m_times[job].gpus.begin(), first.begin(), first.end());
+    }
     run.jobs = std::move(m_times);
     run.hosts = m_hosts.takeCurves();
     run.hostPeaks = m_hosts.peaks();

@@ -39,6 +39,7 @@ private:
         std::uint32_t gpu = 0; // that has picked it
         std::uint32_t stores = 0; // that have not arrived
         bool isPicked = false, hasLeft = false;
+        std::uint64_t ranOn = 0; // a bit a GPU, of the first 64; JobTimes::gpus has the others until it has run
         TaskEnd computed, stored;
     };
 
