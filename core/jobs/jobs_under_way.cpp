@@ -8,6 +8,7 @@ namespace trainyard {
 
 JobsUnderWay::JobsUnderWay(const JobSet &set, RemainingWork counts)
     : m_gpus(std::max<std::size_t>(1, set.gpus.size()))
+    , m_words((m_gpus + 63) / 64)
     , m_counts(counts)
     , m_jobs(set.jobs.size())
 {
@@ -19,10 +20,13 @@ JobsUnderWay::JobsUnderWay(const JobSet &set, RemainingWork counts)
         Job &job = m_jobs[j];
         std::vector<std::uint8_t> served = servedBy(set, spec, spec.node);
         const std::vector<int> kinds = kindsOf(set, served);
-        served.resize(m_gpus, 0);
         const auto [found, isNew] = groups.try_emplace(served, groups.size());
         if (isNew)
-            m_served.insert(m_served.end(), served.begin(), served.end());
+            for (std::size_t word = 0; word < m_words; ++word) {
+                m_bits.push_back(0);
+                for (std::size_t g = 64 * word; g < std::min(64 * (word + 1), served.size()); ++g)
+                    m_bits.back() |= std::uint64_t(served[g]) << (g % 64);
+            }
         job.group = found->second;
         job.units = static_cast<std::uint32_t>(spec.units.size());
         job.minibatches = job.ofAll = spec.minibatches;
@@ -43,7 +47,7 @@ std::vector<std::uint32_t> JobsUnderWay::groupsOn(std::uint32_t gpu) const
 {
     std::vector<std::uint32_t> here;
     for (std::uint32_t group = 0; group < groups(); ++group)
-        if (m_served[std::size_t(group) * m_gpus + gpu] != 0)
+        if (isServed(group, gpu))
             here.push_back(group);
     return here;
 }

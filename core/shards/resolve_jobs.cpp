@@ -190,8 +190,8 @@ private:
     {
         const JobOptions &options = m_plan.jobOptions;
         const auto running = std::ranges::count_if(m_jobs.jobs, [](const JobWorkload &of) { return !of.job.paused; });
-        const CutRules rules { options.doubleBuffer, options.spill, std::size_t(running) <= m_jobs.set.gpus.size(),
-            m_jobs.set.isFullDuplex };
+        const CutRules rules { options.doubleBuffer, options.spill,
+            !options.spill || std::size_t(running) <= m_jobs.set.gpus.size(), m_jobs.set.isFullDuplex };
         Cuts cuts = chooseCuts(m_groups, m_kinds, rules);
         for (const CutKind &kind : m_kinds)
             m_jobs.bufferBytes.push_back(cuts.buffer * kind.memory);
@@ -202,7 +202,7 @@ private:
             of.why = cut.why;
             if (!of.job.pinnedGpus.empty() && pinsOf(of.job).empty())
                 of.why = "it is pinned to GPUs that the cluster does not have";
-            else if (of.isMeasured && cut.shards.empty())
+            else if (of.isMeasured && options.spill && cut.shards.empty())
                 fail({ ErrorCode::BadValue, keyOf(i, "unit_ms"), cut.why,
                     "the times of 2K - 1 units for K shards that fit a GPU" });
             if (of.why.empty())
@@ -281,9 +281,12 @@ private:
         const JobWorkload &of = m_jobs.jobs[index];
         JobSpec spec = modelledSpec(m_groupOf[index]);
         spec.name = of.job.name;
+        const bool isOne = !m_plan.jobOptions.spill; // unit of all that was measured
         for (std::vector<double> &seconds : spec.seconds)
             for (std::size_t unit = 0; unit < seconds.size() && of.isMeasured; ++unit)
-                seconds[unit] = of.job.unitMs[unit] / 1e3;
+                seconds[unit] =
+                    (isOne ? std::accumulate(of.job.unitMs.begin(), of.job.unitMs.end(), 0.0) : of.job.unitMs[unit])
+                    / 1e3;
         spec.minibatches = std::int64_t(of.job.minibatches) * of.job.epochs;
         spec.arrival = of.job.arrivalS;
         spec.priority = of.job.priority;

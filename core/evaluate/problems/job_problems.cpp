@@ -249,9 +249,4 @@ std::optional<Problem> schedulerProblem(const Plan &plan)
         "job_scheduler", {} };
 }
 
-bool isByShards(JobScheduler scheduler)
-{
-    return scheduler <= JobScheduler::ShardMilp;
-}
-
 } // namespace trainyard
