@@ -3,6 +3,7 @@
 
 #include "core/base/words.h"
 #include "core/placement/resolve_model.h"
+#include "core/plan/job_plan.h"
 #include "core/plan/validate.h"
 #include "core/shards/coarse_units.h"
 #include "core/shards/job_places.h"
@@ -19,22 +20,10 @@ namespace {
 
 constexpr double kLongest = 4e9; // seconds of all work in a row: far inside the range of a timeline's ticks
 
-/// A plan on one GPU that trains what a job does: its stack and cluster, none of its own strategies.
 PlanPtr planOf(const Plan &plan, const Job &job, const ModelSpec &model)
 {
-    Plan own;
-    own.name = plan.name;
-    own.cluster = plan.cluster;
-    own.stack = plan.stack;
-    own.heterogeneity.memoryFraction = plan.heterogeneity.memoryFraction;
-    own.baseDir = plan.baseDir;
-    own.workload.model = job.model;
+    Plan own = planOfJob(plan, job);
     own.workload.inlineModel = model;
-    own.workload.sequenceLength = job.sequenceLength;
-    own.workload.globalBatch = own.workload.microBatch = job.batch;
-    own.workload.precision = job.precision;
-    own.workload.optimizer = job.optimizer;
-    own.parallelism.data = 1;
     own.parallelism.zeroStage = 0;
     return std::make_shared<const Plan>(std::move(own));
 }
