@@ -342,12 +342,12 @@ std::size_t ShardDispatcher::expects() const
 void ShardDispatcher::tell(JobRun &run)
 {
     for (std::size_t job = 0; job < m_times.size(); ++job) {
-        m_times[job].loaded *= m_set.jobs[job].minibatchesPerUnit;
-        m_times[job].stored *= m_set.jobs[job].minibatchesPerUnit;
         std::vector<int> first;
         for (std::uint64_t bits = m_jobs[job].ranOn; bits != 0; bits &= bits - 1)
             first.push_back(std::countr_zero(bits));
         m_times[job].gpus.insert(m_times[job].gpus.begin(), first.begin(), first.end());
+        m_times[job].loaded *= m_set.jobs[job].minibatchesPerUnit;
+        m_times[job].stored *= m_set.jobs[job].minibatchesPerUnit;
     }
     run.jobs = std::move(m_times);
     run.hosts = m_hosts.takeCurves();

@@ -270,6 +270,9 @@ private:
             return fail({ ErrorCode::OutOfRange, keyOf(longest, "minibatches"),
                 "all jobs one after the other take longer than a plan can", "fewer of them, or fewer epochs" });
         m_jobs.minibatchesPerSpan = takeTogether(m_jobs.set, kMostUnits);
+        if (!m_plan.jobOptions.spill)
+            for (JobSpec &job : m_jobs.set.jobs)
+                job.minibatchesPerUnit = 1; // its states come once and go once, however many it has
         if (m_jobs.minibatchesPerSpan == 0)
             fail({ ErrorCode::OutOfRange, m_plan.jobs.empty() ? "job_grid" : "jobs",
                 "one mini-batch of every job makes more units of work than can be planned",

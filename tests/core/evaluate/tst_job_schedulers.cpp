@@ -204,6 +204,10 @@ private slots:
             QVERIFY(std::abs(jobs[1].work - 6) < 1e-6);
         }
         QVERIFY(spilled > 2 * stayed);
+        plan.jobScheduler = JobScheduler::ShardedLrtf;
+        plan.jobs[0].minibatches = 100'000'000; // of which a unit stands for several
+        const auto many = evaluated(plan);
+        QCOMPARE(many->metrics.jobs->perJob[0].bytesLoaded, many->metrics.jobs->perJob[2].bytesLoaded);
     }
 
     void howAJobRunsIsSaid()
