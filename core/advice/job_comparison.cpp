@@ -5,6 +5,7 @@
 #include "core/cluster/edits.h"
 #include "core/evaluate/problems/job_problems.h"
 #include "core/plan/enum_names.h"
+#include "core/plan/job_schedulers.h"
 
 #include <algorithm>
 #include <utility>
@@ -14,11 +15,6 @@ namespace trainyard {
 namespace {
 
 constexpr std::int64_t kMostSpans = 200000; // of a schedule that is kept to be drawn
-
-bool isSolver(JobScheduler scheduler)
-{
-    return scheduler == JobScheduler::ShardMilp || scheduler == JobScheduler::Milp;
-}
 
 /// The plan itself where nothing was changed, so that its evaluation is found again.
 PlanPtr sameOr(const PlanPtr &plan, Plan changed)

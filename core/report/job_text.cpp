@@ -4,6 +4,7 @@
 #include "core/base/number_text.h"
 #include "core/base/words.h"
 #include "core/plan/enum_names.h"
+#include "core/plan/job_schedulers.h"
 
 #include <algorithm>
 
@@ -225,7 +226,7 @@ int jobIndexOf(const Evaluation &evaluation, std::uint32_t span)
 std::string schedulerText(const Plan &plan)
 {
     std::string text = labelOf(plan.jobScheduler);
-    if (plan.jobScheduler > JobScheduler::ShardMilp)
+    if (!isByShards(plan.jobScheduler))
         return text;
     if (!plan.jobOptions.spill)
         return text + ", models stay on GPUs";

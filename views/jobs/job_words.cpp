@@ -73,11 +73,6 @@ QString quoted(const std::string &text, QChar separator)
 
 } // namespace
 
-bool isSolver(JobScheduler scheduler)
-{
-    return scheduler == JobScheduler::ShardMilp || scheduler == JobScheduler::Milp;
-}
-
 QString overviewOf(const JobComparison &comparison)
 {
     if (comparison.schedulers.empty())

@@ -22,8 +22,6 @@ namespace trainyard {
 [[nodiscard]] std::vector<VariantBar> scalingBars(const JobComparison &comparison);
 /// What one GPU more in each place buys.
 [[nodiscard]] std::vector<VariantBar> oneMoreBars(const JobComparison &comparison);
-/// The same scheduler by its place in the enum; the plan's own first.
-[[nodiscard]] bool isSolver(JobScheduler scheduler);
 /// part, variant, makespan_s, bound_s, gpu_utilization, note: all that the page shows.
 [[nodiscard]] QString comparisonTable(const JobComparison &comparison, QChar separator);
 
