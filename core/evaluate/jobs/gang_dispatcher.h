@@ -65,7 +65,6 @@ private:
     void keepFor(const GangTask &task);
     void hold(const GpuList &gpus, bool isHeld);
     void show(Dispatch &at, std::uint32_t task);
-    void awaitSpans(std::uint32_t task);
 
     const std::vector<GangTask> &m_tasks;
     std::vector<int> m_nodes;

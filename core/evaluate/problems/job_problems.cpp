@@ -32,10 +32,9 @@ public:
         addLate();
         addPins();
         addPinsUnserved();
-        if (isByShards(m_plan.jobScheduler)) {
+        if (isByShards(m_plan.jobScheduler))
             addWaits();
-            addUnstatedHosts();
-        }
+        addUnstatedHosts();
         m_problems.insert(m_problems.end(), m_outcome.problems.begin(), m_outcome.problems.end());
         addNotModelled();
         addOtherWishes();
@@ -185,7 +184,9 @@ private:
     {
         const auto unstated =
             std::ranges::find_if(m_jobs.nodes, [](const JobWorkloads::Node &host) { return host.memory <= 0; });
-        if (unstated != m_jobs.nodes.end())
+        const bool isAsked = isByShards(m_plan.jobScheduler)
+            || std::ranges::any_of(m_outcome.shares, [](const JobShare &share) { return share.hostBytes > 0; });
+        if (unstated != m_jobs.nodes.end() && isAsked)
             add(Severity::Warning, "Host memory is not stated: all jobs are taken to find room there",
                 poolKey(unstated->datacenter, unstated->pool) + ".host.memory_gib");
     }
