@@ -48,7 +48,7 @@ public:
         for (const Datacenter &datacenter : datacenters)
             for (const Pool &pool : datacenter.pools)
                 nodes += pool.nodes;
-        const bool hasWays = isByShards(m_work.plan->jobScheduler); // GPUs that hold whole jobs need none
+        const bool hasWays = isByShards(m_jobs.plan->jobScheduler); // GPUs that hold whole jobs need none
         if (hasWays && nodes * m_work.plan->cluster.gpus() > kMostWays)
             return std::unexpected(
                 Error { ErrorCode::OutOfRange, "cluster", "too many ways from hosts to GPUs to look at all of them",

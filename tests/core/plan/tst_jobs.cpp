@@ -89,7 +89,7 @@ private slots:
     void aFileWithAnEmptyGridLacksAModelOfTheGrid()
     {
         const auto plan = parsePlan(R"({"format": "trainyard.plan", "version": 1, "workload": {}, "cluster": {
-            "datacenters": [{"id": "lab", "pools": [{"id": "v", "gpu": "v100-sxm-16gb"}]}]}, "job_grid": {"model": []}})",
+            "datacenters": [{"id": "lab", "pools": [{"id": "v", "gpu": "v100-sxm-16gb", "nodes": 1}]}]}, "job_grid": {"model": []}})",
             "grid.json");
         const Errors errors = plan ? validatePlan(*plan) : plan.error();
         QCOMPARE(errors.size(), 1u);
