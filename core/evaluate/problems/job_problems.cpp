@@ -5,6 +5,7 @@
 #include "core/base/words.h"
 #include "core/jobs/served.h"
 #include "core/plan/enum_names.h"
+#include "core/plan/job_plan.h"
 
 #include <algorithm>
 #include <map>
@@ -236,26 +237,7 @@ private:
     /// Sections that say something, but nothing to jobs.
     void addSetAside()
     {
-        std::vector<std::string> names;
-        const auto ask = [&](const char *name, bool says) {
-            if (says)
-                names.emplace_back(name);
-        };
-        const Plan none;
-        WorkloadSpec workload = m_plan.workload;
-        workload.galoreRank = none.workload.galoreRank;
-        Heterogeneity heterogeneity = m_plan.heterogeneity;
-        heterogeneity.memoryFraction = none.heterogeneity.memoryFraction;
-        ask("workload", workload != none.workload);
-        ask("parallelism", m_plan.parallelism != none.parallelism);
-        ask("schedule", m_plan.schedule != none.schedule);
-        ask("placement", m_plan.placement != none.placement);
-        ask("memory", m_plan.memory != none.memory);
-        ask("wan", m_plan.wan != none.wan);
-        ask("moe", m_plan.moe != none.moe);
-        ask("heterogeneity", heterogeneity != none.heterogeneity);
-        ask("profile", m_plan.profile.has_value());
-        ask("layer_profiles", m_plan.layerProfiles.has_value());
+        const std::vector<std::string> names = sectionsSetAside(m_plan);
         if (!names.empty())
             add(Severity::Note,
                 "The plan's own " + joined(names, ", ", " and ") + (names.size() == 1 ? " is" : " are")
