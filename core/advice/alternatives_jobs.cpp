@@ -2,6 +2,8 @@
 #include "core/advice/alternatives_internal.h"
 #include "core/plan/job_schedulers.h"
 
+#include "core/plan/job_schedulers.h"
+
 namespace trainyard {
 
 namespace {

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/jobs/jobs_under_way.h"
 
+#include "core/jobs/served.h"
+
 #include <algorithm>
 #include <map>
 
@@ -12,22 +14,30 @@ JobsUnderWay::JobsUnderWay(const JobSet &set, RemainingWork counts)
     , m_counts(counts)
     , m_jobs(set.jobs.size())
 {
+    Served served(set);
     std::map<std::vector<std::uint8_t>, std::uint32_t> groups;
+    std::map<std::pair<std::size_t, int>, std::uint32_t> known; // like jobs on a host
     for (std::size_t j = 0; j < set.jobs.size(); ++j) {
         const JobSpec &spec = set.jobs[j];
-        if (!neverRuns(set, spec).empty())
+        const std::size_t like = served.likeOf(spec);
+        if (!served.runs(spec, like))
             continue;
         Job &job = m_jobs[j];
-        std::vector<std::uint8_t> served = servedBy(set, spec, spec.node);
-        const std::vector<int> kinds = kindsOf(set, served);
-        const auto [found, isNew] = groups.try_emplace(served, groups.size());
-        if (isNew)
-            for (std::size_t word = 0; word < m_words; ++word) {
-                m_bits.push_back(0);
-                for (std::size_t g = 64 * word; g < std::min(64 * (word + 1), served.size()); ++g)
-                    m_bits.back() |= std::uint64_t(served[g]) << (g % 64);
-            }
-        job.group = found->second;
+        const auto [at, isNewLike] = known.try_emplace({ like, spec.node });
+        if (isNewLike) {
+            std::vector<std::uint8_t> gpus = served.gpus(like, spec.node);
+            gpus.resize(m_gpus, 0);
+            const auto [found, isNew] = groups.try_emplace(std::move(gpus), groups.size());
+            if (isNew)
+                for (std::size_t word = 0; word < m_words; ++word) {
+                    m_bits.push_back(0);
+                    for (std::size_t g = 64 * word; g < std::min(64 * (word + 1), found->first.size()); ++g)
+                        m_bits.back() |= std::uint64_t(found->first[g]) << (g % 64);
+                }
+            at->second = found->second;
+        }
+        job.group = at->second;
+        const GpusOfKind &kinds = served.list(served.listOf(like, spec.node));
         job.units = static_cast<std::uint32_t>(spec.units.size());
         job.minibatches = job.ofAll = spec.minibatches;
         job.all = spec.minibatches * job.units;
@@ -36,7 +46,7 @@ JobsUnderWay::JobsUnderWay(const JobSet &set, RemainingWork counts)
         Nanoseconds left = 0;
         for (std::uint32_t u = job.units; u-- > 0;) {
             double mean = 0;
-            for (const int kind : kinds)
+            for (const auto &[kind, gpus] : kinds)
                 mean += spec.seconds[static_cast<std::size_t>(kind)][u] / static_cast<double>(kinds.size());
             m_left[job.first + u] = left += toNanoseconds(Seconds { mean });
         }

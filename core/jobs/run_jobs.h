@@ -59,6 +59,10 @@ struct JobRun {
     std::vector<double> hostPeaks; // [node]
 };
 
+/// Seconds that all units would take one after the other on the slowest GPUs, with all their transfers on the slowest
+/// routes, from the last arrival on: no schedule is longer.
+[[nodiscard]] double longestRun(const JobSet &set);
+
 /// Jobs that can never run (neverRuns) are left out: their times stay kNever. Those without a node are dealt first.
 /// Errors: Cancelled; OutOfRange where all of them may take longer than a timeline holds, or have more
 /// units; Internal where a list (order)

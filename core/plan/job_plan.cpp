@@ -21,4 +21,29 @@ Plan planOfJob(const Plan &whole, const Job &job)
     return plan;
 }
 
+std::vector<std::string> sectionsSetAside(const Plan &plan)
+{
+    std::vector<std::string> names;
+    const auto ask = [&](const char *name, bool says) {
+        if (says)
+            names.emplace_back(name);
+    };
+    const Plan none;
+    WorkloadSpec workload = plan.workload;
+    workload.galoreRank = none.workload.galoreRank;
+    Heterogeneity heterogeneity = plan.heterogeneity;
+    heterogeneity.memoryFraction = none.heterogeneity.memoryFraction;
+    ask("workload", workload != none.workload);
+    ask("parallelism", plan.parallelism != none.parallelism);
+    ask("schedule", plan.schedule != none.schedule);
+    ask("placement", plan.placement != none.placement);
+    ask("memory", plan.memory != none.memory);
+    ask("wan", plan.wan != none.wan);
+    ask("moe", plan.moe != none.moe);
+    ask("heterogeneity", heterogeneity != none.heterogeneity);
+    ask("profile", plan.profile.has_value());
+    ask("layer_profiles", plan.layerProfiles.has_value());
+    return names;
+}
+
 } // namespace trainyard

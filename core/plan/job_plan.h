@@ -12,4 +12,7 @@ namespace trainyard {
 /// iteration, no calibration, no measured times. The model goes by its name.
 [[nodiscard]] Plan planOfJob(const Plan &whole, const Job &job);
 
+/// The names of those sections that say something in this plan, and nothing to its jobs.
+[[nodiscard]] std::vector<std::string> sectionsSetAside(const Plan &plan);
+
 } // namespace trainyard

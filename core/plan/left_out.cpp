@@ -46,7 +46,7 @@ void nameNamelessPools(Cluster &cluster)
 void checkLeftOut(const Plan &plan, const Json &document, Context &context)
 {
     const auto workload = document.find("workload");
-    if (hasJobs(plan) || (workload != document.end() && !workload->is_object()))
+    if (hasJobs(plan) || plan.jobGrid || (workload != document.end() && !workload->is_object()))
         return;
     const Context::Step step(context, std::string("workload"));
     if (workload == document.end())

@@ -2,6 +2,7 @@
 #include "core/evaluate/jobs/job_outcome.h"
 #include "core/evaluate/jobs/solved_order.h"
 #include "core/evaluate/jobs/unit_memory.h"
+#include "core/jobs/served.h"
 #include "core/timeline/memory_walk.h"
 
 #include <algorithm>
@@ -30,9 +31,12 @@ public:
         m_outcome.minibatchesPerSpan = m_jobs.minibatchesPerSpan;
         m_outcome.shares.resize(m_jobs.jobs.size());
         m_outcome.run.jobs.resize(m_jobs.jobs.size());
+        Served served(m_set);
         for (JobWorkload &job : m_jobs.jobs)
             if (job.specIndex >= 0 && job.why.empty())
-                job.why = neverRuns(m_set, m_set.jobs[std::size_t(job.specIndex)]);
+                if (const JobSpec &spec = m_set.jobs[std::size_t(job.specIndex)];
+                    !served.runs(spec, served.likeOf(spec)))
+                    job.why = neverRuns(m_set, spec);
         const bool runs = std::ranges::any_of(
             m_jobs.jobs, [](const JobWorkload &job) { return job.specIndex >= 0 && job.why.empty(); });
         if (m_depth >= Depth::Score && runs) {

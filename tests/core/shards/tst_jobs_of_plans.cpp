@@ -105,6 +105,30 @@ private slots:
             }
         }
     }
+
+    /// Arrival + work < 10^9 s, which is what a timeline holds; the key is that of the larger part.
+    void whatTakesTooLongNamesItsKey()
+    {
+        const auto whereOf = [](const Plan &plan) {
+            const auto jobs = resolveJobs(share(plan), builtinCatalogue());
+            return jobs ? std::string() : jobs.error().front().where;
+        };
+        Plan plan = jobPlan({ pool("a", "v100-sxm-16gb", 1, 2) }, { job("a", "opt-1.3b"), job("b", "opt-1.3b") });
+        plan.jobs[1].arrivalS = 9e8;
+        QCOMPARE(whereOf(plan), "");
+        plan.jobs[1].arrivalS = 1e9;
+        QCOMPARE(whereOf(plan), "jobs[1].arrival_s");
+        plan.jobs[1].arrivalS = 0;
+        plan.jobs[0].minibatches = 1000 * 1000 * 1000;
+        QCOMPARE(whereOf(plan), "jobs[0].minibatches");
+        plan.jobs.resize(1); // a third of what was allowed before, and failed in the run
+        plan.jobs[0].minibatches = 1;
+        const double seconds = longestRun(resolved(plan).set);
+        plan.jobs[0].minibatches = int(1.1e9 / seconds);
+        QCOMPARE(whereOf(plan), "jobs[0].minibatches");
+        plan.jobs[0].minibatches = int(0.9e9 / seconds);
+        QCOMPARE(whereOf(plan), "");
+    }
 };
 
 QTEST_APPLESS_MAIN(TstJobsOfPlans)
