@@ -310,6 +310,10 @@ std::size_t ShardDispatcher::expects() const
 
 void ShardDispatcher::tell(JobRun &run)
 {
+    for (std::size_t job = 0; job < m_times.size(); ++job) {
+        m_times[job].loaded *= m_set.jobs[job].minibatchesPerUnit;
+        m_times[job].stored *= m_set.jobs[job].minibatchesPerUnit;
+    }
     run.jobs = std::move(m_times);
     run.hosts = m_hosts.takeCurves();
     run.hostPeaks = m_hosts.peaks();

@@ -48,13 +48,8 @@ int takeTogether(JobSet &set, double mostUnits)
         for (std::vector<double> &seconds : job.seconds)
             for (double &unit : seconds)
                 unit *= all / double(job.minibatches);
+        job.minibatchesPerUnit = all / double(job.minibatches);
     }
-    for (JobRoute &route : set.routes) {
-        route.toGpu /= factor;
-        route.toHost /= factor;
-    }
-    for (double &link : set.links)
-        link /= factor;
     return int(factor);
 }
 

@@ -41,7 +41,7 @@ struct JobWorkloads {
     };
     std::vector<Node> nodes; // of the set
     std::vector<double> bufferBytes; // [kind of GPU]: of its memory, for what comes next; 0 without double buffers
-    int minibatchesPerSpan = 1; // units stand for so many mini-batches, where all would be too many (kMostUnits)
+    int minibatchesPerSpan = 1; // units stand for up to so many mini-batches, where all would be too many (kMostUnits)
 };
 
 /// Units of one run, at most: a second or two of work, and some hundred megabytes of spans.

@@ -5,8 +5,6 @@
 #include "models/job_spans.h"
 #include "models/text/format.h"
 #include "views/cluster/cluster_map.h"
-#include "views/panels/job_list.h"
-#include "views/panels/jobs_panel.h"
 #include "views/plots/curves_panel.h"
 #include "views/timeline/timeline_view.h"
 #include "views/window/workbench.h"
@@ -28,13 +26,6 @@ void Workbench::connectPins()
     connect(&m_models.bridge, &EvaluationBridge::evaluationFinished, this, [this] {
         if (timeline->selectedJob() != JobSpans::kNone)
             showJobOnMap(timeline->selectedJob());
-    });
-    connect(jobs->list(), &JobList::chosenChanged, timeline, [this] {
-        if (!jobs->list()->hasFocus())
-            return; // the plan changed, nobody chose
-        const std::vector<int> chosen = jobs->list()->chosen();
-        timeline->selectSpan(kNoSpan);
-        timeline->selectJob(chosen.size() == 1 ? chosen.front() : JobSpans::kNone);
     });
 }
 

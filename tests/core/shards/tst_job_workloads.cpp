@@ -311,7 +311,8 @@ private slots:
         const JobSpec &spec = specOf(many);
         QVERIFY(double(spec.minibatches) * double(spec.units.size()) <= kMostUnits);
         QVERIFY(isNear(sum(spec.seconds[0]) * double(spec.minibatches), 7e6 * sum(specOf(few).seconds[0])));
-        QVERIFY(isNear(many.set.routes[0].toGpu * many.minibatchesPerSpan, few.set.routes[0].toGpu));
+        QVERIFY(isNear(spec.minibatchesPerUnit * double(spec.minibatches), 7e6));
+        QVERIFY(many.set.routes == few.set.routes && specOf(many, 1).minibatchesPerUnit == 3);
         QCOMPARE(spec.units, specOf(few).units);
         plan.jobs[0].minibatches = plan.jobs[0].epochs = 1000 * 1000;
         const Errors errors = errorsOf(plan);

@@ -1,11 +1,15 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // What jobs take from the plan that they are in, and what of it says nothing to them.
 
+#include "core/jobs/run_jobs.h"
 #include "core/plan/job_plan.h"
+#include "core/shards/coarse_units.h"
 #include "core/shards/job_workloads.h"
 #include "tests/core/shards/job_plans.h"
 
 #include <QTest>
+
+#include <cmath>
 
 using namespace trainyard;
 using namespace trainyard::test;
@@ -68,6 +72,38 @@ private slots:
         other.calibration["gemm"] = "1.5";
         QVERIFY(resolved(plan).set == resolved(other).set);
         QVERIFY(planOfJob(plan, plan.jobs.front()) == planOfJob(other, other.jobs.front()));
+    }
+
+    /// Each job's units are as coarse as its own mini-batches ask: work M x Σ t and transfers M x Σ bytes are what they
+    /// are one by one, whatever runs on other GPUs.
+    void aSmallJobBesideAHugeOneTakesAndMovesWhatItDoesAlone()
+    {
+        Plan plan =
+            jobPlan({ pool("a", "v100-sxm-16gb", 1, 2) }, { job("huge", "gpt-3-1.3b"), job("small", "gpt-3-1.3b") });
+        plan.jobs[0].minibatches = 4000;
+        plan.jobs[1].minibatches = 10;
+        for (const int gpu : { 0, 1 })
+            plan.jobs[std::size_t(gpu)].pinnedGpus = { gpu };
+        const JobSet fine = resolved(plan).set;
+        QVERIFY(fine.jobs[1].units.size() > 1);
+        SimulationWorkspace workspace;
+        const auto exact = runJobs(fine, {}, workspace);
+        for (const double factor : { 3.0, 7.0, 400.0 }) {
+            JobSet coarse = fine;
+            const double units = double(fine.jobs[0].units.size());
+            QVERIFY(takeTogether(coarse, units * (std::ceil(4000 / factor) + std::ceil(10 / factor))) > 1);
+            const auto run = runJobs(coarse, {}, workspace);
+            QVERIFY(exact && run);
+            for (std::size_t i = 0; i < 2; ++i) {
+                const JobTimes &one = exact->jobs[i], &other = run->jobs[i];
+                // What is in sight at both ends and at each turn stands for several mini-batches too
+                QVERIFY2(std::abs(double(other.end) / double(one.end) - 1) < 0.35,
+                    qPrintable(QString("%1: %2 %3").arg(factor).arg(double(one.end)).arg(double(other.end))));
+                QVERIFY2(
+                    std::abs(other.loaded / one.loaded - 1) < 0.15 && std::abs(other.stored / one.stored - 1) < 0.15,
+                    qPrintable(QString("%1: %2 %3").arg(factor).arg(one.loaded).arg(other.loaded)));
+            }
+        }
     }
 };
 
