@@ -107,7 +107,8 @@ void RowMixer::prepareJobs(const TimelineState &state)
         const std::size_t slot = job < 0 ? jobs : std::size_t(job);
         m_jobOfClass.push_back(std::uint16_t(std::min<std::size_t>(slot, 0xffff)));
         const bool isVivid = !m_fadesAll
-            && (c < classes ? state.filter.matchesClass(state.timeline()->classes[c]) : state.filter.job < 0);
+            && (c < classes ? state.filter.matchesClass(state.timeline()->classes[c])
+                            : state.filter.job < 0 && state.filter.hasKind(WorkKind::Prefill));
         m_isClassVivid.push_back(isVivid);
         m_classFaded.push_back(toLanes(QColor(m_jobFaded[slot])));
         m_classVivid.push_back(isVivid ? toLanes(QColor(m_jobVivid[slot])) : m_classFaded.back());

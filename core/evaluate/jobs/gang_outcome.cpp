@@ -89,6 +89,8 @@ void addHostsOfTheirOwn(JobOutcome &outcome, const JobWorkloads &jobs, const std
             if (int &first = keeper[std::size_t(gpu)]; first < 0 && !std::ranges::binary_search(own, gpu))
                 first = gang.job;
     }
+    if (std::ranges::all_of(keeper, [](int first) { return first < 0; }))
+        return;
     for (const GangJob &gang : gangs)
         for (const int gpu : gang.forms.front()->gpus) {
             const int first = keeper[std::size_t(gpu)];

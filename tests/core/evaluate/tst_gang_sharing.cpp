@@ -2,8 +2,56 @@
 // What whole jobs share and what they wait for: hosts, GPUs of unlike speed, the plan that they are in.
 #include "tests/core/evaluate/gang_runs.h"
 
+#include <random>
+#include <set>
+
 using namespace trainyard;
 using namespace trainyard::test;
+
+namespace {
+
+/// When each job starts, by the rule alone: at every arrival and end those that wait, by priority and then in order,
+/// start where all of their GPUs (or with `isAny` the lowest of them) are free, and keep those that are from the
+/// others.
+std::vector<Nanoseconds> startsByTheRule(const Plan &plan, const std::vector<Nanoseconds> &lengths, bool isAny)
+{
+    const std::size_t count = plan.jobs.size();
+    std::vector<Nanoseconds> starts(count, -1), arrivals(count), freeAt(std::size_t(plan.cluster.gpus()), 0);
+    std::set<Nanoseconds> events;
+    std::vector<std::size_t> order(count);
+    for (std::size_t i = 0; i < count; ++i) {
+        order[i] = i;
+        events.insert(arrivals[i] = toNanoseconds(Seconds { plan.jobs[i].arrivalS }));
+    }
+    std::ranges::stable_sort(order, std::greater {}, [&](std::size_t i) { return plan.jobs[i].priority; });
+    while (!events.empty()) {
+        const Nanoseconds now = *events.begin();
+        events.erase(events.begin());
+        std::set<int> kept;
+        for (const std::size_t i : order) {
+            if (starts[i] >= 0 || arrivals[i] > now)
+                continue;
+            std::vector<int> free;
+            for (const int gpu : plan.jobs[i].pinnedGpus)
+                if (freeAt[std::size_t(gpu)] <= now && !kept.contains(gpu))
+                    free.push_back(gpu);
+            if (free.empty() || (!isAny && free.size() < plan.jobs[i].pinnedGpus.size())) {
+                kept.insert(free.begin(), free.end());
+                continue;
+            }
+            starts[i] = now;
+            events.insert(now + lengths[i]);
+            for (const int gpu : free) {
+                freeAt[std::size_t(gpu)] = now + lengths[i];
+                if (isAny)
+                    break;
+            }
+        }
+    }
+    return starts;
+}
+
+} // namespace
 
 class TestGangSharing : public QObject {
     Q_OBJECT
@@ -108,6 +156,34 @@ private slots:
         QCOMPARE(said(), std::pair(false, true));
         plan.jobScheduler = JobScheduler::ModelParallel;
         QCOMPARE(said(), std::pair(true, false));
+    }
+
+    void manyPinnedJobsStartByTheRule()
+    {
+        std::mt19937 random(3);
+        const std::vector<std::vector<int>> pins { { 0 }, { 0, 1 }, { 1, 2 }, { 2, 3 }, { 0, 1, 2, 3 }, { 3 } };
+        for (int round = 0; round < 20; ++round) {
+            const bool isAny = round % 2;
+            Plan plan = planOf(
+                isAny ? JobScheduler::TaskParallel : JobScheduler::ModelParallel, 4, 40, job("gpt-3-125m", 4, 10));
+            for (Job &each : plan.jobs) {
+                each.minibatches = int(1 + random() % 20);
+                each.pinnedGpus = pins[random() % pins.size()];
+                each.arrivalS = random() % 3 ? 0 : double(random() % 5);
+                each.priority = double(random() % 3);
+                if (isAny)
+                    each.gpus = 1;
+            }
+            const Result result = m_run(plan);
+            std::vector<Nanoseconds> lengths(plan.jobs.size());
+            for (const GangJob &gang : result.gangs)
+                lengths[std::size_t(gang.job)] =
+                    plan.jobs[std::size_t(gang.job)].minibatches * gang.forms[0]->minibatch;
+            const std::vector<Nanoseconds> starts = startsByTheRule(plan, lengths, isAny);
+            for (std::size_t i = 0; i < starts.size(); ++i)
+                QCOMPARE(result.run.run.jobs[i].start, starts[i]);
+            checkSpans(result);
+        }
     }
 
 private:

@@ -333,6 +333,21 @@ private slots:
         const QImage image = m_view->grab().toImage();
         const QColor color = image.pixelColor(tracks.left() + tracks.width() * 3 / 4, tracks.top() + 3);
         QCOMPARE(color.rgb(), theme().work(WorkKind::Prefill).rgb());
+        // The legend names it beside the jobs; what is switched off there fades.
+        KindButton *named = nullptr;
+        for (KindButton *button : m_view->findChildren<KindButton *>())
+            if (button->isVisible()) {
+                QCOMPARE(button->kind(), WorkKind::Prefill);
+                named = button;
+            }
+        QVERIFY(named && m_view->findChild<JobButton *>()->isVisible());
+        const auto shown = [&] {
+            return m_view->grab().toImage().pixelColor(tracks.left() + tracks.width() * 3 / 4, tracks.top() + 3);
+        };
+        QTest::mouseClick(named, Qt::LeftButton);
+        QVERIFY(shown() != color);
+        QTest::mouseClick(named, Qt::LeftButton);
+        QCOMPARE(shown().rgb(), color.rgb());
         m_view->selectJob(1); // it fades with all that is no job's
         QVERIFY(m_view->grab().toImage().pixelColor(tracks.left() + tracks.width() * 3 / 4, tracks.top() + 3) != color);
     }
