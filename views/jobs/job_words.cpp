@@ -2,6 +2,7 @@
 #include "views/jobs/job_words.h"
 
 #include "core/plan/enum_names.h"
+#include "models/text/duration.h"
 #include "models/text/format.h"
 
 #include <QCoreApplication>
@@ -57,7 +58,7 @@ VariantBar barOf(const JobVariant &variant)
     VariantBar bar { .name = QString::fromStdString(variant.name), .note = QString::fromStdString(variant.note) };
     bar.value = variant.makespan();
     if (bar.value)
-        bar.text = formatSeconds(*bar.value);
+        bar.text = formatDuration(*bar.value);
     return bar;
 }
 
@@ -80,7 +81,7 @@ QString overviewOf(const JobComparison &comparison)
     const JobVariant &own = comparison.schedulers.front();
     QString text = tr("%1 on %2").arg(countOf(runningJobs(own), tr("job"), tr("jobs")), gpusText(gpusOf(own)));
     if (const JobMetrics *metrics = metricsOf(own); metrics && metrics->bound)
-        text += tr(" · no schedule takes less than %1").arg(formatSeconds(*metrics->bound));
+        text += tr(" · no schedule by shards takes less than %1").arg(formatDuration(*metrics->bound));
     return text;
 }
 
@@ -93,7 +94,7 @@ QString resultSentence(const JobComparison &comparison)
                                                    .arg(QString::fromStdString(comparison.schedulers.front().note));
     const JobVariant &first = comparison.schedulers.front();
     QString text = tr("%1: all jobs have ended after %2")
-                       .arg(QString::fromUtf8(labelOf(first.plan->jobScheduler)), formatSeconds(*own));
+                       .arg(QString::fromUtf8(labelOf(first.plan->jobScheduler)), formatDuration(*own));
     if (const JobMetrics *metrics = metricsOf(first); metrics && metrics->bound && *metrics->bound > 0)
         text += *own <= *metrics->bound * 1.0005
             ? tr(", at the bound")

@@ -12,7 +12,7 @@ namespace trainyard {
 /// Of the plan's own scheduler: how long, how far above the bound, and how much faster than one job at a time and than
 /// a pipeline, beside what is possible at best.
 [[nodiscard]] QString resultSentence(const JobComparison &comparison);
-/// "12 jobs on 8 GPUs · no schedule takes less than 18.0 s".
+/// "12 jobs on 8 GPUs · no schedule by shards takes less than 18.0 s".
 [[nodiscard]] QString overviewOf(const JobComparison &comparison);
 /// "÷ 1.58" faster or "× 1.58" longer than the plan's own; empty for itself and where one is not
 /// known or runs other jobs.

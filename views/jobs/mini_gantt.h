@@ -1,7 +1,7 @@
 #pragma once
 // SPDX-License-Identifier: GPL-3.0-or-later
 // A small Gantt chart of the jobs of one evaluation: a line a GPU, in the colours of the jobs, over a time axis that
-// several of them share, with the bound that no schedule can beat. Kept as an image. GUI thread.
+// several of them share, with the bound that no schedule by shards can beat. Kept as an image. GUI thread.
 
 #include "core/evaluate/evaluation.h"
 

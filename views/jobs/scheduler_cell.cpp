@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "views/jobs/scheduler_cell.h"
 
-#include "models/text/format.h"
+#include "models/text/duration.h"
 #include "views/jobs/mini_gantt.h"
 #include "views/parts/panel_parts.h"
 #include "views/theme/theme.h"
@@ -53,15 +53,17 @@ void SchedulerCell::setVariant(
     const QString title = QString::fromStdString(variant.name), note = QString::fromStdString(variant.note);
     name->setText(title);
     const Metric makespan = variant.makespan();
-    time->setText(makespan ? formatSeconds(*makespan) : QStringLiteral("–"));
+    time->setText(makespan ? formatDuration(*makespan) : QStringLiteral("–"));
     m_relation->setText(relation);
     m_note->setText(note);
     m_note->setVisible(!note.isEmpty());
     setToolTip(note);
     use->setText(isOwn ? tr("In use") : tr("Use this"));
-    use->setEnabled(!isOwn && variant.plan);
+    use->setEnabled(!isOwn && variant.plan && makespan); // nothing runs under it
     use->setAccessibleName(isOwn ? tr("%1 is in use").arg(title) : tr("Use %1").arg(title));
-    use->setToolTip(isOwn ? QString() : tr("Makes it the scheduler of the plan"));
+    use->setToolTip(isOwn ? QString()
+            : !makespan   ? (note.isEmpty() ? tr("No job runs to its end under it") : note)
+                          : tr("Makes it the scheduler of the plan"));
     gantt->setEvaluation(makespan ? variant.evaluation : nullptr, whole, bound);
 }
 

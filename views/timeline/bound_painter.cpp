@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "views/timeline/bound_painter.h"
 
-#include "models/text/format.h"
+#include "models/text/duration.h"
 #include "views/theme/job_colors.h"
 #include "views/theme/theme.h"
 #include "views/timeline/chart_painter.h"
@@ -54,7 +54,7 @@ std::vector<TimeBound> timeBounds(const TimelineState &state)
     const JobMetrics &metrics = *state.evaluation->metrics.jobs;
     const auto add = [&](TimeBound::Kind kind, const Metric &seconds, const QString &name) {
         if (seconds)
-            bounds.push_back({ kind, toTime(*seconds), name + u' ' + formatSeconds(*seconds) });
+            bounds.push_back({ kind, toTime(*seconds), name + u' ' + formatDuration(*seconds) });
     };
     add(TimeBound::Kind::Bound, metrics.boundShared, QStringLiteral("ΣW/G"));
     add(TimeBound::Kind::Bound, metrics.boundLongest, tr("longest job"));

@@ -1,7 +1,7 @@
 #pragma once
 // SPDX-License-Identifier: GPL-3.0-or-later
-// What times the jobs of a plan are held to, as lines down the chart: the bounds below which no schedule can come, when
-// all have ended, and deadlines. Pure but for the painting.
+// What times the jobs of a plan are held to, as lines down the chart: the bounds below which no schedule by shards can
+// come, when all have ended, and deadlines. Pure but for the painting.
 
 #include "views/timeline/timeline_state.h"
 

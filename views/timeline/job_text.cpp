@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "views/timeline/job_text.h"
 
+#include "models/text/duration.h"
 #include "models/text/format.h"
 
 #include <QCoreApplication>
@@ -100,11 +101,11 @@ QStringList jobSpanFacts(const Evaluation &evaluation, std::uint32_t span)
     const JobResult *job = resultOf(evaluation, span);
     if (!job || !job->end)
         return {};
-    QStringList facts { tr("its job ends after %1").arg(formatSeconds(*job->end)) };
+    QStringList facts { tr("its job ends after %1").arg(formatDuration(*job->end)) };
     if (job->deadline)
         facts.front() += *job->end <= *job->deadline
             ? tr(", in time")
-            : tr(", %1 after its deadline").arg(formatSeconds(*job->end - *job->deadline));
+            : tr(", %1 after its deadline").arg(formatDuration(*job->end - *job->deadline));
     if (job->isMeasured)
         facts << tr("unit times measured, from the plan");
     return facts;
@@ -117,9 +118,9 @@ QString jobsSummary(const Evaluation &evaluation)
     const JobMetrics &metrics = *evaluation.metrics.jobs;
     QString text = countOf(qint64(metrics.perJob.size()), tr("job"), tr("jobs"));
     if (metrics.makespan)
-        text += QStringLiteral(" · ") + formatSeconds(*metrics.makespan);
+        text += QStringLiteral(" · ") + formatDuration(*metrics.makespan);
     if (metrics.bound)
-        text += tr(", bound %1").arg(formatSeconds(*metrics.bound));
+        text += tr(", bound %1").arg(formatDuration(*metrics.bound));
     return text;
 }
 

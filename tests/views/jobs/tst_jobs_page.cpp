@@ -101,6 +101,16 @@ private slots:
         QVERIFY(coloured[2] > 3 * coloured[0]);
     }
 
+    void aSchedulerUnderWhichNothingRunsIsNotOffered()
+    {
+        JobVariant none = variant(JobScheduler::TaskParallel, 1);
+        none.evaluation = nullptr;
+        none.note = "no model fits a GPU";
+        show(comparisonOf({ variant(JobScheduler::ShardedLrtf, 1), none }));
+        QVERIFY(!m_page->cells()[1]->use->isEnabled());
+        QCOMPARE(m_page->cells()[1]->use->toolTip(), QStringLiteral("no model fits a GPU"));
+    }
+
     void theButtonChoosesTheScheduler()
     {
         show(comparisonOf({ variant(JobScheduler::ShardedLrtf, 1), variant(JobScheduler::Fifo, 2) }));
