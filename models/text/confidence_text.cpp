@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "models/text/confidence_text.h"
 
+#include "models/text/duration.h"
 #include "models/text/format.h"
 
 #include <QObject>
@@ -55,6 +56,8 @@ QString confidenceText(const Metrics &metrics)
     QStringList parts;
     if (metrics.iterationTime)
         parts << formatSeconds(*metrics.iterationTime);
+    else if (metrics.jobs && metrics.jobs->makespan)
+        parts << formatDuration(*metrics.jobs->makespan);
     if (const QString range = rangeText(metrics.confidence); !range.isEmpty())
         parts << range;
     if (!metrics.confidence.label.empty())
@@ -76,7 +79,10 @@ QString meaningOf(const std::string &label)
 
 QString basisText(const Confidence &confidence, int rows)
 {
-    QStringList sentences { meaningOf(confidence.label) };
+    QString meaning = meaningOf(confidence.label);
+    if (const qsizetype end = meaning.indexOf(QStringLiteral(". ")); end >= 0 && rangeText(confidence).isEmpty())
+        meaning.truncate(end + 1); // what follows is about a range
+    QStringList sentences { meaning };
     if (rows > 0)
         sentences << (rows == 1 ? QObject::tr("One published row makes this label.")
                                 : QObject::tr("%L1 published rows make this label.").arg(rows));

@@ -11,7 +11,7 @@ namespace trainyard {
 
 /// "1.31 to 1.55 s": one unit for both ends where they share it. Empty where there is no range.
 [[nodiscard]] QString rangeText(const Confidence &confidence);
-/// "1.42 s, 1.31 to 1.55 s, calibrated"; what is unknown is left out.
+/// "1.42 s, 1.31 to 1.55 s, calibrated"; of jobs "18.0 s, calibrated", the time of all; what is unknown is left out.
 [[nodiscard]] QString confidenceText(const Metrics &metrics);
 /// What a label means, in one sentence; empty for an unknown one.
 [[nodiscard]] QString meaningOf(const std::string &label);

@@ -30,7 +30,9 @@ ConfidenceButton::ConfidenceButton(QWidget *parent)
 
 void ConfidenceButton::setMetrics(const Metrics *metrics, int evidence)
 {
-    const bool isKnown = metrics && !metrics->confidence.label.empty() && metrics->iterationTime;
+    const bool isOfJobs = metrics && metrics->jobs;
+    const bool isKnown =
+        metrics && !metrics->confidence.label.empty() && (isOfJobs ? metrics->jobs->makespan : metrics->iterationTime);
     setVisible(isKnown);
     if (!isKnown)
         return;
@@ -39,7 +41,7 @@ void ConfidenceButton::setMetrics(const Metrics *metrics, int evidence)
     setToolTip(QStringLiteral("<b>%1</b><br>%2<br><br>%3")
                    .arg(text().toHtmlEscaped(), basisText(metrics->confidence, evidence).toHtmlEscaped(),
                        tr("Click for the validation: predictions beside published measurements.")));
-    setAccessibleName(tr("Predicted iteration: %1").arg(text()));
+    setAccessibleName((isOfJobs ? tr("Predicted time of all jobs: %1") : tr("Predicted iteration: %1")).arg(text()));
     setAccessibleDescription(basisText(metrics->confidence, evidence));
     updateGeometry();
     update();

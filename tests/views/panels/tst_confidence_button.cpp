@@ -36,6 +36,20 @@ private slots:
         QCOMPARE(label.text(), QStringLiteral("1.42 s, 1.31 to 1.55 s, calibrated"));
         QVERIFY(label.accessibleName().contains(label.text()));
     }
+    void jobsAreTrustedByTheTimeOfAll()
+    {
+        ConfidenceButton label;
+        Metrics m;
+        m.jobs.emplace().makespan = 750;
+        m.confidence.label = "calibrated";
+        label.setMetrics(&m, 0);
+        QVERIFY(!label.isHidden());
+        QCOMPARE(label.text(), QStringLiteral("12.5 min, calibrated"));
+        QVERIFY(!label.accessibleDescription().contains(QStringLiteral("range"))); // none is stated
+        m.jobs->makespan.reset();
+        label.setMetrics(&m, 0);
+        QVERIFY(label.isHidden());
+    }
     void aRangeAcrossUnitsNamesBoth()
     {
         Metrics m = metrics("same family");
