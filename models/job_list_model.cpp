@@ -146,7 +146,7 @@ QVariant JobListModel::data(const QModelIndex &index, int role) const
     const JobRow &row = m_rows[std::size_t(index.row())];
     switch (role) {
     case Qt::DisplayRole:
-        return text(row, index.column());
+        return index.column() == Name && !row.shortName.isEmpty() ? row.shortName : text(row, index.column());
     case Qt::EditRole:
         return index.column() == End ? row.deadlineText : text(row, index.column());
     case Qt::ToolTipRole:

@@ -5,6 +5,7 @@
 #include "models/gpu_numbers.h"
 #include "models/text/duration.h"
 #include "models/text/format.h"
+#include "models/text/job_names.h"
 
 #include <QLocale>
 #include <QObject>
@@ -150,7 +151,7 @@ JobSummary jobSummary(const JobMetrics &metrics)
     if (metrics.bound)
         summary.bound = formatDuration(*metrics.bound);
     if (metrics.boundShared && metrics.boundLongest)
-        summary.boundFacts = QObject::tr("All work over all GPUs takes %1, the longest job alone %2.")
+        summary.boundFacts = QObject::tr("All work over all GPUs takes %1, the compute of the longest job %2.")
                                  .arg(formatDuration(*metrics.boundShared), formatDuration(*metrics.boundLongest));
     if (const std::optional<double> above = aboveBound(metrics))
         summary.distance = *above < kAtBound ? QObject::tr("at the bound")
@@ -191,6 +192,12 @@ JobTable jobTable(const Plan &plan, const Evaluation *evaluation)
         table.summary.missed += row.deadlineState == DeadlineState::Missed;
         table.rows.push_back(std::move(row));
     }
+    QStringList names;
+    for (const JobRow &row : table.rows)
+        names << row.name;
+    names = shortJobNames(names);
+    for (std::size_t i = 0; i < table.rows.size(); ++i)
+        table.rows[i].shortName = names[qsizetype(i)];
     table.summary.counts = countsOf(table.summary, qint64(jobCount(plan)));
     return table;
 }

@@ -17,6 +17,7 @@ enum class DeadlineState : std::uint8_t { None, Met, Missed, Unknown };
 
 struct JobRow {
     QString name, model;
+    QString shortName; // what tells it from the other jobs
     int batch = 1, minibatches = 1, epochs = 1;
     std::optional<double> learningRate, deadline; // deadline: seconds
     bool isPaused = false, isPinned = false, isOfGrid = false, isMeasured = false;
@@ -35,7 +36,7 @@ struct JobSummary {
     QString makespan, bound, utilization, host, price;
     /// "12.4 % above the bound", "at the bound".
     QString distance;
-    /// Which of the two bounds it is, and both: "All work over all GPUs 9.8 s, the longest job 10.2 s".
+    /// Which of the two bounds it is, and both: "All work over all GPUs 9.8 s, the compute of the longest job 10.2 s".
     QString boundFacts;
     bool isHostOverfull = false;
     int runs = 0, paused = 0, cannotRun = 0, missed = 0;

@@ -3,6 +3,7 @@
 // bound.
 #include "models/job_rows.h"
 #include "models/text/duration.h"
+#include "models/text/job_names.h"
 
 #include <QTest>
 
@@ -147,6 +148,27 @@ private slots:
         QCOMPARE(table.rows[0].why, QStringLiteral("Layer 3 is larger than a GPU."));
         QCOMPARE(table.summary.cannotRun, 1);
         QVERIFY(table.summary.counts.contains(QStringLiteral("1 cannot run")));
+    }
+
+    void shortNamesKeepWhatTellsJobsApart()
+    {
+        const QStringList grid { "gpt-3-1.3b, batch 16, 0.0003, 1024 tokens",
+            "gpt-3-6.7b, batch 16, 0.0003, 1024 tokens", "gpt-3-6.7b, batch 16, 0.001, 1024 tokens" };
+        QCOMPARE(shortJobNames(grid), (QStringList { "1.3b · 0.0003", "6.7b · 0.0003", "6.7b · 0.001" }));
+        // One difference alone keeps its word, and a name of its own is not shortened.
+        QCOMPARE(shortJobNames({ "gpt-3-1.3b, batch 8", "gpt-3-1.3b, batch 16", "mine" }),
+            (QStringList { "batch 8", "batch 16", "mine" }));
+        // What would read alike stays whole.
+        const QStringList alike { "a, x", "a, y", "b, c, x", "b, c, y" };
+        QCOMPARE(shortJobNames(alike), alike);
+        QCOMPARE(shortJobNames({ "gpt-3-1.3b, batch 8" }), QStringList { "gpt-3-1.3b, batch 8" });
+        QVERIFY(shortJobNames({}).isEmpty());
+        Plan plan = threeJobs();
+        for (std::size_t j = 0; j < 3; ++j)
+            plan.jobs[j].name = "gpt-3-1.3b, batch " + std::to_string(8 << j);
+        const JobRow row = jobTable(plan, nullptr).rows[1];
+        QCOMPARE(row.name, QStringLiteral("gpt-3-1.3b, batch 16")); // it is known by its whole name
+        QCOMPARE(row.shortName, QStringLiteral("batch 16"));
     }
 
     void durationsReadBackAsTheyAreWritten()

@@ -161,8 +161,9 @@ const Kind kKinds[] = {
         [](const Metrics &m) -> Metric { return m.jobs ? m.jobs->makespan : std::nullopt; }, wholeDuration,
         formatChange, Better::Less },
     { QT_TR_NOOP("Bound"), QT_TR_NOOP("Bound"),
-        QT_TR_NOOP("No schedule is shorter: all work over all GPUs, or the longest job alone, whichever is more. "
-                   "Transfers are not counted."),
+        QT_TR_NOOP(
+            "No schedule by shards is shorter: all work over all GPUs, or the compute of the longest job, whichever "
+            "is more. Transfers are not counted; a pipeline is not held to it."),
         [](const Metrics &m) -> Metric { return m.jobs ? m.jobs->bound : std::nullopt; }, wholeDuration, formatChange,
         Better::Less },
     { QT_TR_NOOP("Above the bound"), QT_TR_NOOP("Above it"),

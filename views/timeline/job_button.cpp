@@ -22,7 +22,7 @@ JobButton::JobButton(const JobEntry &entry, QWidget *parent)
     , m_job(entry.job)
 {
     setCheckable(true);
-    setText(entry.name);
+    setText(entry.shortName.isEmpty() ? entry.name : entry.shortName);
     setToolTip(tr("%1: show its work apart from all other").arg(entry.name));
     setAccessibleName(tr("Job %1").arg(entry.name));
     setCursor(Qt::PointingHandCursor);

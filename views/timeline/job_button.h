@@ -8,7 +8,7 @@ namespace trainyard {
 
 struct JobEntry {
     int job = 0; // for its colour
-    QString name;
+    QString name, shortName; // shortName: what tells it from the others; empty: the name
     bool operator==(const JobEntry &) const = default;
 };
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // What TimelineView does for a plan with jobs: one of them stands out, another hangs over a GPU that it may be pinned
 // to.
+#include "models/text/job_names.h"
 #include "views/theme/job_colors.h"
 #include "views/timeline/canvas_gestures.h"
 #include "views/timeline/job_text.h"
@@ -16,10 +17,11 @@ namespace trainyard {
 void TimelineView::takeJobs()
 {
     m_state.jobs = m_state.isEmpty() ? JobSpans {} : jobSpans(*m_state.evaluation);
+    const QStringList shortNames = shortJobNames({ m_state.jobs.names.begin(), m_state.jobs.names.end() });
     std::vector<JobEntry> entries;
     for (std::size_t job = 0; job < m_state.jobs.names.size(); ++job)
         if (m_state.jobs.runs[job])
-            entries.push_back({ int(job), m_state.jobs.names[job] });
+            entries.push_back({ int(job), m_state.jobs.names[job], shortNames[qsizetype(job)] });
     m_legend->setJobs(std::move(entries));
     m_state.dropGpu = -1;
     const int job = m_jobName.isEmpty() ? JobSpans::kNone : m_state.jobs.indexOf(m_jobName);

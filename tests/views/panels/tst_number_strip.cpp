@@ -112,7 +112,7 @@ private slots:
                 "Fullest host=300 / 512 GB", "Price=$12.5" }));
         QCOMPARE(card(strip, "All jobs")->difference(), QStringLiteral("−20.0 %"));
         QCOMPARE(card(strip, "All jobs")->differenceInk(), Ink::Good);
-        QVERIFY(card(strip, "Bound")->toolTip().contains(QStringLiteral("the longest job alone 50.0 s")));
+        QVERIFY(card(strip, "Bound")->toolTip().contains(QStringLiteral("the compute of the longest job 50.0 s")));
         QVERIFY(!strip.toTsv().contains(QStringLiteral("Iteration")));
         strip.setEvaluation(nullptr); // it failed: dashes where the numbers were
         QVERIFY(!card(strip, "All jobs")->isHidden() && card(strip, "Iteration")->isHidden());
