@@ -21,7 +21,7 @@ namespace trainyard {
 
 namespace {
 
-constexpr int kRowAir = 8;
+constexpr int kRowAir = 5;
 constexpr int kNameLeast = 100, kNameWanted = 170, kBarLeast = 44, kAir = 10, kHeadAir = 16;
 
 /// What a column is wide for, and the order in which columns leave where there is no room.

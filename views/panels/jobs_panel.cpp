@@ -32,10 +32,7 @@ QString sentenceOf(const JobSummary &summary)
     QString text = JobsPanel::tr("All jobs take %1").arg(summary.makespan);
     if (!summary.distance.isEmpty())
         text += QStringLiteral(", ") + summary.distance;
-    text += u'.';
-    if (!summary.boundFacts.isEmpty())
-        text += u' ' + summary.boundFacts;
-    return text;
+    return text + u'.';
 }
 
 } // namespace
@@ -112,6 +109,7 @@ void JobsPanel::refresh()
     m_empty->setVisible(m_plan && !has);
     m_content->setVisible(has);
     m_heading->setVisible(has);
+    m_compare->setVisible(has);
     if (!has) {
         m_model->setRows({});
         return;
@@ -127,6 +125,7 @@ void JobsPanel::showSentence(const JobSummary &summary)
 {
     m_heading->note->setText(summary.counts);
     m_sentence->setText(m_evaluation ? sentenceOf(summary) : tr("This plan cannot be evaluated. See Problems."));
+    m_sentence->setToolTip(m_evaluation ? summary.boundFacts : QString()); // the list has the room
     m_sentence->setInk(m_evaluation ? Ink::Muted : Ink::Bad);
     m_sentence->setVisible(!m_sentence->text().isEmpty());
 }

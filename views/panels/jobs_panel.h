@@ -17,6 +17,7 @@
 
 class QPushButton;
 class QToolButton;
+class QVBoxLayout;
 
 namespace trainyard {
 
@@ -77,7 +78,7 @@ protected:
 private:
     void layOut();
     [[nodiscard]] QWidget *emptyPage();
-    void addOptions();
+    void addOptions(QVBoxLayout &above, QVBoxLayout &below);
     void wire();
     void refresh();
     void showSentence(const JobSummary &summary);

@@ -120,23 +120,27 @@ void JobsPanel::layOut()
     content->setContentsMargins(0, 0, 0, 0);
     content->setSpacing(6);
     content->addWidget(m_sentence);
+    auto *options = new QVBoxLayout;
+    options->setSpacing(1);
+    addOptions(*content, *options);
     content->addLayout(buttons);
     content->addWidget(m_list, 1);
     content->addWidget(m_facts);
-    addOptions();
+    content->addLayout(options);
     content->addWidget(m_offers);
     QVBoxLayout *layout = panelLayout(this);
-    layout->addWidget(m_heading);
+    auto *head = new QHBoxLayout;
+    head->setSpacing(Theme::kGap);
+    head->addWidget(m_heading, 1);
+    head->addWidget(m_compare);
+    layout->addLayout(head);
     layout->addWidget(m_empty, 1);
     layout->addWidget(m_content, 1);
 }
 
-void JobsPanel::addOptions()
+/// The scheduler first, where it is seen without scrolling, and what it is compared by; its options below the list.
+void JobsPanel::addOptions(QVBoxLayout &above, QVBoxLayout &below)
 {
-    auto *content = static_cast<QVBoxLayout *>(m_content->layout());
-    content->addWidget(new SectionTitle(tr("Who goes next"), tr("effect if switched"), this));
-    auto *rows = new QVBoxLayout;
-    rows->setSpacing(1);
     for (const char *group : { "job_scheduler", "remaining", "spill", "double_buffer", "look_ahead" }) {
         const StrategyEntry *entry = entryOf(group);
         if (!entry)
@@ -147,11 +151,9 @@ void JobsPanel::addOptions()
         connect(row, &StrategyRow::chosen, this, &JobsPanel::editCommitted);
         connect(row, &StrategyRow::previewed, this, &JobsPanel::editPreviewed);
         connect(row, &StrategyRow::previewEnded, this, &JobsPanel::editCancelled);
-        rows->addWidget(row);
+        (m_rows.empty() ? above : below).addWidget(row);
         m_rows.push_back(row);
     }
-    content->addLayout(rows);
-    content->addWidget(m_compare, 0, Qt::AlignLeft);
 }
 
 void JobsPanel::wire()
