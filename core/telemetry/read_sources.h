@@ -13,10 +13,14 @@
 
 namespace trainyard {
 
+class KernelClasses; // kernel_classes.h
+
 struct SourceOptions {
     std::stop_token stop = {};
     std::function<void(double share)> progress = {}; // of the bytes of this file; called from the reading thread
     bool keepsHostSpans = false; // operators and calls of the host, of profiler traces (their links are kept anyway)
+    bool keepsPythonFunctions = false; // of profiler traces with stacks: most of their events
+    const KernelClasses *kernels = nullptr; // what kernels do, by name; nullptr: the built-in table
     std::int64_t mostUnpacked = std::int64_t(8) << 30; // bytes of a compressed file
 };
 

@@ -111,6 +111,8 @@ private:
                 name = names[name];
             for (Moment &start : stream.spans.start)
                 start += shift;
+            for (Moment &start : stream.spans.launchedAt)
+                start += start == kNoMoment ? 0 : shift;
         }
         for (RecordedCollective &collective : rank.collectives) {
             collective.operation = names[collective.operation];

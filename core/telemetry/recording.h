@@ -8,6 +8,7 @@
 // Bytes are doubles. Names are numbers into one table, so that a million spans stay small.
 
 #include <cstdint>
+#include <limits>
 #include <map>
 #include <string>
 #include <string_view>
@@ -18,6 +19,7 @@ namespace trainyard {
 
 using Moment = std::int64_t; // nanoseconds since Recording::zero
 inline constexpr std::uint32_t kNoIndex = 0xffffffffu;
+inline constexpr Moment kNoMoment = std::numeric_limits<Moment>::min();
 
 /// What a file is; the readers say which of them they read.
 enum class SourceKind : std::uint8_t {
@@ -104,6 +106,7 @@ struct RecordedSpans {
     std::vector<std::uint32_t> name; // Recording::names
     std::vector<RecordedWork> work;
     std::vector<std::uint32_t> launch; // correlation of a kernel and the call that launched it, 0: none; may be empty
+    std::vector<Moment> launchedAt; // start of that call on the host, kNoMoment: not told; may be empty
     [[nodiscard]] std::size_t size() const { return start.size(); }
     bool operator==(const RecordedSpans &) const = default;
 };
@@ -113,6 +116,8 @@ struct RecordedStream {
     std::int64_t device = 0; // GPU index of its process, or the process
     std::int64_t stream = 0; // or thread
     std::string label; // where it has a name; may be empty
+    bool namesGpuStream =
+        false; // of the host: operators that name the GPU's `stream` (Triton's), which HTA counts there
     RecordedSpans spans;
     bool operator==(const RecordedStream &) const = default;
 };
@@ -149,6 +154,7 @@ struct RankRecording {
     std::vector<RecordedStream> streams;
     std::vector<RecordedCollective> collectives; // in order of start
     std::vector<RecordedStep> steps;
+    Moment timeBase = 0; // Unix time that the times of its file count from, nanoseconds; 0: they are Unix times
     std::int64_t clockOffset = 0; // that alignment found, to be subtracted from its moments
     bool operator==(const RankRecording &) const = default;
 };
