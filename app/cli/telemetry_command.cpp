@@ -4,6 +4,7 @@
 #include "app/cli/progress.h"
 #include "app/cli/signals.h"
 
+#include "core/base/printable.h"
 #include "core/report/text_table.h"
 #include "core/telemetry/read_sources.h"
 #include "core/telemetry/summarize.h"
@@ -69,16 +70,24 @@ std::string summaryTable(const std::vector<RankSummary> &summary)
     return table.text();
 }
 
-/// What was refused or ends early, for standard error. A file that was named, and is none of a run, is a fault.
-Errors tellOf(const Recording &recording)
+void tell(const std::string &file, const std::string &what)
+{
+    std::cerr << toString({ ErrorCode::BadSyntax, file, shortened(what, 400), "" }) << '\n';
+}
+
+/// Tells on standard error what was refused or ends early. A file that was named itself, and is none of a run, is a
+/// fault; one that lay in a folder is not.
+Errors tellOf(const Recording &recording, const std::vector<std::string> &named)
 {
     Errors faults;
     for (const RecordedSource &source : recording.sources) {
-        if (!source.refused.empty())
+        const bool isNamed = std::ranges::find(named, source.file) != named.end();
+        if (!source.refused.empty() && isNamed)
             faults.push_back({ ErrorCode::BadSyntax, source.file, source.refused, "" });
+        else if (!source.refused.empty())
+            tell(source.file, source.refused);
         else if (source.isTruncated)
-            std::cerr << toString({ ErrorCode::BadSyntax, source.file, "it ends early; what it has was read", "" })
-                      << '\n';
+            tell(source.file, "it ends early; what it has was read");
     }
     return faults;
 }
@@ -98,7 +107,7 @@ int run(const Options &options)
         std::cerr << "stopped before all files were read\n";
         return kInterrupted;
     }
-    const Errors faults = tellOf(*recording);
+    const Errors faults = tellOf(*recording, options.sources);
     if (recording->ranks.empty()) {
         const Error none { ErrorCode::BadValue, options.sources.front(), "there is no rank of a run in it",
             "traces of PyTorch's profiler, or a folder of them" };

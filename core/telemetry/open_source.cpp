@@ -21,6 +21,15 @@ bool isGzip(std::string_view bytes)
     return bytes.size() > 2 && bytes[0] == '\x1f' && bytes[1] == '\x8b';
 }
 
+/// What its last member says of its length, modulo 4 GiB: a guess of the room that it takes.
+std::size_t toldSize(std::string_view packed)
+{
+    std::size_t size = 0;
+    for (std::size_t i = 1; i <= 4 && i <= packed.size(); ++i)
+        size = size << 8 | static_cast<unsigned char>(packed[packed.size() - i]);
+    return size;
+}
+
 struct Unpacked {
     std::string bytes;
     bool isTruncated = false;
@@ -35,6 +44,7 @@ Expected<Unpacked> unpacked(const std::string &path, std::string_view packed, co
     z_stream stream {};
     if (inflateInit2(&stream, 15 + 16) != Z_OK)
         return std::unexpected(Error { ErrorCode::CannotRead, path, "there is no memory to unpack it", "" });
+    result.bytes.reserve(std::min(most, toldSize(packed)) + 2 * kStep);
     std::size_t taken = 0, size = 0;
     int state = Z_OK;
     while (state == Z_OK || state == Z_BUF_ERROR) {
@@ -46,7 +56,7 @@ Expected<Unpacked> unpacked(const std::string &path, std::string_view packed, co
                 Error { ErrorCode::OutOfRange, path, "it unpacks to more than " + std::to_string(most >> 20) + " MiB",
                     "a compressed file of at most 200 times its size" });
         }
-        result.bytes.resize(size + kStep);
+        result.bytes.resize(size + kStep); // room was taken once, mostly
         if (stream.avail_in == 0) {
             const std::size_t part = std::min<std::size_t>(packed.size() - taken, std::numeric_limits<int>::max());
             stream.next_in = reinterpret_cast<Bytef *>(const_cast<char *>(packed.data() + taken));

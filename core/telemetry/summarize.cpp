@@ -171,7 +171,10 @@ RankSummary summarizeRank(const Recording &recording, const RankRecording &rank)
     summary.rank = rank.rank;
     if (rank.source < recording.sources.size())
         summary.file = recording.sources[rank.source].file;
-    Rows rows = rowsOf(recording, rank);
+    // Of nodes that stand one after the other for want of times, nothing can be said.
+    const bool hasTimes =
+        rank.source >= recording.sources.size() || recording.sources[rank.source].kind != SourceKind::ChakraTrace;
+    Rows rows = hasTimes ? rowsOf(recording, rank) : Rows {};
     if (rows.all.empty())
         return summary;
     const std::vector<Interval> all = unionOf(std::move(rows.all));
