@@ -63,6 +63,15 @@ std::size_t nextEvent(std::string_view text, std::size_t from)
     return std::string_view::npos;
 }
 
+/// Whether a list, whatever it is called, begins with an event.
+bool isEventList(std::string_view list)
+{
+    std::size_t at = 1;
+    while (at < list.size() && (isBlank(list[at]) || list[at] == '{'))
+        ++at;
+    return list.substr(at).starts_with("\"ph\"") || list.substr(at).starts_with("\"cat\"");
+}
+
 class Scanner {
 public:
     Scanner(std::string_view text, TraceSink &sink)
@@ -73,23 +82,42 @@ public:
 
     TraceScan scan(const std::function<bool(double share)> &goesOn)
     {
-        std::size_t told = 0;
-        while (m_at < m_text.size()) {
-            if (m_at >= told) {
-                if (!goesOn(static_cast<double>(m_at) / static_cast<double>(m_text.size()))) {
-                    m_scan.isCancelled = true;
-                    return m_scan;
-                }
-                told = m_at + kTellEvery;
+        walk(goesOn);
+        if (!m_scan.hasEvents && !m_scan.isCancelled) // swallowed by what stands before it and is no JSON
+            if (const std::size_t first = nextEvent(m_text, 0); first != std::string_view::npos) {
+                resume(first);
+                walk(goesOn);
             }
-            window();
-        }
         m_scan.isTruncated = m_scan.isTruncated || m_place != Place::Outside;
         return m_scan;
     }
 
 private:
     enum class Place : std::uint8_t { Outside, Header, Events, BareEvents };
+
+    void walk(const std::function<bool(double share)> &goesOn)
+    {
+        std::size_t told = 0;
+        while (m_at < m_text.size()) {
+            if (m_at >= told) {
+                if (!goesOn(static_cast<double>(m_at) / static_cast<double>(m_text.size()))) {
+                    m_scan.isCancelled = true;
+                    return;
+                }
+                told = m_at + kTellEvery;
+            }
+            window();
+        }
+    }
+
+    /// At an event behind what nobody can read.
+    void resume(std::size_t at)
+    {
+        ++m_scan.broken;
+        m_at = at;
+        m_place = m_place == Place::BareEvents ? m_place : Place::Events;
+        m_scan.hasEvents = true;
+    }
 
     /// Goes through one window, or through a part of it; m_at is where the next one begins.
     void window()
@@ -134,33 +162,23 @@ private:
     /// At what could not be read, which begins at m_at.
     void stopped(Walked walked, bool isWholeWindow, std::size_t end)
     {
-        const bool isInEvents = m_place == Place::Events || m_place == Place::BareEvents;
         if (walked == Walked::Short && end < m_text.size() && (!isWholeWindow || m_size < kLargest)) {
             m_size = isWholeWindow ? m_size * 2 : kWindow; // one that is longer than the window
             return;
         }
         m_size = kWindow;
         m_wasted += end - m_at;
-        if (m_place == Place::Outside && m_scan.hasEvents) { // behind the end of the trace
-            ++m_scan.broken;
-            m_at = m_text.size();
-            return;
-        }
         const std::size_t next =
             m_wasted / kMostWasted > m_text.size() + kLargest ? std::string_view::npos : nextEvent(m_text, m_at + 1);
-        if (next == std::string_view::npos) {
+        if (next != std::string_view::npos)
+            return resume(next);
+        m_scan.broken += walked == Walked::Bad ? 1 : 0;
+        if (m_place != Place::Outside) { // else it is something behind the end
             m_scan.isTruncated = true;
-            m_scan.broken += walked == Walked::Bad ? 1 : 0;
             tail();
-            m_place = Place::Outside;
-            m_at = m_text.size();
-            return;
         }
-        ++m_scan.broken;
-        m_at = next;
-        if (!isInEvents)
-            m_place = Place::Events;
-        m_scan.hasEvents = true;
+        m_place = Place::Outside;
+        m_at = m_text.size();
     }
 
     /// What a recording needs of the entries behind events whose end is lost.
@@ -238,7 +256,7 @@ private:
             return Walked::Bad;
         const std::string_view key = unquoted(text.between(mark, mark + 1));
         std::size_t at = mark + 2;
-        if (key == "traceEvents" && text.at(at) == '[') {
+        if (text.at(at) == '[' && (key == "traceEvents" || isEventList(text.text.substr(text.offset(at))))) {
             m_place = Place::Events;
             m_scan.hasEvents = true;
             mark = at + 1;
