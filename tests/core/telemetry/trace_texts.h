@@ -25,8 +25,8 @@ inline Expected<Recording> readText(const std::string &file, std::string text, c
     return reader->read(source, options);
 }
 
-inline std::string trace(const std::vector<std::string> &events, const std::string &before = {},
-    const std::string &behind = {})
+inline std::string trace(
+    const std::vector<std::string> &events, const std::string &before = {}, const std::string &behind = {})
 {
     std::string text = "{\"schemaVersion\": 1,\n" + before + "\"traceEvents\": [\n";
     for (std::size_t i = 0; i < events.size(); ++i)

@@ -108,7 +108,8 @@ private slots:
     {
         const auto chakra = readText("a.json", R"({"workload_graph": [{"Id": 1, "Name": "x", "NodeType": 4}]})");
         QVERIFY(!chakra && chakra.error().what.find("Chakra execution trace as JSON") != std::string::npos);
-        const auto pytorch = readText("a.json", R"({"schema": "1.0.1", "pid": 5, "time": "x", "start_ts": 1, "nodes": []})");
+        const auto pytorch =
+            readText("a.json", R"({"schema": "1.0.1", "pid": 5, "time": "x", "start_ts": 1, "nodes": []})");
         QVERIFY(!pytorch && pytorch.error().what.find("PyTorch execution trace") != std::string::npos);
     }
 };

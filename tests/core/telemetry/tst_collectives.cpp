@@ -116,7 +116,8 @@ private slots:
 
     void aRankThatTwoFilesHaveCountsOnce()
     {
-        Recording recording = madeOf({ { { "all_reduce", -1, 8, 10 } }, { { "all_reduce", -1, 8, 12 } }, { { "all_reduce", -1, 8, 1 } } });
+        Recording recording = madeOf(
+            { { { "all_reduce", -1, 8, 10 } }, { { "all_reduce", -1, 8, 12 } }, { { "all_reduce", -1, 8, 1 } } });
         recording.ranks[2].rank = 1;
         const auto matched = matchCollectives(recording);
         QCOMPARE(matched.size(), std::size_t(1));

@@ -51,8 +51,8 @@ std::map<QString, GoldenRanks> readGolden()
             row.computePercent = cells[7].toDouble();
             row.nonComputePercent = cells[8].toDouble();
         } else if (isRow && table == QStringLiteral("overlap") && cells.size() == 3) {
-            golden[section][cells[1].toInt()].overlapPercent
-                = cells[2] == QStringLiteral("NaN") ? NAN : cells[2].toDouble();
+            golden[section][cells[1].toInt()].overlapPercent =
+                cells[2] == QStringLiteral("NaN") ? NAN : cells[2].toDouble();
         }
     }
     return golden;
@@ -98,7 +98,9 @@ private slots:
                 const auto row = expected.find(rank.rank);
                 QVERIFY2(row != expected.end() && rank.breakdown, what);
                 const TemporalBreakdown &own = *rank.breakdown;
-                const auto percent = [&](std::int64_t part) { return rounded(100.0 * double(part) / double(own.kernelTime)); };
+                const auto percent = [&](std::int64_t part) {
+                    return rounded(100.0 * double(part) / double(own.kernelTime));
+                };
                 QVERIFY2(double(own.kernelTime) == row->second.kernelTime, what);
                 QVERIFY2(double(own.compute) == row->second.compute, what);
                 QVERIFY2(double(own.nonCompute) == row->second.nonCompute, what);
@@ -143,7 +145,8 @@ private slots:
         RankRecording &rank = recording.ranks.emplace_back();
         RecordedStream host, gpu;
         host.isGpu = false;
-        const auto add = [](RecordedSpans &spans, Moment start, std::int64_t duration, std::uint32_t called, RecordedWork work) {
+        const auto add = [](RecordedSpans &spans, Moment start, std::int64_t duration, std::uint32_t called,
+                             RecordedWork work) {
             spans.start.push_back(start * 1000);
             spans.duration.push_back(duration * 1000);
             spans.name.push_back(called);

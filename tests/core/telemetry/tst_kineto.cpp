@@ -66,7 +66,8 @@ private slots:
 
     void aBareArrayIsATraceToo()
     {
-        const auto recording = readText("a.json", "[" + kernel("gemm", "1", "2", "1") + ",\n" + kernel("gemm", "5", "2", "2"));
+        const auto recording =
+            readText("a.json", "[" + kernel("gemm", "1", "2", "1") + ",\n" + kernel("gemm", "5", "2", "2"));
         QVERIFY(recording.has_value());
         QVERIFY(recording->sources[0].isTruncated);
         QCOMPARE(recording->spanCount(), std::size_t(2));
@@ -103,7 +104,8 @@ private slots:
     void copiesSynchronisationAndAnnotationsHaveTheirOwnWork()
     {
         const auto recording = readText("a.json",
-            trace({ span("gpu_memcpy", "Memcpy HtoD", "1", "2", R"("device": 0, "stream": 7, "correlation": 1, "bytes": 8)"),
+            trace({ span("gpu_memcpy", "Memcpy HtoD", "1", "2",
+                        R"("device": 0, "stream": 7, "correlation": 1, "bytes": 8)"),
                 span("cuda_sync", "Context Sync", "2", "2", R"("stream": -1, "correlation": 2)"),
                 span("user_annotation", "ProfilerStep#12", "0", "50", {}, "1"),
                 span("gpu_user_annotation", "ProfilerStep#12", "1", "40") }));
@@ -119,12 +121,13 @@ private slots:
     {
         const std::string group = R"("Process Group Name": "3", "Process Group Description": "mesh_tp", )";
         const auto recording = readText("a.json",
-            trace({ kernel("ncclDevKernel_AllGather_RING_LL(x)", "5", "2", "1",
-                        R"("Collective name": "_allgather_base", "In msg nelems": 10, "Out msg nelems": 80, "Group size": 8, "dtype": "BFloat16", "Seq": 41, )"
-                            + group + R"("Process Group Ranks": "[0, 1, 2, 3]")"),
-                kernel("ncclDevKernel_Generic(x)", "9", "2", "2",
-                    R"("Collective name": "allreduce", "In msg nelems": 10, "dtype": "Float", "Group size": 40, )" + group
-                        + R"("Process Group Ranks": "[0, 1, ..., 29, ...]")") },
+            trace(
+                { kernel("ncclDevKernel_AllGather_RING_LL(x)", "5", "2", "1",
+                      R"("Collective name": "_allgather_base", "In msg nelems": 10, "Out msg nelems": 80, "Group size": 8, "dtype": "BFloat16", "Seq": 41, )"
+                          + group + R"("Process Group Ranks": "[0, 1, 2, 3]")"),
+                    kernel("ncclDevKernel_Generic(x)", "9", "2", "2",
+                        R"("Collective name": "allreduce", "In msg nelems": 10, "dtype": "Float", "Group size": 40, )"
+                            + group + R"("Process Group Ranks": "[0, 1, ..., 29, ...]")") },
                 R"("distributedInfo": {"rank": 0, "pg_config": [{"pg_name": "3", "pg_desc": "x", "ranks": "[4, 5]"}, {"pg_name": "9", "ranks": [1, 2]}]},)"));
         const auto &collectives = recording->ranks[0].collectives;
         QCOMPARE(collectives.size(), std::size_t(2));
@@ -157,8 +160,8 @@ private slots:
     void whatCommunicatesIsATableThatAUserMayAddTo()
     {
         const KernelClasses &builtin = builtinKernelClasses();
-        for (const char *name : { "ncclDevKernel_AllReduce", "void dpsk::ep::internode::dispatch<1>(int)", "ncclSymkDevKernel",
-                 "rcclGeneric", "hcclAllReduce", "void deep_ep::intranode::combine<2>" })
+        for (const char *name : { "ncclDevKernel_AllReduce", "void dpsk::ep::internode::dispatch<1>(int)",
+                 "ncclSymkDevKernel", "rcclGeneric", "hcclAllReduce", "void deep_ep::intranode::combine<2>" })
             QCOMPARE(builtin.workOf(name), RecordedWork::Communication);
         QCOMPARE(builtin.workOf("sm90_xmma_gemm"), RecordedWork::Compute);
         const KernelClasses own({ { "my_ring*", RecordedWork::Communication }, { "nccl*Test", RecordedWork::Other } });
@@ -191,9 +194,11 @@ private slots:
 
     void namesWithQuotesAndControlCharactersAreReadAsTheyWereMeant()
     {
-        const std::string bad = "{\"ph\": \"X\", \"cat\": \"kernel\", \"name\": \"a \"quoted\" name\n\x01\", \"pid\": 0, "
-                                "\"tid\": 7, \"ts\": 3, \"dur\": 1, \"args\": {\"stream\": 7, \"x\": NaN, \"y\": -Infinity}}";
-        const auto recording = readText("a.json", trace({ kernel("gemm", "1", "2", "1"), bad, kernel("after", "9", "2", "3") }));
+        const std::string bad =
+            "{\"ph\": \"X\", \"cat\": \"kernel\", \"name\": \"a \"quoted\" name\n\x01\", \"pid\": 0, "
+            "\"tid\": 7, \"ts\": 3, \"dur\": 1, \"args\": {\"stream\": 7, \"x\": NaN, \"y\": -Infinity}}";
+        const auto recording =
+            readText("a.json", trace({ kernel("gemm", "1", "2", "1"), bad, kernel("after", "9", "2", "3") }));
         QCOMPARE(recording->spanCount(), std::size_t(3));
         QVERIFY(!recording->sources[0].isTruncated);
         QCOMPARE(recording->sources[0].notes.size(), std::size_t(3)); // no rank, no base, one mended
@@ -204,8 +209,8 @@ private slots:
     void whatNobodyCanReadIsLeftOutAlone()
     {
         const auto recording = readText("a.json",
-            trace({ kernel("gemm", "1", "2", "1"), "{\"ph\": \"X\", \"cat\": [\"kernel\", \"ts\": }, 5}}", kernel("gemm", "9", "2", "3"),
-                kernel("gemm", "x", "2", "3"), kernel("gemm", "5", "-2", "3") }));
+            trace({ kernel("gemm", "1", "2", "1"), "{\"ph\": \"X\", \"cat\": [\"kernel\", \"ts\": }, 5}}",
+                kernel("gemm", "9", "2", "3"), kernel("gemm", "x", "2", "3"), kernel("gemm", "5", "-2", "3") }));
         QCOMPARE(recording->spanCount(), std::size_t(2));
         QCOMPARE(droppedOf(*recording, "no JSON"), 1);
         QCOMPARE(droppedOf(*recording, "duration"), 2);
@@ -214,8 +219,13 @@ private slots:
 
     void bytesThatAreNoUtf8AreReplaced()
     {
-        const auto recording = readText("a.json", trace({ kernel("a\xff" "b\\u00e9\\ud83d\\ude00", "1", "2", "1") }));
-        QCOMPARE(recording->names[gpuStream(*recording, 7)->spans.name[0]], std::string("a\xef\xbf\xbd" "b\xc3\xa9\xf0\x9f\x98\x80"));
+        const auto recording = readText("a.json",
+            trace({ kernel("a\xff"
+                           "b\\u00e9\\ud83d\\ude00",
+                "1", "2", "1") }));
+        QCOMPARE(recording->names[gpuStream(*recording, 7)->spans.name[0]],
+            std::string("a\xef\xbf\xbd"
+                        "b\xc3\xa9\xf0\x9f\x98\x80"));
     }
 
     void eventsLongerThanAWindowAreRead()

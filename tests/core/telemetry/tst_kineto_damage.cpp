@@ -27,11 +27,12 @@ std::string ownTrace(const char *lineEnd = "\n")
         const std::string at = std::to_string(100 + 20 * i) + ".25", id = std::to_string(i + 1);
         events.push_back(call(at, id));
         events.push_back(i % 5 == 0 ? kernel("ncclDevKernel_AllReduce_Sum_f16_RING_LL(x)", at, "9.5", id,
-                                          R"("Collective name": "allreduce", "In msg nelems": 64, "dtype": "Half", )"
-                                          R"("Process Group Name": "0", "Process Group Ranks": "[0, 1]")")
+                             R"("Collective name": "allreduce", "In msg nelems": 64, "dtype": "Half", )"
+                             R"("Process Group Name": "0", "Process Group Ranks": "[0, 1]")")
                                     : kernel("gemm_" + std::to_string(i % 7), at, "11.125", id));
     }
-    const std::string text = trace(events, R"("distributedInfo": {"rank": 0, "world_size": 2},)", R"(, "traceName": "x")");
+    const std::string text =
+        trace(events, R"("distributedInfo": {"rank": 0, "world_size": 2},)", R"(, "traceName": "x")");
     std::string result;
     for (const char c : text)
         result += c == '\n' ? std::string(lineEnd) : std::string(1, c);
@@ -55,7 +56,8 @@ bool isSound(const Recording &recording)
         }
         for (const RecordedCollective &one : rank.collectives)
             if (one.stream >= rank.streams.size() || one.span >= rank.streams[one.stream].spans.size()
-                || rank.streams[one.stream].spans.start[one.span] != one.start || one.operation >= recording.names.size()
+                || rank.streams[one.stream].spans.start[one.span] != one.start
+                || one.operation >= recording.names.size()
                 || (one.group != kNoIndex && one.group >= recording.groups.size()))
                 return false;
     }
@@ -89,9 +91,10 @@ private slots:
     {
         if (!hasShared())
             QSKIP("The folder of real traces is not beside the repository");
-        for (const char *name : { "hta_sampled_2of128/sampled_rank-0.json.gz", "edge/mi250_minitoy_train_ROCm6_2_kineto.json.gz",
-                 "edge/triton_example.json.gz", "edge/rank-34.Jul_15_10_52_41.1074.pt.trace.json.gz", "edge/event_sync_trace.json.gz",
-                 "dlrm_a100_8rank/worker0_step_12.1694128201545.pt.trace.json" }) {
+        for (const char *name :
+            { "hta_sampled_2of128/sampled_rank-0.json.gz", "edge/mi250_minitoy_train_ROCm6_2_kineto.json.gz",
+                "edge/triton_example.json.gz", "edge/rank-34.Jul_15_10_52_41.1074.pt.trace.json.gz",
+                "edge/event_sync_trace.json.gz", "dlrm_a100_8rank/worker0_step_12.1694128201545.pt.trace.json" }) {
             const auto file = openSource(std::string(TRAINYARD_SHARED_DIR "/traces/") + name, {});
             QVERIFY(file.has_value());
             const auto whole = readText(name, std::string(file->text.text));
@@ -99,7 +102,8 @@ private slots:
             QCOMPARE(droppedOf(*whole, "no JSON"), 0);
             std::size_t spans = 0;
             for (std::size_t percent = 1; percent < 100; ++percent) {
-                const auto part = readText(name, std::string(file->text.text.substr(0, file->text.text.size() * percent / 100)));
+                const auto part =
+                    readText(name, std::string(file->text.text.substr(0, file->text.text.size() * percent / 100)));
                 QVERIFY2(part && part->sources[0].isTruncated && isSound(*part), name);
                 QVERIFY(part->spanCount() >= spans);
                 spans = part->spanCount();
@@ -165,7 +169,8 @@ private slots:
             nested += "{\"ph\":[";
             open += "{\"ph\":\"X\",\"args\":[{\"a\":1},";
         }
-        for (const std::string &text : { strings, nested, open, std::string(1 << 20, '['), std::string(1 << 20, '"') }) {
+        for (const std::string &text :
+            { strings, nested, open, std::string(1 << 20, '['), std::string(1 << 20, '"') }) {
             QElapsedTimer timer;
             timer.start();
             const auto recording = readText("rank0_trace.json", text);
