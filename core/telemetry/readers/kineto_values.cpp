@@ -5,6 +5,7 @@
 #include <simdjson.h>
 
 #include <charconv>
+#include <limits>
 
 namespace trainyard::readers {
 
