@@ -60,6 +60,7 @@ public:
         const auto from = [&](std::uint32_t source) { return source == kNoIndex ? kNoIndex : source + firstSource; };
         for (RankRecording &rank : part.ranks) {
             renumber(rank, names, groups, shift);
+            rank.timeBase += part.zero == 0 ? m_result.zero : 0; // its own times stay what they were
             rank.source = from(rank.source);
             m_result.ranks.push_back(std::move(rank));
         }

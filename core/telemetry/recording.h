@@ -154,7 +154,7 @@ struct RankRecording {
     std::vector<RecordedStream> streams;
     std::vector<RecordedCollective> collectives; // in order of start
     std::vector<RecordedStep> steps;
-    Moment timeBase = 0; // Unix time that the times of its file count from, nanoseconds; 0: they are Unix times
+    Moment timeBase = 0; // zero + a moment - timeBase is the time as its file tells it, ns; 0: those are Unix times
     std::int64_t clockOffset = 0; // that alignment found, to be subtracted from its moments
     bool operator==(const RankRecording &) const = default;
 };

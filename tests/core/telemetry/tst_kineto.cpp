@@ -46,6 +46,24 @@ private slots:
         QVERIFY(summarizeRank(*none, none->ranks[0]).breakdown->kernelTime == 1); // ⌈….422⌉ to ⌊….422⌋
     }
 
+    void mergedRanksAreSummarisedAsAlone()
+    {
+        const std::vector<std::string> events { kernel("gemm", "4458677009853.422", "2.6", "1"),
+            call("4458677009850", "1") };
+        std::vector<Recording> parts;
+        for (const char *before :
+            { "\"baseTimeNanoseconds\": 1711964646000000000,", "", "\"baseTimeNanoseconds\": 1704075408000000000," })
+            parts.push_back(*readText("a.json", trace(events, before)));
+        const RankSummary alone = summarizeRank(parts[0], parts[0].ranks[0]);
+        QCOMPARE(alone.breakdown->kernelTime, 2); // ⌈….422⌉ to ⌊….022⌋
+        const Recording merged = mergeRecordings(std::move(parts));
+        for (const RankRecording &rank : merged.ranks) {
+            QVERIFY(summarizeRank(merged, rank).breakdown == alone.breakdown);
+            const RecordedSpans &spans = rank.streams[0].spans;
+            QCOMPARE(spans.start[0] - spans.launchedAt[0], 3422);
+        }
+    }
+
     void theRankIsToldInsideOrByTheName()
     {
         const std::vector<std::string> events { kernel("gemm", "1", "2", "1") };
