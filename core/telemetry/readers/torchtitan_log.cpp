@@ -36,12 +36,13 @@ public:
             addNumber(rest, "tps:", "log.validate tps", "1/s", *step);
             return true;
         }
-        if (m_process && *m_process != line.process) { // the first that printed is the one
+        const auto stamp = stampIn(text.substr(0, at));
+        if (!stamp && m_process && *m_process != line.process) { // without moments the first that printed is the one
             ++m_repeats;
             return true;
         }
         m_process = line.process;
-        if (follow(*step, stampIn(text.substr(0, at)), line) == Progress::Repeated)
+        if (follow(*step, stamp, line) == Progress::Repeated)
             ++m_repeats;
         else
             record(rest, *step);

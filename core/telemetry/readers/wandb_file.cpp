@@ -200,7 +200,8 @@ private:
         }
         if (key == "network.sent" || key == "network.recv")
             rate(at, key == "network.sent" ? kNetworkOut : kNetworkIn, std::string(key) + host, value, host);
-        const bool isShare = key == "cpu" || key == "memory" || key == "memory_percent" || key == "proc.memory.percent";
+        const bool isShare =
+            key == "cpu" || key == "disk" || key == "memory" || key == "memory_percent" || key == "proc.memory.percent";
         const bool isMegabytes = key.ends_with("MB");
         m_book.addMoment("log." + std::string(key), isShare || isMegabytes ? (isShare ? "%" : "B") : "1", at,
             isMegabytes ? value * kMiB : value, host);
