@@ -80,7 +80,8 @@ protected:
                 m_book.addStep(held.name, held.unit, held.step, held.value);
             note(m_told, "Its only step times are of first iterations, with warm-up in them");
         }
-        recording.arguments = m_arguments.arguments();
+        for (const auto &[name, value] : m_arguments.arguments())
+            recording.arguments.try_emplace(name, value);
         if (!m_worldSize.empty())
             recording.arguments.try_emplace("world_size", m_worldSize);
         if (m_arguments.dumps() > 1)

@@ -39,7 +39,7 @@ std::string frame(const std::string &data)
     return size + bytesOf(readers::maskedCrc32c(size)) + data + bytesOf(readers::maskedCrc32c(data));
 }
 
-std::string event(double time, std::int64_t step, const std::string &values)
+std::string eventOf(double time, std::int64_t step, const std::string &values)
 {
     return frame(
         std::string("\x09") + bytesOf(time) + "\x10" + varint(static_cast<std::uint64_t>(step)) + field(5, values));
@@ -152,10 +152,10 @@ private slots:
         const std::string tensor = field(8, "\x08\x01" + field(4, bytesOf(2.5f)));
         const std::string text = field(8, "\x08\x07" + field(8, "8"));
         const std::string file = kVersion
-            + event(1.7e9, 1, scalar("lm loss", 4.5f) + scalar("lm loss vs samples", 4.5f))
-            + event(1.7e9 + 3, 2, scalar("lm loss", 4.25f) + scalar("forward-backward-time", 0.5f))
-            + event(1.7e9, 2, field(1, field(1, "throughput") + tensor))
-            + event(1.7e9, 0, field(1, field(1, "world_size/text_summary") + text));
+            + eventOf(1.7e9, 1, scalar("lm loss", 4.5f) + scalar("lm loss vs samples", 4.5f))
+            + eventOf(1.7e9 + 3, 2, scalar("lm loss", 4.25f) + scalar("forward-backward-time", 0.5f))
+            + eventOf(1.7e9, 2, field(1, field(1, "throughput") + tensor))
+            + eventOf(1.7e9, 0, field(1, field(1, "world_size/text_summary") + text));
         const Recording recording = readText(file, "events.out.tfevents.1.a");
         QVERIFY(isSound(recording));
         QCOMPARE(valueAt(recording, "loss", 2), 4.25);
@@ -168,7 +168,7 @@ private slots:
 
     void aRecordThatFailsItsChecksumIsPassedOver()
     {
-        std::string file = kVersion + event(1.7e9, 1, scalar("loss", 4)) + event(1.7e9, 2, scalar("loss", 3));
+        std::string file = kVersion + eventOf(1.7e9, 1, scalar("loss", 4)) + eventOf(1.7e9, 2, scalar("loss", 3));
         file[kVersion.size() + 40] ^= 1;
         const Recording recording = readText(file, "a");
         QCOMPARE(droppedOf(recording, "checksum"), 1);
@@ -180,7 +180,7 @@ private slots:
     {
         std::string events = kVersion;
         for (int step = 1; step <= 20; ++step)
-            events += event(1.7e9 + step, step, scalar("loss", float(step)));
+            events += eventOf(1.7e9 + step, step, scalar("loss", float(step)));
         for (std::size_t size = 0; size <= events.size(); ++size) {
             const Recording recording = readText(events.substr(0, size), "events.out.tfevents.1.a");
             const std::size_t each = (events.size() - kVersion.size()) / 20;
@@ -256,7 +256,7 @@ private slots:
     {
         std::mt19937_64 random(19);
         const std::string events =
-            kVersion + event(1.7e9, 1, scalar("lm loss", 4.5f)) + event(1.7e9, 2, scalar("lm loss", 4.5f));
+            kVersion + eventOf(1.7e9, 1, scalar("lm loss", 4.5f)) + eventOf(1.7e9, 2, scalar("lm loss", 4.5f));
         const std::string golden =
             R"({"lm loss": {"start_step": 0, "step_interval": 5, "values": {"1": 10.5, "2": "nan"}}})";
         const std::string table = "step,loss\n10,2.5\n20,2.25\n";
