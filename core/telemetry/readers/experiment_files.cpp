@@ -10,10 +10,11 @@ namespace trainyard {
 
 std::span<const SourceReader> readers::experimentFiles()
 {
-    static constexpr std::array<SourceReader, 7> kReaders { {
+    static constexpr std::array<SourceReader, 8> kReaders { {
         { SourceKind::TensorBoardEvents, looksLikeTensorBoard, readTensorBoard },
         { SourceKind::WandbFile, looksLikeWandb, readWandb },
         { SourceKind::WandbFile, looksLikeWandbSummary, readWandbSummary },
+        { SourceKind::WandbFile, looksLikeWandbConfig, readWandbConfig },
         { SourceKind::WandbFile, looksLikeWandbTable, readWandbTable },
         { SourceKind::HfTrainerState, looksLikeTrainerState, readTrainerState },
         { SourceKind::MegatronGoldenValues, looksLikeGoldenValues, readGoldenValues },

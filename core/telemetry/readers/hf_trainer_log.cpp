@@ -93,9 +93,8 @@ private:
             const std::string_view rest = text.substr(at);
             if (!rest.starts_with("{'") && !rest.starts_with("{\""))
                 continue;
-            const auto has = [&](std::string_view key) {
-                const std::size_t found = rest.find(key);
-                return found != rest.npos && found > 0 && (rest[found - 1] == '\'' || rest[found - 1] == '"');
+            const auto has = [&](const std::string &key) {
+                return rest.find("'" + key + "'") != rest.npos || rest.find('"' + key + '"') != rest.npos;
             };
             if ((has("loss") || has("eval_loss") || has("train_runtime") || has("eval_runtime")) && has("epoch"))
                 return at;

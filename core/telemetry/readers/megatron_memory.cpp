@@ -35,10 +35,10 @@ bool reportAt(std::string_view text, std::size_t at, Report &report)
         return false;
     report.step = *step;
     report.fields = rest;
-    const std::size_t bracket = text.substr(0, at).rfind("[Rank ");
+    const std::string_view before = text.substr(at < 20 ? 0 : at - 20, std::min<std::size_t>(at, 20));
     report.rank = -1;
-    if (bracket != text.npos && at - bracket < 20) {
-        std::string_view number = text.substr(bracket + 6);
+    if (const std::size_t bracket = before.rfind("[Rank "); bracket != before.npos) {
+        std::string_view number = before.substr(bracket + 6);
         if (const auto rank = takeWhole(number); rank && number.starts_with(']'))
             report.rank = boundedInt(*rank);
     }

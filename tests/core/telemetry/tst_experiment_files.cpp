@@ -2,10 +2,13 @@
 #include "core/telemetry/readers/tensorboard.h"
 #include "tests/core/telemetry/read_text.h"
 
+#include <QTemporaryDir>
 #include <QTest>
 #include <zlib.h>
 
+#include <algorithm>
 #include <cstring>
+#include <fstream>
 
 using namespace trainyard;
 using namespace trainyard::tests;
@@ -250,6 +253,39 @@ private slots:
             R"({"_step": 99, "_runtime": 12.5, "train/loss": 1.5, "system": {"watts": 300}})", "wandb-summary.json");
         QCOMPARE(valueAt(summary, "loss", 99), 1.5);
         QCOMPARE(valueAt(summary, "log.system.watts", 99), 300.0);
+    }
+
+    void theConfigurationOfARunIsItsArguments()
+    {
+        const Recording recording =
+            readText("wandb_version: 1\n\n_wandb:\n  desc: null\n  value:\n    python_version: 3.11\n"
+                     "learning_rate:\n  desc: null\n  value: 0.0003\nmodel:\n  value:\n    layers: 32\n"
+                     "    name: 'llama'\n",
+                "config.yaml");
+        QCOMPARE(recording.sources.front().kind, SourceKind::WandbFile);
+        QCOMPARE(recording.arguments.size(), std::size_t(3));
+        QCOMPARE(recording.arguments.at("learning_rate"), std::string("0.0003"));
+        QCOMPARE(recording.arguments.at("model.layers"), std::string("32"));
+        QCOMPARE(recording.arguments.at("model.name"), std::string("llama"));
+    }
+
+    void theLaterEventFileOfAFolderGoesOnFromWhereItStarts()
+    {
+        QTemporaryDir folder;
+        const auto write = [&](const char *name, const std::string &bytes) {
+            std::ofstream(folder.filePath(name).toStdString(), std::ios::binary) << bytes;
+        };
+        write("events.out.tfevents.100.a.1.0",
+            kVersion + eventOf(1.7e9, 1, scalar("loss", 5)) + eventOf(1.7e9, 2, scalar("loss", 4))
+                + eventOf(1.7e9, 3, scalar("loss", 3)) + eventOf(1.7e9, 3, scalar("only", 1)));
+        write("events.out.tfevents.200.a.1.0",
+            kVersion + eventOf(1.7e9 + 9, 2, scalar("loss", 4.5)) + eventOf(1.7e9 + 10, 4, scalar("loss", 2.5)));
+        const auto recording = readSources({ folder.path().toStdString() }, {}, 1);
+        QVERIFY(recording);
+        QCOMPARE(std::ranges::count(recording->series, std::string("loss"), &SampleSeries::name), 1);
+        QCOMPARE(seriesOf(*recording, "loss")->at, (std::vector<Moment> { 1, 2, 4 }));
+        QCOMPARE(seriesOf(*recording, "loss")->value, (std::vector<double> { 5, 4.5, 2.5 }));
+        QCOMPARE(valueAt(*recording, "log.only", 3), 1.0);
     }
 
     void changedBytesHurtNothing()
