@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <utility>
 
 namespace trainyard::readers {
 
@@ -32,7 +33,7 @@ LogParser::Progress LogParser::follow(std::int64_t step, std::optional<Moment> s
     const bool wentBack = m_step && step <= *m_step;
     m_step = step;
     if (stamp) {
-        if (!wentBack && !m_stamps.empty() && *stamp < m_stamps.back().at)
+        if (!wentBack && !m_stamps.empty() && *stamp < m_stamps.back().at && !std::exchange(m_hasClockGoneBack, true))
             note(m_told, "The clock of the log goes back at line " + std::to_string(line.number));
         m_stamps.push_back({ step, *stamp });
         m_book.addMoment(samples::kStepEnded, "1", *stamp, static_cast<double>(step));

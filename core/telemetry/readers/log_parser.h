@@ -58,6 +58,7 @@ private:
     std::string m_family;
     SourceKind m_kind;
     int m_sureness = 0;
+    bool m_hasClockGoneBack = false; // and was noted
     std::vector<Stamped> m_stamps;
 };
 
