@@ -21,9 +21,12 @@ struct Bar {
     double secondsPerStep = 0; // smoothed; 0: not known yet
 };
 
-/// The last bar of the line.
+/// The last bar of the line. Bars with a name in front ("Loading checkpoint shards:  50%|") are not of steps.
 std::optional<Bar> barIn(std::string_view text)
 {
+    std::string_view start = trimmedStart(text);
+    if (!takeWhole(start) || !takeText(start, "%|"))
+        return std::nullopt;
     std::size_t rate = text.rfind("it/s");
     if (rate == text.npos)
         rate = text.rfind("s/it");
@@ -56,7 +59,8 @@ public:
     bool take(const LogLine &line) override
     {
         const std::size_t at = entryAt(line.text);
-        if (const auto bar = barIn(line.text.substr(0, at)); bar && (!m_bar || m_bar->total == bar->total))
+        const auto bar = barIn(line.text.substr(0, at));
+        if (bar && (!m_step || (m_bar && m_bar->total == bar->total))) // that of an evaluation has another total
             m_bar = bar;
         if (at == line.text.npos)
             return false;
@@ -66,8 +70,8 @@ public:
         sure(90);
         const bool isOfStep = read.value.find("loss") != nullptr;
         std::int64_t step = m_step.value_or(0);
-        if (m_bar && m_bar->count >= step && m_bar->count > 0)
-            step = m_bar->count;
+        if (m_bar && m_bar->count > step)
+            step = m_bar->count; // a bar that stands still tells nothing
         else if (isOfStep)
             step += 1;
         if (isOfStep && (!m_bar || m_bar->count != step))

@@ -226,9 +226,14 @@ bool takeField(std::string_view &text, LogField &field)
         const std::size_t bar = text.find('|');
         const std::string_view piece = text.substr(0, bar);
         text = bar == text.npos ? std::string_view() : text.substr(bar + 1);
-        const std::size_t sign = piece.find_first_of(":=");
-        if (sign == piece.npos)
-            continue;
+        std::size_t sign = piece.find_first_of(":=");
+        if (sign == piece.npos) {
+            const std::string_view own = trimmed(piece);
+            const std::size_t blank = own.find_last_of(' ');
+            if (blank == own.npos || !numberIn(own.substr(blank)))
+                continue;
+            sign = static_cast<std::size_t>(own.data() - piece.data()) + blank;
+        }
         field = { trimmed(piece.substr(0, sign)), trimmed(piece.substr(sign + 1)), bar != text.npos };
         if (!field.key.empty())
             return true;

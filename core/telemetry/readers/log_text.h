@@ -44,8 +44,8 @@ struct LogField {
     std::string_view key, value; // trimmed
     bool isClosed = false; // a bar stands behind it
 };
-/// Takes the next "key: value" or "key=value" that stands before a bar or the end; pieces without either sign are
-/// passed over. False at the end.
+/// Takes the next "key: value", "key=value" or, of 2019, "key 1.5" that stands before a bar or the end; pieces that
+/// are none of them are passed over. False at the end.
 bool takeField(std::string_view &text, LogField &field);
 
 /// The value behind `key` wherever it stands in the text: of "tps:" in "  tps: 10,050  tflops: …" what follows it.

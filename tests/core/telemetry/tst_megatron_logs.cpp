@@ -163,6 +163,22 @@ private slots:
         QCOMPARE(valueAt(validation, "log.validation lm loss PPL", 41), 8.2);
     }
 
+    void theLinesOf2019AndTheFieldsOf2026AreRead()
+    {
+        const Recording old =
+            readText(" iteration      100/  320000 | elapsed time per iteration (ms): 812.5 | learning rate "
+                     "1.500E-04 | lm loss 9.250E+00 | loss scale 32768.0 |\n");
+        QCOMPARE(valueAt(old, "step_time", 100), 0.8125);
+        QCOMPARE(valueAt(old, "loss", 100), 9.25);
+        QCOMPARE(valueAt(old, "learning_rate", 100), 1.5e-4);
+        QCOMPARE(valueAt(old, "log.loss scale", 100), 32768.0);
+        const Recording recent =
+            readText("[rank7]: [2026-06-01 12:00:00.123456] iteration 41/ 100 | skipped samples: 0 | energy "
+                     "per GPU (J/iter/GPU): 3300.5 | power per GPU (W/GPU): 612.4 | lm loss: 1.8E+00 |\n");
+        QCOMPARE(valueAt(recent, "power", 41), 612.4);
+        QCOMPARE(valueAt(recent, "energy_per_step", 41), 3300.5);
+    }
+
     void aLogIsFoundBehindMegabytesOfNoise()
     {
         std::string noise;

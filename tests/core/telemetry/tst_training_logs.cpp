@@ -179,7 +179,8 @@ private slots:
     void theTrainersStepsAreThoseOfItsProgressBar()
     {
         const Recording recording =
-            readText("\r  0%|          | 0/300 [00:00<?, ?it/s]\r  3%|3         | 10/300 [00:20<09:40,  2.00s/it]"
+            readText("Loading checkpoint shards: 100%|####| 4/4 [00:03<00:00,  1.20it/s]\n"
+                     "\r  0%|          | 0/300 [00:00<?, ?it/s]\r  3%|3         | 10/300 [00:20<09:40,  2.00s/it]"
                      "{'loss': 1.5, 'grad_norm': nan, 'learning_rate': '1e-05', 'epoch': 0.1}\n"
                      "\r  7%|6         | 20/300 [00:40<09:20,  2.10s/it]{'loss': np.float64(1.25), 'epoch': 0.2}\n"
                      "{'train_runtime': 600.0, 'train_samples_per_second': 4.0, 'train_steps_per_second': 0.5, "
