@@ -69,6 +69,19 @@ int mayBeLog(std::string_view, std::string_view head)
     return !head.empty() && isText ? 1 : 0;
 }
 
+/// Why a text is not read, by what it is.
+std::string unknownText(std::string_view text)
+{
+    const std::string_view start = trimmedStart(text.substr(0, 4096));
+    if (start.empty() && text.size() <= 4096)
+        return "There is nothing in it";
+    if (start.starts_with('{') || start.starts_with('['))
+        return "It is JSON or written like it, but of no tool whose files are read here";
+    if (start.starts_with('<'))
+        return "It is XML or HTML, but of no tool whose files are read here";
+    return "It is a text, but no line of it is one that a training framework prints";
+}
+
 Expected<Recording> readLog(const SourceText &source, const SourceOptions &options)
 {
     auto parsers = allParsers();
@@ -89,8 +102,7 @@ Expected<Recording> readLog(const SourceText &source, const SourceOptions &optio
     }
     const LogParser &best = surest(parsers);
     if (best.sureness() == 0)
-        return std::unexpected(Error { ErrorCode::BadSyntax, source.file,
-            "It is a text, but no line of it is one that a training framework prints", "" });
+        return std::unexpected(Error { ErrorCode::BadSyntax, source.file, unknownText(source.text), "" });
     Recording recording = recordingOf(source, best.kind());
     std::ranges::stable_sort(parsers, std::greater(), [](const LogParserPtr &parser) { return parser->sureness(); });
     for (const LogParserPtr &parser : parsers)
