@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <filesystem>
 #include <fstream>
 
 using namespace trainyard;
@@ -148,6 +149,29 @@ private slots:
         QCOMPARE(int(recording->sources.front().kind), kind);
         QVERIFY(isSound(*recording) && !recording->sources.front().isTruncated);
         QCOMPARE(valueAt(*recording, series.toStdString(), at), value);
+    }
+
+    void everyCapturedFileOpensWhereverItIsCut()
+    {
+        namespace fs = std::filesystem;
+        int files = 0;
+        for (const char *folder : { "logs", "tensorboard", "wandb" }) {
+            std::error_code error;
+            for (const fs::directory_entry &entry :
+                fs::directory_iterator(fs::path(TRAINYARD_SHARED_DIR) / "formats" / folder, error)) {
+                const auto file = openSource(entry.path().string(), {});
+                QVERIFY(file);
+                const std::string text(file->text.text);
+                ++files;
+                for (std::size_t percent = 0; percent <= 100; ++percent) {
+                    const Recording part =
+                        readText(text.substr(0, text.size() * percent / 100), entry.path().filename());
+                    QVERIFY(!part.sources.front().refused.empty() || isSound(part));
+                }
+            }
+        }
+        if (files == 0)
+            QSKIP("The folder of captured formats is not beside the repository");
     }
 
     void scalarsOfTensorBoardBecomeSeriesAndMegatronsTextsArguments()
