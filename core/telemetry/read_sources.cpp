@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/telemetry/read_sources.h"
+#include "core/telemetry/join_event_files.h"
 
 #include <algorithm>
 #include <atomic>
@@ -117,7 +118,9 @@ Expected<Recording> readSources(
     }
     if (options.stop.stop_requested())
         return std::unexpected(Error { ErrorCode::Cancelled, "", "cancelled", "" });
-    return mergeRecordings(std::move(parts));
+    Recording merged = mergeRecordings(std::move(parts));
+    joinEventFiles(merged);
+    return merged;
 }
 
 } // namespace trainyard

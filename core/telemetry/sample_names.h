@@ -18,8 +18,11 @@ inline constexpr const char *kGlobalBatch = "global_batch"; // sequences
 inline constexpr const char *kConsumedSamples = "consumed_samples"; // sequences
 inline constexpr const char *kMemoryAllocated = "memory_allocated"; // B; the largest so far where that is told
 inline constexpr const char *kMemoryReserved = "memory_reserved"; // B
+inline constexpr const char *kEnergyPerStep = "energy_per_step"; // J, of one GPU
 inline constexpr const char *kTimerPrefix = "timer."; // "timer.forward-backward" s, mean over ranks or the one told;
                                                       // ".min" and ".max" behind it where both are
+// over time, of the whole run
+inline constexpr const char *kStepEnded = "step_ended"; // number of the step that a log tells of at that moment
 // over time, of a GPU, a host or a link
 inline constexpr const char *kGpuUtilization = "gpu_utilization"; // 1: some kernel ran
 inline constexpr const char *kTensorActive = "tensor_active"; // 1
