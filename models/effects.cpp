@@ -66,7 +66,6 @@ Effect judge(const ExpectedAll<EvaluationPtr> &answer, const Evaluation *before)
     return effect;
 }
 
-/// A solver takes seconds, which nobody waits for who has not asked for it.
 bool isSolved(const Plan &plan)
 {
     return hasJobs(plan) && isSolver(plan.jobScheduler);

@@ -17,8 +17,8 @@ namespace trainyard::cli {
 namespace {
 
 struct Options {
-    std::string plan, format, objective = "throughput";
-    int microBatches = 0;
+    std::string plan, format, objective; // objective: throughput where it is not given
+    int microBatches = -1; // not given
     bool baselines = false, jobs = false;
     std::vector<std::string> settings;
 };
@@ -92,8 +92,15 @@ int explain(const Options &options)
         if (const Errors refused = refusedForJobs(**plan, options.plan, "sharing between unequal GPUs is about");
             !refused.empty())
             return fail(refused);
-    if (hasJobs(**plan))
-        return compareJobs(options, *plan);
+    if (hasJobs(**plan)) {
+        const char *ranking = "is of the ranking of datacenters, which is about one model, and the plan trains jobs";
+        Errors refused;
+        if (!options.objective.empty())
+            refused.push_back({ ErrorCode::BadValue, "--objective", ranking, "leave it out" });
+        if (options.microBatches >= 0)
+            refused.push_back({ ErrorCode::BadValue, "--micro-batches", ranking, "leave it out" });
+        return refused.empty() ? compareJobs(options, *plan) : fail(refused);
+    }
     if (options.jobs)
         return fail(inFile(
             { { ErrorCode::BadValue, "jobs", "the plan has none to compare", "a plan with jobs or a job_grid" } },

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/advice/alternatives_internal.h"
+#include "core/plan/job_schedulers.h"
 
 #include "core/plan/job_schedulers.h"
 

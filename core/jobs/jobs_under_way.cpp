@@ -10,6 +10,7 @@ namespace trainyard {
 
 JobsUnderWay::JobsUnderWay(const JobSet &set, RemainingWork counts)
     : m_gpus(std::max<std::size_t>(1, set.gpus.size()))
+    , m_words((m_gpus + 63) / 64)
     , m_counts(counts)
     , m_jobs(set.jobs.size())
 {
@@ -24,11 +25,14 @@ JobsUnderWay::JobsUnderWay(const JobSet &set, RemainingWork counts)
         Job &job = m_jobs[j];
         const auto [at, isNewLike] = known.try_emplace({ like, spec.node });
         if (isNewLike) {
-            std::vector<std::uint8_t> gpus = served.gpus(like, spec.node);
-            gpus.resize(m_gpus, 0);
-            const auto [found, isNew] = groups.try_emplace(std::move(gpus), groups.size());
+            const std::vector<std::uint8_t> gpus = served.gpus(like, spec.node);
+            const auto [found, isNew] = groups.try_emplace(gpus, groups.size());
             if (isNew)
-                m_served.insert(m_served.end(), found->first.begin(), found->first.end());
+                for (std::size_t word = 0; word < m_words; ++word) {
+                    m_bits.push_back(0);
+                    for (std::size_t g = 64 * word; g < std::min(64 * (word + 1), gpus.size()); ++g)
+                        m_bits.back() |= std::uint64_t(gpus[g]) << (g % 64);
+                }
             at->second = found->second;
         }
         job.group = at->second;
@@ -52,7 +56,7 @@ std::vector<std::uint32_t> JobsUnderWay::groupsOn(std::uint32_t gpu) const
 {
     std::vector<std::uint32_t> here;
     for (std::uint32_t group = 0; group < groups(); ++group)
-        if (m_served[std::size_t(group) * m_gpus + gpu] != 0)
+        if (isServed(group, gpu))
             here.push_back(group);
     return here;
 }

@@ -1,18 +1,18 @@
 #pragma once
 // SPDX-License-Identifier: GPL-3.0-or-later
-// What is asked of schedulers of jobs in many places.
+// What kinds of schedulers of jobs there are.
 
 #include "core/plan/jobs.h"
 
 namespace trainyard {
 
-/// Whether shards of all jobs share the GPUs under it.
+/// Shards of all jobs share the GPUs; the others give whole GPUs to whole jobs.
 [[nodiscard]] constexpr bool isByShards(JobScheduler scheduler)
 {
     return scheduler <= JobScheduler::ShardMilp;
 }
 
-/// Whether a solver takes time for it before anything runs.
+/// It takes seconds, which nobody waits for who has not asked for it.
 [[nodiscard]] constexpr bool isSolver(JobScheduler scheduler)
 {
     return scheduler == JobScheduler::ShardMilp || scheduler == JobScheduler::Milp;

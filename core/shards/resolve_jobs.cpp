@@ -246,8 +246,8 @@ private:
     {
         const JobOptions &options = m_plan.jobOptions;
         const auto running = std::ranges::count_if(m_jobs.jobs, [](const JobWorkload &of) { return !of.job.paused; });
-        const CutRules rules { options.doubleBuffer, options.spill, std::size_t(running) <= m_jobs.set.gpus.size(),
-            m_jobs.set.isFullDuplex, isDealt };
+        const CutRules rules { options.doubleBuffer, options.spill,
+            !options.spill || std::size_t(running) <= m_jobs.set.gpus.size(), m_jobs.set.isFullDuplex, isDealt };
         Cuts cuts = chooseCuts(m_groups, m_kinds, rules);
         m_jobs.leftOut.assign(m_kinds.size(), 0);
         for (const ModelCut &of : cuts.groups)
@@ -261,7 +261,7 @@ private:
             of.shards.clear();
             if (!of.job.pinnedGpus.empty() && pinsOf(of.job).empty())
                 of.why = "it is pinned to GPUs that the cluster does not have";
-            else if (of.isMeasured && cut.shards.empty())
+            else if (of.isMeasured && options.spill && cut.shards.empty())
                 fail({ ErrorCode::BadValue, keyOf(i, "unit_ms"), cut.why,
                     "the times of 2K - 1 units for K shards that fit a GPU" });
             if (of.why.empty())
@@ -286,6 +286,9 @@ private:
         if (!(longestRun(m_jobs.set) < toSeconds(kLongestTime).value))
             return failTooLong();
         m_jobs.minibatchesPerSpan = takeTogether(m_jobs.set, kMostUnits);
+        if (!m_plan.jobOptions.spill)
+            for (JobSpec &job : m_jobs.set.jobs)
+                job.minibatchesPerUnit = 1; // its states come once and go once, however many it has
         if (m_jobs.minibatchesPerSpan == 0)
             fail({ ErrorCode::OutOfRange, m_plan.jobs.empty() ? "job_grid" : "jobs",
                 "one mini-batch of every job makes more units of work than can be planned",
@@ -297,9 +300,12 @@ private:
         const JobWorkload &of = m_jobs.jobs[index];
         JobSpec spec = modelledSpec(m_groupOf[index]);
         spec.name = of.job.name;
+        const bool isOne = !m_plan.jobOptions.spill; // unit of all that was measured
         for (std::vector<double> &seconds : spec.seconds)
             for (std::size_t unit = 0; unit < seconds.size() && of.isMeasured; ++unit)
-                seconds[unit] = of.job.unitMs[unit] / 1e3;
+                seconds[unit] =
+                    (isOne ? std::accumulate(of.job.unitMs.begin(), of.job.unitMs.end(), 0.0) : of.job.unitMs[unit])
+                    / 1e3;
         spec.minibatches = std::int64_t(of.job.minibatches) * of.job.epochs;
         spec.arrival = of.job.arrivalS;
         spec.priority = of.job.priority;

@@ -46,10 +46,10 @@ public:
     ModelCut cut()
     {
         ModelCut result;
-        if (m_group.measuredUnits > 0)
-            measured(result);
-        else if (!m_rules.spill)
+        if (!m_rules.spill)
             whole(result);
+        else if (m_group.measuredUnits > 0)
+            measured(result);
         else
             byMemory(result);
         if (result.shards.empty() && result.why.empty())

@@ -40,7 +40,7 @@ struct Cuts {
 
 struct CutRules {
     bool doubleBuffer = true, spill = true;
-    bool staysThere = false; // there are GPUs for all jobs: a model that is not cut travels once
+    bool staysThere = false; // nothing spills, or there are GPUs for all jobs: a model that is not cut travels once
     bool isFullDuplex = true;
     bool mayLeaveOut = false; // small kinds of GPU: all that may run a job reach it
 };

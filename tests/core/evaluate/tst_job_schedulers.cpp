@@ -174,6 +174,42 @@ private slots:
         QVERIFY(std::abs(*evaluated(plan)->metrics.jobs->makespan / wave - 3) < 1e-9); // ceil(9 / 4)
     }
 
+    void withoutSpillingModelsStayOnTheirGpusUntilTheirJobsHaveEnded()
+    {
+        // Five jobs on two GPUs: each model comes once and goes once, where spilling moves it again and again.
+        Plan plan = planOf(2, 5, job("gpt-3-125m", 4, 10));
+        plan.jobs[1].unitMs = { 100, 200, 300 }; // of one unit of 600 ms
+        const auto bytes = [](const JobResult &result) { return result.bytesLoaded + result.bytesStored; };
+        double spilled = 0, stayed = 0;
+        for (const JobScheduler scheduler :
+            { JobScheduler::ShardedLrtf, JobScheduler::Fifo, JobScheduler::Random, JobScheduler::ShardMilp }) {
+            plan.jobScheduler = scheduler;
+            plan.jobOptions.spill = true;
+            const auto shared = evaluated(plan);
+            plan.jobOptions.spill = false;
+            const auto evaluation = evaluated(plan);
+            if (!evaluation->feasible() && scheduler == JobScheduler::ShardMilp)
+                continue; // the solver is not installed
+            check(*evaluation);
+            const std::vector<JobResult> &jobs = evaluation->metrics.jobs->perJob;
+            for (std::size_t i = 0; i < jobs.size(); ++i) {
+                QCOMPARE(jobs[i].ranOn.size(), std::size_t { 1 });
+                QCOMPARE(jobs[i].shards, 1);
+                QVERIFY(jobs[i].bytesLoaded > 0);
+                QCOMPARE(jobs[i].bytesLoaded, jobs[0].bytesLoaded); // all of one model
+                QCOMPARE(jobs[i].bytesStored, jobs[0].bytesStored);
+                spilled += bytes(shared->metrics.jobs->perJob[i]);
+                stayed += bytes(jobs[i]);
+            }
+            QVERIFY(std::abs(jobs[1].work - 6) < 1e-6);
+        }
+        QVERIFY(spilled > 2 * stayed);
+        plan.jobScheduler = JobScheduler::ShardedLrtf;
+        plan.jobs[0].minibatches = 100'000'000; // of which a unit stands for several
+        const auto many = evaluated(plan);
+        QCOMPARE(many->metrics.jobs->perJob[0].bytesLoaded, many->metrics.jobs->perJob[2].bytesLoaded);
+    }
+
     void howAJobRunsIsSaid()
     {
         Plan plan = planOf(4, 2, job("gpt-3-1.3b", 16, 3));

@@ -218,6 +218,8 @@ private slots:
         QVERIFY(jobs.jobs[1].shards.empty());
         QCOMPARE(jobs.jobs[1].specIndex, -1);
         QVERIFY2(jobs.jobs[1].why.starts_with("the whole model"), jobs.jobs[1].why.c_str());
+        plan.jobs[0].unitMs = { 100, 200, 300 }; // of one unit then
+        QCOMPARE(specOf(resolved(plan), 0).seconds[0], std::vector<double> { .6 });
     }
 
     /// 2K - 1 times make K shards of about equal size.
