@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "models/effects.h"
 
+#include "core/plan/job_schedulers.h"
 #include "core/report/because.h"
 
 #include <algorithm>
@@ -65,10 +66,9 @@ Effect judge(const ExpectedAll<EvaluationPtr> &answer, const Evaluation *before)
     return effect;
 }
 
-/// A solver takes seconds, which nobody waits for who has not asked for it.
 bool isSolved(const Plan &plan)
 {
-    return hasJobs(plan) && (plan.jobScheduler == JobScheduler::ShardMilp || plan.jobScheduler == JobScheduler::Milp);
+    return hasJobs(plan) && isSolver(plan.jobScheduler);
 }
 
 /// A part helps where it makes the iteration shorter, or makes an infeasible plan feasible.

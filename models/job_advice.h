@@ -13,7 +13,7 @@ namespace trainyard {
 
 struct JobAdvice {
     PlanPtr plan; // what it is measured against
-    Metric makespan, usd; // of that plan
+    Metric makespan, usd; // of that plan, by a rule where a solver schedules it
     std::vector<RankedPart> oneMoreGpu; // best first
 };
 using JobAdvicePtr = std::shared_ptr<const JobAdvice>;

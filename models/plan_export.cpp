@@ -29,16 +29,18 @@ constexpr Naming kNamings[] = { { "-report", ".html" }, { "-report", ".pdf" }, {
     { "-timeline", ".csv" }, { "-numbers", ".csv" }, { "", ".trainyard.json" } };
 
 /// The style sheet with its variables written out, as on light paper: what lays out pages knows no variables.
-QString styleOnPaper()
+QString styleOnPaper(bool isOfJobs)
 {
-    const std::string_view sheet = reportStyle();
-    QString style = QString::fromUtf8(sheet.data(), qsizetype(sheet.size()));
+    const auto sheet = [](std::string_view css) { return QString::fromUtf8(css.data(), qsizetype(css.size())); };
+    QString style = sheet(reportStyle());
     static const QRegularExpression variable(QStringLiteral("(--[a-z]+):(#[0-9a-f]+);"));
     QHash<QString, QString> colours;
     for (auto found = variable.globalMatch(style.left(style.indexOf(u'@'))); found.hasNext();) {
         const auto match = found.next();
         colours.insert(match.captured(1), match.captured(2));
     }
+    if (isOfJobs) // its rules for dark screens stand last
+        style += sheet(jobStyle()).section(u'@', 0, 0);
     for (auto [name, colour] : colours.asKeyValueRange())
         style.replace(QStringLiteral("var(%1)").arg(name), colour);
     return style;
@@ -117,7 +119,7 @@ ReportPieces reportPieces(const EvaluationPtr &evaluation, const QString &name)
         pieces.tiles.push_back({ text(tile.label), text(tile.value), text(tile.note) });
     for (const ReportCard &card : reportCards(*evaluation, evaluation->timeline.duration))
         pieces.cards.push_back({ text(card.title), text(card.html) });
-    pieces.style = styleOnPaper();
+    pieces.style = styleOnPaper(evaluation->metrics.jobs.has_value());
     const Plan plan = withModelInside(*evaluation->plan, evaluation->model);
     pieces.plan = QByteArray::fromStdString(formatPlan(plan));
     pieces.metadata = QByteArray::fromStdString(planMetadata(plan));

@@ -71,8 +71,8 @@ void addEvaluateCommand(CLI::App &app, int &exitCode)
     addFormatOption(command, options->format, { "table", "json", "csv", "md" });
     command.text("--trace", options->trace, "Also write the timeline as a Chrome trace").shownAs("OUT.json");
     command.text("--timeline", options->timeline, "Also write the timeline as a table").shownAs("OUT.csv");
-    command.flag(
-        "--require-feasible", options->requireFeasible, "Exit with 1 where the plan does not fit or cannot be placed");
+    command.flag("--require-feasible", options->requireFeasible,
+        "Exit with 1 where the plan does not fit or cannot be placed; of a plan with jobs, where none of them can run");
     command.callback([options, &exitCode] { exitCode = run(*options); });
 }
 

@@ -17,8 +17,8 @@ namespace trainyard::cli {
 namespace {
 
 struct Options {
-    std::string plan, format, objective = "throughput";
-    int microBatches = 0;
+    std::string plan, format, objective; // objective: throughput where it is not given
+    int microBatches = -1; // not given
     bool baselines = false, jobs = false;
     std::vector<std::string> settings;
 };
@@ -66,9 +66,12 @@ int compareJobs(const Options &options, const PlanPtr &plan)
     RunCache cache;
     const RunContext context { builtinCatalogue(), workspace, interruption.token(), nullptr, &cache };
     const auto own = run(plan, Depth::Score, context);
-    const bool isStopped = interruption.token().stop_requested();
+    if (!own && interruption.token().stop_requested()) {
+        std::cerr << "stopped before anything was compared\n";
+        return kInterrupted;
+    }
     if (!own)
-        return isStopped ? kInterrupted : fail(inFile(own.error(), options.plan));
+        return fail(inFile(own.error(), options.plan));
     const JobComparisons compared { jobSchedulers(plan, context, true), jobAblation(plan, context),
         jobScaling(plan, context), jobsWithOneMoreGpu(plan, context) };
     const int printed =
@@ -89,8 +92,15 @@ int explain(const Options &options)
         if (const Errors refused = refusedForJobs(**plan, options.plan, "sharing between unequal GPUs is about");
             !refused.empty())
             return fail(refused);
-    if (hasJobs(**plan))
-        return compareJobs(options, *plan);
+    if (hasJobs(**plan)) {
+        const char *ranking = "is of the ranking of datacenters, which is about one model, and the plan trains jobs";
+        Errors refused;
+        if (!options.objective.empty())
+            refused.push_back({ ErrorCode::BadValue, "--objective", ranking, "leave it out" });
+        if (options.microBatches >= 0)
+            refused.push_back({ ErrorCode::BadValue, "--micro-batches", ranking, "leave it out" });
+        return refused.empty() ? compareJobs(options, *plan) : fail(refused);
+    }
     if (options.jobs)
         return fail(inFile(
             { { ErrorCode::BadValue, "jobs", "the plan has none to compare", "a plan with jobs or a job_grid" } },

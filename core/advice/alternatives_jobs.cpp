@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/advice/alternatives_internal.h"
+#include "core/plan/job_schedulers.h"
+
+#include "core/plan/job_schedulers.h"
 
 namespace trainyard {
 
@@ -8,13 +11,6 @@ namespace {
 using detail::addGroup;
 using detail::Choice;
 using detail::choicesOf;
-
-/// Shards of all jobs share the GPUs; the others give whole GPUs to whole jobs.
-bool isByShards(JobScheduler scheduler)
-{
-    return scheduler == JobScheduler::ShardedLrtf || scheduler == JobScheduler::Fifo
-        || scheduler == JobScheduler::Random || scheduler == JobScheduler::ShardMilp;
-}
 
 std::vector<Choice<JobScheduler>> schedulers()
 {

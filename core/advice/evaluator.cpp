@@ -1,10 +1,39 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/advice/evaluator.h"
 
+#include "core/plan/enum_names.h"
+#include "core/plan/job_schedulers.h"
+
 #include <chrono>
 #include <utility>
 
 namespace trainyard {
+
+namespace {
+
+bool waitsForSolver(const Plan &plan)
+{
+    return hasJobs(plan) && isSolver(plan.jobScheduler);
+}
+
+PlanPtr byRule(const Plan &plan)
+{
+    Plan ruled = plan;
+    ruled.jobScheduler = JobScheduler::ShardedLrtf;
+    return std::make_shared<const Plan>(std::move(ruled));
+}
+
+EvaluationPtr withNote(const Evaluation &evaluation)
+{
+    Evaluation noted = evaluation;
+    noted.problems.push_back({ Severity::Note,
+        std::string("While a change is tried, jobs run by \"") + labelOf(JobScheduler::ShardedLrtf)
+            + "\"; the solver is asked when it is made",
+        "job_scheduler", {} });
+    return std::make_shared<const Evaluation>(std::move(noted));
+}
+
+} // namespace
 
 Evaluator::Evaluator(const Catalogue &catalogue, Callback callback)
     : m_catalogue(catalogue)
@@ -27,12 +56,15 @@ void Evaluator::work(Request request, const std::stop_token &stop)
     const auto started = std::chrono::steady_clock::now();
     try {
         const bool isSettled = request.urgency == Urgency::Settle; // steps of a drag hardly come again
-        evaluation = run(request.plan, isSettled ? Depth::Everything : Depth::Spans,
+        const bool isRuled = !isSettled && waitsForSolver(*request.plan);
+        evaluation = run(isRuled ? byRule(*request.plan) : request.plan, isSettled ? Depth::Everything : Depth::Spans,
             { .catalogue = m_catalogue,
                 .workspace = m_pool.workspace(),
                 .stop = stop,
                 .fixes = &quickFixes(),
                 .cache = isSettled ? &m_pool.cache() : nullptr });
+        if (isRuled && evaluation)
+            evaluation = withNote(**evaluation);
     } catch (const std::exception &failure) { // out of memory, or a fault of ours: the window must live on
         m_pool.renewWorkspace();
         evaluation = std::unexpected(Errors { { ErrorCode::Internal, {}, failure.what(), {} } });

@@ -2,7 +2,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Evaluates plans for the window, on the thread of the pool that takes what is awaited: a mailbox that holds only the
 // newest request. A running job goes on while a drag is under way (cancelling at each mouse move starves the screen)
-// and is stopped on `settle`. Results come through the callback, on that thread, with the generation of their request.
+// and is stopped on `settle`; a solver of orders of jobs is asked for no step of a drag. Results come through the
+// callback, on that thread, with the generation of their request.
 
 #include "core/advice/evaluate.h"
 #include "core/advice/run_pool.h"
@@ -28,7 +29,8 @@ public:
     Evaluator(const Catalogue &catalogue, Callback callback);
 
     /// Replaces the waiting request, if any. Returns its generation: larger is newer. A step of a drag gets its
-    /// problems without fixes, whose search takes longer than a frame.
+    /// problems without fixes, whose search takes longer than a frame, and where a solver orders jobs the evaluation is
+    /// of the plan with sharded-LRTF in its place, and a note says so.
     std::uint64_t request(PlanPtr plan, Urgency urgency);
 
 private:

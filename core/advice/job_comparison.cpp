@@ -5,6 +5,7 @@
 #include "core/cluster/edits.h"
 #include "core/evaluate/problems/job_problems.h"
 #include "core/plan/enum_names.h"
+#include "core/plan/job_schedulers.h"
 
 #include <algorithm>
 #include <utility>
@@ -14,11 +15,6 @@ namespace trainyard {
 namespace {
 
 constexpr std::int64_t kMostSpans = 200000; // of a schedule that is kept to be drawn
-
-bool isSolver(JobScheduler scheduler)
-{
-    return scheduler == JobScheduler::ShardMilp || scheduler == JobScheduler::Milp;
-}
 
 /// The plan itself where nothing was changed, so that its evaluation is found again.
 PlanPtr sameOr(const PlanPtr &plan, Plan changed)
@@ -68,7 +64,17 @@ public:
             std::erase_if(job.pinnedGpus, [&](int gpu) { return gpu >= gpus; });
         return next;
     }
-    std::vector<JobVariant> take() { return std::move(m_variants); }
+    std::vector<JobVariant> take()
+    {
+        int most = 0;
+        for (const JobVariant &variant : m_variants)
+            most = std::max(most, variant.jobsRun());
+        for (JobVariant &variant : m_variants)
+            if (const int runs = variant.jobsRun(); variant.makespan() && runs < most)
+                variant.note += (variant.note.empty() ? "" : "; ") + std::to_string(most - runs)
+                    + " of the jobs cannot run, so its time is no match for the others'";
+        return std::move(m_variants);
+    }
 
 private:
     PlanPtr m_plan;
@@ -101,6 +107,21 @@ Metric JobVariant::makespan() const
     if (!evaluation || !evaluation->feasible() || !evaluation->metrics.jobs)
         return std::nullopt;
     return evaluation->metrics.jobs->makespan;
+}
+
+int JobVariant::jobsRun() const
+{
+    if (!makespan())
+        return 0;
+    return int(std::ranges::count(evaluation->metrics.jobs->perJob, JobState::Runs, &JobResult::state));
+}
+
+Metric speedUp(const JobVariant &over, const JobVariant &of)
+{
+    const Metric before = over.makespan(), now = of.makespan();
+    if (!before || !now || *before <= 0 || *now <= 0 || over.jobsRun() != of.jobsRun())
+        return std::nullopt;
+    return *before / *now;
 }
 
 std::vector<JobVariant> jobSchedulers(const PlanPtr &plan, const RunContext &context, bool solvers)

@@ -26,7 +26,7 @@ struct JobResult { // in the order of allJobs()
     int shards = 1; // K; 1 where the model is not cut
     double work = 0; // seconds of its units without waiting, on the GPUs that they ran on: W
     Metric slowdown; // (end - arrival) / what it would take alone on the same GPUs
-    double gpuSeconds = 0; // of GPUs that it computed on
+    double gpuSeconds = 0; // of GPUs that it computed on, or held
     double bytesLoaded = 0, bytesStored = 0; // between host memory and GPUs
     double hostBytes = 0; // of host memory that it takes while it is there, boundaries included
     Metric usd; // its share of the price, by GPU seconds

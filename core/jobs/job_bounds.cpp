@@ -1,35 +1,41 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Closed forms of jobs that share GPUs: bounds, and the time of one unit with its transfers.
-#include "core/jobs/serving.h"
+#include "core/jobs/served.h"
 
 #include <algorithm>
 #include <numeric>
+#include <set>
 
 namespace trainyard {
 
 JobBounds jobBounds(const JobSet &set)
 {
     JobBounds bounds;
+    const auto nodes = static_cast<int>(set.nodes.size());
     double work = 0; // of all, on the fastest GPUs
     std::vector<double> speed; // [kind]: at most, beside the fastest of a job
     std::vector<std::uint8_t> serves(set.gpus.size(), 0);
+    Served served(set);
+    std::set<std::pair<std::size_t, int>> known; // like jobs on a host
     for (const JobSpec &job : set.jobs) {
-        if (!neverRuns(set, job).empty())
+        const std::size_t like = served.likeOf(job);
+        if (!served.runs(job, like))
             continue;
-        std::vector<std::uint8_t> served(set.gpus.size(), 0);
-        for (int node = 0; node < static_cast<int>(set.nodes.size()); ++node)
-            if (job.node == node || job.node < 0) {
-                const std::vector<std::uint8_t> there = servedBy(set, job, node);
-                for (std::size_t g = 0; g < there.size(); ++g)
-                    served[g] |= there[g];
-            }
-        const std::vector<double> best = fastest(set, job, served);
+        GpusOfKind kinds;
+        for (int node = std::max(0, job.node); node <= (job.node < 0 ? nodes - 1 : job.node); ++node) {
+            for (const auto &of : served.list(served.listOf(like, node)))
+                kinds.insert(of);
+            if (!known.emplace(like, node).second)
+                continue;
+            const std::vector<std::uint8_t> there = served.gpus(like, node);
+            for (std::size_t g = 0; g < there.size(); ++g)
+                serves[g] |= there[g];
+        }
+        const std::vector<double> best = fastestOf(job, kinds);
         const double own = std::accumulate(best.begin(), best.end(), 0.0) * static_cast<double>(job.minibatches);
         work += own;
         bounds.longest = std::max(bounds.longest, std::max(0.0, job.arrival) + own);
-        for (std::size_t g = 0; g < served.size(); ++g)
-            serves[g] |= served[g];
-        for (const int kind : kindsOf(set, served)) {
+        for (const auto &[kind, gpus] : kinds) {
             const auto k = static_cast<std::size_t>(kind);
             speed.resize(std::max(speed.size(), k + 1), 0);
             for (std::size_t u = 0; u < best.size(); ++u)

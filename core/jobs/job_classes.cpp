@@ -60,7 +60,7 @@ std::uint32_t JobClasses::makeStore(std::uint32_t job, std::uint32_t unit, int r
 {
     const auto way = static_cast<std::size_t>(route);
     const UnitBytes &there = bytes(job, unit, isContinued);
-    const double stored = there.stored(keeps);
+    const double stored = there.stored(keeps) * m_set.jobs[job].minibatchesPerUnit;
     const std::uint32_t flow = m_set.links.empty() ? kNoSpan : 2 * static_cast<std::uint32_t>(route) + 1;
     const std::uint32_t made = add(WorkKind::StatesToHost, stored / m_set.routes[way].toHost, stored, flow, job);
     m_table.about[made].memory.atEnd.gpu = -there.freed(keeps);
@@ -71,10 +71,11 @@ std::uint32_t JobClasses::makeLoad(std::uint32_t job, std::uint32_t unit, int ro
 {
     const auto way = static_cast<std::size_t>(route);
     const UnitBytes &there = bytes(job, unit, false);
-    const double loaded = hasInput ? there.held : there.present();
+    const double held = hasInput ? there.held : there.present();
+    const double loaded = held * m_set.jobs[job].minibatchesPerUnit;
     const std::uint32_t flow = m_set.links.empty() ? kNoSpan : 2 * static_cast<std::uint32_t>(route);
     const std::uint32_t made = add(WorkKind::WeightsToGpu, loaded / m_set.routes[way].toGpu, loaded, flow, job);
-    m_table.about[made].memory.atStart.gpu = loaded;
+    m_table.about[made].memory.atStart.gpu = held;
     return made;
 }
 

@@ -22,7 +22,11 @@ void JobHosts::arrive(std::uint32_t job)
 {
     const auto n = static_cast<std::size_t>(m_set.jobs[job].node);
     std::vector<std::uint32_t> &waiting = m_nodes[n].waiting;
-    waiting.insert(std::ranges::upper_bound(waiting, job), job);
+    const auto goesFirst = [&](std::uint32_t a, std::uint32_t b) {
+        const double first = m_set.jobs[a].priority, second = m_set.jobs[b].priority;
+        return first != second ? first > second : a < b;
+    };
+    waiting.insert(std::ranges::upper_bound(waiting, job, goesFirst), job);
     if (!std::exchange(m_nodes[n].hasChanged, true))
         m_changed.push_back(n);
 }
@@ -72,12 +76,13 @@ void JobHosts::leave(Nanoseconds now, std::uint32_t job)
 void JobHosts::step(Nanoseconds now, std::size_t n, double bytes)
 {
     Node &node = m_nodes[n];
-    node.held += bytes;
     std::vector<MemoryStep> &curve = m_curves[n];
-    if (curve.back().time != now)
+    if (curve.back().time != now) {
+        m_peaks[n] = std::max(m_peaks[n], node.held); // of an instant what is held in the end
         curve.push_back({ now, 0 });
+    }
+    node.held += bytes;
     curve.back().bytes = wholeBytes(node.held);
-    m_peaks[n] = std::max(m_peaks[n], node.held);
 }
 
 } // namespace trainyard

@@ -12,27 +12,10 @@ namespace trainyard {
 class JobPolicy {
 public:
     virtual ~JobPolicy() = default;
-    void add(std::uint32_t job)
-    {
-        ++m_free;
-        addFree(job);
-    }
+    virtual void add(std::uint32_t job) = 0;
     /// The job that the GPU takes, which is free no more, or kNoJob. `last`: the job that has just run there, kNoJob at
     /// the beginning; with `isRunning` it runs there now and may go on.
-    [[nodiscard]] std::uint32_t take(std::uint32_t gpu, std::uint32_t last, bool isRunning)
-    {
-        const std::uint32_t job = choose(gpu, last, isRunning);
-        if (job != kNoJob && !(isRunning && job == last))
-            --m_free;
-        return job;
-    }
-    [[nodiscard]] bool hasFree() const { return m_free > 0; }
-
-private:
-    virtual void addFree(std::uint32_t job) = 0;
-    [[nodiscard]] virtual std::uint32_t choose(std::uint32_t gpu, std::uint32_t last, bool isRunning) = 0;
-
-    std::size_t m_free = 0;
+    [[nodiscard]] virtual std::uint32_t take(std::uint32_t gpu, std::uint32_t last, bool isRunning) = 0;
 };
 
 /// Of jobs with the highest priority the one with the longest remaining work (ShardedLrtf), the first of the list

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/jobs/jobs_under_way.h"
 
+#include "core/jobs/served.h"
+
 #include <algorithm>
 #include <map>
 
@@ -8,22 +10,33 @@ namespace trainyard {
 
 JobsUnderWay::JobsUnderWay(const JobSet &set, RemainingWork counts)
     : m_gpus(std::max<std::size_t>(1, set.gpus.size()))
+    , m_words((m_gpus + 63) / 64)
     , m_counts(counts)
     , m_jobs(set.jobs.size())
 {
+    Served served(set);
     std::map<std::vector<std::uint8_t>, std::uint32_t> groups;
+    std::map<std::pair<std::size_t, int>, std::uint32_t> known; // like jobs on a host
     for (std::size_t j = 0; j < set.jobs.size(); ++j) {
         const JobSpec &spec = set.jobs[j];
-        if (!neverRuns(set, spec).empty())
+        const std::size_t like = served.likeOf(spec);
+        if (!served.runs(spec, like))
             continue;
         Job &job = m_jobs[j];
-        std::vector<std::uint8_t> served = servedBy(set, spec, spec.node);
-        const std::vector<int> kinds = kindsOf(set, served);
-        served.resize(m_gpus, 0);
-        const auto [found, isNew] = groups.try_emplace(served, groups.size());
-        if (isNew)
-            m_served.insert(m_served.end(), served.begin(), served.end());
-        job.group = found->second;
+        const auto [at, isNewLike] = known.try_emplace({ like, spec.node });
+        if (isNewLike) {
+            const std::vector<std::uint8_t> gpus = served.gpus(like, spec.node);
+            const auto [found, isNew] = groups.try_emplace(gpus, groups.size());
+            if (isNew)
+                for (std::size_t word = 0; word < m_words; ++word) {
+                    m_bits.push_back(0);
+                    for (std::size_t g = 64 * word; g < std::min(64 * (word + 1), gpus.size()); ++g)
+                        m_bits.back() |= std::uint64_t(gpus[g]) << (g % 64);
+                }
+            at->second = found->second;
+        }
+        job.group = at->second;
+        const GpusOfKind &kinds = served.list(served.listOf(like, spec.node));
         job.units = static_cast<std::uint32_t>(spec.units.size());
         job.minibatches = job.ofAll = spec.minibatches;
         job.all = spec.minibatches * job.units;
@@ -32,7 +45,7 @@ JobsUnderWay::JobsUnderWay(const JobSet &set, RemainingWork counts)
         Nanoseconds left = 0;
         for (std::uint32_t u = job.units; u-- > 0;) {
             double mean = 0;
-            for (const int kind : kinds)
+            for (const auto &[kind, gpus] : kinds)
                 mean += spec.seconds[static_cast<std::size_t>(kind)][u] / static_cast<double>(kinds.size());
             m_left[job.first + u] = left += toNanoseconds(Seconds { mean });
         }
@@ -43,7 +56,7 @@ std::vector<std::uint32_t> JobsUnderWay::groupsOn(std::uint32_t gpu) const
 {
     std::vector<std::uint32_t> here;
     for (std::uint32_t group = 0; group < groups(); ++group)
-        if (m_served[std::size_t(group) * m_gpus + gpu] != 0)
+        if (isServed(group, gpu))
             here.push_back(group);
     return here;
 }

@@ -6,6 +6,8 @@
 #include "core/jobs/run_jobs.h"
 #include "core/jobs/serving.h"
 
+#include <span>
+
 namespace trainyard {
 
 inline constexpr std::uint32_t kNoJob = 0xffffffffu;
@@ -16,14 +18,16 @@ public:
 
     /// Whether it may run anywhere, and where.
     [[nodiscard]] bool runs(std::uint32_t job) const { return m_jobs[job].units != 0; }
-    [[nodiscard]] bool mayRunOn(std::uint32_t job, std::uint32_t gpu) const
-    {
-        return m_served[std::size_t(m_jobs[job].group) * m_gpus + gpu] != 0;
-    }
+    [[nodiscard]] bool mayRunOn(std::uint32_t job, std::uint32_t gpu) const { return isServed(m_jobs[job].group, gpu); }
     /// Jobs that the same GPUs may run are of one group.
     [[nodiscard]] std::uint32_t groupOf(std::uint32_t job) const { return m_jobs[job].group; }
+    /// A bit a GPU, in words of 64: those that may run jobs of the group.
+    [[nodiscard]] std::span<const std::uint64_t> gpusOf(std::uint32_t group) const
+    {
+        return { m_bits.data() + std::size_t(group) * m_words, m_words };
+    }
     [[nodiscard]] std::vector<std::uint32_t> groupsOn(std::uint32_t gpu) const;
-    [[nodiscard]] std::uint32_t groups() const { return static_cast<std::uint32_t>(m_served.size() / m_gpus); }
+    [[nodiscard]] std::uint32_t groups() const { return static_cast<std::uint32_t>(m_bits.size() / m_words); }
     [[nodiscard]] std::uint32_t jobs() const { return static_cast<std::uint32_t>(m_jobs.size()); }
     [[nodiscard]] std::uint32_t units(std::uint32_t job) const { return m_jobs[job].units; }
 
@@ -64,6 +68,11 @@ public:
     }
 
 private:
+    [[nodiscard]] bool isServed(std::uint32_t group, std::uint32_t gpu) const
+    {
+        return (m_bits[std::size_t(group) * m_words + gpu / 64] >> (gpu % 64) & 1) != 0;
+    }
+
     struct Job {
         std::int64_t picked = 0, ended = 0, all = 0;
         std::int64_t minibatches = 0, ofAll = 0; // that have not ended
@@ -71,10 +80,10 @@ private:
         std::uint32_t units = 0, first = 0, group = 0;
     };
 
-    std::size_t m_gpus;
+    std::size_t m_gpus, m_words;
     RemainingWork m_counts;
     std::vector<Job> m_jobs;
-    std::vector<std::uint8_t> m_served; // [group][GPU]
+    std::vector<std::uint64_t> m_bits; // [group][word]
     std::vector<Nanoseconds> m_left; // of each unit of a job: it and those after it in a mini-batch
 };
 

@@ -10,7 +10,7 @@ std::int64_t ListedJobs::number(std::uint32_t gpu) const
                                                                    : m_progress.picked(m_order[gpu][entry]);
 }
 
-std::uint32_t ListedJobs::choose(std::uint32_t gpu, std::uint32_t last, bool isRunning)
+std::uint32_t ListedJobs::take(std::uint32_t gpu, std::uint32_t last, bool isRunning)
 {
     if (gpu >= m_order.size())
         return kNoJob;

@@ -18,10 +18,10 @@ public:
     {
     }
 
-private:
-    void addFree(std::uint32_t job) override { m_isFree[job] = 1; }
-    [[nodiscard]] std::uint32_t choose(std::uint32_t gpu, std::uint32_t last, bool isRunning) override;
+    void add(std::uint32_t job) override { m_isFree[job] = 1; }
+    [[nodiscard]] std::uint32_t take(std::uint32_t gpu, std::uint32_t last, bool isRunning) override;
 
+private:
     /// The unit of its job that the GPU's entry means.
     [[nodiscard]] std::int64_t number(std::uint32_t gpu) const;
 

@@ -24,12 +24,12 @@ RandomJobs::RandomJobs(const JobSet &set, const JobsUnderWay &progress, int seed
         m_groupsOn.push_back(progress.groupsOn(gpu));
 }
 
-void RandomJobs::addFree(std::uint32_t job)
+void RandomJobs::add(std::uint32_t job)
 {
     freeOf(m_progress.groupOf(job), m_rankOf[job]).push_back(job);
 }
 
-std::uint32_t RandomJobs::choose(std::uint32_t gpu, std::uint32_t last, bool isRunning)
+std::uint32_t RandomJobs::take(std::uint32_t gpu, std::uint32_t last, bool isRunning)
 {
     for (std::size_t rank = 0; rank < m_ranks; ++rank) {
         const bool countsOwn = isRunning && m_rankOf[last] == rank;

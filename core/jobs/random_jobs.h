@@ -13,10 +13,10 @@ class RandomJobs final : public JobPolicy {
 public:
     RandomJobs(const JobSet &set, const JobsUnderWay &progress, int seed);
 
-private:
-    void addFree(std::uint32_t job) override;
-    [[nodiscard]] std::uint32_t choose(std::uint32_t gpu, std::uint32_t last, bool isRunning) override;
+    void add(std::uint32_t job) override;
+    [[nodiscard]] std::uint32_t take(std::uint32_t gpu, std::uint32_t last, bool isRunning) override;
 
+private:
     /// Free jobs of one rank of priority that the same GPUs may run.
     [[nodiscard]] std::vector<std::uint32_t> &freeOf(std::uint32_t group, std::size_t rank)
     {

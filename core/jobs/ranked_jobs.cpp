@@ -24,7 +24,7 @@ RankedJobs::Entry RankedJobs::entryOf(std::uint32_t job) const
     return { m_priority[job], remaining, job, m_stamp[job] };
 }
 
-void RankedJobs::addFree(std::uint32_t job)
+void RankedJobs::add(std::uint32_t job)
 {
     m_isFree[job] = 1;
     ++m_stamp[job];
@@ -46,7 +46,7 @@ const RankedJobs::Entry *RankedJobs::top(std::uint32_t group)
     return nullptr;
 }
 
-std::uint32_t RankedJobs::choose(std::uint32_t gpu, std::uint32_t last, bool isRunning)
+std::uint32_t RankedJobs::take(std::uint32_t gpu, std::uint32_t last, bool isRunning)
 {
     const Entry *best = nullptr;
     for (const std::uint32_t group : m_groupsOn[gpu])

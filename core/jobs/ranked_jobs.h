@@ -13,10 +13,10 @@ public:
     enum class By : std::uint8_t { RemainingWork, List };
     RankedJobs(const JobSet &set, const JobsUnderWay &progress, By by);
 
-private:
-    void addFree(std::uint32_t job) override;
-    [[nodiscard]] std::uint32_t choose(std::uint32_t gpu, std::uint32_t last, bool isRunning) override;
+    void add(std::uint32_t job) override;
+    [[nodiscard]] std::uint32_t take(std::uint32_t gpu, std::uint32_t last, bool isRunning) override;
 
+private:
     struct Entry {
         double priority;
         Nanoseconds remaining;

@@ -21,31 +21,6 @@ double unitsOf(const JobSet &set)
     return units;
 }
 
-/// Seconds that all units would take one after the other on the slowest GPUs, with all their transfers on the slowest
-/// routes: no schedule is longer.
-double longestRun(const JobSet &set)
-{
-    double toGpu = 0, toHost = 0; // seconds a byte
-    for (const JobRoute &route : set.routes) {
-        toGpu = route.toGpu > 0 ? std::max(toGpu, 1 / route.toGpu) : toGpu;
-        toHost = route.toHost > 0 ? std::max(toHost, 1 / route.toHost) : toHost;
-    }
-    double seconds = 0;
-    for (const JobSpec &job : set.jobs) {
-        double minibatch = 0;
-        for (std::size_t u = 0; u < job.units.size(); ++u) {
-            double most = 0;
-            for (const std::vector<double> &kind : job.seconds)
-                most = u < kind.size() ? std::max(most, kind[u]) : most;
-            const JobUnit &unit = job.units[u];
-            minibatch += most + (unit.weights + unit.input) * toGpu + (unit.writeBack + unit.output) * toHost;
-        }
-        seconds += minibatch * static_cast<double>(std::max<std::int64_t>(0, job.minibatches));
-        seconds = std::max(seconds, seconds + job.arrival);
-    }
-    return seconds;
-}
-
 Expected<TaskGraph> tracks(std::size_t gpus)
 {
     ClassTable table;
@@ -58,6 +33,31 @@ Expected<TaskGraph> tracks(std::size_t gpus)
 }
 
 } // namespace
+
+double longestRun(const JobSet &set)
+{
+    double toGpu = 0, toHost = 0; // seconds a byte
+    for (const JobRoute &route : set.routes) {
+        toGpu = route.toGpu > 0 ? std::max(toGpu, 1 / route.toGpu) : toGpu;
+        toHost = route.toHost > 0 ? std::max(toHost, 1 / route.toHost) : toHost;
+    }
+    double seconds = 0, arrival = 0;
+    for (const JobSpec &job : set.jobs) {
+        double minibatch = 0;
+        for (std::size_t u = 0; u < job.units.size(); ++u) {
+            double most = 0;
+            for (const std::vector<double> &kind : job.seconds)
+                most = u < kind.size() ? std::max(most, kind[u]) : most;
+            const JobUnit &unit = job.units[u];
+            minibatch += most
+                + job.minibatchesPerUnit
+                    * ((unit.weights + unit.input) * toGpu + (unit.writeBack + unit.output) * toHost);
+        }
+        seconds += minibatch * static_cast<double>(std::max<std::int64_t>(0, job.minibatches));
+        arrival = std::max(arrival, job.arrival);
+    }
+    return arrival + seconds;
+}
 
 Expected<JobRun> runJobs(const JobSet &set, const JobRules &rules, SimulationWorkspace &workspace, std::stop_token stop)
 {

@@ -35,23 +35,6 @@ bool carries(const JobSet &set, double rate, const std::vector<std::uint32_t> &l
     });
 }
 
-bool hasWay(const JobSet &set, const JobSpec &job, std::size_t gpu, int node)
-{
-    const bool loads =
-        std::ranges::any_of(job.units, [](const JobUnit &unit) { return unit.weights > 0 || unit.input > 0; });
-    const bool stores =
-        std::ranges::any_of(job.units, [](const JobUnit &unit) { return unit.writeBack > 0 || unit.output > 0; });
-    if (set.routeOf.empty())
-        return !loads && !stores;
-    const auto host = static_cast<std::size_t>(node);
-    const int index = host < set.routeOf.size() && gpu < set.routeOf[host].size() ? set.routeOf[host][gpu] : -1;
-    if (index < 0 || static_cast<std::size_t>(index) >= set.routes.size())
-        return false;
-    const JobRoute &route = set.routes[static_cast<std::size_t>(index)];
-    return (!loads || carries(set, route.toGpu, route.linksToGpu))
-        && (!stores || carries(set, route.toHost, route.linksToHost));
-}
-
 bool isNode(const JobSet &set, int node)
 {
     return node >= 0 && static_cast<std::size_t>(node) < set.nodes.size();
@@ -64,7 +47,7 @@ std::string whyNoGpu(const JobSet &set, const JobSpec &job)
     double largest = -1;
     for (std::size_t g = 0; g < set.gpus.size(); ++g) {
         const JobGpu &gpu = set.gpus[g];
-        if (!isInDatacenter(set, gpu, job.node) || !hasWay(set, job, g, job.node))
+        if (!isInDatacenter(set, gpu, job.node) || !hasWay(set, loads(job), stores(job), g, job.node))
             continue;
         ++inReach;
         if (isPinnedElsewhere(job, g))
@@ -88,15 +71,39 @@ std::string whyNoGpu(const JobSet &set, const JobSpec &job)
 
 } // namespace
 
+bool loads(const JobSpec &job)
+{
+    return std::ranges::any_of(job.units, [](const JobUnit &unit) { return unit.weights > 0 || unit.input > 0; });
+}
+
+bool stores(const JobSpec &job)
+{
+    return std::ranges::any_of(job.units, [](const JobUnit &unit) { return unit.writeBack > 0 || unit.output > 0; });
+}
+
+bool hasWay(const JobSet &set, bool loads, bool stores, std::size_t gpu, int node)
+{
+    if (set.routeOf.empty())
+        return !loads && !stores;
+    const auto host = static_cast<std::size_t>(node);
+    const int index = host < set.routeOf.size() && gpu < set.routeOf[host].size() ? set.routeOf[host][gpu] : -1;
+    if (index < 0 || static_cast<std::size_t>(index) >= set.routes.size())
+        return false;
+    const JobRoute &route = set.routes[static_cast<std::size_t>(index)];
+    return (!loads || carries(set, route.toGpu, route.linksToGpu))
+        && (!stores || carries(set, route.toHost, route.linksToHost));
+}
+
 std::vector<std::uint8_t> servedBy(const JobSet &set, const JobSpec &job, int node)
 {
     std::vector<std::uint8_t> served(set.gpus.size(), 0);
     if (!isNode(set, node) || job.units.empty())
         return served;
     const double need = largestNeed(job);
+    const bool toGpu = loads(job), toHost = stores(job);
     for (std::size_t g = 0; g < set.gpus.size(); ++g)
         served[g] = hasTimes(job, set.gpus[g]) && need <= set.gpus[g].memory && !isPinnedElsewhere(job, g)
-            && isInDatacenter(set, set.gpus[g], node) && hasWay(set, job, g, node);
+            && isInDatacenter(set, set.gpus[g], node) && hasWay(set, toGpu, toHost, g, node);
     return served;
 }
 

@@ -20,6 +20,7 @@ ShardDispatcher::ShardDispatcher(const JobSet &set, const JobRules &rules, Class
     , m_times(set.jobs.size())
     , m_touched((set.gpus.size() + 63) / 64, 0)
     , m_idle(m_touched.size(), 0)
+    , m_free(m_progress.groups(), 0)
 {
     for (std::uint32_t job = 0; job < m_jobs.size(); ++job)
         if (m_progress.runs(job))
@@ -59,6 +60,8 @@ void ShardDispatcher::computed(Dispatch &at, std::uint32_t index, std::uint32_t 
     if (m_progress.isDone(job)) {
         settle(at, index);
         leaveIfDone(at.now(), job);
+    } else if (staysThere()) {
+        m_jobs[job].isPicked = gpu.next.job == job; // nobody else may pick it
     } else if (gpu.next.job != job) {
         becomeFree(job);
     }
@@ -100,7 +103,23 @@ void ShardDispatcher::becomeFree(std::uint32_t job)
 {
     m_jobs[job].isPicked = false;
     m_policy->add(job);
-    m_wakesIdle = true;
+    const std::uint32_t group = m_progress.groupOf(job);
+    ++m_free[group];
+    if (std::ranges::find(m_woken, group) == m_woken.end())
+        m_woken.push_back(group);
+}
+
+std::uint64_t ShardDispatcher::woken(std::size_t word) const
+{
+    if (m_idle[word] == 0 || m_woken.empty())
+        return 0;
+    if (followsList()) // what is next there may have been free for long, behind what another GPU has now taken
+        return m_idle[word];
+    std::uint64_t gpus = 0;
+    for (const std::uint32_t group : m_woken)
+        if (m_free[group] > 0)
+            gpus |= m_progress.gpusOf(group)[word];
+    return gpus & m_idle[word];
 }
 
 void ShardDispatcher::arrive(Dispatch &at)
@@ -121,13 +140,15 @@ void ShardDispatcher::choose(Dispatch &at)
     do
         for (std::size_t w = 0; w < m_touched.size(); ++w) {
             const std::uint64_t touched = std::exchange(m_touched[w], 0);
-            for (std::uint64_t bits = touched | (m_wakesIdle ? m_idle[w] : 0); bits != 0; bits &= bits - 1)
-                if ((touched & bits & -bits) != 0 || m_policy->hasFree())
-                    advance(
-                        at, static_cast<std::uint32_t>(64 * w) + static_cast<std::uint32_t>(std::countr_zero(bits)));
+            std::uint64_t later = ~std::uint64_t(0); // GPUs that have not had their turn
+            while (const std::uint64_t bits = (touched | woken(w)) & later) {
+                const int first = std::countr_zero(bits);
+                later = first == 63 ? 0 : ~std::uint64_t(0) << (first + 1);
+                advance(at, static_cast<std::uint32_t>(64 * w) + static_cast<std::uint32_t>(first));
+            }
         }
     while (std::ranges::any_of(m_touched, [](std::uint64_t bits) { return bits != 0; }));
-    m_wakesIdle = false;
+    m_woken.clear();
 }
 
 void ShardDispatcher::advance(Dispatch &at, std::uint32_t index)
@@ -157,9 +178,15 @@ GpuState::Unit ShardDispatcher::pick(std::uint32_t index, const GpuState::Unit &
     const GpuState &gpu = m_gpus[index];
     const bool goesOn = gpu.computes && m_progress.hasUnpicked(gpu.last);
     GpuState::Unit unit;
-    unit.job = m_policy->take(index, gpu.last, goesOn);
+    const bool stays = staysThere() && gpu.last != kNoJob && m_progress.hasUnpicked(gpu.last);
+    unit.job = stays ? gpu.last : m_policy->take(index, gpu.last, goesOn);
     if (unit.isNone())
         return unit;
+    if (!m_jobs[unit.job].isPicked && !stays) {
+        const std::uint32_t group = m_progress.groupOf(unit.job);
+        if (--m_free[group] == 0 && !followsList())
+            std::erase(m_woken, group);
+    }
     JobState &job = m_jobs[unit.job];
     job.gpu = index;
     job.isPicked = true;
@@ -277,6 +304,10 @@ bool ShardDispatcher::compute(Dispatch &at, std::uint32_t index)
     JobTimes &times = m_times[unit.job];
     if (times.start == JobTimes::kNever)
         times.start = at.now();
+    if (index < 64) {
+        m_jobs[unit.job].ranOn |= std::uint64_t(1) << index;
+        return true;
+    }
     const auto place = std::ranges::lower_bound(times.gpus, static_cast<int>(index));
     if (place == times.gpus.end() || *place != static_cast<int>(index))
         times.gpus.insert(place, static_cast<int>(index));
@@ -310,6 +341,14 @@ std::size_t ShardDispatcher::expects() const
 
 void ShardDispatcher::tell(JobRun &run)
 {
+    for (std::size_t job = 0; job < m_times.size(); ++job) {
+        std::vector<int> first;
+        for (std::uint64_t bits = m_jobs[job].ranOn; bits != 0; bits &= bits - 1)
+            first.push_back(std::countr_zero(bits));
+        m_times[job].gpus.insert(m_times[job].gpus.begin(), first.begin(), first.end());
+        m_times[job].loaded *= m_set.jobs[job].minibatchesPerUnit;
+        m_times[job].stored *= m_set.jobs[job].minibatchesPerUnit;
+    }
     run.jobs = std::move(m_times);
     run.hosts = m_hosts.takeCurves();
     run.hostPeaks = m_hosts.peaks();

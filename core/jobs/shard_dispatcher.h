@@ -39,6 +39,7 @@ private:
         std::uint32_t gpu = 0; // that has picked it
         std::uint32_t stores = 0; // that have not arrived
         bool isPicked = false, hasLeft = false;
+        std::uint64_t ranOn = 0; // a bit a GPU, of the first 64; JobTimes::gpus has the others until it has run
         TaskEnd computed, stored;
     };
 
@@ -47,6 +48,8 @@ private:
     void stored(Dispatch &at, std::uint32_t gpu, std::uint32_t task);
     void arrive(Dispatch &at);
     void becomeFree(std::uint32_t job);
+    /// Of those 64 GPUs the idle ones that may take a job that has become free.
+    [[nodiscard]] std::uint64_t woken(std::size_t word) const;
     void leaveIfDone(Nanoseconds now, std::uint32_t job);
 
     void advance(Dispatch &at, std::uint32_t gpu);
@@ -63,6 +66,9 @@ private:
     {
         return m_classes.facts(unit.job, unit.unit, unit.isContinued);
     }
+    /// Whether jobs stay on the GPU that has begun them.
+    [[nodiscard]] bool staysThere() const { return !m_rules.spill && !followsList(); }
+    [[nodiscard]] bool followsList() const { return m_rules.scheduler == JobScheduler::ShardMilp; }
     [[nodiscard]] double toLoad(const GpuState::Unit &unit) const;
     [[nodiscard]] int routeOf(std::uint32_t job, std::uint32_t gpu) const
     {
@@ -84,7 +90,8 @@ private:
     std::vector<JobTimes> m_times;
     std::vector<std::uint32_t> m_resourceOf; // [task]
     std::vector<std::uint64_t> m_touched, m_idle; // a bit a GPU: has to be looked at; has nothing to do
-    bool m_wakesIdle = false; // a job has become free
+    std::vector<std::uint32_t> m_free; // [group]: jobs that no GPU has picked
+    std::vector<std::uint32_t> m_woken; // groups of which a job has become free at this instant
 };
 
 } // namespace trainyard

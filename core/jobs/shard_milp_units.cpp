@@ -28,8 +28,10 @@ std::vector<Nanoseconds> unitTimes(
     for (std::size_t i = 0; i < job.units.size(); ++i) {
         const JobUnit &unit = job.units[i];
         const bool stays = job.units[(i + 1) % job.units.size()].shard == unit.shard; // and with it its weights
-        const double lambda = transferSeconds((stays ? 0 : unit.weights) + unit.input, route.toGpu);
-        const double upsilon = transferSeconds((stays ? 0 : unit.writeBack) + unit.output, route.toHost);
+        const double lambda =
+            transferSeconds(job.minibatchesPerUnit * ((stays ? 0 : unit.weights) + unit.input), route.toGpu);
+        const double upsilon =
+            transferSeconds(job.minibatchesPerUnit * ((stays ? 0 : unit.writeBack) + unit.output), route.toHost);
         times.push_back(toNanoseconds(
             Seconds { unitSeconds(job.seconds[kind][i], lambda, upsilon, rules.doubleBuffer, set.isFullDuplex) }));
     }

@@ -46,9 +46,11 @@ void nameNamelessPools(Cluster &cluster)
 void checkLeftOut(const Plan &plan, const Json &document, Context &context)
 {
     const auto workload = document.find("workload");
-    if (workload == document.end() || !workload->is_object() || hasJobs(plan))
+    if (hasJobs(plan) || plan.jobGrid || (workload != document.end() && !workload->is_object()))
         return;
     const Context::Step step(context, std::string("workload"));
+    if (workload == document.end())
+        return context.fail("workload is missing", "the key workload: What is trained");
     const auto missing = [&](const char *name, const char *right) {
         if (workload->contains(name))
             return;

@@ -184,6 +184,8 @@ Json buildPlanSchema()
     properties.update(content["properties"]);
     content["properties"] = std::move(properties);
     schema.update(content);
+    for (const char *trained : { "workload", "jobs", "job_grid" }) // one of them
+        schema["anyOf"].push_back({ { "required", Json::array({ trained }) } });
     return schema;
 }
 

@@ -138,7 +138,7 @@ void checkDegrees(const Plan &plan, Checker &check)
 
 void checkBatch(const Plan &plan, Checker &check)
 {
-    if (hasJobs(plan))
+    if (hasJobs(plan) || plan.jobGrid) // a grid of none is a fault of its own
         return;
     const WorkloadSpec &w = plan.workload;
     if (w.globalBatch < 1) {

@@ -101,7 +101,7 @@ void writeJobSpan(const Evaluation &evaluation, std::uint32_t i, Place place, st
         "background_memory_dump", "startup", "cq_build_passed", "detailed_memory_dump" };
     const Timeline &timeline = evaluation.timeline;
     const JobMetrics &jobs = *evaluation.metrics.jobs;
-    const int job = jobOfSpan(evaluation, i);
+    const int job = jobIndexOf(evaluation, i);
     const char *kind = toString(timeline.kind[i]);
     out << R"({"name":)" << quoted(job < 0 ? kind : jobs.perJob[std::size_t(job)].name) << R"(,"cat":")" << kind
         << R"(","ph":"X","ts":)" << microseconds(timeline.start[i]) << R"(,"dur":)"

@@ -47,7 +47,7 @@ std::size_t lookOf(const Chart &chart, std::uint32_t span)
 {
     if (!chart.isOfJobs())
         return std::size_t(chart.evaluation.timeline.kind[span]);
-    const int job = jobOfSpan(chart.evaluation, span);
+    const int job = jobIndexOf(chart.evaluation, span);
     return job < 0 ? kJobLooks : std::size_t(job) % kJobLooks;
 }
 
@@ -128,7 +128,7 @@ std::string tooltip(const Evaluation &evaluation, std::uint32_t i)
 {
     const Timeline &timeline = evaluation.timeline;
     std::string text = toString(timeline.kind[i]);
-    if (const int job = jobOfSpan(evaluation, i); job >= 0) {
+    if (const int job = jobIndexOf(evaluation, i); job >= 0) {
         const JobMetrics &jobs = *evaluation.metrics.jobs;
         text = jobs.perJob[std::size_t(job)].name + " \u00b7 " + text;
         if (timeline.microBatch[i] >= 0)
@@ -147,7 +147,7 @@ std::string tooltip(const Evaluation &evaluation, std::uint32_t i)
 void writeJob(Chart &chart, const Row &row, std::uint32_t span, double width)
 {
     constexpr double kLetter = 6.2; // of the style's 10 pixels
-    const int job = jobOfSpan(chart.evaluation, span);
+    const int job = jobIndexOf(chart.evaluation, span);
     if (job < 0 || row.height < kTrack)
         return;
     const std::string &name = chart.evaluation.metrics.jobs->perJob[std::size_t(job)].name;

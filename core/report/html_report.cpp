@@ -75,7 +75,8 @@ std::string htmlReport(const std::vector<NamedEvaluation> &plans)
     const std::string title = escaped(plans.front().name);
     std::string html = "<!DOCTYPE html>\n<html lang=\"en\"><head><meta charset=\"utf-8\"><title>" + title
         + " \u2013 Trainyard</title>\n<meta name=\"viewport\" content=\"width=device-width\"><style>"
-        + std::string(reportStyle()) + "</style></head>\n<body><main>\n<h1>" + title + "</h1>\n";
+        + std::string(reportStyle()) + (haveJobs(plans) ? std::string(jobStyle()) : "")
+        + "</style></head>\n<body><main>\n<h1>" + title + "</h1>\n";
     html += "<p class=\"muted\">" + escaped(reportSubtitle(*plans.front().evaluation)) + "</p>\n";
     if (!plans.front().evaluation->plan->notes.empty())
         html += "<p>" + escaped(plans.front().evaluation->plan->notes) + "</p>\n";

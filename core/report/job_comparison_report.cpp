@@ -23,26 +23,20 @@ const JobMetrics *metricsOf(const JobVariant &variant)
     return variant.evaluation && variant.evaluation->metrics.jobs ? &*variant.evaluation->metrics.jobs : nullptr;
 }
 
-std::string timesText(const Metric &base, const Metric &now)
+std::string timesText(const Metric &times)
 {
-    return base && now && *now > 0 ? plainText(*base / *now) + "\u00d7" : kNone;
+    return times ? plainText(*times) + "\u00d7" : kNone;
+}
+
+std::string timesText(const JobVariant *over, const JobVariant &of)
+{
+    return timesText(over ? speedUp(*over, of) : Metric());
 }
 
 std::string makespanText(const JobVariant &variant)
 {
     const Metric makespan = variant.makespan();
     return makespan ? durationText(*makespan) : kNone;
-}
-
-/// How many of the jobs that the plan runs do not run here, and what the comparison says itself.
-std::string remarkOf(const JobVariant &variant, const Evaluation &own)
-{
-    std::string text = variant.note;
-    const JobMetrics *metrics = metricsOf(variant);
-    const int left = metrics && own.metrics.jobs ? countsOf(*own.metrics.jobs).run - countsOf(*metrics).run : 0;
-    if (left > 0)
-        text += (text.empty() ? "" : "; ") + std::to_string(left) + " of the jobs cannot run";
-    return text;
 }
 
 const JobVariant *variantOf(const std::vector<JobVariant> &variants, JobScheduler scheduler)
@@ -52,25 +46,22 @@ const JobVariant *variantOf(const std::vector<JobVariant> &variants, JobSchedule
     return found == variants.end() ? nullptr : &*found;
 }
 
-Metric makespanOf(const JobVariant *variant)
+std::string schedulerTable(const std::vector<JobVariant> &variants)
 {
-    return variant ? variant->makespan() : Metric();
-}
-
-std::string schedulerTable(const Evaluation &own, const std::vector<JobVariant> &variants)
-{
-    const Metric serial = makespanOf(variantOf(variants, JobScheduler::ModelParallel));
-    const Metric pipeline = makespanOf(variantOf(variants, JobScheduler::Pipeline));
+    const JobVariant *serial = variantOf(variants, JobScheduler::ModelParallel);
+    const JobVariant *pipeline = variantOf(variants, JobScheduler::Pipeline);
     TextTable table({ Left, Right, Right, Right, Right, Right, Right, Left },
         { "scheduler", "all done after", "over its bound", "GPUs compute", "over model parallel", "over pipeline",
             "price", "" });
     for (const JobVariant &variant : variants) {
         const JobMetrics *metrics = metricsOf(variant);
         table.add({ variant.name, makespanText(variant),
-            metrics && metrics->bound ? timesText(metrics->makespan, metrics->bound) : kNone,
+            timesText(metrics && metrics->makespan && metrics->bound && *metrics->bound > 0
+                    ? Metric(*metrics->makespan / *metrics->bound)
+                    : Metric()),
             metrics && metrics->gpuUtilization ? percentText(*metrics->gpuUtilization) : kNone,
-            timesText(serial, variant.makespan()), timesText(pipeline, variant.makespan()),
-            metrics && metrics->usd ? usdText(*metrics->usd) : kNone, remarkOf(variant, own) });
+            timesText(serial, variant), timesText(pipeline, variant),
+            metrics && metrics->usd ? usdText(*metrics->usd) : kNone, variant.note });
     }
     return table.text();
 }
@@ -86,7 +77,7 @@ std::string limitsText(const Evaluation &own)
 }
 
 /// Each against the first, or each against the one before it.
-std::string stepsTable(const char *title, const std::vector<JobVariant> &variants, const Evaluation &own, bool inSteps)
+std::string stepsTable(const char *title, const std::vector<JobVariant> &variants, bool inSteps)
 {
     if (variants.empty())
         return {};
@@ -102,12 +93,11 @@ std::string stepsTable(const char *title, const std::vector<JobVariant> &variant
     for (std::size_t i = 0; i < variants.size(); ++i) {
         const JobVariant &variant = variants[i];
         const JobMetrics *metrics = metricsOf(variant);
-        std::vector<std::string> cells { variant.name, makespanText(variant),
-            timesText(variants.front().makespan(), variant.makespan()) };
+        std::vector<std::string> cells { variant.name, makespanText(variant), timesText(&variants.front(), variant) };
         if (inSteps)
-            cells.push_back(i == 0 ? "" : timesText(variants[i - 1].makespan(), variant.makespan()));
+            cells.push_back(i == 0 ? "" : timesText(&variants[i - 1], variant));
         cells.push_back(metrics && metrics->gpuUtilization ? percentText(*metrics->gpuUtilization) : kNone);
-        cells.push_back(remarkOf(variant, own));
+        cells.push_back(variant.note);
         table.add(std::move(cells));
     }
     return "\n" + table.text();
@@ -123,7 +113,7 @@ std::string oneMoreTable(const Evaluation &own, const std::vector<JobVariant> &v
         const JobMetrics *metrics = metricsOf(variant);
         const Metric now = variant.makespan();
         table.add({ variant.name, makespanText(variant), base && now ? changeText(*base, *now) : kNone,
-            metrics && metrics->usd ? usdText(*metrics->usd) : kNone, remarkOf(variant, own) });
+            metrics && metrics->usd ? usdText(*metrics->usd) : kNone, variant.note });
     }
     return "\n" + table.text();
 }
@@ -176,10 +166,9 @@ SpeedupLimits speedupLimits(const Evaluation &evaluation)
 std::string jobComparisonTable(const Evaluation &evaluation, const JobComparisons &compared)
 {
     const std::string &name = evaluation.plan->name;
-    return (name.empty() ? "" : printable(name) + "\n\n") + schedulerTable(evaluation, compared.schedulers)
-        + limitsText(evaluation) + stepsTable("what each part is worth", compared.ablation, evaluation, true)
-        + stepsTable("more and fewer GPUs", compared.scaling, evaluation, false)
-        + oneMoreTable(evaluation, compared.oneMore);
+    return (name.empty() ? "" : printable(name) + "\n\n") + schedulerTable(compared.schedulers) + limitsText(evaluation)
+        + stepsTable("what each part is worth", compared.ablation, true)
+        + stepsTable("more and fewer GPUs", compared.scaling, false) + oneMoreTable(evaluation, compared.oneMore);
 }
 
 std::string jobComparisonJson(const Evaluation &evaluation, const JobComparisons &compared)

@@ -24,14 +24,15 @@ const char *toString(JobState state)
 Json jobObject(const JobResult &job)
 {
     const bool runs = job.state == JobState::Runs;
+    const auto ofShards = [&](double bytes) { return travels(job) ? finite(bytes) : Json(nullptr); };
     const auto ofRuns = [&](Json value) { return runs ? std::move(value) : Json(nullptr); };
     return { { "name", job.name }, { "state", toString(job.state) },
         { "why", job.why.empty() ? Json(nullptr) : Json(job.why) }, { "start_s", finite(job.start) },
         { "end_s", finite(job.end) }, { "deadline_s", finite(job.deadline) }, { "gpus", ofRuns(job.gpus) },
         { "ran_on", job.ranOn }, { "technique", ofRuns(trainyard::toString(job.technique)) },
         { "shards", ofRuns(job.shards) }, { "work_s", ofRuns(finite(job.work)) }, { "slowdown", finite(job.slowdown) },
-        { "gpu_s", ofRuns(finite(job.gpuSeconds)) }, { "loaded_bytes", ofRuns(finite(job.bytesLoaded)) },
-        { "stored_bytes", ofRuns(finite(job.bytesStored)) }, { "host_bytes", ofRuns(finite(job.hostBytes)) },
+        { "gpu_s", ofRuns(finite(job.gpuSeconds)) }, { "loaded_bytes", ofShards(job.bytesLoaded) },
+        { "stored_bytes", ofShards(job.bytesStored) }, { "host_bytes", ofRuns(finite(job.hostBytes)) },
         { "usd", finite(job.usd) }, { "measured", job.isMeasured } };
 }
 

@@ -4,6 +4,7 @@
 #include "core/base/number_text.h"
 #include "core/base/words.h"
 #include "core/plan/enum_names.h"
+#include "core/plan/job_schedulers.h"
 
 #include <algorithm>
 
@@ -81,8 +82,10 @@ JobCounts countsOf(const JobMetrics &jobs)
         counts.paused += job.state == JobState::Paused;
         counts.cannotRun += job.state == JobState::CannotRun;
         counts.late += isLate(job);
-        counts.loaded += job.bytesLoaded;
-        counts.stored += job.bytesStored;
+        if (travels(job)) {
+            counts.loaded = counts.loaded.value_or(0) + job.bytesLoaded;
+            counts.stored = counts.stored.value_or(0) + job.bytesStored;
+        }
     }
     return counts;
 }
@@ -97,6 +100,11 @@ std::string countsText(const JobCounts &counts)
     if (counts.late > 0)
         parts.push_back(wholeText(counts.late) + " late");
     return joined(parts, ", ");
+}
+
+bool travels(const JobResult &job)
+{
+    return job.state == JobState::Runs && job.technique == JobTechnique::ShardParallel;
 }
 
 bool isLate(const JobResult &job)
@@ -131,7 +139,8 @@ std::vector<std::string> jobCells(const JobResult &job)
     const auto ofRuns = [&](const std::string &text) { return runs ? text : std::string(kNone); };
     return { job.name, timeText(job.start), timeText(job.end), ofRuns(std::to_string(job.shards)),
         ofRuns(numbersText(job.ranOn)), job.slowdown ? plainText(*job.slowdown) + "\u00d7" : kNone,
-        ofRuns(bytesText(job.bytesLoaded)), job.usd ? usdText(*job.usd) : kNone, deadlineText(job), remark(job) };
+        travels(job) ? bytesText(job.bytesLoaded) : kNone, job.usd ? usdText(*job.usd) : kNone, deadlineText(job),
+        remark(job) };
 }
 
 std::vector<std::size_t> jobsToShow(const JobMetrics &jobs, std::size_t most)
@@ -208,7 +217,7 @@ std::vector<std::vector<std::string>> gpuRows(const MemoryMetrics &memory, std::
     return rows;
 }
 
-int jobOfSpan(const Evaluation &evaluation, std::uint32_t span)
+int jobIndexOf(const Evaluation &evaluation, std::uint32_t span)
 {
     const std::uint32_t job = evaluation.timeline.classOf(span).job;
     return evaluation.metrics.jobs && job < evaluation.metrics.jobs->perJob.size() ? int(job) : -1;
@@ -217,7 +226,7 @@ int jobOfSpan(const Evaluation &evaluation, std::uint32_t span)
 std::string schedulerText(const Plan &plan)
 {
     std::string text = labelOf(plan.jobScheduler);
-    if (plan.jobScheduler > JobScheduler::ShardMilp)
+    if (!isByShards(plan.jobScheduler))
         return text;
     if (!plan.jobOptions.spill)
         return text + ", models stay on GPUs";

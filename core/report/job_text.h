@@ -23,13 +23,15 @@ struct DurationUnit {
 struct JobCounts {
     int jobs = 0, run = 0, paused = 0, cannotRun = 0;
     int late = 0; // of those that run, what ends after its deadline
-    double loaded = 0, stored = 0; // bytes, of all jobs
+    Metric loaded, stored; // bytes, of all jobs whose shards travel; empty where none does
 };
 [[nodiscard]] JobCounts countsOf(const JobMetrics &jobs);
 
 /// "12 run", "10 run, 1 paused, 1 cannot run, 2 late"
 [[nodiscard]] std::string countsText(const JobCounts &counts);
 
+/// Its shards travel between host memory and GPUs; of whole jobs on GPUs of their own nobody counts what moves.
+[[nodiscard]] bool travels(const JobResult &job);
 /// Ends after its deadline.
 [[nodiscard]] bool isLate(const JobResult &job);
 /// "0\u20133, 6" of { 0, 1, 2, 3, 6 }, which is in order.
@@ -49,7 +51,7 @@ struct JobCounts {
 [[nodiscard]] std::vector<std::vector<std::string>> gpuRows(const MemoryMetrics &memory, std::size_t most);
 
 /// Whose work a span is: index into JobMetrics::perJob; -1: nobody's.
-[[nodiscard]] int jobOfSpan(const Evaluation &evaluation, std::uint32_t span);
+[[nodiscard]] int jobIndexOf(const Evaluation &evaluation, std::uint32_t span);
 
 /// What a plan's GPUs do: "Longest remaining first, double buffers".
 [[nodiscard]] std::string schedulerText(const Plan &plan);

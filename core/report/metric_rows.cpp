@@ -72,8 +72,8 @@ std::vector<MetricRow> jobRows(const Evaluation &evaluation)
         { "jobs.run", "Jobs that run", Whole, Better::Higher, ofJobs(counts.run) },
         { "jobs.late", "Jobs that end late", Whole, Better::Lower, ofJobs(counts.late) },
         { "jobs.host_peak_bytes", "Host memory, fullest node", Size, Better::Lower, ofJobs(double(jobs.hostPeak)) },
-        { "jobs.loaded_bytes", "Moved to GPUs", Size, Better::Lower, ofJobs(counts.loaded) },
-        { "jobs.stored_bytes", "Moved back", Size, Better::Lower, ofJobs(counts.stored) },
+        { "jobs.loaded_bytes", "Moved to GPUs", Size, Better::Lower, counts.loaded },
+        { "jobs.stored_bytes", "Moved back", Size, Better::Lower, counts.stored },
         { "jobs.usd", "Price of it all", Money, Better::Lower, jobs.usd } };
 }
 

@@ -150,8 +150,8 @@ Json jobsSchema()
         { "shards", Count, "Pieces that its model is cut into" },
         { "work_s", Number, "Its units on the GPUs that they ran on, without waiting" },
         { "slowdown", Number, "From its arrival to its end, over what it would take alone there" },
-        { "gpu_s", Number, "Of GPUs, in which it computes" }, { "loaded_bytes", Number, "From host memory to GPUs" },
-        { "stored_bytes", Number, "From GPUs to host memory" },
+        { "gpu_s", Number, "Of GPUs, in which it computes, or which it holds" },
+        { "loaded_bytes", Number, "From host memory to GPUs" }, { "stored_bytes", Number, "From GPUs to host memory" },
         { "host_bytes", Number, "Of host memory, while it is there" }, { "usd", Number, "Its share of the price" },
         { "measured", Flag, "Its times are those of the plan" } }));
     jobs["properties"]["hosts"] = list(object({ { "datacenter", Text, "By id" }, { "pool", Text, "By id" },

@@ -7,13 +7,9 @@ std::string_view reportStyle()
 {
     return R"css(
 :root { color-scheme: light dark; --window:#f2f4f7; --panel:#fff; --border:#dde2e9; --grid:#e8ecf1; --text:#1b2330; --muted:#566273;
-  --accent:#1f6feb; --good:#0f7b45; --bad:#c02b2b; --warning:#9a5b00; --idle:#f1f4f8; --backward:#0b5fa5; --free:#e8ecf1;
-  --ja:#2a5785; --jb:#8bbd25; --jc:#d4475a; --jd:#4044bf; --je:#bda4d8; --jf:#aca24e; --jg:#aa560c;
-  --jh:#c443bb; --ji:#7d415e; --jj:#e19e8c; --jk:#415c2f; --jl:#289497; }
+  --accent:#1f6feb; --good:#0f7b45; --bad:#c02b2b; --warning:#9a5b00; --idle:#f1f4f8; --backward:#0b5fa5; --free:#e8ecf1; }
 @media (prefers-color-scheme: dark) { :root { --window:#14171c; --panel:#1c2026; --border:#323943; --grid:#2a3039; --text:#e9edf3;
-  --muted:#a3adbb; --accent:#58a6ff; --good:#4cc38a; --bad:#ff7b72; --warning:#e3a63b; --idle:#171b20; --backward:#1f77c0; --free:#2a3039;
-  --ja:#5179aa; --jb:#aee04b; --jc:#fd6c7a; --jd:#6d66e7; --je:#e0c5fb; --jf:#cfc46e; --jg:#d37832;
-  --jh:#eb69e0; --ji:#a36481; --jj:#fcc2b3; --jk:#637f4f; --jl:#53b7ba; } }
+  --muted:#a3adbb; --accent:#58a6ff; --good:#4cc38a; --bad:#ff7b72; --warning:#e3a63b; --idle:#171b20; --backward:#1f77c0; --free:#2a3039; } }
 * { box-sizing: border-box; }
 body { margin: 0; background: var(--window); color: var(--text); font: 14px/1.5 Inter, "Noto Sans", "DejaVu Sans", system-ui, sans-serif;
   font-variant-numeric: tabular-nums; }
@@ -46,11 +42,20 @@ svg .grid { stroke: var(--grid); } svg .track { fill: var(--idle); } svg .limit 
 .k-offload-store, .b-offload { fill: #b5a642; } .k-offload-load { fill: #f0e442; } .k-prefill { fill: #009e73; } .k-overhead, .b-overhead, .m-buffers { fill: #6c7683; } .b-bubble { fill: #aab2bd; }
 .k-gradients-to-host { fill: #b05a8c; } .k-states-to-host { fill: #9c8a2e; } .k-drive-read { fill: #62b3ad; } .k-drive-write { fill: #2c7d78; }
 .k-cpu-optimizer { fill: #b0521c; } .k-gpu-optimizer { fill: #f29a5c; } .k-states-to-gpu { fill: #d6c53c; } .k-weights-to-gpu { fill: #cf9ade; }
-.j-0 { fill: var(--ja); } .j-1 { fill: var(--jb); } .j-2 { fill: var(--jc); } .j-3 { fill: var(--jd); } .j-4 { fill: var(--je); } .j-5 { fill: var(--jf); } .j-6 { fill: var(--jg); }
-.j-7 { fill: var(--jh); } .j-8 { fill: var(--ji); } .j-9 { fill: var(--jj); } .j-10 { fill: var(--jk); } .j-11 { fill: var(--jl); } .j-12 { fill: #8a929e; }
-svg .bad { fill: var(--bad); } svg .bound { stroke: var(--text); stroke-width: 1.5; stroke-dasharray: 2 3; } svg .curve { fill: none; stroke: var(--accent); stroke-width: 1.5; }
 .m-reserve { fill: #a9b2be; } .m-free { fill: var(--free); }
 @media print { body { background: #fff; } main { max-width: none; padding: 0; } .card, .tile { break-inside: avoid; } }
+)css";
+}
+
+std::string_view jobStyle()
+{
+    return R"css(
+.j-0 { fill: #2a5785; } .j-1 { fill: #8bbd25; } .j-2 { fill: #d4475a; } .j-3 { fill: #4044bf; } .j-4 { fill: #bda4d8; } .j-5 { fill: #aca24e; }
+.j-6 { fill: #aa560c; } .j-7 { fill: #c443bb; } .j-8 { fill: #7d415e; } .j-9 { fill: #e19e8c; } .j-10 { fill: #415c2f; } .j-11 { fill: #289497; } .j-12 { fill: #8a929e; }
+svg .bad { fill: var(--bad); } svg .bound { stroke: var(--text); stroke-width: 1.5; stroke-dasharray: 2 3; } svg .curve { fill: none; stroke: var(--accent); stroke-width: 1.5; }
+@media (prefers-color-scheme: dark) {
+.j-0 { fill: #5179aa; } .j-1 { fill: #aee04b; } .j-2 { fill: #fd6c7a; } .j-3 { fill: #6d66e7; } .j-4 { fill: #e0c5fb; } .j-5 { fill: #cfc46e; }
+.j-6 { fill: #d37832; } .j-7 { fill: #eb69e0; } .j-8 { fill: #a36481; } .j-9 { fill: #fcc2b3; } .j-10 { fill: #637f4f; } .j-11 { fill: #53b7ba; } }
 )css";
 }
 

@@ -7,5 +7,7 @@
 namespace trainyard {
 
 [[nodiscard]] std::string_view reportStyle();
+/// What pages about jobs add to it: a colour for each of markup::kJobLooks; those of dark screens last.
+[[nodiscard]] std::string_view jobStyle();
 
 } // namespace trainyard

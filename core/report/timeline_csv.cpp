@@ -18,7 +18,7 @@ void writeJobsCsv(const Evaluation &evaluation, std::ostream &out)
         const std::string prefix = csvField(datacenterName(evaluation, track)) + "," + std::to_string(track.stage) + ","
             + toString(track.stream) + ",";
         for (std::uint32_t i = track.first; i < track.last; ++i) {
-            const int job = jobOfSpan(evaluation, i);
+            const int job = jobIndexOf(evaluation, i);
             out << prefix << (job < 0 ? std::string() : csvField(jobs.perJob[std::size_t(job)].name)) << ','
                 << toString(timeline.kind[i]) << ',';
             if (timeline.microBatch[i] >= 0)

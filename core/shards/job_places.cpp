@@ -3,6 +3,7 @@
 
 #include "core/base/words.h"
 #include "core/cost/layer/layer_cost.h"
+#include "core/plan/job_schedulers.h"
 #include "core/shards/shard_model.h"
 #include "core/states/states_off_gpu.h"
 
@@ -15,7 +16,7 @@ namespace trainyard {
 namespace {
 
 constexpr double kGib = 0x1p30;
-constexpr double kMostWays = 1e9; // from a host to a GPU, each of which is looked at for every job
+constexpr double kMostWays = 4e7; // from a host to a GPU, each of which takes four bytes
 
 double fabricRate(const Workload &workload, StageLocation at) // of one GPU's share of the NICs
 {
@@ -47,13 +48,16 @@ public:
         for (const Datacenter &datacenter : datacenters)
             for (const Pool &pool : datacenter.pools)
                 nodes += pool.nodes;
-        if (nodes * m_work.plan->cluster.gpus() * double(m_jobs.jobs.size()) > kMostWays)
-            return std::unexpected(Error { ErrorCode::OutOfRange, "cluster",
-                "too many ways from hosts to GPUs to look at all of them for every job",
-                "at most " + plainNumber(kMostWays) + " for nodes x GPUs x jobs" });
+        const bool hasWays = isByShards(m_jobs.plan->jobScheduler); // GPUs that hold whole jobs need none
+        if (hasWays && nodes * m_work.plan->cluster.gpus() > kMostWays)
+            return std::unexpected(
+                Error { ErrorCode::OutOfRange, "cluster", "too many ways from hosts to GPUs to look at all of them",
+                    "at most " + plainNumber(kMostWays) + " for nodes x GPUs" });
         for (std::size_t d = 0; d < datacenters.size(); ++d)
             for (std::size_t p = 0; p < datacenters[d].pools.size(); ++p)
                 addPool({ int(d), int(p) });
+        if (!hasWays)
+            return std::move(m_kinds);
         m_set.routeOf.assign(m_set.nodes.size(), std::vector<int>(m_set.gpus.size(), -1));
         for (std::size_t gpu = 0; gpu < m_set.gpus.size(); ++gpu)
             addOwnWay(gpu);

@@ -10,8 +10,8 @@
 
 namespace trainyard {
 
-/// Fills GPUs, hosts and their own ways; each node is a site of its own. Returns a location of each kind of GPU.
-/// Errors: OutOfRange where there are more ways than can be looked at.
+/// Fills GPUs, hosts and, where shards share GPUs, their own ways; each node is a site of its own. Returns a location
+/// of each kind of GPU. Errors: OutOfRange where there are more ways than can be looked at.
 [[nodiscard]] Expected<std::vector<StageLocation>> addPlaces(JobWorkloads &jobs, const Workload &workload);
 
 /// Bytes/s at which a GPU of that location reaches its own host, and hosts of other nodes.

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Front door of the room: the jobs of a plan as work for core/jobs. Each job is resolved like a plan of its own on one
 // GPU, so that times, bytes and FLOPs of its layers come from the same cost model as everything else; its model is cut
-// into shards by the memory of the smallest GPU that may run it (Hydra's pilot run, in closed form,
+// into shards by the memory of the smallest GPU of its host's that may run it (Hydra's pilot run, in closed form,
 // docs/many-models.md); GPUs, hosts and the ways between them are those of the cluster.
 
 #include "core/catalogue/catalogue.h"
@@ -40,8 +40,8 @@ struct JobWorkloads {
         double memory = 0; // bytes of its host; 0 where nobody states it
     };
     std::vector<Node> nodes; // of the set
-    std::vector<double> bufferBytes; // [kind of GPU]: of its memory, for what comes next; 0 without double buffers
-    int minibatchesPerSpan = 1; // units stand for so many mini-batches, where all would be too many (kMostUnits)
+    std::vector<char> leftOut; // [kind of GPU]: so small that jobs which could run there are done sooner without it
+    int minibatchesPerSpan = 1; // units stand for up to so many mini-batches, where all would be too many (kMostUnits)
 };
 
 /// Units of one run, at most: a second or two of work, and some hundred megabytes of spans.

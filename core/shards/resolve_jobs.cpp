@@ -2,10 +2,15 @@
 #include "core/shards/job_workloads.h"
 
 #include "core/base/words.h"
+#include "core/jobs/run_jobs.h"
+#include "core/jobs/served.h"
 #include "core/placement/resolve_model.h"
+#include "core/plan/job_plan.h"
+#include "core/plan/job_schedulers.h"
 #include "core/plan/validate.h"
+#include "core/shards/coarse_units.h"
 #include "core/shards/job_places.h"
-#include "core/shards/shard_cuts.h"
+#include "core/shards/join_nodes.h"
 
 #include <algorithm>
 #include <cmath>
@@ -16,24 +21,10 @@ namespace trainyard {
 
 namespace {
 
-constexpr double kLongest = 4e9; // seconds of all work in a row: far inside the range of a timeline's ticks
-
-/// A plan on one GPU that trains what a job does: its stack and cluster, none of its own strategies.
 PlanPtr planOf(const Plan &plan, const Job &job, const ModelSpec &model)
 {
-    Plan own;
-    own.name = plan.name;
-    own.cluster = plan.cluster;
-    own.stack = plan.stack;
-    own.heterogeneity.memoryFraction = plan.heterogeneity.memoryFraction;
-    own.baseDir = plan.baseDir;
-    own.workload.model = job.model;
+    Plan own = planOfJob(plan, job);
     own.workload.inlineModel = model;
-    own.workload.sequenceLength = job.sequenceLength;
-    own.workload.globalBatch = own.workload.microBatch = job.batch;
-    own.workload.precision = job.precision;
-    own.workload.optimizer = job.optimizer;
-    own.parallelism.data = 1;
     own.parallelism.zeroStage = 0;
     return std::make_shared<const Plan>(std::move(own));
 }
@@ -62,14 +53,16 @@ public:
         if (m_errors.empty())
             addShapes();
         if (m_errors.empty())
-            group();
+            addGpus();
         if (m_errors.empty())
-            cut();
-        if (m_errors.empty())
-            addSpecs();
+            makeSpecs(false);
+        if (m_errors.empty() && isByShards(m_plan.jobScheduler)) {
+            dealJobs(m_jobs.set);
+            if (m_kinds.size() > 1)
+                cutForSites();
+        }
         if (!m_errors.empty())
             return std::unexpected(std::move(m_errors));
-        dealJobs(m_jobs.set);
         return std::move(m_jobs);
     }
 
@@ -139,12 +132,8 @@ private:
             const auto kind = std::size_t(of.kind);
             if (std::exchange(isKnown[kind], 1))
                 continue;
-            const int route = m_jobs.set.routeOf[std::size_t(of.node)][gpu];
             m_kinds[kind].memory = of.memory;
-            if (route >= 0) {
-                m_kinds[kind].toGpu = m_jobs.set.routes[std::size_t(route)].toGpu;
-                m_kinds[kind].toHost = m_jobs.set.routes[std::size_t(route)].toHost;
-            }
+            m_kinds[kind].toGpu = m_kinds[kind].toHost = hostRates(*cluster, m_jobs.gpus[gpu]).own;
         }
     }
 
@@ -178,41 +167,101 @@ private:
         return pins;
     }
 
+    /// `isDealt`: each job is cut for GPUs that reach its host.
+    void makeSpecs(bool isDealt)
+    {
+        group();
+        cut(isDealt);
+        if (m_errors.empty())
+            addSpecs();
+    }
+
+    /// Where GPUs differ: jobs are dealt to hosts by what the smallest GPU of all makes of them, and then cut anew for
+    /// the GPUs there.
+    void cutForSites()
+    {
+        std::vector<std::vector<int>> gpus(m_jobs.set.nodes.size(), std::vector<int>(m_kinds.size())); // [site][kind]
+        const auto siteOf = [&](int node) { return std::size_t(m_jobs.set.nodes[std::size_t(node)].site); };
+        for (const JobGpu &gpu : m_jobs.set.gpus)
+            ++gpus[siteOf(gpu.node)][std::size_t(gpu.kind)];
+        m_nodeOf.assign(m_jobs.jobs.size(), -1);
+        Served served(m_jobs.set);
+        for (std::size_t i = 0; i < m_jobs.jobs.size(); ++i) {
+            if (m_jobs.jobs[i].specIndex < 0)
+                continue;
+            const JobSpec &spec = m_jobs.set.jobs[std::size_t(m_jobs.jobs[i].specIndex)];
+            m_nodeOf[i] = spec.node;
+            if (!served.runs(spec, served.likeOf(spec)))
+                continue;
+            const std::size_t site = siteOf(spec.node);
+            if (spec.gpus.empty()) {
+                m_mayRun[i] = gpus[site];
+                continue;
+            }
+            m_mayRun[i].assign(m_kinds.size(), 0);
+            for (const int gpu : spec.gpus)
+                if (const JobGpu &of = m_jobs.set.gpus[std::size_t(gpu)]; siteOf(of.node) == site)
+                    ++m_mayRun[i][std::size_t(of.kind)];
+        }
+        m_groups.clear();
+        m_groupOf.clear();
+        m_specs.clear();
+        m_jobs.set.jobs.clear();
+        makeSpecs(true);
+    }
+
+    /// Before a job has a host it may run anywhere.
+    void addGpus()
+    {
+        std::vector<int> all(m_kinds.size());
+        for (const JobGpu &gpu : m_jobs.set.gpus)
+            ++all[std::size_t(gpu.kind)];
+        for (const JobWorkload &of : m_jobs.jobs) {
+            std::vector<int> &gpus =
+                m_mayRun.emplace_back(of.job.pinnedGpus.empty() ? all : std::vector<int>(m_kinds.size()));
+            for (const int gpu : pinsOf(of.job))
+                ++gpus[std::size_t(m_jobs.set.gpus[std::size_t(gpu)].kind)];
+        }
+    }
+
     void group()
     {
-        std::map<std::tuple<ShardModel *, std::vector<char>, std::size_t>, std::size_t> known;
+        std::map<std::tuple<ShardModel *, std::vector<int>, std::size_t>, std::size_t> known;
         for (std::size_t i = 0; i < m_jobs.jobs.size(); ++i) {
             const Job &job = m_jobs.jobs[i].job;
-            std::vector<char> kinds(m_kinds.size(), job.pinnedGpus.empty() ? 1 : 0);
-            for (const int gpu : pinsOf(job))
-                kinds[std::size_t(m_jobs.set.gpus[std::size_t(gpu)].kind)] = 1;
-            const auto [at, isNew] = known.try_emplace({ m_shapeOf[i], kinds, job.unitMs.size() }, m_groups.size());
+            const auto [at, isNew] =
+                known.try_emplace({ m_shapeOf[i], m_mayRun[i], job.unitMs.size() }, m_groups.size());
             if (isNew)
-                m_groups.push_back({ m_shapeOf[i], kinds, job.unitMs.size(), 0 });
-            m_groups[at->second].minibatches += job.paused ? 0 : minibatchesOf(job);
+                m_groups.push_back({ m_shapeOf[i], m_mayRun[i], job.unitMs.size(), 0, 0 });
+            CutGroup &group = m_groups[at->second];
+            group.minibatches += job.paused ? 0 : minibatchesOf(job);
+            group.longest = std::max(group.longest, job.paused ? 0 : minibatchesOf(job));
             m_groupOf.push_back(at->second);
         }
     }
 
     static double minibatchesOf(const Job &job) { return double(job.minibatches) * job.epochs; }
 
-    void cut()
+    void cut(bool isDealt)
     {
         const JobOptions &options = m_plan.jobOptions;
         const auto running = std::ranges::count_if(m_jobs.jobs, [](const JobWorkload &of) { return !of.job.paused; });
-        const CutRules rules { options.doubleBuffer, options.spill, std::size_t(running) <= m_jobs.set.gpus.size(),
-            m_jobs.set.isFullDuplex };
+        const CutRules rules { options.doubleBuffer, options.spill,
+            !options.spill || std::size_t(running) <= m_jobs.set.gpus.size(), m_jobs.set.isFullDuplex, isDealt };
         Cuts cuts = chooseCuts(m_groups, m_kinds, rules);
-        for (const CutKind &kind : m_kinds)
-            m_jobs.bufferBytes.push_back(cuts.buffer * kind.memory);
+        m_jobs.leftOut.assign(m_kinds.size(), 0);
+        for (const ModelCut &of : cuts.groups)
+            for (std::size_t kind = 0; kind < of.leftOut.size(); ++kind)
+                m_jobs.leftOut[kind] |= of.leftOut[kind];
         for (std::size_t i = 0; i < m_jobs.jobs.size(); ++i) {
             JobWorkload &of = m_jobs.jobs[i];
             const ModelCut &cut = cuts.groups[m_groupOf[i]];
             of.isMeasured = !of.job.unitMs.empty();
             of.why = cut.why;
+            of.shards.clear();
             if (!of.job.pinnedGpus.empty() && pinsOf(of.job).empty())
                 of.why = "it is pinned to GPUs that the cluster does not have";
-            else if (of.isMeasured && cut.shards.empty())
+            else if (of.isMeasured && options.spill && cut.shards.empty())
                 fail({ ErrorCode::BadValue, keyOf(i, "unit_ms"), cut.why,
                     "the times of 2K - 1 units for K shards that fit a GPU" });
             if (of.why.empty())
@@ -220,48 +269,12 @@ private:
                     of.shards.push_back(m_shapeOf[i]->cut(shard));
         }
         m_cuts = std::move(cuts.groups);
-        joinNodesWorthIt(rules);
-    }
-
-    /// GPUs serve hosts of other nodes where all jobs together would take little longer, were all of their transfers
-    /// over the fabric: who picks a unit does not ask how far its weights have to come.
-    void joinNodesWorthIt(const CutRules &rules)
-    {
-        constexpr double kLittle = 1.1;
-        const auto &datacenters = m_plan.cluster.datacenters;
-        for (std::size_t d = 0; d < datacenters.size(); ++d) {
-            const auto nodes = std::ranges::count(m_jobs.nodes, int(d), &JobWorkloads::Node::datacenter);
-            bool isWorthIt = nodes > 1;
-            for (std::size_t gpu = 0; gpu < m_jobs.gpus.size() && isWorthIt; ++gpu) {
-                const StageLocation at = m_jobs.gpus[gpu];
-                if (at.datacenter != int(d) || (gpu > 0 && at == m_jobs.gpus[gpu - 1]))
-                    continue;
-                const HostRates rates = hostRates(*m_jobs.cluster, at);
-                double own = 0, other = 0;
-                for (std::size_t g = 0; g < m_groups.size(); ++g) {
-                    if (m_cuts[g].shards.empty())
-                        continue;
-                    std::vector<CutKind> kinds = m_kinds;
-                    const auto seconds = [&](double rate) {
-                        for (CutKind &kind : kinds)
-                            kind.toGpu = kind.toHost = rate;
-                        return m_groups[g].minibatches * minibatchSeconds(m_groups[g], m_cuts[g], kinds, rules);
-                    };
-                    own += seconds(rates.own);
-                    other += seconds(rates.other);
-                }
-                isWorthIt = rates.other > 0 && other <= kLittle * own;
-            }
-            if (isWorthIt)
-                joinNodes(m_jobs, *m_jobs.cluster, int(d));
-        }
+        if (!isDealt && isByShards(m_plan.jobScheduler))
+            joinNodesWorthIt(m_jobs, m_groups, m_cuts, m_kinds, rules);
     }
 
     void addSpecs()
     {
-        double total = 0;
-        std::size_t longest = 0;
-        double mostSeconds = 0;
         m_jobs.set.jobs.reserve(m_jobs.jobs.size());
         for (std::size_t i = 0; i < m_jobs.jobs.size(); ++i) {
             JobWorkload &of = m_jobs.jobs[i];
@@ -269,96 +282,80 @@ private:
                 continue;
             of.specIndex = int(m_jobs.set.jobs.size());
             m_jobs.set.jobs.push_back(specOf(i));
-            const double seconds = longestSeconds(m_jobs.set.jobs.back());
-            total += seconds;
-            if (seconds > mostSeconds) {
-                mostSeconds = seconds;
-                longest = i;
-            }
         }
-        if (!(total <= kLongest))
-            return fail({ ErrorCode::OutOfRange, keyOf(longest, "minibatches"),
-                "all jobs one after the other take longer than a plan can", "fewer of them, or fewer epochs" });
-        coarsen();
+        if (!(longestRun(m_jobs.set) < toSeconds(kLongestTime).value))
+            return failTooLong();
+        m_jobs.minibatchesPerSpan = takeTogether(m_jobs.set, kMostUnits);
+        if (!m_plan.jobOptions.spill)
+            for (JobSpec &job : m_jobs.set.jobs)
+                job.minibatchesPerUnit = 1; // its states come once and go once, however many it has
+        if (m_jobs.minibatchesPerSpan == 0)
+            fail({ ErrorCode::OutOfRange, m_plan.jobs.empty() ? "job_grid" : "jobs",
+                "one mini-batch of every job makes more units of work than can be planned",
+                "at most " + plainNumber(kMostUnits) });
     }
 
     JobSpec specOf(std::size_t index)
     {
         const JobWorkload &of = m_jobs.jobs[index];
-        const ModelCut &cut = m_cuts[m_groupOf[index]];
-        ShardModel &model = *m_shapeOf[index];
-        JobSpec spec;
+        JobSpec spec = modelledSpec(m_groupOf[index]);
         spec.name = of.job.name;
-        spec.units = unitsOf(model, cut.shards);
-        spec.seconds.resize(m_kinds.size());
-        for (std::size_t kind = 0; kind < m_kinds.size(); ++kind) {
-            if (!cut.kinds[kind])
-                continue;
-            if (of.isMeasured)
-                for (const double ms : of.job.unitMs)
-                    spec.seconds[kind].push_back(ms / 1e3);
-            else
-                spec.seconds[kind] = unitSecondsOf(model, cut.shards, kind);
-        }
+        const bool isOne = !m_plan.jobOptions.spill; // unit of all that was measured
+        for (std::vector<double> &seconds : spec.seconds)
+            for (std::size_t unit = 0; unit < seconds.size() && of.isMeasured; ++unit)
+                seconds[unit] =
+                    (isOne ? std::accumulate(of.job.unitMs.begin(), of.job.unitMs.end(), 0.0) : of.job.unitMs[unit])
+                    / 1e3;
         spec.minibatches = std::int64_t(of.job.minibatches) * of.job.epochs;
         spec.arrival = of.job.arrivalS;
         spec.priority = of.job.priority;
         spec.gpus = pinsOf(of.job);
+        spec.node = m_nodeOf.empty() ? -1 : m_nodeOf[index];
+        return spec;
+    }
+
+    /// What jobs that are cut alike share.
+    const JobSpec &modelledSpec(std::size_t group)
+    {
+        m_specs.resize(m_groups.size());
+        JobSpec &spec = m_specs[group];
+        if (!spec.units.empty())
+            return spec;
+        const ModelCut &cut = m_cuts[group];
+        ShardModel &model = *m_groups[group].model;
+        spec.units = unitsOf(model, cut.shards);
+        spec.seconds.resize(m_kinds.size());
+        for (std::size_t kind = 0; kind < m_kinds.size(); ++kind)
+            if (cut.kinds[kind])
+                spec.seconds[kind] = unitSecondsOf(model, cut.shards, kind);
         for (const Pieces shard : cut.shards)
             spec.hostBytes += model.bytes(shard).states;
         spec.hostBoundaries = mostBoundaries(spec.units);
         return spec;
     }
 
-    /// With all transfers in full view, where it takes longest.
-    [[nodiscard]] double longestSeconds(const JobSpec &spec) const
+    /// Names what is most of it: one job's mini-batches, or its arrival.
+    void failTooLong()
     {
-        double most = 0, bytes = 0, slowest = std::numeric_limits<double>::infinity();
-        for (const std::vector<double> &seconds : spec.seconds)
-            most = std::max(most, std::accumulate(seconds.begin(), seconds.end(), 0.0));
-        for (const JobUnit &unit : spec.units)
-            bytes += unit.weights + unit.input + unit.writeBack + unit.output;
-        for (const JobRoute &route : m_jobs.set.routes)
-            slowest = std::min({ slowest, route.toGpu, route.toHost });
-        return (most + bytes / slowest) * double(spec.minibatches);
-    }
-
-    /// Where all units would be too many, each stands for several mini-batches: its time is theirs, and so is that of
-    /// its transfers, which take as much longer. No job loses work: n of its M mini-batches' worth are left, each M / n
-    /// of them.
-    void coarsen()
-    {
-        const auto unitsAt = [&](double factor) {
-            double units = 0;
-            for (const JobSpec &spec : m_jobs.set.jobs)
-                units += double(spec.units.size()) * std::ceil(double(spec.minibatches) / factor);
-            return units;
-        };
-        if (unitsAt(1) <= kMostUnits)
-            return;
-        double low = 1, high = 2;
-        for (; unitsAt(high) > kMostUnits && high < 1e9; high *= 2)
-            low = high;
-        while (high - low > 1)
-            (unitsAt(std::floor((low + high) / 2)) > kMostUnits ? low : high) = std::floor((low + high) / 2);
-        if (unitsAt(high) > kMostUnits)
-            return fail({ ErrorCode::OutOfRange, m_plan.jobs.empty() ? "job_grid" : "jobs",
-                "one mini-batch of every job makes more units of work than can be planned",
-                "at most " + plainNumber(kMostUnits) });
-        m_jobs.minibatchesPerSpan = int(high);
-        for (JobSpec &spec : m_jobs.set.jobs) {
-            const double all = double(spec.minibatches);
-            spec.minibatches = std::int64_t(std::ceil(all / high));
-            for (std::vector<double> &seconds : spec.seconds)
-                for (double &unit : seconds)
-                    unit *= all / double(spec.minibatches);
+        const char *key = "minibatches";
+        std::size_t longest = 0;
+        double most = 0;
+        for (std::size_t i = 0; i < m_jobs.jobs.size(); ++i) {
+            if (m_jobs.jobs[i].specIndex < 0)
+                continue;
+            JobSet alone;
+            alone.routes = m_jobs.set.routes;
+            alone.jobs = { m_jobs.set.jobs[std::size_t(m_jobs.jobs[i].specIndex)] };
+            const double arrival = std::exchange(alone.jobs.front().arrival, 0), work = longestRun(alone);
+            if (std::max(arrival, work) <= most)
+                continue;
+            most = std::max(arrival, work);
+            longest = i;
+            key = arrival > work ? "arrival_s" : "minibatches";
         }
-        for (JobRoute &route : m_jobs.set.routes) {
-            route.toGpu /= high;
-            route.toHost /= high;
-        }
-        for (double &link : m_jobs.set.links)
-            link /= high;
+        fail({ ErrorCode::OutOfRange, keyOf(longest, key),
+            "all jobs one after the other, from the last arrival on, may take longer than a plan can",
+            "less than 31 years in all" });
     }
 
     const Plan &m_plan;
@@ -369,9 +366,12 @@ private:
     std::vector<CutKind> m_kinds;
     std::map<ShapeKey, std::unique_ptr<ShardModel>> m_shapes;
     std::vector<ShardModel *> m_shapeOf; // [job]
+    std::vector<std::vector<int>> m_mayRun; // [job][kind]: GPUs
+    std::vector<int> m_nodeOf; // [job]: whose host holds it; empty: nobody has said yet
     std::vector<CutGroup> m_groups;
     std::vector<std::size_t> m_groupOf; // [job]
     std::vector<ModelCut> m_cuts; // [group]
+    std::vector<JobSpec> m_specs; // [group]
 };
 
 } // namespace

@@ -5,6 +5,7 @@
 #include "core/base/words.h"
 
 #include <algorithm>
+#include <cmath>
 #include <limits>
 
 namespace trainyard {
@@ -12,7 +13,24 @@ namespace trainyard {
 namespace {
 
 constexpr int kSteps = 32, kMostSteps = 20; // shares of the memory that are tried as buffers
+constexpr double kClearlyFaster = 1.02; // without small GPUs, for them to be left out
 constexpr double kAsFast = 1.005; // of buffers that are about as good the one with the fewest units
+
+/// Of a mini-batch.
+double secondsOn(std::size_t kind, const CutGroup &group, const ModelCut &cut, const std::vector<CutKind> &kinds,
+    const CutRules &rules)
+{
+    const std::vector<JobUnit> units = unitsOf(*group.model, cut.shards);
+    const std::vector<double> compute = unitSecondsOf(*group.model, cut.shards, kind);
+    const CutKind &on = kinds[kind];
+    double sum = 0;
+    for (std::size_t i = 0; i < units.size(); ++i)
+        sum += (units.size() == 1 && rules.staysThere) || on.toGpu <= 0
+            ? compute[i]
+            : unitSeconds(compute[i], (units[i].weights + units[i].input) / on.toGpu,
+                (units[i].writeBack + units[i].output) / on.toHost, cut.isBuffered, rules.isFullDuplex);
+    return sum;
+}
 
 class Cutter {
 public:
@@ -28,10 +46,10 @@ public:
     ModelCut cut()
     {
         ModelCut result;
-        if (m_group.measuredUnits > 0)
-            measured(result);
-        else if (!m_rules.spill)
+        if (!m_rules.spill)
             whole(result);
+        else if (m_group.measuredUnits > 0)
+            measured(result);
         else
             byMemory(result);
         if (result.shards.empty() && result.why.empty())
@@ -49,9 +67,9 @@ private:
     /// Of the kinds that may run it those with so much memory.
     [[nodiscard]] std::vector<char> kindsWith(double bytes) const
     {
-        std::vector<char> with = m_group.kinds;
-        for (std::size_t kind = 0; kind < with.size(); ++kind)
-            with[kind] = with[kind] && m_kinds[kind].memory >= bytes;
+        std::vector<char> with;
+        for (std::size_t kind = 0; kind < m_kinds.size(); ++kind)
+            with.push_back(m_group.gpus[kind] > 0 && m_kinds[kind].memory >= bytes);
         return with;
     }
 
@@ -69,7 +87,7 @@ private:
     [[nodiscard]] std::string tooLarge(const std::string &what, double bytes) const
     {
         return what + " takes " + bytesText(bytes) + " while it trains, and the largest GPU that may run it has "
-            + bytesText(memory(m_group.kinds, true)) + " for that";
+            + bytesText(memory(kindsWith(0), true)) + " for that";
     }
 
     [[nodiscard]] std::string nameOf(int piece) const
@@ -108,7 +126,7 @@ private:
         result.kinds = kindsWith(running(all));
         if (any(result.kinds))
             result.shards = { all };
-        else if (any(m_group.kinds))
+        else if (any(kindsWith(0)))
             result.why = tooLarge("the whole model, which does not spill,", running(all));
     }
 
@@ -123,10 +141,46 @@ private:
             }
         result.kinds = kindsWith(most);
         if (!any(result.kinds)) {
-            if (any(m_group.kinds))
+            if (any(kindsWith(0)))
                 result.why = tooLarge(nameOf(largest), most);
             return;
         }
+        forSmallest(result);
+        const std::vector<char> all = result.kinds;
+        double seconds = m_rules.mayLeaveOut ? spreadSeconds(result) : 0;
+        for (double above = memory(all, false); m_rules.mayLeaveOut && above < memory(all, true);) {
+            ModelCut without;
+            without.kinds = kindsWith(std::nextafter(above, std::numeric_limits<double>::infinity()));
+            above = memory(without.kinds, false);
+            forSmallest(without);
+            if (const double own = spreadSeconds(without); own * kClearlyFaster < seconds) {
+                seconds = own;
+                result = std::move(without);
+            }
+        }
+        for (std::size_t kind = 0; kind < all.size(); ++kind)
+            result.leftOut.push_back(all[kind] && !result.kinds[kind]);
+    }
+
+    /// Seconds of all its jobs, were these GPUs theirs alone: each is at work until the end, or one job is the longest,
+    /// whose units go to one GPU as well as to another.
+    [[nodiscard]] double spreadSeconds(const ModelCut &cut)
+    {
+        double rate = 0, gpus = 0, sum = 0;
+        for (std::size_t kind = 0; kind < m_kinds.size(); ++kind) {
+            if (!cut.kinds[kind])
+                continue;
+            const double seconds = secondsOn(kind, m_group, cut, m_kinds, m_rules);
+            rate += m_group.gpus[kind] / seconds;
+            gpus += m_group.gpus[kind];
+            sum += m_group.gpus[kind] * seconds;
+        }
+        return std::max(m_group.minibatches / rate, m_group.longest * sum / gpus);
+    }
+
+    /// Shards that fit the smallest of its kinds.
+    void forSmallest(ModelCut &result)
+    {
         const double smallest = memory(result.kinds, false);
         const auto fitsBeside = [&](Pieces of) {
             const double ahead = m_model.bytes(of).states + 2 * m_model.boundaryBytes(); // input and gradient
@@ -157,16 +211,7 @@ double minibatchSeconds(
     for (std::size_t kind = 0; kind < kinds.size(); ++kind)
         if (cut.kinds[kind] && (smallest == kinds.size() || kinds[kind].memory < kinds[smallest].memory))
             smallest = kind;
-    const std::vector<JobUnit> units = unitsOf(*group.model, cut.shards);
-    const std::vector<double> compute = unitSecondsOf(*group.model, cut.shards, smallest);
-    const CutKind &on = kinds[smallest];
-    double sum = 0;
-    for (std::size_t i = 0; i < units.size(); ++i)
-        sum += (units.size() == 1 && rules.staysThere) || on.toGpu <= 0
-            ? compute[i]
-            : unitSeconds(compute[i], (units[i].weights + units[i].input) / on.toGpu,
-                (units[i].writeBack + units[i].output) / on.toHost, cut.isBuffered, rules.isFullDuplex);
-    return sum;
+    return secondsOn(smallest, group, cut, kinds, rules);
 }
 
 ModelCut cutFor(const CutGroup &group, const std::vector<CutKind> &kinds, const CutRules &rules, double buffer)

@@ -4,7 +4,7 @@
 // buffer is set aside, and each shard takes layers as long as what runs fits beside it and, with double buffers, what
 // travels ahead fits in it. The buffer is the share of every GPU's memory with which all jobs together take least, by
 // the closed form of a unit with its transfers (unitSeconds). A GPU that cannot hold the largest piece of a model does
-// not run it.
+// not run it, nor does one so small that the jobs would be done sooner without it: more shards travel more (ours).
 
 #include "core/shards/shard_model.h"
 #include "core/shards/shard_units.h"
@@ -14,9 +14,9 @@ namespace trainyard {
 /// Jobs of one model that may run on the same kinds of GPUs: they are cut alike.
 struct CutGroup {
     ShardModel *model = nullptr;
-    std::vector<char> kinds; // that may run it
+    std::vector<int> gpus; // of each kind, that may run it
     std::size_t measuredUnits = 0; // 2K - 1 of K shards; 0: cut by memory
-    double minibatches = 0; // of all its jobs
+    double minibatches = 0, longest = 0; // of all its jobs, of the one with the most
 };
 
 /// Of one kind of GPU.
@@ -28,6 +28,7 @@ struct CutKind {
 struct ModelCut {
     std::vector<Pieces> shards; // empty: it cannot run
     std::vector<char> kinds; // that can
+    std::vector<char> leftOut; // that could, and would only make the others slower
     bool isBuffered = false; // what travels ahead fits the buffer
     std::string why; // it cannot run, one sentence
 };
@@ -39,8 +40,9 @@ struct Cuts {
 
 struct CutRules {
     bool doubleBuffer = true, spill = true;
-    bool staysThere = false; // there are GPUs for all jobs: a model that is not cut travels once
+    bool staysThere = false; // nothing spills, or there are GPUs for all jobs: a model that is not cut travels once
     bool isFullDuplex = true;
+    bool mayLeaveOut = false; // small kinds of GPU: all that may run a job reach it
 };
 
 /// Seconds of a mini-batch on the smallest of the GPUs that can run it, by the closed form.

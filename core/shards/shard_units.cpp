@@ -40,22 +40,6 @@ std::vector<double> unitSecondsOf(ShardModel &model, const std::vector<Pieces> &
     return seconds;
 }
 
-double mostAhead(const std::vector<JobUnit> &units)
-{
-    double most = 0;
-    for (const JobUnit &unit : units)
-        most = std::max(most, unit.weights + unit.input);
-    return most;
-}
-
-double mostRunning(const std::vector<JobUnit> &units)
-{
-    double most = 0;
-    for (const JobUnit &unit : units)
-        most = std::max(most, unit.running);
-    return most;
-}
-
 double mostBoundaries(const std::vector<JobUnit> &units)
 {
     double now = 0, most = 0;

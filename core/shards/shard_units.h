@@ -16,9 +16,6 @@ namespace trainyard {
 /// Of each of them on that kind of GPU.
 [[nodiscard]] std::vector<double> unitSecondsOf(ShardModel &model, const std::vector<Pieces> &shards, std::size_t kind);
 
-/// The most bytes that travel to a GPU ahead of a unit: what a buffer has to take.
-[[nodiscard]] double mostAhead(const std::vector<JobUnit> &units);
-[[nodiscard]] double mostRunning(const std::vector<JobUnit> &units);
 /// The most boundaries that lie in host memory at once.
 [[nodiscard]] double mostBoundaries(const std::vector<JobUnit> &units);
 

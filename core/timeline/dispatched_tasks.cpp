@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/timeline/dispatched_tasks.h"
 
-#include "core/timeline/event_loop.h"
+#include "core/timeline/event_loop_internal.h"
 
 #include <algorithm>
 
@@ -129,7 +129,9 @@ Expected<void> simulateInto(Timeline &timeline, const TaskGraph &graph, Simulati
     prepareTimeline(timeline, graph);
     timeline.moved.clear();
     timeline.isVoid.clear();
-    if (const auto ran = runEvents(graph, workspace, timeline, stop, &dispatched); !ran)
+    const auto ran = graph.waitsForStarts ? EventLoop<true, true>(graph, workspace, timeline, &dispatched).run(stop)
+                                          : EventLoop<false, true>(graph, workspace, timeline, &dispatched).run(stop);
+    if (!ran)
         return ran;
     finishTimeline(timeline, graph);
     if (timeline.classes.size() != graph.table.about.size())

@@ -7,13 +7,10 @@
 
 namespace trainyard {
 
-class DispatchedTasks;
-
 [[nodiscard]] Expected<void> runSinglePass(
     const TaskGraph &graph, SimulationWorkspace &workspace, Timeline &timeline, const std::stop_token &stop);
-/// `dispatched`: what a dispatcher begins beside the graph's own tasks; null: there is none.
-[[nodiscard]] Expected<void> runEvents(const TaskGraph &graph, SimulationWorkspace &workspace, Timeline &timeline,
-    const std::stop_token &stop, DispatchedTasks *dispatched = nullptr);
+[[nodiscard]] Expected<void> runEvents(
+    const TaskGraph &graph, SimulationWorkspace &workspace, Timeline &timeline, const std::stop_token &stop);
 
 /// Gives the timeline the graph's tracks and labels, and room for start, end and cause.
 void prepareTimeline(Timeline &timeline, const TaskGraph &graph);

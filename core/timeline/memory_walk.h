@@ -123,7 +123,7 @@ public:
                 if (m_rows[i].turn < m_rows[next].turn) {
                     other = std::min(other, m_rows[next].turn);
                     next = i;
-                } else {
+                } else if (m_rows[i].turn < kDone) {
                     other = std::min(other, m_rows[i].turn + 1); // of equal turns the first row's
                 }
             for (Row &row = m_rows[next];;) {

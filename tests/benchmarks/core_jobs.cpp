@@ -102,6 +102,17 @@ BENCHMARK(fiftyJobsWhileOneMoves)
     ->Arg(static_cast<int>(Moves::Shared))
     ->Unit(benchmark::kMicrosecond);
 
+/// Nobody asks GPUs that may take none of the jobs.
+void fiftyPinnedJobsAmongTenThousandGpus(benchmark::State &state)
+{
+    JobSet set = jobs(50, Moves::Nothing, 10);
+    set.gpus.resize(10'000, set.gpus[0]);
+    for (JobSpec &job : set.jobs)
+        job.gpus = { 0, 1 };
+    report(state, set, { .doubleBuffer = false });
+}
+BENCHMARK(fiftyPinnedJobsAmongTenThousandGpus)->Unit(benchmark::kMicrosecond);
+
 void fiftyJobsOnAThousandGpus(benchmark::State &state)
 {
     JobSet set = jobs(50, Moves::Nothing, 10);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Repaint of the timeline at 1920×1000: whole iteration, a tenth and a thousandth of it, the hover over the kept image,
 // and what a new evaluation costs the GUI thread.
+#include "tests/support/job_evaluation.h"
 #include "tests/support/sample_timelines.h"
 #include "views/timeline/timeline_view.h"
 
@@ -53,6 +54,28 @@ void repaint(benchmark::State &state)
 BENCHMARK(repaint)
     ->ArgsProduct({ { 10'000, 100'000, 1'000'000, 5'000'000 }, { 1, 10, 1000 } })
     ->Unit(benchmark::kMillisecond);
+
+/// The same of a plan with range(0) jobs on eight GPUs, in the colours of the jobs; range(1): one of them stands out.
+void repaintJobs(benchmark::State &state)
+{
+    TimelineView view;
+    view.resize(1920, 1000);
+    view.setEvaluation(test::jobEvaluation(
+        { .jobs = int(state.range(0)), .gpus = 8, .minibatches = int(2400 / state.range(0)), .shards = 4 }));
+    view.show();
+    QApplication::processEvents();
+    if (state.range(1) != 0)
+        view.selectJob(0);
+    const TimeInterval whole = view.state().whole;
+    Nanoseconds nudge = 0;
+    for (auto _ : state) {
+        nudge ^= 1;
+        view.setVisibleRange(nudge, whole.end);
+        QApplication::processEvents();
+    }
+    state.counters["spans"] = double(view.state().timeline()->spanCount());
+}
+BENCHMARK(repaintJobs)->ArgsProduct({ { 12, 50, 300 }, { 0, 1 } })->Unit(benchmark::kMillisecond);
 
 /// The mouse moves from bar to bar: only the overlay is painted.
 void hover(benchmark::State &state)

@@ -12,6 +12,25 @@ namespace trainyard::fuzz {
 
 namespace {
 
+bool isFile(const std::string &model)
+{
+    return model.find_first_of("/\\.") != std::string::npos && model.ends_with(".json");
+}
+
+/// Few jobs of a few mini-batches, and no solver, which would take its time.
+bool hasFewJobs(const Plan &plan)
+{
+    if (plan.jobScheduler == JobScheduler::ShardMilp || jobCount(plan) > 16)
+        return !hasJobs(plan);
+    double minibatches = 0;
+    for (const Job &job : allJobs(plan)) {
+        if (isFile(job.model) || job.sequenceLength > 1 << 20)
+            return false;
+        minibatches += double(job.minibatches) * job.epochs;
+    }
+    return minibatches <= 64;
+}
+
 /// What a simulation of a millisecond or two can be asked for.
 bool isSmall(const Plan &plan)
 {
@@ -22,12 +41,9 @@ bool isSmall(const Plan &plan)
     const Parallelism &p = plan.parallelism;
     const std::int64_t ranks =
         std::int64_t { p.pipeline } * p.tensor * p.context * p.virtualPipeline * p.data.value_or(1);
-    const auto isFile = [](const std::string &model) {
-        return model.find_first_of("/\\.") != std::string::npos && model.ends_with(".json");
-    };
     return plan.cluster.datacenters.size() <= 4 && gpus <= 256 && ranks <= 256
         && plan.workload.globalBatch / std::max(plan.workload.microBatch, 1) <= 64
-        && plan.workload.sequenceLength <= 1 << 20 && plan.jobs.empty() && !plan.bubbleFill.enabled
+        && plan.workload.sequenceLength <= 1 << 20 && hasFewJobs(plan) && !plan.bubbleFill.enabled
         && !isFile(plan.workload.model)
         && (!plan.workload.inlineModel
             || (plan.workload.inlineModel->layers <= 128 && plan.workload.inlineModel->experts <= 64));
@@ -56,6 +72,9 @@ Outcome evaluated(const std::string &input)
     const auto &time = (*result)->metrics.iterationTime;
     if (time && !(isTime(*time) && *time > 0))
         return { true, "the iteration takes " + std::to_string(*time) + " s" };
+    const auto &jobs = (*result)->metrics.jobs;
+    if (jobs && jobs->makespan && !isTime(*jobs->makespan))
+        return { true, "the jobs take " + std::to_string(*jobs->makespan) + " s" };
     return { true, metricsJson(**result).empty() ? "no metrics" : "" };
 }
 

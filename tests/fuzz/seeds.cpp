@@ -121,7 +121,15 @@ std::vector<std::string> evaluateSeeds(const std::string &folder)
 {
     return joined(known(folder, "evaluate"),
         { content(folder + "/samples/mixed-lab.trainyard.json"),
-            content(folder + "/samples/ssdtrain-bert-2xa100.trainyard.json") });
+            content(folder + "/samples/ssdtrain-bert-2xa100.trainyard.json"),
+            R"({"format":"trainyard.plan","version":1,"name":"jobs","cluster":{"datacenters":[{"id":"lab","pools":[
+            {"id":"a","gpu":"v100-sxm-16gb","nodes":1,"gpus_per_node":2,"host":{"memory_gib":90,"gbytes_per_s_per_gpu":12}},
+            {"id":"b","gpu":"t4-16gb","nodes":2,"gpus_per_node":1}]}]},"workload":{},
+            "jobs":[{"name":"a","model":"opt-1.3b","batch":8,"minibatches":2,"epochs":1,"arrival_s":1,"deadline_s":90},
+            {"name":"b","model":"opt-125m","batch":4,"minibatches":3,"epochs":1,"unit_ms":[10,20,30],"pinned_gpus":[0,2]},
+            {"name":"c","model":"gpt-3-1.3b","batch":2,"minibatches":2,"epochs":1,"precision":"fp32","optimizer":"sgd"}],
+            "job_grid":{"model":["opt-350m"],"learning_rate":[0.001,0.0001]},"job_scheduler":"sharded-lrtf",
+            "job_options":{"double_buffer":true,"remaining":"minibatches","seed":3}})" });
 }
 
 } // namespace trainyard::fuzz

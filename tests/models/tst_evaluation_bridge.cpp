@@ -69,6 +69,25 @@ private slots:
         QTRY_VERIFY(other.settled());
         QVERIFY(other.wasKnown());
     }
+    void aDragDoesNotWaitForASolverOfJobs()
+    {
+        Plan jobs = m_base;
+        for (const char *name : { "a", "b", "c" }) {
+            jobs.jobs.emplace_back();
+            jobs.jobs.back().name = name;
+            jobs.jobs.back().model = "gpt-3-125m";
+        }
+        jobs.jobScheduler = JobScheduler::ShardMilp;
+        const auto asked = std::make_shared<const Plan>(std::move(jobs));
+        EvaluationBridge bridge(builtinCatalogue());
+        bridge.request(asked, Urgency::Hover);
+        QTRY_VERIFY(bridge.evaluation());
+        QCOMPARE(bridge.evaluation()->plan->jobScheduler, JobScheduler::ShardedLrtf);
+        QVERIFY(bridge.evaluation()->problems.back().text.find("the solver is asked") != std::string::npos);
+        bridge.request(asked, Urgency::Settle); // is not what the drag has shown
+        QTRY_VERIFY(bridge.settled());
+        QCOMPARE(bridge.settled()->plan, asked);
+    }
     void aDropOfWhatWasTriedIsNotEvaluatedAgain()
     {
         EvaluationBridge bridge(builtinCatalogue());

@@ -8,6 +8,7 @@
 #include <QStringList>
 
 #include <algorithm>
+#include <cmath>
 
 namespace trainyard {
 
@@ -72,11 +73,6 @@ QString quoted(const std::string &text, QChar separator)
 
 } // namespace
 
-bool isSolver(JobScheduler scheduler)
-{
-    return scheduler == JobScheduler::ShardMilp || scheduler == JobScheduler::Milp;
-}
-
 QString overviewOf(const JobComparison &comparison)
 {
     if (comparison.schedulers.empty())
@@ -110,9 +106,10 @@ QString resultSentence(const JobComparison &comparison)
         { JobScheduler::Pipeline, tr("a pipeline") }, { JobScheduler::ZeroOffload, tr("ZeRO-3 with offload") } };
     for (const auto &other : others) {
         const JobVariant *variant = schedulerOf(comparison, other.scheduler);
-        if (!variant || variant == &first || !variant->makespan())
+        const Metric times = variant && variant != &first ? speedUp(*variant, first) : Metric();
+        if (!times)
             continue;
-        QString one = tr("%1 × as fast as %2").arg(factor(*variant->makespan() / *own), other.name);
+        QString one = tr("%1 × as fast as %2").arg(factor(*times), other.name);
         if (other.scheduler == JobScheduler::ModelParallel)
             one += tr(" (min(G, n) = %1)").arg(std::min(gpusOf(first), runningJobs(first)));
         besides << one;
@@ -122,21 +119,25 @@ QString resultSentence(const JobComparison &comparison)
 
 QString againstOwn(const JobComparison &comparison, const JobVariant &variant)
 {
-    const Metric own = ownTime(comparison), time = variant.makespan();
-    if (!own || !time || *own <= 0 || *time <= 0 || &variant == &comparison.schedulers.front())
+    if (comparison.schedulers.empty() || &variant == &comparison.schedulers.front())
         return {};
-    return *time >= *own ? tr("× %1").arg(factor(*time / *own)) : tr("÷ %1").arg(factor(*own / *time));
+    const Metric times = speedUp(comparison.schedulers.front(), variant);
+    if (!times)
+        return {};
+    if (std::abs(1 / *times - 1) < 0.005)
+        return tr("as long");
+    return *times <= 1 ? tr("× %1").arg(factor(1 / *times)) : tr("÷ %1").arg(factor(*times));
 }
 
 std::vector<VariantBar> ablationBars(const JobComparison &comparison)
 {
     std::vector<VariantBar> bars;
-    Metric before;
+    const JobVariant *before = nullptr;
     for (const JobVariant &variant : comparison.ablation) {
         VariantBar bar = barOf(variant);
-        if (before && bar.value && *bar.value > 0)
-            bar.relation = tr("÷ %1").arg(factor(*before / *bar.value));
-        before = bar.value ? bar.value : before;
+        if (const Metric times = before ? speedUp(*before, variant) : Metric())
+            bar.relation = tr("÷ %1").arg(factor(*times));
+        before = bar.value ? &variant : before;
         bars.push_back(bar);
     }
     return bars;
@@ -145,16 +146,19 @@ std::vector<VariantBar> ablationBars(const JobComparison &comparison)
 std::vector<VariantBar> scalingBars(const JobComparison &comparison)
 {
     std::vector<VariantBar> bars;
-    const JobVariant *one = nullptr; // of the fewest GPUs that have a time
+    const JobVariant *one = nullptr; // of the fewest GPUs on which all jobs run that run on any
     for (const JobVariant &variant : comparison.scaling)
-        if (variant.makespan() && (!one || gpusOf(variant) < gpusOf(*one)))
+        if (variant.makespan()
+            && (!one || variant.jobsRun() > one->jobsRun()
+                || (variant.jobsRun() == one->jobsRun() && gpusOf(variant) < gpusOf(*one))))
             one = &variant;
     const int own = comparison.plan ? comparison.plan->cluster.gpus() : 0;
     for (const JobVariant &variant : comparison.scaling) {
         VariantBar bar = barOf(variant);
         bar.isOwn = gpusOf(variant) == own;
-        if (one && bar.value && *bar.value > 0) {
-            bar.value = *one->makespan() / *bar.value * gpusOf(*one);
+        const Metric times = one ? speedUp(*one, variant) : Metric();
+        bar.value = times ? Metric(*times * gpusOf(*one)) : Metric();
+        if (bar.value) {
             bar.ideal = std::min(gpusOf(variant), runningJobs(variant));
             bar.relation = tr("%1 of %2").arg(factor(*bar.value)).arg(*bar.ideal);
         }

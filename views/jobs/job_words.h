@@ -14,7 +14,8 @@ namespace trainyard {
 [[nodiscard]] QString resultSentence(const JobComparison &comparison);
 /// "12 jobs on 8 GPUs · no schedule takes less than 18.0 s".
 [[nodiscard]] QString overviewOf(const JobComparison &comparison);
-/// "÷ 1.58" faster or "× 1.58" longer than the plan's own; empty for itself and where one is not known.
+/// "÷ 1.58" faster or "× 1.58" longer than the plan's own; empty for itself and where one is not
+/// known or runs other jobs.
 [[nodiscard]] QString againstOwn(const JobComparison &comparison, const JobVariant &variant);
 /// Spilling, SHARP, double buffers: time, each with its factor over the step before it.
 [[nodiscard]] std::vector<VariantBar> ablationBars(const JobComparison &comparison);
@@ -22,8 +23,6 @@ namespace trainyard {
 [[nodiscard]] std::vector<VariantBar> scalingBars(const JobComparison &comparison);
 /// What one GPU more in each place buys.
 [[nodiscard]] std::vector<VariantBar> oneMoreBars(const JobComparison &comparison);
-/// The same scheduler by its place in the enum; the plan's own first.
-[[nodiscard]] bool isSolver(JobScheduler scheduler);
 /// part, variant, makespan_s, bound_s, gpu_utilization, note: all that the page shows.
 [[nodiscard]] QString comparisonTable(const JobComparison &comparison, QChar separator);
 

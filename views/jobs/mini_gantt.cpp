@@ -22,7 +22,7 @@ namespace trainyard {
 namespace {
 
 constexpr double kBetweenTicks = 64; // pixels
-constexpr int kMostRow = 16; // pixels of a GPU's line
+constexpr int kMostRow = 24; // pixels of a GPU's line
 
 QFont axisFont()
 {
@@ -91,7 +91,8 @@ void MiniGantt::paintRows()
     const JobSpans jobs = jobSpans(*m_evaluation);
     std::vector<ColorLanes> byClass;
     for (const int job : jobs.ofClass)
-        byClass.push_back(toLanes(job < 0 ? theme().textFaint : jobColor(job)));
+        byClass.push_back(toLanes(job < 0 ? theme().work(WorkKind::Prefill) : jobColor(job)));
+    byClass.push_back(toLanes(theme().work(WorkKind::Prefill))); // of no class
     const int width = pixels.width(), rows = int(tracks.size());
     const int lines = std::min(rows, pixels.height()); // of more GPUs than pixels several share a line
     ColumnWalk walk;

@@ -11,6 +11,7 @@
 #include <QKeyEvent>
 #include <QMimeData>
 #include <QMouseEvent>
+#include <QScopedValueRollback>
 
 #include <algorithm>
 #include <array>
@@ -21,7 +22,7 @@ namespace trainyard {
 namespace {
 
 constexpr int kRowAir = 8;
-constexpr int kNameLeast = 100, kBarLeast = 44, kAir = 10, kHeadAir = 16;
+constexpr int kNameLeast = 100, kNameWanted = 170, kBarLeast = 44, kAir = 10, kHeadAir = 16;
 
 /// What a column is wide for, and the order in which columns leave where there is no room.
 struct Width {
@@ -37,6 +38,7 @@ constexpr std::array<Width, 7> kFixed { {
     { JobListModel::Shards, "128" },
     { JobListModel::Gpus, "8 of 16" },
 } };
+constexpr std::ptrdiff_t kNeeded = 3; // of them
 
 } // namespace
 
@@ -75,6 +77,8 @@ JobList::JobList(JobListModel &model, QWidget *parent)
     horizontalHeader()->setMinimumSectionSize(20);
     horizontalHeader()->setSectionResizeMode(QHeaderView::Fixed);
     connect(selectionModel(), &QItemSelectionModel::selectionChanged, this, &JobList::chosenChanged);
+    connect(selectionModel(), &QItemSelectionModel::selectionChanged, this, &JobList::tellPicked);
+    connect(this, &QAbstractItemView::clicked, this, &JobList::tellPicked); // also on the row that is selected
     connect(selectionModel(), &QItemSelectionModel::currentChanged, this, &JobList::chosenChanged);
     connect(&model, &QAbstractItemModel::modelReset, this, &JobList::chosenChanged);
 }
@@ -94,10 +98,18 @@ void JobList::choose(int row)
 {
     if (m_model.rowCount() == 0)
         return;
+    const QScopedValueRollback choosing(m_isChoosing, true);
     const int at = std::clamp(row, 0, m_model.rowCount() - 1);
     const int column = currentIndex().isValid() ? currentIndex().column() : 0;
     setCurrentIndex(m_model.index(at, column));
     scrollTo(currentIndex());
+}
+
+void JobList::tellPicked()
+{
+    const std::vector<int> rows = chosen();
+    if (!m_isChoosing && hasFocus())
+        emit picked(rows.size() == 1 ? rows.front() : -1);
 }
 
 void JobList::setDimmed(bool isDimmed)
@@ -122,7 +134,8 @@ void JobList::showColumns()
         const int head =
             metrics.horizontalAdvance(m_model.headerData(fixed.column, Qt::Horizontal, Qt::DisplayRole).toString());
         const int wide = std::max(metrics.horizontalAdvance(QString::fromUtf8(fixed.widest)) + kAir, head + kHeadAir);
-        fits = fits && wide <= left;
+        const bool isExtra = &fixed - kFixed.data() >= kNeeded; // a name that can be read comes first
+        fits = fits && wide <= left - (isExtra ? kNameWanted - kNameLeast : 0);
         setColumnHidden(fixed.column, !fits);
         if (fits)
             setColumnWidth(fixed.column, wide);
@@ -152,6 +165,8 @@ void JobList::keyPressEvent(QKeyEvent *event)
     const bool isAlt = event->modifiers() == Qt::AltModifier;
     if (isAlt && (event->key() == Qt::Key_Up || event->key() == Qt::Key_Down))
         emit moveAsked(event->key() == Qt::Key_Up ? -1 : 1);
+    else if (event->key() == Qt::Key_Escape)
+        emit picked(-1);
     else if (event->key() == Qt::Key_Space && !event->modifiers())
         emit pauseAsked();
     else if (event->key() == Qt::Key_Delete || event->key() == Qt::Key_Backspace)

@@ -19,7 +19,7 @@ public:
 
     /// Rows that are selected, ascending; the current one where none is.
     [[nodiscard]] std::vector<int> chosen() const;
-    /// Selects and shows a row.
+    /// Selects and shows a row, without telling that somebody picked it.
     void choose(int row);
     void setDimmed(bool isDimmed);
     [[nodiscard]] bool isDimmed() const { return m_isDimmed; }
@@ -29,6 +29,7 @@ public:
 
 signals:
     void chosenChanged();
+    void picked(int row); // by a hand or a key; -1: several, or none any more (Esc)
     void pauseAsked();
     void removeAsked();
     void moveAsked(int by); // -1 up, 1 down
@@ -45,9 +46,11 @@ protected:
 
 private:
     void showColumns();
+    void tellPicked();
 
     JobListModel &m_model;
     bool m_isDimmed = false;
+    bool m_isChoosing = false; // by the program
 };
 
 } // namespace trainyard

@@ -83,6 +83,12 @@ void JobsPanel::setStale(bool isStale)
     m_sentence->setDimmed(isStale);
 }
 
+void JobsPanel::showJob(int job)
+{
+    if (job >= 0 && m_list->chosen() != std::vector { job })
+        m_list->choose(job);
+}
+
 void JobsPanel::setOutdated(bool isOutdated)
 {
     if (std::exchange(m_isOutdated, isOutdated) != isOutdated)

@@ -38,6 +38,8 @@ public:
     void setEffects(EffectTablePtr effects);
     void setAdvice(JobAdvicePtr advice);
     void setStale(bool isStale);
+    /// It was picked elsewhere, as allJobs() counts; below 0: nothing changes.
+    void showJob(int job);
     /// Another plan than the document's is shown: effects are not of it.
     void setOutdated(bool isOutdated);
 
@@ -65,6 +67,7 @@ Q_SIGNALS:
     void editPreviewed(trainyard::PlanPtr next, QString text);
     void editCancelled();
     void watched(bool isWatched);
+    void jobPicked(int job); // it is to stand out elsewhere; -1: none is
     void comparisonRequested(); // of all schedulers, side by side
 
 protected:

@@ -166,6 +166,7 @@ void JobsPanel::wire()
     connect(m_down, &QToolButton::clicked, this, [this] { moveChosen(1); });
     connect(m_remove, &QToolButton::clicked, this, &JobsPanel::removeChosen);
     connect(m_list, &JobList::chosenChanged, this, &JobsPanel::showChosen);
+    connect(m_list, &JobList::picked, this, &JobsPanel::jobPicked);
     connect(m_list, &JobList::pauseAsked, this, &JobsPanel::pauseChosen);
     connect(m_list, &JobList::removeAsked, this, &JobsPanel::removeChosen);
     connect(m_list, &JobList::moveAsked, this, &JobsPanel::moveChosen);

@@ -105,9 +105,13 @@ void paintBounds(QPainter &painter, const TimelineState &state, const ChartGeome
         lines.push_back(x);
         widths.push_back(bound.text.isEmpty() ? 0 : metrics.horizontalAdvance(bound.text) + 10);
         QPen pen(colorOf(bound), 1.2, bound.kind == TimeBound::Kind::End ? Qt::SolidLine : Qt::DashLine);
+        const QLineF line(x + 0.5, geometry.ruler.bottom() - 4, x + 0.5, geometry.tracks.bottom() + 1.0);
+        QColor halo = theme().panel; // clear of the bars' colours
+        halo.setAlpha(210);
+        painter.setPen(QPen(halo, 3.4));
+        painter.drawLine(line);
         painter.setPen(pen);
-        painter.drawLine(
-            QPointF(x + 0.5, geometry.ruler.bottom() - 4), QPointF(x + 0.5, geometry.tracks.bottom() + 1.0));
+        painter.drawLine(line);
     }
     const std::vector<QRectF> places = flagPlaces(lines, widths, geometry.ruler);
     painter.setFont(rowFont());

@@ -99,12 +99,15 @@ void ColumnWalk::addByClass(const Timeline &timeline, std::uint32_t first, std::
 {
     const std::uint32_t *classes = timeline.taskClass.data();
     const ColorLanes *vivid = byClass.data();
+    const auto none = std::uint32_t(byClass.size() - 1);
     if (!filter.needsSpans()) {
-        walk(timeline, first, last, [vivid, classes](std::uint32_t i) { return vivid[classes[i]]; });
+        walk(timeline, first, last,
+            [vivid, classes, none](std::uint32_t i) { return vivid[std::min(classes[i], none)]; });
         return;
     }
-    walk(timeline, first, last,
-        [&](std::uint32_t i) { return (filter.matchesSpan(timeline, i) ? byClass : faded)[classes[i]]; });
+    walk(timeline, first, last, [&](std::uint32_t i) {
+        return (filter.matchesSpan(timeline, i) ? byClass : faded)[std::min(classes[i], none)];
+    });
 }
 
 void ColumnWalk::add(const Timeline &timeline, std::uint32_t first, std::uint32_t last,

@@ -34,7 +34,8 @@ public:
     void add(const Timeline &timeline, std::uint32_t first, std::uint32_t last, const WorkPalette &palette);
     void add(const Timeline &timeline, std::uint32_t first, std::uint32_t last, const WorkPalette &palette,
         const WorkPalette &faded, const SpanFilter &filter);
-    /// Spans in the colour of their class, in `faded` where `filter` asks spans and they fail it. As fast.
+    /// Spans in the colour of their class, in `faded` where `filter` asks spans and they fail it. As fast. The last
+    /// colour is of spans of no class.
     void addByClass(const Timeline &timeline, std::uint32_t first, std::uint32_t last,
         std::span<const ColorLanes> byClass, std::span<const ColorLanes> faded, const SpanFilter &filter);
     /// Spans in colours of their own.

@@ -73,7 +73,7 @@ void KindShares::addJobs(const Timeline &timeline, std::uint32_t first, std::uin
 {
     const bool asksSpans = filter.needsSpans();
     addKeys(timeline, first, last, weight, [&](std::uint32_t i) {
-        const std::uint32_t of = timeline.taskClass[i];
+        const std::size_t of = std::min<std::size_t>(timeline.taskClass[i], jobOfClass.size() - 1);
         return std::pair(int(jobOfClass[of]), isVivid[of] && (!asksSpans || filter.matchesSpan(timeline, i)));
     });
 }
@@ -103,14 +103,21 @@ double KindShares::share(int column, WorkKind kind) const
 
 void KindShares::fill(int column, std::span<QRgb> pixels, const Colors &colors) const
 {
-    double reached = 0;
+    double reached = 0, most = 0;
     std::size_t next = 0;
+    QRgb colorOfMost = 0;
     visit(column, colors, [&](double share, QRgb color) {
         reached += share;
         const auto until = std::min(pixels.size(), std::size_t(std::lround(reached * double(pixels.size()))));
         for (; next < until; ++next)
             pixels[next] = color;
+        if (share > most) {
+            most = share;
+            colorOfMost = color;
+        }
     });
+    if (next == 0 && most > 0 && !pixels.empty()) // a little is not nothing
+        pixels.front() = colorOfMost;
 }
 
 } // namespace trainyard

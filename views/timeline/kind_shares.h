@@ -28,7 +28,8 @@ public:
     /// `weight`: 1 alone, 1/N of N tracks taken together.
     void add(const Timeline &timeline, std::uint32_t first, std::uint32_t last, const SpanFilter &filter, bool isFaded,
         double weight = 1);
-    /// Among jobs: `jobOfClass` of a span's class, which lies in [0, jobs). `isVivid`: by class.
+    /// Among jobs: `jobOfClass` of a span's class, which lies in [0, jobs). `isVivid`: by class. The last of both is of
+    /// spans of no class.
     void addJobs(const Timeline &timeline, std::uint32_t first, std::uint32_t last,
         std::span<const std::uint16_t> jobOfClass, const std::vector<bool> &isVivid, const SpanFilter &filter,
         double weight = 1);

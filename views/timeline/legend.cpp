@@ -176,10 +176,21 @@ void Legend::setJob(int job)
     }
 }
 
+KindButton *Legend::besideJobs() const
+{
+    const auto prefill = std::ranges::find(m_buttons, WorkKind::Prefill, &KindButton::kind);
+    return m_jobs.empty() || prefill == m_buttons.end() ? nullptr : *prefill;
+}
+
 std::vector<QAbstractButton *> Legend::buttons() const
 {
-    return m_jobs.empty() ? std::vector<QAbstractButton *>(m_buttons.begin(), m_buttons.end())
-                          : std::vector<QAbstractButton *>(m_jobButtons.begin(), m_jobButtons.end());
+    if (m_jobs.empty())
+        return { m_buttons.begin(), m_buttons.end() };
+    std::vector<QAbstractButton *> all;
+    if (KindButton *kind = besideJobs()) // in front: the menu behind the last job has jobs alone
+        all.push_back(kind);
+    all.insert(all.end(), m_jobButtons.begin(), m_jobButtons.end());
+    return all;
 }
 
 void Legend::setShown(std::uint32_t kinds)
@@ -302,7 +313,7 @@ void Legend::arrange()
     int full = 0;
     const std::vector<QAbstractButton *> row = buttons();
     for (KindButton *kind : m_buttons)
-        kind->setVisible(m_jobs.empty());
+        kind->setVisible(m_jobs.empty() || kind == besideJobs());
     for (const QAbstractButton *button : row)
         full += button->sizeHint().width() + kBetween;
     const bool summaryFits = m_search->isHidden() && m_focus->isHidden()
@@ -315,8 +326,8 @@ void Legend::arrange()
     const int moreWidth = metrics.horizontalAdvance(
                               row.size() > 36 || m_jobs.size() > 99 ? QStringLiteral("+0000") : QStringLiteral("+00"))
         + 24;
-    const int end = x + full <= right && m_jobs.size() <= row.size() ? right : right - moreWidth;
-    int left = int(std::max(m_jobs.size(), row.size()) - row.size()), hidden = 0;
+    int left = m_jobs.empty() ? 0 : int(m_jobs.size() - m_jobButtons.size()), hidden = 0;
+    const int end = x + full <= right && left == 0 ? right : right - moreWidth;
     bool isFull = false;
     for (QAbstractButton *button : row) {
         const QSize size = button->sizeHint();

@@ -2,8 +2,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // The line above the chart: title, a switch for each kind of work that occurs (it fades the kind when off), the search
 // field, and what the timeline holds. Of a plan with jobs a button for each of them, which makes its work stand out, in
-// the place of kinds. Narrow windows lose the summary first; kinds without room for swatch and name
-// wait in a menu that says how many they are. GUI thread.
+// the place of kinds, and the kind that is no job's: prefill. Narrow windows lose the summary first; kinds without room
+// for swatch and name wait in a menu that says how many they are. GUI thread.
 
 #include "core/timeline/timeline.h"
 #include "views/timeline/job_button.h"
@@ -74,6 +74,7 @@ private:
     void applyTheme();
     void fillMore();
     [[nodiscard]] std::vector<QAbstractButton *> buttons() const; // of jobs, else of kinds
+    [[nodiscard]] KindButton *besideJobs() const; // of what is no job's; null: there is none
 
     QLabel *m_title, *m_summary, *m_matches, *m_focus;
     QLineEdit *m_search;

@@ -84,24 +84,31 @@ void RowMixer::prepareJobs(const TimelineState &state)
     m_jobInk.clear();
     m_isClassVivid.clear();
     m_classGhost.clear();
-    if (state.baseline && isOfJobs(*state.baseline))
-        for (const int job : jobSpans(*state.baseline).ofClass)
-            m_classGhost.push_back(
-                toLanes(QColor(mixed((job < 0 ? theme().textFaint : jobColor(job)).rgb(), m_panel, 0.45))));
+    if (state.baseline && isOfJobs(*state.baseline)) {
+        std::vector<int> jobs = jobSpans(*state.baseline).ofClass;
+        jobs.push_back(JobSpans::kNone);
+        for (const int job : jobs)
+            m_classGhost.push_back(toLanes(
+                QColor(mixed((job < 0 ? theme().work(WorkKind::Prefill) : jobColor(job)).rgb(), m_panel, 0.45))));
+    }
     if (state.jobs.isEmpty() || !state.timeline() || state.timeline()->taskClass.empty())
         return;
     const auto jobs = state.jobs.names.size();
     for (std::size_t job = 0; job <= jobs; ++job) {
-        const QColor color = job < jobs ? jobColor(int(job)) : theme().textFaint;
+        const QColor color =
+            job < jobs ? jobColor(int(job)) : theme().work(WorkKind::Prefill); // all that belongs to none
         m_jobVivid.push_back(color.rgb());
         m_jobFaded.push_back(mixed(color.rgb(), m_idle, kFade));
         m_jobInk.push_back(inkOn(color).rgb());
     }
-    for (std::size_t c = 0; c < state.jobs.ofClass.size(); ++c) {
-        const int job = state.jobs.ofClass[c];
+    const std::size_t classes = state.jobs.ofClass.size();
+    for (std::size_t c = 0; c <= classes; ++c) { // and of spans of no class, prefill
+        const int job = c < classes ? state.jobs.ofClass[c] : JobSpans::kNone;
         const std::size_t slot = job < 0 ? jobs : std::size_t(job);
         m_jobOfClass.push_back(std::uint16_t(std::min<std::size_t>(slot, 0xffff)));
-        const bool isVivid = !m_fadesAll && state.filter.matchesClass(state.timeline()->classes[c]);
+        const bool isVivid = !m_fadesAll
+            && (c < classes ? state.filter.matchesClass(state.timeline()->classes[c])
+                            : state.filter.job < 0 && state.filter.hasKind(WorkKind::Prefill));
         m_isClassVivid.push_back(isVivid);
         m_classFaded.push_back(toLanes(QColor(m_jobFaded[slot])));
         m_classVivid.push_back(isVivid ? toLanes(QColor(m_jobVivid[slot])) : m_classFaded.back());
@@ -120,14 +127,13 @@ bool RowMixer::isVivid(const TimelineState &state, std::uint32_t span) const
 
 QRgb RowMixer::fadedOf(const Timeline &timeline, std::uint32_t span) const
 {
-    return hasJobs() ? m_jobFaded[m_jobOfClass[timeline.taskClass[span]]]
-                     : toRgb(m_faded[std::size_t(timeline.kind[span])]);
+    return hasJobs() ? m_jobFaded[jobSlot(timeline, span)] : toRgb(m_faded[std::size_t(timeline.kind[span])]);
 }
 
 QRgb RowMixer::inkOf(const Timeline &timeline, std::uint32_t span, bool hasTurns) const
 {
     if (hasJobs())
-        return m_jobInk[m_jobOfClass[timeline.taskClass[span]]];
+        return m_jobInk[jobSlot(timeline, span)];
     return hasTurns ? inkOn(QColor(fillOf(timeline, span, true))).rgb() : theme().workInk(timeline.kind[span]).rgb();
 }
 
@@ -135,7 +141,7 @@ QRgb RowMixer::fillOf(const Timeline &timeline, std::uint32_t span, bool hasTurn
 {
     const WorkKind kind = timeline.kind[span];
     if (hasJobs())
-        return m_jobVivid[m_jobOfClass[timeline.taskClass[span]]];
+        return m_jobVivid[jobSlot(timeline, span)];
     return hasTurns && kind == WorkKind::WanTransfer
         ? turnShade(theme().work(kind), m_turnOf[std::size_t(sendingMember(timeline, span))]).rgb()
         : toRgb(m_vivid[std::size_t(kind)]);

@@ -8,6 +8,7 @@
 #include "views/timeline/kind_shares.h"
 #include "views/timeline/timeline_state.h"
 
+#include <algorithm>
 #include <span>
 
 namespace trainyard {
@@ -62,6 +63,11 @@ public:
 private:
     [[nodiscard]] const WorkPalette &paletteOf(const TimelineState &state, const Track &track) const;
     void prepareJobs(const TimelineState &state);
+    /// Of its job in m_jobVivid and the like; the last of a span of none.
+    [[nodiscard]] std::size_t jobSlot(const Timeline &timeline, std::uint32_t span) const
+    {
+        return m_jobOfClass[std::min<std::size_t>(timeline.taskClass[span], m_jobOfClass.size() - 1)];
+    }
     [[nodiscard]] bool hasJobs() const { return !m_jobOfClass.empty(); }
     void addTracks(const TimelineState &state, std::span<const std::uint32_t> tracks, TimeInterval range, int width);
     void addTurns(const TimelineState &state, std::uint32_t track, TimeInterval range, int width);

@@ -231,9 +231,9 @@ void TimelineView::setFilter(const SpanFilter &filter)
 void TimelineView::applyFilters()
 {
     SpanFilter both = m_search;
-    if (m_state.jobs.isEmpty())
-        both.kinds &= m_shownKinds;
-    else if (m_state.job >= 0)
+    // Of a plan with jobs the legend has jobs in the place of kinds, and prefill.
+    both.kinds &= m_state.jobs.isEmpty() ? m_shownKinds : m_shownKinds | ~(1u << int(WorkKind::Prefill));
+    if (m_state.job >= 0)
         both.job = m_state.job;
     if (both == m_state.filter)
         return;

@@ -28,7 +28,7 @@ void addJobCommands(CommandRegistry &registry, MainWindow &window)
     registry.add({ .id = "view.jobs",
         .group = text("Panels"),
         .text = text("&Jobs: many models"),
-        .shortcuts = { QKeySequence(Qt::CTRL | Qt::Key_M) },
+        .shortcuts = { QKeySequence(Qt::CTRL | Qt::Key_J) },
         .run = reveal });
     const QString group = text("Jobs");
     registry.add({ .id = "jobs.add", .group = group, .text = text("Add a &job…"), .run = [reveal, &bench] {
@@ -38,7 +38,7 @@ void addJobCommands(CommandRegistry &registry, MainWindow &window)
     registry.add({ .id = "jobs.grid",
         .group = group,
         .text = text("Add a &grid of jobs…"),
-        .shortcuts = { QKeySequence(Qt::CTRL | Qt::SHIFT | Qt::Key_M) },
+        .shortcuts = { QKeySequence(Qt::CTRL | Qt::SHIFT | Qt::Key_J) },
         .run = [reveal, &bench] {
             reveal();
             bench.jobs->addGrid();

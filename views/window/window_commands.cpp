@@ -203,7 +203,7 @@ void addViewCommands(CommandRegistry &registry, MainWindow &window)
     registry.add({ .id = "jobs.compare",
         .group = group,
         .text = text("Compare &schedulers of jobs"),
-        .shortcuts = { QKeySequence(Qt::CTRL | Qt::Key_J) },
+        .shortcuts = { QKeySequence(Qt::CTRL | Qt::Key_K) },
         .run = [&window] { window.showJobs(); } });
     registry.add({ .id = "view.layer",
         .group = group,

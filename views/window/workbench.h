@@ -101,7 +101,8 @@ private:
     void connectJobs();
     void connectRange();
     void connectDetails();
-    void connectPins();
+    void connectPins(); // of jobs, and which one stands out
+    void showJobOnMap(int job);
     void showDetails(); // brings them to the front, where the focus is stays
     template <class Panel> void takeEdits(Panel *panel);
     void showPlan(const PlanPtr &plan, bool isPreview);

@@ -6,7 +6,6 @@
 #include "models/datacenter_ranking.h"
 #include "models/edit_history.h"
 #include "models/job_advice.h"
-#include "models/job_edits.h"
 #include "models/memory_advice.h"
 #include "models/rok_curves.h"
 #include "views/cluster/cluster_map.h"
@@ -143,6 +142,12 @@ void Workbench::connectJobs()
     connect(m_jobAdviser, &JobAdviser::adviceChanged, jobs, &JobsPanel::setAdvice);
     connect(jobs, &JobsPanel::watched, m_jobAdviser, &JobAdviser::setWatched);
     connect(workload, &WorkloadEditor::jobsRequested, this, [this] { reveal(jobs); });
+    connect(jobs, &JobsPanel::jobPicked, timeline, &TimelineView::selectJob);
+    connect(timeline, &TimelineView::jobSelected, jobs, &JobsPanel::showJob);
+    connect(&m_models.document, &PlanDocument::replaced, this, [this](const PlanPtr &plan) {
+        if (plan && hasJobs(*plan)) // what it is about
+            m_upper->setCurrent(jobs->parentWidget()->parentWidget());
+    });
 }
 
 void Workbench::connectRange()
@@ -199,19 +204,6 @@ void Workbench::connectDetails()
     connect(timeline, &TimelineView::focusChanged, why, [this] { why->setChosen(timeline->focusedParts()); });
     connect(details, &DetailsPanel::causeRequested, timeline, [this] { timeline->followDependency(false); });
     connect(details, &DetailsPanel::effectRequested, timeline, [this] { timeline->followDependency(true); });
-}
-
-void Workbench::connectPins()
-{
-    const auto pin = [this](const QString &job, const std::vector<int> &gpus) {
-        PlanDocument &document = m_models.document;
-        if (const int at = jobNamed(*document.plan(), job); at >= 0)
-            if (const JobEdit edit = withPins(*document.plan(), { at }, gpus))
-                document.apply(edit.plan, edit.text);
-    };
-    connect(timeline, &TimelineView::pinRequested, this, pin);
-    connect(map, &ClusterMap::pinRequested, this, pin);
-    connect(timeline, &TimelineView::jobSelected, curves, &CurvesPanel::setJob);
 }
 
 void Workbench::showDetails()

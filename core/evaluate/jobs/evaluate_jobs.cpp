@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/evaluate/jobs/evaluate_jobs.h"
 
+#include "core/base/words.h"
 #include "core/evaluate/jobs/job_fill.h"
 #include "core/evaluate/jobs/job_summary.h"
 #include "core/evaluate/metrics/confidence.h"
@@ -76,6 +77,19 @@ void addJobConfidence(Evaluation &evaluation, const JobWorkloads &jobs, const Ca
     Workload cluster = *jobs.cluster;
     cluster.layout = evaluation.layout;
     addConfidence(evaluation.metrics, cluster, catalogue);
+    const auto runs = [](const JobWorkload &job) { return !job.job.paused && job.why.empty(); };
+    const auto running = std::ranges::count_if(jobs.jobs, runs);
+    const auto measured =
+        std::ranges::count_if(jobs.jobs, [&](const JobWorkload &job) { return runs(job) && job.isMeasured; });
+    if (measured == 0)
+        return;
+    Confidence &confidence = evaluation.metrics.confidence;
+    if (measured == running) // what is known of kernels has no part in it
+        confidence.label = toString(ConfidenceLabel::SameFamily);
+    confidence.note = (measured == running ? "the times of units are taken as the plan gives them"
+                                           : "the times of units of " + counted(measured, "job")
+                                  + " are taken as the plan gives them")
+        + (confidence.note.empty() ? "" : "; " + confidence.note);
 }
 
 const ModelSpec &modelShown(const JobWorkloads &jobs)

@@ -3,6 +3,8 @@
 
 #include <algorithm>
 #include <limits>
+#include <map>
+#include <tuple>
 
 namespace trainyard {
 
@@ -15,6 +17,7 @@ GangDispatcher::GangDispatcher(const std::vector<GangTask> &tasks, std::vector<i
     , m_keptIn(m_nodes.size(), 0)
     , m_free(std::int64_t(m_nodes.size()))
 {
+    makeQueues();
     for (std::uint32_t i = 0; i < tasks.size(); ++i)
         m_events.push({ tasks[i].arrival, What::Arrival, i });
 }
@@ -34,7 +37,7 @@ void GangDispatcher::choose(Dispatch &at)
         if (event.what == What::End)
             hold(task.gang->reserved ? *task.gang->reserved : m_ran[event.task].gpus, false);
         else
-            m_waiting.emplace(-task.priority, event.task);
+            wait({ -task.priority, event.task });
     }
     if (hasChanged)
         startWaiting(at);
@@ -42,20 +45,63 @@ void GangDispatcher::choose(Dispatch &at)
         at.wakeAt(m_events.top().time);
 }
 
+void GangDispatcher::makeQueues()
+{
+    struct Wanted { // all of the first, or of one of the others so many
+        GpuList all;
+        std::vector<std::tuple<GpuList, int, bool>> some;
+        auto operator<=>(const Wanted &) const = default;
+    };
+    std::map<Wanted, std::uint32_t> queues;
+    std::map<std::pair<const GpuList *, std::vector<GangFormPtr>>, std::uint32_t> known; // jobs that are alike
+    for (const GangTask &task : m_tasks) {
+        const GangJob &gang = *task.gang;
+        const auto [alike, isNew] = known.try_emplace({ gang.reserved.get(), gang.forms });
+        if (isNew) {
+            Wanted wanted;
+            if (gang.reserved)
+                wanted.all = *gang.reserved;
+            else
+                for (const GangFormPtr &form : gang.forms)
+                    wanted.some.emplace_back(form->gpus, form->width, form->isInNode);
+            alike->second = queues.try_emplace(std::move(wanted), std::uint32_t(queues.size())).first->second;
+        }
+        m_queueOf.push_back(alike->second);
+    }
+    m_queues.resize(queues.size());
+}
+
+void GangDispatcher::wait(const Waiting &task)
+{
+    std::set<Waiting> &queue = m_queues[m_queueOf[task.second]];
+    if (queue.empty() || task < *queue.begin()) {
+        if (!queue.empty())
+            m_first.erase(*queue.begin());
+        m_first.insert(task);
+    }
+    queue.insert(task);
+}
+
 void GangDispatcher::startWaiting(Dispatch &at)
 {
     ++m_round;
     const std::int64_t free = m_free;
     std::int64_t taken = 0;
-    for (auto waiting = m_waiting.begin(); waiting != m_waiting.end() && m_free > 0;) {
+    for (auto first = m_first.begin(); first != m_first.end() && m_free > 0;) {
+        const std::uint32_t task = first->second;
         const std::int64_t before = m_free;
-        if (tryStart(at, waiting->second)) {
-            taken += before - m_free;
-            waiting = m_waiting.erase(waiting);
-        } else {
-            keepFor(m_tasks[waiting->second]);
-            ++waiting;
+        if (!tryStart(at, task)) {
+            keepFor(m_tasks[task]);
+            ++first;
+            continue;
         }
+        taken += before - m_free;
+        std::set<Waiting> &queue = m_queues[m_queueOf[task]];
+        queue.erase(queue.begin());
+        first = m_first.erase(first);
+        if (!queue.empty()) // comes later than the one that has started: it may be the next
+            if (const auto next = m_first.insert(*queue.begin()).first; first == m_first.end() || *next < *first)
+                first = next;
     }
     m_free = free - taken; // what was kept is free again in the next round
 }
@@ -146,7 +192,7 @@ void GangDispatcher::show(Dispatch &at, std::uint32_t index)
 
 std::string GangDispatcher::leftOver() const
 {
-    return m_waiting.empty() ? std::string() : "a job waits for GPUs that nobody holds";
+    return m_first.empty() ? std::string() : "a job waits for GPUs that nobody holds";
 }
 
 } // namespace trainyard

@@ -7,6 +7,7 @@
 
 #include <queue>
 #include <set>
+#include <utility>
 
 namespace trainyard {
 
@@ -55,23 +56,29 @@ private:
         std::uint32_t last = kNoSpan; // that ended last before the pattern
     };
 
+    using Waiting = std::pair<double, std::uint32_t>; // by priority, highest first, then by number
+
     [[nodiscard]] bool isFree(int gpu) const
     {
         return !m_isHeld[std::size_t(gpu)] && m_keptIn[std::size_t(gpu)] != m_round;
     }
+    /// Jobs that want the same GPUs are of one queue: where the first cannot start, none can.
+    void makeQueues();
+    void wait(const Waiting &task);
     void startWaiting(Dispatch &at);
     [[nodiscard]] bool tryStart(Dispatch &at, std::uint32_t task);
     [[nodiscard]] GpuList seats(const GangForm &form) const;
     void keepFor(const GangTask &task);
     void hold(const GpuList &gpus, bool isHeld);
     void show(Dispatch &at, std::uint32_t task);
-    void awaitSpans(std::uint32_t task);
 
     const std::vector<GangTask> &m_tasks;
     std::vector<int> m_nodes;
     std::vector<Ran> m_ran;
     std::vector<Showing> m_showing;
-    std::set<std::pair<double, std::uint32_t>> m_waiting; // by priority, highest first, then by number
+    std::vector<std::uint32_t> m_queueOf; // [task]
+    std::vector<std::set<Waiting>> m_queues;
+    std::set<Waiting> m_first; // of each queue that is not empty
     std::priority_queue<Event, std::vector<Event>, std::greater<>> m_events;
     std::vector<char> m_isHeld; // [GPU]
     std::vector<std::uint32_t> m_keptIn; // [GPU]: round in which somebody waits for it

@@ -1,11 +1,14 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/evaluate/jobs/gang_jobs.h"
 
+#include "core/base/words.h"
 #include "core/evaluate/jobs/gang_choice.h"
 #include "core/evaluate/jobs/gang_plans.h"
+#include "core/memory/off_gpu.h"
 #include "core/placement/degrees.h"
 
 #include <algorithm>
+#include <iterator>
 #include <map>
 #include <set>
 #include <tuple>
@@ -89,6 +92,10 @@ private:
             return copies(of, allowed);
         const GangPlans plans = technique == JobTechnique::DataParallel ? copyPlans(m_jobs, job, int(allowed.size()))
                                                                         : gangPlans(m_jobs, job, of.model, technique);
+        if (plans.plans.empty()) {
+            found.why = noWay(job);
+            return found;
+        }
         auto choice = fastestThatFits(plans.plans, job.unitMs, m_scores, m_context);
         if (choice && !choice->plan && !plans.ifNoneFits.empty()) {
             auto again = fastestThatFits(plans.ifNoneFits, job.unitMs, m_scores, m_context);
@@ -101,11 +108,26 @@ private:
             return found;
         const auto form = std::make_shared<const GangForm>(formOf(*choice, plans, technique));
         found.forms.push_back(form);
-        if (!isShared())
-            found.reserved = std::make_shared<const GpuList>(allowed);
-        else if (form->hostBytes > 0) // nor do others fill the hosts that its states lie in
-            found.reserved = std::make_shared<const GpuList>(allOfItsNodes(form->gpus));
+        GpuList reserved = isShared() ? GpuList {} : allowed;
+        if (form->hostBytes > 0) // nor do others fill the hosts that its states lie in, which it was judged alone on
+            reserved = with(std::move(reserved), allOfItsNodes(form->gpus));
+        if (!reserved.empty())
+            found.reserved = std::make_shared<const GpuList>(std::move(reserved));
         return found;
+    }
+
+    [[nodiscard]] static std::string noWay(const Job &job)
+    {
+        return job.gpus ? "it cannot be shared out over " + counted(*job.gpus, "GPU") + " as asked"
+                        : "no number of GPUs that it may use is right for it";
+    }
+
+    /// Both ascending.
+    [[nodiscard]] static GpuList with(const GpuList &some, const GpuList &others)
+    {
+        GpuList all;
+        std::ranges::set_union(some, others, std::back_inserter(all));
+        return all;
     }
 
     [[nodiscard]] GpuList allOfItsNodes(const GpuList &gpus) const
@@ -155,16 +177,31 @@ private:
                 form.isInNode = nodeOf(took.front()) == nodeOf(took.back());
                 found.forms.push_back(std::make_shared<const GangForm>(std::move(form)));
             }
+        // The fastest of which GPUs are free is taken; of equally fast ones the first.
+        std::ranges::stable_sort(found.forms, {}, &GangForm::minibatch);
         if (!found.forms.empty())
             found.why.clear();
         else if (found.why.empty())
-            found.why = "no number of GPUs that it may use is right for it";
+            found.why = noWay(of.job);
         return found;
     }
 
     [[nodiscard]] int nodeOf(int gpu) const { return m_jobs.set.gpus[std::size_t(gpu)].node; }
 
-    [[nodiscard]] static GangForm formOf(const GangChoice &choice, const GangPlans &plans, JobTechnique technique)
+    /// On whichever node it is most: counted where none says what it has, too.
+    [[nodiscard]] std::int64_t hostBytesOf(const Evaluation &judged) const
+    {
+        auto workload = resolve(judged.plan, m_context.catalogue);
+        if (!workload || !judged.metrics.memory)
+            return 0;
+        workload->layout = judged.layout;
+        double most = 0;
+        for (const HostMemory &node : hostMemory(*workload, judged.metrics.memory->perStage))
+            most = std::max(most, node.total());
+        return wholeBytes(most);
+    }
+
+    [[nodiscard]] GangForm formOf(const GangChoice &choice, const GangPlans &plans, JobTechnique technique) const
     {
         GangForm form;
         form.technique = technique;
@@ -172,15 +209,15 @@ private:
         form.gpus = choice.plan->gpus;
         form.width = int(form.gpus.size());
         form.plan = choice.evaluation->plan;
+        form.isMeasured = choice.evaluation != choice.judged;
         const Metrics &metrics = choice.evaluation->metrics;
         form.minibatch = std::max<Nanoseconds>(1, toNanoseconds(Seconds { *metrics.iterationTime }));
         form.busyShare = metrics.gpuUtilization.value_or(1);
         form.places = placesOn(choice.evaluation->layout, plans.parts[std::size_t(choice.plan->part)], form.gpus,
             degreesOf(*form.plan).context);
-        if (const auto &memory = choice.judged->metrics.memory) {
+        if (const auto &memory = choice.judged->metrics.memory)
             form.memory = memory->perStage;
-            form.hostBytes = memory->host;
-        }
+        form.hostBytes = hostBytesOf(*choice.judged);
         return form;
     }
 

@@ -19,6 +19,7 @@ struct GangForm {
     int width = 1;
     bool isInNode = false; // of one node
     PlanPtr plan; // of one mini-batch, on `width` GPUs
+    bool isMeasured = false; // it takes what was measured
     Nanoseconds minibatch = 0;
     double busyShare = 1; // of the time of its GPUs in which they compute
     std::vector<GangPlace> places; // [one of `width`]: what of the plan's evaluation it does
@@ -36,7 +37,8 @@ struct GangJob {
 /// One for each job that can run, by priority, then in the order of the list; why not, for the others
 /// (JobWorkload::why, which is empty for those that can). Under task parallelism a job takes any GPU that it fits
 /// whole, or several with a copy each where there are more GPUs than jobs; under the others it has all GPUs that it may
-/// use to itself, and runs on those of one datacenter on which a mini-batch is shortest.
+/// use to itself, and runs on those of one datacenter on which a mini-batch is shortest. Nodes whose main memory a job
+/// takes are its own.
 /// Errors: Cancelled; those of no fault of a job's (Internal).
 [[nodiscard]] ExpectedAll<std::vector<GangJob>> gangJobs(JobWorkloads &jobs, const RunContext &context);
 

@@ -54,6 +54,58 @@ void addWays(JobOutcome &outcome, const JobWorkloads &jobs, const std::vector<Ga
     }
 }
 
+/// What measured units are taken for, and where not.
+void addMeasured(JobOutcome &outcome, const JobWorkloads &jobs, const std::vector<GangFormPtr> &forms)
+{
+    const auto first = [&](bool isTaken) {
+        for (std::size_t i = 0; i < forms.size(); ++i)
+            if (forms[i] && !jobs.jobs[i].job.unitMs.empty() && forms[i]->isMeasured == isTaken)
+                return i;
+        return forms.size();
+    };
+    if (const std::size_t job = first(false); job < forms.size())
+        outcome.problems.push_back({ Severity::Warning,
+            "The measured times of " + jobs.jobs[job].job.name
+                + " are not used: nothing was measured of states in host memory",
+            keyOf(*jobs.plan, job) + ".unit_ms", {} });
+    if (const std::size_t job = first(true); job < forms.size())
+        outcome.problems.push_back({ Severity::Note,
+            "The measured times of " + jobs.jobs[job].job.name
+                + " are taken as they are: if its backward units compute the forward again, as shards do, so do its "
+                  "stages here",
+            keyOf(*jobs.plan, job) + ".unit_ms", {} });
+}
+
+/// Jobs that could run side by side, were it not for the hosts that one of them fills.
+void addHostsOfTheirOwn(JobOutcome &outcome, const JobWorkloads &jobs, const std::vector<GangJob> &gangs)
+{
+    std::vector<int> keeper(jobs.gpus.size(), -1); // [GPU that it may not use itself]: first job that keeps it
+    std::set<const GpuList *> known;
+    for (const GangJob &gang : gangs) {
+        if (!gang.reserved || gang.forms.front()->hostBytes <= 0 || !known.insert(gang.reserved.get()).second)
+            continue;
+        const GpuList own = allowedGpus(jobs, jobs.jobs[std::size_t(gang.job)].job);
+        for (const int gpu : *gang.reserved)
+            if (int &first = keeper[std::size_t(gpu)]; first < 0 && !std::ranges::binary_search(own, gpu))
+                first = gang.job;
+    }
+    if (std::ranges::all_of(keeper, [](int first) { return first < 0; }))
+        return;
+    for (const GangJob &gang : gangs)
+        for (const int gpu : gang.forms.front()->gpus) {
+            const int first = keeper[std::size_t(gpu)];
+            if (first < 0 || first == gang.job)
+                continue;
+            const auto [one, other] = std::minmax(first, gang.job);
+            outcome.problems.push_back({ Severity::Note,
+                "A job that keeps states in host memory has its nodes to itself: "
+                    + jobs.jobs[std::size_t(one)].job.name + " and " + jobs.jobs[std::size_t(other)].job.name
+                    + " take turns, though they may use different GPUs",
+                keyOf(*jobs.plan, std::size_t(first)), {} });
+            return;
+        }
+}
+
 void addMemory(JobOutcome &outcome, const JobWorkloads &jobs, GangRun &ran, bool keepsCurves)
 {
     outcome.memory = std::move(ran.memory);
@@ -90,6 +142,7 @@ ExpectedAll<JobOutcome> gangOutcome(
         JobShare &share = outcome.shares[i];
         share.technique = techniqueOf(jobs.jobs[i].job, jobs.plan->jobScheduler);
         const GangFormPtr &form = ran->forms[i];
+        jobs.jobs[i].isMeasured = form && form->isMeasured;
         if (!form)
             continue;
         share.gpus = form->width;
@@ -104,6 +157,8 @@ ExpectedAll<JobOutcome> gangOutcome(
     outcome.computeShare = std::move(ran->computeShare);
     outcome.run = std::move(ran->run);
     addWays(outcome, jobs, ran->forms);
+    addMeasured(outcome, jobs, ran->forms);
+    addHostsOfTheirOwn(outcome, jobs, *gangs);
     addMemory(outcome, jobs, *ran, depth >= Depth::Spans);
     return outcome;
 }

@@ -2,6 +2,7 @@
 #include "core/evaluate/jobs/gang_plans.h"
 
 #include "core/base/words.h"
+#include "core/plan/job_plan.h"
 #include "core/schedule/traits.h"
 
 #include <algorithm>
@@ -23,38 +24,14 @@ ScheduleKind forwardsFirst()
     return kPlainSchedule;
 }
 
-/// The job as a plan of its own: what the whole plan says of software, experts and recomputation holds for it too.
-Plan ofJob(const Plan &whole, const Job &job)
-{
-    Plan plan;
-    plan.baseDir = whole.baseDir;
-    plan.workload.model = job.model;
-    plan.workload.sequenceLength = job.sequenceLength;
-    plan.workload.globalBatch = plan.workload.microBatch = job.batch;
-    plan.workload.precision = job.precision;
-    plan.workload.optimizer = job.optimizer;
-    plan.workload.galoreRank = whole.workload.galoreRank;
-    plan.parallelism.data = 1;
-    plan.stack = whole.stack;
-    plan.memory = whole.memory;
-    plan.memory.recomputeLayers.reset();
-    plan.memory.activationOffload = ActivationOffload::None;
-    plan.memory.optimizerOffload = OptimizerOffload::None;
-    plan.memory.parameterOffload = ParameterOffload::None;
-    plan.moe = whole.moe;
-    plan.moe.expertLoads.clear();
-    plan.heterogeneity.layers = whole.heterogeneity.layers;
-    plan.calibration = whole.calibration;
-    return plan;
-}
-
 class Maker {
 public:
     Maker(const JobWorkloads &jobs, const Job &job)
         : m_jobs(jobs)
         , m_job(job)
-        , m_plan(ofJob(*jobs.plan, job))
+        , m_plan(planOfJob(*jobs.plan, job))
     {
+        m_plan.cluster = {}; // each has a part of it
     }
 
     /// The first GPUs of a list take what `set` makes of the plan.
@@ -67,14 +44,12 @@ public:
         if (!m_known.emplace(made.part, made.name).second)
             return;
         plan.cluster = m_plans.parts[std::size_t(made.part)].cluster;
-        if (plan.memory.recompute != Recompute::Full) {
-            GangPlan again = made;
-            Plan recomputed = plan;
-            recomputed.memory.recompute = Recompute::Full;
-            again.plan = std::make_shared<const Plan>(std::move(recomputed));
-            again.name += ", full recomputation";
-            m_plans.ifNoneFits.push_back(std::move(again));
-        }
+        GangPlan again = made;
+        Plan recomputed = plan;
+        recomputed.memory.recompute = Recompute::Full;
+        again.plan = std::make_shared<const Plan>(std::move(recomputed));
+        again.name += ", full recomputation";
+        m_plans.ifNoneFits.push_back(std::move(again));
         made.plan = std::make_shared<const Plan>(std::move(plan));
         m_plans.plans.push_back(std::move(made));
     }

@@ -5,8 +5,10 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <map>
 #include <numeric>
+#include <set>
 
 namespace trainyard {
 
@@ -202,10 +204,47 @@ private:
         addHosts();
         m_ran.run.timeline.duration = std::max(m_ran.run.timeline.duration, m_ran.makespan);
         const double seconds = toSeconds(m_ran.makespan).value;
-        m_ran.boundShared = busy / double(gpus);
-        m_ran.gpuUtilization = seconds > 0 ? m_ran.boundShared / seconds : 0;
+        addBounds();
+        m_ran.gpuUtilization = seconds > 0 ? busy / double(gpus) / seconds : 0;
         for (std::size_t gpu = 0; gpu < gpus; ++gpu)
             m_ran.computeShare.push_back(m_shown[gpu] > 0 ? m_computed[gpu] / m_shown[gpu] : 1);
+    }
+
+    /// As jobBounds() has them, of forms instead of units.
+    void addBounds()
+    {
+        double work = 0; // GPU seconds of computing
+        std::map<std::pair<int, int>, double> speed; // [datacenter and pool]: at most, beside the best form of a job
+        std::vector<char> serves(m_jobs.gpus.size(), 0);
+        const auto kindOf = [&](int gpu) {
+            const StageLocation at = m_jobs.gpus[std::size_t(gpu)];
+            return std::pair(at.datacenter, at.pool);
+        };
+        const auto computing = [](const GangForm &form) { // of one mini-batch
+            return toSeconds(form.minibatch).value * form.width * form.busyShare;
+        };
+        for (const GangTask &task : m_tasks) {
+            const std::vector<GangFormPtr> &forms = task.gang->forms;
+            double least = std::numeric_limits<double>::infinity();
+            for (const GangFormPtr &form : forms)
+                least = std::min(least, computing(*form));
+            work += least * double(minibatchesOf(m_jobs.jobs[std::size_t(task.gang->job)]));
+            m_ran.boundLongest =
+                std::max(m_ran.boundLongest, toSeconds(task.arrival + *std::ranges::min_element(task.lengths)).value);
+            for (const GangFormPtr &form : forms) {
+                if (!m_bounded.insert(form).second)
+                    continue; // as of another job that is alike
+                const double own = computing(*form), beside = own > 0 ? least / own : 1;
+                for (const int gpu : form->gpus) {
+                    serves[std::size_t(gpu)] = 1;
+                    speed[kindOf(gpu)] = std::max(speed[kindOf(gpu)], beside);
+                }
+            }
+        }
+        double gpus = 0;
+        for (std::size_t gpu = 0; gpu < serves.size(); ++gpu)
+            gpus += serves[gpu] ? speed[kindOf(int(gpu))] : 0;
+        m_ran.boundShared = gpus > 0 ? work / gpus : 0;
     }
 
     /// GPU seconds in which it computed.
@@ -217,7 +256,6 @@ private:
         m_ran.run.jobs[job] = { ran.start, ran.end, ran.end - ran.start, ran.gpus, 0, 0 };
         m_ran.makespan = std::max(m_ran.makespan, ran.end);
         const double seconds = toSeconds(ran.end - ran.start).value;
-        m_ran.boundLongest = std::max(m_ran.boundLongest, toSeconds(task.arrival).value + seconds);
         addShares(task.shows[std::size_t(ran.form)], ran.gpus);
         for (std::size_t seat = 0; seat < ran.gpus.size(); ++seat)
             addMemory(*form, form->places[seat], ran.gpus[seat], ran);
@@ -289,6 +327,7 @@ private:
     std::vector<GangTask> m_tasks; // [gang]
     std::vector<double> m_shown, m_computed; // [GPU] nanoseconds
     std::map<std::size_t, std::map<Nanoseconds, double>> m_hostChanges; // [node]
+    std::set<GangFormPtr> m_bounded; // that bounds know
     GangRun m_ran;
 };
 

@@ -18,7 +18,9 @@ struct GangRun {
     std::vector<double> computeShare; // [GPU]: as Metrics has it
     std::vector<StageMemory> memory; // [GPU]: at its fullest
     std::vector<std::vector<MemoryStep>> memoryCurves; // [GPU]
-    /// No schedule of jobs that run so is shorter. Seconds.
+    /// No schedule is shorter of jobs that run in forms of theirs. Shared: all computing over the GPUs of forms, each
+    /// job in the form with the least, GPUs counted by their speed beside that. Longest: arrival and length of one
+    /// job in its fastest form. Seconds.
     double boundShared = 0, boundLongest = 0;
 };
 

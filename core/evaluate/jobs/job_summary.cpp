@@ -97,7 +97,11 @@ Layout jobLayout(const JobWorkloads &jobs, const JobOutcome &outcome)
             continue;
         }
         const std::string reason = !isByShards(jobs.plan->jobScheduler) && running > 0
-            ? "every job takes the GPUs on which it is fastest"
+            ? (jobs.plan->jobScheduler == JobScheduler::TaskParallel
+                    ? "every job takes the fastest GPUs that are free, of those that it fits and may use"
+                    : "every job takes the GPUs on which it is fastest, of those that it may use")
+            : jobs.leftOut[std::size_t(jobs.set.gpus[std::size_t(gpu)].kind)]
+            ? "models are cut for larger GPUs, with which alone they are done sooner"
             : std::size_t(running) < jobs.gpus.size() ? "there are more GPUs than jobs that can run"
                                                       : "no job can run there, or had to wait for it";
         if (layout.idle.empty() || layout.idle.back().datacenter != at.datacenter || layout.idle.back().pool != at.pool)

@@ -2,6 +2,7 @@
 #include "core/evaluate/jobs/job_outcome.h"
 #include "core/evaluate/jobs/solved_order.h"
 #include "core/evaluate/jobs/unit_memory.h"
+#include "core/jobs/served.h"
 #include "core/timeline/memory_walk.h"
 
 #include <algorithm>
@@ -30,9 +31,12 @@ public:
         m_outcome.minibatchesPerSpan = m_jobs.minibatchesPerSpan;
         m_outcome.shares.resize(m_jobs.jobs.size());
         m_outcome.run.jobs.resize(m_jobs.jobs.size());
+        Served served(m_set);
         for (JobWorkload &job : m_jobs.jobs)
             if (job.specIndex >= 0 && job.why.empty())
-                job.why = neverRuns(m_set, m_set.jobs[std::size_t(job.specIndex)]);
+                if (const JobSpec &spec = m_set.jobs[std::size_t(job.specIndex)];
+                    !served.runs(spec, served.likeOf(spec)))
+                    job.why = neverRuns(m_set, spec);
         const bool runs = std::ranges::any_of(
             m_jobs.jobs, [](const JobWorkload &job) { return job.specIndex >= 0 && job.why.empty(); });
         if (m_depth >= Depth::Score && runs) {
@@ -65,11 +69,6 @@ private:
                 continue;
             jobOf[std::size_t(spec)] = std::uint32_t(i);
             times[i] = std::move(run.jobs[std::size_t(spec)]);
-            const Job &job = m_jobs.jobs[i].job;
-            const double minibatches =
-                std::min(double(m_jobs.minibatchesPerSpan), double(job.minibatches) * job.epochs);
-            times[i].loaded *= minibatches;
-            times[i].stored *= minibatches;
             m_outcome.computing += toSeconds(times[i].computing).value;
         }
         for (TaskClass &taskClass : run.timeline.classes)
@@ -105,14 +104,15 @@ private:
                 continue;
             const int way = spec.node < 0 ? -1 : m_set.routeOf[std::size_t(spec.node)][std::size_t(gpu)];
             const JobRoute route = way < 0 ? JobRoute {} : m_set.routes[std::size_t(way)];
+            const double times = spec.minibatchesPerUnit;
             double seconds = 0;
             for (std::size_t u = 0; u < spec.units.size(); ++u) {
                 const JobUnit &unit = spec.units[u];
                 const bool travels = spec.units.size() > 1 && route.toGpu > 0 && route.toHost > 0;
                 seconds += !travels ? spec.seconds[kind][u]
-                                    : unitSeconds(spec.seconds[kind][u], unit.weights / route.toGpu,
-                                        (unit.writeBack + unit.output) / route.toHost, m_plan.jobOptions.doubleBuffer,
-                                        m_set.isFullDuplex);
+                                    : unitSeconds(spec.seconds[kind][u], times * unit.weights / route.toGpu,
+                                        times * (unit.writeBack + unit.output) / route.toHost,
+                                        m_plan.jobOptions.doubleBuffer, m_set.isFullDuplex);
             }
             seconds *= double(spec.minibatches);
             least = least > 0 ? std::min(least, seconds) : seconds;

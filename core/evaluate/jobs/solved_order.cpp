@@ -20,6 +20,7 @@ JobRules rulesOf(const Plan &plan)
     rules.doubleBuffer = options.doubleBuffer;
     rules.lookAhead = options.lookAhead;
     rules.remaining = options.remaining;
+    rules.spill = options.spill;
     rules.seed = options.seed;
     return rules;
 }
@@ -39,6 +40,38 @@ std::vector<std::string> simplifications(const ShardMilpAnswer &answer)
     return parts;
 }
 
+/// Jobs that stay where they have begun as one unit each: what is left to decide is where and in which order.
+JobSet asOneUnitEach(JobSet set)
+{
+    for (JobSpec &job : set.jobs)
+        if (job.units.size() == 1) {
+            for (std::vector<double> &seconds : job.seconds)
+                for (double &unit : seconds)
+                    unit *= static_cast<double>(job.minibatches);
+            job.minibatches = std::min<std::int64_t>(job.minibatches, 1);
+        }
+    return set;
+}
+
+/// And back: each in all its mini-batches, one after the other.
+void unfold(JobRules &rules, const JobSet &set)
+{
+    UnitOrder order(rules.order.size());
+    UnitNumbers numbers(rules.numbers.size());
+    for (std::size_t gpu = 0; gpu < rules.order.size(); ++gpu)
+        for (std::size_t i = 0; i < rules.order[gpu].size(); ++i) {
+            const std::uint32_t job = rules.order[gpu][i];
+            const std::int64_t all = set.jobs[job].units.size() == 1 ? set.jobs[job].minibatches : 1;
+            for (std::int64_t unit = 0; unit < all; ++unit) {
+                order[gpu].push_back(job);
+                if (gpu < numbers.size())
+                    numbers[gpu].push_back(rules.numbers[gpu][i] + unit);
+            }
+        }
+    rules.order = std::move(order);
+    rules.numbers = std::move(numbers);
+}
+
 } // namespace
 
 std::string solverSentence(const ShardMilpAnswer &answer, double seconds)
@@ -49,12 +82,12 @@ std::string solverSentence(const ShardMilpAnswer &answer, double seconds)
         text = answer.isLrtf ? "No order of the units is shorter than that of \"" + rule + "\", which is run: proven"
                              : "The solver's order of the units is the shortest there is: proven";
     else
-        text = (answer.isLrtf ? "The solver found no order shorter than that of \"" + rule + "\", which is run"
+        text = (answer.isLrtf ? "No order was found that is shorter than that of \"" + rule + "\", which is run"
                               : "The solver's order is " + percentText(1 - answer.makespan / answer.lrtf)
                            + " shorter than that of \"" + rule + "\"")
-            + (answer.isTooLarge ? "; there are too many units for it" : "")
-            + (answer.isCutShort ? "; it was stopped after " + secondsText(seconds) : "") + "; none is more than "
-            + percentText(1 - answer.bound / answer.makespan) + " shorter still";
+            + (answer.isTooLarge ? "; there are too many units for the solver" : "")
+            + (answer.isCutShort ? "; the solver was stopped after " + secondsText(seconds) : "")
+            + "; none is more than " + percentText(1 - answer.bound / answer.makespan) + " shorter still";
     const std::vector<std::string> parts = simplifications(answer);
     for (std::size_t i = 0; i < parts.size(); ++i)
         text += (i == 0 ? " (" : ", ") + parts[i] + (i + 1 == parts.size() ? ")" : "");
@@ -67,7 +100,8 @@ Expected<std::optional<JobRules>> rulesToRun(const Plan &plan, const JobSet &set
     const JobRules rules = rulesOf(plan);
     if (rules.scheduler != JobScheduler::ShardMilp)
         return rules;
-    auto answer = shardMilp(set, rules, { .seconds = plan.jobOptions.seconds }, workspace, stop);
+    auto answer = shardMilp(
+        rules.spill ? set : asOneUnitEach(set), rules, { .seconds = plan.jobOptions.seconds }, workspace, stop);
     if (!answer && answer.error().code == ErrorCode::CannotRead) {
         Plan ruled = plan;
         ruled.jobScheduler = JobScheduler::ShardedLrtf;
@@ -82,6 +116,8 @@ Expected<std::optional<JobRules>> rulesToRun(const Plan &plan, const JobSet &set
     problems.push_back({ Severity::Note, solverSentence(*answer, plan.jobOptions.seconds), "job_options.seconds", {} });
     if (std::ranges::any_of(set.jobs, [](const JobSpec &job) { return job.priority != 0; }))
         problems.push_back({ Severity::Note, "The solver does not heed priorities of jobs", "job_scheduler", {} });
+    if (!rules.spill)
+        unfold(answer->rules, set);
     return std::move(answer->rules);
 }
 

@@ -3,9 +3,12 @@
 
 #include "core/base/number_text.h"
 #include "core/base/words.h"
+#include "core/jobs/served.h"
 #include "core/plan/enum_names.h"
+#include "core/plan/job_plan.h"
 
 #include <algorithm>
+#include <map>
 
 namespace trainyard {
 
@@ -29,10 +32,10 @@ public:
         addCannotRun();
         addLate();
         addPins();
-        if (isByShards(m_plan.jobScheduler)) {
+        addPinsUnserved();
+        if (isByShards(m_plan.jobScheduler))
             addWaits();
-            addUnstatedHosts();
-        }
+        addUnstatedHosts();
         m_problems.insert(m_problems.end(), m_outcome.problems.begin(), m_outcome.problems.end());
         addNotModelled();
         addOtherWishes();
@@ -120,6 +123,38 @@ private:
             "are pinned to GPUs that the cluster does not have");
     }
 
+    /// Of jobs that run: pinned to GPUs of which some are no use to them.
+    void addPinsUnserved()
+    {
+        if (!isByShards(m_plan.jobScheduler))
+            return;
+        Served served(m_jobs.set);
+        std::map<std::size_t, int> unserved; // [job]: the first such GPU
+        for (std::size_t i = 0; i < m_jobs.jobs.size(); ++i) {
+            const JobWorkload &job = m_jobs.jobs[i];
+            if (job.specIndex < 0 || !job.why.empty() || job.job.pinnedGpus.empty())
+                continue;
+            const JobSpec &spec = m_jobs.set.jobs[std::size_t(job.specIndex)];
+            const std::vector<std::uint8_t> gpus = served.gpus(served.likeOf(spec), spec.node);
+            const auto none = std::ranges::find_if(spec.gpus, [&](int gpu) { return gpus[std::size_t(gpu)] == 0; });
+            if (none != spec.gpus.end())
+                unserved.emplace(i, *none);
+        }
+        addEach(
+            Severity::Warning, those([&](std::size_t i) { return unserved.contains(i); }), "pinned_gpus",
+            [&](std::size_t i) {
+                const JobSpec &spec = m_jobs.set.jobs[std::size_t(m_jobs.jobs[i].specIndex)];
+                const auto siteOf = [&](int node) { return m_jobs.set.nodes[std::size_t(node)].site; };
+                const JobGpu &gpu = m_jobs.set.gpus[std::size_t(unserved[i])];
+                return name(i) + " is pinned to GPU " + std::to_string(unserved[i]) + " too, which "
+                    + (siteOf(gpu.node) != siteOf(spec.node)
+                            ? "does not reach its host, node " + std::to_string(spec.node)
+                            : std::string("its shards are too large for"))
+                    + ": it runs on the others";
+            },
+            "are pinned to GPUs too that are no use to them");
+    }
+
     [[nodiscard]] static std::string poolKey(int datacenter, int pool)
     {
         return "cluster.datacenters[" + std::to_string(datacenter) + "].pools[" + std::to_string(pool) + "]";
@@ -150,7 +185,9 @@ private:
     {
         const auto unstated =
             std::ranges::find_if(m_jobs.nodes, [](const JobWorkloads::Node &host) { return host.memory <= 0; });
-        if (unstated != m_jobs.nodes.end())
+        const bool isAsked = isByShards(m_plan.jobScheduler)
+            || std::ranges::any_of(m_outcome.shares, [](const JobShare &share) { return share.hostBytes > 0; });
+        if (unstated != m_jobs.nodes.end() && isAsked)
             add(Severity::Warning, "Host memory is not stated: all jobs are taken to find room there",
                 poolKey(unstated->datacenter, unstated->pool) + ".host.memory_gib");
     }
@@ -197,6 +234,19 @@ private:
             "ask for several GPUs at once, where shards take one at a time");
     }
 
+    /// Sections that say something, but nothing to jobs.
+    void addSetAside()
+    {
+        const std::vector<std::string> names = sectionsSetAside(m_plan);
+        if (!names.empty())
+            add(Severity::Note,
+                "The plan's own " + joined(names, ", ", " and ") + (names.size() == 1 ? " is" : " are")
+                    + " set aside while there are jobs",
+                names.front());
+        if (!m_plan.calibration.empty())
+            add(Severity::Note, "Calibration factors are not applied in this version", "calibration");
+    }
+
     void addIdle()
     {
         for (const IdleGpus &idle : m_evaluation.layout.idle)
@@ -215,8 +265,7 @@ private:
                 paused.size() == 1 ? name(paused.front()) + " is paused"
                                    : counted(std::int64_t(paused.size()), "job") + " are paused",
                 keyOf(paused.front(), "paused"));
-        if (m_plan.workload.globalBatch > 0)
-            add(Severity::Note, "The plan's own workload is set aside while there are jobs", "workload");
+        addSetAside();
         if (m_metrics.minibatchesPerSpan > 1)
             add(Severity::Note,
                 "There are too many mini-batches to plan each: a unit stands for up to "
@@ -246,11 +295,6 @@ std::optional<Problem> schedulerProblem(const Plan &plan)
     return Problem { Severity::Blocking,
         std::string("The scheduler \"") + labelOf(plan.jobScheduler) + "\" is not modelled in this version",
         "job_scheduler", {} };
-}
-
-bool isByShards(JobScheduler scheduler)
-{
-    return scheduler <= JobScheduler::ShardMilp;
 }
 
 } // namespace trainyard

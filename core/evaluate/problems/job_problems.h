@@ -4,6 +4,7 @@
 // memory that makes them wait, GPUs that nobody uses, and what the plan asks that is not modelled.
 
 #include "core/evaluate/jobs/job_outcome.h"
+#include "core/plan/job_schedulers.h"
 
 namespace trainyard {
 
@@ -12,8 +13,5 @@ namespace trainyard {
     const Evaluation &evaluation, const JobWorkloads &jobs, const JobOutcome &outcome);
 /// The problem of a scheduler that is not modelled; nothing for the others.
 [[nodiscard]] std::optional<Problem> schedulerProblem(const Plan &plan);
-
-/// Schedulers that cut models into shards, which share all GPUs.
-[[nodiscard]] bool isByShards(JobScheduler scheduler);
 
 } // namespace trainyard

@@ -79,10 +79,13 @@ template <class V> void describe(V &v, Of<JobOptions>)
             said("Remaining work"),
             shown("Remaining work", "What the longest remaining time counts: units, or whole mini-batches.")));
     v.value(&JobOptions::spill,
-        Key("spill", "Shards that do not compute lie in host memory; without it a model has to fit a GPU",
+        Key("spill",
+            "Shards that do not compute lie in host memory; without it a model has to fit a GPU, which keeps it until "
+            "its job has ended",
             said("Spilling"),
             shown("Spill to host",
-                "Shards that do not compute lie in host memory. Without it a model has to fit a GPU.")));
+                "Shards that do not compute lie in host memory. Without it a model has to fit a GPU, which keeps it "
+                "until its job has ended.")));
     v.value(&JobOptions::seed, Key("seed", "Of random choices", said("Seed of the choices"), upTo(1e9)));
     v.value(&JobOptions::introspectionS,
         Key("introspection_s", "Seconds after which `milp` looks at its plan again; 0: never",

@@ -49,7 +49,7 @@ template <class V> void describe(V &v, Of<Plan>)
     v.value(&Plan::name, Key("name", "Title of the plan", kAlways));
     v.value(&Plan::notes, Key("notes", "Sources and assumptions", kProse));
     v.value(&Plan::cluster, Key("cluster", "Which hardware there is", kRequired));
-    v.value(&Plan::workload, Key("workload", "What is trained", kRequired));
+    v.value(&Plan::workload, Key("workload", "What is trained", kAlways, more("required unless there are `jobs`")));
     v.value(&Plan::parallelism, Key("parallelism", "How the model is split", kAlways));
     v.value(&Plan::schedule,
         Key("schedule", "Order of the micro-batches on a pipeline", kAlways, more("see below"),

@@ -185,6 +185,14 @@ private slots:
         QCOMPARE(json::parse(again.out)["jobs"]["count"].get<int>(), 12);
     }
 
+    void explainRefusesWhatIsOfTheRankingOfDatacenters()
+    {
+        const Answer objective = run(words("explain - --objective cost"), bytes(measured()));
+        QVERIFY2(objective.exitCode == 2 && says(objective, "--objective"), qPrintable(objective.err));
+        const Answer batches = run(words("explain - --micro-batches 4"), bytes(measured()));
+        QVERIFY2(batches.exitCode == 2 && says(batches, "--micro-batches"), qPrintable(batches.err));
+    }
+
     void explainComparesWhatCouldBeDoneWithJobs()
     {
         for (const char *command : { "explain -", "explain - --jobs" }) { // one answer

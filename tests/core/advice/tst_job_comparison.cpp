@@ -232,6 +232,25 @@ private slots:
             QVERIFY(!variant.evaluation && !variant.note.empty());
     }
 
+    void whatRunsFewerJobsHasNoSpeedUp()
+    {
+        // Task parallelism runs the three jobs that fit a GPU, and leaves the others.
+        Bench bench;
+        Plan plan = hydra();
+        for (std::size_t i = 0; i < plan.jobs.size(); i += 2)
+            plan.jobs[i].model = "gpt-3-125m";
+        const auto variants = jobSchedulers(shared(plan), bench.context, false);
+        const JobVariant *tasks = of(variants, JobScheduler::TaskParallel);
+        const JobVariant *serial = of(variants, JobScheduler::ModelParallel);
+        QVERIFY(tasks && tasks->makespan() && serial && serial->makespan());
+        QCOMPARE(variants.front().jobsRun(), 6);
+        QCOMPARE(tasks->jobsRun(), 3);
+        QVERIFY(!speedUp(variants.front(), *tasks) && !speedUp(*serial, *tasks));
+        QCOMPARE(*speedUp(*serial, variants.front()), *serial->makespan() / *variants.front().makespan());
+        QVERIFY2(tasks->note.find("3 of the jobs cannot run") != std::string::npos, tasks->note.c_str());
+        QVERIFY(variants.front().note.empty());
+    }
+
     void aPlanWithoutJobsHasNothingToCompare()
     {
         Bench bench;

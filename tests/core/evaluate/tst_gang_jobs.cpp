@@ -1,135 +1,12 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Whole jobs on whole GPUs: how they are run, in which order, and what the spans of their mini-batches come to.
-#include "core/evaluate/jobs/gang_run.h"
+#include "tests/core/evaluate/gang_runs.h"
 
-#include <QtTest>
-
-#include "tests/support/plans.h"
-
-#include <cmath>
 #include <random>
+#include <stop_token>
 
 using namespace trainyard;
 using namespace trainyard::test;
-
-namespace {
-
-/// What the gangs read of a plan's jobs and GPUs.
-JobWorkloads workloadsOf(Plan whole)
-{
-    JobWorkloads jobs;
-    jobs.plan = std::make_shared<const Plan>(std::move(whole));
-    const Cluster &cluster = jobs.plan->cluster;
-    for (int d = 0; d < int(cluster.datacenters.size()); ++d)
-        for (int p = 0; p < int(cluster.datacenters[std::size_t(d)].pools.size()); ++p) {
-            const Pool &pool = cluster.datacenters[std::size_t(d)].pools[std::size_t(p)];
-            for (int n = 0; n < pool.nodes; ++n) {
-                jobs.nodes.push_back({ d, p, n, pool.host ? pool.host->memoryGib * 0x1p30 : 0 });
-                jobs.set.nodes.push_back({ d });
-                for (int g = 0; g < pool.gpusPerNode; ++g) {
-                    jobs.gpus.push_back({ d, p, 0 });
-                    jobs.set.gpus.push_back({ 0, int(jobs.nodes.size()) - 1 });
-                }
-            }
-        }
-    for (Job &job : allJobs(*jobs.plan)) {
-        JobWorkload of;
-        of.model = *builtinCatalogue().model(job.model);
-        of.job = std::move(job);
-        jobs.jobs.push_back(std::move(of));
-    }
-    return jobs;
-}
-
-Job job(const std::string &model, int batch, int minibatches)
-{
-    Job made;
-    made.model = model;
-    made.batch = batch;
-    made.minibatches = minibatches;
-    made.sequenceLength = 1024;
-    return made;
-}
-
-Plan planOf(JobScheduler scheduler, int gpus, int count, const Job &like, const std::string &gpu = "a100-sxm-80gb")
-{
-    Plan plan;
-    plan.cluster.datacenters = { site("a", 1, gpu, gpus) };
-    plan.cluster.datacenters[0].pools[0].host = Host { 1024, 25, {} };
-    plan.stack.name = "ideal";
-    plan.jobScheduler = scheduler;
-    for (int i = 0; i < count; ++i) {
-        plan.jobs.push_back(like);
-        plan.jobs.back().name = "job " + std::to_string(i);
-    }
-    return plan;
-}
-
-struct Result {
-    JobWorkloads jobs;
-    std::vector<GangJob> gangs;
-    GangRun run;
-};
-
-class Gangs {
-public:
-    Result operator()(const Plan &plan, bool showsAll = true)
-    {
-        Result result { workloadsOf(plan), {}, {} };
-        const RunContext context { builtinCatalogue(), m_workspace };
-        auto gangs = gangJobs(result.jobs, context);
-        if (!gangs)
-            qFatal("%s", toString(gangs.error().front()).c_str());
-        result.gangs = std::move(*gangs);
-        auto ran = runGangs(result.jobs, result.gangs, showsAll, context, m_simulation);
-        if (!ran)
-            qFatal("%s", toString(ran.error().front()).c_str());
-        result.run = std::move(*ran);
-        return result;
-    }
-    /// Of one mini-batch, as a plan of its own.
-    EvaluationPtr evaluated(const GangForm &form)
-    {
-        return *trainyard::run(form.plan, Depth::Spans, { builtinCatalogue(), m_workspace });
-    }
-
-private:
-    EvaluationWorkspace m_workspace;
-    SimulationWorkspace m_simulation;
-};
-
-double seconds(Nanoseconds time)
-{
-    return toSeconds(time).value;
-}
-
-bool isClose(double a, double b, double share)
-{
-    return std::abs(a - b) <= share * std::max(std::abs(a), std::abs(b));
-}
-
-/// Forward, backward and recomputation of all GPUs, GPU seconds.
-double computing(const Evaluation &evaluation)
-{
-    return *evaluation.metrics.gpuUtilization * evaluation.metrics.gpusUsed * *evaluation.metrics.iterationTime;
-}
-
-/// No two spans of a GPU at once, and all jobs between their start and end on the GPUs that they hold.
-void checkSpans(const Result &result)
-{
-    const Timeline &t = result.run.run.timeline;
-    QCOMPARE(t.tracks.size(), result.jobs.gpus.size());
-    for (const Track &track : t.tracks)
-        for (std::uint32_t span = track.first; span < track.last; ++span) {
-            QVERIFY(t.end[span] > t.start[span]);
-            QVERIFY(span == track.first || t.start[span] >= t.end[span - 1]);
-            const JobTimes &of = result.run.run.jobs.at(t.classOf(span).job);
-            QVERIFY(t.start[span] >= of.start && t.end[span] <= of.end);
-            QVERIFY(std::ranges::binary_search(of.gpus, track.stage));
-        }
-}
-
-} // namespace
 
 class TestGangJobs : public QObject {
     Q_OBJECT
@@ -244,6 +121,14 @@ private slots:
         }
     }
 
+    void aNumberOfGpusThatDoesNotDivideTheBatchIsSaid()
+    {
+        Job like = job("gpt-3-1.3b", 4, 3);
+        like.gpus = 3;
+        const Result result = m_run(planOf(JobScheduler::TaskParallel, 4, 1, like));
+        QCOMPARE(result.jobs.jobs[0].why, std::string("it cannot be shared out over 3 GPUs as asked"));
+    }
+
     void statesInHostMemoryAreCountedThere()
     {
         const Result result = m_run(planOf(JobScheduler::ZeroOffload, 4, 2, job("gpt-3-13b", 4, 3)));
@@ -339,6 +224,31 @@ private slots:
         QVERIFY(result.run.run.timeline.spanCount() < 200'010);
         QCOMPARE(result.run.makespan, 1'000'001 * result.gangs[0].forms[0]->minibatch);
         checkSpans(result);
+    }
+
+    void whatIsStoppedIsCancelled()
+    {
+        JobWorkloads jobs = workloadsOf(planOf(JobScheduler::Pipeline, 4, 3, job("gpt-3-1.3b", 8, 7)));
+        EvaluationWorkspace workspace;
+        std::stop_source stop;
+        stop.request_stop();
+        const auto gangs = gangJobs(jobs, { builtinCatalogue(), workspace, stop.get_token() });
+        QVERIFY(!gangs);
+        QCOMPARE(gangs.error().front().code, ErrorCode::Cancelled);
+    }
+
+    void moreThanATimelineHoldsIsAnError()
+    {
+        Plan plan = planOf(JobScheduler::ModelParallel, 1, 2, job("gpt-3-1.3b", 4, 10'000'000));
+        for (Job &each : plan.jobs)
+            each.epochs = 1'000'000;
+        JobWorkloads jobs = workloadsOf(plan);
+        EvaluationWorkspace workspace;
+        SimulationWorkspace simulation;
+        const RunContext context { builtinCatalogue(), workspace };
+        const auto ran = runGangs(jobs, *gangJobs(jobs, context), true, context, simulation);
+        QVERIFY(!ran);
+        QCOMPARE(ran.error().front().code, ErrorCode::OutOfRange);
     }
 
     void randomJobsRunOrSayWhyNot()

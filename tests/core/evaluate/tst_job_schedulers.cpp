@@ -145,21 +145,22 @@ private slots:
 
     void sharingBeatsModelParallelByTheNumberOfGpusAndPipelinesByTheirBubbles()
     {
-        // Equal jobs, n >= G, all activations computed again as shards do: SHARP / model parallel -> min(G, n), and
-        // SHARP / GPipe -> (M + K - 1) / M, where weights travel unseen.
-        Plan plan = planOf(4, 8, job("gpt-3-1.3b", 16, 4));
-        plan.memory.recompute = Recompute::Full;
+        // Equal jobs, n >= G, weights that travel unseen: SHARP / model parallel -> min(G, n), SHARP / GPipe ->
+        // (M + K - 1) / M, where both compute the same. Of K shards all but the last compute their forward again, a
+        // third of what they do else: (4 K - 1) / (3 K) as much.
+        Plan plan = planOf(4, 8, job("gpt-3-1.3b", 64, 4));
         const auto seconds = [&](JobScheduler scheduler) {
             plan.jobScheduler = scheduler;
             return *evaluated(plan)->metrics.jobs->makespan;
         };
-        const double shared = seconds(JobScheduler::ShardedLrtf);
+        const double k = evaluated(plan)->metrics.jobs->perJob[0].shards, more = (4 * k - 1) / (3 * k);
+        const double shared = seconds(JobScheduler::ShardedLrtf) / more;
         const double gain = seconds(JobScheduler::ModelParallel) / shared;
         QVERIFY2(gain > 3.4 && gain < 4.4, qPrintable(QString::number(gain)));
         for (Job &each : plan.jobs)
             each.gpus = 4;
         const double overPipeline = seconds(JobScheduler::Pipeline) / shared;
-        const double bubbles = (16 + 4 - 1) / 16.0;
+        const double bubbles = (32 + 4 - 1) / 32.0;
         QVERIFY2(overPipeline > 0.9 * bubbles && overPipeline < 1.4 * bubbles,
             qPrintable(QString::number(overPipeline) + " beside " + QString::number(bubbles)));
     }
@@ -171,6 +172,42 @@ private slots:
         const double wave = *evaluated(plan)->metrics.jobs->makespan;
         plan.jobs = planOf(4, 9, plan.jobs.front()).jobs;
         QVERIFY(std::abs(*evaluated(plan)->metrics.jobs->makespan / wave - 3) < 1e-9); // ceil(9 / 4)
+    }
+
+    void withoutSpillingModelsStayOnTheirGpusUntilTheirJobsHaveEnded()
+    {
+        // Five jobs on two GPUs: each model comes once and goes once, where spilling moves it again and again.
+        Plan plan = planOf(2, 5, job("gpt-3-125m", 4, 10));
+        plan.jobs[1].unitMs = { 100, 200, 300 }; // of one unit of 600 ms
+        const auto bytes = [](const JobResult &result) { return result.bytesLoaded + result.bytesStored; };
+        double spilled = 0, stayed = 0;
+        for (const JobScheduler scheduler :
+            { JobScheduler::ShardedLrtf, JobScheduler::Fifo, JobScheduler::Random, JobScheduler::ShardMilp }) {
+            plan.jobScheduler = scheduler;
+            plan.jobOptions.spill = true;
+            const auto shared = evaluated(plan);
+            plan.jobOptions.spill = false;
+            const auto evaluation = evaluated(plan);
+            if (!evaluation->feasible() && scheduler == JobScheduler::ShardMilp)
+                continue; // the solver is not installed
+            check(*evaluation);
+            const std::vector<JobResult> &jobs = evaluation->metrics.jobs->perJob;
+            for (std::size_t i = 0; i < jobs.size(); ++i) {
+                QCOMPARE(jobs[i].ranOn.size(), std::size_t { 1 });
+                QCOMPARE(jobs[i].shards, 1);
+                QVERIFY(jobs[i].bytesLoaded > 0);
+                QCOMPARE(jobs[i].bytesLoaded, jobs[0].bytesLoaded); // all of one model
+                QCOMPARE(jobs[i].bytesStored, jobs[0].bytesStored);
+                spilled += bytes(shared->metrics.jobs->perJob[i]);
+                stayed += bytes(jobs[i]);
+            }
+            QVERIFY(std::abs(jobs[1].work - 6) < 1e-6);
+        }
+        QVERIFY(spilled > 2 * stayed);
+        plan.jobScheduler = JobScheduler::ShardedLrtf;
+        plan.jobs[0].minibatches = 100'000'000; // of which a unit stands for several
+        const auto many = evaluated(plan);
+        QCOMPARE(many->metrics.jobs->perJob[0].bytesLoaded, many->metrics.jobs->perJob[2].bytesLoaded);
     }
 
     void howAJobRunsIsSaid()

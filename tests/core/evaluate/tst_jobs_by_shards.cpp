@@ -174,6 +174,23 @@ private slots:
         QVERIFY(*evaluated(plan)->metrics.jobs->makespan != one);
     }
 
+    void measuredTimesAreTakenAsTheyAreGiven()
+    {
+        Plan plan = jobPlan({ pool("v100", "v100-sxm-16gb", 1, 1) }, { job("a", "opt-125m", 1, 10) });
+        plan.jobs[0].unitMs = { 100, 400, 250 };
+        EvaluationPtr e = evaluated(plan);
+        const JobMetrics &jobs = *e->metrics.jobs;
+        QVERIFY(jobs.perJob[0].isMeasured);
+        QVERIFY(isNear(jobs.perJob[0].work, 7.5)); // 10 x (.1 + .4 + .25)
+        QVERIFY(*jobs.makespan >= 7.5 && *jobs.makespan < 9);
+        QCOMPARE(e->metrics.confidence.label, "same family");
+        QVERIFY(e->metrics.confidence.note.contains("as the plan gives them"));
+        plan.jobs.push_back(job("b", "opt-125m", 1));
+        e = evaluated(plan);
+        QCOMPARE(e->metrics.confidence.label, "spec sheet");
+        QVERIFY(e->metrics.confidence.note.contains("1 job"));
+    }
+
     /// The solver's order is followed, and is no longer than the longest remaining first; without a solver that is
     /// said.
     void theSolversOrderIsFollowed()

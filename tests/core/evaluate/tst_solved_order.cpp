@@ -97,8 +97,9 @@ private slots:
     {
         ShardMilpAnswer answer { .makespan = 95, .lrtf = 100, .bound = 94.05, .isCutShort = true };
         QCOMPARE(solverSentence(answer, 10),
-            std::string("The solver's order is 5.00 % shorter than that of \"Longest remaining first\"; it was stopped "
-                        "after 10.0 s; none is more than 1.00 % shorter still"));
+            std::string(
+                "The solver's order is 5.00 % shorter than that of \"Longest remaining first\"; the solver was stopped "
+                "after 10.0 s; none is more than 1.00 % shorter still"));
         answer = { .makespan = 100,
             .lrtf = 100,
             .bound = 90,
@@ -109,7 +110,7 @@ private slots:
             .hasTransfers = true };
         QCOMPARE(solverSentence(answer, 10),
             std::string(
-                "The solver found no order shorter than that of \"Longest remaining first\", which is run; none "
+                "No order was found that is shorter than that of \"Longest remaining first\", which is run; none "
                 "is more than 10.0 % shorter still (up to 14 units of a job were taken as one, times were "
                 "rounded up to steps of 500 ms, transfers were reckoned into the times of units)"));
     }
@@ -121,9 +122,9 @@ private slots:
         QVERIFY(rule && solved && solved->feasible());
         QVERIFY(*solved->metrics.jobs->makespan <= *rule->metrics.jobs->makespan);
         QVERIFY(*solved->metrics.jobs->makespan >= *solved->metrics.jobs->bound * (1 - 1e-9));
-        const Problem *note = problemOf(*solved, "solver");
+        const Problem *note = problemOf(*solved, "order");
         QVERIFY(note != nullptr && note->severity == Severity::Note);
-        QVERIFY(problemOf(*rule, "solver") == nullptr);
+        QVERIFY(problemOf(*rule, "order") == nullptr);
     }
 
     void withoutASolverThePlanCannotRunAndSaysWhatToInstall()

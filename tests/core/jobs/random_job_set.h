@@ -46,6 +46,7 @@ public:
         rules.doubleBuffer = among(0, 1) == 1;
         rules.lookAhead = among(0, 1) == 1;
         rules.remaining = among(0, 1) == 1 ? RemainingWork::Units : RemainingWork::Minibatches;
+        rules.spill = among(0, 3) > 0;
         rules.seed = among(0, 1000);
         return rules;
     }

@@ -36,6 +36,8 @@ public:
             return "a span belongs to no GPU or no job";
         checkTracks();
         checkOrder();
+        if (!m_rules.spill)
+            fail(leavesItsGpu(m_set, m_gpus));
         for (std::size_t g = 0; g < m_gpus.size(); ++g)
             checkWeights(g);
         for (std::size_t g = 0; g < m_gpus.size(); ++g)

@@ -5,6 +5,7 @@
 #include "core/jobs/run_jobs.h"
 
 #include <algorithm>
+#include <string>
 #include <vector>
 
 namespace trainyard::test {
@@ -54,6 +55,32 @@ inline std::vector<JobSpan> merged(std::vector<JobSpan> a, const std::vector<Job
     a.insert(a.end(), b.begin(), b.end());
     std::ranges::stable_sort(a, {}, &JobSpan::start);
     return a;
+}
+
+/// Without spilling a job is on one GPU from its first unit to its last, and the states of one shard come there once
+/// and go once. What is wrong; empty: nothing.
+inline std::string leavesItsGpu(const JobSet &set, const std::vector<GpuSpans> &gpus)
+{
+    std::vector<bool> hasHome(set.jobs.size(), false);
+    for (std::size_t g = 0; g < gpus.size(); ++g) {
+        for (std::size_t i = 0; i < gpus[g].units.size(); ++i) {
+            const std::uint32_t job = gpus[g].units[i].job;
+            if (i > 0 && gpus[g].units[i - 1].job == job)
+                continue;
+            if (hasHome[job])
+                return "job " + std::to_string(job) + " has left its GPU before it has ended";
+            hasHome[job] = true;
+        }
+        for (const std::vector<JobSpan> *moves : { &gpus[g].loads, &gpus[g].stores }) {
+            std::vector<int> moved(set.jobs.size(), 0);
+            for (const JobSpan &move : *moves) {
+                const std::vector<JobUnit> &units = set.jobs[move.job].units;
+                if (units.size() == 1 && units[0].output == 0 && ++moved[move.job] > 1)
+                    return "states of job " + std::to_string(move.job) + " move again";
+            }
+        }
+    }
+    return {};
 }
 
 } // namespace trainyard::test

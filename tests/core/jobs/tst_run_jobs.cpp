@@ -132,6 +132,36 @@ private slots:
         }
     }
 
+    void aHostLetsInHigherPrioritiesFirst()
+    {
+        // Room for one at a time: job 0, which is alone at first, then by priority 2, 3 (equal ones in order), 1.
+        JobSet set = equalGpus(4, { { { 2 } }, { { 1 } }, { { 1 } }, { { 1 } } });
+        set.nodes[0].memory = 100;
+        for (JobSpec &spec : set.jobs)
+            spec.hostBytes = 60;
+        for (std::size_t j = 1; j < 4; ++j)
+            set.jobs[j].arrival = 1;
+        set.jobs[2].priority = set.jobs[3].priority = 5;
+        const JobRun ran = run(set);
+        QCOMPARE(start(ran, 2), 2.0);
+        QCOMPARE(start(ran, 3), 3.0);
+        QCOMPARE(start(ran, 1), 4.0);
+    }
+
+    void aPeakIsOfWhatIsHeldWhenAnInstantIsOver()
+    {
+        // At 1 s job 0 makes 7 bytes and job 1 gives its 7 back.
+        JobSet set = equalGpus(2, { { { 1, 1, 1 } }, { { .25, .25, .5 } } });
+        for (JobSpec &spec : set.jobs) {
+            spec.hostBoundaries = 7;
+            spec.units[0].hostAfter = 7;
+            spec.units[2].hostAfter = -7;
+        }
+        QCOMPARE(run(set).hostPeaks[0], 7.0);
+        set.jobs[1].hostBytes = 1;
+        QCOMPARE(run(set).hostPeaks[0], 8.0);
+    }
+
     void boundariesComeAndGoInHostMemory()
     {
         JobSet set = equalGpus(1, { { { 1, 1, 1 } } });
@@ -156,6 +186,35 @@ private slots:
             QCOMPARE(ran.jobs[0].loaded, 2.0);
             QCOMPARE(ran.jobs[0].stored, 2.0);
         }
+    }
+
+    void withoutSpillingAGpuKeepsItsJobUntilThatHasEnded()
+    {
+        // Three jobs of 2, 3 and 4 units of 1 s on two GPUs, 1 s to load and 1 s to store. By remaining work job 2 (4
+        // s) and job 1 (3 s) begin, and job 0 follows where job 1 has ended. Without a buffer: 1 + 3 + 1, then 1 + 2
+        // + 1.
+        JobSet set = withTransfers(equalGpus(2, { { { 1 }, 2 }, { { 1 }, 3 }, { { 1 }, 4 } }), 1, 1, 1);
+        JobRun ran = run(set, { .doubleBuffer = false, .spill = false });
+        QCOMPARE(end(ran, 2), 1.0 + 4);
+        QCOMPARE(end(ran, 1), 1.0 + 3);
+        QCOMPARE(end(ran, 0), 5.0 + 1 + 2);
+        QCOMPARE(ran.jobs[0].gpus, ran.jobs[1].gpus);
+        // With one the next job's weights come while the last unit computes.
+        ran = run(set, { .doubleBuffer = true, .spill = false });
+        QCOMPARE(end(ran, 0), 1.0 + 3 + 2);
+        for (const JobScheduler scheduler : { JobScheduler::ShardedLrtf, JobScheduler::Fifo, JobScheduler::Random })
+            for (const bool doubleBuffer : { false, true }) {
+                ran = run(set, { .scheduler = scheduler, .doubleBuffer = doubleBuffer, .spill = false });
+                for (const JobTimes &job : ran.jobs) {
+                    QCOMPARE(job.loaded, 1.0);
+                    QCOMPARE(job.stored, 1.0);
+                    QCOMPARE(job.gpus.size(), std::size_t { 1 });
+                }
+            }
+        // Not even for a job of a higher priority that comes in between.
+        set.jobs[0].priority = 1;
+        set.jobs[0].arrival = 2;
+        QCOMPARE(end(run(set, { .doubleBuffer = false, .spill = false }), 1), 1.0 + 3);
     }
 
     void updatedStatesReturnAfterTheForwardThatFollowsInPlace()

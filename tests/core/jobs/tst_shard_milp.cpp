@@ -57,6 +57,23 @@ struct Instance {
     }
 };
 
+/// Whether each GPU ran the units of its list, and no others, in that order.
+bool followsLists(const JobSet &set, const JobRules &rules, const JobRun &run)
+{
+    const std::vector<GpuSpans> gpus = spansOf(set, run.timeline);
+    std::vector<JobSpan> all;
+    for (const GpuSpans &gpu : gpus)
+        all = merged(std::move(all), gpu.units);
+    std::vector<std::int64_t> next(set.jobs.size(), 0);
+    UnitOrder order(set.gpus.size());
+    UnitNumbers numbers(set.gpus.size());
+    for (const JobSpan &unit : all) { // none takes no time, so a job's units are in the order of their start
+        order[unit.gpu].push_back(unit.job);
+        numbers[unit.gpu].push_back(next[unit.job]++);
+    }
+    return order == rules.order && numbers == rules.numbers;
+}
+
 /// What is wrong with the answer, when it is run; empty: nothing.
 std::string fault(const JobSet &set, const ShardMilpAnswer &answer)
 {
@@ -69,6 +86,8 @@ std::string fault(const JobSet &set, const ShardMilpAnswer &answer)
         last = std::max(last, double(job.end) * 1e-9);
     if (std::abs(last - answer.makespan) > 1e-9)
         return "another makespan than it says";
+    if (!answer.isLrtf && !followsLists(set, answer.rules, *run))
+        return "a GPU does not follow its list";
     return ScheduleChecker(set, answer.rules, *run).fault();
 }
 

@@ -85,6 +85,18 @@ private slots:
         QVERIFY(hasJobs(plan) && jobCount(plan) == 1);
     }
 
+    /// A file whose grid names no model asks for jobs, so the workload is not what it lacks.
+    void aFileWithAnEmptyGridLacksAModelOfTheGrid()
+    {
+        const auto plan = parsePlan(R"({"format": "trainyard.plan", "version": 1, "workload": {}, "cluster": {
+            "datacenters": [{"id": "lab", "pools": [{"id": "v", "gpu": "v100-sxm-16gb", "nodes": 1}]}]}, "job_grid": {"model": []}})",
+            "grid.json");
+        const Errors errors = plan ? validatePlan(*plan) : plan.error();
+        QCOMPARE(errors.size(), 1u);
+        QVERIFY2(errors.front().where.contains("job_grid"), errors.front().where.c_str());
+        QCOMPARE(errors.front().what, "the grid has no model");
+    }
+
     void theListComesFirstThenTheGridWithItsLastAxisFastest()
     {
         Plan plan = example();

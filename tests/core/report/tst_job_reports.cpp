@@ -116,6 +116,11 @@ private slots:
         QCOMPARE(document["jobs"]["per_job"][2]["state"].get<std::string>(), std::string("paused"));
         QCOMPARE(document["jobs"]["per_job"][3]["state"].get<std::string>(), std::string("cannot-run"));
         QVERIFY(document["jobs"]["per_job"][0]["why"].is_null() && document["jobs"]["per_job"][3]["why"].is_string());
+        auto whole = test::jobSample(); // nobody counts what pipelines move
+        for (JobResult &job : whole->metrics.jobs->perJob)
+            job.technique = JobTechnique::Pipeline;
+        const Json pipelines = Json::parse(metricsJson(*whole))["jobs"];
+        QVERIFY(pipelines["loaded_bytes"].is_null() && pipelines["per_job"][0]["loaded_bytes"].is_null());
         auto unknown = test::jobSample();
         unknown->metrics.jobs->hosts[0].capacity = 0; // nobody states it
         unknown->metrics.jobs->makespan.reset();
@@ -353,7 +358,7 @@ private slots:
         }
         const Timeline &timeline = evaluation->timeline;
         for (std::uint32_t span = 0; span < timeline.spanCount(); ++span) {
-            QVERIFY(jobOfSpan(*evaluation, span) >= 0);
+            QVERIFY(jobIndexOf(*evaluation, span) >= 0);
             if (timeline.tracks[timeline.trackOf[span]].stream != Stream::Compute)
                 moved += timeline.bytesMoved(span);
         }

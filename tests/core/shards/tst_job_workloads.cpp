@@ -137,23 +137,27 @@ private slots:
         }
     }
 
-    /// running <= memory - buffer, weights and input <= buffer, on the smallest GPU; nothing larger would have fitted.
+    /// running + weights and input of the next, whatever those are, <= memory of the smallest GPU.
     void everyUnitFitsBesideTheBuffer()
     {
+        int cases = 0, buffered = 0; // where a buffer would ask for so many shards that it is slower, there is none
         for (const char *model : kModels)
             for (const double gib : { 12.0, 16.0, 24.0, 80.0 }) {
                 const JobWorkloads jobs = resolved(jobPlan({ ofMemory(gib) }, { job("a", model, 1) }));
                 if (jobs.jobs[0].shards.empty()) // an expert layer alone is larger
                     continue;
-                const double buffer = jobs.bufferBytes.front(), memory = jobs.set.gpus.front().memory;
-                QVERIFY(buffer < memory && memory < gib * 0x1p30);
+                double memory = jobs.set.gpus.front().memory, running = 0, ahead = 0;
                 for (const JobUnit &unit : specOf(jobs).units) {
-                    QVERIFY(unit.running <= memory - buffer);
-                    QVERIFY(buffer == 0 || unit.weights + unit.input <= buffer);
+                    running = std::max(running, unit.running);
+                    ahead = std::max(ahead, unit.weights + unit.input);
                     QVERIFY(unit.running >= unit.weights + unit.input + unit.output);
                     QVERIFY(unit.writeBack <= unit.weights);
                 }
+                QVERIFY(running <= memory && memory < gib * 0x1p30);
+                ++cases;
+                buffered += specOf(jobs).units.size() == 1 || running + ahead <= memory;
             }
+        QVERIFY2(4 * buffered >= 3 * cases, qPrintable(QString("%1 of %2").arg(buffered).arg(cases)));
     }
 
     void moreMemoryNeverMakesMoreShards()
@@ -171,7 +175,6 @@ private slots:
                     continue;
                 }
                 QVERIFY(shards <= before);
-                QCOMPARE(jobs.bufferBytes.front(), 0.0);
                 before = shards;
             }
             QCOMPARE(before, 1u);
@@ -214,6 +217,8 @@ private slots:
         QVERIFY(jobs.jobs[1].shards.empty());
         QCOMPARE(jobs.jobs[1].specIndex, -1);
         QVERIFY2(jobs.jobs[1].why.starts_with("the whole model"), jobs.jobs[1].why.c_str());
+        plan.jobs[0].unitMs = { 100, 200, 300 }; // of one unit then
+        QCOMPARE(specOf(resolved(plan), 0).seconds[0], std::vector<double> { .6 });
     }
 
     /// 2K - 1 times make K shards of about equal size.
@@ -247,23 +252,23 @@ private slots:
         QCOMPARE(errorsOf(plan).front().where, "jobs[1].unit_ms");
     }
 
-    void theSmallestGpuThatMayRunItDecides()
+    void theSmallestGpuThatMayRunItAtItsHostDecides()
     {
         Plan plan = jobPlan({ ofMemory(80), ofMemory(16) }, { job("any", "opt-2.7b", 1), job("large", "opt-2.7b", 1) });
+        plan.jobs[0].pinnedGpus = { 2 };
         plan.jobs[1].pinnedGpus = { 1, 0 };
         const JobWorkloads jobs = resolved(plan);
-        QCOMPARE(jobs.set.gpus.size(), 4u);
-        QCOMPARE(jobs.bufferBytes.size(), 2u);
         QVERIFY(jobs.jobs[0].shards.size() > jobs.jobs[1].shards.size());
         QCOMPARE(specOf(jobs, 1).gpus, (std::vector<int> { 0, 1 }));
-        QVERIFY(!specOf(jobs).seconds[0].empty() && !specOf(jobs).seconds[1].empty());
+        QVERIFY(specOf(jobs).seconds[0].empty() && !specOf(jobs).seconds[1].empty());
         QVERIFY(specOf(jobs, 1).seconds[1].empty()); // its shards are larger than that GPU
     }
 
     void aGpuTooSmallForOneLayerIsLeftOut()
     {
-        const JobWorkloads jobs =
-            resolved(jobPlan({ ofMemory(4), ofMemory(40) }, { job("a", "llama-7b", 1), job("b", "opt-125m", 1) }));
+        Plan plan = jobPlan({ ofMemory(4), ofMemory(40) }, { job("a", "llama-7b", 1), job("b", "opt-125m", 1) });
+        plan.jobs[1].pinnedGpus = { 0 };
+        const JobWorkloads jobs = resolved(plan);
         QVERIFY(specOf(jobs).seconds[0].empty() && !specOf(jobs).seconds[1].empty());
         QVERIFY(!specOf(jobs, 1).seconds[0].empty());
         const JobWorkloads none = resolved(jobPlan({ ofMemory(4) }, { job("a", "llama-7b", 1) }));
@@ -311,7 +316,8 @@ private slots:
         const JobSpec &spec = specOf(many);
         QVERIFY(double(spec.minibatches) * double(spec.units.size()) <= kMostUnits);
         QVERIFY(isNear(sum(spec.seconds[0]) * double(spec.minibatches), 7e6 * sum(specOf(few).seconds[0])));
-        QVERIFY(isNear(many.set.routes[0].toGpu * many.minibatchesPerSpan, few.set.routes[0].toGpu));
+        QVERIFY(isNear(spec.minibatchesPerUnit * double(spec.minibatches), 7e6));
+        QVERIFY(many.set.routes == few.set.routes && specOf(many, 1).minibatchesPerUnit == 3);
         QCOMPARE(spec.units, specOf(few).units);
         plan.jobs[0].minibatches = plan.jobs[0].epochs = 1000 * 1000;
         const Errors errors = errorsOf(plan);

@@ -305,6 +305,53 @@ private slots:
         QVERIFY(pins.at(1).at(1).value<std::vector<int>>().empty());
     }
 
+    void prefillBetweenJobsHasItsOwnColour()
+    {
+        auto filled = std::make_shared<Evaluation>(*m_evaluation);
+        Timeline &t = filled->timeline;
+        Track track;
+        track.stream = Stream::Prefill;
+        track.stage = 0;
+        track.first = std::uint32_t(t.spanCount());
+        track.last = track.first + 1;
+        const Nanoseconds free = t.end[t.tracks[0].last - 1], end = t.duration;
+        QVERIFY(end > free);
+        t.start.push_back(free);
+        t.end.push_back(end);
+        t.kind.push_back(WorkKind::Prefill);
+        t.taskClass.push_back(kNoSpan); // nothing more is known of it
+        t.microBatch.push_back(-1);
+        t.chunk.push_back(0);
+        t.cause.push_back(kNoSpan);
+        t.trackOf.push_back(std::uint32_t(t.tracks.size()));
+        t.tracks.push_back(track);
+        m_evaluation = filled;
+        m_view->setEvaluation(filled);
+        m_view->setVisibleRange(free - (end - free), end);
+        QCoreApplication::processEvents();
+        const QRect tracks = m_view->trackArea();
+        const QImage image = m_view->grab().toImage();
+        const QColor color = image.pixelColor(tracks.left() + tracks.width() * 3 / 4, tracks.top() + 3);
+        QCOMPARE(color.rgb(), theme().work(WorkKind::Prefill).rgb());
+        // The legend names it beside the jobs; what is switched off there fades.
+        KindButton *named = nullptr;
+        for (KindButton *button : m_view->findChildren<KindButton *>())
+            if (button->isVisible()) {
+                QCOMPARE(button->kind(), WorkKind::Prefill);
+                named = button;
+            }
+        QVERIFY(named && m_view->findChild<JobButton *>()->isVisible());
+        const auto shown = [&] {
+            return m_view->grab().toImage().pixelColor(tracks.left() + tracks.width() * 3 / 4, tracks.top() + 3);
+        };
+        QTest::mouseClick(named, Qt::LeftButton);
+        QVERIFY(shown() != color);
+        QTest::mouseClick(named, Qt::LeftButton);
+        QCOMPARE(shown().rgb(), color.rgb());
+        m_view->selectJob(1); // it fades with all that is no job's
+        QVERIFY(m_view->grab().toImage().pixelColor(tracks.left() + tracks.width() * 3 / 4, tracks.top() + 3) != color);
+    }
+
     void anotherPlanWithoutJobsLooksAsBefore()
     {
         TimelineView fresh;

@@ -74,6 +74,23 @@ private slots:
         QCOMPARE(pixels, (std::vector<QRgb> { 1, 1, 1, 2, 2, 2, 2, 2, 2, 0 }));
     }
 
+    void aColumnWhereLittleRanIsNotIdle()
+    {
+        // P takes 10 of 100: 0.4 of four pixels, and shows as one.
+        const Timeline t = layered();
+        KindShares shares;
+        shares.begin({ 0, 200 }, 2);
+        shares.add(t, 2, 3, {}, false);
+        shares.nextLayer();
+        KindShares::Colors colors;
+        colors.vivid[std::size_t(WorkKind::Prefill)] = 3;
+        std::vector<QRgb> pixels(4, 0);
+        shares.fill(0, pixels, colors);
+        QCOMPARE(pixels, (std::vector<QRgb> { 3, 0, 0, 0 }));
+        shares.fill(1, pixels = std::vector<QRgb>(4, 0), colors); // nothing ran in [100, 200)
+        QCOMPARE(pixels, std::vector<QRgb>(4, 0));
+    }
+
     void theSharesOfAllColumnsAreTheTimeOfTheKinds()
     {
         const EvaluationPtr e = test::sampleEvaluation({ .stages = 4, .microBatches = 700 });

@@ -15,6 +15,7 @@
 #include "views/panels/strategy_row.h"
 #include "views/panels/workload_editor.h"
 #include "views/parts/text_line.h"
+#include "views/timeline/timeline_view.h"
 
 #include <QAbstractItemView>
 #include <QLineEdit>
@@ -212,6 +213,42 @@ private slots:
         }
         w.settle();
         QVERIFY(!hasJobs(*w.document.plan()));
+    }
+
+    void aJobPickedInTheListStandsOutInTheTimelineAndBack()
+    {
+        JobsWindow w;
+        w.addTwelve();
+        TimelineView *timeline = w.window.workbench().timeline;
+        QCOMPARE(timeline->selectedJob(), -1); // the first new one is selected in the list, by nobody's hand
+        const auto click = [&w](int row) {
+            QTest::mouseClick(w.list->viewport(), Qt::LeftButton, {},
+                w.list->visualRect(w.panel->model()->index(row, JobListModel::Name)).center());
+        };
+        click(2);
+        QCOMPARE(timeline->selectedJob(), 2);
+        QTest::keyClick(w.list, Qt::Key_Down);
+        QCOMPARE(timeline->selectedJob(), 3);
+        QTest::keyClick(w.list, Qt::Key_Escape);
+        QCOMPARE(timeline->selectedJob(), -1);
+        timeline->selectJob(5);
+        QCOMPARE(w.list->chosen(), std::vector<int> { 5 });
+        QCOMPARE(timeline->selectedJob(), 5);
+    }
+
+    void aPlanWithJobsOpensWithItsJobsInFront()
+    {
+        JobsWindow w;
+        QVERIFY(!w.panel->isVisible());
+        Plan plan = twoLabs();
+        Job job;
+        job.name = "one";
+        job.model = "gpt-3-1.3b";
+        plan.jobs = { job };
+        w.document.startNew(std::make_shared<const Plan>(plan));
+        w.settle();
+        QVERIFY(w.panel->isVisible());
+        QCOMPARE(w.panel->model()->rowCount(), 1);
     }
 
     void gpusDraggedOverAreInTheNumbersWhileTheyHover()

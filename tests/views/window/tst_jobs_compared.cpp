@@ -14,6 +14,7 @@
 #include "views/plots/job_progress_plot.h"
 #include "views/timeline/timeline_view.h"
 
+#include <QAction>
 #include <QDropEvent>
 #include <QMimeData>
 #include <QPushButton>
@@ -35,6 +36,7 @@ Plan lab(int datacenters)
     for (int d = 0; d < datacenters; ++d) {
         first.id = "lab" + std::to_string(d);
         first.name = "Lab " + std::to_string(d + 1);
+        first.pools.front().id = first.id + "-v100";
         first.pools.front().gpusPerNode = 4;
         plan.cluster.datacenters.push_back(first);
     }
@@ -54,13 +56,15 @@ struct JobWindow : WindowFixture {
     [[nodiscard]] const JobMetrics &metrics() const { return *bridge.evaluation()->metrics.jobs; }
     void compare()
     {
-        QTest::keyClick(&window, Qt::Key_J, Qt::ControlModifier);
+        QVERIFY(!window.commands().action("jobs.compare")->shortcut().isEmpty());
+        QVERIFY(window.commands().trigger("jobs.compare"));
+        QVERIFY(page.isVisible());
         waitForComparison();
     }
     void waitForComparison()
     {
         QTRY_VERIFY_WITH_TIMEOUT(
-            page.comparison() && page.comparison()->isComplete && page.comparison()->plan == document.plan(), 120000);
+            page.comparison() && page.comparison()->isComplete && page.comparison()->plan == document.plan(), 20000);
     }
     [[nodiscard]] SchedulerCell *cellOf(JobScheduler scheduler) const
     {
@@ -175,7 +179,7 @@ private slots:
                 w.document.plan()->cluster.datacenters, [](const Datacenter &d) { return d.gpus() > 0; })));
     }
 
-    void aSelectedJobStandsOutInTheCurves()
+    void aSelectedJobStandsOutInCurvesAndMap()
     {
         JobWindow w;
         CurvesPanel &curves = *w.window.workbench().curves;
@@ -184,6 +188,10 @@ private slots:
         QTRY_COMPARE(curves.plot(CurvesPanel::Tab::Progress)->legend().size(), std::size_t(1));
         QCOMPARE(curves.plot(CurvesPanel::Tab::Progress)->legend().front().name,
             QString::fromStdString(w.metrics().perJob[2].name));
+        QVERIFY(w.map()->traffic()); // and the GPUs that it ran on
+        QCOMPARE(w.map()->traffic()->ends.size(), w.metrics().perJob[2].ranOn.size());
+        w.window.workbench().timeline->selectJob(JobSpans::kNone);
+        QVERIFY(!w.map()->traffic());
     }
 };
 

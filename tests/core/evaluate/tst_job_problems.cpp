@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// What a plan says that says nothing to its jobs, and pins that are of no use, in words.
+
+#include "core/evaluate/run.h"
+#include "tests/core/shards/job_plans.h"
+
+#include <QTest>
+
+#include <algorithm>
+
+using namespace trainyard;
+using namespace trainyard::test;
+
+namespace {
+
+const Problem *problemAt(const Evaluation &evaluation, const std::string &where)
+{
+    const auto found = std::ranges::find(evaluation.problems, where, &Problem::where);
+    return found == evaluation.problems.end() ? nullptr : &*found;
+}
+
+EvaluationPtr evaluated(const Plan &plan)
+{
+    static EvaluationWorkspace workspace;
+    auto evaluation = run(share(plan), Depth::Score, { builtinCatalogue(), workspace });
+    if (!evaluation)
+        qFatal("%s", toString(evaluation.error().front()).c_str());
+    return *evaluation;
+}
+
+Plan small()
+{
+    return jobPlan({ pool("a", "a100-sxm-40gb", 1, 2) }, { job("a", "opt-125m"), job("b", "opt-125m") });
+}
+
+} // namespace
+
+class TstJobProblems : public QObject {
+    Q_OBJECT
+
+private slots:
+    void sectionsThatSayNothingToJobsAreNamed()
+    {
+        Plan plan = small();
+        plan.workload.galoreRank = 64; // these two do
+        plan.heterogeneity.memoryFraction = 0.9;
+        QVERIFY(evaluated(plan)->problems.empty());
+        plan.parallelism.pipeline = 4;
+        plan.memory.recompute = Recompute::Full;
+        const EvaluationPtr two = evaluated(plan);
+        const Problem *aside = problemAt(*two, "parallelism");
+        QVERIFY(aside && aside->severity == Severity::Note);
+        QCOMPARE(aside->text, "The plan's own parallelism and memory are set aside while there are jobs");
+        plan = small();
+        plan.workload.globalBatch = 8;
+        QCOMPARE(
+            problemAt(*evaluated(plan), "workload")->text, "The plan's own workload is set aside while there are jobs");
+    }
+
+    void measurementsOfThePlanThatAreNotUsedAreNamed()
+    {
+        Plan plan = small();
+        plan.calibration["gemm"] = "1.2";
+        plan.profile.emplace();
+        plan.layerProfiles.emplace().gpus["a100-sxm-40gb"];
+        const EvaluationPtr e = evaluated(plan);
+        QVERIFY(problemAt(*e, "calibration"));
+        QVERIFY(problemAt(*e, "profile"));
+        QVERIFY(problemAt(*e, "profile")->text.contains("profile and layer_profiles are set aside"));
+    }
+
+    /// Pinned to GPUs 0 and 1 of two datacenters: its host is in one of them.
+    void pinsThatAreOfNoUseAreNamed()
+    {
+        Plan plan = small();
+        plan.cluster.datacenters.push_back(plan.cluster.datacenters.front());
+        plan.cluster.datacenters.back().id = "far";
+        plan.cluster.datacenters.back().pools.front().id = "b";
+        plan.jobs[0].pinnedGpus = { 1, 2 };
+        plan.jobs[1].pinnedGpus = { 2, 3 };
+        const EvaluationPtr e = evaluated(plan);
+        const Problem *pins = problemAt(*e, "jobs[0].pinned_gpus");
+        QVERIFY(pins && pins->severity == Severity::Warning);
+        QVERIFY2(pins->text.contains("GPU 2 too, which does not reach its host"), pins->text.c_str());
+        QVERIFY(!problemAt(*e, "jobs[1].pinned_gpus"));
+    }
+};
+
+QTEST_APPLESS_MAIN(TstJobProblems)
+#include "tst_job_problems.moc"
