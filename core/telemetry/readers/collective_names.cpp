@@ -4,7 +4,7 @@
 #include <array>
 #include <utility>
 
-namespace trainyard::readers {
+namespace trainyard::readers::measured {
 
 namespace {
 
@@ -70,4 +70,4 @@ double busFactor(std::string_view operation, int ranks)
         : 0;
 }
 
-} // namespace trainyard::readers
+} // namespace trainyard::readers::measured

@@ -5,7 +5,7 @@
 #include <string>
 #include <string_view>
 
-namespace trainyard::readers {
+namespace trainyard::readers::measured {
 
 /// "all_reduce", "all_gather", "reduce_scatter", "all_to_all", "broadcast", "reduce", "send", "recv", "send_recv",
 /// "gather", "scatter", "barrier" of "AllReduce", "nccl:all_reduce", "all_reduce_perf_mpi", "alltoall_perf",
@@ -16,4 +16,4 @@ namespace trainyard::readers {
 /// Bus bandwidth over algorithm bandwidth, as nccl-tests define it (its PERFORMANCE.md); 0 of an unknown operation.
 [[nodiscard]] double busFactor(std::string_view operation, int ranks);
 
-} // namespace trainyard::readers
+} // namespace trainyard::readers::measured

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "core/telemetry/readers/metric_names.h"
+#include "core/telemetry/readers/exporter_metrics.h"
 
 #include <algorithm>
 #include <array>
 
-namespace trainyard::readers {
+namespace trainyard::readers::measured {
 
 namespace {
 
@@ -77,4 +77,4 @@ bool isDcgmBlank(double value)
     return value == 9223372036854775808.0 || isAt(2147483632.0) || isAt(140737488355328.0);
 }
 
-} // namespace trainyard::readers
+} // namespace trainyard::readers::measured

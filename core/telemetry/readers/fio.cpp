@@ -9,7 +9,7 @@
 #include <algorithm>
 #include <map>
 
-namespace trainyard::readers {
+namespace trainyard::readers::measured {
 
 namespace {
 
@@ -44,13 +44,13 @@ public:
     {
     }
 
-    void add(LooseValue root)
+    void add(LooseJsonValue root)
     {
         m_global = root["global options"];
         m_isOld = root["fio version"].text().starts_with("fio-2.") || root["fio version"].text().starts_with("fio-1.");
         ++m_run;
         for (const char *list : { "jobs", "client_stats" })
-            for (const LooseValue job : root[list])
+            for (const LooseJsonValue job : root[list])
                 if (job["jobname"].text() != "All clients")
                     addJob(job);
     }
@@ -81,20 +81,20 @@ public:
     }
 
 private:
-    [[nodiscard]] std::string option(LooseValue job, std::string_view key) const
+    [[nodiscard]] std::string option(LooseJsonValue job, std::string_view key) const
     {
-        const LooseValue own = job["job options"][key];
+        const LooseJsonValue own = job["job options"][key];
         return own ? own.text() : m_global[key].text();
     }
 
-    void addJob(LooseValue job)
+    void addJob(LooseJsonValue job)
     {
         if (job["error"].integer().value_or(0) != 0) {
             ++m_failed;
             return;
         }
         for (const char *direction : { "read", "write", "trim" }) {
-            const LooseValue part = job[direction];
+            const LooseJsonValue part = job[direction];
             const double milliseconds = part["runtime"].numberOr(0);
             // fio 2 counts bandwidth and bytes in KiB only
             const double rate = part["bw_bytes"] ? part["bw_bytes"].numberOr(0) : part["bw"].numberOr(0) * 1024;
@@ -119,7 +119,7 @@ private:
     }
 
     SourceScribe m_scribe;
-    LooseValue m_global;
+    LooseJsonValue m_global;
     std::map<std::tuple<int, std::int64_t, std::string>, GroupSum> m_sums;
     std::int64_t m_failed = 0;
     int m_run = 0;
@@ -162,4 +162,4 @@ Expected<Recording> readFio(const SourceText &source, const SourceOptions &optio
     return file.finish(source, isTruncated);
 }
 
-} // namespace trainyard::readers
+} // namespace trainyard::readers::measured

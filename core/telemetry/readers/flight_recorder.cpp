@@ -10,7 +10,7 @@
 #include <array>
 #include <filesystem>
 
-namespace trainyard::readers {
+namespace trainyard::readers::measured {
 
 namespace {
 
@@ -26,15 +26,15 @@ double bytesOf(std::string_view dtype)
 }
 
 /// Of lists of sizes and dtypes, one of each a tensor.
-double tensorBytes(LooseValue sizes, LooseValue dtypes)
+double tensorBytes(LooseJsonValue sizes, LooseJsonValue dtypes)
 {
     double sum = 0;
-    LooseValue::Walk dtype = dtypes.begin();
-    for (const LooseValue size : sizes) {
+    LooseJsonValue::Walk dtype = dtypes.begin();
+    for (const LooseJsonValue size : sizes) {
         if (!(dtype != dtypes.end()))
             break;
         double elements = 1;
-        for (const LooseValue extent : size)
+        for (const LooseJsonValue extent : size)
             elements *= std::max(extent.numberOr(0), 0.0);
         sum += elements * bytesOf((*dtype).raw());
         ++dtype;
@@ -43,14 +43,14 @@ double tensorBytes(LooseValue sizes, LooseValue dtypes)
 }
 
 /// "[0, 1, 2]" or an array.
-std::vector<int> ranksOf(LooseValue value)
+std::vector<int> ranksOf(LooseJsonValue value)
 {
     std::vector<int> ranks;
     const auto add = [&](std::optional<std::int64_t> rank) {
         if (rank && *rank >= 0 && *rank < (1 << 30) && ranks.size() < kMostGroupRanks)
             ranks.push_back(static_cast<int>(*rank));
     };
-    for (const LooseValue one : value)
+    for (const LooseJsonValue one : value)
         add(one.integer());
     if (value.isString()) {
         std::string_view text = value.raw();
@@ -86,14 +86,14 @@ public:
         m_rank.rank = rankOfName(source.file);
     }
 
-    void addGroups(LooseValue root)
+    void addGroups(LooseJsonValue root)
     {
-        for (const LooseValue group : root["pg_config"]) {
+        for (const LooseJsonValue group : root["pg_config"]) {
             CommunicatorGroup made { group["name"].text(), group["desc"].text(), ranksOf(group["ranks"]) };
             m_rank.worldSize = std::max(m_rank.worldSize, static_cast<int>(made.ranks.size()));
             m_scribe.recording().groups.push_back(std::move(made));
         }
-        for (const LooseValue status : root["pg_status"]) {
+        for (const LooseJsonValue status : root["pg_status"]) {
             const auto enqueued = status["last_enqueued_collective"].integer();
             const auto completed = status["last_completed_collective"].integer();
             if (enqueued && completed && *completed < *enqueued)
@@ -102,7 +102,7 @@ public:
         }
     }
 
-    void add(LooseValue entry)
+    void add(LooseJsonValue entry)
     {
         const auto created = entry["time_created_ns"].integer();
         const std::string profiled = entry["profiling_name"].text();
@@ -137,7 +137,7 @@ public:
     }
 
 private:
-    std::uint32_t groupOf(LooseValue group)
+    std::uint32_t groupOf(LooseJsonValue group)
     {
         auto &groups = m_scribe.recording().groups;
         const std::string name = group.first().text();
@@ -175,7 +175,7 @@ Expected<Recording> readFlightRecorder(const SourceText &source, const SourceOpt
         return ReadingPace(source, options).stopped();
     FlightDump dump(source);
     dump.addGroups(json.root());
-    for (const LooseValue entry : json.root()["entries"])
+    for (const LooseJsonValue entry : json.root()["entries"])
         dump.add(entry);
     return dump.finish(json.isTruncated() || json.isBroken());
 }
@@ -202,4 +202,4 @@ Expected<Recording> refuseFlightRecorderPickle(const SourceText &source, const S
             : "It is a Python pickle, which runs what is in it when it is opened");
 }
 
-} // namespace trainyard::readers
+} // namespace trainyard::readers::measured

@@ -11,6 +11,7 @@ namespace trainyard {
 
 std::span<const SourceReader> readers::hardwareSamples()
 {
+    using namespace readers::measured;
     static constexpr std::array<SourceReader, 6> kReaders { {
         { SourceKind::SmiQuery, looksLikeSmiQuery, readSmiQuery },
         { SourceKind::SmiDmon, looksLikeSmiDmon, readSmiDmon },

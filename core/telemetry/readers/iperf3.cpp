@@ -1,16 +1,15 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/telemetry/readers/iperf3.h"
 
+#include "core/base/number_text.h"
 #include "core/telemetry/readers/loose_json.h"
 #include "core/telemetry/readers/source_scribe.h"
 #include "core/telemetry/readers/text_scan.h"
 #include "core/telemetry/sample_names.h"
 
 #include <algorithm>
-#include <cmath>
-#include <cstdio>
 
-namespace trainyard::readers {
+namespace trainyard::readers::measured {
 
 namespace {
 
@@ -18,14 +17,6 @@ std::string lower(std::string text)
 {
     std::ranges::transform(
         text, text.begin(), [](char byte) { return byte >= 'A' && byte <= 'Z' ? static_cast<char>(byte + 32) : byte; });
-    return text;
-}
-
-std::string oneDecimal(double value)
-{
-    char text[40];
-    std::snprintf(text, sizeof text, "%d.%d", static_cast<int>(std::min(value, 1e8)),
-        static_cast<int>(std::abs(value - std::trunc(value)) * 10) % 10);
     return text;
 }
 
@@ -41,29 +32,29 @@ public:
     {
     }
 
-    void addStart(LooseValue start)
+    void addStart(LooseJsonValue start)
     {
-        const LooseValue test = start["test_start"];
+        const LooseJsonValue test = start["test_start"];
         m_protocol = lower(test["protocol"].text());
         m_streams = static_cast<int>(std::clamp<std::int64_t>(test["num_streams"].integer().value_or(1), 1, 1 << 20));
         m_isReverse = test["reverse"].isTrue();
-        const LooseValue stamp = start["timestamp"];
+        const LooseJsonValue stamp = start["timestamp"];
         const auto milliseconds = stamp["timemillisecs"].integer();
         const auto seconds = stamp["timesecs"].integer();
         if (milliseconds && *milliseconds > 0 && *milliseconds < 9'000'000'000'000)
             m_began = *milliseconds * 1'000'000;
         else if (seconds && *seconds > 0 && *seconds < 9'000'000'000)
             m_began = *seconds * 1'000'000'000;
-        const LooseValue pair = start["connected"].first();
+        const LooseJsonValue pair = start["connected"].first();
         m_link = pair["local_host"].text() + "-" + pair["remote_host"].text();
         if (m_link == "-")
             m_link.clear();
     }
 
-    void addInterval(LooseValue interval)
+    void addInterval(LooseJsonValue interval)
     {
         for (const bool isBack : { false, true }) {
-            const LooseValue sum = interval[isBack ? "sum_bidir_reverse" : "sum"];
+            const LooseJsonValue sum = interval[isBack ? "sum_bidir_reverse" : "sum"];
             const auto bits = sum["bits_per_second"].number(), end = sum["end"].number(), bytes = sum["bytes"].number();
             if (!bits || !end || !bytes || !(*bits >= 0) || !(*end >= 0) || !(*end < 1e8))
                 continue;
@@ -76,16 +67,16 @@ public:
             moved.seconds += sum["seconds"].numberOr(0);
             addSample(isBack, *end, *bits / 8);
         }
-        for (const LooseValue stream : interval["streams"])
+        for (const LooseJsonValue stream : interval["streams"])
             if (!stream["omitted"].isTrue())
                 addRoundTrip(
                     stream["rtt"].number(), stream["sender"] && !stream["sender"].isTrue() && isBidirectional());
     }
 
-    void addEnd(LooseValue end)
+    void addEnd(LooseJsonValue end)
     {
-        for (const LooseValue stream : end["streams"]) {
-            const LooseValue sender = stream["sender"];
+        for (const LooseJsonValue stream : end["streams"]) {
+            const LooseJsonValue sender = stream["sender"];
             const bool isBack =
                 sender["sender"] && !sender["sender"].isTrue() && bool(end["sum_received_bidir_reverse"]);
             const auto smallest = sender["min_rtt"].number();
@@ -95,10 +86,10 @@ public:
         addDirection(end, "", false);
         if (end["sum_received_bidir_reverse"] || end["sum_bidir_reverse"])
             addDirection(end, "_bidir_reverse", true);
-        const LooseValue cpu = end["cpu_utilization_percent"];
+        const LooseJsonValue cpu = end["cpu_utilization_percent"];
         for (const char *side : { "host_total", "remote_total" })
             if (const double share = cpu[side].numberOr(0); share > 90)
-                m_to->note("A processor was busy " + oneDecimal(share)
+                m_to->note("A processor was busy " + plainText(share)
                     + " % of the test: it may be the bound, not the network");
     }
 
@@ -134,9 +125,9 @@ private:
         m_to->add(series, m_began + static_cast<std::int64_t>(end * 1e9), bytesPerSecond);
     }
 
-    void addDirection(LooseValue end, const std::string &suffix, bool isBack)
+    void addDirection(LooseJsonValue end, const std::string &suffix, bool isBack)
     {
-        LooseValue sum = end["sum_received" + suffix];
+        LooseJsonValue sum = end["sum_received" + suffix];
         if (!sum)
             sum = end["sum" + suffix]; // UDP of before 3.7
         Moved moved { sum["bytes"].numberOr(0), sum["seconds"].numberOr(0), sum["bits_per_second"].numberOr(0) };
@@ -150,8 +141,8 @@ private:
         addPoint(moved, isBack);
         m_hasEnd = true;
         if (m_protocol == "udp")
-            m_to->note("UDP: " + oneDecimal(lost) + " % of the packets were lost, jitter "
-                + oneDecimal(sum["jitter_ms"].numberOr(0) * 1000) + " µs");
+            m_to->note("UDP: " + plainText(lost) + " % of the packets were lost, jitter "
+                + plainText(sum["jitter_ms"].numberOr(0) * 1000) + " µs");
     }
 
     void addPoint(const Moved &moved, bool isBack)
@@ -188,13 +179,13 @@ public:
     {
     }
 
-    void add(LooseValue root)
+    void add(LooseJsonValue root)
     {
         const std::string event = root["event"].text();
         if (event.empty()) {
             m_test = Test(m_scribe);
             m_test.addStart(root["start"]);
-            for (const LooseValue interval : root["intervals"])
+            for (const LooseJsonValue interval : root["intervals"])
                 m_test.addInterval(interval);
             m_test.addEnd(root["end"]);
             m_test.addIntervals();
@@ -272,4 +263,4 @@ Expected<Recording> readIperf3(const SourceText &source, const SourceOptions &op
     return file.finish(source, isTruncated);
 }
 
-} // namespace trainyard::readers
+} // namespace trainyard::readers::measured

@@ -7,7 +7,7 @@
 #include <cmath>
 #include <limits>
 
-namespace trainyard::readers {
+namespace trainyard::readers::measured {
 
 namespace {
 
@@ -192,50 +192,50 @@ bool LooseJson::read(std::string_view text, std::size_t from)
     return m_nodes.size() > 1;
 }
 
-LooseValue LooseJson::root() const
+LooseJsonValue LooseJson::root() const
 {
-    return m_nodes.size() > 1 ? LooseValue(this, 1) : LooseValue();
+    return m_nodes.size() > 1 ? LooseJsonValue(this, 1) : LooseJsonValue();
 }
 
-LooseValue::Walk &LooseValue::Walk::operator++()
+LooseJsonValue::Walk &LooseJsonValue::Walk::operator++()
 {
     m_at = m_json->m_nodes[m_at].next;
     return *this;
 }
 
-LooseValue::Walk LooseValue::begin() const
+LooseJsonValue::Walk LooseJsonValue::begin() const
 {
     return { m_json, m_json ? m_json->m_nodes[m_at].child : 0 };
 }
 
-LooseValue::Walk LooseValue::end() const
+LooseJsonValue::Walk LooseJsonValue::end() const
 {
     return { m_json, 0 };
 }
 
-LooseValue LooseValue::first() const
+LooseJsonValue LooseJsonValue::first() const
 {
     const auto at = m_json ? m_json->m_nodes[m_at].child : 0;
-    return at ? LooseValue(m_json, at) : LooseValue();
+    return at ? LooseJsonValue(m_json, at) : LooseJsonValue();
 }
 
-LooseValue LooseValue::second() const
+LooseJsonValue LooseJsonValue::second() const
 {
-    const LooseValue one = first();
+    const LooseJsonValue one = first();
     const auto at = one ? m_json->m_nodes[one.m_at].next : 0;
-    return at ? LooseValue(m_json, at) : LooseValue();
+    return at ? LooseJsonValue(m_json, at) : LooseJsonValue();
 }
 
-LooseValue LooseValue::operator[](std::string_view key) const
+LooseJsonValue LooseJsonValue::operator[](std::string_view key) const
 {
     if (isObject())
-        for (const LooseValue member : *this)
+        for (const LooseJsonValue member : *this)
             if (member.key() == key)
                 return member;
     return {};
 }
 
-std::string_view LooseValue::key() const
+std::string_view LooseJsonValue::key() const
 {
     if (!m_json)
         return {};
@@ -243,7 +243,7 @@ std::string_view LooseValue::key() const
     return m_json->m_text.substr(node.key, node.keySize);
 }
 
-std::string_view LooseValue::raw() const
+std::string_view LooseJsonValue::raw() const
 {
     if (!m_json)
         return {};
@@ -251,44 +251,44 @@ std::string_view LooseValue::raw() const
     return m_json->m_text.substr(node.value, node.valueSize);
 }
 
-std::string LooseValue::text() const
+std::string LooseJsonValue::text() const
 {
     return isString() ? unescaped(raw()) : std::string(raw());
 }
 
-std::optional<double> LooseValue::number() const
+std::optional<double> LooseJsonValue::number() const
 {
     return isArray() || isObject() ? std::nullopt : numberIn(raw());
 }
 
-std::optional<std::int64_t> LooseValue::integer() const
+std::optional<std::int64_t> LooseJsonValue::integer() const
 {
     return isArray() || isObject() ? std::nullopt : integerIn(raw());
 }
 
-bool LooseValue::isTrue() const
+bool LooseJsonValue::isTrue() const
 {
     return raw() == "true" || raw() == "1" || raw() == "True";
 }
 
-bool LooseValue::isNull() const
+bool LooseJsonValue::isNull() const
 {
     return m_json && !isString() && raw() == "null";
 }
 
-bool LooseValue::isString() const
+bool LooseJsonValue::isString() const
 {
     return m_json && m_json->m_nodes[m_at].kind == LooseJson::Kind::String;
 }
 
-bool LooseValue::isArray() const
+bool LooseJsonValue::isArray() const
 {
     return m_json && m_json->m_nodes[m_at].kind == LooseJson::Kind::Array;
 }
 
-bool LooseValue::isObject() const
+bool LooseJsonValue::isObject() const
 {
     return m_json && m_json->m_nodes[m_at].kind == LooseJson::Kind::Object;
 }
 
-} // namespace trainyard::readers
+} // namespace trainyard::readers::measured

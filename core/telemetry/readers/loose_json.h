@@ -11,16 +11,16 @@
 #include <string_view>
 #include <vector>
 
-namespace trainyard::readers {
+namespace trainyard::readers::measured {
 
 class LooseJson;
 
 /// A value of a LooseJson, or nothing where the way to it does not exist: asking on is safe.
-class LooseValue {
+class LooseJsonValue {
 public:
-    LooseValue() = default;
+    LooseJsonValue() = default;
     explicit operator bool() const { return m_json != nullptr; }
-    [[nodiscard]] LooseValue operator[](std::string_view key) const; // of an object; the first of equal keys
+    [[nodiscard]] LooseJsonValue operator[](std::string_view key) const; // of an object; the first of equal keys
     [[nodiscard]] std::string_view key() const; // in its object, as written
     [[nodiscard]] std::string text() const; // of a string, unescaped; of a number or a word, as written
     [[nodiscard]] std::string_view raw() const; // the same without unescaping
@@ -43,7 +43,7 @@ public:
             , m_at(at)
         {
         }
-        [[nodiscard]] LooseValue operator*() const { return { m_json, m_at }; }
+        [[nodiscard]] LooseJsonValue operator*() const { return { m_json, m_at }; }
         Walk &operator++();
         bool operator!=(const Walk &other) const { return m_at != other.m_at; }
 
@@ -53,12 +53,12 @@ public:
     };
     [[nodiscard]] Walk begin() const;
     [[nodiscard]] Walk end() const;
-    [[nodiscard]] LooseValue first() const; // element
-    [[nodiscard]] LooseValue second() const;
+    [[nodiscard]] LooseJsonValue first() const; // element
+    [[nodiscard]] LooseJsonValue second() const;
 
 private:
     friend class LooseJson;
-    LooseValue(const LooseJson *json, std::uint32_t at)
+    LooseJsonValue(const LooseJson *json, std::uint32_t at)
         : m_json(json)
         , m_at(at)
     {
@@ -72,14 +72,14 @@ public:
     /// Reads one value that begins at or behind `from` (blanks before it). What was read before is forgotten. False
     /// where there is none.
     bool read(std::string_view text, std::size_t from = 0);
-    [[nodiscard]] LooseValue root() const;
+    [[nodiscard]] LooseJsonValue root() const;
     [[nodiscard]] std::size_t end() const { return m_end; } // behind the value
     [[nodiscard]] bool isTruncated() const { return m_isTruncated; } // the text ends in the middle
     [[nodiscard]] bool isBroken() const { return m_isBroken; } // a byte that is no JSON; reading ended there
 
 private:
-    friend class LooseValue;
-    friend class LooseValue::Walk;
+    friend class LooseJsonValue;
+    friend class LooseJsonValue::Walk;
     enum class Kind : std::uint8_t { Word, String, Array, Object };
     struct Node {
         std::uint32_t key = 0, keySize = 0, value = 0, valueSize = 0, child = 0, next = 0;
@@ -99,4 +99,4 @@ private:
     bool m_isTruncated = false, m_isBroken = false;
 };
 
-} // namespace trainyard::readers
+} // namespace trainyard::readers::measured

@@ -2,14 +2,14 @@
 #include "core/telemetry/readers/metrics_text.h"
 
 #include "core/telemetry/readers/collective_names.h"
-#include "core/telemetry/readers/metric_names.h"
+#include "core/telemetry/readers/exporter_metrics.h"
 #include "core/telemetry/readers/text_scan.h"
 
 #include <algorithm>
 #include <optional>
 #include <unordered_set>
 
-namespace trainyard::readers {
+namespace trainyard::readers::measured {
 
 namespace {
 
@@ -169,6 +169,22 @@ void addInspectorPoint(const ExposedSample &sample, SourceScribe &scribe)
     scribe.note("Sizes of messages are ranges here; points of the benchmark stand at their middle");
 }
 
+/// Lines that begin with a field of DCGM and hold no sample: dcgm-exporter's table of counters, or a list of names.
+bool isFieldList(std::string_view text)
+{
+    int fields = 0, others = 0;
+    TextLines lines(text.substr(0, 65536));
+    while (lines.next()) {
+        const std::string_view line = trimmed(lines.line());
+        if (line.empty() || line.starts_with('#'))
+            continue;
+        const auto words = fieldsOf(line);
+        const bool isSample = line.find('{') != std::string_view::npos || (words.size() == 2 && numberIn(words[1]));
+        ++(line.starts_with("DCGM_FI_") && !isSample ? fields : others);
+    }
+    return fields > 2 && others == 0;
+}
+
 class Exposition {
 public:
     Exposition(const SourceText &source)
@@ -235,6 +251,8 @@ private:
 
 int looksLikeMetricsText(std::string_view, std::string_view head)
 {
+    if (isFieldList(head))
+        return 60;
     int samples = 0, others = 0, types = 0;
     TextLines lines(head);
     for (int seen = 0; seen < 60 && lines.next(); ++seen) {
@@ -255,6 +273,8 @@ int looksLikeMetricsText(std::string_view, std::string_view head)
 
 Expected<Recording> readMetricsText(const SourceText &source, const SourceOptions &options)
 {
+    if (isFieldList(source.text))
+        return refusal(source, "It is a list of DCGM's fields, as dcgm-exporter is set up with, without samples");
     Exposition exposition(source);
     ReadingPace pace(source, options);
     bool isCut = false;
@@ -271,4 +291,4 @@ Expected<Recording> readMetricsText(const SourceText &source, const SourceOption
     return exposition.scribe().finish();
 }
 
-} // namespace trainyard::readers
+} // namespace trainyard::readers::measured

@@ -8,7 +8,7 @@
 #include <map>
 #include <set>
 
-namespace trainyard::readers {
+namespace trainyard::readers::measured {
 
 namespace {
 
@@ -185,4 +185,4 @@ Expected<Recording> refuseNcclProfilerDump(const SourceText &source, const Sourc
         "no end); NCCL Inspector writes the same measurements in a form that is read");
 }
 
-} // namespace trainyard::readers
+} // namespace trainyard::readers::measured

@@ -10,14 +10,14 @@
 #include <map>
 #include <tuple>
 
-namespace trainyard::readers {
+namespace trainyard::readers::measured {
 
 namespace {
 
 constexpr std::size_t kMostPoints = 20000;
 constexpr std::int64_t kMostMicroseconds = 9'000'000'000'000'000; // as Unix time, the year 2255
 
-int smallCount(LooseValue value)
+int smallCount(LooseJsonValue value)
 {
     return static_cast<int>(std::clamp<std::int64_t>(value.integer().value_or(0), 0, 1 << 30));
 }
@@ -30,11 +30,11 @@ public:
     {
     }
 
-    void add(LooseValue record)
+    void add(LooseJsonValue record)
     {
-        const LooseValue header = record["header"], metadata = record["metadata"];
+        const LooseJsonValue header = record["header"], metadata = record["metadata"];
         const bool isPair = bool(record["p2p_perf"]);
-        const LooseValue perf = record[isPair ? "p2p_perf" : "coll_perf"];
+        const LooseJsonValue perf = record[isPair ? "p2p_perf" : "coll_perf"];
         const std::string prefix = isPair ? "p2p_" : "coll_";
         const auto bytes = perf[prefix + "msg_size_bytes"].number();
         const auto microseconds = perf[prefix + "exec_time_us"].number();
@@ -80,7 +80,7 @@ public:
     [[nodiscard]] SourceScribe &scribe() { return m_scribe; }
 
 private:
-    std::uint32_t groupOf(LooseValue header)
+    std::uint32_t groupOf(LooseJsonValue header)
     {
         const std::string id = header["id"].text(), name = header["comm_name"].text();
         auto [known, isNew] = m_groups.try_emplace(id, static_cast<std::uint32_t>(m_groups.size()));
@@ -90,7 +90,7 @@ private:
     }
 
     /// A process is one rank of the run: its rank in the largest of its communicators.
-    std::size_t processOf(LooseValue header, LooseValue metadata)
+    std::size_t processOf(LooseJsonValue header, LooseJsonValue metadata)
     {
         auto &ranks = m_scribe.recording().ranks;
         const std::string host = metadata["hostname"].text();
@@ -107,7 +107,7 @@ private:
         return known->second;
     }
 
-    void addPoint(LooseValue header, LooseValue perf, const std::string &prefix, const std::string &operation,
+    void addPoint(LooseJsonValue header, LooseJsonValue perf, const std::string &prefix, const std::string &operation,
         double bytes, double microseconds)
     {
         const int ranks = smallCount(header["n_ranks"]), nodes = smallCount(header["nnodes"]);
@@ -173,4 +173,4 @@ Expected<Recording> readNcclInspector(const SourceText &source, const SourceOpti
     return log.finish(source);
 }
 
-} // namespace trainyard::readers
+} // namespace trainyard::readers::measured

@@ -9,7 +9,7 @@
 #include <array>
 #include <filesystem>
 
-namespace trainyard::readers {
+namespace trainyard::readers::measured {
 
 namespace {
 
@@ -244,4 +244,4 @@ Expected<Recording> readNcclTests(const SourceText &source, const SourceOptions 
     return table.finish(source);
 }
 
-} // namespace trainyard::readers
+} // namespace trainyard::readers::measured

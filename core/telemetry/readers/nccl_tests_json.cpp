@@ -8,21 +8,21 @@
 #include <algorithm>
 #include <filesystem>
 
-namespace trainyard::readers {
+namespace trainyard::readers::measured {
 
 namespace {
 
 /// The program's name is the first argument; nothing else of the arguments is looked at.
-std::string operationOf(LooseValue root, const std::string &file)
+std::string operationOf(LooseJsonValue root, const std::string &file)
 {
     namespace fs = std::filesystem;
     std::string named = collectiveIn(fs::path(root["args"].first().text()).filename().string());
     return named.empty() ? collectiveIn(fs::path(file).filename().string()) : named;
 }
 
-void addBlock(LooseValue row, const char *name, NcclTestsSection &section, SourceScribe &scribe)
+void addBlock(LooseJsonValue row, const char *name, NcclTestsSection &section, SourceScribe &scribe)
 {
-    const LooseValue block = row[name];
+    const LooseJsonValue block = row[name];
     if (!block || block.isNull())
         return;
     const bool isCpuTime = bool(block["cpu_time"]);
@@ -64,22 +64,22 @@ Expected<Recording> readNcclTestsJson(const SourceText &source, const SourceOpti
     if (options.stop.stop_requested())
         return ReadingPace(source, options).stopped();
     SourceScribe scribe(source, SourceKind::NcclTestsJson);
-    const LooseValue root = json.root(), config = root["config"];
+    const LooseJsonValue root = json.root(), config = root["config"];
     NcclTestsSection section;
     section.operation = operationOf(root, source.file);
-    for (const LooseValue device : config["devices"])
+    for (const LooseJsonValue device : config["devices"])
         section.addRank(device["rank"].integer().value_or(-1), device["group"].integer().value_or(0),
             device["hostname"].raw(), device["device"].integer().value_or(-1));
     section.setRanksPerProcess(std::clamp<std::int64_t>(config["nthreads"].integer().value_or(1)
             * std::clamp<std::int64_t>(config["ngpus"].integer().value_or(1), 1, 64),
         1, 64));
     std::int64_t rows = 0;
-    for (const LooseValue row : root["results"]) {
+    for (const LooseJsonValue row : root["results"]) {
         addBlock(row, "out_of_place", section, scribe);
         addBlock(row, "in_place", section, scribe);
         ++rows;
     }
-    for (const LooseValue error : root["errors"])
+    for (const LooseJsonValue error : root["errors"])
         scribe.note("nccl-tests says: " + error.text());
     if (section.isEmpty())
         return refusal(source, "It is a run of nccl-tests that ended before the first measurement");
@@ -90,4 +90,4 @@ Expected<Recording> readNcclTestsJson(const SourceText &source, const SourceOpti
     return scribe.finish();
 }
 
-} // namespace trainyard::readers
+} // namespace trainyard::readers::measured

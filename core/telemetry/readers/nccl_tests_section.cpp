@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <cmath>
 
-namespace trainyard::readers {
+namespace trainyard::readers::measured {
 
 namespace {
 
@@ -98,9 +98,14 @@ int NcclTestsSection::nodeCount(int ranks, SourceScribe &scribe) const
     const auto perHost = static_cast<int>(m_highestDevice + 1);
     if (m_listed * m_ranksPerProcess >= ranks && m_groups.size() < 2 && !m_isListShortened)
         return hosts;
-    if (m_groups.size() > 1 || perHost < 1)
+    if (m_groups.size() > 1)
         return hosts;
-    const int nodes = std::max(hosts, (ranks + perHost - 1) / perHost);
+    if (perHost < 2 && hosts == 1) {
+        scribe.note("Its rank list is shortened: " + std::to_string(m_listed) + " of " + std::to_string(ranks)
+            + " ranks, which does not tell over how many nodes they ran");
+        return 0;
+    }
+    const int nodes = std::max(hosts, (ranks + perHost - 1) / std::max(perHost, 1));
     scribe.note("Its rank list is shortened: " + std::to_string(m_listed) + " of " + std::to_string(ranks)
         + " ranks; nodes are counted as " + std::to_string(nodes) + ", by the highest device of those listed");
     return nodes;
@@ -146,4 +151,4 @@ void NcclTestsSection::write(SourceScribe &scribe) const
     }
 }
 
-} // namespace trainyard::readers
+} // namespace trainyard::readers::measured

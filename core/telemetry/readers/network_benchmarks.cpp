@@ -13,6 +13,7 @@ namespace trainyard {
 
 std::span<const SourceReader> readers::networkBenchmarks()
 {
+    using namespace readers::measured;
     static constexpr std::array<SourceReader, 9> kReaders { {
         { SourceKind::NcclTests, looksLikeNcclTests, readNcclTests },
         { SourceKind::NcclTestsJson, looksLikeNcclTestsJson, readNcclTestsJson },

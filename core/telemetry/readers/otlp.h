@@ -5,11 +5,11 @@
 
 #include "core/telemetry/read_sources.h"
 
-namespace trainyard::readers {
+namespace trainyard::readers::measured {
 
 [[nodiscard]] int looksLikeOtlpJson(std::string_view fileName, std::string_view head);
 [[nodiscard]] Expected<Recording> readOtlpJson(const SourceText &source, const SourceOptions &options);
 [[nodiscard]] int looksLikeOtlpProtobuf(std::string_view fileName, std::string_view head);
 [[nodiscard]] Expected<Recording> readOtlpProtobuf(const SourceText &source, const SourceOptions &options);
 
-} // namespace trainyard::readers
+} // namespace trainyard::readers::measured

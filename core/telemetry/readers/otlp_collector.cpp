@@ -9,7 +9,7 @@
 #include <array>
 #include <cmath>
 
-namespace trainyard::readers {
+namespace trainyard::readers::measured {
 
 namespace {
 
@@ -207,4 +207,4 @@ Expected<Recording> OtlpCollector::finish(const SourceText &source)
     return m_scribe.finish();
 }
 
-} // namespace trainyard::readers
+} // namespace trainyard::readers::measured

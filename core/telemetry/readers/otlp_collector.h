@@ -4,9 +4,9 @@
 // points into series, spans and log records onto host streams of their rank, attributes of the resource into arguments.
 // Deltas are summed, cumulative values go on over restarts, histograms become means.
 
-#include "core/telemetry/readers/metric_names.h"
+#include "core/telemetry/readers/exporter_metrics.h"
 
-namespace trainyard::readers {
+namespace trainyard::readers::measured {
 
 /// What a metric's points are.
 enum class OtlpKind : std::uint8_t { Gauge, Sum, Distribution };
@@ -68,4 +68,4 @@ private:
     std::map<std::pair<std::size_t, std::string>, std::vector<HostSpan>> m_streams; // rank and label
 };
 
-} // namespace trainyard::readers
+} // namespace trainyard::readers::measured

@@ -7,32 +7,32 @@
 #include <algorithm>
 #include <array>
 
-namespace trainyard::readers {
+namespace trainyard::readers::measured {
 
 namespace {
 
-std::string textOf(LooseValue value)
+std::string textOf(LooseJsonValue value)
 {
     for (const char *kind : { "stringValue", "intValue", "doubleValue", "boolValue", "bytesValue" })
-        if (const LooseValue scalar = value[kind])
+        if (const LooseJsonValue scalar = value[kind])
             return scalar.text();
     std::string list;
-    for (const LooseValue one : value["arrayValue"]["values"])
+    for (const LooseJsonValue one : value["arrayValue"]["values"])
         for (const char *kind : { "stringValue", "intValue", "doubleValue", "boolValue" })
-            if (const LooseValue scalar = one[kind])
+            if (const LooseJsonValue scalar = one[kind])
                 list.append(list.empty() ? "" : ", ").append(scalar.raw());
     return list;
 }
 
-MetricLabels attributesOf(LooseValue holder)
+MetricLabels attributesOf(LooseJsonValue holder)
 {
     MetricLabels attributes;
-    for (const LooseValue one : holder["attributes"])
+    for (const LooseJsonValue one : holder["attributes"])
         attributes.emplace_back(one["key"].text(), textOf(one["value"]));
     return attributes;
 }
 
-std::int64_t timeOf(LooseValue holder, std::string_view key)
+std::int64_t timeOf(LooseJsonValue holder, std::string_view key)
 {
     return holder[key].integer().value_or(0);
 }
@@ -44,14 +44,14 @@ public:
     {
     }
 
-    void add(LooseValue root)
+    void add(LooseJsonValue root)
     {
         for (const auto &[resources, scopes, items] : kSignals)
-            for (const LooseValue resource : root[resources]) {
+            for (const LooseJsonValue resource : root[resources]) {
                 m_to.setResource(attributesOf(resource["resource"]));
-                for (const LooseValue scope : resource[scopes]) {
+                for (const LooseJsonValue scope : resource[scopes]) {
                     m_to.setScope(scope["scope"]["name"].text());
-                    for (const LooseValue item : scope[items])
+                    for (const LooseJsonValue item : scope[items])
                         addItem(items, item);
                 }
             }
@@ -69,7 +69,7 @@ private:
         { "resourceSpans", "instrumentationLibrarySpans", "spans" },
     } };
 
-    void addItem(std::string_view items, LooseValue item)
+    void addItem(std::string_view items, LooseJsonValue item)
     {
         if (items == "metrics")
             return addMetric(item);
@@ -80,22 +80,22 @@ private:
         m_to.addLog(textOf(item["body"]), time > 0 ? time : timeOf(item, "observedTimeUnixNano"));
     }
 
-    void addMetric(LooseValue item)
+    void addMetric(LooseJsonValue item)
     {
         OtlpMetric metric { .name = item["name"].text(), .unit = item["unit"].text() };
         for (const auto &[key, kind] :
             { std::pair { "gauge", OtlpKind::Gauge }, { "sum", OtlpKind::Sum }, { "histogram", OtlpKind::Distribution },
                 { "exponentialHistogram", OtlpKind::Distribution }, { "summary", OtlpKind::Distribution } }) {
-            const LooseValue data = item[key];
+            const LooseJsonValue data = item[key];
             metric.kind = kind;
             const std::string_view temporality = data["aggregationTemporality"].raw();
             metric.isDelta = temporality == "1" || temporality == "AGGREGATION_TEMPORALITY_DELTA";
-            for (const LooseValue point : data["dataPoints"])
+            for (const LooseJsonValue point : data["dataPoints"])
                 addPoint(metric, point);
         }
     }
 
-    void addPoint(const OtlpMetric &metric, LooseValue json)
+    void addPoint(const OtlpMetric &metric, LooseJsonValue json)
     {
         OtlpPoint point { .start = timeOf(json, "startTimeUnixNano"), .time = timeOf(json, "timeUnixNano") };
         point.isMissing = (json["flags"].integer().value_or(0) & 1) != 0;
@@ -148,4 +148,4 @@ Expected<Recording> readOtlpJson(const SourceText &source, const SourceOptions &
     return collector.finish(source);
 }
 
-} // namespace trainyard::readers
+} // namespace trainyard::readers::measured

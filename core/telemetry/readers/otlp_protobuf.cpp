@@ -7,7 +7,7 @@
 #include <charconv>
 #include <cstring>
 
-namespace trainyard::readers {
+namespace trainyard::readers::measured {
 
 namespace {
 
@@ -353,4 +353,4 @@ Expected<Recording> readOtlpProtobuf(const SourceText &source, const SourceOptio
     return collector.finish(source);
 }
 
-} // namespace trainyard::readers
+} // namespace trainyard::readers::measured

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/telemetry/readers/prometheus_answer.h"
 
+#include "core/telemetry/readers/exporter_metrics.h"
 #include "core/telemetry/readers/loose_json.h"
-#include "core/telemetry/readers/metric_names.h"
 #include "core/telemetry/readers/text_scan.h"
 
 #include <algorithm>
 
-namespace trainyard::readers {
+namespace trainyard::readers::measured {
 
 namespace {
 
@@ -48,7 +48,7 @@ public:
     {
     }
 
-    void addSample(const MetricSeries::Known &series, LooseValue pair)
+    void addSample(const MetricSeries::Known &series, LooseJsonValue pair)
     {
         const auto at = nanosecondsIn(pair.first().raw());
         const auto value = pair.second().number();
@@ -57,15 +57,15 @@ public:
         m_series.add(series, *at, *value);
     }
 
-    void addSeries(LooseValue one)
+    void addSeries(LooseJsonValue one)
     {
         MetricLabels labels;
-        for (const LooseValue label : one["metric"])
+        for (const LooseJsonValue label : one["metric"])
             labels.emplace_back(label.key(), label.text());
         const MetricSeries::Known &series = m_series.of(labelOf(labels, "__name__"), labels);
-        if (const LooseValue value = one["value"])
+        if (const LooseJsonValue value = one["value"])
             addSample(series, value);
-        for (const LooseValue value : one["values"])
+        for (const LooseJsonValue value : one["values"])
             addSample(series, value);
         if (one["histogram"] || one["histograms"])
             m_scribe.drop("native histograms");
@@ -88,19 +88,19 @@ public:
                 + (series.where.empty() ? "" : " of " + series.where) + ", as when the target could not be reached");
     }
 
-    Expected<Recording> read(LooseValue root, bool isTruncated)
+    Expected<Recording> read(LooseJsonValue root, bool isTruncated)
     {
         const std::string type = root["data"]["resultType"].text();
-        const LooseValue result = root["data"]["result"];
+        const LooseJsonValue result = root["data"]["result"];
         for (const char *list : { "warnings", "infos" })
-            for (const LooseValue warning : root[list])
+            for (const LooseJsonValue warning : root[list])
                 m_scribe.note("Prometheus: " + warning.text());
         if (root["isPartial"].isTrue())
             m_scribe.note("The server says that its answer is partial");
         if (type == "scalar")
             addSample(m_series.of("", {}), result);
         else
-            for (const LooseValue one : result)
+            for (const LooseJsonValue one : result)
                 addSeries(one);
         if (m_scribe.recording().series.empty() && !isTruncated)
             m_scribe.note("The query matched nothing: there is no such metric at that time");
@@ -109,13 +109,13 @@ public:
         return m_scribe.finish();
     }
 
-    Expected<Recording> refuse(LooseValue root) const
+    Expected<Recording> refuse(LooseJsonValue root) const
     {
         if (root["status"].text() == "error")
             return refusal(m_source,
                 "A Prometheus server refused the query (" + root["errorType"].text() + "): " + root["error"].text());
-        const LooseValue data = root["data"];
-        const LooseValue one = data.first();
+        const LooseJsonValue data = root["data"];
+        const LooseJsonValue one = data.first();
         std::string what = "It is an answer of a Prometheus server that holds no samples";
         if (data["activeTargets"])
             what = "It is a Prometheus server's list of targets, without samples";
@@ -170,7 +170,7 @@ Expected<Recording> readPrometheusAnswer(const SourceText &source, const SourceO
         return refusal(source, "It is no answer of a Prometheus server: there is no JSON in it");
     if (options.stop.stop_requested())
         return ReadingPace(source, options).stopped();
-    const LooseValue root = json.root();
+    const LooseJsonValue root = json.root();
     const std::string type = root["data"]["resultType"].text();
     Answer answer(source);
     if (root["status"].text() != "success" || (type != "vector" && type != "matrix" && type != "scalar"))
@@ -178,4 +178,4 @@ Expected<Recording> readPrometheusAnswer(const SourceText &source, const SourceO
     return answer.read(root, json.isTruncated() || json.isBroken());
 }
 
-} // namespace trainyard::readers
+} // namespace trainyard::readers::measured

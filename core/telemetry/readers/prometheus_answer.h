@@ -5,9 +5,9 @@
 
 #include "core/telemetry/read_sources.h"
 
-namespace trainyard::readers {
+namespace trainyard::readers::measured {
 
 [[nodiscard]] int looksLikePrometheusAnswer(std::string_view fileName, std::string_view head);
 [[nodiscard]] Expected<Recording> readPrometheusAnswer(const SourceText &source, const SourceOptions &options);
 
-} // namespace trainyard::readers
+} // namespace trainyard::readers::measured

@@ -5,7 +5,7 @@
 
 #include "core/telemetry/readers/source_scribe.h"
 
-namespace trainyard::readers {
+namespace trainyard::readers::measured {
 
 struct SmiColumn {
     std::string name, unit; // canonical, or "smi." and its own
@@ -30,4 +30,4 @@ private:
     SourceScribe &m_scribe;
 };
 
-} // namespace trainyard::readers
+} // namespace trainyard::readers::measured

@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <unordered_map>
 
-namespace trainyard::readers {
+namespace trainyard::readers::measured {
 
 namespace {
 
@@ -179,4 +179,4 @@ Expected<Recording> readSmiDmon(const SourceText &source, const SourceOptions &o
     return table.finish(source, isOfProcesses);
 }
 
-} // namespace trainyard::readers
+} // namespace trainyard::readers::measured

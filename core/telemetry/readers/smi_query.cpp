@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <unordered_map>
 
-namespace trainyard::readers {
+namespace trainyard::readers::measured {
 
 namespace {
 
@@ -150,4 +150,4 @@ Expected<Recording> readSmiQuery(const SourceText &source, const SourceOptions &
     return table.finish(source);
 }
 
-} // namespace trainyard::readers
+} // namespace trainyard::readers::measured

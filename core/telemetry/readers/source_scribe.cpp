@@ -7,7 +7,7 @@
 #include <cmath>
 #include <numeric>
 
-namespace trainyard::readers {
+namespace trainyard::readers::measured {
 
 namespace {
 
@@ -149,4 +149,4 @@ std::unexpected<Error> ReadingPace::stopped() const
     return std::unexpected(Error { ErrorCode::Cancelled, m_text.file, "cancelled", "" });
 }
 
-} // namespace trainyard::readers
+} // namespace trainyard::readers::measured

@@ -7,7 +7,7 @@
 #include <cmath>
 #include <limits>
 
-namespace trainyard::readers {
+namespace trainyard::readers::measured {
 
 namespace {
 
@@ -279,4 +279,4 @@ std::string_view withoutWrappers(std::string_view line, std::string &scratch)
     return line;
 }
 
-} // namespace trainyard::readers
+} // namespace trainyard::readers::measured

@@ -9,7 +9,7 @@
 #include <string_view>
 #include <vector>
 
-namespace trainyard::readers {
+namespace trainyard::readers::measured {
 
 /// Lines without their ends (\n, \r\n, a lone \r), one after the other.
 class TextLines {
@@ -51,4 +51,4 @@ private:
 /// (srun -l), "[pod/name/container]", a time of kubectl, blanks. `scratch` holds the line where colours were cut out.
 [[nodiscard]] std::string_view withoutWrappers(std::string_view line, std::string &scratch);
 
-} // namespace trainyard::readers
+} // namespace trainyard::readers::measured

@@ -8,14 +8,14 @@
 
 #include <utility>
 
-namespace trainyard::readers {
+namespace trainyard::readers::measured {
 
-struct MetricName {
+struct ExporterMetric {
     std::string name, unit; // canonical, or "prometheus." and its own
     double factor = 1; // of its values
     bool isDcgm = false; // blanks of DCGM are possible
 };
-[[nodiscard]] MetricName metricNamed(std::string_view exported);
+[[nodiscard]] ExporterMetric metricNamed(std::string_view exported);
 /// DCGM's field name of before 4.6 of either one; other names come back as they are.
 [[nodiscard]] std::string_view dcgmFieldNamed(std::string_view name);
 /// The two names of each renamed field, the older first.
@@ -53,4 +53,4 @@ private:
     std::unordered_map<std::string, int> m_places; // name and place → series that have them
 };
 
-} // namespace trainyard::readers
+} // namespace trainyard::readers::measured

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "core/telemetry/readers/metric_names.h"
+#include "core/telemetry/readers/exporter_metrics.h"
 
 #include "core/telemetry/readers/text_scan.h"
 #include "core/telemetry/sample_names.h"
@@ -9,7 +9,7 @@
 #include <cmath>
 #include <limits>
 
-namespace trainyard::readers {
+namespace trainyard::readers::measured {
 
 namespace {
 
@@ -99,7 +99,7 @@ std::string keyOf(std::string_view metric, const MetricLabels &labels)
 
 } // namespace
 
-MetricName metricNamed(std::string_view exported)
+ExporterMetric metricNamed(std::string_view exported)
 {
     const std::string_view name = dcgmFieldNamed(exported);
     const bool isDcgm = name.starts_with("DCGM_") || name.starts_with("dcgm_");
@@ -152,7 +152,7 @@ const MetricSeries::Known &MetricSeries::of(std::string_view metric, const Metri
     const std::string key = keyOf(metric, labels);
     if (const auto known = m_known.find(key); known != m_known.end())
         return known->second;
-    const MetricName name = metricNamed(metric);
+    const ExporterMetric name = metricNamed(metric);
     SampleSeries series { .name = name.name, .unit = name.unit, .where = placeOf(labels) };
     if (const int others = m_places[name.name + '\x01' + series.where]++; others > 0) {
         series.where += "{";
@@ -196,4 +196,4 @@ void MetricSeries::addNetworkRates()
     }
 }
 
-} // namespace trainyard::readers
+} // namespace trainyard::readers::measured
