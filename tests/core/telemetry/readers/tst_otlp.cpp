@@ -11,22 +11,29 @@ using namespace trainyard::trial;
 
 namespace {
 
-std::string resource(const std::string &signals)
+/// JSON written with single quotes.
+std::string json(std::string text)
 {
-    return R"({"resource":{"attributes":[{"key":"service.instance.id","value":{"stringValue":"run7-rank3"}},)"
-           R"({"key":"dl.tensor_parallel.size","value":{"intValue":"8"}}]},)"
-        + signals + "}";
+    std::ranges::replace(text, '\'', '"');
+    return text;
+}
+
+std::string resource(const std::string &content)
+{
+    return json("{'resource':{'attributes':[{'key':'service.instance.id','value':{'stringValue':'run7-rank3'}},")
+        + json("{'key':'dl.tensor_parallel.size','value':{'intValue':'8'}}]},") + content + "}";
 }
 
 std::string metric(const std::string &name, const std::string &data)
 {
-    return R"({"resourceMetrics":[)"
-        + resource(R"("scopeMetrics":[{"metrics":[{"name":")" + name + R"(","unit":"x",)" + data + "}]}]") + "]}\n";
+    return json("{'resourceMetrics':[")
+        + resource(json("'scopeMetrics':[{'metrics':[{'name':'") + name + json("','unit':'x',") + data + "}]}]")
+        + "]}\n";
 }
 
 std::string point(const std::string &start, const std::string &time, const std::string &rest)
 {
-    return R"({"startTimeUnixNano":")" + start + R"(","timeUnixNano":")" + time + R"(",)" + rest + "}";
+    return json("{'startTimeUnixNano':'") + start + json("','timeUnixNano':'") + time + json("',") + rest + "}";
 }
 
 /// A length-delimited field.
@@ -51,11 +58,11 @@ class TestOtlp : public QObject {
 private slots:
     void stepTimesAreMeansOfCumulativeHistogramsPointByPoint()
     {
-        const std::string data = R"("histogram":{"aggregationTemporality":2,"dataPoints":[)"
-            + point("1000", "2000", R"("count":"2","sum":2000)") + ","
-            + point("1000", "3000", R"("count":"3","sum":3500)") + ","
-            + point("1000", "3000", R"("count":"3","sum":3500)") + ","
-            + point("9000", "9500", R"("count":"1","sum":800)") + "]}";
+        const std::string data = json("'histogram':{'aggregationTemporality':2,'dataPoints':[")
+            + point("1000", "2000", json("'count':'2','sum':2000")) + ","
+            + point("1000", "3000", json("'count':'3','sum':3500")) + ","
+            + point("1000", "3000", json("'count':'3','sum':3500")) + ","
+            + point("9000", "9500", json("'count':'1','sum':800")) + "]}";
         const Recording r = read("otlp.json", metric("megatron.training.step_duration_ms", data));
         QCOMPARE(r.series.size(), std::size_t(1));
         QCOMPARE(r.series[0].name, std::string("step_time"));
@@ -67,28 +74,27 @@ private slots:
 
     void deltasAreSummedAndCumulativeSumsGoOnOverARestart()
     {
-        const std::string delta = R"("sum":{"aggregationTemporality":1,"dataPoints":[)"
-            + point("1", "30", R"("asInt":"4")") + "," + point("1", "20", R"("asInt":"3")") + ","
-            + point("1", "40", R"("flags":1)") + "]}";
+        const std::string delta = json("'sum':{'aggregationTemporality':1,'dataPoints':[")
+            + point("1", "30", json("'asInt':'4'")) + "," + point("1", "20", json("'asInt':'3'")) + ","
+            + point("1", "40", json("'flags':1")) + "]}";
         const Recording sums = read("otlp.json", metric("a", delta));
         QCOMPARE(sums.series.at(0).value.at(0), 3.0);
         QCOMPARE(sums.series[0].value.at(1), 7.0);
         QVERIFY(std::isnan(sums.series[0].value.at(2)));
-        const std::string total = R"("sum":{"aggregationTemporality":2,"dataPoints":[)"
-            + point("1", "20", R"("asDouble":5)") + "," + point("25", "30", R"("asDouble":2)") + "]}";
+        const std::string total = json("'sum':{'aggregationTemporality':2,'dataPoints':[")
+            + point("1", "20", json("'asDouble':5")) + "," + point("25", "30", json("'asDouble':2")) + "]}";
         QCOMPARE(read("otlp.json", metric("a", total)).series.at(0).value, (std::vector<double> { 5, 7 }));
     }
 
     void spansOfAStepStandInTheirRank()
     {
         const auto span = [](const char *name, const char *start, const char *end) {
-            return std::string(R"({"name":")") + name + R"(","startTimeUnixNano":")" + start
-                + R"(","endTimeUnixNano":")" + end
-                + R"(","attributes":[{"key":"iteration","value":{"intValue":"12"}}]})";
+            return json("{'name':'") + name + json("','startTimeUnixNano':'") + start + json("','endTimeUnixNano':'")
+                + end + json("','attributes':[{'key':'iteration','value':{'intValue':'12'}}]}");
         };
         const Recording r = read("spans.jsonl",
-            R"({"resourceSpans":[)"
-                + resource(R"("scopeSpans":[{"scope":{"name":"megatron"},"spans":[)"
+            json("{'resourceSpans':[")
+                + resource(json("'scopeSpans':[{'scope':{'name':'megatron'},'spans':[")
                     + span("p2p.send_forward", "300", "400") + "," + span("megatron.train_step", "100", "900") + ","
                     + span("microbatch.forward", "100", "300") + "]}]")
                 + "]}\n");
@@ -117,14 +123,14 @@ private slots:
     {
         if (!isThere("otlp/metrics.pb"))
             QSKIP("the captured formats are not beside the repository");
-        const Recording json = readShared("otlp/metrics.json"), packed = readShared("otlp/metrics.pb");
-        QCOMPARE(json.series.size(), std::size_t(4));
-        QVERIFY(json.series == packed.series && json.zero == packed.zero);
-        QCOMPARE(json.zero, std::int64_t(1544712660300000000));
-        QCOMPARE(json.series[0].value.at(0), 5.0);
-        QCOMPARE(json.series[1].value.at(0), 10.0);
-        QCOMPARE(json.series[2].value.at(0), 1.0); // the mean of 2 values that add up to 2
-        QVERIFY(isNear(json.series[3].value.at(0), 10.0 / 3));
+        const Recording plain = readShared("otlp/metrics.json"), packed = readShared("otlp/metrics.pb");
+        QCOMPARE(plain.series.size(), std::size_t(4));
+        QVERIFY(plain.series == packed.series && plain.zero == packed.zero);
+        QCOMPARE(plain.zero, std::int64_t(1544712660300000000));
+        QCOMPARE(plain.series[0].value.at(0), 5.0);
+        QCOMPARE(plain.series[1].value.at(0), 10.0);
+        QCOMPARE(plain.series[2].value.at(0), 1.0); // the mean of 2 values that add up to 2
+        QVERIFY(isNear(plain.series[3].value.at(0), 10.0 / 3));
         const Recording trace = readShared("otlp/trace.json");
         QCOMPARE(trace.zero, std::int64_t(1544712660000000000));
         QCOMPARE(trace.ranks.at(0).streams.at(0).spans.duration.at(0), std::int64_t(1000000000));
