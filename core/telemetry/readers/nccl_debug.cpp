@@ -150,7 +150,7 @@ int looksLikeNcclDebug(std::string_view, std::string_view head)
         of += lines.line().find(" NCCL INFO ") != std::string_view::npos
             || lines.line().find(" NCCL WARN ") != std::string_view::npos;
     }
-    return of == 0 ? 0 : of * 2 > all ? 75 : 25; // else it is most likely the log of a training run
+    return of == 0 ? 0 : of * 2 > all ? 45 : 20; // else it is most likely the log of a training run
 }
 
 Expected<Recording> readNcclDebug(const SourceText &source, const SourceOptions &options)

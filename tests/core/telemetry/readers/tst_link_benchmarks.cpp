@@ -46,6 +46,16 @@ private slots:
         QVERIFY(r.sources[0].isTruncated);
     }
 
+    void lossIsTakenOffTheBandwidthOfOlderUdpTests()
+    {
+        const Recording r = read("udp.json",
+            R"({"start":{"version":"iperf 3.1","test_start":{"protocol":"UDP","num_streams":1}},"intervals":[],"end":{"sum":)"
+            R"({"seconds":2,"bytes":2000,"bits_per_second":8000,"jitter_ms":0.25,"lost_packets":1,"packets":4,"lost_percent":25}}})");
+        QCOMPARE(r.benchmarks.at(0).what, std::string("udp"));
+        QCOMPARE(r.benchmarks[0].bytesPerSecond, 750.0);
+        QVERIFY(hasNote(r, "UDP: 25"));
+    }
+
     void jobsOfAGroupAddUpAndWarningsMayStandBefore()
     {
         const Recording r = read("fio.out",

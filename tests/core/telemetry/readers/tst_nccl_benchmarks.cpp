@@ -176,6 +176,27 @@ private slots:
         QVERIFY(pickle.sources[0].refused.starts_with("It is a flight recorder dump in Python's pickle format"));
     }
 
+    void theDebugLogTellsRanksHostsAndTransports()
+    {
+        const auto init = [](const char *who, int device, int rank, int ranks) {
+            return std::string(who) + " [" + std::to_string(device) + "] NCCL INFO ncclCommInitRank comm 0x1 rank "
+                + std::to_string(rank) + " nranks " + std::to_string(ranks) + " cudaDev " + std::to_string(device)
+                + " nvmlDev 0 busId c8000 commId 0x2 - Init COMPLETE\n";
+        };
+        const Recording r = read("job.out",
+            "1: NCCL version 2.20.5+cuda12.4\n" + init("1: b-1:7:8", 0, 1, 2) + init("[1,0]<stdout>:a-1:5:6", 3, 0, 2)
+                + init("[1,0]<stdout>:a-1:5:9", 3, 0, 1)
+                + "a-1:5:6 [3] NCCL INFO Channel 00/0 : 0[0] -> 1[0] [send] via "
+                + "NET/Socket/0\n[2026-05-05 06:16:47] a-1:5:6 [3] net.cc:33 NCCL WARN no plugin\n");
+        QCOMPARE(r.sources[0].kind, SourceKind::NcclDebugLog);
+        QCOMPARE(r.ranks.size(), std::size_t(2));
+        QVERIFY(
+            r.ranks[0].rank == 0 && r.ranks[0].host == "a-1" && r.ranks[0].gpu == "gpu3" && r.ranks[0].worldSize == 2);
+        QVERIFY(r.ranks[1].rank == 1 && r.ranks[1].host == "b-1" && r.ranks[1].gpu == "gpu0");
+        QVERIFY(hasNote(r, "via NET/Socket: TCP instead of InfiniBand"));
+        QVERIFY(hasNote(r, "NCCL version 2.20.5+cuda12.4") && hasNote(r, "NCCL warns on a-1: no plugin"));
+    }
+
     void capturedFilesGiveTheNumbersThatStandInThem()
     {
         if (!isThere("nccl/nccl_tests_gb200_nvl72.txt"))
