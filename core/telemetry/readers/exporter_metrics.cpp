@@ -184,9 +184,11 @@ void MetricSeries::addNetworkRates()
             continue;
         SampleSeries rate { .name = known->second, .unit = "B/s", .where = counter.where };
         for (std::size_t k = 1; k < counter.at.size(); ++k) {
+            if (counter.at[k] == SourceScribe::kNoTime || counter.at[k - 1] == SourceScribe::kNoTime)
+                continue;
             const double seconds = static_cast<double>(counter.at[k] - counter.at[k - 1]) * 1e-9;
             const double bytes = counter.value[k] - counter.value[k - 1];
-            if (counter.at[k - 1] == SourceScribe::kNoTime || !(seconds > 0))
+            if (!(seconds > 0))
                 continue;
             rate.at.push_back(counter.at[k]);
             rate.value.push_back(bytes >= 0 ? bytes / seconds : std::numeric_limits<double>::quiet_NaN());

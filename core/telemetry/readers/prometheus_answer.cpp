@@ -11,6 +11,8 @@ namespace trainyard::readers::measured {
 
 namespace {
 
+constexpr Moment kMostMissing = 1'000'000'000; // samples; beyond it times are nonsense
+
 bool isWebPage(std::string_view head)
 {
     head = trimmed(head.substr(0, 512));
@@ -81,8 +83,8 @@ public:
                 step = d;
         Moment missing = 0;
         for (std::size_t i = 1; i < series.at.size() && step > 0; ++i)
-            if (const Moment d = series.at[i] - series.at[i - 1]; d > 2 * step)
-                missing += d / step - 1;
+            if (const Moment d = series.at[i] - series.at[i - 1]; d - step > step)
+                missing = std::min<Moment>(missing + std::min<Moment>(d / step - 1, kMostMissing), kMostMissing);
         if (missing > 0)
             m_scribe.note("Samples are missing: " + std::to_string(missing) + " of " + series.name
                 + (series.where.empty() ? "" : " of " + series.where) + ", as when the target could not be reached");

@@ -217,9 +217,10 @@ std::optional<std::int64_t> nanosecondsIn(std::string_view seconds)
         && (point == std::string_view::npos || std::ranges::all_of(seconds.substr(point + 1), isDigit));
     if (!isPlain || !whole) {
         const auto value = numberIn(seconds);
-        return value && std::abs(*value) < 9e9 ? std::optional(static_cast<std::int64_t>(*value * 1e9)) : std::nullopt;
+        return value && *value >= 0 && *value < 9e9 ? std::optional(static_cast<std::int64_t>(*value * 1e9))
+                                                    : std::nullopt;
     }
-    if (*whole > 9'000'000'000)
+    if (*whole < 0 || *whole > 9'000'000'000)
         return std::nullopt;
     fraction.resize(9, '0');
     return *whole * 1'000'000'000 + integerIn(fraction).value_or(0);

@@ -37,7 +37,8 @@ private:
 [[nodiscard]] std::optional<double> numberIn(std::string_view text);
 /// "-12", and "12.0" or "1e6" where that is whole.
 [[nodiscard]] std::optional<std::int64_t> integerIn(std::string_view text);
-/// Nanoseconds of seconds written in decimals ("1795225424.446"), without the way through double.
+/// Nanoseconds of seconds written in decimals ("1795225424.446"), without the way through double; nothing
+/// where they are negative or beyond the year 2255.
 [[nodiscard]] std::optional<std::int64_t> nanosecondsIn(std::string_view seconds);
 /// The number that `text` begins with; nothing where it begins otherwise.
 [[nodiscard]] std::optional<std::int64_t> leadingInteger(std::string_view text);

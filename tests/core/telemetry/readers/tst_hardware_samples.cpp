@@ -67,6 +67,16 @@ private slots:
         QVERIFY(hasNote(r, "Prometheus: slow"));
     }
 
+    void samplesWithAndWithoutTimesMayStandTogether()
+    {
+        const std::string name = "node_network_transmit_bytes_total{device=\"eth0\"} ";
+        const Recording r = read("a",
+            "# TYPE x counter\n# HELP x y\n" + name + "1\n" + name + "5 1000\n" + name + "9 3000\n" + name
+                + "7 -5000\n");
+        QCOMPARE(valueOf(r, "network_out", "eth0"), 2.0);
+        QCOMPARE(r.zero, std::int64_t(1'000'000'000));
+    }
+
     void queriesOfSmiHaveUnitsInHeaderAndCells()
     {
         const Recording r = read("smi.csv",
