@@ -159,7 +159,7 @@ void addInspectorPoint(const ExposedSample &sample, SourceScribe &scribe)
         double unit = 1;
         for (std::size_t i = 0; i < power; ++i)
             unit *= 1000;
-        point.bytes = static_cast<double>(*low + *high) / 2 * unit;
+        point.bytes = (static_cast<double>(*low) + static_cast<double>(*high)) / 2 * unit;
     }
     point.busBytesPerSecond = sample.value * 1e9;
     const double factor = busFactor(point.what, point.ranks);

@@ -70,9 +70,10 @@ Expected<Recording> readNcclTestsJson(const SourceText &source, const SourceOpti
     for (const LooseJsonValue device : config["devices"])
         section.addRank(device["rank"].integer().value_or(-1), device["group"].integer().value_or(0),
             device["hostname"].raw(), device["device"].integer().value_or(-1));
-    section.setRanksPerProcess(std::clamp<std::int64_t>(config["nthreads"].integer().value_or(1)
-            * std::clamp<std::int64_t>(config["ngpus"].integer().value_or(1), 1, 64),
-        1, 64));
+    const auto perProcess = [&](const char *key) {
+        return std::clamp<std::int64_t>(config[key].integer().value_or(1), 1, 64);
+    };
+    section.setRanksPerProcess(std::min<std::int64_t>(perProcess("nthreads") * perProcess("ngpus"), 64));
     std::int64_t rows = 0;
     for (const LooseJsonValue row : root["results"]) {
         addBlock(row, "out_of_place", section, scribe);
