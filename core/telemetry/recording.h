@@ -125,7 +125,7 @@ struct RecordedStream {
 /// One rank's part of a collective operation.
 struct RecordedCollective {
     std::uint32_t group = kNoIndex; // Recording::groups
-    std::uint32_t operation = 0; // Recording::names: "allreduce", "all_gather", … in NCCL's words
+    std::uint32_t operation = 0; // Recording::names: "all_reduce", "all_gather", … as nccl-tests say
     std::int64_t sequence = -1; // number in its group; -1: not told, then the order of starts
     double bytes = 0; // message as nccl-tests count it; 0: not told
     Moment start = 0;
