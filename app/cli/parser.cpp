@@ -45,6 +45,12 @@ Subcommand::Subcommand(CLI::App &app, const std::string &name, const std::string
 {
 }
 
+Subcommand::Subcommand(const Subcommand &parent, const std::string &name, const std::string &help)
+    : m_command(parent.m_command->add_subcommand(name, help))
+{
+    parent.m_command->require_subcommand(1);
+}
+
 Option Subcommand::text(const std::string &name, std::string &value, const std::string &help) const
 {
     return Option(m_command->add_option(name, value, help));

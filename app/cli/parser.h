@@ -41,6 +41,8 @@ private:
 class Subcommand {
 public:
     Subcommand(CLI::App &app, const std::string &name, const std::string &help);
+    /// One of a command that has several: `telemetry summarize`. The parent then asks for one of them.
+    Subcommand(const Subcommand &parent, const std::string &name, const std::string &help);
     Option text(const std::string &name, std::string &value, const std::string &help) const;
     Option texts(const std::string &name, std::vector<std::string> &values, const std::string &help) const;
     Option number(const std::string &name, int &value, const std::string &help) const;

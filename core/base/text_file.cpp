@@ -37,9 +37,12 @@ public:
             "is longer than " + bound + ", of which no more is read", m_right + " of at most " + bound });
     }
 
-    Expected<std::string> all(int descriptor) const
+    /// `expected`: bytes that a regular file has; room for them is taken once.
+    Expected<std::string> all(int descriptor, std::size_t expected = 0) const
     {
         std::string text;
+        if (expected > 0)
+            text.reserve(std::min(expected, m_most) + kBlock);
         for (;;) {
             const std::size_t before = text.size();
             text.resize(before + std::min(kBlock, m_most + 1 - before));
@@ -108,7 +111,7 @@ Expected<std::string> readTextFile(const std::string &path, const std::string &r
         return reading.failed(std::string("this is ") + kindOf(status.st_mode) + ", which cannot be read here");
     if (S_ISREG(status.st_mode) && status.st_size > 0 && std::size_t(status.st_size) > options.mostBytes)
         return reading.tooLong();
-    return reading.all(file.number());
+    return reading.all(file.number(), S_ISREG(status.st_mode) ? std::size_t(std::max<off_t>(status.st_size, 0)) : 0);
 }
 
 Expected<std::string> readStandardInput(const std::string &right, std::size_t mostBytes)

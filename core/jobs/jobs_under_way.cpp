@@ -25,14 +25,13 @@ JobsUnderWay::JobsUnderWay(const JobSet &set, RemainingWork counts)
         Job &job = m_jobs[j];
         const auto [at, isNewLike] = known.try_emplace({ like, spec.node });
         if (isNewLike) {
-            std::vector<std::uint8_t> gpus = served.gpus(like, spec.node);
-            gpus.resize(m_gpus, 0);
-            const auto [found, isNew] = groups.try_emplace(std::move(gpus), groups.size());
+            const std::vector<std::uint8_t> gpus = served.gpus(like, spec.node);
+            const auto [found, isNew] = groups.try_emplace(gpus, groups.size());
             if (isNew)
                 for (std::size_t word = 0; word < m_words; ++word) {
                     m_bits.push_back(0);
-                    for (std::size_t g = 64 * word; g < std::min(64 * (word + 1), found->first.size()); ++g)
-                        m_bits.back() |= std::uint64_t(found->first[g]) << (g % 64);
+                    for (std::size_t g = 64 * word; g < std::min(64 * (word + 1), gpus.size()); ++g)
+                        m_bits.back() |= std::uint64_t(gpus[g]) << (g % 64);
                 }
             at->second = found->second;
         }

@@ -146,8 +146,7 @@ private slots:
                 const JobWorkloads jobs = resolved(jobPlan({ ofMemory(gib) }, { job("a", model, 1) }));
                 if (jobs.jobs[0].shards.empty()) // an expert layer alone is larger
                     continue;
-                const double memory = jobs.set.gpus.front().memory;
-                double running = 0, ahead = 0;
+                double memory = jobs.set.gpus.front().memory, running = 0, ahead = 0;
                 for (const JobUnit &unit : specOf(jobs).units) {
                     running = std::max(running, unit.running);
                     ahead = std::max(ahead, unit.weights + unit.input);
@@ -259,7 +258,6 @@ private slots:
         plan.jobs[0].pinnedGpus = { 2 };
         plan.jobs[1].pinnedGpus = { 1, 0 };
         const JobWorkloads jobs = resolved(plan);
-        QCOMPARE(jobs.set.gpus.size(), 4u);
         QVERIFY(jobs.jobs[0].shards.size() > jobs.jobs[1].shards.size());
         QCOMPARE(specOf(jobs, 1).gpus, (std::vector<int> { 0, 1 }));
         QVERIFY(specOf(jobs).seconds[0].empty() && !specOf(jobs).seconds[1].empty());

@@ -1,0 +1,126 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "core/telemetry/read_sources.h"
+#include "core/telemetry/join_event_files.h"
+
+#include <algorithm>
+#include <atomic>
+#include <filesystem>
+#include <mutex>
+#include <thread>
+
+namespace trainyard {
+
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::size_t kHead = std::size_t(64) << 10;
+
+Recording refusedSource(const SourceText &source, SourceKind kind, std::string why)
+{
+    Recording recording;
+    RecordedSource &made = recording.sources.emplace_back();
+    made.file = source.file;
+    made.kind = kind;
+    made.bytes = source.packedBytes;
+    made.refused = std::move(why);
+    return recording;
+}
+
+/// Of a file that could not be opened or read.
+Recording refusedFile(const std::string &path, const Error &error)
+{
+    SourceText source;
+    source.file = path;
+    return refusedSource(
+        source, SourceKind::Unknown, error.what + (error.right.empty() ? "" : "; expected " + error.right));
+}
+
+void addFiles(const fs::path &folder, std::vector<std::string> &files)
+{
+    std::vector<fs::path> found;
+    std::error_code error;
+    for (fs::recursive_directory_iterator at(folder, fs::directory_options::skip_permission_denied, error), end;
+         !error && at != end; at.increment(error)) {
+        const std::string name = at->path().filename().string();
+        const bool isHidden = name.starts_with('.') || name.ends_with(".tmp");
+        std::error_code ignored;
+        if (at->is_directory(ignored) && isHidden)
+            at.disable_recursion_pending();
+        else if (!isHidden && at->is_regular_file(ignored))
+            found.push_back(at->path());
+    }
+    std::ranges::sort(found);
+    for (const fs::path &path : found)
+        files.push_back(path.string());
+}
+
+} // namespace
+
+Expected<Recording> readSource(const std::string &path, const SourceOptions &options)
+{
+    auto file = openSource(path, options);
+    if (!file)
+        return std::unexpected(std::move(file.error()));
+    const std::string name = fs::path(path).filename().string();
+    const SourceReader *reader = readerFor(name, file->text.text.substr(0, kHead));
+    if (!reader)
+        return refusedSource(file->text, SourceKind::Unknown,
+            file->text.text.empty() ? "The file is empty" : "Nothing in it tells which tool wrote it");
+    auto recording = reader->read(file->text, options);
+    if (!recording && recording.error().code != ErrorCode::Cancelled)
+        return refusedSource(file->text, reader->kind, recording.error().what);
+    return recording;
+}
+
+Expected<Recording> readSources(
+    const std::vector<std::string> &paths, const SourceOptions &options, int threads, const SourcesProgress &progress)
+{
+    std::vector<std::string> files;
+    for (const std::string &path : paths)
+        if (std::error_code error; fs::is_directory(path, error))
+            addFiles(path, files);
+        else
+            files.push_back(path);
+    std::vector<Recording> parts(files.size());
+    std::vector<double> shares(files.size(), 0);
+    std::atomic<std::size_t> next = 0;
+    std::size_t done = 0;
+    std::mutex mutex;
+    const auto tell = [&](std::size_t i, double share) {
+        const std::scoped_lock lock(mutex);
+        done += share >= 1 && shares[i] < 1 ? 1 : 0;
+        shares[i] = share;
+        if (!progress.report)
+            return;
+        double sum = 0;
+        for (const double one : shares)
+            sum += one;
+        progress.report(done, files.size(), sum / static_cast<double>(files.size()));
+    };
+    const auto work = [&] {
+        for (std::size_t i = next++; i < files.size() && !options.stop.stop_requested(); i = next++) {
+            SourceOptions own = options;
+            own.progress = [&, i](double share) { tell(i, std::min(share, 0.999)); };
+            auto part = readSource(files[i], own);
+            if (part)
+                parts[i] = *std::move(part);
+            else if (part.error().code != ErrorCode::Cancelled)
+                parts[i] = refusedFile(files[i], part.error());
+            tell(i, 1);
+        }
+    };
+    {
+        std::vector<std::jthread> helpers;
+        for (std::size_t i = 1; i < std::min(files.size(), static_cast<std::size_t>(std::max(threads, 1))); ++i)
+            helpers.emplace_back(work);
+        work();
+    }
+    if (options.stop.stop_requested())
+        return std::unexpected(Error { ErrorCode::Cancelled, "", "cancelled", "" });
+    Recording merged = mergeRecordings(std::move(parts));
+    joinEventFiles(merged);
+    return merged;
+}
+
+} // namespace trainyard

@@ -1,0 +1,152 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "core/telemetry/readers/source_scribe.h"
+
+#include "core/base/printable.h"
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+
+namespace trainyard::readers::measured {
+
+namespace {
+
+constexpr std::size_t kMostNotes = 40;
+constexpr std::size_t kPaceBytes = std::size_t(1) << 20;
+
+/// Calls `visit` with every moment of the recording.
+template <class Visit> void visitMoments(Recording &recording, Visit visit)
+{
+    for (SampleSeries &series : recording.series)
+        if (!series.isByStep)
+            std::ranges::for_each(series.at, visit);
+    for (RankRecording &rank : recording.ranks) {
+        for (RecordedStream &stream : rank.streams)
+            std::ranges::for_each(stream.spans.start, visit);
+        for (RecordedCollective &collective : rank.collectives)
+            visit(collective.start);
+        for (RecordedStep &step : rank.steps) {
+            visit(step.start);
+            visit(step.end);
+        }
+    }
+}
+
+} // namespace
+
+SourceScribe::SourceScribe(const SourceText &text, SourceKind kind)
+{
+    RecordedSource &made = m_recording.sources.emplace_back();
+    made.file = text.file;
+    made.kind = kind;
+    made.bytes = text.packedBytes;
+    made.isTruncated = text.isTruncated;
+}
+
+void SourceScribe::drop(std::string_view reason, std::int64_t count)
+{
+    if (count <= 0)
+        return;
+    const auto known = std::ranges::find(source().dropped, reason, &Dropped::reason);
+    if (known != source().dropped.end())
+        known->count += count;
+    else
+        source().dropped.push_back({ std::string(reason), count });
+}
+
+void SourceScribe::note(std::string sentence)
+{
+    auto &notes = source().notes;
+    sentence = shortened(printable(sentence), 400);
+    if (notes.size() < kMostNotes && std::ranges::find(notes, sentence) == notes.end())
+        notes.push_back(std::move(sentence));
+}
+
+std::size_t SourceScribe::seriesOf(std::string_view key) const
+{
+    const auto known = m_series.find(std::string(key));
+    return known != m_series.end() ? known->second : kNewSeries;
+}
+
+std::size_t SourceScribe::addSeries(std::string key, SampleSeries series)
+{
+    series.source = 0;
+    const std::size_t index = m_recording.series.size();
+    m_recording.series.push_back(std::move(series));
+    m_series.emplace(std::move(key), index);
+    return index;
+}
+
+void SourceScribe::add(std::size_t series, std::int64_t unixNanoseconds, double value)
+{
+    SampleSeries &to = m_recording.series[series];
+    to.at.push_back(unixNanoseconds);
+    to.value.push_back(value);
+    ++source().taken;
+}
+
+void SourceScribe::add(BenchmarkPoint point)
+{
+    point.source = 0;
+    m_recording.benchmarks.push_back(std::move(point));
+    ++source().taken;
+}
+
+void SourceScribe::tidy(SampleSeries &series)
+{
+    std::vector<std::size_t> order(series.at.size());
+    std::iota(order.begin(), order.end(), std::size_t(0));
+    std::ranges::stable_sort(order, {}, [&](std::size_t i) { return series.at[i]; });
+    SampleSeries sorted;
+    for (const std::size_t i : order) {
+        if (!sorted.at.empty() && sorted.at.back() == series.at[i]) {
+            drop(series.at[i] == kNoTime ? "samples repeated without a time" : "samples repeated at the same time");
+            --source().taken;
+            continue;
+        }
+        sorted.at.push_back(series.at[i]);
+        sorted.value.push_back(series.value[i]);
+    }
+    series.at = std::move(sorted.at);
+    series.value = std::move(sorted.value);
+}
+
+Expected<Recording> SourceScribe::finish()
+{
+    for (SampleSeries &series : m_recording.series)
+        tidy(series);
+    std::erase_if(m_recording.series, [](const SampleSeries &series) { return series.at.empty(); });
+    Moment zero = kNoTime;
+    visitMoments(m_recording, [&](Moment at) {
+        if (at != kNoTime && (zero == kNoTime || at < zero))
+            zero = at;
+    });
+    if (zero != kNoTime)
+        visitMoments(m_recording, [&](Moment &at) { at = at == kNoTime ? 0 : at - zero; });
+    else
+        visitMoments(m_recording, [](Moment &at) { at = 0; });
+    m_recording.zero = zero == kNoTime ? 0 : zero;
+    return std::move(m_recording);
+}
+
+std::unexpected<Error> refusal(const SourceText &text, std::string sentence)
+{
+    return std::unexpected(Error { ErrorCode::BadSyntax, text.file, printable(sentence), "" });
+}
+
+bool ReadingPace::isStopped(std::size_t byte)
+{
+    if (byte < m_told + kPaceBytes)
+        return false;
+    m_told = byte;
+    if (m_options.progress && !m_text.text.empty())
+        m_options.progress(static_cast<double>(byte) / static_cast<double>(m_text.text.size()));
+    return m_options.stop.stop_requested();
+}
+
+std::unexpected<Error> ReadingPace::stopped() const
+{
+    return std::unexpected(Error { ErrorCode::Cancelled, m_text.file, "cancelled", "" });
+}
+
+} // namespace trainyard::readers::measured

@@ -1,0 +1,133 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "core/telemetry/readers.h"
+#include "core/telemetry/readers/log_parser.h"
+
+#include <algorithm>
+#include <array>
+
+namespace trainyard {
+
+namespace {
+
+using namespace readers;
+
+constexpr std::size_t kLinesBetweenReports = 4096;
+
+/// The order in which a line is offered: who is told apart by less comes later.
+std::vector<LogParserPtr> allParsers()
+{
+    std::vector<LogParserPtr> parsers;
+    for (const auto make : { makeMlperfParser, makeNemoParser, makeTorchtitanParser, makeDeepSpeedParser,
+             makeMegatronParser, makeHfTrainerParser })
+        parsers.push_back(make());
+    return parsers;
+}
+
+bool isClosed(std::string_view text)
+{
+    return !text.empty() && std::string_view("|})]%").find(text.back()) != std::string_view::npos;
+}
+
+/// The end of a file without a line feed may be half a number: its last word is not believed.
+void distrustEnd(LogLine &line)
+{
+    if (!line.isOpen || isClosed(line.text))
+        return;
+    const std::size_t end = line.text.find_last_of(" |\t");
+    line.text = line.text.substr(0, end == line.text.npos ? 0 : end + 1);
+}
+
+bool offer(const std::vector<LogParserPtr> &parsers, const LogLine &line)
+{
+    return std::ranges::any_of(parsers, [&](const LogParserPtr &parser) { return parser->take(line); });
+}
+
+const LogParser &surest(const std::vector<LogParserPtr> &parsers)
+{
+    return **std::ranges::max_element(parsers, {}, [](const LogParserPtr &parser) { return parser->sureness(); });
+}
+
+template <SourceKind kind> int looksLikeLog(std::string_view, std::string_view head)
+{
+    const auto parsers = allParsers();
+    LogLines lines(head);
+    for (LogLine line; lines.next(line);) {
+        distrustEnd(line);
+        offer(parsers, line);
+    }
+    const LogParser &best = surest(parsers);
+    return best.kind() == kind ? best.sureness() : 0;
+}
+
+/// A log may begin with megabytes of other lines: text that nobody else knows is read through.
+int mayBeLog(std::string_view, std::string_view head)
+{
+    const auto isStrange = [](char c) {
+        return (c >= '\0' && c < ' ' && c != '\n' && c != '\r' && c != '\t' && c != '\x1b' && c != '\b') || c == '\x7f';
+    };
+    const bool isText = head.starts_with("\xff\xfe") || std::ranges::none_of(head.substr(0, 4096), isStrange);
+    return !head.empty() && isText ? 1 : 0;
+}
+
+/// Why a text is not read, by what it is.
+std::string unknownText(std::string_view text)
+{
+    const std::string_view start = trimmedStart(text.substr(0, 4096));
+    if (start.empty() && text.size() <= 4096)
+        return "There is nothing in it";
+    if (start.starts_with('{') || start.starts_with('['))
+        return "It is JSON or written like it, but of no tool whose files are read here";
+    if (start.starts_with('<'))
+        return "It is XML or HTML, but of no tool whose files are read here";
+    return "It is a text, but no line of it is one that a training framework prints";
+}
+
+Expected<Recording> readLog(const SourceText &source, const SourceOptions &options)
+{
+    auto parsers = allParsers();
+    LogLines lines(source.text);
+    std::int64_t taken = 0, others = 0;
+    bool isCut = false;
+    std::size_t count = 0;
+    for (LogLine line; lines.next(line);) {
+        isCut = line.isOpen && !isClosed(line.text);
+        distrustEnd(line);
+        (offer(parsers, line) ? taken : others) += 1;
+        if (++count % kLinesBetweenReports)
+            continue;
+        if (options.stop.stop_requested())
+            return std::unexpected(Error { ErrorCode::Cancelled, source.file, "cancelled", "" });
+        if (options.progress)
+            options.progress(static_cast<double>(lines.position()) / static_cast<double>(source.text.size()));
+    }
+    const LogParser &best = surest(parsers);
+    if (best.sureness() == 0)
+        return std::unexpected(Error { ErrorCode::BadSyntax, source.file, unknownText(source.text), "" });
+    Recording recording = recordingOf(source, best.kind());
+    std::ranges::stable_sort(parsers, std::greater(), [](const LogParserPtr &parser) { return parser->sureness(); });
+    for (const LogParserPtr &parser : parsers)
+        parser->close(recording);
+    RecordedSource &made = recording.sources.front();
+    made.taken = taken;
+    made.isTruncated = made.isTruncated || isCut;
+    drop(made, "lines without figures, or of other programs", others);
+    return recording;
+}
+
+} // namespace
+
+std::span<const SourceReader> readers::trainingLogs()
+{
+    static constexpr std::array<SourceReader, 7> kReaders { {
+        { SourceKind::MlperfLog, looksLikeLog<SourceKind::MlperfLog>, readLog },
+        { SourceKind::NemoLog, looksLikeLog<SourceKind::NemoLog>, readLog },
+        { SourceKind::TorchtitanLog, looksLikeLog<SourceKind::TorchtitanLog>, readLog },
+        { SourceKind::MegatronLog, looksLikeLog<SourceKind::MegatronLog>, readLog },
+        { SourceKind::HfTrainerLog, looksLikeLog<SourceKind::HfTrainerLog>, readLog },
+        { SourceKind::DeepSpeedLog, looksLikeLog<SourceKind::DeepSpeedLog>, readLog },
+        { SourceKind::Unknown, mayBeLog, readLog },
+    } };
+    return kReaders;
+}
+
+} // namespace trainyard

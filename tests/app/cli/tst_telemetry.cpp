@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// `telemetry summarize`, run as a script would run it.
+
+#include <QFile>
+#include <QProcess>
+#include <QTemporaryDir>
+#include <QTest>
+
+#include <nlohmann/json.hpp>
+
+using nlohmann::json;
+
+namespace {
+
+struct Answer {
+    int exitCode = -1;
+    std::string out;
+    QString err;
+};
+
+Answer summarize(const QStringList &arguments)
+{
+    QProcess process;
+    process.start(QStringLiteral(TRAINYARD_CLI), QStringList { "telemetry", "summarize" } + arguments);
+    if (!process.waitForFinished(120'000))
+        return {};
+    return { process.exitCode(), process.readAllStandardOutput().toStdString(),
+        QString::fromUtf8(process.readAllStandardError()) };
+}
+
+} // namespace
+
+class TestTelemetry : public QObject {
+    Q_OBJECT
+
+private slots:
+    void aTraceIsSummarised()
+    {
+        const QString file = written(QStringLiteral("rank2_trace.json"), R"({"schemaVersion": 1, "traceEvents": [
+  {"ph": "X", "cat": "kernel", "name": "gemm", "pid": 0, "tid": 7, "ts": 100, "dur": 40, "args": {"stream": 7}},
+  {"ph": "X", "cat": "kernel", "name": "ncclDevKernel_AllReduce_Sum_f32_RING_LL", "pid": 0, "tid": 9, "ts": 130,
+    "dur": 40, "args": {"stream": 9}},
+  {"ph": "X", "cat": "gpu_memcpy", "name": "Memcpy DtoH", "pid": 0, "tid": 7, "ts": 190, "dur": 10,
+    "args": {"stream": 7}}]})");
+        const Answer answer = summarize({ file, "--format", "json" });
+        QCOMPARE(answer.exitCode, 0);
+        const json rank = json::parse(answer.out).at("ranks").at(0);
+        QVERIFY(rank.at("rank") == 2);
+        QVERIFY(rank.at("kernel_time_us") == 100);
+        QVERIFY(rank.at("compute_us") == 40);
+        QVERIFY(rank.at("idle_us") == 20);
+        QVERIFY(rank.at("non_compute_us") == 40);
+        QVERIFY(rank.at("communication_overlap") == 0.25);
+        const Answer table = summarize({ file });
+        QCOMPARE(table.exitCode, 0);
+        QVERIFY(table.out.find("25.00") != std::string::npos);
+    }
+
+    void whatIsNoGpusTimeIsNull()
+    {
+        const QString file = written(QStringLiteral("a.json"),
+            R"({"schemaVersion": 1, "traceEvents": [{"ph": "X", "cat": "cpu_op", "name": "a", "pid": 0, "tid": 7, "ts": 1, "dur": 4}]})");
+        const Answer answer = summarize({ file, "--format", "json" });
+        QCOMPARE(answer.exitCode, 0);
+        QVERIFY(json::parse(answer.out).at("ranks").at(0).at("compute_us").is_null());
+    }
+
+    void faultsNameTheirFile()
+    {
+        const QString file =
+            written(QStringLiteral("et.json"), R"({"schema": "1.0.1", "pid": 1, "start_ts": 2, "nodes": []})");
+        for (const QString &bad : { file, m_folder.filePath(QStringLiteral("none.json")) }) {
+            const Answer answer = summarize({ bad });
+            QCOMPARE(answer.exitCode, 2);
+            QVERIFY(answer.err.contains(bad));
+            QVERIFY(answer.out.empty());
+        }
+        QCOMPARE(summarize({}).exitCode, 2);
+    }
+
+private:
+    QString written(const QString &name, const char *text)
+    {
+        QFile file(m_folder.filePath(name));
+        if (file.open(QIODevice::WriteOnly))
+            file.write(text);
+        return file.fileName();
+    }
+
+    QTemporaryDir m_folder;
+};
+
+QTEST_GUILESS_MAIN(TestTelemetry)
+#include "tst_telemetry.moc"

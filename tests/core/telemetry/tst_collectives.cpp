@@ -1,0 +1,151 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// Collectives over ranks: which belong together, and what bandwidth they tell.
+
+#include "core/telemetry/collectives.h"
+#include "core/telemetry/read_sources.h"
+
+#include "tests/core/telemetry/trace_texts.h"
+
+#include <QTest>
+
+#include <cmath>
+
+using namespace trainyard;
+
+namespace {
+
+struct Item {
+    const char *operation;
+    std::int64_t sequence;
+    double bytes;
+    std::int64_t duration;
+};
+
+Recording madeOf(const std::vector<std::vector<Item>> &ranks)
+{
+    Recording recording;
+    NameTable name(recording.names);
+    for (const auto &items : ranks) {
+        RankRecording &rank = recording.ranks.emplace_back();
+        rank.rank = static_cast<int>(recording.ranks.size()) - 1;
+        Moment start = 0;
+        for (const Item &item : items) {
+            RecordedCollective &made = rank.collectives.emplace_back();
+            made.operation = name(item.operation);
+            made.sequence = item.sequence;
+            made.bytes = item.bytes;
+            made.start = start += 1000;
+            made.duration = item.duration;
+        }
+    }
+    return recording;
+}
+
+} // namespace
+
+class TestCollectives : public QObject {
+    Q_OBJECT
+private slots:
+    void megatronReaches195ByTheLeastAnd23ByTheMean()
+    {
+        if (!testing::hasShared())
+            QSKIP("The folder of real traces is not beside the repository");
+        const auto recording = readSources({ TRAINYARD_SHARED_DIR "/traces/megatron_tp8_a100_8rank" }, {}, 2);
+        QVERIFY(recording.has_value());
+        QCOMPARE(recording->ranks.size(), std::size_t(8));
+        for (const RankRecording &rank : recording->ranks)
+            QCOMPARE(rank.collectives.size(), std::size_t(84));
+        const auto matched = matchCollectives(*recording);
+        QCOMPARE(matched.size(), std::size_t(84));
+        std::int64_t least = 0;
+        for (const MatchedCollective &one : matched) {
+            QCOMPARE(one.parts.size(), std::size_t(8));
+            least += one.leastDuration;
+        }
+        QCOMPARE(least, std::int64_t(50'099'000));
+        const auto bandwidths = collectiveBandwidths(*recording, matched);
+        QCOMPARE(bandwidths.size(), std::size_t(2));
+        QCOMPARE(bandwidths[0].bytes, 32768.0);
+        QCOMPARE(bandwidths[0].count, std::size_t(3));
+        QCOMPARE(bandwidths[1].bytes, 67108864.0); // 4 · 2048 · 4096 of two bytes
+        QCOMPARE(bandwidths[1].count, std::size_t(81));
+        QCOMPARE(bandwidths[1].operation, std::string("all_reduce"));
+        QCOMPARE(bandwidths[1].leastSeconds, 603e-6);
+        QVERIFY(std::abs(bandwidths[1].busByLeast / 1e9 - 194.8) < 0.05);
+        QVERIFY(std::abs(bandwidths[1].busByMean / 1e9 - 23.8) < 0.05);
+    }
+
+    void dlrmHasEightOfEachRank()
+    {
+        if (!testing::hasShared())
+            QSKIP("The folder of real traces is not beside the repository");
+        const auto recording = readSources({ TRAINYARD_SHARED_DIR "/traces/dlrm_a100_8rank" }, {}, 2);
+        QVERIFY(recording.has_value());
+        const auto matched = matchCollectives(*recording);
+        QCOMPARE(matched.size(), std::size_t(8));
+        std::int64_t least = 0;
+        for (const MatchedCollective &one : matched)
+            least += one.leastDuration;
+        QCOMPARE(least, std::int64_t(217'000));
+        // c10d::alltoall_base_ of 6144 floats, whose kernel is named for bytes (SendRecv … int8_t)
+        QVERIFY(std::ranges::any_of(matched, [&](const MatchedCollective &one) {
+            return one.bytes == 6144 * 4 && recording->names[one.operation] == "all_to_all";
+        }));
+    }
+
+    void aMissingOneDoesNotShiftTheOthers()
+    {
+        const Recording recording = madeOf({ { { "all_reduce", -1, 8, 10 }, { "all_gather", -1, 4, 20 },
+                                                 { "all_reduce", -1, 16, 30 }, { "all_reduce", -1, 8, 40 } },
+            { { "all_reduce", -1, 8, 11 }, { "all_reduce", -1, 16, 29 }, { "all_reduce", -1, 8, 41 } } });
+        const auto matched = matchCollectives(recording);
+        QCOMPARE(matched.size(), std::size_t(3));
+        QCOMPARE(matched[1].bytes, 16.0);
+        QCOMPARE(matched[1].leastDuration, 29);
+        QCOMPARE(matched[1].meanDuration, 29.5);
+    }
+
+    void numbersOfACommunicatorDecide()
+    {
+        const Recording recording = madeOf({ { { "all_reduce", 5, 8, 10 }, { "all_reduce", 6, 8, 20 } },
+            { { "all_reduce", 6, 8, 12 }, { "all_reduce", 7, 8, 5 } } });
+        const auto matched = matchCollectives(recording);
+        QCOMPARE(matched.size(), std::size_t(1));
+        QCOMPARE(matched[0].leastDuration, 12);
+    }
+
+    void aRankThatTwoFilesHaveCountsOnce()
+    {
+        Recording recording = madeOf(
+            { { { "all_reduce", -1, 8, 10 } }, { { "all_reduce", -1, 8, 12 } }, { { "all_reduce", -1, 8, 1 } } });
+        recording.ranks[2].rank = 1;
+        const auto matched = matchCollectives(recording);
+        QCOMPARE(matched.size(), std::size_t(1));
+        QCOMPARE(matched[0].parts.size(), std::size_t(2));
+        QCOMPARE(matched[0].leastDuration, 10);
+    }
+
+    void thousandsThatDifferAreMatchedInTime()
+    {
+        std::vector<std::vector<Item>> ranks(2);
+        for (int i = 0; i < 20000; ++i) {
+            if (i % 97 != 0)
+                ranks[0].push_back({ "all_reduce", i, 8, 10 });
+            if (i % 89 != 0)
+                ranks[1].push_back({ "all_reduce", i, 8, 10 });
+        }
+        const auto matched = matchCollectives(madeOf(ranks));
+        QCOMPARE(matched.size(), std::size_t(20000 - 207 - 225 + 3));
+    }
+
+    void busFactorsAreThoseOfNcclTests()
+    {
+        QCOMPARE(busFactor("all_reduce", 8), 1.75);
+        QCOMPARE(busFactor("all_gather", 4), 0.75);
+        QCOMPARE(busFactor("broadcast", 4), 1.0);
+        QCOMPARE(busFactor("all_reduce", 1), 1.0);
+    }
+};
+
+QTEST_GUILESS_MAIN(TestCollectives)
+#include "tst_collectives.moc"
