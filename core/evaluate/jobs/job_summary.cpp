@@ -104,9 +104,9 @@ Layout jobLayout(const JobWorkloads &jobs, const JobOutcome &outcome)
             : jobs.leftOut[std::size_t(jobs.set.gpus[std::size_t(gpu)].kind)]
             ? "models are cut for larger GPUs, with which alone they are done sooner"
             : running == 0 ? "no job can run"
-            : std::size_t(running) < jobs.gpus.size()
+            : running <= std::ranges::count(used, char(1))
             ? "only " + counted(running, "job") + " can run, each on one GPU at a time"
-            : "no job can run there, or had to wait for it";
+            : "no job can run there, or those that could waited for room in host memory or to arrive";
         if (layout.idle.empty() || layout.idle.back().datacenter != at.datacenter || layout.idle.back().pool != at.pool)
             layout.idle.push_back({ at.datacenter, at.pool, 0, reason, false });
         ++layout.idle.back().gpus;
