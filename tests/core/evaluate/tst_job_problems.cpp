@@ -115,6 +115,19 @@ private slots:
         QVERIFY2(e->layout.idle.front().reason == "no job can run", e->layout.idle.front().reason.c_str());
     }
 
+    /// slowdown = (end - arrival) / alone, which is the same where nobody else is there but for what precedes its
+    /// start.
+    void aJobAloneIsNotSlowedDown()
+    {
+        Plan plan = jobPlan({ pool("a", "v100-sxm-16gb", 1, 8) }, { job("a", "gpt-3-1.3b") });
+        plan.jobs[0].minibatches = 20;
+        const EvaluationPtr e = evaluated(plan);
+        const JobResult &alone = e->metrics.jobs->perJob[0];
+        QVERIFY(alone.end && alone.start && alone.slowdown);
+        QVERIFY2(*alone.slowdown >= 1 && *alone.slowdown <= *alone.end / (*alone.end - *alone.start) + 1e-9,
+            std::to_string(*alone.slowdown).c_str());
+    }
+
     /// The answer depends on it: a note says what PCIe is taken to reach where the plan states nothing.
     void aCopyRateThatIsNotStatedIsTold()
     {
