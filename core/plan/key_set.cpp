@@ -126,7 +126,11 @@ Expected<Json *> locate(Json &document, std::span<const Step> steps, std::string
             if (*step.index >= size)
                 return std::unexpected(
                     badKey(dotted, parent + " has " + std::to_string(size) + (size == 1 ? " entry" : " entries"),
-                        size == 0 ? "the whole list as its value" : "an index from 0 to " + std::to_string(size - 1)));
+                        size == 0 && parent == "jobs" && document.contains("job_grid")
+                            ? "a job in jobs: those of job_grid have no keys of their own (the window makes single "
+                              "jobs of them)"
+                            : size == 0 ? "the whole list as its value"
+                                        : "an index from 0 to " + std::to_string(size - 1)));
             schema = &inside["items"];
             node = &(*node)[*step.index];
             continue;

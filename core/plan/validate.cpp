@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/plan/validate.h"
 
+#include "core/base/number_text.h"
+
 #include <algorithm>
 #include <set>
 #include <string_view>
@@ -226,7 +228,8 @@ void checkJobs(const Plan &plan, Checker &check)
     if (plan.jobGrid && plan.jobGrid->model.empty())
         check.bad("job_grid.model", "the grid has no model", "a list of catalogue names or paths of a config.json");
     if (jobCount(plan) > double(kMostJobs))
-        check.bad(plan.jobGrid ? "job_grid" : "jobs", "more jobs than can be planned",
+        check.bad(plan.jobGrid ? "job_grid" : "jobs",
+            "the plan makes " + wholeText(jobCount(plan)) + " jobs, more than can be planned",
             "at most " + std::to_string(kMostJobs));
     std::set<std::string_view> names;
     for (std::size_t i = 0; i < plan.jobs.size(); ++i) {

@@ -4,6 +4,7 @@
 #include "core/base/number_text.h"
 #include "core/base/printable.h"
 #include "core/plan/enum_names.h"
+#include "core/plan/job_schedulers.h"
 #include "core/report/job_text.h"
 #include "core/report/json_internal.h"
 #include "core/report/text_table.h"
@@ -46,13 +47,25 @@ const JobVariant *variantOf(const std::vector<JobVariant> &variants, JobSchedule
     return found == variants.end() ? nullptr : &*found;
 }
 
+/// "  Pipeline: 3 of the jobs cannot run"; of a solver also what it proved. A line of its own, as it may be long.
+std::string noteLine(const JobVariant &variant)
+{
+    std::string note = variant.note;
+    if (variant.evaluation && variant.plan && isSolver(variant.plan->jobScheduler))
+        for (const Problem &problem : variant.evaluation->problems)
+            if (problem.where == "job_options.seconds")
+                note += (note.empty() ? "" : "; ") + problem.text;
+    return note.empty() ? note : "  " + variant.name + ": " + printable(note) + "\n";
+}
+
 std::string schedulerTable(const std::vector<JobVariant> &variants)
 {
     const JobVariant *serial = variantOf(variants, JobScheduler::ModelParallel);
     const JobVariant *pipeline = variantOf(variants, JobScheduler::Pipeline);
-    TextTable table({ Left, Right, Right, Right, Right, Right, Right, Left },
+    TextTable table({ Left, Right, Right, Right, Right, Right, Right },
         { "scheduler", "all done after", "over its bound", "GPUs compute", "over model parallel", "over pipeline",
-            "price", "" });
+            "price" });
+    std::string notes;
     for (const JobVariant &variant : variants) {
         const JobMetrics *metrics = metricsOf(variant);
         table.add({ variant.name, makespanText(variant),
@@ -61,9 +74,10 @@ std::string schedulerTable(const std::vector<JobVariant> &variants)
                     : Metric()),
             metrics && metrics->gpuUtilization ? percentText(*metrics->gpuUtilization) : kNone,
             timesText(serial, variant), timesText(pipeline, variant),
-            metrics && metrics->usd ? usdText(*metrics->usd) : kNone, variant.note });
+            metrics && metrics->usd ? usdText(*metrics->usd) : kNone });
+        notes += noteLine(variant);
     }
-    return table.text();
+    return table.text() + (notes.empty() ? notes : "\n" + notes);
 }
 
 std::string limitsText(const Evaluation &own)
@@ -81,14 +95,15 @@ std::string stepsTable(const char *title, const std::vector<JobVariant> &variant
 {
     if (variants.empty())
         return {};
+    std::string notes;
     std::vector<TextTable::Align> align { Left, Right, Right };
     std::vector<std::string> headings { title, "all done after", "speed-up" };
     if (inSteps) {
         align.push_back(Right);
         headings.emplace_back("of this step");
     }
-    align.insert(align.end(), { Right, Left });
-    headings.insert(headings.end(), { "GPUs compute", "" });
+    align.push_back(Right);
+    headings.emplace_back("GPUs compute");
     TextTable table(align, headings);
     for (std::size_t i = 0; i < variants.size(); ++i) {
         const JobVariant &variant = variants[i];
@@ -97,25 +112,27 @@ std::string stepsTable(const char *title, const std::vector<JobVariant> &variant
         if (inSteps)
             cells.push_back(i == 0 ? "" : timesText(&variants[i - 1], variant));
         cells.push_back(metrics && metrics->gpuUtilization ? percentText(*metrics->gpuUtilization) : kNone);
-        cells.push_back(variant.note);
         table.add(std::move(cells));
+        notes += noteLine(variant);
     }
-    return "\n" + table.text();
+    return "\n" + table.text() + notes;
 }
 
 std::string oneMoreTable(const Evaluation &own, const std::vector<JobVariant> &variants)
 {
     if (variants.empty())
         return {};
+    std::string notes;
     const Metric base = own.metrics.jobs ? own.metrics.jobs->makespan : Metric();
-    TextTable table({ Left, Right, Right, Right, Left }, { "one GPU more", "all done after", "", "price", "" });
+    TextTable table({ Left, Right, Right, Right }, { "one GPU more", "all done after", "", "price" });
     for (const JobVariant &variant : variants) {
         const JobMetrics *metrics = metricsOf(variant);
         const Metric now = variant.makespan();
         table.add({ variant.name, makespanText(variant), base && now ? changeText(*base, *now) : kNone,
-            metrics && metrics->usd ? usdText(*metrics->usd) : kNone, variant.note });
+            metrics && metrics->usd ? usdText(*metrics->usd) : kNone });
+        notes += noteLine(variant);
     }
-    return "\n" + table.text();
+    return "\n" + table.text() + notes;
 }
 
 Json variantObject(const JobVariant &variant)

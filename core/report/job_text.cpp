@@ -7,6 +7,7 @@
 #include "core/plan/job_schedulers.h"
 
 #include <algorithm>
+#include <set>
 
 namespace trainyard {
 
@@ -165,6 +166,20 @@ std::vector<std::size_t> jobsToShow(const JobMetrics &jobs, std::size_t most)
     if (last < all && std::ranges::find(shown, last) == shown.end())
         shown.back() = last;
     return shown;
+}
+
+std::string copyRateText(const Plan &plan)
+{
+    std::set<double> rates;
+    for (const Datacenter &datacenter : plan.cluster.datacenters)
+        for (const Pool &pool : datacenter.pools)
+            if (pool.gpus() > 0 && pool.host && pool.host->gbytesPerSecondPerGpu > 0)
+                rates.insert(pool.host->gbytesPerSecondPerGpu);
+    if (rates.empty())
+        return {};
+    const std::string most = plainText(*rates.rbegin()) + " GB/s each way (host.gbytes_per_s_per_gpu)";
+    return "Copies between host and GPU reach "
+        + (rates.size() == 1 ? most : plainText(*rates.begin()) + " to " + most);
 }
 
 const std::vector<std::string> &hostHeadings()

@@ -43,6 +43,8 @@ struct JobCounts {
 /// Of many jobs those to show: the first of the list, and others that stand out (late, cannot run, the last to end).
 [[nodiscard]] std::vector<std::size_t> jobsToShow(const JobMetrics &jobs, std::size_t most);
 
+/// What the plan states of copies between hosts and GPUs, as a sentence; empty where it states nothing.
+[[nodiscard]] std::string copyRateText(const Plan &plan);
 [[nodiscard]] const std::vector<std::string> &hostHeadings();
 [[nodiscard]] std::vector<std::string> hostCells(const Plan &plan, const HostUse &host);
 

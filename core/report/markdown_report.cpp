@@ -88,6 +88,8 @@ void addJobs(std::string &text, const Evaluation &evaluation)
         for (const std::vector<std::string> &cells : gpuRows(*evaluation.metrics.memory, kMostJobs))
             addRow(text, cells);
     }
+    if (const std::string rate = copyRateText(*evaluation.plan); !rate.empty())
+        text += "\n" + rate + ".\n";
     if (jobs.hosts.empty())
         return;
     text += "\n### Host memory\n\n";

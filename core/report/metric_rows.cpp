@@ -3,6 +3,7 @@
 
 #include "core/base/number_text.h"
 #include "core/evaluate/metrics/breakdown_entries.h"
+#include "core/plan/job_schedulers.h"
 #include "core/report/job_text.h"
 
 #include <algorithm>
@@ -62,10 +63,12 @@ std::vector<MetricRow> jobRows(const Evaluation &evaluation)
     const auto ofJobs = [&](Metric value) { return m ? value : Metric(); };
     const Metric overBound =
         jobs.makespan && jobs.bound.value_or(0) > 0 ? Metric(*jobs.makespan / *jobs.bound) : Metric();
+    const char *bound = isByShards(evaluation.plan->jobScheduler) ? "No schedule by shards is shorter than"
+                                                                  : "No schedule of its kind is shorter than";
     return { { "jobs.makespan_s", "All jobs done after", Duration, Better::Lower, jobs.makespan },
-        { "jobs.bound_s", "No schedule is shorter than", Duration, Better::Neither, jobs.bound },
+        { "jobs.bound_s", bound, Duration, Better::Neither, jobs.bound },
         { "jobs.bound_shared_s", "all work over all GPUs", Duration, Better::Neither, jobs.boundShared },
-        { "jobs.bound_longest_s", "the longest job alone", Duration, Better::Neither, jobs.boundLongest },
+        { "jobs.bound_longest_s", "compute of the longest job", Duration, Better::Neither, jobs.boundLongest },
         { "jobs.makespan_over_bound", "Time over that bound", Ratio, Better::Lower, overBound },
         { "jobs.gpu_utilization", "GPUs compute", Fraction, Better::Higher, jobs.gpuUtilization },
         { "jobs.count", "Jobs", Whole, Better::Neither, ofJobs(counts.jobs) },

@@ -131,9 +131,11 @@ Json jobsSchema()
 {
     using enum Kind;
     Json jobs = object({ { "makespan_s", Number, "Until the last job ends" },
-        { "bound_s", Number, "No schedule is shorter: the larger of the next two" },
+        { "bound_s", Number,
+            "No schedule of its kind, by shards or of whole jobs, is shorter: the larger of the next two" },
         { "bound_shared_s", Number, "All work over all GPUs" },
-        { "bound_longest_s", Number, "Arrival and work of the longest job, on its fastest GPU" },
+        { "bound_longest_s", Number,
+            "Arrival and compute of the longest job, on its fastest GPU, transfers not counted" },
         { "gpu_utilization", Number, "Share of all GPUs' time until then in which they compute" },
         { "host_peak_bytes", Count, "Main memory that jobs take on the fullest host" },
         { "loaded_bytes", Number, "From host memory to GPUs" }, { "stored_bytes", Number, "From GPUs to host memory" },

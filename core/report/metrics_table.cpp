@@ -3,12 +3,14 @@
 
 #include "core/base/number_text.h"
 #include "core/base/printable.h"
+#include "core/base/words.h"
 #include "core/report/expert_text.h"
 #include "core/report/job_text.h"
 #include "core/report/metric_rows.h"
 #include "core/report/text_table.h"
 
 #include <algorithm>
+#include <set>
 
 namespace trainyard {
 
@@ -37,11 +39,18 @@ std::string jobPart(const Evaluation &evaluation)
                         Align::Right, Align::Right, Align::Left },
         jobHeadings());
     const std::vector<std::size_t> shown = jobsToShow(jobs, kMostJobs);
-    for (const std::size_t i : shown)
-        table.add(jobCells(jobs.perJob[i]));
+    std::set<std::string> said;
+    for (const std::size_t i : shown) {
+        JobResult job = jobs.perJob[i];
+        if (!job.why.empty() && !said.insert(job.why).second)
+            job.why = "as above";
+        table.add(jobCells(job));
+    }
     std::string text = "\n" + schedulerText(*evaluation.plan) + ": " + countsText(countsOf(jobs)) + "\n" + table.text();
     if (shown.size() < jobs.perJob.size())
         text += "\u2026 and " + wholeText(double(jobs.perJob.size() - shown.size())) + " more\n";
+    if (const std::string rate = copyRateText(*evaluation.plan); !rate.empty())
+        text += "\n" + rate + "\n";
     if (jobs.hosts.empty())
         return text;
     TextTable hosts({ Align::Left, Align::Right, Align::Right, Align::Right }, hostHeadings());
@@ -135,7 +144,7 @@ std::string idlePart(const Evaluation &evaluation)
 {
     std::string text;
     for (const IdleGpus &idle : evaluation.layout.idle) {
-        text += "  " + std::to_string(idle.gpus) + " GPUs in "
+        text += "  " + counted(idle.gpus, "GPU") + " in "
             + printable(
                 evaluation.plan->cluster.datacenters.at(std::size_t(idle.datacenter)).label() + ": " + idle.reason)
             + "\n";

@@ -3,6 +3,7 @@
 
 #include "core/base/number_text.h"
 #include "core/base/words.h"
+#include "core/plan/job_schedulers.h"
 #include "core/report/bars_svg.h"
 #include "core/report/expert_text.h"
 #include "core/report/gantt_svg.h"
@@ -91,8 +92,10 @@ std::vector<ReportTile> reportTiles(const Evaluation &evaluation)
     };
     if (isOfJobs)
         return { { "All jobs done after", value("jobs.makespan_s"), note("jobs.makespan_over_bound", " the bound") },
-            { "All work over all GPUs", value("jobs.bound_shared_s"), "no schedule is shorter" },
-            { "The longest job alone", value("jobs.bound_longest_s"), "nor than this" },
+            { "All work over all GPUs", value("jobs.bound_shared_s"),
+                isByShards(evaluation.plan->jobScheduler) ? "no schedule by shards is shorter"
+                                                          : "no schedule of its kind is shorter" },
+            { "Compute of the longest job", value("jobs.bound_longest_s"), "nor than this" },
             { "GPUs compute", value("jobs.gpu_utilization"), note("gpus_total", " GPUs") },
             { "Jobs", value("jobs.count"), countsText(countsOf(*evaluation.metrics.jobs)) },
             { "Fullest host", value("jobs.host_peak_bytes"), {} },

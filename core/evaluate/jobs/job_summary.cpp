@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/evaluate/jobs/job_summary.h"
 
+#include "core/base/words.h"
 #include "core/cost/gpu_price.h"
 #include "core/evaluate/problems/job_problems.h"
 
@@ -102,8 +103,10 @@ Layout jobLayout(const JobWorkloads &jobs, const JobOutcome &outcome)
                     : "every job takes the GPUs on which it is fastest, of those that it may use")
             : jobs.leftOut[std::size_t(jobs.set.gpus[std::size_t(gpu)].kind)]
             ? "models are cut for larger GPUs, with which alone they are done sooner"
-            : std::size_t(running) < jobs.gpus.size() ? "there are more GPUs than jobs that can run"
-                                                      : "no job can run there, or had to wait for it";
+            : running == 0 ? "no job can run"
+            : running <= std::ranges::count(used, char(1))
+            ? "only " + counted(running, "job") + " can run, each on one GPU at a time"
+            : "no job can run there, or those that could waited for room in host memory or to arrive";
         if (layout.idle.empty() || layout.idle.back().datacenter != at.datacenter || layout.idle.back().pool != at.pool)
             layout.idle.push_back({ at.datacenter, at.pool, 0, reason, false });
         ++layout.idle.back().gpus;

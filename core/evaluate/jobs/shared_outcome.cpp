@@ -50,6 +50,10 @@ public:
                 take(std::move(*run));
             }
         }
+        m_jobsOn.assign(m_set.gpus.size(), 0);
+        for (const JobTimes &times : m_outcome.run.jobs)
+            for (const int gpu : times.gpus)
+                ++m_jobsOn[std::size_t(gpu)];
         for (std::size_t i = 0; i < m_jobs.jobs.size(); ++i)
             share(i);
         addMemory();
@@ -88,7 +92,13 @@ private:
             return;
         const JobSpec &spec = m_set.jobs[std::size_t(job.specIndex)];
         share.hostBytes = spec.hostPeak();
-        share.alone = alone(spec, m_outcome.run.jobs[index].gpus);
+        const JobTimes &times = m_outcome.run.jobs[index];
+        share.alone = alone(spec, times.gpus);
+        // The closed form hides what a job alone cannot: where nobody else had its GPUs and ways, the run itself tells.
+        const bool hadThemAlone = !times.gpus.empty() && m_set.links.empty()
+            && std::ranges::all_of(times.gpus, [&](int gpu) { return m_jobsOn[std::size_t(gpu)] == 1; });
+        if (hadThemAlone && times.end != JobTimes::kNever && times.start != JobTimes::kNever)
+            share.alone = std::max(share.alone, toSeconds(times.end - times.start).value);
     }
 
     /// On the fastest of those GPUs. What it leaves there for itself does not travel: the weights of a model that is
@@ -153,6 +163,7 @@ private:
     const RunContext &m_context;
     SimulationWorkspace &m_workspace;
     JobOutcome m_outcome;
+    std::vector<int> m_jobsOn; // [GPU]: how many jobs ran there
 };
 
 } // namespace

@@ -6,9 +6,11 @@
 #include "core/jobs/served.h"
 #include "core/plan/enum_names.h"
 #include "core/plan/job_plan.h"
+#include "core/shards/job_places.h"
 
 #include <algorithm>
 #include <map>
+#include <set>
 
 namespace trainyard {
 
@@ -39,6 +41,7 @@ public:
         m_problems.insert(m_problems.end(), m_outcome.problems.begin(), m_outcome.problems.end());
         addNotModelled();
         addOtherWishes();
+        addCopyRates();
         addIdle();
         addNotes();
         return std::move(m_problems);
@@ -83,9 +86,29 @@ private:
         const auto cannot = those([&](std::size_t i) { return m_metrics.perJob[i].state == JobState::CannotRun; });
         const bool noneRuns =
             std::ranges::none_of(m_metrics.perJob, [](const JobResult &job) { return job.state == JobState::Runs; });
-        addEach(
-            noneRuns ? Severity::Blocking : Severity::Warning, cannot, "",
-            [&](std::size_t i) { return name(i) + " cannot run: " + m_metrics.perJob[i].why; }, "cannot run either");
+        std::map<std::string, std::int64_t> alike; // [why]: jobs
+        for (const std::size_t i : cannot)
+            ++alike[m_metrics.perJob[i].why];
+        std::vector<std::size_t> first; // of those that cannot run for one reason
+        std::set<std::string> said;
+        std::int64_t named = 0;
+        for (const std::size_t i : cannot)
+            if (said.insert(m_metrics.perJob[i].why).second)
+                first.push_back(i);
+        const Severity severity = noneRuns ? Severity::Blocking : Severity::Warning;
+        for (std::size_t n = 0; n < std::min(first.size(), kMostNamed); ++n) {
+            const std::size_t i = first[n];
+            const std::string &why = m_metrics.perJob[i].why;
+            const std::int64_t others = alike[why] - 1;
+            named += others + 1;
+            add(severity,
+                name(i) + (others > 0 ? " and " + counted(others, "other job") : "")
+                    + " cannot run: " + (others == 0 && isPinnedAway(i) ? "it " + pinText(i) : why),
+                keyOf(i, ""));
+        }
+        if (first.size() > kMostNamed)
+            add(severity, counted(std::int64_t(cannot.size()) - named, "other job") + " cannot run either",
+                keyOf(first[kMostNamed], ""));
         if (noneRuns && cannot.empty())
             add(Severity::Blocking, "Every job is paused", keyOf(0, "paused"));
     }
@@ -106,20 +129,33 @@ private:
             "end later than their deadlines");
     }
 
+    [[nodiscard]] bool isMissing(int gpu) const { return gpu < 0 || std::size_t(gpu) >= m_jobs.gpus.size(); }
+
+    /// Nothing but GPUs that are missing: it cannot run, and that says why.
+    [[nodiscard]] bool isPinnedAway(std::size_t job) const
+    {
+        const std::vector<int> &pins = m_jobs.jobs[job].job.pinnedGpus;
+        return !pins.empty() && std::ranges::all_of(pins, [&](int gpu) { return isMissing(gpu); });
+    }
+
+    /// Of a job with a pin to a GPU that is missing.
+    [[nodiscard]] std::string pinText(std::size_t job) const
+    {
+        const std::vector<int> &pins = m_jobs.jobs[job].job.pinnedGpus;
+        return "is pinned to GPU "
+            + std::to_string(*std::ranges::find_if(pins, [&](int gpu) { return isMissing(gpu); }))
+            + ", and the cluster has GPUs 0 to " + std::to_string(int(m_jobs.gpus.size()) - 1);
+    }
+
     void addPins()
     {
-        const auto isMissing = [&](int gpu) { return gpu < 0 || std::size_t(gpu) >= m_jobs.gpus.size(); };
         const auto pinned = those([&](std::size_t i) {
             const JobWorkload &job = m_jobs.jobs[i];
-            return !job.job.paused && std::ranges::any_of(job.job.pinnedGpus, isMissing);
+            return !job.job.paused && !isPinnedAway(i)
+                && std::ranges::any_of(job.job.pinnedGpus, [&](int gpu) { return isMissing(gpu); });
         });
         addEach(
-            Severity::Warning, pinned, "pinned_gpus",
-            [&](std::size_t i) {
-                const std::vector<int> &pins = m_jobs.jobs[i].job.pinnedGpus;
-                return name(i) + " is pinned to GPU " + std::to_string(*std::ranges::find_if(pins, isMissing))
-                    + ", and the cluster has GPUs 0 to " + std::to_string(int(m_jobs.gpus.size()) - 1);
-            },
+            Severity::Warning, pinned, "pinned_gpus", [&](std::size_t i) { return name(i) + " " + pinText(i); },
             "are pinned to GPUs that the cluster does not have");
     }
 
@@ -245,6 +281,25 @@ private:
                 names.front());
         if (!m_plan.calibration.empty())
             add(Severity::Note, "Calibration factors are not applied in this version", "calibration");
+    }
+
+    /// What the answer depends on, where the plan leaves it to PCIe.
+    void addCopyRates()
+    {
+        std::size_t pools = 0;
+        for (std::size_t i = 0; isByShards(m_plan.jobScheduler) && i < m_jobs.gpus.size() && pools < kMostNamed; ++i) {
+            const StageLocation at = m_jobs.gpus[i];
+            const Pool &pool = m_plan.cluster.datacenters[std::size_t(at.datacenter)].pools[std::size_t(at.pool)];
+            if ((i > 0 && at == m_jobs.gpus[i - 1]) || (pool.host && pool.host->gbytesPerSecondPerGpu > 0))
+                continue;
+            ++pools;
+            add(Severity::Note,
+                "Copies between its host and a GPU of pool " + pool.id + " are taken to reach "
+                    + plainText(hostRates(*m_jobs.cluster, at).own / 1e9)
+                    + " GB/s each way, as its PCIe allows: say host.gbytes_per_s_per_gpu where GPUs that copy at once "
+                      "reach less",
+                poolKey(at.datacenter, at.pool) + ".host.gbytes_per_s_per_gpu");
+        }
     }
 
     void addIdle()

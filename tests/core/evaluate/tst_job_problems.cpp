@@ -30,7 +30,10 @@ EvaluationPtr evaluated(const Plan &plan)
 
 Plan small()
 {
-    return jobPlan({ pool("a", "a100-sxm-40gb", 1, 2) }, { job("a", "opt-125m"), job("b", "opt-125m") });
+    Plan plan = jobPlan({ pool("a", "a100-sxm-40gb", 1, 2) }, { job("a", "opt-125m"), job("b", "opt-125m") });
+    for (Pool &pool : plan.cluster.datacenters.front().pools)
+        pool.host->gbytesPerSecondPerGpu = 12;
+    return plan;
 }
 
 } // namespace
@@ -83,6 +86,58 @@ private slots:
         QVERIFY(pins && pins->severity == Severity::Warning);
         QVERIFY2(pins->text.contains("GPU 2 too, which does not reach its host"), pins->text.c_str());
         QVERIFY(!problemAt(*e, "jobs[1].pinned_gpus"));
+    }
+
+    /// GPUs 0 and 1 are there: a job pinned to 99 alone cannot run, which is one fault; one pinned to 0 as well can.
+    void aPinToAGpuThatIsMissingIsOneFault()
+    {
+        Plan plan = small();
+        plan.jobs[0].pinnedGpus = { 99 };
+        EvaluationPtr e = evaluated(plan);
+        QVERIFY(!problemAt(*e, "jobs[0].pinned_gpus"));
+        QCOMPARE(
+            problemAt(*e, "jobs[0]")->text, "a cannot run: it is pinned to GPU 99, and the cluster has GPUs 0 to 1");
+        plan.jobs[0].pinnedGpus = { 0, 99 };
+        e = evaluated(plan);
+        QVERIFY(!problemAt(*e, "jobs[0]"));
+        QCOMPARE(problemAt(*e, "jobs[0].pinned_gpus")->text, "a is pinned to GPU 99, and the cluster has GPUs 0 to 1");
+    }
+
+    void jobsThatCannotRunForOneReasonAreOneProblem()
+    {
+        Plan plan = small();
+        plan.cluster.datacenters.front().pools.front().host->memoryGib = 0.01;
+        const EvaluationPtr e = evaluated(plan);
+        const Problem *all = problemAt(*e, "jobs[0]");
+        QVERIFY(all && all->severity == Severity::Blocking);
+        QVERIFY2(all->text.starts_with("a and 1 other job cannot run: needs "), all->text.c_str());
+        QVERIFY(!problemAt(*e, "jobs[1]"));
+        QVERIFY2(e->layout.idle.front().reason == "no job can run", e->layout.idle.front().reason.c_str());
+    }
+
+    /// slowdown = (end - arrival) / alone, which is the same where nobody else is there but for what precedes its
+    /// start.
+    void aJobAloneIsNotSlowedDown()
+    {
+        Plan plan = jobPlan({ pool("a", "v100-sxm-16gb", 1, 8) }, { job("a", "gpt-3-1.3b") });
+        plan.jobs[0].minibatches = 20;
+        const EvaluationPtr e = evaluated(plan);
+        const JobResult &alone = e->metrics.jobs->perJob[0];
+        QVERIFY(alone.end && alone.start && alone.slowdown);
+        QVERIFY2(*alone.slowdown >= 1 && *alone.slowdown <= *alone.end / (*alone.end - *alone.start) + 1e-9,
+            std::to_string(*alone.slowdown).c_str());
+    }
+
+    /// The answer depends on it: a note says what PCIe is taken to reach where the plan states nothing.
+    void aCopyRateThatIsNotStatedIsTold()
+    {
+        Plan plan = small();
+        const char *key = "cluster.datacenters[0].pools[0].host.gbytes_per_s_per_gpu";
+        QVERIFY(!problemAt(*evaluated(plan), key));
+        plan.cluster.datacenters.front().pools.front().host->gbytesPerSecondPerGpu = 0;
+        const EvaluationPtr e = evaluated(plan);
+        QVERIFY(problemAt(*e, key) && problemAt(*e, key)->severity == Severity::Note);
+        QVERIFY(problemAt(*e, key)->text.contains(" GB/s each way"));
     }
 };
 

@@ -146,6 +146,14 @@ private slots:
             std::string("cluster.datacenters[0].pools[0].nodes"));
     }
 
+    void aJobOfAGridHasNoKeysOfItsOwn()
+    {
+        Plan plan = example();
+        plan.jobGrid.emplace().model = { "opt-125m" };
+        const auto set = withKeySet(plan, "jobs[0].paused", "true");
+        QVERIFY(!set && set.error()[0].right.find("those of job_grid have no keys") != std::string::npos);
+    }
+
     void anIndexBeyondTheEndNamesTheSize()
     {
         const Error error = fault("cluster.datacenters[1].name", "x");

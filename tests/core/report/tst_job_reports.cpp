@@ -167,11 +167,12 @@ private slots:
     void theTableHasARowAJobAndNoneOfAnIteration()
     {
         const std::string table = metricsTable(*test::jobSample());
-        for (const char *part : { "Two jobs", "All jobs done after", "No schedule is shorter than", "Price of it all",
-                 "Longest remaining first, double buffers: 2 run, 1 paused, 1 cannot run, 1 late", "first <&",
-                 "4.00 s, 1.00 s late", "cannot run: a layer needs 20 GB, a GPU has 16 GB", "measured times",
-                 "Lab, node 0", "90.0 GB", "allocated at most", "0–1", "90.0 %", "2.00 GB", "$0.20", "1.25×",
-                 "Job too large cannot run" })
+        for (const char *part :
+            { "Two jobs", "All jobs done after", "No schedule by shards is shorter than", "compute of the longest job",
+                "Price of it all", "Longest remaining first, double buffers: 2 run, 1 paused, 1 cannot run, 1 late",
+                "first <&", "4.00 s, 1.00 s late", "cannot run: a layer needs 20 GB, a GPU has 16 GB", "measured times",
+                "Lab, node 0", "90.0 GB", "allocated at most", "0–1", "90.0 %", "2.00 GB", "$0.20", "1.25×",
+                "Job too large cannot run" })
             QVERIFY2(has(table, part), (std::string(part) + "\n" + table).c_str());
         for (const char *part : { "Iteration", "Tokens per second", "Where the iteration goes", "stage" })
             QVERIFY2(!has(table, part), (std::string(part) + "\n" + table).c_str());
