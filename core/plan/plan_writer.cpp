@@ -154,7 +154,7 @@ Json planToJson(const Plan &plan)
 {
     Json document { { "format", kFormat }, { "version", Plan::kVersion } };
     Json content = toJson(plan);
-    if (hasJobs(plan) && plan.workload.globalBatch == 0) // not given: there is no iteration of its own
+    if (plan.workload.globalBatch == 0) // not given: there is no iteration of its own
         content["workload"].erase("global_batch");
     document.update(content);
     return document;

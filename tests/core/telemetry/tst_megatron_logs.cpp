@@ -183,7 +183,7 @@ private slots:
     {
         std::string noise;
         while (noise.size() < 3'000'000)
-            noise += "n01:77:91 [3] NCCL INFO Channel 05/0 : 3[3] -> 4[4] via P2P/IPC and many words more\n";
+            noise += "n01 worker 3: loading shard 5 of the data set, and many words more\n";
         const Recording recording = readText(noise + iteration(41, 5444.9, 1.8) + iteration(42, 5444.9, 1.8));
         QCOMPARE(recording.sources.front().kind, SourceKind::MegatronLog);
         QCOMPARE(valueAt(recording, "step_time", 42), 5.4449);

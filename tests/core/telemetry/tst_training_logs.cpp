@@ -235,7 +235,7 @@ private slots:
             { "", "\n\n", "nothing\n", "step: one\n", "iteration 3/ |\n", "{'a': 1}\n", ":::MLLOG\n", "\xff\xfe" })
             QVERIFY2(!readText(text).sources.front().refused.empty(), text);
         QVERIFY(readText("{\"rows\": [1, 2]}").sources.front().refused.starts_with("It is JSON"));
-        QVERIFY(readText("<html></html>\n").sources.front().refused.starts_with("It is XML"));
+        QVERIFY(readText("<config></config>\n").sources.front().refused.starts_with("It is XML"));
     }
 
     void changedBytesAndCutsHurtNothing()
