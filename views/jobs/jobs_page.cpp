@@ -9,6 +9,7 @@
 #include "views/jobs/scheduler_cell.h"
 #include "views/panels/card.h"
 #include "views/parts/panel_parts.h"
+#include "views/parts/scrolled.h"
 #include "views/theme/theme.h"
 
 #include <QGridLayout>
@@ -32,17 +33,6 @@ TextLine *wrappedLine(Ink ink, QWidget *parent)
     auto *line = new TextLine({}, ink, parent);
     line->setWrapped(true);
     return line;
-}
-
-QScrollArea *scrolled(QWidget *content)
-{
-    auto *area = new QScrollArea;
-    area->setWidget(content);
-    area->setWidgetResizable(true);
-    area->setFrameShape(QFrame::NoFrame);
-    area->setHorizontalScrollBarPolicy(Qt::ScrollBarAlwaysOff);
-    area->setFocusPolicy(Qt::NoFocus);
-    return area;
 }
 
 } // namespace
@@ -86,7 +76,8 @@ JobsPage::JobsPage(const Catalogue &catalogue, QWidget *parent)
     m_overview->setAlignment(Qt::AlignRight | Qt::AlignVCenter);
     m_empty->setAlignment(Qt::AlignCenter);
     m_scalingNote->setFont(uiFont(-2));
-    m_scalingNote->setText(tr("Speed-up over one GPU; the tick is min(G, n), what G GPUs can be worth to n jobs."));
+    m_scalingNote->setText(tr("Speed-up over one GPU; the tick is min(G, n). A little more is possible: one GPU alone "
+                              "shows transfers that several hide."));
     arrange();
     setPanelTable(m_body, [this] { return toTsv(); });
     connect(back, &QPushButton::clicked, this, &JobsPage::closed);
@@ -107,7 +98,8 @@ QWidget *JobsPage::makeSchedulers()
     auto *column = panelLayout(content);
     auto *head = new QHBoxLayout;
     head->addWidget(
-        new SectionTitle(tr("Schedulers"), tr("the same time in every chart, dashed the bound"), content), 1);
+        new SectionTitle(tr("Schedulers"), tr("the same time in every chart, dashed the bound of this plan"), content),
+        1);
     head->addWidget(solve);
     column->addLayout(head);
     m_grid = new QGridLayout;

@@ -22,6 +22,7 @@
 #include "views/panels/strategy_panel.h"
 #include "views/panels/why_panel.h"
 #include "views/panels/workload_editor.h"
+#include "views/parts/scrolled.h"
 #include "views/plots/curves_panel.h"
 #include "views/plots/rok_plot.h"
 #include "views/theme/theme.h"
@@ -51,17 +52,6 @@ QSplitter *splitter(Qt::Orientation orientation, const QString &name, QWidget *p
     made->setChildrenCollapsible(false);
     made->setAccessibleName(name);
     return made;
-}
-
-QScrollArea *scrolled(QWidget *content)
-{
-    auto *area = new QScrollArea;
-    area->setWidget(content);
-    area->setWidgetResizable(true);
-    area->setFrameShape(QFrame::NoFrame);
-    area->setHorizontalScrollBarPolicy(Qt::ScrollBarAlwaysOff);
-    area->setFocusPolicy(Qt::NoFocus);
-    return area;
 }
 
 constexpr int kRightLeast = 350, kRightMost = 620;
