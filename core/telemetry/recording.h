@@ -155,7 +155,10 @@ struct RankRecording {
     std::vector<RecordedCollective> collectives; // in order of start
     std::vector<RecordedStep> steps;
     Moment timeBase = 0; // zero + a moment - timeBase is the time as its file tells it, ns; 0: those are Unix times
-    std::int64_t clockOffset = 0; // that alignment found, to be subtracted from its moments
+    // What alignment took off its moments (align.h): they were later by offset + drift × (moment -
+    // Recording::alignedAt)
+    double clockOffset = 0; // ns
+    double clockDrift = 0; // ns a ns
     bool operator==(const RankRecording &) const = default;
 };
 
@@ -186,6 +189,44 @@ struct BenchmarkPoint {
     bool operator==(const BenchmarkPoint &) const = default;
 };
 
+/// A model as its source tells it: a Hugging Face config.json, unparsed.
+struct RecordedModel {
+    std::string name; // of its file or folder
+    std::string config; // JSON
+    std::uint32_t source = kNoIndex;
+    bool operator==(const RecordedModel &) const = default;
+};
+
+/// Machines as topology files and schedulers tell them; what a source does not tell is 0 or empty.
+struct RecordedNodes { // nodes that are alike
+    std::vector<std::string> names; // host names; empty where only their number is known
+    int count = 0;
+    std::string gpu; // as its source calls it: "NVIDIA H100 80GB HBM3", "h100"
+    int gpus = 0; // of each
+    int nics = 0; // that carry training traffic
+    double nicBytesPerSecond = 0; // of each, one direction
+    double nvlinkBytesPerSecond = 0; // of each GPU to all others together, one direction
+    bool isNvlinkSwitched = false; // every pair of GPUs has all links
+    double hostMemoryBytes = 0;
+    std::uint32_t source = kNoIndex;
+    bool operator==(const RecordedNodes &) const = default;
+};
+struct RecordedSwitch {
+    std::string name;
+    std::vector<std::string> below; // switches or nodes
+    double linkBytesPerSecond = 0; // of one link below it, one direction
+    bool isBlock = false; // of Slurm's block plugin: nodes that reach each other without the fabric
+    std::uint32_t source = kNoIndex;
+    bool operator==(const RecordedSwitch &) const = default;
+};
+struct RecordedPrice {
+    std::string instance, gpu, region, zone;
+    double gpus = 0; // of the instance
+    double usdPerHour = 0, spotUsdPerHour = 0; // of the instance; NaN: none
+    std::uint32_t source = kNoIndex;
+    bool operator==(const RecordedPrice &) const = default;
+};
+
 struct Recording {
     static constexpr int kVersion = 1;
     std::string name;
@@ -197,6 +238,11 @@ struct Recording {
     std::vector<SampleSeries> series;
     std::vector<BenchmarkPoint> benchmarks;
     std::map<std::string, std::string> arguments; // that the run was started with, by the framework's names
+    std::vector<RecordedModel> models;
+    std::vector<RecordedNodes> nodes;
+    std::vector<RecordedSwitch> switches;
+    std::vector<RecordedPrice> prices;
+    Moment alignedAt = 0; // that clock drifts of its ranks are about
     bool operator==(const Recording &) const = default;
 
     [[nodiscard]] std::size_t spanCount() const;

@@ -1,0 +1,20 @@
+#pragma once
+// SPDX-License-Identifier: GPL-3.0-or-later
+// A recording as a file, *.trainyard-recording: gzip of one JSON object, "format": "trainyard.recording", "version": 1;
+// spans and samples as columns, times as differences to the one before (docs/recording-file.md, `schema recording`). It
+// keeps all of a Recording, alignment too, so that write and read give an equal value. A file of a later version, or
+// with keys that this version does not know, is told as such; what is not gzip is read as plain JSON.
+
+#include "core/telemetry/read_sources.h"
+
+namespace trainyard {
+
+/// gzip bytes, the same for equal recordings. Errors: Cancelled.
+[[nodiscard]] Expected<std::string> formatRecording(const Recording &recording, const SourceOptions &options = {});
+/// Never half written. Errors: CannotWrite, Cancelled.
+[[nodiscard]] Expected<void> writeRecording(
+    const Recording &recording, const std::string &path, const SourceOptions &options = {});
+/// JSON Schema of the unpacked object.
+[[nodiscard]] std::string recordingSchema();
+
+} // namespace trainyard
