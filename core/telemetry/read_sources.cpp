@@ -27,13 +27,20 @@ Recording refusedSource(const SourceText &source, SourceKind kind, std::string w
     return recording;
 }
 
+/// What is wrong and what would be right, with the place in the file where that is told.
+std::string sentenceOf(const Error &error, const std::string &file)
+{
+    const bool hasPlace = error.where.size() > file.size() + 2 && error.where.starts_with(file + ": ");
+    return (hasPlace ? error.where.substr(file.size() + 2) + " " : "") + error.what
+        + (error.right.empty() ? "" : "; expected " + error.right);
+}
+
 /// Of a file that could not be opened or read.
 Recording refusedFile(const std::string &path, const Error &error)
 {
     SourceText source;
     source.file = path;
-    return refusedSource(
-        source, SourceKind::Unknown, error.what + (error.right.empty() ? "" : "; expected " + error.right));
+    return refusedSource(source, SourceKind::Unknown, sentenceOf(error, path));
 }
 
 void addFiles(const fs::path &folder, std::vector<std::string> &files)
@@ -69,7 +76,7 @@ Expected<Recording> readSource(const std::string &path, const SourceOptions &opt
             file->text.text.empty() ? "The file is empty" : "Nothing in it tells which tool wrote it");
     auto recording = reader->read(file->text, options);
     if (!recording && recording.error().code != ErrorCode::Cancelled)
-        return refusedSource(file->text, reader->kind, recording.error().what);
+        return refusedSource(file->text, reader->kind, sentenceOf(recording.error(), path));
     return recording;
 }
 
