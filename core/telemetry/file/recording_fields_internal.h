@@ -83,7 +83,6 @@ template <class Io> void describeColumns(Io &io, Maybe<std::vector<RecordedColle
     io.rows("stream", rows, &RecordedCollective::stream, Coding::OrNull, "Index into the rank's streams, null: none");
     io.rows("span", rows, &RecordedCollective::span, Coding::OrNull, "Index into the stream's spans, null: none");
 }
-inline constexpr std::size_t kCollectiveColumns = 8;
 
 template <class Io> void describeColumns(Io &io, Maybe<std::vector<RecordedStep>> auto &rows)
 {
