@@ -33,11 +33,19 @@ Plan with(Plan plan, const std::string &entry)
     return plan;
 }
 
+std::string entry(const std::string &part, const std::string &factor, const std::string &more = {})
+{
+    return "{\"what\":\"" + part + "\",\"factor\":" + factor + more + "}";
+}
+
 double seconds(const Plan &plan)
 {
     const EvaluationPtr answer = evaluated(plan);
     return answer ? answer->metrics.iterationTime.value_or(0) : 0;
 }
+
+constexpr const char *kOnH100 = ",\"where\":{\"gpu\":\"h100-sxm-80gb\"}";
+constexpr const char *kOnA100 = ",\"where\":{\"gpu\":\"a100-sxm-80gb\"}";
 
 } // namespace
 
@@ -94,7 +102,7 @@ private slots:
     {
         const Plan plan = sample("gpt3-175b-1024-a100");
         for (const char *part : { "products", "attention", "memory", "host", "nvlink", "fabric", "pcie", "overlap" })
-            QCOMPARE(seconds(with(plan, std::string(R"({"what":")") + part + R"(","factor":1})")), seconds(plan));
+            QCOMPARE(seconds(with(plan, entry(part, "1"))), seconds(plan));
     }
 
     /// Kernels alone take `factor` times as long: with every part at 2, compute takes twice as long.
@@ -103,7 +111,7 @@ private slots:
         Plan plan = sample("gpt3-175b-1024-a100");
         const double before = evaluated(plan)->metrics.breakdown->compute;
         for (const char *part : { "products", "attention", "memory", "host" })
-            plan.calibration[part] = std::string(R"({"what":")") + part + R"(","factor":2})";
+            plan.calibration[part] = entry(part, "2");
         const double after = evaluated(plan)->metrics.breakdown->compute;
         QVERIFY2(std::abs(after / before - 2) < 1e-6, qPrintable(QString::number(after / before, 'g', 12)));
     }
@@ -131,8 +139,7 @@ private slots:
         double before = seconds(base);
         QVERIFY(before > 0);
         for (const char *factor : { "1.3", "4", "30" }) {
-            const double after =
-                seconds(with(base, R"({"what":")" + part.toStdString() + R"(","factor":)" + factor + "}"));
+            const double after = seconds(with(base, entry(part.toStdString(), factor)));
             QVERIFY2(after >= before * (1 - 1e-9), qPrintable(QString("%1 after %2").arg(after).arg(before)));
             before = after;
         }
@@ -153,13 +160,11 @@ private slots:
     void factorsHoldWhereTheySay()
     {
         const Plan plan = sample("gpt3-175b-1024-a100");
-        QCOMPARE(
-            seconds(with(plan, R"({"what":"products","factor":2,"where":{"gpu":"h100-sxm-80gb"}})")), seconds(plan));
-        QVERIFY(
-            seconds(with(plan, R"({"what":"products","factor":2,"where":{"gpu":"a100-sxm-80gb"}})")) > seconds(plan));
-        const auto answer = evaluated(with(plan, R"({"what":"products","factor":2,"where":{"gpu":"h100-sxm-80gb"}})"));
+        QCOMPARE(seconds(with(plan, entry("products", "2", kOnH100))), seconds(plan));
+        QVERIFY(seconds(with(plan, entry("products", "2", kOnA100))) > seconds(plan));
+        const auto answer = evaluated(with(plan, entry("products", "2", kOnH100)));
         QVERIFY(std::ranges::any_of(answer->problems, [](const Problem &p) { return p.where == "calibration"; }));
-        QCOMPARE(seconds(with(plan, R"({"what":"products","factor":2,"accepted":false})")), seconds(plan));
+        QCOMPARE(seconds(with(plan, entry("products", "2", ",\"accepted\":false"))), seconds(plan));
     }
 
     void theConfidenceNamesTheRecording()
