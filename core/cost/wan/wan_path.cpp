@@ -13,7 +13,6 @@ int direction(const Cluster &cluster, const WanLink &link, int from)
 PairLimit transportLimit(const Workload &workload, int link)
 {
     const Transport &pair = workload.transports[std::size_t(link)];
-    const WanLink &own = workload.plan->cluster.wanLinks[std::size_t(link)];
     const BytesPerSecond cap = gbitsPerSecond(pair.capGbps);
     const bool fills = tcpThroughput(pair.connections, milliseconds(workload.roundTripMs(link)), pair.window, cap).value
         >= cap.value * (1 - 1e-9);
