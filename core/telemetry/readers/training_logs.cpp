@@ -49,8 +49,18 @@ const LogParser &surest(const std::vector<LogParserPtr> &parsers)
     return **std::ranges::max_element(parsers, {}, [](const LogParserPtr &parser) { return parser->sureness(); });
 }
 
-template <SourceKind kind> int looksLikeLog(std::string_view, std::string_view head)
+struct Guess {
+    SourceKind kind = SourceKind::Unknown;
+    int sureness = 0;
+};
+
+/// Every log reader asks it of the same head: the last answer is kept.
+Guess guessOf(std::string_view head)
 {
+    thread_local std::string lastHead;
+    thread_local Guess last;
+    if (lastHead == head)
+        return last;
     const auto parsers = allParsers();
     LogLines lines(head);
     for (LogLine line; lines.next(line);) {
@@ -58,7 +68,14 @@ template <SourceKind kind> int looksLikeLog(std::string_view, std::string_view h
         offer(parsers, line);
     }
     const LogParser &best = surest(parsers);
-    return best.kind() == kind ? best.sureness() : 0;
+    lastHead = head;
+    return last = { best.kind(), best.sureness() };
+}
+
+template <SourceKind kind> int looksLikeLog(std::string_view, std::string_view head)
+{
+    const Guess guess = guessOf(head);
+    return guess.kind == kind ? guess.sureness : 0;
 }
 
 /// A log may begin with megabytes of other lines: text that nobody else knows is read through.
