@@ -1,0 +1,43 @@
+#pragma once
+// SPDX-License-Identifier: GPL-3.0-or-later
+// Linear least squares that a few wild samples do not move: QR of the weighted system, Tukey's biweights from the
+// median absolute residual, iterated to rest; covariance from the weighted residuals gives standard errors.
+
+#include "core/base/error.h"
+
+#include <span>
+#include <vector>
+
+namespace trainyard {
+
+struct LinearFit {
+    std::vector<double> coefficients, standardErrors;
+    double r2 = 0; // weighted
+    double scale = 0; // robust standard deviation of a residual
+    int samples = 0, outliers = 0; // outliers: of weight 0
+    bool operator==(const LinearFit &) const = default;
+};
+
+/// y ≈ rows · coefficients; `rows` is row-major, y.size() × columns. `sigma`: relative standard deviation of each y up
+/// to a common factor; empty: all equal. Errors: fewer samples than columns, columns that depend on each other.
+[[nodiscard]] Expected<LinearFit> robustFit(
+    std::span<const double> rows, std::span<const double> y, int columns, std::span<const double> sigma = {});
+
+/// seconds ≈ latency + bytes / bandwidth, both not negative, with errors proportional to the time: the α-β form.
+struct AlphaBeta {
+    double latency = 0, bytesPerSecond = 0; // bytesPerSecond 0: sizes too alike to tell; then latency is all of it
+    double latencyError = 0, bandwidthError = 0; // standard errors
+    double r2 = 0, residual = 0; // residual: median |measured / fitted - 1|
+    int samples = 0;
+};
+[[nodiscard]] Expected<AlphaBeta> fitAlphaBeta(std::span<const double> bytes, std::span<const double> seconds);
+
+/// measured ≈ factor × modelled, by a robust mean of the logarithms of their ratios (log-normal noise is symmetric
+/// there).
+struct Ratio {
+    double factor = 1, standardError = 0, residual = 0;
+    int samples = 0;
+};
+[[nodiscard]] Expected<Ratio> fitRatio(std::span<const double> modelled, std::span<const double> measured);
+
+} // namespace trainyard
