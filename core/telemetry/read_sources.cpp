@@ -28,11 +28,18 @@ Recording refusedSource(const std::string &file, std::int64_t bytes, SourceKind 
     return recording;
 }
 
+/// What is wrong and what would be right, with the place in the file where that is told.
+std::string sentenceOf(const Error &error, const std::string &file)
+{
+    const bool hasPlace = error.where.size() > file.size() + 2 && error.where.starts_with(file + ": ");
+    return (hasPlace ? error.where.substr(file.size() + 2) + " " : "") + error.what
+        + (error.right.empty() ? "" : "; expected " + error.right);
+}
+
 /// Of a file that could not be opened or read.
 Recording refusedFile(const std::string &path, const Error &error)
 {
-    return refusedSource(
-        path, 0, SourceKind::Unknown, error.what + (error.right.empty() ? "" : "; expected " + error.right));
+    return refusedSource(path, 0, SourceKind::Unknown, sentenceOf(error, path));
 }
 
 /// The first bytes of a stream.
@@ -99,7 +106,7 @@ Expected<Recording> readSource(const std::string &path, const SourceOptions &opt
     if (stream.failure())
         return std::unexpected(*stream.failure());
     if (!recording && recording.error().code != ErrorCode::Cancelled)
-        return refusedSource(path, stream.packedBytes(), reader->kind, recording.error().what);
+        return refusedSource(path, stream.packedBytes(), reader->kind, sentenceOf(recording.error(), path));
     return recording;
 }
 
