@@ -296,7 +296,8 @@ void StageCoster::addSyncAndStep(
                                       : parameters.dense / data.ranks + parameters.experts / expertData.ranks;
     if (measuredLayer(m_work, pipelines.locations[std::size_t(stage)]))
         return;
-    result.optimizer = memoryTime(*costs.site.gpu, Bytes { touched * updateTraffic(m_work) })
+    result.optimizer =
+        memoryTime(*costs.site.gpu, Bytes { touched * updateTraffic(m_work) }) / costs.site.sustained.memory
         + galoreTime(m_work, *costs.site.gpu, touched);
     if (plan.memory.parameterOffload == ParameterOffload::Ssd)
         result.weightsWritten = Bytes { touched * weightBytes(plan.workload.precision) };

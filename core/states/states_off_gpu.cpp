@@ -122,9 +122,9 @@ StateRates stateRates(const Workload &workload, StageLocation location)
     rates.cpuAdam = host.adamParametersPerSecond / perNode * 30 / updateTraffic(workload);
     rates.cpuCast = host.adamParametersPerSecond / perNode * host.castsPerAdam;
     rates.gpuAdam = gpu.memoryGBps * 1e9 * gpu.gemm.memoryFraction / updateTraffic(workload);
-    if (pool.ssd) {
-        rates.write = gbytesPerSecond(pool.ssd->writeGBps / perNode);
-        rates.read = gbytesPerSecond(pool.ssd->readGBps / perNode);
+    if (const Ssd *drives = workload.drives(location)) {
+        rates.write = gbytesPerSecond(drives->writeGBps / perNode);
+        rates.read = gbytesPerSecond(drives->readGBps / perNode);
     }
     return rates;
 }

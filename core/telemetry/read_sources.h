@@ -14,6 +14,7 @@
 namespace trainyard {
 
 class KernelClasses; // kernel_classes.h
+class SourceStream; // source_stream.h
 
 struct SourceOptions {
     std::stop_token stop = {};
@@ -43,6 +44,8 @@ struct SourceReader {
     /// are read as far as they go.
     Expected<Recording> (*read)(const SourceText &source, const SourceOptions &options);
     bool isRefused = false; // it is recognised to be named: `read` says why it is not read
+    /// The same, of files that may be longer than memory: block by block. nullptr: `read` is given the whole.
+    Expected<Recording> (*readStream)(SourceStream &stream, const SourceOptions &options) = nullptr;
 };
 /// All of them (readers.cpp lists those of the folder readers/).
 [[nodiscard]] std::span<const SourceReader> sourceReaders();
