@@ -16,7 +16,7 @@ struct ImportReport {
         std::string text;
         std::int64_t count = 0; // of entries; 0: it counts nothing
     };
-    std::vector<Line> taken, notes, assumed, ignored, refused;
+    std::vector<Line> taken, notes, planned, assumed, ignored, refused;
     std::string written; // file
     std::string wrote; // "8 ranks, 1,200,000 spans, …"
 };
