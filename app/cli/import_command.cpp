@@ -108,8 +108,9 @@ int run(const Options &options)
     Interruption interruption;
     const auto recording = readRun(options.sources, interruption.token());
     if (!recording)
-        return recording.error().code == ErrorCode::Cancelled ? stoppedBefore("all files were read; nothing was written")
-                                                              : fail({ recording.error() });
+        return recording.error().code == ErrorCode::Cancelled
+            ? stoppedBefore("all files were read; nothing was written")
+            : fail({ recording.error() });
     const Errors faults = tellOf(*recording, options.sources);
     if (!hasAnything(*recording)) {
         const Error none { ErrorCode::BadValue, options.sources.front(), "there is nothing of a run in it",
@@ -138,7 +139,8 @@ int run(const Options &options)
 void addImportCommand(CLI::App &app, int &exitCode)
 {
     const auto options = std::make_shared<Options>();
-    const Subcommand command(app, "import", "Read what a run left behind, and write it as one recording, or as the plan that it tells of");
+    const Subcommand command(
+        app, "import", "Read what a run left behind, and write it as one recording, or as the plan that it tells of");
     command
         .texts("SOURCE", options->sources,
             "Traces, logs, results of benchmarks, configurations, topologies, recordings, or folders of them")

@@ -102,17 +102,16 @@ std::string contentsOf(const Recording &recording)
 
 std::string tableOf(const ImportReport &report)
 {
-    return section("Taken", report.taken, true) + section("Notes", report.notes)
-        + section("Plan", report.planned) + section("Assumed", report.assumed)
-        + section("Ignored", report.ignored) + section("Refused", report.refused) + "Wrote " + report.written
-        + (report.wrote.empty() ? "" : ": " + report.wrote) + "\n";
+    return section("Taken", report.taken, true) + section("Notes", report.notes) + section("Plan", report.planned)
+        + section("Assumed", report.assumed) + section("Ignored", report.ignored) + section("Refused", report.refused)
+        + "Wrote " + report.written + (report.wrote.empty() ? "" : ": " + report.wrote) + "\n";
 }
 
 std::string jsonOf(const ImportReport &report)
 {
-    const Json json { { "out", report.written }, { "taken", listOf(report.taken) }, { "notes", listOf(report.notes) }, { "plan", listOf(report.planned) },
-        { "assumed", listOf(report.assumed) }, { "ignored", listOf(report.ignored) },
-        { "refused", listOf(report.refused) } };
+    const Json json { { "out", report.written }, { "taken", listOf(report.taken) }, { "notes", listOf(report.notes) },
+        { "plan", listOf(report.planned) }, { "assumed", listOf(report.assumed) },
+        { "ignored", listOf(report.ignored) }, { "refused", listOf(report.refused) } };
     return json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
 }
 

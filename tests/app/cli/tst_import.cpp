@@ -133,6 +133,36 @@ private slots:
         }
     }
 
+    void aPlanIsWrittenFromArgumentsOnTopOfABase()
+    {
+        const QString script = write(QStringLiteral("train.sh"),
+            "#!/bin/bash\ntorchrun --nproc_per_node 8 --nnodes 2 pretrain_gpt.py --tensor-model-parallel-size 4 \\\n"
+            "  --pipeline-model-parallel-size 2 --num-layers 24 --hidden-size 2048 --num-attention-heads 16 \\\n"
+            "  --seq-length 2048 --max-position-embeddings 2048 --micro-batch-size 1 --global-batch-size 64 --bf16\n");
+        const QString base = write(QStringLiteral("base.trainyard.json"),
+            "{\"format\": \"trainyard.plan\", \"version\": 1, \"cluster\": {\"datacenters\": [{\"id\": \"a\","
+            " \"pools\": [{\"id\": \"p\", \"gpu\": \"a100-sxm-80gb\", \"nodes\": 1}]}]},"
+            " \"workload\": {\"model\": \"gpt-3-1.3b\", \"sequence_length\": 1024, \"global_batch\": 4}}");
+        const QString out = file("out.trainyard.json");
+        const Answer answer = import({ script, "--base", base, "--out", out, "--format", "json" });
+        QVERIFY2(answer.exitCode == 0, qPrintable(answer.err));
+        QVERIFY(!json::parse(answer.out).at("plan").empty());
+        const json plan = json::parse(read(out).toStdString());
+        QCOMPARE(plan.at("parallelism").at("tensor").get<int>(), 4);
+        QCOMPARE(plan.at("parallelism").at("pipeline").get<int>(), 2);
+        QCOMPARE(plan.at("workload").at("global_batch").get<int>(), 64);
+        QCOMPARE(plan.at("cluster").at("datacenters").at(0).at("pools").at(0).at("gpu").get<std::string>(),
+            std::string("a100-sxm-80gb"));
+        QCOMPARE(run({ "evaluate", out, "--format", "json" }).exitCode, 0);
+        // The same by way of a recording
+        const QString recording = file("args.trainyard-recording"), again = file("again.trainyard.json");
+        QCOMPARE(import({ script, "--out", recording }).exitCode, 0);
+        QCOMPARE(import({ recording, "--base", base, "--out", again }).exitCode, 0);
+        QCOMPARE(read(again), read(out));
+        QCOMPARE(import({ script, "--base", base, "--out", file("b.trainyard-recording") }).exitCode, 2);
+        QCOMPARE(import({ file("run"), "--base", base, "--out", base }).exitCode, 2);
+    }
+
     void theSchemaOfRecordingsIsPrinted()
     {
         const Answer answer = run({ "schema", "recording" });
