@@ -10,17 +10,17 @@
 
 namespace trainyard {
 
-struct RobustFit {
+struct LinearFit {
     std::vector<double> coefficients, standardErrors;
     double r2 = 0; // weighted
     double scale = 0; // robust standard deviation of a residual
     int samples = 0, outliers = 0; // outliers: of weight 0
-    bool operator==(const RobustFit &) const = default;
+    bool operator==(const LinearFit &) const = default;
 };
 
 /// y ≈ rows · coefficients; `rows` is row-major, y.size() × columns. `sigma`: relative standard deviation of each y up
 /// to a common factor; empty: all equal. Errors: fewer samples than columns, columns that depend on each other.
-[[nodiscard]] Expected<RobustFit> robustFit(
+[[nodiscard]] Expected<LinearFit> robustFit(
     std::span<const double> rows, std::span<const double> y, int columns, std::span<const double> sigma = {});
 
 /// seconds ≈ latency + bytes / bandwidth, both not negative, with errors proportional to the time: the α-β form.
@@ -32,7 +32,8 @@ struct AlphaBeta {
 };
 [[nodiscard]] Expected<AlphaBeta> fitAlphaBeta(std::span<const double> bytes, std::span<const double> seconds);
 
-/// measured ≈ factor × modelled: the weighted median ratio, and its standard error.
+/// measured ≈ factor × modelled, by a robust mean of the logarithms of their ratios (log-normal noise is symmetric
+/// there).
 struct Ratio {
     double factor = 1, standardError = 0, residual = 0;
     int samples = 0;

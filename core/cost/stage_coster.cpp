@@ -143,7 +143,8 @@ ChunkCost StageCoster::chunkCost(const SiteCosts &costs, const StageChunk &chunk
 {
     const int dense = chunk.layers - chunk.expertLayers;
     ChunkCost sum = costs.dense * dense;
-    const Seconds host = microseconds(m_work.stack.cudaGraphs ? 0 : m_work.stack.microBatchOverheadUs);
+    const Seconds host = microseconds(
+        m_work.stack.cudaGraphs ? 0 : m_work.stack.microBatchOverheadUs * costs.site.sustained.microBatchHost);
     sum.forward.compute += host;
     sum.inputGrad.compute += host;
     if (chunk.expertLayers > 0)
@@ -296,7 +297,8 @@ void StageCoster::addSyncAndStep(
                                       : parameters.dense / data.ranks + parameters.experts / expertData.ranks;
     if (measuredLayer(m_work, pipelines.locations[std::size_t(stage)]))
         return;
-    result.optimizer = memoryTime(*costs.site.gpu, Bytes { touched * updateTraffic(m_work) })
+    result.optimizer =
+        memoryTime(*costs.site.gpu, Bytes { touched * updateTraffic(m_work) }) / costs.site.sustained.memory
         + galoreTime(m_work, *costs.site.gpu, touched);
     if (plan.memory.parameterOffload == ParameterOffload::Ssd)
         result.weightsWritten = Bytes { touched * weightBytes(plan.workload.precision) };

@@ -222,7 +222,7 @@ private:
         for (HopBound &hop : m_times.hops[std::size_t(d)]) {
             const WanLink &link = cluster.wanLinks[std::size_t(hop.link)];
             const double rate = bestShare(hop.link, d, hop.to), capacity = gbitsPerSecond(link.capacityGbps).value;
-            hop.latency = roundTripMs(link) / 2e3;
+            hop.latency = m_workload.roundTripMs(hop.link) / 2e3;
             const int way = direction(cluster, link, d);
             for (int backward = 0; backward < 2; ++backward) {
                 const double bytes = m_workload.boundaryBytes(backward == 1) * context * share;

@@ -81,7 +81,7 @@ private:
     {
         const StageLocation location = pipelines.locations[std::size_t(stage)];
         const Pool &pool = m_work.pool(location);
-        const PoolRates rates = poolRates(pool, m_work.gpu(location), m_settings);
+        const PoolRates rates = poolRates(m_work, location, m_settings);
         OffloadPath path { rates.gpu, rates.gpu, 1, {}, {} };
         const GpuRun *run = runOf(pipelines, stage);
         if (!run)

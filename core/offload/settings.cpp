@@ -28,16 +28,17 @@ OffloadSettings offloadSettings(const Plan &plan)
     return settings;
 }
 
-PoolRates poolRates(const Pool &pool, const GpuSpec &gpu, const OffloadSettings &settings)
+PoolRates poolRates(const Workload &workload, StageLocation location, const OffloadSettings &settings)
 {
+    const Ssd *drives = workload.drives(location);
     PoolRates rates;
-    rates.gpu = gpu.pcieGBps * builtinNetwork().pcie.fraction * 1e9;
-    rates.gpusPerSwitch = pool.ssd ? pool.ssd->gpusSharing : 1;
+    rates.gpu = workload.gpu(location).pcieGBps * builtinNetwork().pcie.fraction * 1e9;
+    rates.gpusPerSwitch = drives ? drives->gpusSharing : 1;
     if (settings.target == ActivationOffload::Ssd) {
-        rates.nodeWrite = pool.ssd ? pool.ssd->writeGBps * 1e9 : 0;
-        rates.nodeRead = pool.ssd ? pool.ssd->readGBps * 1e9 : 0;
-    } else if (pool.host && pool.host->gbytesPerSecondPerGpu > 0) {
-        rates.gpu = pool.host->gbytesPerSecondPerGpu * 1e9;
+        rates.nodeWrite = drives ? drives->writeGBps * 1e9 : 0;
+        rates.nodeRead = drives ? drives->readGBps * 1e9 : 0;
+    } else {
+        rates.gpu = workload.hostRate(location).value;
     }
     return rates;
 }

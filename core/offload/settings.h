@@ -3,7 +3,7 @@
 // What a plan says about activation offloading, in the units of the formulas. Plain values.
 
 #include "core/base/units.h"
-#include "core/plan/plan.h"
+#include "core/placement/resolve.h"
 
 #include <optional>
 #include <string>
@@ -25,7 +25,7 @@ struct PoolRates {
     int gpusPerSwitch = 1; // that share such a link
     std::optional<double> nodeWrite, nodeRead; // of the drives of a node
 };
-[[nodiscard]] PoolRates poolRates(const Pool &pool, const GpuSpec &gpu, const OffloadSettings &settings);
+[[nodiscard]] PoolRates poolRates(const Workload &workload, StageLocation location, const OffloadSettings &settings);
 
 /// Why nothing leaves although the plan asks for it, in one sentence about the schedule or the profile; empty
 /// otherwise.

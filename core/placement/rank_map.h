@@ -2,8 +2,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Which rank of the running job is which place of the plan: what import, overlay, calibration and export share. Ranks
 // are numbered as frameworks do, tensor fastest: Megatron-LM's default order tp-cp-ep-dp-pp (its expert groups divide
-// the ranks of data and context), torchtitan's mesh pp, dp, cp, tp. `--use-tp-pp-dp-mapping` puts pipeline before data.
-// A cell without experts, context … has index 0 there. Immutable; any thread.
+// the ranks of one stage, in the order of their numbers: expert tensor parallel fastest, then expert), torchtitan's
+// mesh pp, dp, cp, tp. `--use-tp-pp-dp-mapping` puts pipeline before data. A place without experts, context … has index
+// 0 there. Immutable; any thread.
 
 #include "core/base/error.h"
 #include "core/placement/layout.h"
@@ -44,10 +45,18 @@ public:
     [[nodiscard]] std::vector<int> ranksOf(int stage, int first, int pipelines) const;
 
 private:
-    int m_tensor = 1, m_context = 1, m_data = 0, m_pipeline = 0, m_expert = 1;
+    // A cell is one stage of one replica; cells are numbered in the order of their ranks.
+    [[nodiscard]] int cellOf(int replica, int stage) const;
+    [[nodiscard]] int tensorOf(int cell) const
+    {
+        return m_firstRank.empty() ? m_tensor : m_tensorOf[std::size_t(cell)];
+    }
+    [[nodiscard]] int firstOf(int cell) const;
+
+    int m_tensor = 1, m_context = 1, m_data = 0, m_pipeline = 0, m_expert = 1, m_expertTensor = 1;
     RankOrder m_order = RankOrder::DataBeforePipeline;
-    std::vector<int> m_tensorOf; // [replica * stages + stage]; empty: m_tensor everywhere
-    std::vector<int> m_firstRank; // of each cell of the same index; empty with m_tensorOf
+    std::vector<int> m_tensorOf; // [cell]; empty: m_tensor everywhere
+    std::vector<int> m_firstRank; // [cell], and the world's size behind them; empty with m_tensorOf
 };
 
 } // namespace trainyard

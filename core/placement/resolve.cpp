@@ -2,6 +2,7 @@
 #include "core/placement/resolve.h"
 
 #include "core/cluster/zone_links.h"
+#include "core/placement/calibrated.h"
 #include "core/placement/resolve_model.h"
 #include "core/plan/validate.h"
 #include "core/schedule/traits.h"
@@ -221,6 +222,34 @@ double Workload::fabricGbps(StageLocation location) const
     return datacenter.fabricGbpsPerGpu.value_or(gpu(location).fabricGbps);
 }
 
+const Ssd *Workload::drives(StageLocation location) const
+{
+    if (calibrated)
+        if (const auto &own = calibrated->drives[std::size_t(location.datacenter)][std::size_t(location.pool)])
+            return &*own;
+    const Pool &at = pool(location);
+    return at.ssd ? &*at.ssd : nullptr;
+}
+
+BytesPerSecond Workload::hostRate(StageLocation location) const
+{
+    if (calibrated)
+        if (const auto &own = calibrated->toHost[std::size_t(location.datacenter)][std::size_t(location.pool)])
+            return *own;
+    const Pool &at = pool(location);
+    return gbytesPerSecond(at.host && at.host->gbytesPerSecondPerGpu > 0
+            ? at.host->gbytesPerSecondPerGpu
+            : gpu(location).pcieGBps * builtinNetwork().pcie.fraction);
+}
+
+double Workload::roundTripMs(int link) const
+{
+    if (calibrated)
+        if (const auto &own = calibrated->roundTripMs[std::size_t(link)])
+            return *own;
+    return trainyard::roundTripMs(plan->cluster.wanLinks[std::size_t(link)]);
+}
+
 double Workload::boundaryBytes(bool backward) const
 {
     if (!source.measured.empty())
@@ -299,6 +328,9 @@ ExpectedAll<Workload> resolve(PlanPtr plan, const Catalogue &catalogue)
         workload.transports.push_back(
             transportOf(link, plan->wan, catalogue, measured ? std::optional(measured->rate) : std::nullopt));
     }
+    if (!plan->calibration.empty())
+        if (auto applied = applyCalibration(workload); !applied)
+            return std::unexpected(std::move(applied.error()));
     return workload;
 }
 

@@ -13,6 +13,8 @@
 
 namespace trainyard {
 
+struct CalibratedHardware; // calibrated.h
+
 struct Workload {
     PlanPtr plan;
     Degrees degrees; // of the plan, as the source is: set all three by setPlan
@@ -22,6 +24,7 @@ struct Workload {
     std::vector<std::vector<const GpuSpec *>> gpus; // [datacenter][pool]; owned by the catalogue or the plan
     std::vector<std::vector<SustainedRates>> sustained; // likewise
     std::vector<Transport> transports; // of a node pair of each WAN link
+    std::shared_ptr<const CalibratedHardware> calibrated; // null: the plan has no factors
     LinkIndex links; // which link joins two datacenters
     Layout layout;
 
@@ -38,6 +41,12 @@ struct Workload {
     [[nodiscard]] Degrees degreesAt(StageLocation location) const;
     /// NIC bandwidth of one GPU of the location, 10^9 bits per second.
     [[nodiscard]] double fabricGbps(StageLocation location) const;
+    /// Drives of its nodes, at the rates that calibration measured; nullptr: none.
+    [[nodiscard]] const Ssd *drives(StageLocation location) const;
+    /// Of one GPU to the memory of its host, each direction: what the pool states, else its PCIe's.
+    [[nodiscard]] BytesPerSecond hostRate(StageLocation location) const;
+    /// Of a WAN link, jitter included, milliseconds.
+    [[nodiscard]] double roundTripMs(int link) const;
     /// Bytes of activation that one stage boundary carries per micro-batch and direction, in one of boundaryParts():
     /// 2·b·s·h/cp (or what was measured; `backward` asks for the gradient's).
     [[nodiscard]] double boundaryBytes(bool backward) const;

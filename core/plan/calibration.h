@@ -48,6 +48,8 @@ struct Plan;
 /// The entries of `calibration` that have effect: accepted, and told what they are about. A plan keeps entries as JSON
 /// text, so that those of other versions are not lost; errors name the entry and the key.
 [[nodiscard]] ExpectedAll<Calibration> calibrationOf(const Plan &plan);
+/// False for an entry of another version, which a plan keeps without effect.
+[[nodiscard]] bool tellsWhatItIsAbout(const std::string &json);
 /// One entry of `calibration`; `where` begins the location of every error.
 [[nodiscard]] Expected<CalibrationFactor> parseCalibrationFactor(const std::string &json, const std::string &where);
 [[nodiscard]] std::string formatCalibrationFactor(const CalibrationFactor &factor); // JSON

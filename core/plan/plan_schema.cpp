@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/catalogue/parse.h"
+#include "core/plan/calibration.h"
 #include "core/plan/enum_names.h"
 #include "core/plan/key_list.h"
 #include "core/plan/keys/plan_keys.h"
@@ -48,6 +49,25 @@ Json enumSchema(EnumNames names)
     Json schema = nameSchema();
     for (const EnumName &one : names)
         schema["enum"].push_back(one.name);
+    return schema;
+}
+
+/// Entries of other versions may be anything.
+Json calibrationEntry()
+{
+    const auto number = [](double least) { return Json { { "type", "number" }, { "minimum", least } }; };
+    Json schema = Json::object();
+    Json &keys = schema["properties"];
+    for (int part = 0; part <= int(CalibratedPart::Overlap); ++part)
+        keys["what"]["enum"].push_back(toString(CalibratedPart(part)));
+    keys["where"] = Json { { "type", "object" } };
+    for (const char *key : { "factor", "gbytes_per_s" })
+        keys[key] = Json { { "type", "number" }, { "exclusiveMinimum", 0 } };
+    for (const char *key : { "latency_us", "samples", "standard_error", "error_before", "error_after" })
+        keys[key] = number(0);
+    keys["r2"] = Json { { "type", "number" } };
+    keys["recording"] = nameSchema();
+    keys["accepted"] = Json { { "type", "boolean" } };
     return schema;
 }
 
@@ -122,7 +142,7 @@ public:
     void calibration(const Key &key)
     {
         Json schema { { "type", "object" } };
-        schema["additionalProperties"] = Json::object();
+        schema["additionalProperties"] = calibrationEntry();
         add(key, schema);
     }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/telemetry/read_sources.h"
 #include "core/telemetry/join_event_files.h"
+#include "core/telemetry/source_stream.h"
 
 #include <algorithm>
 #include <atomic>
@@ -16,24 +17,54 @@ namespace fs = std::filesystem;
 
 constexpr std::size_t kHead = std::size_t(64) << 10;
 
-Recording refusedSource(const SourceText &source, SourceKind kind, std::string why)
+Recording refusedSource(const std::string &file, std::int64_t bytes, SourceKind kind, std::string why)
 {
     Recording recording;
     RecordedSource &made = recording.sources.emplace_back();
-    made.file = source.file;
+    made.file = file;
     made.kind = kind;
-    made.bytes = source.packedBytes;
+    made.bytes = bytes;
     made.refused = std::move(why);
     return recording;
+}
+
+/// What is wrong and what would be right, with the place in the file where that is told.
+std::string sentenceOf(const Error &error, const std::string &file)
+{
+    const bool hasPlace = error.where.size() > file.size() + 2 && error.where.starts_with(file + ": ");
+    return (hasPlace ? error.where.substr(file.size() + 2) + " " : "") + error.what
+        + (error.right.empty() ? "" : "; expected " + error.right);
 }
 
 /// Of a file that could not be opened or read.
 Recording refusedFile(const std::string &path, const Error &error)
 {
-    SourceText source;
-    source.file = path;
-    return refusedSource(
-        source, SourceKind::Unknown, error.what + (error.right.empty() ? "" : "; expected " + error.right));
+    return refusedSource(path, 0, SourceKind::Unknown, sentenceOf(error, path));
+}
+
+/// The first bytes of a stream.
+std::string headOf(SourceStream &stream)
+{
+    std::string head(kHead, '\0');
+    std::size_t size = 0;
+    while (size < head.size()) {
+        const std::size_t got = stream.read(head.data() + size, head.size() - size);
+        if (got == 0)
+            break;
+        size += got;
+    }
+    head.resize(size);
+    return head;
+}
+
+Expected<Recording> readBy(const SourceReader &reader, SourceStream &stream, const SourceOptions &options)
+{
+    if (reader.readStream)
+        return reader.readStream(stream, options);
+    const auto file = readWhole(stream);
+    if (!file)
+        return std::unexpected(file.error());
+    return reader.read(file->text, options);
 }
 
 void addFiles(const fs::path &folder, std::vector<std::string> &files)
@@ -59,17 +90,23 @@ void addFiles(const fs::path &folder, std::vector<std::string> &files)
 
 Expected<Recording> readSource(const std::string &path, const SourceOptions &options)
 {
-    auto file = openSource(path, options);
-    if (!file)
-        return std::unexpected(std::move(file.error()));
-    const std::string name = fs::path(path).filename().string();
-    const SourceReader *reader = readerFor(name, file->text.text.substr(0, kHead));
+    const auto opened = openSourceStream(path, options);
+    if (!opened)
+        return std::unexpected(opened.error());
+    SourceStream &stream = **opened;
+    const std::string head = headOf(stream);
+    if (stream.failure())
+        return std::unexpected(*stream.failure());
+    const SourceReader *reader = readerFor(fs::path(path).filename().string(), head);
     if (!reader)
-        return refusedSource(file->text, SourceKind::Unknown,
-            file->text.text.empty() ? "The file is empty" : "Nothing in it tells which tool wrote it");
-    auto recording = reader->read(file->text, options);
+        return refusedSource(path, stream.packedBytes(), SourceKind::Unknown,
+            head.empty() ? "The file is empty" : "Nothing in it tells which tool wrote it");
+    stream.rewind();
+    auto recording = readBy(*reader, stream, options);
+    if (stream.failure())
+        return std::unexpected(*stream.failure());
     if (!recording && recording.error().code != ErrorCode::Cancelled)
-        return refusedSource(file->text, reader->kind, recording.error().what);
+        return refusedSource(path, stream.packedBytes(), reader->kind, sentenceOf(recording.error(), path));
     return recording;
 }
 
@@ -83,7 +120,14 @@ Expected<Recording> readSources(
         else
             files.push_back(path);
     std::vector<Recording> parts(files.size());
-    std::vector<double> shares(files.size(), 0);
+    std::vector<double> shares(files.size(), 0), sizes(files.size(), 1);
+    double bytes = 0;
+    for (std::size_t i = 0; i < files.size(); ++i) {
+        std::error_code error;
+        if (const auto size = fs::file_size(files[i], error); !error)
+            sizes[i] += static_cast<double>(size); // an empty file is one of the files too
+        bytes += sizes[i];
+    }
     std::atomic<std::size_t> next = 0;
     std::size_t done = 0;
     std::mutex mutex;
@@ -94,12 +138,14 @@ Expected<Recording> readSources(
         if (!progress.report)
             return;
         double sum = 0;
-        for (const double one : shares)
-            sum += one;
-        progress.report(done, files.size(), sum / static_cast<double>(files.size()));
+        for (std::size_t k = 0; k < shares.size(); ++k)
+            sum += shares[k] * sizes[k];
+        progress.report(done, files.size(), sum / bytes);
     };
     const auto work = [&] {
         for (std::size_t i = next++; i < files.size() && !options.stop.stop_requested(); i = next++) {
+            if (progress.began)
+                progress.began(files[i]);
             SourceOptions own = options;
             own.progress = [&, i](double share) { tell(i, std::min(share, 0.999)); };
             auto part = readSource(files[i], own);

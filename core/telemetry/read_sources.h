@@ -14,6 +14,7 @@
 namespace trainyard {
 
 class KernelClasses; // kernel_classes.h
+class SourceStream; // source_stream.h
 
 struct SourceOptions {
     std::stop_token stop = {};
@@ -43,6 +44,8 @@ struct SourceReader {
     /// are read as far as they go.
     Expected<Recording> (*read)(const SourceText &source, const SourceOptions &options);
     bool isRefused = false; // it is recognised to be named: `read` says why it is not read
+    /// The same, of files that may be longer than memory: block by block. nullptr: `read` is given the whole.
+    Expected<Recording> (*readStream)(SourceStream &stream, const SourceOptions &options) = nullptr;
 };
 /// All of them (readers.cpp lists those of the folder readers/).
 [[nodiscard]] std::span<const SourceReader> sourceReaders();
@@ -62,7 +65,8 @@ struct SourceFile {
 
 /// Files and folders (walked, sorted by name; hidden and *.tmp files left out), read by `threads`, merged.
 struct SourcesProgress {
-    std::function<void(std::size_t filesDone, std::size_t files, double share)> report = {};
+    std::function<void(std::size_t filesDone, std::size_t files, double share)> report = {}; // share: of the bytes
+    std::function<void(const std::string &file)> began = {}; // from the reading thread
 };
 [[nodiscard]] Expected<Recording> readSources(const std::vector<std::string> &paths, const SourceOptions &options,
     int threads, const SourcesProgress &progress = {});

@@ -5,6 +5,7 @@
 #include "core/cost/layer/layer_timer_internal.h"
 #include "core/cost/layer/shard_traffic.h"
 #include "core/memory/chunk_memory.h"
+#include "core/placement/calibrated.h"
 #include "core/placement/recompute.h"
 #include "core/placement/shard_exchange.h"
 #include "core/schedule/traits.h"
@@ -234,17 +235,11 @@ double attentionSpeed(const Workload &workload, const LayerSite &site)
 
 Link locationFabric(const Workload &workload, StageLocation location)
 {
-    const BytesPerSecond perGpu = gbitsPerSecond(workload.fabricGbps(location));
-    const Datacenter &datacenter = workload.plan->cluster.datacenters[std::size_t(location.datacenter)];
-    const bool isTcp = datacenter.fabric == FabricKind::Tcp;
-    Link link = isTcp ? tcpLink(perGpu, workload.pool(location).gpusPerNode, builtinNetwork())
-                      : fabricLink(perGpu, builtinNetwork());
-    // Large messages reach what was measured (not more than this pool's NICs carry); start, steps and ramp stay the
-    // class's.
-    if (datacenter.fabricMeasuredGBps)
-        link.bandwidth = BytesPerSecond { std::min(gbytesPerSecond(*datacenter.fabricMeasuredGBps).value, perGpu.value)
-            / link.kind->fraction };
-    return link;
+    if (workload.calibrated)
+        if (const Link own = workload.calibrated->fabric[std::size_t(location.datacenter)][std::size_t(location.pool)];
+            own.kind)
+            return own;
+    return nominalFabric(workload, location);
 }
 
 LayerSite layerSite(const Workload &workload, const RankSet &ranks)
@@ -254,6 +249,10 @@ LayerSite layerSite(const Workload &workload, const RankSet &ranks)
     site.gpu = &workload.gpu(ranks.at);
     site.sustained = workload.sustainedRates(ranks.at);
     site.device = deviceLink(*site.gpu, builtinNetwork());
+    if (workload.calibrated)
+        if (const Link own = workload.calibrated->device[std::size_t(ranks.at.datacenter)][std::size_t(ranks.at.pool)];
+            own.kind)
+            site.device = own;
     site.fabric = locationFabric(workload, ranks.at);
     const auto group = [&](GroupKind kind) {
         const Levels levels = ranks.levels(kind);

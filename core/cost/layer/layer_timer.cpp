@@ -80,6 +80,7 @@ LayerTimer::LayerTimer(const Workload &workload, const LayerSite &site)
           * site.sustained.ofProducts(site.gpu->computePrecision(m_precision)))
     , m_groupedSpeed(site.sustained.grouped)
     , m_attentionSpeed(attentionSpeed(workload, site))
+    , m_memorySpeed(site.sustained.memory)
     , m_hostSlowness(site.sustained.host)
 {
     const Plan &plan = *workload.plan;
@@ -255,7 +256,7 @@ void LayerTimer::accumulate(double parameters, double tensors)
 
 Seconds LayerTimer::memoryTime(double bytes) const
 {
-    return trainyard::memoryTime(m_gpu, Bytes { bytes });
+    return trainyard::memoryTime(m_gpu, Bytes { bytes }) / m_memorySpeed;
 }
 
 Seconds LayerTimer::hostTime(const KernelWork &work) const

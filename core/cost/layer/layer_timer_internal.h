@@ -85,6 +85,7 @@ private:
     bool m_isNarrow; // products run in 8 or 4 bits; a chip without such units runs them in 16
     double m_passes;
     double m_productSpeed, m_groupedSpeed, m_attentionSpeed; // within a training step, of kernels measured alone
+    double m_memorySpeed;
     double m_hostSlowness;
 };
 

@@ -25,7 +25,7 @@ GatheredWeights gatherOf(const Workload &workload, const LayerSite &site, LayerE
         const Bytes size { weight * count };
         result.gather += allGatherTime(size, group) * unevenFactor(workload, site.ranks);
         if (stack.gathersByTensor)
-            result.gather += memoryTime(*site.gpu, size * kPassesOfGather);
+            result.gather += memoryTime(*site.gpu, size * kPassesOfGather) / site.sustained.memory;
         result.host += microseconds(stack.rankCopyUs * group.ranks);
     };
     add(elements.dense, site.data);
@@ -40,7 +40,8 @@ Seconds scatterOf(const Workload &workload, const LayerSite &site, LayerElements
         if (count <= 0 || group.ranks <= 1)
             return Seconds {};
         const Bytes size { stack.gradientBytes * count };
-        const Seconds copies = stack.gathersByTensor ? memoryTime(*site.gpu, size * kPassesOfScatter) : Seconds {};
+        const Seconds copies =
+            stack.gathersByTensor ? memoryTime(*site.gpu, size * kPassesOfScatter) / site.sustained.memory : Seconds {};
         return reduceScatterTime(size, group) * unevenFactor(workload, site.ranks) + copies
             + microseconds(stack.rankCopyUs * group.ranks);
     };

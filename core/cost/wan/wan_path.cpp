@@ -13,9 +13,8 @@ int direction(const Cluster &cluster, const WanLink &link, int from)
 PairLimit transportLimit(const Workload &workload, int link)
 {
     const Transport &pair = workload.transports[std::size_t(link)];
-    const WanLink &own = workload.plan->cluster.wanLinks[std::size_t(link)];
     const BytesPerSecond cap = gbitsPerSecond(pair.capGbps);
-    const bool fills = tcpThroughput(pair.connections, milliseconds(roundTripMs(own)), pair.window, cap).value
+    const bool fills = tcpThroughput(pair.connections, milliseconds(workload.roundTripMs(link)), pair.window, cap).value
         >= cap.value * (1 - 1e-9);
     return { fills ? WanLimit::NodePair : pair.lossBound ? WanLimit::PacketLoss : WanLimit::TcpWindow, pair.rate };
 }
@@ -40,7 +39,7 @@ WanPath wanPath(const Workload &workload, StageLocation from, StageLocation to)
     const WanLink &link = cluster.wanLinks[std::size_t(path.link)];
     path.way = direction(cluster, link, from.datacenter);
     path.nodePair = std::min(nodeRate(workload, path.link, from), nodeRate(workload, path.link, to));
-    path.latency = milliseconds(roundTripMs(link) / 2);
+    path.latency = milliseconds(workload.roundTripMs(path.link) / 2);
     return path;
 }
 

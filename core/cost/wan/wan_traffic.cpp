@@ -81,7 +81,7 @@ BoundaryTimes boundaryTimes(const Workload &workload, const PipelineClass &pipel
         times.linkDirection[backward] = 2 * linkIndex + way;
         times.rateCap[backward] = parts * rate * pipelines.cellMembers;
         times.serialization[backward] = toNanoseconds(Seconds { times.bytes[backward] / times.rateCap[backward] });
-        times.latency[backward] = toNanoseconds(milliseconds(roundTripMs(link) / 2));
+        times.latency[backward] = toNanoseconds(milliseconds(workload.roundTripMs(linkIndex) / 2));
         if (pipelines.cellMembers > 1 && !workload.source.includesFabric) {
             const double pieces = times.bytes[backward] * (pipelines.cellMembers - 1) / pipelines.cellMembers;
             times.scatter[backward] = piecesTime(workload, backward ? to : from, pieces, site.fabric);

@@ -4,6 +4,7 @@
 #include "core/base/words.h"
 #include "core/placement/degrees.h"
 #include "core/placement/stage_source.h"
+#include "core/plan/calibration.h"
 
 #include <algorithm>
 #include <cmath>
@@ -184,6 +185,39 @@ static void addReleases(TimeRange &range, std::vector<std::string> &notes, const
                           : apart + "; name stack.release");
 }
 
+struct OwnRecording {
+    std::string name;
+    double error = 0; // median of the steps that no fit saw
+};
+
+/// The recording whose factors cover the plan: products of every GPU that serves a stage and, where pipelines or
+/// gradients cross datacenters, a link between them.
+static std::optional<OwnRecording> ownRecording(const Workload &workload, bool isAcross)
+{
+    const auto factors = workload.calibrated ? calibrationOf(*workload.plan) : ExpectedAll<Calibration> {};
+    if (!factors || factors->empty())
+        return {};
+    OwnRecording own;
+    const auto covers = [&](CalibratedPart part, const std::string &gpu, const std::string &datacenter) {
+        for (const auto &[id, factor] : *factors) {
+            if (factor.what != part || !factor.errorAfter || (!factor.gpu.empty() && factor.gpu != gpu)
+                || (!factor.datacenter.empty() && factor.datacenter != datacenter))
+                continue;
+            own.name = factor.recording;
+            own.error = std::max(own.error, *factor.errorAfter);
+            return true;
+        }
+        return false;
+    };
+    const bool isCovered = std::ranges::all_of(workload.layout.runs, [&](const GpuRun &run) {
+        return covers(CalibratedPart::Products, workload.gpu(run.location()).id,
+            workload.plan->cluster.datacenters[std::size_t(run.datacenter)].id);
+    });
+    if (!isCovered || (isAcross && !covers(CalibratedPart::Wan, {}, {})))
+        return {};
+    return own;
+}
+
 void addConfidence(Metrics &metrics, const Workload &workload, const Catalogue &catalogue)
 {
     const ConfidenceData &data = catalogue.confidence;
@@ -206,8 +240,15 @@ void addConfidence(Metrics &metrics, const Workload &workload, const Catalogue &
     if (isAcross || isMeasured || changesFittedFigure(workload.plan->stack))
         label = std::max(label, ConfidenceLabel::SameFamily);
     TimeRange range = keys.empty() ? TimeRange {} : rangeOf(data, label, keys.front());
-    if (!isMeasured)
+    if (const auto own = isMeasured ? std::nullopt : ownRecording(workload, isAcross)) {
+        // Nine in ten of normal errors lie within 2.44 times their median size.
+        const double width = std::max(0.02, 2.44 * own->error);
+        label = ConfidenceLabel::Calibrated;
+        range = { -std::min(width, 0.99), width };
+        notes = { own->name.empty() ? "calibrated by a recording" : "calibrated by " + own->name };
+    } else if (!isMeasured) {
         addReleases(range, notes, workload);
+    }
     Confidence &confidence = metrics.confidence;
     confidence.label = toString(label);
     confidence.note = joined(notes, "; ");

@@ -280,7 +280,7 @@ private:
                     + " set aside while there are jobs",
                 names.front());
         if (!m_plan.calibration.empty())
-            add(Severity::Note, "Calibration factors are not applied in this version", "calibration");
+            add(Severity::Note, "Calibration factors are not applied to jobs", "calibration");
     }
 
     /// What the answer depends on, where the plan leaves it to PCIe.

@@ -33,7 +33,7 @@ bool addMissingDrives(std::vector<Problem> &problems, const Workload &workload, 
     for (const GpuRun &run : workload.layout.runs) {
         const std::pair at(run.datacenter, run.pool);
         const Pool &pool = workload.pool({ run.datacenter, run.pool });
-        const PoolRates rates = poolRates(pool, workload.gpu({ run.datacenter, run.pool }), settings);
+        const PoolRates rates = poolRates(workload, { run.datacenter, run.pool }, settings);
         const bool hasWay = rates.gpu > 0 && rates.nodeWrite.value_or(1) > 0 && rates.nodeRead.value_or(1) > 0;
         if (hasWay || std::ranges::find(named, at) != named.end())
             continue;

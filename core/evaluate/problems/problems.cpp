@@ -14,6 +14,7 @@
 #include "core/evaluate/problems/state_problems_internal.h"
 #include "core/evaluate/problems/unequal_gpus.h"
 #include "core/evaluate/problems/wan_notes.h"
+#include "core/placement/calibrated.h"
 #include "core/placement/location_book.h"
 #include "core/placement/ranks.h"
 #include "core/placement/shard_exchange.h"
@@ -93,9 +94,23 @@ void addNotModelled(std::vector<Problem> &problems, const Plan &plan)
         if (asked)
             problems.push_back({ Severity::Warning, text, where, {} });
     };
-    note(!plan.calibration.empty(), "calibration", "Calibration factors are not applied in this version");
     note(plan.placement.mode == PlacementMode::DataAcross && !plan.placement.stages.empty(), "placement.stages",
         "Pinned stages belong to a pipeline across datacenters: with data across they are left out");
+}
+
+/// Factors that the plan keeps and nothing reads.
+void addIdleFactors(std::vector<Problem> &problems, const Workload &workload)
+{
+    const auto note = [&](const std::string &id, const char *why) {
+        problems.push_back(
+            { Severity::Note, "Calibration factor \"" + id + "\" changes nothing: " + why, "calibration", {} });
+    };
+    if (workload.calibrated)
+        for (const std::string &id : workload.calibrated->idle)
+            note(id, "the plan does not have what it is about");
+    for (const auto &[id, text] : workload.plan->calibration)
+        if (!tellsWhatItIsAbout(text))
+            note(id, "it does not say what it is about");
 }
 
 /// Work of the longest stage over the mean, of the first class.
@@ -297,6 +312,7 @@ std::vector<Problem> findProblems(const Evaluation &evaluation, const Workload &
     addOffloadProblems(problems, evaluation, workload);
     addStateProblems(problems, workload);
     addNotModelled(problems, *evaluation.plan);
+    addIdleFactors(problems, workload);
     addWanNotes(problems, evaluation, workload);
     std::ranges::move(bubbleFillProblems(evaluation, workload, catalogue), std::back_inserter(problems));
     addIdleProblems(problems, evaluation);

@@ -212,12 +212,12 @@ bool TraceCollector::readTimes(const TraceEvent &event)
 
 std::uint32_t TraceCollector::nameOf(JsonValue name)
 {
-    const auto [at, isNew] = m_nameByText.try_emplace(name, 0);
-    if (isNew) {
-        at->second = m_names(plainText(name));
-        m_workByName.resize(m_recording.names.size(), 0);
-    }
-    return at->second;
+    if (const auto known = m_nameByText.find(name); known != m_nameByText.end())
+        return known->second;
+    const std::uint32_t number = m_names(plainText(name));
+    m_workByName.resize(m_recording.names.size(), 0);
+    m_nameByText.emplace(name, number);
+    return number;
 }
 
 std::uint32_t TraceCollector::threadOf(const TraceEvent &event)
@@ -232,7 +232,7 @@ std::uint32_t TraceCollector::threadOf(const TraceEvent &event)
     key += event.thread;
     const auto [at, isNew] = m_threadByText.try_emplace(std::move(key), static_cast<std::uint32_t>(m_threads.size()));
     if (isNew)
-        m_threads.push_back({ event.process, event.thread, {} });
+        m_threads.push_back({ std::string(event.process), std::string(event.thread), {} });
     return m_lastThread = at->second;
 }
 

@@ -98,14 +98,18 @@ private:
     const SourceOptions &m_options;
     const KernelClasses &m_classes;
     NameTable m_names;
-    std::unordered_map<std::string_view, std::uint32_t> m_nameByText; // as it stands in the trace
+    struct TextHash {
+        using is_transparent = void;
+        std::size_t operator()(std::string_view text) const { return std::hash<std::string_view> {}(text); }
+    };
+    std::unordered_map<std::string, std::uint32_t, TextHash, std::equal_to<>> m_nameByText; // as it stands in the trace
     std::vector<std::uint8_t> m_workByName; // 0: not looked up, else 1 + RecordedWork
     TraceHeader m_header;
     std::vector<Stream> m_streams;
     std::unordered_map<std::string, std::size_t> m_streamByText;
     std::size_t m_lastStream = 0;
     struct Thread {
-        JsonValue process, thread;
+        std::string process, thread; // as they stand in the trace
         std::string label;
     };
     std::vector<Thread> m_threads;

@@ -13,7 +13,9 @@ namespace {
 constexpr std::size_t kWindow = std::size_t(256) << 10;
 constexpr std::size_t kLargest = std::size_t(16) << 20; // of one event, or of one entry of the header
 constexpr std::size_t kMostWasted = 16; // times the file: looking for events in what is none has to end
-constexpr std::size_t kTellEvery = std::size_t(8) << 20;
+constexpr std::size_t kTellEvery = std::size_t(4) << 20;
+constexpr std::size_t kSearched = std::size_t(1) << 20; // at once
+constexpr std::size_t kAround = std::size_t(4) << 10; // of what is looked for: blanks and the word that tells it
 
 bool isBlank(char c)
 {
@@ -21,12 +23,12 @@ bool isBlank(char c)
 }
 
 /// Where a window of about `size` bytes may end: between two events, so that no string is cut.
-std::size_t goodEnd(std::string_view text, std::size_t begin, std::size_t size)
+std::size_t goodEnd(std::string_view text, std::size_t size)
 {
-    if (text.size() - begin <= size)
+    if (text.size() <= size)
         return text.size();
-    std::size_t at = begin + size;
-    for (const std::size_t least = begin + size / 2; at > least; --at) {
+    std::size_t at = size;
+    for (const std::size_t least = size / 2; at > least; --at) {
         if (text[at] != '{')
             continue;
         std::size_t before = at;
@@ -40,27 +42,44 @@ std::size_t goodEnd(std::string_view text, std::size_t begin, std::size_t size)
         if (before > least && text[before - 1] == '}')
             return at;
     }
-    return begin + size;
+    return size;
 }
 
-/// Where the next event may begin: an object whose first key is one of an event's.
-std::size_t nextEvent(std::string_view text, std::size_t from)
+/// Where in [from, end) the next event may begin: an object whose first key is one of an event's. npos: nowhere.
+std::size_t nextEvent(std::string_view text, std::size_t from, std::size_t end)
 {
     static constexpr std::array<std::string_view, 7> kKeys { "\"ph\"", "\"cat\"", "\"name\"", "\"pid\"", "\"tid\"",
         "\"ts\"", "\"args\"" };
-    for (std::size_t at = text.find('{', from); at != std::string_view::npos; at = text.find('{', at + 1)) {
+    for (std::size_t at = text.find('{', from); at < end; at = text.find('{', at + 1)) {
         std::size_t key = at + 1;
         while (key < text.size() && isBlank(text[key]))
             ++key;
         const std::string_view rest = text.substr(key, 8);
         std::size_t before = at;
-        while (before > from && isBlank(text[before - 1]))
+        const std::size_t least = std::min<std::size_t>(from, 1);
+        while (before > least && isBlank(text[before - 1]))
             --before;
-        const bool isValue = before > from && text[before - 1] == ':'; // of an event: its arguments
+        const bool isValue = before > least && text[before - 1] == ':'; // of an event: its arguments
         if (!isValue && std::ranges::any_of(kKeys, [&](std::string_view name) { return rest.starts_with(name); }))
             return at;
     }
     return std::string_view::npos;
+}
+
+/// The digits behind the last "baseTimeNanoseconds"; empty where there are none.
+std::string_view lastBase(std::string_view text)
+{
+    static constexpr std::string_view kBase = "\"baseTimeNanoseconds\"";
+    std::size_t begin = text.rfind(kBase);
+    if (begin == std::string_view::npos)
+        return {};
+    begin += kBase.size();
+    while (begin < text.size() && (isBlank(text[begin]) || text[begin] == ':'))
+        ++begin;
+    std::size_t end = begin;
+    while (end < text.size() && text[end] >= '0' && text[end] <= '9')
+        ++end;
+    return text.substr(begin, end - begin);
 }
 
 /// Whether a list, whatever it is called, begins with an event.
@@ -74,20 +93,26 @@ bool isEventList(std::string_view list)
 
 class Scanner {
 public:
-    Scanner(std::string_view text, TraceSink &sink)
-        : m_text(text)
+    Scanner(SourceStream &stream, TraceSink &sink, const std::function<bool(double share)> &goesOn)
+        : m_stream(stream)
         , m_sink(sink)
+        , m_goesOn(goesOn)
+        , m_text(stream)
     {
     }
 
-    TraceScan scan(const std::function<bool(double share)> &goesOn)
+    TraceScan scan()
     {
-        walk(goesOn);
-        if (!m_scan.hasEvents && !m_scan.isCancelled) // swallowed by what stands before it and is no JSON
-            if (const std::size_t first = nextEvent(m_text, 0); first != std::string_view::npos) {
-                resume(first);
-                walk(goesOn);
+        skipMark();
+        walk();
+        if (!m_scan.hasEvents && !m_scan.isCancelled) { // swallowed by what stands before it and is no JSON
+            m_text.rewind();
+            skipMark();
+            if (toNextEvent(0)) {
+                resume();
+                walk();
             }
+        }
         m_scan.isTruncated = m_scan.isTruncated || m_place != Place::Outside;
         return m_scan;
     }
@@ -95,37 +120,45 @@ public:
 private:
     enum class Place : std::uint8_t { Outside, Header, Events, BareEvents };
 
-    void walk(const std::function<bool(double share)> &goesOn)
+    void skipMark() // a byte order mark
     {
-        std::size_t told = 0;
-        while (m_at < m_text.size()) {
-            if (m_at >= told) {
-                if (!goesOn(static_cast<double>(m_at) / static_cast<double>(m_text.size()))) {
-                    m_scan.isCancelled = true;
-                    return;
-                }
-                told = m_at + kTellEvery;
-            }
+        if (m_text.view(3).starts_with("\xef\xbb\xbf"))
+            m_text.advance(3);
+    }
+
+    /// False: it was cancelled.
+    bool tell()
+    {
+        if (m_text.bytesSeen() < m_told)
+            return true;
+        m_told = m_text.bytesSeen() + kTellEvery;
+        m_scan.isCancelled = !m_goesOn(m_stream.share());
+        return !m_scan.isCancelled;
+    }
+
+    void walk()
+    {
+        while (tell() && !m_text.view(1).empty())
             window();
-        }
     }
 
     /// At an event behind what nobody can read.
-    void resume(std::size_t at)
+    void resume()
     {
         ++m_scan.broken;
-        m_at = at;
         m_place = m_place == Place::BareEvents ? m_place : Place::Events;
         m_scan.hasEvents = true;
     }
 
-    /// Goes through one window, or through a part of it; m_at is where the next one begins.
+    /// Goes through one window, or through a part of it, and past what it has read.
     void window()
     {
-        const std::size_t end = goodEnd(m_text, m_at, m_size);
-        bool isStrict = m_index.find(m_text.substr(m_at, end - m_at));
+        const std::string_view all = m_text.view(m_size + 1);
+        const std::size_t end = goodEnd(all, m_size);
+        std::size_t at = 0;
+        bool isStrict = m_index.find(all.substr(0, end));
         while (true) {
-            const std::string_view text = m_text.substr(m_at, end - m_at);
+            const std::string_view text = all.substr(at, end - at);
             if (!isStrict)
                 m_index.findTolerantly(text);
             const MarkedText marked { text, m_index.marks(), m_index.size() };
@@ -138,13 +171,14 @@ private:
                     ++m_scan.mended;
             }
             if (walked == Walked::Done) {
-                m_at = end;
+                m_text.advance(end);
                 m_size = kWindow;
                 return;
             }
-            m_at += marked.offset(first);
+            at += marked.offset(first);
             if (walked == Walked::Short || !isStrict) {
-                stopped(walked, marked.offset(first) == 0, end);
+                m_text.advance(at);
+                stopped(walked, marked.offset(first) == 0, end < all.size(), end - at);
                 return;
             }
             isStrict = false; // the rest of the window as it was meant
@@ -159,43 +193,48 @@ private:
         return skipValue({ event, m_second.marks(), m_second.size() }, mark) != Walked::Bad;
     }
 
-    /// At what could not be read, which begins at m_at.
-    void stopped(Walked walked, bool isWholeWindow, std::size_t end)
+    /// At what could not be read, which is `size` bytes to the end of the window.
+    void stopped(Walked walked, bool isWholeWindow, bool isMore, std::size_t size)
     {
-        if (walked == Walked::Short && end < m_text.size() && (!isWholeWindow || m_size < kLargest)) {
+        if (walked == Walked::Short && isMore && (!isWholeWindow || m_size < kLargest)) {
             m_size = isWholeWindow ? m_size * 2 : kWindow; // one that is longer than the window
             return;
         }
         m_size = kWindow;
-        m_wasted += end - m_at;
-        const std::size_t next =
-            m_wasted / kMostWasted > m_text.size() + kLargest ? std::string_view::npos : nextEvent(m_text, m_at + 1);
-        if (next != std::string_view::npos)
-            return resume(next);
+        m_wasted += size;
+        m_looksOn = m_wasted / kMostWasted <= m_text.bytesSeen() + kLargest;
+        if (toNextEvent(1))
+            return resume();
         m_scan.broken += walked == Walked::Bad ? 1 : 0;
         if (m_place != Place::Outside) { // else it is something behind the end
             m_scan.isTruncated = true;
-            tail();
+            if (!m_base.empty()) // what a recording needs of the entries behind events whose end is lost
+                m_sink.header("baseTimeNanoseconds", m_base);
         }
         m_place = Place::Outside;
-        m_at = m_text.size();
     }
 
-    /// What a recording needs of the entries behind events whose end is lost.
-    void tail()
+    /// Goes on to where the next event may begin, `from` bytes or more from here; to the end where there is none.
+    bool toNextEvent(std::size_t from)
     {
-        static constexpr std::string_view kBase = "\"baseTimeNanoseconds\"";
-        const std::size_t at = m_text.rfind(kBase);
-        if (at == std::string_view::npos || at < m_at)
-            return;
-        std::size_t begin = at + kBase.size();
-        while (begin < m_text.size() && (isBlank(m_text[begin]) || m_text[begin] == ':'))
-            ++begin;
-        std::size_t end = begin;
-        while (end < m_text.size() && m_text[end] >= '0' && m_text[end] <= '9')
-            ++end;
-        if (end > begin)
-            m_sink.header("baseTimeNanoseconds", m_text.substr(begin, end - begin));
+        m_base.clear();
+        while (tell()) {
+            const std::string_view text = m_text.view(kSearched);
+            const std::size_t reach = m_text.isLast() ? text.size() : text.size() - kAround;
+            if (m_looksOn)
+                if (const std::size_t at = nextEvent(text, from, reach); at < reach) {
+                    m_text.advance(at);
+                    return true;
+                }
+            if (const std::string_view base = lastBase(text); !base.empty())
+                m_base = base;
+            if (m_text.isLast())
+                break;
+            m_text.advance(reach - kAround);
+            from = kAround;
+        }
+        m_text.toEnd();
+        return false;
     }
 
     Walked step(const MarkedText &text, std::size_t &mark)
@@ -270,23 +309,25 @@ private:
         return walked;
     }
 
-    std::string_view m_text;
+    SourceStream &m_stream;
     TraceSink &m_sink;
+    const std::function<bool(double share)> &m_goesOn;
+    SlidingText m_text;
     TraceScan m_scan;
     StructuralIndex m_index, m_second;
-    std::size_t m_at = 0, m_size = kWindow;
+    std::size_t m_size = kWindow, m_told = 0;
     std::size_t m_wasted = 0; // bytes of windows in which an event could not be read
+    std::string m_base; // the last one that toNextEvent() went past
     Place m_place = Place::Outside;
     bool m_isEvent = false; // the last step read one
+    bool m_looksOn = true; // for events behind what nobody can read
 };
 
 } // namespace
 
-TraceScan scanTrace(std::string_view text, TraceSink &sink, const std::function<bool(double share)> &goesOn)
+TraceScan scanTrace(SourceStream &stream, TraceSink &sink, const std::function<bool(double share)> &goesOn)
 {
-    if (text.starts_with("\xef\xbb\xbf"))
-        text.remove_prefix(3);
-    return Scanner(text, sink).scan(goesOn);
+    return Scanner(stream, sink, goesOn).scan();
 }
 
 } // namespace trainyard::readers

@@ -5,6 +5,7 @@
 // one by one; a file that ends early is read up to its last whole event.
 
 #include "core/telemetry/readers/kineto_event_internal.h"
+#include "core/telemetry/source_stream.h"
 
 #include <functional>
 
@@ -13,7 +14,7 @@ namespace trainyard::readers {
 class TraceSink {
 public:
     virtual ~TraceSink() = default;
-    virtual void event(const TraceEvent &event) = 0;
+    virtual void event(const TraceEvent &event) = 0; // its texts hold until it returns
     /// An entry of the trace itself, before or behind its events: "distributedInfo".
     virtual void header(std::string_view key, JsonValue value) = 0;
 };
@@ -26,8 +27,9 @@ struct TraceScan {
     std::int64_t broken = 0; // stretches that nobody can read
 };
 
-/// `goesOn` is told how far it is, and asked whether to go on, every few megabytes.
+/// `goesOn` is told how far it is, and asked whether to go on, every few megabytes. Where the stream fails, what was
+/// read until then has been told.
 [[nodiscard]] TraceScan scanTrace(
-    std::string_view text, TraceSink &sink, const std::function<bool(double share)> &goesOn);
+    SourceStream &stream, TraceSink &sink, const std::function<bool(double share)> &goesOn);
 
 } // namespace trainyard::readers

@@ -43,24 +43,26 @@ int looksLikeKineto(std::string_view fileName, std::string_view head)
     return hasSchema ? 40 : isNamed ? 20 : 0;
 }
 
-Expected<Recording> readKineto(const SourceText &source, const SourceOptions &options)
+Expected<Recording> readKinetoStream(SourceStream &stream, const SourceOptions &options)
 {
     Recording recording;
     RecordedSource &made = recording.sources.emplace_back();
-    made.file = source.file;
+    made.file = stream.file();
     made.kind = SourceKind::KinetoTrace;
-    made.bytes = source.packedBytes;
+    made.bytes = stream.packedBytes();
     readers::TraceCollector collector(recording, options);
-    const readers::TraceScan scan = readers::scanTrace(source.text, collector, [&](double share) {
+    const readers::TraceScan scan = readers::scanTrace(stream, collector, [&](double share) {
         if (options.progress)
             options.progress(share);
         return !options.stop.stop_requested();
     });
     if (scan.isCancelled)
-        return std::unexpected(Error { ErrorCode::Cancelled, source.file, "cancelled", "" });
-    made.isTruncated = source.isTruncated || scan.isTruncated;
+        return std::unexpected(Error { ErrorCode::Cancelled, stream.file(), "cancelled", "" });
+    if (stream.failure())
+        return std::unexpected(*stream.failure());
+    made.isTruncated = stream.isTruncated() || scan.isTruncated;
     if (!scan.hasEvents && !made.isTruncated)
-        return std::unexpected(Error { ErrorCode::BadSyntax, source.file,
+        return std::unexpected(Error { ErrorCode::BadSyntax, stream.file(),
             "It is written like a PyTorch profiler trace, but there is no list of events in it", "" });
     collector.finish();
     if (scan.broken > 0)
@@ -70,6 +72,12 @@ Expected<Recording> readKineto(const SourceText &source, const SourceOptions &op
             + " of its events are no valid JSON (a quote or a control character in a name) and were read as they were "
               "meant");
     return recording;
+}
+
+Expected<Recording> readKineto(const SourceText &source, const SourceOptions &options)
+{
+    TextStream stream(source);
+    return readKinetoStream(stream, options);
 }
 
 int looksLikeChakraJson(std::string_view, std::string_view head)
@@ -113,7 +121,8 @@ Expected<Recording> refuseExecutionTrace(const SourceText &source, const SourceO
 
 std::span<const SourceReader> readers::profilerTraces()
 {
-    static constexpr std::array kReaders { SourceReader { SourceKind::KinetoTrace, looksLikeKineto, readKineto },
+    static constexpr std::array kReaders { SourceReader { SourceKind::KinetoTrace, looksLikeKineto, readKineto, false,
+                                               readKinetoStream },
         SourceReader { SourceKind::ChakraTrace, looksLikeChakra, readChakra },
         SourceReader { SourceKind::ChakraJson, looksLikeChakraJson, refuseChakraJson, true },
         SourceReader { SourceKind::ExecutionTrace, looksLikeExecutionTrace, refuseExecutionTrace, true } };

@@ -1,0 +1,211 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "core/plan/calibration.h"
+
+#include "core/base/json_parser_internal.h"
+#include "core/plan/plan.h"
+
+#include <array>
+#include <cmath>
+
+namespace trainyard {
+
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+constexpr std::array<const char *, 10> kParts { "products", "attention", "memory", "host", "nvlink", "fabric", "wan",
+    "drive", "pcie", "overlap" };
+
+bool isWay(CalibratedPart part)
+{
+    using enum CalibratedPart;
+    return part == Nvlink || part == Fabric || part == Wan || part == Drive || part == Pcie;
+}
+
+/// Takes the keys of one entry; the first fault counts.
+class EntryReader {
+public:
+    EntryReader(const Json &object, std::string where)
+        : m_object(object)
+        , m_where(std::move(where))
+    {
+    }
+
+    void number(const char *key, std::optional<double> &target, double least, bool isAboveLeast)
+    {
+        if (const Json *value = find(key)) {
+            const double given = value->is_number() ? value->get<double>() : NAN;
+            if (!std::isfinite(given) || given < least || (isAboveLeast && given <= least))
+                return refuse(key, *value, isAboveLeast ? "a number above 0" : "a number from 0 up");
+            target = given;
+        }
+    }
+    void text(const char *key, std::string &target)
+    {
+        if (const Json *value = find(key)) {
+            if (!value->is_string())
+                return refuse(key, *value, "a text");
+            target = value->get<std::string>();
+        }
+    }
+    [[nodiscard]] const Json *find(const char *key) const
+    {
+        const auto found = m_object.find(key);
+        return found == m_object.end() || found->is_null() ? nullptr : &*found;
+    }
+    void refuse(const std::string &key, const Json &value, const std::string &right)
+    {
+        fail(key, key + " is " + value.dump(-1, ' ', false, Json::error_handler_t::replace).substr(0, 60), right);
+    }
+    void fail(const std::string &key, std::string what, std::string right)
+    {
+        if (!error)
+            error = Error { ErrorCode::BadValue, m_where + "/" + key, std::move(what), std::move(right) };
+    }
+
+    std::optional<Error> error;
+
+private:
+    const Json &m_object;
+    std::string m_where;
+};
+
+void readPlace(EntryReader &reader, CalibrationFactor &factor)
+{
+    const Json *where = reader.find("where");
+    if (!where)
+        return;
+    if (!where->is_object())
+        return reader.refuse("where", *where, "an object with gpu, datacenter or between");
+    EntryReader place(*where, {});
+    place.text("gpu", factor.gpu);
+    place.text("datacenter", factor.datacenter);
+    if (place.error)
+        return reader.fail("where" + place.error->where, place.error->what, place.error->right);
+    if (const Json *between = place.find("between")) {
+        const bool isPair =
+            between->is_array() && between->size() == 2 && (*between)[0].is_string() && (*between)[1].is_string();
+        if (!isPair)
+            return reader.refuse("where/between", *between, "two ids of datacenters");
+        factor.between = { (*between)[0].get<std::string>(), (*between)[1].get<std::string>() };
+    }
+}
+
+Expected<CalibrationFactor> factorOf(const Json &object, const std::string &where)
+{
+    EntryReader reader(object, where);
+    CalibrationFactor factor;
+    std::string what;
+    reader.text("what", what);
+    if (const auto part = calibratedPart(what))
+        factor.what = *part;
+    else
+        reader.fail("what", what.empty() ? "what is missing" : "what is \"" + what + "\"",
+            "products, attention, memory, host, nvlink, fabric, wan, drive, pcie or overlap");
+    readPlace(reader, factor);
+    reader.number("factor", factor.factor, 0, true);
+    reader.number("latency_us", factor.latencyUs, 0, false);
+    reader.number("gbytes_per_s", factor.gbytesPerS, 0, true);
+    reader.text("recording", factor.recording);
+    reader.number("standard_error", factor.standardError, 0, false);
+    reader.number("error_before", factor.errorBefore, 0, false);
+    reader.number("error_after", factor.errorAfter, 0, false);
+    if (const Json *r2 = reader.find("r2"); r2 && r2->is_number())
+        factor.r2 = r2->get<double>();
+    std::optional<double> samples;
+    reader.number("samples", samples, 0, false);
+    factor.samples = int(std::min(samples.value_or(0), 2e9));
+    if (const Json *accepted = reader.find("accepted")) {
+        if (!accepted->is_boolean())
+            reader.refuse("accepted", *accepted, "true or false");
+        else
+            factor.isAccepted = accepted->get<bool>();
+    }
+    if (!reader.error && !factor.factor && !factor.latencyUs && !factor.gbytesPerS)
+        reader.fail("factor", std::string("factor is missing"),
+            isWay(factor.what) ? "factor, or latency_us and gbytes_per_s" : "a number above 0");
+    if (!reader.error && !isWay(factor.what) && !factor.factor)
+        reader.fail("factor", "factor is missing: " + what + " has neither latency nor bandwidth", "a number above 0");
+    if (reader.error)
+        return std::unexpected(*reader.error);
+    return factor;
+}
+
+} // namespace
+
+const char *toString(CalibratedPart part)
+{
+    return kParts[std::size_t(part)];
+}
+
+std::optional<CalibratedPart> calibratedPart(const std::string &name)
+{
+    for (std::size_t i = 0; i < kParts.size(); ++i)
+        if (name == kParts[i])
+            return CalibratedPart(i);
+    return {};
+}
+
+Expected<CalibrationFactor> parseCalibrationFactor(const std::string &json, const std::string &where)
+{
+    const Json object = Json::parse(json, nullptr, false);
+    if (!object.is_object())
+        return std::unexpected(Error { ErrorCode::BadValue, where, "is no object", "{ \"what\": …, \"factor\": … }" });
+    return factorOf(object, where);
+}
+
+std::string formatCalibrationFactor(const CalibrationFactor &factor)
+{
+    Json json { { "what", toString(factor.what) } };
+    Json where = Json::object();
+    if (!factor.gpu.empty())
+        where["gpu"] = factor.gpu;
+    if (!factor.datacenter.empty())
+        where["datacenter"] = factor.datacenter;
+    if (!factor.between.empty())
+        where["between"] = factor.between;
+    if (!where.empty())
+        json["where"] = std::move(where);
+    const auto add = [&](const char *key, const std::optional<double> &value) {
+        if (value)
+            json[key] = *value;
+    };
+    add("factor", factor.factor);
+    add("latency_us", factor.latencyUs);
+    add("gbytes_per_s", factor.gbytesPerS);
+    if (!factor.recording.empty())
+        json["recording"] = factor.recording;
+    json["samples"] = factor.samples;
+    add("standard_error", factor.standardError);
+    add("r2", factor.r2);
+    add("error_before", factor.errorBefore);
+    add("error_after", factor.errorAfter);
+    json["accepted"] = factor.isAccepted;
+    return json.dump(-1, ' ', false, Json::error_handler_t::replace);
+}
+
+bool tellsWhatItIsAbout(const std::string &json)
+{
+    const Json object = Json::parse(json, nullptr, false);
+    return object.is_object() && object.contains("what");
+}
+
+ExpectedAll<Calibration> calibrationOf(const Plan &plan)
+{
+    Calibration calibration;
+    Errors errors;
+    for (const auto &[id, text] : plan.calibration) {
+        if (!tellsWhatItIsAbout(text))
+            continue;
+        auto factor = parseCalibrationFactor(text, "calibration/" + id);
+        if (!factor)
+            errors.push_back(factor.error());
+        else if (factor->isAccepted)
+            calibration.emplace(id, std::move(*factor));
+    }
+    if (!errors.empty())
+        return std::unexpected(std::move(errors));
+    return calibration;
+}
+
+} // namespace trainyard

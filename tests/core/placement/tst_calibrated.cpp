@@ -1,0 +1,193 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// What calibration factors do to a plan: each part moves the time of what it is about, and nothing else.
+#include "core/advice/evaluate.h"
+#include "core/catalogue/catalogue.h"
+#include "core/cost/layer/layer_cost.h"
+#include "core/placement/calibrated.h"
+#include "core/placement/place.h"
+#include "core/plan/plan_io.h"
+
+#include <QtTest>
+
+#include <cmath>
+
+using namespace trainyard;
+
+namespace {
+
+Plan sample(const char *name)
+{
+    const auto plan = readPlan(std::string(TRAINYARD_SOURCE_DIR) + "/samples/" + name + ".trainyard.json");
+    return plan ? *plan : Plan {};
+}
+
+EvaluationPtr evaluated(Plan plan)
+{
+    EvaluationWorkspace workspace;
+    const auto result = evaluate(std::make_shared<const Plan>(std::move(plan)), builtinCatalogue(), workspace);
+    return result ? *result : nullptr;
+}
+
+Plan with(Plan plan, const std::string &entry)
+{
+    plan.calibration["one"] = entry;
+    return plan;
+}
+
+std::string entry(const std::string &part, const std::string &factor, const std::string &more = {})
+{
+    return "{\"what\":\"" + part + "\",\"factor\":" + factor + more + "}";
+}
+
+double seconds(const Plan &plan)
+{
+    const EvaluationPtr answer = evaluated(plan);
+    return answer ? answer->metrics.iterationTime.value_or(0) : 0;
+}
+
+constexpr const char *kOnH100 = ",\"where\":{\"gpu\":\"h100-sxm-80gb\"}";
+constexpr const char *kOnA100 = ",\"where\":{\"gpu\":\"a100-sxm-80gb\"}";
+
+} // namespace
+
+class CalibratedTest : public QObject {
+    Q_OBJECT
+private slots:
+    void entriesReadAsTheyAreWritten()
+    {
+        CalibrationFactor factor { .what = CalibratedPart::Wan,
+            .between = { "virginia", "oregon" },
+            .latencyUs = 30000,
+            .gbytesPerS = 0.6,
+            .recording = "run",
+            .samples = 12,
+            .standardError = 0.01,
+            .r2 = 0.99,
+            .errorBefore = 0.2,
+            .errorAfter = 0.01,
+            .isAccepted = false };
+        const auto back = parseCalibrationFactor(formatCalibrationFactor(factor), "x");
+        QVERIFY(back);
+        QVERIFY(*back == factor);
+    }
+
+    void faultsNameTheEntryAndTheKey_data()
+    {
+        QTest::addColumn<QString>("entry");
+        QTest::addColumn<QString>("where");
+        QTest::newRow("part") << R"({"what":"gemm","factor":1})"
+                              << "calibration/one/what";
+        QTest::newRow("factor") << R"({"what":"products","factor":0})"
+                                << "calibration/one/factor";
+        QTest::newRow("none") << R"({"what":"products"})"
+                              << "calibration/one/factor";
+        QTest::newRow("no way") << R"({"what":"host","gbytes_per_s":3})"
+                                << "calibration/one/factor";
+        QTest::newRow("text") << R"({"what":"fabric","latency_us":"3"})"
+                              << "calibration/one/latency_us";
+        QTest::newRow("place") << R"({"what":"wan","factor":1,"where":{"between":["a"]}})"
+                               << "calibration/one/where/between";
+    }
+    void faultsNameTheEntryAndTheKey()
+    {
+        QFETCH(QString, entry);
+        QFETCH(QString, where);
+        EvaluationWorkspace workspace;
+        const Plan plan = with(sample("gpt3-175b-1024-a100"), entry.toStdString());
+        const auto result = evaluate(std::make_shared<const Plan>(plan), builtinCatalogue(), workspace);
+        QVERIFY(!result);
+        QCOMPARE(QString::fromStdString(result.error().front().where), where);
+    }
+
+    /// Nothing is changed by a factor of 1.
+    void aFactorOfOneChangesNothing()
+    {
+        const Plan plan = sample("gpt3-175b-1024-a100");
+        for (const char *part : { "products", "attention", "memory", "host", "nvlink", "fabric", "pcie", "overlap" })
+            QCOMPARE(seconds(with(plan, entry(part, "1"))), seconds(plan));
+    }
+
+    /// Kernels alone take `factor` times as long: with every part at 2, compute takes twice as long.
+    void allKernelsAtTwiceTheTimeAreTwiceTheCompute()
+    {
+        Plan plan = sample("gpt3-175b-1024-a100");
+        const double before = evaluated(plan)->metrics.breakdown->compute;
+        for (const char *part : { "products", "attention", "memory", "host" })
+            plan.calibration[part] = entry(part, "2");
+        const double after = evaluated(plan)->metrics.breakdown->compute;
+        QVERIFY2(std::abs(after / before - 2) < 1e-6, qPrintable(QString::number(after / before, 'g', 12)));
+    }
+
+    void slowerPartsAreNeverFaster_data()
+    {
+        QTest::addColumn<QString>("plan");
+        QTest::addColumn<QString>("part");
+        QTest::addColumn<bool>("moves");
+        const auto row = [](const char *plan, const char *part, bool moves) {
+            QTest::addRow("%s of %s", part, plan) << QString(plan) << QString(part) << moves;
+        };
+        for (const char *part : { "products", "attention", "memory", "nvlink", "fabric" })
+            row("gpt3-175b-1024-a100", part, true);
+        row("llama-3-70b-three-regions", "wan", true);
+        row("gpt3-offload-a100-40gb", "pcie", true);
+    }
+    void slowerPartsAreNeverFaster()
+    {
+        QFETCH(QString, plan);
+        QFETCH(QString, part);
+        QFETCH(bool, moves);
+        const Plan base = sample(qPrintable(plan));
+        double before = seconds(base);
+        QVERIFY(before > 0);
+        for (const char *factor : { "1.3", "4", "30" }) {
+            const double after = seconds(with(base, entry(part.toStdString(), factor)));
+            QVERIFY2(after >= before * (1 - 1e-9), qPrintable(QString("%1 after %2").arg(after).arg(before)));
+            before = after;
+        }
+        QCOMPARE(before > seconds(base) * 1.001, moves);
+    }
+
+    /// As much leaves as the drives take: slower ones leave more on the GPU, and time is not lost.
+    void slowerDrivesTakeLess()
+    {
+        const Plan base = sample("ssdtrain-bert-2xa100");
+        const auto before = evaluated(base), after = evaluated(with(base, entry("drive", "4")));
+        QVERIFY(before->metrics.offload && after->metrics.offload);
+        QVERIFY(after->metrics.offload->bytesPerGpu < before->metrics.offload->bytesPerGpu);
+        QVERIFY(after->metrics.memory->peak > before->metrics.memory->peak);
+    }
+
+    /// A transfer takes latency + bytes / bandwidth, and no ramp.
+    void aMeasuredFabricIsTheLineThatWasFitted()
+    {
+        const Plan plan = with(sample("gpt3-175b-1024-a100"), R"({"what":"fabric","latency_us":40,"gbytes_per_s":11})");
+        auto workload = resolve(std::make_shared<const Plan>(plan), builtinCatalogue());
+        QVERIFY(workload);
+        const Link link = locationFabric(*workload, {});
+        for (const double bytes : { 1e3, 1e6, 1e9 })
+            QVERIFY(std::abs(transferTime(Bytes { bytes }, 0, link).value / (40e-6 + bytes / 11e9) - 1) < 1e-12);
+    }
+
+    void factorsHoldWhereTheySay()
+    {
+        const Plan plan = sample("gpt3-175b-1024-a100");
+        QCOMPARE(seconds(with(plan, entry("products", "2", kOnH100))), seconds(plan));
+        QVERIFY(seconds(with(plan, entry("products", "2", kOnA100))) > seconds(plan));
+        const auto answer = evaluated(with(plan, entry("products", "2", kOnH100)));
+        QVERIFY(std::ranges::any_of(answer->problems, [](const Problem &p) { return p.where == "calibration"; }));
+        QCOMPARE(seconds(with(plan, entry("products", "2", ",\"accepted\":false"))), seconds(plan));
+    }
+
+    void theConfidenceNamesTheRecording()
+    {
+        const auto answer = evaluated(with(sample("gpt3-175b-1024-a100"),
+            R"({"what":"products","factor":1.1,"recording":"march run","error_after":0.01})"));
+        QCOMPARE(answer->metrics.confidence.label, "calibrated");
+        QCOMPARE(answer->metrics.confidence.note, "calibrated by march run");
+        const double time = *answer->metrics.iterationTime;
+        QVERIFY(std::abs(*answer->metrics.confidence.iterationHigh / time - 1.0244) < 1e-9);
+    }
+};
+
+QTEST_APPLESS_MAIN(CalibratedTest)
+#include "tst_calibrated.moc"
