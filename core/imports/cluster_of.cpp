@@ -1,323 +1,291 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "core/imports/cluster_of.h"
-
+// The machines of a run: as topologies tell them, or as many nodes of the plan's first pool as the run had GPUs; which
+// GPU it was, by whatever names it; prices by GPU.
+#include "core/base/number_text.h"
+#include "core/base/printable.h"
 #include "core/hardware/gpu_name.h"
-#include "core/imports/catalogue_gpu.h"
+#include "core/imports/draft.h"
 
 #include <algorithm>
 #include <cmath>
-#include <map>
 #include <set>
-#include <tuple>
 
-namespace trainyard {
+namespace trainyard::imports {
 
 namespace {
 
-std::string counted(std::size_t count, const char *one, const char *many)
+constexpr int kMostNodes = 1'000'000, kMostGpusOfNode = 1024;
+
+const GpuSpec *specOf(const Draft &draft, const Pool &pool)
 {
-    return std::to_string(count) + " " + (count == 1 ? one : many);
+    return pool.inlineGpu ? &*pool.inlineGpu : draft.catalogue.gpu(pool.gpu);
 }
 
-std::string plain(double value)
+std::string nameOf(const Draft &draft, const Pool &pool)
 {
-    std::string text = std::to_string(std::round(value * 100) / 100);
-    text.erase(text.find_last_not_of('0') + 1);
-    return text.ends_with('.') ? text.substr(0, text.size() - 1) : text;
+    const GpuSpec *gpu = specOf(draft, pool);
+    return gpu ? shortName(*gpu) : pool.gpu;
 }
 
-/// What `known` does not have is taken from `more`.
-void complete(RecordedNodes &known, const RecordedNodes &more)
+Pool firstPool(const Plan &base)
 {
-    if (known.gpu.empty())
-        known.gpu = more.gpu;
-    for (const auto member : { &RecordedNodes::gpus, &RecordedNodes::nics })
-        if (known.*member == 0)
-            known.*member = more.*member;
-    for (const auto member :
-        { &RecordedNodes::nicBytesPerSecond, &RecordedNodes::nvlinkBytesPerSecond, &RecordedNodes::hostMemoryBytes })
-        if (!(known.*member > 0))
-            known.*member = more.*member;
-    known.isNvlinkSwitched |= more.isNvlinkSwitched;
+    for (const Datacenter &datacenter : base.cluster.datacenters)
+        if (!datacenter.pools.empty())
+            return datacenter.pools.front();
+    Pool pool;
+    pool.id = "pool-1";
+    pool.gpu = "h100-sxm-80gb";
+    pool.nodes = 1;
+    return pool;
 }
 
-auto kindOf(const RecordedNodes &one)
+/// The first datacenter of the plan alone, without pools: everything ran there.
+Datacenter &onlyDatacenter(Draft &draft)
 {
-    return std::tuple(
-        one.gpu, one.gpus, one.nics, one.nicBytesPerSecond, one.nvlinkBytesPerSecond, one.hostMemoryBytes);
+    Cluster &cluster = draft.plan.cluster;
+    if (cluster.datacenters.empty())
+        cluster.datacenters.push_back({ .id = "datacenter-1" });
+    if (cluster.datacenters.size() > 1)
+        draft.assume("No source tells of several datacenters: all of it ran in " + cluster.datacenters[0].label());
+    cluster.datacenters.resize(1);
+    cluster.wanLinks.clear();
+    draft.plan.placement.stages.clear();
+    draft.plan.heterogeneity.assign.clear();
+    cluster.datacenters[0].pools.clear();
+    return cluster.datacenters[0];
 }
 
-/// "node1" of "node1.cluster.example": sources differ in which they write.
-std::string shortHost(const std::string &name)
+struct ToldGpu {
+    std::string name, from;
+};
+/// The GPU as traces or arguments name it, where no topology does.
+std::optional<ToldGpu> toldGpu(const Draft &draft)
 {
-    const auto dot = name.find('.');
-    const bool isAddress = !name.empty() && name[0] >= '0' && name[0] <= '9';
-    return isAddress ? name : name.substr(0, dot);
+    for (const RankRecording &rank : draft.recording.ranks)
+        if (!rank.gpu.empty())
+            return ToldGpu { rank.gpu, draft.sourceOf(rank.source) };
+    if (const auto name = draft.arguments.text("gpu"))
+        return ToldGpu { *name, draft.arguments.said("gpu") };
+    return std::nullopt;
 }
 
-class Machines {
-public:
-    Machines(const Recording &recording, const Catalogue &catalogue, const Cluster &base,
-        std::vector<std::string> &taken, std::vector<std::string> &assumed)
-        : m_recording(recording)
-        , m_catalogue(catalogue)
-        , m_taken(taken)
-        , m_assumed(assumed)
-    {
-        if (base.datacenters.empty())
-            m_datacenter.id = "site";
-        else
-            m_datacenter = base.datacenters.front();
-        if (!m_datacenter.pools.empty())
-            m_like = m_datacenter.pools.front();
-        m_extra = base.extra;
+/// Sets the pool's GPU by a name; false where the catalogue has none of it.
+bool setGpu(Draft &draft, Pool &pool, const std::string &name, const std::string &from)
+{
+    const NamedGpu found = gpuNamed(name, draft.catalogue);
+    if (!found.gpu) {
+        draft.assume("The catalogue has no GPU called " + shortened(name) + " (" + from + "): " + nameOf(draft, pool)
+            + " is taken");
+        return false;
     }
-
-    std::optional<Cluster> cluster()
-    {
-        gather();
-        if (m_kinds.empty() && m_recording.prices.empty())
-            return std::nullopt;
-        if (!m_kinds.empty())
-            makePools();
-        const bool hasPrice = takePrices();
-        if (m_kinds.empty() && !hasPrice)
-            return std::nullopt;
-        Cluster cluster;
-        cluster.extra = m_extra;
-        cluster.datacenters.push_back(std::move(m_datacenter));
-        return cluster;
+    if (pool.inlineGpu || pool.gpu != found.gpu->id) {
+        pool.usdPerGpuHour.reset(); // was another's
+        pool.inlineGpu.reset();
     }
+    pool.gpu = found.gpu->id;
+    draft.taken.push_back("pools[].gpu " + found.gpu->id + " from " + shortened(name) + " (" + from + ")");
+    if (!found.isSure)
+        draft.assume(
+            shortened(name) + " (" + from + ") does not tell form and memory: " + shortName(*found.gpu) + " is taken");
+    return true;
+}
 
-private:
-    [[nodiscard]] std::string fileOf(std::uint32_t source) const
-    {
-        if (source >= m_recording.sources.size())
-            return "the recording";
-        const std::string &file = m_recording.sources[source].file;
-        return file.substr(file.find_last_of('/') + 1);
+/// Links between the GPUs of a node, where they are told and other than the catalogue's by more than a tenth.
+void setNvlink(Draft &draft, Pool &pool, const RecordedNodes &nodes, const std::string &from)
+{
+    const GpuSpec *gpu = specOf(draft, pool);
+    const double told = nodes.nvlinkBytesPerSecond / 1e9;
+    if (!gpu || !(told > 0) || told > 1e5 || std::abs(told - gpu->linkGBps) <= 0.1 * std::max(gpu->linkGBps, told))
+        return;
+    pool.inlineGpu = *gpu;
+    pool.inlineGpu->id.clear();
+    pool.inlineGpu->linkGBps = told;
+    pool.inlineGpu->linkDomain = std::max(1, nodes.gpus);
+    pool.gpu.clear();
+    draft.taken.push_back("pools[].gpu.link_gbytes_per_s " + plainText(told) + " from " + from
+        + ", where the catalogue has " + plainText(gpu->linkGBps));
+}
+
+Pool poolOf(Draft &draft, const RecordedNodes &nodes, const Pool &model)
+{
+    const std::string from = draft.sourceOf(nodes.source);
+    Pool pool = model;
+    pool.nodes = std::clamp(
+        nodes.count > 0 ? nodes.count : int(std::min<std::size_t>(nodes.names.size(), kMostNodes)), 0, kMostNodes);
+    if (nodes.gpus > 0)
+        pool.gpusPerNode = std::min(nodes.gpus, kMostGpusOfNode);
+    else
+        draft.assume("How many GPUs a node has is not told by " + from + ": "
+            + std::to_string(draft.gpusPerNode.value_or(model.gpusPerNode)));
+    if (nodes.gpus <= 0 && draft.gpusPerNode)
+        pool.gpusPerNode = *draft.gpusPerNode;
+    const auto other = toldGpu(draft);
+    if (!nodes.gpu.empty())
+        setGpu(draft, pool, nodes.gpu, from);
+    else if (other)
+        setGpu(draft, pool, other->name, other->from);
+    else
+        draft.assume("The type of GPU is told by no source: " + nameOf(draft, pool) + ", as in the plan");
+    setNvlink(draft, pool, nodes, from);
+    if (nodes.hostMemoryBytes > 0 && nodes.hostMemoryBytes < 1e16) {
+        if (!pool.host)
+            pool.host.emplace();
+        pool.host->memoryGib = std::round(nodes.hostMemoryBytes / double(1 << 30));
+        draft.taken.push_back("pools[].host.memory_gib " + plainText(pool.host->memoryGib) + " from " + from);
     }
+    draft.taken.push_back("pools[].nodes " + std::to_string(pool.nodes) + " of " + std::to_string(pool.gpusPerNode)
+        + " GPUs from " + from);
+    return pool;
+}
 
-    /// Named nodes by name; those without names tell of one kind of node each.
-    void gather()
-    {
-        std::map<std::string, RecordedNodes> named;
-        std::vector<RecordedNodes> kinds;
-        for (const RecordedNodes &nodes : m_recording.nodes) {
-            for (const std::string &name : nodes.names) {
-                RecordedNodes one = nodes;
-                one.names.clear();
-                one.count = 1;
-                const auto [at, isNew] = named.try_emplace(shortHost(name), std::move(one));
-                if (!isNew)
-                    complete(at->second, nodes);
-            }
-            if (!nodes.names.empty())
-                continue;
-            // several files of one node tell of it together
-            const auto same = std::ranges::find_if(kinds, [&](const RecordedNodes &known) {
-                return known.gpus == nodes.gpus && known.count == nodes.count
-                    && (known.gpu.empty() || nodes.gpu.empty() || known.gpu == nodes.gpu);
-            });
-            if (same == kinds.end())
-                kinds.push_back(nodes);
-            else
-                complete(*same, nodes);
+/// What a GPU has of its node's NICs, where all nodes that tell it agree.
+void setFabric(Draft &draft, Datacenter &datacenter)
+{
+    std::optional<double> gbps;
+    std::string from;
+    for (const RecordedNodes &nodes : draft.recording.nodes) {
+        if (nodes.nics <= 0 || nodes.gpus <= 0 || !(nodes.nicBytesPerSecond > 0))
+            continue;
+        const double own = nodes.nicBytesPerSecond * nodes.nics * 8e-9 / nodes.gpus;
+        if (own > 1e5)
+            continue;
+        if (gbps && std::abs(own - *gbps) > 0.01 * *gbps)
+            draft.assume("Nodes have unequal NICs: the slowest count for all");
+        if (!gbps || own < *gbps)
+            from = draft.sourceOf(nodes.source);
+        gbps = gbps ? std::min(*gbps, own) : own;
+    }
+    if (!gbps)
+        return;
+    datacenter.fabricGbpsPerGpu = *gbps;
+    datacenter.fabricMeasuredGBps.reset();
+    draft.taken.push_back("fabric_gbps_per_gpu " + plainText(*gbps) + " from " + from);
+}
+
+bool takeNodes(Draft &draft)
+{
+    std::vector<const RecordedNodes *> told;
+    for (const RecordedNodes &nodes : draft.recording.nodes)
+        if (nodes.count > 0 || !nodes.names.empty())
+            told.push_back(&nodes);
+    if (told.empty())
+        return false;
+    const Pool model = firstPool(draft.plan);
+    // One machine's own topology tells what all are like; lists of nodes tell how many there are.
+    const auto count = [](const RecordedNodes *nodes) { return std::max(nodes->count, int(nodes->names.size())); };
+    RecordedNodes joined;
+    if (told.size() > 1) {
+        const auto isSample = [&](const RecordedNodes *nodes) { return nodes->gpus > 0 && count(nodes) == 1; };
+        const auto isList = [&](const RecordedNodes *nodes) { return nodes->gpus <= 0; };
+        const auto samples = std::ranges::count_if(told, isSample), lists = std::ranges::count_if(told, isList);
+        if (samples >= 1 && lists >= 1 && samples + lists == std::ssize(told)) {
+            joined = **std::ranges::find_if(told, isSample);
+            const RecordedNodes *list = *std::ranges::max_element(
+                told, {}, [&](const RecordedNodes *nodes) { return isList(nodes) ? count(nodes) : -1; });
+            joined.count = count(list);
+            joined.names = list->names;
+            draft.assume("All nodes of " + draft.sourceOf(list->source) + " are taken to be like that of "
+                + draft.sourceOf(joined.source));
+            told.assign(1, &joined);
         }
-        std::map<decltype(kindOf({})), std::size_t> numbers;
-        for (auto &[name, one] : named) {
-            const auto fits = std::ranges::find_if(
-                kinds, [&](const RecordedNodes &kind) { return one.gpus == 0 || one.gpus == kind.gpus; });
-            // a node of which a scheduler tells that it has no GPU has none
-            if (fits != kinds.end() && (one.gpus > 0 || one.hostMemoryBytes == 0))
-                complete(one, *fits);
-            const auto [kind, isNew] = numbers.try_emplace(kindOf(one), m_kinds.size());
-            if (isNew)
-                m_kinds.push_back(one);
-            else
-                ++m_kinds[kind->second].count;
-            m_isNamed = true;
-        }
-        if (!m_isNamed)
-            m_kinds = std::move(kinds);
     }
-
-    [[nodiscard]] const GpuSpec *gpuOf(const RecordedNodes &kind, Pool &pool)
-    {
-        std::string name = kind.gpu;
-        for (const RankRecording &rank : m_recording.ranks)
-            if (name.empty() && catalogueGpu(m_catalogue, rank.gpu))
-                name = rank.gpu;
-        if (const GpuSpec *gpu = name.empty() ? nullptr : catalogueGpu(m_catalogue, name)) {
-            pool.gpu = gpu->id;
-            pool.inlineGpu.reset();
-            m_taken.push_back("cluster.gpu " + gpu->id + " from " + name + " (" + fileOf(kind.source) + ")");
-            return gpu;
-        }
-        const GpuSpec *gpu = pool.inlineGpu ? &*pool.inlineGpu : m_catalogue.gpu(pool.gpu);
-        m_assumed.push_back(name.empty() ? "No source names the GPUs: " + pool.gpu + " stays"
-                                         : "The catalogue has no GPU " + name + ": " + pool.gpu + " stays");
-        return gpu;
+    Datacenter &datacenter = onlyDatacenter(draft);
+    std::set<std::string> ids;
+    for (const RecordedNodes *nodes : told) {
+        Pool pool = poolOf(draft, *nodes, model);
+        if (pool.nodes < 1)
+            continue;
+        std::string id = pool.id.empty() ? "pool-1" : pool.id;
+        for (int i = 2; !ids.insert(id).second; ++i)
+            id = (pool.id.empty() ? "pool" : pool.id) + "-" + std::to_string(i);
+        pool.id = id;
+        datacenter.pools.push_back(std::move(pool));
     }
+    if (datacenter.pools.empty())
+        datacenter.pools.push_back(model);
+    setFabric(draft, datacenter);
+    draft.isClusterTold = true;
+    return true;
+}
 
-    /// GPUs of the blocks that are one NVLink domain, where the nodes of each are parts of it; else 0.
-    [[nodiscard]] int gpusOfBlocks(const GpuSpec *gpu, int gpusPerNode)
-    {
-        std::set<std::size_t> sizes;
-        for (const RecordedSwitch &one : m_recording.switches)
-            if (one.isBlock)
-                sizes.insert(one.below.size());
-        if (sizes.size() != 1 || !gpu)
-            return 0;
-        const std::size_t gpus = *sizes.begin() * static_cast<std::size_t>(gpusPerNode);
-        return gpus > static_cast<std::size_t>(gpusPerNode) && gpus <= static_cast<std::size_t>(gpu->linkDomain)
-            ? static_cast<int>(gpus)
-            : 0;
+/// As many nodes of the plan's first pool as the run had GPUs.
+void takeWorld(Draft &draft)
+{
+    const auto told = toldGpu(draft);
+    if (!draft.worldSize) {
+        if (told)
+            for (Datacenter &datacenter : draft.plan.cluster.datacenters)
+                for (Pool &pool : datacenter.pools)
+                    setGpu(draft, pool, told->name, told->from);
+        draft.assume(
+            "How many GPUs ran is told by no source: the " + wholeText(draft.plan.cluster.gpus()) + " of the plan");
+        if (!told && draft.plan.cluster.gpus() > 0)
+            draft.assume(
+                "The type of GPU is told by no source: " + nameOf(draft, firstPool(draft.plan)) + ", as in the plan");
+        return;
     }
+    const int world = *draft.worldSize;
+    Pool pool = firstPool(draft.plan);
+    int own = draft.gpusPerNode.value_or(pool.gpusPerNode);
+    if (world < own)
+        own = world;
+    if (!draft.gpusPerNode)
+        draft.assume("How many GPUs a node has is told by no source: " + std::to_string(own));
+    pool.gpusPerNode = std::clamp(own, 1, kMostGpusOfNode);
+    pool.nodes = (world + pool.gpusPerNode - 1) / pool.gpusPerNode;
+    if (told)
+        setGpu(draft, pool, told->name, told->from);
+    else
+        draft.assume("The type of GPU is told by no source: " + nameOf(draft, pool) + ", as in the plan");
+    onlyDatacenter(draft).pools.push_back(pool);
+    draft.taken.push_back("pools[].nodes " + std::to_string(pool.nodes) + " of " + std::to_string(pool.gpusPerNode)
+        + " GPUs, for a world of " + wholeText(world));
+}
 
-    void makePools()
-    {
-        const bool tellsGpus = std::ranges::any_of(m_kinds, [](const RecordedNodes &kind) { return kind.gpus > 0; });
-        std::vector<Pool> pools;
-        std::size_t without = 0;
-        double fabric = 0;
-        for (const RecordedNodes &kind : m_kinds) {
-            if (tellsGpus && kind.gpus == 0) {
-                without += static_cast<std::size_t>(kind.count);
-                continue;
-            }
-            pools.push_back(poolOf(kind, pools.size()));
-            const double gbps = kind.nics * kind.nicBytesPerSecond * 8e-9 / std::max(kind.gpus, 1);
-            if (kind.gpus > 0 && gbps > 0) {
-                if (fabric > 0 && std::abs(fabric - gbps) > 0.01 * fabric)
-                    m_assumed.emplace_back("Nodes differ in the speed of their NICs: the slowest counts for all");
-                fabric = fabric > 0 ? std::min(fabric, gbps) : gbps;
-                m_taken.push_back("fabric_gbps_per_gpu " + plain(gbps) + " from "
-                    + counted(std::size_t(kind.nics), "NIC", "NICs") + " at " + plain(kind.nicBytesPerSecond * 8e-9)
-                    + " Gbit/s (" + fileOf(kind.source) + ")");
-            }
-        }
-        if (without > 0)
-            m_assumed.push_back(counted(without, "node", "nodes") + " without a GPU left out");
-        if (!pools.empty())
-            m_datacenter.pools = std::move(pools);
-        if (fabric > 0)
-            m_datacenter.fabricGbpsPerGpu = fabric;
-        if (m_recording.switches.size() > 1)
-            m_assumed.push_back("Its " + std::to_string(m_recording.switches.size())
-                + " switches and blocks are taken as one network without bottlenecks");
-    }
-
-    Pool poolOf(const RecordedNodes &kind, std::size_t index)
-    {
-        Pool pool = m_like;
-        if (index > 0 || pool.id.empty())
-            pool.id = "pool" + std::to_string(index + 1);
-        const GpuSpec *gpu = gpuOf(kind, pool);
-        if (gpu && gpu->id != m_like.gpu)
-            pool.usdPerGpuHour.reset();
-        if (kind.gpus > 0)
-            pool.gpusPerNode = kind.gpus;
-        else
-            m_assumed.push_back(
-                "No source tells how many GPUs a node has: " + std::to_string(pool.gpusPerNode) + " stays");
-        pool.nodes = nodesOf(kind, pool);
-        if (const int gpus = gpusOfBlocks(gpu, pool.gpusPerNode);
-            gpus > 0 && (pool.nodes * pool.gpusPerNode) % gpus == 0) {
-            pool.nodes = pool.nodes * pool.gpusPerNode / gpus;
-            pool.gpusPerNode = gpus;
-            m_taken.push_back("gpus_per_node " + std::to_string(gpus) + " from Slurm's blocks, which share NVLink");
-        }
-        if (kind.hostMemoryBytes > 0) {
-            Host host = pool.host.value_or(Host { 0, gpu ? gpu->pcieGBps : 0 });
-            host.memoryGib = kind.hostMemoryBytes / (1024.0 * 1024 * 1024);
-            if (host.gbytesPerSecondPerGpu > 0) {
-                m_taken.push_back("host.memory_gib " + plain(host.memoryGib) + " (" + fileOf(kind.source) + ")");
-                pool.host = host;
-            }
-        }
-        if (gpu && kind.nvlinkBytesPerSecond > 0
-            && std::abs(kind.nvlinkBytesPerSecond / 1e9 - gpu->linkGBps) > 0.05 * gpu->linkGBps)
-            m_assumed.push_back("A GPU's NVLinks carry " + plain(kind.nvlinkBytesPerSecond / 1e9)
-                + " GB/s, the catalogue's " + shortName(*gpu) + " has " + plain(gpu->linkGBps)
-                + ": the catalogue's is taken");
-        return pool;
-    }
-
-    [[nodiscard]] int nodesOf(const RecordedNodes &kind, const Pool &pool)
-    {
-        // a topology of one node does not tell how many there are; a run does
-        if (m_isNamed || kind.count > 1) {
-            m_taken.push_back("nodes " + std::to_string(kind.count) + " of " + std::to_string(pool.gpusPerNode)
-                + " GPUs (" + fileOf(kind.source) + ")");
-            return kind.count;
-        }
-        int world = 0;
-        for (const RankRecording &rank : m_recording.ranks)
-            world = std::max(world, rank.worldSize);
-        const int perNode = std::max(pool.gpusPerNode, 1);
-        if (world >= perNode && m_kinds.size() == 1) {
-            m_taken.push_back("nodes " + std::to_string(world / perNode) + " of " + std::to_string(perNode)
-                + " GPUs from " + std::to_string(world) + " ranks");
-            return world / perNode;
-        }
-        const int nodes = std::max(m_like.nodes, 1);
-        m_assumed.push_back("No source tells how many nodes there are: " + std::to_string(nodes) + " stays");
-        return nodes;
-    }
-
-    /// The cheapest offer of the same GPU, of as many in an instance where there is one.
-    bool takePrices()
-    {
-        bool isAny = false;
-        for (Pool &pool : m_datacenter.pools) {
+void takePrices(Draft &draft)
+{
+    if (draft.recording.prices.empty())
+        return;
+    int taken = 0;
+    for (Datacenter &datacenter : draft.plan.cluster.datacenters)
+        for (Pool &pool : datacenter.pools) {
             const RecordedPrice *best = nullptr;
-            std::size_t offers = 0;
-            const auto order = [&](const RecordedPrice &one) {
-                return std::tuple(one.gpus != pool.gpusPerNode, one.usdPerHour / one.gpus);
-            };
-            std::map<std::string_view, bool> isThisGpu; // a catalogue has few names and very many rows
-            for (const RecordedPrice &one : m_recording.prices) {
-                if (!(one.usdPerHour > 0) || !(one.gpus > 0))
+            double least = 0;
+            bool hasSize = false;
+            for (const RecordedPrice &price : draft.recording.prices) {
+                if (!(price.gpus > 0) || !(price.usdPerHour > 0) || price.gpu.empty() || pool.gpu.empty())
                     continue;
-                const auto [at, isNew] = isThisGpu.try_emplace(one.gpu, false);
-                if (isNew) {
-                    const GpuSpec *gpu = catalogueGpu(m_catalogue, one.gpu);
-                    at->second = gpu && gpu->id == pool.gpu;
+                const NamedGpu named = gpuNamed(price.gpu, draft.catalogue);
+                const double own = price.usdPerHour / price.gpus;
+                if (!named.gpu || named.gpu->id != pool.gpu || own > 1e6)
+                    continue;
+                // an instance of as many GPUs as the nodes goes before cheaper ones
+                const bool isSize = std::llround(price.gpus) == pool.gpusPerNode;
+                if (!best || (isSize && !hasSize) || (isSize == hasSize && own < least)) {
+                    best = &price;
+                    least = own;
+                    hasSize = isSize;
                 }
-                if (!at->second)
-                    continue;
-                ++offers;
-                best = !best || order(one) < order(*best) ? &one : best;
             }
             if (!best)
                 continue;
-            isAny = true;
-            pool.usdPerGpuHour = best->usdPerHour / best->gpus;
-            m_taken.push_back("usd_per_gpu_hour " + plain(*pool.usdPerGpuHour) + " of " + best->instance
-                + (best->region.empty() ? "" : " in " + best->region)
-                + (offers > 1 ? ", the cheapest of " + std::to_string(offers) + " offers" : "") + " ("
-                + fileOf(best->source) + ")");
+            ++taken;
+            pool.usdPerGpuHour = least;
+            draft.taken.push_back("pools[].usd_per_gpu_hour " + plainText(least) + " from " + shortened(best->instance)
+                + (best->region.empty() ? "" : ", " + shortened(best->region)) + " (" + draft.sourceOf(best->source)
+                + "), the cheapest of that GPU");
         }
-        return isAny;
-    }
-
-    const Recording &m_recording;
-    const Catalogue &m_catalogue;
-    std::vector<std::string> &m_taken, &m_assumed;
-    Datacenter m_datacenter;
-    Pool m_like;
-    Extra m_extra;
-    std::vector<RecordedNodes> m_kinds;
-    bool m_isNamed = false;
-};
+    if (taken == 0)
+        draft.ignore("Prices are of other GPUs than the plan's");
+}
 
 } // namespace
 
-std::optional<Cluster> clusterOf(const Recording &recording, const Catalogue &catalogue, const Cluster &base,
-    std::vector<std::string> &taken, std::vector<std::string> &assumed)
+void takeCluster(Draft &draft)
 {
-    return Machines(recording, catalogue, base, taken, assumed).cluster();
+    if (!takeNodes(draft))
+        takeWorld(draft);
+    takePrices(draft);
 }
 
-} // namespace trainyard
+} // namespace trainyard::imports

@@ -23,7 +23,8 @@ Plan sample(const char *name)
 
 EvaluationPtr evaluated(Plan plan)
 {
-    const auto result = evaluate(std::make_shared<const Plan>(std::move(plan)), builtinCatalogue());
+    EvaluationWorkspace workspace;
+    const auto result = evaluate(std::make_shared<const Plan>(std::move(plan)), builtinCatalogue(), workspace);
     return result ? *result : nullptr;
 }
 
@@ -91,8 +92,9 @@ private slots:
     {
         QFETCH(QString, entry);
         QFETCH(QString, where);
-        const auto result = evaluate(
-            std::make_shared<const Plan>(with(sample("gpt3-175b-1024-a100"), entry.toStdString())), builtinCatalogue());
+        EvaluationWorkspace workspace;
+        const Plan plan = with(sample("gpt3-175b-1024-a100"), entry.toStdString());
+        const auto result = evaluate(std::make_shared<const Plan>(plan), builtinCatalogue(), workspace);
         QVERIFY(!result);
         QCOMPARE(QString::fromStdString(result.error().front().where), where);
     }
@@ -127,7 +129,6 @@ private slots:
         for (const char *part : { "products", "attention", "memory", "nvlink", "fabric" })
             row("gpt3-175b-1024-a100", part, true);
         row("llama-3-70b-three-regions", "wan", true);
-        row("ssdtrain-bert-2xa100", "drive", true);
         row("gpt3-offload-a100-40gb", "pcie", true);
     }
     void slowerPartsAreNeverFaster()
@@ -144,6 +145,16 @@ private slots:
             before = after;
         }
         QCOMPARE(before > seconds(base) * 1.001, moves);
+    }
+
+    /// As much leaves as the drives take: slower ones leave more on the GPU, and time is not lost.
+    void slowerDrivesTakeLess()
+    {
+        const Plan base = sample("ssdtrain-bert-2xa100");
+        const auto before = evaluated(base), after = evaluated(with(base, entry("drive", "4")));
+        QVERIFY(before->metrics.offload && after->metrics.offload);
+        QVERIFY(after->metrics.offload->bytesPerGpu < before->metrics.offload->bytesPerGpu);
+        QVERIFY(after->metrics.memory->peak > before->metrics.memory->peak);
     }
 
     /// A transfer takes latency + bytes / bandwidth, and no ramp.
