@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
+#include "core/telemetry/readers/training_logs.h"
+
 #include "core/telemetry/readers.h"
 #include "core/telemetry/readers/log_parser.h"
 
@@ -99,7 +101,9 @@ std::string unknownText(std::string_view text)
     return "It is a text, but no line of it is one that a training framework prints";
 }
 
-Expected<Recording> readLog(const SourceText &source, const SourceOptions &options)
+} // namespace
+
+Expected<Recording> readers::readTrainingLog(const SourceText &source, const SourceOptions &options)
 {
     auto parsers = allParsers();
     LogLines lines(source.text);
@@ -131,18 +135,16 @@ Expected<Recording> readLog(const SourceText &source, const SourceOptions &optio
     return recording;
 }
 
-} // namespace
-
 std::span<const SourceReader> readers::trainingLogs()
 {
     static constexpr std::array<SourceReader, 7> kReaders { {
-        { SourceKind::MlperfLog, looksLikeLog<SourceKind::MlperfLog>, readLog },
-        { SourceKind::NemoLog, looksLikeLog<SourceKind::NemoLog>, readLog },
-        { SourceKind::TorchtitanLog, looksLikeLog<SourceKind::TorchtitanLog>, readLog },
-        { SourceKind::MegatronLog, looksLikeLog<SourceKind::MegatronLog>, readLog },
-        { SourceKind::HfTrainerLog, looksLikeLog<SourceKind::HfTrainerLog>, readLog },
-        { SourceKind::DeepSpeedLog, looksLikeLog<SourceKind::DeepSpeedLog>, readLog },
-        { SourceKind::Unknown, mayBeLog, readLog },
+        { SourceKind::MlperfLog, looksLikeLog<SourceKind::MlperfLog>, readTrainingLog },
+        { SourceKind::NemoLog, looksLikeLog<SourceKind::NemoLog>, readTrainingLog },
+        { SourceKind::TorchtitanLog, looksLikeLog<SourceKind::TorchtitanLog>, readTrainingLog },
+        { SourceKind::MegatronLog, looksLikeLog<SourceKind::MegatronLog>, readTrainingLog },
+        { SourceKind::HfTrainerLog, looksLikeLog<SourceKind::HfTrainerLog>, readTrainingLog },
+        { SourceKind::DeepSpeedLog, looksLikeLog<SourceKind::DeepSpeedLog>, readTrainingLog },
+        { SourceKind::Unknown, mayBeLog, readTrainingLog },
     } };
     return kReaders;
 }
