@@ -70,6 +70,13 @@ void RunBadge::refresh()
     m_result->setText(overlay && overlay->run == run ? shortResult(*overlay) : tr("Laying it under the plan…"));
 }
 
+void RunBadge::changeEvent(QEvent *event)
+{
+    QWidget::changeEvent(event);
+    if (event->type() == QEvent::PaletteChange)
+        closeRun->setIcon(themedIcon(QStringLiteral("close")));
+}
+
 void RunBadge::paintEvent(QPaintEvent *)
 {
     QPainter painter(this);
