@@ -7,6 +7,7 @@
 #include "views/theme/icons.h"
 #include "views/theme/theme.h"
 
+#include <QEvent>
 #include <QHBoxLayout>
 #include <QPainter>
 #include <QPushButton>
