@@ -24,6 +24,8 @@ inline constexpr int kDifferenceKindCount = 6;
 struct DifferenceRow {
     DifferenceKind kind = DifferenceKind::Compute;
     double reference = 0, measured = 0; // seconds of a step, mean over the ranks
+    /// False: that side does not tell this kind apart; what there is of it is in Untold.
+    bool isReferenceTold = true, isMeasuredTold = true;
     [[nodiscard]] double difference() const { return measured - reference; }
     bool operator==(const DifferenceRow &) const = default;
 };
@@ -39,6 +41,8 @@ struct DifferenceTable {
 
 /// Plan against one step of a run.
 [[nodiscard]] DifferenceTable differences(const Evaluation &plan, const Run &run, const RunStep &step);
+/// A step alone: nothing is told of a reference.
+[[nodiscard]] DifferenceTable differences(const Run &run, const RunStep &step);
 /// A step of one run against a step of another.
 [[nodiscard]] DifferenceTable differences(
     const Run &reference, const RunStep &referenceStep, const Run &run, const RunStep &step);

@@ -4,6 +4,7 @@
 #include "views/theme/theme.h"
 #include "views/theme/turn_colors.h"
 #include "views/timeline/lane_vectors.h"
+#include "views/timeline/measured_text.h"
 
 #include <QFontMetrics>
 #include <QPainter>
@@ -22,6 +23,7 @@ constexpr int kMarks = 13; // right of the labels: the turn in its cell, the sta
 constexpr int kTick = 3; // width of the stage's colour
 constexpr int kLine = 11; // pixels between labels that do not touch
 constexpr int kHalfLine = 7;
+constexpr int kLeastNamedLane = 5; // pixels of a measured lane that is named
 constexpr double kTickDistance = 76;
 constexpr int kTickMargin = 4;
 
@@ -132,7 +134,8 @@ void ChartPainter::arrangeLabels(const TimelineState &state)
     const auto &rows = state.layout.rows;
     m_isLabelled.assign(rows.size(), false);
     const auto middle = [&](std::size_t r) {
-        return rows[r].y + rows[r].pitch / 2 + (rows[r].isPinned ? -1'000'000 : 0);
+        const int own = rows[r].measuredHeight > 0 ? rows[r].barTop + rows[r].barHeight / 2 : rows[r].pitch / 2;
+        return rows[r].y + own + (rows[r].isPinned ? -1'000'000 : 0);
     };
     std::vector<int> taken;
     const auto place = [&](std::size_t r) {
@@ -154,6 +157,14 @@ void ChartPainter::arrangeLabels(const TimelineState &state)
     for (std::size_t r = 0; r < rows.size(); ++r) {
         if (isThin(rows[r]))
             place(r);
+    }
+    m_isRunLabelled.assign(rows.size(), false);
+    for (std::size_t r = 0; r < rows.size(); ++r) {
+        if (isThin(rows[r]) || rows[r].measuredHeight < kLeastNamedLane)
+            continue;
+        const int own =
+            rows[r].y + rows[r].measuredTop + rows[r].measuredHeight / 2 + (rows[r].isPinned ? -1'000'000 : 0);
+        m_isRunLabelled[r] = std::ranges::none_of(taken, [&](int other) { return std::abs(other - own) < kLine - 1; });
     }
 }
 
@@ -229,14 +240,18 @@ void ChartPainter::paintGutter(QPainter &painter, const TimelineState &state, co
     painter.save();
     painter.setClipRect(QRect(0, geometry.gutter.top(), geometry.gutter.width(), state.layout.pinnedHeight));
     for (const TrackRow &row : state.layout.rows) {
-        if (row.isPinned)
+        if (row.isPinned) {
             paintRowLabel(painter, state, geometry, row);
+            paintRunLabel(painter, state, geometry, row);
+        }
     }
     painter.setClipRect(
         QRect(0, scrollTop, geometry.gutter.width(), std::max(0, geometry.gutter.bottom() + 1 - scrollTop)));
     for (const TrackRow &row : state.layout.rows) {
-        if (!row.isPinned)
+        if (!row.isPinned) {
             paintRowLabel(painter, state, geometry, row);
+            paintRunLabel(painter, state, geometry, row);
+        }
     }
     paintGroupNames(painter, state, geometry);
     painter.restore();
@@ -289,12 +304,13 @@ void ChartPainter::paintRowLabel(
         return;
     const bool thin = isThin(row);
     const int right = geometry.gutter.width() - kMarks;
-    const double own = thin ? top + row.pitch / 2.0 : top + row.barTop + row.barHeight / 2.0;
+    const double own = thin && row.measuredHeight == 0 ? top + row.pitch / 2.0 : top + row.barTop + row.barHeight / 2.0;
     // A short first row must not lose the upper half of its label.
     const int edge = geometry.gutter.top() + (row.isPinned ? 0 : state.layout.pinnedHeight);
     const double middle = top >= edge ? std::max(own, edge + kLine / 2.0) : own;
     if (row.kind == TrackRow::Kind::Stage && state.jobs.isEmpty()) // the colour that its GPUs have on the map
-        painter.fillRect(QRect(geometry.gutter.width() - kTick - 1, top + row.barTop, kTick, row.barHeight),
+        painter.fillRect(QRect(geometry.gutter.width() - kTick - 1, top + row.barTop, kTick,
+                             std::max(row.barHeight, row.measuredTop + row.measuredHeight - row.barTop)),
             theme().stage(row.stage, m_stages));
     if (const int turn = turnOf(state, row); turn >= 0) // the shade of its transfers
         painter.fillRect(QRectF(right + 3, middle - 3, 4, 6), turnShade(theme().work(WorkKind::WanTransfer), turn));
@@ -321,6 +337,26 @@ void ChartPainter::paintRowLabel(
     painter.setPen(thin ? theme().textFaint : theme().textMuted);
     painter.drawText(
         QPointF(right - metrics.horizontalAdvance(shown), std::round(middle + metrics.capHeight() / 2.0)), shown);
+}
+
+void ChartPainter::paintRunLabel(
+    QPainter &painter, const TimelineState &state, const ChartGeometry &geometry, const TrackRow &row) const
+{
+    const auto index = std::size_t(&row - state.layout.rows.data());
+    const int top = geometry.gutter.top() + rowTop(state.layout, row, state.scroll) + row.measuredTop;
+    if (!state.measured || index >= m_isRunLabelled.size() || !m_isRunLabelled[index] || top > geometry.gutter.bottom()
+        || top + row.measuredHeight < geometry.gutter.top())
+        return;
+    painter.setFont(smallFont());
+    painter.setPen(theme().textFaint);
+    const QFontMetrics metrics(painter.font());
+    QString label = measuredLabel(*state.measured, row);
+    if (metrics.horizontalAdvance(label) > labelWidth() + kColumnGap)
+        label = label.section(QStringLiteral(" · "), 1);
+    const int right = geometry.gutter.width() - kMarks;
+    painter.drawText(QPointF(right - metrics.horizontalAdvance(label),
+                         std::round(top + row.measuredHeight / 2.0 + metrics.capHeight() / 2.0)),
+        label);
 }
 
 void ChartPainter::paintScrollMark(QPainter &painter, const TimelineState &state, const ChartGeometry &geometry) const

@@ -22,12 +22,14 @@ private:
     void paintGroupNames(QPainter &painter, const TimelineState &state, const ChartGeometry &geometry) const;
     void paintRowLabel(
         QPainter &painter, const TimelineState &state, const ChartGeometry &geometry, const TrackRow &row) const;
+    void paintRunLabel(
+        QPainter &painter, const TimelineState &state, const ChartGeometry &geometry, const TrackRow &row) const;
     void paintScrollMark(QPainter &painter, const TimelineState &state, const ChartGeometry &geometry) const;
 
     void refreshGutter(const TimelineState &state, const ChartGeometry &geometry, qreal ratio);
 
     LanePainter m_lanes;
-    std::vector<bool> m_isLabelled; // by row
+    std::vector<bool> m_isLabelled, m_isRunLabelled; // by row; the second: its measured lane
     int m_stages = 1; // of the ramp
     QImage m_gutter; // text is dear: kept until layout, scroll or size change
     int m_gutterScroll = -1;

@@ -38,57 +38,18 @@ void copyRow(QImage &image, std::span<const QRgb> row, int left, int top, int bo
 
 } // namespace
 
-FillPattern fillPattern(WorkKind kind)
-{
-    switch (kind) {
-    case WorkKind::Recompute:
-        return FillPattern::Hatch;
-    case WorkKind::OffloadStore:
-    case WorkKind::OffloadLoad:
-    case WorkKind::GradientsToHost:
-    case WorkKind::StatesToHost:
-    case WorkKind::StatesToGpu:
-    case WorkKind::WeightsToGpu:
-        return FillPattern::BackHatch;
-    case WorkKind::DriveWrite:
-        return FillPattern::Hatch;
-    case WorkKind::PipelineTransfer:
-    case WorkKind::WanTransfer:
-        return FillPattern::Dots;
-    case WorkKind::GradientReduce:
-    case WorkKind::ParameterGather:
-    case WorkKind::Collective:
-        return FillPattern::Lines;
-    default:
-        return FillPattern::Plain;
-    }
-}
-
-bool patternInks(FillPattern pattern, int x, int y)
-{
-    switch (pattern) {
-    case FillPattern::Hatch:
-        return (x + y) % 6 < 2;
-    case FillPattern::BackHatch:
-        return (x - y + 6000) % 6 < 2;
-    case FillPattern::Dots:
-        return x % 4 == 1 && y % 4 == (x % 8 < 4 ? 1 : 3);
-    case FillPattern::Lines:
-        return y % 4 == 1;
-    case FillPattern::Plain:
-        break;
-    }
-    return false;
-}
-
 void LanePainter::paint(QImage &image, const TimelineState &state, const QRect &tracks)
 {
     m_mixer.prepare(state, state.showsCriticalPath);
     const double ratio = image.devicePixelRatio();
     m_labels.setFont(uiFont(-2), ratio);
+    if (state.measured)
+        m_measured.prepare(state, ratio);
     const auto device = [ratio](int logical) { return int(std::lround(logical * ratio)); };
     const Lane all { device(tracks.left()), device(tracks.width()), device(tracks.top()), device(tracks.bottom() + 1),
         0 };
+    const int planEnd = int(
+        std::clamp(std::ceil(timeToX(state.timeline()->duration, state.range, 0, all.width)), 0.0, double(all.width)));
     for (const TrackRow &row : state.layout.rows) {
         const int top = tracks.top() + rowTop(state.layout, row, state.scroll);
         const int least = tracks.top() + (row.isPinned ? 0 : state.layout.pinnedHeight);
@@ -99,6 +60,15 @@ void LanePainter::paint(QImage &image, const TimelineState &state, const QRect &
         const Lane bar = lane(row.barTop, row.barHeight);
         if (bar.top < bar.bottom)
             paintRow(image, state, row, bar);
+        if (state.measured) // the plan is over: no idle rows up to the end of a longer run
+            for (int y = bar.top; y < bar.bottom; ++y)
+                std::fill(scanLine(image, y) + bar.left + planEnd, scanLine(image, y) + bar.left + bar.width,
+                    theme().panel.rgb());
+        const Lane measured = lane(row.measuredTop, row.measuredHeight);
+        if (state.measured && measured.top < measured.bottom)
+            m_measured.paint(image, state, row,
+                QRect(measured.left, measured.top, measured.width, measured.bottom - measured.top),
+                device(top + row.measuredTop + row.measuredHeight) - device(top + row.measuredTop));
         const Lane ghost = lane(row.ghostTop, row.ghostHeight);
         if (ghost.top < ghost.bottom)
             copyRow(image, m_mixer.ghost(state, row, ghost.width), ghost.left, ghost.top, ghost.bottom);

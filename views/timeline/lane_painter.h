@@ -3,18 +3,14 @@
 // Paints the rows of the track area into an image: mixed columns first (row_mixer.h), then, where bars are wide
 // enough to tell apart, their corners, patterns and labels. Works in device pixels, touches no widget.
 
+#include "views/timeline/fill_pattern.h"
 #include "views/timeline/label_masks.h"
+#include "views/timeline/measured_painter.h"
 #include "views/timeline/row_mixer.h"
 
 #include <QImage>
 
 namespace trainyard {
-
-/// A second channel beside colour, so that kinds stay apart for every eye and in grey print.
-enum class FillPattern : std::uint8_t { Plain, Hatch, BackHatch, Dots, Lines };
-[[nodiscard]] FillPattern fillPattern(WorkKind kind);
-/// True where the pattern inks that pixel.
-[[nodiscard]] bool patternInks(FillPattern pattern, int x, int y);
 
 class LanePainter {
 public:
@@ -40,6 +36,7 @@ private:
     void paintCriticalPath(QImage &image, const TimelineState &state, const QRect &tracks);
 
     RowMixer m_mixer;
+    MeasuredPainter m_measured;
     LabelMasks m_labels;
     std::vector<QRgb> m_column; // of a bar, bottom first
 };

@@ -32,6 +32,8 @@ bool isVector(const QPainter &painter)
 void LaneVectors::paint(QPainter &painter, const TimelineState &state, const QRect &tracks)
 {
     m_mixer.prepare(state, state.showsCriticalPath);
+    if (state.measured)
+        m_measured.prepare(state, 1);
     m_path = state.showsCriticalPath ? state.criticalPath : std::vector<std::uint32_t>();
     std::ranges::sort(m_path);
     painter.save();
@@ -45,6 +47,12 @@ void LaneVectors::paint(QPainter &painter, const TimelineState &state, const QRe
         const QRectF bar(tracks.left(), top + row.barTop, tracks.width(), row.barHeight);
         if (bar.bottom() > least && bar.top() <= tracks.bottom())
             paintRow(painter, state, row, bar);
+        if (const double end = timeToX(state.timeline()->duration, state.range, bar.left(), bar.width());
+            state.measured && end < bar.right()) // the plan is over
+            painter.fillRect(QRectF(end, bar.top(), bar.right() - end, bar.height()), theme().panel);
+        const QRectF measured(tracks.left(), top + row.measuredTop, tracks.width(), row.measuredHeight);
+        if (state.measured && row.measuredHeight > 0 && measured.bottom() > least && measured.top() <= tracks.bottom())
+            m_measured.paintVectors(painter, state, row, measured);
         const QRectF ghost(tracks.left(), top + row.ghostTop, tracks.width(), row.ghostHeight);
         if (row.ghostHeight > 0 && ghost.bottom() > least && ghost.top() <= tracks.bottom())
             paintRuns(painter, m_mixer.ghost(state, row, tracks.width()), ghost, theme().panel.rgb());

@@ -4,6 +4,7 @@
 // chart to take away can be enlarged and edited. Where spans are too many to tell apart, a rectangle per kind and
 // column.
 
+#include "views/timeline/measured_painter.h"
 #include "views/timeline/row_mixer.h"
 
 #include <QRect>
@@ -29,6 +30,7 @@ private:
     static void paintRuns(QPainter &painter, std::span<const QRgb> row, const QRectF &bar, QRgb background);
 
     RowMixer m_mixer;
+    MeasuredPainter m_measured;
     std::vector<std::uint32_t> m_path; // critical spans by number, for membership
 };
 

@@ -4,15 +4,12 @@
 #include "views/theme/job_colors.h"
 #include "views/theme/theme.h"
 #include "views/timeline/chart_painter.h"
-#include "views/timeline/lane_painter.h"
 
-#include <QFocusEvent>
 #include <QFontMetrics>
 #include <QKeyEvent>
 #include <QLabel>
 #include <QLineEdit>
 #include <QMenu>
-#include <QPainter>
 #include <QSignalBlocker>
 #include <QToolButton>
 
@@ -22,73 +19,8 @@ namespace trainyard {
 
 namespace {
 constexpr std::size_t kMostJobButtons = 40; // wider than any screen; the menu has the rest
-constexpr int kHeight = 30, kSwatch = 10, kButtonPad = 5, kSearchWidth = 210, kBetween = 2;
+constexpr int kHeight = 30, kSwatch = 10, kSearchWidth = 210, kBetween = 2;
 } // namespace
-
-KindButton::KindButton(WorkKind kind, QWidget *parent)
-    : QAbstractButton(parent)
-    , m_kind(kind)
-{
-    setCheckable(true);
-    setChecked(true);
-    setText(QString::fromUtf8(toString(kind)));
-    setToolTip(tr("Show or fade %1").arg(text()));
-    setAccessibleName(tr("Show %1").arg(text()));
-    setCursor(Qt::PointingHandCursor);
-    setFocusPolicy(Qt::TabFocus);
-}
-
-QSize KindButton::sizeHint() const
-{
-    const QFontMetrics metrics(rowFont());
-    return { 2 * kButtonPad + kSwatch + 5 + metrics.horizontalAdvance(text()),
-        std::max(metrics.height(), kSwatch) + 4 };
-}
-
-void KindButton::paintEvent(QPaintEvent *)
-{
-    const Theme &t = theme();
-    QPainter painter(this);
-    painter.setRenderHint(QPainter::Antialiasing);
-    const bool ring = hasFocus() && m_showsFocus;
-    if (underMouse() || ring) {
-        painter.setPen(ring ? QPen(t.accent) : QPen(Qt::NoPen));
-        painter.setBrush(t.panelRaised);
-        painter.drawRoundedRect(QRectF(rect()).adjusted(0.5, 0.5, -0.5, -0.5), 4, 4);
-    }
-    const QRect box(kButtonPad, (height() - kSwatch) / 2, kSwatch, kSwatch);
-    QImage swatch(box.size() * devicePixelRatioF(), QImage::Format_ARGB32_Premultiplied);
-    swatch.fill(t.work(m_kind));
-    QColor ink = t.workInk(m_kind);
-    ink.setAlphaF(0.4F);
-    QPainter dots(&swatch);
-    for (int y = 0; y < swatch.height(); ++y) {
-        for (int x = 0; x < swatch.width(); ++x) {
-            if (patternInks(fillPattern(m_kind), x, y))
-                dots.fillRect(x, y, 1, 1, ink);
-        }
-    }
-    dots.end();
-    painter.setOpacity(isChecked() ? 1 : 0.25);
-    painter.setPen(Qt::NoPen);
-    QBrush brush(swatch);
-    brush.setTransform(QTransform::fromScale(1 / devicePixelRatioF(), 1 / devicePixelRatioF())
-                           .translate(box.left() * devicePixelRatioF(), box.top() * devicePixelRatioF()));
-    painter.setBrush(brush);
-    painter.drawRoundedRect(box, 2, 2);
-    painter.setOpacity(1);
-    QFont font = rowFont();
-    font.setStrikeOut(!isChecked());
-    painter.setFont(font);
-    painter.setPen(isChecked() ? t.textMuted : t.textFaint);
-    painter.drawText(rect().adjusted(kButtonPad + kSwatch + 5, 0, 0, 0), Qt::AlignLeft | Qt::AlignVCenter, text());
-}
-
-void KindButton::focusInEvent(QFocusEvent *event)
-{
-    m_showsFocus = event->reason() == Qt::TabFocusReason || event->reason() == Qt::BacktabFocusReason;
-    QAbstractButton::focusInEvent(event);
-}
 
 Legend::Legend(QWidget *parent)
     : QWidget(parent)
@@ -99,6 +31,7 @@ Legend::Legend(QWidget *parent)
     , m_search(new QLineEdit(this))
     , m_more(new QToolButton(this))
     , m_endFocus(new QToolButton(this))
+    , m_run(new RunKey(this))
     , m_shown((1u << kWorkKindCount) - 1)
 {
     setFixedHeight(kHeight);
@@ -116,6 +49,8 @@ Legend::Legend(QWidget *parent)
     m_endFocus->setToolTip(tr("Show everything again (Esc)"));
     m_endFocus->setAccessibleName(m_endFocus->toolTip());
     connect(m_endFocus, &QToolButton::clicked, this, &Legend::focusClosed);
+    m_run->hide();
+    connect(m_run, &RunKey::clicked, this, &Legend::runToggled);
     m_more->hide();
     m_more->setAutoRaise(true);
     m_more->setPopupMode(QToolButton::InstantPopup);
@@ -248,6 +183,14 @@ void Legend::setSummary(const QString &text)
     arrange();
 }
 
+void Legend::setRun(bool hasRun, bool isShown, std::uint32_t works)
+{
+    m_run->setVisible(hasRun);
+    m_run->setChecked(isShown);
+    m_run->setWorks(works);
+    arrange();
+}
+
 void Legend::setTitleShown(bool shown)
 {
     m_title->setVisible(shown);
@@ -316,6 +259,10 @@ void Legend::arrange()
         kind->setVisible(m_jobs.empty() || kind == besideJobs());
     for (const QAbstractButton *button : row)
         full += button->sizeHint().width() + kBetween;
+    if (!m_run->isHidden()) { // names of its work only where the plan's kinds keep theirs
+        m_run->setNamed(x + full + m_run->fullWidth() + 2 * Theme::kGap <= right);
+        placeRight(m_run, m_run->sizeHint().width(), m_run->sizeHint().height());
+    }
     const bool summaryFits = m_search->isHidden() && m_focus->isHidden()
         && x + full + m_summary->sizeHint().width() + 2 * Theme::kGap <= right;
     m_summary->setVisible(summaryFits);

@@ -2,13 +2,15 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // The line above the chart: title, a switch for each kind of work that occurs (it fades the kind when off), the search
 // field, and what the timeline holds. Of a plan with jobs a button for each of them, which makes its work stand out, in
-// the place of kinds, and the kind that is no job's: prefill. Narrow windows lose the summary first; kinds without room
-// for swatch and name wait in a menu that says how many they are. GUI thread.
+// the place of kinds, and the kind that is no job's: prefill. A run under the plan has its key at the right. Narrow
+// windows lose the summary first; kinds without room for swatch and name wait in a menu that says how many they are.
+// GUI thread.
 
 #include "core/timeline/timeline.h"
 #include "views/timeline/job_button.h"
+#include "views/timeline/kind_button.h"
+#include "views/timeline/run_key.h"
 
-#include <QAbstractButton>
 #include <QWidget>
 
 #include <vector>
@@ -19,23 +21,6 @@ class QToolButton;
 
 namespace trainyard {
 
-/// Swatch and name of one kind of work; checked while the kind is shown.
-class KindButton : public QAbstractButton {
-    Q_OBJECT
-public:
-    KindButton(WorkKind kind, QWidget *parent);
-    [[nodiscard]] WorkKind kind() const { return m_kind; }
-    [[nodiscard]] QSize sizeHint() const override;
-
-protected:
-    void paintEvent(QPaintEvent *event) override;
-    void focusInEvent(QFocusEvent *event) override;
-
-private:
-    WorkKind m_kind;
-    bool m_showsFocus = false; // only where the keyboard brought it
-};
-
 class Legend : public QWidget {
     Q_OBJECT
 public:
@@ -44,6 +29,9 @@ public:
     void setKinds(std::uint32_t present); // bits by WorkKind
     void setJobs(std::vector<JobEntry> jobs); // none: kinds are shown
     void setJob(int job); // that stands out; negative: none
+    /// Whether a recorded run lies under the plan, whether its rows are shown, and which work they have (bits by
+    /// RecordedWork).
+    void setRun(bool hasRun, bool isShown, std::uint32_t works);
     void setShown(std::uint32_t kinds); // as if each switch had been turned
     [[nodiscard]] std::uint32_t shown() const { return m_shown; }
     /// Every kind shown, no search: as for a plan that was just opened. Says nothing.
@@ -63,6 +51,7 @@ signals:
     void nextMatchWished();
     void searchClosed();
     void focusClosed();
+    void runToggled();
 
 protected:
     void resizeEvent(QResizeEvent *event) override;
@@ -80,6 +69,7 @@ private:
     QLineEdit *m_search;
     QToolButton *m_more; // "+3": kinds that have no room
     QToolButton *m_endFocus;
+    RunKey *m_run;
     QString m_focusText;
     std::vector<KindButton *> m_buttons;
     std::vector<JobEntry> m_jobs;

@@ -4,6 +4,7 @@
 #include "views/theme/theme.h"
 #include "views/timeline/chart_painter.h"
 #include "views/timeline/lane_vectors.h"
+#include "views/timeline/run_ends.h"
 
 #include <QMouseEvent>
 #include <QPainter>
@@ -142,6 +143,12 @@ void Minimap::paintEvent(QPaintEvent *)
         QRectF(view.right(), box.top(), std::max(0.0, box.right() + 1 - view.right()), box.height()), veil);
     if (m_state.isStale)
         painter.fillRect(view, veil);
+    for (const TimeEnd &end : timeEnds(m_state)) {
+        const double x =
+            std::min(std::round(timeToX(end.at, m_state.whole, box.left(), box.width())), box.right() + 0.0);
+        painter.fillRect(QRectF(x, box.top() - 2, end.isRun ? 2 : 1, box.height() + 4),
+            end.isRun ? theme().text : theme().textFaint);
+    }
     painter.setPen(QPen(theme().accent, 1.5));
     painter.setBrush(Qt::NoBrush);
     painter.drawRoundedRect(view.adjusted(-1, -1.5, 1, 1.5), 3, 3);

@@ -5,6 +5,7 @@
 #include "views/theme/theme.h"
 #include "views/timeline/bound_painter.h"
 #include "views/timeline/chart_painter.h"
+#include "views/timeline/run_ends.h"
 
 #include <QFontMetrics>
 #include <QPainter>
@@ -198,10 +199,18 @@ QRect hoverRect(const TimelineState &state, const ChartGeometry &geometry, std::
     return spanRect(state, geometry, span).adjusted(-4, -4, 4, 4).toAlignedRect();
 }
 
+QRect measuredHoverRect(const TimelineState &state, const ChartGeometry &geometry, std::uint32_t span)
+{
+    if (span == kNoSpan || state.isEmpty() || !state.measured)
+        return {};
+    return measuredRect(state, geometry, span).adjusted(-4, -4, 4, 4).toAlignedRect();
+}
+
 void paintOverlay(QPainter &painter, const TimelineState &state, const ChartGeometry &geometry)
 {
     painter.setRenderHint(QPainter::Antialiasing);
     paintBounds(painter, state, geometry);
+    paintEnds(painter, state, geometry);
     painter.save();
     painter.setClipRect(QRect(
         geometry.tracks.left() - 3, geometry.tracks.top(), geometry.tracks.width() + 6, geometry.tracks.height()));
@@ -216,6 +225,11 @@ void paintOverlay(QPainter &painter, const TimelineState &state, const ChartGeom
         paintOutline(
             painter, spanRect(state, geometry, state.selected), theme().isDark ? theme().text : QColor(0x10151c), 2);
     }
+    if (state.hoveredMeasured != kNoSpan && state.hoveredMeasured != state.selectedMeasured)
+        paintOutline(painter, measuredRect(state, geometry, state.hoveredMeasured), theme().text, 1.5);
+    if (state.selectedMeasured != kNoSpan)
+        paintOutline(painter, measuredRect(state, geometry, state.selectedMeasured),
+            theme().isDark ? theme().text : QColor(0x10151c), 2);
     painter.restore();
     const auto &time = state.pointer ? state.pointer : state.cursor;
     if (time && state.range.contains(*time)) {

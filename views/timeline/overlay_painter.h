@@ -16,6 +16,8 @@ void paintFlagIn(QPainter &painter, const TimelineState &state, const ChartGeome
     const QString &text, const QColor &fill, const QColor &ink, bool clears = true);
 /// Rectangle that the hover of a span changes, for a small repaint; empty for kNoSpan.
 [[nodiscard]] QRect hoverRect(const TimelineState &state, const ChartGeometry &geometry, std::uint32_t span);
+/// The same of a measured span.
+[[nodiscard]] QRect measuredHoverRect(const TimelineState &state, const ChartGeometry &geometry, std::uint32_t span);
 /// Rectangle of the selected area in the chart.
 [[nodiscard]] QRectF areaRect(const TimelineState &state, const ChartGeometry &geometry);
 

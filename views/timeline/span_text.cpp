@@ -94,15 +94,28 @@ QString seconds(Nanoseconds t)
     return formatSeconds(double(t) * 1e-9);
 }
 
-/// "from 20.0118 s to 20.0131 s": as many digits as tell the two apart, in the unit of the end.
-QString interval(Nanoseconds start, Nanoseconds end)
+/// "61.2 MB, 48.6 GB/s": what a move of activations carries, and how fast.
+QString volumeFact(const Evaluation &evaluation, std::uint32_t span)
+{
+    const Timeline &timeline = evaluation.timeline;
+    const Stream stream = trackOf(evaluation, span).stream;
+    const double bytes = stream == Stream::Store || stream == Stream::Load ? timeline.bytesMoved(span) : 0;
+    const double duration = double(timeline.end[span] - timeline.start[span]) * 1e-9;
+    return bytes > 0 && duration > 0 ? tr("%1, %2/s").arg(formatBytes(bytes), formatBytes(bytes / duration))
+                                     : QString();
+}
+
+} // namespace
+
+QString intervalText(Nanoseconds start, Nanoseconds end)
 {
     static constexpr struct {
         double nanoseconds;
         const char *name;
         int mostDecimals;
     } kUnits[] = { { 1e9, "s", 9 }, { 1e6, "ms", 6 }, { 1e3, "µs", 3 }, { 1, "ns", 0 } };
-    const auto *unit = std::ranges::find_if(kUnits, [&](const auto &u) { return double(end) >= u.nanoseconds; });
+    const auto *unit =
+        std::ranges::find_if(kUnits, [&](const auto &u) { return double(std::max(end, -start)) >= u.nanoseconds; });
     if (unit == std::end(kUnits))
         unit = std::prev(std::end(kUnits));
     const auto decimalsOf = [&](double size) {
@@ -116,19 +129,6 @@ QString interval(Nanoseconds start, Nanoseconds end)
     };
     return tr("from %1 to %2").arg(moment(start), moment(end));
 }
-
-/// "61.2 MB, 48.6 GB/s": what a move of activations carries, and how fast.
-QString volumeFact(const Evaluation &evaluation, std::uint32_t span)
-{
-    const Timeline &timeline = evaluation.timeline;
-    const Stream stream = trackOf(evaluation, span).stream;
-    const double bytes = stream == Stream::Store || stream == Stream::Load ? timeline.bytesMoved(span) : 0;
-    const double duration = double(timeline.end[span] - timeline.start[span]) * 1e-9;
-    return bytes > 0 && duration > 0 ? tr("%1, %2/s").arg(formatBytes(bytes), formatBytes(bytes / duration))
-                                     : QString();
-}
-
-} // namespace
 
 QString spanTitle(const Evaluation &evaluation, std::uint32_t span)
 {
@@ -213,7 +213,7 @@ QStringList spanFacts(const Evaluation &evaluation, std::uint32_t span, bool isC
     const Timeline &timeline = evaluation.timeline;
     const Track &track = trackOf(evaluation, span);
     QStringList facts { tr("%1, %2").arg(
-        seconds(timeline.end[span] - timeline.start[span]), interval(timeline.start[span], timeline.end[span])) };
+        seconds(timeline.end[span] - timeline.start[span]), intervalText(timeline.start[span], timeline.end[span])) };
     if (timeline.kind[span] == WorkKind::Prefill)
         return facts + prefillFacts(evaluation, track);
     if (timeline.kind[span] == WorkKind::OffloadStore || timeline.kind[span] == WorkKind::OffloadLoad)
@@ -241,7 +241,7 @@ QStringList spanFacts(const Evaluation &evaluation, std::uint32_t span, bool isC
 QStringList waitFacts(
     const Evaluation &evaluation, std::uint32_t span, Nanoseconds begin, Nanoseconds end, bool isForTransfer)
 {
-    QStringList facts { tr("%1, %2").arg(seconds(end - begin), interval(begin, end)) };
+    QStringList facts { tr("%1, %2").arg(seconds(end - begin), intervalText(begin, end)) };
     if (span == kNoSpan)
         return facts << tr("after the last operation of the stage");
     facts << tr("before %1").arg(spanName(evaluation, span));

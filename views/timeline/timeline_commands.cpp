@@ -78,6 +78,8 @@ void TimelineView::zoomToSelection()
         target = m_state.area->time;
     else if (m_state.selected != kNoSpan || m_isFocusSelected)
         target = selectedTime();
+    else if (m_state.selectedMeasured != kNoSpan)
+        target = measuredTime(m_state.selectedMeasured);
     else if (span != kNoSpan)
         target = { m_state.timeline()->start[span], m_state.timeline()->end[span] };
     if (target.isEmpty())
@@ -113,12 +115,16 @@ void TimelineView::reveal(std::uint32_t span)
 
 void TimelineView::reveal(std::uint32_t track, TimeInterval of)
 {
+    revealRow(m_state.layout.rowOfTrack[track], of);
+}
+
+void TimelineView::revealRow(int index, TimeInterval of)
+{
     if (of.end <= m_state.range.begin || of.begin >= m_state.range.end
         || (of.begin < m_state.range.begin && of.end < m_state.range.end)) {
         const Nanoseconds middle = (of.begin + of.end) / 2, half = m_state.range.length() / 2;
         setRange({ middle - half, middle - half + m_state.range.length() });
     }
-    const int index = m_state.layout.rowOfTrack[track];
     if (index < 0)
         return;
     const TrackRow &row = m_state.layout.rows[std::size_t(index)];
@@ -133,6 +139,8 @@ void TimelineView::nextSpan()
 {
     if (m_state.isEmpty())
         return;
+    if (m_state.selectedMeasured != kNoSpan)
+        return stepMeasured(1);
     if (m_state.selected == kNoSpan) {
         const std::uint32_t track =
             m_pointedRow >= 0 ? m_state.layout.rows[std::size_t(m_pointedRow)].tracks.front() : 0;
@@ -146,6 +154,8 @@ void TimelineView::nextSpan()
 
 void TimelineView::previousSpan()
 {
+    if (m_state.selectedMeasured != kNoSpan)
+        return stepMeasured(-1);
     if (m_state.isEmpty() || m_state.selected == kNoSpan)
         return nextSpan();
     if (m_state.selected > m_state.timeline()->tracks[m_state.timeline()->trackOf[m_state.selected]].first)
@@ -211,6 +221,8 @@ void TimelineView::addMark()
     Nanoseconds at = (m_state.range.begin + m_state.range.end) / 2;
     if (m_state.hovered != kNoSpan)
         at = m_state.timeline()->start[m_state.hovered];
+    else if (m_state.hoveredMeasured != kNoSpan)
+        at = std::max<Nanoseconds>(0, measuredTime(m_state.hoveredMeasured).begin);
     else if (m_state.pointer)
         at = *m_state.pointer;
     else if (m_state.selected != kNoSpan)
@@ -287,6 +299,8 @@ void TimelineView::clearSelection()
         m_state.marks = {};
     } else if (m_state.selected != kNoSpan) {
         selectSpan(kNoSpan);
+    } else if (m_state.selectedMeasured != kNoSpan) {
+        selectMeasured(kNoSpan);
     } else if (m_state.job != JobSpans::kNone) {
         selectJob(JobSpans::kNone);
     } else {
@@ -341,6 +355,8 @@ void TimelineView::keyPressEvent(QKeyEvent *event)
         return toggleStreams();
     case Qt::Key_I:
         return toggleInside();
+    case Qt::Key_R:
+        return toggleMeasured();
     case Qt::Key_L:
         return openLayer();
     case Qt::Key_Slash:

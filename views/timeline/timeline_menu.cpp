@@ -5,6 +5,7 @@
 #include "views/timeline/area_table.h"
 #include "views/timeline/chart_canvas.h"
 #include "views/timeline/legend.h"
+#include "views/timeline/measured_text.h"
 #include "views/timeline/span_card.h"
 #include "views/timeline/span_text.h"
 #include "views/timeline/timeline_view.h"
@@ -44,6 +45,8 @@ void TimelineView::contextMenuEvent(QContextMenuEvent *event)
             pointAt(point);
             if (m_state.hovered != kNoSpan)
                 selectSpan(m_state.hovered); // what the menu is about is marked
+            if (m_state.hoveredMeasured != kNoSpan)
+                selectMeasured(m_state.hoveredMeasured);
         }
         fillMenu(*menu, point);
         menu->addSeparator();
@@ -71,6 +74,11 @@ void TimelineView::fillMenu(QMenu &menu, QPoint point)
         add(tr("Zoom to this span"), [this] {
             if (m_state.selected != kNoSpan)
                 setRange(around(selectedTime()));
+        });
+    else if (m_state.selectedMeasured != kNoSpan)
+        add(tr("Zoom to this span"), [this] {
+            if (m_state.selectedMeasured != kNoSpan)
+                setRange(around(measuredTime(m_state.selectedMeasured)));
         });
     add(m_state.jobs.isEmpty() ? tr("Show the whole iteration") : tr("Show all jobs"), &TimelineView::fit,
         m_state.range != m_state.whole);
@@ -100,6 +108,8 @@ void TimelineView::fillMenu(QMenu &menu, QPoint point)
     check(m_state.jobs.isEmpty() ? tr("Streams below their stage") : tr("Transfers below their GPU"),
         &TimelineView::toggleStreams, m_options.unfoldStreams);
     check(tr("Communication inside operations"), &TimelineView::toggleInside, m_state.showsInside);
+    if (m_state.overlay)
+        check(tr("Measured rows"), &TimelineView::toggleMeasured, m_state.showsMeasured);
     menu.addSeparator();
     add(
         tr("Follow to its cause"), [this] { followDependency(false); },
@@ -112,7 +122,7 @@ void TimelineView::fillMenu(QMenu &menu, QPoint point)
             onSpan && hasLayers(m_state.timeline()->kind[m_state.selected]));
     }
     menu.addSeparator();
-    add(tr("Copy this span as text"), &TimelineView::copySpan, onSpan);
+    add(tr("Copy this span as text"), &TimelineView::copySpan, onSpan || m_state.selectedMeasured != kNoSpan);
     add(tr("Copy the area's table as TSV"), &TimelineView::copyArea, m_state.area.has_value());
 }
 
@@ -127,6 +137,11 @@ void TimelineView::openLayer()
 
 void TimelineView::copySpan() const
 {
+    if (m_state.selectedMeasured != kNoSpan) {
+        const QStringList lines = QStringList { measuredTitle(*m_state.measured, m_state.selectedMeasured) }
+            + measuredFacts(m_state, m_state.selectedMeasured);
+        QApplication::clipboard()->setText(lines.join(u'\n') + u'\n');
+    }
     if (m_state.isEmpty() || m_state.selected == kNoSpan)
         return;
     const Evaluation &evaluation = *m_state.evaluation;

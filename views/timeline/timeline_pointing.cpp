@@ -6,6 +6,7 @@
 #include "views/theme/theme.h"
 #include "views/timeline/area_table.h"
 #include "views/timeline/chart_canvas.h"
+#include "views/timeline/measured_text.h"
 #include "views/timeline/overlay_painter.h"
 #include "views/timeline/span_card.h"
 #include "views/timeline/span_text.h"
@@ -35,6 +36,8 @@ void TimelineView::pointAt(QPoint point)
     if (oldPointer != m_state.pointer)
         m_canvas->update(geometry.ruler.adjusted(0, 0, 16, 0));
     hover(inside ? spanUnder(m_state, geometry, point) : kNoSpan, point);
+    if (m_state.measured)
+        hoverMeasured(inside ? point : QPoint(-1, -1));
     if (oldPointer != m_state.pointer)
         emit cursorMoved(m_state.pointer.value_or(kNoCursor));
 }
@@ -116,6 +119,10 @@ void TimelineView::click(QPoint point)
             emit stageClicked(m_state.timeline()->tracks[m_state.layout.rows[std::size_t(row)].tracks.front()].stage);
         return;
     }
+    const std::uint32_t measured = measuredUnder(m_state, geometry, point);
+    selectMeasured(measured);
+    if (measured != kNoSpan)
+        return;
     const std::uint32_t span = spanUnder(m_state, geometry, point), wait = waitUnder(m_state, geometry, point);
     selectSpan(span == kNoSpan && wait != kNoSpan ? m_state.focus->marks[wait].span : span); // who waits
 }
@@ -125,6 +132,8 @@ void TimelineView::selectSpan(std::uint32_t span)
     m_isFocusSelected = false;
     if (m_state.isEmpty() || (span != kNoSpan && span >= m_state.timeline()->spanCount()))
         span = kNoSpan;
+    if (span != kNoSpan)
+        selectMeasured(kNoSpan);
     if (span == m_state.selected)
         return;
     m_state.selected = span;
@@ -177,6 +186,11 @@ void TimelineView::describe()
         text = spanTitle(*m_state.evaluation, m_state.selected) + QStringLiteral(". ")
             + spanFacts(*m_state.evaluation, m_state.selected, isCritical(m_state.selected)).join(QStringLiteral(". "))
             + QStringLiteral(". ") + text;
+    if (const QString run = runSummary(m_state); !run.isEmpty())
+        text += u' ' + run.left(1).toUpper() + run.mid(1) + u'.';
+    if (m_state.selectedMeasured != kNoSpan)
+        text = measuredTitle(*m_state.measured, m_state.selectedMeasured) + QStringLiteral(". ")
+            + measuredFacts(m_state, m_state.selectedMeasured).join(QStringLiteral(". ")) + QStringLiteral(". ") + text;
     if (m_state.focus)
         text = m_state.focus->text() + QStringLiteral(". ") + text;
     setAccessibleDescription(text);

@@ -33,6 +33,10 @@ struct TimelineState {
     int job = JobSpans::kNone; // whose spans stand out, as Metrics::jobs counts them
     int dropGpu = -1; // over which a job hangs
     std::uint32_t hovered = kNoSpan, selected = kNoSpan;
+    RunOverlayPtr overlay; // a run that lies under the plan; null: none
+    bool showsMeasured = true;
+    MeasuredLanesPtr measured; // its rows; null while they are not shown
+    std::uint32_t hoveredMeasured = kNoSpan, selectedMeasured = kNoSpan; // of measured->timeline
     std::array<std::optional<Nanoseconds>, 2> marks;
     std::optional<Nanoseconds> pointer; // time under the mouse
     std::optional<Nanoseconds> cursor; // time under the mouse in a chart beside this one
@@ -65,6 +69,14 @@ inline constexpr int kRulerHeight = 22;
 [[nodiscard]] ChartGeometry chartGeometry(QSize size, int gutterWidth);
 /// Span under a point of the chart, or kNoSpan; within a few pixels of thin bars.
 [[nodiscard]] std::uint32_t spanUnder(const TimelineState &state, const ChartGeometry &geometry, QPoint point);
+/// Row whose measured lane is under a point, or -1.
+[[nodiscard]] int measuredRowUnder(const TimelineState &state, const ChartGeometry &geometry, QPoint point);
+/// Measured span under a point, or kNoSpan; within a few pixels of thin bars.
+[[nodiscard]] std::uint32_t measuredUnder(const TimelineState &state, const ChartGeometry &geometry, QPoint point);
+/// Row of the layout, not a pinned one, that shows a measured span; -1: none does.
+[[nodiscard]] int rowOfMeasured(const TimelineState &state, std::uint32_t span);
+/// Where a measured span is drawn, as spanRect().
+[[nodiscard]] QRectF measuredRect(const TimelineState &state, const ChartGeometry &geometry, std::uint32_t span);
 /// Wait under a point that the focus points at, a mark of it, or kNoSpan.
 [[nodiscard]] std::uint32_t waitUnder(const TimelineState &state, const ChartGeometry &geometry, QPoint point);
 /// Where a span is drawn (cut to the chart's width, at least one pixel wide); empty where its row is folded away.

@@ -32,12 +32,6 @@ std::uint32_t kindsPresent(const Timeline &timeline)
     return present;
 }
 
-TimeInterval wholeOf(const EvaluationPtr &evaluation, const EvaluationPtr &baseline)
-{
-    const Nanoseconds duration = evaluation ? evaluation->timeline.duration : 0;
-    return { 0, std::max(duration, baseline ? baseline->timeline.duration : 0) };
-}
-
 /// Whether a row's number means the same row in both.
 bool haveSameRows(const TrackLayout &a, const TrackLayout &b)
 {
@@ -116,6 +110,7 @@ void TimelineView::wire()
         setFilter({});
         setFocus();
     });
+    connect(m_legend, &Legend::runToggled, this, &TimelineView::toggleMeasured);
     connect(m_legend, &Legend::focusClosed, this, [this] { focusOn({}); });
     connect(m_areaTable, &AreaTable::closed, this, &TimelineView::forgetArea);
     connect(m_areaTable, &AreaTable::contentChanged, this, [this](bool has) {
@@ -131,9 +126,9 @@ void TimelineView::setEvaluation(EvaluationPtr evaluation)
     const TimeInterval oldWhole = m_state.whole, oldRange = m_state.range;
     const EvaluationPtr before = std::exchange(m_state.evaluation, std::move(evaluation));
     m_state.failure.clear();
-    m_state.whole = wholeOf(m_state.evaluation, m_state.baseline);
+    m_state.whole = wholeTime();
     m_state.range = carriedOver(oldRange, oldWhole, m_state.whole);
-    m_state.hovered = kNoSpan; // span numbers mean something else now
+    m_state.hovered = m_state.hoveredMeasured = kNoSpan; // span numbers mean something else now
     const std::uint32_t selected = m_state.selected == kNoSpan || !before || m_state.isEmpty()
         ? kNoSpan
         : sameSpan(before->timeline, m_state.selected, *m_state.timeline());
@@ -195,7 +190,7 @@ void TimelineView::setBaseline(EvaluationPtr baseline)
         return;
     const TimeInterval oldWhole = m_state.whole;
     m_state.baseline = std::move(baseline);
-    m_state.whole = wholeOf(m_state.evaluation, m_state.baseline);
+    m_state.whole = wholeTime();
     m_options.showGhost = m_state.baseline != nullptr;
     relayout();
     setRange(m_state.range == oldWhole ? m_state.whole : clamped(m_state.range, m_state.whole));

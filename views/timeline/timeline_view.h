@@ -42,6 +42,9 @@ public:
     void setFailure(const QString &reason);
     /// Drawn as a thin ghost under each track; null takes it away.
     void setBaseline(EvaluationPtr baseline);
+    /// A recorded run whose rows lie under those of the plan at the same places; null takes them away. They stay where
+    /// they are when the schedule changes, until the next overlay comes.
+    void setOverlay(RunOverlayPtr overlay);
     /// Dimmed while newer numbers are on their way.
     void setStale(bool stale);
     void setTitleShown(bool shown);
@@ -91,6 +94,8 @@ public slots:
     void toggleStreams();
     /// What operations exchange inside, along their feet.
     void toggleInside();
+    /// The rows of the run that lies under the plan.
+    void toggleMeasured();
     /// A cursor at the pointer, else at the selected span; a third one replaces the older of two.
     void addMark();
     /// Fades what does not match ("backward 12", "stage 3", "> 50 ms") and selects the next match. False: not
@@ -114,6 +119,7 @@ public slots:
 signals:
     void rangeChanged(qint64 begin, qint64 end);
     void spanSelected(quint32 span);
+    void measuredSelected(const QString &title, const QStringList &facts); // of the run; empty: none any more
     void focusChanged(); // to other parts of the iteration, or to none
     void stageClicked(int stage); // the label of one of its rows
     void cursorMoved(qint64 time); // kNoCursor where the pointer left
@@ -150,10 +156,18 @@ private:
     void dropJob(const QString &job, QPoint point);
     [[nodiscard]] int gpuAt(QPoint point) const; // -1 where no row of one is
     void hover(std::uint32_t span, QPoint point);
+    void takeOverlay();
+    void hoverMeasured(QPoint point);
+    void showMeasured(std::uint32_t span, QPoint point);
+    void selectMeasured(std::uint32_t span);
+    void stepMeasured(int by);
+    [[nodiscard]] TimeInterval measuredTime(std::uint32_t span) const; // as it is drawn
+    [[nodiscard]] TimeInterval wholeTime() const; // of plan, baseline and run
     void showWait(std::uint32_t mark, QPoint point);
     void showCard(std::uint32_t span, QPoint point);
     void reveal(std::uint32_t span);
     void reveal(std::uint32_t track, TimeInterval time);
+    void revealRow(int row, TimeInterval time);
     void endFocus();
     void renewFocus();
     void showFocus();

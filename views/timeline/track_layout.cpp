@@ -7,6 +7,7 @@
 #include "models/text/format.h"
 #include "views/timeline/layer_text.h"
 #include "views/timeline/row_details.h"
+#include "views/timeline/row_heights.h"
 #include "views/timeline/state_text.h"
 
 #include <QCoreApplication>
@@ -20,15 +21,8 @@ namespace trainyard {
 namespace {
 
 constexpr int kGroupGap = 6;
-constexpr int kLeastThinPitch = 5;
-constexpr int kChannelPitch = 12;
-constexpr int kTurnPitch = 15; // room for the number of the micro-batch whose turn it is
-constexpr int kThinGap = 4; // most of it
-constexpr int kGhostBar = 3;
 constexpr int kClassGap = 4;
-constexpr int kLeastBar = 4, kMostBar = 32;
 constexpr int kGpuWithTransfers = 30; // pixels: where GPUs of jobs have less, transfers wait for unfolding
-constexpr int kAiry = 10; // bars from which there is room for wider gaps
 
 QString tr(const char *text, int n = -1)
 {
@@ -199,6 +193,20 @@ QString stagesText(const Evaluation &evaluation, const std::vector<std::uint32_t
     return countOf(stages.size(), tr("stage"), tr("stages"));
 }
 
+/// What was measured of the places that a row stands for, whatever schedule they follow.
+std::vector<std::uint32_t> measuredOf(const Evaluation &evaluation, const TrackRow &row, const MeasuredLanes &measured)
+{
+    std::vector<std::uint32_t> rows;
+    for (const std::uint32_t index : row.tracks) {
+        const Track &track = evaluation.timeline.tracks[index];
+        if (track.pipelineClass < 0 || track.pipelineClass >= int(evaluation.layout.classes.size()))
+            continue;
+        if (const int found = measured.find(keyOf(evaluation, track)); found >= 0)
+            rows.push_back(std::uint32_t(found));
+    }
+    return rows;
+}
+
 /// Rows without geometry, in order, groups marked by datacenter.
 std::vector<TrackRow> makeRows(const Evaluation &evaluation, const TrackLayoutOptions &options)
 {
@@ -235,56 +243,10 @@ std::vector<TrackRow> makeRows(const Evaluation &evaluation, const TrackLayoutOp
     for (TrackRow &row : rows) {
         if (row.kind == TrackRow::Kind::Summary)
             row.label = stagesText(evaluation, row.tracks);
+        if (options.measured)
+            row.measured = measuredOf(evaluation, row, *options.measured);
     }
     return rows;
-}
-
-bool isThin(const TrackRow &row)
-{
-    return row.kind == TrackRow::Kind::Channel || row.kind == TrackRow::Kind::Stream;
-}
-
-/// Gap below a bar, with the baseline's where one is shown.
-int restOf(int bar, bool ghost)
-{
-    return (bar < kAiry ? 1 : 2) + (ghost ? kGhostBar + 1 : 0);
-}
-
-/// Channels and streams shrink with the stages, so that 64 of them still are on one page.
-int thinPitch(bool hasTurns, int bar)
-{
-    return std::clamp(bar + 1, kLeastThinPitch, hasTurns ? kTurnPitch : kChannelPitch);
-}
-
-void setHeights(TrackRow &row, int bar, bool ghost)
-{
-    if (isThin(row)) {
-        row.pitch = thinPitch(row.hasTurns, bar);
-        row.barHeight = row.hasTurns ? row.pitch - std::min(kThinGap, row.pitch / 4) : std::max(3, row.pitch * 5 / 12);
-        row.barTop = (row.pitch - row.barHeight) / 2;
-        return;
-    }
-    row.barTop = 0;
-    row.barHeight = bar;
-    row.ghostTop = bar + 1;
-    row.ghostHeight = ghost && row.kind == TrackRow::Kind::Stage ? kGhostBar : 0;
-    row.pitch = bar + restOf(bar, row.ghostHeight > 0);
-}
-
-/// The tallest bars with which all rows fit the available height, within bounds.
-int barHeight(const std::vector<TrackRow> &rows, const TrackLayoutOptions &options, int gaps)
-{
-    int thick = 0, thin = 0, turns = 0;
-    for (const TrackRow &row : rows)
-        ++(!isThin(row) ? thick : row.hasTurns ? turns : thin);
-    int bar = kMostBar;
-    const auto needed = [&] {
-        return thick * (bar + restOf(bar, options.showGhost)) + thin * thinPitch(false, bar)
-            + turns * thinPitch(true, bar) + gaps;
-    };
-    while (bar > kLeastBar && needed() > options.availableHeight)
-        --bar;
-    return bar;
 }
 
 } // namespace
@@ -326,7 +288,7 @@ TrackLayout layOutTracks(const Evaluation &evaluation, const TrackLayoutOptions 
                 && scrolling[r].pipelineClass != scrolling[r - 1].pipelineClass
             ? kClassGap
             : 0;
-    const int bar = barHeight(layout.rows, options, gaps);
+    const int bar = barHeight(layout.rows, options.showGhost, options.availableHeight - gaps);
     int y = 0;
     for (int r = 0; r < int(layout.rows.size()); ++r) {
         TrackRow &row = layout.rows[std::size_t(r)];

@@ -6,6 +6,7 @@
 // pixels. Rows carry a stable key, so that pins and folds outlive a new evaluation.
 
 #include "core/evaluate/evaluation.h"
+#include "views/timeline/measured_lanes.h"
 
 #include <QSet>
 #include <QString>
@@ -20,6 +21,7 @@ struct TrackRow {
     int datacenter = 0;
     int pipelineClass = -1, stage = -1; // -1: of several
     std::vector<std::uint32_t> tracks; // the first lies in front of the others; blended for a summary
+    std::vector<std::uint32_t> measured; // rows of the run that lies under the plan, in the same way
     QString label, detail; // "stage 3", "16 pipelines": on one row of a run of stages that have it in common
     QString key;
     bool isPinned = false;
@@ -28,6 +30,7 @@ struct TrackRow {
     int pitch = 0; // to the next row
     int barTop = 0, barHeight = 0; // from y
     int ghostTop = 0, ghostHeight = 0; // from y; 0 where no baseline is shown
+    int measuredTop = 0, measuredHeight = 0; // from y; 0 where nothing was measured
     bool operator==(const TrackRow &) const = default;
 };
 
@@ -46,6 +49,7 @@ struct TrackLayoutOptions {
     QSet<QString> pinned; // keys of rows
     bool unfoldStreams = false;
     bool showGhost = false; // room for a baseline under each bar
+    MeasuredLanesPtr measured; // room for what was measured under the bars that it answers to; null: none
     int availableHeight = 300; // rows grow and shrink to fill it, within legible bounds
 };
 

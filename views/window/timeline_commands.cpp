@@ -77,6 +77,13 @@ void addTimelineCommands(CommandRegistry &registry, MainWindow &window)
         .run = [timeline] { timeline->toggleInside(); },
         .isEnabled = isShown,
         .isChecked = [timeline] { return timeline->state().showsInside; } });
+    registry.add({ .id = "timeline.measured",
+        .group = group,
+        .text = text("Measured &rows of the run"),
+        .shortcuts = { Qt::Key_R },
+        .run = [timeline] { timeline->toggleMeasured(); },
+        .isEnabled = [timeline, isShown] { return isShown() && timeline->state().overlay != nullptr; },
+        .isChecked = [timeline] { return timeline->state().showsMeasured; } });
     registry.add({ .id = "timeline.cause",
         .group = group,
         .text = text("To what it &waited for"),

@@ -1,0 +1,25 @@
+#pragma once
+// SPDX-License-Identifier: GPL-3.0-or-later
+// Where the plan's iteration and the run's step end, as light lines over the chart, labelled with their difference.
+
+#include "views/timeline/timeline_state.h"
+
+#include <QString>
+
+#include <vector>
+
+class QPainter;
+
+namespace trainyard {
+
+struct TimeEnd {
+    Nanoseconds at = 0;
+    QString text; // "plan", "run +11 %"
+    bool isRun = false;
+};
+
+/// Plan and run by time; none without a run.
+[[nodiscard]] std::vector<TimeEnd> timeEnds(const TimelineState &state);
+void paintEnds(QPainter &painter, const TimelineState &state, const ChartGeometry &geometry);
+
+} // namespace trainyard
