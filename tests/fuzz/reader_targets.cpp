@@ -62,7 +62,10 @@ public:
         , m_text(source)
     {
     }
-    std::size_t read(char *into, std::size_t most) override { return m_text.read(into, std::min<std::size_t>(most, 97)); }
+    std::size_t read(char *into, std::size_t most) override
+    {
+        return m_text.read(into, std::min<std::size_t>(most, 97));
+    }
     void rewind() override { m_text.rewind(); }
     [[nodiscard]] double share() const override { return m_text.share(); }
     [[nodiscard]] std::size_t expectedBytes() const override { return 0; }

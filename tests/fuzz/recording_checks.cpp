@@ -18,7 +18,7 @@ namespace trainyard::fuzz {
 
 namespace {
 
-constexpr std::size_t kFree = 1 << 20; // values that no byte of the file stands for: hosts of a list "n[1-40000]"
+constexpr std::size_t kFree = 1 << 22; // values that no byte of the file stands for: hosts of a list "n[1-40000]"
 
 /// Values that a recording holds, names of hosts too.
 std::size_t sizeOf(const Recording &r)
