@@ -66,7 +66,7 @@ private slots:
         const Breakdown &parts = *plan->metrics.breakdown;
         QCOMPARE(rowOf(table, Compute).reference, parts.compute + parts.optimizer);
         QCOMPARE(rowOf(table, Bubble).reference, parts.bubble);
-        QCOMPARE(rowOf(table, Host).reference, parts.overhead);
+        QCOMPARE(rowOf(table, DifferenceKind::Host).reference, parts.overhead);
         QCOMPARE(rowOf(table, Stragglers).reference, 0.0);
         QVERIFY(std::abs(rowOf(table, ExposedCommunication).reference
                     - (parts.total() - parts.compute - parts.optimizer - parts.bubble - parts.overhead))
@@ -84,7 +84,7 @@ private slots:
         QCOMPARE(us(Compute), 230.0);
         QCOMPARE(us(ExposedCommunication), 100.0);
         QCOMPARE(us(Stragglers), 50.0);
-        QCOMPARE(us(Host), 20.0);
+        QCOMPARE(us(DifferenceKind::Host), 20.0);
         QCOMPARE(us(Untold), 0.0);
         QCOMPARE(table.ranks, 2);
         QVERIFY(!rowOf(table, Compute).isReferenceTold && rowOf(table, Compute).isMeasuredTold);
