@@ -58,7 +58,8 @@ void forgetOtherModel(Draft &draft)
 void put(Draft &draft, ModelSpec model, int padding, const std::string &from)
 {
     forgetOtherModel(draft);
-    const ModelSpec *known = sameModel(model, draft.catalogue, padding);
+    const ModelSpec *known = sameModel(
+        model, draft.catalogue, padding, model.name + " " + draft.arguments.text("tokenizer_model").value_or(""));
     WorkloadSpec &workload = draft.plan.workload;
     if (known) {
         workload.model = known->id;
@@ -154,11 +155,19 @@ void sayParameters(Draft &draft)
 
 } // namespace
 
-const ModelSpec *sameModel(const ModelSpec &model, const Catalogue &catalogue, int padding)
+const ModelSpec *sameModel(const ModelSpec &model, const Catalogue &catalogue, int padding, std::string_view name)
 {
-    const auto found =
-        std::ranges::find_if(catalogue.models, [&](const ModelSpec &known) { return isSame(model, known, padding); });
-    return found != catalogue.models.end() ? &*found : nullptr;
+    std::string lower(name.substr(0, 1000));
+    std::ranges::transform(lower, lower.begin(), [](char c) { return c >= 'A' && c <= 'Z' ? char(c | 0x20) : c; });
+    const ModelSpec *found = nullptr;
+    for (const ModelSpec &known : catalogue.models) {
+        if (!isSame(model, known, padding))
+            continue;
+        if (lower.find(known.id) != std::string::npos)
+            return &known;
+        found = found ? found : &known;
+    }
+    return found;
 }
 
 void takeModel(Draft &draft)
