@@ -2,6 +2,7 @@
 // `telemetry compare`, run as a script would run it: differences add up, whatever the run is compared with.
 #include "tests/app/cli/program.h"
 
+#include <QByteArrayList>
 #include <QFile>
 #include <QTemporaryDir>
 #include <QTest>
@@ -99,8 +100,8 @@ private slots:
         for (const json &row : answer.at("differences"))
             QVERIFY(std::abs(row.at("difference_s").get<double>()) < 1e-6);
         // Traces are as good as the recording of them
-        QCOMPARE(compared({ m_plan, file(0), file(1) }).at("differences"),
-            compared({ m_plan, m_recording }).at("differences"));
+        const json ofTraces = compared({ m_plan, file(0), file(1) }), ofRecording = compared({ m_plan, m_recording });
+        QVERIFY(ofTraces.at("difference_s") == ofRecording.at("difference_s"));
     }
 
     void whatCannotBeComparedIsTold()
