@@ -260,6 +260,11 @@ private:
 
 } // namespace
 
+std::vector<WorkOfRank> workOfRanks(const Run &run, const RankMap &map)
+{
+    return Worker(run, map).work();
+}
+
 std::vector<int> likesOf(const Run &run, const RankMap &map)
 {
     using Kind = std::tuple<std::string, double, int>; // operation, bytes, ranks
