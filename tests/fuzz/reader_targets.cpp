@@ -107,7 +107,7 @@ Outcome readAs(const Family &family, const std::string &input)
         error.where.insert(0, error.where.empty() ? source.file : ""); // the front door knows the file
         return { false, faultOf({ error }, source.file) };
     }
-    std::string fault = faultOfRecording(*recording, input.size());
+    std::string fault = faultOfRecording(*recording, input.size(), reader->kind != SourceKind::Recording);
     if (fault.empty() && input.size() % 4 == 0)
         fault = faultOfRoundTrip(*recording);
     return { true, fault };

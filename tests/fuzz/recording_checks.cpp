@@ -85,20 +85,20 @@ std::string faultOfFigures(const Recording &recording)
 
 } // namespace
 
-std::string faultOfRecording(const Recording &recording, std::size_t bytes)
+std::string faultOfRecording(const Recording &recording, std::size_t bytes, bool isMeasured)
 {
     if (const auto checked = recording_file::checkRecording(recording); !checked)
         return "what everybody relies on does not hold: " + toString(checked.error());
     if (sizeOf(recording) > kFree + 4 * bytes)
         return std::to_string(sizeOf(recording)) + " values of " + std::to_string(bytes) + " bytes";
-    if (std::string fault = faultOfSources(recording); !fault.empty())
+    if (std::string fault = isMeasured ? faultOfSources(recording) : std::string(); !fault.empty())
         return fault;
-    if (std::string fault = faultOfFigures(recording); !fault.empty())
+    if (std::string fault = isMeasured ? faultOfFigures(recording) : std::string(); !fault.empty())
         return fault;
     if (summarize(recording).size() != recording.ranks.size())
         return "ranks without a summary";
     for (const CollectiveBandwidth &one : collectiveBandwidths(recording, matchCollectives(recording)))
-        if (!isFigure(one.busByLeast) || !isFigure(one.busByMean))
+        if (isMeasured && (!isFigure(one.busByLeast) || !isFigure(one.busByMean)))
             return "a bandwidth that is none";
     return {};
 }
