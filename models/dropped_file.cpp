@@ -2,16 +2,51 @@
 #include "models/dropped_file.h"
 
 #include "core/plan/embedded_plan.h"
+#include "core/telemetry/read_sources.h"
+#include "models/plan_store.h"
 
+#include <QFile>
+#include <QFileInfo>
 #include <QJsonDocument>
 #include <QJsonObject>
-
-#include <initializer_list>
-
 #include <QMimeData>
 #include <QUrl>
 
+#include <initializer_list>
+
 namespace trainyard {
+
+namespace {
+
+constexpr qint64 kHead = qint64(64) << 10, kMostOfAPlan = qint64(64) << 20;
+
+/// What only a recording begins with: packed, or of a tool whose files are nothing else.
+bool beginsAsRecording(const QString &path)
+{
+    QFile file(path);
+    if (!file.open(QIODevice::ReadOnly))
+        return false;
+    const QByteArray head = file.read(kHead);
+    if (head.startsWith("\x1f\x8b"))
+        return true;
+    const std::string_view text(head.constData(), std::size_t(head.size()));
+    const SourceReader *reader = readerFor(QFileInfo(path).fileName().toStdString(), text);
+    return reader && reader->kind != SourceKind::HfConfig && reader->kind != SourceKind::Plan;
+}
+
+} // namespace
+
+FileKind kindOfFile(const QString &path)
+{
+    const QFileInfo file(path);
+    if (file.isDir() || file.size() > kMostOfAPlan || beginsAsRecording(path))
+        return FileKind::Recording;
+    const ExpectedAll<QByteArray> content = readBytes(path);
+    if (!content)
+        return FileKind::Plan; // opening it tells what is wrong
+    const FileKind kind = kindOf(*content);
+    return kind == FileKind::Unknown ? FileKind::Recording : kind;
+}
 
 FileKind kindOf(const QByteArray &content)
 {
@@ -38,6 +73,15 @@ QString droppedFile(const QMimeData *data)
 {
     const QList<QUrl> urls = data->urls();
     return urls.size() == 1 && urls.front().isLocalFile() ? urls.front().toLocalFile() : QString();
+}
+
+QStringList droppedFiles(const QMimeData *data)
+{
+    QStringList files;
+    for (const QUrl &url : data->urls())
+        if (url.isLocalFile())
+            files << url.toLocalFile();
+    return files;
 }
 
 } // namespace trainyard

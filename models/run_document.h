@@ -6,11 +6,13 @@
 // nothing is undone. GUI thread.
 
 #include "core/overlay/run_overlay.h"
+#include "core/telemetry/read_sources.h"
 #include "models/background_queue.h"
 
 #include <QObject>
 #include <QStringList>
 
+#include <functional>
 #include <memory>
 #include <optional>
 
@@ -25,7 +27,11 @@ struct ReadingProgress {
 class RunDocument : public QObject {
     Q_OBJECT
 public:
+    /// Reads what is at the paths; called in the background. As readSources() does, but for tests.
+    using Read = std::function<Expected<Recording>(
+        const std::vector<std::string> &paths, const SourceOptions &options, const SourcesProgress &progress)>;
     explicit RunDocument(QObject *parent = nullptr);
+    explicit RunDocument(Read read, QObject *parent = nullptr);
     ~RunDocument() override;
 
     /// Reads files and folders; what was shown stays until they are read. Another open() cancels one under way.
@@ -38,6 +44,9 @@ public:
     /// Reads the paths again whenever their files change, at most once a second.
     void setWatching(bool watches);
 
+    /// Writes the recording of the run, as one file; nothing without a run.
+    void save(const QString &path);
+
     /// The evaluation that it lies under; null: none. Cheap: the overlay is made in the background, the newest wins.
     void setEvaluation(const EvaluationPtr &evaluation);
     void setStep(std::optional<std::int64_t> number); // empty: the typical one
@@ -46,20 +55,37 @@ public:
     [[nodiscard]] bool isReading() const;
     [[nodiscard]] bool isWatching() const;
     [[nodiscard]] const ReadingProgress &progress() const;
-    [[nodiscard]] const QStringList &paths() const;
+    [[nodiscard]] const QStringList &paths() const; // of the run
+    [[nodiscard]] bool isReadingReference() const; // what is being read is the reference
     [[nodiscard]] const RunPtr &run() const; // null: none was read
     [[nodiscard]] const RunPtr &reference() const;
     [[nodiscard]] const RunOverlayPtr &overlay() const; // null without a run
     [[nodiscard]] const OverlayOptions &options() const;
+    /// Of the reference alone, to be drawn beside those of the run; empty without one.
+    [[nodiscard]] const std::vector<RunCurve> &referenceCurves() const;
+    [[nodiscard]] const EvaluationPtr &evaluation() const;
+    /// The step that the options choose; nullptr where there is none.
+    [[nodiscard]] const RunStep *step() const;
+    /// Index of the slowest step that is no outlier and no warm-up; of all where none is left; -1: there are none.
+    [[nodiscard]] int slowestStep() const;
 
 signals:
     void readingChanged(bool isReading);
     void progressChanged(const trainyard::ReadingProgress &progress);
     void overlayChanged(const trainyard::RunOverlayPtr &overlay);
+    /// A run or a reference was read, or was closed. The overlay follows.
+    void runChanged();
+    void watchingChanged(bool isWatching);
+    void optionsChanged(); // another step or rank; the overlay follows
+    void saved(const QString &path);
+    void saveFailed(const QString &path, const trainyard::Errors &errors);
     /// Nothing of these paths could be read, a sentence each; what was shown stays.
     void readingFailed(const trainyard::Errors &errors);
 
 private:
+    void read(const QStringList &paths, bool isReference, bool isAgain);
+    void makeOverlay();
+
     struct Private;
     std::unique_ptr<Private> d;
 };

@@ -35,6 +35,7 @@ int runCommandLine(int argc, char **argv)
     addExportCommand(app, exitCode);
     addCatalogCommand(app, exitCode);
     addValidateCommand(app, exitCode);
+    addImportCommand(app, exitCode);
     addTelemetryCommand(app, exitCode);
     addSchemaCommand(app, exitCode);
     try {

@@ -3,6 +3,7 @@
 
 #include "core/plan/plan_io.h"
 #include "core/report/metrics_json.h"
+#include "core/telemetry/recording_file.h"
 
 namespace trainyard::cli {
 
@@ -10,9 +11,13 @@ void addSchemaCommand(CLI::App &app, int &exitCode)
 {
     const auto what = std::make_shared<std::string>("plan");
     const Subcommand command(app, "schema", "Print the JSON Schema of a format");
-    command.text("FORMAT", *what, "plan (default) or metrics").oneOf({ "plan", "metrics" });
-    command.callback(
-        [what, &exitCode] { exitCode = print(*what == "metrics" ? metricsSchema() : planSchema(), "json"); });
+    command.text("FORMAT", *what, "plan (default), metrics or recording").oneOf({ "plan", "metrics", "recording" });
+    command.callback([what, &exitCode] {
+        const std::string schema = *what == "metrics" ? metricsSchema()
+            : *what == "recording"                    ? recordingSchema()
+                                                      : planSchema();
+        exitCode = print(schema, "json");
+    });
 }
 
 } // namespace trainyard::cli

@@ -1,20 +1,16 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // `telemetry summarize`: how each rank of a recorded run spent its time.
 #include "app/cli/command.h"
-#include "app/cli/progress.h"
+#include "app/cli/run_sources.h"
 #include "app/cli/signals.h"
 
-#include "core/base/printable.h"
 #include "core/report/text_table.h"
-#include "core/telemetry/read_sources.h"
 #include "core/telemetry/summarize.h"
 
 #include <nlohmann/json.hpp>
 
-#include <algorithm>
 #include <cstdio>
-#include <iostream>
-#include <thread>
+#include <optional>
 
 namespace trainyard::cli {
 
@@ -71,43 +67,13 @@ std::string summaryTable(const std::vector<RankSummary> &summary)
     return table.text();
 }
 
-void tell(const std::string &file, const std::string &what)
-{
-    std::cerr << toString({ ErrorCode::BadSyntax, file, shortened(what, 400), "" }) << '\n';
-}
-
-/// Tells on standard error what was refused or ends early. A file that was named itself, and is none of a run, is a
-/// fault; one that lay in a folder is not.
-Errors tellOf(const Recording &recording, const std::vector<std::string> &named)
-{
-    Errors faults;
-    for (const RecordedSource &source : recording.sources) {
-        const bool isNamed = std::ranges::find(named, source.file) != named.end();
-        if (!source.refused.empty() && isNamed)
-            faults.push_back({ ErrorCode::BadSyntax, source.file, source.refused, "" });
-        else if (!source.refused.empty())
-            tell(source.file, source.refused);
-        else if (source.isTruncated)
-            tell(source.file, "it ends early; what it has was read");
-    }
-    return faults;
-}
-
 int run(const Options &options)
 {
     Interruption interruption;
-    SourceOptions reading;
-    reading.stop = interruption.token();
-    Progress progress("files");
-    const auto recording = readSources(options.sources, reading, static_cast<int>(std::thread::hardware_concurrency()),
-        { [&](std::size_t done, std::size_t all, double) { progress.show(done, all); } });
-    progress.clear();
-    if (!recording) {
-        if (recording.error().code != ErrorCode::Cancelled)
-            return fail({ recording.error() });
-        std::cerr << "stopped before all files were read\n";
-        return kInterrupted;
-    }
+    const auto recording = readRun(options.sources, interruption.token());
+    if (!recording)
+        return recording.error().code == ErrorCode::Cancelled ? stoppedBefore("all files were read")
+                                                              : fail({ recording.error() });
     const Errors faults = tellOf(*recording, options.sources);
     if (recording->ranks.empty()) {
         const Error none { ErrorCode::BadValue, options.sources.front(), "there is no rank of a run in it",
@@ -129,7 +95,7 @@ void addTelemetryCommand(CLI::App &app, int &exitCode)
     const Subcommand telemetry(app, "telemetry", "Recordings of real runs");
     const Subcommand summarize(telemetry, "summarize",
         "How each rank's GPU spent its time: computation, communication and memory, nothing; as HTA counts it");
-    summarize.texts("SOURCE", options->sources, "Traces of the ranks, or folders of them").required();
+    summarize.texts("SOURCE", options->sources, "Traces of the ranks, recordings, or folders of them").required();
     addFormatOption(summarize, options->format, { "table", "json" });
     summarize.callback([options, &exitCode] { exitCode = run(*options); });
 }

@@ -37,7 +37,7 @@ QString placeFor(const QString &folder)
 }
 
 /// A file dialog that lies on the screen whole, also where that is small or scaled; empty where it was cancelled.
-QString chosenFile(QFileDialog &dialog)
+QStringList chosenFiles(QFileDialog &dialog)
 {
     if (const QScreen *screen = dialog.parentWidget() ? dialog.parentWidget()->screen() : dialog.screen()) {
         const QSize room = screen->availableGeometry().size() * 9 / 10;
@@ -45,10 +45,15 @@ QString chosenFile(QFileDialog &dialog)
         dialog.setMaximumSize(room);
         dialog.resize(dialog.sizeHint().expandedTo(QSize(720, 480)).boundedTo(room));
     }
-    const QString chosen = dialog.exec() == QDialog::Accepted ? dialog.selectedFiles().value(0) : QString();
+    const QStringList chosen = dialog.exec() == QDialog::Accepted ? dialog.selectedFiles() : QStringList();
     if (!chosen.isEmpty())
-        lastFolder() = QFileInfo(chosen).absolutePath();
+        lastFolder() = QFileInfo(chosen.front()).absolutePath();
     return chosen;
+}
+
+QString chosenFile(QFileDialog &dialog)
+{
+    return chosenFiles(dialog).value(0);
 }
 
 QString fileToOpen(QWidget *parent, const QString &title, const QString &folder, const QString &filter)
@@ -93,6 +98,23 @@ QString Dialogs::rowsToOpen(QWidget *parent, const QString &folder)
 {
     return fileToOpen(
         parent, tr("Validate rows of your own"), folder, tr("Rows with measurements (*.json);;All files (*)"));
+}
+
+QStringList Dialogs::runToOpen(QWidget *parent, const QString &title, const QString &folder)
+{
+    QFileDialog dialog(parent, title, placeFor(folder),
+        tr("All files (*);;Recordings (*.trainyard-recording);;Traces and logs (*.json *.json.gz *.log *.txt *.csv "
+           "*.out)"));
+    dialog.setFileMode(QFileDialog::ExistingFiles);
+    return chosenFiles(dialog);
+}
+
+QString Dialogs::runFolderToOpen(QWidget *parent, const QString &title, const QString &folder)
+{
+    QFileDialog dialog(parent, title, placeFor(folder));
+    dialog.setFileMode(QFileDialog::Directory);
+    dialog.setOption(QFileDialog::ShowDirsOnly);
+    return chosenFile(dialog);
 }
 
 QString Dialogs::fileToSave(QWidget *parent, const QString &title, const QString &suggestion, const QString &filter)

@@ -12,6 +12,8 @@ public:
     QString planToSave(QWidget *parent, const QString &suggestion) override;
     QString configToOpen(QWidget *parent, const QString &folder) override;
     QString rowsToOpen(QWidget *parent, const QString &folder) override;
+    QStringList runToOpen(QWidget *parent, const QString &title, const QString &folder) override;
+    QString runFolderToOpen(QWidget *parent, const QString &title, const QString &folder) override;
     QString fileToSave(
         QWidget *parent, const QString &title, const QString &suggestion, const QString &filter) override;
     QString csvToSave(QWidget *parent, const QString &suggestion) override;

@@ -34,6 +34,16 @@ QString stateFolder()
         .filePath(QStringLiteral("recovery"));
 }
 
+/// One after the other, since reading is one at a time.
+void openRuns(RunDocument &runs, const QStringList &run, const QStringList &reference)
+{
+    if (!reference.isEmpty())
+        QObject::connect(
+            &runs, &RunDocument::runChanged, &runs, [&runs, reference] { runs.openReference(reference); },
+            Qt::SingleShotConnection);
+    runs.open(run);
+}
+
 int runWindow(QApplication &application, const Options &options)
 {
     const bool isPicture = !options.screenshot.isEmpty();
@@ -50,11 +60,14 @@ int runWindow(QApplication &application, const Options &options)
     if (isPicture) {
         window.setMinimumSize(0, 0);
         window.resize(options.size);
-        new Screenshot(window, options.screenshot, options.size,
+        auto *screenshot = new Screenshot(window, options.screenshot, options.size,
             options.showsValidation    ? Screenshot::Page::Validation
                 : options.showsExperts ? Screenshot::Page::Experts
                 : options.showsJobs    ? Screenshot::Page::Jobs
+                : options.showsRun     ? Screenshot::Page::Run
                                        : Screenshot::Page::Workbench);
+        if (!options.run.isEmpty())
+            screenshot->awaitRun(!options.reference.isEmpty());
     } else {
         window.restorePlaces();
         window.files().offerRecovery();
@@ -90,6 +103,11 @@ int runWindow(QApplication &application, const Options &options)
         QObject::connect(
             &document, &PlanDocument::replaced, &window, [&window] { window.showLayer(LayerPass::Pair); },
             Qt::SingleShotConnection);
+    if (options.showsRun)
+        QObject::connect(
+            &document, &PlanDocument::replaced, &window, [&window] { window.showRun(); }, Qt::SingleShotConnection);
+    if (!options.run.isEmpty())
+        openRuns(window.runs(), options.run, options.reference);
     if (options.showsNewPlan)
         QObject::connect(
             &document, &PlanDocument::replaced, &window, [&window] { window.showNewPlan(); }, Qt::SingleShotConnection);

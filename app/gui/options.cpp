@@ -59,13 +59,20 @@ std::expected<Options, QString> parseOptions(const QStringList &arguments)
         tr("What to show: plan, datacenters (the plan, with their ranking in front), memory (the plan, with what fills "
            "its GPUs and what to do about it), shares or baselines (the plan, with what each set of GPUs gets, or "
            "would get from other systems), experts (exchanges with experts compared), jobs "
-           "(schedulers of jobs compared), layer (an expert layer, opened), "
+           "(schedulers of jobs compared), layer (an expert layer, opened), run (a recorded run beside the plan: "
+           "--run), "
            "validation, or new "
            "(the sheet for a new plan)."),
         QStringLiteral("NAME"), QStringLiteral("plan"));
     const QCommandLineOption report(QStringLiteral("report"), tr("Write the plan's report as PDF to --out and exit."));
     const QCommandLineOption out(QStringLiteral("out"), tr("File of the report."), QStringLiteral("OUT.pdf"));
-    parser.addOptions({ screenshot, size, theme, page, report, out });
+    const QCommandLineOption run(QStringLiteral("run"),
+        tr("A file or folder that a real run left behind, to be laid under the plan; several: once each."),
+        QStringLiteral("PATH"));
+    const QCommandLineOption reference(QStringLiteral("compare-run"),
+        tr("A file or folder of another run, which is compared with in place of the plan; several: once each."),
+        QStringLiteral("PATH"));
+    parser.addOptions({ screenshot, size, theme, page, report, out, run, reference });
     parser.addPositionalArgument(
         QStringLiteral("PLAN"), tr("Plan file to open; the first sample unless told."), QStringLiteral("[PLAN]"));
     if (!parser.parse(QStringList { QCoreApplication::applicationFilePath() } + arguments))
@@ -100,11 +107,15 @@ std::expected<Options, QString> parseOptions(const QStringList &arguments)
     options.showsExperts = parser.value(page) == QStringLiteral("experts");
     options.showsJobs = parser.value(page) == QStringLiteral("jobs");
     options.showsLayer = parser.value(page) == QStringLiteral("layer");
+    options.showsRun = parser.value(page) == QStringLiteral("run");
+    options.run = parser.values(run);
+    options.reference = parser.values(reference);
     if (!options.showsValidation && !options.showsDatacenters && !options.showsMemory && !options.showsNewPlan
         && !options.showsShares && !options.showsBaselines && !options.showsExperts && !options.showsJobs
-        && !options.showsLayer && parser.value(page) != QStringLiteral("plan"))
-        return std::unexpected(tr(
-            "--page %1: expected plan, datacenters, memory, shares, baselines, experts, jobs, layer, validation or new")
+        && !options.showsLayer && !options.showsRun && parser.value(page) != QStringLiteral("plan"))
+        return std::unexpected(tr("--page %1: expected plan, datacenters, memory, shares, baselines, experts, jobs, "
+                                  "layer, run, validation or "
+                                  "new")
                                    .arg(parser.value(page)));
     if (parser.isSet(theme)) {
         options.theme = parseTheme(parser.value(theme));

@@ -25,6 +25,8 @@ struct Options {
     bool showsShares = false, showsBaselines = false; // the workbench with what each set of GPUs gets, or would get
     QString report; // path of a PDF that is written in place of a window; empty: none
     bool showsLayer = false; // an expert layer, opened
+    bool showsRun = false; // what was recorded beside the plan
+    QStringList run, reference; // files and folders of runs to open
     bool showsNewPlan = false; // the sheet for a new plan
     std::optional<ThemeKind> theme;
 };

@@ -38,25 +38,46 @@ Screenshot::Screenshot(MainWindow &window, QString path, QSize size, Page page)
         fail(lines.join(QStringLiteral("\ntrainyard: ")));
     });
     if (page == Page::Experts) {
-        connect(&window.experts(), &ExpertsPage::completed, this, [this] { m_settle.start(kSettleMs); });
+        connect(&window.experts(), &ExpertsPage::completed, this, [this] { settle(kSettleMs); });
         return;
     }
     if (page == Page::Jobs) {
-        connect(&window.jobs(), &JobsPage::completed, this, [this] { m_settle.start(kSettleMs); });
+        connect(&window.jobs(), &JobsPage::completed, this, [this] { settle(kSettleMs); });
         return;
     }
     if (page == Page::Validation) {
-        connect(&window.validationRunner(), &ValidationRunner::finished, this, [this] { m_settle.start(kSettleMs); });
+        connect(&window.validationRunner(), &ValidationRunner::finished, this, [this] { settle(kSettleMs); });
         return;
     }
-    connect(&window.bridge(), &EvaluationBridge::evaluationFinished, this, [this] { m_settle.start(kEffectsMs); });
+    connect(&window.bridge(), &EvaluationBridge::evaluationFinished, this, [this] { settle(kEffectsMs); });
     connect(&window.effects(), &StrategyEffects::effectsChanged, this, [this](const EffectTablePtr &effects) {
         if (effects->complete && effects->plan == m_window.document().plan() && m_window.bridge().evaluation())
-            m_settle.start(kSettleMs);
+            settle(kSettleMs);
     });
     connect(&window.bridge(), &EvaluationBridge::evaluationFailed, this, [this](const PlanPtr &, const Errors &errors) {
         fail(errors.empty() ? tr("the plan cannot be evaluated") : QString::fromStdString(toString(errors.front())));
     });
+}
+
+void Screenshot::awaitRun(bool withReference)
+{
+    m_awaitsRun = true;
+    m_awaitsReference = withReference;
+    connect(&m_window.runs(), &RunDocument::overlayChanged, this, [this](const RunOverlayPtr &overlay) {
+        m_awaitsRun = !overlay || !overlay->evaluation;
+        m_awaitsReference = m_awaitsReference && !(overlay && overlay->reference);
+        settle(kSettleMs);
+    });
+    connect(&m_window.runs(), &RunDocument::readingFailed, this, [this](const Errors &errors) {
+        fail(
+            errors.empty() ? tr("nothing of the run could be read") : QString::fromStdString(toString(errors.front())));
+    });
+}
+
+void Screenshot::settle(int milliseconds)
+{
+    if (!m_awaitsRun && !m_awaitsReference)
+        m_settle.start(milliseconds);
 }
 
 void Screenshot::take()

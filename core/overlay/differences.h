@@ -24,12 +24,22 @@ inline constexpr int kDifferenceKindCount = 6;
 struct DifferenceRow {
     DifferenceKind kind = DifferenceKind::Compute;
     double reference = 0, measured = 0; // seconds of a step, mean over the ranks
+    /// False: that side does not tell this kind apart; what there is of it is in Untold.
+    bool isReferenceTold = true, isMeasuredTold = true;
     [[nodiscard]] double difference() const { return measured - reference; }
     bool operator==(const DifferenceRow &) const = default;
 };
 
+[[nodiscard]] constexpr std::array<DifferenceRow, kDifferenceKindCount> emptyDifferences()
+{
+    std::array<DifferenceRow, kDifferenceKindCount> rows;
+    for (std::size_t i = 0; i < rows.size(); ++i)
+        rows[i].kind = static_cast<DifferenceKind>(i);
+    return rows;
+}
+
 struct DifferenceTable {
-    std::array<DifferenceRow, kDifferenceKindCount> rows; // in the order of the enum
+    std::array<DifferenceRow, kDifferenceKindCount> rows = emptyDifferences(); // in the order of the enum
     double referenceSeconds = 0, measuredSeconds = 0; // of the step: the sums of the columns
     int ranks = 0; // that the measured column is the mean of
     std::string referenceName, measuredName; // "plan", "step 12 of run.json"
@@ -39,6 +49,8 @@ struct DifferenceTable {
 
 /// Plan against one step of a run.
 [[nodiscard]] DifferenceTable differences(const Evaluation &plan, const Run &run, const RunStep &step);
+/// A step alone: nothing is told of a reference.
+[[nodiscard]] DifferenceTable differences(const Run &run, const RunStep &step);
 /// A step of one run against a step of another.
 [[nodiscard]] DifferenceTable differences(
     const Run &reference, const RunStep &referenceStep, const Run &run, const RunStep &step);

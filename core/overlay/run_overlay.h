@@ -21,9 +21,13 @@ struct TrackKey {
 };
 [[nodiscard]] TrackKey keyOf(const Evaluation &evaluation, const Track &track);
 
-/// What was measured for one row of the chart, of one rank of the ranks that the row stands for.
+/// What was measured for one row of the chart, of one rank of the ranks that the row stands for. What a rank does is on
+/// one of the rows of its place: transfers between stages on that to the other stage, exchanges between replicas on the
+/// collectives', copies on those of what leaves the GPU; on the compute row what computes, and what has no row of its
+/// own. Without a plan a row is a stream of a rank: key {rank, 1, number among its streams, its stream, -1}.
 struct MeasuredRow {
     TrackKey key;
+    std::string label; // "rank 3, stream 7", of rows without a plan; else empty
     std::vector<int> ranks; // of the job that this row stands for, ascending
     std::vector<int> missing; // of those, nobody recorded them: hatched where all are
     int shown = -1; // the rank whose spans these are: the slowest of those recorded; -1: none is
@@ -39,6 +43,7 @@ struct RunCurve {
     std::string name, title, unit; // samples::…; "Step time"; SI or "1"
     std::string where; // rank, host or link; empty: the job
     std::vector<double> step, value; // value NaN: a gap
+    bool isOverTime = false; // no step tells when its samples were taken: `step` is seconds since the first of them
     std::optional<double> predicted;
 };
 
@@ -64,10 +69,13 @@ struct RunOverlay {
 };
 using RunOverlayPtr = std::shared_ptr<const RunOverlay>;
 
-/// A run under a plan. A plan without an iteration (jobs alone, infeasible) gives the run alone, with a note.
-[[nodiscard]] RunOverlayPtr overlayRun(
-    const EvaluationPtr &evaluation, const RunPtr &run, const OverlayOptions &options);
+/// A run under a plan. A plan without an iteration (jobs alone, infeasible) gives the run alone, with a note; so does
+/// no plan, without one. `previous`: an overlay of the same plan and run, for another step or rank: what does not
+/// depend on these is taken from it.
+[[nodiscard]] RunOverlayPtr overlayRun(const EvaluationPtr &evaluation, const RunPtr &run,
+    const OverlayOptions &options, const RunOverlayPtr &previous = nullptr);
 /// A run against another: typical step against chosen step; rows are those of `run`.
-[[nodiscard]] RunOverlayPtr overlayRuns(const RunPtr &reference, const RunPtr &run, const OverlayOptions &options);
+[[nodiscard]] RunOverlayPtr overlayRuns(
+    const RunPtr &reference, const RunPtr &run, const OverlayOptions &options, const RunOverlayPtr &previous = nullptr);
 
 } // namespace trainyard

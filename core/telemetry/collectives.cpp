@@ -40,8 +40,11 @@ public:
                 sequences.back().items.push_back(i);
             }
         }
-        for (auto &[group, sequences] : byGroup)
+        for (auto &[group, sequences] : byGroup) {
+            const std::vector<Sequence> sends = takeOut(sequences, "send"), receives = takeOut(sequences, "recv");
             matchGroup(group, sequences);
+            matchTransfers(group, sends, receives);
+        }
         std::ranges::stable_sort(m_matched, {}, [&](const MatchedCollective &one) {
             return collective(one.parts.front().rank, one.parts.front().collective).start;
         });
@@ -62,6 +65,55 @@ private:
             && (hasNumbers || !hasSizes || a.bytes == b.bytes);
     }
 
+    /// Those whose operation begins so.
+    [[nodiscard]] std::vector<Sequence> takeOut(std::vector<Sequence> &sequences, std::string_view operation) const
+    {
+        std::vector<Sequence> taken;
+        for (Sequence &sequence : sequences) {
+            const auto isOther = [&](std::uint32_t item) {
+                return !m_recording.names[collective(sequence.rank, item).operation].starts_with(operation);
+            };
+            const auto first = std::ranges::stable_partition(sequence.items, isOther).begin();
+            if (first != sequence.items.end())
+                taken.push_back({ sequence.rank, { first, sequence.items.end() } });
+            sequence.items.erase(first, sequence.items.end());
+        }
+        std::erase_if(sequences, [](const Sequence &sequence) { return sequence.items.empty(); });
+        return taken;
+    }
+
+    /// Of a group of two, what the one sends the other receives. In larger groups nobody tells who the other is.
+    void matchTransfers(std::uint32_t group, const std::vector<Sequence> &sends, const std::vector<Sequence> &receives)
+    {
+        if (group >= m_recording.groups.size() || m_recording.groups[group].ranks.size() != 2)
+            return;
+        for (const Sequence &from : sends)
+            for (const Sequence &to : receives) {
+                if (from.rank == to.rank)
+                    continue;
+                const auto hasSameBytes = [&](std::size_t i, std::size_t k) {
+                    const double sent = collective(from.rank, from.items[i]).bytes,
+                                 received = collective(to.rank, to.items[k]).bytes;
+                    return sent <= 0 || received <= 0 || sent == received;
+                };
+                const auto hasSameNumber = [&](std::size_t i, std::size_t k) {
+                    const std::int64_t sent = collective(from.rank, from.items[i]).sequence;
+                    return sent >= 0 && sent == collective(to.rank, to.items[k]).sequence && hasSameBytes(i, k);
+                };
+                // Each side numbers its own sends and receives: the numbers agree only where both do them in turn.
+                Pairs found = pairs(from.items.size(), to.items.size(), hasSameNumber);
+                if (2 * found.size() < std::min(from.items.size(), to.items.size()))
+                    found = pairs(from.items.size(), to.items.size(), hasSameBytes);
+                for (const auto &[i, k] : found) {
+                    MatchedCollective one;
+                    one.parts = { { from.rank, from.items[i] }, { to.rank, to.items[k] } };
+                    one.operation = collective(from.rank, from.items[i]).operation;
+                    std::ranges::sort(one.parts, {}, &MatchedCollective::Part::rank);
+                    finish(group, one);
+                }
+            }
+    }
+
     void matchGroup(std::uint32_t group, std::vector<Sequence> &sequences)
     {
         if (sequences.size() < 2)
@@ -71,20 +123,23 @@ private:
         const Sequence &reference = *longest;
         std::vector<MatchedCollective> made(reference.items.size());
         for (const Sequence &sequence : sequences)
-            for (const auto &[i, k] : pairs(reference, sequence))
+            for (const auto &[i, k] : pairs(reference.items.size(), sequence.items.size(), [&](auto i, auto k) {
+                     return isSame(
+                         collective(reference.rank, reference.items[i]), collective(sequence.rank, sequence.items[k]));
+                 }))
                 made[i].parts.push_back({ sequence.rank, sequence.items[k] });
         for (MatchedCollective &one : made)
-            if (one.parts.size() > 1)
+            if (one.parts.size() > 1) {
+                one.operation = collective(one.parts.front().rank, one.parts.front().collective).operation;
                 finish(group, one);
+            }
     }
 
     void finish(std::uint32_t group, MatchedCollective &one)
     {
-        const RecordedCollective &first = collective(one.parts.front().rank, one.parts.front().collective);
         const RankRecording &rank = m_recording.ranks[one.parts.front().rank];
         one.group = group;
-        one.operation = first.operation;
-        one.leastDuration = first.duration;
+        one.leastDuration = collective(one.parts.front().rank, one.parts.front().collective).duration;
         for (const MatchedCollective::Part &part : one.parts) {
             const RecordedCollective &own = collective(part.rank, part.collective);
             one.bytes = std::max(one.bytes, own.bytes);
@@ -99,13 +154,11 @@ private:
 
     using Pairs = std::vector<std::pair<std::uint32_t, std::uint32_t>>;
 
-    [[nodiscard]] Pairs pairs(const Sequence &a, const Sequence &b) const
+    /// Of sequences of so many, the longest common one.
+    template <class Same> [[nodiscard]] static Pairs pairs(std::size_t endA, std::size_t endB, const Same &same)
     {
-        const auto same = [&](std::size_t i, std::size_t k) {
-            return isSame(collective(a.rank, a.items[i]), collective(b.rank, b.items[k]));
-        };
         Pairs result;
-        std::size_t begin = 0, endA = a.items.size(), endB = b.items.size();
+        std::size_t begin = 0;
         const auto take = [&](std::size_t i, std::size_t k) {
             result.emplace_back(static_cast<std::uint32_t>(i), static_cast<std::uint32_t>(k));
         };

@@ -27,7 +27,9 @@ struct MatchedCollective {
 
 /// The i-th of each communicator over its ranks, by the numbers that it carries, else in the order of their starts;
 /// where operation or size differ, by the longest sequence that the ranks have in common. Collectives without a group
-/// are matched over all ranks. Of ranks that several files have, the first counts. In order of the first rank's starts.
+/// are matched over all ranks. A send is matched with its receive in groups of two ranks (the operation is the send's);
+/// what a receiver has above the least duration is waiting like any other. Of ranks that several files have, the first
+/// counts. In order of the first rank's starts.
 [[nodiscard]] std::vector<MatchedCollective> matchCollectives(const Recording &recording);
 
 /// Bytes on the wire a byte of the message, as nccl-tests turn algorithm bandwidth into bus bandwidth; 1 where it says

@@ -28,11 +28,18 @@ Recording refusedSource(const std::string &file, std::int64_t bytes, SourceKind 
     return recording;
 }
 
+/// What is wrong and what would be right, with the place in the file where that is told.
+std::string sentenceOf(const Error &error, const std::string &file)
+{
+    const bool hasPlace = error.where.size() > file.size() + 2 && error.where.starts_with(file + ": ");
+    return (hasPlace ? error.where.substr(file.size() + 2) + " " : "") + error.what
+        + (error.right.empty() ? "" : "; expected " + error.right);
+}
+
 /// Of a file that could not be opened or read.
 Recording refusedFile(const std::string &path, const Error &error)
 {
-    return refusedSource(
-        path, 0, SourceKind::Unknown, error.what + (error.right.empty() ? "" : "; expected " + error.right));
+    return refusedSource(path, 0, SourceKind::Unknown, sentenceOf(error, path));
 }
 
 /// The first bytes of a stream.
@@ -99,7 +106,7 @@ Expected<Recording> readSource(const std::string &path, const SourceOptions &opt
     if (stream.failure())
         return std::unexpected(*stream.failure());
     if (!recording && recording.error().code != ErrorCode::Cancelled)
-        return refusedSource(path, stream.packedBytes(), reader->kind, recording.error().what);
+        return refusedSource(path, stream.packedBytes(), reader->kind, sentenceOf(recording.error(), path));
     return recording;
 }
 
@@ -113,7 +120,14 @@ Expected<Recording> readSources(
         else
             files.push_back(path);
     std::vector<Recording> parts(files.size());
-    std::vector<double> shares(files.size(), 0);
+    std::vector<double> shares(files.size(), 0), sizes(files.size(), 1);
+    double bytes = 0;
+    for (std::size_t i = 0; i < files.size(); ++i) {
+        std::error_code error;
+        if (const auto size = fs::file_size(files[i], error); !error)
+            sizes[i] += static_cast<double>(size); // an empty file is one of the files too
+        bytes += sizes[i];
+    }
     std::atomic<std::size_t> next = 0;
     std::size_t done = 0;
     std::mutex mutex;
@@ -124,12 +138,14 @@ Expected<Recording> readSources(
         if (!progress.report)
             return;
         double sum = 0;
-        for (const double one : shares)
-            sum += one;
-        progress.report(done, files.size(), sum / static_cast<double>(files.size()));
+        for (std::size_t k = 0; k < shares.size(); ++k)
+            sum += shares[k] * sizes[k];
+        progress.report(done, files.size(), sum / bytes);
     };
     const auto work = [&] {
         for (std::size_t i = next++; i < files.size() && !options.stop.stop_requested(); i = next++) {
+            if (progress.began)
+                progress.began(files[i]);
             SourceOptions own = options;
             own.progress = [&, i](double share) { tell(i, std::min(share, 0.999)); };
             auto part = readSource(files[i], own);

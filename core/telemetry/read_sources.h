@@ -65,7 +65,8 @@ struct SourceFile {
 
 /// Files and folders (walked, sorted by name; hidden and *.tmp files left out), read by `threads`, merged.
 struct SourcesProgress {
-    std::function<void(std::size_t filesDone, std::size_t files, double share)> report = {};
+    std::function<void(std::size_t filesDone, std::size_t files, double share)> report = {}; // share: of the bytes
+    std::function<void(const std::string &file)> began = {}; // from the reading thread
 };
 [[nodiscard]] Expected<Recording> readSources(const std::vector<std::string> &paths, const SourceOptions &options,
     int threads, const SourcesProgress &progress = {});

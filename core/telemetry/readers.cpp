@@ -9,8 +9,9 @@ std::span<const SourceReader> sourceReaders()
 {
     static const std::vector<SourceReader> all = [] {
         std::vector<SourceReader> readers;
-        for (const auto family : { readers::profilerTraces(), readers::trainingLogs(), readers::experimentFiles(),
-                 readers::networkBenchmarks(), readers::hardwareSamples(), readers::planInputs() })
+        for (const auto family :
+            { readers::recordingFiles(), readers::profilerTraces(), readers::trainingLogs(), readers::experimentFiles(),
+                readers::networkBenchmarks(), readers::hardwareSamples(), readers::planInputs() })
             readers.insert(readers.end(), family.begin(), family.end());
         return readers;
     }();

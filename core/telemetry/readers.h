@@ -6,6 +6,7 @@
 
 namespace trainyard::readers {
 
+std::span<const SourceReader> recordingFiles(); // *.trainyard-recording
 std::span<const SourceReader> profilerTraces(); // kineto, Chakra, execution traces
 std::span<const SourceReader> trainingLogs(); // Megatron, torchtitan, DeepSpeed, NeMo, Hugging Face, MLPerf
 std::span<const SourceReader> experimentFiles(); // TensorBoard, wandb, golden values

@@ -18,8 +18,9 @@ constexpr std::array kNames { "file that no reader knows", "recording", "PyTorch
     "nvidia-smi dmon table", "metrics exposition", "answer of a Prometheus server", "OTLP message as JSON",
     "OTLP message as protobuf", "Hugging Face config.json", "Megatron arguments", "torchtitan configuration",
     "Slurm topology", "nvidia-smi topology matrix", "NCCL topology", "NCCL graph", "hwloc topology",
-    "ibnetdiscover output", "iblinkinfo output", "SkyPilot catalogue", "plan" };
-static_assert(kNames.size() == std::size_t(SourceKind::Plan) + 1);
+    "ibnetdiscover output", "iblinkinfo output", "SkyPilot catalogue", "plan", "Slurm node list",
+    "list of AWS instance types" };
+static_assert(kNames.size() == std::size_t(SourceKind::InstanceTypes) + 1);
 
 /// Of the parts' moments, what is to be added so that they count from one zero; 0 of those that know no Unix time.
 std::vector<Moment> shiftsTo(Moment zero, const std::vector<Recording> &parts)
@@ -58,6 +59,7 @@ public:
         for (RecordedSource &source : part.sources)
             m_result.sources.push_back(std::move(source));
         const auto from = [&](std::uint32_t source) { return source == kNoIndex ? kNoIndex : source + firstSource; };
+        takeAlignment(part, shift);
         for (RankRecording &rank : part.ranks) {
             renumber(rank, names, groups, shift);
             rank.timeBase += part.zero == 0 ? m_result.zero : 0; // its own times stay what they were
@@ -71,10 +73,17 @@ public:
                     at += shift;
             m_result.series.push_back(std::move(series));
         }
-        for (BenchmarkPoint &point : part.benchmarks) {
-            point.source = from(point.source);
-            m_result.benchmarks.push_back(std::move(point));
-        }
+        const auto takeOver = [&](auto &known, auto &more) {
+            for (auto &one : more) {
+                one.source = from(one.source);
+                known.push_back(std::move(one));
+            }
+        };
+        takeOver(m_result.benchmarks, part.benchmarks);
+        takeOver(m_result.models, part.models);
+        takeOver(m_result.nodes, part.nodes);
+        takeOver(m_result.switches, part.switches);
+        takeOver(m_result.prices, part.prices);
         m_result.arguments.merge(part.arguments);
         if (m_result.name.empty())
             m_result.name = std::move(part.name);
@@ -94,6 +103,21 @@ public:
     }
 
 private:
+    /// Drifts are told about one moment: that of the first part that was aligned.
+    void takeAlignment(Recording &part, Moment shift)
+    {
+        const bool isAligned = std::ranges::any_of(
+            part.ranks, [](const RankRecording &rank) { return rank.clockOffset != 0 || rank.clockDrift != 0; });
+        if (!isAligned)
+            return;
+        const Moment about = part.alignedAt + shift;
+        if (!m_isAligned)
+            m_result.alignedAt = about;
+        m_isAligned = true;
+        for (RankRecording &rank : part.ranks)
+            rank.clockOffset += rank.clockDrift * static_cast<double>(m_result.alignedAt - about);
+    }
+
     std::uint32_t groupOf(CommunicatorGroup group)
     {
         const auto known = std::ranges::find_if(m_result.groups,
@@ -128,6 +152,7 @@ private:
 
     Recording m_result;
     NameTable m_nameOf;
+    bool m_isAligned = false; // some part was
 };
 
 } // namespace

@@ -4,6 +4,7 @@
 // (app/gui), tests with set answers. GUI thread.
 
 #include <QString>
+#include <QStringList>
 
 class QWidget;
 
@@ -19,6 +20,8 @@ public:
     virtual QString planToSave(QWidget *parent, const QString &suggestion) = 0;
     virtual QString configToOpen(QWidget *parent, const QString &folder) = 0;
     virtual QString rowsToOpen(QWidget *parent, const QString &folder) = 0; // of a validation
+    virtual QStringList runToOpen(QWidget *parent, const QString &title, const QString &folder) = 0; // files
+    virtual QString runFolderToOpen(QWidget *parent, const QString &title, const QString &folder) = 0;
     /// What is taken away from a plan; `filter` as file dialogs write it: "Pages (*.html)".
     virtual QString fileToSave(
         QWidget *parent, const QString &title, const QString &suggestion, const QString &filter) = 0;

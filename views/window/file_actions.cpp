@@ -2,7 +2,6 @@
 #include "views/window/file_actions.h"
 
 #include "models/config_model.h"
-#include "models/dropped_file.h"
 #include "models/sample_plans.h"
 #include "views/parts/message_bar.h"
 #include "views/parts/prompts.h"
@@ -108,22 +107,44 @@ void FileActions::openAtStart(const QString &path)
 
 void FileActions::openDropped(const QString &path)
 {
+    openAllDropped({ path });
+}
+
+void FileActions::openAllDropped(const QStringList &paths)
+{
     m_queue.run(
-        this, [path] { return readBytes(path); },
-        [this, path](const ExpectedAll<QByteArray> &content) {
-            const FileKind kind = content ? kindOf(*content) : FileKind::Plan; // opening it tells what is wrong
-            if (kind == FileKind::Plan)
-                open(path);
-            else if (kind == FileKind::ModelConfig)
-                useModelConfig(path);
-            else if (kind == FileKind::ValidationRows)
-                emit rowsDropped(path);
-            else
-                showErrors(QStringLiteral("open"),
-                    tr("“%1” is neither a plan, nor a report, nor a model's config.json, nor a file of measured rows.")
-                        .arg(QFileInfo(path).fileName()),
-                    {});
-        });
+        this,
+        [paths] {
+            std::vector<FileKind> kinds;
+            for (const QString &path : paths)
+                kinds.push_back(kindOfFile(path));
+            return kinds;
+        },
+        [this, paths](const std::vector<FileKind> &kinds) { openKnown(paths, kinds); });
+}
+
+void FileActions::openKnown(const QStringList &paths, const std::vector<FileKind> &kinds)
+{
+    const bool isOne = paths.size() == 1;
+    QStringList plans, recordings;
+    for (qsizetype i = 0; i < paths.size(); ++i) {
+        const FileKind kind = kinds[std::size_t(i)];
+        if (kind == FileKind::Plan)
+            plans << paths[i];
+        else if (kind == FileKind::ModelConfig && isOne)
+            useModelConfig(paths[i]);
+        else if (kind == FileKind::ValidationRows && isOne)
+            emit rowsDropped(paths[i]);
+        else // a config.json among others tells of the run's model
+            recordings << paths[i];
+    }
+    if (!plans.isEmpty())
+        open(plans.front());
+    if (plans.size() > 1)
+        m_messages.show({ QStringLiteral("drop"), Message::Tone::Info,
+            tr("One plan is open at a time: “%1”.").arg(QFileInfo(plans.front()).fileName()), {}, {} });
+    if (!recordings.isEmpty())
+        emit recordingsDropped(recordings);
 }
 
 void FileActions::chooseModelConfig()

@@ -4,10 +4,12 @@
 // first. Talks to the user through the message bar, and through Prompts where only a dialog will do. GUI thread.
 
 #include "models/background_queue.h"
+#include "models/dropped_file.h"
 #include "models/plan_document.h"
 #include "models/recent_files.h"
 
 #include <functional>
+#include <vector>
 
 namespace trainyard {
 
@@ -25,7 +27,10 @@ public:
     void open();
     void open(const QString &path);
     void openAtStart(const QString &path); // else the first sample, so that there is something to work on
-    void openDropped(const QString &path); // a plan, a Hugging Face config.json or measured rows, told by its content
+    void openDropped(const QString &path); // a plan, a Hugging Face config.json, measured rows or what was recorded of
+                                           // a run, told by its content
+    /// Several of them: a plan is opened, all else is of one run.
+    void openAllDropped(const QStringList &paths);
     void chooseModelConfig();
     void save();
     void saveAs();
@@ -42,9 +47,11 @@ public:
 
 signals:
     void rowsDropped(const QString &path);
+    void recordingsDropped(const QStringList &paths); // files and folders of a run
 
 private:
     void connectDocument();
+    void openKnown(const QStringList &paths, const std::vector<FileKind> &kinds);
     void useModelConfig(const QString &path);
     void showErrors(const QString &kind, const QString &headline, const Errors &errors);
 

@@ -18,11 +18,13 @@
 #include "views/panels/workload_editor.h"
 #include "views/parts/message_bar.h"
 #include "views/parts/prompts.h"
-#include "views/start/new_plan_sheet.h"
+#include "views/run/reading_strip.h"
+#include "views/run/run_page.h"
 #include "views/timeline/timeline_view.h"
 #include "views/validation/validation_page.h"
 #include "views/window/file_actions.h"
 #include "views/window/panel_tables.h"
+#include "views/window/run_actions.h"
 #include "views/window/status_line.h"
 #include "views/window/top_bar.h"
 #include "views/window/tour_strip.h"
@@ -69,6 +71,8 @@ MainWindow::MainWindow(const WindowModels &models, RecentFiles &recent, Prompts 
     , m_experts(new ExpertsPage(models.catalogue))
     , m_jobs(new JobsPage(models.catalogue))
     , m_layer(new LayerPage(m_opener))
+    , m_run(new RunPage(m_runs))
+    , m_reading(new ReadingStrip(m_runs))
     , m_pages(new QStackedWidget)
     , m_messages(new MessageBar)
     , m_tour(new TourStrip)
@@ -76,6 +80,7 @@ MainWindow::MainWindow(const WindowModels &models, RecentFiles &recent, Prompts 
     , m_target(new FileTarget(prompts, *m_messages, this))
     , m_exports(new ExportActions(models.document, models.bridge, *m_target, this))
     , m_validationActions(new ValidationActions(*m_validation, *m_files, prompts, *m_messages, this))
+    , m_runActions(new RunActions(m_runs, *m_files, prompts, *m_messages, this))
     , m_palette(new CommandPalette(m_commands, this))
     , m_overlay(new ShortcutOverlay(m_commands, this))
 {
@@ -91,6 +96,7 @@ MainWindow::MainWindow(const WindowModels &models, RecentFiles &recent, Prompts 
     noticeLayout->setContentsMargins(Theme::kGap, 0, Theme::kGap, 0);
     noticeLayout->setSpacing(4);
     noticeLayout->addWidget(m_messages);
+    noticeLayout->addWidget(m_reading);
     noticeLayout->addWidget(m_tour);
     layout->addWidget(notices);
     m_pages->addWidget(m_workbench);
@@ -98,6 +104,7 @@ MainWindow::MainWindow(const WindowModels &models, RecentFiles &recent, Prompts 
     m_pages->addWidget(m_experts);
     m_pages->addWidget(m_jobs);
     m_pages->addWidget(m_layer);
+    m_pages->addWidget(m_run);
     layout->addWidget(m_pages, 1);
     setCentralWidget(central);
     resize(kFirst);
@@ -109,6 +116,7 @@ MainWindow::MainWindow(const WindowModels &models, RecentFiles &recent, Prompts 
     m_files->setFormCommitter([this] { m_workbench->map->commitEditor(); });
     m_exports->setCommitter([this] { m_files->commitTyped(); });
     connectModels();
+    connectRun();
     updateTitle();
     fillRecentMenu();
     m_commands.refresh();
@@ -243,72 +251,6 @@ void MainWindow::setThemeKind(ThemeKind kind)
     m_commands.refresh();
 }
 
-void MainWindow::showValidation()
-{
-    m_files->commitTyped();
-    m_pages->setCurrentWidget(m_validation);
-    m_validation->open();
-    m_commands.refresh();
-}
-
-void MainWindow::showExperts()
-{
-    m_files->commitTyped();
-    m_experts->setPlan(m_models.document.plan(), m_models.document.displayName());
-    m_pages->setCurrentWidget(m_experts);
-    m_experts->setFocus(Qt::ShortcutFocusReason);
-    m_commands.refresh();
-}
-
-void MainWindow::showJobs()
-{
-    m_files->commitTyped();
-    m_jobs->setPlan(m_models.document.plan(), m_models.document.displayName());
-    m_pages->setCurrentWidget(m_jobs);
-    m_jobs->setFocus(Qt::ShortcutFocusReason);
-    m_commands.refresh();
-}
-
-void MainWindow::showLayer(LayerPass pass)
-{
-    m_files->commitTyped();
-    m_layer->showPass(pass);
-    m_pages->setCurrentWidget(m_layer);
-    m_commands.refresh();
-}
-
-void MainWindow::showWorkbench()
-{
-    if (isWorkbenchShown())
-        return;
-    m_pages->setCurrentWidget(m_workbench);
-    m_workbench->map->setFocus(Qt::OtherFocusReason);
-    m_commands.refresh();
-}
-
-bool MainWindow::isWorkbenchShown() const
-{
-    return m_pages->currentWidget() == m_workbench;
-}
-
-void MainWindow::showNewPlan()
-{
-    m_files->commitTyped();
-    if (!m_newPlan) {
-        m_newPlan = new NewPlanSheet(m_models.catalogue);
-        m_newPlan->setConfigChooser([this] { return m_prompts.configToOpen(this, m_files->folder()); });
-        connect(m_newPlan, &NewPlanSheet::created, m_files, &FileActions::startWith);
-        connect(m_newPlan, &NewPlanSheet::fileDropped, m_files, &FileActions::openDropped);
-        connect(m_newPlan, &NewPlanSheet::cancelled, this, &MainWindow::showWorkbench);
-        m_pages->addWidget(m_newPlan);
-    }
-    m_pages->setCurrentWidget(m_newPlan);
-    if (m_tour->isVisible())
-        m_tour->dismiss(); // it speaks of panels that are not there
-    m_newPlan->start();
-    m_commands.refresh();
-}
-
 void MainWindow::savePicture()
 {
     const QImage image = grab().toImage();
@@ -357,17 +299,17 @@ void MainWindow::closeEvent(QCloseEvent *event)
 
 void MainWindow::dragEnterEvent(QDragEnterEvent *event)
 {
-    if (!droppedFile(event->mimeData()).isEmpty())
+    if (!droppedFiles(event->mimeData()).isEmpty())
         event->acceptProposedAction();
 }
 
 void MainWindow::dropEvent(QDropEvent *event)
 {
-    const QString path = droppedFile(event->mimeData());
-    if (path.isEmpty())
+    const QStringList paths = droppedFiles(event->mimeData());
+    if (paths.isEmpty())
         return;
     event->acceptProposedAction();
-    m_files->openDropped(path);
+    m_files->openAllDropped(paths);
 }
 
 void MainWindow::changeEvent(QEvent *event)

@@ -5,6 +5,7 @@
 
 #include "models/layer_opening.h"
 #include "models/recent_files.h"
+#include "models/run_document.h"
 #include "models/validation/validation_runner.h"
 #include "views/commands/command_registry.h"
 #include "views/theme/theme.h"
@@ -26,6 +27,9 @@ class LayerPage;
 class MessageBar;
 class NewPlanSheet;
 class Prompts;
+class ReadingStrip;
+class RunActions;
+class RunPage;
 class ShortcutOverlay;
 class TopBar;
 class TourStrip;
@@ -54,6 +58,10 @@ public:
     [[nodiscard]] ExpertsPage &experts() { return *m_experts; }
     [[nodiscard]] JobsPage &jobs() { return *m_jobs; }
     [[nodiscard]] LayerPage &layer() { return *m_layer; }
+    [[nodiscard]] RunDocument &runs() { return m_runs; }
+    [[nodiscard]] RunPage &run() { return *m_run; }
+    [[nodiscard]] RunActions &runActions() { return *m_runActions; }
+    [[nodiscard]] ReadingStrip &reading() { return *m_reading; }
     [[nodiscard]] LayerOpener &layerOpener() { return m_opener; }
     [[nodiscard]] NewPlanSheet *newPlan() { return m_newPlan; } // null until it is first asked for
     [[nodiscard]] ValidationRunner &validationRunner() { return m_runner; }
@@ -65,6 +73,7 @@ public:
     void showExperts(); // compares exchanges with experts, for the document's plan
     void showJobs(); // compares schedulers of jobs, for the document's plan
     void showLayer(LayerPass pass); // of the evaluation that is shown
+    void showRun(); // what was recorded beside the plan
     void showWorkbench();
     [[nodiscard]] bool isWorkbenchShown() const;
     void restorePlaces(); // geometry and splitters as they were left, within the screen of today
@@ -80,6 +89,7 @@ protected:
 
 private:
     void connectModels();
+    void connectRun();
     void updateTitle();
     void showErrors(const Errors &errors); // of the document's plan; none: it was evaluated
     void fillRecentMenu();
@@ -96,19 +106,23 @@ private:
     CommandRegistry m_commands;
     ValidationRunner m_runner;
     LayerOpener m_opener;
+    RunDocument m_runs;
     Workbench *m_workbench;
     ValidationPage *m_validation;
     ExpertsPage *m_experts;
     JobsPage *m_jobs;
     LayerPage *m_layer;
+    RunPage *m_run;
+    ReadingStrip *m_reading;
     NewPlanSheet *m_newPlan = nullptr;
-    QStackedWidget *m_pages; // workbench, validation, experts, jobs, layer, new plan
+    QStackedWidget *m_pages; // workbench, validation, experts, jobs, layer, run, new plan
     MessageBar *m_messages;
     TourStrip *m_tour;
     FileActions *m_files;
     FileTarget *m_target; // of pictures and exports
     ExportActions *m_exports;
     ValidationActions *m_validationActions;
+    RunActions *m_runActions;
     TopBar *m_top = nullptr;
     CommandPalette *m_palette;
     ShortcutOverlay *m_overlay;

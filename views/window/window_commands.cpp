@@ -25,6 +25,7 @@
 #include "views/window/file_actions.h"
 #include "views/window/job_commands.h"
 #include "views/window/main_window.h"
+#include "views/window/run_commands.h"
 #include "views/window/timeline_commands.h"
 #include "views/window/tour_strip.h"
 
@@ -368,6 +369,7 @@ void addCommands(CommandRegistry &registry, MainWindow &window, Prompts &prompts
     addTimelineCommands(registry, window);
     addExpertCommands(registry, window);
     addJobCommands(registry, window);
+    addRunCommands(registry, window);
     addHelpCommands(registry, window, prompts);
 }
 

@@ -33,6 +33,7 @@ class MemoryDetails;
 class NumberStrip;
 class ProblemsPanel;
 class RokSearch;
+class RunBadge;
 class ScrollAnchor;
 class StatusLine;
 class StrategyPanel;
@@ -83,6 +84,8 @@ public:
     void showFitting();
     /// What other systems would make of the plan's GPUs: asked for, and in front.
     void showBaselines();
+    /// A line above the panels, of the run that lies under the timeline.
+    void addRunBadge(RunBadge *badge);
     void resetLayout();
     [[nodiscard]] QByteArray layoutState() const;
     void restoreLayout(const QByteArray &state);

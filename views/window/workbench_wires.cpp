@@ -25,6 +25,7 @@
 #include "views/panels/workload_editor.h"
 #include "views/plots/curves_panel.h"
 #include "views/plots/rok_plot.h"
+#include "views/run/run_badge.h"
 #include "views/timeline/area_table.h"
 #include "views/timeline/timeline_view.h"
 #include "views/window/experts_on_map.h"
@@ -32,6 +33,7 @@
 
 #include <QApplication>
 #include <QSplitter>
+#include <QVBoxLayout>
 
 namespace trainyard {
 
@@ -209,6 +211,11 @@ void Workbench::connectDetails()
     connect(timeline, &TimelineView::focusChanged, why, [this] { why->setChosen(timeline->focusedParts()); });
     connect(details, &DetailsPanel::causeRequested, timeline, [this] { timeline->followDependency(false); });
     connect(details, &DetailsPanel::effectRequested, timeline, [this] { timeline->followDependency(true); });
+}
+
+void Workbench::addRunBadge(RunBadge *badge)
+{
+    static_cast<QVBoxLayout *>(layout())->insertWidget(1, badge); // below the numbers
 }
 
 void Workbench::showDetails()

@@ -114,6 +114,54 @@ private slots:
         QCOMPARE(matched[0].leastDuration, 12);
     }
 
+    /// Stage 0 sends activations and receives gradients; each side numbers its own operations, so that the numbers
+    /// disagree and the order decides. A receiver waits 100 µs for what takes 10.
+    void aSendIsMatchedWithItsReceive()
+    {
+        Recording recording = madeOf({ { { "send", 0, 8, 10 }, { "send", 1, 8, 10 }, { "recv", 2, 8, 100 },
+                                           { "all_reduce", 3, 8, 40 }, { "recv", 4, 8, 100 } },
+            { { "recv", 0, 8, 100 }, { "recv", 1, 8, 100 }, { "all_reduce", 3, 8, 41 }, { "send", 5, 8, 10 },
+                { "send", 6, 8, 10 } } });
+        recording.groups = { { "first to second", "", { 0, 1 } } };
+        for (RankRecording &rank : recording.ranks)
+            for (RecordedCollective &one : rank.collectives)
+                one.group = 0;
+        const auto matched = matchCollectives(recording);
+        QCOMPARE(matched.size(), std::size_t(5));
+        int sends = 0;
+        for (const MatchedCollective &one : matched) {
+            const bool isSend = recording.names[one.operation] == "send";
+            sends += isSend;
+            QCOMPARE(one.parts.size(), std::size_t(2));
+            QCOMPARE(one.parts[0].rank, 0u);
+            QCOMPARE(one.leastDuration, isSend ? 10 : 40);
+            QCOMPARE(one.groupRanks, 2);
+        }
+        QCOMPARE(sends, 4);
+        QCOMPARE(matched[0].parts[1].collective, 0u);
+        QCOMPARE(matched[1].parts[1].collective, 1u);
+        QCOMPARE(matched[2].parts[1].collective, 3u); // the first receive of gradients with the first send
+        const auto bandwidths = collectiveBandwidths(recording, matched);
+        QCOMPARE(bandwidths.back().operation, std::string("send"));
+        QCOMPARE(bandwidths.back().leastSeconds, 10e-9);
+        recording.groups[0].ranks = { 0, 1, 2 }; // who the other is nobody tells
+        QCOMPARE(matchCollectives(recording).size(), std::size_t(1));
+    }
+
+    void numbersOfASendDecideWhereTheyAgree()
+    {
+        Recording recording = madeOf({ { { "send", 5, 8, 10 }, { "send", 6, 8, 20 }, { "send", 7, 8, 30 } },
+            { { "recv", 6, 8, 19 }, { "recv", 7, 8, 29 }, { "recv", 8, 8, 39 } } });
+        recording.groups = { { "first to second", "", { 0, 1 } } };
+        for (RankRecording &rank : recording.ranks)
+            for (RecordedCollective &one : rank.collectives)
+                one.group = 0;
+        const auto matched = matchCollectives(recording);
+        QCOMPARE(matched.size(), std::size_t(2));
+        QCOMPARE(matched[0].leastDuration, 19);
+        QCOMPARE(matched[1].leastDuration, 29);
+    }
+
     void aRankThatTwoFilesHaveCountsOnce()
     {
         Recording recording = madeOf(

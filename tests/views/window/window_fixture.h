@@ -20,7 +20,8 @@
 namespace trainyard {
 
 struct SetAnswers final : Prompts {
-    QString open, save, config, picture, rows, csv, file;
+    QString open, save, config, picture, rows, csv, file, runFolder;
+    QStringList run;
     QStringList suggestions; // of files to be written, as they were asked for
     Unsaved unsaved = Unsaved::Cancel;
     int asked = 0, abouts = 0;
@@ -29,6 +30,8 @@ struct SetAnswers final : Prompts {
     QString planToSave(QWidget *, const QString &) override { return save; }
     QString configToOpen(QWidget *, const QString &) override { return config; }
     QString rowsToOpen(QWidget *, const QString &) override { return rows; }
+    QStringList runToOpen(QWidget *, const QString &, const QString &) override { return run; }
+    QString runFolderToOpen(QWidget *, const QString &, const QString &) override { return runFolder; }
     QString fileToSave(QWidget *, const QString &, const QString &suggestion, const QString &) override
     {
         suggestions << suggestion;

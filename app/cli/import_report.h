@@ -1,0 +1,30 @@
+#pragma once
+// SPDX-License-Identifier: GPL-3.0-or-later
+// What `import` tells: which files were taken and as what, what was assumed, what was left out of them and which were
+// refused. Pure functions.
+
+#include "core/telemetry/recording.h"
+
+#include <string>
+#include <vector>
+
+namespace trainyard::cli {
+
+struct ImportReport {
+    struct Line {
+        std::string file; // empty: of no single file
+        std::string text;
+        std::int64_t count = 0; // of entries; 0: it counts nothing
+    };
+    std::vector<Line> taken, notes, planned, assumed, ignored, refused;
+    std::string written; // file
+    std::string wrote; // "8 ranks, 1,200,000 spans, …"
+};
+
+[[nodiscard]] ImportReport reportOf(const Recording &recording);
+[[nodiscard]] std::string contentsOf(const Recording &recording);
+/// Lines of one text together, with their files and counts added up.
+[[nodiscard]] std::string tableOf(const ImportReport &report);
+[[nodiscard]] std::string jsonOf(const ImportReport &report);
+
+} // namespace trainyard::cli

@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "app/cli/run_sources.h"
+
+#include "app/cli/command.h"
+#include "app/cli/progress.h"
+#include "core/base/printable.h"
+
+#include <algorithm>
+#include <iostream>
+#include <thread>
+
+namespace trainyard::cli {
+
+namespace {
+
+void tell(const std::string &file, const std::string &what)
+{
+    std::cerr << toString({ ErrorCode::BadSyntax, file, shortened(what, 400), "" }) << '\n';
+}
+
+} // namespace
+
+Expected<Recording> readRun(const std::vector<std::string> &sources, const std::stop_token &stop)
+{
+    SourceOptions reading;
+    reading.stop = stop;
+    Progress progress("files");
+    auto recording = readSources(sources, reading, static_cast<int>(std::thread::hardware_concurrency()),
+        { [&](std::size_t done, std::size_t all, double) { progress.show(done, all); } });
+    progress.clear();
+    return recording;
+}
+
+Errors tellOf(const Recording &recording, const std::vector<std::string> &named)
+{
+    Errors faults;
+    for (const RecordedSource &source : recording.sources) {
+        const bool isNamed = std::ranges::find(named, source.file) != named.end();
+        if (!source.refused.empty() && isNamed)
+            faults.push_back({ ErrorCode::BadSyntax, source.file, source.refused, "" });
+        else if (!source.refused.empty())
+            tell(source.file, source.refused);
+        else if (source.isTruncated)
+            tell(source.file, "it ends early; what it has was read");
+    }
+    return faults;
+}
+
+bool hasAnything(const Recording &recording)
+{
+    return !recording.ranks.empty() || !recording.series.empty() || !recording.benchmarks.empty()
+        || !recording.arguments.empty() || !recording.models.empty() || !recording.nodes.empty()
+        || !recording.switches.empty() || !recording.prices.empty();
+}
+
+int stoppedBefore(const char *before)
+{
+    std::cerr << "stopped before " << before << '\n';
+    return kInterrupted;
+}
+
+} // namespace trainyard::cli

@@ -1,0 +1,23 @@
+#pragma once
+// SPDX-License-Identifier: GPL-3.0-or-later
+// Files and folders of a run, as commands read them: with progress on a terminal, until the first Ctrl-C. Main thread
+// only.
+
+#include "core/telemetry/read_sources.h"
+
+#include <string>
+#include <vector>
+
+namespace trainyard::cli {
+
+/// Errors: Cancelled.
+[[nodiscard]] Expected<Recording> readRun(const std::vector<std::string> &sources, const std::stop_token &stop);
+/// Tells on standard error what was refused or ends early. A file that was named itself, and is none of a run, is a
+/// fault, which is answered; one that lay in a folder is not.
+[[nodiscard]] Errors tellOf(const Recording &recording, const std::vector<std::string> &named);
+/// Whether anything was read that a recording is made of.
+[[nodiscard]] bool hasAnything(const Recording &recording);
+/// Tells that Ctrl-C came, and answers with the exit code for it. `before`: "all files were read".
+int stoppedBefore(const char *before);
+
+} // namespace trainyard::cli

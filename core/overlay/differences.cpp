@@ -1,0 +1,177 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "core/overlay/differences.h"
+
+#include "core/base/number_text.h"
+#include "core/overlay/job_stages.h"
+#include "core/overlay/log_timers.h"
+#include "core/overlay/span_index.h"
+
+#include <algorithm>
+#include <cmath>
+#include <set>
+
+namespace trainyard {
+
+namespace {
+
+using enum DifferenceKind;
+using Column = std::array<double, kDifferenceKindCount>;
+
+constexpr std::array kNames { "Compute", "Exposed communication", "Bubble", "Waiting for stragglers", "Host",
+    "Untold" };
+
+struct PlanPart {
+    double Breakdown::*part;
+    DifferenceKind kind;
+};
+constexpr std::array<PlanPart, kBreakdownParts.size()> kPlanParts { { { &Breakdown::compute, Compute },
+    { &Breakdown::optimizer, Compute }, { &Breakdown::tensorParallel, ExposedCommunication },
+    { &Breakdown::contextParallel, ExposedCommunication }, { &Breakdown::expertParallel, ExposedCommunication },
+    { &Breakdown::dataParallel, ExposedCommunication }, { &Breakdown::pipeline, ExposedCommunication },
+    { &Breakdown::wan, ExposedCommunication }, { &Breakdown::offloadStall, ExposedCommunication },
+    { &Breakdown::bubble, Bubble }, { &Breakdown::overhead, Host } } };
+
+constexpr std::size_t at(DifferenceKind kind)
+{
+    return static_cast<std::size_t>(kind);
+}
+
+/// One side of the table.
+struct Side {
+    Column seconds {};
+    std::array<bool, kDifferenceKindCount> isTold {};
+    int ranks = 0;
+    std::string name;
+    std::vector<std::string> notes;
+};
+
+Side sideOf(const Evaluation &plan)
+{
+    Side side;
+    side.name = "plan";
+    side.isTold.fill(plan.metrics.breakdown.has_value());
+    side.isTold[at(Untold)] = true;
+    if (plan.metrics.breakdown)
+        for (const PlanPart &part : kPlanParts)
+            side.seconds[at(part.kind)] += (*plan.metrics.breakdown).*part.part;
+    else
+        side.seconds[at(Untold)] = plan.metrics.iterationTime.value_or(0);
+    return side;
+}
+
+std::string nameOfRun(const Recording &recording)
+{
+    if (!recording.name.empty())
+        return recording.name;
+    std::string file = recording.sources.empty() ? std::string("the run") : recording.sources.front().file;
+    return file.substr(file.find_last_of('/') + 1);
+}
+
+void noteRanks(const Run &run, const std::vector<RankStep> &shares, Side &side)
+{
+    const int world = worldSizeOf(*run.recording);
+    std::set<int> told;
+    for (const RankStep &one : shares)
+        told.insert(run.recording->ranks[one.rank].rank);
+    if (world > static_cast<int>(shares.size()))
+        side.notes.push_back(
+            "Mean over the " + std::to_string(shares.size()) + " recorded of " + std::to_string(world) + " ranks");
+    if (shares.size() == 1 && run.spans->hasCollectives())
+        side.notes.push_back("One rank alone does not tell waiting from moving data: its collectives count as exposed "
+                             "communication, whole");
+    else if (run.spans->hasCollectives() && run.collectives.empty())
+        side.notes.push_back("No collective was matched over ranks: all of each counts as exposed communication, with "
+                             "the waiting in it");
+}
+
+void readSpans(const Run &run, const RunStep &step, const std::vector<RankStep> &shares, Side &side)
+{
+    side.isTold.fill(true);
+    side.ranks = static_cast<int>(shares.size());
+    const double n = side.ranks;
+    for (const RankStep &one : shares) {
+        side.seconds[at(Compute)] += one.shares.compute / n;
+        side.seconds[at(ExposedCommunication)] += one.shares.communication / n;
+        side.seconds[at(Bubble)] += one.shares.bubble / n;
+        side.seconds[at(Stragglers)] += one.shares.stragglers / n;
+        side.seconds[at(Host)] += one.shares.host / n;
+    }
+    noteRanks(run, shares, side);
+    const double shown = static_cast<double>(step.end - step.start) * 1e-9;
+    if (step.isOfLog && std::abs(step.seconds - shown) > 0.02 * shown)
+        side.notes.push_back("The log says that the step took " + secondsText(step.seconds)
+            + "; the table takes the spans apart, which show " + secondsText(shown));
+}
+
+void readLog(const Run &run, const RunStep &step, Side &side)
+{
+    LogTimers timers = logTimers(*run.recording, step);
+    side.seconds[at(Compute)] = timers.compute.value_or(0);
+    side.seconds[at(ExposedCommunication)] = timers.communication.value_or(0);
+    side.seconds[at(Bubble)] = timers.bubble.value_or(0);
+    side.seconds[at(Host)] = timers.host.value_or(0);
+    side.seconds[at(Untold)] = step.seconds - timers.sum();
+    side.isTold[at(Compute)] = timers.compute.has_value();
+    side.isTold[at(ExposedCommunication)] = timers.communication.has_value();
+    side.isTold[at(Bubble)] = timers.bubble.has_value();
+    side.isTold[at(Host)] = timers.host.has_value();
+    side.isTold[at(Untold)] = true;
+    side.notes = std::move(timers.notes);
+}
+
+Side sideOf(const Run &run, const RunStep &step, int planStages = 0)
+{
+    Side side;
+    const std::vector<RankStep> shares = sharesOf(run, step, planStages);
+    if (!shares.empty())
+        readSpans(run, step, shares, side);
+    else
+        readLog(run, step, side);
+    side.name = "step " + std::to_string(step.number) + " of " + nameOfRun(*run.recording);
+    return side;
+}
+
+DifferenceTable tableOf(Side reference, Side measured)
+{
+    DifferenceTable table;
+    for (int i = 0; i < kDifferenceKindCount; ++i) {
+        const auto k = static_cast<std::size_t>(i);
+        table.rows[k] = { static_cast<DifferenceKind>(i), reference.seconds[k], measured.seconds[k],
+            reference.isTold[k], measured.isTold[k] };
+        table.referenceSeconds += reference.seconds[k];
+        table.measuredSeconds += measured.seconds[k];
+    }
+    table.ranks = measured.ranks;
+    table.referenceName = std::move(reference.name);
+    table.measuredName = std::move(measured.name);
+    for (std::string &note : reference.notes)
+        table.notes.push_back(table.referenceName + ": " + std::move(note));
+    for (std::string &note : measured.notes)
+        table.notes.push_back(std::move(note));
+    return table;
+}
+
+} // namespace
+
+const char *nameOf(DifferenceKind kind)
+{
+    return kNames[at(kind)];
+}
+
+DifferenceTable differences(const Evaluation &plan, const Run &run, const RunStep &step)
+{
+    const int stages = plan.layout.classes.empty() ? 0 : static_cast<int>(plan.layout.classes.front().locations.size());
+    return tableOf(sideOf(plan), sideOf(run, step, stages));
+}
+
+DifferenceTable differences(const Run &run, const RunStep &step)
+{
+    return tableOf({}, sideOf(run, step));
+}
+
+DifferenceTable differences(const Run &reference, const RunStep &referenceStep, const Run &run, const RunStep &step)
+{
+    return tableOf(sideOf(reference, referenceStep), sideOf(run, step));
+}
+
+} // namespace trainyard

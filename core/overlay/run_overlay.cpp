@@ -1,0 +1,140 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "core/overlay/run_overlay.h"
+
+#include "core/overlay/curves.h"
+#include "core/overlay/job_stages.h"
+#include "core/overlay/plan_notes.h"
+#include "core/overlay/rows.h"
+
+#include <algorithm>
+
+namespace trainyard {
+
+namespace {
+
+bool hasIteration(const EvaluationPtr &evaluation)
+{
+    return evaluation && evaluation->metrics.iterationTime && !evaluation->metrics.jobs && evaluation->layout.data > 0;
+}
+
+/// Index of the step that is asked for, else of the typical one.
+int chosenStep(const Run &run, const OverlayOptions &options, std::vector<std::string> &notes)
+{
+    if (options.step) {
+        if (const int index = stepIndex(run, *options.step); index >= 0)
+            return index;
+        notes.push_back("The run has no step " + std::to_string(*options.step) + ": the typical one is shown");
+    }
+    return run.typicalStep;
+}
+
+/// Step, its rows and what they need; without a map rows of a run alone.
+void addStep(RunOverlay &overlay, const RankMap *map, const OverlayOptions &options)
+{
+    const Run &run = *overlay.run;
+    overlay.step = chosenStep(run, options, overlay.notes);
+    const RunStep *step = overlay.step >= 0 ? &run.steps[static_cast<std::size_t>(overlay.step)] : nullptr;
+    overlay.duration = step && step->hasSpans() ? step->end - step->start : 0;
+    const std::vector<RankStep> shares = step ? sharesOf(run, *step) : std::vector<RankStep>();
+    const RowsAsked asked { &run, step, &shares, options.rank };
+    if (!map) {
+        overlay.rows = rowsAlone(asked);
+        return;
+    }
+    const RankBook book = rankBook(*run.recording);
+    if (run.recording->ranks.empty()) {
+        overlay.notes.push_back("The run has no traces: no row shows it");
+        return;
+    }
+    overlay.notes.insert(overlay.notes.end(), book.notes.begin(), book.notes.end());
+    overlay.rows = rowsUnder(*overlay.evaluation, *map, book, asked);
+    for (int rank = 0; rank < map->worldSize(); ++rank)
+        if (static_cast<std::size_t>(rank) >= book.recordings.size()
+            || book.recordings[static_cast<std::size_t>(rank)] == kNoIndex)
+            overlay.missingRanks.push_back(rank);
+    noteWorlds(*run.recording, *map, static_cast<int>(overlay.missingRanks.size()), overlay.notes);
+}
+
+bool isOfSame(const RunOverlayPtr &previous, const RunOverlay &overlay)
+{
+    return previous && previous->run == overlay.run && previous->evaluation == overlay.evaluation
+        && previous->reference == overlay.reference;
+}
+
+} // namespace
+
+TrackKey keyOf(const Evaluation &evaluation, const Track &track)
+{
+    TrackKey key { .firstReplica = track.pipelineClass, .replicas = 1, .stage = track.stage, .stream = track.stream };
+    const auto &classes = evaluation.layout.classes;
+    if (track.pipelineClass >= 0 && static_cast<std::size_t>(track.pipelineClass) < classes.size()) {
+        const PipelineClass &own = classes[static_cast<std::size_t>(track.pipelineClass)];
+        key.firstReplica = own.firstPipeline;
+        key.replicas = own.pipelines;
+    }
+    key.peer = track.toStage;
+    return key;
+}
+
+const MeasuredRow *RunOverlay::rowOf(const TrackKey &key) const
+{
+    const auto found = std::ranges::find(rows, key, &MeasuredRow::key);
+    return found == rows.end() ? nullptr : &*found;
+}
+
+RunOverlayPtr overlayRun(
+    const EvaluationPtr &evaluation, const RunPtr &run, const OverlayOptions &options, const RunOverlayPtr &previous)
+{
+    auto overlay = std::make_shared<RunOverlay>();
+    overlay->run = run;
+    overlay->evaluation = hasIteration(evaluation) ? evaluation : nullptr;
+    if (evaluation && !overlay->evaluation)
+        overlay->notes.push_back("The plan has no iteration: the run is shown alone");
+    std::optional<RankMap> map;
+    if (overlay->evaluation)
+        map.emplace(*evaluation->plan, evaluation->layout, options.order);
+    addStep(*overlay, map ? &*map : nullptr, options);
+    if (overlay->step >= 0) {
+        const RunStep &step = run->steps[static_cast<std::size_t>(overlay->step)];
+        overlay->differences =
+            overlay->evaluation ? differences(*overlay->evaluation, *run, step) : differences(*run, step);
+    }
+    if (overlay->evaluation)
+        noteWork(*overlay->evaluation, *run->recording, overlay->notes);
+    if (isOfSame(previous, *overlay)) {
+        overlay->curves = previous->curves;
+        overlay->suspects = previous->suspects;
+        return overlay;
+    }
+    CurvesMade made = curvesOf({ run.get(), overlay->evaluation.get(), map ? &*map : nullptr });
+    overlay->curves = std::move(made.curves);
+    overlay->notes.insert(overlay->notes.end(), made.notes.begin(), made.notes.end());
+    overlay->suspects = findSuspects(*run, map.value_or(RankMap()));
+    return overlay;
+}
+
+RunOverlayPtr overlayRuns(
+    const RunPtr &reference, const RunPtr &run, const OverlayOptions &options, const RunOverlayPtr &previous)
+{
+    auto overlay = std::make_shared<RunOverlay>();
+    overlay->run = run;
+    overlay->reference = reference;
+    addStep(*overlay, nullptr, options);
+    if (overlay->step >= 0 && reference->typicalStep >= 0)
+        overlay->differences =
+            differences(*reference, reference->steps[static_cast<std::size_t>(reference->typicalStep)], *run,
+                run->steps[static_cast<std::size_t>(overlay->step)]);
+    else
+        overlay->notes.push_back("One of the two runs has no steps: there is nothing to compare");
+    if (isOfSame(previous, *overlay)) {
+        overlay->curves = previous->curves;
+        overlay->suspects = previous->suspects;
+        return overlay;
+    }
+    overlay->curves = curvesOf({ run.get() }).curves;
+    compareCurves(overlay->curves, curvesOf({ reference.get() }).curves);
+    overlay->suspects = findSuspects(*run, RankMap());
+    return overlay;
+}
+
+} // namespace trainyard

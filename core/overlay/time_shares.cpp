@@ -1,0 +1,204 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// A step of a rank taken apart: one walk over the starts of its spans, merged from streams that are in order.
+#include "core/overlay/run_steps.h"
+#include "core/overlay/span_index.h"
+
+#include <algorithm>
+#include <array>
+#include <queue>
+
+namespace trainyard {
+
+namespace {
+
+enum Use : std::uint8_t { Computes, Moves, WaitsForRank, WaitsForStage, kUses };
+
+struct Piece {
+    Moment start = 0, end = 0;
+    Moment launchedAt = kNoMoment;
+    Use use = Computes;
+};
+
+/// The pieces of one stream, in order of start. What moves at the end of a collective is put aside, since it starts
+/// later than its span.
+class StreamPieces {
+public:
+    StreamPieces(const RecordedSpans &spans, const std::vector<CommunicationSpan> &communication,
+        SpanIndex::Range range, std::vector<Piece> &moving)
+        : m_spans(spans)
+        , m_next(std::ranges::lower_bound(communication, range.first, {}, &CommunicationSpan::span))
+        , m_end(communication.end())
+        , m_at(range.first)
+        , m_last(range.last)
+        , m_moving(moving)
+    {
+        advance();
+    }
+    [[nodiscard]] bool isDone() const { return m_isDone; }
+    [[nodiscard]] const Piece &piece() const { return m_piece; }
+
+    void advance()
+    {
+        for (; m_at < m_last; ++m_at)
+            if (isGpuWork(m_spans.work[m_at])) {
+                make();
+                ++m_at;
+                return;
+            }
+        m_isDone = true;
+    }
+
+private:
+    void make()
+    {
+        m_piece = { m_spans.start[m_at], m_spans.start[m_at] + m_spans.duration[m_at],
+            m_at < m_spans.launchedAt.size() ? m_spans.launchedAt[m_at] : kNoMoment, Computes };
+        const RecordedWork work = m_spans.work[m_at];
+        if (work == RecordedWork::Copy)
+            m_piece.use = Moves;
+        if (work != RecordedWork::Communication)
+            return;
+        m_piece.use = Moves;
+        while (m_next != m_end && m_next->span < m_at)
+            ++m_next;
+        if (m_next == m_end || m_next->span != m_at || m_next->least >= m_spans.duration[m_at])
+            return;
+        Piece moving = m_piece;
+        moving.start = moving.end - m_next->least;
+        m_moving.push_back(moving);
+        m_piece.end = moving.start;
+        m_piece.use = m_next->isTransfer ? WaitsForStage : WaitsForRank;
+    }
+
+    const RecordedSpans &m_spans;
+    std::vector<CommunicationSpan>::const_iterator m_next, m_end;
+    std::size_t m_at, m_last;
+    std::vector<Piece> &m_moving;
+    Piece m_piece;
+    bool m_isDone = false;
+};
+
+/// Books time from the start of the window on, as pieces come in order of start.
+class Booking {
+public:
+    Booking(Moment start, int stages)
+        : m_now(start)
+        , m_stages(stages)
+    {
+        m_until.fill(start);
+    }
+
+    void upTo(Moment moment, Moment launchedAt)
+    {
+        while (m_now < moment) {
+            const auto busy = std::ranges::find_if(m_until, [&](Moment until) { return until > m_now; });
+            if (busy == m_until.end())
+                return gap(moment, launchedAt);
+            const Moment next = std::min(moment, *busy);
+            m_booked[static_cast<std::size_t>(busy - m_until.begin())] += next - m_now;
+            m_now = next;
+        }
+    }
+    void begin(const Piece &piece) { m_until[piece.use] = std::max(m_until[piece.use], piece.end); }
+
+    [[nodiscard]] TimeShares shares() const
+    {
+        const auto seconds = [](std::int64_t ns) { return static_cast<double>(ns) * 1e-9; };
+        return { seconds(m_booked[Computes]), seconds(m_booked[Moves]), seconds(m_booked[WaitsForRank]),
+            seconds(m_booked[WaitsForStage] + m_idle), seconds(m_host) };
+    }
+
+private:
+    void gap(Moment end, Moment launchedAt)
+    {
+        const bool isLaunchTold = launchedAt != kNoMoment;
+        const Moment launch = isLaunchTold ? std::clamp(launchedAt, m_now, end) : m_now;
+        m_host += launch - m_now;
+        const bool isForStage = isLaunchTold ? m_stages != 1 : m_stages > 1;
+        (isForStage ? m_idle : m_host) += end - launch;
+        m_now = end;
+    }
+
+    Moment m_now;
+    int m_stages;
+    std::array<Moment, kUses> m_until {};
+    std::array<std::int64_t, kUses> m_booked {};
+    std::int64_t m_idle = 0, m_host = 0;
+};
+
+/// Launch of what runs next after the window; kNoMoment: nothing does, or nobody tells.
+Moment launchAfter(const RankRecording &rank, Moment end)
+{
+    Moment start = std::numeric_limits<Moment>::max(), launch = kNoMoment;
+    for (const RecordedStream &stream : rank.streams) {
+        const RecordedSpans &spans = stream.spans;
+        auto i = static_cast<std::size_t>(std::ranges::lower_bound(spans.start, end) - spans.start.begin());
+        while (stream.isGpu && i < spans.size() && !isGpuWork(spans.work[i]))
+            ++i;
+        if (!stream.isGpu || i >= spans.size() || spans.start[i] >= start)
+            continue;
+        start = spans.start[i];
+        launch = i < spans.launchedAt.size() ? spans.launchedAt[i] : kNoMoment;
+    }
+    return launch;
+}
+
+std::optional<TimeShares> sharesOfRank(const Run &run, std::uint32_t index, Moment start, Moment end, int stages)
+{
+    const RankRecording &rank = run.recording->ranks[index];
+    std::vector<Piece> moving;
+    std::vector<StreamPieces> streams;
+    bool hasWork = false;
+    for (std::uint32_t s = 0; s < rank.streams.size(); ++s) {
+        if (!rank.streams[s].isGpu)
+            continue;
+        const SpanIndex::Range range = run.spans->within(rank, index, s, start, end);
+        StreamPieces pieces(rank.streams[s].spans, run.spans->communication(index, s), range, moving);
+        hasWork |= !pieces.isDone();
+        if (!pieces.isDone())
+            streams.push_back(std::move(pieces));
+    }
+    if (!hasWork)
+        return std::nullopt;
+    Booking booking(start, stages);
+    const auto isLater = [](const Piece &a, const Piece &b) { return a.start > b.start; };
+    std::priority_queue<Piece, std::vector<Piece>, decltype(isLater)> held(isLater); // what moves, until it starts
+    for (;;) {
+        StreamPieces *first = nullptr;
+        for (StreamPieces &stream : streams)
+            if (!stream.isDone() && (!first || stream.piece().start < first->piece().start))
+                first = &stream;
+        for (; !moving.empty(); moving.pop_back())
+            held.push(moving.back());
+        const bool isHeldFirst = !held.empty() && (!first || held.top().start <= first->piece().start);
+        if (!isHeldFirst && !first)
+            break;
+        const Piece piece = isHeldFirst ? held.top() : first->piece();
+        booking.upTo(std::min(piece.start, end), piece.launchedAt);
+        booking.begin(piece);
+        if (isHeldFirst)
+            held.pop();
+        else
+            first->advance();
+    }
+    booking.upTo(end, launchAfter(rank, end));
+    return booking.shares();
+}
+
+} // namespace
+
+std::vector<RankStep> sharesOf(const Run &run, const RunStep &step, int planStages)
+{
+    std::vector<RankStep> result;
+    if (!step.hasSpans() || !run.spans)
+        return result;
+    const int stages = run.areStagesTold ? run.stages : std::max(run.stages, planStages);
+    for (const RankWindow &window : step.ranks) {
+        const Moment shift = window.rank < run.clockShift.size() ? run.clockShift[window.rank] : 0;
+        if (const auto shares = sharesOfRank(run, window.rank, step.start - shift, step.end - shift, stages))
+            result.push_back({ window.rank, *shares });
+    }
+    return result;
+}
+
+} // namespace trainyard

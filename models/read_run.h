@@ -1,0 +1,23 @@
+#pragma once
+// SPDX-License-Identifier: GPL-3.0-or-later
+// Files and folders made into a run, or into the sentences that say why nothing of them was read. Pure but for the
+// files; any thread.
+
+#include "models/run_document.h"
+
+#include <QByteArray>
+
+namespace trainyard {
+
+struct ReadRun {
+    RunPtr run; // null: nothing was read, or it was cancelled
+    Errors errors; // a sentence a file
+    QByteArray fingerprint; // of the paths before they were read: what is written meanwhile is another one
+};
+
+[[nodiscard]] ReadRun readRun(const QStringList &paths, const SourceOptions &options, const SourcesProgress &progress,
+    const RunDocument::Read &read);
+/// "traces", "traces and 2 more".
+[[nodiscard]] std::string nameOfRun(const QStringList &paths);
+
+} // namespace trainyard

@@ -1,0 +1,293 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "views/run/run_page.h"
+
+#include "core/base/number_text.h"
+#include "views/export/file_target.h"
+#include "views/export/panel_menu.h"
+#include "views/export/panel_picture.h"
+#include "views/panels/evidence_table.h"
+#include "views/parts/text_line.h"
+#include "views/run/difference_bars.h"
+#include "views/run/rank_strip.h"
+#include "views/run/run_invitation.h"
+#include "views/run/run_plot.h"
+#include "views/run/run_words.h"
+#include "views/run/sentence_list.h"
+#include "views/run/step_scrubber.h"
+#include "views/theme/theme.h"
+
+#include <QComboBox>
+#include <QFileInfo>
+#include <QMenu>
+#include <QPushButton>
+#include <QShortcut>
+#include <QToolButton>
+
+#include <algorithm>
+
+namespace trainyard {
+
+namespace {
+
+constexpr int kReasons = 4; // column of the sources that takes what room is left
+const char *const kStepTime = "step_time";
+
+} // namespace
+
+RunPage::RunPage(RunDocument &runs, QWidget *parent)
+    : QWidget(parent)
+    , back(new QPushButton(tr("‹ Back to the plan"), this))
+    , exportCsv(new QPushButton(tr("Export CSV…"), this))
+    , run(new QToolButton(this))
+    , picture(new QToolButton(this))
+    , fold(new QToolButton(this))
+    , scrubber(new StepScrubber(runs, StepScrubber::Size::Full, this))
+    , ranks(new QComboBox(this))
+    , quantity(new QComboBox(this))
+    , bars(new DifferenceBars)
+    , strip(new RankStrip)
+    , stepPlot(new RunPlot)
+    , otherPlot(new RunPlot)
+    , suspects(new SentenceList(Ink::Text))
+    , clocks(new SentenceList(Ink::Muted))
+    , notes(new SentenceList(Ink::Muted))
+    , sources(new EvidenceTable(tr("Files of the run"), kReasons))
+    , invitation(new RunInvitation(this))
+    , m_runs(runs)
+    , m_title(new TextLine(tr("Plan against run"), Ink::Text, this))
+    , m_overview(new TextLine({}, Ink::Muted, this))
+    , m_result(new TextLine({}, Ink::Text, this))
+    , m_step(new TextLine({}, Ink::Muted, this))
+    , m_rankLabel(new TextLine(tr("Spans of"), Ink::Muted, this))
+    , m_missing(new TextLine({}, Ink::Muted, this))
+    , m_plotsEmpty(new TextLine({}, Ink::Muted, this))
+    , m_stepTitle(new TextLine({}, Ink::Text, this))
+    , m_legend(new TextLine({}, Ink::Faint, this))
+    , m_noSuspects(new TextLine({}, Ink::Muted, this))
+    , m_captions(new SentenceList(Ink::Faint, -2))
+    , m_sourceRows(new TextTableModel(this))
+    , m_body(new QWidget(this))
+    , m_plots(new QWidget)
+    , m_other(new QWidget)
+{
+    setAccessibleName(tr("Plan against run"));
+    setFocusPolicy(Qt::ClickFocus); // keys are this page's, whatever was clicked last
+    sources->setModel(m_sourceRows);
+    arrange();
+    connectParts();
+    showRun();
+}
+
+void RunPage::connectParts()
+{
+    connect(back, &QPushButton::clicked, this, &RunPage::closed);
+    connect(exportCsv, &QPushButton::clicked, this, &RunPage::saveCsv);
+    auto *menu = new QMenu(picture);
+    connect(menu, &QMenu::aboutToShow, this, [this, menu] {
+        menu->clear();
+        addPictureActions(*menu, m_body, tr("%1 plan against run").arg(m_planName));
+    });
+    picture->setMenu(menu);
+    setPanelTable(m_body, [this] { return toTsv(); });
+    auto *escape = new QShortcut(QKeySequence(Qt::Key_Escape), this, nullptr, nullptr, Qt::WidgetWithChildrenShortcut);
+    connect(escape, &QShortcut::activated, this, &RunPage::closed);
+    connect(&m_runs, &RunDocument::runChanged, this, &RunPage::showRun);
+    connect(&m_runs, &RunDocument::overlayChanged, this, &RunPage::showOverlay);
+    connect(&m_runs, &RunDocument::optionsChanged, this, &RunPage::showStep);
+    connect(&m_runs, &RunDocument::watchingChanged, this, &RunPage::showOverview);
+    for (RunPlot *plot : { stepPlot, otherPlot })
+        connect(plot, &RunPlot::stepChosen, this, [this](qint64 number) { m_runs.setStep(number); });
+    connect(strip, &RankStrip::rankChosen, this, [this](std::optional<int> rank) { m_runs.setRank(rank); });
+    connect(ranks, &QComboBox::activated, this, [this](int index) {
+        const QVariant rank = ranks->itemData(index);
+        m_runs.setRank(rank.isValid() ? std::optional(rank.toInt()) : std::nullopt);
+    });
+    connect(quantity, &QComboBox::activated, this, &RunPage::showQuantity);
+    connect(fold, &QToolButton::toggled, this, [this](bool isOpen) { setFolded(!isOpen); });
+}
+
+void RunPage::setPlanName(const QString &name)
+{
+    m_planName = name;
+}
+
+QString RunPage::result() const
+{
+    return m_result->text();
+}
+
+void RunPage::setFolded(bool isFolded)
+{
+    fold->setArrowType(isFolded ? Qt::RightArrow : Qt::DownArrow);
+    fold->setChecked(!isFolded);
+    sources->setVisible(!isFolded);
+}
+
+void RunPage::showOverview()
+{
+    const RunPtr &read = m_runs.run();
+    QString text;
+    if (read) {
+        text = nameOf(*read) + QStringLiteral("  ·  ") + overviewOf(*read);
+        if (m_runs.isWatching())
+            text += QStringLiteral("  ·  ") + tr("watched for changes");
+        if (m_runs.reference())
+            text = tr("%1  against  %2").arg(text, nameOf(*m_runs.reference()));
+    }
+    m_overview->setText(text);
+    m_overview->setToolTip(text);
+}
+
+void RunPage::showRun()
+{
+    const RunPtr &read = m_runs.run();
+    m_body->setVisible(read != nullptr);
+    invitation->setVisible(!read);
+    exportCsv->setEnabled(read != nullptr);
+    picture->setEnabled(read != nullptr);
+    showOverview();
+    if (!read) {
+        showOverlay();
+        return;
+    }
+    m_sourceRows->setTable(sourceTable(*read));
+    const int files = m_sourceRows->rowCount(), refused = refusedFiles(*read);
+    fold->setText(
+        refused > 0 ? tr("Sources: %L1, %L2 of them not read").arg(files).arg(refused) : tr("Sources: %L1").arg(files));
+    clocks->setSentences(clockSentences(*read));
+    fillRanks();
+    showStep();
+}
+
+void RunPage::fillRanks()
+{
+    ranks->clear();
+    ranks->addItem(tr("the slowest rank of each row"));
+    for (const RankRecording &rank : m_runs.run()->recording->ranks) {
+        if (rank.rank < 0 || rank.streams.empty())
+            continue;
+        const QString host = QString::fromStdString(rank.host);
+        ranks->addItem(
+            host.isEmpty() ? tr("rank %1").arg(rank.rank) : tr("rank %1, %2").arg(rank.rank).arg(host), rank.rank);
+    }
+    const bool hasSpans = ranks->count() > 1;
+    ranks->setVisible(hasSpans);
+    m_rankLabel->setVisible(hasSpans);
+}
+
+void RunPage::showStep()
+{
+    const RunPtr &read = m_runs.run();
+    const RunStep *step = m_runs.step();
+    m_step->setText(read && step ? stepSentence(*read, *step) : QString());
+    const std::optional<std::int64_t> number = step ? std::optional(step->number) : std::nullopt;
+    stepPlot->setStep(number);
+    otherPlot->setStep(number);
+    const std::optional<int> rank = m_runs.options().rank;
+    ranks->setCurrentIndex(rank ? std::max(0, ranks->findData(*rank)) : 0);
+    strip->setOverlay(m_runs.overlay(), rank);
+}
+
+void RunPage::showOverlay()
+{
+    const RunOverlayPtr &overlay = m_runs.overlay();
+    const bool isOfRun = overlay && overlay->run == m_runs.run();
+    bars->setOverlay(isOfRun ? overlay : nullptr);
+    if (!isOfRun) {
+        m_result->setText(m_runs.run() ? tr("Laying the run under the plan…") : QString());
+        stepPlot->setCurves({}, {}, {});
+        otherPlot->setCurves({}, {}, {});
+        return;
+    }
+    bars->setVisible(overlay->step >= 0);
+    m_result->setText(resultSentence(*overlay));
+    QStringList captions, told;
+    for (const std::string &note : overlay->differences.notes)
+        captions << QString::fromStdString(note);
+    m_captions->setSentences(captions);
+    for (const Straggler &straggler : overlay->suspects.stragglers)
+        told << QString::fromStdString(straggler.sentence);
+    for (const SlowLink &link : overlay->suspects.links)
+        told << QString::fromStdString(link.sentence);
+    for (QString &sentence : told) { // they begin a line here
+        if (!sentence.isEmpty())
+            sentence[0] = sentence[0].toUpper();
+        if (!sentence.endsWith(u'.'))
+            sentence += u'.';
+    }
+    suspects->setSentences(told);
+    m_noSuspects->setVisible(told.isEmpty());
+    m_noSuspects->setText(overlay->run->collectives.empty()
+            ? tr("No collectives were matched across ranks, so that nobody can be told to be late.")
+            : tr("No rank and no link stands out by 2 % of the step."));
+    QStringList remarks;
+    for (const std::vector<std::string> *list : { &overlay->notes, &overlay->run->notes })
+        for (const std::string &note : *list)
+            remarks << QString::fromStdString(note);
+    for (QString &remark : remarks)
+        if (!remark.isEmpty())
+            remark[0] = remark[0].toUpper();
+    remarks.removeDuplicates();
+    notes->setSentences(remarks);
+    const QString missing = missingSentence(*overlay);
+    m_missing->setText(missing);
+    m_missing->setVisible(!missing.isEmpty());
+    showStep();
+    fillQuantities();
+}
+
+void RunPage::fillQuantities()
+{
+    const std::vector<RunCurve> &curves = m_runs.overlay()->curves;
+    const QString chosen = quantity->currentData().toString();
+    quantity->clear();
+    for (const RunCurve &curve : curves) {
+        const QString name = QString::fromStdString(curve.name);
+        if (name != QLatin1String(kStepTime) && quantity->findData(name) < 0)
+            quantity->addItem(QString::fromStdString(curve.title), name);
+    }
+    quantity->setCurrentIndex(std::max(0, quantity->findData(chosen)));
+    m_other->setVisible(quantity->count() > 0);
+    m_plots->setVisible(!curves.empty());
+    m_plotsEmpty->setVisible(curves.empty());
+    m_plotsEmpty->setText(tr("No file tells a quantity over the steps."));
+    double from = 0, to = 0;
+    bool isFirst = true;
+    for (const RunCurve &curve : curves)
+        if (!curve.step.empty() && !curve.isOverTime) {
+            from = isFirst ? curve.step.front() : std::min(from, curve.step.front());
+            to = isFirst ? curve.step.back() : std::max(to, curve.step.back());
+            isFirst = false;
+        }
+    const auto own = std::ranges::find(curves, kStepTime, &RunCurve::name);
+    m_stepTitle->setText(own == curves.end() ? tr("Step time") : QString::fromStdString(own->title));
+    for (RunPlot *plot : { stepPlot, otherPlot })
+        plot->setRange(from, to);
+    stepPlot->setCurves(m_runs.overlay(), kStepTime, m_runs.referenceCurves());
+    showQuantity();
+}
+
+void RunPage::showQuantity()
+{
+    const QString name = quantity->currentData().toString();
+    otherPlot->setCurves(m_runs.overlay(), name.toStdString(), m_runs.referenceCurves());
+}
+
+QString RunPage::toTsv() const
+{
+    return m_runs.overlay() ? differenceText(*m_runs.overlay(), u'\t') : QString();
+}
+
+void RunPage::saveCsv()
+{
+    FileTarget *target = FileTarget::of(this);
+    if (!target || !m_runs.overlay())
+        return;
+    const QByteArray csv = differenceText(*m_runs.overlay(), u',').toUtf8(); // as it is now, not after the dialog
+    const QString path = target->ask(tr("Export: plan against run"), tr("plan-against-run") + QStringLiteral(".csv"),
+        QStringLiteral(".csv"), tr("Comma-separated values (*.csv)"));
+    if (!path.isEmpty())
+        target->write(tr("Differences"), path, csv);
+}
+
+} // namespace trainyard

@@ -1,0 +1,78 @@
+#pragma once
+// SPDX-License-Identifier: GPL-3.0-or-later
+// Plan against run: what was recorded laid beside what the plan says, step by step. Where the time went, who slows the
+// run down, curves over its steps, and what every file gave. Reads the document of the run and asks it for steps and
+// ranks. GUI thread.
+
+#include "models/run_document.h"
+
+#include <QWidget>
+
+class QComboBox;
+class QPushButton;
+class QScrollArea;
+class QToolButton;
+
+namespace trainyard {
+
+class DifferenceBars;
+class EvidenceTable;
+class RankStrip;
+class RunInvitation;
+class RunPlot;
+class SentenceList;
+class StepScrubber;
+class TextLine;
+class TextTableModel;
+
+class RunPage : public QWidget {
+    Q_OBJECT
+public:
+    explicit RunPage(RunDocument &runs, QWidget *parent = nullptr);
+
+    [[nodiscard]] QString toTsv() const; // the differences
+    void setPlanName(const QString &name);
+    void setFolded(bool isFolded); // the list of sources
+
+    QPushButton *const back, *const exportCsv;
+    QToolButton *const run, *const picture, *const fold; // run: its menu is the window's
+    StepScrubber *const scrubber;
+    QComboBox *const ranks, *const quantity;
+    DifferenceBars *const bars;
+    RankStrip *const strip;
+    RunPlot *const stepPlot, *const otherPlot;
+    SentenceList *const suspects, *const clocks, *const notes;
+    EvidenceTable *const sources;
+    RunInvitation *const invitation;
+    [[nodiscard]] QString result() const; // the sentence about the step
+
+Q_SIGNALS:
+    void closed();
+
+private:
+    void arrange();
+    [[nodiscard]] QWidget *makeHead();
+    [[nodiscard]] QWidget *makeFindings();
+    [[nodiscard]] QWidget *makePlots();
+    [[nodiscard]] QWidget *makeSources();
+    void connectParts();
+    void showRun(); // another one
+    void showOverlay();
+    void showStep();
+    void showQuantity();
+    void fillRanks();
+    void fillQuantities();
+    void showOverview();
+    void saveCsv();
+
+    RunDocument &m_runs;
+    QString m_planName;
+    TextLine *m_title, *m_overview, *m_result, *m_step, *m_rankLabel, *m_missing, *m_plotsEmpty, *m_stepTitle,
+        *m_legend;
+    TextLine *m_noSuspects;
+    SentenceList *m_captions;
+    TextTableModel *m_sourceRows;
+    QWidget *m_body, *m_plots, *m_other;
+};
+
+} // namespace trainyard

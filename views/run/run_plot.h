@@ -1,0 +1,61 @@
+#pragma once
+// SPDX-License-Identifier: GPL-3.0-or-later
+// One quantity over the steps of a run, dashed what the plan says, paler the run that it is compared with; a line marks
+// the step that is shown. A click or the arrow keys choose another. GUI thread.
+
+#include "core/overlay/run_overlay.h"
+
+#include <QWidget>
+
+class QCustomPlot;
+
+namespace trainyard {
+
+class RunPlot : public QWidget {
+    Q_OBJECT
+public:
+    explicit RunPlot(QWidget *parent = nullptr);
+    ~RunPlot() override;
+
+    /// Curves of one name: of the job, or of its ranks and hosts. They lie in `overlay` and in the reference's.
+    void setCurves(const RunOverlayPtr &overlay, const std::string &name, const std::vector<RunCurve> &reference);
+    void setStep(std::optional<std::int64_t> number); // that the line marks
+    /// Steps on the x axis, so that charts below each other agree; empty: those of the curves.
+    void setRange(double from, double to);
+
+    [[nodiscard]] const std::string &name() const { return m_name; }
+    [[nodiscard]] QCustomPlot &chart() { return *m_plot; }
+    /// Where a step's value is, in this widget's pixels; nullopt where the curve has none.
+    [[nodiscard]] std::optional<QPointF> positionOf(std::int64_t step) const;
+    [[nodiscard]] QString describe(double step) const;
+    [[nodiscard]] QString toTsv() const;
+
+Q_SIGNALS:
+    void stepChosen(qint64 number);
+
+protected:
+    void keyPressEvent(QKeyEvent *event) override;
+    void changeEvent(QEvent *event) override;
+    void focusInEvent(QFocusEvent *event) override;
+    void focusOutEvent(QFocusEvent *event) override;
+    void contextMenuEvent(QContextMenuEvent *event) override;
+
+private:
+    void draw();
+    void drawCurves();
+    void drawOutliers();
+    void drawMarks();
+    [[nodiscard]] const RunCurve *first() const;
+    [[nodiscard]] bool isOverTime() const; // its x axis has seconds, not steps
+    [[nodiscard]] std::optional<double> nearestStep(double x) const;
+    void showFocus(bool has);
+
+    QCustomPlot *m_plot;
+    RunOverlayPtr m_overlay;
+    std::string m_name;
+    std::vector<RunCurve> m_reference; // of this name
+    std::optional<std::int64_t> m_step;
+    double m_from = 0, m_to = 0;
+};
+
+} // namespace trainyard

@@ -1,0 +1,27 @@
+#pragma once
+// SPDX-License-Identifier: GPL-3.0-or-later
+// Sentences below each other, wrapped; none: nothing is in sight. GUI thread.
+
+#include "views/parts/text_line.h"
+
+#include <QStringList>
+
+#include <vector>
+
+namespace trainyard {
+
+class SentenceList : public QWidget {
+    Q_OBJECT
+public:
+    explicit SentenceList(Ink ink, int size = -1, QWidget *parent = nullptr);
+    void setSentences(const QStringList &sentences);
+    [[nodiscard]] QStringList sentences() const { return m_sentences; }
+
+private:
+    Ink m_ink;
+    int m_size; // of the font, to the base
+    QStringList m_sentences;
+    std::vector<TextLine *> m_lines; // hidden ones wait for more sentences
+};
+
+} // namespace trainyard

@@ -1,0 +1,130 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// Which page the window shows, and the page and the line of the run.
+#include "views/window/main_window.h"
+
+#include "views/cluster/cluster_map.h"
+#include "views/experts/experts_page.h"
+#include "views/jobs/jobs_page.h"
+#include "views/layer/layer_page.h"
+#include "views/parts/prompts.h"
+#include "views/run/run_badge.h"
+#include "views/run/run_invitation.h"
+#include "views/run/run_page.h"
+#include "views/start/new_plan_sheet.h"
+#include "views/timeline/timeline_view.h"
+#include "views/validation/validation_page.h"
+#include "views/window/file_actions.h"
+#include "views/window/run_actions.h"
+#include "views/window/tour_strip.h"
+
+#include <QMenu>
+#include <QPushButton>
+#include <QStackedWidget>
+#include <QToolButton>
+
+namespace trainyard {
+
+void MainWindow::showValidation()
+{
+    m_files->commitTyped();
+    m_pages->setCurrentWidget(m_validation);
+    m_validation->open();
+    m_commands.refresh();
+}
+
+void MainWindow::showExperts()
+{
+    m_files->commitTyped();
+    m_experts->setPlan(m_models.document.plan(), m_models.document.displayName());
+    m_pages->setCurrentWidget(m_experts);
+    m_experts->setFocus(Qt::ShortcutFocusReason);
+    m_commands.refresh();
+}
+
+void MainWindow::showJobs()
+{
+    m_files->commitTyped();
+    m_jobs->setPlan(m_models.document.plan(), m_models.document.displayName());
+    m_pages->setCurrentWidget(m_jobs);
+    m_jobs->setFocus(Qt::ShortcutFocusReason);
+    m_commands.refresh();
+}
+
+void MainWindow::showLayer(LayerPass pass)
+{
+    m_files->commitTyped();
+    m_layer->showPass(pass);
+    m_pages->setCurrentWidget(m_layer);
+    m_commands.refresh();
+}
+
+void MainWindow::showRun()
+{
+    m_files->commitTyped();
+    m_run->setPlanName(m_models.document.displayName());
+    m_pages->setCurrentWidget(m_run);
+    m_run->setFocus(Qt::ShortcutFocusReason);
+    m_commands.refresh();
+}
+
+/// The run lies under what is shown, also while a drag tries something.
+void MainWindow::connectRun()
+{
+    auto *badge = new RunBadge(m_runs);
+    m_workbench->addRunBadge(badge);
+    connect(badge, &RunBadge::pageRequested, this, &MainWindow::showRun);
+    connect(m_run, &RunPage::closed, this, &MainWindow::showWorkbench);
+    connect(m_run->invitation->open, &QPushButton::clicked, m_runActions, qOverload<>(&RunActions::open));
+    connect(m_run->invitation->openFolder, &QPushButton::clicked, m_runActions, &RunActions::openFolder);
+    connect(m_runActions, &RunActions::runOpened, this, &MainWindow::showRun);
+    connect(&m_runs, &RunDocument::overlayChanged, m_workbench->timeline, &TimelineView::setOverlay);
+    EvaluationBridge &bridge = m_models.bridge;
+    connect(&bridge, &EvaluationBridge::evaluationFinished, &m_runs, &RunDocument::setEvaluation);
+    connect(&bridge, &EvaluationBridge::evaluationFailed, &m_runs, [this] { m_runs.setEvaluation({}); });
+    for (const auto signal : { &RunDocument::readingChanged, &RunDocument::watchingChanged })
+        connect(&m_runs, signal, &m_commands, &CommandRegistry::refresh);
+    connect(&m_runs, &RunDocument::runChanged, &m_commands, &CommandRegistry::refresh);
+    auto *menu = new QMenu(m_run->run);
+    for (const char *id : { "run.open", "run.openFolder", "", "run.compare", "run.compareFolder", "run.endComparison",
+             "", "run.watch", "run.save", "", "run.close" }) {
+        if (QAction *action = m_commands.action(QLatin1String(id)))
+            menu->addAction(action);
+        else
+            menu->addSeparator();
+    }
+    m_run->run->setMenu(menu);
+}
+
+void MainWindow::showWorkbench()
+{
+    if (isWorkbenchShown())
+        return;
+    m_pages->setCurrentWidget(m_workbench);
+    m_workbench->map->setFocus(Qt::OtherFocusReason);
+    m_commands.refresh();
+}
+
+bool MainWindow::isWorkbenchShown() const
+{
+    return m_pages->currentWidget() == m_workbench;
+}
+
+void MainWindow::showNewPlan()
+{
+    m_files->commitTyped();
+    if (!m_newPlan) {
+        m_newPlan = new NewPlanSheet(m_models.catalogue);
+        m_newPlan->setConfigChooser([this] { return m_prompts.configToOpen(this, m_files->folder()); });
+        connect(m_newPlan, &NewPlanSheet::created, m_files, &FileActions::startWith);
+        connect(m_newPlan, &NewPlanSheet::fileDropped, m_files, &FileActions::openDropped);
+        connect(m_newPlan, &NewPlanSheet::cancelled, this, &MainWindow::showWorkbench);
+        m_pages->addWidget(m_newPlan);
+    }
+    m_pages->setCurrentWidget(m_newPlan);
+    if (m_tour->isVisible())
+        m_tour->dismiss(); // it speaks of panels that are not there
+    m_newPlan->start();
+    m_commands.refresh();
+}
+
+} // namespace trainyard
