@@ -187,8 +187,12 @@ QString measuredLabel(const MeasuredLanes &measured, const TrackRow &row)
 {
     if (row.measured.empty())
         return {};
-    if (measured.areMissing(row.measured))
-        return tr("run · not recorded");
+    if (measured.areMissing(row.measured)) {
+        const bool isRecorded = std::ranges::any_of(row.measured, [&](std::uint32_t index) {
+            return measured.row(int(index)).missing.size() < measured.row(int(index)).ranks.size();
+        });
+        return isRecorded ? tr("run · no spans") : tr("run · not recorded");
+    }
     if (row.kind == TrackRow::Kind::Summary)
         return tr("run");
     for (const std::uint32_t index : row.measured)
@@ -199,13 +203,18 @@ QString measuredLabel(const MeasuredLanes &measured, const TrackRow &row)
 
 QString missingText(const MeasuredLanes &measured, const TrackRow &row)
 {
-    std::vector<int> missing;
+    std::vector<int> missing, ranks;
     for (const std::uint32_t index : row.measured) {
-        const auto &of = measured.row(int(index)).missing;
-        missing.insert(missing.end(), of.begin(), of.end());
+        const MeasuredRow &of = measured.row(int(index));
+        missing.insert(missing.end(), of.missing.begin(), of.missing.end());
+        ranks.insert(ranks.end(), of.ranks.begin(), of.ranks.end());
     }
-    std::ranges::sort(missing);
-    missing.erase(std::ranges::unique(missing).begin(), missing.end());
+    for (std::vector<int> *each : { &missing, &ranks }) {
+        std::ranges::sort(*each);
+        each->erase(std::ranges::unique(*each).begin(), each->end());
+    }
+    if (missing.empty() && !ranks.empty() && measured.areMissing(row.measured))
+        return tr("no spans of %1 in this step").arg(ranksText(ranks));
     return missing.empty() ? QString() : tr("no recording of %1").arg(ranksText(missing));
 }
 

@@ -30,9 +30,9 @@ using NamedFacts = QList<std::pair<QString, QString>>;
 [[nodiscard]] NamedFacts measuredFacts(const TimelineState &state, std::uint32_t span);
 /// The same as lines of a card, "plan here: idle"; what has no name speaks for itself.
 [[nodiscard]] QStringList linesOf(const NamedFacts &facts);
-/// "run · rank 5", "run · not recorded"; of a summary "run · 12 of 16 ranks".
+/// "run · rank 5", "run · not recorded"; of a summary "run".
 [[nodiscard]] QString measuredLabel(const MeasuredLanes &measured, const TrackRow &row);
-/// "no recording of ranks 3 and 7"; empty where all ranks of the row were recorded.
+/// "no recording of ranks 3 and 7", "no spans of rank 3 in this step"; empty where all ranks of the row were recorded.
 [[nodiscard]] QString missingText(const MeasuredLanes &measured, const TrackRow &row);
 /// "a run lies under the plan: step 12, 13.1 s, +11 %"; empty without one.
 [[nodiscard]] QString runSummary(const TimelineState &state);

@@ -53,7 +53,9 @@ void TimelineView::takeOverlay()
 {
     const MeasuredLanesPtr before = m_state.measured;
     const std::uint32_t selected = m_state.selectedMeasured;
-    m_state.measured = m_state.overlay && m_state.showsMeasured && !m_state.overlay->rows.empty()
+    // Rows of a run alone are its streams, which have no place in the plan.
+    m_state.measured =
+        m_state.overlay && m_state.showsMeasured && m_state.overlay->evaluation && !m_state.overlay->rows.empty()
         ? MeasuredLanes::of(m_state.overlay)
         : nullptr;
     m_options.measured = m_state.measured;

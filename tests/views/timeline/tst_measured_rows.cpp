@@ -243,6 +243,28 @@ private slots:
         QVERIFY(card().text().endsWith(QStringLiteral("no recording of rank 5")));
     }
 
+    void rowsOfARunAloneHaveNoPlaceInThePlan()
+    {
+        // Their keys are ranks and streams, which look like replicas and stages.
+        const auto run = test::sampleRun(m_plan);
+        run->evaluation = nullptr;
+        m_view->setOverlay(run);
+        QVERIFY(!state().measured);
+        QCOMPARE(state().layout.rows.front().measuredHeight, 0);
+        QCOMPARE(timeEnds(state()).size(), 2);
+    }
+
+    void aStepWithoutSpansOfARankThatWasRecordedSaysSo()
+    {
+        const auto run = test::sampleRun(m_plan, { .missingStages = { 1 } });
+        for (MeasuredRow &row : run->rows)
+            if (row.shown < 0)
+                row.missing.clear();
+        m_view->setOverlay(run);
+        pointAt(onLane(rowOfStage(1), m_plan->timeline.duration / 2));
+        QCOMPARE(card().text(), QStringLiteral("stage 2 · run · no spans\nno spans of ranks 2 and 3 in this step"));
+    }
+
     void theSwitchHidesTheRowsAndKeepsTheRun()
     {
         m_view->setOverlay(test::sampleRun(m_plan));
