@@ -24,35 +24,49 @@ struct SharedProgress {
     bool isNew = false;
 };
 
+/// What an overlay is put together from; the next one of the same plan and runs takes over what depends on no step.
+struct OverlayParts {
+    RunOverlayPtr underPlan, compared;
+};
+
+struct OverlayAsked {
+    EvaluationPtr evaluation;
+    RunPtr run, reference;
+    OverlayOptions options;
+    OverlayParts before;
+    bool wantsCurves = false; // of the reference
+};
+
 struct MadeOverlay {
     RunOverlayPtr overlay;
+    OverlayParts parts;
     RunPtr referenceOf;
     std::shared_ptr<const std::vector<RunCurve>> referenceCurves;
 };
 
 /// Rows of the plan and figures against the reference, where there are both.
-MadeOverlay overlayOf(const EvaluationPtr &evaluation, const RunPtr &run, const RunPtr &reference,
-    const OverlayOptions &options, bool wantsCurves)
+MadeOverlay make(const OverlayAsked &asked)
 {
     MadeOverlay made;
-    made.referenceOf = reference;
-    if (!reference) {
-        made.overlay = overlayRun(evaluation, run, options);
+    made.referenceOf = asked.reference;
+    if (!asked.reference || asked.evaluation)
+        made.overlay = made.parts.underPlan =
+            overlayRun(asked.evaluation, asked.run, asked.options, asked.before.underPlan);
+    if (!asked.reference)
         return made;
-    }
-    if (wantsCurves)
+    if (asked.wantsCurves)
         made.referenceCurves =
-            std::make_shared<const std::vector<RunCurve>>(overlayRun(nullptr, reference, {})->curves);
-    const RunOverlayPtr compared = overlayRuns(reference, run, options);
-    if (!evaluation) {
-        made.overlay = compared;
+            std::make_shared<const std::vector<RunCurve>>(overlayRun(nullptr, asked.reference, {})->curves);
+    made.parts.compared = overlayRuns(asked.reference, asked.run, asked.options, asked.before.compared);
+    if (!made.overlay) {
+        made.overlay = made.parts.compared;
         return made;
     }
-    RunOverlay both = *overlayRun(evaluation, run, options);
-    both.reference = reference;
-    both.differences = compared->differences;
-    both.curves = compared->curves;
-    both.notes = compared->notes;
+    RunOverlay both = *made.parts.underPlan;
+    both.reference = asked.reference;
+    both.differences = made.parts.compared->differences;
+    both.curves = made.parts.compared->curves;
+    both.notes = made.parts.compared->notes;
     made.overlay = std::make_shared<const RunOverlay>(std::move(both));
     return made;
 }
@@ -70,6 +84,7 @@ struct RunDocument::Private {
     EvaluationPtr evaluation;
     OverlayOptions options;
     RunOverlayPtr overlay;
+    OverlayParts parts; // of it
     RunPtr referenceOf; // whose curves these are
     std::shared_ptr<const std::vector<RunCurve>> referenceCurves = std::make_shared<const std::vector<RunCurve>>();
     bool isReading = false, readsReference = false, isWatching = false;
@@ -83,6 +98,11 @@ struct RunDocument::Private {
     BackgroundQueue disposal, writing, making, reading; // last: their work uses what is above
 
     void drop(std::shared_ptr<const void> object) { disposal.dispose(std::move(object)); }
+    void dropParts(OverlayParts old)
+    {
+        drop(std::move(old.underPlan));
+        drop(std::move(old.compared));
+    }
     void watchRun() { watched.watch(isWatching && !isReading ? run.paths : QStringList(), run.fingerprint); }
 };
 
@@ -215,6 +235,7 @@ void RunDocument::close()
     d->drop(std::exchange(d->run.run, nullptr));
     d->drop(std::exchange(d->reference.run, nullptr));
     d->drop(std::exchange(d->overlay, nullptr));
+    d->dropParts(std::exchange(d->parts, {}));
     d->drop(std::exchange(d->referenceOf, nullptr));
     d->referenceCurves = std::make_shared<const std::vector<RunCurve>>();
     d->run = d->reference = {};
@@ -289,10 +310,8 @@ void RunDocument::makeOverlay()
     d->isOwed = false;
     d->making.run(
         this,
-        [evaluation = d->evaluation, run = d->run.run, reference = d->reference.run, options = d->options,
-            wantsCurves = d->referenceOf != d->reference.run] {
-            return overlayOf(evaluation, run, reference, options, wantsCurves);
-        },
+        [asked = OverlayAsked { d->evaluation, d->run.run, d->reference.run, d->options, d->parts,
+             d->referenceOf != d->reference.run }] { return make(asked); },
         [this](MadeOverlay made) {
             d->isMaking = false;
             const bool isWanted =
@@ -304,6 +323,7 @@ void RunDocument::makeOverlay()
                     d->referenceCurves = std::make_shared<const std::vector<RunCurve>>();
                 d->drop(std::exchange(d->referenceOf, made.referenceOf));
                 d->drop(std::exchange(d->overlay, made.overlay));
+                d->dropParts(std::exchange(d->parts, made.parts));
             }
             d->drop(std::move(made.overlay));
             if (d->isOwed)

@@ -72,6 +72,9 @@ struct Draft {
     [[nodiscard]] std::string sourceOf(std::uint32_t source) const;
 };
 
+/// By its name in a plan's file, which has to be one.
+[[nodiscard]] ScheduleKind scheduleNamed(std::string_view name);
+
 void takeModel(Draft &draft); // model_of.cpp
 void takeMegatron(Draft &draft); // megatron_plan.cpp
 void takeTorchtitan(Draft &draft); // torchtitan_plan.cpp
@@ -81,8 +84,10 @@ void takeBenchmarks(Draft &draft); // benchmarks_of.cpp
 
 /// Megatron's arguments as a model; empty where they do not tell its shape.
 [[nodiscard]] std::optional<ModelSpec> megatronModel(Draft &draft); // megatron_model.cpp
-/// The catalogue's model with the same dimensions; its vocabulary may be padded by less than `padding`.
-[[nodiscard]] const ModelSpec *sameModel(const ModelSpec &model, const Catalogue &catalogue, int padding = 1);
+/// The catalogue's model with the same dimensions; its vocabulary may be padded by less than `padding`. Of several (a
+/// release that changed data alone) the one whose id is part of `name`, else the first.
+[[nodiscard]] const ModelSpec *sameModel(
+    const ModelSpec &model, const Catalogue &catalogue, int padding = 1, std::string_view name = {});
 
 struct NamedGpu {
     const GpuSpec *gpu = nullptr; // of the catalogue

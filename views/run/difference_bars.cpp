@@ -40,22 +40,26 @@ void DifferenceBars::setOverlay(const RunOverlayPtr &overlay)
         const bool hasReference = table.referenceSeconds > 0;
         m_referenceName = overlay->reference ? tr("compared") : tr("plan");
         m_measuredName = tr("run");
-        const auto add = [&](const QString &name, double reference, double measured, const QColor &color,
+        const auto add = [&](const QString &name, const DifferenceRow &row, const QColor &color,
                              const QString &meaning) {
             const QString none = QStringLiteral("–");
-            m_lines.push_back({ name, hasReference ? formatSeconds(reference) : none, formatSeconds(measured),
-                hasReference ? signedSeconds(measured - reference) : none, hasReference ? measured - reference : 0,
-                color, meaning });
+            const bool isTold = hasReference && row.isReferenceTold, isBoth = isTold && row.isMeasuredTold;
+            m_lines.push_back({ name, isTold ? formatSeconds(row.reference) : none,
+                row.isMeasuredTold ? formatSeconds(row.measured) : none,
+                isBoth || (hasReference && row.difference() != 0) ? signedSeconds(row.difference()) : none,
+                hasReference ? row.difference() : 0, color, meaning });
         };
         for (const DifferenceRow &row : table.rows) {
             const bool isNothing = row.reference == 0 && row.measured == 0;
             if (row.kind == DifferenceKind::Untold && isNothing)
                 continue;
-            add(QString::fromLatin1(nameOf(row.kind)), row.reference, row.measured, colorOf(row.kind),
-                meaningOf(row.kind));
+            add(QString::fromLatin1(nameOf(row.kind)), row, colorOf(row.kind), meaningOf(row.kind));
             m_most = std::max(m_most, std::abs(m_lines.back().seconds));
         }
-        add(tr("Step"), table.referenceSeconds, table.measuredSeconds, {}, tr("What stands above, added up."));
+        DifferenceRow sum;
+        sum.reference = table.referenceSeconds;
+        sum.measured = table.measuredSeconds;
+        add(tr("Step"), sum, {}, tr("What stands above, added up."));
     }
     QStringList words;
     for (const Line &line : m_lines)

@@ -7,6 +7,7 @@
 #include "views/theme/icons.h"
 #include "views/theme/theme.h"
 
+#include <QEvent>
 #include <QHBoxLayout>
 #include <QPainter>
 #include <QPushButton>
@@ -68,6 +69,13 @@ void RunBadge::refresh()
     m_name->setToolTip(overviewOf(*run));
     const RunOverlayPtr &overlay = m_runs.overlay();
     m_result->setText(overlay && overlay->run == run ? shortResult(*overlay) : tr("Laying it under the plan…"));
+}
+
+void RunBadge::changeEvent(QEvent *event)
+{
+    QWidget::changeEvent(event);
+    if (event->type() == QEvent::PaletteChange)
+        closeRun->setIcon(themedIcon(QStringLiteral("close")));
 }
 
 void RunBadge::paintEvent(QPaintEvent *)

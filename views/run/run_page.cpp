@@ -254,7 +254,7 @@ void RunPage::fillQuantities()
     double from = 0, to = 0;
     bool isFirst = true;
     for (const RunCurve &curve : curves)
-        if (!curve.step.empty()) {
+        if (!curve.step.empty() && !curve.isOverTime) {
             from = isFirst ? curve.step.front() : std::min(from, curve.step.front());
             to = isFirst ? curve.step.back() : std::max(to, curve.step.back());
             isFirst = false;

@@ -55,7 +55,7 @@ RunPlot::RunPlot(QWidget *parent)
     });
     connect(m_plot, &QCustomPlot::mousePress, this, [this](QMouseEvent *event) {
         setFocus(Qt::MouseFocusReason);
-        if (event->button() != Qt::LeftButton)
+        if (event->button() != Qt::LeftButton || isOverTime())
             return;
         if (const auto step = nearestStep(m_plot->xAxis->pixelToCoord(event->position().x())))
             Q_EMIT stepChosen(qint64(*step));
@@ -64,6 +64,12 @@ RunPlot::RunPlot(QWidget *parent)
 }
 
 RunPlot::~RunPlot() = default;
+
+bool RunPlot::isOverTime() const
+{
+    const RunCurve *curve = first();
+    return curve && curve->isOverTime;
+}
 
 const RunCurve *RunPlot::first() const
 {
@@ -131,7 +137,7 @@ void RunPlot::draw()
         drawCurves();
         drawOutliers();
         drawMarks();
-        addAxisTitles(*m_plot, {}, tr("step"), font());
+        addAxisTitles(*m_plot, {}, isOverTime() ? tr("seconds") : tr("step"), font());
     }
     m_plot->replot(QCustomPlot::rpQueuedReplot);
 }
@@ -140,7 +146,7 @@ void RunPlot::drawCurves()
 {
     const RunCurve *main = first();
     double low = 0, high = 0, from = m_from, to = m_to;
-    if (!(m_to > m_from)) {
+    if (!(m_to > m_from) || main->isOverTime) {
         from = main->step.empty() ? 0 : main->step.front();
         to = main->step.empty() ? 1 : main->step.back();
     }
@@ -189,6 +195,8 @@ void RunPlot::drawCurves()
 void RunPlot::drawOutliers()
 {
     const RunCurve *main = first();
+    if (main->isOverTime)
+        return;
     QVector<double> x, y;
     for (const RunStep &step : m_overlay->run->steps) {
         if (!step.isWarmUp && !step.isOutlier)
@@ -217,7 +225,7 @@ void RunPlot::drawMarks()
         addLineLabel(
             *m_plot, *main->predicted, tr("%1 %2").arg(who, curveValue(*main, *main->predicted)), theme().text, font());
     }
-    if (!m_step)
+    if (!m_step || main->isOverTime)
         return;
     auto *line = new QCPItemStraightLine(m_plot);
     line->setPen(QPen(theme().accent, 1.2, Qt::DotLine));
@@ -227,7 +235,7 @@ void RunPlot::drawMarks()
 
 QString RunPlot::describe(double step) const
 {
-    QStringList lines { tr("step %1").arg(step, 0, 'f', 0) };
+    QStringList lines { isOverTime() ? tr("after %1 s").arg(step, 0, 'f', 1) : tr("step %1").arg(step, 0, 'f', 0) };
     const auto add = [&](const RunCurve &curve, const QString &whose) {
         const auto at = std::ranges::find(curve.step, step);
         if (at == curve.step.end() || lines.size() > kMostInTooltip)
@@ -263,7 +271,7 @@ void RunPlot::keyPressEvent(QKeyEvent *event)
 {
     const int by = event->key() == Qt::Key_Right ? 1 : event->key() == Qt::Key_Left ? -1 : 0;
     const RunCurve *curve = first();
-    if (by == 0 || !curve || curve->step.empty())
+    if (by == 0 || !curve || curve->step.empty() || curve->isOverTime)
         return QWidget::keyPressEvent(event);
     const auto now = m_step ? std::ranges::find(curve->step, double(*m_step)) : curve->step.end();
     const std::ptrdiff_t from = now == curve->step.end() ? 0 : now - curve->step.begin() + by;

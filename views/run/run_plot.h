@@ -46,6 +46,7 @@ private:
     void drawOutliers();
     void drawMarks();
     [[nodiscard]] const RunCurve *first() const;
+    [[nodiscard]] bool isOverTime() const; // its x axis has seconds, not steps
     [[nodiscard]] std::optional<double> nearestStep(double x) const;
     void showFocus(bool has);
 

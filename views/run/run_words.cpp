@@ -125,7 +125,7 @@ QString stepSentence(const Run &run, const RunStep &step)
         text += tr(": nearest to the median");
     else if (run.medianSeconds > 0)
         text += tr(": median %1 %2").arg(formatSeconds(run.medianSeconds), changeText(run.medianSeconds, step.seconds));
-    if (step.start == kNoMoment)
+    if (!step.hasSpans())
         text += tr(" · from logs alone");
     return text;
 }

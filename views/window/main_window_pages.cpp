@@ -11,6 +11,7 @@
 #include "views/run/run_invitation.h"
 #include "views/run/run_page.h"
 #include "views/start/new_plan_sheet.h"
+#include "views/timeline/timeline_view.h"
 #include "views/validation/validation_page.h"
 #include "views/window/file_actions.h"
 #include "views/window/run_actions.h"
@@ -76,6 +77,7 @@ void MainWindow::connectRun()
     connect(m_run->invitation->open, &QPushButton::clicked, m_runActions, qOverload<>(&RunActions::open));
     connect(m_run->invitation->openFolder, &QPushButton::clicked, m_runActions, &RunActions::openFolder);
     connect(m_runActions, &RunActions::runOpened, this, &MainWindow::showRun);
+    connect(&m_runs, &RunDocument::overlayChanged, m_workbench->timeline, &TimelineView::setOverlay);
     EvaluationBridge &bridge = m_models.bridge;
     connect(&bridge, &EvaluationBridge::evaluationFinished, &m_runs, &RunDocument::setEvaluation);
     connect(&bridge, &EvaluationBridge::evaluationFailed, &m_runs, [this] { m_runs.setEvaluation({}); });

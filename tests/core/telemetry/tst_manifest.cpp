@@ -3,7 +3,9 @@
 // is read, belongs to a plan or is refused with which sentence, and figures of it that were counted without our readers
 // (by Python's json and struct modules, awk, HTA, or by eye where it has few lines; each says how).
 
+#include "core/catalogue/parse.h"
 #include "core/telemetry/read_sources.h"
+#include "core/workload/model_math.h"
 #include "tests/core/telemetry/recording_figures.h"
 
 #include <QTest>
@@ -41,26 +43,24 @@ std::vector<std::string> sharedFiles()
     return files;
 }
 
-/// The numbers of a model's config.json, too.
+/// What a model is, too, as the catalogue reads its config.json.
 Figures allFigures(const Recording &recording)
 {
     Figures made = figuresOf(recording);
-    for (const RecordedModel &model : recording.models) {
-        const Json config = Json::parse(model.config, nullptr, false);
-        for (const auto &[key, value] : config.items())
-            if (value.is_number())
-                made["model " + key] = value.get<double>();
-        if (const auto text = config.find("text_config"); text != config.end())
-            for (const auto &[key, value] : text->items())
-                if (value.is_number())
-                    made["model " + key] = value.get<double>();
-    }
+    for (const RecordedModel &recorded : recording.models)
+        if (const auto model = parseHuggingFaceConfig(recorded.config, recorded.name)) {
+            made["model layers"] = model->layers;
+            made["model hidden"] = model->hidden;
+            made["model vocabulary"] = model->vocab;
+            made["model experts"] = model->experts;
+            made["model parameters"] = totalParameters(*model);
+        }
     return made;
 }
 
-bool isEqual(double told, double counted)
+bool isEqual(double told, double counted, double within)
 {
-    return std::isnan(counted) ? std::isnan(told) : std::abs(told - counted) <= 1e-9 * std::abs(counted);
+    return std::abs(told - counted) <= within * std::abs(counted);
 }
 
 /// What is wrong with the answer about one file; empty: nothing.
@@ -78,7 +78,7 @@ std::string faultOf(const Json &entry, const Recording &recording)
         const auto told = figures.find(name);
         if (told == figures.end())
             return "there is no " + name;
-        if (!isEqual(told->second, counted))
+        if (!isEqual(told->second, counted, oracle.value("within", 1e-9)))
             return name + " is " + std::to_string(told->second) + ", counted were " + std::to_string(counted);
     }
     return {};

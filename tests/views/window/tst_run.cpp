@@ -1,0 +1,230 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// A run dropped on the window: read, cancelled, dropped again, aligned, gone through, compared and closed.
+#include "../run/small_run.h"
+#include "window_fixture.h"
+
+#include "views/run/difference_bars.h"
+#include "views/run/reading_strip.h"
+#include "views/run/run_badge.h"
+#include "views/run/run_page.h"
+#include "views/run/run_plot.h"
+#include "views/run/sentence_list.h"
+#include "views/run/step_scrubber.h"
+#include "views/timeline/timeline_view.h"
+#include "views/window/run_actions.h"
+
+#include <QDropEvent>
+#include <QFile>
+#include <QMimeData>
+#include <QProgressBar>
+#include <QPushButton>
+#include <QSlider>
+
+using namespace trainyard;
+using trainyard::testing::SmallRun;
+
+namespace {
+
+constexpr int kLong = 30000; // ms, for a machine that is busy
+
+struct RunFixture : WindowFixture {
+    RunFixture()
+        : WindowFixture(QStringLiteral("mixed-lab"))
+    {
+    }
+    void drop(const QStringList &paths)
+    {
+        QMimeData data;
+        QList<QUrl> urls;
+        for (const QString &path : paths)
+            urls << QUrl::fromLocalFile(path);
+        data.setUrls(urls);
+        const QPoint at = window.rect().center();
+        QDragEnterEvent enter(at, Qt::CopyAction, &data, Qt::LeftButton, Qt::NoModifier);
+        QApplication::sendEvent(&window, &enter);
+        QVERIFY(enter.isAccepted());
+        QDropEvent dropped(at, Qt::CopyAction, &data, Qt::LeftButton, Qt::NoModifier);
+        QApplication::sendEvent(&window, &dropped);
+    }
+    void awaitRun()
+    {
+        QTRY_VERIFY_WITH_TIMEOUT(window.runs().overlay() && window.runs().overlay()->run == window.runs().run(), kLong);
+        QApplication::processEvents();
+    }
+    [[nodiscard]] RunPage &page() { return window.run(); }
+    [[nodiscard]] QString message() { return window.messages().text("open"); }
+};
+
+} // namespace
+
+class RunWindowTest : public QObject {
+    Q_OBJECT
+private slots:
+    void aDroppedFolderIsReadWithProgressAndLiesUnderThePlan()
+    {
+        RunFixture f;
+        const PlanPtr plan = f.document.plan();
+        f.window.reading().setDelay(0);
+        bool wasVisible = false;
+        connect(&f.window.runs(), &RunDocument::readingChanged, this,
+            [&](bool isReading) { wasVisible = wasVisible || (isReading && f.window.reading().isVisible()); });
+        QSignalSpy progress(&f.window.runs(), &RunDocument::progressChanged);
+        f.drop({ SmallRun { .straggler = 1 }.write(f.folder.filePath("job")) });
+        f.awaitRun();
+        QVERIFY(wasVisible && progress.count() > 0 && !f.window.reading().isVisible());
+        QVERIFY(f.page().isVisible());
+        QCOMPARE(f.document.plan(), plan);
+        QCOMPARE(f.window.runs().overlay()->evaluation, f.bridge.evaluation());
+        // Aligned: four clocks, 40 ms apart, by what their collectives have in common.
+        QVERIFY(f.window.runs().run()->alignment.isWhole());
+        QVERIFY2(f.page().clocks->sentences().join(u' ').contains("4 ranks"),
+            qPrintable(f.page().clocks->sentences().join(u' ')));
+        // The table adds up to the difference of the steps.
+        const DifferenceTable &table = f.window.runs().overlay()->differences;
+        double sum = 0;
+        for (const DifferenceRow &row : table.rows)
+            sum += row.difference();
+        QVERIFY(std::abs(sum - (table.measuredSeconds - table.referenceSeconds)) < 1e-9 + 1e-9 * table.measuredSeconds);
+        QCOMPARE(f.page().bars->lines().back().name, QStringLiteral("Step"));
+    }
+    void readingIsCancelledAndTheSameFilesAreDroppedAgain()
+    {
+        RunFixture f;
+        f.window.reading().setDelay(0);
+        const QString folder = SmallRun { .steps = 40 }.write(f.folder.filePath("job"));
+        const auto cancelled = connect(&f.window.runs(), &RunDocument::readingChanged, this, [&](bool isReading) {
+            if (isReading)
+                QTest::mouseClick(f.window.reading().cancel, Qt::LeftButton);
+        });
+        QSignalSpy reading(&f.window.runs(), &RunDocument::readingChanged);
+        f.drop({ folder });
+        QTRY_COMPARE_WITH_TIMEOUT(reading.count(), 2, kLong);
+        QVERIFY(!f.window.runs().isReading() && !f.window.runs().run());
+        QVERIFY(f.window.isWorkbenchShown() && f.message().isEmpty());
+        disconnect(cancelled);
+        f.drop({ folder });
+        f.awaitRun();
+        QCOMPARE(f.window.runs().run()->recording->ranks.size(), std::size_t(4));
+    }
+    void stepsAreGoneThroughBySliderCurveAndKeys()
+    {
+        RunFixture f;
+        f.drop({ SmallRun().write(f.folder.filePath("job")) });
+        f.awaitRun();
+        RunDocument &runs = f.window.runs();
+        QSlider *slider = f.page().scrubber->slider;
+        slider->setFocus();
+        QTest::keyClick(slider, Qt::Key_Home);
+        QTest::keyClick(slider, Qt::Key_Right);
+        QCOMPARE(runs.step(), &runs.run()->steps[1]);
+        const auto at = f.page().stepPlot->positionOf(6);
+        QVERIFY(at);
+        QTest::mouseClick(f.page().stepPlot->findChild<QWidget *>(), Qt::LeftButton, {}, at->toPoint());
+        QCOMPARE(runs.step()->number, std::int64_t(6));
+        QVERIFY(f.window.commands().trigger("run.nextStep"));
+        QCOMPARE(runs.step()->number, std::int64_t(7));
+        QVERIFY(f.window.commands().trigger("run.previousStep"));
+        QVERIFY(f.window.commands().trigger("run.typicalStep"));
+        QVERIFY(!runs.options().step);
+    }
+    void theWorkbenchSaysThatARunLiesUnderIt()
+    {
+        RunFixture f;
+        auto *badge = f.window.workbench().findChild<RunBadge *>();
+        QVERIFY(badge && !badge->isVisible());
+        f.drop({ SmallRun().write(f.folder.filePath("job")) });
+        f.awaitRun();
+        QTest::keyClick(&f.page(), Qt::Key_Escape);
+        QVERIFY(f.window.isWorkbenchShown() && badge->isVisible());
+        QVERIFY2(badge->text().contains("job"), qPrintable(badge->text()));
+        const QString before = badge->text();
+        QTest::mouseClick(badge->scrubber->previous, Qt::LeftButton);
+        QTRY_VERIFY_WITH_TIMEOUT(badge->text() != before, kLong);
+        QTest::mouseClick(badge->compare, Qt::LeftButton);
+        QVERIFY(f.page().isVisible());
+    }
+    void anEditOfThePlanLaysTheRunUnderTheNewOne()
+    {
+        RunFixture f;
+        f.drop({ SmallRun().write(f.folder.filePath("job")) });
+        f.awaitRun();
+        Plan next = *f.document.plan();
+        next.workload.globalBatch *= 2;
+        f.document.apply(std::make_shared<const Plan>(next));
+        f.settle();
+        QTRY_COMPARE_WITH_TIMEOUT(f.window.runs().overlay()->evaluation, f.bridge.evaluation(), kLong);
+    }
+    void whatIsNothingIsDeclinedByItsReader()
+    {
+        RunFixture f;
+        QFile notes(f.folder.filePath("notes.txt"));
+        QVERIFY(notes.open(QIODevice::WriteOnly));
+        notes.write("buy milk\n");
+        notes.close();
+        f.drop({ notes.fileName() });
+        QTRY_VERIFY_WITH_TIMEOUT(!f.message().isEmpty(), kLong);
+        QVERIFY2(f.message().contains("notes.txt"), qPrintable(f.message()));
+        QVERIFY(f.window.isWorkbenchShown() && !f.window.runs().run());
+        f.drop({ notes.fileName(), f.folder.path() }); // the folder holds nothing else
+        QTRY_VERIFY_WITH_TIMEOUT(f.message().contains("None of"), kLong);
+    }
+    void aPlanAmongTheFilesStillOpensAsAPlan()
+    {
+        RunFixture f;
+        const QString plan = f.folder.filePath("other.trainyard.json");
+        QVERIFY(QFile::copy(RunFixture::samplePath("llama-7b-64-aws"), plan));
+        const QString folder = SmallRun().write(f.folder.filePath("job"));
+        f.drop({ folder, plan });
+        QTRY_COMPARE_WITH_TIMEOUT(f.document.path(), plan, kLong);
+        f.awaitRun();
+        f.settle();
+        QTRY_COMPARE_WITH_TIMEOUT(f.window.runs().overlay()->evaluation, f.bridge.evaluation(), kLong);
+    }
+    void aSecondRunIsComparedWithAndClosedAgain()
+    {
+        RunFixture f;
+        f.answers.runFolder = SmallRun { .straggler = 3 }.write(f.folder.filePath("slow"));
+        QVERIFY(!f.window.commands().trigger("run.compareFolder")); // nothing to compare yet
+        QVERIFY(f.window.commands().trigger("run.openFolder"));
+        f.awaitRun();
+        f.answers.runFolder = SmallRun().write(f.folder.filePath("good"));
+        QVERIFY(f.window.commands().trigger("run.compareFolder"));
+        QTRY_VERIFY_WITH_TIMEOUT(f.window.runs().overlay()->reference, kLong);
+        QVERIFY2(f.page().result().contains("good"), qPrintable(f.page().result()));
+        QVERIFY(f.window.commands().trigger("run.endComparison"));
+        QTRY_VERIFY_WITH_TIMEOUT(!f.window.runs().overlay()->reference, kLong);
+        QVERIFY(f.window.commands().trigger("run.close"));
+        QVERIFY(!f.window.runs().run() && !f.window.runs().overlay());
+        QVERIFY(!f.window.commands().trigger("run.save"));
+    }
+    void aRecordingIsSavedAndDroppedAgain()
+    {
+        RunFixture f;
+        f.answers.run = { SmallRun().write(f.folder.filePath("job")) };
+        QVERIFY(f.window.commands().trigger("run.open"));
+        f.awaitRun();
+        f.answers.file = f.folder.filePath("saved");
+        QVERIFY(f.window.commands().trigger("run.save"));
+        const QString path = f.answers.file + ".trainyard-recording";
+        QTRY_VERIFY_WITH_TIMEOUT(f.window.messages().text("save").contains("saved"), kLong);
+        QVERIFY(QFile::exists(path));
+        f.window.runs().close();
+        f.drop({ path });
+        f.awaitRun();
+        QCOMPARE(f.window.runs().run()->recording->ranks.size(), std::size_t(4));
+    }
+    void watchingIsSwitchedInTheMenu()
+    {
+        RunFixture f;
+        f.answers.runFolder = SmallRun().write(f.folder.filePath("job"));
+        QVERIFY(f.window.commands().trigger("run.watch")); // asks for a folder where nothing is open
+        f.awaitRun();
+        QVERIFY(f.window.runs().isWatching());
+        QVERIFY(f.window.commands().action("run.watch")->isChecked());
+        QVERIFY(f.window.commands().trigger("run.watch"));
+        QVERIFY(!f.window.runs().isWatching());
+    }
+};
+
+QTEST_MAIN(RunWindowTest)
+#include "tst_run.moc"
