@@ -159,6 +159,7 @@ private:
         std::vector<double> waits; // [step] seconds that others wait for it, all together
         std::set<std::uint32_t> waiting;
         int last = 0, entered = 0;
+        double chance = 0, variance = 0; // sums over the collectives
     };
 
     [[nodiscard]] std::size_t stepAt(Moment moment) const
@@ -228,6 +229,9 @@ private:
         const auto last = std::ranges::max_element(one.parts, {}, entered);
         for (const MatchedCollective::Part &part : one.parts) {
             Late &own = lates[part.rank];
+            const double chance = 1 / double(one.parts.size());
+            own.chance += chance;
+            own.variance += chance * (1 - chance);
             ++own.entered;
             if (part.rank == last->rank)
                 ++own.last;
@@ -259,6 +263,8 @@ private:
         if (late.entered == 0)
             return;
         work.shareLast = double(late.last) / late.entered;
+        work.lastByChance = late.chance / late.entered;
+        work.lastError = std::sqrt(late.variance) / late.entered;
         work.lateSeconds = medianOfAll(late.late);
         work.lateError = kMedianError * deviationOf(late.late, work.lateSeconds)
             / std::sqrt(double(std::max<std::size_t>(1, m_steps.size())));

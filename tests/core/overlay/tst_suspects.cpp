@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Who is held up and who holds up, in runs made by hand: four ranks, kernels of a millisecond, a reduction after each.
 #include "core/overlay/suspects.h"
+#include "core/telemetry/read_sources.h"
+#include "tests/core/telemetry/trace_texts.h"
 
 #include <QTest>
 
 #include <algorithm>
+#include <set>
 
 using namespace trainyard;
 
@@ -106,6 +109,24 @@ private slots:
     {
         QVERIFY(suspectsOf({ {}, {}, { kMillisecond / 100, 0 }, {} }).stragglers.empty());
         QVERIFY(suspectsOf({ {}, {}, {}, {} }).stragglers.empty());
+    }
+
+    /// shared/traces/rank_alignment_example.txt: NCCL kernels of ranks 0 and 6 take 241 and 264 ms, those of all others
+    /// 413 to 495 ms, since these wait for the two; all compute 132 ms.
+    void twoRanksHoldUpARealTrace()
+    {
+        if (!testing::hasShared())
+            QSKIP("The folder of real traces is not beside the repository");
+        auto recording = readSources({ TRAINYARD_SHARED_DIR "/traces/megatron_tp8_a100_8rank" }, {}, 2);
+        QVERIFY(recording.has_value());
+        const Suspects suspects = findSuspects(*makeRun(std::move(*recording)), RankMap(8, 1, 1, 1));
+        std::set<int> ranks;
+        for (const Straggler &one : suspects.stragglers) {
+            ranks.insert(one.rank);
+            QVERIFY2(one.sentence.find("computes as long") != std::string::npos, one.sentence.c_str());
+        }
+        QVERIFY((ranks == std::set { 0, 6 }));
+        QVERIFY(suspects.links.empty());
     }
 
     void tooLittleIsNoEvidence()
