@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Every real trace, cut at each percent of its file as a full disk or a killed job leaves it: it opens with what it has.
-// Of the largest each seventh percent, unless TRAINYARD_ALL_CUTS is set.
+// Every real trace, cut at each percent of its file as a full disk or a killed job leaves it: it opens with what it
+// has. Of the largest each seventh percent, unless TRAINYARD_ALL_CUTS is set.
 
 #include "core/telemetry/file/check_recording.h"
 #include "core/telemetry/read_sources.h"

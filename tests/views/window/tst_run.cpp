@@ -172,7 +172,7 @@ private slots:
     {
         RunFixture f;
         const QString plan = f.folder.filePath("other.trainyard.json");
-        QVERIFY(QFile::copy(samplePath("llama-7b-64-aws"), plan));
+        QVERIFY(QFile::copy(RunFixture::samplePath("llama-7b-64-aws"), plan));
         const QString folder = SmallRun().write(f.folder.filePath("job"));
         f.drop({ folder, plan });
         QTRY_COMPARE_WITH_TIMEOUT(f.document.path(), plan, kLong);
