@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// `import`: what a run left behind, as a recording.
+// `import`: what a run left behind, as a recording, or as the plan that it tells of.
 #include "app/cli/command.h"
 #include "app/cli/import_report.h"
 #include "app/cli/outputs.h"
@@ -8,6 +8,9 @@
 #include "app/cli/signals.h"
 
 #include "core/base/output_file.h"
+#include "core/catalogue/catalogue.h"
+#include "core/imports/plan_from_recording.h"
+#include "core/plan/plan_io.h"
 #include "core/telemetry/recording_file.h"
 
 #include <filesystem>
@@ -18,17 +21,13 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr const char *kRecordingName = ".trainyard-recording";
+constexpr const char *kRecordingName = ".trainyard-recording", *kPlanName = ".trainyard.json";
 
 struct Options {
     std::vector<std::string> sources;
-    std::string out, format;
+    std::string out, base, format;
+    [[nodiscard]] bool wantsPlan() const { return out.ends_with(kPlanName); }
 };
-
-bool isRecordingName(const std::string &path)
-{
-    return path.ends_with(kRecordingName);
-}
 
 /// An output that lies in a folder of sources would be one of them when the command runs again.
 Errors liesAmongSources(const Options &options)
@@ -51,14 +50,21 @@ Errors liesAmongSources(const Options &options)
 
 Errors faultsOfOptions(const Options &options)
 {
-    if (!isRecordingName(options.out))
+    if (!options.wantsPlan() && !options.out.ends_with(kRecordingName))
         return { { ErrorCode::BadValue, "--out " + options.out, "does not tell what to write",
-            std::string("a name that ends in ") + kRecordingName } };
-    Errors faults = outputClashes({ { "--out", options.out } }, options.sources);
+            std::string("a name that ends in ") + kPlanName + " for a plan or in " + kRecordingName
+                + " for a recording" } };
+    if (!options.base.empty() && !options.wantsPlan())
+        return { { ErrorCode::BadValue, "--base " + options.base, "is of no use to a recording",
+            std::string("--out with a name that ends in ") + kPlanName } };
+    std::vector<std::string> inputs = options.sources;
+    if (!options.base.empty())
+        inputs.push_back(options.base);
+    Errors faults = outputClashes({ { "--out", options.out } }, inputs);
     return faults.empty() ? liesAmongSources(options) : faults;
 }
 
-Expected<void> write(const Recording &recording, const std::string &path, const std::stop_token &stop)
+Expected<void> writeIt(const Recording &recording, const std::string &path, const std::stop_token &stop)
 {
     SourceOptions options;
     options.stop = stop;
@@ -68,6 +74,31 @@ Expected<void> write(const Recording &recording, const std::string &path, const 
     auto written = writeRecording(recording, path, options);
     progress.clear();
     return written;
+}
+
+/// Adds what the plan is made of to the report. Errors: those of the sources, and of a base that cannot be read.
+Errors writePlanOf(const Recording &recording, const Options &options, ImportReport &report)
+{
+    PlanPtr base = std::make_shared<const Plan>();
+    if (!options.base.empty()) {
+        auto loaded = loadPlan(options.base);
+        if (!loaded)
+            return loaded.error();
+        base = *loaded;
+    }
+    const auto imported = planFrom(recording, builtinCatalogue(), *base);
+    if (!imported)
+        return imported.error();
+    const auto add = [](std::vector<ImportReport::Line> &lines, const std::vector<std::string> &sentences) {
+        for (const std::string &sentence : sentences)
+            lines.push_back({ "", sentence, 0 });
+    };
+    add(report.planned, imported->taken);
+    add(report.assumed, imported->assumed);
+    add(report.ignored, imported->ignored);
+    if (const auto written = writePlan(imported->plan, options.out); !written)
+        return { written.error() };
+    return {};
 }
 
 int run(const Options &options)
@@ -83,15 +114,22 @@ int run(const Options &options)
     const Errors faults = tellOf(*recording, options.sources);
     if (!hasAnything(*recording)) {
         const Error none { ErrorCode::BadValue, options.sources.front(), "there is nothing of a run in it",
-            "traces, logs, benchmarks, arguments or topologies of a run; docs/recording-file.md lists them" };
+            "traces, logs, benchmarks, arguments or topologies of a run" };
         return fail(faults.empty() ? Errors { none } : faults);
     }
     ImportReport report = reportOf(*recording);
-    if (const auto written = write(*recording, options.out, interruption.token()); !written)
-        return written.error().code == ErrorCode::Cancelled ? stoppedBefore("the recording was written")
-                                                            : fail({ written.error() });
     report.written = options.out;
-    report.wrote = contentsOf(*recording);
+    if (options.wantsPlan()) {
+        if (Errors wrong = writePlanOf(*recording, options, report); !wrong.empty()) {
+            wrong.insert(wrong.begin(), faults.begin(), faults.end());
+            return fail(wrong);
+        }
+    } else {
+        if (const auto written = writeIt(*recording, options.out, interruption.token()); !written)
+            return written.error().code == ErrorCode::Cancelled ? stoppedBefore("the recording was written")
+                                                                : fail({ written.error() });
+        report.wrote = contentsOf(*recording);
+    }
     const int printed = print(options.format == "json" ? jsonOf(report) : tableOf(report), options.format);
     return faults.empty() || printed != kDone ? printed : fail(faults);
 }
@@ -101,12 +139,16 @@ int run(const Options &options)
 void addImportCommand(CLI::App &app, int &exitCode)
 {
     const auto options = std::make_shared<Options>();
-    const Subcommand command(app, "import", "Read what a run left behind, and write it as one recording");
+    const Subcommand command(
+        app, "import", "Read what a run left behind, and write it as one recording, or as the plan that it tells of");
     command
         .texts("SOURCE", options->sources,
             "Traces, logs, results of benchmarks, configurations, topologies, recordings, or folders of them")
         .required();
-    command.text("--out", options->out, "File to write: *.trainyard-recording").required().shownAs("RECORDING");
+    command.text("--out", options->out, "File to write: *.trainyard.json or *.trainyard-recording")
+        .required()
+        .shownAs("PLAN|RECORDING");
+    command.text("--base", options->base, "Plan that has what the sources do not tell").shownAs("PLAN");
     addFormatOption(command, options->format, { "table", "json" });
     command.callback([options, &exitCode] { exitCode = run(*options); });
 }

@@ -5,6 +5,8 @@
 
 #include <nlohmann/json.hpp>
 
+#include <map>
+
 namespace trainyard::cli {
 
 namespace {
@@ -17,21 +19,42 @@ std::string counted(std::size_t count, const char *one, const char *many)
     return wholeText(double(count)) + " " + (count == 1 ? one : many);
 }
 
-std::string section(const char *heading, const Lines &lines)
+std::string shown(const std::vector<const ImportReport::Line *> &alike, bool countsEntries)
 {
-    if (lines.empty())
-        return {};
-    std::string text = std::string(heading) + "\n";
-    for (const ImportReport::Line &line : lines)
-        text += "  " + (line.file.empty() ? "" : line.file + ": ") + line.text + "\n";
+    const ImportReport::Line &first = *alike.front();
+    std::int64_t count = 0;
+    for (const ImportReport::Line *line : alike)
+        count += line->count;
+    const std::string files = alike.size() > 1 ? counted(alike.size(), "file", "files") : first.file;
+    const std::string number = count > 0 ? wholeText(double(count)) : "";
+    return "  " + (files.empty() ? "" : files + ": ") + (number.empty() || countsEntries ? "" : number + " × ")
+        + first.text + (number.empty() || !countsEntries ? "" : ", " + number + " entries") + "\n";
+}
+
+std::string section(const char *heading, const Lines &lines, bool countsEntries = false)
+{
+    std::vector<std::vector<const ImportReport::Line *>> groups;
+    std::map<std::string_view, std::size_t> groupOf;
+    for (const ImportReport::Line &line : lines) {
+        const auto [known, isNew] = groupOf.try_emplace(line.text, groups.size());
+        if (isNew || line.file.empty())
+            groups.emplace_back();
+        groups[isNew || line.file.empty() ? groups.size() - 1 : known->second].push_back(&line);
+    }
+    std::string text = lines.empty() ? "" : std::string(heading) + "\n";
+    for (const auto &group : groups)
+        text += shown(group, countsEntries);
     return text;
 }
 
 Json listOf(const Lines &lines)
 {
     Json list = Json::array();
-    for (const ImportReport::Line &line : lines)
+    for (const ImportReport::Line &line : lines) {
         list.push_back({ { "file", line.file.empty() ? Json(nullptr) : Json(line.file) }, { "text", line.text } });
+        if (line.count > 0)
+            list.back()["count"] = line.count;
+    }
     return list;
 }
 
@@ -42,16 +65,15 @@ ImportReport reportOf(const Recording &recording)
     ImportReport report;
     for (const RecordedSource &source : recording.sources) {
         if (!source.refused.empty()) {
-            report.refused.push_back({ source.file, source.refused });
+            report.refused.push_back({ source.file, source.refused, 0 });
             continue;
         }
-        const std::string amount = source.taken > 0 ? ", " + wholeText(double(source.taken)) + " entries read" : "";
-        report.taken.push_back(
-            { source.file, nameOf(source.kind) + amount + (source.isTruncated ? "; it ends early" : "") });
+        report.taken.push_back({ source.file,
+            std::string(nameOf(source.kind)) + (source.isTruncated ? " that ends early" : ""), source.taken });
         for (const std::string &note : source.notes)
-            report.taken.push_back({ source.file, note });
+            report.notes.push_back({ source.file, note, 0 });
         for (const Dropped &dropped : source.dropped)
-            report.ignored.push_back({ source.file, wholeText(double(dropped.count)) + " × " + dropped.reason });
+            report.ignored.push_back({ source.file, dropped.reason, dropped.count });
     }
     return report;
 }
@@ -80,16 +102,16 @@ std::string contentsOf(const Recording &recording)
 
 std::string tableOf(const ImportReport &report)
 {
-    return section("Taken", report.taken) + section("Assumed", report.assumed) + section("Ignored", report.ignored)
-        + section("Refused", report.refused) + "Wrote " + report.written
-        + (report.wrote.empty() ? "" : ": " + report.wrote) + "\n";
+    return section("Taken", report.taken, true) + section("Notes", report.notes) + section("Plan", report.planned)
+        + section("Assumed", report.assumed) + section("Ignored", report.ignored) + section("Refused", report.refused)
+        + "Wrote " + report.written + (report.wrote.empty() ? "" : ": " + report.wrote) + "\n";
 }
 
 std::string jsonOf(const ImportReport &report)
 {
-    const Json json { { "out", report.written }, { "taken", listOf(report.taken) },
-        { "assumed", listOf(report.assumed) }, { "ignored", listOf(report.ignored) },
-        { "refused", listOf(report.refused) } };
+    const Json json { { "out", report.written }, { "taken", listOf(report.taken) }, { "notes", listOf(report.notes) },
+        { "plan", listOf(report.planned) }, { "assumed", listOf(report.assumed) },
+        { "ignored", listOf(report.ignored) }, { "refused", listOf(report.refused) } };
     return json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
 }
 

@@ -14,14 +14,16 @@ struct ImportReport {
     struct Line {
         std::string file; // empty: of no single file
         std::string text;
+        std::int64_t count = 0; // of entries; 0: it counts nothing
     };
-    std::vector<Line> taken, assumed, ignored, refused;
+    std::vector<Line> taken, notes, planned, assumed, ignored, refused;
     std::string written; // file
     std::string wrote; // "8 ranks, 1,200,000 spans, …"
 };
 
 [[nodiscard]] ImportReport reportOf(const Recording &recording);
 [[nodiscard]] std::string contentsOf(const Recording &recording);
+/// Lines of one text together, with their files and counts added up.
 [[nodiscard]] std::string tableOf(const ImportReport &report);
 [[nodiscard]] std::string jsonOf(const ImportReport &report);
 

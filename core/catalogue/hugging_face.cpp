@@ -32,6 +32,9 @@ constexpr Family kFamilies[] = {
     { "qwen2_moe", true, false, false, true, false, false, Positions::Rotary },
     { "qwen3", true, false, false, false, false, false, Positions::Rotary },
     { "qwen3_moe", true, false, false, false, false, false, Positions::Rotary },
+    { "qwen3_next", true, false, false, false, false, false, Positions::Rotary },
+    { "qwen3_5_text", true, false, false, false, false, false, Positions::Rotary },
+    { "qwen3_5_moe_text", true, false, false, false, false, false, Positions::Rotary },
     { "deepseek_v2", true, false, false, false, false, false, Positions::Rotary },
     { "deepseek_v3", true, false, false, false, false, false, Positions::Rotary },
     { "deepseek_v32", true, false, false, false, false, false, Positions::Rotary },
@@ -77,6 +80,8 @@ private:
     void readWindow(ModelSpec &model);
     void readDbrx(ModelSpec &model);
     void check(const ModelSpec &model);
+    void refuseOtherKinds();
+    int linearLayers();
 
     ObjectReader m_reader;
 };
@@ -208,6 +213,30 @@ void ConfigReader::check(const ModelSpec &model)
             "at most the number of layers, " + std::to_string(model.layers));
 }
 
+/// Models that are built otherwise than anything that is counted here.
+void ConfigReader::refuseOtherKinds()
+{
+    bool hasEncoder = false;
+    m_reader.flag("is_encoder_decoder", hasEncoder);
+    if (hasEncoder)
+        m_reader.fault("is_encoder_decoder", "an encoder with a decoder", "a decoder-only language model");
+    const int width = count({ "routed_expert_hidden_size" }), hidden = count({ "hidden_size" }, { 1, 1e6 });
+    if (width > 0 && width != hidden)
+        m_reader.fault("routed_expert_hidden_size",
+            "routed experts work on " + std::to_string(width) + " values of a token, and the layers on "
+                + std::to_string(hidden) + ": such experts (as of Kimi K3) are not modelled",
+            "experts as wide as the layers");
+}
+
+/// Layers that keep a state of one size instead of attending to what came before.
+int ConfigReader::linearLayers()
+{
+    const Json *kinds = m_reader.raw("layer_types");
+    if (!kinds || !kinds->is_array())
+        return 0;
+    return int(std::ranges::count_if(*kinds, [](const Json &kind) { return kind == "linear_attention"; }));
+}
+
 ModelSpec ConfigReader::read(std::optional<bool> outerTied)
 {
     ModelSpec model;
@@ -246,6 +275,9 @@ ModelSpec ConfigReader::read(std::optional<bool> outerTied)
     model.source = known ? "config.json, model type " + type
                          : "config.json of an unknown model type" + (type.empty() ? "" : " " + shortened(type))
             + ", read by the commonest keys";
+    if (const int linear = linearLayers(); linear > 0)
+        model.source += "; " + std::to_string(linear) + " of its layers have linear attention and are counted as full";
+    refuseOtherKinds();
     check(model);
     return model;
 }

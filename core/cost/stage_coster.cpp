@@ -143,7 +143,8 @@ ChunkCost StageCoster::chunkCost(const SiteCosts &costs, const StageChunk &chunk
 {
     const int dense = chunk.layers - chunk.expertLayers;
     ChunkCost sum = costs.dense * dense;
-    const Seconds host = microseconds(m_work.stack.cudaGraphs ? 0 : m_work.stack.microBatchOverheadUs);
+    const Seconds host = microseconds(
+        m_work.stack.cudaGraphs ? 0 : m_work.stack.microBatchOverheadUs * costs.site.sustained.microBatchHost);
     sum.forward.compute += host;
     sum.inputGrad.compute += host;
     if (chunk.expertLayers > 0)

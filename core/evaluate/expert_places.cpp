@@ -60,7 +60,7 @@ ExpertPlaces::ExpertPlaces(const Evaluation &evaluation, const ExpertLayer &laye
     const int whole = ranks.count() / m_grid.block() * m_grid.block();
     m_groups = whole / m_grid.expert;
     for (int rank = 0; rank < whole; ++rank) {
-        const RankPlace at = ranks.place(rank);
+        const RankGpu at = ranks.place(rank);
         const int part = m_grid.coordinateOf(rank),
                   perNode = plan.cluster.datacenters[std::size_t(at.at.datacenter)]
                                 .pools[std::size_t(at.at.pool)]

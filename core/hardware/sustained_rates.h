@@ -18,6 +18,7 @@ struct SustainedRates {
     double grouped = 1; // of expert products, beside that of their format
     double attention = 1;
     double memory = 1; // of kernels that move memory; only calibration changes it
+    double microBatchHost = 1; // time of the host's work a micro-batch; only calibration changes it
     double host = 1; // time that the host of such a GPU takes, relative to Hopper's
     bool operator==(const SustainedRates &) const = default;
 

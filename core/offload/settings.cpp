@@ -30,7 +30,6 @@ OffloadSettings offloadSettings(const Plan &plan)
 
 PoolRates poolRates(const Workload &workload, StageLocation location, const OffloadSettings &settings)
 {
-    const Pool &pool = workload.pool(location);
     const Ssd *drives = workload.drives(location);
     PoolRates rates;
     rates.gpu = workload.gpu(location).pcieGBps * builtinNetwork().pcie.fraction * 1e9;
@@ -38,8 +37,8 @@ PoolRates poolRates(const Workload &workload, StageLocation location, const Offl
     if (settings.target == ActivationOffload::Ssd) {
         rates.nodeWrite = drives ? drives->writeGBps * 1e9 : 0;
         rates.nodeRead = drives ? drives->readGBps * 1e9 : 0;
-    } else if (pool.host && pool.host->gbytesPerSecondPerGpu > 0) {
-        rates.gpu = pool.host->gbytesPerSecondPerGpu * 1e9;
+    } else {
+        rates.gpu = workload.hostRate(location).value;
     }
     return rates;
 }

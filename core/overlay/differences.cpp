@@ -119,10 +119,10 @@ void readLog(const Run &run, const RunStep &step, Side &side)
     side.notes = std::move(timers.notes);
 }
 
-Side sideOf(const Run &run, const RunStep &step)
+Side sideOf(const Run &run, const RunStep &step, int planStages = 0)
 {
     Side side;
-    const std::vector<RankStep> shares = sharesOf(run, step);
+    const std::vector<RankStep> shares = sharesOf(run, step, planStages);
     if (!shares.empty())
         readSpans(run, step, shares, side);
     else
@@ -160,7 +160,8 @@ const char *nameOf(DifferenceKind kind)
 
 DifferenceTable differences(const Evaluation &plan, const Run &run, const RunStep &step)
 {
-    return tableOf(sideOf(plan), sideOf(run, step));
+    const int stages = plan.layout.classes.empty() ? 0 : static_cast<int>(plan.layout.classes.front().locations.size());
+    return tableOf(sideOf(plan), sideOf(run, step, stages));
 }
 
 DifferenceTable differences(const Run &run, const RunStep &step)

@@ -30,8 +30,16 @@ struct DifferenceRow {
     bool operator==(const DifferenceRow &) const = default;
 };
 
+[[nodiscard]] constexpr std::array<DifferenceRow, kDifferenceKindCount> emptyDifferences()
+{
+    std::array<DifferenceRow, kDifferenceKindCount> rows;
+    for (std::size_t i = 0; i < rows.size(); ++i)
+        rows[i].kind = static_cast<DifferenceKind>(i);
+    return rows;
+}
+
 struct DifferenceTable {
-    std::array<DifferenceRow, kDifferenceKindCount> rows; // in the order of the enum
+    std::array<DifferenceRow, kDifferenceKindCount> rows = emptyDifferences(); // in the order of the enum
     double referenceSeconds = 0, measuredSeconds = 0; // of the step: the sums of the columns
     int ranks = 0; // that the measured column is the mean of
     std::string referenceName, measuredName; // "plan", "step 12 of run.json"

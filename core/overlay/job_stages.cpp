@@ -36,16 +36,17 @@ int worldSizeOf(const Recording &recording)
     return std::max(size, argument(recording, std::array { "world_size", "world-size" }));
 }
 
-int stagesOf(const Recording &recording, const SpanIndex &spans)
+StagesOfJob stagesOf(const Recording &recording, const SpanIndex &spans)
 {
     static constexpr std::array kNames { "pipeline_model_parallel_size", "pipeline-model-parallel-size",
         "pipeline_parallel_degree", "parallelism.pipeline_parallel_degree", "experimental.pipeline_parallel_degree",
         "pipe_parallel_size", "pipe-parallel-size" };
     if (const int told = argument(recording, kNames); told > 0)
-        return told;
+        return { told, true };
     if (spans.hasTransfers())
-        return 2;
-    return spans.hasCollectives() || worldSizeOf(recording) == 1 ? 1 : 0;
+        return { 2 };
+    // Communication of which no collective is known may be a transfer
+    return { spans.hasCollectives() || (spans.hasGpuWork() && !spans.hasCommunication()) ? 1 : 0 };
 }
 
 } // namespace trainyard

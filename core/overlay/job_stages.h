@@ -9,8 +9,12 @@ namespace trainyard {
 class SpanIndex;
 
 /// Stages of its pipelines, by its arguments; else 2 (at least two) where ranks send to each other in pairs, 1 where
-/// there are collectives but no such transfers, or one rank alone. 0: unknown.
-[[nodiscard]] int stagesOf(const Recording &recording, const SpanIndex &spans);
+/// GPUs are shown without such transfers. 0: unknown.
+struct StagesOfJob {
+    int stages = 0;
+    bool isTold = false; // by its arguments
+};
+[[nodiscard]] StagesOfJob stagesOf(const Recording &recording, const SpanIndex &spans);
 /// Ranks of the job, by its ranks or its arguments; 0: unknown.
 [[nodiscard]] int worldSizeOf(const Recording &recording);
 

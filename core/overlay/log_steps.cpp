@@ -72,11 +72,12 @@ void readEnds(const Recording &recording, LogSteps &made)
             continue;
         const auto number = std::llround(best->value[i]);
         // Several processes print the same line within moments: that is no restart
-        if (last && number < *last && made.ended.contains(number) && best->at[i] - made.ended[number] > 10 * kSecond) {
+        const auto known = made.ended.lower_bound(number);
+        if (last && number <= *last && known != made.ended.end() && best->at[i] - known->second > 10 * kSecond) {
             made.notes.push_back("The run was restarted: after step " + std::to_string(*last) + " came step "
                 + std::to_string(number) + " again; the last attempt counts");
             made.firsts.insert(number);
-            made.ended.erase(made.ended.lower_bound(number), made.ended.end());
+            made.ended.erase(known, made.ended.end());
         }
         made.ended[number] = best->at[i];
         last = number;
@@ -92,6 +93,36 @@ void readEnds(const Recording &recording, LogSteps &made)
         }
     if (!made.seconds.empty())
         made.notes.push_back("Nobody tells step times: they are the differences of the moments at which steps ended");
+}
+
+/// Step times that follow from what is told instead: from rates and batches, or DeepSpeed's timers of its three calls.
+void deriveTimes(const Recording &recording, LogSteps &made)
+{
+    const auto named = [&](std::string_view name) -> const SampleSeries * {
+        const auto at = std::ranges::find_if(recording.series, [&](const SampleSeries &series) {
+            return series.isByStep && series.rank < 0 && series.where.empty() && series.name == name
+                && series.at.size() == series.value.size();
+        });
+        return at == recording.series.end() ? nullptr : &*at;
+    };
+    const SampleSeries *rate = named(samples::kSamplesPerSecond), *batch = named(samples::kGlobalBatch);
+    const SampleSeries *forward = named("timer.forward"), *backward = named("timer.backward"),
+                       *update = named("timer.step");
+    if (rate && batch && rate->at == batch->at) {
+        for (std::size_t i = 0; i < rate->at.size(); ++i)
+            if (const double seconds = batch->value[i] / rate->value[i]; isStepTime(seconds))
+                made.seconds[rate->at[i]] = seconds;
+        if (!made.seconds.empty())
+            made.notes.push_back("Nobody tells step times: they are the global batch over the sequences per second");
+    } else if (forward && backward && update && forward->at == backward->at && forward->at == update->at) {
+        for (std::size_t i = 0; i < forward->at.size(); ++i)
+            if (const double seconds = forward->value[i] + backward->value[i] + update->value[i]; isStepTime(seconds))
+                made.seconds[forward->at[i]] = seconds;
+        if (!made.seconds.empty())
+            made.notes.push_back(
+                "Nobody tells step times: they are the sums of the timers of forward, backward and step, without what "
+                "is between them");
+    }
 }
 
 /// Median of the log's ends beyond the windows', numbers moved by `added`; empty where none is in both.
@@ -159,6 +190,8 @@ LogSteps logSteps(const Recording &recording)
     LogSteps made;
     readTimes(recording, made);
     readEnds(recording, made);
+    if (made.seconds.empty())
+        deriveTimes(recording, made);
     return made;
 }
 

@@ -25,7 +25,7 @@ constexpr auto kTimers = std::to_array<Timer>({
     { "forward-compute", Told::ForwardAndBackward },
     { "backward-compute", Told::ForwardAndBackward },
     { "forward", Told::ForwardAndBackward }, // DeepSpeed
-    { "backward_inner", Told::ForwardAndBackward },
+    { "backward_inner", Told::ForwardAndBackward }, // "backward" without the all-reduce
     { "all-grads-sync", Told::Exchange },
     { "grads-all-reduce", Told::Exchange },
     { "grads-reduce-scatter", Told::Exchange },
@@ -73,11 +73,17 @@ LogTimers logTimers(const Recording &recording, const RunStep &step)
         constexpr std::string_view kPrefix = samples::kTimerPrefix;
         if (!series.isByStep || series.rank >= 0 || !series.where.empty() || !series.name.starts_with(kPrefix))
             continue;
-        const auto timer =
-            std::ranges::find(kTimers, std::string_view(series.name).substr(kPrefix.size()), &Timer::name);
-        const auto seconds = timer != kTimers.end() ? valueAt(series, step.number) : std::nullopt;
+        std::string_view name = std::string_view(series.name).substr(kPrefix.size());
+        double share = 1; // of a smallest and a largest over the ranks the middle
+        if (name.ends_with(".min") || name.ends_with(".max")) {
+            name.remove_suffix(4);
+            share = 0.5;
+        }
+        const auto timer = std::ranges::find(kTimers, name, &Timer::name);
+        auto seconds = timer != kTimers.end() ? valueAt(series, step.number) : std::nullopt;
         if (!seconds)
             continue;
+        *seconds *= share;
         switch (timer->told) {
         case Told::ForwardAndBackward:
             isForwardTold = true;
@@ -102,8 +108,8 @@ LogTimers logTimers(const Recording &recording, const RunStep &step)
     }
     const bool isAnyTold = timers.sum() > 0;
     timers.notes.push_back(isAnyTold
-            ? "No spans show this step: what is told apart is by the timers of the log, the rest is untold"
-            : "No spans show this step, and the log has no timers that take it apart");
+            ? "No spans of a GPU show this step: what is told apart is by the timers of the log, the rest is untold"
+            : "No spans of a GPU show this step, and no timers of a log take it apart");
     if (timers.compute)
         timers.notes.push_back(isForwardTold
                 ? "Compute has the collectives in it that run inside forward and backward"

@@ -126,7 +126,9 @@ RunPtr makeRun(Recording recording, std::stop_token stop)
     auto run = std::make_shared<Run>();
     alignRanks(recording, *run);
     run->spans = std::make_shared<const SpanIndex>(recording, run->collectives);
-    run->stages = stagesOf(recording, *run->spans);
+    const StagesOfJob stages = stagesOf(recording, *run->spans);
+    run->stages = stages.stages;
+    run->areStagesTold = stages.isTold;
     if (stop.stop_requested()) { // nobody waits for its steps any more
         run->recording = std::make_shared<const Recording>(std::move(recording));
         return run;

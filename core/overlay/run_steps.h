@@ -71,7 +71,8 @@ struct Run {
     /// Of each rank, added to its moments to lay its steps over the job's: 0 but for those whose clock was refused and
     /// is far off.
     std::vector<Moment> clockShift;
-    int stages = 0; // of its pipelines, as its arguments or its transfers tell; 2: at least two; 0: unknown
+    int stages = 0; // of its pipelines; 2 may be more where only transfers tell it; 0: unknown
+    bool areStagesTold = false; // by its arguments; false: concluded from what is recorded
     /// Added to Recording::zero + a moment to read a log's clock; empty where no step tells both.
     std::optional<Moment> logOffset;
     std::shared_ptr<const SpanIndex> spans; // where the spans of a step begin; null: there are none
@@ -94,6 +95,7 @@ using RunPtr = std::shared_ptr<const Run>;
 ///  4. a transfer between stages waits for the other stage: bubble;
 ///  5. nothing runs. Up to the moment at which the host launches what runs next: host. From there on, bubble where the
 ///     job has stages or may have, else host. Where nobody tells the launch: bubble where it has stages, else host.
-[[nodiscard]] std::vector<RankStep> sharesOf(const Run &run, const RunStep &step);
+/// `planStages`: of the plan that the run lies under, for a run whose arguments tell no stages; 0: no plan.
+[[nodiscard]] std::vector<RankStep> sharesOf(const Run &run, const RunStep &step, int planStages = 0);
 
 } // namespace trainyard

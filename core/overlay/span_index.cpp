@@ -29,6 +29,8 @@ SpanIndex::SpanIndex(const Recording &recording, const std::vector<MatchedCollec
             Moment latest = kNoMoment;
             for (std::size_t i = 0; i < spans.size(); ++i) {
                 latest = std::max(latest, spans.start[i] + spans.duration[i]);
+                m_hasGpuWork |= rank.streams[s].isGpu && isGpuWork(spans.work[i]);
+                m_hasCommunication |= spans.work[i] == RecordedWork::Communication;
                 if (i % kBlock == kBlock - 1 || i + 1 == spans.size())
                     streams[s].latest.push_back(latest);
             }

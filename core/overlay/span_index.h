@@ -36,6 +36,9 @@ public:
     /// Some rank shows transfers between two stages; some rank shows collectives at all.
     [[nodiscard]] bool hasTransfers() const { return m_hasTransfers; }
     [[nodiscard]] bool hasCollectives() const { return m_hasCollectives; }
+    /// Some GPU works; some of its work communicates.
+    [[nodiscard]] bool hasGpuWork() const { return m_hasGpuWork; }
+    [[nodiscard]] bool hasCommunication() const { return m_hasCommunication; }
 
 private:
     struct Stream {
@@ -46,7 +49,7 @@ private:
         const Recording &recording, const std::vector<std::vector<std::int64_t>> &least, const std::vector<bool> &wide);
 
     std::vector<std::vector<Stream>> m_ranks;
-    bool m_hasTransfers = false, m_hasCollectives = false;
+    bool m_hasTransfers = false, m_hasCollectives = false, m_hasGpuWork = false, m_hasCommunication = false;
 };
 
 /// "send", "recv" and their kin: of two ranks.

@@ -73,6 +73,23 @@ std::optional<RankWindow> wholeOf(const RankRecording &rank, std::uint32_t index
     return window.start < window.end ? std::optional(window) : std::nullopt;
 }
 
+/// Whether some work of its GPU begins then, or reaches into it.
+bool worksIn(const RankRecording &rank, Moment from, Moment to)
+{
+    for (const RecordedStream &stream : rank.streams) {
+        const RecordedSpans &spans = stream.spans;
+        if (!stream.isGpu)
+            continue;
+        auto i = static_cast<std::size_t>(std::ranges::lower_bound(spans.start, to) - spans.start.begin());
+        for (; i > 0 && spans.start[i - 1] >= from; --i)
+            if (isGpuWork(spans.work[i - 1]))
+                return true;
+        if (i > 0 && isGpuWork(spans.work[i - 1]) && spans.start[i - 1] + spans.duration[i - 1] > from)
+            return true;
+    }
+    return false;
+}
+
 /// Whether its moments are times at all.
 bool hasTimes(const Recording &recording, const RankRecording &rank)
 {
@@ -119,9 +136,10 @@ public:
         shiftStrangers(byNumber);
         for (auto &[number, windows] : byNumber)
             add(number, std::move(windows));
-        if (m_found.isAnnotated)
+        if (m_found.isAnnotated) {
             addUnannotated();
-        else if (!m_found.steps.empty())
+            dropIdle();
+        } else if (!m_found.steps.empty())
             m_found.notes.push_back("No step is annotated in the traces: all that was recorded is one step, number 0");
         return std::move(m_found);
     }
@@ -131,11 +149,15 @@ private:
     void shiftStrangers(std::map<std::int64_t, std::vector<RankWindow>> &byNumber)
     {
         std::map<std::uint32_t, std::vector<std::pair<Moment, Moment>>> away; // (how far, half a step)
+        std::set<int> seen;
+        std::vector<bool> isAttempt; // another file has the rank: of another time, perhaps
+        for (const RankRecording &rank : m_recording.ranks)
+            isAttempt.push_back(rank.rank >= 0 && !seen.insert(rank.rank).second);
         for (const auto &[number, windows] : byNumber) {
             const auto known = std::ranges::find(windows, 0, [&](const RankWindow &w) { return m_island[w.rank]; });
             const RankWindow &reference = known == windows.end() ? windows.front() : *known;
             for (const RankWindow &window : windows)
-                if (m_island[window.rank] != 0 && window.rank != reference.rank)
+                if (m_island[window.rank] != 0 && window.rank != reference.rank && !isAttempt[window.rank])
                     away[window.rank].emplace_back(
                         reference.start - window.start, (reference.end - reference.start) / 2);
         }
@@ -199,6 +221,28 @@ private:
         }
         for (RunStep &step : m_found.steps)
             std::ranges::stable_sort(step.ranks, {}, &RankWindow::rank);
+    }
+
+    /// Profilers end with a step in which nothing runs any more.
+    void dropIdle()
+    {
+        const auto isIdle = [&](const RunStep &step) {
+            return std::ranges::none_of(step.ranks, [&](const RankWindow &window) {
+                const Moment shift = m_found.clockShift[window.rank];
+                return worksIn(m_recording.ranks[window.rank], step.start - shift, step.end - shift);
+            });
+        };
+        std::vector<RunStep> busy;
+        std::string idle;
+        for (RunStep &step : m_found.steps)
+            if (isIdle(step))
+                idle += (idle.empty() ? "" : ", ") + std::to_string(step.number);
+            else
+                busy.push_back(step);
+        if (busy.empty() || idle.empty())
+            return;
+        m_found.steps = std::move(busy);
+        m_found.notes.push_back("Steps without work of a GPU are left out: " + idle);
     }
 
     const Recording &m_recording;

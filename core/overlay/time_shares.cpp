@@ -143,7 +143,7 @@ Moment launchAfter(const RankRecording &rank, Moment end)
     return launch;
 }
 
-std::optional<TimeShares> sharesOfRank(const Run &run, std::uint32_t index, Moment start, Moment end)
+std::optional<TimeShares> sharesOfRank(const Run &run, std::uint32_t index, Moment start, Moment end, int stages)
 {
     const RankRecording &rank = run.recording->ranks[index];
     std::vector<Piece> moving;
@@ -160,7 +160,7 @@ std::optional<TimeShares> sharesOfRank(const Run &run, std::uint32_t index, Mome
     }
     if (!hasWork)
         return std::nullopt;
-    Booking booking(start, run.stages);
+    Booking booking(start, stages);
     const auto isLater = [](const Piece &a, const Piece &b) { return a.start > b.start; };
     std::priority_queue<Piece, std::vector<Piece>, decltype(isLater)> held(isLater); // what moves, until it starts
     for (;;) {
@@ -187,14 +187,15 @@ std::optional<TimeShares> sharesOfRank(const Run &run, std::uint32_t index, Mome
 
 } // namespace
 
-std::vector<RankStep> sharesOf(const Run &run, const RunStep &step)
+std::vector<RankStep> sharesOf(const Run &run, const RunStep &step, int planStages)
 {
     std::vector<RankStep> result;
     if (!step.hasSpans() || !run.spans)
         return result;
+    const int stages = run.areStagesTold ? run.stages : std::max(run.stages, planStages);
     for (const RankWindow &window : step.ranks) {
         const Moment shift = window.rank < run.clockShift.size() ? run.clockShift[window.rank] : 0;
-        if (const auto shares = sharesOfRank(run, window.rank, step.start - shift, step.end - shift))
+        if (const auto shares = sharesOfRank(run, window.rank, step.start - shift, step.end - shift, stages))
             result.push_back({ window.rank, *shares });
     }
     return result;

@@ -13,7 +13,7 @@ struct VerdictPart {
     std::string evidence; // "timer grads-all-reduce, median of 40 steps"
 };
 
-struct Verdict {
+struct RunVerdict {
     std::string headline; // "11 % slower than predicted, all of it in exposed all-reduce"
     std::vector<VerdictPart> parts; // largest difference first
     std::vector<std::string> causes; // typical causes of the largest, a sentence each
@@ -23,6 +23,6 @@ struct Verdict {
 };
 
 /// Needs overlay.evaluation and steps.
-[[nodiscard]] Expected<Verdict> verdictOf(const RunOverlay &overlay);
+[[nodiscard]] Expected<RunVerdict> verdictOf(const RunOverlay &overlay);
 
 } // namespace trainyard

@@ -34,6 +34,7 @@ public:
             m_own->device.emplace_back(datacenter.pools.size());
             m_own->fabric.emplace_back(datacenter.pools.size());
             m_own->drives.emplace_back(datacenter.pools.size());
+            m_own->toHost.emplace_back(datacenter.pools.size());
         }
     }
 
@@ -113,7 +114,7 @@ private:
             rates.memory /= times;
             return true;
         case Host:
-            rates.host *= times;
+            rates.host *= times, rates.microBatchHost *= times;
             return true;
         case Nvlink:
             setWay(m_own->device[d][p], deviceLink(*m_work.gpus[d][p], builtinNetwork()), factor);
@@ -151,6 +152,8 @@ private:
 
     void setPcie(StageLocation at, const CalibrationFactor &factor)
     {
+        auto &own = m_own->toHost[std::size_t(at.datacenter)][std::size_t(at.pool)];
+        own = factor.gbytesPerS ? gbytesPerSecond(*factor.gbytesPerS) : m_work.hostRate(at) / factor.factor.value_or(1);
         const GpuSpec *&shown = m_work.gpus[std::size_t(at.datacenter)][std::size_t(at.pool)];
         double rate = shown->pcieGBps / factor.factor.value_or(1);
         if (factor.gbytesPerS)

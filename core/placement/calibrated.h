@@ -17,6 +17,7 @@ struct CalibratedHardware {
     // [datacenter][pool]; of links without a kind, and of drives without a value, nothing was measured
     std::vector<std::vector<Link>> device, fabric;
     std::vector<std::vector<std::optional<Ssd>>> drives;
+    std::vector<std::vector<std::optional<BytesPerSecond>>> toHost; // of one GPU to host memory, each direction
     std::vector<std::optional<double>> roundTripMs; // [WAN link]
     std::vector<std::string> idle; // ids of factors that change nothing of this plan
 };

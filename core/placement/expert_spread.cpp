@@ -36,7 +36,7 @@ public:
     {
     }
     void clear() { m_pieces.clear(); }
-    void add(RankPlace place)
+    void add(RankGpu place)
     {
         const Piece next { place.at, isRack(place.at) ? 0 : place.gpu / m_work.pool(place.at).gpusPerNode, 1 };
         if (!m_pieces.empty() && m_pieces.back().isWith(next))

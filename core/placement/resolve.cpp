@@ -231,6 +231,17 @@ const Ssd *Workload::drives(StageLocation location) const
     return at.ssd ? &*at.ssd : nullptr;
 }
 
+BytesPerSecond Workload::hostRate(StageLocation location) const
+{
+    if (calibrated)
+        if (const auto &own = calibrated->toHost[std::size_t(location.datacenter)][std::size_t(location.pool)])
+            return *own;
+    const Pool &at = pool(location);
+    return gbytesPerSecond(at.host && at.host->gbytesPerSecondPerGpu > 0
+            ? at.host->gbytesPerSecondPerGpu
+            : gpu(location).pcieGBps * builtinNetwork().pcie.fraction);
+}
+
 double Workload::roundTripMs(int link) const
 {
     if (calibrated)

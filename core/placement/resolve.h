@@ -43,6 +43,8 @@ struct Workload {
     [[nodiscard]] double fabricGbps(StageLocation location) const;
     /// Drives of its nodes, at the rates that calibration measured; nullptr: none.
     [[nodiscard]] const Ssd *drives(StageLocation location) const;
+    /// Of one GPU to the memory of its host, each direction: what the pool states, else its PCIe's.
+    [[nodiscard]] BytesPerSecond hostRate(StageLocation location) const;
     /// Of a WAN link, jitter included, milliseconds.
     [[nodiscard]] double roundTripMs(int link) const;
     /// Bytes of activation that one stage boundary carries per micro-batch and direction, in one of boundaryParts():

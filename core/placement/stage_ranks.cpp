@@ -23,7 +23,7 @@ const StageRanks::Stretch &StageRanks::stretchOf(int rank) const
     return *std::prev(next);
 }
 
-RankPlace StageRanks::place(int rank) const
+RankGpu StageRanks::place(int rank) const
 {
     const Stretch &stretch = stretchOf(rank);
     const int offset = rank - stretch.first, each = std::max(1, stretch.run.gpus / std::max(1, stretch.run.pipelines));

@@ -10,11 +10,11 @@
 
 namespace trainyard {
 
-struct RankPlace {
+struct RankGpu {
     StageLocation at;
     int gpu = 0; // of the pool, in node order
     int pipeline = 0;
-    bool operator==(const RankPlace &) const = default;
+    bool operator==(const RankGpu &) const = default;
 };
 
 class StageRanks {
@@ -22,7 +22,7 @@ public:
     StageRanks(const Layout &layout, int stage);
 
     [[nodiscard]] int count() const { return m_count; }
-    [[nodiscard]] RankPlace place(int rank) const; // 0 <= rank < count()
+    [[nodiscard]] RankGpu place(int rank) const; // 0 <= rank < count()
 
     /// Ranks in a row on GPUs in a row.
     struct Stretch {

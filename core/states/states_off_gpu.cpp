@@ -115,10 +115,8 @@ StateRates stateRates(const Workload &workload, StageLocation location)
     const GpuSpec &gpu = workload.gpu(location);
     const HostSpec &host = builtinHost();
     const double perNode = std::max(1, pool.gpusPerNode);
-    const bool hasRate = pool.host && pool.host->gbytesPerSecondPerGpu > 0;
     StateRates rates;
-    rates.toHost = rates.toGpu = hasRate ? gbytesPerSecond(pool.host->gbytesPerSecondPerGpu)
-                                         : gbytesPerSecond(gpu.pcieGBps * builtinNetwork().pcie.fraction);
+    rates.toHost = rates.toGpu = workload.hostRate(location);
     rates.cpuAdam = host.adamParametersPerSecond / perNode * 30 / updateTraffic(workload);
     rates.cpuCast = host.adamParametersPerSecond / perNode * host.castsPerAdam;
     rates.gpuAdam = gpu.memoryGBps * 1e9 * gpu.gemm.memoryFraction / updateTraffic(workload);

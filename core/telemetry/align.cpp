@@ -13,8 +13,8 @@ namespace trainyard {
 namespace {
 
 constexpr int kRounds = 4; // clocks that are far apart: times of ends come out better with each
-constexpr int kLeastForDrift = 10;
-constexpr double kSureOfDrift = 4; // standard errors
+constexpr int kLeastForDrift = 6;
+constexpr double kSureOfDrift = 4; // standard errors, of few ends more: their spread is a guess too
 constexpr double kMostDrift = 1e-3; // no clock runs so wrong: something else changes there
 
 std::string nameOf(const Recording &recording, std::uint32_t index)
@@ -114,7 +114,8 @@ private:
             const DifferenceLine line = fitDifferences(differencesOf(pair), m_least, hasSlope);
             offsets.push_back({ pair.first, pair.second, pair.matches, line.offset, line.offsetVariance });
             const double variance = line.slopeVariance > 0 ? line.slopeVariance : 1; // 1 ns a ns: says nothing
-            drifts.push_back({ pair.first, pair.second, pair.matches, line.slope, variance });
+            const double guess = 1 + 10 / static_cast<double>(std::max(1, line.count));
+            drifts.push_back({ pair.first, pair.second, pair.matches, line.slope, variance * guess * guess });
         }
         const std::vector<double> offset = joinDifferences(m_tree, offsets),
                                   drift = withDrift ? joinDifferences(m_tree, drifts)

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/telemetry/kernel_classes.h"
 
+#include "core/telemetry/readers/collective_names.h"
+
 #include <algorithm>
 #include <array>
 #include <cctype>
@@ -46,22 +48,6 @@ bool matches(std::string_view pattern, std::string_view name)
     return true;
 }
 
-/// Letters alone, in lower case: "_allgather_base" → "allgatherbase".
-std::string letters(std::string_view text)
-{
-    std::string result;
-    for (const char c : text)
-        if (std::isalpha(static_cast<unsigned char>(c)))
-            result += static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
-    return result;
-}
-
-constexpr std::array<std::pair<const char *, const char *>, 14> kCollectives { { { "allreduce", "all_reduce" },
-    { "reducescatter", "reduce_scatter" }, { "allgather", "all_gather" }, { "alltoall", "all_to_all" },
-    { "broadcast", "broadcast" }, { "sendrecv", "send_recv" }, { "barrier", "barrier" }, { "gather", "gather" },
-    { "scatter", "scatter" }, { "reduce", "reduce" }, { "send", "send" }, { "recv", "recv" }, { "wait", "wait" },
-    { "init", "init" } } };
-
 constexpr std::array<std::pair<const char *, double>, 38> kTypes { { { "float", 4 }, { "half", 2 }, { "bfloat16", 2 },
     { "double", 8 }, { "int", 4 }, { "long", 8 }, { "long int", 8 }, { "short", 2 }, { "byte", 1 }, { "char", 1 },
     { "bool", 1 }, { "complexfloat", 8 }, { "complexdouble", 16 }, { "unsigned char", 1 }, { "signed char", 1 },
@@ -104,17 +90,6 @@ const KernelClasses &builtinKernelClasses()
     return classes;
 }
 
-std::string collectiveName(std::string_view told)
-{
-    if (told.starts_with("c10d::"))
-        told.remove_prefix(6);
-    const std::string plain = letters(told);
-    for (const auto &[begin, name] : kCollectives)
-        if (plain.starts_with(begin))
-            return name;
-    return std::string(told.substr(0, 64));
-}
-
 double bytesOfType(std::string_view type)
 {
     if (const std::size_t at = type.rfind("::"); at != std::string_view::npos)
@@ -141,7 +116,7 @@ NcclKernelName readNcclKernelName(std::string_view name)
     words.remove_prefix(begin + 1);
     const std::string_view operation = words.substr(0, words.find('_'));
     if (operation != "Generic")
-        result.operation = collectiveName(operation);
+        result.operation = readers::measured::collectiveNamed(operation);
     // The type may hold an underscore itself (int8_t), so that each word is tried alone and with the next one.
     while (!words.empty() && result.elementBytes == 0) {
         const std::size_t end = std::min(words.find('_'), words.size());

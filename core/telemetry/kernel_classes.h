@@ -39,10 +39,6 @@ struct NcclKernelName {
 };
 [[nodiscard]] NcclKernelName readNcclKernelName(std::string_view name);
 
-/// "_allgather_base", "c10d::allreduce_", "AllReduce" → the names of nccl-tests: "all_gather", "all_reduce", …; others
-/// in lower case as they are.
-[[nodiscard]] std::string collectiveName(std::string_view told);
-
 /// Of an element, by the names of PyTorch ("BFloat16", "c10::Half", "long int") and of NCCL ("f16", "int8_t"); 0: no
 /// such type.
 [[nodiscard]] double bytesOfType(std::string_view type);

@@ -65,6 +65,8 @@ enum class SourceKind : std::uint8_t {
     IbLinkInfo,
     SkyPilotCatalog,
     Plan,
+    SlurmNodes, // scontrol show node
+    InstanceTypes, // AWS describe-instance-types
 };
 /// "PyTorch profiler trace", for sentences.
 [[nodiscard]] const char *nameOf(SourceKind kind);

@@ -17,7 +17,7 @@ constexpr std::size_t kMostPackedBytes = std::size_t(16) << 30;
 constexpr std::size_t kAlwaysUnpacked = std::size_t(1) << 20; // whatever the ratio
 constexpr std::size_t kMostRatio = 200;
 constexpr std::size_t kPackedBlock = std::size_t(256) << 10;
-constexpr std::size_t kBlock = std::size_t(1) << 20;
+constexpr std::size_t kBlock = std::size_t(1) << 20, kLeastBlock = std::size_t(16) << 10;
 constexpr const char *kRight = "a file of a run";
 
 class FileStream : public SourceStream {
@@ -167,7 +167,7 @@ Expected<std::unique_ptr<SourceStream>> openSourceStream(const std::string &path
 
 SlidingText::SlidingText(SourceStream &stream)
     : m_stream(stream)
-    , m_buffer(kBlock + kSourcePadding, '\0')
+    , m_buffer(std::clamp(stream.expectedBytes(), kLeastBlock, kBlock) + kSourcePadding, '\0')
 {
 }
 

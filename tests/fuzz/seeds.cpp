@@ -132,4 +132,9 @@ std::vector<std::string> evaluateSeeds(const std::string &folder)
             "job_options":{"double_buffer":true,"remaining":"minibatches","seed":3}})" });
 }
 
+std::vector<std::string> readerSeeds(const std::string &folder, const char *family)
+{
+    return joined(filesOf(folder + "/tests/fuzz/seeds/" + family), known(folder, family));
+}
+
 } // namespace trainyard::fuzz

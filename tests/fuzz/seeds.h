@@ -17,4 +17,7 @@ namespace trainyard::fuzz {
 [[nodiscard]] std::vector<std::string> modelSeeds(const std::string &folder);
 [[nodiscard]] std::vector<std::string> evaluateSeeds(const std::string &folder);
 
+/// Of a family of readers of recordings: tests/fuzz/seeds/FAMILY and tests/fuzz/corpus/FAMILY.
+[[nodiscard]] std::vector<std::string> readerSeeds(const std::string &folder, const char *family);
+
 } // namespace trainyard::fuzz

@@ -10,6 +10,7 @@
 #include "tests/fuzz/checks.h"
 #include "tests/fuzz/evaluate_target.h"
 #include "tests/fuzz/mutator.h"
+#include "tests/fuzz/reader_targets.h"
 #include "tests/fuzz/seeds.h"
 
 #include <algorithm>
@@ -135,9 +136,23 @@ Outcome model(const std::string &input)
     return entry<ModelSpec>(input, parseModel, formatModel);
 }
 
+/// Words of what is no JSON, with the signs that lines of logs are told by.
+void addWords(const std::string &text, std::set<std::string> &words)
+{
+    constexpr std::size_t kLongest = 24;
+    for (std::size_t at = 0; at < text.size();) {
+        const std::size_t begin = text.find_first_not_of(" \t\r\n", at);
+        at = std::min(text.find_first_of(" \t\r\n", begin), text.size());
+        if (begin != text.npos && at - begin <= kLongest)
+            words.insert(text.substr(begin, at - begin));
+    }
+}
+
 void addStrings(const std::string &text, std::set<std::string> &words)
 {
     constexpr std::size_t kLongest = 40;
+    if (!text.starts_with('{') && !text.starts_with('['))
+        addWords(text, words);
     for (const JsonSpan &span : jsonSpans(text)) {
         if (span.isMember)
             words.insert(
@@ -151,9 +166,14 @@ void addStrings(const std::string &text, std::set<std::string> &words)
 
 const std::vector<Target> &targets()
 {
-    static const std::vector<Target> all { { "plan", plan, planSeeds }, { "settings", settings, settingSeeds },
-        { "config", config, configSeeds }, { "rows", rows, rowSeeds }, { "trace", trace, traceSeeds },
-        { "gpu", gpu, gpuSeeds }, { "model", model, modelSeeds }, { "evaluate", evaluated, evaluateSeeds } };
+    static const std::vector<Target> all = [] {
+        std::vector<Target> made { { "plan", plan, planSeeds }, { "settings", settings, settingSeeds },
+            { "config", config, configSeeds }, { "rows", rows, rowSeeds }, { "trace", trace, traceSeeds },
+            { "gpu", gpu, gpuSeeds }, { "model", model, modelSeeds }, { "evaluate", evaluated, evaluateSeeds } };
+        const std::vector<Target> ofRecordings = readerTargets();
+        made.insert(made.end(), ofRecordings.begin(), ofRecordings.end());
+        return made;
+    }();
     return all;
 }
 

@@ -48,10 +48,10 @@ public:
 
     /// In whole groups.
     [[nodiscard]] int count() const { return m_ranks.count() / m_grid.block() * m_grid.block(); }
-    [[nodiscard]] RankPlace place(int rank) const { return m_ranks.place(rank); }
+    [[nodiscard]] RankGpu place(int rank) const { return m_ranks.place(rank); }
     [[nodiscard]] Node nodeOf(int rank) const
     {
-        const RankPlace place = m_ranks.place(rank);
+        const RankGpu place = m_ranks.place(rank);
         return { place.at, place.gpu / m_work.pool(place.at).gpusPerNode };
     }
     [[nodiscard]] const Sites &sites(int rank) const

@@ -2,6 +2,7 @@
 #include "core/telemetry/readers/chakra_internal.h"
 
 #include "core/telemetry/kernel_classes.h"
+#include "core/telemetry/readers/wire_message.h"
 
 #include <algorithm>
 #include <array>
@@ -12,64 +13,6 @@ namespace trainyard::readers {
 
 namespace {
 
-using Bytes = std::string_view;
-
-std::optional<std::uint64_t> takeNumber(Bytes &bytes)
-{
-    std::uint64_t value = 0;
-    for (std::size_t i = 0; i < std::min<std::size_t>(bytes.size(), 10); ++i) {
-        const auto byte = static_cast<unsigned char>(bytes[i]);
-        value |= std::uint64_t(byte & 0x7f) << (7 * i);
-        if (byte < 0x80) {
-            bytes.remove_prefix(i + 1);
-            return value;
-        }
-    }
-    return std::nullopt;
-}
-
-std::optional<Bytes> takeMessage(Bytes &bytes)
-{
-    Bytes rest = bytes;
-    const auto size = takeNumber(rest);
-    if (!size || *size > rest.size())
-        return std::nullopt;
-    bytes = rest.substr(*size);
-    return rest.substr(0, *size);
-}
-
-struct Field {
-    std::uint32_t number = 0;
-    std::uint64_t value = 0; // of numbers
-    Bytes bytes; // of what has a length
-};
-/// The next field of a message; empty at its end, or where it is none.
-std::optional<Field> takeField(Bytes &message)
-{
-    const auto tag = takeNumber(message);
-    if (!tag || *tag >> 3 == 0 || *tag >> 3 > 100'000)
-        return std::nullopt;
-    Field field { static_cast<std::uint32_t>(*tag >> 3), 0, {} };
-    const int wire = static_cast<int>(*tag & 7);
-    if (wire == 0) {
-        const auto value = takeNumber(message);
-        if (!value)
-            return std::nullopt;
-        field.value = *value;
-    } else if (wire == 2) {
-        const auto bytes = takeMessage(message);
-        if (!bytes)
-            return std::nullopt;
-        field.bytes = *bytes;
-    } else {
-        const std::size_t size = wire == 1 ? 8 : wire == 5 ? 4 : 0;
-        if (size == 0 || size > message.size())
-            return std::nullopt;
-        message.remove_prefix(size);
-    }
-    return field;
-}
-
 struct Node {
     std::string_view name;
     std::uint64_t type = 0; // 4 computation, 5 send, 6 receive, 7 collective
@@ -79,18 +22,18 @@ struct Node {
     std::string_view group;
 };
 
-void readAttribute(Bytes bytes, Node &node)
+void readAttribute(std::string_view bytes, Node &node)
 {
     std::string_view name, text;
     std::uint64_t number = 0;
-    while (const auto field = takeField(bytes)) {
-        if (field->number == 1)
-            name = field->bytes;
-        else if (field->bytes.empty())
-            number = field->value;
-        else
-            text = field->bytes;
-    }
+    WireMessage fields(bytes);
+    for (WireField field; fields.next(field);)
+        if (field.number == 1)
+            name = field.bytes;
+        else if (field.isBytes())
+            text = field.bytes;
+        else if (field.type == 0)
+            number = field.value;
     if (name == "is_cpu_op")
         node.isHost = number != 0;
     else if (name == "comm_type")
@@ -103,38 +46,38 @@ void readAttribute(Bytes bytes, Node &node)
         node.group = text;
 }
 
-std::optional<Node> readNode(Bytes bytes)
+std::optional<Node> readNode(std::string_view bytes)
 {
     Node node;
     bool hasIdentity = false;
-    while (!bytes.empty()) {
-        const auto field = takeField(bytes);
-        if (!field)
-            return std::nullopt;
-        switch (field->number) {
+    WireMessage fields(bytes);
+    for (WireField field; fields.next(field);) {
+        switch (field.number) {
         case 1:
             hasIdentity = true;
             break;
         case 2:
-            node.name = field->bytes;
+            node.name = field.bytes;
             break;
         case 3:
-            node.type = field->value;
+            node.type = field.value;
             break;
         case 6:
-            node.start = field->value;
-            node.hasStart = field->value > 0;
+            node.start = field.value;
+            node.hasStart = field.value > 0;
             break;
         case 7:
-            node.duration = field->value;
+            node.duration = field.value;
             break;
         case 10:
-            readAttribute(field->bytes, node);
+            readAttribute(field.bytes, node);
             break;
         default:
             break;
         }
     }
+    if (fields.isBroken())
+        return std::nullopt;
     return hasIdentity || !node.name.empty() ? std::optional(node) : std::nullopt;
 }
 
@@ -271,16 +214,16 @@ private:
 
 int looksLikeChakra(std::string_view fileName, std::string_view head)
 {
-    const auto metadata = takeMessage(head);
+    const auto metadata = takeDelimited(head);
     if (!metadata || metadata->size() > 4096)
         return 0;
-    Bytes rest = *metadata;
-    while (!rest.empty()) {
-        const auto field = takeField(rest);
-        if (!field || field->number > 2 || field->bytes.empty())
+    WireMessage fields(*metadata);
+    for (WireField field; fields.next(field);)
+        if (field.number > 2 || !field.isBytes() || field.bytes.empty())
             return 0;
-    }
-    const std::size_t size = takeNumber(head).value_or(0);
+    if (fields.isBroken())
+        return 0;
+    const std::size_t size = takeVarint(head).value_or(0);
     if (size < 2 || !head.starts_with('\x08'))
         return head.empty() && fileName.find(".et") != std::string_view::npos ? 60 : 0;
     return fileName.find(".et") != std::string_view::npos ? 95 : 75;
@@ -298,12 +241,12 @@ Expected<Recording> readChakra(const SourceText &source, const SourceOptions &op
     rank.source = 0;
     rank.rank = rankOf(std::string_view(source.file).substr(source.file.rfind('/') + 1));
     Maker maker(recording, options);
-    Bytes bytes = source.text;
-    if (!takeMessage(bytes)) // GlobalMetadata
+    std::string_view bytes = source.text;
+    if (!takeDelimited(bytes)) // GlobalMetadata
         made.isTruncated = true;
     std::int64_t broken = 0, told = 0;
     for (std::int64_t nodes = 0; !bytes.empty() && !made.isTruncated; ++nodes) {
-        const auto message = takeMessage(bytes);
+        const auto message = takeDelimited(bytes);
         if (!message) {
             made.isTruncated = true;
             break;

@@ -26,6 +26,8 @@ constexpr std::array<std::pair<std::string_view, std::string_view>, 14> kNames {
     { "recv", "recv" },
 } };
 
+constexpr std::size_t kMostName = 64; // bytes of one that is unknown
+
 std::string lettersOf(std::string_view text)
 {
     std::string letters;
@@ -50,8 +52,10 @@ std::string collectiveIn(std::string_view text)
 
 std::string collectiveNamed(std::string_view name)
 {
+    if (name.starts_with("c10d::"))
+        name.remove_prefix(6);
     std::string known = collectiveIn(name);
-    return known.empty() ? lettersOf(name) : known;
+    return known.empty() ? lettersOf(name.substr(0, kMostName)) : known;
 }
 
 double busFactor(std::string_view operation, int ranks)

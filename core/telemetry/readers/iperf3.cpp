@@ -248,18 +248,15 @@ Expected<Recording> readIperf3(const SourceText &source, const SourceOptions &op
 {
     Iperf3File file(source);
     ReadingPace pace(source, options);
-    LooseJson json;
-    bool isTruncated = false;
-    for (std::size_t at = source.text.find('{'); at != std::string_view::npos; at = source.text.find('{', json.end())) {
-        if (pace.isStopped(at))
-            return pace.stopped();
-        if (!json.read(source.text, at))
-            break;
-        file.add(json.root());
-        isTruncated = json.isTruncated() || json.isBroken();
-        if (isTruncated)
-            break;
-    }
+    bool isStopped = false;
+    const bool isTruncated = eachObject(source.text, 0, [&](LooseJsonValue root, std::size_t at) {
+        isStopped = pace.isStopped(at);
+        if (!isStopped)
+            file.add(root);
+        return !isStopped;
+    });
+    if (isStopped)
+        return pace.stopped();
     return file.finish(source, isTruncated);
 }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // How many bytes a collective carries, as nccl-tests count them: all-gather by what comes out, all others by what goes
 // in. Since PyTorch 2.4 the kernel says it; older traces say it by the shapes of the operator that launched it.
+#include "core/telemetry/readers/collective_names.h"
 #include "core/telemetry/readers/kineto_collect_internal.h"
 
 #include <algorithm>
@@ -80,7 +81,7 @@ CollectiveFacts readCollective(const TraceEvent &event)
     if (!event.sequence.empty())
         facts.sequence = std::max<std::int64_t>(wholeNumber(event.sequence).value_or(-1), -1);
     if (!event.collective.empty()) {
-        facts.operation = collectiveName(unquoted(event.collective));
+        facts.operation = measured::collectiveNamed(unquoted(event.collective));
         facts.elements = countOf(facts.operation == "all_gather" ? event.outElements : event.inElements);
         facts.elementBytes = bytesOfType(unquoted(event.dtype));
         facts.trust = 3;
@@ -91,7 +92,7 @@ CollectiveFacts readCollective(const TraceEvent &event)
         return facts;
     const bool isOperator = name.starts_with("c10d::");
     if (isOperator)
-        facts.operation = collectiveName(name);
+        facts.operation = measured::collectiveNamed(name);
     const int argument = isOperator ? countedArgument(facts.operation) : 0;
     facts.elements = elementsOf(event.inputDims, argument);
     facts.elementBytes = bytesOfType(entryOf(event.inputType, argument));

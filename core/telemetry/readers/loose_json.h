@@ -99,4 +99,20 @@ private:
     bool m_isTruncated = false, m_isBroken = false;
 };
 
+/// The objects of a text, one after the other, from the first brace at or behind `from` on: `take` is given each, and
+/// answers whether to go on. Returns whether the last is truncated or broken, which ends it.
+template <class Take> bool eachObject(std::string_view text, std::size_t from, const Take &take)
+{
+    LooseJson json;
+    for (std::size_t at = text.find('{', from); at != std::string_view::npos; at = text.find('{', json.end())) {
+        if (!json.read(text, at))
+            return false;
+        if (!take(json.root(), at))
+            return false;
+        if (json.isTruncated() || json.isBroken())
+            return true;
+    }
+    return false;
+}
+
 } // namespace trainyard::readers::measured

@@ -3,6 +3,7 @@
 
 #include "core/telemetry/readers/source_scribe.h"
 #include "core/telemetry/readers/text_scan.h"
+#include "core/telemetry/readers/training_logs.h"
 
 #include <algorithm>
 #include <map>
@@ -14,6 +15,7 @@ namespace {
 
 constexpr std::int64_t kMostRanks = 1 << 24;
 constexpr std::size_t kMostWarnings = 20;
+constexpr double kShareOfDebugLines = 0.5; // of the time that reading takes
 
 /// "host:pid:tid [dev] NCCL INFO message", whatever stands before it.
 struct DebugLine {
@@ -156,13 +158,31 @@ int looksLikeNcclDebug(std::string_view, std::string_view head)
 Expected<Recording> readNcclDebug(const SourceText &source, const SourceOptions &options)
 {
     DebugLog log(source);
-    ReadingPace pace(source, options);
+    SourceOptions first = options, second = options;
+    if (options.progress) {
+        first.progress = [&](double share) { options.progress(share * kShareOfDebugLines); };
+        second.progress = [&](double share) {
+            options.progress(kShareOfDebugLines + share * (1 - kShareOfDebugLines));
+        };
+    }
+    ReadingPace pace(source, first);
     for (TextLines lines(source.text); lines.next();) {
         if (pace.isStopped(lines.begin()))
             return pace.stopped();
         log.add(lines.line());
     }
-    return log.finish(source);
+    auto debug = log.finish(source);
+    // megabytes of debug lines may stand before the steps of a training run: it is the log of that
+    auto training = readTrainingLog(source, second);
+    if (!training && training.error().code == ErrorCode::Cancelled)
+        return training;
+    if (!training || !debug)
+        return training ? std::move(training) : std::move(debug);
+    RecordedSource &made = training->sources.front();
+    made.notes.insert(made.notes.end(), debug->sources.front().notes.begin(), debug->sources.front().notes.end());
+    if (training->ranks.empty())
+        training->ranks = std::move(debug->ranks);
+    return training;
 }
 
 int looksLikeNcclProfilerDump(std::string_view, std::string_view head)

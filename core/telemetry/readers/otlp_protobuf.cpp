@@ -1,99 +1,37 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/telemetry/readers/otlp.h"
 #include "core/telemetry/readers/otlp_collector.h"
+#include "core/telemetry/readers/wire_message.h"
 
 #include <algorithm>
-#include <bit>
 #include <charconv>
-#include <cstring>
 
 namespace trainyard::readers::measured {
 
 namespace {
 
-/// Goes over the fields of one message; ends at a byte that is no field.
+/// Goes over the fields of one message; of one that is cut, with what is there of its last.
 class OtlpFields {
 public:
     explicit OtlpFields(std::string_view bytes)
-        : m_bytes(bytes)
+        : m_fields(bytes, WireMessage::Cut::Given)
     {
     }
 
-    bool next()
-    {
-        std::uint64_t tag = 0;
-        if (m_at >= m_bytes.size() || !readVarint(tag) || tag >> 3 == 0 || tag >> 3 > 1u << 28)
-            return false;
-        m_field = static_cast<std::uint32_t>(tag >> 3);
-        m_wire = static_cast<std::uint32_t>(tag & 7);
-        m_message = {};
-        m_isCut = false;
-        switch (m_wire) {
-        case 0:
-            return readVarint(m_number);
-        case 1:
-            return readFixed(8);
-        case 2:
-            return readMessage();
-        case 5:
-            return readFixed(4);
-        default:
-            return m_isBroken = true, false;
-        }
-    }
-
-    [[nodiscard]] std::uint32_t field() const { return m_field; }
-    [[nodiscard]] bool isMessage() const { return m_wire == 2; }
-    [[nodiscard]] bool isFixed64() const { return m_wire == 1; }
-    [[nodiscard]] std::string_view message() const { return m_message; }
-    [[nodiscard]] std::uint64_t number() const { return m_number; }
-    [[nodiscard]] std::int64_t integer() const { return std::bit_cast<std::int64_t>(m_number); }
-    [[nodiscard]] double real() const { return std::bit_cast<double>(m_number); }
-    [[nodiscard]] bool isCut() const { return m_isCut; } // its message reaches beyond the bytes
-    [[nodiscard]] bool isBroken() const { return m_isBroken; }
-    [[nodiscard]] bool isAtEnd() const { return m_at >= m_bytes.size(); }
+    bool next() { return m_fields.next(m_field); }
+    [[nodiscard]] std::uint64_t field() const { return m_field.number; }
+    [[nodiscard]] bool isMessage() const { return m_field.isBytes(); }
+    [[nodiscard]] bool isFixed64() const { return m_field.type == 1; }
+    [[nodiscard]] std::string_view message() const { return m_field.bytes; }
+    [[nodiscard]] std::uint64_t number() const { return m_field.value; }
+    [[nodiscard]] std::int64_t integer() const { return m_field.whole(); }
+    [[nodiscard]] double real() const { return m_field.real(); }
+    [[nodiscard]] bool isCut() const { return m_field.isCut || m_fields.isCut(); }
+    [[nodiscard]] bool isBroken() const { return m_fields.isWrong(); }
 
 private:
-    bool readVarint(std::uint64_t &value)
-    {
-        value = 0;
-        for (int shift = 0; shift < 64; shift += 7) {
-            if (m_at >= m_bytes.size())
-                return m_isCut = true, false;
-            const auto byte = static_cast<unsigned char>(m_bytes[m_at++]);
-            value |= std::uint64_t(byte & 0x7f) << shift;
-            if (byte < 0x80)
-                return true;
-        }
-        return m_isBroken = true, false;
-    }
-
-    bool readFixed(std::size_t size)
-    {
-        if (m_bytes.size() - m_at < size)
-            return m_isCut = true, m_at = m_bytes.size(), false;
-        m_number = 0;
-        std::memcpy(&m_number, m_bytes.data() + m_at, size); // little endian, as the machines that this runs on
-        m_at += size;
-        return true;
-    }
-
-    bool readMessage()
-    {
-        std::uint64_t size = 0;
-        if (!readVarint(size))
-            return false;
-        m_isCut = size > m_bytes.size() - m_at;
-        m_message = m_bytes.substr(m_at, m_isCut ? std::string_view::npos : static_cast<std::size_t>(size));
-        m_at += m_message.size();
-        return true;
-    }
-
-    std::string_view m_bytes, m_message;
-    std::size_t m_at = 0;
-    std::uint32_t m_field = 0, m_wire = 0;
-    std::uint64_t m_number = 0;
-    bool m_isCut = false, m_isBroken = false;
+    WireMessage m_fields;
+    WireField m_field;
 };
 
 std::string numberText(auto value)
@@ -231,7 +169,7 @@ private:
         }
     }
 
-    void addData(OtlpMetric metric, std::uint32_t kind, std::string_view message)
+    void addData(OtlpMetric metric, std::uint64_t kind, std::string_view message)
     {
         metric.kind = kind == 5 ? OtlpKind::Gauge : kind == 7 ? OtlpKind::Sum : OtlpKind::Distribution;
         for (OtlpFields fields(message); fields.next();) // it stands behind the points
@@ -246,14 +184,14 @@ private:
             }
     }
 
-    void addPoint(const OtlpMetric &metric, std::uint32_t kind, std::string_view message)
+    void addPoint(const OtlpMetric &metric, std::uint64_t kind, std::string_view message)
     {
         OtlpPoint point;
         bool hasValue = false;
-        const std::uint32_t attributes = kind == 9 ? 9 : kind == 10 ? 1 : 7;
-        const std::uint32_t flags = kind == 9 || kind == 10 ? 10 : 8;
+        const std::uint64_t attributes = kind == 9 ? 9 : kind == 10 ? 1 : 7;
+        const std::uint64_t flags = kind == 9 || kind == 10 ? 10 : 8;
         for (OtlpFields fields(message); fields.next();) {
-            const std::uint32_t field = fields.field();
+            const std::uint64_t field = fields.field();
             if (field == attributes && fields.isMessage())
                 addAttribute(fields.message(), point.attributes);
             else if (field == flags && !fields.isMessage())
@@ -311,7 +249,7 @@ private:
 };
 
 /// The field `number` of the message, or nothing.
-std::string_view messageAt(std::string_view bytes, std::uint32_t number, bool &isFound)
+std::string_view messageAt(std::string_view bytes, std::uint64_t number, bool &isFound)
 {
     isFound = false;
     for (OtlpFields fields(bytes); fields.next();)

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
+#include "core/telemetry/readers/training_logs.h"
+
 #include "core/telemetry/readers.h"
 #include "core/telemetry/readers/log_parser.h"
 
@@ -47,8 +49,18 @@ const LogParser &surest(const std::vector<LogParserPtr> &parsers)
     return **std::ranges::max_element(parsers, {}, [](const LogParserPtr &parser) { return parser->sureness(); });
 }
 
-template <SourceKind kind> int looksLikeLog(std::string_view, std::string_view head)
+struct Guess {
+    SourceKind kind = SourceKind::Unknown;
+    int sureness = 0;
+};
+
+/// Every log reader asks it of the same head: the last answer is kept.
+Guess guessOf(std::string_view head)
 {
+    thread_local std::string lastHead;
+    thread_local Guess last;
+    if (lastHead == head)
+        return last;
     const auto parsers = allParsers();
     LogLines lines(head);
     for (LogLine line; lines.next(line);) {
@@ -56,7 +68,14 @@ template <SourceKind kind> int looksLikeLog(std::string_view, std::string_view h
         offer(parsers, line);
     }
     const LogParser &best = surest(parsers);
-    return best.kind() == kind ? best.sureness() : 0;
+    lastHead = head;
+    return last = { best.kind(), best.sureness() };
+}
+
+template <SourceKind kind> int looksLikeLog(std::string_view, std::string_view head)
+{
+    const Guess guess = guessOf(head);
+    return guess.kind == kind ? guess.sureness : 0;
 }
 
 /// A log may begin with megabytes of other lines: text that nobody else knows is read through.
@@ -82,7 +101,9 @@ std::string unknownText(std::string_view text)
     return "It is a text, but no line of it is one that a training framework prints";
 }
 
-Expected<Recording> readLog(const SourceText &source, const SourceOptions &options)
+} // namespace
+
+Expected<Recording> readers::readTrainingLog(const SourceText &source, const SourceOptions &options)
 {
     auto parsers = allParsers();
     LogLines lines(source.text);
@@ -114,18 +135,16 @@ Expected<Recording> readLog(const SourceText &source, const SourceOptions &optio
     return recording;
 }
 
-} // namespace
-
 std::span<const SourceReader> readers::trainingLogs()
 {
     static constexpr std::array<SourceReader, 7> kReaders { {
-        { SourceKind::MlperfLog, looksLikeLog<SourceKind::MlperfLog>, readLog },
-        { SourceKind::NemoLog, looksLikeLog<SourceKind::NemoLog>, readLog },
-        { SourceKind::TorchtitanLog, looksLikeLog<SourceKind::TorchtitanLog>, readLog },
-        { SourceKind::MegatronLog, looksLikeLog<SourceKind::MegatronLog>, readLog },
-        { SourceKind::HfTrainerLog, looksLikeLog<SourceKind::HfTrainerLog>, readLog },
-        { SourceKind::DeepSpeedLog, looksLikeLog<SourceKind::DeepSpeedLog>, readLog },
-        { SourceKind::Unknown, mayBeLog, readLog },
+        { SourceKind::MlperfLog, looksLikeLog<SourceKind::MlperfLog>, readTrainingLog },
+        { SourceKind::NemoLog, looksLikeLog<SourceKind::NemoLog>, readTrainingLog },
+        { SourceKind::TorchtitanLog, looksLikeLog<SourceKind::TorchtitanLog>, readTrainingLog },
+        { SourceKind::MegatronLog, looksLikeLog<SourceKind::MegatronLog>, readTrainingLog },
+        { SourceKind::HfTrainerLog, looksLikeLog<SourceKind::HfTrainerLog>, readTrainingLog },
+        { SourceKind::DeepSpeedLog, looksLikeLog<SourceKind::DeepSpeedLog>, readTrainingLog },
+        { SourceKind::Unknown, mayBeLog, readTrainingLog },
     } };
     return kReaders;
 }

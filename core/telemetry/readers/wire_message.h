@@ -1,7 +1,8 @@
 #pragma once
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Fields of a protobuf message, one after the other, without its schema: as much as event files and transaction logs
-// need. Nothing is copied; a field that does not fit ends the walk.
+// Fields of a protobuf message, one after the other, without its schema: as much as event files, transaction logs,
+// metrics and execution traces need. Nothing is copied; a field that does not fit ends the walk, and says whether the
+// bytes end in it or it is none.
 
 #include <bit>
 #include <cstdint>
@@ -35,11 +36,23 @@ template <class T> [[nodiscard]] T fromBytes(std::string_view bytes)
     return std::nullopt;
 }
 
+/// What follows its own length; nothing where the bytes end before.
+[[nodiscard]] inline std::optional<std::string_view> takeDelimited(std::string_view &bytes)
+{
+    std::string_view rest = bytes;
+    const auto size = takeVarint(rest);
+    if (!size || *size > rest.size())
+        return std::nullopt;
+    bytes = rest.substr(*size);
+    return rest.substr(0, *size);
+}
+
 struct WireField {
     std::uint64_t number = 0;
     int type = 0; // 0 varint, 1 eight bytes, 2 length and bytes, 5 four bytes
-    std::uint64_t value = 0; // of a varint
-    std::string_view bytes; // of the others
+    std::uint64_t value = 0; // of a varint; the bits of four or eight bytes
+    std::string_view bytes; // of all but a varint
+    bool isCut = false; // there should be more bytes
     [[nodiscard]] bool isBytes() const { return type == 2; }
     [[nodiscard]] std::int64_t whole() const { return static_cast<std::int64_t>(value); }
     [[nodiscard]] double real() const // of four or eight bytes
@@ -50,46 +63,74 @@ struct WireField {
 
 class WireMessage {
 public:
-    explicit WireMessage(std::string_view bytes)
+    /// What becomes of bytes whose length reaches beyond the end.
+    enum class Cut : bool { Refused, Given };
+    explicit WireMessage(std::string_view bytes, Cut cut = Cut::Refused)
         : m_rest(bytes)
+        , m_givesCut(cut == Cut::Given)
     {
     }
 
     bool next(WireField &field)
     {
-        const auto key = m_rest.empty() ? std::nullopt : takeVarint(m_rest);
-        if (!key)
-            return stop(!m_rest.empty());
-        field = { *key >> 3, static_cast<int>(*key & 7), 0, {} };
-        std::uint64_t size = 0;
-        if (field.type == 0 || field.type == 2) {
-            const auto number = takeVarint(m_rest);
-            if (!number)
-                return stop(true);
-            (field.type == 0 ? field.value : size) = *number;
-        } else if (field.type == 1 || field.type == 5) {
-            size = field.type == 1 ? 8 : 4;
-        } else {
-            return stop(true);
+        if (m_rest.empty())
+            return false;
+        std::uint64_t key = 0, size = 0;
+        if (!takeNumber(key))
+            return false;
+        field = { key >> 3, static_cast<int>(key & 7), 0, {}, false };
+        if (field.number == 0 || field.number > kMostNumber)
+            return stop(m_isWrong);
+        switch (field.type) {
+        case 0:
+            return takeNumber(field.value);
+        case 1:
+            size = 8;
+            break;
+        case 2:
+            if (!takeNumber(size))
+                return false;
+            break;
+        case 5:
+            size = 4;
+            break;
+        default:
+            return stop(m_isWrong);
         }
-        if (size > m_rest.size())
-            return stop(true);
+        field.isCut = size > m_rest.size();
+        if (field.isCut && !(m_givesCut && field.isBytes()))
+            return stop(m_isCut);
         field.bytes = m_rest.substr(0, size);
-        m_rest.remove_prefix(size);
+        m_rest.remove_prefix(field.bytes.size());
+        if (!field.isBytes())
+            std::memcpy(&field.value, field.bytes.data(), field.bytes.size());
         return true;
     }
-    [[nodiscard]] bool isBroken() const { return m_isBroken; }
+    [[nodiscard]] bool isBroken() const { return m_isCut || m_isWrong; }
+    [[nodiscard]] bool isCut() const { return m_isCut; } // the bytes end in a field
+    [[nodiscard]] bool isWrong() const { return m_isWrong; } // a byte begins no field
 
 private:
-    bool stop(bool isBroken)
+    static constexpr std::uint64_t kMostNumber = (1u << 29) - 1;
+    static constexpr std::size_t kLongestVarint = 10;
+
+    bool takeNumber(std::uint64_t &number)
     {
-        m_isBroken = m_isBroken || isBroken;
+        const auto taken = takeVarint(m_rest);
+        if (!taken)
+            return stop(m_rest.size() < kLongestVarint ? m_isCut : m_isWrong);
+        number = *taken;
+        return true;
+    }
+    bool stop(bool &why)
+    {
+        why = true;
         m_rest = {};
         return false;
     }
 
     std::string_view m_rest;
-    bool m_isBroken = false;
+    bool m_givesCut = false, m_isCut = false, m_isWrong = false;
 };
 
 } // namespace trainyard::readers

@@ -14,6 +14,23 @@ using nlohmann::json;
 using trainyard::test::Answer;
 using trainyard::test::run;
 
+namespace {
+
+QByteArray eventOf(const QByteArray &name, int start, int duration)
+{
+    return "{\"ph\": \"X\", \"cat\": \"kernel\", \"name\": \"" + name + "\", \"pid\": 0, \"tid\": 7, \"ts\": "
+        + QByteArray::number(start) + ", \"dur\": " + QByteArray::number(duration) + ", \"args\": {\"stream\": 7}}";
+}
+
+QByteArray trace(int rank)
+{
+    return "{\"schemaVersion\": 1, \"distributedInfo\": {\"rank\": " + QByteArray::number(rank)
+        + ", \"world_size\": 2}, \"traceEvents\": [" + eventOf("gemm", 100, 40) + ",\n"
+        + eventOf("ncclDevKernel_AllReduce_Sum_f32_RING_LL", 130, 40) + "]}";
+}
+
+} // namespace
+
 class TestImport : public QObject {
     Q_OBJECT
 
@@ -74,8 +91,8 @@ private slots:
     void aBrokenRecordingNamesThePointer()
     {
         const QString bad = write(QStringLiteral("bad.trainyard-recording"),
-            R"({"format": "trainyard.recording", "version": 1, "names": ["a"], "ranks": [{"streams": [{"spans":
-                {"start_ns": [1], "duration_ns": [1], "name": [3], "work": [0]}}]}]})");
+            "{\"format\": \"trainyard.recording\", \"version\": 1, \"names\": [\"a\"], \"ranks\": [{\"streams\": ["
+            "{\"spans\": {\"start_ns\": [1], \"duration_ns\": [1], \"name\": [3], \"work\": [0]}}]}]}");
         const Answer answer = import({ bad, "--out", file("a.trainyard-recording") });
         QCOMPARE(answer.exitCode, 2);
         QVERIFY2(answer.err.contains(QStringLiteral("/ranks/0/streams/0/spans/name/0")), qPrintable(answer.err));
@@ -98,7 +115,7 @@ private slots:
     {
         QByteArray events;
         for (int i = 0; i < 300'000; ++i)
-            events += (i > 0 ? ",\n" : "") + event("gemm", i * 10, 5);
+            events += (i > 0 ? ",\n" : "") + eventOf("gemm", i * 10, 5);
         write(QStringLiteral("run/big_trace.json"), "{\"schemaVersion\": 1, \"traceEvents\": [" + events + "]}");
         const QString out = file("a.trainyard-recording");
         for (const int wait : { 30, 100, 250, 500 }) {
@@ -106,13 +123,44 @@ private slots:
             process.start(QStringLiteral(TRAINYARD_CLI), { "import", file("run"), "--out", out });
             QVERIFY(process.waitForStarted());
             QTest::qWait(wait);
-            ::kill(pid_t(process.processId()), SIGINT);
-            QVERIFY(process.waitForFinished(60'000));
+            if (process.processId() > 0) // else it is done
+                ::kill(pid_t(process.processId()), SIGINT);
+            QVERIFY(process.state() == QProcess::NotRunning || process.waitForFinished(60'000));
             const bool isDone = process.exitStatus() == QProcess::NormalExit && process.exitCode() == 0;
             QVERIFY(QFile::exists(out) == isDone);
             QCOMPARE(QDir(m_folder->path()).entryList(QDir::Files | QDir::Hidden).size(), isDone ? 1 : 0);
             QFile::remove(out);
         }
+    }
+
+    void aPlanIsWrittenFromArgumentsOnTopOfABase()
+    {
+        const QString script = write(QStringLiteral("train.sh"),
+            "#!/bin/bash\ntorchrun --nproc_per_node 8 --nnodes 2 pretrain_gpt.py --tensor-model-parallel-size 4 \\\n"
+            "  --pipeline-model-parallel-size 2 --num-layers 24 --hidden-size 2048 --num-attention-heads 16 \\\n"
+            "  --seq-length 2048 --max-position-embeddings 2048 --micro-batch-size 1 --global-batch-size 64 --bf16\n");
+        const QString base = write(QStringLiteral("base.trainyard.json"),
+            "{\"format\": \"trainyard.plan\", \"version\": 1, \"cluster\": {\"datacenters\": [{\"id\": \"a\","
+            " \"pools\": [{\"id\": \"p\", \"gpu\": \"a100-sxm-80gb\", \"nodes\": 1}]}]},"
+            " \"workload\": {\"model\": \"gpt-3-1.3b\", \"sequence_length\": 1024, \"global_batch\": 4}}");
+        const QString out = file("out.trainyard.json");
+        const Answer answer = import({ script, "--base", base, "--out", out, "--format", "json" });
+        QVERIFY2(answer.exitCode == 0, qPrintable(answer.err));
+        QVERIFY(!json::parse(answer.out).at("plan").empty());
+        const json plan = json::parse(read(out).toStdString());
+        QCOMPARE(plan.at("parallelism").at("tensor").get<int>(), 4);
+        QCOMPARE(plan.at("parallelism").at("pipeline").get<int>(), 2);
+        QCOMPARE(plan.at("workload").at("global_batch").get<int>(), 64);
+        QCOMPARE(plan.at("cluster").at("datacenters").at(0).at("pools").at(0).at("gpu").get<std::string>(),
+            std::string("a100-sxm-80gb"));
+        QCOMPARE(run({ "evaluate", out, "--format", "json" }).exitCode, 0);
+        // The same by way of a recording
+        const QString recording = file("args.trainyard-recording"), again = file("again.trainyard.json");
+        QCOMPARE(import({ script, "--out", recording }).exitCode, 0);
+        QCOMPARE(import({ recording, "--base", base, "--out", again }).exitCode, 0);
+        QCOMPARE(read(again), read(out));
+        QCOMPARE(import({ script, "--base", base, "--out", file("b.trainyard-recording") }).exitCode, 2);
+        QCOMPARE(import({ file("run"), "--base", base, "--out", base }).exitCode, 2);
     }
 
     void theSchemaOfRecordingsIsPrinted()
@@ -124,18 +172,6 @@ private slots:
 
 private:
     static Answer import(const QStringList &arguments) { return run(QStringList { "import" } + arguments); }
-    static QByteArray event(const QByteArray &name, int start, int duration)
-    {
-        return R"({"ph": "X", "cat": "kernel", "name": ")" + name + R"(", "pid": 0, "tid": 7, "ts": )"
-            + QByteArray::number(start) + R"(, "dur": )" + QByteArray::number(duration) + R"(, "args": {"stream": 7}})";
-    }
-    static QByteArray trace(int rank)
-    {
-        return R"({"schemaVersion": 1, "distributedInfo": {"rank": )" + QByteArray::number(rank)
-            + R"(, "world_size": 2}, "traceEvents": [)" + event("gemm", 100, 40) + ",\n"
-            + event("ncclDevKernel_AllReduce_Sum_f32_RING_LL", 130, 40) + "]}";
-    }
-
     [[nodiscard]] QString file(const char *name) const { return m_folder->filePath(QLatin1String(name)); }
     QString write(const QString &name, const QByteArray &content) const
     {

@@ -1,0 +1,99 @@
+#pragma once
+// SPDX-License-Identifier: GPL-3.0-or-later
+// A plan while it is made from a recording: what was told, by the names that Megatron gives it, what was taken from it,
+// and the sentences about both. Each part of the folder takes its share: model, degrees and batch, machines, figures of
+// links and drives. One thread.
+
+#include "core/base/error.h"
+#include "core/catalogue/catalogue.h"
+#include "core/plan/plan.h"
+#include "core/telemetry/recording.h"
+
+#include <map>
+#include <optional>
+
+namespace trainyard::imports {
+
+/// Arguments by Megatron's names, whoever told them: NeMo's "model.encoder_seq_length", a submission's
+/// "max_sequence_length", OTLP's "dl.sequence_length" are its seq_length.
+class Told {
+public:
+    explicit Told(const Recording &recording);
+    /// Empty where nobody told it, or told None.
+    [[nodiscard]] std::optional<std::string> text(std::string_view name) const;
+    [[nodiscard]] bool has(std::string_view name) const { return text(name).has_value(); }
+    /// Whether a switch is on; empty where nobody told.
+    [[nodiscard]] std::optional<bool> flag(std::string_view name) const;
+    [[nodiscard]] bool isOn(std::string_view name) const { return flag(name).value_or(false); }
+    /// "--seq-length (run.sh)", or the name as its source has it.
+    [[nodiscard]] std::string said(std::string_view name) const;
+    [[nodiscard]] const std::string &sources() const { return m_sources; } // "run.sh"
+    /// Whether these are arguments of Megatron or of what is built on it: then its defaults hold for the rest.
+    [[nodiscard]] bool isMegatron() const;
+    [[nodiscard]] bool isTorchtitan() const;
+    [[nodiscard]] bool isDeepSpeed() const;
+
+private:
+    struct Value {
+        std::string text, name; // as told
+    };
+    std::map<std::string, Value, std::less<>> m_values; // by Megatron's name
+    std::string m_sources;
+    bool m_isTorchtitan = false, m_isDeepSpeed = false;
+};
+
+struct Draft {
+    Draft(const Recording &told, const Catalogue &known, const Plan &base)
+        : recording(told)
+        , catalogue(known)
+        , plan(base)
+        , arguments(told)
+    {
+    }
+    const Recording &recording;
+    const Catalogue &catalogue;
+    Plan plan;
+    Told arguments;
+    std::vector<std::string> taken, assumed, ignored;
+    Errors errors;
+    std::optional<ModelSpec> model; // that a source told
+    std::optional<int> worldSize; // GPUs of the run
+    std::optional<int> gpusPerNode;
+    bool isClusterTold = false; // nodes by a topology
+
+    void take(std::string_view key, std::string_view value, std::string_view argument);
+    void assume(std::string sentence); // once
+    void ignore(std::string sentence);
+    void bad(std::string_view argument, std::string what, std::string right);
+    /// Of a whole number in that range, else an error.
+    [[nodiscard]] std::optional<int> whole(std::string_view argument, std::int64_t low, std::int64_t high);
+    [[nodiscard]] std::optional<double> number(std::string_view argument);
+    /// The file that a thing of the recording comes from, without its folder.
+    [[nodiscard]] std::string sourceOf(std::uint32_t source) const;
+};
+
+/// By its name in a plan's file, which has to be one.
+[[nodiscard]] ScheduleKind scheduleNamed(std::string_view name);
+
+void takeModel(Draft &draft); // model_of.cpp
+void takeMegatron(Draft &draft); // megatron_plan.cpp
+void takeTorchtitan(Draft &draft); // torchtitan_plan.cpp
+void takeDeepSpeed(Draft &draft); // deepspeed_plan.cpp
+void takeCluster(Draft &draft); // cluster_of.cpp
+void takeBenchmarks(Draft &draft); // benchmarks_of.cpp
+
+/// Megatron's arguments as a model; empty where they do not tell its shape.
+[[nodiscard]] std::optional<ModelSpec> megatronModel(Draft &draft); // megatron_model.cpp
+/// The catalogue's model with the same dimensions; its vocabulary may be padded by less than `padding`. Of several (a
+/// release that changed data alone) the one whose id is part of `name`, else the first.
+[[nodiscard]] const ModelSpec *sameModel(
+    const ModelSpec &model, const Catalogue &catalogue, int padding = 1, std::string_view name = {});
+
+struct NamedGpu {
+    const GpuSpec *gpu = nullptr; // of the catalogue
+    bool isSure = false; // false: of several that are called so
+};
+/// Of "NVIDIA H100 80GB HBM3", "A100-SXM4-80GB", "h100".
+[[nodiscard]] NamedGpu gpuNamed(std::string_view name, const Catalogue &catalogue); // gpu_names.cpp
+
+} // namespace trainyard::imports

@@ -1,0 +1,220 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "core/imports/plan_from_recording.h"
+
+#include "core/base/printable.h"
+#include "core/imports/draft.h"
+#include "core/imports/megatron_arguments.h"
+#include "core/plan/model_change.h"
+#include "core/plan/validate.h"
+#include "core/telemetry/sample_names.h"
+
+#include <algorithm>
+
+namespace trainyard {
+
+namespace {
+
+using imports::Draft;
+
+constexpr std::int64_t kMostGpus = 10'000'000;
+
+/// GPUs of the run and of a node, by whoever tells it first.
+void takeWorldSize(Draft &draft)
+{
+    auto own = draft.whole("nproc_per_node", 1, 1024);
+    if (!own)
+        if (const auto tasks = draft.whole("tasks_per_node", 1, 1024); tasks && *tasks > 1)
+            own = tasks;
+    draft.gpusPerNode = own;
+    draft.worldSize = draft.whole("world_size", 1, kMostGpus);
+    const auto nodes = draft.arguments.has("nnodes") ? draft.whole("nnodes", 1, 100'000) : std::nullopt;
+    if (!draft.worldSize && nodes && own && std::int64_t(*nodes) * *own <= kMostGpus)
+        draft.worldSize = *nodes * *own;
+    for (const RankRecording &rank : draft.recording.ranks)
+        if (!draft.worldSize && rank.worldSize > 0 && rank.worldSize <= kMostGpus)
+            draft.worldSize = rank.worldSize;
+    if (!draft.worldSize && draft.arguments.has("data_parallel_size") && draft.arguments.isMegatron()) {
+        std::int64_t ranks = draft.whole("data_parallel_size", 1, 1'000'000).value_or(1);
+        for (const char *name :
+            { "tensor_model_parallel_size", "pipeline_model_parallel_size", "context_parallel_size" })
+            ranks = std::min<std::int64_t>(ranks * draft.whole(name, 1, 4096).value_or(1), kMostGpus + 1);
+        if (ranks <= kMostGpus)
+            draft.worldSize = static_cast<int>(ranks);
+    }
+    draft.errors.clear(); // each is told again where it is taken
+}
+
+/// A log without arguments tells the batch with each step.
+void takeLoggedBatch(Draft &draft)
+{
+    if (draft.arguments.has("global_batch_size"))
+        return;
+    for (const SampleSeries &series : draft.recording.series) {
+        if (series.name != samples::kGlobalBatch || series.value.empty())
+            continue;
+        const double batch = series.value.back();
+        if (!(batch >= 1) || batch > 1e7)
+            continue;
+        draft.plan.workload.globalBatch = static_cast<int>(batch);
+        draft.taken.push_back("workload.global_batch " + std::to_string(draft.plan.workload.globalBatch)
+            + " from the steps of " + draft.sourceOf(series.source));
+        return;
+    }
+}
+
+/// Replicas: what the degrees leave of the world.
+void takeReplicas(Draft &draft)
+{
+    Parallelism &p = draft.plan.parallelism;
+    const std::int64_t ranks = std::int64_t(p.tensor) * p.pipeline * p.context;
+    const bool hasDegrees = draft.arguments.isMegatron() || draft.arguments.isTorchtitan();
+    if (!draft.worldSize) {
+        if (draft.isClusterTold || hasDegrees)
+            p.data.reset();
+        return;
+    }
+    const int world = *draft.worldSize;
+    if (world % ranks != 0) {
+        if (hasDegrees)
+            return draft.bad(
+                draft.arguments.isMegatron() ? "tensor_model_parallel_size" : "parallelism.tensor_parallel_degree",
+                "tensor × pipeline × context = " + std::to_string(ranks) + " does not divide the "
+                    + std::to_string(world) + " GPUs of the run",
+                "degrees that do");
+        p.data.reset();
+        return draft.assume("The plan's degrees do not divide the " + std::to_string(world)
+            + " GPUs of the run, and no source tells others");
+    }
+    const int data = static_cast<int>(world / ranks);
+    if (hasDegrees) {
+        p.data = data;
+        draft.taken.push_back("parallelism.data " + std::to_string(data) + ": " + std::to_string(world) + " GPUs / "
+            + std::to_string(ranks));
+        const auto told = draft.whole("data_parallel_size", 1, kMostGpus);
+        if (told && *told != data && draft.arguments.isMegatron())
+            draft.bad("data_parallel_size", "is " + std::to_string(*told),
+                std::to_string(data) + ", as the world and the other degrees make");
+    } else {
+        p.data.reset();
+    }
+}
+
+std::string modelName(const Draft &draft)
+{
+    const WorkloadSpec &workload = draft.plan.workload;
+    return workload.inlineModel ? workload.inlineModel->name : workload.model;
+}
+
+/// What Megatron refuses, and a plan too or deals otherwise.
+void checkRules(Draft &draft)
+{
+    Plan &plan = draft.plan;
+    Parallelism &p = plan.parallelism;
+    const ModelSpec *model = draft.model ? &*draft.model
+        : plan.workload.inlineModel      ? &*plan.workload.inlineModel
+                                         : draft.catalogue.model(plan.workload.model);
+    const std::string whose = draft.model ? std::string() : " of " + modelName(draft) + ", the plan's model";
+    if (model && model->heads > 0 && model->heads % p.tensor != 0)
+        draft.bad("tensor_model_parallel_size",
+            std::to_string(p.tensor) + " does not divide the " + std::to_string(model->heads) + " attention heads"
+                + whose,
+            "a divisor of them");
+    if (model && model->isMoe() && model->experts % p.expert != 0)
+        draft.bad("expert_model_parallel_size",
+            std::to_string(p.expert) + " does not divide the " + std::to_string(model->experts) + " experts" + whose,
+            "a divisor of them");
+    if (model && !model->isMoe() && p.expert > 1) {
+        p.expert = p.expertTensor = 1;
+        draft.assume("parallelism.expert 1: the model has no experts");
+    }
+    const int chunks = p.pipeline * p.virtualPipeline;
+    if (model && plan.placement.layers.empty() && chunks > 1 && model->layers % chunks != 0)
+        draft.assume(std::to_string(model->layers) + " layers do not divide into " + std::to_string(chunks)
+            + " stages: they are even but for the first and the last");
+    WorkloadSpec &w = plan.workload;
+    if (w.globalBatch > 0 && w.globalBatch % w.microBatch != 0 && !draft.arguments.has("micro_batch_size")
+        && !draft.arguments.isTorchtitan() && !draft.arguments.isDeepSpeed()) {
+        draft.assume("workload.micro_batch 1: the plan's " + std::to_string(w.microBatch)
+            + " do not divide the global batch, and no source tells it");
+        w.microBatch = 1;
+    }
+    if (p.data && w.microBatch > 0 && w.globalBatch > 0) {
+        const std::int64_t each = std::int64_t(w.microBatch) * *p.data;
+        if (w.globalBatch < each && !draft.worldSize) {
+            p.data.reset();
+            draft.assume("parallelism.data auto: the plan's replicas are more than the micro-batches");
+        } else if (w.globalBatch % each != 0) {
+            draft.assume("The global batch of " + std::to_string(w.globalBatch)
+                + " is no multiple of micro-batch × replicas = " + std::to_string(each)
+                + ": some replicas have a micro-batch more");
+        }
+    }
+    if (p.virtualPipeline > 1 && draft.arguments.isMegatron() && p.data
+        && w.globalBatch / std::max<std::int64_t>(1, std::int64_t(w.microBatch) * *p.data) % p.pipeline != 0)
+        draft.assume("The micro-batches of a replica are no multiple of the stages, as interleaving wants them");
+}
+
+/// Without a cluster, a model or a batch there is no plan.
+void fillIn(Draft &draft)
+{
+    WorkloadSpec &w = draft.plan.workload;
+    if (lacksModel(draft.plan)) {
+        w.model = "llama-3-8b";
+        draft.assume("No source tells a model: llama-3-8b");
+    }
+    if (w.globalBatch < 1 && draft.plan.jobs.empty() && !draft.plan.jobGrid) {
+        const int replicas = draft.plan.parallelism.data.value_or(std::max(1, draft.plan.cluster.gpus()));
+        w.globalBatch = static_cast<int>(std::min<std::int64_t>(
+            10'000'000, std::int64_t(w.microBatch) * replicas * std::max(1, draft.plan.parallelism.pipeline)));
+        draft.assume("No source tells a global batch: " + std::to_string(w.globalBatch)
+            + ", a micro-batch for each stage of each replica");
+    }
+}
+
+} // namespace
+
+bool tellsOfAPlan(const Recording &recording)
+{
+    const imports::Told told(recording);
+    const bool hasArguments = std::ranges::any_of(
+        megatronArguments(), [&](const MegatronArgument &argument) { return told.has(argument.name); });
+    const auto isTold = [](const SampleSeries &series) {
+        return series.name == samples::kGlobalBatch || series.name == "log.Total number of parameters";
+    };
+    return hasArguments || told.isMegatron() || told.isTorchtitan() || told.isDeepSpeed() || told.has("world_size")
+        || told.has("nnodes") || !recording.models.empty() || !recording.nodes.empty() || !recording.prices.empty()
+        || !recording.benchmarks.empty() || std::ranges::any_of(recording.series, isTold)
+        || std::ranges::any_of(
+            recording.ranks, [](const RankRecording &rank) { return rank.worldSize > 0 || !rank.gpu.empty(); });
+}
+
+ExpectedAll<ImportedPlan> planFrom(const Recording &recording, const Catalogue &catalogue, const Plan &base)
+{
+    if (!tellsOfAPlan(recording))
+        return std::unexpected(Errors { { ErrorCode::UnknownName,
+            recording.sources.empty() ? std::string("the recording") : recording.sources.front().file,
+            "nothing in it tells of a plan",
+            "arguments of a training, a config.json, a topology, prices, or benchmarks of links and drives" } });
+    Draft draft(recording, catalogue, base);
+    takeWorldSize(draft);
+    imports::takeModel(draft);
+    imports::takeMegatron(draft);
+    imports::takeTorchtitan(draft);
+    imports::takeDeepSpeed(draft);
+    takeLoggedBatch(draft);
+    imports::takeCluster(draft);
+    takeReplicas(draft);
+    fillIn(draft);
+    checkRules(draft);
+    imports::takeBenchmarks(draft);
+    if (draft.errors.empty())
+        draft.errors = validatePlan(draft.plan);
+    if (!draft.errors.empty())
+        return std::unexpected(std::move(draft.errors));
+    if (draft.plan.name.empty() && !recording.name.empty())
+        draft.plan.name = shortened(recording.name);
+    return ImportedPlan { std::move(draft.plan), std::move(draft.taken), std::move(draft.assumed),
+        std::move(draft.ignored) };
+}
+
+} // namespace trainyard

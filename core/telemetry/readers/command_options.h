@@ -1,0 +1,32 @@
+#pragma once
+// SPDX-License-Identifier: GPL-3.0-or-later
+// Options of command lines that start a training, by the names that Megatron prints ("--seq-length 4096" is
+// seq_length), torchtitan's with their section ("training.seq_len"); of launchers only how many nodes and processes
+// they start.
+
+#include <map>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace trainyard::readers {
+
+/// "--tensor-model-parallel-size" and "tensor-model-parallel-size" are "tensor_model_parallel_size"; empty where it is
+/// no name of an option.
+[[nodiscard]] std::string argumentName(std::string_view option);
+/// Whether only trainers have an argument of that name: one of them tells that a command or file is a training's.
+[[nodiscard]] bool isOfTraining(std::string_view name);
+/// "True" and "False" of the words that YAML and TOML have for them; others as they are, without quotes around them.
+[[nodiscard]] std::string argumentValue(std::string_view text);
+
+struct CommandOptions {
+    std::map<std::string, std::string> arguments;
+    int unknown = 0; // values that a script does not tell
+    int trainings = 0; // of the arguments, those that isOfTraining()
+
+    void add(std::string name, std::string value); // the first of a name stays; secrets are left out
+};
+/// Of the words of a command (or of a list of options); words that are commands themselves are looked into.
+[[nodiscard]] CommandOptions optionsOf(const std::vector<std::string> &words);
+
+} // namespace trainyard::readers

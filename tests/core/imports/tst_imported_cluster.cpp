@@ -1,0 +1,133 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// Machines, prices and benchmarks of a recording in a plan: GPUs by what drivers and clouds call them, nodes by their
+// topologies, links by what was measured; and the table of Megatron's arguments, which export uses the other way.
+#include "core/imports/megatron_arguments.h"
+#include "core/plan/plan_io.h"
+#include "tests/core/imports/import_trial.h"
+
+#include <QTest>
+
+#include <set>
+
+using namespace trainyard;
+using namespace trainyard::trial;
+
+class TestImportedCluster : public QObject {
+    Q_OBJECT
+
+private slots:
+    void nodesNicsAndPricesBecomeACluster()
+    {
+        Recording recording = told({});
+        recording.sources.push_back({ .file = "topo.txt", .kind = SourceKind::SmiTopology });
+        recording.sources.push_back({ .file = "topology.conf", .kind = SourceKind::SlurmTopology });
+        recording.nodes.push_back({ .count = 1,
+            .gpu = "NVIDIA H200",
+            .gpus = 8,
+            .nics = 8,
+            .nicBytesPerSecond = 50e9,
+            .hostMemoryBytes = 2048.0 * (1 << 30),
+            .source = 1 });
+        recording.nodes.push_back({ .names = { "a", "b", "c", "d" }, .count = 4, .source = 2 });
+        recording.prices.push_back({ .instance = "x8", .gpu = "H200", .region = "east", .gpus = 8, .usdPerHour = 28 });
+        recording.prices.push_back({ .instance = "x1", .gpu = "H200", .region = "west", .gpus = 1, .usdPerHour = 3 });
+        const ImportedPlan made = imported(recording);
+        const Datacenter &one = made.plan.cluster.datacenters.at(0);
+        QCOMPARE(one.pools.size(), std::size_t(1));
+        QCOMPARE(one.pools[0].nodes, 4);
+        QCOMPARE(one.pools[0].gpu, std::string("h200-sxm-141gb"));
+        QCOMPARE(one.fabricGbpsPerGpu.value_or(0), 400.0); // 8 NICs · 400 Gb/s / 8 GPUs
+        QCOMPARE(one.pools[0].usdPerGpuHour.value_or(0), 3.5); // 28 / 8: of whole nodes
+        QCOMPARE(one.pools[0].host->memoryGib, 2048.0);
+        QVERIFY(evaluated(made.plan) > 0);
+    }
+
+    void namesOfGpusAreMatched_data()
+    {
+        QTest::addColumn<QString>("id");
+        QTest::addColumn<bool>("isSure");
+        QTest::newRow("NVIDIA H100 80GB HBM3") << "h100-sxm-80gb" << true;
+        QTest::newRow("NVIDIA H100 PCIe") << "h100-pcie-80gb" << true;
+        QTest::newRow("NVIDIA A100-SXM4-80GB") << "a100-sxm-80gb" << true;
+        QTest::newRow("NVIDIA A100-PCIE-40GB") << "a100-pcie-40gb" << true;
+        QTest::newRow("A100-80GB") << "a100-sxm-80gb" << false;
+        QTest::newRow("Tesla V100-SXM2-32GB") << "v100-sxm-32gb" << true;
+        QTest::newRow("Tesla T4") << "t4-16gb" << true;
+        QTest::newRow("NVIDIA L40S") << "l40s-48gb" << true;
+        QTest::newRow("NVIDIA GeForce RTX 4090") << "rtx-4090-24gb" << true;
+        QTest::newRow("RTX4090") << "rtx-4090-24gb" << true;
+        QTest::newRow("NVIDIA GB200") << "gb200-186gb" << true;
+        QTest::newRow("NVIDIA B200") << "b200-sxm-180gb" << true;
+        QTest::newRow("AMD Instinct MI300X") << "mi300x-192gb" << true;
+        QTest::newRow("NVIDIA A10G") << "a10g-24gb" << true;
+        QTest::newRow("h100") << "h100-sxm-80gb" << false;
+        QTest::newRow("L40") << "" << false;
+        QTest::newRow("Tesla K80") << "" << false;
+    }
+
+    void namesOfGpusAreMatched()
+    {
+        QFETCH(QString, id);
+        QFETCH(bool, isSure);
+        Recording recording = told({ { "world_size", "8" } });
+        recording.ranks.push_back({ .rank = 0, .source = 0, .gpu = QTest::currentDataTag() });
+        Plan base = basePlan();
+        base.cluster.datacenters[0].pools[0].gpu = "p40-24gb";
+        const ImportedPlan made = imported(recording, base);
+        QCOMPARE(
+            made.plan.cluster.datacenters[0].pools[0].gpu, id.isEmpty() ? std::string("p40-24gb") : id.toStdString());
+        QCOMPARE(!says(made.assumed, "does not tell form and memory") && !id.isEmpty(), isSure);
+        QCOMPARE(says(made.assumed, "The catalogue has no GPU called"), id.isEmpty());
+    }
+
+    void benchmarksBecomeFiguresOfLinksAndDrives()
+    {
+        Recording recording = told({});
+        recording.benchmarks.push_back(
+            { .what = "tcp", .streams = 4, .seconds = 10, .bytesPerSecond = 1.25e9, .rttSeconds = 0.06 });
+        recording.benchmarks.push_back(
+            { .what = "all_reduce", .ranks = 16, .nodes = 2, .bytes = 1e9, .busBytesPerSecond = 320e9 });
+        recording.benchmarks.push_back(
+            { .what = "all_reduce", .ranks = 16, .nodes = 2, .bytes = 1e3, .busBytesPerSecond = 999e9 });
+        recording.benchmarks.push_back({ .what = "write", .bytesPerSecond = 6e9 });
+        Plan base = basePlan();
+        base.cluster.datacenters.push_back(
+            { .id = "there", .pools = { { .id = "q", .gpu = "h100-sxm-80gb", .nodes = 2 } } });
+        base.cluster.wanLinks.push_back({ .between = { "here", "there" }, .rttMs = 5 });
+        const ImportedPlan made = imported(recording, base);
+        QCOMPARE(made.plan.cluster.wanLinks[0].nodePairGbps, 10.0);
+        QCOMPARE(made.plan.cluster.wanLinks[0].rttMs, 60.0);
+        QCOMPARE(made.plan.cluster.datacenters[0].fabricMeasuredGBps.value_or(0), 40.0); // 320 / 8 GPUs a node
+        QCOMPARE(made.plan.cluster.datacenters[0].pools[0].ssd->writeGBps, 6.0);
+        QVERIFY(says(made.assumed, "Drives are taken to read as fast as they write"));
+        base.cluster.wanLinks.clear();
+        QVERIFY(says(imported(recording, base).ignored, "TCP throughput"));
+    }
+
+    void aPlanGivesItsArgumentsBack()
+    {
+        // put(get(plan)) is the plan, whatever the key
+        Plan plan = basePlan();
+        plan.parallelism.tensor = 4;
+        plan.moe.capacityFactor = 1.25;
+        plan.moe.expertOverlap = ExpertOverlap::OneFOneB;
+        plan.memory.recompute = Recompute::Full;
+        Plan other = plan;
+        std::set<std::string> names;
+        for (const MegatronArgument &one : megatronArguments()) {
+            QVERIFY(names.insert(one.name).second);
+            QCOMPARE(one.get == nullptr, one.how == ArgumentHow::Rule);
+            QCOMPARE(one.put == nullptr, one.how == ArgumentHow::Rule);
+            if (one.put)
+                one.put(other, one.get(plan));
+            const auto set = withKeySet(plan, one.key, "null"); // every key is one of the plan
+            QVERIFY2(set || set.error().front().code != ErrorCode::UnknownKey, one.key);
+        }
+        other.parallelism.sequenceParallel = plan.parallelism.sequenceParallel;
+        QVERIFY(other == plan);
+        QCOMPARE(flagOf("seq_length"), std::string("--seq-length"));
+    }
+};
+
+QTEST_APPLESS_MAIN(TestImportedCluster)
+#include "tst_imported_cluster.moc"

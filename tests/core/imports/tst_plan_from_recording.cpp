@@ -1,0 +1,284 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// Plans from what a run left behind: each key is what the arguments, the configuration or the topology say, what nobody
+// says is assumed aloud, and every plan that comes out can be evaluated. Figures are worked out by hand, or published.
+#include "core/imports/megatron_arguments.h"
+#include "core/plan/plan_io.h"
+#include "core/plan/validate.h"
+#include "core/telemetry/read_sources.h"
+#include "core/workload/model_math.h"
+#include "tests/core/imports/import_trial.h"
+
+#include <QDirIterator>
+#include <QTemporaryDir>
+#include <QTest>
+
+#include <fstream>
+#include <random>
+
+using namespace trainyard;
+using namespace trainyard::trial;
+
+class TestPlanFromRecording : public QObject {
+    Q_OBJECT
+
+private slots:
+    void argumentsOfMegatronBecomeKeysOfThePlan()
+    {
+        const ImportedPlan made = imported(told(with(kLlama,
+            { { "tensor_model_parallel_size", "8" }, { "pipeline_model_parallel_size", "4" },
+                { "num_layers_per_virtual_pipeline_stage", "5" }, { "micro_batch_size", "1" },
+                { "global_batch_size", "512" }, { "seq_length", "8192" }, { "sequence_parallel", "True" },
+                { "use_distributed_optimizer", "True" }, { "bf16", "True" }, { "recompute_activations", "True" },
+                { "nnodes", "32" }, { "nproc_per_node", "8" }, { "train_samples", "1000000" } })));
+        const Plan &p = made.plan;
+        QVERIFY(p.workload.model == "llama-3-70b" || p.workload.model == "llama-3.1-70b");
+        QCOMPARE(p.parallelism.tensor, 8);
+        QCOMPARE(p.parallelism.pipeline, 4);
+        QCOMPARE(p.parallelism.virtualPipeline, 4); // 80 layers / (4 stages · 5 layers)
+        QVERIFY(p.schedule == ScheduleKind::Interleaved);
+        QCOMPARE(p.parallelism.data.value_or(0), 8); // 256 / (8 · 4)
+        QCOMPARE(p.cluster.gpus(), 256);
+        QCOMPARE(p.workload.globalBatch, 512);
+        QCOMPARE(p.workload.sequenceLength, 8192);
+        QCOMPARE(p.parallelism.zeroStage, 1);
+        QVERIFY(p.memory.recompute == Recompute::Selective);
+        QCOMPARE(p.workload.trainingTokens.value_or(0), 8192e6);
+        QVERIFY(says(made.taken, "parallelism.tensor 8 from --tensor-model-parallel-size (run.sh)"));
+        QVERIFY(says(made.assumed, "The type of GPU is told by no source: H100"));
+        QVERIFY(evaluated(p) > 0);
+    }
+
+    void megatronsDefaultsHoldForWhatItsArgumentsLeaveOut()
+    {
+        Plan base = basePlan();
+        base.parallelism.pipeline = 2;
+        base.parallelism.zeroStage = 3;
+        base.memory.recompute = Recompute::Full;
+        const ImportedPlan made =
+            imported(told(with(kLlama,
+                         { { "tensor_model_parallel_size", "8" }, { "world_size", "16" }, { "global_batch_size", "16" },
+                             { "seq_length", "2048" }, { "bf16", "" } })),
+                base);
+        QCOMPARE(made.plan.parallelism.pipeline, 1);
+        QCOMPARE(made.plan.parallelism.zeroStage, 0);
+        QCOMPARE(made.plan.parallelism.sequenceParallel, std::optional(false));
+        QVERIFY(made.plan.memory.recompute == Recompute::None);
+        QVERIFY(says(made.assumed, "--use-distributed-optimizer is not given"));
+    }
+
+    void namesOfNemoAndOthersMeanTheSame()
+    {
+        const ImportedPlan made = imported(told({ { "model.tensor_model_parallel_size", "4" },
+            { "model.encoder_seq_length", "4096" }, { "model.micro_batch_size", "2" },
+            { "model.global_batch_size", "64" }, { "trainer.num_nodes", "2" }, { "trainer.devices", "8" },
+            { "trainer.precision", "bf16-mixed" }, { "model.optim.name", "distributed_fused_adam" },
+            { "model.activations_checkpoint_granularity", "full" } }));
+        QCOMPARE(made.plan.parallelism.tensor, 4);
+        QCOMPARE(made.plan.workload.sequenceLength, 4096);
+        QCOMPARE(made.plan.cluster.gpus(), 16);
+        QCOMPARE(made.plan.parallelism.data.value_or(0), 4);
+        QVERIFY(made.plan.memory.recompute == Recompute::Full);
+        QVERIFY(says(made.taken, "workload.sequence_length 4096 from model.encoder_seq_length"));
+    }
+
+    void anUnevenDeepSeekIsRecognised()
+    {
+        const ImportedPlan made = imported(told({ { "num_layers", "61" }, { "hidden_size", "7168" },
+            { "ffn_hidden_size", "18432" }, { "num_attention_heads", "128" }, { "kv_channels", "128" },
+            { "make_vocab_size_divisible_by", "3232" }, { "normalization", "RMSNorm" }, { "swiglu", "True" },
+            { "untie_embeddings_and_output_weights", "True" }, { "multi_latent_attention", "True" },
+            { "attention_dropout", "0.0" }, { "hidden_dropout", "0.0" }, { "disable_bias_linear", "True" },
+            { "position_embedding_type", "rope" }, { "num_experts", "256" }, { "moe_layer_freq", "([0]*3+[1]*58)" },
+            { "moe_ffn_hidden_size", "2048" }, { "moe_shared_expert_intermediate_size", "2048" },
+            { "moe_router_topk", "8" }, { "moe_router_group_topk", "4" }, { "moe_router_num_groups", "8" },
+            { "q_lora_rank", "1536" }, { "kv_lora_rank", "512" }, { "qk_head_dim", "128" },
+            { "qk_pos_emb_head_dim", "64" }, { "v_head_dim", "128" }, { "pipeline_model_parallel_size", "16" },
+            { "expert_model_parallel_size", "64" }, { "decoder_last_pipeline_num_layers", "1" },
+            { "world_size", "1024" }, { "global_batch_size", "8192" }, { "seq_length", "4096" }, { "bf16", "True" },
+            { "fp8_format", "e4m3" }, { "moe_token_dispatcher_type", "flex" }, { "use_distributed_optimizer", "True" },
+            { "recompute_granularity", "selective" }, { "recompute_modules", "['mla_up_proj', 'moe_act']" } }));
+        QCOMPARE(made.plan.workload.model, std::string("deepseek-v3"));
+        QVERIFY(made.plan.workload.precision == Precision::Fp8);
+        QVERIFY(made.plan.moe.dispatch == MoeDispatch::Dedup);
+        QVERIFY(made.plan.memory.recomputeUpProjection && made.plan.memory.recompute == Recompute::None);
+        // 60 layers on 15 stages, one on the last
+        QCOMPARE(made.plan.placement.layers.front(), 4);
+        QCOMPARE(made.plan.placement.layers.back(), 1);
+        QVERIFY(evaluated(made.plan) > 0);
+    }
+
+    void aModelThatTheCatalogueLacksIsInline()
+    {
+        auto own = kLlama;
+        own["hidden_size"] = "4096";
+        own["ffn_hidden_size"] = "11008";
+        own["num_attention_heads"] = "32";
+        own["num_layers"] = "30";
+        const ImportedPlan made = imported(told(with(own, { { "world_size", "8" }, { "bf16", "True" } })));
+        QVERIFY(made.plan.workload.inlineModel.has_value());
+        // 2Vh + h + L (2h² + 2h·g·d + 3hf + 2h), g 8, d 128
+        const double h = 4096;
+        QCOMPARE(totalParameters(*made.plan.workload.inlineModel),
+            2 * 128256 * h + h + 30 * (2 * h * h + 2 * h * 1024 + 3 * h * 11008 + 2 * h));
+        QVERIFY(evaluated(made.plan) > 0);
+    }
+
+    void whatContradictsItselfIsAnErrorThatNamesArgumentAndFile()
+    {
+        const auto fault = [](std::map<std::string, std::string> more) { return errorOf(told(with(kLlama, more))); };
+        QCOMPARE(fault({ { "tensor_model_parallel_size", "-3" } }),
+            std::string("--tensor-model-parallel-size (run.sh): is -3; expected a whole number from 1 to 1024"));
+        QVERIFY(fault({ { "tensor_model_parallel_size", "6" }, { "world_size", "48" } }).find("64 attention heads")
+            != std::string::npos);
+        QVERIFY(
+            fault({ { "tensor_model_parallel_size", "8" }, { "world_size", "100" } }).find("does not divide the 100")
+            != std::string::npos);
+        QVERIFY(fault({ { "num_query_groups", "7" } }).find("do not divide 64 heads") != std::string::npos);
+        QVERIFY(fault({ { "micro_batch_size", "3" }, { "global_batch_size", "64" },
+                          { "tensor_model_parallel_size", "8" }, { "world_size", "8" } })
+                    .find("micro-batches of 3")
+            != std::string::npos);
+        QVERIFY(errorOf(Recording()).find("nothing in it tells of a plan") != std::string::npos);
+    }
+
+    void torchtitanShardsOverAllRanks()
+    {
+        const ImportedPlan made =
+            imported(told({ { "model.name", "llama3" }, { "model.flavor", "405B" }, { "training.seq_len", "8192" },
+                              { "training.local_batch_size", "8" }, { "parallelism.tensor_parallel_degree", "8" },
+                              { "parallelism.pipeline_parallel_degree", "8" },
+                              { "parallelism.pipeline_parallel_schedule", "Interleaved1F1B" },
+                              { "parallelism.data_parallel_shard_degree", "8" },
+                              { "activation_checkpoint.mode", "full" }, { "model.converters", "[\"float8\"]" } },
+                SourceKind::TorchtitanToml));
+        const Plan &p = made.plan;
+        QCOMPARE(p.workload.model, std::string("llama-3.1-405b"));
+        QCOMPARE(p.cluster.gpus(), 512); // 8 · 8 · 8
+        QCOMPARE(p.parallelism.data.value_or(0), 8);
+        QCOMPARE(p.parallelism.zeroStage, 3);
+        QCOMPARE(p.workload.globalBatch, 64); // 8 a rank · 8
+        QCOMPARE(p.workload.microBatch, 1);
+        QVERIFY(p.schedule == ScheduleKind::Interleaved);
+        QCOMPARE(p.stack.name, std::string("fsdp"));
+        QVERIFY(p.workload.precision == Precision::Fp8);
+        QVERIFY(evaluated(p) > 0);
+    }
+
+    void realLogsGivePlansThatCanBeEvaluated_data()
+    {
+        QTest::addColumn<int>("globalBatch"); // 0: not told
+        QTest::newRow("megatron_lm_2022.log") << 4;
+        QTest::newRow("megatron_lm_2024.log") << 128;
+        QTest::newRow("megatron_lm_2026_startup_interleaved.log") << 0;
+    }
+
+    void realLogsGivePlansThatCanBeEvaluated()
+    {
+        QFETCH(int, globalBatch);
+        const std::string file = std::string(TRAINYARD_SHARED_DIR "/formats/logs/") + QTest::currentDataTag();
+        const auto recording = readSource(file, {});
+        if (!recording || !std::ifstream(file))
+            QSKIP("the captured formats are not beside the repository");
+        QVERIFY(tellsOfAPlan(*recording));
+        const ImportedPlan made = imported(*recording);
+        QCOMPARE(made.plan.workload.globalBatch, globalBatch > 0 ? globalBatch : 64);
+        QVERIFY(says(made.assumed, "The type of GPU is told by no source"));
+        if (globalBatch == 0)
+            QVERIFY(says(made.assumed, "64.7B parameters"));
+        QVERIFY(evaluated(made.plan) > 0);
+    }
+
+    void realConfigurationsGiveModelsOfThePublishedSize()
+    {
+        const std::map<std::string, std::pair<double, std::string>> published { { "Meta-Llama-3.1-8B",
+                                                                                    { 8.03, "llama-3.1-8b" } },
+            { "Meta-Llama-3.1-405B", { 405.85, "llama-3.1-405b" } }, { "Mixtral-8x7B-v0.1", { 46.7, "mixtral-8x7b" } },
+            { "Qwen3-235B-A22B", { 235.1, "qwen3-235b-a22b" } }, { "Qwen3-30B-A3B", { 30.53, "qwen3-30b-a3b" } },
+            { "Qwen3-32B", { 32.76, "qwen3-32b" } }, { "DeepSeek-V3", { 671.0, "deepseek-v3" } },
+            { "DeepSeek-V3.2", { 671.0, "deepseek-v3" } }, { "Kimi-K2-Instruct", { 1026.0, "kimi-k2" } },
+            { "Llama-4-Maverick-17B-128E-Instruct", { 400.7, "llama-4-maverick" } },
+            { "Qwen3.5-397B-A17B", { 397.0, "" } } };
+        int count = 0;
+        for (QDirIterator at(TRAINYARD_SHARED_DIR "/formats/hf_configs", QDir::Files); at.hasNext();) {
+            const auto recording = readSource(at.next().toStdString(), {});
+            QVERIFY(recording && recording->models.size() == 1);
+            const std::string name = recording->models[0].name;
+            ++count;
+            if (name == "Kimi-K3") { // its experts work on half the width, and most layers keep a state
+                QVERIFY(errorOf(*recording).find("such experts (as of Kimi K3) are not modelled") != std::string::npos);
+                continue;
+            }
+            QVERIFY2(published.contains(name), name.c_str());
+            const ImportedPlan made = imported(*recording);
+            const double counted = totalParameters(modelOf(made.plan)) / 1e9;
+            QVERIFY2(std::abs(counted / published.at(name).first - 1) < 0.01, name.c_str());
+            QVERIFY2(made.plan.workload.model == published.at(name).second, name.c_str());
+            QVERIFY(evaluated(made.plan) > 0);
+        }
+        if (count == 0)
+            QSKIP("the captured formats are not beside the repository");
+        QCOMPARE(count, 12);
+    }
+
+    void filesOfARunMakeOnePlan()
+    {
+        QTemporaryDir folder;
+        const std::string path = folder.path().toStdString();
+        std::ofstream(path + "/run.sh") << "#!/bin/bash\n#SBATCH --gres=gpu:a100:8\nGPUS=8\ntorchrun --nnodes 4 "
+                                           "--nproc_per_node $GPUS pretrain_gpt.py --tensor-model-parallel-size 8 "
+                                           "--micro-batch-size 1 --global-batch-size 32 --seq-length 4096 --bf16\n";
+        std::ofstream(path + "/config.json")
+            << R"({"model_type": "llama", "num_hidden_layers": 8, "hidden_size": 1024, "intermediate_size": 4096,
+            "num_attention_heads": 16, "vocab_size": 32000, "tie_word_embeddings": false})";
+        const auto recording = readSources({ path }, {}, 2);
+        QVERIFY(recording.has_value());
+        const ImportedPlan made = imported(*recording);
+        QCOMPARE(made.plan.cluster.gpus(), 32);
+        QCOMPARE(made.plan.cluster.datacenters[0].pools[0].gpu, std::string("a100-sxm-40gb"));
+        QVERIFY2(made.plan.workload.inlineModel, made.plan.workload.model.c_str());
+        QCOMPARE(made.plan.workload.inlineModel->layers, 8);
+        QCOMPARE(made.plan.parallelism.data.value_or(0), 4);
+        QVERIFY(evaluated(made.plan) > 0);
+    }
+
+    void anythingToldGivesAPlanThatIsSoundOrErrors()
+    {
+        std::vector<std::string> names { "world_size", "nnodes", "nproc_per_node", "moe_layer_freq", "num_layers",
+            "hidden_size", "num_attention_heads", "training.seq_len", "training.local_batch_size",
+            "parallelism.data_parallel_shard_degree", "model.flavor", "model.name", "deepspeed.train_batch_size",
+            "parallelism.pipeline_parallel_degree", "activation_checkpoint.mode", "position_embedding_type" };
+        for (const MegatronArgument &one : megatronArguments())
+            names.emplace_back(one.name);
+        for (const MegatronShape &one : megatronShapes())
+            names.emplace_back(one.name);
+        const std::vector<std::string> values { "1", "2", "8", "64", "-1", "0", "99999999999999999999", "1e300", "nan",
+            "True", "False", "None", "", "full", "selective", "([0]*3+[1]*58)", "[1]*999999999", "[[", "llama3", "8B",
+            "4096", "128256", "10000000", "rope", "\xff\x01" };
+        std::mt19937 random(7);
+        int plans = 0;
+        for (int i = 0; i < 20000; ++i) {
+            std::map<std::string, std::string> arguments;
+            const bool isTitan = i % 4 == 0;
+            for (unsigned n = random() % 12 + 1; n > 0; --n)
+                arguments[names[random() % names.size()]] = values[random() % (i % 2 ? 4 : values.size())];
+            if (!isTitan)
+                std::erase_if(arguments, [](const auto &pair) { return pair.first.find('.') != std::string::npos; });
+            const auto made = planFrom(told(arguments), builtinCatalogue(), basePlan());
+            if (made) {
+                ++plans;
+                QVERIFY(validatePlan(made->plan).empty());
+                // a file that is written can be read
+                if (i % 20 == 0) {
+                    const auto again = parsePlan(formatPlan(made->plan), "a.trainyard.json");
+                    QVERIFY2(again, again ? "" : toString(again.error().front()).c_str());
+                }
+            } else {
+                QVERIFY(!made.error().empty() && !made.error().front().what.empty());
+            }
+        }
+        QVERIFY(plans > 1000);
+    }
+};
+
+QTEST_APPLESS_MAIN(TestPlanFromRecording)
+#include "tst_plan_from_recording.moc"
