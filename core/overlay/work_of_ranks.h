@@ -15,7 +15,8 @@ struct WorkOfRank {
     double computeSeconds = 0; // of kernels that compute, median a step
     double computeRatio = 1, computeError = 0; // over its likes, kernel by kernel's name by medians; standard error
     double shareLast = 0; // of its collectives with likes, those that it entered last
-    double lateSeconds = 0, lateError = 0; // a step, of its own way from each collective to the next, over the median
+    /// A step, of its own way from a collective to the next one, over the median of those who leave and enter the same.
+    double lateSeconds = 0, lateError = 0;
     int waiting = 0; // ranks that wait for it
     double waitSeconds = 0; // each of them, a step
 };
