@@ -299,10 +299,12 @@ Expected<Recording> readChakra(const SourceText &source, const SourceOptions &op
     rank.rank = rankOf(std::string_view(source.file).substr(source.file.rfind('/') + 1));
     Maker maker(recording, options);
     Bytes bytes = source.text;
-    if (!takeMessage(bytes)) // GlobalMetadata
+    if (!takeMessage(bytes)) { // GlobalMetadata
         made.isTruncated = true;
+        bytes = {};
+    }
     std::int64_t broken = 0, told = 0;
-    for (std::int64_t nodes = 0; !bytes.empty() && !made.isTruncated; ++nodes) {
+    for (std::int64_t nodes = 0; !bytes.empty(); ++nodes) {
         const auto message = takeMessage(bytes);
         if (!message) {
             made.isTruncated = true;
