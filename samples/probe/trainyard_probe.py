@@ -59,6 +59,7 @@ class Device:
 
     def free_bytes(self):
         if self.is_gpu:
+            torch.cuda.empty_cache()  # what PyTorch keeps of earlier points is free too
             return torch.cuda.mem_get_info()[0]
         try:
             return os.sysconf("SC_AVPHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
@@ -562,7 +563,13 @@ def main():
     name = torch.cuda.get_device_name() if probe.device.is_gpu else cpu_name()
     probe.say("Probing %s with PyTorch %s, %d rank%s, for at most %g minutes."
               % (name, torch.__version__, probe.world, "" if probe.world == 1 else "s", options.minutes))
-    probe.measure()
+    try:
+        probe.measure()
+    except KeyboardInterrupt:
+        clock.cancel()
+        probe.write("interrupted")
+        probe.say("Interrupted: the %d points before are in %s." % (len(probe.samples), options.out))
+        return 130
     clock.cancel()
     probe.write(probe.ended)
     probe.say("%d points are in %s. `trainyard-cli import %s` reads it." % (len(probe.samples), options.out, options.out))
