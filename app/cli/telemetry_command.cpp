@@ -98,6 +98,7 @@ void addTelemetryCommand(CLI::App &app, int &exitCode)
     summarize.texts("SOURCE", options->sources, "Traces of the ranks, recordings, or folders of them").required();
     addFormatOption(summarize, options->format, { "table", "json" });
     summarize.callback([options, &exitCode] { exitCode = run(*options); });
+    addTelemetryCompare(telemetry, exitCode);
 }
 
 } // namespace trainyard::cli

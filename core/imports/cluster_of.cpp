@@ -233,6 +233,8 @@ void takeWorld(Draft &draft)
         draft.assume("How many GPUs a node has is told by no source: " + std::to_string(own));
     pool.gpusPerNode = std::clamp(own, 1, kMostGpusOfNode);
     pool.nodes = (world + pool.gpusPerNode - 1) / pool.gpusPerNode;
+    if (pool.nodes > kMostNodes)
+        return draft.bad("world_size", "makes " + wholeText(pool.nodes) + " nodes", "at most " + wholeText(kMostNodes));
     if (told)
         setGpu(draft, pool, told->name, told->from);
     else

@@ -3,6 +3,7 @@
 
 #include "core/base/printable.h"
 #include "core/imports/megatron_arguments.h"
+#include "core/plan/enum_names.h"
 
 #include <algorithm>
 #include <array>
@@ -65,6 +66,13 @@ std::string fileName(const std::string &file)
 }
 
 } // namespace
+
+ScheduleKind scheduleNamed(std::string_view name)
+{
+    const auto found =
+        std::ranges::find_if(kNamesOf<ScheduleKind>, [&](const EnumName &one) { return name == one.name; });
+    return static_cast<ScheduleKind>(found - kNamesOf<ScheduleKind>.begin());
+}
 
 Told::Told(const Recording &recording)
 {

@@ -72,6 +72,9 @@ struct Draft {
     [[nodiscard]] std::string sourceOf(std::uint32_t source) const;
 };
 
+/// By its name in a plan's file, which has to be one.
+[[nodiscard]] ScheduleKind scheduleNamed(std::string_view name);
+
 void takeModel(Draft &draft); // model_of.cpp
 void takeMegatron(Draft &draft); // megatron_plan.cpp
 void takeTorchtitan(Draft &draft); // torchtitan_plan.cpp

@@ -138,7 +138,7 @@ void takeVirtualStages(Draft &draft)
     const bool isInterleaved = p.pipeline > 1 && p.virtualPipeline > 1;
     if (!isInterleaved)
         p.virtualPipeline = 1;
-    draft.plan.schedule = isInterleaved ? ScheduleKind::Interleaved : ScheduleKind::OneFOneB;
+    draft.plan.schedule = scheduleNamed(isInterleaved ? "interleaved" : "1f1b");
     draft.taken.push_back(std::string("schedule ") + toString(draft.plan.schedule) + ", as Megatron runs "
         + (isInterleaved ? "virtual stages" : "one chunk a stage"));
 }

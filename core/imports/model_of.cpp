@@ -4,6 +4,7 @@
 #include "core/catalogue/parse.h"
 #include "core/imports/draft.h"
 #include "core/imports/megatron_arguments.h"
+#include "core/plan/model_change.h"
 #include "core/workload/model_math.h"
 
 #include <algorithm>
@@ -45,14 +46,8 @@ std::string billions(double parameters)
 /// What the plan had of another model makes no sense with this one.
 void forgetOtherModel(Draft &draft)
 {
-    Plan &plan = draft.plan;
-    if (plan.profile || plan.layerProfiles)
+    if (forgetModel(draft.plan))
         draft.assume("Measured times of stages or layers, which were of another model, are left out");
-    plan.profile.reset();
-    plan.layerProfiles.reset();
-    plan.jobs.clear();
-    plan.jobGrid.reset();
-    plan.placement.layers.clear();
 }
 
 void put(Draft &draft, ModelSpec model, int padding, const std::string &from)
@@ -73,6 +68,11 @@ void put(Draft &draft, ModelSpec model, int padding, const std::string &from)
     model.id.clear();
     if (model.name.empty())
         model.name = std::to_string(model.layers) + " layers of " + std::to_string(model.hidden);
+    // What a plan's file could not hold is refused here, where its source is known.
+    if (const auto held = parseModel(formatModel(model), from); !held) {
+        draft.errors.insert(draft.errors.end(), held.error().begin(), held.error().end());
+        return;
+    }
     workload.model.clear();
     workload.inlineModel = model;
     draft.taken.push_back(

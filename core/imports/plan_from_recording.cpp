@@ -4,6 +4,7 @@
 #include "core/base/printable.h"
 #include "core/imports/draft.h"
 #include "core/imports/megatron_arguments.h"
+#include "core/plan/model_change.h"
 #include "core/plan/validate.h"
 #include "core/telemetry/sample_names.h"
 
@@ -148,7 +149,7 @@ void checkRules(Draft &draft)
                 + ": some replicas have a micro-batch more");
         }
     }
-    if (plan.schedule == ScheduleKind::Interleaved && p.data
+    if (p.virtualPipeline > 1 && draft.arguments.isMegatron() && p.data
         && w.globalBatch / std::max<std::int64_t>(1, std::int64_t(w.microBatch) * *p.data) % p.pipeline != 0)
         draft.assume("The micro-batches of a replica are no multiple of the stages, as interleaving wants them");
 }
@@ -157,7 +158,7 @@ void checkRules(Draft &draft)
 void fillIn(Draft &draft)
 {
     WorkloadSpec &w = draft.plan.workload;
-    if (w.model.empty() && !w.inlineModel && !draft.plan.profile && draft.plan.jobs.empty() && !draft.plan.jobGrid) {
+    if (lacksModel(draft.plan)) {
         w.model = "llama-3-8b";
         draft.assume("No source tells a model: llama-3-8b");
     }

@@ -13,13 +13,13 @@ namespace {
 
 struct ScheduleName {
     std::string_view name;
-    ScheduleKind schedule;
+    const char *schedule; // as a plan's file calls it
     bool hasChunks;
 };
-constexpr std::array<ScheduleName, 7> kSchedules { { { "1f1b", ScheduleKind::OneFOneB, false },
-    { "gpipe", ScheduleKind::GPipe, false }, { "interleaved1f1b", ScheduleKind::Interleaved, true },
-    { "loopedbfs", ScheduleKind::BreadthFirst, true }, { "zbvzerobubble", ScheduleKind::ZbV, false },
-    { "dualpipev", ScheduleKind::DualPipeV, false }, { "interleavedzerobubble", ScheduleKind::ZbAuto, false } } };
+constexpr std::array<ScheduleName, 7> kSchedules { { { "1f1b", "1f1b", false }, { "gpipe", "gpipe", false },
+    { "interleaved1f1b", "interleaved", true }, { "loopedbfs", "breadth-first", true },
+    { "zbvzerobubble", "zb-v", false }, { "dualpipev", "dualpipev", false },
+    { "interleavedzerobubble", "zb-auto", false } } };
 
 /// The first of these names that is told; settings were renamed over time.
 const char *firstTold(const Draft &draft, std::initializer_list<const char *> names)
@@ -40,7 +40,7 @@ int degree(Draft &draft, const char *key, std::initializer_list<const char *> na
 void takeSchedule(Draft &draft)
 {
     Parallelism &p = draft.plan.parallelism;
-    draft.plan.schedule = ScheduleKind::OneFOneB;
+    draft.plan.schedule = scheduleNamed("1f1b");
     const char *name =
         firstTold(draft, { "parallelism.pipeline_parallel_schedule", "experimental.pipeline_parallel_schedule" });
     if (!name || p.pipeline < 2)
@@ -51,8 +51,8 @@ void takeSchedule(Draft &draft)
     if (known == kSchedules.end())
         return draft.assume("No schedule here is " + shortened(told) + " (" + draft.arguments.said(name)
             + "): one forward, one backward is taken");
-    draft.plan.schedule = known->schedule;
-    draft.take("schedule", toString(known->schedule), name);
+    draft.plan.schedule = scheduleNamed(known->schedule);
+    draft.take("schedule", known->schedule, name);
     if (!known->hasChunks)
         return;
     const char *layers = firstTold(

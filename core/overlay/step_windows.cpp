@@ -149,11 +149,15 @@ private:
     void shiftStrangers(std::map<std::int64_t, std::vector<RankWindow>> &byNumber)
     {
         std::map<std::uint32_t, std::vector<std::pair<Moment, Moment>>> away; // (how far, half a step)
+        std::set<int> seen;
+        std::vector<bool> isAttempt; // another file has the rank: of another time, perhaps
+        for (const RankRecording &rank : m_recording.ranks)
+            isAttempt.push_back(rank.rank >= 0 && !seen.insert(rank.rank).second);
         for (const auto &[number, windows] : byNumber) {
             const auto known = std::ranges::find(windows, 0, [&](const RankWindow &w) { return m_island[w.rank]; });
             const RankWindow &reference = known == windows.end() ? windows.front() : *known;
             for (const RankWindow &window : windows)
-                if (m_island[window.rank] != 0 && window.rank != reference.rank)
+                if (m_island[window.rank] != 0 && window.rank != reference.rank && !isAttempt[window.rank])
                     away[window.rank].emplace_back(
                         reference.start - window.start, (reference.end - reference.start) / 2);
         }

@@ -11,8 +11,10 @@ namespace trainyard {
 struct Straggler {
     int rank = -1;
     double shareLast = 0; // of its matched collectives, those that it entered last
-    double lateSeconds = 0; // median a step: how much later than the median of the others it enters them, summed
-    double computeRatio = 1; // its compute time a step over the median of ranks with the same work
+    // Median a step: how much longer than the median of ranks with the same work it is on its way from each collective
+    // to the next, summed. What it waited for others before is not counted as its own.
+    double lateSeconds = 0;
+    double computeRatio = 1; // its kernels' time over the median of ranks with the same work, by medians of each name
     std::string
         sentence; // "rank 5 (stage 1, replica 2) computes 21 % longer than ranks like it; 7 others wait 80 ms a step"
 };
@@ -28,8 +30,9 @@ struct Suspects {
     std::vector<SlowLink> links; // worst first
 };
 
-/// `map`: which ranks do the same work; empty: all do. Told from 2 % of the step on, and only where at least five
-/// matched collectives or three steps show it.
+/// `map`: which ranks do the same work; empty: those whose collectives are of the same kinds, sizes and numbers. Told
+/// from 2 % of the step and five standard errors on, and only where at least five matched collectives or three steps
+/// show it.
 [[nodiscard]] Suspects findSuspects(const Run &run, const RankMap &map);
 
 } // namespace trainyard

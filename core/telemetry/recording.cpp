@@ -18,8 +18,8 @@ constexpr std::array kNames { "file that no reader knows", "recording", "PyTorch
     "nvidia-smi dmon table", "metrics exposition", "answer of a Prometheus server", "OTLP message as JSON",
     "OTLP message as protobuf", "Hugging Face config.json", "Megatron arguments", "torchtitan configuration",
     "Slurm topology", "nvidia-smi topology matrix", "NCCL topology", "NCCL graph", "hwloc topology",
-    "ibnetdiscover output", "iblinkinfo output", "SkyPilot catalogue", "plan",
-    "Slurm node list", "list of AWS instance types" };
+    "ibnetdiscover output", "iblinkinfo output", "SkyPilot catalogue", "plan", "Slurm node list",
+    "list of AWS instance types" };
 static_assert(kNames.size() == std::size_t(SourceKind::InstanceTypes) + 1);
 
 /// Of the parts' moments, what is to be added so that they count from one zero; 0 of those that know no Unix time.

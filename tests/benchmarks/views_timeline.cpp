@@ -2,6 +2,7 @@
 // Repaint of the timeline at 1920×1000: whole iteration, a tenth and a thousandth of it, the hover over the kept image,
 // and what a new evaluation costs the GUI thread.
 #include "tests/support/job_evaluation.h"
+#include "tests/support/sample_run.h"
 #include "tests/support/sample_timelines.h"
 #include "views/timeline/timeline_view.h"
 
@@ -76,6 +77,35 @@ void repaintJobs(benchmark::State &state)
     state.counters["spans"] = double(view.state().timeline()->spanCount());
 }
 BENCHMARK(repaintJobs)->ArgsProduct({ { 12, 50, 300 }, { 0, 1 } })->Unit(benchmark::kMillisecond);
+
+/// A plan of 10,000 spans over a run of range(0) measured ones, 1/range(1) of the iteration in view.
+void repaintMeasured(benchmark::State &state)
+{
+    Screen screen(10'000);
+    screen.view.setOverlay(test::sampleRun(sample(10'000), { .kernels = int(state.range(0) / 10'000) }));
+    const TimeInterval whole = screen.view.state().whole;
+    const Nanoseconds length = whole.length() / state.range(1);
+    Nanoseconds nudge = 0;
+    for (auto _ : state) {
+        nudge ^= 1;
+        screen.view.setVisibleRange(nudge, length - (state.range(1) == 1 ? 0 : 1 - nudge));
+        QApplication::processEvents();
+    }
+    state.counters["spans"] = double(screen.view.state().measured->timeline.spanCount());
+}
+BENCHMARK(repaintMeasured)->ArgsProduct({ { 100'000, 1'000'000 }, { 1, 10, 1000 } })->Unit(benchmark::kMillisecond);
+
+/// A run comes: its spans are taken without their overlaps, once.
+void newOverlay(benchmark::State &state)
+{
+    Screen screen(10'000);
+    const RunOverlayPtr overlay = test::sampleRun(sample(10'000), { .kernels = int(state.range(0) / 10'000) });
+    for (auto _ : state) {
+        screen.view.setOverlay(nullptr);
+        screen.view.setOverlay(overlay);
+    }
+}
+BENCHMARK(newOverlay)->Arg(100'000)->Arg(1'000'000)->Unit(benchmark::kMillisecond);
 
 /// The mouse moves from bar to bar: only the overlay is painted.
 void hover(benchmark::State &state)

@@ -62,7 +62,10 @@ public:
         , m_text(source)
     {
     }
-    std::size_t read(char *into, std::size_t most) override { return m_text.read(into, std::min<std::size_t>(most, 97)); }
+    std::size_t read(char *into, std::size_t most) override
+    {
+        return m_text.read(into, std::min<std::size_t>(most, 97));
+    }
     void rewind() override { m_text.rewind(); }
     [[nodiscard]] double share() const override { return m_text.share(); }
     [[nodiscard]] std::size_t expectedBytes() const override { return 0; }
@@ -104,7 +107,7 @@ Outcome readAs(const Family &family, const std::string &input)
         error.where.insert(0, error.where.empty() ? source.file : ""); // the front door knows the file
         return { false, faultOf({ error }, source.file) };
     }
-    std::string fault = faultOfRecording(*recording, input.size());
+    std::string fault = faultOfRecording(*recording, input.size(), reader->kind != SourceKind::Recording);
     if (fault.empty() && input.size() % 4 == 0)
         fault = faultOfRoundTrip(*recording);
     return { true, fault };

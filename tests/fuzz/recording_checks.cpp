@@ -18,7 +18,7 @@ namespace trainyard::fuzz {
 
 namespace {
 
-constexpr std::size_t kFree = 1 << 20; // values that no byte of the file stands for: hosts of a list "n[1-40000]"
+constexpr std::size_t kFree = 1 << 22; // values that no byte of the file stands for: hosts of a list "n[1-40000]"
 
 /// Values that a recording holds, names of hosts too.
 std::size_t sizeOf(const Recording &r)
@@ -83,22 +83,46 @@ std::string faultOfFigures(const Recording &recording)
     return {};
 }
 
+/// Of NaN as of equal, wherever a recording file may have a null for a number.
+Recording withNumbers(Recording recording)
+{
+    const auto make = [](double &value) { value = std::isnan(value) ? 0.125 : value; };
+    for (RankRecording &rank : recording.ranks) {
+        make(rank.clockOffset);
+        make(rank.clockDrift);
+        for (RecordedCollective &one : rank.collectives)
+            make(one.bytes);
+    }
+    for (BenchmarkPoint &point : recording.benchmarks)
+        for (double *value :
+            { &point.bytes, &point.seconds, &point.bytesPerSecond, &point.busBytesPerSecond, &point.rttSeconds })
+            make(*value);
+    for (RecordedNodes &nodes : recording.nodes)
+        for (double *value : { &nodes.nicBytesPerSecond, &nodes.nvlinkBytesPerSecond, &nodes.hostMemoryBytes })
+            make(*value);
+    for (RecordedSwitch &one : recording.switches)
+        make(one.linkBytesPerSecond);
+    for (RecordedPrice &price : recording.prices)
+        make(price.gpus);
+    return recording;
+}
+
 } // namespace
 
-std::string faultOfRecording(const Recording &recording, std::size_t bytes)
+std::string faultOfRecording(const Recording &recording, std::size_t bytes, bool isMeasured)
 {
     if (const auto checked = recording_file::checkRecording(recording); !checked)
         return "what everybody relies on does not hold: " + toString(checked.error());
     if (sizeOf(recording) > kFree + 4 * bytes)
         return std::to_string(sizeOf(recording)) + " values of " + std::to_string(bytes) + " bytes";
-    if (std::string fault = faultOfSources(recording); !fault.empty())
+    if (std::string fault = isMeasured ? faultOfSources(recording) : std::string(); !fault.empty())
         return fault;
-    if (std::string fault = faultOfFigures(recording); !fault.empty())
+    if (std::string fault = isMeasured ? faultOfFigures(recording) : std::string(); !fault.empty())
         return fault;
     if (summarize(recording).size() != recording.ranks.size())
         return "ranks without a summary";
     for (const CollectiveBandwidth &one : collectiveBandwidths(recording, matchCollectives(recording)))
-        if (!isFigure(one.busByLeast) || !isFigure(one.busByMean))
+        if (isMeasured && (!isFigure(one.busByLeast) || !isFigure(one.busByMean)))
             return "a bandwidth that is none";
     return {};
 }
@@ -135,7 +159,7 @@ std::string faultOfRoundTrip(const Recording &recording)
         { "again", std::string_view(text).substr(0, size), std::int64_t(written->size()), false }, {});
     if (!again)
         return "what was written is refused: " + toString(again.error());
-    if (!testing::isSame(recording, *again))
+    if (!testing::isSame(withNumbers(recording), withNumbers(*again)))
         return "what was written reads back different:\n" + text.substr(0, 1500);
     return {};
 }

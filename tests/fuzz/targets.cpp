@@ -168,8 +168,8 @@ const std::vector<Target> &targets()
 {
     static const std::vector<Target> all = [] {
         std::vector<Target> made { { "plan", plan, planSeeds }, { "settings", settings, settingSeeds },
-        { "config", config, configSeeds }, { "rows", rows, rowSeeds }, { "trace", trace, traceSeeds },
-        { "gpu", gpu, gpuSeeds }, { "model", model, modelSeeds }, { "evaluate", evaluated, evaluateSeeds } };
+            { "config", config, configSeeds }, { "rows", rows, rowSeeds }, { "trace", trace, traceSeeds },
+            { "gpu", gpu, gpuSeeds }, { "model", model, modelSeeds }, { "evaluate", evaluated, evaluateSeeds } };
         const std::vector<Target> ofRecordings = readerTargets();
         made.insert(made.end(), ofRecordings.begin(), ofRecordings.end());
         return made;

@@ -107,6 +107,7 @@ void DetailsPanel::showSpan(std::uint32_t span)
     if (span != kNoSpan) {
         m_item = {};
         m_stage = -1;
+        m_measured = {};
     }
     refresh();
 }
@@ -117,6 +118,7 @@ void DetailsPanel::showItem(const MapItem &item)
     if (item.kind != MapItem::Kind::None) {
         m_span = kNoSpan;
         m_stage = -1;
+        m_measured = {};
     }
     refresh();
 }
@@ -126,6 +128,25 @@ void DetailsPanel::showStage(int stage)
     m_stage = stage;
     m_span = kNoSpan;
     m_item = {};
+    m_measured = {};
+    refresh();
+}
+
+void DetailsPanel::showMeasured(const QString &title, const QList<std::pair<QString, QString>> &facts)
+{
+    m_measured = {};
+    if (!title.isEmpty()) {
+        m_span = kNoSpan;
+        m_item = {};
+        m_stage = -1;
+        m_measured.title = title;
+        m_measured.subtitle = tr("measured in the run");
+    }
+    for (const auto &[name, value] : facts)
+        m_measured.facts.push_back({ !name.isEmpty() ? name.left(1).toUpper() + name.mid(1)
+                : m_measured.facts.empty()           ? tr("Time")
+                                                     : tr("Recording"),
+            value, {} });
     refresh();
 }
 
@@ -159,6 +180,8 @@ void DetailsPanel::refresh()
     Details details;
     if (m_evaluation && m_span != kNoSpan)
         details = spanDetails(*m_evaluation, m_span, isCritical(m_evaluation->timeline, m_span));
+    else if (!m_measured.title.isEmpty())
+        details = m_measured;
     else if (m_evaluation && m_stage >= 0 && isOfJobs(*m_evaluation))
         details = jobGpuDetails(*m_evaluation, m_stage);
     else if (m_evaluation && m_stage >= 0 && m_stage < int(m_evaluation->layout.chunks.size()))

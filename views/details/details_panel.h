@@ -30,6 +30,8 @@ public:
     [[nodiscard]] std::uint32_t span() const { return m_span; }
     void showItem(const MapItem &item); // Kind::None: none
     void showStage(int stage);
+    /// A span of a recorded run; an empty title: none any more.
+    void showMeasured(const QString &title, const QList<std::pair<QString, QString>> &facts);
     void setStale(bool isStale);
     /// A widget that belongs to the selection, such as the table of a selected area, above everything else.
     void dock(QWidget *table);
@@ -57,6 +59,7 @@ private:
     bool m_isOwed = false;
     MapItem m_item;
     int m_stage = -1;
+    Details m_measured; // of a span of a run; its title is empty where none is selected
     Details m_details;
     std::vector<CauseStep> m_causes;
     TextLine *m_title, *m_subtitle, *m_empty;

@@ -14,7 +14,7 @@ QColor recordedColor(RecordedWork work)
     case RecordedWork::Communication:
         return isDark ? QColor(0xa986b8) : QColor(0x9c76ad);
     case RecordedWork::Copy:
-        return isDark ? QColor(0xa89c4e) : QColor(0x9d9140);
+        return isDark ? QColor(0x928a58) : QColor(0x9d9140);
     case RecordedWork::Wait:
         return isDark ? QColor(0x555e6a) : QColor(0xb9c1cb);
     case RecordedWork::HostCall:

@@ -1,13 +1,15 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "views/timeline/area_rows.h"
 
-#include "views/timeline/track_layout.h"
+#include "views/theme/recorded_colors.h"
+#include "views/timeline/measured_text.h"
 
 #include <QCoreApplication>
 #include <QSet>
 
 #include <algorithm>
 #include <array>
+#include <span>
 #include <utility>
 
 namespace trainyard {
@@ -64,10 +66,12 @@ std::vector<TimeInterval> merged(std::vector<TimeInterval> intervals)
     return result;
 }
 
-void addLine(Sums &sums, const Timeline &timeline, TimeInterval range, const AreaLine &line, const SpanFilter &filter)
+/// Adds what is seen of each span of a line, tracks in front first, where `slotOf` books it. Time that nothing covers.
+template <class SlotOf>
+Nanoseconds addLine(const Timeline &timeline, TimeInterval range, std::span<const std::uint32_t> tracks, SlotOf slotOf)
 {
     std::vector<TimeInterval> covered;
-    for (const std::uint32_t index : line.tracks) {
+    for (const std::uint32_t index : tracks) {
         const Track &track = timeline.tracks[index];
         std::vector<TimeInterval> own;
         std::size_t at = 0;
@@ -79,16 +83,23 @@ void addLine(Sums &sums, const Timeline &timeline, TimeInterval range, const Are
                 continue;
             own.push_back(part);
             if (const Nanoseconds seen = uncovered(covered, at, part.begin, part.end); seen > 0)
-                add(filter.matches(timeline, span) ? sums.kinds[std::size_t(timeline.kind[span])] : sums.faded, seen);
+                add(slotOf(span), seen);
         }
         covered.insert(covered.end(), own.begin(), own.end());
         covered = merged(std::move(covered));
     }
-    const bool isChannel = !line.tracks.empty() && timeline.tracks[line.tracks.front()].stream == Stream::Wan;
     Nanoseconds idle = range.length();
     for (const TimeInterval &busy : covered)
         idle -= busy.length();
-    sums.idle[isChannel] += idle;
+    return idle;
+}
+
+void addLine(Sums &sums, const Timeline &timeline, TimeInterval range, const AreaLine &line, const SpanFilter &filter)
+{
+    const bool isChannel = !line.tracks.empty() && timeline.tracks[line.tracks.front()].stream == Stream::Wan;
+    sums.idle[isChannel] += addLine(timeline, range, line.tracks, [&](std::uint32_t span) -> KindTotal & {
+        return filter.matches(timeline, span) ? sums.kinds[std::size_t(timeline.kind[span])] : sums.faded;
+    });
     ++sums.lines[isChannel];
 }
 
@@ -136,6 +147,44 @@ std::vector<AreaRow> areaRows(
     }
     if (sums.faded.count > 0)
         rows.push_back({ tr("not shown"), sums.faded, share(sums.faded.total) });
+    return rows;
+}
+
+std::vector<AreaRow> measuredAreaRows(const MeasuredLanes &measured, TimeInterval range, const TrackLayout &layout,
+    int first, int last, std::size_t lines)
+{
+    std::array<KindTotal, kRecordedWorkCount> works {};
+    KindTotal idle;
+    QSet<QString> seen;
+    std::vector<std::uint32_t> tracks;
+    for (int r = std::max(first, 0); r <= std::min(last, int(layout.rows.size()) - 1); ++r) {
+        const TrackRow &row = layout.rows[std::size_t(r)];
+        if (seen.contains(row.key) || measured.areMissing(row.measured))
+            continue;
+        seen.insert(row.key);
+        const auto addTracks = [&](std::span<const std::uint32_t> rows) {
+            measured.tracksOf(rows, tracks);
+            idle.total += addLine(measured.timeline, range, tracks,
+                [&](std::uint32_t span) -> KindTotal & { return works[std::size_t(measured.workOf(span))]; });
+        };
+        if (row.kind != TrackRow::Kind::Summary)
+            addTracks(row.measured);
+        else
+            for (const std::uint32_t each : row.measured)
+                if (measured.row(int(each)).shown >= 0)
+                    addTracks({ &each, 1 });
+    }
+    const double area = double(range.length()) * double(lines);
+    std::vector<AreaRow> rows;
+    const auto say = [&](const QString &name, const KindTotal &total) {
+        rows.push_back({ tr("run: %1").arg(name), total, area > 0 ? double(total.total) / area : 0 });
+    };
+    for (int work = 0; work < kRecordedWorkCount; ++work)
+        if (works[std::size_t(work)].count > 0)
+            say(recordedWorkName(RecordedWork(work)), works[std::size_t(work)]);
+    std::ranges::stable_sort(rows, std::greater {}, [](const AreaRow &row) { return row.total.total; });
+    if (!seen.isEmpty())
+        say(tr("idle"), idle);
     return rows;
 }
 

@@ -18,6 +18,7 @@
 
 namespace trainyard {
 
+struct MeasuredLanes;
 struct TrackLayout;
 
 /// One line of what is drawn: tracks in front of one another, the first covers the others.
@@ -39,6 +40,10 @@ struct AreaRow {
 /// fades.
 [[nodiscard]] std::vector<AreaRow> areaRows(
     const Timeline &timeline, TimeInterval range, const std::vector<AreaLine> &lines, const SpanFilter &filter = {});
+/// The same of what was measured in rows [first, last] of a layout: work by time spent, then idle time; "run: compute".
+/// Shares are of the selected time on `lines` lines. Rows that nobody recorded count for nothing.
+[[nodiscard]] std::vector<AreaRow> measuredAreaRows(const MeasuredLanes &measured, TimeInterval range,
+    const TrackLayout &layout, int first, int last, std::size_t lines);
 /// Header and rows, tab-separated, seconds as plain numbers.
 [[nodiscard]] QString toTsv(const std::vector<AreaRow> &rows);
 

@@ -143,44 +143,56 @@ QString measuredTitle(const MeasuredLanes &measured, std::uint32_t span)
     return tr("%1 · rank %2").arg(name).arg(measured.row(measured.rowOf(span)).shown);
 }
 
-QStringList measuredFacts(const TimelineState &state, std::uint32_t span)
+NamedFacts measuredFacts(const TimelineState &state, std::uint32_t span)
 {
     const MeasuredLanes &measured = *state.measured;
     const int index = measured.rowOf(span);
     const MeasuredRow &of = measured.row(index);
     const std::uint32_t number = measured.numberOf[span]; // its whole time: the lane may show a part
-    QStringList facts { tr("%1, %2").arg(
-        seconds(of.end[number] - of.start[number]), intervalText(of.start[number], of.end[number])) };
-    facts << (of.ranks.size() > 1 ? tr("measured: %1, rank %2 of %3")
-                                        .arg(recordedWorkName(of.work[number]))
-                                        .arg(of.shown)
-                                        .arg(ranksText(of.ranks))
-                                  : tr("measured: %1").arg(recordedWorkName(of.work[number])));
+    const Nanoseconds start = of.start[number], end = of.end[number];
+    NamedFacts facts { { {}, tr("%1, %2").arg(seconds(end - start), intervalText(start, end)) } };
+    const QString work = recordedWorkName(of.work[number]);
+    facts << std::pair(tr("measured"),
+        of.ranks.size() > 1 ? tr("%1, rank %2 of %3").arg(work).arg(of.shown).arg(ranksText(of.ranks)) : work);
     const int shownIn = rowOfMeasured(state, span);
     const TrackRow *row = shownIn < 0 ? nullptr : &state.layout.rows[std::size_t(shownIn)];
     if (const auto track = row ? planTrack(state, *row, of.key) : std::nullopt) {
         const Timeline &plan = *state.timeline();
-        const Nanoseconds middle = of.start[number] + (of.end[number] - of.start[number]) / 2;
+        const Nanoseconds middle = start + (end - start) / 2;
         const std::uint32_t there = spanAt(plan, *track, middle);
-        facts << (there != kNoSpan       ? tr("plan here: %1").arg(spanName(*state.evaluation, there))
-                : middle > plan.duration ? tr("plan here: the iteration is over")
-                                         : tr("plan here: idle"));
+        facts << std::pair(tr("plan here"),
+            there != kNoSpan             ? spanName(*state.evaluation, there)
+                : middle > plan.duration ? tr("the iteration is over")
+                                         : tr("idle"));
         const Nanoseconds run = measured.busy[std::size_t(index)], planned = busyTime(plan, plan.tracks[*track]);
-        facts << tr("row busy: %1 in the run, %2 in the plan").arg(seconds(run), seconds(planned))
+        facts << std::pair(tr("row busy"),
+            tr("%1 in the run, %2 in the plan").arg(seconds(run), seconds(planned))
                 + (planned > 0 ? QStringLiteral(" (%1)").arg(percent(double(run - planned) / double(planned)))
-                               : QString());
+                               : QString()));
     }
     if (const QString missing = row ? missingText(measured, *row) : QString(); !missing.isEmpty())
-        facts << missing;
+        facts << std::pair(QString(), missing);
     return facts;
+}
+
+QStringList linesOf(const NamedFacts &facts)
+{
+    QStringList lines;
+    for (const auto &[name, value] : facts)
+        lines << (name.isEmpty() ? value : name + QStringLiteral(": ") + value);
+    return lines;
 }
 
 QString measuredLabel(const MeasuredLanes &measured, const TrackRow &row)
 {
     if (row.measured.empty())
         return {};
-    if (measured.areMissing(row.measured))
-        return tr("run · not recorded");
+    if (measured.areMissing(row.measured)) {
+        const bool isRecorded = std::ranges::any_of(row.measured, [&](std::uint32_t index) {
+            return measured.row(int(index)).missing.size() < measured.row(int(index)).ranks.size();
+        });
+        return isRecorded ? tr("run · no spans") : tr("run · not recorded");
+    }
     if (row.kind == TrackRow::Kind::Summary)
         return tr("run");
     for (const std::uint32_t index : row.measured)
@@ -191,13 +203,18 @@ QString measuredLabel(const MeasuredLanes &measured, const TrackRow &row)
 
 QString missingText(const MeasuredLanes &measured, const TrackRow &row)
 {
-    std::vector<int> missing;
+    std::vector<int> missing, ranks;
     for (const std::uint32_t index : row.measured) {
-        const auto &of = measured.row(int(index)).missing;
-        missing.insert(missing.end(), of.begin(), of.end());
+        const MeasuredRow &of = measured.row(int(index));
+        missing.insert(missing.end(), of.missing.begin(), of.missing.end());
+        ranks.insert(ranks.end(), of.ranks.begin(), of.ranks.end());
     }
-    std::ranges::sort(missing);
-    missing.erase(std::ranges::unique(missing).begin(), missing.end());
+    for (std::vector<int> *each : { &missing, &ranks }) {
+        std::ranges::sort(*each);
+        each->erase(std::ranges::unique(*each).begin(), each->end());
+    }
+    if (missing.empty() && !ranks.empty() && measured.areMissing(row.measured))
+        return tr("no spans of %1 in this step").arg(ranksText(ranks));
     return missing.empty() ? QString() : tr("no recording of %1").arg(ranksText(missing));
 }
 

@@ -5,9 +5,14 @@
 
 #include "views/timeline/timeline_state.h"
 
+#include <QList>
 #include <QStringList>
 
+#include <utility>
+
 namespace trainyard {
+
+using NamedFacts = QList<std::pair<QString, QString>>;
 
 /// "compute", "communication", "host call".
 [[nodiscard]] QString recordedWorkName(RecordedWork work);
@@ -20,12 +25,14 @@ namespace trainyard {
 
 /// "ncclDevKernel_AllReduce_Sum_bf16 · rank 5".
 [[nodiscard]] QString measuredTitle(const MeasuredLanes &measured, std::uint32_t span);
-/// Lines under the title: length and times, what work it is, what the plan has at that place and how busy both rows
-/// are, which ranks nobody recorded. Needs a row of the layout that shows the span.
-[[nodiscard]] QStringList measuredFacts(const TimelineState &state, std::uint32_t span);
-/// "run · rank 5", "run · not recorded"; of a summary "run · 12 of 16 ranks".
+/// What is said of it, name and value: length and times, what work it is, what the plan has at that place and how busy
+/// both rows are, which ranks nobody recorded. Needs a row of the layout that shows the span.
+[[nodiscard]] NamedFacts measuredFacts(const TimelineState &state, std::uint32_t span);
+/// The same as lines of a card, "plan here: idle"; what has no name speaks for itself.
+[[nodiscard]] QStringList linesOf(const NamedFacts &facts);
+/// "run · rank 5", "run · not recorded"; of a summary "run".
 [[nodiscard]] QString measuredLabel(const MeasuredLanes &measured, const TrackRow &row);
-/// "no recording of ranks 3 and 7"; empty where all ranks of the row were recorded.
+/// "no recording of ranks 3 and 7", "no spans of rank 3 in this step"; empty where all ranks of the row were recorded.
 [[nodiscard]] QString missingText(const MeasuredLanes &measured, const TrackRow &row);
 /// "a run lies under the plan: step 12, 13.1 s, +11 %"; empty without one.
 [[nodiscard]] QString runSummary(const TimelineState &state);

@@ -8,6 +8,7 @@
 #include "views/timeline/timeline_view.h"
 
 #include <algorithm>
+#include <iterator>
 
 namespace trainyard {
 
@@ -40,8 +41,13 @@ void TimelineView::finishArea()
     const TimeInterval time = m_state.area->time;
     const std::vector<AreaLine> lines = areaLines(m_state.layout, m_state.area->firstRow, m_state.area->lastRow);
     const QString length = formatSeconds(double(time.length()) * 1e-9);
-    m_areaTable->setRows(tr("%1 on %2").arg(length, countOf(qint64(lines.size()), tr("row"), tr("rows"))),
-        areaRows(*m_state.timeline(), time, lines, m_state.filter));
+    std::vector<AreaRow> rows = areaRows(*m_state.timeline(), time, lines, m_state.filter);
+    if (m_state.measured)
+        std::ranges::move(measuredAreaRows(*m_state.measured, time, m_state.layout, m_state.area->firstRow,
+                              m_state.area->lastRow, lines.size()),
+            std::back_inserter(rows));
+    m_areaTable->setRows(
+        tr("%1 on %2").arg(length, countOf(qint64(lines.size()), tr("row"), tr("rows"))), std::move(rows));
     m_canvas->update();
 }
 

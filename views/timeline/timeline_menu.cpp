@@ -139,7 +139,7 @@ void TimelineView::copySpan() const
 {
     if (m_state.selectedMeasured != kNoSpan) {
         const QStringList lines = QStringList { measuredTitle(*m_state.measured, m_state.selectedMeasured) }
-            + measuredFacts(m_state, m_state.selectedMeasured);
+            + linesOf(measuredFacts(m_state, m_state.selectedMeasured));
         QApplication::clipboard()->setText(lines.join(u'\n') + u'\n');
     }
     if (m_state.isEmpty() || m_state.selected == kNoSpan)

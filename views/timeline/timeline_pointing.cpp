@@ -190,7 +190,8 @@ void TimelineView::describe()
         text += u' ' + run.left(1).toUpper() + run.mid(1) + u'.';
     if (m_state.selectedMeasured != kNoSpan)
         text = measuredTitle(*m_state.measured, m_state.selectedMeasured) + QStringLiteral(". ")
-            + measuredFacts(m_state, m_state.selectedMeasured).join(QStringLiteral(". ")) + QStringLiteral(". ") + text;
+            + linesOf(measuredFacts(m_state, m_state.selectedMeasured)).join(QStringLiteral(". "))
+            + QStringLiteral(". ") + text;
     if (m_state.focus)
         text = m_state.focus->text() + QStringLiteral(". ") + text;
     setAccessibleDescription(text);

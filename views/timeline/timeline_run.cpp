@@ -34,21 +34,28 @@ void TimelineView::setOverlay(RunOverlayPtr overlay)
 {
     if (overlay == m_state.overlay)
         return;
-    m_state.overlay = std::move(overlay);
+    const bool had = std::exchange(m_state.overlay, std::move(overlay)) != nullptr;
     takeOverlay();
+    if (had != (m_state.overlay != nullptr))
+        emit measuredShownChanged();
 }
 
 void TimelineView::toggleMeasured()
 {
+    if (!m_state.overlay)
+        return;
     m_state.showsMeasured = !m_state.showsMeasured;
     takeOverlay();
+    emit measuredShownChanged();
 }
 
 void TimelineView::takeOverlay()
 {
     const MeasuredLanesPtr before = m_state.measured;
     const std::uint32_t selected = m_state.selectedMeasured;
-    m_state.measured = m_state.overlay && m_state.showsMeasured && !m_state.overlay->rows.empty()
+    // Rows of a run alone are its streams, which have no place in the plan.
+    m_state.measured =
+        m_state.overlay && m_state.showsMeasured && m_state.overlay->evaluation && !m_state.overlay->rows.empty()
         ? MeasuredLanes::of(m_state.overlay)
         : nullptr;
     m_options.measured = m_state.measured;
@@ -104,7 +111,7 @@ void TimelineView::hoverMeasured(QPoint point)
 void TimelineView::showMeasured(std::uint32_t span, QPoint point)
 {
     m_card->setContent(recordedColor(m_state.measured->workOf(span)), measuredTitle(*m_state.measured, span),
-        measuredFacts(m_state, span));
+        linesOf(measuredFacts(m_state, span)));
     m_card->showNear(m_canvas->mapTo(this, point));
 }
 

@@ -7,6 +7,7 @@
 //   timeline->setEvaluation(evaluation);      // keeps the zoom as a fraction of the iteration
 //   connect(timeline, &TimelineView::rangeChanged, curves, &CurvesView::setTimeRange);
 
+#include "views/timeline/measured_text.h"
 #include "views/timeline/timeline_state.h"
 
 #include <QWidget>
@@ -119,7 +120,8 @@ public slots:
 signals:
     void rangeChanged(qint64 begin, qint64 end);
     void spanSelected(quint32 span);
-    void measuredSelected(const QString &title, const QStringList &facts); // of the run; empty: none any more
+    void measuredSelected(const QString &title, const trainyard::NamedFacts &facts); // empty: none any more
+    void measuredShownChanged(); // a run came or went, or its rows are shown or not
     void focusChanged(); // to other parts of the iteration, or to none
     void stageClicked(int stage); // the label of one of its rows
     void cursorMoved(qint64 time); // kNoCursor where the pointer left

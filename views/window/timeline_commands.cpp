@@ -84,6 +84,7 @@ void addTimelineCommands(CommandRegistry &registry, MainWindow &window)
         .run = [timeline] { timeline->toggleMeasured(); },
         .isEnabled = [timeline, isShown] { return isShown() && timeline->state().overlay != nullptr; },
         .isChecked = [timeline] { return timeline->state().showsMeasured; } });
+    QObject::connect(timeline, &TimelineView::measuredShownChanged, &registry, &CommandRegistry::refresh);
     registry.add({ .id = "timeline.cause",
         .group = group,
         .text = text("To what it &waited for"),

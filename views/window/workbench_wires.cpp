@@ -173,6 +173,11 @@ void Workbench::connectDetails()
         if (span != kNoSpan && !m_isTelling)
             showDetails();
     });
+    connect(timeline, &TimelineView::measuredSelected, details, [this](const QString &title, const NamedFacts &facts) {
+        details->showMeasured(title, facts);
+        if (!title.isEmpty() && !m_isTelling)
+            showDetails();
+    });
     connect(timeline, &TimelineView::stageClicked, details, [this](int stage) {
         timeline->selectSpan(kNoSpan);
         details->showStage(stage);

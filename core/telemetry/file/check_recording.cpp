@@ -141,7 +141,8 @@ private:
     [[nodiscard]] bool isMoment(Moment moment) const
     {
         const bool isNear = moment > -kMostNanoseconds && moment < kMostNanoseconds;
-        return isNear && (m_recording.zero == 0 || moment + m_recording.zero < kMostNanoseconds);
+        const bool hasZero = m_recording.zero > 0 && m_recording.zero < kMostNanoseconds; // else that is the fault
+        return isNear && (!hasZero || moment < kMostNanoseconds - m_recording.zero);
     }
     void momentAt(const std::string &where, const char *column, std::size_t i, Moment moment)
     {

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 
 namespace trainyard::readers {
 
@@ -27,6 +28,11 @@ std::string operationNamed(std::string_view name)
         if (name.find(theirs) != name.npos)
             return std::string(ours);
     return std::string(name);
+}
+
+bool isFigure(double value) // "NaN KB" is none
+{
+    return std::isfinite(value) && value >= 0;
 }
 
 bool isOperation(std::string_view text)
@@ -64,11 +70,21 @@ bool DeepSpeedComms::takeOperation(std::string_view text, bool isOpen)
         else if (field.key == "busbw (Gbps)")
             point.busBytesPerSecond = takeNumber(value).value_or(0) * kBytesPerGigabit;
     }
-    if (point.bytes > 0 && point.seconds > 0 && m_points.size() < kMostPoints)
-        m_points.push_back(std::move(point));
+    if (point.bytes > 0 && point.seconds > 0)
+        add(std::move(point));
     else
         ++m_left;
     return true;
+}
+
+void DeepSpeedComms::add(BenchmarkPoint point)
+{
+    const bool isMeasured = isFigure(point.bytes) && isFigure(point.seconds) && isFigure(point.bytesPerSecond)
+        && isFigure(point.busBytesPerSecond);
+    if (isMeasured && m_points.size() < kMostPoints)
+        m_points.push_back(std::move(point));
+    else
+        ++m_left;
 }
 
 bool DeepSpeedComms::takeTable(const LogLine &line)
@@ -118,10 +134,7 @@ bool DeepSpeedComms::takeRow(std::string_view text)
         point.bytesPerSecond = column[3] * kBytesPerGigabit;
         point.busBytesPerSecond = column[4] * kBytesPerGigabit;
     }
-    if (m_points.size() < kMostPoints)
-        m_points.push_back(std::move(point));
-    else
-        ++m_left;
+    add(std::move(point));
     return true;
 }
 

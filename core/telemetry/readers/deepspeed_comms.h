@@ -18,6 +18,7 @@ private:
     bool takeOperation(std::string_view text, bool isOpen);
     bool takeTable(const LogLine &line);
     bool takeRow(std::string_view text);
+    void add(BenchmarkPoint point);
 
     std::vector<BenchmarkPoint> m_points;
     std::string m_operation; // whose rows follow

@@ -7,7 +7,9 @@ namespace trainyard::readers {
 
 namespace {
 
-constexpr std::int64_t kLongest = 1'000'000'000'000'000'000; // 31 years
+// Of events, ns: two of them are never further apart than a recording can tell.
+constexpr std::int64_t kLongest = 100'000'000'000'000'000; // three years
+constexpr std::int64_t kFurthest = 2'250'000'000'000'000'000; // as Unix time the year 2041
 
 enum class Category : std::uint8_t {
     None,
@@ -201,7 +203,7 @@ void TraceCollector::label(const TraceEvent &event)
 bool TraceCollector::readTimes(const TraceEvent &event)
 {
     const auto start = nanosecondsOf(event.start), duration = nanosecondsOf(event.duration);
-    if (!start || !duration || *duration < 0 || *duration > kLongest) {
+    if (!start || !duration || *duration < 0 || *duration > kLongest || *start > kFurthest || *start < -kFurthest) {
         lose(Lost::Times);
         return false;
     }

@@ -32,6 +32,60 @@ template <class Visit> void visitMoments(Recording &recording, Visit visit)
     }
 }
 
+constexpr std::int64_t kLatest = 4'000'000'000'000'000'000; // the year 2096
+constexpr std::string_view kNoTimes = "events at times that cannot be";
+
+bool isTime(std::int64_t unixNanoseconds, std::int64_t duration = 0)
+{
+    const bool isStart = unixNanoseconds >= 0 && unixNanoseconds < kLatest;
+    return (isStart || unixNanoseconds == SourceScribe::kNoTime) && duration >= 0 && duration < kLatest / 16;
+}
+
+bool isFigure(double value)
+{
+    return std::isfinite(value) && value >= 0;
+}
+
+template <class T> void keep(std::vector<T> &values, const std::vector<std::size_t> &kept)
+{
+    for (std::size_t i = 0; !values.empty() && i < kept.size(); ++i)
+        values[i] = values[kept[i]];
+    values.resize(std::min(values.size(), kept.size()));
+}
+
+/// Leaves out what no recording can tell the time of; the number of it.
+std::int64_t dropTimeless(RankRecording &rank)
+{
+    std::int64_t dropped = 0;
+    for (std::size_t number = 0; number < rank.streams.size(); ++number) {
+        RecordedSpans &spans = rank.streams[number].spans;
+        std::vector<std::size_t> kept;
+        std::vector<std::uint32_t> place(spans.size(), kNoIndex);
+        for (std::size_t i = 0; i < spans.size(); ++i)
+            if (isTime(spans.start[i], spans.duration[i])) {
+                place[i] = static_cast<std::uint32_t>(kept.size());
+                kept.push_back(i);
+            }
+        if (kept.size() == spans.size())
+            continue;
+        dropped += static_cast<std::int64_t>(spans.size() - kept.size());
+        keep(spans.duration, kept);
+        keep(spans.name, kept);
+        keep(spans.work, kept);
+        keep(spans.launch, kept);
+        keep(spans.launchedAt, kept);
+        keep(spans.start, kept);
+        for (RecordedCollective &one : rank.collectives)
+            if (one.stream == number && one.span < place.size())
+                one.span = place[one.span];
+    }
+    dropped += static_cast<std::int64_t>(std::erase_if(rank.collectives,
+        [](const RecordedCollective &one) { return !isTime(one.start, one.duration) || !isFigure(one.bytes); }));
+    return dropped + static_cast<std::int64_t>(std::erase_if(rank.steps, [](const RecordedStep &step) {
+        return !isTime(step.start) || !isTime(step.end) || step.end < step.start;
+    }));
+}
+
 } // namespace
 
 SourceScribe::SourceScribe(const SourceText &text, SourceKind kind)
@@ -79,6 +133,8 @@ std::size_t SourceScribe::addSeries(std::string key, SampleSeries series)
 
 void SourceScribe::add(std::size_t series, std::int64_t unixNanoseconds, double value)
 {
+    if (!isTime(unixNanoseconds))
+        return drop(kNoTimes);
     SampleSeries &to = m_recording.series[series];
     to.at.push_back(unixNanoseconds);
     to.value.push_back(value);
@@ -87,6 +143,10 @@ void SourceScribe::add(std::size_t series, std::int64_t unixNanoseconds, double 
 
 void SourceScribe::add(BenchmarkPoint point)
 {
+    for (const double figure :
+        { point.bytes, point.seconds, point.bytesPerSecond, point.busBytesPerSecond, point.rttSeconds })
+        if (!isFigure(figure))
+            return drop("points with a figure that is none");
     point.source = 0;
     m_recording.benchmarks.push_back(std::move(point));
     ++source().taken;
@@ -116,6 +176,8 @@ Expected<Recording> SourceScribe::finish()
     for (SampleSeries &series : m_recording.series)
         tidy(series);
     std::erase_if(m_recording.series, [](const SampleSeries &series) { return series.at.empty(); });
+    for (RankRecording &rank : m_recording.ranks)
+        drop(kNoTimes, dropTimeless(rank));
     Moment zero = kNoTime;
     visitMoments(m_recording, [&](Moment at) {
         if (at != kNoTime && (zero == kNoTime || at < zero))

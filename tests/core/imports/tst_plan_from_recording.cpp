@@ -268,8 +268,10 @@ private slots:
                 ++plans;
                 QVERIFY(validatePlan(made->plan).empty());
                 // a file that is written can be read
-                if (i % 20 == 0)
-                    QVERIFY(parsePlan(formatPlan(made->plan), "a.trainyard.json").has_value());
+                if (i % 20 == 0) {
+                    const auto again = parsePlan(formatPlan(made->plan), "a.trainyard.json");
+                    QVERIFY2(again, again ? "" : toString(again.error().front()).c_str());
+                }
             } else {
                 QVERIFY(!made.error().empty() && !made.error().front().what.empty());
             }

@@ -87,6 +87,7 @@ private:
         m_times.assign(m_made.units.size(), {});
         m_begun.assign(m_ranks.size(), false);
         for (std::size_t r = 0; r < m_ranks.size(); ++r) {
+            m_writer.beginStep(int(r), m_free[r]);
             m_ranks[r].stepStart.push_back(m_free[r]);
             m_ranks[r].stepEnd.push_back(m_free[r]);
             m_ranks[r].compute.push_back(0);
@@ -217,11 +218,12 @@ private:
             return;
         const ExposedSeconds exposed = about(unit).exposed;
         const int context = contextOf(ranks), tensor = int(ranks.size()) / context;
-        const double contextTime = context > 1 ? exposed.context * 1e9 : 0,
-                     other = (exposed.total() - exposed.tensor - exposed.context) * 1e9;
+        const double contextTime = context > 1 ? exposed.context * 1e9 : 0;
         double tensorTime = tensor > 1 ? exposed.tensor * 1e9 : 0;
         if (tensor > 1 && tensorTime <= 0) // hidden by the plan: it still happens
             tensorTime = std::min(0.02 * whole, 5e4);
+        const double other = std::clamp((exposed.total() - exposed.tensor - exposed.context) * 1e9, 0.0,
+            std::max(0.0, whole - contextTime - tensorTime));
         const double computing = std::max(0.0, whole - contextTime - tensorTime - other);
         for (int half = 0; half < 2; ++half) {
             for (std::size_t j = 0; j < ranks.size(); ++j)

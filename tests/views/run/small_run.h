@@ -17,7 +17,8 @@ namespace trainyard::testing {
 struct SmallRun {
     int ranks = 4;
     int steps = 3, firstStep = 3; // of the profiler
-    int loggedSteps = 12; // 1, 2, …
+    int loggedSteps = 12; // 1, 2, …; the first is a warm-up, which the log's reader leaves out
+    int longStep = -1; // takes three times as long: a checkpoint
     double computeMs = 10, transferMs = 2; // of a layer
     int straggler = -1; // computes 1.5 times as long
     int missing = -1; // has no file
@@ -91,7 +92,12 @@ struct SmallRun {
                         .arg(step, 2, 10, QLatin1Char('0'))
                         .arg(step, 8)
                         .arg(step * 8, 12)
-                        .arg(step == 1 ? 20 * stepMs() : stepMs() + step * 0.1, 0, 'f', 1)
+                        .arg((step == 1                 ? 20
+                                     : step == longStep ? 3
+                                                        : 1)
+                                    * stepMs()
+                                + step * 0.1,
+                            0, 'f', 1)
                         .arg(400.0 - step, 0, 'f', 1);
         return text.toUtf8();
     }

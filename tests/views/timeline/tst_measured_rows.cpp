@@ -5,6 +5,7 @@
 #include "tests/support/sample_timelines.h"
 #include "views/theme/recorded_colors.h"
 #include "views/theme/theme.h"
+#include "views/timeline/area_table.h"
 #include "views/timeline/measured_text.h"
 #include "views/timeline/minimap.h"
 #include "views/timeline/run_ends.h"
@@ -13,11 +14,15 @@
 #include "views/timeline/timeline_view.h"
 
 #include <QApplication>
+#include <QBuffer>
 #include <QClipboard>
 #include <QMouseEvent>
+#include <QPainter>
 #include <QSignalSpy>
+#include <QSvgGenerator>
 #include <QTest>
 
+#include <cmath>
 #include <memory>
 #include <set>
 
@@ -238,6 +243,28 @@ private slots:
         QVERIFY(card().text().endsWith(QStringLiteral("no recording of rank 5")));
     }
 
+    void rowsOfARunAloneHaveNoPlaceInThePlan()
+    {
+        // Their keys are ranks and streams, which look like replicas and stages.
+        const auto run = test::sampleRun(m_plan);
+        run->evaluation = nullptr;
+        m_view->setOverlay(run);
+        QVERIFY(!state().measured);
+        QCOMPARE(state().layout.rows.front().measuredHeight, 0);
+        QCOMPARE(timeEnds(state()).size(), 2);
+    }
+
+    void aStepWithoutSpansOfARankThatWasRecordedSaysSo()
+    {
+        const auto run = test::sampleRun(m_plan, { .missingStages = { 1 } });
+        for (MeasuredRow &row : run->rows)
+            if (row.shown < 0)
+                row.missing.clear();
+        m_view->setOverlay(run);
+        pointAt(onLane(rowOfStage(1), m_plan->timeline.duration / 2));
+        QCOMPARE(card().text(), QStringLiteral("stage 2 · run · no spans\nno spans of ranks 2 and 3 in this step"));
+    }
+
     void theSwitchHidesTheRowsAndKeepsTheRun()
     {
         m_view->setOverlay(test::sampleRun(m_plan));
@@ -265,6 +292,94 @@ private slots:
         QVERIFY(colorsOfLane(0).size() > 2);
         pointAt(onLane(0, m_plan->timeline.duration / 2));
         QCOMPARE(state().hoveredMeasured, kNoSpan);
+    }
+
+    void theTableOfAnAreaCountsWhatWasMeasured()
+    {
+        m_view->setOverlay(test::sampleRun(m_plan, { .longer = 0, .noise = 0, .missingStages = { 1 } }));
+        const int first = rowOfStage(0), last = rowOfStage(1);
+        const QPoint from = onLane(first, 0) + QPoint(1, 0),
+                     to = onLane(last, m_plan->timeline.duration) - QPoint(2, 0);
+        QTest::mousePress(m_view->canvas(), Qt::LeftButton, {}, from);
+        for (const QPoint &at : { (from + to) / 2, to }) {
+            QMouseEvent move(
+                QEvent::MouseMove, at, m_view->canvas()->mapToGlobal(at), Qt::NoButton, Qt::LeftButton, {});
+            QApplication::sendEvent(m_view->canvas(), &move);
+        }
+        QTest::mouseRelease(m_view->canvas(), Qt::LeftButton, {}, to);
+        m_view->areaTable()->copy();
+        QMap<QString, double> seconds;
+        for (const QString &line : QApplication::clipboard()->text().split(u'\n', Qt::SkipEmptyParts).mid(1))
+            seconds[line.section(u'\t', 0, 0)] = line.section(u'\t', 2, 2).toDouble();
+        // Of two rows one was recorded: its work and its idle time fill the selected time once.
+        const double area = double(state().area->time.length()) * 1e-9;
+        const double run = seconds[QStringLiteral("run: compute")] + seconds[QStringLiteral("run: communication")]
+            + seconds[QStringLiteral("run: idle")];
+        QVERIFY2(std::abs(run - area) < 1e-6, qPrintable(QStringLiteral("%1 of %2").arg(run).arg(area)));
+        QVERIFY(seconds[QStringLiteral("run: compute")] > 0);
+    }
+
+    void aDrawingToTakeAwayHasTheMeasuredRows()
+    {
+        m_view->setOverlay(test::sampleRun(m_plan, { .missingStages = { 1 } }));
+        QBuffer file;
+        QSvgGenerator svg;
+        svg.setOutputDevice(&file);
+        svg.setSize(m_view->size());
+        QPainter painter(&svg);
+        m_view->render(&painter, {}, {}, QWidget::DrawChildren);
+        painter.end();
+        const QString text = QString::fromUtf8(file.data());
+        QVERIFY(text.contains(recordedColor(RecordedWork::Compute).name()));
+        QVERIFY(text.contains(recordedColor(RecordedWork::Communication).name()));
+        QVERIFY(text.contains(QStringLiteral("rank 4")));
+        QVERIFY(text.contains(QStringLiteral("not recorded")));
+    }
+
+    void measuredColoursAreToldApartFromThoseOfThePlan()
+    {
+        const auto distance = [](const QColor &a, const QColor &b) {
+            return std::hypot(a.red() - b.red(), a.green() - b.green(), a.blue() - b.blue());
+        };
+        for (const ThemeKind kind : { ThemeKind::Light, ThemeKind::Dark }) {
+            applyTheme(*qApp, kind);
+            for (const RecordedWork work : { RecordedWork::Compute, RecordedWork::Communication, RecordedWork::Copy }) {
+                for (const WorkKind plan : { WorkKind::Forward, WorkKind::Backward, WorkKind::WanTransfer,
+                         WorkKind::Collective, WorkKind::GradientReduce, WorkKind::OffloadStore })
+                    QVERIFY2(distance(recordedColor(work), theme().work(plan)) > 25, toString(plan));
+                QVERIFY(distance(recordedColor(work), recordedIdle()) > 60);
+            }
+        }
+        applyTheme(*qApp, ThemeKind::Dark);
+    }
+
+    void aMillionSpansAreDrawnFromArrays()
+    {
+        // Painting makes room for the bars that can be told apart, not for each span.
+        auto run = test::sampleRun(m_plan);
+        for (MeasuredRow &row : run->rows) {
+            if (row.key.stream != Stream::Compute)
+                continue;
+            constexpr int kSpans = 250'000;
+            row.start.resize(kSpans);
+            row.end.resize(kSpans);
+            row.work.assign(kSpans, RecordedWork::Compute);
+            row.name.assign(kSpans, 0);
+            for (int i = 0; i < kSpans; ++i) {
+                row.start[std::size_t(i)] = run->duration / kSpans * i;
+                row.end[std::size_t(i)] = row.start[std::size_t(i)] + run->duration / kSpans / 2;
+            }
+        }
+        m_view->setOverlay(run);
+        QVERIFY(state().measured->timeline.spanCount() > 1'000'000);
+        const QImage image = m_view->canvas()->grab().toImage();
+        const TrackRow &row = state().layout.rows[std::size_t(rowOfStage(3))];
+        const QColor at = image.pixelColor(origin() + QPoint(500, row.y + row.measuredTop + 3));
+        // Each column is busy half of its time: half the colour of computing, half the ground.
+        const auto half = [](int a, int b) { return (a + b) / 2; };
+        const QColor busy = recordedColor(RecordedWork::Compute), idle = recordedIdle();
+        QVERIFY(std::abs(at.red() - half(busy.red(), idle.red())) <= 3);
+        QVERIFY(std::abs(at.blue() - half(busy.blue(), idle.blue())) <= 3);
     }
 
     void spansThatOverlapAreDrawnOnce()

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Golden images of the timeline's tracks, a picture each of what they can show: tests/support/golden_picture.h.
 #include "tests/support/golden_picture.h"
+#include "tests/support/sample_run.h"
 #include "tests/support/sample_timelines.h"
 #include "views/theme/theme.h"
 #include "views/timeline/timeline_view.h"
@@ -57,6 +58,23 @@ private slots:
         TimelineView view;
         show(view, { 720, 300 }, test::sampleEvaluation({ .stages = 8, .microBatches = 400 }));
         compare(view, QStringLiteral("dense"));
+    }
+
+    void aRunLiesUnderThePlan_data()
+    {
+        QTest::addColumn<bool>("dark");
+        QTest::newRow("measured_dark") << true;
+        QTest::newRow("measured_light") << false;
+    }
+    void aRunLiesUnderThePlan()
+    {
+        QFETCH(bool, dark);
+        applyTheme(*qApp, dark ? ThemeKind::Dark : ThemeKind::Light);
+        TimelineView view;
+        const EvaluationPtr plan = test::sampleEvaluation({ .datacenters = 2, .stages = 4, .microBatches = 6 });
+        show(view, { 720, 300 }, plan);
+        view.setOverlay(test::sampleRun(plan, { .noise = 0, .missingStages = { 2 } }));
+        compare(view, QString::fromLatin1(QTest::currentDataTag()));
     }
 
     void theCriticalPathStandsOut()

@@ -1,0 +1,167 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "core/overlay/differences.h"
+
+#include "core/telemetry/read_sources.h"
+#include "tests/core/overlay/small_runs.h"
+#include "tests/support/plans.h"
+
+#include <QFile>
+#include <QTest>
+
+#include <cmath>
+
+using namespace trainyard;
+using namespace trainyard::test;
+using enum DifferenceKind;
+
+namespace {
+
+const DifferenceRow &rowOf(const DifferenceTable &table, DifferenceKind kind)
+{
+    return table.rows[static_cast<std::size_t>(kind)];
+}
+
+/// Both columns are the steps, and the differences are the difference of the steps.
+bool addsUp(const DifferenceTable &table, double reference, double measured)
+{
+    double differences = 0, references = 0, measures = 0;
+    for (const DifferenceRow &row : table.rows) {
+        differences += row.difference();
+        references += row.reference;
+        measures += row.measured;
+    }
+    const double tiny = 1e-12 * (1 + std::abs(reference) + std::abs(measured));
+    return std::abs(differences - (measured - reference)) < tiny && std::abs(references - reference) < tiny
+        && std::abs(measures - measured) < tiny && std::abs(table.referenceSeconds - reference) < tiny
+        && std::abs(table.measuredSeconds - measured) < tiny;
+}
+
+SmallRecording twoRanks(Moment late)
+{
+    SmallRecording made;
+    made.stages(1);
+    made.rank(0, 2)
+        .step(1, 0, 400 + late)
+        .span(RecordedWork::Compute, 20, 200, 20)
+        .collective("all_reduce", 200, 400 + late, 1e6, 24, 20);
+    made.rank(1, 2)
+        .step(1, 0, 400 + late)
+        .span(RecordedWork::Compute, 20, 300 + late, 20)
+        .collective("all_reduce", 300 + late, 400 + late, 1e6, 24, 20);
+    return made;
+}
+
+} // namespace
+
+class TestDifferences : public QObject {
+    Q_OBJECT
+private slots:
+    void everyPartOfAPlanIsInOneKind()
+    {
+        const EvaluationPtr plan = evaluated(threeSites(4));
+        const RunPtr run = twoRanks(0).run();
+        const DifferenceTable table = differences(*plan, *run, run->steps[0]);
+        QVERIFY(addsUp(table, *plan->metrics.iterationTime, 400e-6)
+            || std::abs(table.referenceSeconds - *plan->metrics.iterationTime) < 1e-8); // of whole nanoseconds
+        const Breakdown &parts = *plan->metrics.breakdown;
+        QCOMPARE(rowOf(table, Compute).reference, parts.compute + parts.optimizer);
+        QCOMPARE(rowOf(table, Bubble).reference, parts.bubble);
+        QCOMPARE(rowOf(table, DifferenceKind::Host).reference, parts.overhead);
+        QCOMPARE(rowOf(table, Stragglers).reference, 0.0);
+        QVERIFY(std::abs(rowOf(table, ExposedCommunication).reference
+                    - (parts.total() - parts.compute - parts.optimizer - parts.bubble - parts.overhead))
+            < 1e-12);
+        QVERIFY(addsUp(table, parts.total(), 400e-6));
+        QCOMPARE(QString::fromStdString(table.referenceName), QString("plan"));
+    }
+
+    void theRunIsTheMeanOverItsRanks()
+    {
+        // Compute 180 and 280, moved 100 each, waited 100 and 0; launched at 20
+        const RunPtr run = twoRanks(0).run();
+        const DifferenceTable table = differences(*run, run->steps[0]);
+        const auto us = [&](DifferenceKind kind) { return std::round(rowOf(table, kind).measured * 1e9) / 1e3; };
+        QCOMPARE(us(Compute), 230.0);
+        QCOMPARE(us(ExposedCommunication), 100.0);
+        QCOMPARE(us(Stragglers), 50.0);
+        QCOMPARE(us(DifferenceKind::Host), 20.0);
+        QCOMPARE(us(Untold), 0.0);
+        QCOMPARE(table.ranks, 2);
+        QVERIFY(!rowOf(table, Compute).isReferenceTold && rowOf(table, Compute).isMeasuredTold);
+    }
+
+    void twoRunsCompareTheSameWayBothWays()
+    {
+        const RunPtr a = twoRanks(0).run(), b = twoRanks(60).run();
+        const DifferenceTable ab = differences(*a, a->steps[0], *b, b->steps[0]);
+        const DifferenceTable ba = differences(*b, b->steps[0], *a, a->steps[0]);
+        for (std::size_t i = 0; i < ab.rows.size(); ++i)
+            QCOMPARE(ab.rows[i].difference(), -ba.rows[i].difference());
+        QVERIFY(addsUp(ab, 400e-6, 460e-6) && addsUp(ba, 460e-6, 400e-6));
+        QVERIFY(std::abs(rowOf(ab, Compute).difference() - 30e-6) < 1e-12); // one of two ranks computes 60 longer
+        QVERIFY(std::abs(rowOf(ab, Stragglers).difference() - 30e-6) < 1e-12); // for which the other waits
+    }
+
+    void aLogAloneIsUntoldButForItsTimers()
+    {
+        SmallRecording made;
+        made.series(samples::kStepTime, 7, { 2.0 });
+        const RunPtr plain = made.run();
+        const DifferenceTable table = differences(*plain, plain->steps[0]);
+        QCOMPARE(rowOf(table, Untold).measured, 2.0);
+        QVERIFY(!rowOf(table, Compute).isMeasuredTold && addsUp(table, 0, 2));
+        made.series("timer.forward-backward", 7, { 1.5 }); // not told apart
+        made.series("timer.optimizer.min", 7, { 0.1 }).series("timer.optimizer.max", 7, { 0.3 });
+        made.series("timer.all-grads-sync", 7, { 0.25 });
+        const RunPtr timed = made.run();
+        const DifferenceTable told = differences(*timed, timed->steps[0]);
+        QVERIFY(std::abs(rowOf(told, Compute).measured - 0.2) < 1e-12); // the middle of both
+        QCOMPARE(rowOf(told, ExposedCommunication).measured, 0.25);
+        QVERIFY(addsUp(told, 0, 2) && std::abs(rowOf(told, Untold).measured - 1.55) < 1e-12);
+        QVERIFY(hasNote(told.notes, "forward and backward are untold"));
+        made.series("timer.forward-compute", 7, { 1.9 }); // more than the step together
+        const RunPtr wrong = made.run();
+        const DifferenceTable none = differences(*wrong, wrong->steps[0]);
+        QCOMPARE(rowOf(none, Untold).measured, 2.0);
+        QVERIFY(hasNote(none.notes, "more than the step"));
+    }
+
+    void aLogsFigureThatSpansDoNotShowIsSaid()
+    {
+        SmallRecording made = twoRanks(0);
+        made.series(samples::kStepTime, 1, { 440e-6 });
+        const RunPtr run = made.run();
+        QVERIFY(run->steps[0].isOfLog);
+        const DifferenceTable table = differences(*run, run->steps[0]);
+        QVERIFY(addsUp(table, 0, 400e-6) && hasNote(table.notes, "The log says"));
+    }
+
+    void everyLogMakesATable()
+    {
+        const std::string folder = TRAINYARD_SHARED_DIR "/formats/logs";
+        if (!QFile::exists(QString::fromStdString(folder)))
+            QSKIP("no shared logs here");
+        const EvaluationPtr plan = evaluated(oneSite(8));
+        int tables = 0;
+        for (const char *log : { "megatron_lm_2022.log", "megatron_lm_2024.log", "megatron_deepspeed_alcf_keyvalue.log",
+                 "nemo2_lightning.log", "torchtitan.log", "deepspeed.log" }) {
+            auto recording = readSources({ folder + "/" + log }, {}, 1);
+            QVERIFY(recording.has_value());
+            const RunPtr run = makeRun(*std::move(recording));
+            for (const RunStep &step : run->steps) {
+                const DifferenceTable table = differences(*plan, *run, step);
+                QVERIFY2(addsUp(table, plan->metrics.breakdown->total(), step.seconds), log);
+                ++tables;
+            }
+        }
+        QVERIFY(tables >= 10);
+        // Megatron's optimizer took 3,407.56 to 3,409.92 ms of 29.57 s
+        auto recording = readSources({ folder + "/megatron_deepspeed_alcf_keyvalue.log" }, {}, 1);
+        const RunPtr run = makeRun(*std::move(recording));
+        const DifferenceTable table = differences(*run, run->steps[0]);
+        QVERIFY(std::abs(rowOf(table, Compute).measured - 3.40874) < 1e-9);
+    }
+};
+
+QTEST_GUILESS_MAIN(TestDifferences)
+#include "tst_differences.moc"
