@@ -8,6 +8,7 @@
 #include "core/report/chrome_trace.h"
 #include "core/report/timeline_csv.h"
 
+#include <algorithm>
 #include <iostream>
 #include <utility>
 
@@ -27,7 +28,8 @@ int run(const Options &options)
 {
     if (const Errors clashes = outputClashes({ { "--out", options.out } }, { options.plan }); !clashes.empty())
         return fail(clashes);
-    const auto evaluation = evaluateFile(options.plan, options.settings);
+    const bool isLaunch = std::ranges::any_of(kLaunches, [&](const auto &one) { return options.to == one.first; });
+    const auto evaluation = evaluateFile(options.plan, options.settings, isLaunch ? Depth::Score : Depth::Everything);
     if (!evaluation)
         return fail(evaluation.error());
     if (const Errors clashes = outputClashes({ { "--out", options.out } }, filesNamedIn(*(*evaluation)->plan));

@@ -71,7 +71,7 @@ void makeTorchtitan(Draft &draft); // torchtitan.cpp
 [[nodiscard]] bool isTorchtitanStack(const Plan &plan);
 
 /// One word of a POSIX shell, whatever is in it.
-[[nodiscard]] std::string quoted(std::string_view text);
+[[nodiscard]] std::string shellWord(std::string_view text);
 /// Lines that each begin with "# ", without what a terminal would obey.
 [[nodiscard]] std::string comment(std::string_view text);
 

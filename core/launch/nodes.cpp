@@ -59,7 +59,8 @@ void orderNodes(Draft &draft)
         if (std::ranges::find(pools, &pool) != pools.end())
             continue;
         if (!pools.empty() && pool.gpusPerNode != pools.front()->gpusPerNode)
-            return draft.refuse("cluster.datacenters[].pools[].gpus_per_node",
+            return draft.refuse("cluster.datacenters[" + std::to_string(share.datacenter) + "].pools["
+                    + std::to_string(share.pool) + "].gpus_per_node",
                 "nodes of " + std::to_string(pools.front()->gpusPerNode) + " and of " + std::to_string(pool.gpusPerNode)
                     + " GPUs in one run, and torchrun starts as many processes on each",
                 "as many GPUs in every node");

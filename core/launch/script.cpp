@@ -48,7 +48,7 @@ std::string nodeLines(const Draft &draft)
 
 } // namespace
 
-std::string quoted(std::string_view text)
+std::string shellWord(std::string_view text)
 {
     if (isPlainWord(text))
         return std::string(text);
@@ -79,7 +79,7 @@ std::string argumentLines(const Draft &draft)
     for (const Option &option : draft.options) {
         text += " \\\n    " + option.flag;
         for (const std::string &value : option.values)
-            text += " " + (option.isShell ? value : quoted(value));
+            text += " " + (option.isShell ? value : shellWord(value));
     }
     return text + "\n";
 }
@@ -118,7 +118,7 @@ std::string scriptOf(const Draft &draft)
     if (draft.isStepsAsked)
         text += "set -- \"${1:-50}\"\n";
     for (const auto &[name, value] : draft.environment)
-        text += "export " + name + "=" + quoted(value) + "\n";
+        text += "export " + name + "=" + shellWord(value) + "\n";
     text += draft.before;
     text += "torchrun --nnodes " + std::to_string(draft.nodes.count) + " --nproc-per-node "
         + std::to_string(draft.nodes.gpusPerNode) + " --node-rank \"${NODE_RANK:-0}\" \\\n"

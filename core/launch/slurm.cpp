@@ -83,7 +83,7 @@ std::string slurmScriptOf(const Draft &draft)
     if (draft.isStepsAsked)
         text += "set -- \"${1:-50}\"\n";
     for (const auto &[name, value] : draft.environment)
-        text += "export " + name + "=" + quoted(value) + "\n";
+        text += "export " + name + "=" + shellWord(value) + "\n";
     text += draft.before;
     if (hasPlaces) {
         text += hostFile(draft);
