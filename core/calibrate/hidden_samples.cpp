@@ -94,8 +94,7 @@ std::vector<HiddenSample> hiddenSamples(const Run &run, const std::vector<int> &
             if (shown.start < place.window.start || shown.start >= place.window.end)
                 continue;
             const double moving = double(shown.duration) * 1e-9;
-            const double hidden =
-                double(shared(place.computing, { shown.start, shown.start + shown.duration })) * 1e-9;
+            const double hidden = double(shared(place.computing, { shown.start, shown.start + shown.duration })) * 1e-9;
             const bool isTensor = groups[one.group] == GroupOf::Tensor;
             (isTensor ? place.sample.tensor : place.sample.data) += moving;
             (isTensor ? place.sample.tensorHidden : place.sample.dataHidden) += hidden;
