@@ -83,6 +83,14 @@ void takeDeepSpeed(Draft &draft); // deepspeed_plan.cpp
 void takeCluster(Draft &draft); // cluster_of.cpp
 void takeBenchmarks(Draft &draft); // benchmarks_of.cpp
 
+void takeTorchtitanRecipe(Draft &draft); // torchtitan_recipe.cpp: what takeTorchtitan() leaves to it
+
+/// The model that the name of torchtitan's recipe tells: the catalogue's, or family ("llama3") and size ("70b").
+struct TitanFlavor {
+    std::string id, family, size;
+};
+[[nodiscard]] std::optional<TitanFlavor> flavorOfRecipe(const Draft &draft);
+
 /// Megatron's arguments as a model; empty where they do not tell its shape.
 [[nodiscard]] std::optional<ModelSpec> megatronModel(Draft &draft); // megatron_model.cpp
 /// The catalogue's model with the same dimensions; its vocabulary may be padded by less than `padding`. Of several (a

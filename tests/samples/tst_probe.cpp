@@ -154,6 +154,17 @@ private slots:
                 ++reductions;
             }
         QVERIFY(reductions >= 3);
+        // Two ranks of a machine are two GPUs of a node, whose link the collectives measured.
+        const auto made = trial::imported(*recording);
+        Evaluation evaluation;
+        evaluation.plan = std::make_shared<const Plan>(made.plan);
+        QCOMPARE(made.plan.cluster.gpus(), 2);
+        const auto factors = factorsOfProbe(*recording, evaluation, builtinCatalogue());
+        const auto link = std::ranges::find_if(
+            factors, [](const FittedFactor &one) { return one.factor.what == CalibratedPart::Nvlink; });
+        QVERIFY(link != factors.end());
+        qInfo("%s %s", link->sentence.c_str(), link->refused.c_str());
+        QVERIFY(link->factor.gbytesPerS.value_or(0) > 0 || !link->refused.empty());
     }
 };
 
