@@ -8,9 +8,9 @@
 
 namespace trainyard {
 
-/// Products, attention and memory by GPU type; nvlink, fabric, PCIe and drives. Of hardware that the plan does not have,
-/// of too few points or too uneven ones: with a reason in `refused`. Kernels are held to the same models that the plan
-/// is made of, before any calibration.
+/// Products, attention and memory by GPU type; nvlink, fabric, PCIe and drives. Of hardware that the plan does not
+/// have, of too few points or too uneven ones: with a reason in `refused`. Kernels are held to the same models that the
+/// plan is made of, before any calibration.
 [[nodiscard]] std::vector<FittedFactor> factorsOfProbe(
     const Recording &recording, const Evaluation &evaluation, const Catalogue &catalogue);
 

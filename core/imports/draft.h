@@ -6,6 +6,7 @@
 
 #include "core/base/error.h"
 #include "core/catalogue/catalogue.h"
+#include "core/imports/gpu_names.h"
 #include "core/plan/plan.h"
 #include "core/telemetry/recording.h"
 
@@ -96,12 +97,5 @@ struct TitanFlavor {
 /// release that changed data alone) the one whose id is part of `name`, else the first.
 [[nodiscard]] const ModelSpec *sameModel(
     const ModelSpec &model, const Catalogue &catalogue, int padding = 1, std::string_view name = {});
-
-struct NamedGpu {
-    const GpuSpec *gpu = nullptr; // of the catalogue
-    bool isSure = false; // false: of several that are called so
-};
-/// Of "NVIDIA H100 80GB HBM3", "A100-SXM4-80GB", "h100".
-[[nodiscard]] NamedGpu gpuNamed(std::string_view name, const Catalogue &catalogue); // gpu_names.cpp
 
 } // namespace trainyard::imports
