@@ -5,33 +5,28 @@
 #include "core/telemetry/read_sources.h"
 #include "models/plan_store.h"
 
-#include <QFile>
 #include <QFileInfo>
 #include <QJsonDocument>
 #include <QJsonObject>
 #include <QMimeData>
 #include <QUrl>
 
+#include <algorithm>
 #include <initializer_list>
 
 namespace trainyard {
 
 namespace {
 
-constexpr qint64 kHead = qint64(64) << 10, kMostOfAPlan = qint64(64) << 20;
+constexpr qsizetype kHead = qsizetype(64) << 10;
+constexpr qint64 kMostOfAPlan = qint64(64) << 20;
 
-/// What only a recording begins with: packed, or of a tool whose files are nothing else.
-bool beginsAsRecording(const QString &path)
+/// A reader of recordings is surer of it than that it describes a model.
+bool isOfARun(const QString &path, const QByteArray &content)
 {
-    QFile file(path);
-    if (!file.open(QIODevice::ReadOnly))
-        return false;
-    const QByteArray head = file.read(kHead);
-    if (head.startsWith("\x1f\x8b"))
-        return true;
-    const std::string_view text(head.constData(), std::size_t(head.size()));
-    const SourceReader *reader = readerFor(QFileInfo(path).fileName().toStdString(), text);
-    return reader && reader->kind != SourceKind::HfConfig && reader->kind != SourceKind::Plan;
+    const std::string_view head(content.constData(), std::size_t(std::min(content.size(), kHead)));
+    const SourceReader *reader = readerFor(QFileInfo(path).fileName().toStdString(), head);
+    return reader && reader->kind != SourceKind::HfConfig;
 }
 
 } // namespace
@@ -39,13 +34,14 @@ bool beginsAsRecording(const QString &path)
 FileKind kindOfFile(const QString &path)
 {
     const QFileInfo file(path);
-    if (file.isDir() || file.size() > kMostOfAPlan || beginsAsRecording(path))
+    if (file.isDir() || file.size() > kMostOfAPlan)
         return FileKind::Recording;
     const ExpectedAll<QByteArray> content = readBytes(path);
     if (!content)
         return FileKind::Plan; // opening it tells what is wrong
     const FileKind kind = kindOf(*content);
-    return kind == FileKind::Unknown ? FileKind::Recording : kind;
+    const bool isRecording = kind == FileKind::Unknown || (kind == FileKind::ModelConfig && isOfARun(path, *content));
+    return isRecording ? FileKind::Recording : kind;
 }
 
 FileKind kindOf(const QByteArray &content)

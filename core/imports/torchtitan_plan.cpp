@@ -166,6 +166,7 @@ void takeTorchtitan(Draft &draft)
         + (converters.find_first_of("abcdefghijklmnopqrstuvwxyz") != std::string::npos ? told.said("model.converters")
                 : told.has(mixed)                                                      ? told.said(mixed)
                                                                                        : "torchtitan's default"));
+    takeTorchtitanRecipe(draft);
 }
 
 } // namespace trainyard::imports

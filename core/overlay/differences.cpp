@@ -119,10 +119,9 @@ void readLog(const Run &run, const RunStep &step, Side &side)
     side.notes = std::move(timers.notes);
 }
 
-Side sideOf(const Run &run, const RunStep &step, int planStages = 0)
+Side sideOf(const Run &run, const RunStep &step, const std::vector<RankStep> &shares)
 {
     Side side;
-    const std::vector<RankStep> shares = sharesOf(run, step, planStages);
     if (!shares.empty())
         readSpans(run, step, shares, side);
     else
@@ -158,20 +157,31 @@ const char *nameOf(DifferenceKind kind)
     return kNames[at(kind)];
 }
 
+int planStages(const Evaluation &plan)
+{
+    return plan.layout.classes.empty() ? 0 : static_cast<int>(plan.layout.classes.front().locations.size());
+}
+
+DifferenceTable differences(
+    const Evaluation *plan, const Run &run, const RunStep &step, const std::vector<RankStep> &shares)
+{
+    return tableOf(plan ? sideOf(*plan) : Side(), sideOf(run, step, shares));
+}
+
 DifferenceTable differences(const Evaluation &plan, const Run &run, const RunStep &step)
 {
-    const int stages = plan.layout.classes.empty() ? 0 : static_cast<int>(plan.layout.classes.front().locations.size());
-    return tableOf(sideOf(plan), sideOf(run, step, stages));
+    return differences(&plan, run, step, sharesOf(run, step, planStages(plan)));
 }
 
 DifferenceTable differences(const Run &run, const RunStep &step)
 {
-    return tableOf({}, sideOf(run, step));
+    return differences(nullptr, run, step, sharesOf(run, step));
 }
 
 DifferenceTable differences(const Run &reference, const RunStep &referenceStep, const Run &run, const RunStep &step)
 {
-    return tableOf(sideOf(reference, referenceStep), sideOf(run, step));
+    return tableOf(
+        sideOf(reference, referenceStep, sharesOf(reference, referenceStep)), sideOf(run, step, sharesOf(run, step)));
 }
 
 } // namespace trainyard

@@ -47,6 +47,11 @@ struct DifferenceTable {
     bool operator==(const DifferenceTable &) const = default;
 };
 
+/// What differences() take apart, for callers who have taken the step apart already: sharesOf() with planStages().
+[[nodiscard]] int planStages(const Evaluation &plan); // of its pipelines; 0: nothing is placed
+[[nodiscard]] DifferenceTable differences(
+    const Evaluation *plan, const Run &run, const RunStep &step, const std::vector<RankStep> &shares);
+
 /// Plan against one step of a run.
 [[nodiscard]] DifferenceTable differences(const Evaluation &plan, const Run &run, const RunStep &step);
 /// A step alone: nothing is told of a reference.

@@ -3,6 +3,7 @@
 
 #include "core/base/number_text.h"
 #include "core/overlay/job_stages.h"
+#include "core/plan/plan.h"
 
 #include <array>
 #include <charconv>

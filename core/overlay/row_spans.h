@@ -50,6 +50,18 @@ public:
         }
     }
 
+    /// For all spans that forEach() may give.
+    void reserve(std::uint32_t index, std::uint32_t stream, MeasuredRow &row) const
+    {
+        const Moment shift = shiftOf(index);
+        const SpanIndex::Range range =
+            m_run.spans->within(m_recording.ranks[index], index, stream, m_step.start - shift, m_step.end - shift);
+        row.start.reserve(range.last - range.first);
+        row.end.reserve(range.last - range.first);
+        row.work.reserve(range.last - range.first);
+        row.name.reserve(range.last - range.first);
+    }
+
     static void put(const RowSpan &span, MeasuredRow &row)
     {
         row.start.push_back(span.start);

@@ -47,6 +47,7 @@ std::vector<MeasuredRow> rowsAlone(const RowsAsked &asked)
             if (!rank.streams[s].isGpu)
                 continue;
             MeasuredRow row;
+            filler.reserve(one.rank, s, row);
             int communicates = 0, copies = 0;
             filler.forEach(one.rank, s, [&](const RowSpan &span, const CommunicationSpan *) {
                 RowSpans::put(span, row);

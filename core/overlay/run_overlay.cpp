@@ -35,7 +35,10 @@ void addStep(RunOverlay &overlay, const RankMap *map, const OverlayOptions &opti
     overlay.step = chosenStep(run, options, overlay.notes);
     const RunStep *step = overlay.step >= 0 ? &run.steps[static_cast<std::size_t>(overlay.step)] : nullptr;
     overlay.duration = step && step->hasSpans() ? step->end - step->start : 0;
-    const std::vector<RankStep> shares = step ? sharesOf(run, *step) : std::vector<RankStep>();
+    const int stages = map ? planStages(*overlay.evaluation) : 0;
+    const std::vector<RankStep> shares = step ? sharesOf(run, *step, stages) : std::vector<RankStep>();
+    if (step && !overlay.reference)
+        overlay.differences = differences(overlay.evaluation.get(), run, *step, shares);
     const RowsAsked asked { &run, step, &shares, options.rank };
     if (!map) {
         overlay.rows = rowsAlone(asked);
@@ -94,11 +97,6 @@ RunOverlayPtr overlayRun(
     if (overlay->evaluation)
         map.emplace(*evaluation->plan, evaluation->layout, options.order);
     addStep(*overlay, map ? &*map : nullptr, options);
-    if (overlay->step >= 0) {
-        const RunStep &step = run->steps[static_cast<std::size_t>(overlay->step)];
-        overlay->differences =
-            overlay->evaluation ? differences(*overlay->evaluation, *run, step) : differences(*run, step);
-    }
     if (overlay->evaluation)
         noteWork(*overlay->evaluation, *run->recording, overlay->notes);
     if (isOfSame(previous, *overlay)) {

@@ -7,6 +7,7 @@
 
 #include "core/overlay/differences.h"
 #include "core/overlay/suspects.h"
+#include "core/timeline/timeline.h"
 
 namespace trainyard {
 

@@ -62,7 +62,8 @@ std::string nameOf(const CommunicatorGroup &group, const std::optional<Boundary>
             + number(boundary->stages.first + 1) + " and " + number(boundary->stages.second + 1) + ", pipeline "
             + number(boundary->replica) + ")";
     if (group.ranks.size() == 2)
-        return "ranks " + number(group.ranks[0]) + " and " + number(group.ranks[1]);
+        return "ranks " + number(group.ranks[0]) + " and " + number(group.ranks[1])
+            + (group.name.empty() ? "" : " (group " + group.name + ")");
     return "group " + group.name + " (" + number(static_cast<int>(group.ranks.size())) + " ranks)";
 }
 

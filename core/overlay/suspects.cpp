@@ -15,7 +15,6 @@ namespace {
 
 constexpr double kLeastShare = 0.02; // of the step
 constexpr double kSure = 5; // standard errors
-constexpr double kMostlyLast = 0.5; // of the collectives, where computing does not tell it
 constexpr int kLeastMatches = 5, kLeastSteps = 3;
 
 std::string placeText(const RankMap &map, int rank)
@@ -59,8 +58,10 @@ Suspects findSuspects(const Run &run, const RankMap &map)
             continue;
         const double longer = own.computeRatio - 1;
         const bool isSlow = longer * own.computeSeconds >= least && longer > kSure * own.computeError;
-        const bool isLate = own.lateSeconds >= least && own.lateSeconds > kSure * own.lateError
-            && own.shareLast > kMostlyLast && own.steps >= kLeastSteps;
+        // Of few steps the spread is not known: that it is so often the last is all the evidence.
+        const bool isOftenLast = own.shareLast - own.lastByChance > kSure * own.lastError;
+        const bool isLate = own.lateSeconds >= least && isOftenLast
+            && (own.steps < kLeastSteps || own.lateSeconds > kSure * own.lateError);
         if (!isSlow && !isLate)
             continue;
         Straggler made { own.rank, own.shareLast, own.lateSeconds, own.computeRatio, {} };

@@ -159,6 +159,7 @@ private:
         std::vector<double> waits; // [step] seconds that others wait for it, all together
         std::set<std::uint32_t> waiting;
         int last = 0, entered = 0;
+        double chance = 0, variance = 0; // sums over the collectives
     };
 
     [[nodiscard]] std::size_t stepAt(Moment moment) const
@@ -169,25 +170,38 @@ private:
         return m_steps.size();
     }
 
-    /// Since when each collective of a rank could have been entered: the end of the one before.
-    [[nodiscard]] static std::vector<Moment> freeBefore(const RankRecording &rank)
+    /// Which collective let a rank go on its way to another one, and when; kNoIndex: a transfer, or what is not
+    /// matched.
+    struct Release {
+        Moment at = kNoMoment;
+        std::uint32_t matched = kNoIndex; // of Run::collectives
+    };
+    [[nodiscard]] std::vector<Release> releasesOf(
+        const RankRecording &rank, const std::vector<std::uint32_t> &matchedOf) const
     {
-        std::vector<Moment> ends, free;
-        for (const RecordedCollective &one : rank.collectives)
-            ends.push_back(one.start + one.duration);
-        std::ranges::sort(ends);
+        std::vector<Release> ends, releases;
+        for (std::size_t i = 0; i < rank.collectives.size(); ++i)
+            ends.push_back({ rank.collectives[i].start + rank.collectives[i].duration, matchedOf[i] });
+        std::ranges::stable_sort(ends, {}, &Release::at);
         for (const RecordedCollective &one : rank.collectives) {
-            const auto behind = std::ranges::upper_bound(ends, one.start);
-            free.push_back(behind == ends.begin() ? kNoMoment : *(behind - 1));
+            const auto behind = std::ranges::upper_bound(ends, one.start, {}, &Release::at);
+            releases.push_back(behind == ends.begin() ? Release() : *(behind - 1));
         }
-        return free;
+        return releases;
     }
 
     void walkCollectives()
     {
-        std::vector<std::vector<Moment>> free;
+        std::vector<std::vector<std::uint32_t>> matchedOf;
         for (const RankRecording &rank : m_recording.ranks)
-            free.push_back(freeBefore(rank));
+            matchedOf.emplace_back(rank.collectives.size(), kNoIndex);
+        for (std::uint32_t i = 0; i < m_run.collectives.size(); ++i)
+            if (!isTransferName(m_recording.names[m_run.collectives[i].operation]))
+                for (const MatchedCollective::Part &part : m_run.collectives[i].parts)
+                    matchedOf[part.rank][part.collective] = i;
+        std::vector<std::vector<Release>> releases;
+        for (std::size_t r = 0; r < m_recording.ranks.size(); ++r)
+            releases.push_back(releasesOf(m_recording.ranks[r], matchedOf[r]));
         std::vector<Late> lates(m_work.size());
         for (Late &one : lates) {
             one.late.assign(m_steps.size(), 0);
@@ -200,13 +214,13 @@ private:
             const std::size_t step =
                 stepAt(m_recording.ranks[front.rank].collectives[front.collective].start + shiftOf(front.rank));
             if (step < m_steps.size())
-                walk(one, step, free, lates);
+                walk(one, step, releases, lates);
         }
         for (std::uint32_t r = 0; r < m_work.size(); ++r)
             finishLate(m_work[r], lates[r]);
     }
 
-    void walk(const MatchedCollective &one, std::size_t step, const std::vector<std::vector<Moment>> &free,
+    void walk(const MatchedCollective &one, std::size_t step, const std::vector<std::vector<Release>> &releases,
         std::vector<Late> &lates)
     {
         const auto entered = [&](const MatchedCollective::Part &part) {
@@ -215,6 +229,9 @@ private:
         const auto last = std::ranges::max_element(one.parts, {}, entered);
         for (const MatchedCollective::Part &part : one.parts) {
             Late &own = lates[part.rank];
+            const double chance = 1 / double(one.parts.size());
+            own.chance += chance;
+            own.variance += chance * (1 - chance);
             ++own.entered;
             if (part.rank == last->rank)
                 ++own.last;
@@ -222,15 +239,18 @@ private:
                 lates[last->rank].waits[step] += static_cast<double>(wait) * 1e-9;
                 lates[last->rank].waiting.insert(part.rank);
             }
+            const auto releaseOf = [&](const MatchedCollective::Part &of) { return releases[of.rank][of.collective]; };
             const auto wayOf = [&](const MatchedCollective::Part &of) {
-                return static_cast<double>(entered(of) - shiftOf(of.rank) - free[of.rank][of.collective]) * 1e-9;
+                const Moment start = m_recording.ranks[of.rank].collectives[of.collective].start;
+                return static_cast<double>(start - releaseOf(of).at) * 1e-9;
             };
-            if (free[part.rank][part.collective] == kNoMoment || m_like[part.rank] < 0)
+            const std::uint32_t matched = releaseOf(part).matched;
+            if (matched == kNoIndex || m_like[part.rank] < 0)
                 continue;
             std::vector<double> others;
             for (const MatchedCollective::Part &other : one.parts)
                 if (other.rank != part.rank && m_like[other.rank] == m_like[part.rank]
-                    && free[other.rank][other.collective] != kNoMoment)
+                    && releaseOf(other).matched == matched)
                     others.push_back(wayOf(other));
             if (!others.empty())
                 own.late[step] += wayOf(part) - medianOfAll(std::move(others));
@@ -243,6 +263,8 @@ private:
         if (late.entered == 0)
             return;
         work.shareLast = double(late.last) / late.entered;
+        work.lastByChance = late.chance / late.entered;
+        work.lastError = std::sqrt(late.variance) / late.entered;
         work.lateSeconds = medianOfAll(late.late);
         work.lateError = kMedianError * deviationOf(late.late, work.lateSeconds)
             / std::sqrt(double(std::max<std::size_t>(1, m_steps.size())));

@@ -14,8 +14,10 @@ struct WorkOfRank {
     int steps = 0, matches = 0; // that tell of it
     double computeSeconds = 0; // of kernels that compute, median a step
     double computeRatio = 1, computeError = 0; // over its likes, kernel by kernel's name by medians; standard error
-    double shareLast = 0; // of its collectives with likes, those that it entered last
-    double lateSeconds = 0, lateError = 0; // a step, of its own way from each collective to the next, over the median
+    double shareLast = 0; // of its collectives, those that it entered last
+    double lastByChance = 0, lastError = 0; // that share, were it nobody's doing; its standard deviation
+    /// A step, of its own way from a collective to the next one, over the median of those who leave and enter the same.
+    double lateSeconds = 0, lateError = 0;
     int waiting = 0; // ranks that wait for it
     double waitSeconds = 0; // each of them, a step
 };

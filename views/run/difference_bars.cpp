@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "views/run/difference_bars.h"
 
-#include "models/text/format.h"
 #include "views/run/run_words.h"
 #include "views/theme/theme.h"
 
@@ -18,8 +17,8 @@ namespace trainyard {
 namespace {
 
 constexpr int kStack = 16, kStackGap = 6, kBar = 8, kMark = 9;
-constexpr std::array kColumns { 0.36, 0.16, 0.16, 0.16, 0.16 }; // kind, plan, run, difference, bar: of the width
-constexpr double kNamePart = 0.16, kLeastShare = 0.0005;
+constexpr std::array kColumns { 0.385, 0.125, 0.125, 0.155, 0.21 }; // kind, plan, run, difference, bar: of the width
+constexpr double kNamePart = 0.14, kValuePart = 0.15, kLeastShare = 0.0005;
 
 } // namespace
 
@@ -44,8 +43,8 @@ void DifferenceBars::setOverlay(const RunOverlayPtr &overlay)
                              const QString &meaning) {
             const QString none = QStringLiteral("–");
             const bool isTold = hasReference && row.isReferenceTold, isBoth = isTold && row.isMeasuredTold;
-            m_lines.push_back({ name, isTold ? formatSeconds(row.reference) : none,
-                row.isMeasuredTold ? formatSeconds(row.measured) : none,
+            m_lines.push_back({ name, isTold ? secondsText(row.reference) : none,
+                row.isMeasuredTold ? secondsText(row.measured) : none,
                 isBoth || (hasReference && row.difference() != 0) ? signedSeconds(row.difference()) : none,
                 hasReference ? row.difference() : 0, color, meaning });
         };
@@ -94,14 +93,14 @@ void DifferenceBars::paintStack(QPainter &painter, int top, const QString &name,
 {
     const DifferenceTable &table = m_overlay->differences;
     const double most = std::max(table.referenceSeconds, table.measuredSeconds);
-    const int left = int(width() * kNamePart), value = int(width() * kColumns.back());
+    const int left = int(width() * kNamePart), value = int(width() * kValuePart);
     const double room = width() - left - value;
     painter.setPen(theme().textMuted);
     painter.drawText(QRect(0, top, left - 6, kStack), Qt::AlignLeft | Qt::AlignVCenter, name);
     const double all = isMeasured ? table.measuredSeconds : table.referenceSeconds;
     painter.setPen(theme().text);
     painter.drawText(QRect(width() - value, top, value, kStack), Qt::AlignRight | Qt::AlignVCenter,
-        all > 0 ? formatSeconds(all) : QStringLiteral("–"));
+        all > 0 ? secondsText(all) : QStringLiteral("–"));
     double x = left;
     for (const DifferenceRow &row : table.rows) {
         const double part = isMeasured ? row.measured : row.reference;
@@ -159,9 +158,10 @@ void DifferenceBars::paintEvent(QPaintEvent *)
     paintStack(painter, kStack + kStackGap, m_measuredName, true);
     int top = tableTop(), x = int(width() * kColumns[0]);
     painter.setPen(theme().textFaint);
-    for (const QString &title : { m_referenceName, m_measuredName, tr("difference") }) {
-        const int room = int(width() * kColumns[1]);
-        painter.drawText(QRect(x - 20, top, room + 16, lineHeight()), Qt::AlignRight | Qt::AlignVCenter, title);
+    for (int i = 0; i < 3; ++i) {
+        const QString title = i == 0 ? m_referenceName : i == 1 ? m_measuredName : tr("difference");
+        const int room = int(width() * kColumns[std::size_t(i + 1)]);
+        painter.drawText(QRect(x - 4, top, room, lineHeight()), Qt::AlignRight | Qt::AlignVCenter, title);
         x += room;
     }
     for (const Line &line : m_lines)

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "views/run/rank_strip.h"
 
+#include "views/run/run_words.h"
 #include "views/theme/theme.h"
 
 #include <QHelpEvent>
@@ -34,22 +35,21 @@ void RankStrip::setOverlay(const RunOverlayPtr &overlay, std::optional<int> chos
     m_states.clear();
     m_chosen = chosen;
     if (overlay && overlay->run) {
-        int last = -1;
+        const std::vector<int> missing = unrecordedRanks(*overlay);
+        int last = missing.empty() ? -1 : missing.back();
         for (const RankRecording &rank : overlay->run->recording->ranks)
             last = std::max(last, rank.rank);
-        if (!overlay->missingRanks.empty())
-            last = std::max(last, overlay->missingRanks.back());
         m_states.assign(std::min(std::size_t(last + 1), kMostRanks), State::Recorded);
         const auto mark = [this](int rank, State state) {
             if (rank >= 0 && std::size_t(rank) < m_states.size())
                 m_states[std::size_t(rank)] = state;
         };
-        for (const int rank : overlay->missingRanks)
+        for (const int rank : missing)
             mark(rank, State::Missing);
         for (const Straggler &straggler : overlay->suspects.stragglers)
             mark(straggler.rank, State::Slow);
     }
-    setVisible(m_states.size() > 1);
+    setVisible(m_states.size() > 1 && !overlay->run->recording->ranks.empty());
     updateGeometry();
     update();
 }

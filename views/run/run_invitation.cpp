@@ -13,25 +13,24 @@ namespace trainyard {
 
 namespace {
 
-constexpr int kColumnWidth = 660, kNameWidth = 150, kEdge = 24;
+constexpr int kColumnWidth = 760, kNameWidth = 150, kEdge = 24;
 
 struct Kind {
     const char *name, *files;
 };
 constexpr Kind kKinds[] = {
     { QT_TRANSLATE_NOOP("RunInvitation", "Profiler traces"),
-        QT_TRANSLATE_NOOP(
-            "RunInvitation", "PyTorch (.json, .json.gz), one a rank; Chakra. They show every kernel of a step") },
+        QT_TRANSLATE_NOOP("RunInvitation", "PyTorch (.json, .json.gz), one a rank; Chakra: every kernel of a step") },
     { QT_TRANSLATE_NOOP("RunInvitation", "Training logs"),
-        QT_TRANSLATE_NOOP("RunInvitation",
-            "Megatron-LM, torchtitan, DeepSpeed, NeMo, Hugging Face Trainer, MLPerf; TensorBoard, wandb") },
+        QT_TRANSLATE_NOOP(
+            "RunInvitation", "Megatron-LM, torchtitan, DeepSpeed, NeMo, Hugging Face, MLPerf; TensorBoard, wandb") },
     { QT_TRANSLATE_NOOP("RunInvitation", "Network and drives"),
         QT_TRANSLATE_NOOP("RunInvitation", "nccl-tests, NCCL Inspector, flight recorder, iperf3, fio") },
     { QT_TRANSLATE_NOOP("RunInvitation", "GPUs"),
         QT_TRANSLATE_NOOP("RunInvitation", "nvidia-smi and DCGM samples, Prometheus, OpenTelemetry") },
     { QT_TRANSLATE_NOOP("RunInvitation", "How it was started"),
-        QT_TRANSLATE_NOOP("RunInvitation",
-            "config.json, Megatron arguments, torchtitan TOML; topologies of Slurm, NCCL, InfiniBand") },
+        QT_TRANSLATE_NOOP(
+            "RunInvitation", "config.json, arguments of Megatron and torchtitan; topologies of Slurm and NCCL") },
     { QT_TRANSLATE_NOOP("RunInvitation", "A recording"),
         QT_TRANSLATE_NOOP("RunInvitation", "*.trainyard-recording: all of these in one file, as saved here") },
 };

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "views/run/run_page.h"
 
-#include "core/base/number_text.h"
 #include "views/export/file_target.h"
 #include "views/export/panel_menu.h"
 #include "views/export/panel_picture.h"
@@ -17,7 +16,6 @@
 #include "views/theme/theme.h"
 
 #include <QComboBox>
-#include <QFileInfo>
 #include <QMenu>
 #include <QPushButton>
 #include <QShortcut>
@@ -31,6 +29,17 @@ namespace {
 
 constexpr int kReasons = 4; // column of the sources that takes what room is left
 const char *const kStepTime = "step_time";
+
+/// They begin a line here, and end it.
+void asSentences(QStringList &sentences)
+{
+    for (QString &sentence : sentences) {
+        if (!sentence.isEmpty())
+            sentence[0] = sentence[0].toUpper();
+        if (!sentence.endsWith(u'.'))
+            sentence += u'.';
+    }
+}
 
 } // namespace
 
@@ -204,17 +213,13 @@ void RunPage::showOverlay()
     QStringList captions, told;
     for (const std::string &note : overlay->differences.notes)
         captions << QString::fromStdString(note);
-    m_captions->setSentences(captions);
     for (const Straggler &straggler : overlay->suspects.stragglers)
         told << QString::fromStdString(straggler.sentence);
     for (const SlowLink &link : overlay->suspects.links)
         told << QString::fromStdString(link.sentence);
-    for (QString &sentence : told) { // they begin a line here
-        if (!sentence.isEmpty())
-            sentence[0] = sentence[0].toUpper();
-        if (!sentence.endsWith(u'.'))
-            sentence += u'.';
-    }
+    asSentences(told);
+    asSentences(captions);
+    m_captions->setSentences(captions);
     suspects->setSentences(told);
     m_noSuspects->setVisible(told.isEmpty());
     m_noSuspects->setText(overlay->run->collectives.empty()
@@ -224,9 +229,7 @@ void RunPage::showOverlay()
     for (const std::vector<std::string> *list : { &overlay->notes, &overlay->run->notes })
         for (const std::string &note : *list)
             remarks << QString::fromStdString(note);
-    for (QString &remark : remarks)
-        if (!remark.isEmpty())
-            remark[0] = remark[0].toUpper();
+    asSentences(remarks);
     remarks.removeDuplicates();
     notes->setSentences(remarks);
     const QString missing = missingSentence(*overlay);

@@ -98,6 +98,8 @@ QWidget *RunPage::makePlots()
     auto *choice = new QHBoxLayout;
     choice->addWidget(quantity);
     choice->addStretch(1);
+    quantity->setSizeAdjustPolicy(QComboBox::AdjustToContents);
+    ranks->setSizeAdjustPolicy(QComboBox::AdjustToContents);
     quantity->setAccessibleName(tr("Quantity over the steps"));
     other->addLayout(choice);
     other->addWidget(otherPlot, 1);

@@ -24,7 +24,7 @@ namespace trainyard {
 namespace {
 
 constexpr int kLeft = 76, kMostCurves = 24, kMostInTooltip = 8, kDotsBelow = 60; // steps that have a dot each
-constexpr double kAbove = 1.12; // room above
+constexpr double kAbove = 1.12, kMostOver = 4; // room above; a prediction as many times the curve is off the axis
 
 QVector<double> vectorOf(const std::vector<double> &values)
 {
@@ -174,8 +174,8 @@ void RunPlot::drawCurves()
             ink.setAlphaF(0.4f);
         add(curve, QPen(ink, &curve == main ? 1.8 : 1), int(curve.step.size()) <= kDotsBelow);
     }
-    if (main->predicted)
-        high = std::max(high, *main->predicted);
+    if (main->predicted && *main->predicted <= kMostOver * high)
+        high = std::max(high, *main->predicted); // else the curve would be a line along the axis
     if (!(high > low))
         high = low + 1;
     const double pad = std::max(0.5, (to - from) * 0.02);
@@ -216,12 +216,15 @@ void RunPlot::drawOutliers()
 void RunPlot::drawMarks()
 {
     const RunCurve *main = first();
-    if (main->predicted) {
+    const QString who = m_overlay->reference ? nameOf(*m_overlay->reference) : tr("plan");
+    if (main->predicted && *main->predicted > m_plot->yAxis->range().upper) {
+        const QString value = tr("%1 %2, above the axis").arg(who, curveValue(*main, *main->predicted));
+        addLineLabel(*m_plot, m_plot->yAxis->range().upper / kAbove, value, theme().text, font());
+    } else if (main->predicted) {
         auto *line = new QCPItemStraightLine(m_plot);
         line->setPen(QPen(theme().text, 1.3, Qt::DashLine));
         line->point1->setCoords(0, *main->predicted);
         line->point2->setCoords(1, *main->predicted);
-        const QString who = m_overlay->reference ? nameOf(*m_overlay->reference) : tr("plan");
         addLineLabel(
             *m_plot, *main->predicted, tr("%1 %2").arg(who, curveValue(*main, *main->predicted)), theme().text, font());
     }
@@ -305,6 +308,12 @@ void RunPlot::focusOutEvent(QFocusEvent *event)
 {
     QWidget::focusOutEvent(event);
     showFocus(false);
+}
+
+void RunPlot::resizeEvent(QResizeEvent *event)
+{
+    QWidget::resizeEvent(event);
+    draw(); // the title of the axis has its place by the size
 }
 
 void RunPlot::changeEvent(QEvent *event)

@@ -21,6 +21,7 @@ QString tr(const char *text)
 }
 
 const QString kBetween = QStringLiteral("  ·  ");
+constexpr int kMostRanks = 65536; // a rank number of a file is anybody's
 constexpr double kLeastTold = 0.005; // of the step: smaller differences are not worth a word
 
 /// Lower case at its beginning, but for names.
@@ -77,11 +78,16 @@ QString overviewOf(const Run &run)
     return parts.join(kBetween);
 }
 
+QString secondsText(double seconds)
+{
+    return std::abs(seconds) < 5e-10 ? QStringLiteral("0 s") : formatSeconds(seconds);
+}
+
 QString signedSeconds(double seconds)
 {
     if (std::abs(seconds) < 5e-10)
-        return formatSeconds(0);
-    return seconds > 0 ? QStringLiteral("+") + formatSeconds(seconds) : formatSeconds(seconds);
+        return secondsText(0);
+    return seconds > 0 ? QStringLiteral("+") + secondsText(seconds) : secondsText(seconds);
 }
 
 QString resultSentence(const RunOverlay &overlay)
@@ -91,14 +97,14 @@ QString resultSentence(const RunOverlay &overlay)
         return tr("The recording shows no steps.");
     const auto number = QString::number(overlay.run->steps[std::size_t(overlay.step)].number);
     if (!(table.referenceSeconds > 0))
-        return tr("Step %1 took %2.").arg(number, formatSeconds(table.measuredSeconds));
+        return tr("Step %1 took %2.").arg(number, secondsText(table.measuredSeconds));
     const double more = table.measuredSeconds - table.referenceSeconds;
     const QString other = overlay.reference ? QStringLiteral("%1’s").arg(nameOf(*overlay.reference)) : tr("the plan’s");
-    const QString all = formatSeconds(table.measuredSeconds), than = formatSeconds(table.referenceSeconds);
+    const QString all = secondsText(table.measuredSeconds), than = secondsText(table.referenceSeconds);
     if (std::abs(more) < 1e-3 * table.referenceSeconds)
         return tr("Step %1 took %2, as long as %3 %4%5.").arg(number, all, other, than, whereFrom(table));
     return tr("Step %1 took %2, %3 %4%5 than %6 %7%8.")
-        .arg(number, all, formatSeconds(std::abs(more)), more > 0 ? tr("more") : tr("less"),
+        .arg(number, all, secondsText(std::abs(more)), more > 0 ? tr("more") : tr("less"),
             changeText(table.referenceSeconds, table.measuredSeconds), other, than, whereFrom(table));
 }
 
@@ -108,10 +114,10 @@ QString shortResult(const RunOverlay &overlay)
     if (!overlay.run || overlay.step < 0)
         return tr("no steps");
     if (!(table.referenceSeconds > 0))
-        return formatSeconds(table.measuredSeconds);
+        return secondsText(table.measuredSeconds);
     return tr("%1, %2 %3%4")
-        .arg(formatSeconds(table.measuredSeconds), overlay.reference ? nameOf(*overlay.reference) : tr("plan"),
-            formatSeconds(table.referenceSeconds), changeText(table.referenceSeconds, table.measuredSeconds));
+        .arg(secondsText(table.measuredSeconds), overlay.reference ? nameOf(*overlay.reference) : tr("plan"),
+            secondsText(table.referenceSeconds), changeText(table.referenceSeconds, table.measuredSeconds));
 }
 
 QString stepSentence(const Run &run, const RunStep &step)
@@ -124,7 +130,7 @@ QString stepSentence(const Run &run, const RunStep &step)
     else if (run.typicalStep >= 0 && &step == &run.steps[std::size_t(run.typicalStep)])
         text += tr(": nearest to the median");
     else if (run.medianSeconds > 0)
-        text += tr(": median %1 %2").arg(formatSeconds(run.medianSeconds), changeText(run.medianSeconds, step.seconds));
+        text += tr(": median %1 %2").arg(secondsText(run.medianSeconds), changeText(run.medianSeconds, step.seconds));
     if (!step.hasSpans())
         text += tr(" · from logs alone");
     return text;
@@ -154,7 +160,7 @@ QStringList clockSentences(const Run &run)
         lines << tr("No collectives were matched across ranks: each keeps its own clock.");
     else if (aligned > 0)
         lines << tr("The clocks of %1 agree within %2 (median of %3).")
-                     .arg(countOf(aligned, tr("rank"), tr("ranks")), formatSeconds(clocks.residual * 1e-9),
+                     .arg(countOf(aligned, tr("rank"), tr("ranks")), secondsText(clocks.residual * 1e-9),
                          countOf(qint64(run.collectives.size()), tr("matched collective"), tr("matched collectives")));
     if (clocks.islands > 1)
         lines << tr("They fall into %1 groups that share no collectives; between groups times cannot be compared.")
@@ -188,9 +194,31 @@ QString rangesText(const std::vector<int> &ascending)
     return parts.join(QStringLiteral(", "));
 }
 
+std::vector<int> unrecordedRanks(const RunOverlay &overlay)
+{
+    std::vector<bool> isRecorded;
+    const auto grow = [&](int ranks) {
+        isRecorded.resize(std::max(isRecorded.size(), std::size_t(std::max(ranks, 0))));
+    };
+    for (const RankRecording &rank : overlay.run->recording->ranks)
+        grow(std::min(std::max(rank.worldSize, rank.rank + 1), kMostRanks));
+    if (!overlay.missingRanks.empty())
+        grow(std::min(overlay.missingRanks.back() + 1, kMostRanks));
+    for (const RankRecording &rank : overlay.run->recording->ranks)
+        if (rank.rank >= 0 && std::size_t(rank.rank) < isRecorded.size())
+            isRecorded[std::size_t(rank.rank)] = true;
+    std::vector<int> missing;
+    for (std::size_t rank = 0; rank < isRecorded.size(); ++rank)
+        if (!isRecorded[rank])
+            missing.push_back(int(rank));
+    return missing;
+}
+
 QString missingSentence(const RunOverlay &overlay)
 {
-    const auto &missing = overlay.missingRanks;
+    if (overlay.run->recording->ranks.empty())
+        return {};
+    const std::vector<int> missing = unrecordedRanks(overlay);
     if (missing.empty())
         return {};
     return missing.size() == 1
@@ -204,7 +232,7 @@ QString curveValue(const RunCurve &curve, double value)
         return QStringLiteral("–");
     static constexpr std::array kShares { "mfu", "gpu_utilization", "tensor_active", "sm_active", "dram_active" };
     if (curve.unit == "s")
-        return formatSeconds(value);
+        return secondsText(value);
     if (curve.unit == "B")
         return formatBytes(value);
     if (curve.unit == "B/s")

@@ -19,7 +19,8 @@ namespace trainyard {
 [[nodiscard]] QString stepSentence(const Run &run, const RunStep &step);
 /// How the clocks were made one, a sentence each.
 [[nodiscard]] QStringList clockSentences(const Run &run);
-/// Ranks of the plan that nobody recorded; empty: none.
+/// Ranks of the run's job, and of the plan, that nobody recorded; ascending.
+[[nodiscard]] std::vector<int> unrecordedRanks(const RunOverlay &overlay);
 [[nodiscard]] QString missingSentence(const RunOverlay &overlay);
 /// "0 to 3, 5, 8 to 15".
 [[nodiscard]] QString rangesText(const std::vector<int> &ascending);
@@ -34,6 +35,8 @@ namespace trainyard {
 [[nodiscard]] int refusedFiles(const Run &run);
 /// The table of differences with its sums, a line a kind, for TSV and CSV.
 [[nodiscard]] QString differenceText(const RunOverlay &overlay, QChar separator);
+/// As elsewhere, but "0 s" of nothing.
+[[nodiscard]] QString secondsText(double seconds);
 /// Seconds with their sign, "+180 ms", "−3.4 ms", "0 s".
 [[nodiscard]] QString signedSeconds(double seconds);
 

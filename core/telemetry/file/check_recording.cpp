@@ -25,6 +25,7 @@ public:
         each("/prices", r.prices, [&](const auto &where, const RecordedPrice &one) { source(where, one.source); });
         each("/benchmarks", r.benchmarks,
             [&](const auto &where, const BenchmarkPoint &one) { source(where, one.source); });
+        each("/kernels", r.kernels, [&](const auto &where, const KernelPoint &one) { source(where, one.source); });
         each("/series", r.series, [&](const auto &where, const SampleSeries &one) { series(where, one); });
         each("/ranks", r.ranks, [&](const auto &where, const RankRecording &one) { rank(where, one); });
         if (m_hasFault)
@@ -141,7 +142,8 @@ private:
     [[nodiscard]] bool isMoment(Moment moment) const
     {
         const bool isNear = moment > -kMostNanoseconds && moment < kMostNanoseconds;
-        return isNear && (m_recording.zero == 0 || moment + m_recording.zero < kMostNanoseconds);
+        const bool hasZero = m_recording.zero > 0 && m_recording.zero < kMostNanoseconds; // else that is the fault
+        return isNear && (!hasZero || moment < kMostNanoseconds - m_recording.zero);
     }
     void momentAt(const std::string &where, const char *column, std::size_t i, Moment moment)
     {

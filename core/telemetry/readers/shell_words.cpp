@@ -256,7 +256,9 @@ std::string ShellScript::arithmetic(std::string_view text) const
 {
     const auto value = wholeSum(text, [&](std::string_view name) -> std::optional<std::int64_t> {
         const auto known = m_variables.find(name);
-        std::string_view own = known != m_variables.end() && !known->second.empty() ? known->second.front() : "";
+        std::string_view own;
+        if (known != m_variables.end() && !known->second.empty())
+            own = known->second.front();
         const auto number = takeWhole(own);
         return own.empty() ? number : std::nullopt;
     });

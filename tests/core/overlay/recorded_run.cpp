@@ -87,6 +87,7 @@ private:
         m_times.assign(m_made.units.size(), {});
         m_begun.assign(m_ranks.size(), false);
         for (std::size_t r = 0; r < m_ranks.size(); ++r) {
+            m_writer.beginStep(int(r), m_free[r]);
             m_ranks[r].stepStart.push_back(m_free[r]);
             m_ranks[r].stepEnd.push_back(m_free[r]);
             m_ranks[r].compute.push_back(0);

@@ -44,7 +44,8 @@ void RunWriter::span(
 {
     Rank &of = m_ranks[std::size_t(rank)];
     const double ahead = std::uniform_real_distribution<double>(2e5, 3e6)(m_random);
-    const double launched = isLate ? start - 4000 : std::min(start - ahead, of.computed - 2000);
+    const double launched =
+        isLate ? start - 4000 : std::max(std::min(start - ahead, of.computed - 2000), of.begun + 1000);
     const Moment from = std::llround(start);
     of.spans[int(stream)].push_back(
         { from, std::max<Moment>(1, std::llround(end) - from), m_nameOf(name), work, std::llround(launched) });

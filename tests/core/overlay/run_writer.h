@@ -53,6 +53,8 @@ public:
         int rank, RunStream stream, const char *name, RecordedWork work, double start, double end, bool isLate = false);
     void collective(int rank, std::uint32_t group, const char *operation, const char *kernel, double bytes,
         RunStream stream, double start, double end);
+    /// Nothing of it is launched before.
+    void beginStep(int rank, double start) { m_ranks[std::size_t(rank)].begun = start; }
     void step(int rank, int number, double start, double end);
 
     /// Without the missing ranks.
@@ -73,6 +75,7 @@ private:
         std::vector<RecordedStep> steps;
         std::map<std::uint32_t, std::int64_t> sequence; // [group]
         double computed = 0; // end of the last kernel that computes
+        double begun = 0; // start of its step
     };
     void finishRank(int rank, RankRecording &made);
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Runs that the simulator recorded itself, with wrong clocks, noise, outliers, a straggler and a missing rank: what was
 // put into them is found again.
+#include "core/overlay/run_overlay.h"
 #include "core/telemetry/align.h"
 #include "tests/core/overlay/recorded_run.h"
 #include "tests/core/overlay/sample_runs.h"
@@ -24,13 +25,36 @@ RecordedRunOptions plainOptions()
     return options;
 }
 
-RecordedRunOptions roughOptions(unsigned seed, int world)
+/// All of it at once. The missing rank is of another stage than the straggler, where there is one.
+RecordedRunOptions roughOptions(unsigned seed, const RankMap &map)
 {
     RecordedRunOptions options;
     options.seed = seed;
-    options.straggler = int(seed) % world;
-    options.missing = { (options.straggler + 1 + int(seed) % (world - 1)) % world };
+    const int world = map.worldSize();
+    options.straggler = int(seed * 5) % world;
+    for (int i = 1; i < world && options.missing.empty(); ++i) {
+        const int other = (options.straggler + i * 3 + int(seed)) % world;
+        if (other != options.straggler
+            && (map.stages() == 1 || map.placeOf(other).stage != map.placeOf(options.straggler).stage))
+            options.missing = { other };
+    }
     return options;
+}
+
+/// Whether the stage of the rank has another one like it.
+bool hasLikes(const RankMap &map, int rank)
+{
+    return map.ranksOf(map.placeOf(rank).stage, 0, map.replicas()).size() > 1;
+}
+
+QByteArray sentencesOf(const Suspects &suspects)
+{
+    QByteArray text;
+    for (const Straggler &one : suspects.stragglers)
+        text += QByteArray::fromStdString(one.sentence) + "\n";
+    for (const SlowLink &one : suspects.links)
+        text += QByteArray::fromStdString(one.sentence) + "\n";
+    return text;
 }
 
 /// ns by which an aligned moment is beside what the clock of the first recorded rank showed at its true time, at worst.
@@ -75,9 +99,9 @@ private slots:
             const RecordedRun run = recordRun(evaluation, plainOptions());
             const double planned = double(evaluation->timeline.duration) * 1e-9;
             const double apart = evaluation->plan->schedule == ScheduleKind::Atlas ? 0.05 : 0.002;
-            for (const double seconds : run.stepSeconds)
-                QVERIFY2(std::abs(seconds - planned) < apart * planned + 1e-3,
-                    qPrintable(QStringLiteral("%1: %2 s, planned %3 s").arg(sample.name).arg(seconds).arg(planned)));
+            const double first = run.stepSeconds.front(); // of others some ranks begin while others end the one before
+            QVERIFY2(std::abs(first - planned) < apart * planned + 1e-3,
+                qPrintable(QStringLiteral("%1: %2 s, planned %3 s").arg(sample.name).arg(first).arg(planned)));
             QCOMPARE(int(run.recording.ranks.size()), run.map.worldSize());
             QVERIFY(run.recording == run.onTrueClock);
         }
@@ -89,7 +113,7 @@ private slots:
             const EvaluationPtr evaluation = evaluatedSample(sample);
             for (unsigned seed = 1; seed <= 5; ++seed) {
                 const RankMap map(*evaluation->plan, evaluation->layout);
-                RecordedRun run = recordRun(evaluation, roughOptions(seed, map.worldSize()));
+                RecordedRun run = recordRun(evaluation, roughOptions(seed, map));
                 const auto matched = matchCollectives(run.recording);
                 const ClockAlignment alignment = alignClocks(run.recording, matched);
                 for (const ClockFit &fit : alignment.ranks)
@@ -102,6 +126,91 @@ private slots:
                 QVERIFY(alignment.residual < 5'000);
             }
         }
+    }
+
+    /// Stragglers by name, missing ranks in their rows, and parts that add up, all from what the recording alone tells.
+    void whatWasPutInIsFoundAgain()
+    {
+        for (const SmallSample &sample : smallSamples()) {
+            const EvaluationPtr evaluation = evaluatedSample(sample);
+            const RankMap map(*evaluation->plan, evaluation->layout);
+            for (unsigned seed = 1; seed <= 3; ++seed) {
+                const RecordedRunOptions options = roughOptions(seed, map);
+                const QByteArray what = QStringLiteral("%1, seed %2").arg(sample.name).arg(seed).toUtf8();
+                const RecordedRun made = recordRun(evaluation, options);
+                const RunPtr run = makeRun(made.recording);
+                QVERIFY2(worstMoment(*run->recording, made) < 10'000, what);
+                QCOMPARE(int(run->steps.size()), options.steps);
+                const RunOverlayPtr overlay = overlayRun(evaluation, run, {});
+                QVERIFY2(overlay && overlay->step >= 0, what);
+                const DifferenceTable &table = overlay->differences;
+                double sum = 0;
+                for (const DifferenceRow &row : table.rows)
+                    sum += row.difference();
+                QVERIFY2(std::abs(sum - (table.measuredSeconds - table.referenceSeconds)) < 1e-9, what);
+                QVERIFY2(std::abs(table.referenceSeconds - double(evaluation->timeline.duration) * 1e-9) < 1e-9, what);
+                const double took = made.stepSeconds[std::size_t(overlay->step)];
+                QVERIFY2(std::abs(table.measuredSeconds - took) < 0.01 * took,
+                    (what + QStringLiteral(": %1 s, took %2").arg(table.measuredSeconds).arg(took).toUtf8())
+                        .constData());
+                const int missing = *options.missing.begin();
+                QVERIFY2(overlay->missingRanks == std::vector { missing }, what);
+                int rows = 0;
+                for (const MeasuredRow &row : overlay->rows) {
+                    QCOMPARE(std::ranges::find(row.missing, missing) != row.missing.end(),
+                        std::ranges::find(row.ranks, missing) != row.ranks.end());
+                    rows += std::ranges::find(row.ranks, missing) != row.ranks.end();
+                    QVERIFY2(row.shown != missing && (row.missing != row.ranks || row.size() == 0), what);
+                }
+                QVERIFY2(rows > 0, what);
+                if (!hasLikes(map, options.straggler))
+                    continue;
+                const auto &stragglers = overlay->suspects.stragglers;
+                const QByteArray told =
+                    what + ", rank " + QByteArray::number(options.straggler) + ": " + sentencesOf(overlay->suspects);
+                QVERIFY2(stragglers.size() == 1 && stragglers.front().rank == options.straggler, told);
+                QVERIFY2(std::abs(stragglers.front().computeRatio - options.stragglerFactor) < 0.05, told);
+            }
+        }
+    }
+
+    void nobodyIsNamedInCleanRuns()
+    {
+        for (const std::size_t sample : { 0, 1, 3 }) {
+            const EvaluationPtr evaluation = evaluatedSample(smallSamples()[sample]);
+            const RankMap map(*evaluation->plan, evaluation->layout);
+            for (unsigned seed = 1; seed <= (sample == 0 ? 10u : 20u); ++seed) {
+                RecordedRunOptions options;
+                options.seed = seed;
+                const Suspects suspects = findSuspects(*makeRun(recordRun(evaluation, options).recording), map);
+                QVERIFY2(suspects.stragglers.empty() && suspects.links.empty(), sentencesOf(suspects).constData());
+            }
+        }
+    }
+
+    /// Transfers of one pipeline between regions take three times as long, gradients of one stage ten times.
+    void aSlowLinkIsNamed()
+    {
+        const EvaluationPtr evaluation = evaluatedSample(smallSamples()[1]);
+        const RankMap map(*evaluation->plan, evaluation->layout);
+        RecordedRunOptions options;
+        options.slowBoundary = { 1, 0, 3 };
+        const Suspects suspects = findSuspects(*makeRun(recordRun(evaluation, options).recording), map);
+        if (suspects.links.empty())
+            QFAIL("no link is named");
+        const SlowLink &link = suspects.links.front();
+        QVERIFY2(link.between.find("stages 1 and 2, pipeline 1") != std::string::npos, link.sentence.c_str());
+        QVERIFY2(std::abs(link.expected / link.busBytesPerSecond - 3) < 0.3, link.sentence.c_str());
+
+        const EvaluationPtr other = evaluatedSample(smallSamples()[0]);
+        RecordedRunOptions slow;
+        slow.slowGroup = { 2, 10 };
+        const Suspects found =
+            findSuspects(*makeRun(recordRun(other, slow).recording), RankMap(*other->plan, other->layout));
+        QVERIFY(!found.links.empty());
+        QVERIFY2(
+            found.links.front().between.find("data 2.") != std::string::npos, found.links.front().sentence.c_str());
+        QVERIFY(found.stragglers.empty());
     }
 };
 

@@ -93,6 +93,8 @@ private slots:
         QVERIFY(!f.page.invitation->isVisible() && f.page.bars->isVisible());
         QVERIFY(f.page.result().startsWith(QStringLiteral("Step ")));
         QVERIFY(f.page.exportCsv->isEnabled());
+        for (const QWidget *widget : QApplication::topLevelWidgets())
+            QVERIFY2(widget == &f.page || !widget->isVisible(), widget->metaObject()->className());
     }
     /// Kinds of work add up to the step: 4 × (compute + transfer), and what waits for the straggler.
     void theTableAddsUpToTheStep()
