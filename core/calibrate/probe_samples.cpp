@@ -109,10 +109,11 @@ private:
         }
         if (measured.empty())
             return;
+        FittedFactor fitted = begun(what);
+        fitted.factor.samples = int(measured.size());
         const auto ratio = fitRatio(modelled, measured);
         if (!ratio)
-            return;
-        FittedFactor fitted = begun(what);
+            return finish(std::move(fitted), subject + " on " + shortName(m_gpu) + ": not told");
         fitted.factor.factor = ratio->factor;
         fitted.factor.samples = ratio->samples;
         fitted.factor.standardError = ratio->standardError;
@@ -167,7 +168,7 @@ private:
                     .valueDim = point.headDim,
                     .causal = point.isCausal });
         };
-        addRatio(CalibratedPart::Attention, isFused ? "Attention kernels" : "Attention as product, softmax and product",
+        addRatio(CalibratedPart::Attention, isFused ? "Attention kernels" : "Unfused attention kernels",
             std::string("shapes in ") + toString(format), points, model,
             m_work.stack.eagerAttention ? "The plan's stack has attention as plain operations, each a kernel" : "");
     }
@@ -213,10 +214,13 @@ private:
             bytes.push_back(point.bytes);
             seconds.push_back(point.seconds);
         }
-        const auto line = fitAlphaBeta(bytes, seconds);
-        if (bytes.empty() || !line)
+        if (bytes.empty())
             return;
         FittedFactor fitted = begun(CalibratedPart::Pcie);
+        fitted.factor.samples = int(bytes.size());
+        const auto line = fitAlphaBeta(bytes, seconds);
+        if (!line)
+            return finish(std::move(fitted), "Copies between host and " + shortName(m_gpu) + ": not told");
         setLine(fitted, *line);
         finish(std::move(fitted),
             "Copies between host and " + shortName(m_gpu) + " reach " + plainText(line->bytesPerSecond * 1e-9)
@@ -227,8 +231,10 @@ private:
         const Link &inside, const std::string &where)
     {
         const auto way = fitWay(points, kind, inside);
-        if (!way)
-            return;
+        if (!way) {
+            fitted.refused = "Their times are mere steps or too few to tell a bandwidth: " + way.error().what;
+            return finish(std::move(fitted), "Collectives " + where + ": not told");
+        }
         setLine(fitted, way->line);
         if (fitted.factor.gbytesPerS)
             fitted.factor.latencyUs = way->line.latency * 1e6;
