@@ -19,11 +19,11 @@ struct Figure {
 /// Of measurements of one thing the median.
 Figure figureOf(const std::vector<double> &values)
 {
-    Figure figure { .value = medianOf(values), .samples = int(values.size()) };
+    Figure figure { .value = middleOf(values), .samples = int(values.size()) };
     std::vector<double> off;
     for (const double value : values)
         off.push_back(std::abs(value / figure.value - 1));
-    figure.residual = medianOf(std::move(off));
+    figure.residual = middleOf(std::move(off));
     // Of a median of n: 1.2533 standard deviations over √n, and 1.4826 of the median deviation make one of those.
     if (values.size() > 2)
         figure.error = 1.2533 * 1.4826 * figure.residual * figure.value / std::sqrt(double(values.size()));
@@ -90,10 +90,10 @@ void addWan(CalibrationCase &of)
         fitted.id = "wan-" + a + "-" + b;
         fitted.factor.between = { a, b };
         if (!trips[i].empty())
-            fitted.factor.latencyUs = medianOf(trips[i]) * 0.5e6;
+            fitted.factor.latencyUs = middleOf(trips[i]) * 0.5e6;
         fitted.sentence = "A node pair of " + a + " and " + b + " reaches " + bytesText(rate.value) + "/s ("
             + samplesText(rate) + ")"
-            + (trips[i].empty() ? "" : ", its round trip takes " + secondsText(medianOf(trips[i])));
+            + (trips[i].empty() ? "" : ", its round trip takes " + secondsText(middleOf(trips[i])));
         of.propose(std::move(fitted), true);
     }
 }

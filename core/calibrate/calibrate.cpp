@@ -99,7 +99,7 @@ public:
             off.push_back(std::abs(predicted / m_of.run.steps[std::size_t(step)].seconds - 1));
         if (off.empty() || predicted <= 0)
             return std::nullopt;
-        return medianOf(std::move(off));
+        return middleOf(std::move(off));
     }
 
 private:
@@ -115,7 +115,7 @@ void addLogFactor(CalibrationCase &of, Judge &judge)
     std::vector<double> times;
     for (const int step : of.fitted)
         times.push_back(of.run.steps[std::size_t(step)].seconds);
-    const double target = medianOf(times);
+    const double target = middleOf(times);
     if (!of.workload.source.hasLayers || target <= 0)
         return;
     FittedFactor fitted { .id = "products" };
@@ -183,7 +183,7 @@ void judgeAll(CalibrationCase &of, Judge &judge, const Evaluation &evaluation)
 
 } // namespace
 
-double medianOf(std::vector<double> values)
+double middleOf(std::vector<double> values)
 {
     if (values.empty())
         return 0;

@@ -91,7 +91,7 @@ private:
         for (const CollectiveSample &sample : samples)
             if (const auto seconds = modelledSeconds(sample, inside, between))
                 off.push_back(std::abs(*seconds / sample.seconds - 1));
-        return off.empty() ? std::nullopt : std::optional(medianOf(std::move(off)));
+        return off.empty() ? std::nullopt : std::optional(middleOf(std::move(off)));
     }
 
     void addNvlink(const std::string &gpu, StageLocation at)
