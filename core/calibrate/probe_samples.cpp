@@ -12,6 +12,7 @@
 #include "core/imports/gpu_names.h"
 #include "core/placement/calibrated.h"
 #include "core/plan/enum_names.h"
+#include "core/telemetry/clock_pairs.h"
 
 #include <algorithm>
 #include <cmath>
