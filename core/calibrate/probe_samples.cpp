@@ -87,7 +87,7 @@ private:
         m_factors.push_back(std::move(fitted));
     }
 
-    /// Shortest times over modelled ones, of those that take longest.
+    /// Shortest times over modelled ones; of products and attention those that take longest.
     void addRatio(CalibratedPart what, const std::string &subject, const std::string &unit, const Kernels &points,
         const std::function<Seconds(const KernelPoint &)> &model, std::string refused = {})
     {
@@ -97,7 +97,8 @@ private:
         std::vector<double> modelled, measured;
         for (const KernelPoint *point : points) {
             const double seconds = model(*point).value;
-            if (point->leastSeconds >= kLong * longest && seconds > 0 && std::isfinite(seconds)) {
+            if (point->leastSeconds >= (what == CalibratedPart::Memory ? 0 : kLong) * longest && seconds > 0
+                && std::isfinite(seconds)) {
                 modelled.push_back(seconds);
                 measured.push_back(point->leastSeconds);
             }
