@@ -3,6 +3,7 @@
 #include "core/base/printable.h"
 #include "core/imports/draft.h"
 #include "core/plan/enum_names.h"
+#include "core/plan/key_list.h"
 
 #include <algorithm>
 #include <array>
@@ -31,7 +32,8 @@ const char *firstTold(const Draft &draft, std::initializer_list<const char *> na
 int degree(Draft &draft, const char *key, std::initializer_list<const char *> names, std::int64_t low = 1)
 {
     const char *name = firstTold(draft, names);
-    const auto value = name ? draft.whole(name, low, 1'000'000) : std::nullopt;
+    const std::int64_t high = key ? std::int64_t(planKey(key).key.max) : 1'000'000;
+    const auto value = name ? draft.whole(name, low, high) : std::nullopt;
     if (value && key)
         draft.take(key, std::to_string(*value), name);
     return value.value_or(1);
