@@ -3,6 +3,7 @@
 
 #include "core/base/number_text.h"
 #include "core/calibrate/calibration_case_internal.h"
+#include "core/calibrate/probe_samples.h"
 #include "core/calibrate/robust_fit.h"
 #include "core/evaluate/run.h"
 
@@ -253,6 +254,9 @@ Expected<CalibrationProposal> calibrate(
             of.isOfWorld = false;
     Judge judge(of, *evaluation.plan, catalogue);
     const bool hasSpans = !of.fitted.empty() && run.steps[std::size_t(of.fitted.front())].hasSpans();
+    // First what was timed alone: what the run itself shows of the same takes its place.
+    for (FittedFactor &fitted : factorsOfProbe(*run.recording, evaluation, catalogue))
+        of.proposal.factors.push_back(std::move(fitted));
     if (hasSpans && of.isOfWorld) {
         addKernelFactors(of);
         addStepFactors(of);
@@ -279,6 +283,20 @@ Expected<CalibrationProposal> calibrate(
     return of.proposal;
 }
 
+/// Entries of the same part and place: the new one was fitted without them.
+static void removeOthers(Plan &plan, const FittedFactor &fitted)
+{
+    std::erase_if(plan.calibration, [&](const auto &entry) {
+        const auto known = parseCalibrationFactor(entry.second, "calibration/" + entry.first);
+        if (!known || known->what != fitted.factor.what)
+            return false;
+        const CalibrationFactor &own = fitted.factor;
+        const bool isWider = own.gpu.empty() && own.datacenter.empty() && own.between.empty();
+        return isWider
+            || (known->gpu == own.gpu && known->datacenter == own.datacenter && known->between == own.between);
+    });
+}
+
 Plan withFactors(const Plan &plan, const CalibrationProposal &proposal, const std::vector<std::string> &ids)
 {
     Plan next = plan;
@@ -294,6 +312,7 @@ Plan withFactors(const Plan &plan, const CalibrationProposal &proposal, const st
         // Each alone leaves what the others explain; together they were judged too.
         if (areAll && proposal.stepsHeldOut > 0 && factor.errorAfter)
             factor.errorAfter = proposal.errorAfter;
+        removeOthers(next, fitted);
         next.calibration[fitted.id] = formatCalibrationFactor(factor);
     }
     return next;
