@@ -78,10 +78,10 @@ void addWan(CalibrationCase &of)
             trips[*link].push_back(point.rttSeconds);
     }
     if (unplaced > 0)
-        of.note(wholeText(double(unplaced))
-            + (links.empty() ? " measurements of a link (iperf3), and the plan has none between datacenters"
-                             : " measurements of a link (iperf3) do not tell which one: name their files after its two "
-                               "datacenters"));
+        of.note("Of " + wholeText(double(unplaced)) + (unplaced == 1 ? " measurement" : " measurements")
+            + " of a link (iperf3) "
+            + (links.empty() ? "nothing is taken: the plan has no link between datacenters"
+                             : "nobody tells which one it was: name the files after its two datacenters"));
     for (std::size_t i = 0; i < links.size(); ++i) {
         if (rates[i].empty())
             continue;

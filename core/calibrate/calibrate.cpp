@@ -15,6 +15,7 @@ namespace trainyard {
 
 namespace {
 
+constexpr double kOtherRun = 1.5; // error of predicted steps beyond which plan and run are not the same job
 constexpr double kMostFactor = 8; // what lies farther off is not the same thing measured
 
 std::string dateOf(Moment zero)
@@ -175,6 +176,11 @@ void judgeAll(CalibrationCase &of, Judge &judge, const Evaluation &evaluation)
     }
     proposal.errorBefore = judge.errorOf(evaluation.metrics.iterationTime.value_or(0)).value_or(0);
     proposal.errorAfter = judge.errorOf(judge.seconds(all)).value_or(0);
+    if (proposal.errorBefore > kOtherRun)
+        of.note("The steps of the run lie " + percentText(proposal.errorBefore)
+            + " from the plan: it is hardly the plan of this run");
+    else if (proposal.errorAfter > proposal.errorBefore + 0.01)
+        of.note("With all factors the plan lies farther from the run than before: what is left out weighs more");
     std::ranges::stable_sort(explained, [](const auto &a, const auto &b) { return a.first > b.first; });
     std::vector<FittedFactor> sorted;
     for (const auto &[seconds, index] : explained)
@@ -209,7 +215,9 @@ void CalibrationCase::propose(FittedFactor one, bool isMeasured)
 {
     one.factor.recording = recording;
     const double factor = one.factor.factor.value_or(1);
-    if (!isMeasured && one.factor.samples < options.leastSamples)
+    if (!one.refused.empty()) {
+        // by who fitted it
+    } else if (!isMeasured && one.factor.samples < options.leastSamples)
         one.refused = "It stands on " + std::to_string(one.factor.samples) + " samples; at least "
             + std::to_string(options.leastSamples) + " are needed";
     else if (one.residual > options.mostResidual)
