@@ -102,6 +102,7 @@ void addTelemetryCommand(CLI::App &app, int &exitCode)
     addFormatOption(summarize, options->format, { "table", "json" });
     summarize.callback([options, &exitCode] { exitCode = run(*options); });
     addTelemetryCompare(telemetry, exitCode);
+    addTelemetryCalibrate(telemetry, exitCode);
 }
 
 } // namespace trainyard::cli
