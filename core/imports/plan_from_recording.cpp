@@ -160,6 +160,7 @@ void fillIn(Draft &draft)
     WorkloadSpec &w = draft.plan.workload;
     if (lacksModel(draft.plan)) {
         w.model = "llama-3-8b";
+        draft.isModelAssumed = true;
         draft.assume("No source tells a model: llama-3-8b");
     }
     if (w.globalBatch < 1 && draft.plan.jobs.empty() && !draft.plan.jobGrid) {
@@ -214,7 +215,7 @@ ExpectedAll<ImportedPlan> planFrom(const Recording &recording, const Catalogue &
     if (draft.plan.name.empty() && !recording.name.empty())
         draft.plan.name = shortened(recording.name);
     return ImportedPlan { std::move(draft.plan), std::move(draft.taken), std::move(draft.assumed),
-        std::move(draft.ignored) };
+        std::move(draft.assumedGpu), draft.isModelAssumed, std::move(draft.ignored) };
 }
 
 } // namespace trainyard
