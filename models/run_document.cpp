@@ -3,6 +3,7 @@
 
 #include "core/telemetry/recording_file.h"
 #include "models/background_queue.h"
+#include "models/make_overlay.h"
 #include "models/read_run.h"
 #include "models/watched_paths.h"
 
@@ -23,53 +24,6 @@ struct SharedProgress {
     ReadingProgress now;
     bool isNew = false;
 };
-
-/// What an overlay is put together from; the next one of the same plan and runs takes over what depends on no step.
-struct OverlayParts {
-    RunOverlayPtr underPlan, compared;
-};
-
-struct OverlayAsked {
-    EvaluationPtr evaluation;
-    RunPtr run, reference;
-    OverlayOptions options;
-    OverlayParts before;
-    bool wantsCurves = false; // of the reference
-};
-
-struct MadeOverlay {
-    RunOverlayPtr overlay;
-    OverlayParts parts;
-    RunPtr referenceOf;
-    std::shared_ptr<const std::vector<RunCurve>> referenceCurves;
-};
-
-/// Rows of the plan and figures against the reference, where there are both.
-MadeOverlay make(const OverlayAsked &asked)
-{
-    MadeOverlay made;
-    made.referenceOf = asked.reference;
-    if (!asked.reference || asked.evaluation)
-        made.overlay = made.parts.underPlan =
-            overlayRun(asked.evaluation, asked.run, asked.options, asked.before.underPlan);
-    if (!asked.reference)
-        return made;
-    if (asked.wantsCurves)
-        made.referenceCurves =
-            std::make_shared<const std::vector<RunCurve>>(overlayRun(nullptr, asked.reference, {})->curves);
-    made.parts.compared = overlayRuns(asked.reference, asked.run, asked.options, asked.before.compared);
-    if (!made.overlay) {
-        made.overlay = made.parts.compared;
-        return made;
-    }
-    RunOverlay both = *made.parts.underPlan;
-    both.reference = asked.reference;
-    both.differences = made.parts.compared->differences;
-    both.curves = made.parts.compared->curves;
-    both.notes = made.parts.compared->notes;
-    made.overlay = std::make_shared<const RunOverlay>(std::move(both));
-    return made;
-}
 
 } // namespace
 
@@ -311,7 +265,7 @@ void RunDocument::makeOverlay()
     d->making.run(
         this,
         [asked = OverlayAsked { d->evaluation, d->run.run, d->reference.run, d->options, d->parts,
-             d->referenceOf != d->reference.run }] { return make(asked); },
+             d->referenceOf != d->reference.run }] { return makeOverlayOf(asked); },
         [this](MadeOverlay made) {
             d->isMaking = false;
             const bool isWanted =

@@ -89,6 +89,7 @@ std::string contentsOf(const Recording &recording)
     add(recording.spanCount(), "span", "spans");
     add(recording.series.size(), "series", "series");
     add(recording.benchmarks.size(), "benchmark point", "benchmark points");
+    add(recording.kernels.size(), "kernel timed alone", "kernels timed alone");
     add(recording.arguments.size(), "argument", "arguments");
     add(recording.models.size(), "model", "models");
     std::size_t nodes = 0;

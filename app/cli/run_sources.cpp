@@ -49,8 +49,8 @@ Errors tellOf(const Recording &recording, const std::vector<std::string> &named)
 bool hasAnything(const Recording &recording)
 {
     return !recording.ranks.empty() || !recording.series.empty() || !recording.benchmarks.empty()
-        || !recording.arguments.empty() || !recording.models.empty() || !recording.nodes.empty()
-        || !recording.switches.empty() || !recording.prices.empty();
+        || !recording.kernels.empty() || !recording.arguments.empty() || !recording.models.empty()
+        || !recording.nodes.empty() || !recording.switches.empty() || !recording.prices.empty();
 }
 
 int stoppedBefore(const char *before)

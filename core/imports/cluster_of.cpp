@@ -74,6 +74,14 @@ bool setGpu(Draft &draft, Pool &pool, const std::string &name, const std::string
 {
     const NamedGpu found = gpuNamed(name, draft.catalogue);
     if (!found.gpu) {
+        if (auto measured = measuredGpu(draft.recording, name)) {
+            draft.taken.push_back("pools[].gpu from what the probe measured of " + shortened(name) + " (" + from
+                + "): " + plainText(measured->peakFlops(draft.plan.workload.precision) / 1e12) + " TFLOP/s");
+            pool.inlineGpu = *std::move(measured);
+            pool.gpu.clear();
+            pool.usdPerGpuHour.reset(); // was another's
+            return true;
+        }
         draft.assumeGpu("The catalogue has no GPU called " + shortened(name) + " (" + from + "): " + nameOf(draft, pool)
             + " is taken");
         return false;
@@ -168,6 +176,13 @@ bool takeNodes(Draft &draft)
     for (const RecordedNodes &nodes : draft.recording.nodes)
         if (nodes.count > 0 || !nodes.names.empty())
             told.push_back(&nodes);
+    // A probe tells what a machine is like, and of how many only where nobody else does.
+    const auto isProbed = [&](const RecordedNodes *nodes) {
+        return nodes->source < draft.recording.sources.size()
+            && draft.recording.sources[nodes->source].kind == SourceKind::Probe;
+    };
+    if (draft.worldSize || !std::ranges::all_of(told, isProbed))
+        std::erase_if(told, isProbed);
     if (told.empty())
         return false;
     const Pool model = firstPool(draft.plan);

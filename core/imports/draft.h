@@ -6,6 +6,7 @@
 
 #include "core/base/error.h"
 #include "core/catalogue/catalogue.h"
+#include "core/imports/gpu_names.h"
 #include "core/plan/plan.h"
 #include "core/telemetry/recording.h"
 
@@ -85,18 +86,19 @@ void takeDeepSpeed(Draft &draft); // deepspeed_plan.cpp
 void takeCluster(Draft &draft); // cluster_of.cpp
 void takeBenchmarks(Draft &draft); // benchmarks_of.cpp
 
+void takeTorchtitanRecipe(Draft &draft); // torchtitan_recipe.cpp: what takeTorchtitan() leaves to it
+
+/// The model that the name of torchtitan's recipe tells: the catalogue's, or family ("llama3") and size ("70b").
+struct TitanFlavor {
+    std::string id, family, size;
+};
+[[nodiscard]] std::optional<TitanFlavor> flavorOfRecipe(const Draft &draft);
+
 /// Megatron's arguments as a model; empty where they do not tell its shape.
 [[nodiscard]] std::optional<ModelSpec> megatronModel(Draft &draft); // megatron_model.cpp
 /// The catalogue's model with the same dimensions; its vocabulary may be padded by less than `padding`. Of several (a
 /// release that changed data alone) the one whose id is part of `name`, else the first.
 [[nodiscard]] const ModelSpec *sameModel(
     const ModelSpec &model, const Catalogue &catalogue, int padding = 1, std::string_view name = {});
-
-struct NamedGpu {
-    const GpuSpec *gpu = nullptr; // of the catalogue
-    bool isSure = false; // false: of several that are called so
-};
-/// Of "NVIDIA H100 80GB HBM3", "A100-SXM4-80GB", "h100".
-[[nodiscard]] NamedGpu gpuNamed(std::string_view name, const Catalogue &catalogue); // gpu_names.cpp
 
 } // namespace trainyard::imports

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // What drivers, schedulers and clouds call a GPU, to the catalogue's id: chip, form, memory ("h100-sxm-80gb").
-#include "core/imports/draft.h"
+#include "core/imports/gpu_names.h"
 
 #include <algorithm>
 #include <charconv>

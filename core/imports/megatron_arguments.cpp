@@ -63,6 +63,7 @@ const std::array kArguments {
     MegatronArgument { "moe_expert_capacity_factor", "moe.capacity_factor", How::Number, 1, 10'000'000,
         [](const Plan &p) { return std::int64_t(p.moe.capacityFactor.value_or(0) * 1000); },
         [](Plan &p, std::int64_t value) { p.moe.capacityFactor = double(value) / 1000; } },
+    WHOLE("min_offloaded_tensor_size", "memory.offload_min_elements", 0, 2'000'000'000, memory.offloadMinElements),
     // made by several arguments together
     MegatronArgument { "use_distributed_optimizer", "parallelism.zero_stage" },
     MegatronArgument { "data_parallel_sharding_strategy", "parallelism.zero_stage" },

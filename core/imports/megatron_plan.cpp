@@ -4,10 +4,12 @@
 #include "core/base/printable.h"
 #include "core/imports/draft.h"
 #include "core/imports/megatron_arguments.h"
+#include "core/imports/pipeline_layout.h"
 #include "core/plan/enum_names.h"
 
 #include <algorithm>
 #include <cmath>
+#include <numeric>
 
 namespace trainyard::imports {
 
@@ -51,6 +53,14 @@ void takeOne(Draft &draft, const MegatronArgument &argument)
     }
 }
 
+/// Whether a command with all that Megatron needs is the one source: what it does not give is not on.
+bool isWholeScript(const Draft &draft)
+{
+    const Told &told = draft.arguments;
+    return draft.recording.sources.size() == 1 && draft.recording.sources.front().kind == SourceKind::MegatronArguments
+        && told.has("num_layers") && told.has("micro_batch_size") && told.has("optimizer") && told.has("lr");
+}
+
 void takePrecision(Draft &draft)
 {
     const Told &told = draft.arguments;
@@ -72,6 +82,9 @@ void takePrecision(Draft &draft)
     if (told.has("bf16") || nemo.find("32") != std::string::npos) {
         draft.plan.workload.precision = Precision::Fp32;
         draft.assume("workload.precision fp32: neither --bf16 nor --fp16 is on");
+    } else if (nemo.empty() && isWholeScript(draft)) {
+        draft.plan.workload.precision = Precision::Fp32;
+        draft.assume("workload.precision fp32: neither --bf16 nor --fp16 is given");
     } else if (nemo.empty()) {
         draft.assume(std::string("No source tells a precision: ") + toString(draft.plan.workload.precision)
             + " stays, as in the plan");
@@ -133,6 +146,11 @@ void takeVirtualStages(Draft &draft)
             draft.assume("How many virtual stages " + draft.arguments.said(argument)
                 + " makes hangs on the layers, which no source tells: one is taken");
     }
+    if (const auto layout = draft.arguments.text("pipeline_model_parallel_layout"); layout && !argument)
+        if (const auto parts = layersOfLayout(*layout); parts && parts->size() % std::size_t(p.pipeline) == 0) {
+            p.virtualPipeline = static_cast<int>(parts->size()) / p.pipeline;
+            argument = "pipeline_model_parallel_layout";
+        }
     if (argument)
         draft.take("parallelism.virtual_pipeline", std::to_string(p.virtualPipeline), argument);
     const bool isInterleaved = p.pipeline > 1 && p.virtualPipeline > 1;
@@ -151,8 +169,18 @@ void takeLayers(Draft &draft)
     const int stages = draft.plan.parallelism.pipeline, layers = layersOf(draft);
     const auto first = draft.whole("decoder_first_pipeline_num_layers", 0, 10'000);
     const auto last = draft.whole("decoder_last_pipeline_num_layers", 0, 10'000);
-    if (draft.arguments.has("pipeline_model_parallel_layout"))
-        draft.assume("The layers of the stages are even: --pipeline-model-parallel-layout is not read");
+    if (const auto layout = draft.arguments.text("pipeline_model_parallel_layout")) {
+        const auto parts = layersOfLayout(*layout);
+        if (parts && std::ssize(*parts) == stages
+            && (layers == 0 || std::accumulate(parts->begin(), parts->end(), 0) == layers)) {
+            draft.plan.placement.layers = *parts;
+            return draft.take("placement.layers",
+                std::to_string(parts->front()) + " … " + std::to_string(parts->back()),
+                "pipeline_model_parallel_layout");
+        }
+        draft.assume("The layers of the stages are even, other than "
+            + draft.arguments.said("pipeline_model_parallel_layout") + " says");
+    }
     if ((!first && !last) || stages < 2 || layers == 0 || draft.plan.parallelism.virtualPipeline > 1) {
         if (first || last)
             draft.assume("The layers of the stages are even, other than "
@@ -241,10 +269,14 @@ void takeOffload(Draft &draft)
                 told.said("optimizer_offload_fraction") + ": the whole optimizer is taken to be in host memory");
     }
     const bool isFine = told.isOn("fine_grained_activation_offloading");
-    if (isFine || told.isOn("cpu_offloading")) {
+    const bool isByLayer = told.isOn("cpu_offloading")
+        || draft.whole("cpu_offloading_num_layers", 0, 10'000).value_or(0) > 0; // which turns it on since 2025
+    if (isFine || isByLayer) {
         memory.activationOffload = ActivationOffload::Host;
-        draft.take(
-            "memory.activation_offload", "host", isFine ? "fine_grained_activation_offloading" : "cpu_offloading");
+        draft.take("memory.activation_offload", "host",
+            isFine                           ? "fine_grained_activation_offloading"
+                : told.has("cpu_offloading") ? "cpu_offloading"
+                                             : "cpu_offloading_num_layers");
         const int layers = layersOf(draft) / std::max(1, draft.plan.parallelism.pipeline);
         if (const auto own = draft.whole("cpu_offloading_num_layers", 0, 10'000); own && layers > 0) {
             memory.offloadFraction = std::min(1.0, double(*own) / layers);

@@ -111,15 +111,25 @@ bool takeConfigs(Draft &draft)
 /// torchtitan's "llama3" with "405B" is the catalogue's llama-3.1-405b.
 bool takeFlavor(Draft &draft)
 {
-    const auto name = draft.arguments.text("model.name"), flavor = draft.arguments.text("model.flavor");
-    if (!draft.arguments.isTorchtitan() || !name || !flavor)
+    if (!draft.arguments.isTorchtitan())
+        return false;
+    auto name = draft.arguments.text("model.name"), flavor = draft.arguments.text("model.flavor");
+    const auto recipe = flavorOfRecipe(draft);
+    const bool isOfRecipe = (!name || !flavor) && recipe;
+    if (isOfRecipe) {
+        name = recipe->id.empty() ? recipe->family : recipe->id;
+        flavor = recipe->size;
+    }
+    if (!name || !flavor)
         return false;
     std::string size = *flavor, family = *name;
     const auto lower = [](char c) { return c >= 'A' && c <= 'Z' ? char(c | 0x20) : c; };
     std::ranges::transform(size, size.begin(), lower);
     std::ranges::transform(family, family.begin(), lower);
     std::vector<std::string> ids;
-    if (family.starts_with("llama3"))
+    if (isOfRecipe && !recipe->id.empty())
+        ids = { recipe->id };
+    else if (family.starts_with("llama3"))
         ids = { "llama-3.1-" + size, "llama-3-" + size, "llama-3.2-" + size };
     else if (family.starts_with("llama4"))
         ids = { size == "17bx16e" ? "llama-4-scout" : size == "17bx128e" ? "llama-4-maverick" : "" };
@@ -135,11 +145,11 @@ bool takeFlavor(Draft &draft)
             draft.plan.workload.model = id;
             draft.plan.workload.inlineModel.reset();
             draft.model = *known;
-            draft.take("workload.model", id, "model.flavor");
+            draft.take("workload.model", id, isOfRecipe ? "config" : "model.flavor");
             return true;
         }
     draft.assume("The catalogue has no model " + shortened(*name) + " " + shortened(*flavor) + " ("
-        + draft.arguments.said("model.flavor")
+        + draft.arguments.said(isOfRecipe ? "config" : "model.flavor")
         + "): the plan's own model stays; a config.json beside it tells the shape");
     return false;
 }

@@ -150,7 +150,10 @@ void takeTorchtitan(Draft &draft)
     const auto mode = told.text("activation_checkpoint.mode");
     Recompute &recompute = draft.plan.memory.recompute;
     recompute = mode == "full" ? Recompute::Full : mode == "none" ? Recompute::None : Recompute::Selective;
-    draft.plan.memory.recomputeLayers.reset();
+    MemoryStrategy &memory = draft.plan.memory;
+    memory.recomputeLayers.reset();
+    memory.recomputeNorms = memory.recomputeActivationFunction = false;
+    memory.recomputeUpProjection = memory.recomputeSharedExperts = false;
     draft.taken.push_back(std::string("memory.recompute ") + toString(recompute) + " from "
         + (mode ? told.said("activation_checkpoint.mode") : "torchtitan's default"));
     const std::string converters = told.text("model.converters").value_or("");
@@ -166,6 +169,7 @@ void takeTorchtitan(Draft &draft)
         + (converters.find_first_of("abcdefghijklmnopqrstuvwxyz") != std::string::npos ? told.said("model.converters")
                 : told.has(mixed)                                                      ? told.said(mixed)
                                                                                        : "torchtitan's default"));
+    takeTorchtitanRecipe(draft);
 }
 
 } // namespace trainyard::imports

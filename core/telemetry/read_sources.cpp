@@ -100,7 +100,9 @@ Expected<Recording> readSource(const std::string &path, const SourceOptions &opt
     const SourceReader *reader = readerFor(fs::path(path).filename().string(), head);
     if (!reader)
         return refusedSource(path, stream.packedBytes(), SourceKind::Unknown,
-            head.empty() ? "The file is empty" : "Nothing in it tells which tool wrote it");
+            head.empty()
+                ? stream.isTruncated() ? "It is compressed and ends before anything of it" : "The file is empty"
+                : "Nothing in it tells which tool wrote it");
     stream.rewind();
     auto recording = readBy(*reader, stream, options);
     if (stream.failure())

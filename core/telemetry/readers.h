@@ -10,7 +10,7 @@ std::span<const SourceReader> recordingFiles(); // *.trainyard-recording
 std::span<const SourceReader> profilerTraces(); // kineto, Chakra, execution traces
 std::span<const SourceReader> trainingLogs(); // Megatron, torchtitan, DeepSpeed, NeMo, Hugging Face, MLPerf
 std::span<const SourceReader> experimentFiles(); // TensorBoard, wandb, golden values
-std::span<const SourceReader> networkBenchmarks(); // nccl-tests, NCCL Inspector, flight recorder, iperf3, fio
+std::span<const SourceReader> networkBenchmarks(); // nccl-tests, NCCL Inspector, flight recorder, iperf3, fio, probe
 std::span<const SourceReader> hardwareSamples(); // nvidia-smi, Prometheus, OpenMetrics, OTLP
 std::span<const SourceReader> planInputs(); // config.json, Megatron arguments, torchtitan, topologies, prices
 

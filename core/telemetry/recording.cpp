@@ -19,8 +19,8 @@ constexpr std::array kNames { "file that no reader knows", "recording", "PyTorch
     "OTLP message as protobuf", "Hugging Face config.json", "Megatron arguments", "torchtitan configuration",
     "Slurm topology", "nvidia-smi topology matrix", "NCCL topology", "NCCL graph", "hwloc topology",
     "ibnetdiscover output", "iblinkinfo output", "SkyPilot catalogue", "plan", "Slurm node list",
-    "list of AWS instance types" };
-static_assert(kNames.size() == std::size_t(SourceKind::InstanceTypes) + 1);
+    "list of AWS instance types", "result of Trainyard's probe" };
+static_assert(kNames.size() == std::size_t(SourceKind::Probe) + 1);
 
 /// Of the parts' moments, what is to be added so that they count from one zero; 0 of those that know no Unix time.
 std::vector<Moment> shiftsTo(Moment zero, const std::vector<Recording> &parts)
@@ -80,6 +80,7 @@ public:
             }
         };
         takeOver(m_result.benchmarks, part.benchmarks);
+        takeOver(m_result.kernels, part.kernels);
         takeOver(m_result.models, part.models);
         takeOver(m_result.nodes, part.nodes);
         takeOver(m_result.switches, part.switches);

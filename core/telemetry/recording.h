@@ -67,6 +67,7 @@ enum class SourceKind : std::uint8_t {
     Plan,
     SlurmNodes, // scontrol show node
     InstanceTypes, // AWS describe-instance-types
+    Probe, // of samples/probe
 };
 /// "PyTorch profiler trace", for sentences.
 [[nodiscard]] const char *nameOf(SourceKind kind);
@@ -191,6 +192,20 @@ struct BenchmarkPoint {
     bool operator==(const BenchmarkPoint &) const = default;
 };
 
+/// One kernel that a probe timed alone on one GPU, the shortest and the median of its repeats.
+struct KernelPoint {
+    std::string what; // "gemm", "attention" (forward), "memory"
+    std::string precision; // of the operands, as plans name it
+    double m = 0, n = 0, k = 0; // of a product C[m,n] = A[m,k] B[k,n]
+    double batch = 0, heads = 0, headDim = 0, sequence = 0; // of attention
+    bool isCausal = false, isFused = false; // of attention: one kernel, not product, softmax and product
+    double leastSeconds = 0, seconds = 0; // of one call; the median
+    double bytes = 0, flops = 0; // operands and result once; counted, not measured
+    std::string gpu; // its name; of a machine without one its processor's
+    std::uint32_t source = kNoIndex;
+    bool operator==(const KernelPoint &) const = default;
+};
+
 /// A model as its source tells it: a Hugging Face config.json, unparsed.
 struct RecordedModel {
     std::string name; // of its file or folder
@@ -211,6 +226,8 @@ struct RecordedNodes { // nodes that are alike
     bool isNvlinkSwitched = false; // every pair of GPUs has all links
     double hostMemoryBytes = 0;
     std::uint32_t source = kNoIndex;
+    double gpuMemoryBytes = 0; // of each GPU
+    int gpuProcessors = 0; // multiprocessors of each GPU
     bool operator==(const RecordedNodes &) const = default;
 };
 struct RecordedSwitch {
@@ -239,6 +256,7 @@ struct Recording {
     std::vector<RankRecording> ranks; // by rank, those without one last
     std::vector<SampleSeries> series;
     std::vector<BenchmarkPoint> benchmarks;
+    std::vector<KernelPoint> kernels;
     std::map<std::string, std::string> arguments; // that the run was started with, by the framework's names
     std::vector<RecordedModel> models;
     std::vector<RecordedNodes> nodes;

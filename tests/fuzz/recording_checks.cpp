@@ -65,6 +65,11 @@ std::string faultOfFigures(const Recording &recording)
             || !isFigure(point.busBytesPerSecond) || !isFigure(point.rttSeconds) || point.ranks < 0 || point.nodes < 0
             || point.streams < 0)
             return "a point with a figure that is none: " + point.what;
+    for (const KernelPoint &point : recording.kernels)
+        for (const double value : { point.m, point.n, point.k, point.batch, point.heads, point.headDim, point.sequence,
+                 point.leastSeconds, point.seconds, point.bytes, point.flops })
+            if (!isFigure(value))
+                return "a kernel with a figure that is none: " + point.what;
     for (const SampleSeries &series : recording.series)
         if (series.name.empty() || series.at.empty() || !std::ranges::is_sorted(series.at))
             return "a series without a name, empty or out of order: " + series.name;

@@ -9,8 +9,8 @@
 
 namespace trainyard::fuzz {
 
-/// Empty, or what does not hold of the recording that `bytes` bytes of a file gave. `isMeasured`: another tool wrote it,
-/// so that figures are sensible and what was dropped has a reason; a recording file may say of these what it likes.
+/// Empty, or what does not hold of the recording that `bytes` bytes of a file gave. `isMeasured`: another tool wrote
+/// it, so that figures are sensible and what was dropped has a reason; a recording file may say of these what it likes.
 [[nodiscard]] std::string faultOfRecording(const Recording &recording, std::size_t bytes, bool isMeasured);
 
 /// Empty, or in what a recording file of it differs. Takes longer.

@@ -17,7 +17,7 @@ namespace trainyard {
 namespace {
 
 constexpr int kStack = 16, kStackGap = 6, kBar = 8, kMark = 9;
-constexpr std::array kColumns { 0.35, 0.14, 0.14, 0.15, 0.22 }; // kind, plan, run, difference, bar: of the width
+constexpr std::array kColumns { 0.385, 0.125, 0.125, 0.155, 0.21 }; // kind, plan, run, difference, bar: of the width
 constexpr double kNamePart = 0.14, kValuePart = 0.15, kLeastShare = 0.0005;
 
 } // namespace
@@ -158,9 +158,10 @@ void DifferenceBars::paintEvent(QPaintEvent *)
     paintStack(painter, kStack + kStackGap, m_measuredName, true);
     int top = tableTop(), x = int(width() * kColumns[0]);
     painter.setPen(theme().textFaint);
-    for (const QString &title : { m_referenceName, m_measuredName, tr("difference") }) {
-        const int room = int(width() * kColumns[1]);
-        painter.drawText(QRect(x - 20, top, room + 16, lineHeight()), Qt::AlignRight | Qt::AlignVCenter, title);
+    for (int i = 0; i < 3; ++i) {
+        const QString title = i == 0 ? m_referenceName : i == 1 ? m_measuredName : tr("difference");
+        const int room = int(width() * kColumns[std::size_t(i + 1)]);
+        painter.drawText(QRect(x - 4, top, room, lineHeight()), Qt::AlignRight | Qt::AlignVCenter, title);
         x += room;
     }
     for (const Line &line : m_lines)

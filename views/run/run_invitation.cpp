@@ -13,15 +13,14 @@ namespace trainyard {
 
 namespace {
 
-constexpr int kColumnWidth = 660, kNameWidth = 150, kEdge = 24;
+constexpr int kColumnWidth = 760, kNameWidth = 150, kEdge = 24;
 
 struct Kind {
     const char *name, *files;
 };
 constexpr Kind kKinds[] = {
     { QT_TRANSLATE_NOOP("RunInvitation", "Profiler traces"),
-        QT_TRANSLATE_NOOP(
-            "RunInvitation", "PyTorch (.json, .json.gz), one a rank; Chakra. They show every kernel of a step") },
+        QT_TRANSLATE_NOOP("RunInvitation", "PyTorch (.json, .json.gz), one a rank; Chakra: every kernel of a step") },
     { QT_TRANSLATE_NOOP("RunInvitation", "Training logs"),
         QT_TRANSLATE_NOOP(
             "RunInvitation", "Megatron-LM, torchtitan, DeepSpeed, NeMo, Hugging Face, MLPerf; TensorBoard, wandb") },

@@ -25,6 +25,7 @@ public:
         each("/prices", r.prices, [&](const auto &where, const RecordedPrice &one) { source(where, one.source); });
         each("/benchmarks", r.benchmarks,
             [&](const auto &where, const BenchmarkPoint &one) { source(where, one.source); });
+        each("/kernels", r.kernels, [&](const auto &where, const KernelPoint &one) { source(where, one.source); });
         each("/series", r.series, [&](const auto &where, const SampleSeries &one) { series(where, one); });
         each("/ranks", r.ranks, [&](const auto &where, const RankRecording &one) { rank(where, one); });
         if (m_hasFault)

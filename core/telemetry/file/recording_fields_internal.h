@@ -134,6 +134,27 @@ template <class Io> void describe(Io &io, Maybe<BenchmarkPoint> auto &point)
     io.index("source", point.source, "Index into sources");
 }
 
+template <class Io> void describe(Io &io, Maybe<KernelPoint> auto &point)
+{
+    io.text("what", point.what, "gemm, attention (forward) or memory");
+    io.text("precision", point.precision, "Of the operands");
+    io.real("m", point.m, "Rows of a product's result");
+    io.real("n", point.n, "Columns of a product's result");
+    io.real("k", point.k, "What a product sums over");
+    io.real("batch", point.batch, "Sequences of attention");
+    io.real("heads", point.heads, "Heads of attention");
+    io.real("head_dim", point.headDim, "Elements of a head");
+    io.real("sequence", point.sequence, "Queries, and as many keys");
+    io.flag("causal", point.isCausal, "Each query sees the keys up to its own");
+    io.flag("fused", point.isFused, "One kernel, not product, softmax and product");
+    io.real("least_s", point.leastSeconds, "Shortest of its repeats");
+    io.real("seconds", point.seconds, "Median of its repeats");
+    io.real("bytes", point.bytes, "Operands and result, once");
+    io.real("flops", point.flops, "Counted from its shape");
+    io.text("gpu", point.gpu, "Name of the GPU; of a machine without one, of its processor");
+    io.index("source", point.source, "Index into sources");
+}
+
 template <class Io> void describe(Io &io, Maybe<RecordedModel> auto &model)
 {
     io.text("name", model.name, "Of its file or folder");
@@ -152,6 +173,8 @@ template <class Io> void describe(Io &io, Maybe<RecordedNodes> auto &nodes)
     io.real("nvlink_bytes_per_s", nodes.nvlinkBytesPerSecond, "Of each GPU to all others together, one direction");
     io.flag("nvlink_switched", nodes.isNvlinkSwitched, "Every pair of GPUs has all links");
     io.real("host_memory_bytes", nodes.hostMemoryBytes, "Of each");
+    io.real("gpu_memory_bytes", nodes.gpuMemoryBytes, "Of each GPU");
+    io.whole("gpu_processors", nodes.gpuProcessors, "Multiprocessors of each GPU");
     io.index("source", nodes.source, "Index into sources");
 }
 
@@ -191,6 +214,7 @@ template <class Io> void describe(Io &io, Maybe<Recording> auto &recording)
     io.list("switches", recording.switches, "Switches of the network");
     io.list("prices", recording.prices, "Prices of instances");
     io.list("benchmarks", recording.benchmarks, "Measured links, collectives and drives");
+    io.list("kernels", recording.kernels, "Kernels that a probe timed alone");
     io.list("series", recording.series, "Quantities over steps or time");
     io.list("ranks", recording.ranks, "What was recorded of each rank");
 }

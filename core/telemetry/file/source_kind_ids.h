@@ -10,7 +10,7 @@
 
 namespace trainyard::recording_file {
 
-inline constexpr std::size_t kSourceKinds = std::size_t(SourceKind::Plan) + 1;
+inline constexpr std::size_t kSourceKinds = std::size_t(SourceKind::Probe) + 1;
 /// "kineto_trace"
 [[nodiscard]] std::string_view idOf(SourceKind kind);
 [[nodiscard]] std::optional<SourceKind> kindOf(std::string_view id);

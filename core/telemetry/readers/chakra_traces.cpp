@@ -242,10 +242,12 @@ Expected<Recording> readChakra(const SourceText &source, const SourceOptions &op
     rank.rank = rankOf(std::string_view(source.file).substr(source.file.rfind('/') + 1));
     Maker maker(recording, options);
     std::string_view bytes = source.text;
-    if (!takeDelimited(bytes)) // GlobalMetadata
+    if (!takeDelimited(bytes)) { // GlobalMetadata
         made.isTruncated = true;
+        bytes = {};
+    }
     std::int64_t broken = 0, told = 0;
-    for (std::int64_t nodes = 0; !bytes.empty() && !made.isTruncated; ++nodes) {
+    for (std::int64_t nodes = 0; !bytes.empty(); ++nodes) {
         const auto message = takeDelimited(bytes);
         if (!message) {
             made.isTruncated = true;

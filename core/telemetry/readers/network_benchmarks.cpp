@@ -6,6 +6,7 @@
 #include "core/telemetry/readers/nccl_debug.h"
 #include "core/telemetry/readers/nccl_inspector.h"
 #include "core/telemetry/readers/nccl_tests.h"
+#include "core/telemetry/readers/probe_file.h"
 
 #include <array>
 
@@ -14,7 +15,7 @@ namespace trainyard {
 std::span<const SourceReader> readers::networkBenchmarks()
 {
     using namespace readers::measured;
-    static constexpr std::array<SourceReader, 9> kReaders { {
+    static constexpr std::array<SourceReader, 10> kReaders { {
         { SourceKind::NcclTests, looksLikeNcclTests, readNcclTests },
         { SourceKind::NcclTestsJson, looksLikeNcclTestsJson, readNcclTestsJson },
         { SourceKind::NcclInspector, looksLikeNcclInspector, readNcclInspector },
@@ -24,6 +25,7 @@ std::span<const SourceReader> readers::networkBenchmarks()
         { SourceKind::FlightRecorder, looksLikeFlightRecorderPickle, refuseFlightRecorderPickle, true },
         { SourceKind::Iperf3, looksLikeIperf3, readIperf3 },
         { SourceKind::Fio, looksLikeFio, readFio },
+        { SourceKind::Probe, looksLikeProbe, readProbe },
     } };
     return kReaders;
 }

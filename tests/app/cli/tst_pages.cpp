@@ -132,7 +132,8 @@ private slots:
     void everyPictureIsMadeByTheCommandAndShown()
     {
         static const QRegularExpression made(
-            QStringLiteral("^picture +(\\S+) +(?:light|dark) +\\S+ +(\\S+)(?: +\\S+)?$"), QRegularExpression::MultilineOption);
+            QStringLiteral("^picture +(\\S+) +(?:light|dark) +\\S+ +(\\S+)(?: +\\S+)?$"),
+            QRegularExpression::MultilineOption);
         QSet<QString> names, shown;
         for (auto all = made.globalMatch(textOf(QStringLiteral("scripts/pictures"))); all.hasNext();) {
             const auto match = all.next();

@@ -107,7 +107,8 @@ private slots:
             QCOMPARE(seconds(with(plan, entry(part, "1"))), seconds(plan));
     }
 
-    /// Kernels alone take `factor` times as long: with every part at 2, compute takes twice as long.
+    /// Kernels alone take `factor` times as long: with every part at 2, compute takes twice as long, but for what
+    /// communication beside it costs (overlapSlowdown), which stays.
     void allKernelsAtTwiceTheTimeAreTwiceTheCompute()
     {
         Plan plan = sample("gpt3-175b-1024-a100");
@@ -115,7 +116,7 @@ private slots:
         for (const char *part : { "products", "attention", "memory", "host" })
             plan.calibration[part] = entry(part, "2");
         const double after = evaluated(plan)->metrics.breakdown->compute;
-        QVERIFY2(std::abs(after / before - 2) < 1e-6, qPrintable(QString::number(after / before, 'g', 12)));
+        QVERIFY2(std::abs(after / before - 2) < 1e-3, qPrintable(QString::number(after / before, 'g', 12)));
     }
 
     void slowerPartsAreNeverFaster_data()
@@ -129,7 +130,6 @@ private slots:
         for (const char *part : { "products", "attention", "memory", "nvlink", "fabric" })
             row("gpt3-175b-1024-a100", part, true);
         row("llama-3-70b-three-regions", "wan", true);
-        row("gpt3-offload-a100-40gb", "pcie", true);
     }
     void slowerPartsAreNeverFaster()
     {
@@ -148,10 +148,21 @@ private slots:
     }
 
     /// As much leaves as the drives take: slower ones leave more on the GPU, and time is not lost.
-    void slowerDrivesTakeLess()
+    void slowerWaysOffTheGpuTakeLess_data()
     {
-        const Plan base = sample("ssdtrain-bert-2xa100");
-        const auto before = evaluated(base), after = evaluated(with(base, entry("drive", "4")));
+        QTest::addColumn<QString>("plan");
+        QTest::addColumn<QString>("part");
+        QTest::newRow("drives") << "ssdtrain-bert-2xa100"
+                                << "drive";
+        QTest::newRow("host") << "gpt3-offload-a100-40gb"
+                              << "pcie";
+    }
+    void slowerWaysOffTheGpuTakeLess()
+    {
+        QFETCH(QString, plan);
+        QFETCH(QString, part);
+        const Plan base = sample(qPrintable(plan));
+        const auto before = evaluated(base), after = evaluated(with(base, entry(part.toStdString(), "4")));
         QVERIFY(before->metrics.offload && after->metrics.offload);
         QVERIFY(after->metrics.offload->bytesPerGpu < before->metrics.offload->bytesPerGpu);
         QVERIFY(after->metrics.memory->peak > before->metrics.memory->peak);

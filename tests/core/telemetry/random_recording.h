@@ -66,7 +66,7 @@ public:
         fill(r.models, 2, [&](RecordedModel &m) { m = { text(), text(), source(r) }; });
         fill(r.nodes, 2, [&](RecordedNodes &n) {
             n = { { text() }, int(below(99)), text(), int(below(9)), int(below(9)), real(), real(), one(2), real(),
-                source(r) };
+                source(r), real(), int(below(200)) };
         });
         fill(r.switches, 2, [&](RecordedSwitch &s) { s = { text(), { text(), text() }, real(), one(2), source(r) }; });
         fill(r.prices, 2, [&](RecordedPrice &p) {
@@ -74,6 +74,10 @@ public:
         });
         fill(r.benchmarks, 3, [&](BenchmarkPoint &p) {
             p = { text(), int(below(9)), int(below(9)), 1, real(), real(), real(), real(), real(), one(2), source(r) };
+        });
+        fill(r.kernels, 3, [&](KernelPoint &p) {
+            p = { text(), text(), real(), real(), real(), real(), real(), real(), real(), one(2), one(2), real(),
+                real(), real(), real(), text(), source(r) };
         });
         fill(r.series, 4, [&](SampleSeries &s) {
             s = { text(), text(), int(below(5)) - 1, text(), one(2), {}, {}, source(r) };

@@ -54,6 +54,8 @@ Figures allFigures(const Recording &recording)
             made["model vocabulary"] = model->vocab;
             made["model experts"] = model->experts;
             made["model parameters"] = totalParameters(*model);
+        } else {
+            made["models whose plan is refused"] += 1;
         }
     return made;
 }

@@ -1,0 +1,147 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// What tools measured by themselves: iperf3 of a node pair, fio of a node's drives, copies between a GPU and its host.
+#include "core/base/number_text.h"
+#include "core/calibrate/calibration_case_internal.h"
+
+#include <algorithm>
+#include <cmath>
+#include <set>
+
+namespace trainyard {
+
+namespace {
+
+struct Figure {
+    double value = 0, error = 0, residual = 0;
+    int samples = 0;
+};
+
+/// Of measurements of one thing the median.
+Figure figureOf(const std::vector<double> &values)
+{
+    Figure figure { .value = middleOf(values), .samples = int(values.size()) };
+    std::vector<double> off;
+    for (const double value : values)
+        off.push_back(std::abs(value / figure.value - 1));
+    figure.residual = middleOf(std::move(off));
+    // Of a median of n: 1.2533 standard deviations over √n, and 1.4826 of the median deviation make one of those.
+    if (values.size() > 2)
+        figure.error = 1.2533 * 1.4826 * figure.residual * figure.value / std::sqrt(double(values.size()));
+    return figure;
+}
+
+FittedFactor measured(CalibratedPart part, const Figure &figure)
+{
+    FittedFactor fitted;
+    fitted.factor.what = part;
+    fitted.factor.gbytesPerS = figure.value * 1e-9;
+    fitted.factor.samples = figure.samples;
+    if (figure.error > 0)
+        fitted.factor.standardError = figure.error * 1e-9;
+    fitted.residual = figure.residual;
+    return fitted;
+}
+
+std::string samplesText(const Figure &figure)
+{
+    return figure.samples == 1 ? "one measurement, which tells no error" : wholeText(figure.samples) + " measurements";
+}
+
+/// The link whose ends the file's name tells, or the only one.
+std::optional<std::size_t> linkOf(const CalibrationCase &of, std::uint32_t source)
+{
+    const auto &links = of.workload.plan->cluster.wanLinks;
+    const std::string file =
+        source < of.run.recording->sources.size() ? of.run.recording->sources[source].file : std::string();
+    for (std::size_t i = 0; i < links.size(); ++i)
+        if (file.find(links[i].between[0]) != std::string::npos && file.find(links[i].between[1]) != std::string::npos)
+            return i;
+    return links.size() == 1 ? std::optional<std::size_t>(0) : std::nullopt;
+}
+
+void addWan(CalibrationCase &of)
+{
+    const auto &links = of.workload.plan->cluster.wanLinks;
+    std::vector<std::vector<double>> rates(links.size()), trips(links.size());
+    std::size_t unplaced = 0;
+    for (const BenchmarkPoint &point : of.run.recording->benchmarks) {
+        if (!point.what.starts_with("tcp") || point.bytesPerSecond <= 0)
+            continue;
+        const auto link = linkOf(of, point.source);
+        if (!link) {
+            ++unplaced;
+            continue;
+        }
+        rates[*link].push_back(point.bytesPerSecond);
+        if (point.rttSeconds > 0)
+            trips[*link].push_back(point.rttSeconds);
+    }
+    if (unplaced > 0)
+        of.note(wholeText(double(unplaced))
+            + (links.empty() ? " measurements of a link (iperf3), and the plan has none between datacenters"
+                             : " measurements of a link (iperf3) do not tell which one: name their files after its two "
+                               "datacenters"));
+    for (std::size_t i = 0; i < links.size(); ++i) {
+        if (rates[i].empty())
+            continue;
+        const Figure rate = figureOf(rates[i]);
+        FittedFactor fitted = measured(CalibratedPart::Wan, rate);
+        const auto &[a, b] = links[i].between;
+        fitted.id = "wan-" + a + "-" + b;
+        fitted.factor.between = { a, b };
+        if (!trips[i].empty())
+            fitted.factor.latencyUs = middleOf(trips[i]) * 0.5e6;
+        fitted.sentence = "A node pair of " + a + " and " + b + " reaches " + bytesText(rate.value) + "/s ("
+            + samplesText(rate) + ")"
+            + (trips[i].empty() ? "" : ", its round trip takes " + secondsText(middleOf(trips[i])));
+        of.propose(std::move(fitted), true);
+    }
+}
+
+/// Every GPU type of the plan has what was measured on one machine: a benchmark does not name it.
+void addOfMachines(CalibrationCase &of, CalibratedPart part, const std::vector<double> &values, const std::string &what,
+    const std::string &name)
+{
+    if (values.empty())
+        return;
+    std::set<std::string> gpus;
+    for (const GpuRun &run : of.workload.layout.runs)
+        if (part != CalibratedPart::Drive || of.workload.pool(run.location()).ssd)
+            gpus.insert(of.workload.gpu(run.location()).id);
+    if (gpus.size() != 1) {
+        of.note(gpus.empty() ? what + " were measured, and the plan's nodes have none"
+                             : what + " were measured of one machine, and the plan has several: nobody tells which");
+        return;
+    }
+    const Figure rate = figureOf(values);
+    FittedFactor fitted = measured(part, rate);
+    fitted.factor.gpu = *gpus.begin();
+    fitted.id = std::string(toString(part)) + "-" + *gpus.begin();
+    fitted.sentence = name + " " + bytesText(rate.value) + "/s (" + samplesText(rate) + ")";
+    of.propose(std::move(fitted), true);
+}
+
+} // namespace
+
+void addBenchmarkFactors(CalibrationCase &of)
+{
+    addWan(of);
+    std::vector<double> writes, copies;
+    double largest = 0;
+    for (const BenchmarkPoint &point : of.run.recording->benchmarks) {
+        if (point.what == "write" && point.bytesPerSecond > 0)
+            writes.push_back(point.bytesPerSecond);
+        if (point.what == "copy_to_host" || point.what == "copy_to_gpu")
+            largest = std::max(largest, point.bytes);
+    }
+    // Of copies the large ones: small ones measure their start.
+    for (const BenchmarkPoint &point : of.run.recording->benchmarks)
+        if ((point.what == "copy_to_host" || point.what == "copy_to_gpu") && point.bytesPerSecond > 0
+            && point.bytes >= largest / 4)
+            copies.push_back(point.bytesPerSecond);
+    addOfMachines(of, CalibratedPart::Drive, writes, "Drives", "The drives of a node take");
+    addOfMachines(
+        of, CalibratedPart::Pcie, copies, "Copies to and from the host", "Copies between a GPU and its host move");
+}
+
+} // namespace trainyard

@@ -1,0 +1,40 @@
+#pragma once
+// SPDX-License-Identifier: GPL-3.0-or-later
+// What every fit of this folder looks at: the run, the plan as it is without factors, which steps are fitted and which
+// are held out, and the proposal that it adds to. For the .cpp files of this folder.
+
+#include "core/calibrate/calibrate.h"
+#include "core/placement/rank_map.h"
+#include "core/placement/resolve.h"
+
+namespace trainyard {
+
+struct CalibrationCase {
+    const Run &run;
+    Workload workload; // without factors, laid out
+    RankMap map;
+    std::vector<int> fitted, held; // indices into Run::steps
+    const CalibrateOptions &options;
+    std::string recording; // its name, and when it was made
+    bool isOfWorld = true; // the run has as many ranks as the plan
+    CalibrationProposal proposal;
+
+    /// Takes the factor, or tells why it is refused. `isMeasured`: a figure that a tool has averaged itself, so that
+    /// one is enough.
+    void propose(FittedFactor fitted, bool isMeasured = false);
+    void note(std::string sentence);
+};
+
+/// Products, attention and memory, by GPU type.
+void addKernelFactors(CalibrationCase &of);
+/// Host and overlap.
+void addStepFactors(CalibrationCase &of);
+/// NVLink, fabric and WAN, from collectives of steps and from benchmarks of collectives.
+void addLinkFactors(CalibrationCase &of);
+/// WAN, drives and PCIe from benchmarks.
+void addBenchmarkFactors(CalibrationCase &of);
+
+[[nodiscard]] std::string factorText(double factor, double error); // "1.131 × as long as modelled (± 0.004"
+[[nodiscard]] double middleOf(std::vector<double> values); // 0 of none
+
+} // namespace trainyard

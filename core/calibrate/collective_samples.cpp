@@ -1,0 +1,143 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "core/calibrate/collective_samples.h"
+
+#include "core/calibrate/kernel_samples.h"
+#include "core/placement/ranks.h"
+
+#include <algorithm>
+#include <map>
+
+namespace trainyard {
+
+namespace {
+
+class Placer {
+public:
+    Placer(const Run &run, const Workload &workload, const RankMap &map)
+        : m_recording(*run.recording)
+        , m_work(workload)
+        , m_map(map)
+    {
+        for (const RankRecording &rank : m_recording.ranks)
+            if (rank.rank >= 0 && !rank.host.empty())
+                m_hosts.try_emplace(rank.rank, rank.host);
+    }
+
+    void place(CollectiveSample &sample, const std::vector<int> &ranks) const
+    {
+        if (const auto at = locationOf(m_work, m_map, ranks.front()))
+            sample.at = *at;
+        for (const int rank : ranks)
+            if (const auto at = locationOf(m_work, m_map, rank); at && at->datacenter != sample.at.datacenter)
+                sample.toDatacenter = at->datacenter;
+        std::map<std::string, int> nodes;
+        const bool areHostsTold = std::ranges::all_of(ranks, [&](int rank) { return m_hosts.contains(rank); });
+        const int domain = std::max(1, domainOf(m_work, sample.at));
+        for (const int rank : ranks)
+            ++nodes[areHostsTold ? m_hosts.at(rank) : std::to_string(rank / domain)];
+        // A rack of NVLink is one node of several hosts.
+        if (areHostsTold && domain > m_work.pool(sample.at).gpusPerNode) {
+            nodes.clear();
+            for (const int rank : ranks)
+                ++nodes[std::to_string(rank / domain)];
+        }
+        sample.ranksPerNode = 1;
+        for (const auto &[name, count] : nodes)
+            sample.ranksPerNode = std::max(sample.ranksPerNode, count);
+    }
+
+    [[nodiscard]] std::vector<int> ranksOf(const MatchedCollective &one) const
+    {
+        if (one.group < m_recording.groups.size() && !m_recording.groups[one.group].ranks.empty())
+            return m_recording.groups[one.group].ranks;
+        std::vector<int> ranks;
+        for (const MatchedCollective::Part &part : one.parts)
+            ranks.push_back(m_recording.ranks[part.rank].rank);
+        return ranks;
+    }
+
+private:
+    const Recording &m_recording;
+    const Workload &m_work;
+    const RankMap &m_map;
+    std::map<int, std::string> m_hosts;
+};
+
+} // namespace
+
+const PipelineClass *classOf(const Workload &workload, const RankMap &map, int rank)
+{
+    if (rank < 0 || rank >= map.worldSize())
+        return nullptr;
+    const int replica = map.placeOf(rank).replica;
+    for (const PipelineClass &pipelines : workload.layout.classes)
+        if (replica >= pipelines.firstPipeline && replica < pipelines.firstPipeline + pipelines.pipelines)
+            return &pipelines;
+    return nullptr;
+}
+
+std::optional<StageLocation> locationOf(const Workload &workload, const RankMap &map, int rank)
+{
+    const PipelineClass *pipelines = classOf(workload, map, rank);
+    if (!pipelines)
+        return std::nullopt;
+    const auto stage = std::size_t(map.placeOf(rank).stage);
+    return stage < pipelines->locations.size() ? std::optional(pipelines->locations[stage]) : std::nullopt;
+}
+
+CollectiveSamples collectivesOf(
+    const Run &run, const std::vector<int> &steps, const Workload &workload, const RankMap &map)
+{
+    CollectiveSamples result;
+    const Recording &recording = *run.recording;
+    std::vector<std::vector<StepWindow>> windows(recording.ranks.size());
+    for (const int step : steps)
+        for (const StepWindow &window : windowsOf(run, run.steps[std::size_t(step)]))
+            windows[window.rank].push_back(window);
+    const Placer placer(run, workload, map);
+    std::map<std::uint32_t, CollectiveSample> places; // by group, where it has one
+    for (const MatchedCollective &one : run.collectives) {
+        const MatchedCollective::Part &part = one.parts.front();
+        const Moment start = recording.ranks[part.rank].collectives[part.collective].start;
+        if (std::ranges::none_of(windows[part.rank],
+                [&](const StepWindow &window) { return start >= window.start && start < window.end; }))
+            continue;
+        if (int(one.parts.size()) < one.groupRanks) {
+            ++result.unmatched;
+            continue;
+        }
+        if (one.bytes <= 0 || one.leastDuration <= 0) {
+            ++result.unsized;
+            continue;
+        }
+        auto [known, isNew] = places.try_emplace(one.group);
+        if (isNew || one.group == kNoIndex)
+            placer.place(known->second, placer.ranksOf(one));
+        CollectiveSample &sample = result.samples.emplace_back(known->second);
+        sample.operation = recording.names[one.operation];
+        sample.bytes = one.bytes;
+        sample.ranks = one.groupRanks;
+        sample.seconds = double(one.leastDuration) * 1e-9;
+    }
+    return result;
+}
+
+std::vector<CollectiveSample> collectiveBenchmarks(const Recording &recording, std::size_t first)
+{
+    std::vector<CollectiveSample> samples;
+    std::size_t at = 0;
+    for (const BenchmarkPoint &point : recording.benchmarks) {
+        if (point.ranks < 2 || point.bytes <= 0 || point.seconds <= 0 || at++ % 2 != first)
+            continue;
+        const int nodes = std::max(1, point.nodes);
+        samples.push_back({ .operation = point.what,
+            .bytes = point.bytes,
+            .ranks = point.ranks,
+            .ranksPerNode = (point.ranks + nodes - 1) / nodes,
+            .seconds = point.seconds,
+            .isBenchmark = true });
+    }
+    return samples;
+}
+
+} // namespace trainyard

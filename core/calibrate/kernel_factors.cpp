@@ -1,0 +1,205 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// Products, attention and memory: seconds of their kernels against what the model predicts for the stage of each rank.
+#include "core/base/number_text.h"
+#include "core/calibrate/calibration_case_internal.h"
+#include "core/calibrate/collective_samples.h"
+#include "core/calibrate/kernel_samples.h"
+#include "core/cost/kernel_seconds.h"
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+
+namespace trainyard {
+
+namespace {
+
+constexpr std::array kParts { CalibratedPart::Products, CalibratedPart::Attention, CalibratedPart::Memory };
+constexpr std::array kNames { "Matrix products", "Attention kernels", "Kernels that move memory" };
+constexpr double kFarOff = 0.05, kErrors = 5; // ranks farther from the median of their likes are left out
+constexpr double kLeastShare = 0.002; // of the kernels of a stage: less is not worth a factor
+
+/// One rank: modelled × factor + fixed ≈ measured.
+struct RankSample {
+    int rank = 0, kernels = 0;
+    double measured = 0, error = 0, modelled = 0, fixed = 0, total = 0;
+    std::vector<double> steps;
+    [[nodiscard]] double ratio() const { return (measured - fixed) / modelled; }
+};
+
+class KernelFactors {
+public:
+    explicit KernelFactors(CalibrationCase &of)
+        : m_of(of)
+        , m_isUnfused(!of.workload.stack.flashAttention)
+    {
+    }
+
+    void add()
+    {
+        gather();
+        for (const auto &[gpu, parts] : m_byGpu) {
+            for (int part = 0; part < kKernelParts; ++part)
+                if (!m_isUnfused || part != 1)
+                    propose(gpu, part, parts[std::size_t(part)]);
+        }
+        if (m_isUnfused && !m_byGpu.empty())
+            m_of.note(
+                "Attention of this stack is made of matrix products: the run does not tell the two apart, and they "
+                "share one factor");
+    }
+
+private:
+    using Parts = std::array<std::vector<RankSample>, kKernelParts>;
+
+    [[nodiscard]] const KernelSeconds &modelOf(const PipelineClass &pipelines, int stage)
+    {
+        const auto [known, isNew] = m_models.try_emplace({ &pipelines, stage });
+        if (isNew)
+            known->second = kernelSeconds(m_of.workload, pipelines, stage);
+        return known->second;
+    }
+
+    void gather()
+    {
+        std::map<std::pair<const PipelineClass *, int>, int> numbers;
+        std::vector<int> likes;
+        for (const RankRecording &rank : m_of.run.recording->ranks) {
+            const PipelineClass *pipelines = classOf(m_of.workload, m_of.map, rank.rank);
+            likes.push_back(-1);
+            if (pipelines)
+                likes.back() =
+                    numbers.try_emplace({ pipelines, m_of.map.placeOf(rank.rank).stage }, int(numbers.size()))
+                        .first->second;
+        }
+        for (const RankKernels &kernels : kernelSamples(m_of.run, m_of.fitted, likes)) {
+            const int rank = m_of.run.recording->ranks[kernels.rank].rank;
+            const PipelineClass *pipelines = classOf(m_of.workload, m_of.map, rank);
+            if (!pipelines)
+                continue;
+            const int stage = m_of.map.placeOf(rank).stage;
+            const KernelSeconds &model = modelOf(*pipelines, stage);
+            if (!(model.total() > 0))
+                continue;
+            Parts &parts = m_byGpu[m_of.workload.gpu(pipelines->locations[std::size_t(stage)]).id];
+            const std::array modelled { model.products, model.attention, model.memory };
+            const std::array fixed { model.fixedProducts, 0.0, model.fixedMemory };
+            for (int part = 0; part < kKernelParts; ++part)
+                take(parts, part, kernels, rank, modelled, fixed, model.total());
+        }
+    }
+
+    void take(Parts &parts, int part, const RankKernels &kernels, int rank, const std::array<double, 3> &modelled,
+        const std::array<double, 3> &fixed, double total) const
+    {
+        RankSample sample { .rank = rank, .total = total };
+        for (const int of : { 0, 1, 2 }) {
+            if (of != part && !(m_isUnfused && part == 0 && of == 1))
+                continue;
+            const PartSeconds &own = kernels.parts[std::size_t(of)];
+            sample.measured += own.seconds;
+            sample.error = std::hypot(sample.error, own.error);
+            sample.kernels += own.kernels;
+            sample.modelled += modelled[std::size_t(of)];
+            sample.fixed += fixed[std::size_t(of)];
+            sample.steps.resize(kernels.steps.size());
+            for (std::size_t s = 0; s < kernels.steps.size(); ++s)
+                sample.steps[s] += kernels.steps[s][std::size_t(of)];
+        }
+        parts[std::size_t(part)].push_back(std::move(sample));
+    }
+
+    void propose(const std::string &gpu, int part, std::vector<RankSample> samples)
+    {
+        const std::string name = kNames[std::size_t(part)];
+        double modelled = 0, total = 0, measured = 0;
+        for (const RankSample &sample : samples)
+            modelled += sample.modelled, total += sample.total, measured += sample.measured;
+        if (modelled < kLeastShare * total)
+            return;
+        std::erase_if(samples, [](const RankSample &sample) { return sample.measured <= sample.fixed; });
+        if (samples.empty()) {
+            m_of.note(measured > 0 ? name + " take less than the launch floors of the model: nothing is fitted"
+                                   : "The run names no kernel as one of " + name + ", of which the plan has "
+                        + percentText(modelled / total) + " of its computing");
+            return;
+        }
+        leaveOut(samples, name);
+        double upper = 0, lower = 0;
+        FittedFactor fitted;
+        for (const RankSample &sample : samples) {
+            const double error = sample.error > 0 ? sample.error : sample.measured;
+            const double weight = 1 / (error * error);
+            upper += weight * sample.modelled * (sample.measured - sample.fixed);
+            lower += weight * sample.modelled * sample.modelled;
+            fitted.factor.samples += sample.kernels;
+        }
+        const double factor = upper / lower;
+        if (std::ranges::all_of(samples, [](const RankSample &sample) { return sample.error > 0; }))
+            fitted.factor.standardError = 1 / std::sqrt(lower);
+        fitted.factor.what = kParts[std::size_t(part)];
+        fitted.factor.gpu = gpu;
+        fitted.factor.factor = factor;
+        double left = 0, all = 0;
+        std::vector<double> off;
+        for (const RankSample &sample : samples)
+            for (const double seconds : sample.steps) {
+                const double line = sample.modelled * factor + sample.fixed;
+                left += (seconds - line) * (seconds - line), all += seconds * seconds;
+                if (seconds > 0)
+                    off.push_back(std::abs(seconds / line - 1));
+            }
+        fitted.factor.r2 = all > 0 ? 1 - left / all : 0;
+        fitted.residual = middleOf(std::move(off));
+        fitted.id = std::string(toString(fitted.factor.what)) + "-" + gpu;
+        const GpuSpec *spec = nullptr;
+        for (const auto &pools : m_of.workload.gpus)
+            for (const GpuSpec *known : pools)
+                spec = known->id == gpu ? known : spec;
+        fitted.sentence = name + " on " + (spec ? spec->name : gpu) + " take "
+            + factorText(factor, fitted.factor.standardError.value_or(0)) + "; " + wholeText(fitted.factor.samples)
+            + " kernels)";
+        m_of.propose(fitted);
+        if (part == 0 && m_isUnfused) {
+            fitted.factor.what = CalibratedPart::Attention;
+            fitted.id = "attention-" + gpu;
+            m_of.propose(std::move(fitted));
+        }
+    }
+
+    void leaveOut(std::vector<RankSample> &samples, const std::string &name)
+    {
+        std::vector<double> ratios;
+        for (const RankSample &sample : samples)
+            ratios.push_back(sample.ratio());
+        const double middle = middleOf(std::move(ratios));
+        if (samples.size() < 4)
+            return;
+        std::erase_if(samples, [&](const RankSample &sample) {
+            const double off = sample.ratio() / middle - 1;
+            const bool isOut = std::abs(off) > std::max(kFarOff, kErrors * sample.error / sample.measured);
+            if (isOut)
+                m_of.note(name + " of rank " + std::to_string(sample.rank) + " take " + plainText(1 + off)
+                    + " × as long as those of its likes: it is left out");
+            return isOut;
+        });
+    }
+
+    CalibrationCase &m_of;
+    bool m_isUnfused;
+    std::map<std::string, Parts> m_byGpu;
+    std::map<std::pair<const PipelineClass *, int>, KernelSeconds> m_models;
+};
+
+} // namespace
+
+void addKernelFactors(CalibrationCase &of)
+{
+    if (!of.workload.source.hasLayers) {
+        of.note("The plan brings measured times of stages: kernels are not modelled, and nothing of them is fitted");
+        return;
+    }
+    KernelFactors(of).add();
+}
+
+} // namespace trainyard

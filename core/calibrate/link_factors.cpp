@@ -1,0 +1,215 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// NVLink, fabric and WAN from collectives: what stays in a node first, since collectives of many nodes go through both.
+#include "core/base/number_text.h"
+#include "core/calibrate/calibration_case_internal.h"
+#include "core/calibrate/collective_samples.h"
+#include "core/calibrate/link_fit.h"
+#include "core/calibrate/robust_fit.h"
+#include "core/hardware/network_spec.h"
+#include "core/placement/calibrated.h"
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+
+namespace trainyard {
+
+namespace {
+
+class LinkFactors {
+public:
+    explicit LinkFactors(CalibrationCase &of)
+        : m_of(of)
+    {
+        CollectiveSamples seen = collectivesOf(of.run, of.fitted, of.workload, of.map);
+        const CollectiveSamples held = collectivesOf(of.run, of.held, of.workload, of.map);
+        noteLeftOut(seen);
+        m_samples = std::move(seen.samples);
+        m_held = held.samples;
+        for (const std::size_t half : { 0, 1 })
+            for (const CollectiveSample &point : collectiveBenchmarks(*of.run.recording, half))
+                (half == 0 ? m_samples : m_held).push_back(placed(point));
+    }
+
+    void add()
+    {
+        std::map<std::string, StageLocation> gpus, datacenters;
+        for (const CollectiveSample &sample : m_samples) {
+            if (sample.toDatacenter >= 0)
+                continue;
+            if (sample.isInNode())
+                gpus.try_emplace(m_of.workload.gpu(sample.at).id, sample.at);
+            else
+                datacenters.try_emplace(
+                    m_of.workload.plan->cluster.datacenters[std::size_t(sample.at.datacenter)].id, sample.at);
+        }
+        for (const auto &[gpu, at] : gpus)
+            addNvlink(gpu, at);
+        for (const auto &[id, at] : datacenters)
+            addFabric(id, at);
+        addWan();
+    }
+
+private:
+    void noteLeftOut(const CollectiveSamples &seen)
+    {
+        if (seen.unmatched > 0)
+            m_of.note(wholeText(double(seen.unmatched))
+                + " collectives have ranks that nobody recorded: what they wait for is not known, and links are not "
+                  "fitted to them");
+        if (seen.unsized > 0)
+            m_of.note(wholeText(double(seen.unsized)) + " collectives do not tell their size");
+    }
+
+    /// Benchmarks do not tell where they ran: at the plan's first stage.
+    [[nodiscard]] CollectiveSample placed(CollectiveSample point) const
+    {
+        if (!m_of.workload.layout.classes.empty())
+            point.at = m_of.workload.layout.classes.front().locations.front();
+        return point;
+    }
+
+    [[nodiscard]] Link insideOf(StageLocation at) const
+    {
+        const auto fitted = m_inside.find(m_of.workload.gpu(at).id);
+        return fitted != m_inside.end() ? fitted->second : deviceLink(m_of.workload.gpu(at), builtinNetwork());
+    }
+
+    [[nodiscard]] std::vector<CollectiveSample> of(const std::vector<CollectiveSample> &all, auto &&isMeant) const
+    {
+        std::vector<CollectiveSample> some;
+        std::ranges::copy_if(all, std::back_inserter(some),
+            [&](const CollectiveSample &sample) { return sample.toDatacenter < 0 && isMeant(sample); });
+        return some;
+    }
+
+    /// Median of |modelled / measured - 1|.
+    [[nodiscard]] static std::optional<double> errorOf(
+        const std::vector<CollectiveSample> &samples, const Link &inside, const Link &between)
+    {
+        std::vector<double> off;
+        for (const CollectiveSample &sample : samples)
+            if (const auto seconds = modelledSeconds(sample, inside, between))
+                off.push_back(std::abs(*seconds / sample.seconds - 1));
+        return off.empty() ? std::nullopt : std::optional(middleOf(std::move(off)));
+    }
+
+    void addNvlink(const std::string &gpu, StageLocation at)
+    {
+        const auto isMeant = [&](const CollectiveSample &sample) {
+            return sample.isInNode() && m_of.workload.gpu(sample.at).id == gpu;
+        };
+        const Link nominal = deviceLink(m_of.workload.gpu(at), builtinNetwork()),
+                   none = nominalFabric(m_of.workload, at);
+        const auto fit = fitLink(of(m_samples, isMeant), nominal, none, false);
+        const std::string what = "Collectives inside a node of " + m_of.workload.gpu(at).name;
+        if (!fit)
+            return tellWhy(what, fit.error());
+        const Link link = fittedLink(nominal, *fit, m_kinds[gpu]);
+        FittedFactor fitted = factorOf(*fit, what);
+        fitted.id = "nvlink-" + gpu;
+        fitted.factor.what = CalibratedPart::Nvlink;
+        fitted.factor.gpu = gpu;
+        const auto held = of(m_held, isMeant);
+        fitted.factor.errorBefore = errorOf(held, nominal, none);
+        fitted.factor.errorAfter = errorOf(held, link, none);
+        m_of.propose(std::move(fitted));
+        if (m_of.proposal.factors.back().refused.empty())
+            m_inside[gpu] = link;
+    }
+
+    void addFabric(const std::string &datacenter, StageLocation at)
+    {
+        const auto isMeant = [&](const CollectiveSample &sample) {
+            return !sample.isInNode() && sample.at.datacenter == at.datacenter;
+        };
+        const Link inside = insideOf(at), nominal = nominalFabric(m_of.workload, at);
+        const auto fit = fitLink(of(m_samples, isMeant), inside, nominal, true);
+        const std::string what = "Collectives between nodes of " + datacenter;
+        if (!fit)
+            return tellWhy(what, fit.error());
+        LinkClass kind;
+        const Link link = fittedLink(nominal, *fit, kind);
+        FittedFactor fitted = factorOf(*fit, what);
+        fitted.id = "fabric-" + datacenter;
+        fitted.factor.what = CalibratedPart::Fabric;
+        fitted.factor.datacenter = datacenter;
+        const auto held = of(m_held, isMeant);
+        fitted.factor.errorBefore = errorOf(held, inside, nominal);
+        fitted.factor.errorAfter = errorOf(held, inside, link);
+        m_of.propose(std::move(fitted));
+    }
+
+    /// Sends to another datacenter: seconds ≈ latency + bytes / what one sender reaches.
+    void addWan()
+    {
+        std::map<std::pair<int, int>, std::pair<std::vector<double>, std::vector<double>>> pairs;
+        for (const CollectiveSample &sample : m_samples)
+            if (sample.toDatacenter >= 0 && sample.operation.starts_with("send")) {
+                auto &[bytes, seconds] = pairs[std::minmax(sample.at.datacenter, sample.toDatacenter)];
+                bytes.push_back(sample.bytes);
+                seconds.push_back(sample.seconds);
+            }
+        const auto &datacenters = m_of.workload.plan->cluster.datacenters;
+        for (const auto &[ends, times] : pairs) {
+            const std::string a = datacenters[std::size_t(ends.first)].id, b = datacenters[std::size_t(ends.second)].id;
+            const std::string what = "Sends between " + a + " and " + b;
+            const auto line = fitAlphaBeta(times.first, times.second);
+            if (!line || line->bytesPerSecond <= 0) {
+                m_of.note(what + " are of one size: latency and bandwidth are not told apart");
+                continue;
+            }
+            FittedFactor fitted { .id = "wan-" + a + "-" + b };
+            fitted.factor.what = CalibratedPart::Wan;
+            fitted.factor.between = { a, b };
+            fitted.factor.latencyUs = line->latency * 1e6;
+            fitted.factor.gbytesPerS = line->bytesPerSecond * 1e-9;
+            fitted.factor.samples = line->samples;
+            fitted.factor.standardError = line->bandwidthError * 1e-9;
+            fitted.factor.r2 = line->r2;
+            fitted.residual = line->residual;
+            fitted.sentence = what + " reach " + bytesText(line->bytesPerSecond) + "/s (± "
+                + bytesText(line->bandwidthError) + "/s; " + wholeText(line->samples) + " sends) after "
+                + secondsText(line->latency);
+            m_of.note("What one sender of " + a + " and " + b
+                + " reaches is taken for its node pair: several that send at once are not told apart");
+            m_of.propose(std::move(fitted));
+        }
+    }
+
+    [[nodiscard]] static FittedFactor factorOf(const LinkFit &fit, const std::string &what)
+    {
+        FittedFactor fitted;
+        fitted.factor.latencyUs = fit.latencyUs;
+        fitted.factor.gbytesPerS = fit.gbytesPerS;
+        fitted.factor.factor = fit.factor;
+        fitted.factor.samples = fit.samples;
+        fitted.factor.standardError = fit.error;
+        fitted.factor.r2 = fit.r2;
+        fitted.residual = fit.residual;
+        fitted.sentence = fit.factor
+            ? what + " take " + factorText(*fit.factor, fit.error) + "; " + wholeText(fit.samples) + " of one size)"
+            : what + " reach " + plainText(*fit.gbytesPerS) + " GB/s a GPU (± " + plainText(fit.error) + "; "
+                + wholeText(fit.samples) + " collectives) after " + secondsText(*fit.latencyUs * 1e-6);
+        return fitted;
+    }
+
+    void tellWhy(const std::string &what, const Error &error)
+    {
+        m_of.note(what + " are not fitted: " + error.what + (error.right.empty() ? "" : "; needed: " + error.right));
+    }
+
+    CalibrationCase &m_of;
+    std::vector<CollectiveSample> m_samples, m_held;
+    std::map<std::string, LinkClass> m_kinds;
+    std::map<std::string, Link> m_inside; // by GPU, where it was fitted
+};
+
+} // namespace
+
+void addLinkFactors(CalibrationCase &of)
+{
+    LinkFactors(of).add();
+}
+
+} // namespace trainyard

@@ -1,0 +1,37 @@
+#pragma once
+// SPDX-License-Identifier: GPL-3.0-or-later
+// Latency and bandwidth of a class of links from collectives of many kinds and sizes. Each is laid out by the model
+// itself (core/network/collectives.h): its dependence on the link's start and bandwidth is what is fitted, its steps
+// and what other links take of it are taken off first. So the model, given the fitted values, gives the fitted line
+// back.
+
+#include "core/base/error.h"
+#include "core/calibrate/collective_samples.h"
+#include "core/network/collectives.h"
+
+#include <optional>
+
+namespace trainyard {
+
+struct LinkFit {
+    // Latency and bandwidth where sizes tell them apart; else the time over the modelled
+    std::optional<double> latencyUs, gbytesPerS, factor;
+    double latencyError = 0; // us, standard
+    double error = 0; // standard, of gbytesPerS or of the factor
+    double r2 = 0, residual = 0; // residual: median |measured / fitted - 1|
+    int samples = 0;
+};
+
+/// `inside`: the way inside a node, `between`: to other nodes; the one that is asked about carries nominal figures.
+/// Errors: too few samples, none that the model knows, times that do not grow with the size.
+[[nodiscard]] Expected<LinkFit> fitLink(
+    const std::vector<CollectiveSample> &samples, const Link &inside, const Link &between, bool isBetween);
+
+/// Seconds by the model; empty for operations that it does not know.
+[[nodiscard]] std::optional<double> modelledSeconds(
+    const CollectiveSample &sample, const Link &inside, const Link &between);
+
+/// The link as calibration sets it to what was fitted.
+[[nodiscard]] Link fittedLink(const Link &nominal, const LinkFit &fit, LinkClass &kind);
+
+} // namespace trainyard

@@ -1,0 +1,334 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// Megatron-LM's arguments. Rules that its parser and its configuration check are checked here, with the key of the plan
+// that breaks them.
+#include "core/imports/megatron_arguments.h"
+#include "core/launch/launch_internal.h"
+#include "core/plan/enum_names.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+
+namespace trainyard::launch {
+
+namespace {
+
+void addSchedule(Draft &draft)
+{
+    const Plan &plan = draft.plan;
+    const Parallelism &p = plan.parallelism;
+    const bool isInterleaved = plan.schedule == ScheduleKind::Interleaved;
+    if (plan.schedule != ScheduleKind::OneFOneB && !isInterleaved)
+        return draft.refuse("schedule",
+            std::string("Megatron-LM runs 1f1b and interleaved, and no ") + toString(plan.schedule),
+            "1f1b or interleaved");
+    if (!isInterleaved && p.virtualPipeline > 1)
+        return draft.refuse("parallelism.virtual_pipeline",
+            "with " + std::to_string(p.virtualPipeline) + " chunks a stage Megatron-LM interleaves",
+            "1, or schedule interleaved");
+    if (isInterleaved && (p.pipeline < 2 || p.virtualPipeline < 2))
+        return draft.refuse(
+            "schedule", "Megatron-LM interleaves where there are several stages with several chunks each", "1f1b");
+    if (!isInterleaved)
+        return;
+    if (const int each = draft.evaluation.layout.classes.front().microBatches; each % p.pipeline != 0)
+        draft.refuse("workload.global_batch",
+            std::to_string(each) + " micro-batches of a replica go in groups of the " + std::to_string(p.pipeline)
+                + " stages under interleaving",
+            "a multiple of micro-batch × replicas × stages");
+}
+
+/// Layers of the stages: even, or each chunk by itself.
+void addLayers(Draft &draft)
+{
+    const Parallelism &p = draft.plan.parallelism;
+    const auto &chunks = draft.evaluation.layout.chunks;
+    if (p.pipeline < 2)
+        return;
+    bool isEven = true;
+    std::string layout;
+    const int even = draft.model.layers / (p.pipeline * p.virtualPipeline);
+    for (int chunk = 0; chunk < p.virtualPipeline; ++chunk)
+        for (std::size_t stage = 0; stage < chunks.size(); ++stage) {
+            if (static_cast<std::size_t>(chunk) >= chunks[stage].size())
+                return draft.refuse("parallelism.virtual_pipeline", "a stage has fewer chunks than that");
+            const StageChunk &one = chunks[stage][static_cast<std::size_t>(chunk)];
+            isEven = isEven && one.layers == even;
+            const bool isFirst = chunk == 0 && stage == 0;
+            const bool isLast = chunk == p.virtualPipeline - 1 && stage + 1 == chunks.size();
+            layout += isFirst ? "E" : "|";
+            if (one.layers > 0)
+                layout += one.layers == 1 ? std::string("t") : "t*" + std::to_string(one.layers);
+            for (int i = 0; isLast && i < draft.model.mtpLayers; ++i)
+                layout += "m";
+            layout += isLast ? "L" : "";
+        }
+    if (!isEven)
+        return draft.add("--pipeline-model-parallel-layout", layout);
+    if (p.virtualPipeline > 1)
+        draft.add("--num-virtual-stages-per-pipeline-rank", p.virtualPipeline);
+}
+
+void addSharding(Draft &draft)
+{
+    const int stage = draft.plan.parallelism.zeroStage;
+    if (draft.data() > 1)
+        draft.add("--overlap-grad-reduce");
+    if (stage == 0)
+        return;
+    draft.add("--use-distributed-optimizer");
+    if (draft.data() > 1)
+        draft.add("--overlap-param-gather");
+    if (stage == 1)
+        return;
+    draft.add("--use-megatron-fsdp");
+    draft.add("--data-parallel-sharding-strategy", stage == 2 ? "optim_grads" : "optim_grads_params");
+    draft.add("--ckpt-format", "fsdp_dtensor");
+    draft.add("--no-gradient-accumulation-fusion");
+    if (draft.plan.workload.optimizer == Optimizer::Lion)
+        draft.refuse("workload.optimizer", "Megatron-FSDP, which divides gradients, has adam and sgd", "adam");
+}
+
+void addPrecision(Draft &draft)
+{
+    switch (draft.plan.workload.precision) {
+    case Precision::Fp32:
+        return draft.note("Without --bf16 and --fp16 Megatron-LM trains in fp32");
+    case Precision::Tf32:
+        return draft.refuse("workload.precision", "Megatron-LM has no argument for tf32", "fp32 or bf16");
+    case Precision::Fp16:
+        return draft.add("--fp16");
+    case Precision::Bf16:
+        return draft.add("--bf16");
+    case Precision::Fp8:
+    case Precision::Mxfp8:
+        draft.add("--bf16");
+        draft.add("--fp8-format", "hybrid");
+        return draft.add("--fp8-recipe", draft.plan.workload.precision == Precision::Mxfp8 ? "mxfp8" : "tensorwise");
+    case Precision::Nvfp4:
+        draft.add("--bf16");
+        draft.add("--fp4-format", "e2m1");
+        return draft.add("--fp4-recipe", "nvfp4");
+    }
+}
+
+/// What selective recomputation is told, and whether the model has it.
+struct Module {
+    const char *name, *key;
+    bool MemoryStrategy::*member;
+    bool (*has)(const ModelSpec &);
+    const char *lacks;
+};
+constexpr std::array<Module, 4> kModules { { { "layernorm", "memory.recompute_norms", &MemoryStrategy::recomputeNorms,
+                                                 [](const ModelSpec &) { return true; }, "" },
+    { "moe_act", "memory.recompute_activation_function", &MemoryStrategy::recomputeActivationFunction,
+        [](const ModelSpec &model) { return model.isMoe(); },
+        "Megatron-LM recomputes the activation function of experts alone, and the model has none" },
+    { "mla_up_proj", "memory.recompute_up_projection", &MemoryStrategy::recomputeUpProjection,
+        [](const ModelSpec &model) { return model.attention == AttentionKind::Latent; },
+        "the model has no latent attention" },
+    { "shared_experts", "memory.recompute_shared_experts", &MemoryStrategy::recomputeSharedExperts,
+        [](const ModelSpec &model) { return model.isMoe() && model.sharedExpertFfn > 0; },
+        "the model has no shared experts" } } };
+
+void addRecompute(Draft &draft)
+{
+    const MemoryStrategy &memory = draft.plan.memory;
+    std::vector<std::string> modules;
+    if (memory.recompute == Recompute::Selective)
+        modules.emplace_back("core_attn");
+    for (const Module &one : kModules) {
+        if (!(memory.*one.member))
+            continue;
+        if (memory.recompute == Recompute::Full)
+            draft.refuse(one.key, "with --recompute-granularity full Megatron-LM takes no single modules", "false");
+        else if (!one.has(draft.model))
+            draft.refuse(one.key, one.lacks, "false");
+        else
+            modules.emplace_back(one.name);
+    }
+    if (memory.recompute == Recompute::Full) {
+        draft.add("--recompute-granularity", "full");
+        draft.add("--recompute-method", memory.recomputeLayers ? "block" : "uniform");
+        const int most = draft.model.layers / std::max(1, draft.plan.parallelism.pipeline);
+        if (memory.recomputeLayers && (*memory.recomputeLayers < 1 || *memory.recomputeLayers > most))
+            draft.refuse("memory.recompute_layers",
+                std::to_string(*memory.recomputeLayers) + " layers of a stage that has " + std::to_string(most),
+                "1 to " + std::to_string(most));
+        return draft.add("--recompute-num-layers", memory.recomputeLayers.value_or(1));
+    }
+    if (memory.recomputeLayers)
+        draft.refuse("memory.recompute_layers", "Megatron-LM takes a number of layers with full recomputation alone",
+            "a plan without it, or recompute full");
+    if (modules.empty())
+        return;
+    draft.add("--recompute-granularity", "selective");
+    draft.options.push_back({ "--recompute-modules", modules });
+}
+
+void addOffload(Draft &draft)
+{
+    const MemoryStrategy &memory = draft.plan.memory;
+    if (memory.optimizerOffload == OptimizerOffload::Host) {
+        draft.add("--optimizer-cpu-offload");
+        draft.add("--use-precision-aware-optimizer");
+        if (draft.plan.parallelism.zeroStage != 1)
+            draft.refuse("memory.optimizer_offload",
+                "Megatron-LM keeps the states of its distributed optimizer in host memory, which is ZeRO stage 1",
+                "parallelism.zero_stage 1");
+    } else if (memory.optimizerOffload != OptimizerOffload::None) {
+        draft.refuse("memory.optimizer_offload", "Megatron-LM keeps all states on the GPU, or all in host memory",
+            "none or host");
+    }
+    if (memory.delayedUpdate && memory.optimizerOffload != OptimizerOffload::None)
+        draft.refuse("memory.delayed_update", "Megatron-LM waits for the update before the next step", "false");
+    if (memory.parameterOffload != ParameterOffload::None)
+        draft.refuse("memory.parameter_offload", "Megatron-LM keeps parameters on the GPU", "none");
+    if (memory.activationOffload == ActivationOffload::Ssd)
+        draft.refuse("memory.activation_offload", "Megatron-LM has no way to drives", "none or host");
+    if (memory.activationOffload != ActivationOffload::Host)
+        return;
+    if (memory.offloadPolicy != OffloadPolicy::SsdTrain)
+        draft.refuse("memory.offload_policy",
+            std::string("Megatron-LM does not choose as ") + toString(memory.offloadPolicy) + " does", "ssdtrain");
+    if (!memory.offloadFraction) {
+        draft.add("--fine-grained-activation-offloading");
+        draft.options.push_back(
+            { "--offload-modules", { "attn_norm", "qkv_linear", "core_attn", "attn_proj", "mlp_norm" } });
+        draft.add("--min-offloaded-tensor-size", memory.offloadMinElements);
+        draft.environment.emplace_back("NVTE_CPU_OFFLOAD_V1", "1");
+        draft.note("Megatron-LM moves the inputs of the modules that --offload-modules names; the plan, what can be "
+                   "hidden");
+        return;
+    }
+    const int layers = static_cast<int>(std::lround(*memory.offloadFraction * draft.model.layers));
+    if (std::abs(layers - *memory.offloadFraction * draft.model.layers) > 1e-9 || layers < 1
+        || layers >= draft.model.layers)
+        draft.refuse("memory.offload_fraction",
+            "Megatron-LM offloads whole layers, less than all " + std::to_string(draft.model.layers),
+            "auto, or layers / " + std::to_string(draft.model.layers));
+    if (draft.plan.parallelism.pipeline > 1)
+        draft.refuse("memory.offload_fraction", "Megatron-LM offloads layers only where there is no pipeline", "auto");
+    if (memory.recompute != Recompute::None)
+        draft.refuse("memory.recompute", "Megatron-LM does not recompute where it offloads layers", "none");
+    if (memory.offloadMinElements != MemoryStrategy {}.offloadMinElements)
+        draft.refuse("memory.offload_min_elements", "Megatron-LM offloads layers as a whole",
+            std::to_string(MemoryStrategy {}.offloadMinElements));
+    draft.add("--cpu-offloading-num-layers", layers);
+}
+
+void addDispatch(Draft &draft)
+{
+    const Plan &plan = draft.plan;
+    if (!draft.model.isMoe())
+        return;
+    const Parallelism &p = plan.parallelism;
+    if (p.tensor > 1 && !p.usesSequenceParallel())
+        draft.refuse("parallelism.sequence_parallel",
+            "Megatron-LM trains experts under tensor parallelism with sequence parallelism alone", "true");
+    const MegatronArgument &row = *megatronArgument("moe_token_dispatcher_type");
+    const auto known = std::ranges::find(row.words, std::int64_t(plan.moe.dispatch), &ArgumentWord::value);
+    if (known == row.words.end())
+        draft.refuse(row.key, std::string("Megatron-LM has no dispatch ") + toString(plan.moe.dispatch),
+            "flat, all-gather or dedup");
+    else
+        draft.add(flagOf(row.name), known->argument);
+    if (plan.moe.dispatch == MoeDispatch::Dedup)
+        draft.add("--moe-flex-dispatcher-backend", "deepep");
+    if (plan.moe.sharedExpertOverlap) {
+        draft.add("--moe-shared-expert-overlap");
+        if (plan.moe.dispatch == MoeDispatch::AllGather)
+            draft.refuse("moe.shared_expert_overlap", "Megatron-LM has it with flat and dedup dispatch", "false");
+    }
+    if (plan.moe.expertOverlap == ExpertOverlap::OneFOneB) {
+        draft.add("--overlap-moe-expert-parallel-comm");
+        draft.environment.emplace_back("CUDA_DEVICE_MAX_CONNECTIONS", "32");
+    }
+    if (const auto capacity = plan.moe.capacity()) {
+        std::string text = std::to_string(std::lround(*capacity * 1000) / 1000.0);
+        text.resize(text.find_last_not_of('0') + 1);
+        draft.add("--moe-expert-capacity-factor", text + (text.ends_with('.') ? "0" : ""));
+        draft.add("--moe-pad-expert-input-to-capacity");
+    }
+    if (plan.moe.permute == MoePermute::Standard)
+        draft.note("Megatron-LM applies the weights of experts before their second product (moe.permute "
+                   "memory-efficient), which keeps less");
+}
+
+void addOptimizer(Draft &draft)
+{
+    const Optimizer optimizer = draft.plan.workload.optimizer;
+    const bool isKnown = optimizer == Optimizer::Adam || optimizer == Optimizer::Sgd || optimizer == Optimizer::Lion;
+    if (!isKnown)
+        return draft.refuse(
+            "workload.optimizer", std::string("Megatron-LM has no ") + toString(optimizer), "adam, sgd or lion");
+    draft.add("--optimizer", toString(optimizer));
+    draft.add("--lr", "1e-4");
+    draft.note("The learning rate (--lr) is not the plan's business: set your own");
+}
+
+void addSteps(Draft &draft)
+{
+    const WorkloadSpec &workload = draft.plan.workload;
+    if (workload.trainingTokens) {
+        draft.add("--train-samples", std::llround(std::ceil(*workload.trainingTokens / workload.sequenceLength)));
+        return;
+    }
+    draft.isStepsAsked = true;
+    draft.addShell("--train-iters", "\"$1\"");
+}
+
+} // namespace
+
+void makeMegatron(Draft &draft)
+{
+    draft.commit = "Megatron-LM d98e8a64ddf34856e74b24714e3bedb2f5a39553";
+    refuseOtherKeys(draft,
+        { "memory.recompute_layers", "memory.recompute_norms", "memory.recompute_activation_function",
+            "memory.recompute_up_projection", "memory.recompute_shared_experts", "memory.activation_offload",
+            "memory.offload_fraction", "memory.offload_policy", "memory.offload_min_elements",
+            "memory.optimizer_offload", "memory.delayed_update", "memory.parameter_offload", "moe.dispatch",
+            "moe.shared_expert_overlap", "moe.expert_overlap", "moe.dropless", "moe.capacity_factor" });
+    const Plan &plan = draft.plan;
+    const Parallelism &p = plan.parallelism;
+    addMegatronModel(draft);
+    draft.add("--seq-length", plan.workload.sequenceLength);
+    draft.add("--micro-batch-size", plan.workload.microBatch);
+    draft.add("--global-batch-size", plan.workload.globalBatch);
+    for (const char *name : { "tensor_model_parallel_size", "pipeline_model_parallel_size", "context_parallel_size" })
+        draft.add(flagOf(name), megatronArgument(name)->get(plan));
+    if (p.context > 1 && plan.workload.sequenceLength % (2 * p.context) != 0)
+        draft.refuse("parallelism.context",
+            "Megatron-LM cuts a sequence into two parts a rank, and " + std::to_string(2 * p.context)
+                + " do not divide " + std::to_string(plan.workload.sequenceLength),
+            "a degree whose double does");
+    if (draft.model.isMoe())
+        for (const char *name : { "expert_model_parallel_size", "expert_tensor_parallel_size" })
+            draft.add(flagOf(name), megatronArgument(name)->get(plan));
+    else if (p.expert > 1 || p.expertTensor > 1)
+        draft.refuse(
+            p.expert > 1 ? "parallelism.expert" : "parallelism.expert_tensor", "the model has no experts", "1");
+    if (p.tensor > 1 && p.usesSequenceParallel())
+        draft.add("--sequence-parallel");
+    if (p.tensor > 1 && p.zeroStage < 2 && !(draft.model.isMoe() && plan.moe.expertOverlap != ExpertOverlap::None))
+        draft.environment.emplace_back("CUDA_DEVICE_MAX_CONNECTIONS", "1");
+    addSchedule(draft);
+    addLayers(draft);
+    addSharding(draft);
+    addPrecision(draft);
+    addRecompute(draft);
+    addOffload(draft);
+    addDispatch(draft);
+    addOptimizer(draft);
+    addSteps(draft);
+    draft.add("--mock-data");
+    draft.note("--mock-data stands where your own --data-path and tokenizer go");
+    draft.add("--eval-iters", std::int64_t(0));
+    draft.add("--log-throughput");
+    draft.add("--timing-log-level", 1);
+    draft.add("--log-interval", 1);
+    draft.profiler = "--profile --use-pytorch-profiler --profile-step-start 10 --profile-step-end 12 --profile-ranks 0";
+    draft.program = "\"${MEGATRON_LM:-.}/pretrain_gpt.py\"";
+}
+
+} // namespace trainyard::launch

@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "models/make_overlay.h"
+
+#include <utility>
+
+namespace trainyard {
+
+MadeOverlay makeOverlayOf(const OverlayAsked &asked)
+{
+    MadeOverlay made;
+    made.referenceOf = asked.reference;
+    if (!asked.reference || asked.evaluation)
+        made.overlay = made.parts.underPlan =
+            overlayRun(asked.evaluation, asked.run, asked.options, asked.before.underPlan);
+    if (!asked.reference)
+        return made;
+    if (asked.wantsCurves)
+        made.referenceCurves =
+            std::make_shared<const std::vector<RunCurve>>(overlayRun(nullptr, asked.reference, {})->curves);
+    made.parts.compared = overlayRuns(asked.reference, asked.run, asked.options, asked.before.compared);
+    if (!made.overlay) {
+        made.overlay = made.parts.compared;
+        return made;
+    }
+    RunOverlay both = *made.parts.underPlan;
+    both.reference = asked.reference;
+    both.differences = made.parts.compared->differences;
+    both.curves = made.parts.compared->curves;
+    both.notes = made.parts.compared->notes;
+    made.overlay = std::make_shared<const RunOverlay>(std::move(both));
+    return made;
+}
+
+} // namespace trainyard

@@ -1,0 +1,35 @@
+#pragma once
+// SPDX-License-Identifier: GPL-3.0-or-later
+// A run laid under a plan, against another run, or both at once. Pure; beside the GUI thread.
+
+#include "core/overlay/run_overlay.h"
+
+#include <memory>
+#include <vector>
+
+namespace trainyard {
+
+/// What an overlay is put together from; the next one of the same plan and runs takes over what depends on no step.
+struct OverlayParts {
+    RunOverlayPtr underPlan, compared;
+};
+
+struct OverlayAsked {
+    EvaluationPtr evaluation;
+    RunPtr run, reference;
+    OverlayOptions options;
+    OverlayParts before;
+    bool wantsCurves = false; // of the reference
+};
+
+struct MadeOverlay {
+    RunOverlayPtr overlay;
+    OverlayParts parts;
+    RunPtr referenceOf;
+    std::shared_ptr<const std::vector<RunCurve>> referenceCurves;
+};
+
+/// Rows of the plan and figures against the reference, where there are both.
+[[nodiscard]] MadeOverlay makeOverlayOf(const OverlayAsked &asked);
+
+} // namespace trainyard
