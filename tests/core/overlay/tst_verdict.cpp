@@ -2,6 +2,7 @@
 // A run's verdict: its parts add up to both steps, and it names what was put into the run.
 #include "core/overlay/verdict.h"
 
+#include "core/overlay/communication_kind.h"
 #include "tests/core/overlay/recorded_run.h"
 #include "tests/core/overlay/sample_runs.h"
 #include "tests/core/overlay/small_runs.h"
@@ -150,6 +151,33 @@ private slots:
                 verdict.measuredSeconds >= *range.iterationLow && verdict.measuredSeconds <= *range.iterationHigh);
             if (std::abs(ratio - 1) < 0.05)
                 QVERIFY2(verdict.isInRange && verdict.headline.starts_with("In range: "), textOf(verdict));
+        }
+    }
+
+    /// Exposed communication of each rank is the sum of what its groups and operations take, and they are the plan's.
+    void exposedPartsAddUpToCommunication()
+    {
+        for (const SmallSample &sample : smallSamples()) {
+            const EvaluationPtr plan = evaluatedSample(sample);
+            const RunPtr run = makeRun(recordRun(plan, {}).recording);
+            const RankMap map(*plan->plan, plan->layout);
+            for (const RankStep &rank : sharesOf(*run, run->steps[2])) {
+                double sum = 0;
+                for (const ExposedPart &part : rank.exposed) {
+                    sum += part.seconds;
+                    QVERIFY(part.seconds > 0);
+                    if (part.group == kNoIndex)
+                        continue;
+                    // The generator calls its groups by what they are for
+                    const std::string &name = run->recording->groups[part.group].name;
+                    const CommunicationKind kind = communicationKind(part, *run->recording, map, *plan->plan);
+                    QCOMPARE(kind == CommunicationKind::Tensor, name.starts_with("tensor"));
+                    QCOMPARE(kind == CommunicationKind::Gradients,
+                        name.starts_with("data") || (name == "world" && map.stages() == 1 && map.replicas() > 1));
+                    QCOMPARE(kind == CommunicationKind::Pipeline, name.starts_with("pipeline"));
+                }
+                QVERIFY(std::abs(sum - rank.shares.communication) < 1e-9);
+            }
         }
     }
 
