@@ -35,6 +35,6 @@ void addLinkFactors(CalibrationCase &of);
 void addBenchmarkFactors(CalibrationCase &of);
 
 [[nodiscard]] std::string factorText(double factor, double error); // "1.131 × as long as modelled (± 0.004"
-[[nodiscard]] double medianOf(std::vector<double> values); // 0 of none
+[[nodiscard]] double middleOf(std::vector<double> values); // 0 of none
 
 } // namespace trainyard

@@ -5,10 +5,13 @@
 #include "core/overlay/span_index.h"
 
 #include <algorithm>
+#include <map>
 
 namespace trainyard {
 
 namespace {
+
+constexpr double kLeastMessage = 1.0 / 16; // of the largest of its group: norms and counters are no part of the model
 
 struct Interval {
     Moment start = 0, end = 0;
@@ -66,22 +69,25 @@ std::vector<HiddenSample> hiddenSamples(const Run &run, const std::vector<int> &
 {
     const Recording &recording = *run.recording;
     struct Place {
+        int step = 0;
         StepWindow window;
         std::vector<Interval> computing;
-        HiddenSample sample;
     };
     std::vector<std::vector<Place>> places(recording.ranks.size());
     for (const int step : steps)
-        for (const StepWindow &window : windowsOf(run, run.steps[std::size_t(step)])) {
-            const RankRecording &rank = recording.ranks[window.rank];
-            places[window.rank].push_back({ window, computingOf(rank, window), { .rank = rank.rank } });
-        }
+        for (const StepWindow &window : windowsOf(run, run.steps[std::size_t(step)]))
+            places[window.rank].push_back({ step, window, computingOf(recording.ranks[window.rank], window) });
     std::vector<GroupOf> groups;
     for (const CommunicatorGroup &group : recording.groups)
         groups.push_back(groupOf(group.ranks, map));
+    std::vector<double> largest(groups.size()); // message of each group
+    for (const MatchedCollective &one : run.collectives)
+        if (one.group < groups.size())
+            largest[one.group] = std::max(largest[one.group], one.bytes);
+    std::map<std::pair<std::uint32_t, int>, HiddenSample> samples; // [group, step]
     for (const MatchedCollective &one : run.collectives) {
         if (one.group >= groups.size() || groups[one.group] == GroupOf::Other
-            || isTransferName(recording.names[one.operation]))
+            || one.bytes < kLeastMessage * largest[one.group] || isTransferName(recording.names[one.operation]))
             continue;
         // On a rank that came early the last part is the others' computing, not its own.
         const auto collective = [&](const MatchedCollective::Part &part) -> const RecordedCollective & {
@@ -90,21 +96,19 @@ std::vector<HiddenSample> hiddenSamples(const Run &run, const std::vector<int> &
         const auto last = std::ranges::min_element(
             one.parts, {}, [&](const MatchedCollective::Part &part) { return collective(part).duration; });
         const RecordedCollective &shown = collective(*last);
-        for (Place &place : places[last->rank]) {
+        for (const Place &place : places[last->rank]) {
             if (shown.start < place.window.start || shown.start >= place.window.end)
                 continue;
-            const double moving = double(shown.duration) * 1e-9;
-            const double hidden = double(shared(place.computing, { shown.start, shown.start + shown.duration })) * 1e-9;
-            const bool isTensor = groups[one.group] == GroupOf::Tensor;
-            (isTensor ? place.sample.tensor : place.sample.data) += moving;
-            (isTensor ? place.sample.tensorHidden : place.sample.dataHidden) += hidden;
+            HiddenSample &sample = samples[{ one.group, place.step }];
+            sample.rank = recording.ranks[last->rank].rank;
+            sample.isTensor = groups[one.group] == GroupOf::Tensor;
+            sample.seconds += double(shown.duration) * 1e-9;
+            sample.hidden += double(shared(place.computing, { shown.start, shown.start + shown.duration })) * 1e-9;
         }
     }
     std::vector<HiddenSample> result;
-    for (const std::vector<Place> &of : places)
-        for (const Place &place : of)
-            if (place.sample.tensor + place.sample.data > 0)
-                result.push_back(place.sample);
+    for (const auto &[key, sample] : samples)
+        result.push_back(sample);
     return result;
 }
 

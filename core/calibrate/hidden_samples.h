@@ -1,7 +1,8 @@
 #pragma once
 // SPDX-License-Identifier: GPL-3.0-or-later
-// How much of the communication of each rank and step ran beside computing: of collectives of tensor and data parallel
-// groups the part that moves data, waiting left out, as the rank shows it that came last.
+// How much of the communication of each group and step ran beside computing: of collectives of tensor and data parallel
+// groups the part that moves data, waiting left out, as the rank shows it that came last. Small messages,
+// which frameworks exchange beside the layers' own, are left out.
 
 #include "core/overlay/run_steps.h"
 #include "core/placement/rank_map.h"
@@ -9,13 +10,12 @@
 namespace trainyard {
 
 struct HiddenSample {
-    int rank = -1; // of the job
-    double tensor = 0, tensorHidden = 0; // seconds of a step
-    double data = 0, dataHidden = 0;
-    [[nodiscard]] double hidden() const { return tensorHidden + dataHidden; }
+    int rank = -1; // of the job, one of the group
+    bool isTensor = false; // else of data parallel ranks
+    double seconds = 0, hidden = 0; // of a step
 };
 
-/// Of each rank in each of these steps: matched collectives for which it was the last to come.
+/// Of each tensor and data parallel group in each of these steps that shows a matched collective.
 [[nodiscard]] std::vector<HiddenSample> hiddenSamples(
     const Run &run, const std::vector<int> &steps, const RankMap &map);
 

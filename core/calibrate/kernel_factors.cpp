@@ -62,7 +62,17 @@ private:
 
     void gather()
     {
-        for (const RankKernels &kernels : kernelSamples(m_of.run, m_of.fitted)) {
+        std::map<std::pair<const PipelineClass *, int>, int> numbers;
+        std::vector<int> likes;
+        for (const RankRecording &rank : m_of.run.recording->ranks) {
+            const PipelineClass *pipelines = classOf(m_of.workload, m_of.map, rank.rank);
+            likes.push_back(-1);
+            if (pipelines)
+                likes.back() =
+                    numbers.try_emplace({ pipelines, m_of.map.placeOf(rank.rank).stage }, int(numbers.size()))
+                        .first->second;
+        }
+        for (const RankKernels &kernels : kernelSamples(m_of.run, m_of.fitted, likes)) {
             const int rank = m_of.run.recording->ranks[kernels.rank].rank;
             const PipelineClass *pipelines = classOf(m_of.workload, m_of.map, rank);
             if (!pipelines)
@@ -110,7 +120,7 @@ private:
         std::erase_if(samples, [](const RankSample &sample) { return sample.measured <= sample.fixed; });
         if (samples.empty()) {
             m_of.note(measured > 0 ? name + " take less than the launch floors of the model: nothing is fitted"
-                                   : "The run names no kernel as one of " + name + ", of which the plan has "
+                                   : "The run names no kernel as one of these: " + name + ", of which the plan has "
                         + percentText(modelled / total) + " of its computing");
             return;
         }
@@ -140,7 +150,7 @@ private:
                     off.push_back(std::abs(seconds / line - 1));
             }
         fitted.factor.r2 = all > 0 ? 1 - left / all : 0;
-        fitted.residual = medianOf(std::move(off));
+        fitted.residual = middleOf(std::move(off));
         fitted.id = std::string(toString(fitted.factor.what)) + "-" + gpu;
         const GpuSpec *spec = nullptr;
         for (const auto &pools : m_of.workload.gpus)
@@ -162,7 +172,7 @@ private:
         std::vector<double> ratios;
         for (const RankSample &sample : samples)
             ratios.push_back(sample.ratio());
-        const double middle = medianOf(std::move(ratios));
+        const double middle = middleOf(std::move(ratios));
         if (samples.size() < 4)
             return;
         std::erase_if(samples, [&](const RankSample &sample) {

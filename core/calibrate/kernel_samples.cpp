@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
+#include <set>
 
 namespace trainyard {
 
@@ -75,25 +76,81 @@ double spreadOf(const std::vector<Place> &places)
     return kNormal * median(std::move(differences)) / std::sqrt(2.0);
 }
 
-double locationOf(const std::vector<double> &logs, double spread)
+struct Location {
+    double at = 0;
+    double samples = 0; // that are not wild
+};
+
+Location locationOf(const std::vector<double> &logs, double spread, double start)
 {
-    double at = median(logs);
+    Location location { start, double(logs.size()) };
     for (int round = 0; round < kRounds && spread > 0; ++round) {
         double sum = 0, weights = 0;
+        location.samples = 0;
         for (const double value : logs) {
-            const double u = (value - at) / (kTukey * spread);
+            const double u = (value - location.at) / (kTukey * spread);
             const double weight = std::abs(u) < 1 ? (1 - u * u) * (1 - u * u) : 0;
             sum += weight * value, weights += weight;
+            location.samples += weight > 0;
         }
-        // Two that are far apart tell nothing of their middle: what is wild is too long.
-        const double next = weights > 0 ? sum / weights : std::ranges::min(logs);
-        const bool rests = std::abs(next - at) < 1e-12;
-        at = next;
+        if (weights <= 0) { // two that are far apart tell nothing of their middle: what is wild is too long
+            location.at = std::min(start, std::ranges::min(logs));
+            break;
+        }
+        const bool rests = std::abs(sum / weights - location.at) < 1e-12;
+        location.at = sum / weights;
         if (rests)
             break;
     }
-    return at;
+    location.samples = std::max(1.0, location.samples);
+    return location;
 }
+
+/// Where each place of a rank should lie: the median over all ranks with the same work, by how much this rank is
+/// slower.
+class Likes {
+public:
+    void add(int like, const std::vector<Place> &places)
+    {
+        if (like < 0)
+            return;
+        std::vector<std::vector<double>> &pool = m_pool[like];
+        if (pool.empty())
+            pool.resize(places.size());
+        if (pool.size() != places.size()) {
+            m_unlike.insert(like);
+            return;
+        }
+        for (std::size_t i = 0; i < places.size(); ++i)
+            pool[i].insert(pool[i].end(), places[i].logs.begin(), places[i].logs.end());
+    }
+
+    [[nodiscard]] std::vector<double> startsOf(int like, const std::vector<Place> &places)
+    {
+        std::vector<double> own;
+        for (const Place &place : places)
+            own.push_back(median(place.logs));
+        if (like < 0 || m_unlike.contains(like))
+            return own;
+        std::vector<double> &middles = m_middles[like];
+        if (middles.empty())
+            for (const auto &logs : m_pool[like])
+                middles.push_back(median(logs));
+        std::vector<double> slower;
+        for (std::size_t i = 0; i < own.size(); ++i)
+            if (!places[i].logs.empty())
+                slower.push_back(own[i] - middles[i]);
+        const double speed = median(std::move(slower));
+        for (std::size_t i = 0; i < own.size(); ++i)
+            own[i] = middles[i] + speed;
+        return own;
+    }
+
+private:
+    std::map<int, std::vector<std::vector<double>>> m_pool;
+    std::map<int, std::vector<double>> m_middles;
+    std::set<int> m_unlike; // not every rank has the same places
+};
 
 void collect(const Run &run, const StepWindow &window, std::size_t step, std::size_t steps,
     const std::vector<int> &partOf, Durations &durations, RankKernels &kernels)
@@ -128,7 +185,7 @@ std::vector<StepWindow> windowsOf(const Run &run, const RunStep &step)
     return windows;
 }
 
-std::vector<RankKernels> kernelSamples(const Run &run, const std::vector<int> &steps)
+std::vector<RankKernels> kernelSamples(const Run &run, const std::vector<int> &steps, const std::vector<int> &likes)
 {
     std::vector<int> partOf;
     for (const std::string &name : run.recording->names)
@@ -142,21 +199,28 @@ std::vector<RankKernels> kernelSamples(const Run &run, const std::vector<int> &s
             own.steps.resize(steps.size());
             collect(run, window, k, steps.size(), partOf, byRank[window.rank], own);
         }
+    std::map<std::uint32_t, std::vector<Place>> places;
+    Likes known;
+    for (const auto &[rank, durations] : byRank) {
+        places[rank] = placesOf(durations, partOf);
+        known.add(likes[rank], places[rank]);
+    }
     std::vector<RankKernels> result;
     for (auto &[rank, own] : kernels) {
-        const std::vector<Place> places = placesOf(byRank[rank], partOf);
-        const double spread = spreadOf(places);
-        for (const Place &place : places) {
-            if (place.logs.empty())
+        const std::vector<Place> &of = places[rank];
+        const double spread = spreadOf(of);
+        const std::vector<double> starts = known.startsOf(likes[rank], of);
+        for (std::size_t i = 0; i < of.size(); ++i) {
+            if (of[i].logs.empty())
                 continue;
-            PartSeconds &part = own.parts[std::size_t(place.part)];
-            const double seconds = std::exp(locationOf(place.logs, spread));
-            const double error = seconds * spread / std::sqrt(kEfficiency * double(place.logs.size()));
+            PartSeconds &part = own.parts[std::size_t(of[i].part)];
+            const Location location = locationOf(of[i].logs, spread, starts[i]);
+            const double seconds = std::exp(location.at);
             part.seconds += seconds;
-            part.error = std::hypot(part.error, error);
-            part.kernels += int(place.logs.size());
+            part.error = std::hypot(part.error, seconds * spread / std::sqrt(kEfficiency * location.samples));
+            part.kernels += int(of[i].logs.size());
         }
-        if (!places.empty())
+        if (!of.empty())
             result.push_back(std::move(own));
     }
     return result;

@@ -24,8 +24,11 @@ struct RankKernels {
     std::vector<std::array<double, kKernelParts>> steps; // plain sums of each step
 };
 
-/// Of each rank that shows kernels in these steps (indices into Run::steps).
-[[nodiscard]] std::vector<RankKernels> kernelSamples(const Run &run, const std::vector<int> &steps);
+/// Of each rank that shows kernels in these steps (indices into Run::steps). `likes`: of each rank of
+/// Recording::ranks the number of those that do the same work, whose kernels tell which of its own are wild; -1:
+/// nobody.
+[[nodiscard]] std::vector<RankKernels> kernelSamples(
+    const Run &run, const std::vector<int> &steps, const std::vector<int> &likes);
 
 /// A window of a rank on its own clock.
 struct StepWindow {

@@ -17,6 +17,7 @@ namespace {
 
 constexpr double kLeastHost = 1e-4; // of a step: less than that is no host time to fit
 constexpr double kLeastHidden = 0.01; // of the communication
+constexpr double kMix = 0.0025; // relative error of a hidden share, whatever its spread
 constexpr double kFirst = 1.0 / 64, kLast = 64; // factors of the host that are looked for
 constexpr int kHalvings = 40;
 
@@ -54,6 +55,19 @@ private:
     std::vector<std::pair<double, double>> m_points;
 };
 
+/// Of each rank within its own window: the job's step reaches over gaps that belong to the next step of a rank.
+std::vector<RankStep> ownShares(const Run &run, const RunStep &step, int stages)
+{
+    std::vector<RankStep> shares;
+    for (const RankWindow &window : step.ranks) {
+        RunStep own = step;
+        own.start = window.start, own.end = window.end;
+        own.ranks = { window };
+        std::ranges::copy(sharesOf(run, own, stages), std::back_inserter(shares));
+    }
+    return shares;
+}
+
 double r2Of(const std::vector<double> &line, const std::vector<double> &measured)
 {
     double left = 0, all = 0;
@@ -68,8 +82,11 @@ void addHost(CalibrationCase &of)
     std::vector<double> ones, factors, modelled, measured;
     std::size_t outside = 0;
     for (const int index : of.fitted) {
+        // Nothing runs behind the last step, so that the gap at its end is not seen.
+        if (of.fitted.size() > 1 && std::size_t(index) + 1 == of.run.steps.size())
+            continue;
         const RunStep &step = of.run.steps[std::size_t(index)];
-        for (const RankStep &rank : sharesOf(of.run, step, of.map.stages())) {
+        for (const RankStep &rank : ownShares(of.run, step, of.map.stages())) {
             const int number = of.run.recording->ranks[rank.rank].rank;
             const PipelineClass *pipelines = classOf(of.workload, of.map, number);
             if (!pipelines)
@@ -121,7 +138,7 @@ void addOverlap(CalibrationCase &of)
 {
     std::map<std::pair<const PipelineClass *, int>, HiddenCommunication> models;
     std::vector<double> modelled, measured;
-    double none = 0, all = 0;
+    int none = 0, all = 0;
     for (const HiddenSample &sample : hiddenSamples(of.run, of.fitted, of.map)) {
         const PipelineClass *pipelines = classOf(of.workload, of.map, sample.rank);
         if (!pipelines)
@@ -132,30 +149,23 @@ void addOverlap(CalibrationCase &of)
             known->second = hiddenCommunication(of.workload, *pipelines, stage);
         const HiddenCommunication &model = known->second;
         // Shares, so that links that are slower than modelled do not look like less overlap.
-        const double total =
-            (sample.tensor > 0 ? model.tensor : 0) + (sample.data > 0 ? model.reduce + model.gather : 0);
-        const double hidden = (sample.tensor > 0 ? model.tensorHidden : 0)
-            + (sample.data > 0 ? model.reduceHidden + model.gatherHidden : 0);
+        const double total = sample.isTensor ? model.tensor : model.reduce + model.gather;
+        const double hidden = sample.isTensor ? model.tensorHidden : model.reduceHidden + model.gatherHidden;
         if (total <= 0 || hidden < kLeastHidden * total)
             continue;
-        all += 1;
-        if (sample.hidden() <= 0) {
-            none += 1;
+        if (sample.seconds <= 0)
+            continue;
+        ++all;
+        if (sample.hidden <= 0) {
+            ++none;
             continue;
         }
-        // Of each kind as the run has it: the model's shares of tensor and data parallel, weighed by measured times.
-        const double tensorShare = model.tensor > 0 ? model.tensorHidden / model.tensor : 0;
-        const double data = model.reduce + model.gather;
-        const double dataShare = data > 0 ? (model.reduceHidden + model.gatherHidden) / data : 0;
-        const double expected = sample.tensor * tensorShare + sample.data * dataShare;
-        if (expected <= 0)
-            continue;
-        modelled.push_back(expected);
-        measured.push_back(sample.hidden());
+        modelled.push_back(sample.seconds * hidden / total);
+        measured.push_back(sample.hidden);
     }
     if (all <= 0)
         return;
-    if (none > all / 2) {
+    if (2 * none > all) {
         of.note(
             "Nothing of the communication is hidden under computing, though the stack hides some: overlap is left as "
             "it is, since a factor cannot be 0");
@@ -168,14 +178,16 @@ void addOverlap(CalibrationCase &of)
     fitted.factor.what = CalibratedPart::Overlap;
     fitted.factor.factor = fit->factor;
     fitted.factor.samples = fit->samples;
-    fitted.factor.standardError = fit->standardError;
+    // The shares are of the model's mix of collectives, which the run's never is to the last one.
+    const double error = std::hypot(fit->standardError, kMix * fit->factor);
+    fitted.factor.standardError = error;
     std::vector<double> line;
     for (const double seconds : modelled)
         line.push_back(seconds * fit->factor);
     fitted.factor.r2 = r2Of(line, measured);
     fitted.residual = fit->residual;
     fitted.sentence = "Communication is hidden under computing " + plainText(fit->factor) + " × as much as modelled (± "
-        + plainText(fit->standardError) + "; " + wholeText(fit->samples) + " steps of a rank)";
+        + plainText(error) + "; " + wholeText(fit->samples) + " steps of a group)";
     of.propose(std::move(fitted));
 }
 

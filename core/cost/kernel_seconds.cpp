@@ -92,6 +92,15 @@ HiddenCommunication hiddenCommunication(const Workload &workload, const Pipeline
     HiddenCommunication result;
     result.tensor = iterationOf(open, pipelines, StageCoster(open).stage(pipelines, stage)).tensor.value;
     result.tensorHidden = result.tensor - iterationOf(workload, pipelines, costs).tensor.value;
+    // Row maxima and sums of the loss are small messages, which are not counted here.
+    StageCoster coster(workload);
+    const LayerSite &site = coster.site(pipelines, stage);
+    const bool hasHead = std::ranges::any_of(
+        workload.layout.chunks[std::size_t(stage)], [](const StageChunk &chunk) { return chunk.hasHead; });
+    const double tokens =
+        double(site.ranks.microBatch) * workload.plan->workload.sequenceLength / site.ranks.degrees.context;
+    if (hasHead)
+        result.tensor -= allReduceTime(Bytes { 8 * tokens }, site.tensor).value * pipelines.microBatches;
     const SyncAndStepTimes times = syncAndStepTimes(workload, costs);
     result.reduce = costs.reduce.value;
     result.reduceHidden = std::min(result.reduce, toSeconds(times.reduceEarly).value);

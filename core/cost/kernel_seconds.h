@@ -22,7 +22,7 @@ struct KernelSeconds { // of an iteration
 /// Seconds of an iteration in which a GPU of the stage waits for its host, were the host `factor` times as slow.
 [[nodiscard]] double hostSeconds(const Workload &workload, const PipelineClass &pipelines, int stage, double factor);
 
-/// Communication of one GPU in an iteration that a stack hides in part.
+/// Communication of one GPU in an iteration that a stack hides in part, without messages of a few bytes a token.
 struct HiddenCommunication {
     double tensor = 0, tensorHidden = 0; // tensor parallel, under its products
     double reduce = 0, reduceHidden = 0; // gradients of data parallel ranks, under the backward

@@ -11,42 +11,44 @@ namespace trainyard {
 
 namespace {
 
-enum class Told : std::uint8_t { Optimizer, ForwardAndBackward, Exchange, Receive, Batch };
+using enum TimerPart;
 
 struct Timer {
     std::string_view name;
-    Told told;
+    TimerPart part;
 };
-// Timers that contain others, or are in them, stand here once: "optimizer-…" are parts of "optimizer",
-// "forward-backward" contains what level 2 tells.
+// Parts of others are not here: "optimizer-…" are of "optimizer". "forward-backward" contains what level 2 tells.
 constexpr auto kTimers = std::to_array<Timer>({
-    { "optimizer", Told::Optimizer },
-    { "step", Told::Optimizer }, // DeepSpeed
-    { "forward-compute", Told::ForwardAndBackward },
-    { "backward-compute", Told::ForwardAndBackward },
-    { "forward", Told::ForwardAndBackward }, // DeepSpeed
-    { "backward_inner", Told::ForwardAndBackward }, // "backward" without the all-reduce
-    { "all-grads-sync", Told::Exchange },
-    { "grads-all-reduce", Told::Exchange },
-    { "grads-reduce-scatter", Told::Exchange },
-    { "backward-params-all-reduce", Told::Exchange },
-    { "backward-embedding-all-reduce", Told::Exchange },
-    { "backward-layernorm-all-reduce", Told::Exchange },
-    { "layernorm-grads-all-reduce", Told::Exchange },
-    { "embedding-grads-all-reduce", Told::Exchange },
-    { "params-all-gather", Told::Exchange },
-    { "backward_allreduce", Told::Exchange }, // DeepSpeed
-    { "forward-send", Told::Exchange },
-    { "backward-send", Told::Exchange },
-    { "forward-recv", Told::Receive },
-    { "backward-recv", Told::Receive },
-    { "forward-send-forward-recv", Told::Receive },
-    { "forward-send-backward-recv", Told::Receive },
-    { "backward-send-forward-recv", Told::Receive },
-    { "backward-send-backward-recv", Told::Receive },
-    { "forward-backward-send-forward-backward-recv", Told::Receive },
-    { "batch-generator", Told::Batch },
+    { "optimizer", Optimizer },
+    { "step", Optimizer }, // DeepSpeed
+    { "forward-backward", WholeForwardBackward },
+    { "forward-compute", ForwardAndBackward },
+    { "backward-compute", ForwardAndBackward },
+    { "forward", ForwardAndBackward }, // DeepSpeed
+    { "backward_inner", ForwardAndBackward }, // "backward" without the all-reduce
+    { "all-grads-sync", Exchange },
+    { "grads-all-reduce", Exchange },
+    { "grads-reduce-scatter", Exchange },
+    { "backward-params-all-reduce", Exchange },
+    { "backward-embedding-all-reduce", Exchange },
+    { "backward-layernorm-all-reduce", Exchange },
+    { "layernorm-grads-all-reduce", Exchange },
+    { "embedding-grads-all-reduce", Exchange },
+    { "params-all-gather", ParameterGather },
+    { "backward_allreduce", Exchange }, // DeepSpeed
+    { "forward-send", Send },
+    { "backward-send", Send },
+    { "forward-recv", Receive },
+    { "backward-recv", Receive },
+    { "forward-send-forward-recv", Receive },
+    { "forward-send-backward-recv", Receive },
+    { "backward-send-forward-recv", Receive },
+    { "backward-send-backward-recv", Receive },
+    { "forward-backward-send-forward-backward-recv", Receive },
+    { "batch-generator", Batch },
 });
+
+constexpr std::string_view kNestedSign = "all-grads-sync";
 
 /// The value of a step, else the last one before it; empty without.
 std::optional<double> valueAt(const SampleSeries &series, std::int64_t number)
@@ -58,6 +60,27 @@ std::optional<double> valueAt(const SampleSeries &series, std::int64_t number)
     return series.value[count - 1];
 }
 
+/// Without the prefix of series; whether it is the smallest or the largest over the ranks.
+struct TimerName {
+    std::string_view name;
+    bool isBound = false;
+};
+std::optional<TimerName> timerName(const SampleSeries &series)
+{
+    constexpr std::string_view kPrefix = samples::kTimerPrefix;
+    if (!series.isByStep || series.rank >= 0 || !series.where.empty() || !series.name.starts_with(kPrefix))
+        return std::nullopt;
+    std::string_view name = std::string_view(series.name).substr(kPrefix.size());
+    const bool isBound = name.ends_with(".min") || name.ends_with(".max");
+    return TimerName { isBound ? name.substr(0, name.size() - 4) : name, isBound };
+}
+
+double medianOfAll(std::vector<double> values)
+{
+    std::ranges::sort(values);
+    return (values[values.size() / 2] + values[(values.size() - 1) / 2]) / 2;
+}
+
 void add(std::optional<double> &part, double seconds)
 {
     part = part.value_or(0) + seconds;
@@ -65,42 +88,84 @@ void add(std::optional<double> &part, double seconds)
 
 } // namespace
 
+std::optional<TimerPart> timerPart(std::string_view name)
+{
+    const auto timer = std::ranges::find(kTimers, name, &Timer::name);
+    return timer == kTimers.end() ? std::nullopt : std::optional(timer->part);
+}
+
+std::vector<ToldTimer> toldTimers(const Recording &recording, const std::vector<std::int64_t> &steps)
+{
+    std::vector<ToldTimer> timers;
+    for (const SampleSeries &series : recording.series) {
+        const auto name = timerName(series);
+        const auto part = name ? timerPart(name->name) : std::nullopt;
+        if (!part)
+            continue;
+        std::vector<double> counted, all;
+        for (std::size_t i = 0; i < std::min(series.at.size(), series.value.size()); ++i) {
+            if (!(series.value[i] >= 0))
+                continue;
+            all.push_back(series.value[i]);
+            if (std::ranges::binary_search(steps, series.at[i]))
+                counted.push_back(series.value[i]);
+        }
+        if (all.empty())
+            continue;
+        const std::vector<double> &values = counted.empty() ? all : counted;
+        auto made = std::ranges::find(timers, name->name, &ToldTimer::name);
+        if (made == timers.end())
+            made = timers.insert(timers.end(), ToldTimer { std::string(name->name), *part });
+        made->seconds += medianOfAll(values) * (name->isBound ? 0.5 : 1);
+        made->steps = std::max(made->steps, static_cast<int>(values.size()));
+    }
+    std::ranges::sort(timers, {}, &ToldTimer::name);
+    return timers;
+}
+
+bool areExchangesNested(const std::vector<ToldTimer> &timers)
+{
+    return std::ranges::find(timers, kNestedSign, &ToldTimer::name) != timers.end();
+}
+
 LogTimers logTimers(const Recording &recording, const RunStep &step)
 {
     LogTimers timers;
-    bool isForwardTold = false;
+    bool isForwardTold = false, isNested = false;
+    double gather = 0;
     for (const SampleSeries &series : recording.series) {
-        constexpr std::string_view kPrefix = samples::kTimerPrefix;
-        if (!series.isByStep || series.rank >= 0 || !series.where.empty() || !series.name.starts_with(kPrefix))
-            continue;
-        std::string_view name = std::string_view(series.name).substr(kPrefix.size());
-        double share = 1; // of a smallest and a largest over the ranks the middle
-        if (name.ends_with(".min") || name.ends_with(".max")) {
-            name.remove_suffix(4);
-            share = 0.5;
-        }
-        const auto timer = std::ranges::find(kTimers, name, &Timer::name);
-        auto seconds = timer != kTimers.end() ? valueAt(series, step.number) : std::nullopt;
+        const auto told = timerName(series);
+        const auto part = told ? timerPart(told->name) : std::nullopt;
+        auto seconds = part ? valueAt(series, step.number) : std::nullopt;
         if (!seconds)
             continue;
-        *seconds *= share;
-        switch (timer->told) {
-        case Told::ForwardAndBackward:
+        isNested = isNested || told->name == kNestedSign;
+        *seconds *= told->isBound ? 0.5 : 1;
+        switch (*part) {
+        case WholeForwardBackward:
+            break;
+        case ForwardAndBackward:
             isForwardTold = true;
             [[fallthrough]];
-        case Told::Optimizer:
+        case Optimizer:
             add(timers.compute, *seconds);
             break;
-        case Told::Exchange:
+        case ParameterGather:
+            gather += *seconds;
+            [[fallthrough]];
+        case Exchange:
+        case Send:
             add(timers.communication, *seconds);
             break;
-        case Told::Receive:
+        case Receive:
             add(timers.bubble, *seconds);
             break;
-        case Told::Batch:
+        case Batch:
             add(timers.host, *seconds);
         }
     }
+    if (isNested && timers.compute)
+        *timers.compute = std::max(0.0, *timers.compute - gather);
     if (timers.sum() > step.seconds) {
         timers = {};
         timers.notes.push_back("The timers of the log add up to more than the step, so that they do not take it apart");

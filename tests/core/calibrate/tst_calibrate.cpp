@@ -1,0 +1,310 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// Calibration gives back what a generator that shares nothing with it has put in: kernels of each kind, links, host and
+// overlap, with errors that are honest, and factors that hold for other plans.
+#include "core/calibrate/calibrate.h"
+#include "core/cost/kernel_seconds.h"
+#include "core/network/collectives.h"
+#include "tests/core/calibrate/kernel_run.h"
+#include "tests/core/overlay/small_runs.h"
+#include "tests/support/plans.h"
+
+#include <QtTest>
+
+#include <cmath>
+#include <map>
+
+using namespace trainyard;
+using namespace trainyard::test;
+
+namespace {
+
+constexpr const char *kGpu = "h100-sxm-80gb";
+
+/// Two nodes of two GPUs: tensor parallel inside a node, data parallel between them.
+Plan smallPlan(int batch = 8, int tensor = 2, int data = 2, int sequence = 2048)
+{
+    Plan plan;
+    plan.cluster.datacenters = { site("a", tensor * data / 2, kGpu, 2) };
+    ModelSpec model = *builtinCatalogue().model("gpt-3-6.7b");
+    model.layers = 3;
+    plan.workload.model.clear();
+    plan.workload.inlineModel = model;
+    plan.workload.sequenceLength = sequence;
+    plan.workload.globalBatch = batch * data;
+    plan.parallelism.tensor = tensor;
+    plan.parallelism.data = data;
+    plan.stack.overrides = { { "host_us_per_kernel", 0 }, { "tensor_overlap", 0.5 }, { "overlap_slowdown", 0 },
+        { "gradient_overlap", 0 }, { "parameter_overlap", 0 }, { "gradient_bucket", 2e7 },
+        { "micro_batch_overhead_us", 300 }, { "iteration_overhead_ms", 0.5 } };
+    return plan;
+}
+
+struct Truth {
+    std::string id;
+    CalibratedPart what;
+    double value; // factor, or GB/s
+    double latencyUs = 0;
+};
+
+const std::vector<Truth> &truths()
+{
+    static const std::vector<Truth> kTruths { { "products-h100-sxm-80gb", CalibratedPart::Products, 1.17 },
+        { "attention-h100-sxm-80gb", CalibratedPart::Attention, 0.9 },
+        { "memory-h100-sxm-80gb", CalibratedPart::Memory, 1.3 }, { "host", CalibratedPart::Host, 1.4 },
+        { "overlap", CalibratedPart::Overlap, 0.7 }, { "nvlink-h100-sxm-80gb", CalibratedPart::Nvlink, 210, 13 },
+        { "fabric-a", CalibratedPart::Fabric, 33, 30 } };
+    return kTruths;
+}
+
+Plan withTruth(Plan plan)
+{
+    for (const Truth &truth : truths()) {
+        CalibrationFactor factor { .what = truth.what };
+        if (truth.latencyUs > 0) {
+            factor.latencyUs = truth.latencyUs;
+            factor.gbytesPerS = truth.value;
+        } else {
+            factor.factor = truth.value;
+        }
+        plan.calibration[truth.id] = formatCalibrationFactor(factor);
+    }
+    return plan;
+}
+
+KernelRun recorded(const Plan &plan, const KernelRunOptions &options)
+{
+    return recordKernels(*evaluated(withTruth(plan)), options);
+}
+
+KernelRunOptions plain()
+{
+    return { .steps = 11, .noise = 0, .outlierShare = 0, .clockOffset = 0, .clockDrift = 0 };
+}
+
+const FittedFactor *factorOf(const CalibrationProposal &proposal, const std::string &id)
+{
+    const auto found = std::ranges::find(proposal.factors, id, &FittedFactor::id);
+    return found == proposal.factors.end() ? nullptr : &*found;
+}
+
+double valueOf(const CalibrationFactor &factor)
+{
+    return factor.factor ? *factor.factor : factor.gbytesPerS.value_or(0);
+}
+
+QString told(const CalibrationProposal &proposal)
+{
+    QString all;
+    for (const FittedFactor &fitted : proposal.factors)
+        all += QString::fromStdString(fitted.id + ": " + fitted.sentence + " " + fitted.refused + "\n");
+    for (const std::string &note : proposal.notes)
+        all += QString::fromStdString(note + "\n");
+    return all;
+}
+
+CalibrationProposal proposalOf(const Plan &plan, const Recording &recording, const CalibrateOptions &options = {})
+{
+    const auto proposal = calibrate(*evaluated(plan), *makeRun(recording), builtinCatalogue(), options);
+    if (!proposal)
+        qFatal("%s", toString(proposal.error()).c_str());
+    return *proposal;
+}
+
+std::vector<std::string> idsOf(const CalibrationProposal &proposal)
+{
+    std::vector<std::string> ids;
+    for (const FittedFactor &fitted : proposal.factors)
+        ids.push_back(fitted.id);
+    return ids;
+}
+
+} // namespace
+
+class CalibrateTest : public QObject {
+    Q_OBJECT
+private slots:
+    /// Kernels added up one by one by the equations of docs/model.md are what the coster is found to say.
+    void theModelsKernelsAreThoseOfItsEquations()
+    {
+        const Plan plan = smallPlan();
+        const EvaluationPtr evaluation = evaluated(plan);
+        auto workload = resolve(evaluation->plan, builtinCatalogue());
+        QVERIFY(workload);
+        workload->layout = evaluation->layout;
+        const KernelSeconds model = kernelSeconds(*workload, workload->layout.classes.front(), 0);
+        const KernelRun run = recordKernels(*evaluation, plain());
+        QVERIFY2(std::abs(run.kernelSeconds / model.total() - 1) < 1e-6,
+            qPrintable(QString("%1 against %2").arg(run.kernelSeconds).arg(model.total())));
+        QVERIFY(model.products > 0.5 * model.total() && model.attention > 0 && model.memory > 0);
+    }
+
+    /// And its steps are the plan's: beside it, only small messages.
+    void withoutNoiseAStepTakesWhatThePlanSays()
+    {
+        KernelRunOptions options = plain();
+        options.hasSmallMessages = false;
+        const EvaluationPtr truth = evaluated(withTruth(smallPlan()));
+        const KernelRun run = recordKernels(*truth, options);
+        const double planned = *truth->metrics.iterationTime;
+        for (const double seconds : run.stepSeconds)
+            QVERIFY2(std::abs(seconds / planned - 1) < 0.005,
+                qPrintable(QString("%1 s, planned %2 s").arg(seconds).arg(planned)));
+    }
+
+    void withoutNoiseWhatWasPutInComesBack()
+    {
+        const CalibrationProposal proposal = proposalOf(smallPlan(), recorded(smallPlan(), plain()).recording);
+        for (const Truth &truth : truths()) {
+            const FittedFactor *fitted = factorOf(proposal, truth.id);
+            QVERIFY2(fitted && fitted->refused.empty(),
+                qPrintable(QString::fromStdString(truth.id) + "\n" + told(proposal)));
+            QVERIFY2(std::abs(valueOf(fitted->factor) / truth.value - 1) < 0.003,
+                qPrintable(QString::fromStdString(truth.id) + ": " + QString::number(valueOf(fitted->factor))));
+            if (truth.latencyUs > 0)
+                QVERIFY(std::abs(*fitted->factor.latencyUs / truth.latencyUs - 1) < 0.003);
+        }
+        QVERIFY(proposal.errorBefore > 0.05);
+        // What is exchanged beside the plan's model is left.
+        QVERIFY2(proposal.errorAfter < 0.015, qPrintable(QString::number(proposal.errorAfter)));
+    }
+
+    /// 5 % log-normal noise, one duration in a hundred five times as long, clocks that are off: every factor within 2
+    /// %, and within 1.96 of its standard errors 95 ± 3 % of the time.
+    void aHundredNoisyRecordingsGiveItBackWithHonestErrors()
+    {
+        constexpr int kRecordings = 100;
+        int covered = 0, all = 0;
+        std::map<std::string, int> coveredOf;
+        std::map<std::string, double> worst;
+        const EvaluationPtr truth = evaluated(withTruth(smallPlan())), plan = evaluated(smallPlan());
+        for (int seed = 1; seed <= kRecordings; ++seed) {
+            const RunPtr run = makeRun(recordKernels(*truth, { .seed = unsigned(seed) }).recording);
+            const auto proposal = calibrate(*plan, *run, builtinCatalogue());
+            QVERIFY(proposal);
+            for (const Truth &of : truths()) {
+                const FittedFactor *fitted = factorOf(*proposal, of.id);
+                QVERIFY2(fitted && fitted->refused.empty(), qPrintable(told(*proposal)));
+                const double off = valueOf(fitted->factor) - of.value;
+                worst[of.id] = std::max(worst[of.id], std::abs(off) / of.value);
+                if (of.latencyUs > 0)
+                    worst[of.id + " latency"] =
+                        std::max(worst[of.id + " latency"], std::abs(*fitted->factor.latencyUs / of.latencyUs - 1));
+                const bool isCovered = std::abs(off) < 1.96 * fitted->factor.standardError.value_or(0);
+                covered += isCovered, coveredOf[of.id] += isCovered, ++all;
+            }
+        }
+        for (const auto &[id, off] : worst)
+            qInfo("%s: at most %.2f %% off, covered %d", id.c_str(), 100 * off, coveredOf[id]);
+        for (const auto &[id, off] : worst)
+            QVERIFY2(off < 0.02, id.c_str());
+        QVERIFY2(std::abs(double(covered) / all - 0.95) <= 0.03, qPrintable(QString::number(double(covered) / all)));
+    }
+
+    /// What one setting taught holds for others: another batch, sequence and other degrees.
+    void factorsOfOneSettingPredictOthers()
+    {
+        const CalibrationProposal proposal = proposalOf(smallPlan(), recorded(smallPlan(), { .seed = 7 }).recording);
+        for (Plan other : { smallPlan(4), smallPlan(8, 2, 4, 1024), smallPlan(8, 1, 4), smallPlan(8, 2, 1) }) {
+            KernelRunOptions options = plain();
+            options.hasSmallMessages = false;
+            const double measured = recorded(other, options).stepSeconds.back();
+            const double before = *evaluated(other)->metrics.iterationTime;
+            const double after = *evaluated(withFactors(other, proposal, idsOf(proposal)))->metrics.iterationTime;
+            QVERIFY2(std::abs(before / measured - 1) > 0.05, qPrintable(QString::number(before / measured)));
+            QVERIFY2(std::abs(after / measured - 1) < 0.02, qPrintable(QString::number(after / measured)));
+        }
+    }
+
+    /// Ranks that are slower than their likes are told and left out; without them the factor is that of the others.
+    void aSlowRankIsNotWhatTheHardwareDoes()
+    {
+        const CalibrationProposal proposal =
+            proposalOf(smallPlan(), recorded(smallPlan(), { .seed = 3, .straggler = 2 }).recording);
+        const FittedFactor *products = factorOf(proposal, "products-h100-sxm-80gb");
+        QVERIFY(products && std::abs(*products->factor.factor / 1.17 - 1) < 0.005);
+        QVERIFY2(hasNote(proposal.notes, "Matrix products of rank 2 take 1.3"), qPrintable(told(proposal)));
+    }
+
+    /// predicted × factor on products = median of the log's steps, with the doubt that belongs to it.
+    void stepsOfALogAloneGiveOneFactorWithADoubt()
+    {
+        const Plan plan = smallPlan();
+        const double target = 1.25 * *evaluated(plan)->metrics.iterationTime;
+        std::vector<double> steps { 9 * target, target };
+        for (int i = 0; i < 38; ++i)
+            steps.push_back(target * (1 + 0.02 * std::sin(i * 1.7)) * (i % 13 == 12 ? 3 : 1));
+        SmallRecording recording;
+        recording.series(samples::kStepTime, 1, steps);
+        const CalibrationProposal proposal = proposalOf(plan, recording.m_recording);
+        QCOMPARE(proposal.factors.size(), std::size_t(1));
+        const FittedFactor &fitted = proposal.factors.front();
+        QVERIFY2(fitted.refused.empty() && fitted.factor.what == CalibratedPart::Products, qPrintable(told(proposal)));
+        const double after = *evaluated(withFactors(plan, proposal, { fitted.id }))->metrics.iterationTime;
+        QVERIFY2(std::abs(after / target - 1) < 0.01, qPrintable(QString::number(after / target)));
+        QVERIFY(std::abs(proposal.errorBefore - 0.2) < 0.02 && proposal.errorAfter < 0.02);
+        QVERIFY(hasNote(proposal.notes, "Step times alone"));
+    }
+
+    /// Nothing of fewer than five samples, nothing whose samples lie apart.
+    void fitsThatStandOnLittleAreRefused()
+    {
+        const Plan plan = smallPlan();
+        const double target = 1.25 * *evaluated(plan)->metrics.iterationTime;
+        SmallRecording few;
+        few.series(samples::kStepTime, 1, { target, target, target, target });
+        const CalibrationProposal proposal = proposalOf(plan, few.m_recording);
+        QVERIFY2(!proposal.factors.front().refused.empty(), qPrintable(told(proposal)));
+        QVERIFY(withFactors(plan, proposal, idsOf(proposal)).calibration.empty());
+        Recording nothing;
+        const auto answer = calibrate(*evaluated(plan), *makeRun(nothing), builtinCatalogue());
+        QVERIFY(!answer && !answer.error().right.empty());
+    }
+
+    /// nccl-tests, iperf3 and fio: each gives its link or drive back, and nothing else.
+    void benchmarksGiveTheirLinksAndDrives()
+    {
+        Plan plan = threeSites(2, 3);
+        plan.cluster.wanLinks.resize(1);
+        plan.cluster.datacenters.resize(2);
+        plan.parallelism.pipeline = 2;
+        plan.placement = {};
+        for (Datacenter &datacenter : plan.cluster.datacenters) {
+            datacenter.pools.front().ssd.emplace();
+            datacenter.pools.front().ssd->writeGBps = datacenter.pools.front().ssd->readGBps = 4;
+        }
+        Recording recording;
+        recording.sources.push_back({ .file = "iperf3.json" });
+        // t = 20 us + 14 steps of the class + 2 (n - 1) / n · bytes / B of a ring over 8 GPUs
+        for (int i = 0; i < 40; ++i) {
+            const double bytes = std::exp2(12 + i % 20);
+            recording.benchmarks.push_back({ .what = "all_gather",
+                .ranks = 8,
+                .nodes = 1,
+                .bytes = bytes,
+                .seconds = 25e-6 + 7 / 8.0 * bytes / 200e9 });
+        }
+        for (int i = 0; i < 3; ++i)
+            recording.benchmarks.push_back({ .what = "tcp",
+                .ranks = 2,
+                .nodes = 2,
+                .bytesPerSecond = 5e8 * (1 + 0.01 * i),
+                .rttSeconds = 0.03,
+                .source = 0 });
+        recording.benchmarks.push_back({ .what = "write", .nodes = 1, .bytesPerSecond = 3e9 });
+        const CalibrationProposal proposal = proposalOf(plan, recording);
+        const FittedFactor *wan = factorOf(proposal, "wan-a-b"), *drive = factorOf(proposal, "drive-h100-sxm-80gb"),
+                           *nvlink = factorOf(proposal, "nvlink-h100-sxm-80gb");
+        QVERIFY2(wan && drive && nvlink && proposal.factors.size() == 3, qPrintable(told(proposal)));
+        QVERIFY(std::abs(*wan->factor.gbytesPerS - 0.505) < 1e-9 && std::abs(*wan->factor.latencyUs - 15000) < 1e-6);
+        QCOMPARE(*drive->factor.gbytesPerS, 3.0);
+        // The class counts a rank's own share of what it moves: (7 + own) / 8 of the message.
+        const LinkClass &kind = *deviceLink(*builtinCatalogue().gpu(kGpu), builtinNetwork()).kind;
+        const double expected = 200 * (7 + kind.ownShare) / 7;
+        QVERIFY2(std::abs(*nvlink->factor.gbytesPerS / expected - 1) < 1e-3, qPrintable(told(proposal)));
+        QVERIFY(std::abs(*nvlink->factor.latencyUs - (25 - 7 * kind.stepUs)) < 0.01);
+        QVERIFY(*nvlink->factor.errorAfter < 1e-3 && *nvlink->factor.errorBefore > 0.01);
+    }
+};
+
+QTEST_APPLESS_MAIN(CalibrateTest)
+#include "tst_calibrate.moc"
