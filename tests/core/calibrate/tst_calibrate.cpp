@@ -304,6 +304,26 @@ private slots:
         QVERIFY(std::abs(*nvlink->factor.latencyUs - (25 - 7 * kind.stepUs)) < 0.01);
         QVERIFY(*nvlink->factor.errorAfter < 1e-3 && *nvlink->factor.errorBefore > 0.01);
     }
+
+    /// Kernels that nobody can name are one: factors of 1.17, 0.9 and 1.3 are seen as their mean, and the step comes
+    /// out.
+    void kernelsWithoutNamesShareOneFactor()
+    {
+        Recording recording = recorded(smallPlan(), { .seed = 5, .hasSmallMessages = false }).recording;
+        for (std::string &name : recording.names)
+            if (name.find("kernel") != std::string::npos && !name.starts_with("nccl"))
+                name = "operation";
+        const CalibrationProposal proposal = proposalOf(smallPlan(), recording);
+        const FittedFactor *products = factorOf(proposal, "products-h100-sxm-80gb");
+        QVERIFY2(products && products->refused.empty(), qPrintable(told(proposal)));
+        QVERIFY(*products->factor.factor > 1.1 && *products->factor.factor < 1.25);
+        for (const char *id : { "attention-h100-sxm-80gb", "memory-h100-sxm-80gb" })
+            QCOMPARE(*factorOf(proposal, id)->factor.factor, *products->factor.factor);
+        QVERIFY(hasNote(proposal.notes, "do not have the names of libraries"));
+        const double truth = *evaluated(withTruth(smallPlan()))->metrics.iterationTime;
+        const double after = *evaluated(withFactors(smallPlan(), proposal, idsOf(proposal)))->metrics.iterationTime;
+        QVERIFY2(std::abs(after / truth - 1) < 0.02, qPrintable(QString::number(after / truth)));
+    }
 };
 
 QTEST_APPLESS_MAIN(CalibrateTest)
