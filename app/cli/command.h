@@ -32,6 +32,7 @@ void addValidateCommand(CLI::App &app, int &exitCode);
 void addTelemetryCommand(CLI::App &app, int &exitCode);
 void addTelemetryCompare(const Subcommand &telemetry, int &exitCode);
 void addTelemetryVerdict(const Subcommand &telemetry, int &exitCode);
+void addTelemetryCalibrate(const Subcommand &telemetry, int &exitCode);
 void addImportCommand(CLI::App &app, int &exitCode);
 
 /// Repeatable `--set KEY=VALUE`.

@@ -103,6 +103,7 @@ void addTelemetryCommand(CLI::App &app, int &exitCode)
     summarize.callback([options, &exitCode] { exitCode = run(*options); });
     addTelemetryCompare(telemetry, exitCode);
     addTelemetryVerdict(telemetry, exitCode);
+    addTelemetryCalibrate(telemetry, exitCode);
 }
 
 } // namespace trainyard::cli

@@ -120,7 +120,7 @@ private:
         std::erase_if(samples, [](const RankSample &sample) { return sample.measured <= sample.fixed; });
         if (samples.empty()) {
             m_of.note(measured > 0 ? name + " take less than the launch floors of the model: nothing is fitted"
-                                   : "The run names no kernel as one of " + name + ", of which the plan has "
+                                   : "The run names no kernel as one of these: " + name + ", of which the plan has "
                         + percentText(modelled / total) + " of its computing");
             return;
         }

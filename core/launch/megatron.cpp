@@ -17,11 +17,11 @@ void addSchedule(Draft &draft)
 {
     const Plan &plan = draft.plan;
     const Parallelism &p = plan.parallelism;
-    const bool isInterleaved = plan.schedule == ScheduleKind::Interleaved;
-    if (plan.schedule != ScheduleKind::OneFOneB && !isInterleaved)
-        return draft.refuse("schedule",
-            std::string("Megatron-LM runs 1f1b and interleaved, and no ") + toString(plan.schedule),
-            "1f1b or interleaved");
+    const std::string schedule = toString(plan.schedule);
+    const bool isInterleaved = schedule == "interleaved";
+    if (schedule != "1f1b" && !isInterleaved)
+        return draft.refuse(
+            "schedule", "Megatron-LM runs 1f1b and interleaved, and no " + schedule, "1f1b or interleaved");
     if (!isInterleaved && p.virtualPipeline > 1)
         return draft.refuse("parallelism.virtual_pipeline",
             "with " + std::to_string(p.virtualPipeline) + " chunks a stage Megatron-LM interleaves",
