@@ -31,8 +31,8 @@ void addSchemaCommand(CLI::App &app, int &exitCode);
 void addValidateCommand(CLI::App &app, int &exitCode);
 void addTelemetryCommand(CLI::App &app, int &exitCode);
 void addTelemetryCompare(const Subcommand &telemetry, int &exitCode);
-void addTelemetryVerdict(const Subcommand &telemetry, int &exitCode);
 void addTelemetryCalibrate(const Subcommand &telemetry, int &exitCode);
+void addTelemetryVerdict(const Subcommand &telemetry, int &exitCode);
 void addImportCommand(CLI::App &app, int &exitCode);
 
 /// Repeatable `--set KEY=VALUE`.
