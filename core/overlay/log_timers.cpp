@@ -4,7 +4,8 @@
 #include "core/telemetry/sample_names.h"
 
 #include <algorithm>
-#include <cmath>
+#include <array>
+#include <map>
 #include <string_view>
 
 namespace trainyard {
@@ -18,7 +19,8 @@ struct Timer {
     Told told;
 };
 // Timers that contain others, or are in them, stand here once: "optimizer-…" are parts of "optimizer",
-// "forward-backward" contains what level 2 tells.
+// "forward-backward" contains what level 2 tells. One is in another that stands here: Megatron-Core gathers parameters
+// ("params-all-gather") inside "optimizer"; releases before it did so behind it ("backward-params-all-gather").
 constexpr auto kTimers = std::to_array<Timer>({
     { "optimizer", Told::Optimizer },
     { "step", Told::Optimizer }, // DeepSpeed
@@ -35,6 +37,7 @@ constexpr auto kTimers = std::to_array<Timer>({
     { "layernorm-grads-all-reduce", Told::Exchange },
     { "embedding-grads-all-reduce", Told::Exchange },
     { "params-all-gather", Told::Exchange },
+    { "backward-params-all-gather", Told::Exchange },
     { "backward_allreduce", Told::Exchange }, // DeepSpeed
     { "forward-send", Told::Exchange },
     { "backward-send", Told::Exchange },
@@ -63,42 +66,106 @@ void add(std::optional<double> &part, double seconds)
     part = part.value_or(0) + seconds;
 }
 
+/// What the series is called as a timer of the whole job, ".min" and ".max" behind it; empty: it is none.
+std::string_view timerOf(const SampleSeries &series)
+{
+    constexpr std::string_view kPrefix = samples::kTimerPrefix;
+    const std::string_view name = series.name;
+    if (!series.isByStep || series.rank >= 0 || !series.where.empty() || !name.starts_with(kPrefix))
+        return {};
+    return name.substr(kPrefix.size());
+}
+
+std::string_view withoutEnd(std::string_view name)
+{
+    return name.ends_with(".min") || name.ends_with(".max") ? name.substr(0, name.size() - 4) : name;
+}
+
+const Timer *known(std::string_view name)
+{
+    const auto timer = std::ranges::find(kTimers, withoutEnd(name), &Timer::name);
+    return timer == kTimers.end() ? nullptr : &*timer;
+}
+
+/// The one that tells most: several logs of one job print the same timers.
+std::uint32_t sourceOf(const Recording &recording, std::vector<std::string> &notes)
+{
+    std::map<std::uint32_t, std::size_t> told;
+    for (const SampleSeries &series : recording.series)
+        if (known(timerOf(series)))
+            told[series.source] += series.at.size();
+    if (told.empty())
+        return kNoIndex;
+    const auto most = std::ranges::max_element(told, {}, [](const auto &entry) { return entry.second; });
+    if (told.size() > 1 && most->first < recording.sources.size())
+        notes.push_back("Several sources tell timers: those of " + recording.sources[most->first].file
+            + " count, which tells most of them");
+    return most->first;
+}
+
+/// Seconds of a timer in a step: the mean over the ranks where it is told, else the middle of smallest and largest.
+struct TimerValue {
+    std::optional<double> mean, least, most;
+    [[nodiscard]] double seconds() const
+    {
+        if (mean)
+            return *mean;
+        return least && most ? (*least + *most) / 2 : least.value_or(most.value_or(0));
+    }
+};
+
+using TimerValues = std::map<std::string_view, TimerValue>;
+
+TimerValues valuesOf(const Recording &recording, std::uint32_t source, std::int64_t step)
+{
+    TimerValues values;
+    for (const SampleSeries &series : recording.series) {
+        const std::string_view name = timerOf(series);
+        if (series.source != source || !known(name))
+            continue;
+        if (const auto seconds = valueAt(series, step)) {
+            TimerValue &value = values[withoutEnd(name)];
+            std::optional<double> &part = name.ends_with(".min") ? value.least
+                : name.ends_with(".max")                         ? value.most
+                                                                 : value.mean;
+            if (!part) // the same line twice
+                part = seconds;
+        }
+    }
+    return values;
+}
+
 } // namespace
 
 LogTimers logTimers(const Recording &recording, const RunStep &step)
 {
     LogTimers timers;
-    bool isForwardTold = false;
-    for (const SampleSeries &series : recording.series) {
-        constexpr std::string_view kPrefix = samples::kTimerPrefix;
-        if (!series.isByStep || series.rank >= 0 || !series.where.empty() || !series.name.starts_with(kPrefix))
-            continue;
-        std::string_view name = std::string_view(series.name).substr(kPrefix.size());
-        double share = 1; // of a smallest and a largest over the ranks the middle
-        if (name.ends_with(".min") || name.ends_with(".max")) {
-            name.remove_suffix(4);
-            share = 0.5;
-        }
-        const auto timer = std::ranges::find(kTimers, name, &Timer::name);
-        auto seconds = timer != kTimers.end() ? valueAt(series, step.number) : std::nullopt;
-        if (!seconds)
-            continue;
-        *seconds *= share;
-        switch (timer->told) {
+    const std::uint32_t source = sourceOf(recording, timers.notes);
+    const TimerValues values = valuesOf(recording, source, step.number);
+    bool isForwardTold = false, isSynchronised = false;
+    for (const auto &[name, value] : values) {
+        double seconds = value.seconds();
+        const Told told = known(name)->told;
+        isSynchronised |= told == Told::ForwardAndBackward || told == Told::Receive;
+        switch (told) {
         case Told::ForwardAndBackward:
             isForwardTold = true;
-            [[fallthrough]];
+            add(timers.compute, seconds);
+            break;
         case Told::Optimizer:
-            add(timers.compute, *seconds);
+            if (const auto gather = values.find("params-all-gather");
+                name == "optimizer" && gather != values.end() && gather->second.seconds() <= seconds)
+                seconds -= gather->second.seconds();
+            add(timers.compute, seconds);
             break;
         case Told::Exchange:
-            add(timers.communication, *seconds);
+            add(timers.communication, seconds);
             break;
         case Told::Receive:
-            add(timers.bubble, *seconds);
+            add(timers.bubble, seconds);
             break;
         case Told::Batch:
-            add(timers.host, *seconds);
+            add(timers.host, seconds);
         }
     }
     if (timers.sum() > step.seconds) {
@@ -114,6 +181,9 @@ LogTimers logTimers(const Recording &recording, const RunStep &step)
         timers.notes.push_back(isForwardTold
                 ? "Compute has the collectives in it that run inside forward and backward"
                 : "Compute is the optimizer's step alone: forward and backward are untold");
+    if (isSynchronised)
+        timers.notes.push_back("Timers around forward, backward and receives wait for the GPU each time (Megatron's "
+                               "--timing-log-level 2, DeepSpeed's wall_clock_breakdown): steps take longer with them");
     return timers;
 }
 
