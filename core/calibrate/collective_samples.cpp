@@ -2,6 +2,7 @@
 #include "core/calibrate/collective_samples.h"
 
 #include "core/calibrate/kernel_samples.h"
+#include "core/calibrate/probe_links.h"
 #include "core/placement/ranks.h"
 
 #include <algorithm>
@@ -122,12 +123,18 @@ CollectiveSamples collectivesOf(
     return result;
 }
 
+bool isOfProbe(const Recording &recording, std::uint32_t source)
+{
+    return source < recording.sources.size() && recording.sources[source].kind == SourceKind::Probe;
+}
+
 std::vector<CollectiveSample> collectiveBenchmarks(const Recording &recording, std::size_t first)
 {
     std::vector<CollectiveSample> samples;
     std::size_t at = 0;
     for (const BenchmarkPoint &point : recording.benchmarks) {
-        if (point.ranks < 2 || point.bytes <= 0 || point.seconds <= 0 || at++ % 2 != first)
+        if (isOfProbe(recording, point.source) || !isModelledCollective(point) || point.ranks < 2 || point.bytes <= 0
+            || point.seconds <= 0 || at++ % 2 != first)
             continue;
         const int nodes = std::max(1, point.nodes);
         samples.push_back({ .operation = point.what,

@@ -153,6 +153,12 @@ void Draft::assume(std::string sentence)
         assumed.push_back(std::move(sentence));
 }
 
+void Draft::assumeGpu(std::string sentence)
+{
+    assumedGpu = sentence;
+    assume(std::move(sentence));
+}
+
 void Draft::ignore(std::string sentence)
 {
     if (std::ranges::find(ignored, sentence) == ignored.end())

@@ -56,6 +56,8 @@ struct Draft {
     Plan plan;
     Told arguments;
     std::vector<std::string> taken, assumed, ignored;
+    bool isModelAssumed = false; // no source tells one
+    std::string assumedGpu; // the sentence of `assumed` about the type of GPU
     Errors errors;
     std::optional<ModelSpec> model; // that a source told
     std::optional<int> worldSize; // GPUs of the run
@@ -64,6 +66,7 @@ struct Draft {
 
     void take(std::string_view key, std::string_view value, std::string_view argument);
     void assume(std::string sentence); // once
+    void assumeGpu(std::string sentence);
     void ignore(std::string sentence);
     void bad(std::string_view argument, std::string what, std::string right);
     /// Of a whole number in that range, else an error.

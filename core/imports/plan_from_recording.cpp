@@ -160,8 +160,14 @@ void fillIn(Draft &draft)
     WorkloadSpec &w = draft.plan.workload;
     if (lacksModel(draft.plan)) {
         w.model = "llama-3-8b";
+        draft.isModelAssumed = true;
         draft.assume("No source tells a model: llama-3-8b");
     }
+    const bool hasDegrees =
+        draft.arguments.isMegatron() || draft.arguments.isTorchtitan() || draft.arguments.isDeepSpeed();
+    if (!hasDegrees && draft.plan.jobs.empty() && !draft.plan.jobGrid)
+        draft.assume("No source tells how the job is divided: tensor " + std::to_string(draft.plan.parallelism.tensor)
+            + " and pipeline " + std::to_string(draft.plan.parallelism.pipeline) + ", as in the plan");
     if (w.globalBatch < 1 && draft.plan.jobs.empty() && !draft.plan.jobGrid) {
         const int replicas = draft.plan.parallelism.data.value_or(std::max(1, draft.plan.cluster.gpus()));
         w.globalBatch = static_cast<int>(std::min<std::int64_t>(
@@ -214,7 +220,7 @@ ExpectedAll<ImportedPlan> planFrom(const Recording &recording, const Catalogue &
     if (draft.plan.name.empty() && !recording.name.empty())
         draft.plan.name = shortened(recording.name);
     return ImportedPlan { std::move(draft.plan), std::move(draft.taken), std::move(draft.assumed),
-        std::move(draft.ignored) };
+        std::move(draft.assumedGpu), draft.isModelAssumed, std::move(draft.ignored) };
 }
 
 } // namespace trainyard

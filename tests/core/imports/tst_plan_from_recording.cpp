@@ -64,6 +64,9 @@ private slots:
         QCOMPARE(made.plan.parallelism.sequenceParallel, std::optional(false));
         QVERIFY(made.plan.memory.recompute == Recompute::None);
         QVERIFY(says(made.assumed, "--use-distributed-optimizer is not given"));
+        // What a job alone can tell stays as it was: it is no default of Megatron's
+        QVERIFY(says(made.assumed, "Degrees, micro-batch, schedule, sharding, recomputation and offload"));
+        QVERIFY(!says(made.assumed, "Where an argument is not told"));
     }
 
     void namesOfNemoAndOthersMeanTheSame()
