@@ -94,7 +94,7 @@ private:
     {
         const auto [known, isNew] = m_models.try_emplace({ &pipelines, stage });
         if (isNew)
-            known->second = kernelSeconds(m_of.workload, pipelines, stage);
+            known->second = kernelSeconds(m_of.workload, pipelines, stage, m_of.recomputedOf(pipelines, stage));
         return known->second;
     }
 

@@ -4,7 +4,8 @@
 #include "core/telemetry/sample_names.h"
 
 #include <algorithm>
-#include <cmath>
+#include <array>
+#include <map>
 #include <string_view>
 
 namespace trainyard {
@@ -17,7 +18,9 @@ struct Timer {
     std::string_view name;
     TimerPart part;
 };
-// Parts of others are not here: "optimizer-…" are of "optimizer". "forward-backward" contains what level 2 tells.
+// Timers that contain others, or are in them, stand here once: "optimizer-…" are parts of "optimizer". One is in
+// another that stands here: Megatron-Core gathers parameters ("params-all-gather") inside "optimizer"; releases before
+// it did so behind it ("backward-params-all-gather"). "forward-backward" contains what level 2 tells.
 constexpr auto kTimers = std::to_array<Timer>({
     { "optimizer", Optimizer },
     { "step", Optimizer }, // DeepSpeed
@@ -35,6 +38,7 @@ constexpr auto kTimers = std::to_array<Timer>({
     { "layernorm-grads-all-reduce", Exchange },
     { "embedding-grads-all-reduce", Exchange },
     { "params-all-gather", ParameterGather },
+    { "backward-params-all-gather", Exchange },
     { "backward_allreduce", Exchange }, // DeepSpeed
     { "forward-send", Send },
     { "backward-send", Send },
@@ -60,21 +64,6 @@ std::optional<double> valueAt(const SampleSeries &series, std::int64_t number)
     return series.value[count - 1];
 }
 
-/// Without the prefix of series; whether it is the smallest or the largest over the ranks.
-struct TimerName {
-    std::string_view name;
-    bool isBound = false;
-};
-std::optional<TimerName> timerName(const SampleSeries &series)
-{
-    constexpr std::string_view kPrefix = samples::kTimerPrefix;
-    if (!series.isByStep || series.rank >= 0 || !series.where.empty() || !series.name.starts_with(kPrefix))
-        return std::nullopt;
-    std::string_view name = std::string_view(series.name).substr(kPrefix.size());
-    const bool isBound = name.ends_with(".min") || name.ends_with(".max");
-    return TimerName { isBound ? name.substr(0, name.size() - 4) : name, isBound };
-}
-
 double medianOfAll(std::vector<double> values)
 {
     std::ranges::sort(values);
@@ -84,6 +73,78 @@ double medianOfAll(std::vector<double> values)
 void add(std::optional<double> &part, double seconds)
 {
     part = part.value_or(0) + seconds;
+}
+
+/// What the series is called as a timer of the whole job, ".min" and ".max" behind it; empty: it is none.
+std::string_view timerOf(const SampleSeries &series)
+{
+    constexpr std::string_view kPrefix = samples::kTimerPrefix;
+    const std::string_view name = series.name;
+    if (!series.isByStep || series.rank >= 0 || !series.where.empty() || !name.starts_with(kPrefix))
+        return {};
+    return name.substr(kPrefix.size());
+}
+
+std::string_view withoutEnd(std::string_view name)
+{
+    return name.ends_with(".min") || name.ends_with(".max") ? name.substr(0, name.size() - 4) : name;
+}
+
+const Timer *known(std::string_view name)
+{
+    const auto timer = std::ranges::find(kTimers, withoutEnd(name), &Timer::name);
+    return timer == kTimers.end() ? nullptr : &*timer;
+}
+
+/// The one that tells most: several logs of one job print the same timers.
+std::uint32_t sourceOf(const Recording &recording, std::vector<std::string> &notes)
+{
+    std::map<std::uint32_t, std::size_t> told;
+    for (const SampleSeries &series : recording.series)
+        if (known(timerOf(series)))
+            told[series.source] += series.at.size();
+    if (told.empty())
+        return kNoIndex;
+    const auto most = std::ranges::max_element(told, {}, [](const auto &entry) { return entry.second; });
+    if (told.size() > 1 && most->first < recording.sources.size())
+        notes.push_back("Several sources tell timers: those of " + recording.sources[most->first].file
+            + " count, which tells most of them");
+    return most->first;
+}
+
+/// Seconds of a timer in a step: the mean over the ranks where it is told, else the middle of smallest and largest.
+struct TimerValue {
+    std::optional<double> mean, least, most;
+    [[nodiscard]] double seconds() const
+    {
+        if (mean)
+            return *mean;
+        return least && most ? (*least + *most) / 2 : least.value_or(most.value_or(0));
+    }
+};
+
+/// Where a series with this end to its name belongs.
+std::optional<double> &boundOf(TimerValue &value, std::string_view name)
+{
+    return name.ends_with(".min") ? value.least : name.ends_with(".max") ? value.most : value.mean;
+}
+
+using TimerValues = std::map<std::string_view, TimerValue>;
+
+TimerValues valuesOf(const Recording &recording, std::uint32_t source, std::int64_t step)
+{
+    TimerValues values;
+    for (const SampleSeries &series : recording.series) {
+        const std::string_view name = timerOf(series);
+        if (series.source != source || !known(name))
+            continue;
+        if (const auto seconds = valueAt(series, step)) {
+            TimerValue &value = values[withoutEnd(name)];
+            if (std::optional<double> &part = boundOf(value, name); !part) // else the same line twice
+                part = seconds;
+        }
+    }
+    return values;
 }
 
 } // namespace
@@ -96,11 +157,13 @@ std::optional<TimerPart> timerPart(std::string_view name)
 
 std::vector<ToldTimer> toldTimers(const Recording &recording, const std::vector<std::int64_t> &steps)
 {
-    std::vector<ToldTimer> timers;
+    std::vector<std::string> unsaid;
+    const std::uint32_t source = sourceOf(recording, unsaid);
+    std::map<std::string_view, TimerValue> medians;
+    std::map<std::string_view, std::size_t> told;
     for (const SampleSeries &series : recording.series) {
-        const auto name = timerName(series);
-        const auto part = name ? timerPart(name->name) : std::nullopt;
-        if (!part)
+        const std::string_view name = timerOf(series);
+        if (series.source != source || !known(name))
             continue;
         std::vector<double> counted, all;
         for (std::size_t i = 0; i < std::min(series.at.size(), series.value.size()); ++i) {
@@ -113,13 +176,14 @@ std::vector<ToldTimer> toldTimers(const Recording &recording, const std::vector<
         if (all.empty())
             continue;
         const std::vector<double> &values = counted.empty() ? all : counted;
-        auto made = std::ranges::find(timers, name->name, &ToldTimer::name);
-        if (made == timers.end())
-            made = timers.insert(timers.end(), ToldTimer { std::string(name->name), *part });
-        made->seconds += medianOfAll(values) * (name->isBound ? 0.5 : 1);
-        made->steps = std::max(made->steps, static_cast<int>(values.size()));
+        if (std::optional<double> &part = boundOf(medians[withoutEnd(name)], name); !part)
+            part = medianOfAll(values);
+        std::size_t &most = told[withoutEnd(name)];
+        most = std::max(most, values.size());
     }
-    std::ranges::sort(timers, {}, &ToldTimer::name);
+    std::vector<ToldTimer> timers; // by name, as the map is
+    for (const auto &[name, value] : medians)
+        timers.push_back({ std::string(name), known(name)->part, value.seconds(), static_cast<int>(told[name]) });
     return timers;
 }
 
@@ -131,41 +195,38 @@ bool areExchangesNested(const std::vector<ToldTimer> &timers)
 LogTimers logTimers(const Recording &recording, const RunStep &step)
 {
     LogTimers timers;
-    bool isForwardTold = false, isNested = false;
-    double gather = 0;
-    for (const SampleSeries &series : recording.series) {
-        const auto told = timerName(series);
-        const auto part = told ? timerPart(told->name) : std::nullopt;
-        auto seconds = part ? valueAt(series, step.number) : std::nullopt;
-        if (!seconds)
-            continue;
-        isNested = isNested || told->name == kNestedSign;
-        *seconds *= told->isBound ? 0.5 : 1;
-        switch (*part) {
-        case WholeForwardBackward:
-            break;
+    const std::uint32_t source = sourceOf(recording, timers.notes);
+    const TimerValues values = valuesOf(recording, source, step.number);
+    bool isForwardTold = false, isSynchronised = false;
+    for (const auto &[name, value] : values) {
+        double seconds = value.seconds();
+        const TimerPart told = known(name)->part;
+        isSynchronised |= told == ForwardAndBackward || told == Receive;
+        switch (told) {
         case ForwardAndBackward:
             isForwardTold = true;
-            [[fallthrough]];
-        case Optimizer:
-            add(timers.compute, *seconds);
+            add(timers.compute, seconds);
             break;
-        case ParameterGather:
-            gather += *seconds;
-            [[fallthrough]];
+        case Optimizer:
+            if (const auto gather = values.find("params-all-gather");
+                name == "optimizer" && gather != values.end() && gather->second.seconds() <= seconds)
+                seconds -= gather->second.seconds();
+            add(timers.compute, seconds);
+            break;
+        case WholeForwardBackward:
+            break;
         case Exchange:
+        case ParameterGather:
         case Send:
-            add(timers.communication, *seconds);
+            add(timers.communication, seconds);
             break;
         case Receive:
-            add(timers.bubble, *seconds);
+            add(timers.bubble, seconds);
             break;
         case Batch:
-            add(timers.host, *seconds);
+            add(timers.host, seconds);
         }
     }
-    if (isNested && timers.compute)
-        *timers.compute = std::max(0.0, *timers.compute - gather);
     if (timers.sum() > step.seconds) {
         timers = {};
         timers.notes.push_back("The timers of the log add up to more than the step, so that they do not take it apart");
@@ -179,6 +240,9 @@ LogTimers logTimers(const Recording &recording, const RunStep &step)
         timers.notes.push_back(isForwardTold
                 ? "Compute has the collectives in it that run inside forward and backward"
                 : "Compute is the optimizer's step alone: forward and backward are untold");
+    if (isSynchronised)
+        timers.notes.push_back("Timers around forward, backward and receives wait for the GPU each time (Megatron's "
+                               "--timing-log-level 2, DeepSpeed's wall_clock_breakdown): steps take longer with them");
     return timers;
 }
 
