@@ -116,6 +116,7 @@ void RunPage::connectParts()
         const QVariant rank = ranks->itemData(index);
         m_runs.setRank(rank.isValid() ? std::optional(rank.toInt()) : std::nullopt);
     });
+    stepPlot->alignWith(*otherPlot);
     connect(quantity, &QComboBox::activated, this, &RunPage::showQuantity);
     connect(fold, &QToolButton::toggled, this, [this](bool isOpen) { setFolded(!isOpen); });
 }
@@ -199,7 +200,8 @@ void RunPage::showStep()
     otherPlot->setStep(number);
     const std::optional<int> rank = m_runs.options().rank;
     ranks->setCurrentIndex(rank ? std::max(0, ranks->findData(*rank)) : 0);
-    strip->setOverlay(m_runs.overlay(), rank);
+    const bool isOfRun = m_runs.overlay() && m_runs.overlay()->run == read;
+    strip->setOverlay(isOfRun ? m_runs.overlay() : nullptr, rank);
 }
 
 void RunPage::showOverlay()
@@ -212,10 +214,18 @@ void RunPage::showOverlay()
         m_result->setText(m_runs.run() ? tr("Laying the run under the plan…") : QString());
         stepPlot->setCurves({}, {}, {});
         otherPlot->setCurves({}, {}, {});
+        for (SentenceList *list : { suspects, notes, m_captions }) // what was said of another run
+            list->setSentences({});
+        m_noSuspects->hide();
+        m_missing->hide();
+        strip->setOverlay(nullptr, {});
         return;
     }
     bars->setVisible(overlay->step >= 0);
     m_result->setText(resultSentence(*overlay));
+    m_title->setText(overlay->reference ? tr("Run against run") : tr("Plan against run"));
+    m_legend->setText(tr("dashed: %1  ·  rings: not in the median  ·  a click shows the step")
+                          .arg(overlay->reference ? nameOf(*overlay->reference) : tr("the plan")));
     QStringList captions, told;
     for (const std::string &note : overlay->differences.notes)
         captions << QString::fromStdString(note);
@@ -229,7 +239,7 @@ void RunPage::showOverlay()
     suspects->setSentences(told);
     m_noSuspects->setVisible(told.isEmpty());
     m_noSuspects->setText(overlay->run->collectives.empty()
-            ? tr("No collectives were matched across ranks, so that nobody can be told to be late.")
+            ? tr("No collectives were matched across ranks, so that no rank can be called late.")
             : tr("No rank and no link stands out by 2 % of the step."));
     QStringList remarks;
     for (const std::vector<std::string> *list : { &overlay->notes, &overlay->run->notes })
