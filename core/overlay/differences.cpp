@@ -4,11 +4,11 @@
 #include "core/base/number_text.h"
 #include "core/overlay/job_stages.h"
 #include "core/overlay/log_timers.h"
+#include "core/overlay/plan_notes.h"
 #include "core/overlay/span_index.h"
 
 #include <algorithm>
 #include <cmath>
-#include <set>
 
 namespace trainyard {
 
@@ -70,9 +70,6 @@ std::string nameOfRun(const Recording &recording)
 void noteRanks(const Run &run, const std::vector<RankStep> &shares, Side &side)
 {
     const int world = worldSizeOf(*run.recording);
-    std::set<int> told;
-    for (const RankStep &one : shares)
-        told.insert(run.recording->ranks[one.rank].rank);
     if (world > static_cast<int>(shares.size()))
         side.notes.push_back(
             "Mean over the " + std::to_string(shares.size()) + " recorded of " + std::to_string(world) + " ranks");
@@ -130,9 +127,11 @@ Side sideOf(const Run &run, const RunStep &step, const std::vector<RankStep> &sh
     return side;
 }
 
-DifferenceTable tableOf(Side reference, Side measured)
+/// `job`: where both are of different jobs, told before all.
+DifferenceTable tableOf(Side reference, Side measured, std::vector<std::string> job)
 {
     DifferenceTable table;
+    table.notes = std::move(job);
     for (int i = 0; i < kDifferenceKindCount; ++i) {
         const auto k = static_cast<std::size_t>(i);
         table.rows[k] = { static_cast<DifferenceKind>(i), reference.seconds[k], measured.seconds[k],
@@ -165,7 +164,8 @@ int planStages(const Evaluation &plan)
 DifferenceTable differences(
     const Evaluation *plan, const Run &run, const RunStep &step, const std::vector<RankStep> &shares)
 {
-    return tableOf(plan ? sideOf(*plan) : Side(), sideOf(run, step, shares));
+    return tableOf(plan ? sideOf(*plan) : Side(), sideOf(run, step, shares),
+        plan ? jobNotes(*plan, *run.recording) : std::vector<std::string>());
 }
 
 DifferenceTable differences(const Evaluation &plan, const Run &run, const RunStep &step)
@@ -180,8 +180,8 @@ DifferenceTable differences(const Run &run, const RunStep &step)
 
 DifferenceTable differences(const Run &reference, const RunStep &referenceStep, const Run &run, const RunStep &step)
 {
-    return tableOf(
-        sideOf(reference, referenceStep, sharesOf(reference, referenceStep)), sideOf(run, step, sharesOf(run, step)));
+    return tableOf(sideOf(reference, referenceStep, sharesOf(reference, referenceStep)),
+        sideOf(run, step, sharesOf(run, step)), jobNotes(*reference.recording, *run.recording));
 }
 
 } // namespace trainyard
