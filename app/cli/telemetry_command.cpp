@@ -76,7 +76,10 @@ int run(const Options &options)
                                                               : fail({ recording.error() });
     const Errors faults = tellOf(*recording, options.sources);
     if (recording->ranks.empty()) {
-        const Error none { ErrorCode::BadValue, options.sources.front(), "there is no rank of a run in it",
+        const std::string what = recording->sources.size() == 1 && recording->sources[0].refused.empty()
+            ? std::string("it is a ") + nameOf(recording->sources[0].kind) + ": "
+            : std::string();
+        const Error none { ErrorCode::BadValue, options.sources.front(), what + "there is no rank of a run in it",
             "traces of PyTorch's profiler, or a folder of them" };
         return fail(faults.empty() ? Errors { none } : faults);
     }
@@ -100,6 +103,7 @@ void addTelemetryCommand(CLI::App &app, int &exitCode)
     summarize.callback([options, &exitCode] { exitCode = run(*options); });
     addTelemetryCompare(telemetry, exitCode);
     addTelemetryCalibrate(telemetry, exitCode);
+    addTelemetryVerdict(telemetry, exitCode);
 }
 
 } // namespace trainyard::cli

@@ -2,7 +2,6 @@
 #include "core/calibrate/collective_samples.h"
 
 #include "core/calibrate/kernel_samples.h"
-#include "core/calibrate/probe_links.h"
 #include "core/placement/ranks.h"
 
 #include <algorithm>
@@ -11,6 +10,12 @@
 namespace trainyard {
 
 namespace {
+
+bool isModelledCollective(const BenchmarkPoint &point)
+{
+    return point.what == "all_reduce" || point.what == "all_gather" || point.what == "reduce_scatter"
+        || point.what == "all_to_all";
+}
 
 class Placer {
 public:

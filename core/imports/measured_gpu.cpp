@@ -93,8 +93,8 @@ std::optional<GpuSpec> measuredGpu(const Recording &recording, const std::string
     gpu.memoryGBps = rateOf(memory, bytesOf) * 1e-9;
     bool hasPeak = false;
     for (std::size_t i = 0; i < products.size(); ++i) {
-        const auto flopsOf = [](const KernelPoint &point) { return 2 * point.m * point.n * point.k; };
-        const double peak = rateOf(products[i], flopsOf) * 1e-12;
+        const auto ofProduct = [](const KernelPoint &point) { return 2 * point.m * point.n * point.k; };
+        const double peak = rateOf(products[i], ofProduct) * 1e-12;
         if (!(peak > 0) || peak > 1e6)
             continue;
         gpu.peakTflops[i] = peak;
@@ -110,13 +110,13 @@ std::optional<GpuSpec> measuredGpu(const Recording &recording, const std::string
         [](const BenchmarkPoint &point) { return point.seconds; });
     if (launch > 0)
         gpu.gemm.launchUs = std::min(launch * 1e6, 1000.0);
-    // Over the peak of 16 bits, as the attention model has it.
-    const auto share = [&](const KernelPoint &point) {
+    const Precision half = gpu.computePrecision(Precision::Bf16); // that fused attention runs in
+    std::erase_if(attention, [&](const KernelPoint *point) { return precisionOf(*point) != half; });
+    const auto flopsOf = [](const KernelPoint &point) {
         const double pairs = point.sequence * point.sequence * (point.isCausal ? 0.5 : 1.0);
-        const Precision precision = precisionOf(point).value_or(Precision::Bf16);
-        return 4 * point.batch * point.heads * point.headDim * pairs / gpu.peakFlops(precision);
+        return 4 * point.batch * point.heads * point.headDim * pairs;
     };
-    if (const double reached = rateOf(attention, share); reached > 0)
+    if (const double reached = rateOf(attention, flopsOf) / gpu.peakFlops(half); reached > 0)
         gpu.attention.peakFraction = std::clamp(reached, 0.001, 1.5);
     const auto isHostCopy = [](const BenchmarkPoint &point) {
         return point.what == "host_to_gpu" || point.what == "gpu_to_host";

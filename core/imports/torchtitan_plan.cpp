@@ -3,6 +3,7 @@
 #include "core/base/printable.h"
 #include "core/imports/draft.h"
 #include "core/plan/enum_names.h"
+#include "core/plan/key_list.h"
 
 #include <algorithm>
 #include <array>
@@ -28,10 +29,12 @@ const char *firstTold(const Draft &draft, std::initializer_list<const char *> na
     return found != names.end() ? *found : nullptr;
 }
 
-int degree(Draft &draft, const char *key, std::initializer_list<const char *> names, std::int64_t low = 1)
+int degree(Draft &draft, const char *key, std::initializer_list<const char *> names, std::int64_t low = 1,
+    std::int64_t most = 1'000'000)
 {
     const char *name = firstTold(draft, names);
-    const auto value = name ? draft.whole(name, low, 1'000'000) : std::nullopt;
+    const std::int64_t high = key ? std::min(most, std::int64_t(planKey(key).key.max)) : most;
+    const auto value = name ? draft.whole(name, low, high) : std::nullopt;
     if (value && key)
         draft.take(key, std::to_string(*value), name);
     return value.value_or(1);
@@ -108,14 +111,15 @@ void takeTorchtitan(Draft &draft)
     draft.plan.stack = {};
     draft.plan.stack.name = "fsdp";
     draft.taken.emplace_back("stack fsdp, as torchtitan shards with PyTorch's FSDP");
-    p.tensor = degree(
-        draft, "parallelism.tensor", { "parallelism.tensor_parallel_degree", "training.tensor_parallel_degree" });
+    p.tensor = degree(draft, "parallelism.tensor",
+        { "parallelism.tensor_parallel_degree", "training.tensor_parallel_degree" }, 1, 1024);
     p.pipeline = degree(draft, "parallelism.pipeline",
-        { "parallelism.pipeline_parallel_degree", "experimental.pipeline_parallel_degree" });
+        { "parallelism.pipeline_parallel_degree", "experimental.pipeline_parallel_degree" }, 1, 4096);
     p.context = degree(draft, "parallelism.context",
-        { "parallelism.context_parallel_degree", "experimental.context_parallel_degree" });
-    p.expert = degree(draft, "parallelism.expert", { "parallelism.expert_parallel_degree" });
-    p.expertTensor = degree(draft, "parallelism.expert_tensor", { "parallelism.expert_tensor_parallel_degree" });
+        { "parallelism.context_parallel_degree", "experimental.context_parallel_degree" }, 1, 1024);
+    p.expert = degree(draft, "parallelism.expert", { "parallelism.expert_parallel_degree" }, 1, 4096);
+    p.expertTensor =
+        degree(draft, "parallelism.expert_tensor", { "parallelism.expert_tensor_parallel_degree" }, 1, 1024);
     p.sequenceParallel = p.tensor > 1;
     const auto bounded = [](std::int64_t value) { return int(std::min<std::int64_t>(value, 10'000'000)); };
     const int ranks = bounded(std::int64_t(p.tensor) * p.pipeline * p.context);
@@ -150,7 +154,10 @@ void takeTorchtitan(Draft &draft)
     const auto mode = told.text("activation_checkpoint.mode");
     Recompute &recompute = draft.plan.memory.recompute;
     recompute = mode == "full" ? Recompute::Full : mode == "none" ? Recompute::None : Recompute::Selective;
-    draft.plan.memory.recomputeLayers.reset();
+    MemoryStrategy &memory = draft.plan.memory;
+    memory.recomputeLayers.reset();
+    memory.recomputeNorms = memory.recomputeActivationFunction = false;
+    memory.recomputeUpProjection = memory.recomputeSharedExperts = false;
     draft.taken.push_back(std::string("memory.recompute ") + toString(recompute) + " from "
         + (mode ? told.said("activation_checkpoint.mode") : "torchtitan's default"));
     const std::string converters = told.text("model.converters").value_or("");

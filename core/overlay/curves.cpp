@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/overlay/curves.h"
 
+#include "core/base/median.h"
 #include "core/overlay/curve_predictions.h"
 #include "core/overlay/sample_steps.h"
 #include "core/overlay/span_index.h"
@@ -281,8 +282,7 @@ void compareCurves(std::vector<RunCurve> &curves, const std::vector<RunCurve> &r
             std::ranges::copy_if(same->value, std::back_inserter(values), [](double v) { return std::isfinite(v); });
         if (values.empty())
             continue;
-        std::ranges::sort(values);
-        curve.predicted = (values[values.size() / 2] + values[(values.size() - 1) / 2]) / 2;
+        curve.predicted = medianOf(std::move(values));
     }
 }
 

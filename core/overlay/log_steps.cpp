@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/overlay/log_steps.h"
 
+#include "core/base/median.h"
 #include "core/base/number_text.h"
 #include "core/telemetry/sample_names.h"
 
@@ -21,13 +22,6 @@ constexpr double kLongestStep = 1e7; // seconds; what is above is no step time
 bool isStepTime(double seconds)
 {
     return seconds > 0 && seconds < kLongestStep; // false for NaN
-}
-
-double median(std::vector<double> values)
-{
-    const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
-    std::ranges::nth_element(values, middle);
-    return values.empty() ? 0 : *middle;
 }
 
 std::string sourceName(const Recording &recording, std::uint32_t source)
@@ -157,7 +151,7 @@ std::optional<StepJoin> joinByEnds(const std::vector<RunStep> &windows, const Lo
     std::vector<double> lengths;
     for (const RunStep &window : windows)
         lengths.push_back(window.seconds);
-    const auto tolerance = std::max<Moment>(static_cast<Moment>(median(lengths) * 0.5e9), kSecond / 2);
+    const auto tolerance = std::max<Moment>(static_cast<Moment>(medianOf(lengths) * 0.5e9), kSecond / 2);
     struct Candidate {
         bool isOtherZone;
         Moment away;
@@ -211,7 +205,7 @@ StepJoin joinSteps(const std::vector<RunStep> &windows, bool areAnnotated, const
     if (apart.empty()) {
         join.note = "Nothing tells which of the log's steps the profiler's are: the steps are the profiler's, and the "
                     "log's quantities keep the log's numbers";
-    } else if (const double middle = median(apart); middle <= kAgreement) {
+    } else if (const double middle = medianOf(apart); middle <= kAgreement) {
         join.isJoined = true;
         join.note = "Steps of log and profiler are joined by their numbers; their times agree within "
             + percentText(middle) + ", and nothing else tells that both count alike";

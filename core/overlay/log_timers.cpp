@@ -4,49 +4,55 @@
 #include "core/telemetry/sample_names.h"
 
 #include <algorithm>
-#include <cmath>
+#include <array>
+#include <map>
 #include <string_view>
 
 namespace trainyard {
 
 namespace {
 
-enum class Told : std::uint8_t { Optimizer, ForwardAndBackward, Exchange, Receive, Batch };
+using enum TimerPart;
 
 struct Timer {
     std::string_view name;
-    Told told;
+    TimerPart part;
 };
-// Timers that contain others, or are in them, stand here once: "optimizer-…" are parts of "optimizer",
-// "forward-backward" contains what level 2 tells.
+// Timers that contain others, or are in them, stand here once: "optimizer-…" are parts of "optimizer". One is in
+// another that stands here: Megatron-Core gathers parameters ("params-all-gather") inside "optimizer"; releases before
+// it did so behind it ("backward-params-all-gather"). "forward-backward" contains what level 2 tells.
 constexpr auto kTimers = std::to_array<Timer>({
-    { "optimizer", Told::Optimizer },
-    { "step", Told::Optimizer }, // DeepSpeed
-    { "forward-compute", Told::ForwardAndBackward },
-    { "backward-compute", Told::ForwardAndBackward },
-    { "forward", Told::ForwardAndBackward }, // DeepSpeed
-    { "backward_inner", Told::ForwardAndBackward }, // "backward" without the all-reduce
-    { "all-grads-sync", Told::Exchange },
-    { "grads-all-reduce", Told::Exchange },
-    { "grads-reduce-scatter", Told::Exchange },
-    { "backward-params-all-reduce", Told::Exchange },
-    { "backward-embedding-all-reduce", Told::Exchange },
-    { "backward-layernorm-all-reduce", Told::Exchange },
-    { "layernorm-grads-all-reduce", Told::Exchange },
-    { "embedding-grads-all-reduce", Told::Exchange },
-    { "params-all-gather", Told::Exchange },
-    { "backward_allreduce", Told::Exchange }, // DeepSpeed
-    { "forward-send", Told::Exchange },
-    { "backward-send", Told::Exchange },
-    { "forward-recv", Told::Receive },
-    { "backward-recv", Told::Receive },
-    { "forward-send-forward-recv", Told::Receive },
-    { "forward-send-backward-recv", Told::Receive },
-    { "backward-send-forward-recv", Told::Receive },
-    { "backward-send-backward-recv", Told::Receive },
-    { "forward-backward-send-forward-backward-recv", Told::Receive },
-    { "batch-generator", Told::Batch },
+    { "optimizer", Optimizer },
+    { "step", Optimizer }, // DeepSpeed
+    { "forward-backward", WholeForwardBackward },
+    { "forward-compute", ForwardAndBackward },
+    { "backward-compute", ForwardAndBackward },
+    { "forward", ForwardAndBackward }, // DeepSpeed
+    { "backward_inner", ForwardAndBackward }, // "backward" without the all-reduce
+    { "all-grads-sync", Exchange },
+    { "grads-all-reduce", Exchange },
+    { "grads-reduce-scatter", Exchange },
+    { "backward-params-all-reduce", Exchange },
+    { "backward-embedding-all-reduce", Exchange },
+    { "backward-layernorm-all-reduce", Exchange },
+    { "layernorm-grads-all-reduce", Exchange },
+    { "embedding-grads-all-reduce", Exchange },
+    { "params-all-gather", ParameterGather },
+    { "backward-params-all-gather", Exchange },
+    { "backward_allreduce", Exchange }, // DeepSpeed
+    { "forward-send", Send },
+    { "backward-send", Send },
+    { "forward-recv", Receive },
+    { "backward-recv", Receive },
+    { "forward-send-forward-recv", Receive },
+    { "forward-send-backward-recv", Receive },
+    { "backward-send-forward-recv", Receive },
+    { "backward-send-backward-recv", Receive },
+    { "forward-backward-send-forward-backward-recv", Receive },
+    { "batch-generator", Batch },
 });
+
+constexpr std::string_view kNestedSign = "all-grads-sync";
 
 /// The value of a step, else the last one before it; empty without.
 std::optional<double> valueAt(const SampleSeries &series, std::int64_t number)
@@ -58,47 +64,167 @@ std::optional<double> valueAt(const SampleSeries &series, std::int64_t number)
     return series.value[count - 1];
 }
 
+double medianOfAll(std::vector<double> values)
+{
+    std::ranges::sort(values);
+    return (values[values.size() / 2] + values[(values.size() - 1) / 2]) / 2;
+}
+
 void add(std::optional<double> &part, double seconds)
 {
     part = part.value_or(0) + seconds;
 }
 
+/// What the series is called as a timer of the whole job, ".min" and ".max" behind it; empty: it is none.
+std::string_view timerOf(const SampleSeries &series)
+{
+    constexpr std::string_view kPrefix = samples::kTimerPrefix;
+    const std::string_view name = series.name;
+    if (!series.isByStep || series.rank >= 0 || !series.where.empty() || !name.starts_with(kPrefix))
+        return {};
+    return name.substr(kPrefix.size());
+}
+
+std::string_view withoutEnd(std::string_view name)
+{
+    return name.ends_with(".min") || name.ends_with(".max") ? name.substr(0, name.size() - 4) : name;
+}
+
+const Timer *known(std::string_view name)
+{
+    const auto timer = std::ranges::find(kTimers, withoutEnd(name), &Timer::name);
+    return timer == kTimers.end() ? nullptr : &*timer;
+}
+
+/// The one that tells most: several logs of one job print the same timers.
+std::uint32_t sourceOf(const Recording &recording, std::vector<std::string> &notes)
+{
+    std::map<std::uint32_t, std::size_t> told;
+    for (const SampleSeries &series : recording.series)
+        if (known(timerOf(series)))
+            told[series.source] += series.at.size();
+    if (told.empty())
+        return kNoIndex;
+    const auto most = std::ranges::max_element(told, {}, [](const auto &entry) { return entry.second; });
+    if (told.size() > 1 && most->first < recording.sources.size())
+        notes.push_back("Several sources tell timers: those of " + recording.sources[most->first].file
+            + " count, which tells most of them");
+    return most->first;
+}
+
+/// Seconds of a timer in a step: the mean over the ranks where it is told, else the middle of smallest and largest.
+struct TimerValue {
+    std::optional<double> mean, least, most;
+    [[nodiscard]] double seconds() const
+    {
+        if (mean)
+            return *mean;
+        return least && most ? (*least + *most) / 2 : least.value_or(most.value_or(0));
+    }
+};
+
+/// Where a series with this end to its name belongs.
+std::optional<double> &boundOf(TimerValue &value, std::string_view name)
+{
+    return name.ends_with(".min") ? value.least : name.ends_with(".max") ? value.most : value.mean;
+}
+
+using TimerValues = std::map<std::string_view, TimerValue>;
+
+TimerValues valuesOf(const Recording &recording, std::uint32_t source, std::int64_t step)
+{
+    TimerValues values;
+    for (const SampleSeries &series : recording.series) {
+        const std::string_view name = timerOf(series);
+        if (series.source != source || !known(name))
+            continue;
+        if (const auto seconds = valueAt(series, step)) {
+            TimerValue &value = values[withoutEnd(name)];
+            if (std::optional<double> &part = boundOf(value, name); !part) // else the same line twice
+                part = seconds;
+        }
+    }
+    return values;
+}
+
 } // namespace
+
+std::optional<TimerPart> timerPart(std::string_view name)
+{
+    const auto timer = std::ranges::find(kTimers, name, &Timer::name);
+    return timer == kTimers.end() ? std::nullopt : std::optional(timer->part);
+}
+
+std::vector<ToldTimer> toldTimers(const Recording &recording, const std::vector<std::int64_t> &steps)
+{
+    std::vector<std::string> unsaid;
+    const std::uint32_t source = sourceOf(recording, unsaid);
+    std::map<std::string_view, TimerValue> medians;
+    std::map<std::string_view, std::size_t> told;
+    for (const SampleSeries &series : recording.series) {
+        const std::string_view name = timerOf(series);
+        if (series.source != source || !known(name))
+            continue;
+        std::vector<double> counted, all;
+        for (std::size_t i = 0; i < std::min(series.at.size(), series.value.size()); ++i) {
+            if (!(series.value[i] >= 0))
+                continue;
+            all.push_back(series.value[i]);
+            if (std::ranges::binary_search(steps, series.at[i]))
+                counted.push_back(series.value[i]);
+        }
+        if (all.empty())
+            continue;
+        const std::vector<double> &values = counted.empty() ? all : counted;
+        if (std::optional<double> &part = boundOf(medians[withoutEnd(name)], name); !part)
+            part = medianOfAll(values);
+        std::size_t &most = told[withoutEnd(name)];
+        most = std::max(most, values.size());
+    }
+    std::vector<ToldTimer> timers; // by name, as the map is
+    for (const auto &[name, value] : medians)
+        timers.push_back({ std::string(name), known(name)->part, value.seconds(), static_cast<int>(told[name]) });
+    return timers;
+}
+
+bool areExchangesNested(const std::vector<ToldTimer> &timers)
+{
+    return std::ranges::find(timers, kNestedSign, &ToldTimer::name) != timers.end();
+}
 
 LogTimers logTimers(const Recording &recording, const RunStep &step)
 {
     LogTimers timers;
-    bool isForwardTold = false;
-    for (const SampleSeries &series : recording.series) {
-        constexpr std::string_view kPrefix = samples::kTimerPrefix;
-        if (!series.isByStep || series.rank >= 0 || !series.where.empty() || !series.name.starts_with(kPrefix))
-            continue;
-        std::string_view name = std::string_view(series.name).substr(kPrefix.size());
-        double share = 1; // of a smallest and a largest over the ranks the middle
-        if (name.ends_with(".min") || name.ends_with(".max")) {
-            name.remove_suffix(4);
-            share = 0.5;
-        }
-        const auto timer = std::ranges::find(kTimers, name, &Timer::name);
-        auto seconds = timer != kTimers.end() ? valueAt(series, step.number) : std::nullopt;
-        if (!seconds)
-            continue;
-        *seconds *= share;
-        switch (timer->told) {
-        case Told::ForwardAndBackward:
+    const std::uint32_t source = sourceOf(recording, timers.notes);
+    const TimerValues values = valuesOf(recording, source, step.number);
+    bool isForwardTold = false, isSynchronised = false;
+    for (const auto &[name, value] : values) {
+        double seconds = value.seconds();
+        const TimerPart told = known(name)->part;
+        isSynchronised |= told == ForwardAndBackward || told == Receive;
+        switch (told) {
+        case ForwardAndBackward:
             isForwardTold = true;
-            [[fallthrough]];
-        case Told::Optimizer:
-            add(timers.compute, *seconds);
+            add(timers.compute, seconds);
             break;
-        case Told::Exchange:
-            add(timers.communication, *seconds);
+        case Optimizer:
+            if (const auto gather = values.find("params-all-gather");
+                name == "optimizer" && gather != values.end() && gather->second.seconds() <= seconds)
+                seconds -= gather->second.seconds();
+            add(timers.compute, seconds);
             break;
-        case Told::Receive:
-            add(timers.bubble, *seconds);
+        case WholeForwardBackward:
             break;
-        case Told::Batch:
-            add(timers.host, *seconds);
+        case Exchange:
+        case ParameterGather:
+        case Send:
+            add(timers.communication, seconds);
+            break;
+        case Receive:
+            add(timers.bubble, seconds);
+            break;
+        case Batch:
+            add(timers.host, seconds);
         }
     }
     if (timers.sum() > step.seconds) {
@@ -114,6 +240,9 @@ LogTimers logTimers(const Recording &recording, const RunStep &step)
         timers.notes.push_back(isForwardTold
                 ? "Compute has the collectives in it that run inside forward and backward"
                 : "Compute is the optimizer's step alone: forward and backward are untold");
+    if (isSynchronised)
+        timers.notes.push_back("Timers around forward, backward and receives wait for the GPU each time (Megatron's "
+                               "--timing-log-level 2, DeepSpeed's wall_clock_breakdown): steps take longer with them");
     return timers;
 }
 

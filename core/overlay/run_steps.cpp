@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/overlay/run_steps.h"
 
+#include "core/base/median.h"
 #include "core/overlay/job_stages.h"
 #include "core/overlay/log_steps.h"
 #include "core/overlay/span_index.h"
@@ -16,15 +17,6 @@ namespace {
 
 constexpr double kLongStep = 1.5; // of the median
 constexpr std::size_t kMostWarmUp = 10; // steps from a start on
-
-/// Of the middle two the mean, so that it is the same for steps in any order; 0 of none.
-double median(std::vector<double> values)
-{
-    if (values.empty())
-        return 0;
-    std::ranges::sort(values);
-    return (values[values.size() / 2] + values[(values.size() - 1) / 2]) / 2;
-}
 
 void alignRanks(Recording &recording, Run &run)
 {
@@ -86,7 +78,7 @@ void mark(Run &run, const LogSteps &log)
     std::vector<double> all;
     for (const RunStep &step : run.steps)
         all.push_back(step.seconds);
-    const double usual = median(all);
+    const double usual = medianOf(all);
     std::size_t sinceStart = 0;
     bool isWarm = false; // steps have come down to what they usually take
     for (std::size_t i = 0; i < run.steps.size(); ++i) {
@@ -104,14 +96,14 @@ void mark(Run &run, const LogSteps &log)
     for (const RunStep &step : run.steps)
         if (!step.isWarmUp)
             warm.push_back(step.seconds);
-    const double warmMedian = warm.empty() ? usual : median(warm);
+    const double warmMedian = warm.empty() ? usual : medianOf(warm);
     std::vector<double> counted;
     for (RunStep &step : run.steps) {
         step.isOutlier = !step.isWarmUp && step.seconds > kLongStep * warmMedian;
         if (!step.isWarmUp && !step.isOutlier)
             counted.push_back(step.seconds);
     }
-    run.medianSeconds = counted.empty() ? usual : median(counted);
+    run.medianSeconds = counted.empty() ? usual : medianOf(counted);
     const auto key = [&](const RunStep &step) {
         return std::tuple(
             !step.hasSpans(), step.isWarmUp || step.isOutlier, std::abs(step.seconds - run.medianSeconds));

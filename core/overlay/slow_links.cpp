@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/overlay/slow_links.h"
 
+#include "core/base/median.h"
 #include "core/base/number_text.h"
 #include "core/overlay/span_index.h"
 
@@ -16,14 +17,6 @@ namespace {
 
 constexpr std::size_t kLeastMatches = 5;
 constexpr double kSlower = 1.1, kSure = 5;
-constexpr double kMedianError = 1.2533 * 1.4826;
-
-double medianOfAll(std::vector<double> values)
-{
-    std::ranges::sort(values);
-    const std::size_t n = values.size();
-    return n == 0 ? 0 : (values[n / 2] + values[(n - 1) / 2]) / 2;
-}
 
 using Stages = std::pair<int, int>;
 using Like = std::tuple<std::string, double, int, Stages>; // operation, bytes, ranks, stages of a transfer
@@ -60,7 +53,7 @@ std::string nameOf(const CommunicatorGroup &group, const std::optional<Boundary>
     if (group.ranks.size() == 2 && boundary)
         return "ranks " + number(group.ranks[0]) + " and " + number(group.ranks[1]) + " (stages "
             + number(boundary->stages.first + 1) + " and " + number(boundary->stages.second + 1) + ", pipeline "
-            + number(boundary->replica) + ")";
+            + number(boundary->replica + 1) + ")";
     if (group.ranks.size() == 2)
         return "ranks " + number(group.ranks[0]) + " and " + number(group.ranks[1])
             + (group.name.empty() ? "" : " (group " + group.name + ")");
@@ -98,11 +91,8 @@ std::vector<SlowLink> slowLinks(const Run &run, const RankMap &map, double least
     for (auto &[kind, groups] : byKind) {
         std::erase_if(groups, [](const auto &entry) { return entry.second.seconds.size() < kLeastMatches; });
         for (auto &[index, own] : groups) {
-            own.median = medianOfAll(own.seconds);
-            std::vector<double> apart;
-            for (const double seconds : own.seconds)
-                apart.push_back(std::abs(seconds - own.median));
-            own.error = kMedianError * medianOfAll(std::move(apart)) / std::sqrt(double(own.seconds.size()));
+            own.median = medianOf(own.seconds);
+            own.error = kMedianError * medianDistance(own.seconds, own.median) / std::sqrt(double(own.seconds.size()));
         }
         for (auto &[index, own] : groups) {
             std::vector<double> others, errors;
@@ -113,7 +103,7 @@ std::vector<SlowLink> slowLinks(const Run &run, const RankMap &map, double least
                 }
             if (others.empty())
                 continue;
-            const double usual = medianOfAll(std::move(others)), error = medianOfAll(std::move(errors));
+            const double usual = medianOf(std::move(others)), error = medianOf(std::move(errors));
             own.moreSeconds = (own.median - usual) * double(own.seconds.size()) / steps;
             if (own.median < kSlower * usual || own.moreSeconds < least
                 || own.median - usual < kSure * std::hypot(own.error, error))
@@ -146,7 +136,7 @@ std::vector<SlowLink> slowLinks(const Run &run, const RankMap &map, double least
         link.sentence = name + (one.beside > 0 ? " and other pairs between the same stages" : "")
             + (name.front() == 'R' ? " carry " : " carries ") + bandwidthText(link.busBytesPerSecond)
             + " where others of their kind carry " + bandwidthText(link.expected) + ", " + secondsText(one.moreSeconds)
-            + " more a step";
+            + " more per step";
     }
     return links;
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/overlay/step_windows.h"
 
+#include "core/base/ranges_text.h"
 #include "core/overlay/span_index.h"
 
 #include <algorithm>
@@ -124,8 +125,9 @@ public:
                 continue;
             const Boundaries boundaries(rank);
             for (const RecordedStep &step : rank.steps)
-                if (step.end > step.start)
-                    byNumber[step.number].push_back({ r, boundaries.onGpu(step.start), boundaries.onGpu(step.end) });
+                if (const RankWindow window { r, boundaries.onGpu(step.start), boundaries.onGpu(step.end) };
+                    window.end > window.start) // of a GPU that lags both ends may be one moment
+                    byNumber[step.number].push_back(window);
         }
         m_found.isAnnotated = !byNumber.empty();
         if (!m_found.isAnnotated)
@@ -136,6 +138,10 @@ public:
         shiftStrangers(byNumber);
         for (auto &[number, windows] : byNumber)
             add(number, std::move(windows));
+        if (!m_repeated.empty())
+            m_found.notes.push_back((m_repeated.size() == 1 ? "Step " : "Steps ") + rangesText(m_repeated)
+                + (m_repeated.size() == 1 ? " was" : " were")
+                + " recorded more than once, at different times: the last attempt counts");
         if (m_found.isAnnotated) {
             addUnannotated();
             dropIdle();
@@ -183,7 +189,7 @@ private:
         // Attempts of one step do not overlap: those that overlap the latest are the last one
         std::ranges::stable_sort(windows, std::ranges::greater(), &RankWindow::start);
         Moment start = windows.front().start;
-        std::size_t kept = 0;
+        std::size_t kept = 1;
         for (; kept < windows.size() && windows[kept].end > start; ++kept)
             start = std::min(start, windows[kept].start);
         std::set<int> seen;
@@ -201,8 +207,7 @@ private:
         });
         step.seconds = static_cast<double>(step.end - step.start) * 1e-9;
         if (kept < windows.size())
-            m_found.notes.push_back("Step " + std::to_string(number)
-                + " was recorded more than once, at different times: the last attempt counts");
+            m_repeated.push_back(number);
         m_found.steps.push_back(std::move(step));
     }
 
@@ -233,20 +238,21 @@ private:
             });
         };
         std::vector<RunStep> busy;
-        std::string idle;
+        std::vector<std::int64_t> idle;
         for (RunStep &step : m_found.steps)
             if (isIdle(step))
-                idle += (idle.empty() ? "" : ", ") + std::to_string(step.number);
+                idle.push_back(step.number);
             else
                 busy.push_back(step);
         if (busy.empty() || idle.empty())
             return;
         m_found.steps = std::move(busy);
-        m_found.notes.push_back("Steps without work of a GPU are left out: " + idle);
+        m_found.notes.push_back("Steps without work of a GPU are left out: " + rangesText(idle));
     }
 
     const Recording &m_recording;
     std::vector<int> m_island; // of each rank
+    std::vector<std::int64_t> m_repeated; // numbers of steps
     StepWindows m_found;
 };
 

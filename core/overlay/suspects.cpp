@@ -22,7 +22,7 @@ std::string placeText(const RankMap &map, int rank)
     if (rank < 0 || rank >= map.worldSize())
         return {};
     const RankPlace place = map.placeOf(rank);
-    return " (stage " + std::to_string(place.stage + 1) + ", pipeline " + std::to_string(place.replica) + ")";
+    return " (stage " + std::to_string(place.stage + 1) + ", pipeline " + std::to_string(place.replica + 1) + ")";
 }
 
 std::string sentenceOf(const Straggler &found, const WorkOfRank &own, const RankMap &map, bool isSlow)
@@ -33,10 +33,12 @@ std::string sentenceOf(const Straggler &found, const WorkOfRank &own, const Rank
     else
         text += " enters " + percentText(found.shareLast) + " of its collectives last, "
             + secondsText(found.lateSeconds)
-            + " a step behind ranks like it, though it computes as long as they do: its host or its input holds it up";
+            + " per step behind ranks like it, though it computes as long as they do: its host or its input holds it "
+              "up";
     if (own.waiting > 0 && own.waitSeconds > 0)
         text += (isSlow ? "; " : ". ") + std::to_string(own.waiting)
-            + (own.waiting == 1 ? " other waits " : " others wait ") + secondsText(own.waitSeconds) + " a step for it";
+            + (own.waiting == 1 ? " other waits " : " others wait ") + secondsText(own.waitSeconds)
+            + " per step for it";
     return text;
 }
 

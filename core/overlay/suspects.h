@@ -15,13 +15,16 @@ struct Straggler {
     // to the next, summed. What it waited for others before is not counted as its own.
     double lateSeconds = 0;
     double computeRatio = 1; // its kernels' time over the median of ranks with the same work, by medians of each name
-    std::string
-        sentence; // "rank 5 (stage 1, replica 2) computes 21 % longer than ranks like it; 7 others wait 80 ms a step"
+    // "Rank 5 (stage 1, pipeline 2) computes 21.0 % longer than ranks like it; 7 others wait 80.0 ms per step for it";
+    // stages and pipelines count from 1
+    std::string sentence;
 };
 
 struct SlowLink {
-    std::string between; // "ranks 3 and 11 (Virginia to Oregon)" or "group dp_0 (8 ranks)"
-    double busBytesPerSecond = 0, expected = 0; // expected: of the plan, or median of like groups
+    std::string between; // "ranks 3 and 11 (stages 1 and 2, pipeline 4)" or "group dp_0 (8 ranks)"
+    // Expected: the median of groups like it. A link of which there is no other like it (one WAN link of a job) is not
+    // judged here: its time is part of the differences.
+    double busBytesPerSecond = 0, expected = 0;
     std::string sentence;
 };
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/overlay/work_of_ranks.h"
 
+#include "core/base/median.h"
 #include "core/overlay/span_index.h"
 
 #include <algorithm>
@@ -14,23 +15,6 @@ namespace trainyard {
 namespace {
 
 constexpr std::size_t kMostSteps = 32;
-constexpr double kMedianError = 1.2533 * 1.4826; // standard error of a median, times the median absolute deviation
-
-double medianOfAll(std::vector<double> values)
-{
-    if (values.empty())
-        return 0;
-    const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
-    std::ranges::nth_element(values, middle);
-    return values.size() % 2 == 1 ? *middle : (*middle + *std::max_element(values.begin(), middle)) / 2;
-}
-
-double deviationOf(std::vector<double> values, double median)
-{
-    for (double &value : values)
-        value = std::abs(value - median);
-    return medianOfAll(std::move(values));
-}
 
 struct Kernel { // all of one name on one rank
     std::size_t count = 0;
@@ -113,12 +97,13 @@ private:
             sums.push_back(sum);
         }
         work.steps = static_cast<int>(sums.size());
-        work.computeSeconds = medianOfAll(std::move(sums));
+        work.computeSeconds = medianOf(std::move(sums));
         for (auto &[name, seconds] : durations) {
             Kernel &kernel = m_kernels[r][name];
             kernel.count = seconds.size();
-            kernel.median = medianOfAll(seconds);
-            const double error = kMedianError * deviationOf(seconds, kernel.median) / std::sqrt(double(kernel.count));
+            kernel.median = medianOf(seconds);
+            const double error =
+                kMedianError * medianDistance(seconds, kernel.median) / std::sqrt(double(kernel.count));
             kernel.error = kernel.median > 0 ? std::max(error / kernel.median, 1e-4) : 0;
         }
     }
@@ -142,8 +127,8 @@ private:
                 }
             if (medians.empty())
                 continue;
-            const double spread = medianOfAll(std::move(errors)) / std::sqrt(double(medians.size()));
-            const double usual = medianOfAll(std::move(medians)), count = static_cast<double>(kernel.count);
+            const double spread = medianOf(std::move(errors)) / std::sqrt(double(medians.size()));
+            const double usual = medianOf(std::move(medians)), count = static_cast<double>(kernel.count);
             own += count * kernel.median;
             others += count * usual;
             variance += count * usual * count * usual * (kernel.error * kernel.error + spread * spread);
@@ -253,7 +238,7 @@ private:
                     && releaseOf(other).matched == matched)
                     others.push_back(wayOf(other));
             if (!others.empty())
-                own.late[step] += wayOf(part) - medianOfAll(std::move(others));
+                own.late[step] += wayOf(part) - medianOf(std::move(others));
         }
     }
 
@@ -265,11 +250,11 @@ private:
         work.shareLast = double(late.last) / late.entered;
         work.lastByChance = late.chance / late.entered;
         work.lastError = std::sqrt(late.variance) / late.entered;
-        work.lateSeconds = medianOfAll(late.late);
-        work.lateError = kMedianError * deviationOf(late.late, work.lateSeconds)
+        work.lateSeconds = medianOf(late.late);
+        work.lateError = kMedianError * medianDistance(late.late, work.lateSeconds)
             / std::sqrt(double(std::max<std::size_t>(1, m_steps.size())));
         work.waiting = static_cast<int>(late.waiting.size());
-        work.waitSeconds = late.waiting.empty() ? 0 : medianOfAll(late.waits) / double(late.waiting.size());
+        work.waitSeconds = late.waiting.empty() ? 0 : medianOf(late.waits) / double(late.waiting.size());
     }
 
     const Run &m_run;

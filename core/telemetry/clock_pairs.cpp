@@ -203,15 +203,6 @@ private:
 
 } // namespace
 
-double medianOf(std::vector<double> values)
-{
-    if (values.empty())
-        return 0;
-    const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
-    std::ranges::nth_element(values, middle);
-    return values.size() % 2 == 1 ? *middle : (*middle + *std::max_element(values.begin(), middle)) / 2;
-}
-
 std::vector<ClockPair> clockPairs(const Recording &recording, const std::vector<MatchedCollective> &matched)
 {
     PairBook book(recording);

@@ -3,6 +3,7 @@
 // How two clocks differ over time, told by the ends of what both ranks took part in: a line through the differences
 // that forgives outliers. What alignClocks() joins to one clock.
 
+#include "core/base/median.h"
 #include "core/telemetry/collectives.h"
 
 #include <vector>
@@ -45,7 +46,5 @@ struct DifferenceLine {
 /// The line by a median of slopes and Tukey's weights: a quarter of the differences may be anything. Without slope: a
 /// robust mean. Of the kinds those that say most: Together, then sends of both directions, then whatever is there.
 [[nodiscard]] DifferenceLine fitDifferences(std::vector<ClockDifference> differences, int leastMatches, bool hasSlope);
-
-[[nodiscard]] double medianOf(std::vector<double> values); // 0 of none
 
 } // namespace trainyard

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/telemetry/collectives.h"
 
+#include "core/base/median.h"
+
 #include <algorithm>
 #include <map>
 #include <set>
@@ -221,13 +223,6 @@ private:
     std::vector<MatchedCollective> m_matched;
 };
 
-double median(std::vector<std::int64_t> values)
-{
-    std::ranges::sort(values);
-    const std::size_t n = values.size();
-    return (static_cast<double>(values[n / 2]) + static_cast<double>(values[(n - 1) / 2])) / 2;
-}
-
 } // namespace
 
 std::vector<MatchedCollective> matchCollectives(const Recording &recording)
@@ -266,7 +261,7 @@ std::vector<CollectiveBandwidth> collectiveBandwidths(
         CollectiveBandwidth &made = result.emplace_back();
         std::tie(made.operation, made.ranks, made.bytes) = key;
         made.count = sum.least.size();
-        made.leastSeconds = median(sum.least) * 1e-9;
+        made.leastSeconds = medianOf(sum.least) * 1e-9;
         made.meanSeconds = sum.mean / static_cast<double>(made.count) * 1e-9;
         const double wire = made.bytes * busFactor(made.operation, made.ranks);
         made.busByLeast = wire / made.leastSeconds;

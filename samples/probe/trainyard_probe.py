@@ -59,6 +59,7 @@ class Device:
 
     def free_bytes(self):
         if self.is_gpu:
+            torch.cuda.empty_cache()  # what PyTorch keeps of earlier points is free too
             return torch.cuda.mem_get_info()[0]
         try:
             return os.sysconf("SC_AVPHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
@@ -280,7 +281,7 @@ class Probe:
                 work()
             self.device.wait()
             mine[i] = (time.perf_counter() - began) / inner
-        first, total = mine.to(self.device.torch), mine.to(self.device.torch)
+        first, total = mine.clone().to(self.device.torch), mine.clone().to(self.device.torch)
         dist.all_reduce(first, op=dist.ReduceOp.MIN)
         dist.all_reduce(total, op=dist.ReduceOp.SUM)
         samples = first.cpu().tolist()
@@ -365,16 +366,16 @@ class Probe:
         def across(chosen):
             return [("copy", self.copy, (d, s)) for s in chosen for d in ("host_to_gpu", "gpu_to_host", "gpu_to_gpu")]
 
-        yield "what a plan needs first: products of a layer, memory, collectives, the drive, copies", \
-            layers(big[:1], first) + moved([256 * MIB]) + together(["all_reduce", "all_to_all"], sizes[:3]) + [
+        yield "what a plan needs first: collectives, products of a layer, memory, the drive, copies", \
+            together(["all_reduce", "all_to_all"], sizes[:3]) + layers(big[:1], first) + moved(
+                [256 * MIB, 128 * MIB, 512 * MIB]) + [
                 ("storage", self.storage, (disk, 8 * MIB)), ("launch", self.launch, ())] + across([64 * MIB]) + heads(
-                [(1, 16, 2048, 128)] if gpu else [(1, 8, 512, 64)], first)
+                [(1, 32, 4096, 128)] if gpu else [(1, 16, 512, 64)], first)
         yield "the other shapes of layers, and sizes between", \
             layers(big[1:] + fine[:2], first) + together(
-                ["all_reduce", "all_to_all", "all_gather", "reduce_scatter"], sizes[3:5]) + moved(
-                [512 * MIB, 128 * MIB]) + across([256 * MIB, MIB, 16 * MIB]) + heads(
-                [(4, 32, 4096, 128), (1, 32, 8192, 128), (2, 16, 4096, 64)] if gpu else
-                [(1, 4, 1024, 64), (2, 8, 256, 64), (1, 8, 512, 128)], first) + [
+                ["all_reduce", "all_to_all", "all_gather", "reduce_scatter"], sizes[3:5]) + across([256 * MIB, MIB, 16 * MIB]) + heads(
+                [(4, 32, 4096, 128), (1, 32, 8192, 128), (8, 16, 4096, 64), (2, 32, 4096, 128)] if gpu else
+                [(1, 4, 1024, 64), (2, 8, 512, 64), (1, 8, 512, 128), (1, 8, 1024, 64)], first) + [
                 ("storage", self.storage, (disk, block)) for block in (MIB, 8 * MIB, MIB, 8 * MIB)]
         if not self.options.quick:
             yield "finer grids, for better averages", \
@@ -382,7 +383,7 @@ class Probe:
                     ["all_gather", "reduce_scatter", "all_reduce", "all_to_all"], sizes[:3] + sizes[5:]) + moved(
                     [MIB, 8 * MIB, 64 * MIB]) + heads(
                     [(8, 32, 2048, 128), (1, 16, 16384, 128), (16, 16, 1024, 64), (2, 32, 4096, 256)] if gpu else
-                    [(1, 8, 1024, 64), (1, 16, 1024, 64), (4, 4, 512, 64)], first) + [
+                    [(1, 16, 1024, 64), (4, 4, 512, 64), (2, 4, 1024, 64)], first) + [
                     ("storage", self.storage, (disk * 2, 4 * MIB))]
 
     def goes_on(self, is_shared):
@@ -553,8 +554,9 @@ def main():
     def out_of_time():
         # One kernel or collective hangs: what was measured is written, and the process ends here.
         probe.write("hung")
-        print("The probe ended by its own clock; a point did not come back.", flush=True)
-        os._exit(0 if probe.samples else 3)
+        if probe.rank == 0:
+            print("The probe ended by its own clock; a point did not come back.", flush=True)
+        os._exit(0 if probe.samples or probe.rank != 0 else 3)
 
     clock = threading.Timer(max(0.5, BEGAN + probe.limit - 1 - time.monotonic()), out_of_time)
     clock.daemon = True
@@ -562,12 +564,18 @@ def main():
     name = torch.cuda.get_device_name() if probe.device.is_gpu else cpu_name()
     probe.say("Probing %s with PyTorch %s, %d rank%s, for at most %g minutes."
               % (name, torch.__version__, probe.world, "" if probe.world == 1 else "s", options.minutes))
-    probe.measure()
+    try:
+        probe.measure()
+    except KeyboardInterrupt:
+        clock.cancel()
+        probe.write("interrupted")
+        probe.say("Interrupted: the %d points before are in %s." % (len(probe.samples), options.out))
+        return 130
     clock.cancel()
     probe.write(probe.ended)
     probe.say("%d points are in %s. `trainyard-cli import %s` reads it." % (len(probe.samples), options.out, options.out))
-    if probe.world > 1 and probe.ended == "complete":
-        torch.distributed.barrier()
+    if probe.world > 1:
+        torch.distributed.barrier()  # all ranks end together: who leaves first would break the connections of the others
     return 0
 
 

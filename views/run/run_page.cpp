@@ -4,6 +4,7 @@
 #include "views/export/file_target.h"
 #include "views/export/panel_menu.h"
 #include "views/export/panel_picture.h"
+#include "views/panels/card.h"
 #include "views/panels/evidence_table.h"
 #include "views/parts/text_line.h"
 #include "views/run/difference_bars.h"
@@ -13,6 +14,7 @@
 #include "views/run/run_words.h"
 #include "views/run/sentence_list.h"
 #include "views/run/step_scrubber.h"
+#include "views/run/verdict_section.h"
 #include "views/theme/theme.h"
 
 #include <QComboBox>
@@ -61,7 +63,9 @@ RunPage::RunPage(RunDocument &runs, QWidget *parent)
     , clocks(new SentenceList(Ink::Muted))
     , notes(new SentenceList(Ink::Muted))
     , sources(new EvidenceTable(tr("Files of the run"), kReasons))
-    , invitation(new RunInvitation(this))
+    , invitation(new RunInvitation)
+    , verdict(new VerdictSection)
+    , tabs(new TabbedCard(tr("Parts of the run")))
     , m_runs(runs)
     , m_title(new TextLine(tr("Plan against run"), Ink::Text, this))
     , m_overview(new TextLine({}, Ink::Muted, this))
@@ -78,6 +82,7 @@ RunPage::RunPage(RunDocument &runs, QWidget *parent)
     , m_body(new QWidget(this))
     , m_plots(new QWidget)
     , m_other(new QWidget)
+    , m_noRun(new QWidget(this))
 {
     setAccessibleName(tr("Plan against run"));
     setFocusPolicy(Qt::ClickFocus); // keys are this page's, whatever was clicked last
@@ -151,7 +156,7 @@ void RunPage::showRun()
 {
     const RunPtr &read = m_runs.run();
     m_body->setVisible(read != nullptr);
-    invitation->setVisible(!read);
+    m_noRun->setVisible(!read);
     exportCsv->setEnabled(read != nullptr);
     picture->setEnabled(read != nullptr);
     showOverview();

@@ -104,6 +104,47 @@ private slots:
         QVERIFY(says(imported(recording, base).ignored, "TCP throughput"));
     }
 
+    void aProbeTellsWhatAMachineIsLikeAndNotHowManyRan()
+    {
+        Recording probe = told({}, SourceKind::Probe);
+        probe.nodes.push_back({ .count = 1,
+            .gpu = "Some Accelerator",
+            .gpus = 8,
+            .source = 0,
+            .gpuMemoryBytes = 64e9,
+            .gpuProcessors = 100 });
+        const auto add = [&](KernelPoint point, double seconds) {
+            point.gpu = "Some Accelerator";
+            point.leastSeconds = point.seconds = seconds;
+            point.source = 0;
+            probe.kernels.push_back(point);
+        };
+        // 2 · 8192³ / 4 ms = 275 TFLOP/s; 2 GB / 1 ms = 2,000 GB/s
+        add({ .what = "gemm", .precision = "bf16", .m = 8192, .n = 8192, .k = 8192 }, 4e-3);
+        add({ .what = "memory", .precision = "fp32", .bytes = 2e9 }, 1e-3);
+        const ImportedPlan machine = imported(probe);
+        const Pool &pool = machine.plan.cluster.datacenters.at(0).pools.at(0);
+        QVERIFY(pool.inlineGpu.has_value());
+        QVERIFY(std::abs(pool.inlineGpu->peakFlops(Precision::Bf16) / (2 * 8192.0 * 8192 * 8192 / 4e-3) - 1) < 1e-9);
+        QCOMPARE(pool.inlineGpu->memoryGBps, 2000.0);
+        QCOMPARE(pool.inlineGpu->memoryBytes, std::int64_t(64'000'000'000));
+        QCOMPARE(pool.nodes, 1);
+        QCOMPARE(pool.gpusPerNode, 8);
+        QVERIFY(evaluated(machine.plan) > 0);
+        // The file gives the plan back, its GPU too.
+        const auto again = parsePlan(formatPlan(machine.plan), "again");
+        QVERIFY(again.has_value());
+        QCOMPARE(again->cluster.datacenters[0].pools[0].inlineGpu->peakTflops, pool.inlineGpu->peakTflops);
+
+        // The run's own world goes before the machine that was probed.
+        const Recording run = told({ { "world_size", "64" } });
+        const ImportedPlan both = imported(mergeRecordings({ run, probe }));
+        QCOMPARE(both.plan.cluster.gpus(), 64);
+        // A GPU of the catalogue keeps its data sheet.
+        probe.nodes[0].gpu = "NVIDIA H200";
+        QCOMPARE(imported(probe).plan.cluster.datacenters.at(0).pools.at(0).gpu, std::string("h200-sxm-141gb"));
+    }
+
     void aPlanGivesItsArgumentsBack()
     {
         // put(get(plan)) is the plan, whatever the key

@@ -122,6 +122,13 @@ std::vector<Plan> plans()
         p.parallelism.pipeline = 1, p.parallelism.data = 8, p.parallelism.zeroStage = 3;
         p.memory.optimizerOffload = OptimizerOffload::Host, p.memory.parameterOffload = ParameterOffload::Host;
     });
+    for (const ScheduleKind schedule : { ScheduleKind::GPipe, ScheduleKind::Interleaved, ScheduleKind::ZbV })
+        add([=](Plan &p) {
+            p.schedule = schedule, p.parallelism.zeroStage = schedule == ScheduleKind::GPipe ? 2 : 3;
+            p.parallelism.virtualPipeline = schedule == ScheduleKind::Interleaved ? 4 : 1;
+            p.parallelism.sequenceParallel = false;
+            p.workload.precision = schedule == ScheduleKind::ZbV ? Precision::Fp32 : Precision::Fp8;
+        });
     add([](Plan &p) { p.workload.model = "gpt-3-6.7b", p.workload.precision = Precision::Fp32; });
     return all;
 }
@@ -183,7 +190,11 @@ private slots:
         }
         qInfo("%d arguments seen", int(seen.size()));
         const QStringList wanted = isTitan
-            ? QStringList { QStringLiteral("--training.enable_cpu_offload"), QStringLiteral("--metrics.log_freq") }
+            ? QStringList { QStringLiteral("--training.enable_cpu_offload"), QStringLiteral("--metrics.log_freq"),
+                  QStringLiteral("--parallelism.num_pp_microbatches"),
+                  QStringLiteral("--parallelism.no-enable_sequence_parallel"),
+                  QStringLiteral("--parallelism.pipeline_parallel_layers_per_stage"),
+                  QStringLiteral("--training.disable_cuda_graphs") }
             : QStringList { QStringLiteral("--log-throughput"), QStringLiteral("--timing-log-level"),
                   QStringLiteral("--log-interval"), QStringLiteral("--use-megatron-fsdp"),
                   QStringLiteral("--recompute-modules"), QStringLiteral("--cpu-offloading-num-layers"),
@@ -222,6 +233,7 @@ private slots:
         plan.cluster.datacenters.push_back(plan.cluster.datacenters.front());
         plan.cluster.datacenters[0].name = "east";
         plan.cluster.datacenters[1].id = "there", plan.cluster.datacenters[1].name = "west";
+        plan.cluster.datacenters[1].pools[0].id = "q";
         plan.cluster.wanLinks = { { .between = { "here", "there" }, .rttMs = 20 } };
         plan.parallelism = { .tensor = 4, .pipeline = 2, .data = 4 };
         plan.placement.mode = PlacementMode::PipelineAcross;

@@ -206,7 +206,38 @@ private slots:
         QCOMPARE(run->steps.size(), std::size_t(1));
         QCOMPARE(microseconds(run->steps[0].seconds), 200.0);
         QCOMPARE(run->steps[0].ranks.size(), std::size_t(1));
-        QVERIFY(hasNote(run->notes, "last attempt"));
+        QVERIFY(hasNote(run->notes, "Step 5 was recorded more than once"));
+    }
+
+    void manyRepeatedStepsAreOneNote()
+    {
+        SmallRecording made; // 20 steps in two files, a while apart
+        for (const Moment from : { 0, 100000 }) {
+            auto rank = made.rank(0);
+            for (int i = 0; i < 20; ++i)
+                rank.step(i, from + i * 100, from + i * 100 + 100)
+                    .span(Compute, from + i * 100, from + i * 100 + 90, from + i * 100);
+        }
+        const RunPtr run = made.run();
+        QCOMPARE(run->steps.size(), std::size_t(20));
+        QCOMPARE(std::ranges::count_if(
+                     run->notes, [](const std::string &note) { return note.find("last attempt") != note.npos; }),
+            std::ptrdiff_t(1));
+        QVERIFY(hasNote(run->notes, "Steps 0 to 19 were recorded more than once"));
+    }
+
+    void aRankThatRunsNothingInAStepLeavesItToTheOthers()
+    {
+        // Rank 1 launches nothing in step 2, and its GPU is at step 1's work until 250: its window of step 2 is empty
+        SmallRecording made;
+        made.rank(0, 2).step(1, 0, 100).step(2, 100, 200).span(Compute, 0, 90, 0).span(Compute, 110, 190, 110);
+        made.rank(1, 2).step(1, 0, 100).step(2, 100, 200).span(Compute, 0, 250, 0);
+        const RunPtr run = made.run();
+        QCOMPARE(run->steps.size(), std::size_t(2));
+        QCOMPARE(run->steps[1].ranks.size(), std::size_t(1));
+        QCOMPARE(run->steps[1].ranks[0].rank, 0u);
+        QVERIFY(run->steps[1].end > run->steps[1].start);
+        QVERIFY(!hasNote(run->notes, "more than once"));
     }
 
     void warmUpAndOutliersDoNotCount()

@@ -89,9 +89,8 @@ private slots:
         QCOMPARE(found.shareLast, 1.0);
         QVERIFY(std::abs(found.lateSeconds - 2e-3) < 0.25e-3);
         QCOMPARE(found.sentence,
-            std::string(
-                "Rank 2 (stage 1, pipeline 2) computes 20.0 % longer than ranks like it; 3 others wait 2.00 ms a "
-                "step for it"));
+            std::string("Rank 2 (stage 1, pipeline 3) computes 20.0 % longer than ranks like it; 3 others wait 2.00 ms "
+                        "per step for it"));
         QVERIFY(suspects.links.empty());
     }
 
