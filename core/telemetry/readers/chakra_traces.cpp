@@ -83,7 +83,7 @@ std::optional<Node> readNode(std::string_view bytes)
 
 constexpr std::array kCollectives { "all_reduce", "reduce", "all_gather", "gather", "scatter", "broadcast",
     "all_to_all", "reduce_scatter", "reduce_scatter_block", "barrier" }; // CollectiveCommType
-constexpr std::uint64_t kMostMicroseconds = 4'000'000'000'000'000;
+constexpr std::uint64_t kMostMicroseconds = 2'000'000'000'000'000; // as Unix time the year 2033
 
 /// "<prefix>.<rank>.et[.gz]"
 int rankOf(std::string_view file)
