@@ -31,7 +31,7 @@ const char *firstTold(const Draft &draft, std::initializer_list<const char *> na
 int degree(Draft &draft, const char *key, std::initializer_list<const char *> names, std::int64_t low = 1)
 {
     const char *name = firstTold(draft, names);
-    const auto value = name ? draft.whole(name, low, 1'000'000) : std::nullopt;
+    const auto value = name ? draft.whole(name, low, key ? 4096 : 1'000'000) : std::nullopt; // as a plan bounds them
     if (value && key)
         draft.take(key, std::to_string(*value), name);
     return value.value_or(1);
