@@ -56,12 +56,6 @@ Datacenter &onlyDatacenter(Draft &draft)
     return cluster.datacenters[0];
 }
 
-/// To the kilobit, for sentences: 8, not 8.000000000000002.
-double gbitsOf(double bytesPerSecond)
-{
-    return std::round(bytesPerSecond * 8e-3) / 1e6;
-}
-
 struct ToldGpu {
     std::string name, from;
 };
@@ -174,7 +168,7 @@ void setFabric(Draft &draft, Datacenter &datacenter)
         if (!(nodes.nicBytesPerSecond > 0))
             continue;
         if (nodes.nics <= 0 || nodes.gpus <= 0) {
-            draft.ignore("NICs of " + plainText(gbitsOf(nodes.nicBytesPerSecond)) + " Gbit/s ("
+            draft.ignore("NICs of " + plainText(nodes.nicBytesPerSecond * 8e-9) + " Gbit/s ("
                 + draft.sourceOf(nodes.source) + "): how many GPUs share one is not told there");
             continue;
         }
@@ -200,7 +194,7 @@ void leaveOutSwitches(Draft &draft)
     std::map<std::uint32_t, std::pair<double, double>> rates; // by source: the slowest and the fastest link
     for (const RecordedSwitch &one : draft.recording.switches)
         if (one.linkBytesPerSecond > 0) {
-            const double rate = gbitsOf(one.linkBytesPerSecond);
+            const double rate = one.linkBytesPerSecond * 8e-9;
             const auto [at, isNew] = rates.try_emplace(one.source, rate, rate);
             at->second = { std::min(at->second.first, rate), std::max(at->second.second, rate) };
         }

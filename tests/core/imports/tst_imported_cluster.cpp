@@ -76,8 +76,8 @@ private slots:
         fabric.switches.push_back({ .name = "s", .below = { "a" }, .linkBytesPerSecond = 1e9, .source = 0 });
         fabric.switches.push_back({ .name = "t", .below = { "s" }, .linkBytesPerSecond = 0.25e9, .source = 0 });
         const ImportedPlan made = imported(fabric);
-        QVERIFY(says(made.ignored, "NICs of 8 Gbit/s (run.sh)"));
-        QVERIFY(says(made.ignored, "Links of switches at 2 to 8 Gbit/s (run.sh)"));
+        QVERIFY(says(made.ignored, "NICs of 8.00 Gbit/s (run.sh)"));
+        QVERIFY(says(made.ignored, "Links of switches at 2.00 to 8.00 Gbit/s (run.sh)"));
     }
 
     void aNumberOfAGpuIsNoType()
