@@ -15,6 +15,8 @@ MadeOverlay makeOverlayOf(const OverlayAsked &asked)
     if (!asked.reference || asked.evaluation)
         made.overlay = made.parts.underPlan =
             overlayRun(asked.evaluation, asked.run, asked.options, asked.before.underPlan);
+    if (asked.evaluation && made.overlay)
+        made.verdict = std::make_shared<const Expected<RunVerdict>>(verdictOf(*made.overlay));
     if (!asked.reference)
         return made;
     if (asked.wantsCurves)

@@ -118,8 +118,11 @@ def megatron(tree, found):
             words = {word.arg: word.value for word in node.keywords}
             if called.endswith(".add_argument"):
                 for name in (literal(argument) for argument in node.args):
-                    if isinstance(name, str) and name.startswith("--"):
-                        found[name] = how_of_call(words)
+                    if not isinstance(name, str) or not name.startswith("--"):
+                        continue
+                    found[name] = how_of_call(words)
+                    if "action" in words and ast.unparse(words["action"]).endswith("BooleanOptionalAction"):
+                        found[name] = found["--no-" + name[2:]] = ("switch", [])
             elif called == "ArgumentGroupFactory":
                 left_out = words.get("exclude")
                 left_out = lists.get(left_out.id, []) if isinstance(left_out, ast.Name) else literal(left_out) or []

@@ -31,6 +31,8 @@ ExpectedAll<Plan> readAny(const std::string &path)
     return parsePlan(*text, kStandardInput, std::filesystem::current_path(ignored).string());
 }
 
+} // namespace
+
 ExpectedAll<Plan> withSettings(Plan plan, const std::vector<std::string> &settings)
 {
     Errors errors;
@@ -56,8 +58,6 @@ ExpectedAll<Plan> withSettings(Plan plan, const std::vector<std::string> &settin
         return std::unexpected(errors);
     return plan;
 }
-
-} // namespace
 
 void addSetOption(const Subcommand &command, std::vector<std::string> &settings)
 {

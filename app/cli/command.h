@@ -31,6 +31,8 @@ void addSchemaCommand(CLI::App &app, int &exitCode);
 void addValidateCommand(CLI::App &app, int &exitCode);
 void addTelemetryCommand(CLI::App &app, int &exitCode);
 void addTelemetryCompare(const Subcommand &telemetry, int &exitCode);
+void addTelemetryCalibrate(const Subcommand &telemetry, int &exitCode);
+void addTelemetryVerdict(const Subcommand &telemetry, int &exitCode);
 void addImportCommand(CLI::App &app, int &exitCode);
 
 /// Repeatable `--set KEY=VALUE`.
@@ -40,6 +42,8 @@ void addFormatOption(const Subcommand &command, std::string &format, const std::
 
 /// Reads a plan from a file, or from standard input where `path` is "-", and applies the settings to it.
 [[nodiscard]] ExpectedAll<PlanPtr> loadPlan(const std::string &path, const std::vector<std::string> &settings = {});
+/// The plan with each KEY=VALUE of `--set` in it. Errors: one for each that is wrong.
+[[nodiscard]] ExpectedAll<Plan> withSettings(Plan plan, const std::vector<std::string> &settings);
 /// The errors of an evaluation, each with the plan's file unless it lies in another file.
 [[nodiscard]] Errors inFile(Errors errors, const std::string &path);
 /// Loads and evaluates; every fault names the file.

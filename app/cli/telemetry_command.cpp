@@ -102,6 +102,8 @@ void addTelemetryCommand(CLI::App &app, int &exitCode)
     addFormatOption(summarize, options->format, { "table", "json" });
     summarize.callback([options, &exitCode] { exitCode = run(*options); });
     addTelemetryCompare(telemetry, exitCode);
+    addTelemetryCalibrate(telemetry, exitCode);
+    addTelemetryVerdict(telemetry, exitCode);
 }
 
 } // namespace trainyard::cli

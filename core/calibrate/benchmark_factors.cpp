@@ -2,6 +2,7 @@
 // What tools measured by themselves: iperf3 of a node pair, fio of a node's drives, copies between a GPU and its host.
 #include "core/base/number_text.h"
 #include "core/calibrate/calibration_case_internal.h"
+#include "core/calibrate/collective_samples.h"
 
 #include <algorithm>
 #include <cmath>
@@ -77,10 +78,10 @@ void addWan(CalibrationCase &of)
             trips[*link].push_back(point.rttSeconds);
     }
     if (unplaced > 0)
-        of.note(wholeText(double(unplaced))
-            + (links.empty() ? " measurements of a link (iperf3), and the plan has none between datacenters"
-                             : " measurements of a link (iperf3) do not tell which one: name their files after its two "
-                               "datacenters"));
+        of.note("Of " + wholeText(double(unplaced)) + (unplaced == 1 ? " measurement" : " measurements")
+            + " of a link (iperf3) "
+            + (links.empty() ? "nothing is taken: the plan has no link between datacenters"
+                             : "nobody tells which one it was: name the files after its two datacenters"));
     for (std::size_t i = 0; i < links.size(); ++i) {
         if (rates[i].empty())
             continue;
@@ -128,16 +129,19 @@ void addBenchmarkFactors(CalibrationCase &of)
     addWan(of);
     std::vector<double> writes, copies;
     double largest = 0;
-    for (const BenchmarkPoint &point : of.run.recording->benchmarks) {
+    const auto &points = of.run.recording->benchmarks;
+    for (const BenchmarkPoint &point : points) {
+        if (isOfProbe(*of.run.recording, point.source))
+            continue;
         if (point.what == "write" && point.bytesPerSecond > 0)
             writes.push_back(point.bytesPerSecond);
         if (point.what == "copy_to_host" || point.what == "copy_to_gpu")
             largest = std::max(largest, point.bytes);
     }
     // Of copies the large ones: small ones measure their start.
-    for (const BenchmarkPoint &point : of.run.recording->benchmarks)
-        if ((point.what == "copy_to_host" || point.what == "copy_to_gpu") && point.bytesPerSecond > 0
-            && point.bytes >= largest / 4)
+    for (const BenchmarkPoint &point : points)
+        if (!isOfProbe(*of.run.recording, point.source) && (point.what == "copy_to_host" || point.what == "copy_to_gpu")
+            && point.bytesPerSecond > 0 && point.bytes >= largest / 4)
             copies.push_back(point.bytesPerSecond);
     addOfMachines(of, CalibratedPart::Drive, writes, "Drives", "The drives of a node take");
     addOfMachines(

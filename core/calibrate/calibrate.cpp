@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/calibrate/calibrate.h"
 
+#include "core/assembly/iteration_costs.h"
 #include "core/base/number_text.h"
 #include "core/calibrate/calibration_case_internal.h"
+#include "core/calibrate/probe_samples.h"
 #include "core/calibrate/robust_fit.h"
 #include "core/evaluate/run.h"
 
@@ -14,6 +16,7 @@ namespace trainyard {
 
 namespace {
 
+constexpr double kOtherRun = 1.5; // error of predicted steps beyond which plan and run are not the same job
 constexpr double kMostFactor = 8; // what lies farther off is not the same thing measured
 
 std::string dateOf(Moment zero)
@@ -68,6 +71,34 @@ void shareOut(CalibrationCase &of, double share)
     }
     of.proposal.stepsFitted = int(of.fitted.size());
     of.proposal.stepsHeldOut = int(of.held.size());
+}
+
+/// By the orders of the plan's schedule: a backward that follows its own forward finds its activations still there.
+std::vector<std::vector<RecomputedShares>> recomputedShares(const Workload &workload, const std::stop_token &stop)
+{
+    std::vector<std::vector<RecomputedShares>> shares;
+    if (workload.plan->memory.recompute == Recompute::None)
+        return shares;
+    const auto costs = cost(workload, stop);
+    if (!costs || costs->iteration.classes.size() != costs->stages.size())
+        return shares;
+    for (std::size_t c = 0; c < costs->stages.size(); ++c) {
+        const Program &program = costs->iteration.classes[c].program;
+        const std::vector<StageCosts> &stages = costs->stages[c];
+        std::vector<RecomputedShares> &of = shares.emplace_back(stages.size());
+        for (std::size_t stage = 0; stage < std::min(stages.size(), program.order.size()); ++stage) {
+            std::vector<double> all(stages[stage].chunks.size()), again = all;
+            for (const Op &op : program.order[stage]) {
+                if (std::size_t(op.chunk) >= all.size())
+                    continue;
+                all[std::size_t(op.chunk)] += isForward(op.kind);
+                again[std::size_t(op.chunk)] += op.recomputes || op.kind == OpKind::Recompute;
+            }
+            for (std::size_t chunk = 0; chunk < all.size(); ++chunk)
+                of[stage].push_back(all[chunk] > 0 ? again[chunk] / all[chunk] : 1);
+        }
+    }
+    return shares;
 }
 
 class Judge {
@@ -174,6 +205,11 @@ void judgeAll(CalibrationCase &of, Judge &judge, const Evaluation &evaluation)
     }
     proposal.errorBefore = judge.errorOf(evaluation.metrics.iterationTime.value_or(0)).value_or(0);
     proposal.errorAfter = judge.errorOf(judge.seconds(all)).value_or(0);
+    if (proposal.errorBefore > kOtherRun)
+        of.note("The steps of the run lie " + percentText(proposal.errorBefore)
+            + " from the plan: it is hardly the plan of this run");
+    else if (proposal.errorAfter > proposal.errorBefore + 0.01)
+        of.note("With all factors the plan lies farther from the run than before: what is left out weighs more");
     std::ranges::stable_sort(explained, [](const auto &a, const auto &b) { return a.first > b.first; });
     std::vector<FittedFactor> sorted;
     for (const auto &[seconds, index] : explained)
@@ -198,6 +234,14 @@ std::string factorText(double factor, double error)
         + (error > 0 ? "± " + plainText(error) : std::string("its error is not known"));
 }
 
+const RecomputedShares &CalibrationCase::recomputedOf(const PipelineClass &pipelines, int stage) const
+{
+    static const RecomputedShares kAll;
+    const auto c = std::size_t(&pipelines - workload.layout.classes.data());
+    return c < recomputed.size() && std::size_t(stage) < recomputed[c].size() ? recomputed[c][std::size_t(stage)]
+                                                                              : kAll;
+}
+
 void CalibrationCase::note(std::string sentence)
 {
     if (std::ranges::find(proposal.notes, sentence) == proposal.notes.end())
@@ -208,7 +252,9 @@ void CalibrationCase::propose(FittedFactor one, bool isMeasured)
 {
     one.factor.recording = recording;
     const double factor = one.factor.factor.value_or(1);
-    if (!isMeasured && one.factor.samples < options.leastSamples)
+    if (!one.refused.empty()) {
+        // by who fitted it
+    } else if (!isMeasured && one.factor.samples < options.leastSamples)
         one.refused = "It stands on " + std::to_string(one.factor.samples) + " samples; at least "
             + std::to_string(options.leastSamples) + " are needed";
     else if (one.residual > options.mostResidual)
@@ -248,11 +294,15 @@ Expected<CalibrationProposal> calibrate(
         .recording = nameOf(*run.recording),
         .proposal = {} };
     shareOut(of, options.heldOut);
+    of.recomputed = recomputedShares(of.workload, options.stop);
     for (const RankRecording &rank : run.recording->ranks)
         if (rank.worldSize > 0 && rank.worldSize != of.map.worldSize())
             of.isOfWorld = false;
     Judge judge(of, *evaluation.plan, catalogue);
     const bool hasSpans = !of.fitted.empty() && run.steps[std::size_t(of.fitted.front())].hasSpans();
+    // First what was timed alone: what the run itself shows of the same takes its place.
+    for (FittedFactor &fitted : factorsOfProbe(*run.recording, evaluation, catalogue))
+        of.proposal.factors.push_back(std::move(fitted));
     if (hasSpans && of.isOfWorld) {
         addKernelFactors(of);
         addStepFactors(of);
@@ -279,6 +329,20 @@ Expected<CalibrationProposal> calibrate(
     return of.proposal;
 }
 
+/// Entries of the same part and place: the new one was fitted without them.
+static void removeOthers(Plan &plan, const FittedFactor &fitted)
+{
+    std::erase_if(plan.calibration, [&](const auto &entry) {
+        const auto known = parseCalibrationFactor(entry.second, "calibration/" + entry.first);
+        if (!known || known->what != fitted.factor.what)
+            return false;
+        const CalibrationFactor &own = fitted.factor;
+        const bool isWider = own.gpu.empty() && own.datacenter.empty() && own.between.empty();
+        return isWider
+            || (known->gpu == own.gpu && known->datacenter == own.datacenter && known->between == own.between);
+    });
+}
+
 Plan withFactors(const Plan &plan, const CalibrationProposal &proposal, const std::vector<std::string> &ids)
 {
     Plan next = plan;
@@ -294,6 +358,7 @@ Plan withFactors(const Plan &plan, const CalibrationProposal &proposal, const st
         // Each alone leaves what the others explain; together they were judged too.
         if (areAll && proposal.stepsHeldOut > 0 && factor.errorAfter)
             factor.errorAfter = proposal.errorAfter;
+        removeOthers(next, fitted);
         next.calibration[fitted.id] = formatCalibrationFactor(factor);
     }
     return next;

@@ -11,6 +11,13 @@ namespace trainyard {
 
 namespace {
 
+/// Whether collectives of the plan are modelled by that operation.
+bool isModelledCollective(const BenchmarkPoint &point)
+{
+    return point.what == "all_reduce" || point.what == "all_gather" || point.what == "reduce_scatter"
+        || point.what == "all_to_all";
+}
+
 class Placer {
 public:
     Placer(const Run &run, const Workload &workload, const RankMap &map)
@@ -122,12 +129,18 @@ CollectiveSamples collectivesOf(
     return result;
 }
 
+bool isOfProbe(const Recording &recording, std::uint32_t source)
+{
+    return source < recording.sources.size() && recording.sources[source].kind == SourceKind::Probe;
+}
+
 std::vector<CollectiveSample> collectiveBenchmarks(const Recording &recording, std::size_t first)
 {
     std::vector<CollectiveSample> samples;
     std::size_t at = 0;
     for (const BenchmarkPoint &point : recording.benchmarks) {
-        if (point.ranks < 2 || point.bytes <= 0 || point.seconds <= 0 || at++ % 2 != first)
+        if (isOfProbe(recording, point.source) || !isModelledCollective(point) || point.ranks < 2 || point.bytes <= 0
+            || point.seconds <= 0 || at++ % 2 != first)
             continue;
         const int nodes = std::max(1, point.nodes);
         samples.push_back({ .operation = point.what,

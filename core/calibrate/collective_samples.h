@@ -34,6 +34,9 @@ struct CollectiveSamples {
 /// of them are taken as of the plan's first location.
 [[nodiscard]] std::vector<CollectiveSample> collectiveBenchmarks(const Recording &recording, std::size_t first);
 
+/// Points of a probe are fitted with its kernels (probe_samples.h).
+[[nodiscard]] bool isOfProbe(const Recording &recording, std::uint32_t source);
+
 /// Location of a rank of the job; empty where the map has no such rank.
 [[nodiscard]] std::optional<StageLocation> locationOf(const Workload &workload, const RankMap &map, int rank);
 /// Its class of pipelines; nullptr likewise.

@@ -17,6 +17,7 @@ namespace {
 constexpr std::array kParts { CalibratedPart::Products, CalibratedPart::Attention, CalibratedPart::Memory };
 constexpr std::array kNames { "Matrix products", "Attention kernels", "Kernels that move memory" };
 constexpr double kFarOff = 0.05, kErrors = 5; // ranks farther from the median of their likes are left out
+constexpr double kLeastNamed = 0.02, kMostUnnamed = 0.2; // shares of products in what was measured and modelled
 constexpr double kLeastShare = 0.002; // of the kernels of a stage: less is not worth a factor
 
 /// One rank: modelled × factor + fixed ≈ measured.
@@ -39,9 +40,19 @@ public:
     {
         gather();
         for (const auto &[gpu, parts] : m_byGpu) {
-            for (int part = 0; part < kKernelParts; ++part)
-                if (!m_isUnfused || part != 1)
-                    propose(gpu, part, parts[std::size_t(part)]);
+            if (!areNamed(parts)) {
+                m_of.note(
+                    "Kernels of this run do not have the names of libraries: one factor of all computing stands for "
+                    "products, attention and memory");
+                propose(gpu, "Kernels", joined(parts), { kParts.begin(), kParts.end() });
+                continue;
+            }
+            for (std::size_t part = 0; part < kKernelParts; ++part)
+                if (!m_isUnfused)
+                    propose(gpu, kNames[part], parts[part], { kParts[part] });
+                else if (part != 1)
+                    propose(gpu, kNames[part], parts[part],
+                        part == 0 ? std::vector { kParts[0], kParts[1] } : std::vector { kParts[part] });
         }
         if (m_isUnfused && !m_byGpu.empty())
             m_of.note(
@@ -52,11 +63,38 @@ public:
 private:
     using Parts = std::array<std::vector<RankSample>, kKernelParts>;
 
+    /// False where nearly nothing is named as a product, though the plan computes little else.
+    [[nodiscard]] static bool areNamed(const Parts &parts)
+    {
+        double products = 0, all = 0, modelled = 0, total = 0;
+        for (std::size_t part = 0; part < kKernelParts; ++part)
+            for (const RankSample &sample : parts[part]) {
+                (part == 0 ? products : all) += sample.measured;
+                (part == 0 ? modelled : total) += sample.modelled;
+            }
+        return products > kLeastNamed * (products + all) || modelled < kMostUnnamed * (modelled + total);
+    }
+
+    [[nodiscard]] static std::vector<RankSample> joined(const Parts &parts)
+    {
+        std::vector<RankSample> all = parts[0];
+        for (std::size_t part = 1; part < kKernelParts; ++part)
+            for (std::size_t i = 0; i < all.size(); ++i) {
+                const RankSample &other = parts[part][i];
+                all[i].measured += other.measured, all[i].modelled += other.modelled;
+                all[i].fixed += other.fixed, all[i].kernels += other.kernels;
+                all[i].error = std::hypot(all[i].error, other.error);
+                for (std::size_t s = 0; s < all[i].steps.size(); ++s)
+                    all[i].steps[s] += other.steps[s];
+            }
+        return all;
+    }
+
     [[nodiscard]] const KernelSeconds &modelOf(const PipelineClass &pipelines, int stage)
     {
         const auto [known, isNew] = m_models.try_emplace({ &pipelines, stage });
         if (isNew)
-            known->second = kernelSeconds(m_of.workload, pipelines, stage);
+            known->second = kernelSeconds(m_of.workload, pipelines, stage, m_of.recomputedOf(pipelines, stage));
         return known->second;
     }
 
@@ -92,9 +130,9 @@ private:
     void take(Parts &parts, int part, const RankKernels &kernels, int rank, const std::array<double, 3> &modelled,
         const std::array<double, 3> &fixed, double total) const
     {
-        RankSample sample { .rank = rank, .total = total };
+        RankSample sample { .rank = rank, .total = total, .steps = std::vector<double>(kernels.steps.size()) };
         for (const int of : { 0, 1, 2 }) {
-            if (of != part && !(m_isUnfused && part == 0 && of == 1))
+            if ((m_isUnfused && of == 1 ? 0 : of) != part) // attention without a kernel of its own is products
                 continue;
             const PartSeconds &own = kernels.parts[std::size_t(of)];
             sample.measured += own.seconds;
@@ -102,16 +140,15 @@ private:
             sample.kernels += own.kernels;
             sample.modelled += modelled[std::size_t(of)];
             sample.fixed += fixed[std::size_t(of)];
-            sample.steps.resize(kernels.steps.size());
             for (std::size_t s = 0; s < kernels.steps.size(); ++s)
                 sample.steps[s] += kernels.steps[s][std::size_t(of)];
         }
         parts[std::size_t(part)].push_back(std::move(sample));
     }
 
-    void propose(const std::string &gpu, int part, std::vector<RankSample> samples)
+    void propose(const std::string &gpu, const std::string &name, std::vector<RankSample> samples,
+        const std::vector<CalibratedPart> &standsFor)
     {
-        const std::string name = kNames[std::size_t(part)];
         double modelled = 0, total = 0, measured = 0;
         for (const RankSample &sample : samples)
             modelled += sample.modelled, total += sample.total, measured += sample.measured;
@@ -120,7 +157,7 @@ private:
         std::erase_if(samples, [](const RankSample &sample) { return sample.measured <= sample.fixed; });
         if (samples.empty()) {
             m_of.note(measured > 0 ? name + " take less than the launch floors of the model: nothing is fitted"
-                                   : "The run names no kernel as one of " + name + ", of which the plan has "
+                                   : "The run names no kernel as one of these: " + name + ", of which the plan has "
                         + percentText(modelled / total) + " of its computing");
             return;
         }
@@ -137,7 +174,6 @@ private:
         const double factor = upper / lower;
         if (std::ranges::all_of(samples, [](const RankSample &sample) { return sample.error > 0; }))
             fitted.factor.standardError = 1 / std::sqrt(lower);
-        fitted.factor.what = kParts[std::size_t(part)];
         fitted.factor.gpu = gpu;
         fitted.factor.factor = factor;
         double left = 0, all = 0;
@@ -151,7 +187,6 @@ private:
             }
         fitted.factor.r2 = all > 0 ? 1 - left / all : 0;
         fitted.residual = middleOf(std::move(off));
-        fitted.id = std::string(toString(fitted.factor.what)) + "-" + gpu;
         const GpuSpec *spec = nullptr;
         for (const auto &pools : m_of.workload.gpus)
             for (const GpuSpec *known : pools)
@@ -159,11 +194,10 @@ private:
         fitted.sentence = name + " on " + (spec ? spec->name : gpu) + " take "
             + factorText(factor, fitted.factor.standardError.value_or(0)) + "; " + wholeText(fitted.factor.samples)
             + " kernels)";
-        m_of.propose(fitted);
-        if (part == 0 && m_isUnfused) {
-            fitted.factor.what = CalibratedPart::Attention;
-            fitted.id = "attention-" + gpu;
-            m_of.propose(std::move(fitted));
+        for (const CalibratedPart part : standsFor) {
+            fitted.factor.what = part;
+            fitted.id = std::string(toString(part)) + "-" + gpu;
+            m_of.propose(fitted);
         }
     }
 

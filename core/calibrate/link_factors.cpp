@@ -7,6 +7,7 @@
 #include "core/calibrate/robust_fit.h"
 #include "core/hardware/network_spec.h"
 #include "core/placement/calibrated.h"
+#include "core/placement/ranks.h"
 
 #include <algorithm>
 #include <cmath>
@@ -66,6 +67,8 @@ private:
     {
         if (!m_of.workload.layout.classes.empty())
             point.at = m_of.workload.layout.classes.front().locations.front();
+        if (domainOf(m_of.workload, point.at) >= point.ranks) // a rack of NVLink is one node of several hosts
+            point.ranksPerNode = point.ranks;
         return point;
     }
 
@@ -190,7 +193,11 @@ private:
         fitted.sentence = fit.factor
             ? what + " take " + factorText(*fit.factor, fit.error) + "; " + wholeText(fit.samples) + " of one size)"
             : what + " reach " + plainText(*fit.gbytesPerS) + " GB/s a GPU (± " + plainText(fit.error) + "; "
-                + wholeText(fit.samples) + " collectives) after " + secondsText(*fit.latencyUs * 1e-6);
+                + wholeText(fit.samples) + " collectives)"
+                + (fit.latencyUs ? " after " + secondsText(*fit.latencyUs * 1e-6) : "; the latency is left as it is");
+        if (4 * fit.outliers > fit.samples)
+            fitted.refused =
+                std::to_string(fit.outliers) + " of its " + std::to_string(fit.samples) + " samples lie off the line";
         return fitted;
     }
 

@@ -78,7 +78,8 @@ private:
         }
     }
 
-    /// seconds - rest = starts × latency + volume / bandwidth, with errors proportional to the whole time.
+    /// seconds - rest = starts × latency + volume / bandwidth, with errors proportional to the whole time. Without
+    /// latency: it is the class's.
     [[nodiscard]] Expected<LinearFit> solve(bool hasLatency) const
     {
         std::vector<double> rows, y;
@@ -86,7 +87,8 @@ private:
             if (hasLatency)
                 rows.push_back(m_starts[i]);
             rows.push_back(m_volume[i] * 1e-3); // in us, by bandwidth in GB/s
-            y.push_back((m_samples[i].seconds - m_rest[i]) * 1e6);
+            y.push_back(
+                (m_samples[i].seconds - m_rest[i]) * 1e6 - (hasLatency ? 0 : m_starts[i] * asked().kind->startUs));
         }
         return robustFit(rows, y, hasLatency ? 2 : 1, m_whole);
     }
@@ -104,18 +106,19 @@ private:
             const double slope = fit->coefficients.back();
             if (!(slope > 0))
                 return unusable("times that do not grow with the size", "collectives of several sizes");
-            const double latency = hasLatency ? fit->coefficients[0] : 0;
+            const double latency = hasLatency ? fit->coefficients[0] : asked().kind->startUs;
             const bool rests = std::abs(latency - m_kind.startUs) < 1e-9 * (latency + 1e-6)
                 && std::abs(1e9 / slope / m_rate - 1) < 1e-9;
             m_kind.startUs = latency;
             m_rate = 1e9 / slope;
-            result = { .latencyUs = latency,
+            result = { .latencyUs = hasLatency ? std::optional(latency) : std::nullopt,
                 .gbytesPerS = 1 / slope,
                 .factor = {},
                 .latencyError = hasLatency ? fit->standardErrors[0] : 0,
                 .error = fit->standardErrors.back() / (slope * slope),
                 .r2 = fit->r2,
-                .samples = fit->samples };
+                .samples = fit->samples,
+                .outliers = fit->outliers };
             if (rests)
                 break;
             layOut();

@@ -14,12 +14,13 @@
 namespace trainyard {
 
 struct LinkFit {
-    // Latency and bandwidth where sizes tell them apart; else the time over the modelled
+    // Latency and bandwidth where sizes tell them apart, the latter alone where all are large; else the time over the
+    // modelled
     std::optional<double> latencyUs, gbytesPerS, factor;
     double latencyError = 0; // us, standard
     double error = 0; // standard, of gbytesPerS or of the factor
     double r2 = 0, residual = 0; // residual: median |measured / fitted - 1|
-    int samples = 0;
+    int samples = 0, outliers = 0;
 };
 
 /// `inside`: the way inside a node, `between`: to other nodes; the one that is asked about carries nominal figures.

@@ -3,7 +3,8 @@
 
 #include "core/base/number_text.h"
 #include "core/base/printable.h"
-#include "core/calibrate/probe_links.h"
+#include "core/calibrate/calibration_case_internal.h"
+#include "core/calibrate/link_fit.h"
 #include "core/calibrate/robust_fit.h"
 #include "core/cost/kernels/attention.h"
 #include "core/cost/kernels/gemm.h"
@@ -11,6 +12,7 @@
 #include "core/imports/gpu_names.h"
 #include "core/placement/calibrated.h"
 #include "core/plan/enum_names.h"
+#include "core/telemetry/clock_pairs.h"
 
 #include <algorithm>
 #include <cmath>
@@ -29,13 +31,6 @@ using Kernels = std::vector<const KernelPoint *>;
 bool isProbed(const Recording &recording, std::uint32_t source)
 {
     return source < recording.sources.size() && recording.sources[source].kind == SourceKind::Probe;
-}
-
-double median(std::vector<double> values)
-{
-    const auto middle = values.begin() + std::ptrdiff_t(values.size() / 2);
-    std::ranges::nth_element(values, middle);
-    return *middle;
 }
 
 /// One type of GPU of the plan and where it stands.
@@ -92,7 +87,7 @@ private:
         m_factors.push_back(std::move(fitted));
     }
 
-    /// Shortest times over modelled ones, of those that take longest.
+    /// Shortest times over modelled ones; of products and attention those that take longest.
     void addRatio(CalibratedPart what, const std::string &subject, const std::string &unit, const Kernels &points,
         const std::function<Seconds(const KernelPoint &)> &model, std::string refused = {})
     {
@@ -102,7 +97,8 @@ private:
         std::vector<double> modelled, measured;
         for (const KernelPoint *point : points) {
             const double seconds = model(*point).value;
-            if (point->leastSeconds >= kLong * longest && seconds > 0 && std::isfinite(seconds)) {
+            if (point->leastSeconds >= (what == CalibratedPart::Memory ? 0 : kLong) * longest && seconds > 0
+                && std::isfinite(seconds)) {
                 modelled.push_back(seconds);
                 measured.push_back(point->leastSeconds);
             }
@@ -227,39 +223,52 @@ private:
                 + " GB/s each way (" + std::to_string(line->samples) + " sizes)");
     }
 
-    void addWay(FittedFactor fitted, const std::vector<BenchmarkPoint> &points, const LinkClass &kind,
-        const Link &inside, const std::string &where)
+    void addWay(
+        FittedFactor fitted, const std::vector<BenchmarkPoint> &points, const Link *between, const std::string &where)
     {
-        const auto way = fitWay(points, kind, inside);
-        if (!way) {
-            fitted.refused = "Their times are mere steps or too few to tell a bandwidth: " + way.error().what;
+        std::vector<CollectiveSample> samples;
+        for (const BenchmarkPoint &point : points)
+            samples.push_back({ .operation = point.what,
+                .bytes = point.bytes,
+                .ranks = point.ranks,
+                .ranksPerNode = (point.ranks + point.nodes - 1) / point.nodes,
+                .seconds = point.seconds,
+                .at = m_planned.at.front(),
+                .isBenchmark = true });
+        const Link inside = deviceLink(m_gpu, builtinNetwork());
+        const auto fit = fitLink(samples, inside, between ? *between : inside, between != nullptr);
+        fitted.factor.samples = int(samples.size());
+        if (!fit) {
+            fitted.refused = "Their times do not tell the link: " + fit.error().what;
             return finish(std::move(fitted), "Collectives " + where + ": not told");
         }
-        setLine(fitted, way->line);
-        if (fitted.factor.gbytesPerS)
-            fitted.factor.latencyUs = way->line.latency * 1e6;
-        std::string sentence = "Collectives " + where + " reach " + plainText(way->line.bytesPerSecond * 1e-9)
-            + " GB/s after " + plainText(way->line.latency * 1e6) + " µs (" + std::to_string(way->line.samples)
-            + " points";
-        if (way->leftOut > 0)
-            sentence += ", " + std::to_string(way->leftOut) + " of mere steps left out";
-        finish(std::move(fitted), sentence + ")");
+        fitted.factor.factor = fit->factor;
+        fitted.factor.gbytesPerS = fit->gbytesPerS;
+        fitted.factor.latencyUs = fit->latencyUs;
+        fitted.factor.samples = fit->samples;
+        fitted.factor.standardError = fit->error;
+        fitted.factor.r2 = fit->r2;
+        fitted.residual = fit->residual;
+        finish(std::move(fitted),
+            fit->factor ? "Collectives " + where + " take " + factorText(*fit->factor, fit->error) + "; "
+                    + wholeText(fit->samples) + " of one size)"
+                        : "Collectives " + where + " reach " + plainText(*fit->gbytesPerS) + " GB/s after "
+                    + secondsText(fit->latencyUs.value_or(0) * 1e-6) + " (" + wholeText(fit->samples) + " points)");
     }
 
     void addNvlink()
     {
         const auto points = benchmarks([](const BenchmarkPoint &point) {
-            return isModelledCollective(point) && point.nodes == 1 && point.ranks > 1 && point.bytes > 0;
+            return point.busBytesPerSecond > 0 && point.nodes == 1 && point.ranks > 1 && point.bytes > 0;
         });
         if (!points.empty())
-            addWay(begun(CalibratedPart::Nvlink), points, *deviceLink(m_gpu, builtinNetwork()).kind, {},
-                "between " + shortName(m_gpu) + " of a node");
+            addWay(begun(CalibratedPart::Nvlink), points, nullptr, "between " + shortName(m_gpu) + " of a node");
     }
 
     void addFabric()
     {
         const auto points = benchmarks([](const BenchmarkPoint &point) {
-            return isModelledCollective(point) && point.nodes > 1 && point.ranks > 1 && point.bytes > 0;
+            return point.busBytesPerSecond > 0 && point.nodes > 1 && point.ranks > 1 && point.bytes > 0;
         });
         if (points.empty())
             return;
@@ -272,8 +281,8 @@ private:
                 m_planned.at, [&](const StageLocation &other) { return other.datacenter != at.datacenter; }))
             fitted.refused =
                 "The plan has this GPU in several datacenters, and the probe does not tell which it ran in";
-        addWay(std::move(fitted), points, *nominalFabric(m_work, at).kind, deviceLink(m_gpu, builtinNetwork()),
-            "between nodes of " + datacenter.label());
+        const Link fabric = nominalFabric(m_work, at);
+        addWay(std::move(fitted), points, &fabric, "between nodes of " + datacenter.label());
     }
 
     void addDrives()
@@ -284,11 +293,11 @@ private:
         std::vector<double> rates, off;
         for (const BenchmarkPoint &point : points)
             rates.push_back(point.bytesPerSecond * 1e-9);
-        const double middle = median(rates);
+        const double middle = medianOf(rates);
         for (const double rate : rates)
             off.push_back(std::abs(rate / middle - 1));
         FittedFactor fitted = begun(CalibratedPart::Drive);
-        fitted.residual = median(off);
+        fitted.residual = medianOf(off);
         fitted.factor.gbytesPerS = middle;
         fitted.factor.samples = int(rates.size());
         // Of a median, from the median distance: 1.4826 for a normal's deviation, 1.2533 for the median's error.

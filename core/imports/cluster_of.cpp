@@ -82,7 +82,7 @@ bool setGpu(Draft &draft, Pool &pool, const std::string &name, const std::string
             pool.usdPerGpuHour.reset(); // was another's
             return true;
         }
-        draft.assume("The catalogue has no GPU called " + shortened(name) + " (" + from + "): " + nameOf(draft, pool)
+        draft.assumeGpu("The catalogue has no GPU called " + shortened(name) + " (" + from + "): " + nameOf(draft, pool)
             + " is taken");
         return false;
     }
@@ -93,7 +93,7 @@ bool setGpu(Draft &draft, Pool &pool, const std::string &name, const std::string
     pool.gpu = found.gpu->id;
     draft.taken.push_back("pools[].gpu " + found.gpu->id + " from " + shortened(name) + " (" + from + ")");
     if (!found.isSure)
-        draft.assume(
+        draft.assumeGpu(
             shortened(name) + " (" + from + ") does not tell form and memory: " + shortName(*found.gpu) + " is taken");
     return true;
 }
@@ -133,7 +133,7 @@ Pool poolOf(Draft &draft, const RecordedNodes &nodes, const Pool &model)
     else if (other)
         setGpu(draft, pool, other->name, other->from);
     else
-        draft.assume("The type of GPU is told by no source: " + nameOf(draft, pool) + ", as in the plan");
+        draft.assumeGpu("The type of GPU is told by no source: " + nameOf(draft, pool) + ", as in the plan");
     setNvlink(draft, pool, nodes, from);
     if (nodes.hostMemoryBytes > 0 && nodes.hostMemoryBytes < 1e16) {
         if (!pool.host)
@@ -235,7 +235,7 @@ void takeWorld(Draft &draft)
         draft.assume(
             "How many GPUs ran is told by no source: the " + wholeText(draft.plan.cluster.gpus()) + " of the plan");
         if (!told && draft.plan.cluster.gpus() > 0)
-            draft.assume(
+            draft.assumeGpu(
                 "The type of GPU is told by no source: " + nameOf(draft, firstPool(draft.plan)) + ", as in the plan");
         return;
     }
@@ -253,7 +253,7 @@ void takeWorld(Draft &draft)
     if (told)
         setGpu(draft, pool, told->name, told->from);
     else
-        draft.assume("The type of GPU is told by no source: " + nameOf(draft, pool) + ", as in the plan");
+        draft.assumeGpu("The type of GPU is told by no source: " + nameOf(draft, pool) + ", as in the plan");
     onlyDatacenter(draft).pools.push_back(pool);
     draft.taken.push_back("pools[].nodes " + std::to_string(pool.nodes) + " of " + std::to_string(pool.gpusPerNode)
         + " GPUs, for a world of " + wholeText(world));

@@ -304,6 +304,21 @@ void takeTokens(Draft &draft)
     }
 }
 
+/// What Megatron-LM has a default for that a plan can take, and what hangs on the job alone.
+void assumeTheRest(Draft &draft)
+{
+    draft.assume("Degrees, micro-batch, schedule, sharding, recomputation and offload that are not told are Megatron's "
+                 "defaults, not the plan's values");
+    const Told &told = draft.arguments;
+    const WorkloadSpec &workload = draft.plan.workload;
+    if (!told.has("seq_length"))
+        draft.assume(
+            "No source tells a sequence length: " + std::to_string(workload.sequenceLength) + " stays, as in the plan");
+    if (draft.model && draft.model->isMoe() && !told.has("moe_token_dispatcher_type"))
+        draft.assume("No source tells how tokens reach their experts: " + std::string(toString(draft.plan.moe.dispatch))
+            + " stays, as in the plan");
+}
+
 } // namespace
 
 void takeMegatron(Draft &draft)
@@ -325,7 +340,7 @@ void takeMegatron(Draft &draft)
     takePrecision(draft);
     if (!told.isMegatron())
         return;
-    draft.assume("Where an argument is not told, Megatron's default is taken, not the plan's value");
+    assumeTheRest(draft);
     // Experts keep the tensor degree of the layers unless told.
     if (!told.has("expert_tensor_parallel_size") && draft.model && draft.model->isMoe())
         draft.plan.parallelism.expertTensor = draft.plan.parallelism.tensor;

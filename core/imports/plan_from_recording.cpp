@@ -18,30 +18,49 @@ using imports::Draft;
 
 constexpr std::int64_t kMostGpus = 10'000'000;
 
+/// A number of GPUs or nodes; what is no number ("gpu", "auto", -1 for all, "$NODES") tells none.
+std::optional<int> countOf(Draft &draft, std::string_view name, std::int64_t most)
+{
+    const auto text = draft.arguments.text(name);
+    if (!text)
+        return std::nullopt;
+    const bool isNumber = text->find_first_not_of("0123456789", text->starts_with('-') ? 1 : 0) == text->npos;
+    if (isNumber && *text != "-1" && *text != "-")
+        return draft.whole(name, 1, most);
+    draft.assume(draft.arguments.said(name) + " is " + shortened(*text) + ", which tells no number");
+    return std::nullopt;
+}
+
 /// GPUs of the run and of a node, by whoever tells it first.
 void takeWorldSize(Draft &draft)
 {
-    auto own = draft.whole("nproc_per_node", 1, 1024);
+    auto own = countOf(draft, "nproc_per_node", 1024);
     if (!own)
-        if (const auto tasks = draft.whole("tasks_per_node", 1, 1024); tasks && *tasks > 1)
+        if (const auto tasks = countOf(draft, "tasks_per_node", 1024); tasks && *tasks > 1)
             own = tasks;
     draft.gpusPerNode = own;
-    draft.worldSize = draft.whole("world_size", 1, kMostGpus);
-    const auto nodes = draft.arguments.has("nnodes") ? draft.whole("nnodes", 1, 100'000) : std::nullopt;
-    if (!draft.worldSize && nodes && own && std::int64_t(*nodes) * *own <= kMostGpus)
-        draft.worldSize = *nodes * *own;
+    draft.worldSize = countOf(draft, "world_size", kMostGpus);
+    const auto nodes = countOf(draft, "nnodes", 100'000);
+    if (!draft.worldSize && nodes && own) {
+        const std::int64_t gpus = std::int64_t(*nodes) * *own;
+        if (gpus > kMostGpus)
+            draft.bad("nnodes", std::to_string(*nodes) + " nodes of " + std::to_string(*own) + " GPUs",
+                "at most " + std::to_string(kMostGpus) + " GPUs");
+        else
+            draft.worldSize = static_cast<int>(gpus);
+    }
     for (const RankRecording &rank : draft.recording.ranks)
         if (!draft.worldSize && rank.worldSize > 0 && rank.worldSize <= kMostGpus)
             draft.worldSize = rank.worldSize;
-    if (!draft.worldSize && draft.arguments.has("data_parallel_size") && draft.arguments.isMegatron()) {
-        std::int64_t ranks = draft.whole("data_parallel_size", 1, 1'000'000).value_or(1);
-        for (const char *name :
-            { "tensor_model_parallel_size", "pipeline_model_parallel_size", "context_parallel_size" })
-            ranks = std::min<std::int64_t>(ranks * draft.whole(name, 1, 4096).value_or(1), kMostGpus + 1);
-        if (ranks <= kMostGpus)
-            draft.worldSize = static_cast<int>(ranks);
-    }
-    draft.errors.clear(); // each is told again where it is taken
+    if (draft.worldSize || !draft.arguments.has("data_parallel_size") || !draft.arguments.isMegatron())
+        return;
+    const std::size_t told = draft.errors.size();
+    std::int64_t ranks = draft.whole("data_parallel_size", 1, 1'000'000).value_or(1);
+    for (const char *name : { "tensor_model_parallel_size", "pipeline_model_parallel_size", "context_parallel_size" })
+        ranks = std::min<std::int64_t>(ranks * draft.whole(name, 1, 4096).value_or(1), kMostGpus + 1);
+    if (ranks <= kMostGpus)
+        draft.worldSize = static_cast<int>(ranks);
+    draft.errors.resize(told); // of degrees: each is told again where it is taken
 }
 
 /// A log without arguments tells the batch with each step.
@@ -160,8 +179,14 @@ void fillIn(Draft &draft)
     WorkloadSpec &w = draft.plan.workload;
     if (lacksModel(draft.plan)) {
         w.model = "llama-3-8b";
+        draft.isModelAssumed = true;
         draft.assume("No source tells a model: llama-3-8b");
     }
+    const bool hasDegrees =
+        draft.arguments.isMegatron() || draft.arguments.isTorchtitan() || draft.arguments.isDeepSpeed();
+    if (!hasDegrees && draft.plan.jobs.empty() && !draft.plan.jobGrid)
+        draft.assume("No source tells how the job is divided: tensor " + std::to_string(draft.plan.parallelism.tensor)
+            + " and pipeline " + std::to_string(draft.plan.parallelism.pipeline) + ", as in the plan");
     if (w.globalBatch < 1 && draft.plan.jobs.empty() && !draft.plan.jobGrid) {
         const int replicas = draft.plan.parallelism.data.value_or(std::max(1, draft.plan.cluster.gpus()));
         w.globalBatch = static_cast<int>(std::min<std::int64_t>(
@@ -214,7 +239,7 @@ ExpectedAll<ImportedPlan> planFrom(const Recording &recording, const Catalogue &
     if (draft.plan.name.empty() && !recording.name.empty())
         draft.plan.name = shortened(recording.name);
     return ImportedPlan { std::move(draft.plan), std::move(draft.taken), std::move(draft.assumed),
-        std::move(draft.ignored) };
+        std::move(draft.assumedGpu), draft.isModelAssumed, std::move(draft.ignored) };
 }
 
 } // namespace trainyard

@@ -3,6 +3,7 @@
 #include "core/base/printable.h"
 #include "core/imports/draft.h"
 #include "core/plan/enum_names.h"
+#include "core/plan/key_list.h"
 
 #include <algorithm>
 #include <array>
@@ -28,10 +29,12 @@ const char *firstTold(const Draft &draft, std::initializer_list<const char *> na
     return found != names.end() ? *found : nullptr;
 }
 
-int degree(Draft &draft, const char *key, std::initializer_list<const char *> names, std::int64_t low = 1)
+int degree(Draft &draft, const char *key, std::initializer_list<const char *> names, std::int64_t low = 1,
+    std::int64_t most = 1'000'000)
 {
     const char *name = firstTold(draft, names);
-    const auto value = name ? draft.whole(name, low, 1'000'000) : std::nullopt;
+    const std::int64_t high = key ? std::min(most, std::int64_t(planKey(key).key.max)) : most;
+    const auto value = name ? draft.whole(name, low, high) : std::nullopt;
     if (value && key)
         draft.take(key, std::to_string(*value), name);
     return value.value_or(1);
@@ -108,14 +111,15 @@ void takeTorchtitan(Draft &draft)
     draft.plan.stack = {};
     draft.plan.stack.name = "fsdp";
     draft.taken.emplace_back("stack fsdp, as torchtitan shards with PyTorch's FSDP");
-    p.tensor = degree(
-        draft, "parallelism.tensor", { "parallelism.tensor_parallel_degree", "training.tensor_parallel_degree" });
+    p.tensor = degree(draft, "parallelism.tensor",
+        { "parallelism.tensor_parallel_degree", "training.tensor_parallel_degree" }, 1, 1024);
     p.pipeline = degree(draft, "parallelism.pipeline",
-        { "parallelism.pipeline_parallel_degree", "experimental.pipeline_parallel_degree" });
+        { "parallelism.pipeline_parallel_degree", "experimental.pipeline_parallel_degree" }, 1, 4096);
     p.context = degree(draft, "parallelism.context",
-        { "parallelism.context_parallel_degree", "experimental.context_parallel_degree" });
-    p.expert = degree(draft, "parallelism.expert", { "parallelism.expert_parallel_degree" });
-    p.expertTensor = degree(draft, "parallelism.expert_tensor", { "parallelism.expert_tensor_parallel_degree" });
+        { "parallelism.context_parallel_degree", "experimental.context_parallel_degree" }, 1, 1024);
+    p.expert = degree(draft, "parallelism.expert", { "parallelism.expert_parallel_degree" }, 1, 4096);
+    p.expertTensor =
+        degree(draft, "parallelism.expert_tensor", { "parallelism.expert_tensor_parallel_degree" }, 1, 1024);
     p.sequenceParallel = p.tensor > 1;
     const auto bounded = [](std::int64_t value) { return int(std::min<std::int64_t>(value, 10'000'000)); };
     const int ranks = bounded(std::int64_t(p.tensor) * p.pipeline * p.context);

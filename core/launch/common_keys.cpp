@@ -3,8 +3,10 @@
 // its default is refused, so that a key that is new in plans is refused too until somebody says how it is launched.
 #include "core/launch/launch_internal.h"
 
+#include "core/placement/stage_source.h"
 #include "core/plan/key_list.h"
 #include "core/plan/keys/plan_keys.h"
+#include "core/schedule/traits.h"
 
 #include <algorithm>
 #include <span>
@@ -64,11 +66,16 @@ void Draft::note(std::string sentence)
         notes.push_back(std::move(sentence));
 }
 
+bool hasModel(const Plan &plan)
+{
+    return stageFacts(plan).hasLayers && plan.jobs.empty() && !plan.jobGrid;
+}
+
 void refuseWhatNobodyRuns(Draft &draft)
 {
     const Plan &plan = draft.plan;
     const std::string name = draft.name;
-    if (plan.profile)
+    if (!stageFacts(plan).hasLayers)
         draft.refuse("profile",
             "measured times of stages stand in for a model, so there is nothing that " + name + " could train",
             "a plan with a `workload.model` and without a `profile`");
@@ -126,7 +133,7 @@ void refuseOtherKeys(Draft &draft, std::initializer_list<std::string_view> handl
         "parallelism.virtual_pipeline", "parallelism.sequence_parallel", "parallelism.zero_stage",
         "parallelism.expert_tensor", "memory.recompute" });
     const Plan &plan = draft.plan;
-    if (plan.schedule != ScheduleKind::TeraPipe)
+    if (!traitsOf(plan.schedule).isSliced())
         knows({ "parallelism.token_slices" });
     if (plan.memory.activationOffload == ActivationOffload::None)
         knows({ "memory.offload_fraction", "memory.offload_policy", "memory.offload_min_elements",

@@ -37,10 +37,10 @@ ExpectedAll<LaunchFile> launchFile(const Evaluation &evaluation, LaunchTarget ta
         || (target == LaunchTarget::Slurm && launch::isTorchtitanStack(*evaluation.plan));
     Draft draft(evaluation, isTorchtitan ? "torchtitan" : "Megatron-LM");
     const Plan &plan = draft.plan;
-    if (!plan.profile && plan.jobs.empty() && !plan.jobGrid)
+    if (launch::hasModel(plan))
         takeProblems(draft);
     launch::refuseWhatNobodyRuns(draft);
-    if (plan.profile || !plan.jobs.empty() || plan.jobGrid || evaluation.layout.classes.empty())
+    if (!launch::hasModel(plan) || evaluation.layout.classes.empty())
         return std::unexpected(std::move(draft.errors));
     if (isTorchtitan)
         launch::makeTorchtitan(draft);

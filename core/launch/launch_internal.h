@@ -61,6 +61,8 @@ struct Draft {
     }
 };
 
+/// Whether it tells one model to train, not measured times of stages or jobs.
+[[nodiscard]] bool hasModel(const Plan &plan);
 void refuseWhatNobodyRuns(Draft &draft); // common_keys.cpp: both frameworks
 /// Keys of `memory`, `parallelism`, `moe` … that are not at their default and that the framework was not asked about.
 void refuseOtherKeys(Draft &draft, std::initializer_list<std::string_view> handled);

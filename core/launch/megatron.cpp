@@ -17,11 +17,11 @@ void addSchedule(Draft &draft)
 {
     const Plan &plan = draft.plan;
     const Parallelism &p = plan.parallelism;
-    const bool isInterleaved = plan.schedule == ScheduleKind::Interleaved;
-    if (plan.schedule != ScheduleKind::OneFOneB && !isInterleaved)
-        return draft.refuse("schedule",
-            std::string("Megatron-LM runs 1f1b and interleaved, and no ") + toString(plan.schedule),
-            "1f1b or interleaved");
+    const std::string schedule = toString(plan.schedule);
+    const bool isInterleaved = schedule == "interleaved";
+    if (schedule != "1f1b" && !isInterleaved)
+        return draft.refuse(
+            "schedule", "Megatron-LM runs 1f1b and interleaved, and no " + schedule, "1f1b or interleaved");
     if (!isInterleaved && p.virtualPipeline > 1)
         return draft.refuse("parallelism.virtual_pipeline",
             "with " + std::to_string(p.virtualPipeline) + " chunks a stage Megatron-LM interleaves",
@@ -209,8 +209,10 @@ void addOffload(Draft &draft)
             "auto, or layers / " + std::to_string(draft.model.layers));
     if (draft.plan.parallelism.pipeline > 1)
         draft.refuse("memory.offload_fraction", "Megatron-LM offloads layers only where there is no pipeline", "auto");
-    if (memory.recompute != Recompute::None)
-        draft.refuse("memory.recompute", "Megatron-LM does not recompute where it offloads layers", "none");
+    const auto isRecomputed = [&](const Module &one) { return memory.*one.member; };
+    if (memory.recompute != Recompute::None || std::ranges::any_of(kModules, isRecomputed))
+        draft.refuse("memory.offload_fraction", "Megatron-LM does not recompute where it offloads layers",
+            "auto, or a plan that recomputes nothing");
     if (memory.offloadMinElements != MemoryStrategy {}.offloadMinElements)
         draft.refuse("memory.offload_min_elements", "Megatron-LM offloads layers as a whole",
             std::to_string(MemoryStrategy {}.offloadMinElements));
@@ -233,14 +235,31 @@ void addDispatch(Draft &draft)
             "flat, all-gather or dedup");
     else
         draft.add(flagOf(row.name), known->argument);
-    if (plan.moe.dispatch == MoeDispatch::Dedup)
+    const bool isDeepEp = plan.moe.dispatch == MoeDispatch::Dedup;
+    if (isDeepEp) {
         draft.add("--moe-flex-dispatcher-backend", "deepep");
+        draft.add("--moe-router-dtype", "fp32");
+    }
     if (plan.moe.sharedExpertOverlap) {
+        if (plan.memory.recomputeSharedExperts)
+            draft.refuse("memory.recompute_shared_experts",
+                "Megatron-LM does not recompute shared experts that compute while tokens travel", "false");
         draft.add("--moe-shared-expert-overlap");
         if (plan.moe.dispatch == MoeDispatch::AllGather)
             draft.refuse("moe.shared_expert_overlap", "Megatron-LM has it with flat and dedup dispatch", "false");
     }
     if (plan.moe.expertOverlap == ExpertOverlap::OneFOneB) {
+        const Precision precision = plan.workload.precision;
+        if (p.expert < 2 || plan.moe.dispatch == MoeDispatch::AllGather || precision == Precision::Fp32
+            || (p.pipeline > 1 && p.virtualPipeline < 2) || plan.memory.recompute == Recompute::Full
+            || plan.moe.sharedExpertOverlap || draft.model.mtpLayers > 1)
+            draft.refuse("moe.expert_overlap",
+                "Megatron-LM has it with expert parallelism, flat or dedup dispatch, 16 bits or less, at most one "
+                "layer "
+                "that predicts further tokens, virtual stages where there is a pipeline, and neither full "
+                "recomputation "
+                "nor shared experts beside it",
+                "none");
         draft.add("--overlap-moe-expert-parallel-comm");
         draft.environment.emplace_back("CUDA_DEVICE_MAX_CONNECTIONS", "32");
     }
@@ -248,7 +267,10 @@ void addDispatch(Draft &draft)
         std::string text = std::to_string(std::lround(*capacity * 1000) / 1000.0);
         text.resize(text.find_last_not_of('0') + 1);
         draft.add("--moe-expert-capacity-factor", text + (text.ends_with('.') ? "0" : ""));
-        draft.add("--moe-pad-expert-input-to-capacity");
+        if (isDeepEp)
+            draft.note("DeepEP does not fill experts up to their room; the plan does");
+        else
+            draft.add("--moe-pad-expert-input-to-capacity");
     }
     if (plan.moe.permute == MoePermute::Standard)
         draft.note("Megatron-LM applies the weights of experts before their second product (moe.permute "
@@ -310,7 +332,8 @@ void makeMegatron(Draft &draft)
             p.expert > 1 ? "parallelism.expert" : "parallelism.expert_tensor", "the model has no experts", "1");
     if (p.tensor > 1 && p.usesSequenceParallel())
         draft.add("--sequence-parallel");
-    if (p.tensor > 1 && p.zeroStage < 2 && !(draft.model.isMoe() && plan.moe.expertOverlap != ExpertOverlap::None))
+    if ((p.tensor > 1 || p.context > 1) && p.zeroStage < 2
+        && !(draft.model.isMoe() && plan.moe.expertOverlap != ExpertOverlap::None))
         draft.environment.emplace_back("CUDA_DEVICE_MAX_CONNECTIONS", "1");
     addSchedule(draft);
     addLayers(draft);

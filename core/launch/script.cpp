@@ -95,7 +95,7 @@ std::string headOf(const Draft &draft)
         text += "Predicted: " + secondsText(*metrics.iterationTime) + " an iteration"
             + (metrics.modelTflopsPerGpu ? ", " + plainText(*metrics.modelTflopsPerGpu) + " TFLOP/s a GPU" : "") + "\n";
     text +=
-        "Its log can be laid beside the plan: trainyard-cli import LOG --base PLAN --out NAME.trainyard-recording\n";
+        "Its log goes beside the plan: trainyard-cli telemetry compare PLAN LOG\n";
     text += std::string("For a trace of the profiler add: ") + draft.profiler + "\n";
     if (draft.isStepsAsked)
         text +=

@@ -41,14 +41,13 @@ constexpr std::array<TitanModel, 19> kModels { {
 } };
 
 struct TitanSchedule {
-    ScheduleKind schedule;
+    std::string_view schedule; // as a plan's file calls it
     const char *name;
     bool isLooped; // several chunks a stage, as many as asked for
 };
-constexpr std::array<TitanSchedule, 6> kSchedules { { { ScheduleKind::OneFOneB, "1F1B", false },
-    { ScheduleKind::GPipe, "GPipe", false }, { ScheduleKind::Interleaved, "Interleaved1F1B", true },
-    { ScheduleKind::BreadthFirst, "LoopedBFS", true }, { ScheduleKind::ZbV, "ZBVZeroBubble", false },
-    { ScheduleKind::DualPipeV, "DualPipeV", false } } };
+constexpr std::array<TitanSchedule, 6> kSchedules { { { "1f1b", "1F1B", false }, { "gpipe", "GPipe", false },
+    { "interleaved", "Interleaved1F1B", true }, { "breadth-first", "LoopedBFS", true },
+    { "zb-v", "ZBVZeroBubble", false }, { "dualpipev", "DualPipeV", false } } };
 
 struct Recipe {
     std::string name, imports, body;
@@ -127,11 +126,12 @@ void addPipeline(Draft &draft, Recipe &recipe)
 {
     const Plan &plan = draft.plan;
     const Parallelism &p = plan.parallelism;
-    const auto known = std::ranges::find(kSchedules, plan.schedule, &TitanSchedule::schedule);
+    const std::string_view schedule = toString(plan.schedule);
+    const auto known = std::ranges::find(kSchedules, schedule, &TitanSchedule::schedule);
     if (known == kSchedules.end())
         return draft.refuse("schedule", std::string("torchtitan has no ") + toString(plan.schedule),
-            "1f1b, gpipe, interleaved, breadth-first, zb-v or dualpipe-v");
-    if (p.pipeline < 2 && plan.schedule != ScheduleKind::OneFOneB)
+            "1f1b, gpipe, interleaved, breadth-first, zb-v or dualpipev");
+    if (p.pipeline < 2 && schedule != "1f1b")
         return draft.refuse("schedule", "without a pipeline torchtitan runs no schedule", "1f1b");
     if (known->isLooped && p.virtualPipeline < 2)
         return draft.refuse("parallelism.virtual_pipeline",

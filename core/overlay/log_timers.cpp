@@ -12,44 +12,47 @@ namespace trainyard {
 
 namespace {
 
-enum class Told : std::uint8_t { Optimizer, ForwardAndBackward, Exchange, Receive, Batch };
+using enum TimerPart;
 
 struct Timer {
     std::string_view name;
-    Told told;
+    TimerPart part;
 };
-// Timers that contain others, or are in them, stand here once: "optimizer-…" are parts of "optimizer",
-// "forward-backward" contains what level 2 tells. One is in another that stands here: Megatron-Core gathers parameters
-// ("params-all-gather") inside "optimizer"; releases before it did so behind it ("backward-params-all-gather").
+// Timers that contain others, or are in them, stand here once: "optimizer-…" are parts of "optimizer". One is in
+// another that stands here: Megatron-Core gathers parameters ("params-all-gather") inside "optimizer"; releases before
+// it did so behind it ("backward-params-all-gather"). "forward-backward" contains what level 2 tells.
 constexpr auto kTimers = std::to_array<Timer>({
-    { "optimizer", Told::Optimizer },
-    { "step", Told::Optimizer }, // DeepSpeed
-    { "forward-compute", Told::ForwardAndBackward },
-    { "backward-compute", Told::ForwardAndBackward },
-    { "forward", Told::ForwardAndBackward }, // DeepSpeed
-    { "backward_inner", Told::ForwardAndBackward }, // "backward" without the all-reduce
-    { "all-grads-sync", Told::Exchange },
-    { "grads-all-reduce", Told::Exchange },
-    { "grads-reduce-scatter", Told::Exchange },
-    { "backward-params-all-reduce", Told::Exchange },
-    { "backward-embedding-all-reduce", Told::Exchange },
-    { "backward-layernorm-all-reduce", Told::Exchange },
-    { "layernorm-grads-all-reduce", Told::Exchange },
-    { "embedding-grads-all-reduce", Told::Exchange },
-    { "params-all-gather", Told::Exchange },
-    { "backward-params-all-gather", Told::Exchange },
-    { "backward_allreduce", Told::Exchange }, // DeepSpeed
-    { "forward-send", Told::Exchange },
-    { "backward-send", Told::Exchange },
-    { "forward-recv", Told::Receive },
-    { "backward-recv", Told::Receive },
-    { "forward-send-forward-recv", Told::Receive },
-    { "forward-send-backward-recv", Told::Receive },
-    { "backward-send-forward-recv", Told::Receive },
-    { "backward-send-backward-recv", Told::Receive },
-    { "forward-backward-send-forward-backward-recv", Told::Receive },
-    { "batch-generator", Told::Batch },
+    { "optimizer", Optimizer },
+    { "step", Optimizer }, // DeepSpeed
+    { "forward-backward", WholeForwardBackward },
+    { "forward-compute", ForwardAndBackward },
+    { "backward-compute", ForwardAndBackward },
+    { "forward", ForwardAndBackward }, // DeepSpeed
+    { "backward_inner", ForwardAndBackward }, // "backward" without the all-reduce
+    { "all-grads-sync", Exchange },
+    { "grads-all-reduce", Exchange },
+    { "grads-reduce-scatter", Exchange },
+    { "backward-params-all-reduce", Exchange },
+    { "backward-embedding-all-reduce", Exchange },
+    { "backward-layernorm-all-reduce", Exchange },
+    { "layernorm-grads-all-reduce", Exchange },
+    { "embedding-grads-all-reduce", Exchange },
+    { "params-all-gather", ParameterGather },
+    { "backward-params-all-gather", Exchange },
+    { "backward_allreduce", Exchange }, // DeepSpeed
+    { "forward-send", Send },
+    { "backward-send", Send },
+    { "forward-recv", Receive },
+    { "backward-recv", Receive },
+    { "forward-send-forward-recv", Receive },
+    { "forward-send-backward-recv", Receive },
+    { "backward-send-forward-recv", Receive },
+    { "backward-send-backward-recv", Receive },
+    { "forward-backward-send-forward-backward-recv", Receive },
+    { "batch-generator", Batch },
 });
+
+constexpr std::string_view kNestedSign = "all-grads-sync";
 
 /// The value of a step, else the last one before it; empty without.
 std::optional<double> valueAt(const SampleSeries &series, std::int64_t number)
@@ -59,6 +62,12 @@ std::optional<double> valueAt(const SampleSeries &series, std::int64_t number)
     if (count == 0 || !(series.value[count - 1] >= 0))
         return std::nullopt;
     return series.value[count - 1];
+}
+
+double medianOfAll(std::vector<double> values)
+{
+    std::ranges::sort(values);
+    return (values[values.size() / 2] + values[(values.size() - 1) / 2]) / 2;
 }
 
 void add(std::optional<double> &part, double seconds)
@@ -114,6 +123,12 @@ struct TimerValue {
     }
 };
 
+/// Where a series with this end to its name belongs.
+std::optional<double> &boundOf(TimerValue &value, std::string_view name)
+{
+    return name.ends_with(".min") ? value.least : name.ends_with(".max") ? value.most : value.mean;
+}
+
 using TimerValues = std::map<std::string_view, TimerValue>;
 
 TimerValues valuesOf(const Recording &recording, std::uint32_t source, std::int64_t step)
@@ -125,10 +140,7 @@ TimerValues valuesOf(const Recording &recording, std::uint32_t source, std::int6
             continue;
         if (const auto seconds = valueAt(series, step)) {
             TimerValue &value = values[withoutEnd(name)];
-            std::optional<double> &part = name.ends_with(".min") ? value.least
-                : name.ends_with(".max")                         ? value.most
-                                                                 : value.mean;
-            if (!part) // the same line twice
+            if (std::optional<double> &part = boundOf(value, name); !part) // else the same line twice
                 part = seconds;
         }
     }
@@ -136,6 +148,49 @@ TimerValues valuesOf(const Recording &recording, std::uint32_t source, std::int6
 }
 
 } // namespace
+
+std::optional<TimerPart> timerPart(std::string_view name)
+{
+    const auto timer = std::ranges::find(kTimers, name, &Timer::name);
+    return timer == kTimers.end() ? std::nullopt : std::optional(timer->part);
+}
+
+std::vector<ToldTimer> toldTimers(const Recording &recording, const std::vector<std::int64_t> &steps)
+{
+    std::vector<std::string> unsaid;
+    const std::uint32_t source = sourceOf(recording, unsaid);
+    std::map<std::string_view, TimerValue> medians;
+    std::map<std::string_view, std::size_t> told;
+    for (const SampleSeries &series : recording.series) {
+        const std::string_view name = timerOf(series);
+        if (series.source != source || !known(name))
+            continue;
+        std::vector<double> counted, all;
+        for (std::size_t i = 0; i < std::min(series.at.size(), series.value.size()); ++i) {
+            if (!(series.value[i] >= 0))
+                continue;
+            all.push_back(series.value[i]);
+            if (std::ranges::binary_search(steps, series.at[i]))
+                counted.push_back(series.value[i]);
+        }
+        if (all.empty())
+            continue;
+        const std::vector<double> &values = counted.empty() ? all : counted;
+        if (std::optional<double> &part = boundOf(medians[withoutEnd(name)], name); !part)
+            part = medianOfAll(values);
+        std::size_t &most = told[withoutEnd(name)];
+        most = std::max(most, values.size());
+    }
+    std::vector<ToldTimer> timers; // by name, as the map is
+    for (const auto &[name, value] : medians)
+        timers.push_back({ std::string(name), known(name)->part, value.seconds(), static_cast<int>(told[name]) });
+    return timers;
+}
+
+bool areExchangesNested(const std::vector<ToldTimer> &timers)
+{
+    return std::ranges::find(timers, kNestedSign, &ToldTimer::name) != timers.end();
+}
 
 LogTimers logTimers(const Recording &recording, const RunStep &step)
 {
@@ -145,26 +200,30 @@ LogTimers logTimers(const Recording &recording, const RunStep &step)
     bool isForwardTold = false, isSynchronised = false;
     for (const auto &[name, value] : values) {
         double seconds = value.seconds();
-        const Told told = known(name)->told;
-        isSynchronised |= told == Told::ForwardAndBackward || told == Told::Receive;
+        const TimerPart told = known(name)->part;
+        isSynchronised |= told == ForwardAndBackward || told == Receive;
         switch (told) {
-        case Told::ForwardAndBackward:
+        case ForwardAndBackward:
             isForwardTold = true;
             add(timers.compute, seconds);
             break;
-        case Told::Optimizer:
+        case Optimizer:
             if (const auto gather = values.find("params-all-gather");
                 name == "optimizer" && gather != values.end() && gather->second.seconds() <= seconds)
                 seconds -= gather->second.seconds();
             add(timers.compute, seconds);
             break;
-        case Told::Exchange:
+        case WholeForwardBackward:
+            break;
+        case Exchange:
+        case ParameterGather:
+        case Send:
             add(timers.communication, seconds);
             break;
-        case Told::Receive:
+        case Receive:
             add(timers.bubble, seconds);
             break;
-        case Told::Batch:
+        case Batch:
             add(timers.host, seconds);
         }
     }

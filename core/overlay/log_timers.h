@@ -6,7 +6,36 @@
 
 #include "core/overlay/run_steps.h"
 
+#include <string_view>
+
 namespace trainyard {
+
+/// What a timer tells of; of timers within others, and of those that tell nothing of a step, nothing.
+enum class TimerPart : std::uint8_t {
+    Optimizer,
+    ForwardAndBackward, // computing, with the collectives in it
+    WholeForwardBackward, // with waiting and transfers between stages; with the exchanges too where
+                          // areExchangesNested()
+    Exchange, // of gradients and parameters, around forward and backward
+    ParameterGather,
+    Send,
+    Receive, // waiting for another stage
+    Batch, // making batches
+};
+[[nodiscard]] std::optional<TimerPart> timerPart(std::string_view name); // "optimizer"
+
+/// A timer over some steps.
+struct ToldTimer {
+    std::string name; // "optimizer"
+    TimerPart part = TimerPart::Optimizer;
+    double seconds = 0; // of a step: median; of a smallest and a largest over the ranks the middle
+    int steps = 0; // that tell it
+};
+/// Of the steps named (ascending) what the log tells; of a timer that none of them tells, all of it. By name.
+[[nodiscard]] std::vector<ToldTimer> toldTimers(const Recording &recording, const std::vector<std::int64_t> &steps);
+/// Whether the exchange of gradients is inside "forward-backward", and that of parameters inside "optimizer": as in
+/// Megatron-LM since it has "all-grads-sync".
+[[nodiscard]] bool areExchangesNested(const std::vector<ToldTimer> &timers);
 
 /// Seconds of a step; what is empty no timer tells. The sum is not above the step's seconds.
 struct LogTimers {

@@ -143,6 +143,7 @@ RunOverlayPtr overlayRun(
 {
     auto overlay = std::make_shared<RunOverlay>();
     overlay->run = run;
+    overlay->order = options.order;
     overlay->evaluation = hasIteration(evaluation) ? evaluation : nullptr;
     if (evaluation && !overlay->evaluation)
         overlay->notes.push_back("The plan has no iteration: the run is shown alone");

@@ -57,6 +57,7 @@ struct OverlayOptions {
 struct RunOverlay {
     EvaluationPtr evaluation; // the plan it lies under; null: a run alone
     RunPtr run, reference; // reference: another run that it is compared with; may be null
+    RankOrder order = RankOrder::DataBeforePipeline; // of its ranks under the plan
     int step = -1; // index into run->steps
     Nanoseconds duration = 0; // of the step; 0 where no spans show it
     std::vector<MeasuredRow>

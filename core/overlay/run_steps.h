@@ -52,9 +52,19 @@ struct TimeShares {
     bool operator==(const TimeShares &) const = default;
 };
 
+/// Exposed communication of one kind: of a group and an operation.
+struct ExposedPart {
+    std::uint32_t group = kNoIndex; // Recording::groups; kNoIndex: not told
+    std::uint32_t operation = kNoIndex; // Recording::names; kNoIndex: not told
+    bool isCopy = false; // memory copies and sets; group and operation are kNoIndex
+    double seconds = 0;
+    bool operator==(const ExposedPart &) const = default;
+};
+
 struct RankStep {
     std::uint32_t rank = 0; // of Recording::ranks
     TimeShares shares;
+    std::vector<ExposedPart> exposed; // adds up to shares.communication
 };
 
 /// A recording made ready to be compared. Immutable behind its pointer.

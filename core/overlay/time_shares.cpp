@@ -13,10 +13,13 @@ namespace {
 
 enum Use : std::uint8_t { Computes, Moves, WaitsForRank, WaitsForStage, kUses };
 
+constexpr std::uint32_t kCopy = kNoIndex - 1; // a piece that is no collective
+
 struct Piece {
     Moment start = 0, end = 0;
     Moment launchedAt = kNoMoment;
     Use use = Computes;
+    std::uint32_t collective = kNoIndex; // of its rank
 };
 
 /// The pieces of one stream, in order of start. What moves at the end of a collective is put aside, since it starts
@@ -52,16 +55,21 @@ private:
     void make()
     {
         m_piece = { m_spans.start[m_at], m_spans.start[m_at] + m_spans.duration[m_at],
-            m_at < m_spans.launchedAt.size() ? m_spans.launchedAt[m_at] : kNoMoment, Computes };
+            m_at < m_spans.launchedAt.size() ? m_spans.launchedAt[m_at] : kNoMoment, Computes, kNoIndex };
         const RecordedWork work = m_spans.work[m_at];
-        if (work == RecordedWork::Copy)
+        if (work == RecordedWork::Copy) {
             m_piece.use = Moves;
+            m_piece.collective = kCopy;
+        }
         if (work != RecordedWork::Communication)
             return;
         m_piece.use = Moves;
         while (m_next != m_end && m_next->span < m_at)
             ++m_next;
-        if (m_next == m_end || m_next->span != m_at || m_next->least >= m_spans.duration[m_at])
+        if (m_next == m_end || m_next->span != m_at)
+            return;
+        m_piece.collective = m_next->collective;
+        if (m_next->least >= m_spans.duration[m_at])
             return;
         Piece moving = m_piece;
         moving.start = moving.end - m_next->least;
@@ -81,8 +89,9 @@ private:
 /// Books time from the start of the window on, as pieces come in order of start.
 class Booking {
 public:
-    Booking(Moment start, int stages)
-        : m_now(start)
+    Booking(const RankRecording &rank, Moment start, int stages)
+        : m_rank(rank)
+        , m_now(start)
         , m_stages(stages)
     {
         m_until.fill(start);
@@ -96,10 +105,17 @@ public:
                 return gap(moment, launchedAt);
             const Moment next = std::min(moment, *busy);
             m_booked[static_cast<std::size_t>(busy - m_until.begin())] += next - m_now;
+            if (busy == m_until.begin() + Moves)
+                m_moved[m_mover].nanoseconds += next - m_now;
             m_now = next;
         }
     }
-    void begin(const Piece &piece) { m_until[piece.use] = std::max(m_until[piece.use], piece.end); }
+    void begin(const Piece &piece)
+    {
+        if (piece.use == Moves && piece.end > m_until[Moves])
+            m_mover = moverOf(piece.collective);
+        m_until[piece.use] = std::max(m_until[piece.use], piece.end);
+    }
 
     [[nodiscard]] TimeShares shares() const
     {
@@ -107,8 +123,40 @@ public:
         return { seconds(m_booked[Computes]), seconds(m_booked[Moves]), seconds(m_booked[WaitsForRank]),
             seconds(m_booked[WaitsForStage] + m_idle), seconds(m_host) };
     }
+    [[nodiscard]] std::vector<ExposedPart> exposed() const
+    {
+        std::vector<ExposedPart> parts;
+        for (const Moved &one : m_moved)
+            if (one.nanoseconds > 0)
+                parts.push_back({ one.group, one.operation, one.isCopy, static_cast<double>(one.nanoseconds) * 1e-9 });
+        return parts;
+    }
 
 private:
+    struct Moved {
+        std::uint32_t group = kNoIndex, operation = kNoIndex;
+        bool isCopy = false;
+        std::int64_t nanoseconds = 0;
+    };
+
+    /// A rank has few groups and operations.
+    std::size_t moverOf(std::uint32_t collective)
+    {
+        Moved made { .isCopy = collective == kCopy };
+        if (collective < m_rank.collectives.size()) {
+            made.group = m_rank.collectives[collective].group;
+            made.operation = m_rank.collectives[collective].operation;
+        }
+        const auto isSame = [&](const Moved &other) {
+            return other.group == made.group && other.operation == made.operation && other.isCopy == made.isCopy;
+        };
+        const auto known = std::ranges::find_if(m_moved, isSame);
+        if (known != m_moved.end())
+            return static_cast<std::size_t>(known - m_moved.begin());
+        m_moved.push_back(made);
+        return m_moved.size() - 1;
+    }
+
     void gap(Moment end, Moment launchedAt)
     {
         const bool isLaunchTold = launchedAt != kNoMoment;
@@ -119,11 +167,14 @@ private:
         m_now = end;
     }
 
+    const RankRecording &m_rank;
     Moment m_now;
     int m_stages;
     std::array<Moment, kUses> m_until {};
     std::array<std::int64_t, kUses> m_booked {};
     std::int64_t m_idle = 0, m_host = 0;
+    std::vector<Moved> m_moved;
+    std::size_t m_mover = 0; // of m_moved: whose time is booked while something moves data
 };
 
 /// Launch of what runs next after the window; kNoMoment: nothing does, or nobody tells.
@@ -143,7 +194,7 @@ Moment launchAfter(const RankRecording &rank, Moment end)
     return launch;
 }
 
-std::optional<TimeShares> sharesOfRank(const Run &run, std::uint32_t index, Moment start, Moment end, int stages)
+std::optional<RankStep> sharesOfRank(const Run &run, std::uint32_t index, Moment start, Moment end, int stages)
 {
     const RankRecording &rank = run.recording->ranks[index];
     std::vector<Piece> moving;
@@ -160,7 +211,7 @@ std::optional<TimeShares> sharesOfRank(const Run &run, std::uint32_t index, Mome
     }
     if (!hasWork)
         return std::nullopt;
-    Booking booking(start, stages);
+    Booking booking(rank, start, stages);
     const auto isLater = [](const Piece &a, const Piece &b) { return a.start > b.start; };
     std::priority_queue<Piece, std::vector<Piece>, decltype(isLater)> held(isLater); // what moves, until it starts
     for (;;) {
@@ -182,7 +233,7 @@ std::optional<TimeShares> sharesOfRank(const Run &run, std::uint32_t index, Mome
             first->advance();
     }
     booking.upTo(end, launchAfter(rank, end));
-    return booking.shares();
+    return RankStep { index, booking.shares(), booking.exposed() };
 }
 
 } // namespace
@@ -195,8 +246,8 @@ std::vector<RankStep> sharesOf(const Run &run, const RunStep &step, int planStag
     const int stages = run.areStagesTold ? run.stages : std::max(run.stages, planStages);
     for (const RankWindow &window : step.ranks) {
         const Moment shift = window.rank < run.clockShift.size() ? run.clockShift[window.rank] : 0;
-        if (const auto shares = sharesOfRank(run, window.rank, step.start - shift, step.end - shift, stages))
-            result.push_back({ window.rank, *shares });
+        if (auto taken = sharesOfRank(run, window.rank, step.start - shift, step.end - shift, stages))
+            result.push_back(*std::move(taken));
     }
     return result;
 }

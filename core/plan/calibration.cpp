@@ -22,6 +22,18 @@ bool isWay(CalibratedPart part)
     return part == Nvlink || part == Fabric || part == Wan || part == Drive || part == Pcie;
 }
 
+struct Range {
+    double least, most;
+};
+constexpr Range kFactors { 0.01, 100 };
+constexpr Range kLatencies { 0, 10'000'000 }; // µs: ten seconds
+constexpr Range kRates { 0.000001, 100'000 }; // GB/s
+
+std::string text(double value)
+{
+    return Json(value).dump();
+}
+
 /// Takes the keys of one entry; the first fault counts.
 class EntryReader {
 public:
@@ -31,12 +43,22 @@ public:
     {
     }
 
-    void number(const char *key, std::optional<double> &target, double least, bool isAboveLeast)
+    void number(const char *key, std::optional<double> &target)
     {
         if (const Json *value = find(key)) {
             const double given = value->is_number() ? value->get<double>() : NAN;
-            if (!std::isfinite(given) || given < least || (isAboveLeast && given <= least))
-                return refuse(key, *value, isAboveLeast ? "a number above 0" : "a number from 0 up");
+            if (!std::isfinite(given) || given < 0)
+                return refuse(key, *value, "a number from 0 up");
+            target = given;
+        }
+    }
+    void numberIn(const char *key, std::optional<double> &target, const Range &range)
+    {
+        if (const Json *value = find(key)) {
+            const double given = value->is_number() ? value->get<double>() : NAN;
+            if (!(given >= range.least && given <= range.most))
+                return refuse(key, *value,
+                    "a number from " + trainyard::text(range.least) + " to " + trainyard::text(range.most));
             target = given;
         }
     }
@@ -91,6 +113,25 @@ void readPlace(EntryReader &reader, CalibrationFactor &factor)
     }
 }
 
+/// What a part has no place for is refused: it would change the whole plan.
+void checkPlace(EntryReader &reader, const CalibrationFactor &factor)
+{
+    using enum CalibratedPart;
+    const std::string what = toString(factor.what);
+    const bool isOfPlan = factor.what == Overlap, isOfLink = factor.what == Wan;
+    const std::string right = isOfPlan ? "no place: it holds in the whole plan"
+        : isOfLink                     ? "between, with two ids of datacenters"
+                                       : "gpu or datacenter";
+    if (!factor.gpu.empty() && (isOfPlan || isOfLink))
+        reader.fail("where/gpu", what + " cannot be of a GPU", right);
+    if (!factor.datacenter.empty() && (isOfPlan || isOfLink))
+        reader.fail("where/datacenter", what + " cannot be of a datacenter", right);
+    if (!factor.between.empty() && !isOfLink)
+        reader.fail("where/between", what + " cannot be between datacenters", right);
+    if (factor.latencyUs && (factor.what == Pcie || factor.what == Drive))
+        reader.fail("latency_us", what + " has no latency of its own in the model", "factor, or gbytes_per_s");
+}
+
 Expected<CalibrationFactor> factorOf(const Json &object, const std::string &where)
 {
     EntryReader reader(object, where);
@@ -103,17 +144,17 @@ Expected<CalibrationFactor> factorOf(const Json &object, const std::string &wher
         reader.fail("what", what.empty() ? "what is missing" : "what is \"" + what + "\"",
             "products, attention, memory, host, nvlink, fabric, wan, drive, pcie or overlap");
     readPlace(reader, factor);
-    reader.number("factor", factor.factor, 0, true);
-    reader.number("latency_us", factor.latencyUs, 0, false);
-    reader.number("gbytes_per_s", factor.gbytesPerS, 0, true);
+    reader.numberIn("factor", factor.factor, kFactors);
+    reader.numberIn("latency_us", factor.latencyUs, kLatencies);
+    reader.numberIn("gbytes_per_s", factor.gbytesPerS, kRates);
     reader.text("recording", factor.recording);
-    reader.number("standard_error", factor.standardError, 0, false);
-    reader.number("error_before", factor.errorBefore, 0, false);
-    reader.number("error_after", factor.errorAfter, 0, false);
+    reader.number("standard_error", factor.standardError);
+    reader.number("error_before", factor.errorBefore);
+    reader.number("error_after", factor.errorAfter);
     if (const Json *r2 = reader.find("r2"); r2 && r2->is_number())
         factor.r2 = r2->get<double>();
     std::optional<double> samples;
-    reader.number("samples", samples, 0, false);
+    reader.number("samples", samples);
     factor.samples = int(std::min(samples.value_or(0), 2e9));
     if (const Json *accepted = reader.find("accepted")) {
         if (!accepted->is_boolean())
@@ -126,6 +167,8 @@ Expected<CalibrationFactor> factorOf(const Json &object, const std::string &wher
             isWay(factor.what) ? "factor, or latency_us and gbytes_per_s" : "a number above 0");
     if (!reader.error && !isWay(factor.what) && !factor.factor)
         reader.fail("factor", "factor is missing: " + what + " has neither latency nor bandwidth", "a number above 0");
+    if (!reader.error)
+        checkPlace(reader, factor);
     if (reader.error)
         return std::unexpected(*reader.error);
     return factor;

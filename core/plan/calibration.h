@@ -29,12 +29,13 @@ enum class CalibratedPart : std::uint8_t {
 
 struct CalibrationFactor {
     CalibratedPart what = CalibratedPart::Products;
-    // Where it holds; empty: everywhere in the plan
-    std::string gpu; // catalogue id
-    std::string datacenter; // id
-    std::vector<std::string> between; // two ids of datacenters
-    std::optional<double> factor; // as measured over as modelled; > 0
-    std::optional<double> latencyUs, gbytesPerS; // of links and drives, instead of a factor
+    // Where it holds; empty: everywhere in the plan. A place that its part cannot have is refused.
+    std::string gpu; // catalogue id; not of Wan and Overlap
+    std::string datacenter; // id; not of Wan and Overlap
+    std::vector<std::string> between; // two ids of datacenters; of Wan alone
+    std::optional<double> factor; // as measured over as modelled; 0.01 … 100
+    std::optional<double> latencyUs; // of Nvlink, Fabric, Wan, instead of a factor; at most ten seconds
+    std::optional<double> gbytesPerS; // of links and drives, instead of a factor; 1e-6 … 1e5
     std::string recording; // its name, and when it was made
     int samples = 0;
     std::optional<double> standardError; // of the factor or of gbytesPerS

@@ -16,6 +16,8 @@ constexpr int kRounds = 4; // clocks that are far apart: times of ends come out 
 constexpr int kLeastForDrift = 6;
 constexpr double kSureOfDrift = 4; // standard errors, of few ends more: their spread is a guess too
 constexpr double kMostDrift = 1e-3; // no clock runs so wrong: something else changes there
+constexpr double kUsualDrift = 1e-4; // clocks are mostly better: what does not tell such a drift tells none
+constexpr double kLeastSpan = 1e8; // ns; in less, a usual drift is lost in how differently ranks leave a collective
 
 std::string nameOf(const Recording &recording, std::uint32_t index)
 {
@@ -136,10 +138,29 @@ private:
 
     void forgetUnsureDrifts()
     {
-        for (Clock &clock : m_clocks)
-            if (!(std::abs(clock.drift) > kSureOfDrift * std::sqrt(clock.driftVariance))
+        const std::vector<double> spans = spansOfEnds();
+        for (std::size_t i = 0; i < m_clocks.size(); ++i) {
+            Clock &clock = m_clocks[i];
+            const double unsure = kSureOfDrift * std::sqrt(clock.driftVariance);
+            if (spans[i] < kLeastSpan || !(unsure < kUsualDrift) || !(std::abs(clock.drift) > unsure)
                 || !(std::abs(clock.drift) < kMostDrift))
                 clock.drift = 0;
+        }
+    }
+
+    /// [rank]: ns over which the ends lie that tell its drift.
+    [[nodiscard]] std::vector<double> spansOfEnds() const
+    {
+        std::vector<double> spans(m_clocks.size(), 0);
+        for (const ClockPair &pair : m_pairs) {
+            if (pair.ends.empty())
+                continue;
+            const auto [least, most] = std::ranges::minmax(pair.ends, {}, &EndPair::first);
+            const double span = static_cast<double>(most.first - least.first);
+            for (const std::uint32_t rank : { pair.first, pair.second })
+                spans[rank] = std::max(spans[rank], span);
+        }
+        return spans;
     }
 
     void finish()

@@ -23,7 +23,7 @@ struct ClockFit {
     int island = -1; // ranks of one number were joined by matches; -1: its clock was refused, or it shows no moment
     int matches = 0; // matched collectives that it shares with others of its island
     double offset = 0; // ns, at `about`
-    double drift = 0; // ns a ns; 0 where matches are too few or too close together to tell
+    double drift = 0; // ns a ns; 0 where matches are too few or too close together (0.1 s) to tell 100 ppm surely
     double residual = 0; // ns, median of the absolute differences that remain of its ends and those of others
     std::string refused; // one sentence; empty: it was aligned (the reference of an island too)
     bool operator==(const ClockFit &) const = default;

@@ -366,15 +366,16 @@ class Probe:
         def across(chosen):
             return [("copy", self.copy, (d, s)) for s in chosen for d in ("host_to_gpu", "gpu_to_host", "gpu_to_gpu")]
 
-        yield "what a plan needs first: products of a layer, memory, collectives, the drive, copies", \
-            layers(big[:1], first) + moved([256 * MIB, 128 * MIB, 512 * MIB]) + together(["all_reduce", "all_to_all"], sizes[:3]) + [
+        yield "what a plan needs first: collectives, products of a layer, memory, the drive, copies", \
+            together(["all_reduce", "all_to_all"], sizes[:3]) + layers(big[:1], first) + moved(
+                [256 * MIB, 128 * MIB, 512 * MIB]) + [
                 ("storage", self.storage, (disk, 8 * MIB)), ("launch", self.launch, ())] + across([64 * MIB]) + heads(
-                [(1, 16, 2048, 128)] if gpu else [(1, 8, 512, 64)], first)
+                [(1, 32, 4096, 128)] if gpu else [(1, 16, 512, 64)], first)
         yield "the other shapes of layers, and sizes between", \
             layers(big[1:] + fine[:2], first) + together(
                 ["all_reduce", "all_to_all", "all_gather", "reduce_scatter"], sizes[3:5]) + across([256 * MIB, MIB, 16 * MIB]) + heads(
-                [(4, 32, 4096, 128), (1, 32, 8192, 128), (2, 16, 4096, 64)] if gpu else
-                [(1, 4, 1024, 64), (2, 8, 256, 64), (1, 8, 512, 128)], first) + [
+                [(4, 32, 4096, 128), (1, 32, 8192, 128), (8, 16, 4096, 64), (2, 32, 4096, 128)] if gpu else
+                [(1, 4, 1024, 64), (2, 8, 512, 64), (1, 8, 512, 128), (1, 8, 1024, 64)], first) + [
                 ("storage", self.storage, (disk, block)) for block in (MIB, 8 * MIB, MIB, 8 * MIB)]
         if not self.options.quick:
             yield "finer grids, for better averages", \
@@ -382,7 +383,7 @@ class Probe:
                     ["all_gather", "reduce_scatter", "all_reduce", "all_to_all"], sizes[:3] + sizes[5:]) + moved(
                     [MIB, 8 * MIB, 64 * MIB]) + heads(
                     [(8, 32, 2048, 128), (1, 16, 16384, 128), (16, 16, 1024, 64), (2, 32, 4096, 256)] if gpu else
-                    [(1, 8, 1024, 64), (1, 16, 1024, 64), (4, 4, 512, 64)], first) + [
+                    [(1, 16, 1024, 64), (4, 4, 512, 64), (2, 4, 1024, 64)], first) + [
                     ("storage", self.storage, (disk * 2, 4 * MIB))]
 
     def goes_on(self, is_shared):

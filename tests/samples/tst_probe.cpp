@@ -137,7 +137,7 @@ private slots:
             own.insert(QStringLiteral("MASTER_PORT"), port);
             ranks[rank].setProcessEnvironment(own);
             ranks[rank].start(
-                pythonWithTorch(), { kProbe, "--minutes", "0.3", "--quick", "--out", file, "--path", folder.path() });
+                pythonWithTorch(), { kProbe, "--minutes", "0.5", "--quick", "--out", file, "--path", folder.path() });
         }
         for (QProcess &rank : ranks) {
             const test::Answer answer = test::answerOf(rank);

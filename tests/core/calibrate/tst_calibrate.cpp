@@ -5,6 +5,8 @@
 #include "core/cost/kernel_seconds.h"
 #include "core/network/collectives.h"
 #include "tests/core/calibrate/kernel_run.h"
+#include "tests/core/overlay/recorded_run.h"
+#include "tests/core/overlay/sample_runs.h"
 #include "tests/core/overlay/small_runs.h"
 #include "tests/support/plans.h"
 
@@ -303,6 +305,84 @@ private slots:
         QVERIFY2(std::abs(*nvlink->factor.gbytesPerS / expected - 1) < 1e-3, qPrintable(told(proposal)));
         QVERIFY(std::abs(*nvlink->factor.latencyUs - (25 - 7 * kind.stepUs)) < 0.01);
         QVERIFY(*nvlink->factor.errorAfter < 1e-3 && *nvlink->factor.errorBefore > 0.01);
+    }
+
+    /// Kernels that nobody can name are one: factors of 1.17, 0.9 and 1.3 are seen as their mean, and the step comes
+    /// out.
+    void kernelsWithoutNamesShareOneFactor()
+    {
+        Recording recording = recorded(smallPlan(), { .seed = 5, .hasSmallMessages = false }).recording;
+        for (std::string &name : recording.names)
+            if (name.find("kernel") != std::string::npos && !name.starts_with("nccl"))
+                name = "operation";
+        const CalibrationProposal proposal = proposalOf(smallPlan(), recording);
+        const FittedFactor *products = factorOf(proposal, "products-h100-sxm-80gb");
+        QVERIFY2(products && products->refused.empty(), qPrintable(told(proposal)));
+        QVERIFY(*products->factor.factor > 1.1 && *products->factor.factor < 1.25);
+        for (const char *id : { "attention-h100-sxm-80gb", "memory-h100-sxm-80gb" })
+            QCOMPARE(*factorOf(proposal, id)->factor.factor, *products->factor.factor);
+        QVERIFY(hasNote(proposal.notes, "do not have the names of libraries"));
+        const double truth = *evaluated(withTruth(smallPlan()))->metrics.iterationTime;
+        const double after = *evaluated(withFactors(smallPlan(), proposal, idsOf(proposal)))->metrics.iterationTime;
+        QVERIFY2(std::abs(after / truth - 1) < 0.02, qPrintable(QString::number(after / truth)));
+    }
+
+    /// Pipelines, interleaved or of unequal GPUs, run through the plan's own graph with computing a quarter longer.
+    void pipelinesGiveTheirComputingBack_data()
+    {
+        QTest::addColumn<int>("sample");
+        for (const int sample : { 0, 1, 4 })
+            QTest::newRow(smallSamples()[std::size_t(sample)].name) << sample;
+    }
+    void pipelinesGiveTheirComputingBack()
+    {
+        QFETCH(int, sample);
+        const EvaluationPtr plan = evaluatedSample(smallSamples()[std::size_t(sample)]);
+        RecordedRunOptions options;
+        options.seed = 11;
+        options.computeFactor = 1.25;
+        const auto proposal = calibrate(*plan, *makeRun(recordRun(plan, options).recording), builtinCatalogue());
+        QVERIFY2(proposal, proposal ? "" : toString(proposal.error()).c_str());
+        int found = 0;
+        for (const FittedFactor &fitted : proposal->factors)
+            if (fitted.factor.what == CalibratedPart::Products) {
+                QVERIFY2(fitted.refused.empty(), qPrintable(told(*proposal)));
+                QVERIFY2(std::abs(*fitted.factor.factor / 1.25 - 1) < 0.02, qPrintable(told(*proposal)));
+                ++found;
+            }
+        QVERIFY2(found > 0, qPrintable(told(*proposal)));
+    }
+
+    /// t = 15 ms + bytes / (0.5 GB/s): sends between datacenters give the latency and the rate of the link.
+    void sendsBetweenDatacentersGiveTheLink()
+    {
+        Plan plan = threeSites(1, 2);
+        plan.cluster.datacenters.resize(2);
+        plan.cluster.wanLinks.resize(1);
+        plan.parallelism.data = 1;
+        plan.placement = {};
+        plan.placement.mode = PlacementMode::PipelineAcross;
+        SmallRecording recording;
+        auto from = recording.rank(0, 16);
+        auto to = recording.rank(8, 16);
+        Moment now = 1000;
+        const Moment begin = now;
+        for (int i = 0; i < 24; ++i) {
+            const double bytes = 1e6 * (1 + i % 6);
+            const Moment took = 15000 + Moment(bytes / 500), end = now + took;
+            from.collective("send", now, end, bytes, 24, -1, { 0, 8 });
+            to.collective("recv", now, end, bytes, 24, -1, { 0, 8 });
+            from.span(RecordedWork::Compute, end, end + 500);
+            to.span(RecordedWork::Compute, end, end + 500);
+            now = end + 1000;
+        }
+        from.step(1, begin, now);
+        to.step(1, begin, now);
+        const CalibrationProposal proposal = proposalOf(plan, recording.m_recording);
+        const FittedFactor *wan = factorOf(proposal, "wan-a-b");
+        QVERIFY2(wan && wan->refused.empty(), qPrintable(told(proposal)));
+        QVERIFY2(std::abs(*wan->factor.gbytesPerS / 0.5 - 1) < 0.001, qPrintable(told(proposal)));
+        QVERIFY(std::abs(*wan->factor.latencyUs / 15000 - 1) < 0.001);
     }
 };
 

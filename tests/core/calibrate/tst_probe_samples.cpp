@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // What a probe teaches a plan: factors that were put into its times come out, links come out as latency and bandwidth
 // that give the plan the measured times back, and what says nothing of the plan is refused with the reason.
-#include "core/calibrate/probe_links.h"
+#include "core/calibrate/link_fit.h"
 #include "core/calibrate/probe_samples.h"
 #include "core/cost/kernels/attention.h"
 #include "core/cost/kernels/gemm.h"
@@ -191,15 +191,12 @@ private slots:
                 point.bytesPerSecond = point.bytes / point.seconds;
                 point.busBytesPerSecond = point.bytesPerSecond * 7 / 8;
             }
-        const auto fit = fitWay(recording.benchmarks, kind);
-        QVERIFY(fit.has_value());
-        QVERIFY(isWithin(fit->line.bytesPerSecond, bandwidth, 0.02));
-        QVERIFY(isWithin(fit->line.latency, latency, 0.05));
-
         // The plan that accepts it takes the measured times.
         const FittedFactor fitted =
             factorOf(factorsOfProbe(recording, planned(), builtinCatalogue()), CalibratedPart::Nvlink);
         QCOMPARE(fitted.refused, std::string());
+        QVERIFY(isWithin(*fitted.factor.gbytesPerS, bandwidth * 1e-9, 0.02));
+        QVERIFY(isWithin(*fitted.factor.latencyUs, latency * 1e6, 0.05));
         Plan plan = basePlan();
         plan.calibration[fitted.id] = formatCalibrationFactor(fitted.factor);
         const auto workload = resolve(std::make_shared<const Plan>(plan), builtinCatalogue());
@@ -207,37 +204,43 @@ private slots:
         const Link way = workload->calibrated->device[0][0];
         for (const BenchmarkPoint &point : recording.benchmarks)
             QVERIFY(isWithin(
-                modelledCollective(point, { .ranks = 8, .ranksPerNode = 8, .inside = way, .between = way }).value,
+                *modelledSeconds(
+                    { .operation = point.what, .bytes = point.bytes, .ranks = 8, .ranksPerNode = 8 }, way, way),
                 point.seconds, 0.12));
     }
 
     void theFabricIsWhatLinksInsideNodesLeave()
     {
+        Plan plan = basePlan();
+        plan.cluster.datacenters[0].pools[0].nodes = 4;
         const Link inside = deviceLink(h100(), builtinNetwork());
         LinkClass kind = builtinNetwork().fabric;
-        const double latency = 80e-6, bandwidth = 31e9;
-        LinkClass bare = kind;
-        bare.startUs = latency * 1e6;
-        bare.rampUs = 0;
-        const Link between { BytesPerSecond { bandwidth / kind.fraction }, &bare };
-        std::vector<BenchmarkPoint> points;
+        const double latency = 80e-6, bandwidth = 31e9, fraction = kind.fraction;
+        kind.startUs = latency * 1e6;
+        kind.rampUs = 0;
+        const RankGroup group { .ranks = 32,
+            .ranksPerNode = 8,
+            .inside = inside,
+            .between = { BytesPerSecond { bandwidth / fraction }, &kind } };
+        Recording recording = probed();
         Noise noise;
         for (int repeat = 0; repeat < 4; ++repeat)
             for (double bytes = 4e6; bytes <= 4e9; bytes *= 2) {
-                const RankGroup group { .ranks = 32, .ranksPerNode = 8, .inside = inside, .between = between };
                 const double seconds = noise(allGatherTime(Bytes { bytes }, group).value);
-                points.push_back({ .what = "all_gather",
+                recording.benchmarks.push_back({ .what = "all_gather",
                     .ranks = 32,
                     .nodes = 4,
                     .bytes = bytes,
                     .seconds = seconds,
-                    .busBytesPerSecond = bytes / seconds * 31 / 32 });
+                    .busBytesPerSecond = bytes / seconds * 31 / 32,
+                    .source = 0 });
             }
-        const auto fit = fitWay(points, kind, inside);
-        QVERIFY(fit.has_value());
-        QVERIFY2(
-            isWithin(fit->line.bytesPerSecond, bandwidth, 0.03), qPrintable(QString::number(fit->line.bytesPerSecond)));
-        QVERIFY(isWithin(fit->line.latency, latency, 0.2));
+        const FittedFactor fitted =
+            factorOf(factorsOfProbe(recording, planned(plan), builtinCatalogue()), CalibratedPart::Fabric);
+        QCOMPARE(fitted.refused, std::string());
+        QCOMPARE(fitted.id, std::string("fabric-here"));
+        QVERIFY2(isWithin(*fitted.factor.gbytesPerS, bandwidth * 1e-9, 0.03), fitted.sentence.c_str());
+        QVERIFY2(isWithin(*fitted.factor.latencyUs, latency * 1e6, 0.2), fitted.sentence.c_str());
     }
 
     void copiesAndDrivesBecomeRates()

@@ -53,6 +53,13 @@ public:
         if (model.isMoe() && whole(0, 2) > 0) {
             p.expert = one({ 1, 2, 4 });
             p.expertTensor = one({ 1, p.tensor });
+            plan.moe.dispatch = one({ MoeDispatch::Flat, MoeDispatch::Dedup, MoeDispatch::AllGather });
+            if (whole(0, 3) == 0)
+                plan.moe.capacityFactor = 1.25;
+            if (whole(0, 3) == 0)
+                plan.moe.expertOverlap = ExpertOverlap::OneFOneB;
+            else
+                plan.moe.sharedExpertOverlap = whole(0, 3) == 0;
         }
         p.zeroStage = one({ 0, 1, 1, 2, 3, 3 });
         if (rarely())

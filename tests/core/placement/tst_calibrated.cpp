@@ -87,6 +87,28 @@ private slots:
                               << "calibration/one/latency_us";
         QTest::newRow("place") << R"({"what":"wan","factor":1,"where":{"between":["a"]}})"
                                << "calibration/one/where/between";
+        const auto row = [](const char *name, const char *entry, const char *where) {
+            QTest::newRow(name) << QString(entry) << QString("calibration/one/%1").arg(where);
+        };
+        row("overlap of a GPU", R"({"what":"overlap","factor":0.5,"where":{"gpu":"no-such-gpu"}})", "where/gpu");
+        row("overlap of a place", R"({"what":"overlap","factor":0.5,"where":{"datacenter":"x"}})", "where/datacenter");
+        row("link of a GPU", R"({"what":"wan","factor":2,"where":{"gpu":"h100-sxm-80gb"}})", "where/gpu");
+        row("link of a place", R"({"what":"wan","factor":2,"where":{"datacenter":"x"}})", "where/datacenter");
+        row("fabric between", R"({"what":"fabric","factor":2,"where":{"between":["a","b"]}})", "where/between");
+        row("latency of PCIe", R"({"what":"pcie","latency_us":5})", "latency_us");
+        row("latency of drives", R"({"what":"drive","latency_us":5,"gbytes_per_s":3})", "latency_us");
+        row("tiny", R"({"what":"products","factor":1e-300})", "factor");
+        row("huge", R"({"what":"products","factor":101})", "factor");
+        row("no rate", R"({"what":"fabric","gbytes_per_s":1e-300})", "gbytes_per_s");
+        row("long", R"({"what":"fabric","latency_us":1e9})", "latency_us");
+    }
+    void theRangeOfAFactorIsTold()
+    {
+        const auto factor = parseCalibrationFactor(entry("products", "0.001"), "calibration/one");
+        QVERIFY(!factor);
+        QCOMPARE(QString::fromStdString(factor.error().right), QString("a number from 0.01 to 100.0"));
+        QVERIFY(parseCalibrationFactor(entry("products", "0.01"), "x"));
+        QVERIFY(parseCalibrationFactor(entry("products", "100"), "x"));
     }
     void faultsNameTheEntryAndTheKey()
     {

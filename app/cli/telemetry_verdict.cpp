@@ -1,0 +1,191 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// `telemetry verdict`: what a run's files alone say of it: its plan, the prediction, the measured steps, and why they
+// differ.
+#include "app/cli/command.h"
+#include "app/cli/run_sources.h"
+#include "app/cli/signals.h"
+
+#include "core/base/number_text.h"
+#include "core/catalogue/catalogue.h"
+#include "core/overlay/run_signs.h"
+#include "core/report/text_table.h"
+#include "core/verdict/judge_run.h"
+
+#include <nlohmann/json.hpp>
+
+#include <algorithm>
+#include <cmath>
+
+namespace trainyard::cli {
+
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+struct Options {
+    std::vector<std::string> sources, settings;
+    std::string plan, base, format;
+};
+
+std::string oneLine(std::string text)
+{
+    std::ranges::replace(text, '\n', ' ');
+    return text;
+}
+
+std::string section(const char *heading, const std::vector<std::string> &sentences)
+{
+    std::string text = sentences.empty() ? "" : "\n" + std::string(heading) + "\n";
+    for (const std::string &sentence : sentences)
+        text += "  " + oneLine(sentence) + "\n";
+    return text;
+}
+
+std::string signedSeconds(double seconds)
+{
+    if (std::abs(seconds) < 5e-10)
+        return "0 s";
+    return (seconds > 0 ? "+" : "−") + secondsText(std::abs(seconds));
+}
+
+std::string partsTable(const RunVerdict &verdict)
+{
+    using enum TextTable::Align;
+    TextTable text({ Left, Right, Right, Right, Left }, { "part", "predicted", "measured", "difference", "from" });
+    for (const VerdictPart &part : verdict.parts)
+        text.add({ part.what, secondsText(part.predicted), secondsText(part.measured),
+            signedSeconds(part.measured - part.predicted), oneLine(part.evidence) });
+    text.add({ "Step", secondsText(verdict.predictedSeconds), secondsText(verdict.measuredSeconds),
+        signedSeconds(verdict.measuredSeconds - verdict.predictedSeconds), "" });
+    return text.text();
+}
+
+std::optional<double> memoryOf(const JudgedRun &judged)
+{
+    const auto sign = fullestMemory(*judged.run->recording, *judged.evaluation);
+    return sign ? std::optional(sign->bytes) : std::nullopt;
+}
+
+std::string predictionText(const JudgedRun &judged)
+{
+    const Metrics &metrics = judged.evaluation->metrics;
+    std::string text = metrics.iterationTime ? "The plan predicts " + secondsText(*metrics.iterationTime) + " a step"
+                                             : std::string("The plan predicts no step");
+    if (metrics.memory)
+        text += ", and " + bytesText(double(metrics.memory->peak)) + " on the fullest GPU";
+    text += "\n";
+    if (const auto memory = memoryOf(judged))
+        text += "The run's fullest GPU held " + bytesText(*memory) + "\n";
+    return text;
+}
+
+std::string tableOf(const JudgedRun &judged)
+{
+    std::string text = judged.verdict ? judged.verdict->headline + "\n\n" + partsTable(*judged.verdict) : std::string();
+    text += (text.empty() ? "" : "\n") + predictionText(judged);
+    if (judged.verdict)
+        text += section("Typical causes", judged.verdict->causes) + section("Doubts", judged.verdict->doubts);
+    if (judged.imported) {
+        if (!judged.verdict)
+            text += section("Assumed", judged.imported->assumed);
+        text += section("The plan is made of", judged.imported->taken) + section("Ignored", judged.imported->ignored);
+    }
+    return text;
+}
+
+template <class T> Json told(const std::optional<T> &value)
+{
+    return value ? Json(*value) : Json(nullptr);
+}
+
+std::string jsonOf(const JudgedRun &judged)
+{
+    const Metrics &metrics = judged.evaluation->metrics;
+    Json json { { "headline", nullptr }, { "in_range", nullptr }, { "predicted_s", told(metrics.iterationTime) },
+        { "measured_s", nullptr },
+        { "range_s", { told(metrics.confidence.iterationLow), told(metrics.confidence.iterationHigh) } },
+        { "confidence", metrics.confidence.label }, { "parts", Json::array() }, { "causes", Json::array() },
+        { "doubts", Json::array() } };
+    if (judged.verdict) {
+        const RunVerdict &verdict = *judged.verdict;
+        json["headline"] = verdict.headline;
+        json["in_range"] = verdict.isInRange;
+        json["predicted_s"] = verdict.predictedSeconds;
+        json["measured_s"] = verdict.measuredSeconds;
+        for (const VerdictPart &part : verdict.parts)
+            json["parts"].push_back({ { "part", part.what }, { "predicted_s", part.predicted },
+                { "measured_s", part.measured }, { "evidence", part.evidence } });
+        json["causes"] = verdict.causes;
+        json["doubts"] = verdict.doubts;
+    }
+    json["steps"] = judged.run->steps.size();
+    json["memory_bytes"] = { { "predicted", metrics.memory ? Json(metrics.memory->peak) : Json(nullptr) },
+        { "measured", told(memoryOf(judged)) } };
+    json["plan"] = judged.imported ? Json { { "taken", judged.imported->taken },
+        { "assumed", judged.imported->assumed }, { "ignored", judged.imported->ignored } }
+                                   : Json(nullptr);
+    return json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
+}
+
+/// An empty path: none.
+ExpectedAll<PlanPtr> maybePlan(const std::string &path)
+{
+    return path.empty() ? ExpectedAll<PlanPtr>(nullptr) : loadPlan(path);
+}
+
+int run(const Options &options)
+{
+    if (!options.plan.empty() && !options.base.empty())
+        return fail({ { ErrorCode::BadValue, "--base " + options.base, "is of no use beside --plan",
+            "--base, which has what the sources do not tell, or --plan, which has all" } });
+    Interruption interruption;
+    JudgeOptions asked;
+    asked.stop = interruption.token();
+    for (const auto &[path, plan] : { std::pair(&options.plan, &asked.plan), std::pair(&options.base, &asked.base) }) {
+        auto loaded = maybePlan(*path);
+        if (!loaded)
+            return fail(loaded.error());
+        *plan = *std::move(loaded);
+        if (*plan)
+            if (const Errors refused = refusedForJobs(**plan, *path, "a verdict is about"); !refused.empty())
+                return fail(refused);
+    }
+    if (!options.settings.empty())
+        asked.amend = [&](Plan plan) { return withSettings(std::move(plan), options.settings); };
+    auto recording = readRun(options.sources, interruption.token());
+    if (!recording)
+        return recording.error().code == ErrorCode::Cancelled ? stoppedBefore("all files were read")
+                                                              : fail({ recording.error() });
+    if (const Errors faults = tellOf(*recording, options.sources); !faults.empty())
+        return fail(faults);
+    const auto judged = judgeRun(*std::move(recording), builtinCatalogue(), asked);
+    if (!judged)
+        return judged.error().front().code == ErrorCode::Cancelled
+            ? stoppedBefore("the run was judged")
+            : fail(options.plan.empty() ? judged.error() : inFile(judged.error(), options.plan));
+    const int printed = print(options.format == "json" ? jsonOf(*judged) : tableOf(*judged), options.format);
+    if (judged->verdict || printed != kDone)
+        return printed;
+    Error why = judged->verdict.error();
+    why.where = options.sources.front() + ": " + why.where;
+    return fail({ why });
+}
+
+} // namespace
+
+void addTelemetryVerdict(const Subcommand &telemetry, int &exitCode)
+{
+    const auto options = std::make_shared<Options>();
+    const Subcommand verdict(telemetry, "verdict",
+        "What a run's files alone tell: its plan, what that predicts, what was measured, and where they differ");
+    verdict.texts("SOURCE", options->sources, "Logs, traces, arguments, recordings of the run, or folders of them")
+        .required();
+    verdict.text("--plan", options->plan, "Plan that the run is judged by, instead of the one its files tell of")
+        .shownAs("PLAN");
+    verdict.text("--base", options->base, "Plan that has what the files do not tell").shownAs("PLAN");
+    addSetOption(verdict, options->settings);
+    addFormatOption(verdict, options->format, { "table", "json" });
+    verdict.callback([options, &exitCode] { exitCode = run(*options); });
+}
+
+} // namespace trainyard::cli

@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "core/verdict/judge_run.h"
+
+#include "core/evaluate/run.h"
+
+#include <algorithm>
+#include <cctype>
+
+namespace trainyard {
+
+namespace {
+
+/// Why there is no iteration to compare with.
+Error cannotRun(const Evaluation &evaluation)
+{
+    const auto blocking = std::ranges::find(evaluation.problems, Severity::Blocking, &Problem::severity);
+    const bool isTold = blocking != evaluation.problems.end();
+    return { ErrorCode::BadValue, isTold && !blocking->where.empty() ? blocking->where : std::string("the plan"),
+        isTold ? "predicts no step: " + blocking->text : std::string("predicts no step"),
+        "a plan of one model that can run" };
+}
+
+/// Has machines, since a log alone tells none: one node of eight H100.
+Plan usualBase()
+{
+    Plan plan;
+    Datacenter &datacenter = plan.cluster.datacenters.emplace_back();
+    datacenter.id = "datacenter-1";
+    Pool &pool = datacenter.pools.emplace_back();
+    pool.id = "pool-1";
+    pool.gpu = "h100-sxm-80gb";
+    pool.nodes = 1;
+    pool.gpusPerNode = 8;
+    return plan;
+}
+
+std::vector<std::string> gpusOf(const Plan &plan)
+{
+    std::vector<std::string> names;
+    for (const Datacenter &datacenter : plan.cluster.datacenters)
+        for (const Pool &pool : datacenter.pools)
+            names.push_back(pool.inlineGpu ? pool.inlineGpu->name : pool.gpu);
+    return names;
+}
+
+/// What the plan still assumes once it was amended.
+std::vector<std::string> assumedBy(const ImportedPlan &imported, const Plan &plan)
+{
+    std::vector<std::string> assumed = imported.assumed;
+    if (gpusOf(imported.plan) != gpusOf(plan))
+        std::erase(assumed, imported.assumedGpu);
+    return assumed;
+}
+
+} // namespace
+
+ExpectedAll<JudgedRun> judgeRun(Recording recording, const Catalogue &catalogue, const JudgeOptions &options)
+{
+    JudgedRun judged;
+    PlanPtr plan = options.plan;
+    if (!plan) {
+        auto imported = planFrom(recording, catalogue, options.base ? *options.base : usualBase());
+        if (!imported)
+            return std::unexpected(std::move(imported.error()));
+        plan = std::make_shared<const Plan>(imported->plan);
+        judged.imported = *std::move(imported);
+    }
+    if (options.amend) {
+        auto amended = options.amend(*plan);
+        if (!amended)
+            return std::unexpected(std::move(amended.error()));
+        plan = std::make_shared<const Plan>(*std::move(amended));
+    }
+    EvaluationWorkspace workspace;
+    auto evaluation = run(plan, Depth::Spans, { .catalogue = catalogue, .workspace = workspace, .stop = options.stop });
+    if (!evaluation)
+        return std::unexpected(std::move(evaluation.error()));
+    judged.evaluation = *std::move(evaluation);
+    judged.run = makeRun(std::move(recording), options.stop);
+    if (options.stop.stop_requested())
+        return std::unexpected(Errors { { ErrorCode::Cancelled, "", "cancelled", "" } });
+    judged.overlay = overlayRun(judged.evaluation, judged.run, options.overlay);
+    const bool isPredicted = judged.overlay->evaluation && judged.evaluation->metrics.breakdown;
+    judged.verdict = isPredicted ? verdictOf(*judged.overlay) : std::unexpected(cannotRun(*judged.evaluation));
+    if (judged.verdict && judged.imported) {
+        const WorkloadSpec &told = judged.imported->plan.workload;
+        if (judged.imported->isModelAssumed && told.model == plan->workload.model && !plan->workload.inlineModel) {
+            std::string &headline = judged.verdict->headline;
+            headline.front() = static_cast<char>(std::tolower(static_cast<unsigned char>(headline.front())));
+            headline.insert(0, "With a model that nobody told: ");
+        }
+        std::vector<std::string> &doubts = judged.verdict->doubts;
+        const std::vector<std::string> assumed = assumedBy(*judged.imported, *plan);
+        doubts.insert(doubts.begin(), assumed.begin(), assumed.end());
+        if (!options.base && !assumed.empty())
+            doubts.insert(doubts.begin(),
+                "\"The plan\" of what follows is none of yours, but one node of eight H100 SXM: a plan to start from, "
+                "or "
+                "keys that are set, correct what is assumed");
+    }
+    return judged;
+}
+
+} // namespace trainyard

@@ -1,0 +1,182 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// `telemetry verdict`, run as a script would run it: a log alone gives plan, prediction, steps and a verdict whose
+// parts add up.
+#include "tests/app/cli/program.h"
+
+#include <QFile>
+#include <QTemporaryDir>
+#include <QTest>
+
+#include <cmath>
+#include <nlohmann/json.hpp>
+
+using nlohmann::json;
+using trainyard::test::Answer;
+using trainyard::test::run;
+
+namespace {
+
+/// As Megatron-LM prints it: arguments, then steps with their timers.
+QByteArray megatronLog(double seconds)
+{
+    QByteArray text = "------------------------ arguments ------------------------\n";
+    for (const char *line :
+        { "num_layers ...................................... 32",
+            "hidden_size ..................................... 4096",
+            "ffn_hidden_size ............................ 14336",
+            "num_attention_heads ............................. 32",
+            "num_query_groups ............................... 8",
+            "group_query_attention ........................... True",
+            "swiglu ...................................... True",
+            "normalization ................................... RMSNorm",
+            "position_embedding_type .................. rope", "untie_embeddings_and_output_weights ............. True",
+            "add_bias_linear ............................ False",
+            "padded_vocab_size ............................... 128256",
+            "seq_length ............................... 8192", "global_batch_size ............................... 128",
+            "micro_batch_size ................................ 1",
+            "tensor_model_parallel_size ...................... 2",
+            "pipeline_model_parallel_size .................... 4",
+            "world_size ...................................... 64",
+            "bf16 ........................................ True",
+            "sequence_parallel ............................... True",
+            "use_distributed_optimizer .................. False",
+            "overlap_grad_reduce ............................. False",
+            "attention_dropout .......................... 0.0",
+            "hidden_dropout .................................. 0.0" })
+        text += QByteArray("  ") + line + "\n";
+    text += "-------------------- end of arguments ---------------------\n";
+    for (int step = 1; step <= 12; ++step) {
+        const QByteArray ms = QByteArray::number(1000 * seconds * (step == 1 ? 4 : 1), 'f', 1);
+        text += " [2024-04-06 02:59:" + QByteArray::number(10 + step) + "] iteration " + QByteArray::number(step)
+            + "/     100 | consumed samples: " + QByteArray::number(128 * step) + " | elapsed time per iteration (ms): "
+            + ms + " | learning rate: 8.6E-06 | global batch size:   128 | lm loss: 1.8E+00 | loss scale: 1.0 | "
+            + "number of skipped iterations:   0 | number of nan iterations:   0 |\n"
+            + "(min, max) time across ranks (ms):\n" + "    grads-all-reduce ...............................: ("
+            + QByteArray::number(400 * seconds, 'f', 2) + ", " + QByteArray::number(400 * seconds, 'f', 2) + ")\n";
+    }
+    return text;
+}
+
+/// Σ parts = step, on both sides.
+bool addsUp(const json &answer)
+{
+    double predicted = 0, measured = 0;
+    for (const json &part : answer.at("parts")) {
+        predicted += part.at("predicted_s").get<double>();
+        measured += part.at("measured_s").get<double>();
+    }
+    return !answer.at("parts").empty() && std::abs(predicted - answer.at("predicted_s").get<double>()) < 1e-9
+        && std::abs(measured - answer.at("measured_s").get<double>()) < 1e-9;
+}
+
+bool hasSentence(const json &list, const char *part)
+{
+    for (const json &sentence : list)
+        if (sentence.get<std::string>().find(part) != std::string::npos)
+            return true;
+    return false;
+}
+
+json verdictOf(const QStringList &arguments)
+{
+    const Answer answer = run(QStringList { "telemetry", "verdict" } + arguments + QStringList { "--format", "json" });
+    if (answer.exitCode != 0)
+        qWarning("%s", qPrintable(answer.err));
+    return answer.exitCode == 0 ? json::parse(answer.out) : json();
+}
+
+} // namespace
+
+class TestVerdictCommand : public QObject {
+    Q_OBJECT
+
+private slots:
+    void aLogWithItsArgumentsIsEnough()
+    {
+        const json plain = verdictOf({ log(1) });
+        const double planned = plain.at("predicted_s");
+        QVERIFY(planned > 0 && addsUp(plain));
+        QVERIFY(
+            hasSentence(plain.at("plan").at("taken"), "parallelism.pipeline 4 from --pipeline-model-parallel-size"));
+        QVERIFY(hasSentence(plain.at("doubts"), "The type of GPU is told by no source"));
+        QCOMPARE(plain.at("steps").get<int>(), 11); // the first has the start in it, and is left out
+        // Two fifths of a step that takes 1.8 times as long are gradients, which the plan has as less
+        const json slow = verdictOf({ log(1.8 * planned) });
+        QVERIFY(addsUp(slow));
+        QVERIFY(std::abs(slow.at("measured_s").get<double>() / (1.8 * planned) - 1) < 1e-3);
+        const std::string headline = slow.at("headline");
+        QVERIFY2(headline.starts_with("80 % slower than predicted, "), headline.c_str());
+        QVERIFY2(headline.ends_with(" in exposed all-reduce"), headline.c_str());
+        QVERIFY(hasSentence(slow.at("causes"), "without --overlap-grad-reduce"));
+        QCOMPARE(slow.at("parts").at(0).at("evidence").get<std::string>(),
+            std::string("timer grads-all-reduce, median of 10 steps"));
+        const Answer table = run({ "telemetry", "verdict", log(1.8 * planned) });
+        QCOMPARE(table.exitCode, 0);
+        QVERIFY(table.out.starts_with(headline));
+        QVERIFY(table.out.find("Typical causes") != std::string::npos);
+    }
+
+    void whatIsKnownBetterCorrectsThePlan()
+    {
+        const json h100 = verdictOf({ log(1) });
+        const json a100 = verdictOf({ log(1), "--set", "cluster.datacenters[0].pools[0].gpu=a100-sxm-80gb" });
+        QVERIFY(a100.at("predicted_s").get<double>() > 1.5 * h100.at("predicted_s").get<double>());
+        QVERIFY(!hasSentence(a100.at("doubts"), "The type of GPU is told by no source"));
+        // A plan in place of all that the log tells
+        const QString plan = m_folder.filePath("own.trainyard.json");
+        const Answer imported = run({ "import", log(1), "--base", sample("gpt3-175b-1024-a100"), "--out", plan });
+        QVERIFY2(imported.exitCode == 0, qPrintable(imported.err));
+        const json own = verdictOf({ log(1), "--plan", plan });
+        QVERIFY(addsUp(own) && own.at("plan").is_null());
+        const json based = verdictOf({ log(1), "--base", sample("gpt3-175b-1024-a100") });
+        QVERIFY(std::abs(own.at("predicted_s").get<double>() - based.at("predicted_s").get<double>()) < 1e-12);
+        QCOMPARE(run({ "telemetry", "verdict", log(1), "--plan", plan, "--base", plan }).exitCode, 2);
+        QCOMPARE(run({ "telemetry", "verdict", log(1), "--set", "no.such.key=1" }).exitCode, 2);
+    }
+
+    void realMegatronLogsGiveAVerdict()
+    {
+        const QString logs = QStringLiteral(TRAINYARD_SHARED_DIR "/formats/logs/");
+        if (!QFile::exists(logs))
+            QSKIP("the captured formats are not beside the repository");
+        const json old = verdictOf({ logs + "megatron_lm_2022.log" });
+        QVERIFY(addsUp(old) && std::abs(old.at("measured_s").get<double>() - 0.1234) < 1e-9);
+        const json moe = verdictOf({ logs + "megatron_lm_2024.log" });
+        // Steps 44 and 45: (5533.8 + 5718.6) / 2 ms
+        QVERIFY(addsUp(moe) && std::abs(moe.at("measured_s").get<double>() - 5.6262) < 1e-9);
+        QVERIFY(hasSentence(moe.at("doubts"), "No source tells a model"));
+        QVERIFY(moe.at("headline").get<std::string>().starts_with("With a model that nobody told: "));
+        const json timed = verdictOf({ logs + "megatron_deepspeed_alcf_keyvalue.log" });
+        QVERIFY(addsUp(timed) && std::abs(timed.at("measured_s").get<double>() - 29.57) < 1e-9);
+        QCOMPARE(timed.at("parts").size(), std::size_t(3));
+        // This one ends before its first step is timed: plan and prediction are there, and why there is no verdict
+        const Answer young = run({ "telemetry", "verdict", logs + "megatron_lm_2026_startup_interleaved.log" });
+        QCOMPARE(young.exitCode, 2);
+        QVERIFY(young.out.find("The plan predicts ") != std::string::npos);
+        QVERIFY(young.out.find("fullest GPU held 51.3 GB") != std::string::npos);
+        QVERIFY2(young.err.contains("tells no step"), qPrintable(young.err));
+    }
+
+    void whatIsNoRunIsTold()
+    {
+        QCOMPARE(run({ "telemetry", "verdict", m_folder.filePath("absent.log") }).exitCode, 2);
+        QCOMPARE(run({ "telemetry", "verdict" }).exitCode, 2);
+    }
+
+private:
+    [[nodiscard]] QString log(double seconds) const
+    {
+        QFile out(m_folder.filePath(QStringLiteral("run-%1.log").arg(seconds)));
+        if (!out.open(QIODevice::WriteOnly) || out.write(megatronLog(seconds)) <= 0)
+            qFatal("cannot write %s", qPrintable(out.fileName()));
+        return out.fileName();
+    }
+    [[nodiscard]] static QString sample(const char *name)
+    {
+        return QStringLiteral(TRAINYARD_SOURCE_DIR "/samples/") + name + ".trainyard.json";
+    }
+    QTemporaryDir m_folder;
+};
+
+QTEST_GUILESS_MAIN(TestVerdictCommand)
+#include "tst_verdict.moc"
