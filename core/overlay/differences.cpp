@@ -59,12 +59,35 @@ Side sideOf(const Evaluation &plan)
     return side;
 }
 
-std::string nameOfRun(const Recording &recording)
+/// The last so many parts of a path.
+std::string endOf(std::string_view path, int parts)
+{
+    while (path.ends_with('/'))
+        path.remove_suffix(1);
+    std::size_t from = path.size();
+    for (int i = 0; i < parts && from != path.npos && from > 0; ++i)
+        from = path.rfind('/', from - 1);
+    return std::string(path.substr(from == path.npos ? 0 : std::min(from + 1, path.size())));
+}
+
+/// Its own name, else that of its file or of the folder that all of its files are in; of that the last `parts`.
+std::string nameOfRun(const Recording &recording, int parts)
 {
     if (!recording.name.empty())
         return recording.name;
-    std::string file = recording.sources.empty() ? std::string("the run") : recording.sources.front().file;
-    return file.substr(file.find_last_of('/') + 1);
+    if (recording.sources.empty())
+        return "the run";
+    std::string_view common = recording.sources.front().file;
+    for (const RecordedSource &source : recording.sources)
+        while (!source.file.starts_with(common)
+            || (source.file.size() > common.size() && source.file[common.size()] != '/' && !common.ends_with('/'))) {
+            const std::size_t slash = common.substr(0, std::max<std::size_t>(common.size(), 1) - 1).rfind('/');
+            if (slash == common.npos)
+                return endOf(recording.sources.front().file, parts) + " and "
+                    + std::to_string(recording.sources.size() - 1) + " more";
+            common = common.substr(0, slash + 1);
+        }
+    return endOf(common, parts);
 }
 
 void noteRanks(const Run &run, const std::vector<RankStep> &shares, Side &side)
@@ -116,14 +139,14 @@ void readLog(const Run &run, const RunStep &step, Side &side)
     side.notes = std::move(timers.notes);
 }
 
-Side sideOf(const Run &run, const RunStep &step, const std::vector<RankStep> &shares)
+Side sideOf(const Run &run, const RunStep &step, const std::vector<RankStep> &shares, int nameParts = 1)
 {
     Side side;
     if (!shares.empty())
         readSpans(run, step, shares, side);
     else
         readLog(run, step, side);
-    side.name = "step " + std::to_string(step.number) + " of " + nameOfRun(*run.recording);
+    side.name = "step " + std::to_string(step.number) + " of " + nameOfRun(*run.recording, nameParts);
     return side;
 }
 
@@ -180,8 +203,10 @@ DifferenceTable differences(const Run &run, const RunStep &step)
 
 DifferenceTable differences(const Run &reference, const RunStep &referenceStep, const Run &run, const RunStep &step)
 {
-    return tableOf(sideOf(reference, referenceStep, sharesOf(reference, referenceStep)),
-        sideOf(run, step, sharesOf(run, step)), jobNotes(*reference.recording, *run.recording));
+    const bool isAlike = nameOfRun(*reference.recording, 1) == nameOfRun(*run.recording, 1);
+    const int parts = isAlike ? 2 : 1; // "monday/rank0.json" beside "tuesday/rank0.json"
+    return tableOf(sideOf(reference, referenceStep, sharesOf(reference, referenceStep), parts),
+        sideOf(run, step, sharesOf(run, step), parts), jobNotes(*reference.recording, *run.recording));
 }
 
 } // namespace trainyard
