@@ -59,12 +59,39 @@ Side sideOf(const Evaluation &plan)
     return side;
 }
 
+/// Of a column: the middle of a long name is left out.
+std::string briefly(const std::string &name)
+{
+    constexpr std::size_t kMost = 32, kStart = 18, kEnd = 12;
+    if (name.size() <= kMost)
+        return name;
+    const auto isInside = [&](std::size_t at) { return (static_cast<unsigned char>(name[at]) & 0xc0) == 0x80; };
+    std::size_t start = kStart, end = name.size() - kEnd; // not within a character
+    while (start > 0 && isInside(start))
+        --start;
+    while (end < name.size() && isInside(end))
+        ++end;
+    return name.substr(0, start) + "…" + name.substr(end);
+}
+
 std::string nameOfRun(const Recording &recording)
 {
     if (!recording.name.empty())
         return recording.name;
-    std::string file = recording.sources.empty() ? std::string("the run") : recording.sources.front().file;
-    return file.substr(file.find_last_of('/') + 1);
+    if (recording.sources.empty())
+        return "the run";
+    // Of several files the folder that they share
+    std::string shared = recording.sources.front().file;
+    for (const RecordedSource &source : recording.sources) {
+        if (source.file == shared)
+            continue;
+        const auto apart = std::ranges::mismatch(shared, source.file).in1;
+        const std::size_t end = shared.rfind('/', static_cast<std::size_t>(apart - shared.begin()));
+        if (end == shared.npos || end == 0)
+            return "the run";
+        shared.resize(end);
+    }
+    return shared.substr(shared.find_last_of('/') + 1);
 }
 
 void noteRanks(const Run &run, const std::vector<RankStep> &shares, Side &side)
@@ -126,7 +153,7 @@ Side sideOf(const Run &run, const RunStep &step, const std::vector<RankStep> &sh
         readSpans(run, step, shares, side);
     else
         readLog(run, step, side);
-    side.name = "step " + std::to_string(step.number) + " of " + nameOfRun(*run.recording);
+    side.name = "step " + std::to_string(step.number) + " of " + briefly(nameOfRun(*run.recording));
     return side;
 }
 
