@@ -59,6 +59,21 @@ Side sideOf(const Evaluation &plan)
     return side;
 }
 
+/// Of a column: the middle of a long name is left out.
+std::string briefly(const std::string &name)
+{
+    constexpr std::size_t kMost = 32, kStart = 18, kEnd = 12;
+    if (name.size() <= kMost)
+        return name;
+    const auto isInside = [&](std::size_t at) { return (static_cast<unsigned char>(name[at]) & 0xc0) == 0x80; };
+    std::size_t start = kStart, end = name.size() - kEnd; // not within a character
+    while (start > 0 && isInside(start))
+        --start;
+    while (end < name.size() && isInside(end))
+        ++end;
+    return name.substr(0, start) + "…" + name.substr(end);
+}
+
 /// The last so many parts of a path.
 std::string endOf(std::string_view path, int parts)
 {
@@ -146,7 +161,7 @@ Side sideOf(const Run &run, const RunStep &step, const std::vector<RankStep> &sh
         readSpans(run, step, shares, side);
     else
         readLog(run, step, side);
-    side.name = "step " + std::to_string(step.number) + " of " + nameOfRun(*run.recording, nameParts);
+    side.name = "step " + std::to_string(step.number) + " of " + briefly(nameOfRun(*run.recording, nameParts));
     return side;
 }
 

@@ -24,8 +24,10 @@ StagesOfJob stagesOf(const Recording &recording, const SpanIndex &spans)
         return { *told, true };
     if (spans.hasTransfers())
         return { 2 };
+    if (spans.hasCollectives()) // stages would have sent to each other: no plan knows better
+        return { 1, true };
     // Communication of which no collective is known may be a transfer
-    return { spans.hasCollectives() || (spans.hasGpuWork() && !spans.hasCommunication()) ? 1 : 0 };
+    return { spans.hasGpuWork() && !spans.hasCommunication() ? 1 : 0 };
 }
 
 } // namespace trainyard

@@ -75,6 +75,16 @@ std::vector<RunStep> joined(StepWindows windows, const LogSteps &log, Run &run)
     return std::move(windows.steps);
 }
 
+/// A log that begins with another step than the first has its start, and its warm-up, behind it. Logs that tell one
+/// line of several steps begin with the last of them. A profiler's first step is one that it disturbs.
+bool beginsTheJob(const Run &run)
+{
+    const RunStep &first = run.steps.front();
+    if (first.hasSpans())
+        return true;
+    return first.number <= (run.steps.size() > 1 ? run.steps[1].number - first.number : 1);
+}
+
 void mark(Run &run, const LogSteps &log)
 {
     std::vector<double> all;
@@ -85,11 +95,11 @@ void mark(Run &run, const LogSteps &log)
     bool isWarm = false; // steps have come down to what they usually take
     for (std::size_t i = 0; i < run.steps.size(); ++i) {
         RunStep &step = run.steps[i];
-        if (i == 0 || log.firsts.contains(step.number)) {
-            sinceStart = 0;
-            isWarm = false;
-        }
         const bool isLong = step.seconds > kLongStep * usual;
+        if (i == 0 || log.firsts.contains(step.number)) {
+            sinceStart = i > 0 || beginsTheJob(run) || isLong ? 0 : kMostWarmUp;
+            isWarm = sinceStart > 0;
+        }
         isWarm |= sinceStart > 0 && !isLong;
         step.isWarmUp = run.steps.size() > 1 && (sinceStart == 0 || (!isWarm && sinceStart < kMostWarmUp));
         ++sinceStart;
@@ -105,6 +115,8 @@ void mark(Run &run, const LogSteps &log)
         if (!step.isWarmUp && !step.isOutlier)
             counted.push_back(step.seconds);
     }
+    if (run.steps.size() == 1 && !run.steps[0].hasSpans() && beginsTheJob(run))
+        run.notes.push_back("The only time of a step is that of the first ones of the job: warm-up is in it");
     run.medianSeconds = counted.empty() ? usual : medianOf(counted);
     const auto key = [&](const RunStep &step) {
         return std::tuple(
