@@ -80,11 +80,17 @@ void addStep(RunOverlay &overlay, const RankMap *map, const OverlayOptions &opti
     overlay.notes.insert(overlay.notes.end(), ofStep.begin(), ofStep.end());
 }
 
+/// Empty: nobody asks for one, or tells it.
+std::optional<RankOrder> orderOf(const Recording &recording, const OverlayOptions &options)
+{
+    return options.order ? options.order : toldJob(recording).order;
+}
+
 /// By which ranks are laid on places, with a sentence where it is not what frameworks do unasked, or nobody tells.
 RankMap mapOf(
     const Evaluation &plan, const Recording &recording, const OverlayOptions &options, std::vector<std::string> &notes)
 {
-    const auto told = options.order ? options.order : toldJob(recording).order;
+    const auto told = orderOf(recording, options);
     RankMap map(*plan.plan, plan.layout, told.value_or(RankOrder::DataBeforePipeline));
     if (!options.order && told == RankOrder::PipelineBeforeData)
         notes.push_back("The run was started with --use-tp-pp-dp-mapping: its ranks are numbered over stages before "
@@ -143,7 +149,7 @@ RunOverlayPtr overlayRun(
 {
     auto overlay = std::make_shared<RunOverlay>();
     overlay->run = run;
-    overlay->order = options.order;
+    overlay->order = orderOf(*run->recording, options).value_or(RankOrder::DataBeforePipeline);
     overlay->evaluation = hasIteration(evaluation) ? evaluation : nullptr;
     if (evaluation && !overlay->evaluation)
         overlay->notes.push_back("The plan has no iteration: the run is shown alone");
