@@ -26,7 +26,8 @@ struct Naming {
 
 /// In the order of ExportFormat.
 constexpr Naming kNamings[] = { { "-report", ".html" }, { "-report", ".pdf" }, { "-trace", ".json" },
-    { "-timeline", ".csv" }, { "-numbers", ".csv" }, { "", ".trainyard.json" } };
+    { "-timeline", ".csv" }, { "-numbers", ".csv" }, { "", ".trainyard.json" }, { "-megatron", ".sh" },
+    { "-torchtitan", ".sh" }, { "", ".sbatch" }, { "-tasks", ".dot" } };
 
 /// The style sheet with its variables written out, as on light paper: what lays out pages knows no variables.
 QString styleOnPaper(bool isOfJobs)
@@ -71,6 +72,20 @@ QString exportFileName(const QString &planName, ExportFormat format)
     return name.left(80) + QLatin1String(kNamings[std::size_t(format)].ending) + exportSuffix(format);
 }
 
+bool isLaunch(ExportFormat format)
+{
+    return format == ExportFormat::MegatronScript || format == ExportFormat::TorchtitanScript
+        || format == ExportFormat::SlurmJob;
+}
+
+ExpectedAll<LaunchFile> launchOf(ExportFormat format, const Evaluation &evaluation)
+{
+    return launchFile(evaluation,
+        format == ExportFormat::MegatronScript         ? LaunchTarget::Megatron
+            : format == ExportFormat::TorchtitanScript ? LaunchTarget::Torchtitan
+                                                       : LaunchTarget::Slurm);
+}
+
 Expected<void> writeExport(
     ExportFormat format, const EvaluationPtr &evaluation, const QString &name, const QString &path)
 {
@@ -89,8 +104,14 @@ Expected<void> writeExport(
         case ExportFormat::NumbersCsv:
             out << comparisonCsv(plans);
             break;
+        case ExportFormat::Dot:
+            out << dotOf(*evaluation);
+            break;
         case ExportFormat::PdfReport:
         case ExportFormat::Plan:
+        case ExportFormat::MegatronScript:
+        case ExportFormat::TorchtitanScript:
+        case ExportFormat::SlurmJob:
             break;
         }
     };

@@ -1,9 +1,11 @@
 #pragma once
 // SPDX-License-Identifier: GPL-3.0-or-later
 // What can be taken away from a plan as a file: the report as a page, the timeline for other tools, the numbers, the
-// plan itself. The same writers as trainyard-cli uses; never half a file. Any thread: an evaluation does not change.
+// plan itself, the command that starts it. The same writers as trainyard-cli uses; never half a file. Any thread: an
+// evaluation does not change.
 
 #include "core/evaluate/evaluation.h"
+#include "core/launch/launch.h"
 
 #include <QByteArray>
 #include <QString>
@@ -12,13 +14,28 @@
 
 namespace trainyard {
 
-enum class ExportFormat { HtmlReport, PdfReport, ChromeTrace, TimelineCsv, NumbersCsv, Plan };
+enum class ExportFormat {
+    HtmlReport,
+    PdfReport,
+    ChromeTrace,
+    TimelineCsv,
+    NumbersCsv,
+    Plan,
+    MegatronScript,
+    TorchtitanScript,
+    SlurmJob,
+    Dot
+};
 
 /// File name without its folder, made of the plan's name: "llama-3-70b-over-three-regions-report.html".
 [[nodiscard]] QString exportFileName(const QString &planName, ExportFormat format);
 [[nodiscard]] QString exportSuffix(ExportFormat format); // ".html"
 
-/// Every format but the PDF, which needs fonts (views/export/pdf_report.h).
+/// What starts the training; a plan that the framework cannot run is refused with each key and why.
+[[nodiscard]] bool isLaunch(ExportFormat format);
+[[nodiscard]] ExpectedAll<LaunchFile> launchOf(ExportFormat format, const Evaluation &evaluation);
+
+/// Every format but the commands that start it, and the PDF, which needs fonts (views/export/pdf_report.h).
 [[nodiscard]] Expected<void> writeExport(
     ExportFormat format, const EvaluationPtr &evaluation, const QString &name, const QString &path);
 [[nodiscard]] Expected<void> writePlanCopy(const Plan &plan, const QString &path);

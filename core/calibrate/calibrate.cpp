@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/calibrate/calibrate.h"
 
+#include "core/assembly/iteration_costs.h"
 #include "core/base/number_text.h"
 #include "core/calibrate/calibration_case_internal.h"
 #include "core/calibrate/probe_samples.h"
@@ -70,6 +71,34 @@ void shareOut(CalibrationCase &of, double share)
     }
     of.proposal.stepsFitted = int(of.fitted.size());
     of.proposal.stepsHeldOut = int(of.held.size());
+}
+
+/// By the orders of the plan's schedule: a backward that follows its own forward finds its activations still there.
+std::vector<std::vector<RecomputedShares>> recomputedShares(const Workload &workload, const std::stop_token &stop)
+{
+    std::vector<std::vector<RecomputedShares>> shares;
+    if (workload.plan->memory.recompute == Recompute::None)
+        return shares;
+    const auto costs = cost(workload, stop);
+    if (!costs || costs->iteration.classes.size() != costs->stages.size())
+        return shares;
+    for (std::size_t c = 0; c < costs->stages.size(); ++c) {
+        const Program &program = costs->iteration.classes[c].program;
+        const std::vector<StageCosts> &stages = costs->stages[c];
+        std::vector<RecomputedShares> &of = shares.emplace_back(stages.size());
+        for (std::size_t stage = 0; stage < std::min(stages.size(), program.order.size()); ++stage) {
+            std::vector<double> all(stages[stage].chunks.size()), again = all;
+            for (const Op &op : program.order[stage]) {
+                if (std::size_t(op.chunk) >= all.size())
+                    continue;
+                all[std::size_t(op.chunk)] += isForward(op.kind);
+                again[std::size_t(op.chunk)] += op.recomputes || op.kind == OpKind::Recompute;
+            }
+            for (std::size_t chunk = 0; chunk < all.size(); ++chunk)
+                of[stage].push_back(all[chunk] > 0 ? again[chunk] / all[chunk] : 1);
+        }
+    }
+    return shares;
 }
 
 class Judge {
@@ -205,6 +234,14 @@ std::string factorText(double factor, double error)
         + (error > 0 ? "± " + plainText(error) : std::string("its error is not known"));
 }
 
+const RecomputedShares &CalibrationCase::recomputedOf(const PipelineClass &pipelines, int stage) const
+{
+    static const RecomputedShares kAll;
+    const auto c = std::size_t(&pipelines - workload.layout.classes.data());
+    return c < recomputed.size() && std::size_t(stage) < recomputed[c].size() ? recomputed[c][std::size_t(stage)]
+                                                                              : kAll;
+}
+
 void CalibrationCase::note(std::string sentence)
 {
     if (std::ranges::find(proposal.notes, sentence) == proposal.notes.end())
@@ -257,6 +294,7 @@ Expected<CalibrationProposal> calibrate(
         .recording = nameOf(*run.recording),
         .proposal = {} };
     shareOut(of, options.heldOut);
+    of.recomputed = recomputedShares(of.workload, options.stop);
     for (const RankRecording &rank : run.recording->ranks)
         if (rank.worldSize > 0 && rank.worldSize != of.map.worldSize())
             of.isOfWorld = false;

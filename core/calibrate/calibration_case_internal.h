@@ -4,6 +4,7 @@
 // are held out, and the proposal that it adds to. For the .cpp files of this folder.
 
 #include "core/calibrate/calibrate.h"
+#include "core/cost/kernel_seconds.h"
 #include "core/placement/rank_map.h"
 #include "core/placement/resolve.h"
 
@@ -17,8 +18,10 @@ struct CalibrationCase {
     const CalibrateOptions &options;
     std::string recording; // its name, and when it was made
     bool isOfWorld = true; // the run has as many ranks as the plan
+    std::vector<std::vector<RecomputedShares>> recomputed; // [class][stage]; empty where nobody tells
     CalibrationProposal proposal;
 
+    [[nodiscard]] const RecomputedShares &recomputedOf(const PipelineClass &pipelines, int stage) const;
     /// Takes the factor, or tells why it is refused. `isMeasured`: a figure that a tool has averaged itself, so that
     /// one is enough.
     void propose(FittedFactor fitted, bool isMeasured = false);

@@ -24,10 +24,11 @@ constexpr int kHalvings = 40;
 /// Time that the host takes of a stage by its factor: it only grows.
 class HostCurve {
 public:
-    HostCurve(const Workload &workload, const PipelineClass &pipelines, int stage)
+    HostCurve(const CalibrationCase &of, const PipelineClass &pipelines, int stage)
     {
         for (double factor = kFirst; factor <= kLast * 1.0001; factor *= std::sqrt(2.0))
-            m_points.emplace_back(factor, hostSeconds(workload, pipelines, stage, factor));
+            m_points.emplace_back(
+                factor, hostSeconds(of.workload, pipelines, stage, factor, of.recomputedOf(pipelines, stage)));
     }
     [[nodiscard]] double seconds(double factor) const
     {
@@ -94,7 +95,7 @@ void addHost(CalibrationCase &of)
             const int stage = of.map.placeOf(number).stage;
             auto known = curves.find({ pipelines, stage });
             if (known == curves.end())
-                known = curves.emplace(std::pair(pipelines, stage), HostCurve(of.workload, *pipelines, stage)).first;
+                known = curves.emplace(std::pair(pipelines, stage), HostCurve(of, *pipelines, stage)).first;
             const HostCurve &curve = known->second;
             if (curve.seconds(1) < kLeastHost * step.seconds)
                 continue;

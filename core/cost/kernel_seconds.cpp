@@ -37,18 +37,23 @@ Workload withoutHost(Workload workload)
 }
 
 /// Operations of all micro-batches; a schedule with copies of the layers sends each through one of them.
-OpSplit iterationOf(const Workload &workload, const PipelineClass &pipelines, const StageCosts &costs)
+OpSplit iterationOf(const Workload &workload, const PipelineClass &pipelines, const StageCosts &costs,
+    const RecomputedShares &recomputed = {})
 {
     OpSplit sum;
-    for (const ChunkCost &chunk : costs.chunks)
-        sum += chunk.forward + chunk.inputGrad + chunk.weightGrad + chunk.recompute;
+    for (std::size_t c = 0; c < costs.chunks.size(); ++c) {
+        const ChunkCost &chunk = costs.chunks[c];
+        sum += chunk.forward + chunk.inputGrad + chunk.weightGrad
+            + chunk.recompute * (c < recomputed.size() ? recomputed[c] : 1);
+    }
     return sum * (double(pipelines.microBatches) / workload.degrees.copies);
 }
 
-double computing(const Workload &workload, const PipelineClass &pipelines, int stage)
+double computing(
+    const Workload &workload, const PipelineClass &pipelines, int stage, const RecomputedShares &recomputed)
 {
     const StageCosts costs = StageCoster(workload).stage(pipelines, stage);
-    double seconds = iterationOf(workload, pipelines, costs).compute.value;
+    double seconds = iterationOf(workload, pipelines, costs, recomputed).compute.value;
     if (workload.plan->memory.optimizerOffload == OptimizerOffload::None)
         seconds += costs.optimizer.value;
     return seconds;
@@ -56,7 +61,8 @@ double computing(const Workload &workload, const PipelineClass &pipelines, int s
 
 } // namespace
 
-KernelSeconds kernelSeconds(const Workload &workload, const PipelineClass &pipelines, int stage)
+KernelSeconds kernelSeconds(
+    const Workload &workload, const PipelineClass &pipelines, int stage, const RecomputedShares &recomputed)
 {
     KernelSeconds result;
     if (!workload.source.hasLayers)
@@ -64,21 +70,25 @@ KernelSeconds kernelSeconds(const Workload &workload, const PipelineClass &pipel
     const Workload beside = withoutHost(workload);
     Workload alone = beside;
     alone.stack.overlapSlowdown = 0;
-    const auto seconds = [&](const Speeds &speeds) { return computing(at(alone, speeds), pipelines, stage); };
+    const auto seconds = [&](const Speeds &speeds) {
+        return computing(at(alone, speeds), pipelines, stage, recomputed);
+    };
     const double all = seconds({});
     // A kind at twice its speed saves half of what a factor multiplies.
     result.products = 2 * (all - seconds({ .products = 2 }));
     result.attention = 2 * (all - seconds({ .attention = 2 }));
     result.memory = 2 * (all - seconds({ .memory = 2 }));
-    result.fixedProducts = std::max(0.0, computing(beside, pipelines, stage) - all);
+    result.fixedProducts = std::max(0.0, computing(beside, pipelines, stage, recomputed) - all);
     result.fixedMemory = std::max(0.0, all - result.products - result.attention - result.memory);
     return result;
 }
 
-double hostSeconds(const Workload &workload, const PipelineClass &pipelines, int stage, double factor)
+double hostSeconds(const Workload &workload, const PipelineClass &pipelines, int stage, double factor,
+    const RecomputedShares &recomputed)
 {
     const Workload slowed = at(workload, { .host = 1 / factor });
-    const double shown = computing(slowed, pipelines, stage) - computing(withoutHost(workload), pipelines, stage);
+    const double shown = computing(slowed, pipelines, stage, recomputed)
+        - computing(withoutHost(workload), pipelines, stage, recomputed);
     const StageLocation location = pipelines.locations[std::size_t(stage)];
     return std::max(0.0, shown)
         + milliseconds(workload.stack.iterationOverheadMs * slowed.sustainedRates(location).host).value;

@@ -15,12 +15,18 @@ struct KernelSeconds { // of an iteration
     [[nodiscard]] double total() const { return products + attention + memory + fixedProducts + fixedMemory; }
 };
 
+/// What a stage does in an iteration: of each chunk (as StageCosts has them; with slices, of each slice) the backwards
+/// that recompute first, over the micro-batches. Empty: all of them do, where the plan recomputes at all.
+using RecomputedShares = std::vector<double>;
+
 /// Forward, backward, recomputation and, where it runs on the GPU, the optimizer; nothing of the host. All 0 where
 /// stages or layers were measured instead of modelled.
-[[nodiscard]] KernelSeconds kernelSeconds(const Workload &workload, const PipelineClass &pipelines, int stage);
+[[nodiscard]] KernelSeconds kernelSeconds(
+    const Workload &workload, const PipelineClass &pipelines, int stage, const RecomputedShares &recomputed = {});
 
 /// Seconds of an iteration in which a GPU of the stage waits for its host, were the host `factor` times as slow.
-[[nodiscard]] double hostSeconds(const Workload &workload, const PipelineClass &pipelines, int stage, double factor);
+[[nodiscard]] double hostSeconds(const Workload &workload, const PipelineClass &pipelines, int stage, double factor,
+    const RecomputedShares &recomputed = {});
 
 /// Communication of one GPU in an iteration that a stack hides in part, without messages of a few bytes a token.
 struct HiddenCommunication {

@@ -65,6 +65,33 @@ std::string fileName(const std::string &file)
     return shortened(slash == file.npos ? file : file.substr(slash + 1));
 }
 
+/// Whether it makes a plan: where two sources differ in anything else, they may be of one job.
+bool isOfPlan(std::string_view name)
+{
+    static constexpr std::array<std::string_view, 5> kSizes { "world_size", "nnodes", "nproc_per_node",
+        "tasks_per_node", "data_parallel_size" };
+    return megatronArgument(name) || std::ranges::find(kSizes, name) != kSizes.end()
+        || std::ranges::find(
+               megatronShapes(), name, [](const MegatronShape &shape) { return std::string_view(shape.name); })
+        != megatronShapes().end()
+        || std::ranges::find(kOtherNames, name, &OtherName::name) != kOtherNames.end()
+        || name.starts_with("parallelism.") || name.starts_with("training.") || name.starts_with("deepspeed.");
+}
+
+/// 4096 and 4096.0, True and true.
+bool isSameValue(std::string_view a, std::string_view b)
+{
+    const auto numberOf = [](std::string_view text) {
+        double value = 0;
+        const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+        return error == std::errc() && end == text.data() + text.size() ? value : std::nan("");
+    };
+    const auto isSameLetter = [](char x, char y) {
+        return x == y || ((x ^ y) == 0x20 && (x | 0x20) >= 'a' && (x | 0x20) <= 'z');
+    };
+    return std::ranges::equal(a, b, isSameLetter) || numberOf(a) == numberOf(b);
+}
+
 } // namespace
 
 ScheduleKind scheduleNamed(std::string_view name)
@@ -74,25 +101,63 @@ ScheduleKind scheduleNamed(std::string_view name)
     return static_cast<ScheduleKind>(found - kNamesOf<ScheduleKind>.begin());
 }
 
-Told::Told(const Recording &recording)
+Told::Values Told::valuesOf(const std::map<std::string, std::string> &arguments, const std::string &source)
 {
+    Values values;
     const auto add = [&](const std::string &name, const std::string &value, const std::string &asTold) {
         if (value != "None" && value != "null" && !value.empty())
-            m_values.try_emplace(name, Value { value, asTold });
+            values.try_emplace(name, Value { value, asTold, source });
     };
-    for (const auto &[name, value] : recording.arguments) {
+    for (const auto &[name, value] : arguments)
         add(name, value, name);
-        m_isTorchtitan = m_isTorchtitan || name.starts_with("parallelism.") || name == "training.seq_len"
-            || name == "training.local_batch_size";
-        m_isDeepSpeed = m_isDeepSpeed || name.starts_with("deepspeed.");
-    }
-    for (const auto &[name, value] : recording.arguments)
+    for (const auto &[name, value] : arguments)
         for (const std::string_view section : kSections)
             if (name.starts_with(section) && name.find('.', section.size()) == name.npos)
                 add(name.substr(section.size()), value, name);
     for (const auto &[other, name] : kOtherNames)
-        if (const auto known = m_values.find(other); known != m_values.end())
-            add(std::string(name), known->second.text, known->second.name);
+        if (const auto known = values.find(other); known != values.end())
+            add(std::string(name), std::string(known->second.text), std::string(known->second.name));
+    return values;
+}
+
+/// All of a source, or, where it tells another job than those before it, nothing.
+void Told::add(Values values, const std::string &source)
+{
+    std::string differences;
+    int others = 0;
+    for (const auto &[name, value] : values) {
+        const auto known = m_values.find(name);
+        if (known == m_values.end() || isSameValue(known->second.text, value.text) || !isOfPlan(name))
+            continue;
+        if (others++ < 4)
+            differences += (differences.empty() ? "" : ", ") + shortened(name) + " " + shortened(value.text) + " (not "
+                + shortened(known->second.text) + " as " + known->second.source + ")";
+    }
+    if (others > 4)
+        differences += " and " + std::to_string(others - 4) + " more";
+    if (others > 0)
+        m_conflicts.push_back("Nothing that " + source + " tells of the job is taken, since it is another job's: "
+            + differences + ". Import one job's files alone where another is meant");
+    else
+        m_values.merge(values);
+}
+
+Told::Told(const Recording &recording)
+{
+    const auto fileOf = [&](std::uint32_t source) {
+        return source < recording.sources.size() ? fileName(recording.sources[source].file) : std::string();
+    };
+    if (recording.argumentsOf.empty())
+        m_values = valuesOf(recording.arguments, {});
+    for (const SourceArguments &told : recording.argumentsOf) {
+        const std::string file = fileOf(told.source);
+        add(valuesOf(told.arguments, file), file.empty() ? "the recording" : file);
+    }
+    for (const auto &[name, value] : m_values) {
+        m_isTorchtitan = m_isTorchtitan || name.starts_with("parallelism.") || name == "training.seq_len"
+            || name == "training.local_batch_size";
+        m_isDeepSpeed = m_isDeepSpeed || name.starts_with("deepspeed.");
+    }
     int others = 0;
     for (const RecordedSource &source : recording.sources)
         if (tellsArguments(source.kind) && source.refused.empty()) {
@@ -123,7 +188,14 @@ std::string Told::said(std::string_view name) const
     const auto known = m_values.find(name);
     const std::string own = known != m_values.end() ? known->second.name : std::string(name);
     const bool isFlag = own.find('.') == own.npos;
-    return shortened(isFlag ? flagOf(own) : own) + (m_sources.empty() ? "" : " (" + m_sources + ")");
+    const std::string &source = sourceOf(name);
+    return shortened(isFlag ? flagOf(own) : own) + (source.empty() ? "" : " (" + source + ")");
+}
+
+const std::string &Told::sourceOf(std::string_view name) const
+{
+    const auto known = m_values.find(name);
+    return known != m_values.end() && !known->second.source.empty() ? known->second.source : m_sources;
 }
 
 bool Told::isMegatron() const

@@ -28,7 +28,11 @@ public:
     [[nodiscard]] bool isOn(std::string_view name) const { return flag(name).value_or(false); }
     /// "--seq-length (run.sh)", or the name as its source has it.
     [[nodiscard]] std::string said(std::string_view name) const;
-    [[nodiscard]] const std::string &sources() const { return m_sources; } // "run.sh"
+    /// The file that tells it, else those that tell arguments: "run.sh".
+    [[nodiscard]] const std::string &sourceOf(std::string_view name) const;
+    /// Of sources that tell otherwise than those before them, and are left out as a whole: arguments of two jobs make
+    /// no third one. A sentence each.
+    [[nodiscard]] const std::vector<std::string> &conflicts() const { return m_conflicts; }
     /// Whether these are arguments of Megatron or of what is built on it: then its defaults hold for the rest.
     [[nodiscard]] bool isMegatron() const;
     [[nodiscard]] bool isTorchtitan() const;
@@ -37,9 +41,15 @@ public:
 private:
     struct Value {
         std::string text, name; // as told
+        std::string source; // file
     };
-    std::map<std::string, Value, std::less<>> m_values; // by Megatron's name
-    std::string m_sources;
+    using Values = std::map<std::string, Value, std::less<>>;
+    static Values valuesOf(const std::map<std::string, std::string> &arguments, const std::string &source);
+    void add(Values values, const std::string &source);
+
+    Values m_values; // by Megatron's name
+    std::string m_sources; // "run.sh", for what nobody told
+    std::vector<std::string> m_conflicts;
     bool m_isTorchtitan = false, m_isDeepSpeed = false;
 };
 
@@ -49,13 +59,15 @@ struct Draft {
         , catalogue(known)
         , plan(base)
         , arguments(told)
+        , assumed(arguments.conflicts())
+        , hasOwnPools(base.cluster.gpus() > 0)
     {
     }
     const Recording &recording;
     const Catalogue &catalogue;
     Plan plan;
     Told arguments;
-    std::vector<std::string> taken, assumed, ignored;
+    std::vector<std::string> assumed, taken, ignored;
     bool isModelAssumed = false; // no source tells one
     std::string assumedGpu; // the sentence of `assumed` about the type of GPU
     Errors errors;
@@ -63,6 +75,7 @@ struct Draft {
     std::optional<int> worldSize; // GPUs of the run
     std::optional<int> gpusPerNode;
     bool isClusterTold = false; // nodes by a topology
+    bool hasOwnPools; // the plan that it begins with has GPUs
 
     void take(std::string_view key, std::string_view value, std::string_view argument);
     void assume(std::string sentence); // once

@@ -191,7 +191,8 @@ std::optional<ModelSpec> megatronModel(Draft &draft)
             std::to_string(model.kvHeads) + " groups do not divide " + std::to_string(model.heads) + " heads",
             "a divisor of --num-attention-heads");
     takeVocabulary(draft, model);
-    model.source = "arguments of " + (told.sources().empty() ? std::string("a training") : told.sources());
+    model.source = "arguments of "
+        + (told.sourceOf("hidden_size").empty() ? std::string("a training") : told.sourceOf("hidden_size"));
     return draft.errors.size() == before ? std::optional(model) : std::nullopt;
 }
 

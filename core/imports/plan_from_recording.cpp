@@ -18,30 +18,49 @@ using imports::Draft;
 
 constexpr std::int64_t kMostGpus = 10'000'000;
 
+/// A number of GPUs or nodes; what is no number ("gpu", "auto", -1 for all, "$NODES") tells none.
+std::optional<int> countOf(Draft &draft, std::string_view name, std::int64_t most)
+{
+    const auto text = draft.arguments.text(name);
+    if (!text)
+        return std::nullopt;
+    const bool isNumber = text->find_first_not_of("0123456789", text->starts_with('-') ? 1 : 0) == text->npos;
+    if (isNumber && *text != "-1" && *text != "-")
+        return draft.whole(name, 1, most);
+    draft.assume(draft.arguments.said(name) + " is " + shortened(*text) + ", which tells no number");
+    return std::nullopt;
+}
+
 /// GPUs of the run and of a node, by whoever tells it first.
 void takeWorldSize(Draft &draft)
 {
-    auto own = draft.whole("nproc_per_node", 1, 1024);
+    auto own = countOf(draft, "nproc_per_node", 1024);
     if (!own)
-        if (const auto tasks = draft.whole("tasks_per_node", 1, 1024); tasks && *tasks > 1)
+        if (const auto tasks = countOf(draft, "tasks_per_node", 1024); tasks && *tasks > 1)
             own = tasks;
     draft.gpusPerNode = own;
-    draft.worldSize = draft.whole("world_size", 1, kMostGpus);
-    const auto nodes = draft.arguments.has("nnodes") ? draft.whole("nnodes", 1, 100'000) : std::nullopt;
-    if (!draft.worldSize && nodes && own && std::int64_t(*nodes) * *own <= kMostGpus)
-        draft.worldSize = *nodes * *own;
+    draft.worldSize = countOf(draft, "world_size", kMostGpus);
+    const auto nodes = countOf(draft, "nnodes", 100'000);
+    if (!draft.worldSize && nodes && own) {
+        const std::int64_t gpus = std::int64_t(*nodes) * *own;
+        if (gpus > kMostGpus)
+            draft.bad("nnodes", std::to_string(*nodes) + " nodes of " + std::to_string(*own) + " GPUs",
+                "at most " + std::to_string(kMostGpus) + " GPUs");
+        else
+            draft.worldSize = static_cast<int>(gpus);
+    }
     for (const RankRecording &rank : draft.recording.ranks)
         if (!draft.worldSize && rank.worldSize > 0 && rank.worldSize <= kMostGpus)
             draft.worldSize = rank.worldSize;
-    if (!draft.worldSize && draft.arguments.has("data_parallel_size") && draft.arguments.isMegatron()) {
-        std::int64_t ranks = draft.whole("data_parallel_size", 1, 1'000'000).value_or(1);
-        for (const char *name :
-            { "tensor_model_parallel_size", "pipeline_model_parallel_size", "context_parallel_size" })
-            ranks = std::min<std::int64_t>(ranks * draft.whole(name, 1, 4096).value_or(1), kMostGpus + 1);
-        if (ranks <= kMostGpus)
-            draft.worldSize = static_cast<int>(ranks);
-    }
-    draft.errors.clear(); // each is told again where it is taken
+    if (draft.worldSize || !draft.arguments.has("data_parallel_size") || !draft.arguments.isMegatron())
+        return;
+    const std::size_t told = draft.errors.size();
+    std::int64_t ranks = draft.whole("data_parallel_size", 1, 1'000'000).value_or(1);
+    for (const char *name : { "tensor_model_parallel_size", "pipeline_model_parallel_size", "context_parallel_size" })
+        ranks = std::min<std::int64_t>(ranks * draft.whole(name, 1, 4096).value_or(1), kMostGpus + 1);
+    if (ranks <= kMostGpus)
+        draft.worldSize = static_cast<int>(ranks);
+    draft.errors.resize(told); // of degrees: each is told again where it is taken
 }
 
 /// A log without arguments tells the batch with each step.
@@ -177,6 +196,17 @@ void fillIn(Draft &draft)
     }
 }
 
+/// Whoever imports a file has no plan yet: its keys would say nothing.
+Error noGpus(const Draft &draft)
+{
+    const auto &sources = draft.recording.sources;
+    const bool isOne = sources.size() == 1;
+    return { ErrorCode::BadValue, sources.empty() ? std::string("the recording") : draft.sourceOf(0),
+        std::string(isOne ? "it does not tell" : "neither it nor another of the sources tells")
+            + " on how many GPUs the training runs" + (draft.ignored.empty() ? "" : " (" + draft.ignored.front() + ")"),
+        "a topology or a log of the run beside it, or a plan that has GPUs (--base PLAN)" };
+}
+
 } // namespace
 
 bool tellsOfAPlan(const Recording &recording)
@@ -213,6 +243,8 @@ ExpectedAll<ImportedPlan> planFrom(const Recording &recording, const Catalogue &
     fillIn(draft);
     checkRules(draft);
     imports::takeBenchmarks(draft);
+    if (draft.errors.empty() && draft.plan.cluster.gpus() < 1)
+        return std::unexpected(Errors { noGpus(draft) });
     if (draft.errors.empty())
         draft.errors = validatePlan(draft.plan);
     if (!draft.errors.empty())

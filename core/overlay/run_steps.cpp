@@ -18,7 +18,7 @@ namespace {
 constexpr double kLongStep = 1.5; // of the median
 constexpr std::size_t kMostWarmUp = 10; // steps from a start on
 
-void alignRanks(Recording &recording, Run &run)
+void alignRanks(Recording &recording, Run &run, const std::stop_token &stop)
 {
     if (recording.ranks.size() < 2) {
         run.alignment.islands = static_cast<int>(recording.ranks.size());
@@ -26,8 +26,10 @@ void alignRanks(Recording &recording, Run &run)
             run.alignment.ranks.push_back({ .island = 0 });
         return;
     }
-    run.collectives = matchCollectives(recording);
-    run.alignment = alignClocks(recording, run.collectives);
+    run.collectives = matchCollectives(recording, stop);
+    run.alignment = alignClocks(recording, run.collectives, { .stop = stop });
+    if (stop.stop_requested())
+        return;
     applyAlignment(recording, run.alignment);
     std::vector<std::string> refused;
     for (const ClockFit &fit : run.alignment.ranks)
@@ -129,16 +131,17 @@ void mark(Run &run, const LogSteps &log)
 RunPtr makeRun(Recording recording, std::stop_token stop)
 {
     auto run = std::make_shared<Run>();
-    alignRanks(recording, *run);
+    alignRanks(recording, *run, stop);
+    if (stop.stop_requested()) { // nobody waits for its steps any more
+        run->spans = std::make_shared<const SpanIndex>(Recording(), run->collectives);
+        run->recording = std::make_shared<const Recording>(std::move(recording));
+        return run;
+    }
     run->spans = std::make_shared<const SpanIndex>(recording, run->collectives);
     const StagesOfJob stages = stagesOf(recording, *run->spans);
     run->stages = stages.stages;
     run->areStagesTold = stages.isTold;
-    if (stop.stop_requested()) { // nobody waits for its steps any more
-        run->recording = std::make_shared<const Recording>(std::move(recording));
-        return run;
-    }
-    StepWindows windows = findWindows(recording, run->alignment);
+    StepWindows windows = findWindows(recording, run->alignment, stop);
     run->clockShift = std::move(windows.clockShift);
     run->notes.insert(run->notes.end(), windows.notes.begin(), windows.notes.end());
     LogSteps log = logSteps(recording);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/telemetry/read_sources.h"
+#include "core/telemetry/file/check_recording.h"
 #include "core/telemetry/join_event_files.h"
 #include "core/telemetry/source_stream.h"
 
@@ -134,6 +135,11 @@ Expected<Recording> readSource(const std::string &path, const SourceOptions &opt
         return std::unexpected(*stream.failure());
     if (!recording && recording.error().code != ErrorCode::Cancelled)
         return refusedSource(path, stream.packedBytes(), reader->kind, sentenceOf(recording.error(), path));
+    if (recording && reader->kind != SourceKind::Recording)
+        recording_file::dropOutOfBounds(*recording);
+    if (recording && stream.hasRest() && !recording->sources.empty())
+        recording->sources.front().notes.push_back(
+            "What follows the compressed data is no part of it, and was passed over");
     return recording;
 }
 

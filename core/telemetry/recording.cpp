@@ -85,7 +85,7 @@ public:
         takeOver(m_result.nodes, part.nodes);
         takeOver(m_result.switches, part.switches);
         takeOver(m_result.prices, part.prices);
-        m_result.arguments.merge(part.arguments);
+        takeArguments(part, firstSource);
         if (m_result.name.empty())
             m_result.name = std::move(part.name);
     }
@@ -104,6 +104,18 @@ public:
     }
 
 private:
+    /// The first source that tells an argument counts; what the others say stays beside it.
+    void takeArguments(Recording &part, std::uint32_t firstSource)
+    {
+        if (part.argumentsOf.empty() && !part.arguments.empty())
+            part.argumentsOf.push_back({ part.sources.size() > 1 ? kNoIndex : 0, std::move(part.arguments) });
+        for (SourceArguments &told : part.argumentsOf) {
+            told.source += told.source == kNoIndex ? 0 : firstSource;
+            m_result.arguments.insert(told.arguments.begin(), told.arguments.end());
+            m_result.argumentsOf.push_back(std::move(told));
+        }
+    }
+
     /// Drifts are told about one moment: that of the first part that was aligned.
     void takeAlignment(Recording &part, Moment shift)
     {
@@ -121,11 +133,16 @@ private:
 
     std::uint32_t groupOf(CommunicatorGroup group)
     {
-        const auto known = std::ranges::find_if(m_result.groups,
-            [&](const CommunicatorGroup &other) { return other.name == group.name && other.ranks == group.ranks; });
-        const auto index = static_cast<std::uint32_t>(known - m_result.groups.begin());
-        if (known == m_result.groups.end())
-            m_result.groups.push_back(std::move(group));
+        std::size_t key = std::hash<std::string> {}(group.name);
+        for (const int rank : group.ranks)
+            key = key * 1'099'511'628'211u + static_cast<std::size_t>(rank) + 1;
+        const auto [first, last] = m_groupByKey.equal_range(key);
+        for (auto at = first; at != last; ++at)
+            if (m_result.groups[at->second].name == group.name && m_result.groups[at->second].ranks == group.ranks)
+                return at->second;
+        const auto index = static_cast<std::uint32_t>(m_result.groups.size());
+        m_groupByKey.emplace(key, index);
+        m_result.groups.push_back(std::move(group));
         return index;
     }
 
@@ -153,6 +170,7 @@ private:
 
     Recording m_result;
     NameTable m_nameOf;
+    std::unordered_multimap<std::size_t, std::uint32_t> m_groupByKey; // by name and ranks
     bool m_isAligned = false; // some part was
 };
 

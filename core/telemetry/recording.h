@@ -206,6 +206,13 @@ struct KernelPoint {
     bool operator==(const KernelPoint &) const = default;
 };
 
+/// What one source tells of how its run was started, where a recording has several.
+struct SourceArguments {
+    std::uint32_t source = kNoIndex; // Recording::sources
+    std::map<std::string, std::string> arguments;
+    bool operator==(const SourceArguments &) const = default;
+};
+
 /// A model as its source tells it: a Hugging Face config.json, unparsed.
 struct RecordedModel {
     std::string name; // of its file or folder
@@ -257,7 +264,9 @@ struct Recording {
     std::vector<SampleSeries> series;
     std::vector<BenchmarkPoint> benchmarks;
     std::vector<KernelPoint> kernels;
-    std::map<std::string, std::string> arguments; // that the run was started with, by the framework's names
+    std::map<std::string, std::string> arguments; // that the run was started with, by the framework's names; of several
+                                                  // sources the first that tells one
+    std::vector<SourceArguments> argumentsOf; // each source's own, in their order; empty: `arguments` are of one source
     std::vector<RecordedModel> models;
     std::vector<RecordedNodes> nodes;
     std::vector<RecordedSwitch> switches;

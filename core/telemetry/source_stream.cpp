@@ -102,10 +102,11 @@ public:
         m_stream.next_in = m_packed.data();
         m_stream.avail_in = 0;
         m_unpacked = 0;
-        m_isDone = m_isTruncated = false;
+        m_isDone = m_isTruncated = m_hasRest = false;
     }
 
     [[nodiscard]] bool isTruncated() const override { return m_isTruncated; }
+    [[nodiscard]] bool hasRest() const override { return m_hasRest; }
     [[nodiscard]] std::size_t expectedBytes() const override
     {
         return std::min(m_most, 8 * static_cast<std::size_t>(packedBytes()));
@@ -134,8 +135,9 @@ private:
         const std::size_t got = most - m_stream.avail_out;
         if (state == Z_STREAM_END) {
             fill();
-            if (m_stream.avail_in <= 2) // the end, or a rest that is no member
-                m_isDone = true;
+            // What follows is another member, or, as of tapes, a rest that is none: gzip passes over it too.
+            if (m_stream.avail_in < 2 || m_stream.next_in[0] != 0x1f || m_stream.next_in[1] != 0x8b)
+                m_isDone = true, m_hasRest = m_stream.avail_in > 0 && m_stream.next_in[0] != 0;
             else if (inflateReset(&m_stream) != Z_OK)
                 m_isDone = m_isTruncated = true;
         } else if ((state != Z_OK && state != Z_BUF_ERROR) || (isEnd && got == 0)) {
@@ -147,7 +149,7 @@ private:
     std::vector<Bytef> m_packed;
     std::size_t m_most, m_unpacked = 0;
     z_stream m_stream {};
-    bool m_isOpen, m_isDone = false, m_isTruncated = false;
+    bool m_isOpen, m_isDone = false, m_isTruncated = false, m_hasRest = false;
 };
 
 } // namespace

@@ -26,6 +26,7 @@ public:
     virtual void rewind() = 0;
     [[nodiscard]] virtual double share() const = 0; // of the file's bytes that were read
     [[nodiscard]] virtual bool isTruncated() const { return false; } // its gzip ends early; known at the end
+    [[nodiscard]] virtual bool hasRest() const { return false; } // bytes behind the compressed data, read to its end
     [[nodiscard]] virtual std::size_t expectedBytes() const = 0; // a guess of all of them, of no bad file's making
     /// CannotRead; OutOfRange where it unpacks to more than it may; Cancelled.
     [[nodiscard]] const std::optional<Error> &failure() const { return m_failure; }

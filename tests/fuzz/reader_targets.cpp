@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "tests/fuzz/reader_targets.h"
 
+#include "core/telemetry/file/check_recording.h"
 #include "core/telemetry/readers.h"
 #include "core/telemetry/recording_file.h"
 #include "core/telemetry/source_stream.h"
@@ -99,7 +100,7 @@ Outcome readAs(const Family &family, const std::string &input)
     SourceOptions options;
     options.keepsHostSpans = input.size() % 2 == 0;
     options.keepsPythonFunctions = input.size() % 3 == 0;
-    const auto recording = reader->read(source, options);
+    auto recording = reader->read(source, options);
     if (std::string fault = faultOfStream(*reader, source, options, recording); !fault.empty())
         return { recording.has_value(), fault };
     if (!recording) {
@@ -107,6 +108,8 @@ Outcome readAs(const Family &family, const std::string &input)
         error.where.insert(0, error.where.empty() ? source.file : ""); // the front door knows the file
         return { false, faultOf({ error }, source.file) };
     }
+    if (reader->kind != SourceKind::Recording)
+        recording_file::dropOutOfBounds(*recording); // as the front door does
     std::string fault = faultOfRecording(*recording, input.size(), reader->kind != SourceKind::Recording);
     if (fault.empty() && input.size() % 4 == 0)
         fault = faultOfRoundTrip(*recording);

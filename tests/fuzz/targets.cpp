@@ -11,6 +11,7 @@
 #include "tests/fuzz/evaluate_target.h"
 #include "tests/fuzz/mutator.h"
 #include "tests/fuzz/reader_targets.h"
+#include "tests/fuzz/run_target.h"
 #include "tests/fuzz/seeds.h"
 
 #include <algorithm>
@@ -169,7 +170,8 @@ const std::vector<Target> &targets()
     static const std::vector<Target> all = [] {
         std::vector<Target> made { { "plan", plan, planSeeds }, { "settings", settings, settingSeeds },
             { "config", config, configSeeds }, { "rows", rows, rowSeeds }, { "trace", trace, traceSeeds },
-            { "gpu", gpu, gpuSeeds }, { "model", model, modelSeeds }, { "evaluate", evaluated, evaluateSeeds } };
+            { "gpu", gpu, gpuSeeds }, { "model", model, modelSeeds }, { "evaluate", evaluated, evaluateSeeds },
+            { "run", ranAndPlanned, runSeeds } };
         const std::vector<Target> ofRecordings = readerTargets();
         made.insert(made.end(), ofRecordings.begin(), ofRecordings.end());
         return made;

@@ -31,6 +31,14 @@ Words wordsOf(ExportFormat format)
         return { QObject::tr("Numbers"), QObject::tr("Comma-separated values (*.csv)") };
     case ExportFormat::Plan:
         return { QObject::tr("Copy of the plan"), QObject::tr("Trainyard plans (*.trainyard.json)") };
+    case ExportFormat::MegatronScript:
+        return { QObject::tr("Megatron-LM launch script"), QObject::tr("Shell scripts (*.sh)") };
+    case ExportFormat::TorchtitanScript:
+        return { QObject::tr("torchtitan launch script"), QObject::tr("Shell scripts (*.sh)") };
+    case ExportFormat::SlurmJob:
+        return { QObject::tr("Slurm job"), QObject::tr("Slurm batch scripts (*.sbatch)") };
+    case ExportFormat::Dot:
+        return { QObject::tr("Tasks as a graph"), QObject::tr("Graphviz (*.dot)") };
     }
     return {};
 }
@@ -57,11 +65,14 @@ void ExportActions::run(ExportFormat format)
 {
     if (m_commit)
         m_commit();
+    // What is refused is said before anybody chooses a file for it.
+    if (isLaunch(format) && isSettled() && !launchText(format))
+        return;
     const Words words = wordsOf(format);
     const QString suffix = exportSuffix(format);
-    const QString path =
-        m_target.ask(tr("Export: %1").arg(words.what.toLower()), exportFileName(m_document.displayName(), format),
-            format == ExportFormat::Plan ? QStringLiteral(".json") : suffix, words.filter);
+    const QString path = m_target.ask(tr("Export: %1").arg(isLaunch(format) ? words.what : words.what.toLower()),
+        exportFileName(m_document.displayName(), format),
+        format == ExportFormat::Plan ? QStringLiteral(".json") : suffix, words.filter);
     if (path.isEmpty())
         return;
     if (format == ExportFormat::Plan) {
@@ -79,9 +90,26 @@ void ExportActions::forgetWaiting()
         m_target.sayFailure(tr("Nothing was written: another plan was opened before this one was evaluated."), {});
 }
 
+bool ExportActions::isSettled() const
+{
+    return m_bridge.settled() && m_bridge.settled()->plan == m_document.plan();
+}
+
+std::optional<LaunchFile> ExportActions::launchText(ExportFormat format)
+{
+    auto launch = launchOf(format, *m_bridge.settled());
+    if (launch)
+        return *std::move(launch);
+    QStringList lines;
+    for (const Error &error : launch.error())
+        lines << QString::fromStdString(toString(error));
+    m_target.sayFailure(tr("This plan cannot be written as a %1.").arg(wordsOf(format).what), lines.join(u'\n'));
+    return {};
+}
+
 void ExportActions::writeWaiting()
 {
-    if (!m_bridge.settled() || m_bridge.settled()->plan != m_document.plan())
+    if (!isSettled())
         return;
     for (const Job &job : std::exchange(m_waiting, {}))
         write(job);
@@ -89,6 +117,16 @@ void ExportActions::writeWaiting()
 
 void ExportActions::write(const Job &job)
 {
+    if (isLaunch(job.format)) {
+        const std::optional<LaunchFile> launch = launchText(job.format);
+        if (!launch)
+            return;
+        QStringList notes; // what the framework does otherwise
+        for (const std::string &note : launch->notes)
+            notes << QString::fromStdString(note) + (note.ends_with('.') ? QString() : QStringLiteral("."));
+        m_target.write(wordsOf(job.format).what, job.path, QByteArray::fromStdString(launch->text), notes.join(u'\n'));
+        return;
+    }
     m_target.write(wordsOf(job.format).what, job.path,
         [evaluation = m_bridge.settled(), name = m_document.displayName(), format = job.format](const QString &to) {
             return format == ExportFormat::PdfReport ? writePdfReport(evaluation, name, to)

@@ -8,6 +8,7 @@
 #include <QObject>
 
 #include <functional>
+#include <optional>
 #include <vector>
 
 namespace trainyard {
@@ -31,6 +32,10 @@ public slots:
     void exportTimeline() { run(ExportFormat::TimelineCsv); }
     void exportNumbers() { run(ExportFormat::NumbersCsv); }
     void exportPlan() { run(ExportFormat::Plan); }
+    void exportMegatron() { run(ExportFormat::MegatronScript); }
+    void exportTorchtitan() { run(ExportFormat::TorchtitanScript); }
+    void exportSlurm() { run(ExportFormat::SlurmJob); }
+    void exportDot() { run(ExportFormat::Dot); }
 
 private:
     struct Job {
@@ -38,6 +43,8 @@ private:
         QString path;
     };
     void run(ExportFormat format);
+    [[nodiscard]] bool isSettled() const; // what is evaluated is the document's plan
+    std::optional<LaunchFile> launchText(ExportFormat format); // empty: it is refused, which is said
     void writeWaiting(); // once the evaluation is that of the plan
     void write(const Job &job);
     void forgetWaiting(); // another plan is open: what waits is not for it

@@ -47,35 +47,39 @@ QString FileTarget::ask(const QString &title, const QString &fileName, const QSt
     return path;
 }
 
-void FileTarget::write(const QString &what, const QString &path, std::function<Expected<void>(const QString &)> work)
+void FileTarget::write(const QString &what, const QString &path, std::function<Expected<void>(const QString &)> work,
+    const QString &details)
 {
     m_queue.run(
         this, [path, work = std::move(work)] { return work(path); },
-        [this, what, path](const Expected<void> &result) {
+        [this, what, path, details](const Expected<void> &result) {
             if (result)
-                saySuccess(what, path);
+                saySuccess(what, path, details);
             else
                 sayFailure(tr("“%1” could not be written.").arg(QFileInfo(path).fileName()),
                     QString::fromStdString(toString(result.error())));
         });
 }
 
-void FileTarget::write(const QString &what, const QString &path, const QByteArray &content)
+void FileTarget::write(const QString &what, const QString &path, const QByteArray &content, const QString &details)
 {
-    write(what, path, [content](const QString &to) {
-        return writeOutputFile(
-            to.toStdString(), [&](std::ostream &out) { out.write(content.constData(), content.size()); },
-            OutputKinds::RegularOnly);
-    });
+    write(
+        what, path,
+        [content](const QString &to) {
+            return writeOutputFile(
+                to.toStdString(), [&](std::ostream &out) { out.write(content.constData(), content.size()); },
+                OutputKinds::RegularOnly);
+        },
+        details);
 }
 
-void FileTarget::saySuccess(const QString &what, const QString &path)
+void FileTarget::saySuccess(const QString &what, const QString &path, const QString &details)
 {
     const auto show = [](const QString &place) {
         return [place] { QDesktopServices::openUrl(QUrl::fromLocalFile(place)); };
     };
-    m_messages.show({ kKind, Message::Tone::Info, tr("%1 written to %2").arg(what, QDir::toNativeSeparators(path)), {},
-        { { tr("Open"), show(path) }, { tr("Open folder"), show(QFileInfo(path).absolutePath()) } } });
+    m_messages.show({ kKind, Message::Tone::Info, tr("%1 written to %2").arg(what, QDir::toNativeSeparators(path)),
+        details, { { tr("Open"), show(path) }, { tr("Open folder"), show(QFileInfo(path).absolutePath()) } } });
 }
 
 void FileTarget::sayFailure(const QString &headline, const QString &details)

@@ -35,12 +35,14 @@ public:
     [[nodiscard]] QString ask(
         const QString &title, const QString &fileName, const QString &suffix, const QString &filter);
     /// Runs `work` in the background and says "`what` written to …" or what went wrong.
-    void write(const QString &what, const QString &path, std::function<Expected<void>(const QString &path)> work);
-    void write(const QString &what, const QString &path, const QByteArray &content);
+    /// `details`: what is to be known of the file, said with its success.
+    void write(const QString &what, const QString &path, std::function<Expected<void>(const QString &path)> work,
+        const QString &details = {});
+    void write(const QString &what, const QString &path, const QByteArray &content, const QString &details = {});
     void sayFailure(const QString &headline, const QString &details);
 
 private:
-    void saySuccess(const QString &what, const QString &path);
+    void saySuccess(const QString &what, const QString &path, const QString &details);
 
     Prompts &m_prompts;
     MessageBar &m_messages;

@@ -28,7 +28,7 @@ ConfidenceButton::ConfidenceButton(QWidget *parent)
     setMetrics(nullptr, 0);
 }
 
-void ConfidenceButton::setMetrics(const Metrics *metrics, int evidence)
+void ConfidenceButton::setMetrics(const Metrics *metrics, int evidence, const QStringList &learned)
 {
     const bool isOfJobs = metrics && metrics->jobs;
     const bool isKnown =
@@ -38,8 +38,13 @@ void ConfidenceButton::setMetrics(const Metrics *metrics, int evidence)
         return;
     m_level = trustLevel(metrics->confidence.label);
     setText(confidenceText(*metrics));
-    setToolTip(QStringLiteral("<b>%1</b><br>%2<br><br>%3")
-                   .arg(text().toHtmlEscaped(), basisText(metrics->confidence, evidence).toHtmlEscaped(),
+    QString taken;
+    if (!learned.isEmpty())
+        taken = QStringLiteral("<br><br>%1<br>%2")
+                    .arg(tr("The plan has learned from runs:").toHtmlEscaped(),
+                        learned.join(u'\n').toHtmlEscaped().replace(u'\n', QStringLiteral("<br>")));
+    setToolTip(QStringLiteral("<b>%1</b><br>%2%3<br><br>%4")
+                   .arg(text().toHtmlEscaped(), basisText(metrics->confidence, evidence).toHtmlEscaped(), taken,
                        tr("Click for the validation: predictions beside published measurements.")));
     setAccessibleName((isOfJobs ? tr("Predicted time of all jobs: %1") : tr("Predicted iteration: %1")).arg(text()));
     setAccessibleDescription(basisText(metrics->confidence, evidence));

@@ -15,7 +15,8 @@ public:
     explicit ConfidenceButton(QWidget *parent = nullptr);
 
     /// Null, or metrics without a label: nothing is shown. `evidence`: published rows that make the label; 0: unknown.
-    void setMetrics(const Metrics *metrics, int evidence);
+    /// `learned`: what the plan has taken from recordings, a line each.
+    void setMetrics(const Metrics *metrics, int evidence, const QStringList &learned = {});
     void setStale(bool stale);
 
     [[nodiscard]] QSize sizeHint() const override;

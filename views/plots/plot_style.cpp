@@ -102,7 +102,7 @@ void addAxisTitles(QCustomPlot &plot, const QString &y, const QString &x, const 
             Qt::AlignRight | Qt::AlignTop, font);
 }
 
-void addLineLabel(QCustomPlot &plot, double y, const QString &text, const QColor &color, const QFont &font)
+QCPItemText *addLineLabel(QCustomPlot &plot, double y, const QString &text, const QColor &color, const QFont &font)
 {
     auto *item = new QCPItemText(&plot);
     item->position->setTypeX(QCPItemPosition::ptAxisRectRatio);
@@ -113,6 +113,7 @@ void addLineLabel(QCustomPlot &plot, double y, const QString &text, const QColor
     item->setFont(font);
     item->setColor(color);
     item->setText(text);
+    return item;
 }
 
 bool saveChart(QCustomPlot &plot, const QString &path)

@@ -17,8 +17,8 @@ namespace trainyard {
 namespace {
 
 constexpr int kStack = 16, kStackGap = 6, kBar = 8, kMark = 9;
-constexpr std::array kColumns { 0.385, 0.125, 0.125, 0.155, 0.21 }; // kind, plan, run, difference, bar: of the width
-constexpr double kNamePart = 0.14, kValuePart = 0.15, kLeastShare = 0.0005;
+constexpr std::array kColumns { 0.365, 0.145, 0.135, 0.155, 0.2 }; // kind, plan, run, difference, bar: of the width
+constexpr double kNamePart = 0.15, kValuePart = 0.15, kLeastShare = 0.0005;
 
 } // namespace
 

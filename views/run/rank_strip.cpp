@@ -10,6 +10,7 @@
 #include <QToolTip>
 
 #include <algorithm>
+#include <map>
 
 namespace trainyard {
 
@@ -32,38 +33,40 @@ RankStrip::RankStrip(QWidget *parent)
 
 void RankStrip::setOverlay(const RunOverlayPtr &overlay, std::optional<int> chosen)
 {
-    m_states.clear();
+    m_cells.clear();
     m_chosen = chosen;
-    if (overlay && overlay->run) {
+    if (overlay && overlay->run && !overlay->run->recording->ranks.empty()) {
+        std::map<int, State> states;
         const std::vector<int> missing = unrecordedRanks(*overlay);
-        int last = missing.empty() ? -1 : missing.back();
+        if (hasCellsForMissing(*overlay, missing))
+            for (const int rank : missing)
+                states.emplace(rank, State::Missing);
         for (const RankRecording &rank : overlay->run->recording->ranks)
-            last = std::max(last, rank.rank);
-        m_states.assign(std::min(std::size_t(last + 1), kMostRanks), State::Recorded);
-        const auto mark = [this](int rank, State state) {
-            if (rank >= 0 && std::size_t(rank) < m_states.size())
-                m_states[std::size_t(rank)] = state;
-        };
-        for (const int rank : missing)
-            mark(rank, State::Missing);
+            if (rank.rank >= 0)
+                states[rank.rank] = State::Recorded;
         for (const Straggler &straggler : overlay->suspects.stragglers)
-            mark(straggler.rank, State::Slow);
+            if (const auto at = states.find(straggler.rank); at != states.end())
+                at->second = State::Slow;
+        for (const auto &[rank, state] : states)
+            if (m_cells.size() < kMostRanks)
+                m_cells.push_back({ rank, state });
     }
-    setVisible(m_states.size() > 1 && !overlay->run->recording->ranks.empty());
+    setVisible(m_cells.size() > 1);
     updateGeometry();
     update();
 }
 
 bool RankStrip::isMissing(int rank) const
 {
-    return rank >= 0 && std::size_t(rank) < m_states.size() && m_states[std::size_t(rank)] == State::Missing;
+    const auto at = std::ranges::lower_bound(m_cells, rank, {}, &Cell::rank);
+    return at == m_cells.end() || at->rank != rank || at->state == State::Missing;
 }
 
 int RankStrip::cellSize(int width) const
 {
     for (int size = kLargest; size > kSmallest; --size) {
         const int inRow = std::max(1, width / size);
-        if ((int(m_states.size()) + inRow - 1) / inRow <= (size == kLargest ? 2 : kMostRows))
+        if ((int(m_cells.size()) + inRow - 1) / inRow <= (size == kLargest ? 2 : kMostRows))
             return size;
     }
     return kSmallest;
@@ -73,7 +76,7 @@ int RankStrip::columns(int width) const
 {
     const int most = std::max(1, width / cellSize(width));
     for (const int round : { 32, 16, 8 }) // nodes lie below each other
-        if (most >= round && int(m_states.size()) > most)
+        if (most >= round && int(m_cells.size()) > most)
             return most / round * round;
     return most;
 }
@@ -81,7 +84,7 @@ int RankStrip::columns(int width) const
 int RankStrip::heightForWidth(int width) const
 {
     const int inRow = columns(width);
-    return (int(m_states.size()) + inRow - 1) / inRow * cellSize(width);
+    return (int(m_cells.size()) + inRow - 1) / inRow * cellSize(width);
 }
 
 QSize RankStrip::sizeHint() const
@@ -96,15 +99,21 @@ QSize RankStrip::minimumSizeHint() const
 
 QRect RankStrip::cellOf(int rank) const
 {
-    const int size = cellSize(width()), inRow = columns(width());
-    return { rank % inRow * size, rank / inRow * size, size - 2, size - 2 };
+    return placeOf(int(std::ranges::lower_bound(m_cells, rank, {}, &Cell::rank) - m_cells.begin()));
 }
 
-int RankStrip::rankAt(QPoint position) const
+QRect RankStrip::placeOf(int cell) const
 {
     const int size = cellSize(width()), inRow = columns(width());
-    const int column = position.x() / size, rank = position.y() / size * inRow + column;
-    return column < inRow && position.x() >= 0 && rank >= 0 && rank < int(m_states.size()) ? rank : -1;
+    return { cell % inRow * size, cell / inRow * size, size - 2, size - 2 };
+}
+
+const RankStrip::Cell *RankStrip::cellAt(QPoint position) const
+{
+    const int size = cellSize(width()), inRow = columns(width());
+    const int column = position.x() / size, at = position.y() / size * inRow + column;
+    const bool isInside = column < inRow && position.x() >= 0 && position.y() >= 0 && at < int(m_cells.size());
+    return isInside ? &m_cells[std::size_t(at)] : nullptr;
 }
 
 void RankStrip::paintEvent(QPaintEvent *)
@@ -112,9 +121,9 @@ void RankStrip::paintEvent(QPaintEvent *)
     const Theme &t = theme();
     QPainter painter(this);
     painter.setFont(font());
-    for (int rank = 0; rank < int(m_states.size()); ++rank) {
-        const QRect cell = cellOf(rank);
-        const State state = m_states[std::size_t(rank)];
+    for (int i = 0; i < int(m_cells.size()); ++i) {
+        const auto [rank, state] = m_cells[std::size_t(i)];
+        const QRect cell = placeOf(i);
         QColor fill = state == State::Slow ? t.warning : t.accent;
         fill.setAlphaF(t.isDark ? 0.42f : 0.30f);
         painter.fillRect(cell, state == State::Missing ? t.idle : fill);
@@ -134,9 +143,9 @@ void RankStrip::paintEvent(QPaintEvent *)
 
 void RankStrip::mousePressEvent(QMouseEvent *event)
 {
-    const int rank = event->button() == Qt::LeftButton ? rankAt(event->pos()) : -1;
-    if (rank >= 0 && !isMissing(rank))
-        emit rankChosen(m_chosen == rank ? std::nullopt : std::optional(rank));
+    const Cell *cell = event->button() == Qt::LeftButton ? cellAt(event->pos()) : nullptr;
+    if (cell && cell->state != State::Missing)
+        emit rankChosen(m_chosen == cell->rank ? std::nullopt : std::optional(cell->rank));
 }
 
 bool RankStrip::event(QEvent *event)
@@ -144,14 +153,14 @@ bool RankStrip::event(QEvent *event)
     if (event->type() != QEvent::ToolTip)
         return QWidget::event(event);
     const auto *help = static_cast<QHelpEvent *>(event);
-    const int rank = rankAt(help->pos());
-    if (rank < 0) {
+    const Cell *cell = cellAt(help->pos());
+    if (!cell) {
         QToolTip::hideText();
         return true;
     }
-    const State state = m_states[std::size_t(rank)];
+    const auto [rank, state] = *cell;
     QToolTip::showText(help->globalPos(),
-        state == State::Missing    ? tr("Rank %1: nobody recorded it").arg(rank)
+        state == State::Missing    ? tr("Rank %1 was not recorded").arg(rank)
             : state == State::Slow ? tr("Rank %1: others wait for it. A click shows its spans").arg(rank)
                                    : tr("Rank %1. A click shows its spans").arg(rank),
         this);

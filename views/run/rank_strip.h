@@ -1,7 +1,8 @@
 #pragma once
 // SPDX-License-Identifier: GPL-3.0-or-later
-// All ranks of the job as small cells: recorded, missing (hatched), slow, and the one whose spans are shown. A click
-// chooses a rank, a second one gives the choice back to the slowest. GUI thread.
+// All ranks of the job as small cells: recorded, missing (hatched), slow, and the one whose spans are shown. Where most
+// of many are missing, those recorded alone. A click chooses a rank, a second one gives the choice back to the slowest.
+// GUI thread.
 
 #include "core/overlay/run_overlay.h"
 
@@ -15,9 +16,9 @@ public:
     explicit RankStrip(QWidget *parent = nullptr);
 
     void setOverlay(const RunOverlayPtr &overlay, std::optional<int> chosen);
-    [[nodiscard]] int rankAt(QPoint position) const; // -1: none
-    [[nodiscard]] QRect cellOf(int rank) const;
-    [[nodiscard]] bool isMissing(int rank) const;
+    [[nodiscard]] std::size_t cells() const { return m_cells.size(); }
+    [[nodiscard]] QRect cellOf(int rank) const; // of one that has a cell
+    [[nodiscard]] bool isMissing(int rank) const; // or has no cell
 
     [[nodiscard]] bool hasHeightForWidth() const override { return true; }
     [[nodiscard]] int heightForWidth(int width) const override;
@@ -34,10 +35,16 @@ protected:
 
 private:
     enum class State : std::uint8_t { Recorded, Missing, Slow };
+    struct Cell {
+        int rank = 0;
+        State state = State::Recorded;
+    };
+    [[nodiscard]] QRect placeOf(int cell) const;
+    [[nodiscard]] const Cell *cellAt(QPoint position) const; // nullptr: none
     [[nodiscard]] int cellSize(int width) const;
     [[nodiscard]] int columns(int width) const;
 
-    std::vector<State> m_states; // by rank
+    std::vector<Cell> m_cells; // by rank, ascending
     std::optional<int> m_chosen;
 };
 

@@ -4,6 +4,7 @@
 #include "views/export/file_target.h"
 #include "views/export/panel_menu.h"
 #include "views/export/panel_picture.h"
+#include "views/panels/card.h"
 #include "views/panels/evidence_table.h"
 #include "views/parts/text_line.h"
 #include "views/run/difference_bars.h"
@@ -13,6 +14,7 @@
 #include "views/run/run_words.h"
 #include "views/run/sentence_list.h"
 #include "views/run/step_scrubber.h"
+#include "views/run/verdict_section.h"
 #include "views/theme/theme.h"
 
 #include <QComboBox>
@@ -61,7 +63,9 @@ RunPage::RunPage(RunDocument &runs, QWidget *parent)
     , clocks(new SentenceList(Ink::Muted))
     , notes(new SentenceList(Ink::Muted))
     , sources(new EvidenceTable(tr("Files of the run"), kReasons))
-    , invitation(new RunInvitation(this))
+    , invitation(new RunInvitation)
+    , verdict(new VerdictSection)
+    , tabs(new TabbedCard(tr("Parts of the run")))
     , m_runs(runs)
     , m_title(new TextLine(tr("Plan against run"), Ink::Text, this))
     , m_overview(new TextLine({}, Ink::Muted, this))
@@ -78,6 +82,7 @@ RunPage::RunPage(RunDocument &runs, QWidget *parent)
     , m_body(new QWidget(this))
     , m_plots(new QWidget)
     , m_other(new QWidget)
+    , m_noRun(new QWidget(this))
 {
     setAccessibleName(tr("Plan against run"));
     setFocusPolicy(Qt::ClickFocus); // keys are this page's, whatever was clicked last
@@ -111,6 +116,7 @@ void RunPage::connectParts()
         const QVariant rank = ranks->itemData(index);
         m_runs.setRank(rank.isValid() ? std::optional(rank.toInt()) : std::nullopt);
     });
+    stepPlot->alignWith(*otherPlot);
     connect(quantity, &QComboBox::activated, this, &RunPage::showQuantity);
     connect(fold, &QToolButton::toggled, this, [this](bool isOpen) { setFolded(!isOpen); });
 }
@@ -151,7 +157,7 @@ void RunPage::showRun()
 {
     const RunPtr &read = m_runs.run();
     m_body->setVisible(read != nullptr);
-    invitation->setVisible(!read);
+    m_noRun->setVisible(!read);
     exportCsv->setEnabled(read != nullptr);
     picture->setEnabled(read != nullptr);
     showOverview();
@@ -194,7 +200,8 @@ void RunPage::showStep()
     otherPlot->setStep(number);
     const std::optional<int> rank = m_runs.options().rank;
     ranks->setCurrentIndex(rank ? std::max(0, ranks->findData(*rank)) : 0);
-    strip->setOverlay(m_runs.overlay(), rank);
+    const bool isOfRun = m_runs.overlay() && m_runs.overlay()->run == read;
+    strip->setOverlay(isOfRun ? m_runs.overlay() : nullptr, rank);
 }
 
 void RunPage::showOverlay()
@@ -202,14 +209,23 @@ void RunPage::showOverlay()
     const RunOverlayPtr &overlay = m_runs.overlay();
     const bool isOfRun = overlay && overlay->run == m_runs.run();
     bars->setOverlay(isOfRun ? overlay : nullptr);
+    verdict->setVerdict(isOfRun && !overlay->reference ? m_runs.verdict() : nullptr);
     if (!isOfRun) {
         m_result->setText(m_runs.run() ? tr("Laying the run under the plan…") : QString());
         stepPlot->setCurves({}, {}, {});
         otherPlot->setCurves({}, {}, {});
+        for (SentenceList *list : { suspects, notes, m_captions }) // what was said of another run
+            list->setSentences({});
+        m_noSuspects->hide();
+        m_missing->hide();
+        strip->setOverlay(nullptr, {});
         return;
     }
     bars->setVisible(overlay->step >= 0);
     m_result->setText(resultSentence(*overlay));
+    m_title->setText(overlay->reference ? tr("Run against run") : tr("Plan against run"));
+    m_legend->setText(tr("dashed: %1  ·  rings: not in the median  ·  a click shows the step")
+                          .arg(overlay->reference ? nameOf(*overlay->reference) : tr("the plan")));
     QStringList captions, told;
     for (const std::string &note : overlay->differences.notes)
         captions << QString::fromStdString(note);
@@ -223,7 +239,7 @@ void RunPage::showOverlay()
     suspects->setSentences(told);
     m_noSuspects->setVisible(told.isEmpty());
     m_noSuspects->setText(overlay->run->collectives.empty()
-            ? tr("No collectives were matched across ranks, so that nobody can be told to be late.")
+            ? tr("No collectives were matched across ranks, so that no rank can be called late.")
             : tr("No rank and no link stands out by 2 % of the step."));
     QStringList remarks;
     for (const std::vector<std::string> *list : { &overlay->notes, &overlay->run->notes })

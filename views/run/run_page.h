@@ -22,13 +22,21 @@ class RunInvitation;
 class RunPlot;
 class SentenceList;
 class StepScrubber;
+class TabbedCard;
 class TextLine;
 class TextTableModel;
+class VerdictSection;
 
 class RunPage : public QWidget {
     Q_OBJECT
 public:
     explicit RunPage(RunDocument &runs, QWidget *parent = nullptr);
+
+    /// Beside the curves, behind a tab: what else there is to say of the run.
+    void addTab(QWidget *content, const QString &title);
+    void showTab(QWidget *content);
+    /// In sight where no run is open, below what may be dropped.
+    void addToInvitation(QWidget *content);
 
     [[nodiscard]] QString toTsv() const; // the differences
     void setPlanName(const QString &name);
@@ -44,6 +52,8 @@ public:
     SentenceList *const suspects, *const clocks, *const notes;
     EvidenceTable *const sources;
     RunInvitation *const invitation;
+    VerdictSection *const verdict;
+    TabbedCard *const tabs;
     [[nodiscard]] QString result() const; // the sentence about the step
 
 Q_SIGNALS:
@@ -72,7 +82,7 @@ private:
     TextLine *m_noSuspects;
     SentenceList *m_captions;
     TextTableModel *m_sourceRows;
-    QWidget *m_body, *m_plots, *m_other;
+    QWidget *m_body, *m_plots, *m_other, *m_curves = nullptr, *m_noRun;
 };
 
 } // namespace trainyard

@@ -12,6 +12,7 @@
 #include "views/run/run_plot.h"
 #include "views/run/sentence_list.h"
 #include "views/run/step_scrubber.h"
+#include "views/run/verdict_section.h"
 #include "views/theme/theme.h"
 
 #include <QComboBox>
@@ -57,6 +58,7 @@ QWidget *RunPage::makeFindings()
     auto *content = new QWidget;
     auto *column = panelLayout(content);
     column->setSpacing(6);
+    column->addWidget(verdict);
     column->addWidget(new SectionTitle(tr("Where the step goes"), tr("mean over the ranks"), content));
     column->addWidget(bars);
     column->addWidget(m_captions);
@@ -104,13 +106,31 @@ QWidget *RunPage::makePlots()
     other->addLayout(choice);
     other->addWidget(otherPlot, 1);
     column->addWidget(m_other, 2);
-    auto *content = new QWidget;
-    auto *outer = panelLayout(content);
+    m_curves = new QWidget;
+    auto *outer = panelLayout(m_curves);
     m_plotsEmpty->setAlignment(Qt::AlignCenter);
     m_plotsEmpty->setSizePolicy(QSizePolicy::Expanding, QSizePolicy::Expanding);
     outer->addWidget(m_plots, 1);
     outer->addWidget(m_plotsEmpty, 1);
-    return new Card(content);
+    tabs->addTab(m_curves, tr("Curves"));
+    return tabs;
+}
+
+void RunPage::addTab(QWidget *content, const QString &title)
+{
+    QScrollArea *area = scrolled(content);
+    tabs->addTab(area, title);
+}
+
+void RunPage::showTab(QWidget *content)
+{
+    for (QWidget *up = content; up && up != tabs; up = up->parentWidget())
+        tabs->setCurrent(up);
+}
+
+void RunPage::addToInvitation(QWidget *content)
+{
+    m_noRun->layout()->addWidget(content);
 }
 
 QWidget *RunPage::makeSources()
@@ -168,7 +188,11 @@ void RunPage::arrange()
     column->setSpacing(Theme::kGap);
     column->addLayout(top);
     column->addWidget(m_body, 1);
-    column->addWidget(invitation, 1);
+    auto *noRun = new QVBoxLayout(m_noRun);
+    noRun->setContentsMargins(0, 0, 0, 0);
+    noRun->setSpacing(Theme::kGap);
+    noRun->addWidget(invitation, 1);
+    column->addWidget(m_noRun, 1);
 }
 
 } // namespace trainyard

@@ -23,7 +23,8 @@ namespace trainyard {
 
 namespace {
 
-constexpr int kLeft = 76, kMostCurves = 24, kMostInTooltip = 8, kDotsBelow = 60; // steps that have a dot each
+constexpr int kLeft = 76, kBesideFigures = 10; // pixels
+constexpr int kMostCurves = 24, kMostInTooltip = 8, kDotsBelow = 60; // steps that have a dot each
 constexpr double kAbove = 1.12, kMostOver = 4; // room above; a prediction as many times the curve is off the axis
 
 QVector<double> vectorOf(const std::vector<double> &values)
@@ -79,6 +80,12 @@ const RunCurve *RunPlot::first() const
     return at == m_overlay->curves.end() ? nullptr : &*at;
 }
 
+void RunPlot::alignWith(RunPlot &other)
+{
+    m_other = &other;
+    other.m_other = this;
+}
+
 void RunPlot::setCurves(const RunOverlayPtr &overlay, const std::string &name, const std::vector<RunCurve> &reference)
 {
     m_overlay = overlay;
@@ -129,17 +136,37 @@ void RunPlot::draw()
     m_plot->clearItems();
     stylePlot(*m_plot, font());
     m_plot->axisRect()->setAutoMargins(QCP::msNone);
-    m_plot->axisRect()->setMargins(QMargins(kLeft, 10, 14, fontMetrics().height() + 8));
     const RunCurve *curve = first();
     for (QCPAxis *axis : { m_plot->xAxis, m_plot->yAxis })
         axis->setVisible(curve != nullptr);
-    if (curve) {
+    if (curve)
         drawCurves();
+    fitFigures();
+    if (curve) {
         drawOutliers();
         drawMarks();
         addAxisTitles(*m_plot, {}, isOverTime() ? tr("seconds") : tr("step"), font());
     }
     m_plot->replot(QCustomPlot::rpQueuedReplot);
+}
+
+/// Room on the left for the figures of the y axis, and for those of the chart that it is aligned with.
+void RunPlot::fitFigures()
+{
+    int left = kLeft;
+    if (first()) {
+        QVector<double> ticks;
+        QVector<QString> figures;
+        m_plot->yAxis->ticker()->generate(m_plot->yAxis->range(), QLocale::c(), u'g', 6, ticks, nullptr, &figures);
+        const QFontMetrics metrics(m_plot->yAxis->tickLabelFont());
+        for (const QString &figure : figures)
+            left = std::max(left, metrics.horizontalAdvance(figure) + kBesideFigures);
+    }
+    const bool isOther = std::exchange(m_left, left) != left;
+    m_plot->axisRect()->setMargins(
+        QMargins(std::max(left, m_other ? m_other->m_left : 0), 10, 14, fontMetrics().height() + 8));
+    if (isOther && m_other)
+        m_other->draw();
 }
 
 void RunPlot::drawCurves()
@@ -216,24 +243,44 @@ void RunPlot::drawOutliers()
 void RunPlot::drawMarks()
 {
     const RunCurve *main = first();
-    const QString who = m_overlay->reference ? nameOf(*m_overlay->reference) : tr("plan");
-    if (main->predicted && *main->predicted > m_plot->yAxis->range().upper) {
-        const QString value = tr("%1 %2, above the axis").arg(who, curveValue(*main, *main->predicted));
-        addLineLabel(*m_plot, m_plot->yAxis->range().upper / kAbove, value, theme().text, font());
-    } else if (main->predicted) {
+    if (m_step && !main->isOverTime) {
+        auto *line = new QCPItemStraightLine(m_plot);
+        line->setPen(QPen(theme().accent, 1.2, Qt::DotLine));
+        line->point1->setCoords(double(*m_step), 0);
+        line->point2->setCoords(double(*m_step), 1);
+    }
+    if (main->predicted)
+        drawPrediction(*main);
+}
+
+/// A dashed line with its words beside it: on the side where the curve does not end, on a ground of their own.
+void RunPlot::drawPrediction(const RunCurve &main)
+{
+    const double predicted = *main.predicted, top = m_plot->yAxis->range().upper;
+    const bool isAbove = predicted > top;
+    if (!isAbove) {
         auto *line = new QCPItemStraightLine(m_plot);
         line->setPen(QPen(theme().text, 1.3, Qt::DashLine));
-        line->point1->setCoords(0, *main->predicted);
-        line->point2->setCoords(1, *main->predicted);
-        addLineLabel(
-            *m_plot, *main->predicted, tr("%1 %2").arg(who, curveValue(*main, *main->predicted)), theme().text, font());
+        line->point1->setCoords(0, predicted);
+        line->point2->setCoords(1, predicted);
     }
-    if (!m_step || main->isOverTime)
-        return;
-    auto *line = new QCPItemStraightLine(m_plot);
-    line->setPen(QPen(theme().accent, 1.2, Qt::DotLine));
-    line->point1->setCoords(double(*m_step), 0);
-    line->point2->setCoords(double(*m_step), 1);
+    const QString text = tr("%1 %2").arg(referenceName(), curveValue(main, predicted));
+    QCPItemText *label = addLineLabel(*m_plot, isAbove ? top / kAbove : predicted,
+        isAbove ? tr("%1, above the axis").arg(text) : text, theme().text, font());
+    label->setBrush(theme().panel);
+    label->setPadding({ 3, 0, 0, 0 });
+    const auto last =
+        std::ranges::find_if(main.value.rbegin(), main.value.rend(), [](double one) { return one == one; });
+    const double ends = last == main.value.rend() ? 0 : *last;
+    const double height = fontMetrics().height() + 2, y = m_plot->yAxis->coordToPixel(predicted);
+    const QRect inside = m_plot->axisRect()->rect();
+    if (!isAbove && inside.bottom() - y > height && (ends > predicted || y - inside.top() < height - 10))
+        label->setPositionAlignment(Qt::AlignRight | Qt::AlignTop);
+}
+
+QString RunPlot::referenceName() const
+{
+    return m_overlay->reference ? nameOf(*m_overlay->reference) : tr("plan");
 }
 
 QString RunPlot::describe(double step) const
@@ -255,7 +302,7 @@ QString RunPlot::describe(double step) const
     for (const RunCurve &curve : m_reference)
         add(curve, tr("compared"));
     if (const RunCurve *main = first(); main && main->predicted)
-        lines << tr("plan: %1").arg(curveValue(*main, *main->predicted));
+        lines << QStringLiteral("%1: %2").arg(referenceName(), curveValue(*main, *main->predicted));
     return lines.join(u'\n');
 }
 
@@ -264,9 +311,11 @@ QString RunPlot::toTsv() const
     const RunCurve *main = first();
     if (!main)
         return {};
-    QString text = tr("step") + u'\t' + QString::fromStdString(main->title + " (" + main->unit + ")") + u'\n';
+    QString text = (main->isOverTime ? tr("seconds") : tr("step")) + u'\t'
+        + QString::fromStdString(main->title + " (" + main->unit + ")") + u'\n';
     for (std::size_t i = 0; i < main->step.size(); ++i)
-        text += QString::number(main->step[i], 'f', 0) + u'\t' + QString::number(main->value[i], 'g', 9) + u'\n';
+        text += QString::number(main->step[i], main->isOverTime ? 'g' : 'f', main->isOverTime ? 9 : 0) + u'\t'
+            + (std::isnan(main->value[i]) ? QString() : QString::number(main->value[i], 'g', 9)) + u'\n';
     return text;
 }
 

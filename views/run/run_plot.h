@@ -5,6 +5,7 @@
 
 #include "core/overlay/run_overlay.h"
 
+#include <QPointer>
 #include <QWidget>
 
 class QCustomPlot;
@@ -22,6 +23,9 @@ public:
     void setStep(std::optional<std::int64_t> number); // that the line marks
     /// Steps on the x axis, so that charts below each other agree; empty: those of the curves.
     void setRange(double from, double to);
+
+    /// Their y axes are one below the other, whichever has the longer figures.
+    void alignWith(RunPlot &other);
 
     [[nodiscard]] const std::string &name() const { return m_name; }
     [[nodiscard]] QCustomPlot &chart() { return *m_plot; }
@@ -46,6 +50,9 @@ private:
     void drawCurves();
     void drawOutliers();
     void drawMarks();
+    void drawPrediction(const RunCurve &main);
+    [[nodiscard]] QString referenceName() const; // of the run that it is compared with; "plan"
+    void fitFigures();
     [[nodiscard]] const RunCurve *first() const;
     [[nodiscard]] bool isOverTime() const; // its x axis has seconds, not steps
     [[nodiscard]] std::optional<double> nearestStep(double x) const;
@@ -57,6 +64,8 @@ private:
     std::vector<RunCurve> m_reference; // of this name
     std::optional<std::int64_t> m_step;
     double m_from = 0, m_to = 0;
+    QPointer<RunPlot> m_other; // that it is aligned with
+    int m_left = 0; // pixels that its figures need
 };
 
 } // namespace trainyard

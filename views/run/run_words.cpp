@@ -21,7 +21,7 @@ QString tr(const char *text)
 }
 
 const QString kBetween = QStringLiteral("  ·  ");
-constexpr int kMostRanks = 65536; // a rank number of a file is anybody's
+constexpr double kSameStep = 1e-3; // of the step: as long as each other
 constexpr double kLeastTold = 0.005; // of the step: smaller differences are not worth a word
 
 /// Lower case at its beginning, but for names.
@@ -39,20 +39,29 @@ QString changeText(double before, double after)
     return change.isEmpty() ? QString() : QStringLiteral(" (%1)").arg(change);
 }
 
-/// The largest parts of the difference that go its way, three at most.
+/// The largest parts of the difference that go its way, three at most; of steps as long as each other, whichever.
 QString whereFrom(const DifferenceTable &table)
 {
     const double whole = table.measuredSeconds - table.referenceSeconds;
+    const bool isNone = std::abs(whole) < kSameStep * table.referenceSeconds;
     std::vector<DifferenceRow> rows(table.rows.begin(), table.rows.end());
-    std::ranges::sort(rows, std::greater {}, [](const DifferenceRow &row) { return std::abs(row.difference()); });
+    std::ranges::stable_sort(
+        rows, std::greater {}, [](const DifferenceRow &row) { return std::abs(row.difference()); });
     QStringList parts;
     for (const DifferenceRow &row : rows)
         if (parts.size() < 3 && std::abs(row.difference()) > kLeastTold * std::max(table.measuredSeconds, 1e-9)
-            && row.kind != DifferenceKind::Untold)
+            && row.kind != DifferenceKind::Untold && (isNone || (row.difference() > 0) == (whole > 0)))
             parts << QStringLiteral("%1 %2").arg(inSentence(row.kind), signedSeconds(row.difference()));
-    if (parts.isEmpty() || std::abs(whole) <= kLeastTold * table.measuredSeconds * 0.2)
-        return parts.isEmpty() ? QString() : QStringLiteral(": ") + parts.join(QStringLiteral(", "));
-    return QStringLiteral(": ") + parts.join(QStringLiteral(", "));
+    return parts.isEmpty() ? QString() : QStringLiteral(": ") + parts.join(QStringLiteral(", "));
+}
+
+/// As one field of a table: with commas quotes around what needs them, with tabs none.
+QString quoted(QString text, QChar separator)
+{
+    if (separator == u'\t')
+        return text.replace(u'\t', u' ');
+    return text.contains(separator) || text.contains(u'"') ? u'"' + text.replace(u'"', QStringLiteral("\"\"")) + u'"'
+                                                           : text;
 }
 
 } // namespace
@@ -98,14 +107,16 @@ QString resultSentence(const RunOverlay &overlay)
     const auto number = QString::number(overlay.run->steps[std::size_t(overlay.step)].number);
     if (!(table.referenceSeconds > 0))
         return tr("Step %1 took %2.").arg(number, secondsText(table.measuredSeconds));
+    const QString sizes = sizesSentence(overlay); // first: two jobs of different size
     const double more = table.measuredSeconds - table.referenceSeconds;
     const QString other = overlay.reference ? QStringLiteral("%1’s").arg(nameOf(*overlay.reference)) : tr("the plan’s");
     const QString all = secondsText(table.measuredSeconds), than = secondsText(table.referenceSeconds);
-    if (std::abs(more) < 1e-3 * table.referenceSeconds)
-        return tr("Step %1 took %2, as long as %3 %4%5.").arg(number, all, other, than, whereFrom(table));
-    return tr("Step %1 took %2, %3 %4%5 than %6 %7%8.")
-        .arg(number, all, secondsText(std::abs(more)), more > 0 ? tr("more") : tr("less"),
-            changeText(table.referenceSeconds, table.measuredSeconds), other, than, whereFrom(table));
+    if (std::abs(more) < kSameStep * table.referenceSeconds)
+        return sizes + tr("Step %1 took %2, as long as %3 %4%5.").arg(number, all, other, than, whereFrom(table));
+    return sizes
+        + tr("Step %1 took %2, %3 %4%5 than %6 %7%8.")
+              .arg(number, all, secondsText(std::abs(more)), more > 0 ? tr("more") : tr("less"),
+                  changeText(table.referenceSeconds, table.measuredSeconds), other, than, whereFrom(table));
 }
 
 QString shortResult(const RunOverlay &overlay)
@@ -172,65 +183,12 @@ QStringList clockSentences(const Run &run)
     return lines;
 }
 
-QString rangesText(const std::vector<int> &ascending)
-{
-    QStringList parts;
-    constexpr qsizetype kMostParts = 6;
-    for (std::size_t i = 0; i < ascending.size();) {
-        std::size_t j = i;
-        while (j + 1 < ascending.size() && ascending[j + 1] == ascending[j] + 1)
-            ++j;
-        if (parts.size() == kMostParts) {
-            parts << QStringLiteral("…");
-            break;
-        }
-        if (j > i + 1)
-            parts << tr("%1 to %2").arg(ascending[i]).arg(ascending[j]);
-        else
-            for (std::size_t k = i; k <= j; ++k)
-                parts << QString::number(ascending[k]);
-        i = j + 1;
-    }
-    return parts.join(QStringLiteral(", "));
-}
-
-std::vector<int> unrecordedRanks(const RunOverlay &overlay)
-{
-    std::vector<bool> isRecorded;
-    const auto grow = [&](int ranks) {
-        isRecorded.resize(std::max(isRecorded.size(), std::size_t(std::max(ranks, 0))));
-    };
-    for (const RankRecording &rank : overlay.run->recording->ranks)
-        grow(std::min(std::max(rank.worldSize, rank.rank + 1), kMostRanks));
-    if (!overlay.missingRanks.empty())
-        grow(std::min(overlay.missingRanks.back() + 1, kMostRanks));
-    for (const RankRecording &rank : overlay.run->recording->ranks)
-        if (rank.rank >= 0 && std::size_t(rank.rank) < isRecorded.size())
-            isRecorded[std::size_t(rank.rank)] = true;
-    std::vector<int> missing;
-    for (std::size_t rank = 0; rank < isRecorded.size(); ++rank)
-        if (!isRecorded[rank])
-            missing.push_back(int(rank));
-    return missing;
-}
-
-QString missingSentence(const RunOverlay &overlay)
-{
-    if (overlay.run->recording->ranks.empty())
-        return {};
-    const std::vector<int> missing = unrecordedRanks(overlay);
-    if (missing.empty())
-        return {};
-    return missing.size() == 1
-        ? tr("Nobody recorded rank %1; its place is hatched.").arg(missing.front())
-        : tr("Nobody recorded %1 ranks: %2. Their places are hatched.").arg(missing.size()).arg(rangesText(missing));
-}
-
 QString curveValue(const RunCurve &curve, double value)
 {
     if (std::isnan(value))
         return QStringLiteral("–");
-    static constexpr std::array kShares { "mfu", "gpu_utilization", "tensor_active", "sm_active", "dram_active" };
+    static constexpr std::array kShares { "mfu", "gpu_utilization", "tensor_active", "sm_active", "dram_active",
+        "compute_share" };
     if (curve.unit == "s")
         return secondsText(value);
     if (curve.unit == "B")
@@ -246,20 +204,27 @@ QString curveValue(const RunCurve &curve, double value)
 QString differenceText(const RunOverlay &overlay, QChar separator)
 {
     const DifferenceTable &table = overlay.differences;
-    const auto quoted = [separator](
-                            const QString &name) { return name.contains(separator) ? u'"' + name + u'"' : name; };
-    const auto line = [&](const QString &name, double reference, double measured) {
-        return quoted(name) + separator + QString::number(reference, 'g', 9) + separator
-            + QString::number(measured, 'g', 9) + separator + QString::number(measured - reference, 'g', 9) + u'\n';
+    const bool hasReference = table.referenceSeconds > 0;
+    const auto number = [](double value, bool isTold) { return isTold ? QString::number(value, 'g', 9) : QString(); };
+    const auto line = [&](const QString &name, const DifferenceRow &row) {
+        const bool isReferenceTold = hasReference && row.isReferenceTold;
+        const bool isTold = hasReference && ((row.isReferenceTold && row.isMeasuredTold) || row.difference() != 0);
+        return QStringList { quoted(name, separator), number(row.reference, isReferenceTold),
+            number(row.measured, row.isMeasuredTold), number(row.difference(), isTold) }
+                   .join(separator)
+            + u'\n';
     };
-    QString text =
-        QStringList { tr("kind of work"), quoted(tr("%1 (s)").arg(QString::fromStdString(table.referenceName))),
-            quoted(tr("%1 (s)").arg(QString::fromStdString(table.measuredName))), tr("difference (s)") }
-            .join(separator)
+    QString text = QStringList { tr("kind of work"),
+        quoted(tr("%1 (s)").arg(QString::fromStdString(table.referenceName)), separator),
+        quoted(tr("%1 (s)").arg(QString::fromStdString(table.measuredName)), separator), tr("difference (s)") }
+                       .join(separator)
         + u'\n';
     for (const DifferenceRow &row : table.rows)
-        text += line(QString::fromLatin1(nameOf(row.kind)), row.reference, row.measured);
-    return text + line(tr("step"), table.referenceSeconds, table.measuredSeconds);
+        text += line(QString::fromLatin1(nameOf(row.kind)), row);
+    DifferenceRow sum;
+    sum.reference = table.referenceSeconds;
+    sum.measured = table.measuredSeconds;
+    return text + line(tr("step"), sum);
 }
 
 QColor colorOf(DifferenceKind kind)

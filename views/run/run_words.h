@@ -15,12 +15,16 @@ namespace trainyard {
 [[nodiscard]] QString overviewOf(const Run &run);
 /// "Step 12 took 1.42 s, 180 ms more (+14.5 %) than the plan's 1.24 s: 120 ms of exposed communication, …".
 [[nodiscard]] QString resultSentence(const RunOverlay &overlay);
+/// "The run has 8 ranks, the plan 1,024. " Empty where both have as many, or one does not tell.
+[[nodiscard]] QString sizesSentence(const RunOverlay &overlay);
 /// "step 12, typical", "step 1, a warm-up: no median counts it".
 [[nodiscard]] QString stepSentence(const Run &run, const RunStep &step);
 /// How the clocks were made one, a sentence each.
 [[nodiscard]] QStringList clockSentences(const Run &run);
 /// Ranks of the run's job, and of the plan, that nobody recorded; ascending.
 [[nodiscard]] std::vector<int> unrecordedRanks(const RunOverlay &overlay);
+/// Whether ranks that nobody recorded have a cell each: not where they are many and most.
+[[nodiscard]] bool hasCellsForMissing(const RunOverlay &overlay, const std::vector<int> &missing);
 [[nodiscard]] QString missingSentence(const RunOverlay &overlay);
 /// "0 to 3, 5, 8 to 15".
 [[nodiscard]] QString rangesText(const std::vector<int> &ascending);

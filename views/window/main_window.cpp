@@ -25,6 +25,7 @@
 #include "views/window/file_actions.h"
 #include "views/window/panel_tables.h"
 #include "views/window/run_actions.h"
+#include "views/window/run_lessons.h"
 #include "views/window/status_line.h"
 #include "views/window/top_bar.h"
 #include "views/window/tour_strip.h"
@@ -81,6 +82,7 @@ MainWindow::MainWindow(const WindowModels &models, RecentFiles &recent, Prompts 
     , m_exports(new ExportActions(models.document, models.bridge, *m_target, this))
     , m_validationActions(new ValidationActions(*m_validation, *m_files, prompts, *m_messages, this))
     , m_runActions(new RunActions(m_runs, *m_files, prompts, *m_messages, this))
+    , m_lessons(new RunLessons(models, m_runs, *m_run, *m_files, *m_messages, this))
     , m_palette(new CommandPalette(m_commands, this))
     , m_overlay(new ShortcutOverlay(m_commands, this))
 {

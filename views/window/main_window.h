@@ -29,6 +29,7 @@ class NewPlanSheet;
 class Prompts;
 class ReadingStrip;
 class RunActions;
+class RunLessons;
 class RunPage;
 class ShortcutOverlay;
 class TopBar;
@@ -61,6 +62,7 @@ public:
     [[nodiscard]] RunDocument &runs() { return m_runs; }
     [[nodiscard]] RunPage &run() { return *m_run; }
     [[nodiscard]] RunActions &runActions() { return *m_runActions; }
+    [[nodiscard]] RunLessons &lessons() { return *m_lessons; }
     [[nodiscard]] ReadingStrip &reading() { return *m_reading; }
     [[nodiscard]] LayerOpener &layerOpener() { return m_opener; }
     [[nodiscard]] NewPlanSheet *newPlan() { return m_newPlan; } // null until it is first asked for
@@ -123,6 +125,7 @@ private:
     ExportActions *m_exports;
     ValidationActions *m_validationActions;
     RunActions *m_runActions;
+    RunLessons *m_lessons;
     TopBar *m_top = nullptr;
     CommandPalette *m_palette;
     ShortcutOverlay *m_overlay;

@@ -15,6 +15,7 @@
 #include "views/validation/validation_page.h"
 #include "views/window/file_actions.h"
 #include "views/window/run_actions.h"
+#include "views/window/run_lessons.h"
 #include "views/window/tour_strip.h"
 
 #include <QMenu>
@@ -77,6 +78,8 @@ void MainWindow::connectRun()
     connect(m_run->invitation->open, &QPushButton::clicked, m_runActions, qOverload<>(&RunActions::open));
     connect(m_run->invitation->openFolder, &QPushButton::clicked, m_runActions, &RunActions::openFolder);
     connect(m_runActions, &RunActions::runOpened, this, &MainWindow::showRun);
+    connect(m_lessons, &RunLessons::pageRequested, this, &MainWindow::showRun);
+    connect(m_lessons, &RunLessons::changed, &m_commands, &CommandRegistry::refresh);
     connect(&m_runs, &RunDocument::overlayChanged, m_workbench->timeline, &TimelineView::setOverlay);
     EvaluationBridge &bridge = m_models.bridge;
     connect(&bridge, &EvaluationBridge::evaluationFinished, &m_runs, &RunDocument::setEvaluation);
@@ -86,7 +89,7 @@ void MainWindow::connectRun()
     connect(&m_runs, &RunDocument::runChanged, &m_commands, &CommandRegistry::refresh);
     auto *menu = new QMenu(m_run->run);
     for (const char *id : { "run.open", "run.openFolder", "", "run.compare", "run.compareFolder", "run.endComparison",
-             "", "run.watch", "run.save", "", "run.close" }) {
+             "", "run.learn", "run.makePlan", "", "run.watch", "run.save", "", "run.close" }) {
         if (QAction *action = m_commands.action(QLatin1String(id)))
             menu->addAction(action);
         else

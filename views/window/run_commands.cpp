@@ -4,6 +4,7 @@
 #include "views/commands/command_registry.h"
 #include "views/window/main_window.h"
 #include "views/window/run_actions.h"
+#include "views/window/run_lessons.h"
 
 #include <QCoreApplication>
 
@@ -54,6 +55,17 @@ void addRunCommands(CommandRegistry &registry, MainWindow &window)
         .text = text("Compare with the &plan again"),
         .run = [&runs] { runs.closeReference(); },
         .isEnabled = [&runs] { return runs.reference() != nullptr; } });
+    RunLessons &lessons = window.lessons();
+    registry.add({ .id = "run.learn",
+        .group = group,
+        .text = text("&Learn from this run"),
+        .run = [&lessons] { lessons.learn(); },
+        .isEnabled = [&lessons] { return lessons.calibration().canStart(); } });
+    registry.add({ .id = "run.makePlan",
+        .group = group,
+        .text = text("&Make a plan of this run"),
+        .run = [&lessons] { lessons.makePlan(); },
+        .isEnabled = [&lessons] { return lessons.planOfRun().isOffered(); } });
     registry.add({ .id = "run.watch",
         .group = group,
         .text = text("&Watch folder"),

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "views/window/status_line.h"
 
+#include "core/catalogue/catalogue.h"
+#include "models/calibration_rows.h"
 #include "models/text/format.h"
 #include "views/panels/confidence_button.h"
 #include "views/theme/theme.h"
@@ -127,7 +129,8 @@ void StatusLine::refresh()
                                     : QString();
     m_left->setText(m_preview.isEmpty() ? state : tr("Preview: %1").arg(m_preview));
     m_right->setText(verdict());
-    m_confidence->setMetrics(m_evaluation ? &m_evaluation->metrics : nullptr, m_evidence);
+    m_confidence->setMetrics(m_evaluation ? &m_evaluation->metrics : nullptr, m_evidence,
+        m_evaluation ? calibrationSentences(*m_evaluation->plan, builtinCatalogue()) : QStringList());
     m_confidence->setStale(m_isStale);
 }
 

@@ -15,7 +15,7 @@ namespace trainyard {
 namespace {
 
 const QStringList kExports { "export.html", "export.pdf", "-", "export.trace", "export.timeline", "export.numbers", "-",
-    "export.plan" };
+    "export.plan", "-", "export.megatron", "export.torchtitan", "export.slurm", "export.dot" };
 
 // "-" is a separator; ids are the registry's. "recent" and "samples" stand for the menus that the window fills,
 // "export" for the one below.
@@ -29,8 +29,8 @@ const std::vector<MenuList> &menuLists()
     static const std::vector<MenuList> lists {
         { QT_TRANSLATE_NOOP("TopBar", "&File"),
             { "file.new", "samples", "file.open", "recent", "-", "run.open", "run.openFolder", "run.compare",
-                "run.compareFolder", "run.watch", "run.save", "run.close", "-", "file.save", "file.saveAs",
-                "file.reload", "-", "export", "file.screenshot", "-", "file.quit" } },
+                "run.compareFolder", "run.learn", "run.makePlan", "run.watch", "run.save", "run.close", "-",
+                "file.save", "file.saveAs", "file.reload", "-", "export", "file.screenshot", "-", "file.quit" } },
         { QT_TRANSLATE_NOOP("TopBar", "&Edit"), { "edit.undo", "edit.redo", "-", "edit.copyNumbers" } },
         { QT_TRANSLATE_NOOP("TopBar", "&View"),
             { "timeline.fit", "timeline.zoomIn", "timeline.zoomOut", "timeline.criticalPath", "timeline.measured",

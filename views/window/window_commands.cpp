@@ -86,6 +86,10 @@ void addFileCommands(CommandRegistry &registry, MainWindow &window)
         { "export.timeline", "Export the timeline as &CSV…", &ExportActions::exportTimeline },
         { "export.numbers", "Export the &numbers as CSV…", &ExportActions::exportNumbers },
         { "export.plan", "Export a copy of the p&lan…", &ExportActions::exportPlan },
+        { "export.megatron", "Export a &Megatron-LM launch script…", &ExportActions::exportMegatron },
+        { "export.torchtitan", "Export a t&orchtitan launch script…", &ExportActions::exportTorchtitan },
+        { "export.slurm", "Export a &Slurm job…", &ExportActions::exportSlurm },
+        { "export.dot", "Export the tasks as a &Graphviz graph…", &ExportActions::exportDot },
     };
     for (const auto &format : formats)
         registry.add(

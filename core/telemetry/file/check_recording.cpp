@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/telemetry/file/check_recording.h"
 
+#include <cmath>
+
 namespace trainyard::recording_file {
 
 namespace {
@@ -26,6 +28,14 @@ public:
         each("/benchmarks", r.benchmarks,
             [&](const auto &where, const BenchmarkPoint &one) { source(where, one.source); });
         each("/kernels", r.kernels, [&](const auto &where, const KernelPoint &one) { source(where, one.source); });
+        each("/arguments_of", r.argumentsOf,
+            [&](const auto &where, const SourceArguments &one) { source(where, one.source); });
+        each("/groups", r.groups, [&](const auto &where, const CommunicatorGroup &one) {
+            for (const int rank : one.ranks)
+                if (rank < 0 || rank >= kMostRanks)
+                    fail(where + "/ranks", "has " + std::to_string(rank),
+                        "whole numbers from 0 to " + std::to_string(kMostRanks - 1));
+        });
         each("/series", r.series, [&](const auto &where, const SampleSeries &one) { series(where, one); });
         each("/ranks", r.ranks, [&](const auto &where, const RankRecording &one) { rank(where, one); });
         if (m_hasFault)
@@ -43,16 +53,22 @@ private:
 
     void rank(const std::string &where, const RankRecording &rank)
     {
-        if (rank.rank < -1)
-            fail(where + "/rank", "is " + std::to_string(rank.rank), "a whole number from 0, or null");
-        if (rank.worldSize < 0)
-            fail(where + "/world_size", "is " + std::to_string(rank.worldSize), "a whole number from 0");
+        rankNumber(where, rank.rank);
+        if (rank.worldSize < 0 || rank.worldSize > kMostRanks)
+            fail(where + "/world_size", "is " + std::to_string(rank.worldSize),
+                "a whole number from 0 to " + std::to_string(kMostRanks));
+        // Offsets and drifts are taken off moments: what is left has to be one.
+        if (!(std::abs(rank.clockOffset) < double(kMostApart)))
+            fail(where + "/clock_offset_ns", "is no time within 73 years", "a number of nanoseconds");
+        if (!(std::abs(rank.clockDrift) < 1))
+            fail(where + "/clock_drift", "is no drift of a clock", "a number between -1 and 1");
         source(where, rank.source);
         if (rank.timeBase <= -kMostNanoseconds || rank.timeBase >= kMostNanoseconds)
             fail(where + "/time_base_ns", "is " + std::to_string(rank.timeBase), "a time within 146 years");
         for (std::size_t i = 0; i < rank.steps.size() && !m_hasFault; ++i) {
             momentAt(where, "/steps/start_ns", i, rank.steps[i].start);
             momentAt(where, "/steps/end_ns", i, rank.steps[i].end);
+            stepNumber(where, "/steps/number", i, rank.steps[i].number);
         }
         each(where + "/streams", rank.streams,
             [&](const auto &inside, const RecordedStream &stream) { spans(inside + "/spans", stream.spans); });
@@ -88,6 +104,8 @@ private:
         const std::string &where, std::size_t i, const RecordedCollective &collective, const RankRecording &rank)
     {
         momentAt(where, "/start_ns", i, collective.start);
+        if (i > 0 && collective.start < rank.collectives[i - 1].start)
+            fail(at(where, "/start_ns", i), "is before the collective in front of it", "collectives in order of start");
         duration(where, i, collective.duration);
         within(where, "/operation", i, collective.operation, m_recording.names.size(), "names");
         if (collective.group != kNoIndex)
@@ -104,13 +122,26 @@ private:
     {
         length(where + "/value", series.value.size(), series.at.size());
         source(where, series.source);
-        if (series.rank < -1)
-            fail(where + "/rank", "is " + std::to_string(series.rank), "a whole number from 0, or null");
-        for (std::size_t i = 0; i < series.at.size() && !m_hasFault; ++i)
-            if (!series.isByStep)
+        rankNumber(where, series.rank);
+        for (std::size_t i = 0; i < series.at.size() && !m_hasFault; ++i) {
+            if (series.isByStep)
+                stepNumber(where, "/at", i, series.at[i]);
+            else
                 momentAt(where, "/at", i, series.at[i]);
-            else if (series.at[i] <= -kMostNanoseconds || series.at[i] >= kMostNanoseconds)
-                fail(at(where, "/at", i), "is " + std::to_string(series.at[i]), "a number of a step");
+            if (i > 0 && series.at[i] < series.at[i - 1])
+                fail(at(where, "/at", i), "is before the sample in front of it", "samples in order");
+        }
+    }
+    void rankNumber(const std::string &where, int rank)
+    {
+        if (rank < -1 || rank >= kMostRanks)
+            fail(where + "/rank", "is " + std::to_string(rank),
+                "a whole number from 0 to " + std::to_string(kMostRanks - 1) + ", or null");
+    }
+    void stepNumber(const std::string &where, const char *column, std::size_t i, std::int64_t number)
+    {
+        if (number <= -kMostSteps || number >= kMostSteps)
+            fail(at(where, column, i), "is " + std::to_string(number), "a number of a step, below 2^53");
     }
 
     void source(const std::string &where, std::uint32_t index)
@@ -134,14 +165,14 @@ private:
     }
     void duration(const std::string &where, std::size_t i, std::int64_t duration)
     {
-        if (duration < 0 || duration >= kMostNanoseconds)
+        if (duration < 0 || duration >= kMostApart)
             fail(at(where, "/duration_ns", i), "is " + std::to_string(duration),
-                "a number of nanoseconds from 0 to 146 years");
+                "a number of nanoseconds from 0 to 73 years");
     }
     /// Its Unix time too, where that is known, so that moments can be moved to the zero of another recording.
     [[nodiscard]] bool isMoment(Moment moment) const
     {
-        const bool isNear = moment > -kMostNanoseconds && moment < kMostNanoseconds;
+        const bool isNear = moment > -kMostApart && moment < kMostNanoseconds;
         const bool hasZero = m_recording.zero > 0 && m_recording.zero < kMostNanoseconds; // else that is the fault
         return isNear && (!hasZero || moment < kMostNanoseconds - m_recording.zero);
     }
@@ -157,7 +188,8 @@ private:
     }
     void tooFar(const std::string &where, Moment moment)
     {
-        fail(where, "is " + std::to_string(moment) + " ns from zero", "a moment before the year 2116");
+        fail(where, "is " + std::to_string(moment) + " ns from zero",
+            "a moment before the year 2116, and less than 73 years before zero");
     }
 
     static std::string at(const std::string &where, const char *column, std::size_t i)

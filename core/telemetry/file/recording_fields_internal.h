@@ -155,6 +155,12 @@ template <class Io> void describe(Io &io, Maybe<KernelPoint> auto &point)
     io.index("source", point.source, "Index into sources");
 }
 
+template <class Io> void describe(Io &io, Maybe<SourceArguments> auto &told)
+{
+    io.index("source", told.source, "Index into sources");
+    io.map("arguments", told.arguments, "What it tells");
+}
+
 template <class Io> void describe(Io &io, Maybe<RecordedModel> auto &model)
 {
     io.text("name", model.name, "Of its file or folder");
@@ -208,7 +214,9 @@ template <class Io> void describe(Io &io, Maybe<Recording> auto &recording)
     io.list("sources", recording.sources, "Files that it was read from");
     io.texts("names", recording.names, "Names of spans and operations");
     io.list("groups", recording.groups, "Groups of ranks that communicate");
-    io.map("arguments", recording.arguments, "What the run was started with, by the framework's names");
+    io.map("arguments", recording.arguments,
+        "What the run was started with, by the framework's names; of several sources the first that tells one");
+    io.list("arguments_of", recording.argumentsOf, "What each source tells; absent: the arguments are of one source");
     io.list("models", recording.models, "Models as their sources tell them");
     io.list("nodes", recording.nodes, "Machines, those that are alike together");
     io.list("switches", recording.switches, "Switches of the network");

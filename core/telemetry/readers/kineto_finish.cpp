@@ -6,6 +6,8 @@
 #include <charconv>
 #include <numeric>
 #include <tuple>
+#include <unordered_map>
+#include <unordered_set>
 
 namespace trainyard::readers {
 
@@ -133,27 +135,44 @@ const CollectiveFacts *TraceCollector::callOf(std::int64_t correlation) const
     return best;
 }
 
-/// Ranks of groups whose list is cut in the events, and the groups that no event names.
+/// Ranks of groups whose list is cut in the events, and the groups that no event names. A few bytes of a file may tell
+/// a million ranks, so that all of them together are bounded by its size.
 void TraceCollector::finishGroups()
 {
-    constexpr std::int64_t kMostRanks = 1 << 20;
+    constexpr std::int64_t kMostRanks = 1 << 20, kFree = 1 << 18;
+    RecordedSource &source = m_recording.sources.front();
+    std::int64_t left = kFree + source.bytes, leftOut = 0;
+    const auto hasRoom = [&](std::int64_t ranks) {
+        const bool fits = ranks <= left;
+        left -= fits ? ranks : 0;
+        leftOut += fits ? 0 : 1;
+        return fits;
+    };
+    std::unordered_map<std::string_view, const CommunicatorGroup *> told;
+    for (const CommunicatorGroup &group : m_header.groups)
+        told.try_emplace(group.name, &group);
     for (std::size_t i = 0; i < m_recording.groups.size(); ++i) {
         CommunicatorGroup &group = m_recording.groups[i];
         const GroupFacts &facts = m_groupFacts[i];
         if (!group.ranks.empty())
             continue;
-        const auto told = std::ranges::find(m_header.groups, group.name, &CommunicatorGroup::name);
-        if (told != m_header.groups.end()) {
-            group.ranks = told->ranks;
+        if (const auto known = told.find(group.name); known != told.end()) {
+            if (hasRoom(std::ssize(known->second->ranks)))
+                group.ranks = known->second->ranks;
         } else if (facts.first >= 0 && facts.stride > 0 && facts.size > 0 && facts.size <= kMostRanks
-            && facts.first <= kMostRanks && facts.stride <= kMostRanks / facts.size) {
+            && facts.first <= kMostRanks && facts.stride <= kMostRanks / facts.size && hasRoom(facts.size)) {
             for (std::int64_t k = 0; k < facts.size; ++k)
                 group.ranks.push_back(static_cast<int>(facts.first + k * facts.stride));
         }
     }
+    std::unordered_set<std::string> known;
+    for (const CommunicatorGroup &group : m_recording.groups)
+        known.insert(group.name);
     for (const CommunicatorGroup &group : m_header.groups)
-        if (std::ranges::find(m_recording.groups, group.name, &CommunicatorGroup::name) == m_recording.groups.end())
+        if (known.insert(group.name).second)
             m_recording.groups.push_back(group);
+    if (leftOut > 0)
+        source.dropped.push_back({ "lists of ranks of groups, more than a file of its size can tell", leftOut });
 }
 
 void TraceCollector::finishCollectives()

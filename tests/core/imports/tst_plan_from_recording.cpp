@@ -48,6 +48,69 @@ private slots:
         QVERIFY(evaluated(p) > 0);
     }
 
+    /// Scripts of two jobs make no third: the first is taken as a whole, and the other is named with its differences.
+    void argumentsOfTwoJobsAreNotMixed()
+    {
+        const auto part = [](const char *file, std::map<std::string, std::string> arguments) {
+            Recording recording = told(std::move(arguments));
+            recording.sources.front().file = file;
+            return recording;
+        };
+        const std::map<std::string, std::string> a = with(kLlama,
+            { { "tensor_model_parallel_size", "2" }, { "seq_length", "4096" }, { "global_batch_size", "64" },
+                { "nproc_per_node", "8" }, { "nnodes", "2" } });
+        const std::map<std::string, std::string> b = with(kLlama,
+            { { "tensor_model_parallel_size", "4" }, { "seq_length", "8192" }, { "global_batch_size", "64" },
+                { "world_size", "512" } });
+        const Recording both = mergeRecordings({ part("/x/a.sh", a), part("/x/b.sh", b) });
+        QCOMPARE(both.argumentsOf.size(), std::size_t(2));
+        QCOMPARE(both.argumentsOf[1].arguments.at("seq_length"), std::string("8192"));
+        const ImportedPlan made = imported(both);
+        QCOMPARE(made.plan.parallelism.tensor, 2);
+        QCOMPARE(made.plan.workload.sequenceLength, 4096);
+        QCOMPARE(made.plan.cluster.gpus(), 16); // not the 512 of b.sh
+        QVERIFY(says(made.taken, "from --seq-length (a.sh)"));
+        QVERIFY(says(made.assumed, "Nothing that b.sh tells of the job is taken"));
+        QVERIFY(says(made.assumed, "seq_length 8192 (not 4096 as a.sh)"));
+        QVERIFY(says(made.assumed, "tensor_model_parallel_size 4 (not 2 as a.sh)"));
+    }
+
+    /// A script and the log of its run tell the same in other words, and each what the other leaves out.
+    void sourcesOfOneJobAddUp()
+    {
+        const auto part = [](const char *file, std::map<std::string, std::string> arguments) {
+            Recording recording = told(std::move(arguments));
+            recording.sources.front().file = file;
+            return recording;
+        };
+        const ImportedPlan made = imported(mergeRecordings(
+            { part("/x/a.sh", with(kLlama, { { "seq_length", "4096" }, { "bf16", "True" }, { "rank", "0" } })),
+                part("/x/b.log",
+                    { { "seq_length", "4096.0" }, { "bf16", "true" }, { "rank", "7" }, { "world_size", "32" },
+                        { "global_batch_size", "64" } }) }));
+        QCOMPARE(made.plan.cluster.gpus(), 32);
+        QVERIFY(!says(made.assumed, "is taken, since"));
+        QVERIFY(says(made.taken, "from --global-batch-size (b.log)"));
+        QVERIFY(says(made.taken, "from --seq-length (a.sh)"));
+    }
+
+    void sizesOfTheJobThatCannotBeAreErrors()
+    {
+        const auto fault = [](std::map<std::string, std::string> sizes) {
+            return errorOf(told(with(kLlama, std::move(sizes))));
+        };
+        const auto has = [](const std::string &text, const char *part) { return text.find(part) != std::string::npos; };
+        QVERIFY(has(fault({ { "nnodes", "999999999" }, { "nproc_per_node", "8" } }), "--nnodes (run.sh)"));
+        QVERIFY(has(fault({ { "nproc_per_node", "4096" }, { "nnodes", "2" } }), "--nproc-per-node (run.sh)"));
+        QVERIFY(has(fault({ { "world_size", "0" } }), "--world-size (run.sh)"));
+        QVERIFY(has(fault({ { "nnodes", "100000" }, { "nproc_per_node", "1024" } }), "100000 nodes of 1024 GPUs"));
+        // torchrun's "gpu" and Lightning's -1 are all that a node has
+        for (const char *all : { "gpu", "auto", "-1" }) {
+            const ImportedPlan made = imported(told(with(kLlama, { { "nproc_per_node", all }, { "nnodes", "2" } })));
+            QVERIFY(says(made.assumed, "which tells no number"));
+        }
+    }
+
     void megatronsDefaultsHoldForWhatItsArgumentsLeaveOut()
     {
         Plan base = basePlan();

@@ -197,6 +197,19 @@ private slots:
         QVERIFY(hasNote(run->notes, "left out: 2"));
     }
 
+    void aRunThatNobodyWaitsForIsNotMade()
+    {
+        SmallRecording made;
+        for (int rank = 0; rank < 2; ++rank)
+            made.rank(rank, 2).step(1, 0, 100).collective("all_reduce", 0, 90, 1e6, 24, 0);
+        std::stop_source source;
+        source.request_stop();
+        const RunPtr run = makeRun(made.m_recording, source.get_token());
+        QVERIFY(run->collectives.empty() && run->steps.empty() && run->alignment.ranks.empty());
+        QVERIFY(run->recording && run->spans);
+        QCOMPARE(made.run()->collectives.size(), std::size_t(1));
+    }
+
     void ofAttemptsTheLastCounts()
     {
         SmallRecording made; // rank 0 recorded step 5 twice, in two files

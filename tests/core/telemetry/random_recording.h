@@ -5,6 +5,7 @@
 
 #include "core/telemetry/recording.h"
 
+#include <algorithm>
 #include <bit>
 #include <cmath>
 #include <limits>
@@ -63,6 +64,7 @@ public:
         });
         for (std::int64_t i = below(4); i > 0; --i)
             r.arguments[text()] = text();
+        fill(r.argumentsOf, 2, [&](SourceArguments &told) { told = { source(r), { { text(), text() } } }; });
         fill(r.models, 2, [&](RecordedModel &m) { m = { text(), text(), source(r) }; });
         fill(r.nodes, 2, [&](RecordedNodes &n) {
             n = { { text() }, int(below(99)), text(), int(below(9)), int(below(9)), real(), real(), one(2), real(),
@@ -82,6 +84,7 @@ public:
         fill(r.series, 4, [&](SampleSeries &s) {
             s = { text(), text(), int(below(5)) - 1, text(), one(2), {}, {}, source(r) };
             fill(s.at, 30, [&](Moment &at) { at = moment(); });
+            std::ranges::sort(s.at);
             for (std::size_t i = 0; i < s.at.size(); ++i)
                 s.value.push_back(one(5) ? std::nan("") : one(9) ? -std::numeric_limits<double>::infinity() : real());
         });
@@ -98,8 +101,8 @@ private:
         rank.host = text();
         rank.gpu = text();
         rank.timeBase = moment();
-        rank.clockOffset = one(2) ? real() : 0;
-        rank.clockDrift = one(2) ? real() * 1e-9 : 0;
+        rank.clockOffset = one(2) ? std::fmod(real(), 1e12) : 0;
+        rank.clockDrift = one(2) ? std::fmod(real() * 1e-9, 1) : 0;
         fill(rank.steps, 3, [&](RecordedStep &step) { step = { below(9), moment(), moment() }; });
         fill(rank.streams, 4, [&](RecordedStream &stream) {
             stream = { one(2), below(9), below(999), text(), one(3), {} };
@@ -114,6 +117,7 @@ private:
             if (const std::size_t size = rank.streams[c.stream].spans.size(); size > 0)
                 c.span = std::uint32_t(below(std::int64_t(size)));
         });
+        std::ranges::stable_sort(rank.collectives, {}, &RecordedCollective::start);
     }
 
     void drawSpans(const Recording &r, RecordedSpans &spans)

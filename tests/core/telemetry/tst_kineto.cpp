@@ -8,6 +8,8 @@
 
 #include <QTest>
 
+#include <algorithm>
+
 using namespace trainyard;
 using namespace trainyard::testing;
 
@@ -156,6 +158,36 @@ private slots:
         QCOMPARE(collectives[1].bytes, 40.0);
         QVERIFY((recording->groups[collectives[1].group].ranks == std::vector { 4, 5 })); // cut: of pg_config
         QCOMPARE(recording->groups.back().name, std::string("9"));
+    }
+
+    /// A few bytes tell a million ranks: all groups together take what the file's size allows, and the rest is counted.
+    void groupsThatClaimMoreRanksThanTheFileIsLongAreCounted()
+    {
+        std::vector<std::string> events;
+        constexpr int kGroups = 1500, kRanks = 1 << 17;
+        for (int i = 0; i < kGroups; ++i)
+            events.push_back(
+                kernel("ncclDevKernel_AllReduce_Sum_f32_RING_LL(x)", std::to_string(10 * i), "5", std::to_string(i + 1),
+                    R"("Collective name": "allreduce", "In msg nelems": 10, "dtype": "Float", "Process Group Name": "g)"
+                        + std::to_string(i) + R"(", "Process Group Ranks": "[0, 1, ...]", "Group size": )"
+                        + std::to_string(kRanks) + R"(, "Global rank start": 0, "Global rank stride": 1)"));
+        const std::string text = trace(events);
+        const auto recording = readText("a.json", text);
+        QVERIFY(recording);
+        QCOMPARE(recording->groups.size(), std::size_t(kGroups));
+        std::size_t ranks = 0;
+        std::int64_t without = 0;
+        for (const CommunicatorGroup &group : recording->groups) {
+            ranks += group.ranks.size();
+            without += group.ranks.empty() ? 1 : 0;
+        }
+        QVERIFY(ranks >= std::size_t(kRanks)); // the first fit
+        QVERIFY(ranks <= (std::size_t(1) << 18) + text.size());
+        const auto &dropped = recording->sources.front().dropped;
+        const auto told = std::ranges::find_if(
+            dropped, [](const Dropped &one) { return one.reason.find("lists of ranks") != std::string::npos; });
+        QVERIFY(told != dropped.end());
+        QCOMPARE(told->count, without);
     }
 
     void olderTracesTellBytesByTheOperatorAroundTheLaunch()

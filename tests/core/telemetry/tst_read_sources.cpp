@@ -38,6 +38,13 @@ private slots:
         const auto file = openSource(written("a.gz", gzipped(text) + gzipped("and a member")), {});
         QVERIFY(file);
         QCOMPARE(std::string(file->text.text), text + "and a member");
+        // Zeros of a tape's block and a stranger's bytes behind the last member, which gzip passes over too.
+        for (const std::string &rest : { std::string(1, '\0'), std::string(512, '\0'), std::string("rest") }) {
+            const auto padded = openSource(written("padded.gz", gzipped(text) + rest), {});
+            QVERIFY(padded);
+            QVERIFY(!padded->text.isTruncated);
+            QCOMPARE(std::string(padded->text.text), text);
+        }
         QVERIFY(!file->text.isTruncated);
         QCOMPARE(file->bytes.size(), file->text.text.size() + kSourcePadding);
     }

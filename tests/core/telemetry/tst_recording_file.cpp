@@ -217,6 +217,18 @@ private slots:
         QVERIFY(says([](json &d) { d["ranks"][0]["collectives"]["bytes"].push_back(1); }, "/ranks/0/collectives/"));
         QVERIFY(says([](json &d) { d["ranks"][0]["source"] = 1; }, "/ranks/0/source: is 1"));
         QVERIFY(says([](json &d) { d["ranks"][0]["rank"] = 1e30; }, "/ranks/0/rank"));
+        QVERIFY(says([](json &d) { d["ranks"][0]["rank"] = 2147483647; }, "/ranks/0/rank: is 2147483647"));
+        QVERIFY(says([](json &d) { d["ranks"][0]["clock_offset_ns"] = 1e19; }, "/ranks/0/clock_offset_ns"));
+        QVERIFY(says([](json &d) { d["ranks"][0]["clock_drift"] = 1.5; }, "/ranks/0/clock_drift"));
+        QVERIFY(says([&](json &d) { spans(d)["start_ns"][0] = -(std::int64_t(1) << 61); },
+            "/ranks/0/streams/0/spans/start_ns/0"));
+        QVERIFY(says(
+            [](json &d) {
+                d["ranks"][0]["steps"] = { { "number", { std::int64_t(1) << 53 } }, { "start_ns", { 0 } },
+                    { "end_ns", { 1 } } };
+            },
+            "/ranks/0/steps/number/0"));
+        QVERIFY(says([](json &d) { d["series"][0]["at"][1] = -5; }, "/series/0/at/1: is"));
         QVERIFY(says([](json &d) { d["series"][0]["value"].erase(0); }, "/series/0/value: has 1 values; expected 2"));
     }
 

@@ -4,6 +4,7 @@
 
 #include "core/catalogue/catalogue.h"
 #include "views/panels/evidence_table.h"
+#include "views/plots/vector_plot.h"
 #include "views/run/difference_bars.h"
 #include "views/run/rank_strip.h"
 #include "views/run/reading_strip.h"
@@ -265,6 +266,85 @@ private slots:
         QTest::mouseClick(strip.cancel, Qt::LeftButton);
         QVERIFY(strip.isHidden() && !runs.isReading());
         mayRead.release();
+    }
+    /// A log alone tells no kinds: their fields are empty, not 0. Quotes in names are doubled.
+    void whatIsNotToldIsEmptyInTables()
+    {
+        RunOverlay overlay;
+        overlay.differences.referenceName = "plan";
+        overlay.differences.measuredName = "step 2 of \"a, b\".log";
+        overlay.differences.referenceSeconds = 5;
+        overlay.differences.measuredSeconds = 6;
+        for (DifferenceRow &row : overlay.differences.rows)
+            row.isMeasuredTold = row.kind == DifferenceKind::Untold;
+        overlay.differences.rows.front().reference = 5;
+        overlay.differences.rows.back().measured = 6;
+        overlay.differences.rows.back().isReferenceTold = false;
+        const QStringList lines = differenceText(overlay, u',').split(u'\n');
+        QCOMPARE(lines[0], QStringLiteral("kind of work,plan (s),\"step 2 of \"\"a, b\"\".log (s)\",difference (s)"));
+        QCOMPARE(lines[1], QStringLiteral("Compute,5,,-5"));
+        QCOMPARE(lines[2], QStringLiteral("Exposed communication,0,,"));
+        QCOMPARE(lines[6].section(u',', 1), QStringLiteral(",6,6"));
+        QCOMPARE(lines[7], QStringLiteral("step,5,6,1"));
+    }
+    /// 4 ranks of one run against 3 of another: that they are of different size comes before what they differ by.
+    void runsOfDifferentSizeAreToldFirst()
+    {
+        Fixture f;
+        f.runs.openReference({ SmallRun { .ranks = 3 }.write(f.folder.filePath("less")) });
+        QTRY_VERIFY_WITH_TIMEOUT(f.runs.overlay()->reference, kLong);
+        QVERIFY2(f.page.result().startsWith(QStringLiteral("The run has 4 ranks, less 3. Step ")),
+            qPrintable(f.page.result()));
+        QVERIFY(f.page.stepPlot->describe(5).contains(QStringLiteral("less: ")));
+        QVERIFY(!f.page.stepPlot->describe(5).contains(QStringLiteral("plan")));
+    }
+    /// Only what makes the step longer explains a longer step: 10 ms × 4 layers less compute do not.
+    void theSentenceNamesOnlyWhatGoesTheWayOfTheDifference()
+    {
+        Fixture f(SmallRun { .computeMs = 10, .transferMs = 20 }); // 4 × 30 ms = 120 ms
+        f.runs.openReference({ SmallRun { .computeMs = 15, .transferMs = 2 }.write(f.folder.filePath("other")) }); // 68
+        QTRY_VERIFY_WITH_TIMEOUT(f.runs.overlay()->reference, kLong);
+        QVERIFY2(f.page.result().contains(QStringLiteral("exposed communication +")), qPrintable(f.page.result()));
+        QVERIFY2(!f.page.result().contains(QStringLiteral("compute ")), qPrintable(f.page.result()));
+    }
+    /// 4 of 1,024 ranks: their cells alone, and the others in words.
+    void manyMissingRanksAreWordsNotCells()
+    {
+        auto recording = std::make_shared<Recording>();
+        for (int rank = 0; rank < 4; ++rank) {
+            RankRecording &one = recording->ranks.emplace_back();
+            one.rank = rank;
+            one.worldSize = 1024;
+        }
+        auto run = std::make_shared<Run>();
+        run->recording = recording;
+        auto overlay = std::make_shared<RunOverlay>();
+        overlay->run = run;
+        RankStrip strip;
+        strip.resize(400, 100);
+        strip.setOverlay(overlay, {});
+        QCOMPARE(strip.cells(), std::size_t(4));
+        QVERIFY(!strip.isMissing(3) && strip.isMissing(4));
+        QVERIFY(strip.heightForWidth(400) <= 2 * 22);
+        QCOMPARE(missingSentence(*overlay), QStringLiteral("1,020 ranks were not recorded: 4 to 1,023."));
+        for (RankRecording &one : recording->ranks)
+            one.worldSize = 16; // few: each has its place
+        strip.setOverlay(overlay, {});
+        QCOMPARE(strip.cells(), std::size_t(16));
+        QVERIFY(missingSentence(*overlay).endsWith(QStringLiteral("Their places are hatched.")));
+    }
+    /// Figures as long as "500k TFLOP/s" have their room, and the chart above keeps its axis over that below.
+    void longFiguresOfAnAxisFit()
+    {
+        Fixture f;
+        auto overlay = std::make_shared<RunOverlay>(*f.runs.overlay());
+        overlay->curves.push_back(
+            { .name = "x", .title = "X", .unit = "very long units/s", .step = { 3, 4 }, .value = { 5e5, 6e5 } });
+        f.page.otherPlot->setCurves(overlay, "x", {});
+        const QFontMetrics metrics(f.page.otherPlot->chart().yAxis->tickLabelFont());
+        const int left = f.page.otherPlot->chart().axisRect()->margins().left();
+        QVERIFY(left > metrics.horizontalAdvance(QStringLiteral("600k very long units/s")));
+        QCOMPARE(f.page.stepPlot->chart().axisRect()->margins().left(), left);
     }
     void rangesOfRanksAreShort()
     {

@@ -1,0 +1,54 @@
+#pragma once
+// SPDX-License-Identifier: GPL-3.0-or-later
+// The plan that a run's files tell of: arguments, model, machines. Made beside the GUI thread for each run, and again
+// when the plan in the window changes, whose hardware and software fill in what no file tells. It replaces nothing by
+// itself. GUI thread.
+
+#include "models/plan_document.h"
+#include "models/run_document.h"
+
+#include <QObject>
+#include <QStringList>
+
+#include <memory>
+
+namespace trainyard {
+
+class Catalogue;
+
+struct PlanOfRunFound {
+    PlanPtr plan; // null: there is none, see errors
+    QStringList taken, assumed, ignored; // a sentence each
+    QStringList errors; // why there is none; empty where no file tells of a plan
+    bool isOther = false; // than the plan in the window, in what the files tell
+    QString summary; // "Llama 3 8B on 64 GPUs, TP 2, PP 4"
+};
+
+class PlanOfRun : public QObject {
+    Q_OBJECT
+public:
+    PlanOfRun(RunDocument &runs, PlanDocument &document, const Catalogue &catalogue, QObject *parent = nullptr);
+    ~PlanOfRun() override;
+
+    [[nodiscard]] const PlanOfRunFound &found() const { return m_found; }
+    /// There is a plan, and it is not the one in the window.
+    [[nodiscard]] bool isOffered() const { return m_found.plan && m_found.isOther; }
+
+signals:
+    void changed();
+
+private:
+    void find();
+
+    RunDocument &m_runs;
+    PlanDocument &m_document;
+    const Catalogue &m_catalogue;
+    PlanOfRunFound m_found;
+    std::uint64_t m_generation = 0;
+    BackgroundQueue m_queue; // last: its work uses what is above
+};
+
+/// Pure; any thread. `shown`: the plan in the window.
+[[nodiscard]] PlanOfRunFound planOfRun(const Run &run, const Plan &shown, const Catalogue &catalogue);
+
+} // namespace trainyard

@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// Which ranks a run shows and which it does not, in words.
+#include "core/overlay/job_stages.h"
+#include "models/text/format.h"
+#include "views/run/run_words.h"
+
+#include <QCoreApplication>
+#include <QLocale>
+
+#include <algorithm>
+
+namespace trainyard {
+
+namespace {
+
+constexpr int kMostRanks = 65536; // a rank number of a file is anybody's
+constexpr std::size_t kFewRanks = 128; // so many have a cell each, whoever recorded them
+
+QString tr(const char *text)
+{
+    return QCoreApplication::translate("RunWords", text);
+}
+
+QString counted(qint64 number)
+{
+    return QLocale(QLocale::English).toString(number);
+}
+
+} // namespace
+
+QString sizesSentence(const RunOverlay &overlay)
+{
+    const int run = overlay.run ? worldSizeOf(*overlay.run->recording) : 0;
+    int other = 0;
+    if (overlay.reference)
+        other = worldSizeOf(*overlay.reference->recording);
+    else if (overlay.evaluation && overlay.evaluation->plan)
+        other = RankMap(*overlay.evaluation->plan, overlay.evaluation->layout, overlay.order).worldSize();
+    if (run <= 0 || other <= 0 || run == other)
+        return {};
+    return tr("The run has %1, %2 %3. ")
+        .arg(countOf(run, tr("rank"), tr("ranks")), overlay.reference ? nameOf(*overlay.reference) : tr("the plan"),
+            counted(other));
+}
+
+QString rangesText(const std::vector<int> &ascending)
+{
+    QStringList parts;
+    constexpr qsizetype kMostParts = 6;
+    for (std::size_t i = 0; i < ascending.size();) {
+        std::size_t j = i;
+        while (j + 1 < ascending.size() && ascending[j + 1] == ascending[j] + 1)
+            ++j;
+        if (parts.size() == kMostParts) {
+            parts << QStringLiteral("…");
+            break;
+        }
+        if (j > i + 1)
+            parts << tr("%1 to %2").arg(counted(ascending[i]), counted(ascending[j]));
+        else
+            for (std::size_t k = i; k <= j; ++k)
+                parts << counted(ascending[k]);
+        i = j + 1;
+    }
+    return parts.join(QStringLiteral(", "));
+}
+
+std::vector<int> unrecordedRanks(const RunOverlay &overlay)
+{
+    std::vector<bool> isRecorded;
+    const auto grow = [&](int ranks) {
+        isRecorded.resize(std::max(isRecorded.size(), std::size_t(std::max(ranks, 0))));
+    };
+    for (const RankRecording &rank : overlay.run->recording->ranks)
+        grow(std::min(std::max(rank.worldSize, rank.rank + 1), kMostRanks));
+    if (!overlay.missingRanks.empty() && !overlay.reference) // of the plan, where it is what is compared with
+        grow(std::min(overlay.missingRanks.back() + 1, kMostRanks));
+    for (const RankRecording &rank : overlay.run->recording->ranks)
+        if (rank.rank >= 0 && std::size_t(rank.rank) < isRecorded.size())
+            isRecorded[std::size_t(rank.rank)] = true;
+    std::vector<int> missing;
+    for (std::size_t rank = 0; rank < isRecorded.size(); ++rank)
+        if (!isRecorded[rank])
+            missing.push_back(int(rank));
+    return missing;
+}
+
+bool hasCellsForMissing(const RunOverlay &overlay, const std::vector<int> &missing)
+{
+    const std::size_t recorded = overlay.run->recording->ranks.size();
+    return recorded + missing.size() <= kFewRanks || missing.size() <= recorded;
+}
+
+QString missingSentence(const RunOverlay &overlay)
+{
+    if (overlay.run->recording->ranks.empty())
+        return {};
+    const std::vector<int> missing = unrecordedRanks(overlay);
+    if (missing.empty())
+        return {};
+    const bool isHatched = hasCellsForMissing(overlay, missing);
+    if (missing.size() == 1)
+        return tr("Rank %1 was not recorded; its place is hatched.").arg(missing.front());
+    return tr("%1 ranks were not recorded: %2.").arg(counted(qint64(missing.size())), rangesText(missing))
+        + (isHatched ? tr(" Their places are hatched.") : QString());
+}
+
+} // namespace trainyard

@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "views/run/verdict_section.h"
+
+#include "views/parts/panel_parts.h"
+#include "views/run/run_words.h"
+#include "views/run/sentence_list.h"
+#include "views/theme/theme.h"
+
+#include <QVBoxLayout>
+
+#include <cmath>
+
+namespace trainyard {
+
+namespace {
+
+constexpr int kMostParts = 4;
+constexpr double kLeastShare = 0.01; // of the step: smaller differences are in the table
+
+QString sentence(const std::string &utf8)
+{
+    QString text = QString::fromStdString(utf8);
+    if (!text.isEmpty())
+        text[0] = text[0].toUpper();
+    if (!text.isEmpty() && !text.endsWith(u'.'))
+        text += u'.';
+    return text;
+}
+
+/// "Exposed all-reduce: +118 ms (412 → 530 ms; timer grads-all-reduce)".
+QString partText(const VerdictPart &part)
+{
+    QString name = QString::fromStdString(part.what);
+    if (!name.isEmpty())
+        name[0] = name[0].toUpper();
+    const QString seconds = VerdictSection::tr("%1: %2 (%3 predicted, %4 measured")
+                                .arg(name, signedSeconds(part.measured - part.predicted), secondsText(part.predicted),
+                                    secondsText(part.measured));
+    return part.evidence.empty() ? seconds + u')'
+                                 : seconds + QStringLiteral("; %1)").arg(QString::fromStdString(part.evidence));
+}
+
+TextLine *smallTitle(const QString &text, QWidget *parent)
+{
+    auto *line = new TextLine(text, Ink::Faint, parent);
+    line->setFont(uiFont(-1));
+    return line;
+}
+
+} // namespace
+
+VerdictSection::VerdictSection(QWidget *parent)
+    : QWidget(parent)
+    , parts(new SentenceList(Ink::Text))
+    , causes(new SentenceList(Ink::Muted))
+    , doubts(new SentenceList(Ink::Muted))
+    , m_headline(new TextLine({}, Ink::Text, this))
+    , m_causesTitle(smallTitle(tr("Typical causes"), this))
+    , m_doubtsTitle(smallTitle(tr("In doubt"), this))
+{
+    auto *column = new QVBoxLayout(this);
+    column->setContentsMargins(0, 0, 0, 0);
+    column->setSpacing(4);
+    column->addWidget(new SectionTitle(tr("Verdict"), {}, this));
+    m_headline->setWrapped(true);
+    m_headline->setFont(uiFont(1, QFont::DemiBold));
+    column->addWidget(m_headline);
+    column->addWidget(parts);
+    column->addWidget(m_causesTitle);
+    column->addWidget(causes);
+    column->addWidget(m_doubtsTitle);
+    column->addWidget(doubts);
+    hide();
+}
+
+QString VerdictSection::headline() const
+{
+    return m_headline->text();
+}
+
+void VerdictSection::setVerdict(const std::shared_ptr<const Expected<RunVerdict>> &verdict)
+{
+    setVisible(verdict != nullptr);
+    if (!verdict)
+        return;
+    QStringList told, reasons, open;
+    if (*verdict) {
+        const RunVerdict &found = **verdict;
+        m_headline->setText(sentence(found.headline));
+        m_headline->setInk(Ink::Text);
+        for (const VerdictPart &part : found.parts)
+            if (told.size() < kMostParts
+                && std::abs(part.measured - part.predicted) >= kLeastShare * found.measuredSeconds)
+                told << partText(part);
+        for (const std::string &cause : found.causes)
+            reasons << sentence(cause);
+        for (const std::string &doubt : found.doubts)
+            open << sentence(doubt);
+    } else {
+        m_headline->setText(tr("No verdict: %1.").arg(QString::fromStdString(verdict->error().what)));
+        m_headline->setInk(Ink::Muted);
+    }
+    parts->setSentences(told);
+    causes->setSentences(reasons);
+    doubts->setSentences(open);
+    m_causesTitle->setVisible(!reasons.isEmpty());
+    m_doubtsTitle->setVisible(!open.isEmpty());
+}
+
+} // namespace trainyard
