@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/telemetry/summarize.h"
 
+#include "core/telemetry/kernel_classes.h"
+
 #include <algorithm>
 #include <array>
 #include <charconv>
@@ -126,7 +128,7 @@ Rows rowsOf(const Recording &recording, const RankRecording &rank, std::vector<s
 {
     const HtaClock clock(recording, rank);
     const auto last = lastStep(recording, rank, clock, steps);
-    // Names of a trace are all that HTA goes by
+    // Names of a trace are what HTA goes by
     const bool goByNames = kindOf(recording, rank) == SourceKind::KinetoTrace;
     std::vector<std::int8_t> classes(recording.names.size(), -1);
     Rows rows;
@@ -141,7 +143,11 @@ Rows rowsOf(const Recording &recording, const RankRecording &rank, std::vector<s
             if (kind < 0)
                 kind = static_cast<std::int8_t>(htaClassOf(recording.names[spans.name[i]]));
             const auto byName = static_cast<HtaClass>(kind);
-            const HtaClass own = goByNames ? byName : htaClassByWork(byName, spans.work[i]);
+            // A collective that the trace tells, of a kernel whose name tells none
+            const bool isToldApart = !goByNames
+                || (byName == HtaClass::Computation && spans.work[i] == RecordedWork::Communication
+                    && builtinKernelClasses().workOf(recording.names[spans.name[i]]) == RecordedWork::Compute);
+            const HtaClass own = isToldApart ? htaClassByWork(byName, spans.work[i]) : byName;
             const Interval interval = clock.rounded(spans.start[i], spans.duration[i]);
             rows.all.push_back(interval);
             if (own == HtaClass::Computation)
@@ -224,7 +230,7 @@ RankSummary summarizeRank(const Recording &recording, const RankRecording &rank)
     const bool hasTimes = kindOf(recording, rank) != SourceKind::ChakraTrace;
     Rows rows = hasTimes ? rowsOf(recording, rank, summary.steps) : Rows {};
     if (rows.all.empty()) {
-        summary.reason = !hasTimes ? "its nodes have no times that can be compared"
+        summary.reason = !hasTimes     ? "its nodes have no times that can be compared"
             : summary.steps.size() > 1 ? "no kernel of a GPU before the last of its steps, which does not count"
                                        : "there is no kernel of a GPU in it";
         return summary;

@@ -76,7 +76,7 @@ private slots:
   {"ph": "X", "cat": "user_annotation", "name": "ProfilerStep#6", "pid": 1, "tid": 1, "ts": 200, "dur": 100},
   {"ph": "X", "cat": "kernel", "name": "gemm", "pid": 0, "tid": 7, "ts": 110, "dur": 40, "args": {"stream": 7}},
   {"ph": "X", "cat": "kernel", "name": "gemm", "pid": 0, "tid": 7, "ts": 210, "dur": 40, "args": {"stream": 7}},
-  {"ph": "X", "cat": "kernel", "name": "gem)");
+  {"ph": "X", "cat": "kernel", "name": "gemm")");
         const Answer table = summarize({ file });
         QCOMPARE(table.exitCode, 0);
         for (const char *said : { "Of steps 5, 6 the last does not count", "0 is a guess", "ends early", "0?" })

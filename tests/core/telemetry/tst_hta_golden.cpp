@@ -156,8 +156,10 @@ private slots:
         gpu.spans.work = { RecordedWork::Compute, RecordedWork::Communication };
         rank.streams = { gpu };
         QVERIFY(summarizeRank(recording, rank).breakdown == (TemporalBreakdown { 100, 60, 40, 0 }));
-        // In a trace of the profiler names alone decide, as in HTA
+        // In a trace of the profiler names of kernels decide, as in HTA, which knows no dispatch of experts
         recording.sources[0].kind = SourceKind::KinetoTrace;
+        QVERIFY(summarizeRank(recording, rank).breakdown == (TemporalBreakdown { 100, 60, 40, 0 }));
+        recording.ranks[0].streams[0].spans.name[1] = name("void dpsk::ep::internode::dispatch<8>");
         QVERIFY(summarizeRank(recording, rank).breakdown == (TemporalBreakdown { 100, 100, 0, 0 }));
     }
 
