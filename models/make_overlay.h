@@ -2,12 +2,14 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // A run laid under a plan, against another run, or both at once. Pure; beside the GUI thread.
 
-#include "core/overlay/run_overlay.h"
+#include "core/overlay/verdict.h"
 
 #include <memory>
 #include <vector>
 
 namespace trainyard {
+
+using VerdictPtr = std::shared_ptr<const Expected<RunVerdict>>;
 
 /// What an overlay is put together from; the next one of the same plan and runs takes over what depends on no step.
 struct OverlayParts {
@@ -24,6 +26,7 @@ struct OverlayAsked {
 
 struct MadeOverlay {
     RunOverlayPtr overlay;
+    VerdictPtr verdict; // of the run under the plan; null without a plan
     OverlayParts parts;
     RunPtr referenceOf;
     std::shared_ptr<const std::vector<RunCurve>> referenceCurves;

@@ -38,6 +38,7 @@ struct RunDocument::Private {
     EvaluationPtr evaluation;
     OverlayOptions options;
     RunOverlayPtr overlay;
+    VerdictPtr verdict; // of it
     OverlayParts parts; // of it
     RunPtr referenceOf; // whose curves these are
     std::shared_ptr<const std::vector<RunCurve>> referenceCurves = std::make_shared<const std::vector<RunCurve>>();
@@ -189,6 +190,7 @@ void RunDocument::close()
     d->drop(std::exchange(d->run.run, nullptr));
     d->drop(std::exchange(d->reference.run, nullptr));
     d->drop(std::exchange(d->overlay, nullptr));
+    d->verdict = nullptr;
     d->dropParts(std::exchange(d->parts, {}));
     d->drop(std::exchange(d->referenceOf, nullptr));
     d->referenceCurves = std::make_shared<const std::vector<RunCurve>>();
@@ -277,6 +279,7 @@ void RunDocument::makeOverlay()
                     d->referenceCurves = std::make_shared<const std::vector<RunCurve>>();
                 d->drop(std::exchange(d->referenceOf, made.referenceOf));
                 d->drop(std::exchange(d->overlay, made.overlay));
+                d->verdict = std::move(made.verdict);
                 d->dropParts(std::exchange(d->parts, made.parts));
             }
             d->drop(std::move(made.overlay));
@@ -325,6 +328,11 @@ const RunPtr &RunDocument::reference() const
 const RunOverlayPtr &RunDocument::overlay() const
 {
     return d->overlay;
+}
+
+const VerdictPtr &RunDocument::verdict() const
+{
+    return d->verdict;
 }
 
 const OverlayOptions &RunDocument::options() const

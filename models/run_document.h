@@ -6,6 +6,7 @@
 // nothing is undone. GUI thread.
 
 #include "core/overlay/run_overlay.h"
+#include "core/overlay/verdict.h"
 #include "core/telemetry/read_sources.h"
 #include "models/background_queue.h"
 
@@ -60,6 +61,8 @@ public:
     [[nodiscard]] const RunPtr &run() const; // null: none was read
     [[nodiscard]] const RunPtr &reference() const;
     [[nodiscard]] const RunOverlayPtr &overlay() const; // null without a run
+    /// On the run under the plan, made with the overlay; null without either.
+    [[nodiscard]] const std::shared_ptr<const Expected<RunVerdict>> &verdict() const;
     [[nodiscard]] const OverlayOptions &options() const;
     /// Of the reference alone, to be drawn beside those of the run; empty without one.
     [[nodiscard]] const std::vector<RunCurve> &referenceCurves() const;

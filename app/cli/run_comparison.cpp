@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/cli/run_comparison.h"
 
+#include "app/cli/run_sources.h"
 #include "core/base/number_text.h"
 #include "core/report/text_table.h"
 
@@ -8,6 +9,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 namespace trainyard::cli {
 
@@ -39,11 +41,12 @@ std::string oneLine(std::string text)
     return text;
 }
 
-std::string differenceTable(const DifferenceTable &table)
+std::string differenceTable(const DifferenceTable &table, bool isOfRuns)
 {
     using enum TextTable::Align;
-    TextTable text(
-        { Left, Right, Right, Right }, { "kind of work", table.referenceName, table.measuredName, "difference" });
+    TextTable text({ Left, Right, Right, Right },
+        { "kind of work", (isOfRuns ? "reference: " : "") + table.referenceName,
+            (isOfRuns ? "run: " : "") + table.measuredName, isOfRuns ? "run − reference" : "run − plan" });
     for (const DifferenceRow &row : table.rows) {
         if (row.kind == DifferenceKind::Untold && row.reference == 0 && row.measured == 0)
             continue;
@@ -95,7 +98,12 @@ std::string section(const char *heading, const std::vector<std::string> &sentenc
 std::vector<std::string> notesOf(const RunOverlay &overlay)
 {
     std::vector<std::string> notes;
-    for (const auto *list : { &overlay.notes, &overlay.run->notes, &overlay.differences.notes })
+    std::vector<std::string> sources = notesOfSources(*overlay.run->recording);
+    if (overlay.reference)
+        for (std::string &note : notesOfSources(*overlay.reference->recording))
+            sources.push_back("Reference: " + std::move(note));
+    for (const auto *list :
+        { &std::as_const(sources), &overlay.notes, &overlay.run->notes, &overlay.differences.notes })
         for (const std::string &note : *list)
             if (std::ranges::find(notes, note) == notes.end())
                 notes.push_back(note);
@@ -150,8 +158,9 @@ std::string comparisonTableOf(const RunOverlay &overlay)
     if (!overlay.missingRanks.empty())
         missing.push_back(std::to_string(overlay.missingRanks.size()) + " of the plan's ranks, the first is "
             + std::to_string(overlay.missingRanks.front()));
-    return differenceTable(overlay.differences) + "\n" + stepTable(overlay) + section("Stragglers", stragglers)
-        + section("Slow links", links) + section("Not recorded", missing) + section("Notes", notesOf(overlay));
+    return differenceTable(overlay.differences, overlay.reference != nullptr) + "\n" + stepTable(overlay)
+        + section("Stragglers", stragglers) + section("Slow links", links) + section("Not recorded", missing)
+        + section("Notes", notesOf(overlay));
 }
 
 std::string comparisonJsonOf(const RunOverlay &overlay)

@@ -4,9 +4,11 @@
 #include "app/cli/command.h"
 #include "app/cli/progress.h"
 #include "core/base/printable.h"
+#include "core/base/ranges_text.h"
 
 #include <algorithm>
 #include <iostream>
+#include <map>
 #include <thread>
 
 namespace trainyard::cli {
@@ -44,6 +46,31 @@ Errors tellOf(const Recording &recording, const std::vector<std::string> &named)
             tell(source.file, "it ends early; what it has was read");
     }
     return faults;
+}
+
+std::vector<std::string> notesOfSources(const Recording &recording)
+{
+    std::vector<std::string> notes;
+    for (const RecordedSource &source : recording.sources)
+        if (source.isTruncated && source.refused.empty())
+            notes.push_back(source.file + " ends early: times and steps are those of what it has");
+    std::map<int, std::vector<std::string>> filesOf;
+    for (const RankRecording &rank : recording.ranks)
+        if (rank.rank >= 0)
+            filesOf[rank.rank].push_back(
+                rank.source < recording.sources.size() ? recording.sources[rank.source].file : "a file");
+    std::vector<std::int64_t> repeated;
+    for (const auto &[rank, files] : filesOf)
+        if (files.size() > 1)
+            repeated.push_back(rank);
+    if (!repeated.empty()) {
+        const std::vector<std::string> &files = filesOf[static_cast<int>(repeated.front())];
+        notes.push_back((repeated.size() == 1 ? "Rank " : "Ranks ") + rangesText(repeated)
+            + (repeated.size() == 1 ? " is" : " are") + " told by more than one file (" + files[0] + " and " + files[1]
+            + (files.size() > 2 ? ", …" : "")
+            + "): all are kept. If they are not of one run, name the files of one only");
+    }
+    return notes;
 }
 
 bool hasAnything(const Recording &recording)

@@ -15,6 +15,8 @@ namespace trainyard::cli {
 /// Tells on standard error what was refused or ends early. A file that was named itself, and is none of a run, is a
 /// fault, which is answered; one that lay in a folder is not.
 [[nodiscard]] Errors tellOf(const Recording &recording, const std::vector<std::string> &named);
+/// Sentences that belong beside any figure of it: files that end early, ranks that several files tell.
+[[nodiscard]] std::vector<std::string> notesOfSources(const Recording &recording);
 /// Whether anything was read that a recording is made of.
 [[nodiscard]] bool hasAnything(const Recording &recording);
 /// Tells that Ctrl-C came, and answers with the exit code for it. `before`: "all files were read".

@@ -4,11 +4,14 @@
 #include "app/cli/run_sources.h"
 #include "app/cli/signals.h"
 
+#include "core/base/printable.h"
+#include "core/base/ranges_text.h"
 #include "core/report/text_table.h"
 #include "core/telemetry/summarize.h"
 
 #include <nlohmann/json.hpp>
 
+#include <algorithm>
 #include <cstdio>
 #include <optional>
 
@@ -28,7 +31,27 @@ template <class T> Json jsonOf(const std::optional<T> &value)
     return value ? Json(*value) : Json(nullptr);
 }
 
-std::string summaryJson(const std::vector<RankSummary> &summary)
+/// "Of steps 10 to 13 the last does not count, as HTA has it", and so on: each once.
+std::vector<std::string> notesOf(const std::vector<RankSummary> &summary, const Recording &recording)
+{
+    std::vector<std::string> notes = notesOfSources(recording);
+    const auto add = [&](std::string note) {
+        if (std::ranges::find(notes, note) == notes.end())
+            notes.push_back(std::move(note));
+    };
+    for (const RankSummary &rank : summary) {
+        if (rank.isRankGuessed)
+            add("Nobody tells the rank of " + rank.file + ": 0 is a guess");
+        if (rank.steps.size() > 1)
+            add("Of steps " + rangesText(rank.steps)
+                + " the last does not count, as in HTA: times are those of what was launched before it");
+        if (!rank.reason.empty())
+            add(rank.file + ": " + rank.reason);
+    }
+    return notes;
+}
+
+std::string summaryJson(const std::vector<RankSummary> &summary, const std::vector<std::string> &notes)
 {
     Json json { { "ranks", Json::array() } };
     for (const RankSummary &rank : summary) {
@@ -36,11 +59,14 @@ std::string summaryJson(const std::vector<RankSummary> &summary)
             return rank.breakdown ? Json((*rank.breakdown).*field) : Json(nullptr);
         };
         json["ranks"].push_back({ { "rank", rank.rank >= 0 ? Json(rank.rank) : Json(nullptr) },
+            { "is_rank_told", rank.rank >= 0 && !rank.isRankGuessed },
             { "kernel_time_us", time(&TemporalBreakdown::kernelTime) },
             { "compute_us", time(&TemporalBreakdown::compute) },
             { "non_compute_us", time(&TemporalBreakdown::nonCompute) }, { "idle_us", time(&TemporalBreakdown::idle) },
-            { "communication_overlap", jsonOf(rank.communicationOverlap) }, { "file", rank.file } });
+            { "communication_overlap", jsonOf(rank.communicationOverlap) }, { "file", rank.file },
+            { "reason", rank.reason.empty() ? Json(nullptr) : Json(rank.reason) }, { "steps", rank.steps } });
     }
+    json["notes"] = notes;
     return json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
 }
 
@@ -51,7 +77,7 @@ std::string decimals(double value, int count)
     return text;
 }
 
-std::string summaryTable(const std::vector<RankSummary> &summary)
+std::string summaryTable(const std::vector<RankSummary> &summary, const std::vector<std::string> &notes)
 {
     using enum TextTable::Align;
     TextTable table({ Right, Right, Right, Right, Right, Right, Left },
@@ -60,11 +86,15 @@ std::string summaryTable(const std::vector<RankSummary> &summary)
         const auto time = [&](std::int64_t TemporalBreakdown::*field) {
             return rank.breakdown ? std::to_string((*rank.breakdown).*field) : std::string("–");
         };
-        table.add({ rank.rank >= 0 ? std::to_string(rank.rank) : "–", time(&TemporalBreakdown::kernelTime),
-            time(&TemporalBreakdown::compute), time(&TemporalBreakdown::nonCompute), time(&TemporalBreakdown::idle),
+        table.add({ rank.rank >= 0 ? std::to_string(rank.rank) + (rank.isRankGuessed ? "?" : "") : "–",
+            time(&TemporalBreakdown::kernelTime), time(&TemporalBreakdown::compute),
+            time(&TemporalBreakdown::nonCompute), time(&TemporalBreakdown::idle),
             rank.communicationOverlap ? decimals(*rank.communicationOverlap * 100, 2) : "–", rank.file });
     }
-    return table.text();
+    std::string text = table.text() + (notes.empty() ? "" : "\nNotes\n");
+    for (const std::string &note : notes)
+        text += "  " + printable(note) + "\n";
+    return text;
 }
 
 int run(const Options &options)
@@ -74,7 +104,7 @@ int run(const Options &options)
     if (!recording)
         return recording.error().code == ErrorCode::Cancelled ? stoppedBefore("all files were read")
                                                               : fail({ recording.error() });
-    const Errors faults = tellOf(*recording, options.sources);
+    Errors faults = tellOf(*recording, options.sources);
     if (recording->ranks.empty()) {
         const std::string what = recording->sources.size() == 1 && recording->sources[0].refused.empty()
             ? std::string("it is a ") + nameOf(recording->sources[0].kind) + ": "
@@ -84,7 +114,13 @@ int run(const Options &options)
         return fail(faults.empty() ? Errors { none } : faults);
     }
     const std::vector<RankSummary> summary = summarize(*recording);
-    const int printed = print(options.format == "json" ? summaryJson(summary) : summaryTable(summary), options.format);
+    const std::vector<std::string> notes = notesOf(summary, *recording);
+    const int printed =
+        print(options.format == "json" ? summaryJson(summary, notes) : summaryTable(summary, notes), options.format);
+    if (std::ranges::none_of(summary, [](const RankSummary &rank) { return rank.breakdown.has_value(); }))
+        faults.push_back({ ErrorCode::BadValue, options.sources.front(),
+            summary.size() == 1 ? summary.front().reason : "no rank of it shows the time of a GPU",
+            "traces of PyTorch's profiler with kernels of a GPU" });
     if (!faults.empty() && printed == kDone)
         return fail(faults);
     return printed;

@@ -9,6 +9,7 @@
 
 #include <filesystem>
 #include <limits>
+#include <set>
 
 namespace trainyard::cli {
 
@@ -43,6 +44,19 @@ bool isRun(const std::string &path)
     return readerFor(std::filesystem::path(path).filename().string(), head) != nullptr;
 }
 
+/// Why no step of a run has a time.
+std::string reasonWithoutSteps(const Recording &recording)
+{
+    std::set<Moment> steps;
+    for (const SampleSeries &series : recording.series)
+        if (series.isByStep)
+            steps.insert(series.at.begin(), series.at.end());
+    if (steps.empty())
+        return "there is no step of a run in it";
+    return "it tells " + std::to_string(steps.size()) + (steps.size() == 1 ? " step" : " steps")
+        + ", but no times of them: neither how long they took nor time stamps of two";
+}
+
 /// Aligned and taken apart into steps. Errors: Cancelled; those of files that were named; that there are no steps.
 ExpectedAll<RunPtr> loadRun(const std::vector<std::string> &sources, const std::stop_token &stop)
 {
@@ -55,8 +69,8 @@ ExpectedAll<RunPtr> loadRun(const std::vector<std::string> &sources, const std::
     if (stop.stop_requested())
         return std::unexpected(Errors { { ErrorCode::Cancelled, "", "cancelled", "" } });
     if (run->steps.empty() || run->typicalStep < 0)
-        return std::unexpected(Errors { { ErrorCode::BadValue, sources.front(), "there is no step of a run in it",
-            "traces of PyTorch's profiler, or logs of steps, or a recording of them" } });
+        return std::unexpected(Errors { { ErrorCode::BadValue, sources.front(), reasonWithoutSteps(*run->recording),
+            "traces of PyTorch's profiler, or logs that tell times of steps, or a recording of them" } });
     return run;
 }
 

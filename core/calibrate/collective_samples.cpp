@@ -11,6 +11,7 @@ namespace trainyard {
 
 namespace {
 
+/// Whether collectives of the plan are modelled by that operation.
 bool isModelledCollective(const BenchmarkPoint &point)
 {
     return point.what == "all_reduce" || point.what == "all_gather" || point.what == "reduce_scatter"

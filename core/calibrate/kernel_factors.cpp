@@ -130,9 +130,9 @@ private:
     void take(Parts &parts, int part, const RankKernels &kernels, int rank, const std::array<double, 3> &modelled,
         const std::array<double, 3> &fixed, double total) const
     {
-        RankSample sample { .rank = rank, .total = total };
+        RankSample sample { .rank = rank, .total = total, .steps = std::vector<double>(kernels.steps.size()) };
         for (const int of : { 0, 1, 2 }) {
-            if (of != part && !(m_isUnfused && part == 0 && of == 1))
+            if ((m_isUnfused && of == 1 ? 0 : of) != part) // attention without a kernel of its own is products
                 continue;
             const PartSeconds &own = kernels.parts[std::size_t(of)];
             sample.measured += own.seconds;
@@ -140,7 +140,6 @@ private:
             sample.kernels += own.kernels;
             sample.modelled += modelled[std::size_t(of)];
             sample.fixed += fixed[std::size_t(of)];
-            sample.steps.resize(kernels.steps.size());
             for (std::size_t s = 0; s < kernels.steps.size(); ++s)
                 sample.steps[s] += kernels.steps[s][std::size_t(of)];
         }

@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
 #include <set>
 
 namespace trainyard::imports {
@@ -58,15 +59,26 @@ Datacenter &onlyDatacenter(Draft &draft)
 struct ToldGpu {
     std::string name, from;
 };
+/// "gpu6" of a log is a number, no type.
+bool isType(std::string_view name)
+{
+    return !name.empty() && !(name.starts_with("gpu") && name.find_first_not_of("0123456789", 3) == name.npos);
+}
 /// The GPU as traces or arguments name it, where no topology does.
 std::optional<ToldGpu> toldGpu(const Draft &draft)
 {
     for (const RankRecording &rank : draft.recording.ranks)
-        if (!rank.gpu.empty())
+        if (isType(rank.gpu))
             return ToldGpu { rank.gpu, draft.sourceOf(rank.source) };
     if (const auto name = draft.arguments.text("gpu"))
         return ToldGpu { *name, draft.arguments.said("gpu") };
     return std::nullopt;
+}
+
+void assumeGpu(Draft &draft, const Pool &pool)
+{
+    draft.assumeGpu("The type of GPU is told by no source: " + nameOf(draft, pool)
+        + (draft.hasOwnPools ? ", as in the plan" : " is assumed"));
 }
 
 /// Sets the pool's GPU by a name; false where the catalogue has none of it.
@@ -133,7 +145,7 @@ Pool poolOf(Draft &draft, const RecordedNodes &nodes, const Pool &model)
     else if (other)
         setGpu(draft, pool, other->name, other->from);
     else
-        draft.assumeGpu("The type of GPU is told by no source: " + nameOf(draft, pool) + ", as in the plan");
+        assumeGpu(draft, pool);
     setNvlink(draft, pool, nodes, from);
     if (nodes.hostMemoryBytes > 0 && nodes.hostMemoryBytes < 1e16) {
         if (!pool.host)
@@ -141,8 +153,9 @@ Pool poolOf(Draft &draft, const RecordedNodes &nodes, const Pool &model)
         pool.host->memoryGib = std::round(nodes.hostMemoryBytes / double(1 << 30));
         draft.taken.push_back("pools[].host.memory_gib " + plainText(pool.host->memoryGib) + " from " + from);
     }
-    draft.taken.push_back("pools[].nodes " + std::to_string(pool.nodes) + " of " + std::to_string(pool.gpusPerNode)
-        + " GPUs from " + from);
+    draft.taken.push_back("pools[].nodes " + wholeText(pool.nodes)
+        + (nodes.gpus > 0 ? ", each with " + std::to_string(pool.gpusPerNode) + " GPUs," : std::string()) + " from "
+        + from);
     return pool;
 }
 
@@ -152,8 +165,13 @@ void setFabric(Draft &draft, Datacenter &datacenter)
     std::optional<double> gbps;
     std::string from;
     for (const RecordedNodes &nodes : draft.recording.nodes) {
-        if (nodes.nics <= 0 || nodes.gpus <= 0 || !(nodes.nicBytesPerSecond > 0))
+        if (!(nodes.nicBytesPerSecond > 0))
             continue;
+        if (nodes.nics <= 0 || nodes.gpus <= 0) {
+            draft.ignore("NICs of " + plainText(nodes.nicBytesPerSecond * 8e-9) + " Gbit/s ("
+                + draft.sourceOf(nodes.source) + "): how many GPUs share one is not told there");
+            continue;
+        }
         const double own = nodes.nicBytesPerSecond * nodes.nics * 8e-9 / nodes.gpus;
         if (own > 1e5)
             continue;
@@ -170,11 +188,36 @@ void setFabric(Draft &draft, Datacenter &datacenter)
     draft.taken.push_back("fabric_gbps_per_gpu " + plainText(*gbps) + " from " + from);
 }
 
+/// Links below switches have no key of a plan of their own: which of them a training uses is not told.
+void leaveOutSwitches(Draft &draft)
+{
+    std::map<std::uint32_t, std::pair<double, double>> rates; // by source: the slowest and the fastest link
+    for (const RecordedSwitch &one : draft.recording.switches)
+        if (one.linkBytesPerSecond > 0) {
+            const double rate = one.linkBytesPerSecond * 8e-9;
+            const auto [at, isNew] = rates.try_emplace(one.source, rate, rate);
+            at->second = { std::min(at->second.first, rate), std::max(at->second.second, rate) };
+        }
+    for (const auto &[source, range] : rates)
+        draft.ignore("Links of switches at " + plainText(range.first)
+            + (range.second > range.first ? " to " + plainText(range.second) : std::string()) + " Gbit/s ("
+            + draft.sourceOf(source) + "): how many of them a GPU has is not told there");
+}
+
+/// A whole machine as hwloc lists it, without a GPU, trains nothing.
+bool lacksGpu(const Draft &draft, const RecordedNodes &nodes)
+{
+    return nodes.gpus <= 0 && nodes.source < draft.recording.sources.size()
+        && draft.recording.sources[nodes.source].kind == SourceKind::Hwloc;
+}
+
 bool takeNodes(Draft &draft)
 {
     std::vector<const RecordedNodes *> told;
     for (const RecordedNodes &nodes : draft.recording.nodes)
-        if (nodes.count > 0 || !nodes.names.empty())
+        if (lacksGpu(draft, nodes))
+            draft.ignore("The machine of " + draft.sourceOf(nodes.source) + ": it lists no GPU");
+        else if (nodes.count > 0 || !nodes.names.empty())
             told.push_back(&nodes);
     // A probe tells what a machine is like, and of how many only where nobody else does.
     const auto isProbed = [&](const RecordedNodes *nodes) {
@@ -232,11 +275,11 @@ void takeWorld(Draft &draft)
             for (Datacenter &datacenter : draft.plan.cluster.datacenters)
                 for (Pool &pool : datacenter.pools)
                     setGpu(draft, pool, told->name, told->from);
-        draft.assume(
-            "How many GPUs ran is told by no source: the " + wholeText(draft.plan.cluster.gpus()) + " of the plan");
+        if (draft.hasOwnPools)
+            draft.assume(
+                "How many GPUs ran is told by no source: the " + wholeText(draft.plan.cluster.gpus()) + " of the plan");
         if (!told && draft.plan.cluster.gpus() > 0)
-            draft.assumeGpu(
-                "The type of GPU is told by no source: " + nameOf(draft, firstPool(draft.plan)) + ", as in the plan");
+            assumeGpu(draft, firstPool(draft.plan));
         return;
     }
     const int world = *draft.worldSize;
@@ -253,9 +296,9 @@ void takeWorld(Draft &draft)
     if (told)
         setGpu(draft, pool, told->name, told->from);
     else
-        draft.assumeGpu("The type of GPU is told by no source: " + nameOf(draft, pool) + ", as in the plan");
+        assumeGpu(draft, pool);
     onlyDatacenter(draft).pools.push_back(pool);
-    draft.taken.push_back("pools[].nodes " + std::to_string(pool.nodes) + " of " + std::to_string(pool.gpusPerNode)
+    draft.taken.push_back("pools[].nodes " + wholeText(pool.nodes) + ", each with " + std::to_string(pool.gpusPerNode)
         + " GPUs, for a world of " + wholeText(world));
 }
 
@@ -302,6 +345,7 @@ void takeCluster(Draft &draft)
 {
     if (!takeNodes(draft))
         takeWorld(draft);
+    leaveOutSwitches(draft);
     takePrices(draft);
 }
 

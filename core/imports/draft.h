@@ -60,6 +60,7 @@ struct Draft {
         , plan(base)
         , arguments(told)
         , assumed(arguments.conflicts())
+        , hasOwnPools(base.cluster.gpus() > 0)
     {
     }
     const Recording &recording;
@@ -74,6 +75,7 @@ struct Draft {
     std::optional<int> worldSize; // GPUs of the run
     std::optional<int> gpusPerNode;
     bool isClusterTold = false; // nodes by a topology
+    bool hasOwnPools; // the plan that it begins with has GPUs
 
     void take(std::string_view key, std::string_view value, std::string_view argument);
     void assume(std::string sentence); // once

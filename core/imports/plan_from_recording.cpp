@@ -196,6 +196,17 @@ void fillIn(Draft &draft)
     }
 }
 
+/// Whoever imports a file has no plan yet: its keys would say nothing.
+Error noGpus(const Draft &draft)
+{
+    const auto &sources = draft.recording.sources;
+    const bool isOne = sources.size() == 1;
+    return { ErrorCode::BadValue, sources.empty() ? std::string("the recording") : draft.sourceOf(0),
+        std::string(isOne ? "it does not tell" : "neither it nor another of the sources tells")
+            + " on how many GPUs the training runs" + (draft.ignored.empty() ? "" : " (" + draft.ignored.front() + ")"),
+        "a topology or a log of the run beside it, or a plan that has GPUs (--base PLAN)" };
+}
+
 } // namespace
 
 bool tellsOfAPlan(const Recording &recording)
@@ -232,6 +243,8 @@ ExpectedAll<ImportedPlan> planFrom(const Recording &recording, const Catalogue &
     fillIn(draft);
     checkRules(draft);
     imports::takeBenchmarks(draft);
+    if (draft.errors.empty() && draft.plan.cluster.gpus() < 1)
+        return std::unexpected(Errors { noGpus(draft) });
     if (draft.errors.empty())
         draft.errors = validatePlan(draft.plan);
     if (!draft.errors.empty())

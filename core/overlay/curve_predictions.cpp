@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/overlay/curve_predictions.h"
 
-#include "core/overlay/job_stages.h"
+#include "core/overlay/plan_notes.h"
+#include "core/overlay/told_job.h"
 #include "core/telemetry/sample_names.h"
 
 #include <algorithm>
@@ -55,27 +56,43 @@ std::optional<double> predictedOf(const CurvesAsked &asked, std::string_view nam
     return std::nullopt;
 }
 
+double StepWork::samplesOf(std::int64_t step) const
+{
+    if (!batches)
+        return batch;
+    const auto after = std::ranges::upper_bound(batches->at, step) - batches->at.begin();
+    const double told = batches->value[static_cast<std::size_t>(std::max<std::ptrdiff_t>(after, 1) - 1)];
+    return told > 0 ? told : 0;
+}
+
 StepWork workOf(const CurvesAsked &asked)
 {
     StepWork work;
-    if (!asked.plan || !asked.plan->plan)
-        return work;
-    const WorkloadSpec &workload = asked.plan->plan->workload;
-    const Metrics &metrics = asked.plan->metrics;
-    if (workload.globalBatch <= 0 || metrics.gpusUsed <= 0)
-        return work;
-    double batch = workload.globalBatch;
-    for (const SampleSeries &series : asked.run->recording->series)
-        if (series.name == samples::kGlobalBatch && series.rank < 0 && !series.value.empty() && series.value.back() > 0)
-            batch = series.value.back();
-    const int world = worldSizeOf(*asked.run->recording);
-    const double gpus = world > 0 ? world : metrics.gpusUsed;
-    work.samples = batch;
-    work.tokens = batch * workload.sequenceLength / gpus;
-    const double more = batch / workload.globalBatch * metrics.gpusUsed / gpus; // work of a GPU, over the plan's
-    const double seconds = metrics.iterationTime.value_or(0);
-    work.tflops = metrics.modelTflopsPerGpu.value_or(0) * seconds * more;
-    work.mfu = metrics.mfu.value_or(0) * seconds * more;
+    const Recording &recording = *asked.run->recording;
+    const ToldJob job = toldJob(recording);
+    for (const SampleSeries &series : recording.series)
+        if (series.name == samples::kGlobalBatch && series.isByStep && series.rank < 0 && !series.at.empty()
+            && series.at.size() == series.value.size() && (!work.batches || series.at.size() > work.batches->at.size()))
+            work.batches = &series;
+    work.batch = job.globalBatch.value_or(0);
+    double sequence = job.sequenceLength.value_or(0), gpus = job.ranks;
+    const bool isPlanned = asked.plan && asked.plan->plan && asked.plan->metrics.gpusUsed > 0
+        && asked.plan->plan->workload.globalBatch > 0 && jobNotes(*asked.plan, recording).empty();
+    if (isPlanned) {
+        const WorkloadSpec &workload = asked.plan->plan->workload;
+        const Metrics &metrics = asked.plan->metrics;
+        work.isOfPlan = true;
+        if (work.batch <= 0)
+            work.batch = workload.globalBatch;
+        if (sequence <= 0)
+            sequence = workload.sequenceLength;
+        if (gpus <= 0)
+            gpus = metrics.gpusUsed;
+        const double perSequence = metrics.iterationTime.value_or(0) / workload.globalBatch;
+        work.tflops = metrics.modelTflopsPerGpu.value_or(0) * perSequence;
+        work.mfu = metrics.mfu.value_or(0) * perSequence;
+    }
+    work.tokens = gpus > 0 ? sequence / gpus : 0;
     return work;
 }
 

@@ -139,25 +139,29 @@ private:
     {
         const StepWork work = workOf(m_asked);
         bool isAnyMade = false;
-        const auto derive = [&](const char *name, const char *unit, double ofOneSecond) {
-            if (ofOneSecond <= 0 || m_told.contains(name) || m_asked.run->steps.empty())
+        const auto derive = [&](const char *name, const char *unit, double ofSequence) {
+            if (ofSequence <= 0 || m_told.contains(name))
                 return;
-            RunCurve &curve = add(name, unit, "");
+            RunCurve rates;
             for (const RunStep &step : m_asked.run->steps)
-                if (step.seconds > 0) {
-                    curve.step.push_back(static_cast<double>(step.number));
-                    curve.value.push_back(ofOneSecond / step.seconds);
+                if (const double sequences = work.samplesOf(step.number); step.seconds > 0 && sequences > 0) {
+                    rates.step.push_back(static_cast<double>(step.number));
+                    rates.value.push_back(sequences * ofSequence / step.seconds);
                 }
+            if (rates.step.empty())
+                return;
+            take(add(name, unit, ""), rates);
             isAnyMade = true;
         };
         derive(kTflopsPerGpu, "TFLOP/s", work.tflops);
         derive(kMfu, "1", work.mfu);
         derive(kTokensPerSecondPerGpu, "1/s", work.tokens);
-        derive(kSamplesPerSecond, "1/s", work.samples);
+        derive(kSamplesPerSecond, "1/s", 1);
         if (isAnyMade)
-            m_made.notes.push_back(
-                "Rates that the run does not tell are computed from its step times, with the work of "
-                "the plan's model");
+            m_made.notes.push_back(work.isOfPlan
+                    ? "Rates that the run does not tell are computed from its step times, with the work of the plan's "
+                      "model"
+                    : "Rates that the run does not tell are computed from its step times, by the batch that it tells");
     }
 
     void addShares()
@@ -187,7 +191,9 @@ private:
         std::map<std::int64_t, Sum> sums;
         for (const MatchedCollective &one : m_asked.run->collectives) {
             const MatchedCollective::Part &part = one.parts.front();
-            const RunStep *step = m_samples.stepAt(m_recording.ranks[part.rank].collectives[part.collective].start);
+            const std::vector<Moment> &shifts = m_asked.run->clockShift; // steps are on the job's clock
+            const RunStep *step = m_samples.stepAt(m_recording.ranks[part.rank].collectives[part.collective].start
+                + (part.rank < shifts.size() ? shifts[part.rank] : 0));
             if (!step || one.bytes <= 0 || one.leastDuration <= 0)
                 continue;
             Sum &sum = sums[step->number];

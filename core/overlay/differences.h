@@ -43,7 +43,7 @@ struct DifferenceTable {
     double referenceSeconds = 0, measuredSeconds = 0; // of the step: the sums of the columns
     int ranks = 0; // that the measured column is the mean of
     std::string referenceName, measuredName; // "plan", "step 12 of run.json"
-    std::vector<std::string> notes; // what the kinds leave out, a sentence each
+    std::vector<std::string> notes; // where both are of different jobs; what the kinds leave out; a sentence each
     bool operator==(const DifferenceTable &) const = default;
 };
 

@@ -12,7 +12,7 @@ class SpanIndex;
 /// GPUs are shown without such transfers. 0: unknown.
 struct StagesOfJob {
     int stages = 0;
-    bool isTold = false; // by its arguments
+    bool isTold = false; // by its arguments, or by collectives without a transfer among them
 };
 [[nodiscard]] StagesOfJob stagesOf(const Recording &recording, const SpanIndex &spans);
 /// Ranks of the job, by its ranks or its arguments; 0: unknown.

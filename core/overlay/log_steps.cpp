@@ -53,6 +53,34 @@ void readTimes(const Recording &recording, LogSteps &made)
             + " count, which tells most steps");
 }
 
+/// Steps before which the log is silent for more than a day, or a hundred times as long as usual: another attempt.
+std::set<std::int64_t> resumedAt(LogSteps &made)
+{
+    constexpr Moment kDay = 86'400 * kSecond;
+    constexpr double kOtherAttempt = 100;
+    std::vector<double> usual; // seconds a step
+    for (auto next = made.ended.begin(), before = next; next != made.ended.end(); before = next++)
+        if (next != before && next->second > before->second)
+            usual.push_back(static_cast<double>(next->second - before->second) * 1e-9
+                / static_cast<double>(next->first - before->first));
+    std::ranges::sort(usual);
+    const double middle = usual.empty() ? 0 : usual[(usual.size() - 1) / 2];
+    std::set<std::int64_t> resumed;
+    for (auto next = made.ended.begin(), before = next; next != made.ended.end(); before = next++) {
+        const Moment gap = next->second - before->second;
+        const auto steps = static_cast<double>(next->first - before->first);
+        if (next == before || (gap <= kDay && static_cast<double>(gap) * 1e-9 <= kOtherAttempt * middle * steps))
+            continue;
+        resumed.insert(next->first);
+        made.notes.push_back("Between step " + std::to_string(before->first) + " and step "
+            + std::to_string(next->first) + " the log is silent for "
+            + (gap > kDay ? wholeText(static_cast<double>(gap / kDay)) + (gap / kDay == 1 ? " day" : " days")
+                          : secondsText(static_cast<double>(gap) * 1e-9))
+            + ": another attempt begins there, and no time is made of it");
+    }
+    return resumed;
+}
+
 void readEnds(const Recording &recording, LogSteps &made)
 {
     const SampleSeries *best = nullptr;
@@ -77,10 +105,12 @@ void readEnds(const Recording &recording, LogSteps &made)
         made.ended[number] = best->at[i];
         last = number;
     }
+    const std::set<std::int64_t> resumed = resumedAt(made);
+    made.firsts.insert(resumed.begin(), resumed.end());
     if (!made.seconds.empty())
         return;
     for (auto next = made.ended.begin(), before = next; next != made.ended.end(); before = next++)
-        if (next != before) {
+        if (next != before && !resumed.contains(next->first)) {
             const double seconds = static_cast<double>(next->second - before->second) * 1e-9
                 / static_cast<double>(next->first - before->first);
             if (isStepTime(seconds))

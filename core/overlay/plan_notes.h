@@ -1,6 +1,7 @@
 #pragma once
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Where a run is another job than the plan that it lies under, a sentence each.
+// Where a run is another job than the plan, or the run, that it is compared with, a sentence each: what has to be known
+// before any figure beside it.
 
 #include "core/evaluate/evaluation.h"
 #include "core/placement/rank_map.h"
@@ -8,9 +9,14 @@
 
 namespace trainyard {
 
-/// How many ranks both have, and how many of the plan's nobody recorded.
-void noteWorlds(const Recording &recording, const RankMap &map, int missing, std::vector<std::string> &notes);
-/// Degrees, batch and sequence length, as the run's arguments tell them.
-void noteWork(const Evaluation &plan, const Recording &recording, std::vector<std::string> &notes);
+/// Worlds of different sizes; then degrees, batch, sequence length and model, as the run's arguments tell them. Empty:
+/// nothing tells that they differ.
+[[nodiscard]] std::vector<std::string> jobNotes(const Evaluation &plan, const Recording &recording);
+[[nodiscard]] std::vector<std::string> jobNotes(const Recording &reference, const Recording &recording);
+
+/// How many ranks both have, and how many of the plan's nobody recorded; of rows. Empty: all are there.
+[[nodiscard]] std::string worldNote(const Recording &recording, const RankMap &map, int missing);
+/// Degrees, batch, sequence length and model alone; empty: nothing differs.
+[[nodiscard]] std::string workNote(const Evaluation &plan, const Recording &recording);
 
 } // namespace trainyard

@@ -5,6 +5,7 @@
 #include "core/overlay/job_stages.h"
 #include "core/overlay/plan_notes.h"
 #include "core/overlay/rows.h"
+#include "core/overlay/told_job.h"
 
 #include <algorithm>
 
@@ -28,11 +29,43 @@ int chosenStep(const Run &run, const OverlayOptions &options, std::vector<std::s
     return run.typicalStep;
 }
 
+/// What has to be known before all: where plan and run are not of one job.
+void noteJob(RunOverlay &overlay, const RankMap &map)
+{
+    const Recording &recording = *overlay.run->recording;
+    if (recording.ranks.empty()) {
+        overlay.notes = jobNotes(*overlay.evaluation, recording);
+        overlay.notes.push_back("The run has no traces: no row shows it");
+        return;
+    }
+    for (std::string note : { worldNote(recording, map, static_cast<int>(overlay.missingRanks.size())),
+             workNote(*overlay.evaluation, recording) })
+        if (!note.empty())
+            overlay.notes.push_back(std::move(note));
+}
+
+/// Rows of the plan's places.
+void addRows(RunOverlay &overlay, const RankMap &map, const RowsAsked &asked)
+{
+    const Recording &recording = *overlay.run->recording;
+    if (recording.ranks.empty())
+        return noteJob(overlay, map);
+    const RankBook book = rankBook(recording);
+    overlay.rows = rowsUnder(*overlay.evaluation, map, book, asked);
+    for (int rank = 0; rank < map.worldSize(); ++rank)
+        if (static_cast<std::size_t>(rank) >= book.recordings.size()
+            || book.recordings[static_cast<std::size_t>(rank)] == kNoIndex)
+            overlay.missingRanks.push_back(rank);
+    noteJob(overlay, map);
+    overlay.notes.insert(overlay.notes.end(), book.notes.begin(), book.notes.end());
+}
+
 /// Step, its rows and what they need; without a map rows of a run alone.
 void addStep(RunOverlay &overlay, const RankMap *map, const OverlayOptions &options)
 {
     const Run &run = *overlay.run;
-    overlay.step = chosenStep(run, options, overlay.notes);
+    std::vector<std::string> ofStep;
+    overlay.step = chosenStep(run, options, ofStep);
     const RunStep *step = overlay.step >= 0 ? &run.steps[static_cast<std::size_t>(overlay.step)] : nullptr;
     overlay.duration = step && step->hasSpans() ? step->end - step->start : 0;
     const int stages = map ? planStages(*overlay.evaluation) : 0;
@@ -40,28 +73,54 @@ void addStep(RunOverlay &overlay, const RankMap *map, const OverlayOptions &opti
     if (step && !overlay.reference)
         overlay.differences = differences(overlay.evaluation.get(), run, *step, shares);
     const RowsAsked asked { &run, step, &shares, options.rank };
-    if (!map) {
+    if (map)
+        addRows(overlay, *map, asked);
+    else
         overlay.rows = rowsAlone(asked);
-        return;
-    }
-    const RankBook book = rankBook(*run.recording);
-    if (run.recording->ranks.empty()) {
-        overlay.notes.push_back("The run has no traces: no row shows it");
-        return;
-    }
-    overlay.notes.insert(overlay.notes.end(), book.notes.begin(), book.notes.end());
-    overlay.rows = rowsUnder(*overlay.evaluation, *map, book, asked);
-    for (int rank = 0; rank < map->worldSize(); ++rank)
-        if (static_cast<std::size_t>(rank) >= book.recordings.size()
-            || book.recordings[static_cast<std::size_t>(rank)] == kNoIndex)
-            overlay.missingRanks.push_back(rank);
-    noteWorlds(*run.recording, *map, static_cast<int>(overlay.missingRanks.size()), overlay.notes);
+    overlay.notes.insert(overlay.notes.end(), ofStep.begin(), ofStep.end());
+}
+
+/// Empty: nobody asks for one, or tells it.
+std::optional<RankOrder> orderOf(const Recording &recording, const OverlayOptions &options)
+{
+    return options.order ? options.order : toldJob(recording).order;
+}
+
+/// By which ranks are laid on places, with a sentence where it is not what frameworks do unasked, or nobody tells.
+RankMap mapOf(
+    const Evaluation &plan, const Recording &recording, const OverlayOptions &options, std::vector<std::string> &notes)
+{
+    const auto told = orderOf(recording, options);
+    RankMap map(*plan.plan, plan.layout, told.value_or(RankOrder::DataBeforePipeline));
+    if (!options.order && told == RankOrder::PipelineBeforeData)
+        notes.push_back("The run was started with --use-tp-pp-dp-mapping: its ranks are numbered over stages before "
+                        "replicas");
+    if (!told && !recording.ranks.empty() && map.stages() > 1 && map.replicas() > 1)
+        notes.push_back("Nothing tells how ranks were numbered: over replicas before stages, as Megatron-LM does by "
+                        "default");
+    return map;
+}
+
+void addNotes(RunOverlay &overlay, const std::vector<std::string> &notes)
+{
+    for (const std::string &note : notes)
+        if (std::ranges::find(overlay.notes, note) == overlay.notes.end())
+            overlay.notes.push_back(note);
 }
 
 bool isOfSame(const RunOverlayPtr &previous, const RunOverlay &overlay)
 {
     return previous && previous->run == overlay.run && previous->evaluation == overlay.evaluation
         && previous->reference == overlay.reference;
+}
+
+/// What depends on no step.
+void takeOver(RunOverlay &overlay, const RunOverlay &previous)
+{
+    overlay.curves = previous.curves;
+    overlay.suspects = previous.suspects;
+    overlay.curveNotes = previous.curveNotes;
+    addNotes(overlay, overlay.curveNotes);
 }
 
 } // namespace
@@ -90,24 +149,24 @@ RunOverlayPtr overlayRun(
 {
     auto overlay = std::make_shared<RunOverlay>();
     overlay->run = run;
-    overlay->order = options.order;
+    overlay->order = orderOf(*run->recording, options).value_or(RankOrder::DataBeforePipeline);
     overlay->evaluation = hasIteration(evaluation) ? evaluation : nullptr;
     if (evaluation && !overlay->evaluation)
         overlay->notes.push_back("The plan has no iteration: the run is shown alone");
     std::optional<RankMap> map;
+    std::vector<std::string> ofOrder;
     if (overlay->evaluation)
-        map.emplace(*evaluation->plan, evaluation->layout, options.order);
+        map = mapOf(*evaluation, *run->recording, options, ofOrder);
     addStep(*overlay, map ? &*map : nullptr, options);
-    if (overlay->evaluation)
-        noteWork(*overlay->evaluation, *run->recording, overlay->notes);
+    addNotes(*overlay, ofOrder);
     if (isOfSame(previous, *overlay)) {
-        overlay->curves = previous->curves;
-        overlay->suspects = previous->suspects;
+        takeOver(*overlay, *previous);
         return overlay;
     }
     CurvesMade made = curvesOf({ run.get(), overlay->evaluation.get(), map ? &*map : nullptr });
     overlay->curves = std::move(made.curves);
-    overlay->notes.insert(overlay->notes.end(), made.notes.begin(), made.notes.end());
+    overlay->curveNotes = std::move(made.notes);
+    addNotes(*overlay, overlay->curveNotes);
     overlay->suspects = findSuspects(*run, map.value_or(RankMap()));
     return overlay;
 }
@@ -118,6 +177,7 @@ RunOverlayPtr overlayRuns(
     auto overlay = std::make_shared<RunOverlay>();
     overlay->run = run;
     overlay->reference = reference;
+    overlay->notes = jobNotes(*reference->recording, *run->recording);
     addStep(*overlay, nullptr, options);
     if (overlay->step >= 0 && reference->typicalStep >= 0)
         overlay->differences =
@@ -126,11 +186,13 @@ RunOverlayPtr overlayRuns(
     else
         overlay->notes.push_back("One of the two runs has no steps: there is nothing to compare");
     if (isOfSame(previous, *overlay)) {
-        overlay->curves = previous->curves;
-        overlay->suspects = previous->suspects;
+        takeOver(*overlay, *previous);
         return overlay;
     }
-    overlay->curves = curvesOf({ run.get() }).curves;
+    CurvesMade made = curvesOf({ run.get() });
+    overlay->curves = std::move(made.curves);
+    overlay->curveNotes = std::move(made.notes);
+    addNotes(*overlay, overlay->curveNotes);
     compareCurves(overlay->curves, curvesOf({ reference.get() }).curves);
     overlay->suspects = findSuspects(*run, RankMap());
     return overlay;

@@ -51,7 +51,7 @@ struct RunCurve {
 struct OverlayOptions {
     std::optional<std::int64_t> step; // by number; empty: the typical one
     std::optional<int> rank; // shown wherever its row has it; empty: the slowest of each row
-    RankOrder order = RankOrder::DataBeforePipeline;
+    std::optional<RankOrder> order; // empty: as the run's arguments tell, else data before pipeline
 };
 
 struct RunOverlay {
@@ -66,7 +66,9 @@ struct RunOverlay {
     std::vector<RunCurve> curves; // step time first
     Suspects suspects;
     std::vector<int> missingRanks; // of the plan's world
-    std::vector<std::string> notes; // "the run has 8 ranks, the plan 16: rows of ranks 8 to 15 stay empty"
+    // First where both are of different jobs: "The run has 8 ranks, the plan 16: rows of ranks 8 to 15 stay empty"
+    std::vector<std::string> notes;
+    std::vector<std::string> curveNotes; // those of `notes` that are about the curves, and depend on no step
     [[nodiscard]] const MeasuredRow *rowOf(const TrackKey &key) const; // nullptr: none
 };
 using RunOverlayPtr = std::shared_ptr<const RunOverlay>;

@@ -18,7 +18,7 @@ namespace {
 constexpr double kLongStep = 1.5; // of the median
 constexpr std::size_t kMostWarmUp = 10; // steps from a start on
 
-void alignRanks(Recording &recording, Run &run)
+void alignRanks(Recording &recording, Run &run, const std::stop_token &stop)
 {
     if (recording.ranks.size() < 2) {
         run.alignment.islands = static_cast<int>(recording.ranks.size());
@@ -26,8 +26,10 @@ void alignRanks(Recording &recording, Run &run)
             run.alignment.ranks.push_back({ .island = 0 });
         return;
     }
-    run.collectives = matchCollectives(recording);
-    run.alignment = alignClocks(recording, run.collectives);
+    run.collectives = matchCollectives(recording, stop);
+    run.alignment = alignClocks(recording, run.collectives, { .stop = stop });
+    if (stop.stop_requested())
+        return;
     applyAlignment(recording, run.alignment);
     std::vector<std::string> refused;
     for (const ClockFit &fit : run.alignment.ranks)
@@ -73,6 +75,16 @@ std::vector<RunStep> joined(StepWindows windows, const LogSteps &log, Run &run)
     return std::move(windows.steps);
 }
 
+/// A log that begins with another step than the first has its start, and its warm-up, behind it. Logs that tell one
+/// line of several steps begin with the last of them. A profiler's first step is one that it disturbs.
+bool beginsTheJob(const Run &run)
+{
+    const RunStep &first = run.steps.front();
+    if (first.hasSpans())
+        return true;
+    return first.number <= (run.steps.size() > 1 ? run.steps[1].number - first.number : 1);
+}
+
 void mark(Run &run, const LogSteps &log)
 {
     std::vector<double> all;
@@ -83,11 +95,11 @@ void mark(Run &run, const LogSteps &log)
     bool isWarm = false; // steps have come down to what they usually take
     for (std::size_t i = 0; i < run.steps.size(); ++i) {
         RunStep &step = run.steps[i];
-        if (i == 0 || log.firsts.contains(step.number)) {
-            sinceStart = 0;
-            isWarm = false;
-        }
         const bool isLong = step.seconds > kLongStep * usual;
+        if (i == 0 || log.firsts.contains(step.number)) {
+            sinceStart = i > 0 || beginsTheJob(run) || isLong ? 0 : kMostWarmUp;
+            isWarm = sinceStart > 0;
+        }
         isWarm |= sinceStart > 0 && !isLong;
         step.isWarmUp = run.steps.size() > 1 && (sinceStart == 0 || (!isWarm && sinceStart < kMostWarmUp));
         ++sinceStart;
@@ -103,6 +115,8 @@ void mark(Run &run, const LogSteps &log)
         if (!step.isWarmUp && !step.isOutlier)
             counted.push_back(step.seconds);
     }
+    if (run.steps.size() == 1 && !run.steps[0].hasSpans() && beginsTheJob(run))
+        run.notes.push_back("The only time of a step is that of the first ones of the job: warm-up is in it");
     run.medianSeconds = counted.empty() ? usual : medianOf(counted);
     const auto key = [&](const RunStep &step) {
         return std::tuple(
@@ -117,16 +131,17 @@ void mark(Run &run, const LogSteps &log)
 RunPtr makeRun(Recording recording, std::stop_token stop)
 {
     auto run = std::make_shared<Run>();
-    alignRanks(recording, *run);
+    alignRanks(recording, *run, stop);
+    if (stop.stop_requested()) { // nobody waits for its steps any more
+        run->spans = std::make_shared<const SpanIndex>(Recording(), run->collectives);
+        run->recording = std::make_shared<const Recording>(std::move(recording));
+        return run;
+    }
     run->spans = std::make_shared<const SpanIndex>(recording, run->collectives);
     const StagesOfJob stages = stagesOf(recording, *run->spans);
     run->stages = stages.stages;
     run->areStagesTold = stages.isTold;
-    if (stop.stop_requested()) { // nobody waits for its steps any more
-        run->recording = std::make_shared<const Recording>(std::move(recording));
-        return run;
-    }
-    StepWindows windows = findWindows(recording, run->alignment);
+    StepWindows windows = findWindows(recording, run->alignment, stop);
     run->clockShift = std::move(windows.clockShift);
     run->notes.insert(run->notes.end(), windows.notes.begin(), windows.notes.end());
     LogSteps log = logSteps(recording);

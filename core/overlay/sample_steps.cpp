@@ -5,12 +5,14 @@
 
 #include <algorithm>
 #include <cmath>
-#include <map>
 
 namespace trainyard {
 
 SampleSteps::SampleSteps(const Run &run)
 {
+    for (std::size_t r = 0; r < std::min(run.clockShift.size(), run.recording->ranks.size()); ++r)
+        if (run.clockShift[r] != 0)
+            m_shiftOf[{ run.recording->ranks[r].rank, run.recording->ranks[r].source }] = run.clockShift[r];
     const LogSteps log = logSteps(*run.recording);
     for (const RunStep &step : run.steps) {
         if (step.hasSpans()) {
@@ -36,9 +38,11 @@ const RunStep *SampleSteps::stepAt(Moment moment) const
 SampleCurve SampleSteps::curveOf(const SampleSeries &series) const
 {
     std::map<std::int64_t, std::pair<double, int>> sums;
+    const auto shifted = series.rank >= 0 ? m_shiftOf.find({ series.rank, series.source }) : m_shiftOf.end();
+    const Moment shift = shifted == m_shiftOf.end() ? 0 : shifted->second;
     const std::size_t size = std::min(series.at.size(), series.value.size());
     for (std::size_t i = 0; i < size; ++i)
-        if (const RunStep *step = std::isfinite(series.value[i]) ? stepAt(series.at[i]) : nullptr) {
+        if (const RunStep *step = std::isfinite(series.value[i]) ? stepAt(series.at[i] + shift) : nullptr) {
             auto &[sum, count] = sums[step->number];
             sum += series.value[i];
             ++count;

@@ -5,6 +5,9 @@
 
 #include "core/overlay/run_steps.h"
 
+#include <map>
+#include <utility>
+
 namespace trainyard {
 
 struct SampleCurve {
@@ -26,6 +29,7 @@ private:
         const RunStep *step = nullptr;
     };
     std::vector<Interval> m_intervals; // by start
+    std::map<std::pair<int, std::uint32_t>, Moment> m_shiftOf; // rank and its file: Run::clockShift
 };
 
 } // namespace trainyard

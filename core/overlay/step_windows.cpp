@@ -106,8 +106,9 @@ std::string rankName(const RankRecording &rank)
 
 class Finder {
 public:
-    Finder(const Recording &recording, const ClockAlignment &alignment)
+    Finder(const Recording &recording, const ClockAlignment &alignment, const std::stop_token &stop)
         : m_recording(recording)
+        , m_stop(stop)
         , m_island(recording.ranks.size(), 0)
     {
         for (const ClockFit &fit : alignment.ranks)
@@ -121,7 +122,7 @@ public:
         std::map<std::int64_t, std::vector<RankWindow>> byNumber;
         for (std::uint32_t r = 0; r < m_recording.ranks.size(); ++r) {
             const RankRecording &rank = m_recording.ranks[r];
-            if (rank.steps.empty() || !hasTimes(m_recording, rank))
+            if (m_stop.stop_requested() || rank.steps.empty() || !hasTimes(m_recording, rank))
                 continue;
             const Boundaries boundaries(rank);
             for (const RecordedStep &step : rank.steps)
@@ -240,7 +241,9 @@ private:
         std::vector<RunStep> busy;
         std::vector<std::int64_t> idle;
         for (RunStep &step : m_found.steps)
-            if (isIdle(step))
+            if (m_stop.stop_requested())
+                return;
+            else if (isIdle(step))
                 idle.push_back(step.number);
             else
                 busy.push_back(step);
@@ -251,6 +254,7 @@ private:
     }
 
     const Recording &m_recording;
+    const std::stop_token &m_stop;
     std::vector<int> m_island; // of each rank
     std::vector<std::int64_t> m_repeated; // numbers of steps
     StepWindows m_found;
@@ -258,9 +262,9 @@ private:
 
 } // namespace
 
-StepWindows findWindows(const Recording &recording, const ClockAlignment &alignment)
+StepWindows findWindows(const Recording &recording, const ClockAlignment &alignment, const std::stop_token &stop)
 {
-    return Finder(recording, alignment).find();
+    return Finder(recording, alignment, stop).find();
 }
 
 } // namespace trainyard

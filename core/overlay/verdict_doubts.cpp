@@ -95,7 +95,8 @@ void addSources(const RunOverlay &overlay, const TakenApart &taken, std::vector<
 std::vector<std::string> doubtsOf(const RunOverlay &overlay, const TakenApart &taken)
 {
     std::vector<std::string> doubts;
-    noteWork(*overlay.evaluation, *overlay.run->recording, doubts);
+    if (std::string note = workNote(*overlay.evaluation, *overlay.run->recording); !note.empty())
+        doubts.push_back(std::move(note));
     addBatch(overlay, doubts);
     addSteps(*overlay.run, doubts);
     addSources(overlay, taken, doubts);

@@ -224,21 +224,34 @@ private:
                 lates[last->rank].waits[step] += static_cast<double>(wait) * 1e-9;
                 lates[last->rank].waiting.insert(part.rank);
             }
-            const auto releaseOf = [&](const MatchedCollective::Part &of) { return releases[of.rank][of.collective]; };
-            const auto wayOf = [&](const MatchedCollective::Part &of) {
-                const Moment start = m_recording.ranks[of.rank].collectives[of.collective].start;
-                return static_cast<double>(start - releaseOf(of).at) * 1e-9;
-            };
-            const std::uint32_t matched = releaseOf(part).matched;
-            if (matched == kNoIndex || m_like[part.rank] < 0)
-                continue;
-            std::vector<double> others;
-            for (const MatchedCollective::Part &other : one.parts)
-                if (other.rank != part.rank && m_like[other.rank] == m_like[part.rank]
-                    && releaseOf(other).matched == matched)
-                    others.push_back(wayOf(other));
-            if (!others.empty())
-                own.late[step] += wayOf(part) - medianOf(std::move(others));
+        }
+        compareWays(one, step, releases, lates);
+    }
+
+    /// How long each is on its way from the collective that let it go to this one, beside those like it that the same
+    /// one let go.
+    void compareWays(const MatchedCollective &one, std::size_t step, const std::vector<std::vector<Release>> &releases,
+        std::vector<Late> &lates)
+    {
+        struct Way {
+            double seconds = 0;
+            std::uint32_t rank = 0;
+        };
+        std::map<std::pair<int, std::uint32_t>, std::vector<Way>> ways; // by like and release
+        for (const MatchedCollective::Part &part : one.parts) {
+            const Release &release = releases[part.rank][part.collective];
+            const Moment start = m_recording.ranks[part.rank].collectives[part.collective].start;
+            if (release.matched != kNoIndex && m_like[part.rank] >= 0)
+                ways[{ m_like[part.rank], release.matched }].push_back(
+                    { static_cast<double>(start - release.at) * 1e-9, part.rank });
+        }
+        for (auto &[key, all] : ways) {
+            std::ranges::stable_sort(all, {}, &Way::seconds);
+            const std::size_t others = all.size() - 1;
+            for (std::size_t i = 0; others > 0 && i < all.size(); ++i) {
+                const auto other = [&](std::size_t k) { return all[k < i ? k : k + 1].seconds; }; // the k-th without it
+                lates[all[i].rank].late[step] += all[i].seconds - (other(others / 2) + other((others - 1) / 2)) / 2;
+            }
         }
     }
 

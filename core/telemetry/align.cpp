@@ -40,6 +40,7 @@ public:
         : m_recording(recording)
         , m_matched(matched)
         , m_least(std::max(1, options.leastMatches))
+        , m_stop(options.stop)
         , m_clocks(recording.ranks.size())
     {
         for (std::size_t i = 0; i < recording.ranks.size(); ++i)
@@ -63,6 +64,8 @@ public:
         forgetUnsureDrifts();
         for (int round = 0; round < 2; ++round)
             improve(false);
+        if (m_stop.stop_requested())
+            return {};
         finish();
         return std::move(m_result);
     }
@@ -112,6 +115,8 @@ private:
     {
         std::vector<PairDifference> offsets, drifts;
         for (const ClockPair &pair : m_pairs) {
+            if (m_stop.stop_requested())
+                return;
             const bool hasSlope = withDrift && pair.matches >= kLeastForDrift;
             const DifferenceLine line = fitDifferences(differencesOf(pair), m_least, hasSlope);
             offsets.push_back({ pair.first, pair.second, pair.matches, line.offset, line.offsetVariance });
@@ -243,6 +248,7 @@ private:
     const Recording &m_recording;
     const std::vector<MatchedCollective> &m_matched;
     int m_least;
+    std::stop_token m_stop;
     std::vector<Clock> m_clocks;
     std::map<int, std::uint32_t> m_first; // rank -> the first recording of it
     std::map<std::uint32_t, std::int64_t> m_most; // matches with the rank that it shares most with

@@ -14,6 +14,7 @@ namespace trainyard {
 
 struct AlignOptions {
     int leastMatches = 5; // of two ranks; fewer are refused
+    std::stop_token stop = {}; // stopped, it answers no rank
 };
 
 /// What its rank's clock shows beyond the reference's: offset + drift × (moment - about).

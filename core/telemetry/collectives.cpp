@@ -22,8 +22,9 @@ struct Sequence { // collectives of one communicator on one rank
 
 class Matcher {
 public:
-    explicit Matcher(const Recording &recording)
+    Matcher(const Recording &recording, const std::stop_token &stop)
         : m_recording(recording)
+        , m_stop(stop)
     {
     }
 
@@ -43,10 +44,14 @@ public:
             }
         }
         for (auto &[group, sequences] : byGroup) {
+            if (m_stop.stop_requested())
+                return {};
             const std::vector<Sequence> sends = takeOut(sequences, "send"), receives = takeOut(sequences, "recv");
             matchGroup(group, sequences);
             matchTransfers(group, sends, receives);
         }
+        if (m_stop.stop_requested())
+            return {};
         std::ranges::stable_sort(m_matched, {}, [&](const MatchedCollective &one) {
             return collective(one.parts.front().rank, one.parts.front().collective).start;
         });
@@ -91,7 +96,7 @@ private:
             return;
         for (const Sequence &from : sends)
             for (const Sequence &to : receives) {
-                if (from.rank == to.rank)
+                if (from.rank == to.rank || m_stop.stop_requested())
                     continue;
                 const auto hasSameBytes = [&](std::size_t i, std::size_t k) {
                     const double sent = collective(from.rank, from.items[i]).bytes,
@@ -124,12 +129,15 @@ private:
             std::ranges::max_element(sequences, {}, [](const Sequence &sequence) { return sequence.items.size(); });
         const Sequence &reference = *longest;
         std::vector<MatchedCollective> made(reference.items.size());
-        for (const Sequence &sequence : sequences)
+        for (const Sequence &sequence : sequences) {
+            if (m_stop.stop_requested())
+                return;
             for (const auto &[i, k] : pairs(reference.items.size(), sequence.items.size(), [&](auto i, auto k) {
                      return isSame(
                          collective(reference.rank, reference.items[i]), collective(sequence.rank, sequence.items[k]));
                  }))
                 made[i].parts.push_back({ sequence.rank, sequence.items[k] });
+        }
         for (MatchedCollective &one : made)
             if (one.parts.size() > 1) {
                 one.operation = collective(one.parts.front().rank, one.parts.front().collective).operation;
@@ -220,14 +228,15 @@ private:
     }
 
     const Recording &m_recording;
+    const std::stop_token &m_stop;
     std::vector<MatchedCollective> m_matched;
 };
 
 } // namespace
 
-std::vector<MatchedCollective> matchCollectives(const Recording &recording)
+std::vector<MatchedCollective> matchCollectives(const Recording &recording, const std::stop_token &stop)
 {
-    return Matcher(recording).match();
+    return Matcher(recording, stop).match();
 }
 
 double busFactor(std::string_view operation, int ranks)

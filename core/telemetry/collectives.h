@@ -8,6 +8,8 @@
 
 #include <optional>
 
+#include <stop_token>
+
 namespace trainyard {
 
 /// One collective operation, of all ranks whose recordings show it.
@@ -29,8 +31,9 @@ struct MatchedCollective {
 /// where operation or size differ, by the longest sequence that the ranks have in common. Collectives without a group
 /// are matched over all ranks. A send is matched with its receive in groups of two ranks (the operation is the send's);
 /// what a receiver has above the least duration is waiting like any other. Of ranks that several files have, the first
-/// counts. In order of the first rank's starts.
-[[nodiscard]] std::vector<MatchedCollective> matchCollectives(const Recording &recording);
+/// counts. In order of the first rank's starts. Stopped: none.
+[[nodiscard]] std::vector<MatchedCollective> matchCollectives(
+    const Recording &recording, const std::stop_token &stop = {});
 
 /// Bytes on the wire a byte of the message, as nccl-tests turn algorithm bandwidth into bus bandwidth; 1 where it says
 /// nothing of the operation.

@@ -5,6 +5,7 @@
 #include "core/telemetry/source_stream.h"
 
 #include <algorithm>
+#include <array>
 #include <atomic>
 #include <filesystem>
 #include <mutex>
@@ -35,6 +36,30 @@ std::string sentenceOf(const Error &error, const std::string &file)
     const bool hasPlace = error.where.size() > file.size() + 2 && error.where.starts_with(file + ": ");
     return (hasPlace ? error.where.substr(file.size() + 2) + " " : "") + error.what
         + (error.right.empty() ? "" : "; expected " + error.right);
+}
+
+struct Signature {
+    std::string_view bytes;
+    const char *what;
+};
+
+/// Why a file that no reader knows is not read: what it is, by its first bytes.
+std::string unknownFile(std::string_view head)
+{
+    static constexpr std::array kKnown { Signature { "\x89PNG\r\n", "a picture (PNG)" },
+        Signature { "\xff\xd8\xff", "a picture (JPEG)" }, Signature { "GIF8", "a picture (GIF)" },
+        Signature { "%PDF-", "a PDF document" }, Signature { "PK\x03\x04", "a ZIP archive or an office document" },
+        Signature { "\x7f\x45LF", "a program or a library (ELF)" },
+        Signature { "SQLite format 3", "an SQLite database" }, Signature { "7z\xbc\xaf", "a 7z archive" },
+        Signature { "\xfd\x37zXZ", "packed by xz" }, Signature { "BZh", "packed by bzip2" },
+        Signature { "\x93NUMPY", "an array of NumPy" }, Signature { "OggS", "a sound or video (Ogg)" },
+        Signature { "\x89HDF", "an HDF5 file" } };
+    for (const Signature &one : kKnown)
+        if (head.starts_with(one.bytes))
+            return std::string("It is ") + one.what + ", which tells nothing of a run";
+    if (head.starts_with("RIFF") && head.substr(8).starts_with("WEBP"))
+        return "It is a picture (WebP), which tells nothing of a run";
+    return "It is no text, and nothing in it tells which tool wrote it";
 }
 
 /// Of a file that could not be opened or read.
@@ -103,7 +128,7 @@ Expected<Recording> readSource(const std::string &path, const SourceOptions &opt
         return refusedSource(path, stream.packedBytes(), SourceKind::Unknown,
             head.empty()
                 ? stream.isTruncated() ? "It is compressed and ends before anything of it" : "The file is empty"
-                : "Nothing in it tells which tool wrote it");
+                : unknownFile(head));
     stream.rewind();
     auto recording = readBy(*reader, stream, options);
     if (stream.failure())

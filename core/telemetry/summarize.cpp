@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/telemetry/summarize.h"
 
+#include "core/telemetry/kernel_classes.h"
+
 #include <algorithm>
 #include <array>
+#include <charconv>
 #include <cmath>
 #include <set>
 
@@ -50,10 +53,23 @@ private:
     Moment m_added;
 };
 
-/// Starts of the last profiler step, in the clock's microseconds; empty where there is one step or none.
-std::optional<std::int64_t> lastStep(const Recording &recording, const RankRecording &rank, const HtaClock &clock)
+/// Number of a profiler's step by its name; empty of other names.
+std::optional<std::int64_t> stepNumber(std::string_view name)
+{
+    std::int64_t number = 0;
+    if (!name.starts_with(kStep)
+        || std::from_chars(name.data() + kStep.size(), name.data() + name.size(), number).ec != std::errc())
+        return std::nullopt;
+    return number;
+}
+
+/// Starts of the last profiler step, in the clock's microseconds; empty where there is one step or none. Their numbers
+/// go to `steps`.
+std::optional<std::int64_t> lastStep(
+    const Recording &recording, const RankRecording &rank, const HtaClock &clock, std::vector<std::int64_t> &steps)
 {
     std::set<std::uint32_t> names;
+    std::set<std::int64_t> numbers;
     std::int64_t last = std::numeric_limits<std::int64_t>::min();
     for (const RecordedStream &stream : rank.streams)
         for (std::size_t i = 0; i < stream.spans.size(); ++i) {
@@ -63,9 +79,12 @@ std::optional<std::int64_t> lastStep(const Recording &recording, const RankRecor
             if (!name.starts_with(kStep) || name.size() == kStep.size() || name[kStep.size()] < '0'
                 || name[kStep.size()] > '9')
                 continue;
-            names.insert(stream.spans.name[i]);
+            if (names.insert(stream.spans.name[i]).second)
+                if (const auto number = stepNumber(name))
+                    numbers.insert(*number);
             last = std::max(last, clock.start(stream.spans.start[i]));
         }
+    steps.assign(numbers.begin(), numbers.end());
     return names.size() < 2 ? std::nullopt : std::optional(last);
 }
 
@@ -78,14 +97,39 @@ bool isBefore(std::int64_t last, const RecordedSpans &spans, std::size_t i, cons
     return !isLinked && clock.start(spans.start[i]) < last;
 }
 
+/// HTA takes every name that it does not know for computation: there the recording's word counts.
+HtaClass htaClassByWork(HtaClass byName, RecordedWork work)
+{
+    if (byName != HtaClass::Computation)
+        return byName;
+    switch (work) {
+    case RecordedWork::Communication:
+        return HtaClass::Communication;
+    case RecordedWork::Copy:
+        return HtaClass::Memory;
+    case RecordedWork::Wait:
+    case RecordedWork::Other:
+        return HtaClass::Other;
+    default:
+        return HtaClass::Computation;
+    }
+}
+
 struct Rows {
     std::vector<Interval> all, computation, communication;
 };
 
-Rows rowsOf(const Recording &recording, const RankRecording &rank)
+SourceKind kindOf(const Recording &recording, const RankRecording &rank)
+{
+    return rank.source < recording.sources.size() ? recording.sources[rank.source].kind : SourceKind::Unknown;
+}
+
+Rows rowsOf(const Recording &recording, const RankRecording &rank, std::vector<std::int64_t> &steps)
 {
     const HtaClock clock(recording, rank);
-    const auto last = lastStep(recording, rank, clock);
+    const auto last = lastStep(recording, rank, clock, steps);
+    // Names of a trace are what HTA goes by
+    const bool goByNames = kindOf(recording, rank) == SourceKind::KinetoTrace;
     std::vector<std::int8_t> classes(recording.names.size(), -1);
     Rows rows;
     for (const RecordedStream &stream : rank.streams) {
@@ -98,11 +142,17 @@ Rows rowsOf(const Recording &recording, const RankRecording &rank)
             std::int8_t &kind = classes[spans.name[i]];
             if (kind < 0)
                 kind = static_cast<std::int8_t>(htaClassOf(recording.names[spans.name[i]]));
+            const auto byName = static_cast<HtaClass>(kind);
+            // A collective that the trace tells, of a kernel whose name tells none
+            const bool isToldApart = !goByNames
+                || (byName == HtaClass::Computation && spans.work[i] == RecordedWork::Communication
+                    && builtinKernelClasses().workOf(recording.names[spans.name[i]]) == RecordedWork::Compute);
+            const HtaClass own = isToldApart ? htaClassByWork(byName, spans.work[i]) : byName;
             const Interval interval = clock.rounded(spans.start[i], spans.duration[i]);
             rows.all.push_back(interval);
-            if (kind == static_cast<std::int8_t>(HtaClass::Computation))
+            if (own == HtaClass::Computation)
                 rows.computation.push_back(interval);
-            else if (kind == static_cast<std::int8_t>(HtaClass::Communication))
+            else if (own == HtaClass::Communication)
                 rows.communication.push_back(interval);
         }
     }
@@ -165,6 +215,11 @@ HtaClass htaClassOf(std::string_view name)
                                                                                        : HtaClass::Computation;
 }
 
+HtaClass htaClassOf(std::string_view name, RecordedWork work)
+{
+    return htaClassByWork(htaClassOf(name), work);
+}
+
 RankSummary summarizeRank(const Recording &recording, const RankRecording &rank)
 {
     RankSummary summary;
@@ -172,11 +227,14 @@ RankSummary summarizeRank(const Recording &recording, const RankRecording &rank)
     if (rank.source < recording.sources.size())
         summary.file = recording.sources[rank.source].file;
     // Of nodes that stand one after the other for want of times, nothing can be said.
-    const bool hasTimes =
-        rank.source >= recording.sources.size() || recording.sources[rank.source].kind != SourceKind::ChakraTrace;
-    Rows rows = hasTimes ? rowsOf(recording, rank) : Rows {};
-    if (rows.all.empty())
+    const bool hasTimes = kindOf(recording, rank) != SourceKind::ChakraTrace;
+    Rows rows = hasTimes ? rowsOf(recording, rank, summary.steps) : Rows {};
+    if (rows.all.empty()) {
+        summary.reason = !hasTimes     ? "its nodes have no times that can be compared"
+            : summary.steps.size() > 1 ? "no kernel of a GPU before the last of its steps, which does not count"
+                                       : "there is no kernel of a GPU in it";
         return summary;
+    }
     const std::vector<Interval> all = unionOf(std::move(rows.all));
     const std::vector<Interval> computation = unionOf(std::move(rows.computation));
     const std::vector<Interval> communication = unionOf(std::move(rows.communication));
@@ -198,8 +256,10 @@ std::vector<RankSummary> summarize(const Recording &recording)
     std::vector<RankSummary> summary;
     for (const RankRecording &rank : recording.ranks)
         summary.push_back(summarizeRank(recording, rank));
-    if (summary.size() == 1)
-        summary.front().rank = std::max(summary.front().rank, 0);
+    if (summary.size() == 1 && summary.front().rank < 0) {
+        summary.front().rank = 0;
+        summary.front().isRankGuessed = true;
+    }
     return summary;
 }
 

@@ -2,7 +2,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // How each rank's GPU spent its time, as Meta's Holistic Trace Analysis counts it (HTA, commit f4d0062), so that
 // figures can be compared with it: its classes of kernels by their names, its rounding of times to whole microseconds
-// through doubles, and its rule that the last of several profiler steps does not count.
+// through doubles, and its rule that the last of several profiler steps does not count. Names that are no kernel's, as
+// those of recordings that no profiler wrote, are classed by what the recording says that they do.
 
 #include "core/telemetry/recording.h"
 
@@ -25,6 +26,8 @@ struct Interval {
 /// What HTA makes of a kernel's name.
 enum class HtaClass : std::uint8_t { Communication, Memory, Computation, Other };
 [[nodiscard]] HtaClass htaClassOf(std::string_view kernelName);
+/// The same of a span that no profiler named: what HTA's patterns do not know is what the recording says.
+[[nodiscard]] HtaClass htaClassOf(std::string_view name, RecordedWork work);
 
 /// Microseconds; kernel time = compute + non-compute + idle. Empty where the rank shows nothing of a GPU.
 struct TemporalBreakdown {
@@ -37,7 +40,10 @@ struct TemporalBreakdown {
 
 struct RankSummary {
     int rank = -1; // -1: nobody told
+    bool isRankGuessed = false; // nobody told it, and it is the only one
     std::string file; // that tells it
+    std::string reason; // why there is no breakdown, in words; empty: there is one
+    std::vector<std::int64_t> steps; // of the profiler, by number; of several the last does not count
     std::optional<TemporalBreakdown> breakdown;
     std::optional<double> communicationOverlap; // share of communication under computation, to 4 decimals; empty: none
 };

@@ -209,6 +209,7 @@ void RunPage::showOverlay()
     const RunOverlayPtr &overlay = m_runs.overlay();
     const bool isOfRun = overlay && overlay->run == m_runs.run();
     bars->setOverlay(isOfRun ? overlay : nullptr);
+    verdict->setVerdict(isOfRun && !overlay->reference ? m_runs.verdict() : nullptr);
     if (!isOfRun) {
         m_result->setText(m_runs.run() ? tr("Laying the run under the plan…") : QString());
         stepPlot->setCurves({}, {}, {});

@@ -83,7 +83,7 @@ std::optional<Node> readNode(std::string_view bytes)
 
 constexpr std::array kCollectives { "all_reduce", "reduce", "all_gather", "gather", "scatter", "broadcast",
     "all_to_all", "reduce_scatter", "reduce_scatter_block", "barrier" }; // CollectiveCommType
-constexpr std::uint64_t kMostMicroseconds = 4'000'000'000'000'000;
+constexpr std::uint64_t kMostMicroseconds = 4'000'000'000'000'000; // as Unix time the year 2096
 
 /// "<prefix>.<rank>.et[.gz]"
 int rankOf(std::string_view file)
@@ -110,7 +110,7 @@ public:
     void add(const Node &node)
     {
         const bool isCommunication = node.type >= 5 && node.type <= 7;
-        if (node.duration > kMostMicroseconds || node.start > kMostMicroseconds
+        if (node.duration > kMostMicroseconds / 2 || node.start > kMostMicroseconds
             || (node.isHost && !m_keepsHost && !isCommunication)) {
             ++(node.isHost ? m_host : m_odd);
             return;
@@ -126,6 +126,10 @@ public:
         }
         RecordedSpans &spans = stream->spans;
         const Moment before = spans.size() == 0 ? 0 : spans.start.back() + spans.duration.back();
+        if (!node.hasStart && before > static_cast<Moment>(kMostMicroseconds) * 1000) {
+            ++m_odd;
+            return;
+        }
         const Moment start = node.hasStart ? static_cast<Moment>(node.start) * 1000 : before;
         spans.start.push_back(start);
         spans.duration.push_back(static_cast<std::int64_t>(node.duration) * 1000);

@@ -10,6 +10,7 @@ namespace {
 // Of events, ns: two of them are never further apart than a recording can tell.
 constexpr std::int64_t kLongest = 100'000'000'000'000'000; // three years
 constexpr std::int64_t kFurthest = 2'250'000'000'000'000'000; // as Unix time the year 2041
+constexpr std::int64_t kEarliest = -50'000'000'000'000'000; // a year and a half before what times count from
 
 enum class Category : std::uint8_t {
     None,
@@ -203,7 +204,7 @@ void TraceCollector::label(const TraceEvent &event)
 bool TraceCollector::readTimes(const TraceEvent &event)
 {
     const auto start = nanosecondsOf(event.start), duration = nanosecondsOf(event.duration);
-    if (!start || !duration || *duration < 0 || *duration > kLongest || *start > kFurthest || *start < -kFurthest) {
+    if (!start || !duration || *duration < 0 || *duration > kLongest || *start > kFurthest || *start < kEarliest) {
         lose(Lost::Times);
         return false;
     }

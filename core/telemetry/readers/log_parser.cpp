@@ -13,6 +13,8 @@ namespace trainyard::readers {
 namespace {
 
 constexpr Moment kSecond = 1'000'000'000;
+constexpr Moment kDay = 86'400 * kSecond;
+constexpr double kOtherAttempt = 100; // usual steps without a line
 constexpr Moment kOneLineOfManyProcesses = 10 * kSecond; // restarting takes longer
 
 } // namespace
@@ -43,16 +45,35 @@ LogParser::Progress LogParser::follow(std::int64_t step, std::optional<Moment> s
 
 void LogParser::timesFromStamps()
 {
+    std::vector<double> usual; // nanoseconds a step
+    for (std::size_t i = 1; i < m_stamps.size(); ++i)
+        if (m_stamps[i].step > m_stamps[i - 1].step && m_stamps[i].at > m_stamps[i - 1].at)
+            usual.push_back(static_cast<double>(m_stamps[i].at - m_stamps[i - 1].at)
+                / static_cast<double>(m_stamps[i].step - m_stamps[i - 1].step));
+    const auto middle = usual.begin() + static_cast<std::ptrdiff_t>(usual.empty() ? 0 : (usual.size() - 1) / 2);
+    if (!usual.empty())
+        std::ranges::nth_element(usual, middle);
     bool isMade = false;
+    std::int64_t gaps = 0;
     for (std::size_t i = 1; i < m_stamps.size(); ++i) {
         const std::int64_t steps = m_stamps[i].step - m_stamps[i - 1].step;
         const Moment time = m_stamps[i].at - m_stamps[i - 1].at;
         if (steps <= 0 || time <= 0)
             continue;
+        if (time > kDay || static_cast<double>(time) > kOtherAttempt * *middle * static_cast<double>(steps)) {
+            ++gaps;
+            continue;
+        }
         isMade = true;
         m_book.addStep(samples::kStepTime, "s", m_stamps[i].step,
             static_cast<double>(time) / static_cast<double>(steps) / double(kSecond));
     }
+    if (gaps > 0)
+        note(m_told,
+            (gaps == 1 ? std::string("One gap between time stamps is")
+                       : std::to_string(gaps) + " gaps between time stamps are")
+                + " of more than a day or a hundred times the usual step: another attempt begins there, and no time is "
+                  "made of it");
     if (isMade)
         note(m_told,
             "The log prints no step times: they are the differences of its time stamps, with whatever else "

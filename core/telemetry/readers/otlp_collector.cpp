@@ -154,7 +154,8 @@ std::vector<OtlpCollector::HostSpan> &OtlpCollector::streamOf(const std::string 
 
 void OtlpCollector::add(const OtlpSpan &span)
 {
-    if (!isTime(span.start) || !isTime(span.end) || span.end < span.start)
+    constexpr std::int64_t kLongest = std::int64_t(1) << 60; // ns, 36 years
+    if (!isTime(span.start) || !isTime(span.end) || span.end < span.start || span.end - span.start > kLongest)
         return m_scribe.drop("spans without a time");
     const std::string name = shortened(span.name, 200);
     streamOf(m_scope.empty() ? "spans" : m_scope)

@@ -145,8 +145,9 @@ void write(const SourceText &source, const Matrix &matrix, SourceScribe &scribe)
         double rate = nvlinkBytesPerSecond(matrix.gpuName);
         if (const std::string_view named = gpuNamedIn(fileName); rate == 0 && !named.empty()) {
             rate = nvlinkBytesPerSecond(named);
-            scribe.note("It names no GPU: NVLinks are taken as those of the " + std::string(named)
-                + " that the file's name tells");
+            node.gpu = named;
+            scribe.note(
+                "It names no GPU: it is taken to have the " + std::string(named) + " that the file's name tells");
         }
         const std::string count = std::to_string(links.ofGpu) + " NVLinks";
         scribe.note(links.isSwitched ? "Each pair of GPUs has " + count

@@ -94,8 +94,14 @@ std::string unknownText(std::string_view text)
     const std::string_view start = trimmedStart(text.substr(0, 4096));
     if (start.empty() && text.size() <= 4096)
         return "There is nothing in it";
-    if (start.starts_with('{') || start.starts_with('['))
-        return "It is JSON or written like it, but of no tool whose files are read here";
+    if (start.starts_with('{') || start.starts_with('[')) {
+        if (text.substr(0, std::size_t(64) << 10).find("\"trainyard.plan\"") != text.npos)
+            return "It is a Trainyard plan, which tells of no run: `telemetry compare PLAN SOURCE` takes the plan "
+                   "first";
+        const std::string_view end = text.substr(0, text.find_last_not_of(" \t\r\n") + 1);
+        return std::string("It is JSON or written like it, but of no tool whose files are read here")
+            + (end.ends_with('}') || end.ends_with(']') ? "" : "; it ends early");
+    }
     if (start.starts_with('<'))
         return "It is XML or HTML, but of no tool whose files are read here";
     return "It is a text, but no line of it is one that a training framework prints";

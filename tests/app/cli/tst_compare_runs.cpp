@@ -3,6 +3,7 @@
 #include "tests/app/cli/program.h"
 
 #include <QByteArrayList>
+#include <QDir>
 #include <QFile>
 #include <QTemporaryDir>
 #include <QTest>
@@ -102,6 +103,37 @@ private slots:
         // Traces are as good as the recording of them
         const json ofTraces = compared({ m_plan, file(0), file(1) }), ofRecording = compared({ m_plan, m_recording });
         QVERIFY(ofTraces.at("difference_s") == ofRecording.at("difference_s"));
+    }
+
+    void cutAndRepeatedFilesAreSaidInBothFormats()
+    {
+        QTemporaryDir folder(m_folder.filePath(QStringLiteral("attempts-XXXXXX")));
+        const QString name = QDir(folder.path()).dirName();
+        const QByteArray whole = trace(0, 1);
+        write(name + QStringLiteral("/rank0_trace.json"), whole);
+        write(name + QStringLiteral("/rank0_cut.json"), whole.left(whole.size() * 4 / 5));
+        const json answer = compared({ m_plan, folder.path() });
+        const Answer table = run({ "telemetry", "compare", m_plan, folder.path() });
+        for (const char *said : { "ends early", "Rank 0 is told by more than one file" }) {
+            QVERIFY2(answer.at("notes").dump().find(said) != std::string::npos, answer.at("notes").dump().c_str());
+            QVERIFY2(table.out.find(said) != std::string::npos, table.out.c_str());
+        }
+        // A run of several files is called by its folder, in a column that is not too wide
+        QVERIFY2(answer.at("measured").get<std::string>().find("attempts-") != std::string::npos, table.out.c_str());
+        const Answer ofRuns = run({ "telemetry", "compare", m_recording, m_recording });
+        QVERIFY2(ofRuns.out.find("reference: step") != std::string::npos
+                && ofRuns.out.find("run − reference") != std::string::npos,
+            ofRuns.out.c_str());
+    }
+
+    void stepsWithoutTimesAreSaid()
+    {
+        const QString log = write(QStringLiteral("hf.log"),
+            "{'loss': 2.1, 'grad_norm': 1.0, 'learning_rate': 1e-05, 'epoch': 0.1}\n"
+            "{'loss': 2.0, 'grad_norm': 1.0, 'learning_rate': 1e-05, 'epoch': 0.2}\n");
+        const Answer answer = run({ "telemetry", "compare", m_plan, log });
+        QCOMPARE(answer.exitCode, 2);
+        QVERIFY2(answer.err.contains(QStringLiteral("2 steps, but no times of them")), qPrintable(answer.err));
     }
 
     void whatCannotBeComparedIsTold()

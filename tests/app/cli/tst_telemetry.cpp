@@ -61,8 +61,62 @@ private slots:
         const QString file = written(QStringLiteral("a.json"),
             R"({"schemaVersion": 1, "traceEvents": [{"ph": "X", "cat": "cpu_op", "name": "a", "pid": 0, "tid": 7, "ts": 1, "dur": 4}]})");
         const Answer answer = summarize({ file, "--format", "json" });
-        QCOMPARE(answer.exitCode, 0);
-        QVERIFY(json::parse(answer.out).at("ranks").at(0).at("compute_us").is_null());
+        QCOMPARE(answer.exitCode, 2); // of no rank anything is told
+        const json rank = json::parse(answer.out).at("ranks").at(0);
+        QVERIFY(rank.at("compute_us").is_null());
+        QVERIFY(rank.at("reason") == "there is no kernel of a GPU in it");
+        QVERIFY2(answer.err.contains(QStringLiteral("no kernel of a GPU")), qPrintable(answer.err));
+    }
+
+    void whatFiguresLeaveOutIsSaidUnderThem()
+    {
+        // Two steps, of which the last does not count; nobody tells the rank; the file ends in the middle
+        const QString file = written(QStringLiteral("some.json"), R"({"schemaVersion": 1, "traceEvents": [
+  {"ph": "X", "cat": "user_annotation", "name": "ProfilerStep#5", "pid": 1, "tid": 1, "ts": 100, "dur": 100},
+  {"ph": "X", "cat": "user_annotation", "name": "ProfilerStep#6", "pid": 1, "tid": 1, "ts": 200, "dur": 100},
+  {"ph": "X", "cat": "kernel", "name": "gemm", "pid": 0, "tid": 7, "ts": 110, "dur": 40, "args": {"stream": 7}},
+  {"ph": "X", "cat": "kernel", "name": "gemm", "pid": 0, "tid": 7, "ts": 210, "dur": 40, "args": {"stream": 7}},
+  {"ph": "X", "cat": "kernel", "name": "gemm")");
+        const Answer table = summarize({ file });
+        QCOMPARE(table.exitCode, 0);
+        for (const char *said : { "Of steps 5, 6 the last does not count", "0 is a guess", "ends early", "0?" })
+            QVERIFY2(table.out.find(said) != std::string::npos, (said + (": " + table.out)).c_str());
+        const json answer = json::parse(summarize({ file, "--format", "json" }).out);
+        QCOMPARE(answer.at("notes").size(), std::size_t(3));
+        QVERIFY(answer.at("ranks").at(0).at("is_rank_told") == false);
+    }
+
+    void twoFilesOfOneRankAreSaid()
+    {
+        const char *text = R"({"schemaVersion": 1, "traceEvents": [
+  {"ph": "X", "cat": "kernel", "name": "gemm", "pid": 0, "tid": 7, "ts": 110, "dur": 40, "args": {"stream": 7}}]})";
+        const Answer table =
+            summarize({ written(QStringLiteral("rank3_a.json"), text), written(QStringLiteral("rank3_b.json"), text) });
+        QCOMPARE(table.exitCode, 0);
+        QVERIFY2(table.out.find("Rank 3 is told by more than one file") != std::string::npos, table.out.c_str());
+    }
+
+    void whatAFileIsIsSaid_data()
+    {
+        QTest::addColumn<QString>("name");
+        QTest::addColumn<QByteArray>("content");
+        QTest::addColumn<QString>("said");
+        QTest::newRow("plan") << "p.trainyard.json" << QByteArray(R"({"format": "trainyard.plan", "version": 1})")
+                              << "telemetry compare PLAN SOURCE";
+        QTest::newRow("picture") << "p.png" << QByteArray("\x89PNG\r\n\x1a\n\0\0\0\rIHDR", 16) << "a picture (PNG)";
+        QTest::newRow("cut") << "c.json" << QByteArray("[1,2") << "it ends early";
+    }
+    void whatAFileIsIsSaid()
+    {
+        QFETCH(const QString, name);
+        QFETCH(const QByteArray, content);
+        QFETCH(const QString, said);
+        QFile file(m_folder.filePath(name));
+        QVERIFY(file.open(QIODevice::WriteOnly) && file.write(content) == content.size());
+        file.close();
+        const Answer answer = summarize({ file.fileName() });
+        QCOMPARE(answer.exitCode, 2);
+        QVERIFY2(answer.err.contains(said), qPrintable(answer.err));
     }
 
     void faultsNameTheirFile()

@@ -42,6 +42,51 @@ private slots:
         QVERIFY(evaluated(made.plan) > 0);
     }
 
+    /// Whoever has no plan yet is told what lacks in words of the files, not of a plan's keys.
+    void whatTellsNoGpusIsRefusedWithARemedy()
+    {
+        const std::string model = errorOf(told(kLlama), Plan {});
+        QVERIFY2(model.find("run.sh: it does not tell on how many GPUs") != std::string::npos, model.c_str());
+        QVERIFY2(model.find("--base PLAN") != std::string::npos, model.c_str());
+        Recording host = told({}, SourceKind::Hwloc);
+        host.nodes.push_back({ .count = 1, .hostMemoryBytes = 1e11, .source = 0 });
+        const std::string none = errorOf(host, Plan {});
+        QVERIFY2(none.find("it lists no GPU") != std::string::npos, none.c_str());
+        QVERIFY(says(imported(host).ignored, "it lists no GPU"));
+    }
+
+    /// What a line says to be from a file is from it; what was assumed has a line of its own.
+    void assumedGpusAreNotOfASource()
+    {
+        Recording list = told({}, SourceKind::SlurmTopology);
+        list.nodes.push_back({ .names = { "a", "b" }, .count = 2, .source = 0 });
+        const ImportedPlan made = imported(list, Plan {});
+        QVERIFY(says(made.taken, "pools[].nodes 2 from run.sh"));
+        QVERIFY(!says(made.taken, "GPUs"));
+        QVERIFY(says(made.assumed, "How many GPUs a node has is not told by run.sh: 8"));
+        QVERIFY(says(made.assumed, "H100 SXM 80 GB is assumed"));
+        QVERIFY(!says(made.assumed, "as in the plan"));
+        QVERIFY(says(imported(list).assumed, "as in the plan"));
+    }
+
+    void speedsThatNoKeyTakesAreListedAsLeftOut()
+    {
+        Recording fabric = told({}, SourceKind::IbNetDiscover);
+        fabric.nodes.push_back({ .names = { "a" }, .count = 1, .nics = 1, .nicBytesPerSecond = 1e9, .source = 0 });
+        fabric.switches.push_back({ .name = "s", .below = { "a" }, .linkBytesPerSecond = 1e9, .source = 0 });
+        fabric.switches.push_back({ .name = "t", .below = { "s" }, .linkBytesPerSecond = 0.25e9, .source = 0 });
+        const ImportedPlan made = imported(fabric);
+        QVERIFY(says(made.ignored, "NICs of 8.00 Gbit/s (run.sh)"));
+        QVERIFY(says(made.ignored, "Links of switches at 2.00 to 8.00 Gbit/s (run.sh)"));
+    }
+
+    void aNumberOfAGpuIsNoType()
+    {
+        Recording log = told({ { "world_size", "8" } });
+        log.ranks.push_back({ .rank = 6, .gpu = "gpu6" });
+        QVERIFY(!says(imported(log).assumed, "gpu6"));
+    }
+
     void namesOfGpusAreMatched_data()
     {
         QTest::addColumn<QString>("id");

@@ -163,6 +163,97 @@ private slots:
         QVERIFY(hasNote(overlayRun(plan, small.run(), {})->notes, "sequences per step 512, plan 64"));
     }
 
+    void ofAnotherJobThatIsSaidFirstAndNoRateIsMadeOfThePlansWork()
+    {
+        // 8 ranks beside a plan of 32: the work of a step of the plan is not the run's
+        const EvaluationPtr plan = evaluated(oneSite(4));
+        SmallRecording made;
+        made.rank(0, 8).step(1, 0, 100).step(2, 100, 200).span(Compute, 0, 100, 0).span(Compute, 100, 190, 100);
+        const RunOverlayPtr overlay = overlayRun(plan, made.run(), {});
+        for (const char *rate :
+            { samples::kTflopsPerGpu, samples::kMfu, samples::kTokensPerSecondPerGpu, samples::kSamplesPerSecond })
+            QVERIFY2(!curveOf(overlay, rate), rate);
+        QVERIFY(overlay->notes.front().find("The run has 8 ranks, the plan 32") == 0);
+        QVERIFY(overlay->differences.notes.front().find("The run has 8 ranks, the plan 32") == 0);
+        QVERIFY(!hasNote(overlay->notes, "plan's model"));
+        // A log alone says so too; torchtitan's names, and those with hyphens, are understood
+        SmallRecording log;
+        log.series(samples::kStepTime, 1, { 2, 1, 1 });
+        log.m_recording.arguments = { { "world-size", "8" }, { "parallelism.tensor_parallel_degree", "2" },
+            { "training.seq_len", "4096abc" } };
+        const RunOverlayPtr told = overlayRun(plan, log.run(), {});
+        QVERIFY(told->notes.front().find("The run has 8 ranks, the plan 32") == 0);
+        QVERIFY(hasNote(told->notes, "tensor parallelism 2, plan 8") && !hasNote(told->notes, "4,096"));
+        // So it is with two runs
+        const RunOverlayPtr runs = overlayRuns(log.run(), made.run(), {});
+        QVERIFY(!hasNote(runs->notes, "compared with")); // 8 and 8
+        log.m_recording.arguments["world-size"] = "16";
+        const RunOverlayPtr unequal = overlayRuns(log.run(), made.run(), {});
+        QVERIFY(unequal->notes.front().find("The run has 8 ranks, the one that it is compared with 16") == 0);
+        QVERIFY(unequal->differences.notes.front() == unequal->notes.front());
+    }
+
+    void ratesAreOfEachStepsOwnBatch()
+    {
+        // The batch grows from 8 to 64, steps of one second; sequences of 1,024 tokens on 32 GPUs
+        const EvaluationPtr plan = evaluated(oneSite(4));
+        SmallRecording made;
+        made.series(samples::kStepTime, 1, { 1, 1, 1, 1 }).series(samples::kGlobalBatch, 1, { 8, 8, 64, 64 });
+        made.m_recording.arguments = { { "seq_length", "1024" }, { "world_size", "32" } };
+        const RunOverlayPtr overlay = overlayRun(nullptr, made.run(), {});
+        QCOMPARE(curveOf(overlay, samples::kSamplesPerSecond)->value, std::vector<double>({ 8, 8, 64, 64 }));
+        QCOMPARE(curveOf(overlay, samples::kTokensPerSecondPerGpu)->value,
+            std::vector<double>(
+                { 8 * 32., 8 * 32., 64 * 32., 64 * 32. })); // 1024 / 32 = 32 tokens of a sequence and GPU
+        made.m_recording.arguments = {};
+        const RunOverlayPtr planned = overlayRun(plan, made.run(), {});
+        const RunCurve *mfu = curveOf(planned, samples::kMfu);
+        const double ofPlan = *plan->metrics.mfu * *plan->metrics.iterationTime / plan->plan->workload.globalBatch;
+        QVERIFY(mfu && std::abs(mfu->value[0] - 8 * ofPlan) < 1e-12 && std::abs(mfu->value[3] - 64 * ofPlan) < 1e-12);
+    }
+
+    void ranksAreNumberedAsTheRunsArgumentsTell()
+    {
+        // 2 replicas of 6 stages of 8: rank 8 is replica 1 of stage 0, or stage 1 of replica 0
+        Plan plan = threeSites(4);
+        plan.parallelism.data = 2;
+        const EvaluationPtr evaluation = evaluated(plan);
+        SmallRecording made;
+        made.rank(8, 96).step(1, 0, 100).span(Compute, 0, 100, 0);
+        const RunOverlayPtr unasked = overlayRun(evaluation, made.run(), {});
+        QCOMPARE(rowOf(unasked, Stream::Compute, 0, 1)->shown, 8);
+        QVERIFY(hasNote(unasked->notes, "Nothing tells how ranks were numbered"));
+        for (const char *name : { "use_tp_pp_dp_mapping", "use-tp-pp-dp-mapping" }) {
+            made.m_recording.arguments = { { name, "True" } };
+            const RunOverlayPtr told = overlayRun(evaluation, made.run(), {});
+            QCOMPARE(rowOf(told, Stream::Compute, 1, 0)->shown, 8);
+            QVERIFY(hasNote(told->notes, "over stages before replicas"));
+        }
+        made.m_recording.arguments = { { "use_tp_pp_dp_mapping", "False" } };
+        const RunOverlayPtr off = overlayRun(evaluation, made.run(), {});
+        QCOMPARE(rowOf(off, Stream::Compute, 0, 1)->shown, 8);
+        QVERIFY(!hasNote(off->notes, "numbered"));
+    }
+
+    void collectivesOfARankLaidOverOthersAreInItsSteps()
+    {
+        // Ranks 1 and 2 share a clock an hour off, which no collective joins with rank 0's: 1 MB in 20 us, of step 1
+        SmallRecording made;
+        const Moment hour = Moment(3600) * 1000 * 1000;
+        made.rank(0).step(1, 0, 100).span(Compute, 0, 100, 0);
+        made.rank(3).step(1, 0, 100).span(Compute, 0, 100, 0);
+        for (const int rank : { 1, 2 })
+            made.rank(rank)
+                .step(1, hour, hour + 100)
+                .collective("all_reduce", hour + 50, hour + 70, 1e6, 24, hour, { 1, 2 });
+        const RunPtr run = made.run();
+        QVERIFY(hasNote(run->notes, "laid over"));
+        const RunOverlayPtr overlay = overlayRun(nullptr, run, {});
+        const RunCurve *bus = curveOf(overlay, curves::kBusBandwidth);
+        QVERIFY(bus && bus->step == std::vector<double>({ 1 }));
+        QVERIFY(std::abs(bus->value[0] / (1e6 / 20e-6) - 1) < 1e-9);
+    }
+
     void curvesCarryWhatThePlanSaysOfThem()
     {
         const EvaluationPtr plan = evaluated(oneSite(4));
@@ -260,6 +351,8 @@ private slots:
             QVERIFY(next->rows[i].start == anew->rows[i].start && next->rows[i].end == anew->rows[i].end
                 && next->rows[i].shown == anew->rows[i].shown);
         QCOMPARE(next->curves.size(), anew->curves.size());
+        QVERIFY(hasNote(anew->notes, "computed from its step times"));
+        QCOMPARE(next->notes, anew->notes); // those of the curves too
     }
 };
 

@@ -197,6 +197,19 @@ private slots:
         QVERIFY(hasNote(run->notes, "left out: 2"));
     }
 
+    void aRunThatNobodyWaitsForIsNotMade()
+    {
+        SmallRecording made;
+        for (int rank = 0; rank < 2; ++rank)
+            made.rank(rank, 2).step(1, 0, 100).collective("all_reduce", 0, 90, 1e6, 24, 0);
+        std::stop_source source;
+        source.request_stop();
+        const RunPtr run = makeRun(made.m_recording, source.get_token());
+        QVERIFY(run->collectives.empty() && run->steps.empty() && run->alignment.ranks.empty());
+        QVERIFY(run->recording && run->spans);
+        QCOMPARE(made.run()->collectives.size(), std::size_t(1));
+    }
+
     void ofAttemptsTheLastCounts()
     {
         SmallRecording made; // rank 0 recorded step 5 twice, in two files
@@ -249,6 +262,46 @@ private slots:
         QVERIFY(run->steps[5].isOutlier && !run->steps[4].isOutlier);
         QCOMPARE(run->medianSeconds, 1.0); // of 1, 1.1, 1, 0.9, 1
         QCOMPARE(run->steps[std::size_t(run->typicalStep)].seconds, 1.0);
+    }
+
+    void aLogThatBeginsInTheMiddleHasNoWarmUp()
+    {
+        SmallRecording middle, first, single, slow;
+        middle.series(samples::kStepTime, 43, { 5.44, 5.62, 5.63 });
+        QVERIFY(!middle.run()->steps[0].isWarmUp);
+        QCOMPARE(middle.run()->medianSeconds, 5.62);
+        first.series(samples::kStepTime, 1, { 5.44, 5.62, 5.63 });
+        QVERIFY(first.run()->steps[0].isWarmUp);
+        slow.series(samples::kStepTime, 43, { 30, 5.62, 5.63, 5.6 }); // starts again from a checkpoint
+        QVERIFY(slow.run()->steps[0].isWarmUp && !slow.run()->steps[1].isWarmUp);
+        single.series(samples::kStepTime, 1, { 9 });
+        QVERIFY(hasNote(single.run()->notes, "warm-up is in it"));
+    }
+
+    void aGapOfDaysBeginsAnotherAttempt()
+    {
+        // Steps 4 and 14 are 83 days apart: (83 × 86400 s) / 10 is no step time
+        SmallRecording made;
+        made.overTime(samples::kStepEnded, { 0, 83 * 86400.0, 83 * 86400.0 + 1, 83 * 86400.0 + 2 }, { 4, 14, 15, 16 });
+        const RunPtr run = made.run();
+        QCOMPARE(run->steps.size(), std::size_t(2));
+        QCOMPARE(run->steps[0].number, std::int64_t(15));
+        QCOMPARE(run->medianSeconds, 1.0);
+        QVERIFY(hasNote(run->notes, "silent for 83 days"));
+    }
+
+    void collectivesWithoutTransfersMeanOneStageWhateverThePlan()
+    {
+        SmallRecording made; // idle from 90 to 200, launched at 80: a bubble, if there were stages
+        made.rank(0)
+            .step(1, 0, 210)
+            .span(Compute, 0, 50, 0)
+            .collective("all_reduce", 50, 90, 1e6, 24, 40)
+            .span(Compute, 200, 210, 80);
+        const RunPtr run = made.run();
+        const TimeShares alone = sharesAt(run), under8 = sharesOf(*run, run->steps[0], 8)[0].shares;
+        QCOMPARE(under8.bubble, 0.0);
+        QCOMPARE(under8.host, alone.host);
     }
 
     void aRestartIsToldAndWarmsUpAgain()

@@ -64,7 +64,6 @@ public:
         });
         for (std::int64_t i = below(4); i > 0; --i)
             r.arguments[text()] = text();
-        fill(r.argumentsOf, 2, [&](SourceArguments &told) { told = { source(r), { { text(), text() } } }; });
         fill(r.models, 2, [&](RecordedModel &m) { m = { text(), text(), source(r) }; });
         fill(r.nodes, 2, [&](RecordedNodes &n) {
             n = { { text() }, int(below(99)), text(), int(below(9)), int(below(9)), real(), real(), one(2), real(),
@@ -89,6 +88,7 @@ public:
                 s.value.push_back(one(5) ? std::nan("") : one(9) ? -std::numeric_limits<double>::infinity() : real());
         });
         fill(r.ranks, 4, [&](RankRecording &rank) { drawRank(r, rank); });
+        fill(r.argumentsOf, 2, [&](SourceArguments &told) { told = { source(r), { { text(), text() } } }; });
         return r;
     }
 

@@ -138,6 +138,31 @@ private slots:
         QCOMPARE(htaClassOf("sm80_xmma_gemm"), HtaClass::Computation);
     }
 
+    void whatHtaDoesNotKnowIsWhatTheRecordingSays()
+    {
+        QCOMPARE(htaClassOf("exchange", RecordedWork::Communication), HtaClass::Communication);
+        QCOMPARE(htaClassOf("load", RecordedWork::Copy), HtaClass::Memory);
+        QCOMPARE(htaClassOf("forward", RecordedWork::Compute), HtaClass::Computation);
+        QCOMPARE(htaClassOf("ncclDevKernel_x", RecordedWork::Compute), HtaClass::Communication);
+        Recording recording;
+        NameTable name(recording.names);
+        RankRecording &rank = recording.ranks.emplace_back();
+        rank.source = 0;
+        recording.sources.emplace_back().kind = SourceKind::Recording;
+        RecordedStream gpu;
+        gpu.spans.start = { 0, 60'000 };
+        gpu.spans.duration = { 60'000, 40'000 };
+        gpu.spans.name = { name("forward"), name("exchange") };
+        gpu.spans.work = { RecordedWork::Compute, RecordedWork::Communication };
+        rank.streams = { gpu };
+        QVERIFY(summarizeRank(recording, rank).breakdown == (TemporalBreakdown { 100, 60, 40, 0 }));
+        // In a trace of the profiler names of kernels decide, as in HTA, which knows no dispatch of experts
+        recording.sources[0].kind = SourceKind::KinetoTrace;
+        QVERIFY(summarizeRank(recording, rank).breakdown == (TemporalBreakdown { 100, 60, 40, 0 }));
+        recording.ranks[0].streams[0].spans.name[1] = name("void dpsk::ep::internode::dispatch<8>");
+        QVERIFY(summarizeRank(recording, rank).breakdown == (TemporalBreakdown { 100, 100, 0, 0 }));
+    }
+
     void withTwoStepsTheLastDoesNotCount()
     {
         Recording recording;
@@ -163,6 +188,7 @@ private slots:
         const RankSummary both = summarizeRank(recording, rank);
         // the second was launched at 99.999 µs, which HTA rounds up into the last step
         QVERIFY(both.breakdown == (TemporalBreakdown { 10, 10, 0, 0 }));
+        QVERIFY((both.steps == std::vector<std::int64_t> { 1, 2 }));
         rank.streams[0].spans.launchedAt[1] = 99'000;
         QVERIFY(summarizeRank(recording, rank).breakdown == (TemporalBreakdown { 100, 40, 0, 60 }));
     }
