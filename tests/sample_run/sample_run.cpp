@@ -20,6 +20,8 @@ int main(int count, char **arguments)
     }
     RecordedRunOptions options;
     options.steps = 4;
+    options.seed = 7;
+    options.noise = 0.04;
     options.straggler = 5;
     options.missing = { 11 };
     options.computeFactor = 1.06;
