@@ -26,6 +26,12 @@ QString plain(double value)
     return text(plainText(value));
 }
 
+/// One digit tells how sure a figure is.
+QString errorText(double error)
+{
+    return error < 1 ? QString::number(error, 'g', 1) : plain(error);
+}
+
 QString partName(CalibratedPart part)
 {
     switch (part) {
@@ -109,7 +115,7 @@ QString shortValueText(const CalibrationFactor &factor)
 QString valueText(const CalibrationFactor &factor)
 {
     const QString error = factor.standardError && *factor.standardError > 0
-        ? QObject::tr(" ± %1").arg(plain(*factor.standardError))
+        ? QObject::tr(" ± %1").arg(errorText(*factor.standardError))
         : QString();
     if (error.isEmpty() || (!factor.factor && !factor.gbytesPerS))
         return shortValueText(factor);

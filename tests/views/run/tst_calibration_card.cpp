@@ -134,8 +134,8 @@ private slots:
         QCOMPARE(row.subject, QStringLiteral("Products"));
         QCOMPARE(row.value, QStringLiteral("× 1.17 ± 0.02"));
         QCOMPARE(row.basis, QStringLiteral("4,032 samples, R² 0.998"));
-        QCOMPARE(row.errors, QStringLiteral("14.0 % → 3.1 %"));
-        QVERIFY2(f.card.summary().contains("14.0 %") && f.card.summary().contains("2.0 %")
+        QCOMPARE(row.errors, QStringLiteral("14.0 % → 3.10 %"));
+        QVERIFY2(f.card.summary().contains("14.0 %") && f.card.summary().contains("2.00 %")
                 && f.card.summary().contains("6 steps"),
             qPrintable(f.card.summary()));
         QCOMPARE(f.card.notes->sentences().size(), 1);
