@@ -76,6 +76,8 @@ struct Draft {
     std::optional<int> gpusPerNode;
     bool isClusterTold = false; // nodes by a topology
     bool hasOwnPools; // the plan that it begins with has GPUs
+    /// The end of a sentence about a value that no source tells.
+    [[nodiscard]] const char *stays() const { return hasOwnPools ? " stays, as in the plan" : " is assumed"; }
 
     void take(std::string_view key, std::string_view value, std::string_view argument);
     void assume(std::string sentence); // once

@@ -86,8 +86,8 @@ void takePrecision(Draft &draft)
         draft.plan.workload.precision = Precision::Fp32;
         draft.assume("workload.precision fp32: neither --bf16 nor --fp16 is given");
     } else if (nemo.empty()) {
-        draft.assume(std::string("No source tells a precision: ") + toString(draft.plan.workload.precision)
-            + " stays, as in the plan");
+        draft.assume(
+            std::string("No source tells a precision: ") + toString(draft.plan.workload.precision) + draft.stays());
     }
 }
 
@@ -312,11 +312,10 @@ void assumeTheRest(Draft &draft)
     const Told &told = draft.arguments;
     const WorkloadSpec &workload = draft.plan.workload;
     if (!told.has("seq_length"))
-        draft.assume(
-            "No source tells a sequence length: " + std::to_string(workload.sequenceLength) + " stays, as in the plan");
+        draft.assume("No source tells a sequence length: " + std::to_string(workload.sequenceLength) + draft.stays());
     if (draft.model && draft.model->isMoe() && !told.has("moe_token_dispatcher_type"))
         draft.assume("No source tells how tokens reach their experts: " + std::string(toString(draft.plan.moe.dispatch))
-            + " stays, as in the plan");
+            + draft.stays());
 }
 
 } // namespace

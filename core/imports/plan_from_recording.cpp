@@ -186,7 +186,8 @@ void fillIn(Draft &draft)
         draft.arguments.isMegatron() || draft.arguments.isTorchtitan() || draft.arguments.isDeepSpeed();
     if (!hasDegrees && draft.plan.jobs.empty() && !draft.plan.jobGrid)
         draft.assume("No source tells how the job is divided: tensor " + std::to_string(draft.plan.parallelism.tensor)
-            + " and pipeline " + std::to_string(draft.plan.parallelism.pipeline) + ", as in the plan");
+            + " and pipeline " + std::to_string(draft.plan.parallelism.pipeline)
+            + (draft.hasOwnPools ? ", as in the plan" : ""));
     if (w.globalBatch < 1 && draft.plan.jobs.empty() && !draft.plan.jobGrid) {
         const int replicas = draft.plan.parallelism.data.value_or(std::max(1, draft.plan.cluster.gpus()));
         w.globalBatch = static_cast<int>(std::min<std::int64_t>(

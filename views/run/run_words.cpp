@@ -44,6 +44,8 @@ QString whereFrom(const DifferenceTable &table)
 {
     const double whole = table.measuredSeconds - table.referenceSeconds;
     const bool isNone = std::abs(whole) < kSameStep * table.referenceSeconds;
+    if (table.rows[std::size_t(DifferenceKind::Untold)].measured > table.measuredSeconds / 2)
+        return {}; // what is told is too little to say where the rest comes from
     std::vector<DifferenceRow> rows(table.rows.begin(), table.rows.end());
     std::ranges::stable_sort(
         rows, std::greater {}, [](const DifferenceRow &row) { return std::abs(row.difference()); });
