@@ -38,7 +38,8 @@ public:
         const std::string prefix = isPair ? "p2p_" : "coll_";
         const auto bytes = perf[prefix + "msg_size_bytes"].number();
         const auto microseconds = perf[prefix + "exec_time_us"].number();
-        if (!header || !bytes || !microseconds || !(*microseconds > 0) || !(*microseconds < 1e12) || !(*bytes >= 0))
+        if (!header || !bytes || !microseconds || !(*microseconds > 0) || !(*microseconds < 1e12) || !(*bytes >= 0)
+            || !(*bytes < 1e18))
             return m_scribe.drop("records without a size or a time");
         RecordedCollective one;
         const std::string operation = collectiveNamed(perf[isPair ? "p2p" : "coll"].text());
@@ -121,8 +122,10 @@ private:
         point.seconds = microseconds * 1e-6;
         point.bytesPerSecond = perf[prefix + "algobw_gbs"].numberOr(0) * 1e9;
         point.busBytesPerSecond = perf[prefix + "busbw_gbs"].numberOr(0) * 1e9;
-        if (!(point.bytesPerSecond > 0))
+        if (!(point.bytesPerSecond > 0) || !(point.bytesPerSecond < 1e18))
             point.bytesPerSecond = bytes / point.seconds;
+        if (!(point.busBytesPerSecond >= 0) || !(point.busBytesPerSecond < 1e18))
+            point.busBytesPerSecond = 0;
         m_fastest.insert_or_assign(key, point);
     }
 

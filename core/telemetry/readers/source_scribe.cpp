@@ -112,7 +112,7 @@ void SourceScribe::note(std::string sentence)
 {
     auto &notes = source().notes;
     sentence = shortened(printable(sentence), 400);
-    if (notes.size() < kMostNotes && std::ranges::find(notes, sentence) == notes.end())
+    if (!sentence.empty() && notes.size() < kMostNotes && std::ranges::find(notes, sentence) == notes.end())
         notes.push_back(std::move(sentence));
 }
 
