@@ -25,11 +25,14 @@ QStringList texts(const std::vector<std::string> &sentences)
     return all;
 }
 
-QString summaryOf(const Plan &plan, const Catalogue &catalogue)
+QString summaryOf(const ImportedPlan &imported, const Catalogue &catalogue)
 {
+    const Plan &plan = imported.plan;
     const ModelSpec *model = catalogue.model(plan.workload.model);
     QString name = QString::fromStdString(model ? model->name : plan.workload.model);
-    if (name.isEmpty() || plan.workload.inlineModel)
+    if (imported.isModelAssumed)
+        name = translated("a model that nobody told");
+    else if (name.isEmpty() || plan.workload.inlineModel)
         name = translated("a model of its own");
     QStringList parts { translated("%1 on %2").arg(name, gpusText(plan.cluster.gpus())) };
     const Parallelism &degrees = plan.parallelism;
@@ -71,10 +74,11 @@ PlanOfRunFound planOfRun(const Run &run, const Plan &shown, const Catalogue &cat
     found.taken = texts(imported->taken);
     found.assumed = texts(imported->assumed);
     found.ignored = texts(imported->ignored);
-    found.summary = summaryOf(imported->plan, catalogue);
+    found.summary = summaryOf(*imported, catalogue);
     // Laid over all of the plan in the window, the files change nothing of a plan that they describe.
     const auto laid = planFrom(*run.recording, catalogue, shown);
-    found.isOther = !laid || !(laid->plan == shown);
+    // Ranks and machines alone are no reason to offer another: a run of this very plan shows them too.
+    found.isOther = !imported->isModelAssumed && (!laid || !(laid->plan == shown));
     found.plan = std::make_shared<const Plan>(std::move(imported->plan));
     if (*found.plan == shown)
         found.isOther = false;
