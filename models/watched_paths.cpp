@@ -20,15 +20,20 @@ void add(QCryptographicHash &hash, const QFileInfo &file)
     hash.addData(QByteArrayView(reinterpret_cast<const char *>(facts), sizeof facts));
 }
 
-QStringList foldersIn(const QStringList &paths)
+/// Files, and folders with what is in them: what the system is asked to tell of.
+QStringList noticedIn(const QStringList &paths)
 {
     QStringList found;
+    for (const QString &path : paths)
+        if (QFileInfo(path).isFile())
+            found << path;
+    const qsizetype most = found.size() + kMostFolders;
     for (const QString &path : paths) {
         if (!QFileInfo(path).isDir())
             continue;
         found << path;
         for (QDirIterator at(path, QDir::Dirs | QDir::NoDotAndDotDot, QDirIterator::Subdirectories);
-             at.hasNext() && found.size() < kMostFolders;)
+             at.hasNext() && found.size() < most;)
             found << at.next();
     }
     return found;
@@ -81,13 +86,12 @@ void WatchedPaths::watch(const QStringList &paths, const QByteArray &known)
         return;
     }
     m_poll.start();
-    QStringList told;
-    for (const QString &path : paths)
-        if (QFileInfo(path).isFile())
-            told << path;
-    told += foldersIn(paths);
-    if (!told.isEmpty())
-        m_watcher.addPaths(told);
+    m_queue.run(
+        this, [paths] { return noticedIn(paths); },
+        [this, generation = m_generation](const QStringList &noticed) {
+            if (generation == m_generation && !noticed.isEmpty())
+                m_watcher.addPaths(noticed);
+        });
     if (!known.isEmpty())
         lookSoon(); // what changed while it was read
 }

@@ -17,9 +17,9 @@ std::string rangesText(const std::vector<std::int64_t> &ascending, std::size_t m
             ++last;
         if (last == i + 1)
             last = i; // two are no range
-        text += (text.empty() ? "" : ", ") + std::to_string(ascending[i]);
+        text += (text.empty() ? "" : ", ") + wholeText(static_cast<double>(ascending[i]));
         if (last > i)
-            text += " to " + std::to_string(ascending[last]);
+            text += " to " + wholeText(static_cast<double>(ascending[last]));
         i = last + 1;
     }
     return text;

@@ -7,6 +7,7 @@
 #include "core/calibrate/probe_samples.h"
 #include "core/calibrate/robust_fit.h"
 #include "core/evaluate/run.h"
+#include "core/overlay/told_job.h"
 
 #include <algorithm>
 #include <cmath>
@@ -287,7 +288,8 @@ Expected<CalibrationProposal> calibrate(
             "it has no iteration that a run could be compared with", "a plan that is placed" });
     CalibrationCase of { .run = run,
         .workload = *std::move(workload),
-        .map = RankMap(*evaluation.plan, evaluation.layout, options.order),
+        .map = RankMap(*evaluation.plan, evaluation.layout,
+            options.order.value_or(toldJob(*run.recording).order.value_or(RankOrder::DataBeforePipeline))),
         .fitted = {},
         .held = {},
         .options = options,

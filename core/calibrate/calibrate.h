@@ -35,7 +35,7 @@ struct CalibrateOptions {
     int leastSamples = 5;
     double mostResidual = 0.2;
     double heldOut = 0.5; // share of the steps; every other one
-    RankOrder order = RankOrder::DataBeforePipeline;
+    std::optional<RankOrder> order = {}; // empty: as the run's arguments tell, else data before pipeline
     std::stop_token stop = {};
 };
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/calibrate/kernel_samples.h"
 
+#include "core/base/median.h"
 #include "core/calibrate/kernel_part.h"
 #include "core/overlay/span_index.h"
 
@@ -16,15 +17,6 @@ namespace {
 // As in robust_fit: Tukey's biweight keeps 95 % of efficiency at 4.685 standard deviations.
 constexpr double kTukey = 4.685, kNormal = 1.4826, kEfficiency = 0.95;
 constexpr int kRounds = 20;
-
-double median(std::vector<double> values)
-{
-    if (values.empty())
-        return 0;
-    const auto middle = values.begin() + std::ptrdiff_t(values.size() / 2);
-    std::nth_element(values.begin(), middle, values.end());
-    return values.size() % 2 == 1 ? *middle : (*std::max_element(values.begin(), middle) + *middle) / 2;
-}
 
 struct Key {
     std::uint32_t stream = 0, name = 0;
@@ -46,7 +38,7 @@ std::vector<Place> placesOf(const Durations &durations, const std::vector<int> &
         std::vector<double> counts;
         for (const auto &step : steps)
             counts.push_back(double(step.size()));
-        const auto usual = std::size_t(median(counts));
+        const auto usual = std::size_t(medianOf(counts));
         const bool areAlike = std::ranges::all_of(steps, [&](const auto &step) { return step.size() == usual; });
         const std::size_t first = places.size();
         places.resize(first + (areAlike ? usual : 1));
@@ -73,7 +65,7 @@ double spreadOf(const std::vector<Place> &places)
     for (const Place &place : places)
         for (std::size_t i = 0; i + 1 < place.logs.size(); i += 2)
             differences.push_back(std::abs(place.logs[i + 1] - place.logs[i]));
-    return kNormal * median(std::move(differences)) / std::sqrt(2.0);
+    return kNormal * medianOf(std::move(differences)) / std::sqrt(2.0);
 }
 
 struct Location {
@@ -129,18 +121,18 @@ public:
     {
         std::vector<double> own;
         for (const Place &place : places)
-            own.push_back(median(place.logs));
+            own.push_back(medianOf(place.logs));
         if (like < 0 || m_unlike.contains(like))
             return own;
         std::vector<double> &middles = m_middles[like];
         if (middles.empty())
             for (const auto &logs : m_pool[like])
-                middles.push_back(median(logs));
+                middles.push_back(medianOf(logs));
         std::vector<double> slower;
         for (std::size_t i = 0; i < own.size(); ++i)
             if (!places[i].logs.empty())
                 slower.push_back(own[i] - middles[i]);
-        const double speed = median(std::move(slower));
+        const double speed = medianOf(std::move(slower));
         for (std::size_t i = 0; i < own.size(); ++i)
             own[i] = middles[i] + speed;
         return own;

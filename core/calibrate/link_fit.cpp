@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/calibrate/link_fit.h"
 
+#include "core/base/median.h"
 #include "core/calibrate/robust_fit.h"
 
 #include <algorithm>
@@ -16,13 +17,6 @@ constexpr int kRounds = 8;
 std::unexpected<Error> unusable(std::string what, std::string right)
 {
     return std::unexpected(Error { ErrorCode::OutOfRange, "fit", std::move(what), std::move(right) });
-}
-
-double median(std::vector<double> values)
-{
-    const auto middle = values.begin() + std::ptrdiff_t(values.size() / 2);
-    std::nth_element(values.begin(), middle, values.end());
-    return values.empty() ? 0 : *middle;
 }
 
 class Fitter {
@@ -165,7 +159,7 @@ private:
         std::vector<double> off;
         for (const CollectiveSample &sample : m_samples)
             off.push_back(std::abs(sample.seconds / seconds(sample, link) - 1));
-        return median(std::move(off));
+        return medianOf(std::move(off));
     }
 
     const Link m_inside, m_between;

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/calibrate/robust_fit.h"
 
+#include "core/base/median.h"
+
 #include <Eigen/Dense>
 
 #include <algorithm>
@@ -14,15 +16,6 @@ namespace {
 // Statistics, 1981); 1.4826 turns a median absolute deviation into a standard deviation.
 constexpr double kTukey = 4.685, kNormal = 1.4826;
 constexpr int kRounds = 50;
-
-double median(std::vector<double> values)
-{
-    const auto middle = values.begin() + std::ptrdiff_t(values.size() / 2);
-    std::nth_element(values.begin(), middle, values.end());
-    if (values.size() % 2 == 1)
-        return *middle;
-    return (*std::max_element(values.begin(), middle) + *middle) / 2;
-}
 
 std::unexpected<Error> unusable(std::string what, std::string right)
 {
@@ -45,7 +38,7 @@ double scaleOf(const Eigen::VectorXd &residual)
     std::vector<double> sizes(std::size_t(residual.size()));
     for (Eigen::Index i = 0; i < residual.size(); ++i)
         sizes[std::size_t(i)] = std::abs(residual[i]);
-    return kNormal * median(std::move(sizes));
+    return kNormal * medianOf(std::move(sizes));
 }
 
 Eigen::VectorXd solved(const System &system, const Eigen::VectorXd &weight)
@@ -156,7 +149,7 @@ Expected<AlphaBeta> fitAlphaBeta(std::span<const double> bytes, std::span<const 
         std::vector<double> off;
         for (std::size_t i = 0; i < n; ++i)
             off.push_back(std::abs(seconds[i] / (latency + perByte * bytes[i]) - 1));
-        line.residual = median(std::move(off));
+        line.residual = medianOf(std::move(off));
         line.samples = int(n);
         return line;
     };
@@ -236,7 +229,7 @@ Expected<Ratio> fitRatio(std::span<const double> modelled, std::span<const doubl
     std::vector<double> off;
     for (const double value : logs)
         off.push_back(std::abs(std::expm1(value - fit->coefficients[0])));
-    ratio.residual = median(std::move(off));
+    ratio.residual = medianOf(std::move(off));
     return ratio;
 }
 

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // A GPU without a data sheet, as a probe measured it.
 #include "core/imports/gpu_names.h"
+
+#include "core/base/median.h"
 #include "core/plan/enum_names.h"
 
 #include <algorithm>
@@ -22,15 +24,6 @@ std::optional<Precision> precisionOf(const KernelPoint &point)
     return std::nullopt;
 }
 
-double median(std::vector<double> values)
-{
-    if (values.empty())
-        return 0;
-    const auto middle = values.begin() + std::ptrdiff_t(values.size() / 2);
-    std::ranges::nth_element(values, middle);
-    return *middle;
-}
-
 /// Median rate, work of a point over its shortest time, of those that take longest.
 double rateOf(const std::vector<const KernelPoint *> &points, const auto &workOf)
 {
@@ -41,7 +34,7 @@ double rateOf(const std::vector<const KernelPoint *> &points, const auto &workOf
     for (const KernelPoint *point : points)
         if (point->leastSeconds >= kLong * longest && point->leastSeconds > 0)
             rates.push_back(workOf(*point) / point->leastSeconds);
-    return median(std::move(rates));
+    return medianOf(std::move(rates));
 }
 
 std::string idOf(const std::string &name)

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/overlay/log_timers.h"
 
+#include "core/base/median.h"
 #include "core/telemetry/sample_names.h"
 
 #include <algorithm>
@@ -62,12 +63,6 @@ std::optional<double> valueAt(const SampleSeries &series, std::int64_t number)
     if (count == 0 || !(series.value[count - 1] >= 0))
         return std::nullopt;
     return series.value[count - 1];
-}
-
-double medianOfAll(std::vector<double> values)
-{
-    std::ranges::sort(values);
-    return (values[values.size() / 2] + values[(values.size() - 1) / 2]) / 2;
 }
 
 void add(std::optional<double> &part, double seconds)
@@ -149,12 +144,6 @@ TimerValues valuesOf(const Recording &recording, std::uint32_t source, std::int6
 
 } // namespace
 
-std::optional<TimerPart> timerPart(std::string_view name)
-{
-    const auto timer = std::ranges::find(kTimers, name, &Timer::name);
-    return timer == kTimers.end() ? std::nullopt : std::optional(timer->part);
-}
-
 std::vector<ToldTimer> toldTimers(const Recording &recording, const std::vector<std::int64_t> &steps)
 {
     std::vector<std::string> unsaid;
@@ -177,7 +166,7 @@ std::vector<ToldTimer> toldTimers(const Recording &recording, const std::vector<
             continue;
         const std::vector<double> &values = counted.empty() ? all : counted;
         if (std::optional<double> &part = boundOf(medians[withoutEnd(name)], name); !part)
-            part = medianOfAll(values);
+            part = medianOf(values);
         std::size_t &most = told[withoutEnd(name)];
         most = std::max(most, values.size());
     }

@@ -22,7 +22,6 @@ enum class TimerPart : std::uint8_t {
     Receive, // waiting for another stage
     Batch, // making batches
 };
-[[nodiscard]] std::optional<TimerPart> timerPart(std::string_view name); // "optimizer"
 
 /// A timer over some steps.
 struct ToldTimer {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/overlay/run_signs.h"
 
+#include "core/base/median.h"
 #include "core/telemetry/sample_names.h"
 
 #include <algorithm>
@@ -12,15 +13,6 @@ namespace trainyard {
 namespace {
 
 constexpr double kLowClock = 0.9; // of the highest
-
-double medianOfAll(std::vector<double> values)
-{
-    if (values.empty())
-        return 0;
-    const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
-    std::ranges::nth_element(values, middle);
-    return *middle;
-}
 
 std::vector<double> finite(const SampleSeries &series)
 {
@@ -53,7 +45,7 @@ std::optional<ClockSign> lowestClock(const Recording &recording)
         if (series.name != samples::kSmClock)
             continue;
         std::vector<double> values = finite(series);
-        const double clock = medianOfAll(std::move(values));
+        const double clock = medianOf(std::move(values));
         if (!(clock > 0))
             continue;
         sign.highest = std::max(sign.highest, clock);
@@ -104,7 +96,7 @@ std::optional<ThrottleSign> throttling(const Recording &recording)
     }
     if (all == 0)
         return std::nullopt;
-    return ThrottleSign { static_cast<double>(low) / static_cast<double>(all), medianOfAll(std::move(watts)) };
+    return ThrottleSign { static_cast<double>(low) / static_cast<double>(all), medianOf(std::move(watts)) };
 }
 
 std::optional<bool> isSwitchedOn(const Recording &recording, const char *name)

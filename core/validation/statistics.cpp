@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/validation/statistics.h"
 
+#include "core/base/median.h"
+
 #include <algorithm>
 #include <cmath>
 #include <numeric>
@@ -33,13 +35,6 @@ std::vector<double> ranks(std::span<const double> values)
 double mean(std::span<const double> values)
 {
     return std::accumulate(values.begin(), values.end(), 0.0) / double(values.size());
-}
-
-double median(std::vector<double> values)
-{
-    std::ranges::sort(values);
-    const std::size_t half = values.size() / 2;
-    return values.size() % 2 == 1 ? values[half] : (values[half - 1] + values[half]) / 2;
 }
 
 ErrorStatistics statisticsWhere(const Pointers &results, bool (*isMeant)(const ValidationResult &))
@@ -146,7 +141,7 @@ ErrorStatistics errorStatistics(std::span<const ValidationResult *const> results
         return statistics;
     statistics.meanAbs = mean(sizes);
     statistics.maxAbs = std::ranges::max(sizes);
-    statistics.medianAbs = median(std::move(sizes));
+    statistics.medianAbs = medianOf(std::move(sizes));
     statistics.bias = mean(errors);
     statistics.rankCorrelation = rankCorrelation(published, predicted);
     return statistics;

@@ -20,7 +20,7 @@ struct Kind {
 };
 constexpr Kind kKinds[] = {
     { QT_TRANSLATE_NOOP("RunInvitation", "Profiler traces"),
-        QT_TRANSLATE_NOOP("RunInvitation", "PyTorch (.json, .json.gz), one a rank; Chakra: every kernel of a step") },
+        QT_TRANSLATE_NOOP("RunInvitation", "PyTorch (.json, .json.gz), one per rank; Chakra: every kernel of a step") },
     { QT_TRANSLATE_NOOP("RunInvitation", "Training logs"),
         QT_TRANSLATE_NOOP(
             "RunInvitation", "Megatron-LM, torchtitan, DeepSpeed, NeMo, Hugging Face, MLPerf; TensorBoard, wandb") },

@@ -4,6 +4,8 @@
 #include "models/text/format.h"
 #include "views/run/run_words.h"
 
+#include "core/base/ranges_text.h"
+
 #include <QCoreApplication>
 #include <QLocale>
 
@@ -43,28 +45,6 @@ QString sizesSentence(const RunOverlay &overlay)
             counted(other));
 }
 
-QString rangesText(const std::vector<int> &ascending)
-{
-    QStringList parts;
-    constexpr qsizetype kMostParts = 6;
-    for (std::size_t i = 0; i < ascending.size();) {
-        std::size_t j = i;
-        while (j + 1 < ascending.size() && ascending[j + 1] == ascending[j] + 1)
-            ++j;
-        if (parts.size() == kMostParts) {
-            parts << QStringLiteral("…");
-            break;
-        }
-        if (j > i + 1)
-            parts << tr("%1 to %2").arg(counted(ascending[i]), counted(ascending[j]));
-        else
-            for (std::size_t k = i; k <= j; ++k)
-                parts << counted(ascending[k]);
-        i = j + 1;
-    }
-    return parts.join(QStringLiteral(", "));
-}
-
 std::vector<int> unrecordedRanks(const RunOverlay &overlay)
 {
     std::vector<bool> isRecorded;
@@ -101,7 +81,9 @@ QString missingSentence(const RunOverlay &overlay)
     const bool isHatched = hasCellsForMissing(overlay, missing);
     if (missing.size() == 1)
         return tr("Rank %1 was not recorded; its place is hatched.").arg(missing.front());
-    return tr("%1 ranks were not recorded: %2.").arg(counted(qint64(missing.size())), rangesText(missing))
+    return tr("%1 ranks were not recorded: %2.")
+               .arg(counted(qint64(missing.size())),
+                   QString::fromStdString(rangesText({ missing.begin(), missing.end() }, 6)))
         + (isHatched ? tr(" Their places are hatched.") : QString());
 }
 

@@ -26,8 +26,6 @@ namespace trainyard {
 /// Whether ranks that nobody recorded have a cell each: not where they are many and most.
 [[nodiscard]] bool hasCellsForMissing(const RunOverlay &overlay, const std::vector<int> &missing);
 [[nodiscard]] QString missingSentence(const RunOverlay &overlay);
-/// "0 to 3, 5, 8 to 15".
-[[nodiscard]] QString rangesText(const std::vector<int> &ascending);
 /// Short: "step 12: 1.42 s, plan 1.24 s (+14.5 %)".
 [[nodiscard]] QString shortResult(const RunOverlay &overlay);
 /// "1.42 s", "43.1 %", "71.2 GB", "410 TFLOP/s" of a curve's value.

@@ -353,6 +353,22 @@ private slots:
         QVERIFY2(found > 0, qPrintable(told(*proposal)));
     }
 
+    /// Ranks are where the run's arguments put them (--use-tp-pp-dp-mapping), as under the plan on the timeline.
+    void ranksAreWhereTheArgumentsPutThem()
+    {
+        const EvaluationPtr plan = evaluatedSample(smallSamples()[0]);
+        Recording recording = recordRun(plan, { .seed = 11 }).recording;
+        recording.arguments["use_tp_pp_dp_mapping"] = "True";
+        const RunPtr run = makeRun(std::move(recording));
+        const auto of = [&](std::optional<RankOrder> order) {
+            return calibrate(*plan, *run, builtinCatalogue(), { .order = order });
+        };
+        const auto told = of({}), same = of(RankOrder::PipelineBeforeData), other = of(RankOrder::DataBeforePipeline);
+        QVERIFY(told && same && other);
+        QVERIFY(*told == *same);
+        QVERIFY(!(*told == *other));
+    }
+
     /// t = 15 ms + bytes / (0.5 GB/s): sends between datacenters give the latency and the rate of the link.
     void sendsBetweenDatacentersGiveTheLink()
     {

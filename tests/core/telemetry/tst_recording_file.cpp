@@ -3,6 +3,7 @@
 #include "core/telemetry/recording_file.h"
 
 #include "tests/core/telemetry/random_recording.h"
+#include "tests/core/telemetry/recording_text.h"
 #include "tests/core/telemetry/trace_texts.h"
 
 #include <QFile>
@@ -19,24 +20,10 @@ using namespace trainyard;
 using nlohmann::json;
 using testing::isSame;
 using testing::RandomRecording;
+using testing::textOf;
+using testing::unpacked;
 
 namespace {
-
-/// Its gzip bytes as text.
-std::string unpacked(const std::string &packed)
-{
-    QTemporaryDir folder;
-    const std::string path = folder.filePath("a").toStdString();
-    std::ofstream(path, std::ios::binary) << packed;
-    const auto file = openSource(path, {});
-    return file && !file->text.isTruncated ? std::string(file->text.text) : "";
-}
-
-std::string textOf(const Recording &recording)
-{
-    const auto packed = formatRecording(recording);
-    return packed ? unpacked(*packed) : "";
-}
 
 Recording small()
 {
@@ -201,8 +188,10 @@ private slots:
         QVERIFY(says([](json &d) { d["version"] = 2; }, "/version: is 2, of a recording that a later version"));
         QVERIFY(says([&](json &d) { spans(d)["name"][2] = 2; }, "/ranks/0/streams/0/spans/name/2: is 2"));
         QVERIFY(says([&](json &d) { spans(d)["name"][1] = "x"; }, "/ranks/0/streams/0/spans/name/1"));
-        QVERIFY(
-            says([&](json &d) { spans(d)["work"][1] = 8; }, "/ranks/0/streams/0/spans/work/1: 8 is no kind of work"));
+        QVERIFY(says([&](json &d) { spans(d)["work"][1] = 8; },
+            "/ranks/0/streams/0/spans"
+            "/"
+            "work/1: 8 is no kind of work"));
         QVERIFY(says([&](json &d) { spans(d)["duration_ns"].push_back(1); },
             "/ranks/0/streams/0/spans/duration_ns: has 4 values; expected 3"));
         QVERIFY(says([&](json &d) { spans(d).erase("work"); }, "/ranks/0/streams/0/spans/work: has 0 values"));

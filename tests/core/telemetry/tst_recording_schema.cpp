@@ -3,6 +3,7 @@
 #include "core/telemetry/recording_file.h"
 
 #include "tests/core/telemetry/random_recording.h"
+#include "tests/core/telemetry/recording_text.h"
 
 #include <QTemporaryDir>
 #include <QTest>
@@ -15,26 +16,7 @@
 using namespace trainyard;
 using nlohmann::json;
 using testing::RandomRecording;
-
-namespace {
-
-/// Its gzip bytes as text.
-std::string unpacked(const std::string &packed)
-{
-    QTemporaryDir folder;
-    const std::string path = folder.filePath("a").toStdString();
-    std::ofstream(path, std::ios::binary) << packed;
-    const auto file = openSource(path, {});
-    return file && !file->text.isTruncated ? std::string(file->text.text) : "";
-}
-
-std::string textOf(const Recording &recording)
-{
-    const auto packed = formatRecording(recording);
-    return packed ? unpacked(*packed) : "";
-}
-
-} // namespace
+using testing::textOf;
 
 class TestRecordingSchema : public QObject {
     Q_OBJECT

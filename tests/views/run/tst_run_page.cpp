@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // The page of a run with real widgets and events: four ranks whose seconds can be added up by hand.
+#include "core/base/ranges_text.h"
 #include "small_run.h"
 
 #include "core/catalogue/catalogue.h"
@@ -348,8 +349,8 @@ private slots:
     }
     void rangesOfRanksAreShort()
     {
-        QCOMPARE(rangesText({ 0, 1, 2, 3, 5, 8, 9 }), QStringLiteral("0 to 3, 5, 8, 9"));
-        QCOMPARE(rangesText({}), QString());
+        QCOMPARE(rangesText({ 0, 1, 2, 3, 5, 8, 9 }), std::string("0 to 3, 5, 8, 9"));
+        QCOMPARE(rangesText({}), std::string());
     }
 };
 
