@@ -1,0 +1,78 @@
+#pragma once
+// SPDX-License-Identifier: GPL-3.0-or-later
+// Live sources beside the plan that the window shows: connects, pauses and forgets them, tells how each is, and hands
+// what they told to the run document, which lays it under the plan like any recording. Following shows the newest step
+// as it comes; scrubbing back stays where it is while the session goes on. Alarms come from the watchman of core/watch,
+// and what-ifs are evaluated beside the GUI thread. Nothing here is part of the plan. GUI thread.
+
+#include "core/live/source.h"
+#include "core/watch/what_if.h"
+#include "models/run_document.h"
+
+#include <QObject>
+#include <QString>
+
+#include <memory>
+#include <vector>
+
+namespace trainyard {
+
+struct LiveSourceRow {
+    std::uint32_t number = 0;
+    live::SourceStatus status;
+};
+
+struct LiveWhatIf {
+    watch::WhatIf asked;
+    EvaluationPtr evaluation; // null: still being evaluated, or cannot be asked
+    std::optional<watch::WhatIfAnswer> answer;
+};
+
+class LiveDocument : public QObject {
+    Q_OBJECT
+public:
+    explicit LiveDocument(RunDocument &runs, QObject *parent = nullptr);
+    ~LiveDocument() override;
+
+    /// Errors of the text or the settings; what the network says is told by the row's status.
+    [[nodiscard]] Expected<std::uint32_t> connectTo(const QString &address, const live::SourceSettings &settings = {});
+    void remove(std::uint32_t source);
+    void setPaused(std::uint32_t source, bool isPaused);
+    void retryNow(std::uint32_t source);
+    void clear(); // all sources and what they told
+    void save(const QString &path); // all that is held, as a recording; saved or saveFailed of the run document's kind
+
+    [[nodiscard]] const std::vector<LiveSourceRow> &sources() const;
+    [[nodiscard]] bool isLive() const; // some source was added and not removed
+
+    /// Following: each new step is shown as it comes. Choosing a step in the run document, or setFollowing(false),
+    /// stays there; data goes on coming.
+    void setFollowing(bool follows);
+    [[nodiscard]] bool isFollowing() const;
+    [[nodiscard]] std::int64_t newestStep() const; // -1: none
+
+    void setEvaluation(const EvaluationPtr &evaluation); // of the plan shown
+    [[nodiscard]] const std::vector<watch::Alarm> &alarms() const;
+    [[nodiscard]] const std::vector<watch::Watchman::StepFigures> &steps() const;
+    [[nodiscard]] const watch::Watchman::StepFigures &predicted() const;
+    [[nodiscard]] QString dropped() const; // what was lost and why, a sentence; empty: nothing
+
+    /// Makes the questions of now and evaluates them, the likeliest first.
+    void askWhatIf();
+    [[nodiscard]] const std::vector<LiveWhatIf> &whatIfs() const;
+
+Q_SIGNALS:
+    void sourcesChanged(); // statuses, at most 10 times/s
+    void stepsChanged(); // another newest step, or figures of one
+    void alarmsChanged();
+    void followingChanged(bool follows);
+    void whatIfsChanged();
+    void saved(const QString &path);
+    void saveFailed(const QString &path, const trainyard::Errors &errors);
+
+private:
+    struct Private;
+    std::unique_ptr<Private> d;
+};
+
+} // namespace trainyard
