@@ -87,9 +87,9 @@ struct Store::Private {
         Recording made;
         made.zero = zero;
         sources.writeTo(made);
-        const ShownSteps shown = writeRanks(spans, asked, made);
+        writeRanks(spans, asked, made);
         series.writeTo(made);
-        addStepTimes(spans, shown, made);
+        addStepTimes(spans, made);
         return made;
     }
 

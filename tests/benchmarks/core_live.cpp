@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // A live stream on its way: lines decoded and taken, one event a line and as columns; a snapshot of the latest steps.
+#include "core/live/decoder.h"
 #include "core/live/store.h"
 #include "core/live/stream_lines.h"
 

@@ -186,7 +186,7 @@ std::vector<const StoredRank *> inOrder(const SpanStore &store)
 
 } // namespace
 
-ShownSteps writeRanks(const SpanStore &store, const SnapshotAsked &asked, Recording &recording)
+void writeRanks(const SpanStore &store, const SnapshotAsked &asked, Recording &recording)
 {
     const bool isWhole = asked.steps == std::numeric_limits<int>::max() && !asked.until;
     const Chosen chosen = isWhole ? Chosen() : chosenSteps(store, asked);
@@ -198,12 +198,9 @@ ShownSteps writeRanks(const SpanStore &store, const SnapshotAsked &asked, Record
     RankWriter writer(store, recording);
     for (const StoredRank *rank : inOrder(store))
         writer.write(*rank, chosen.hasSteps ? windowOf(*rank, chosen, common) : common);
-    if (isWhole)
-        return { .first = std::numeric_limits<std::int64_t>::min(), .last = std::numeric_limits<std::int64_t>::max() };
-    return { chosen.first, chosen.last };
 }
 
-void addStepTimes(const SpanStore &store, const ShownSteps &shown, Recording &recording)
+void addStepTimes(const SpanStore &store, Recording &recording)
 {
     const auto isTold = [](const SampleSeries &one) {
         return one.name == samples::kStepTime && one.isByStep && one.rank < 0;
@@ -219,8 +216,6 @@ void addStepTimes(const SpanStore &store, const ShownSteps &shown, Recording &re
         merged.clear();
         auto known = longest.begin();
         for (const RecordedStep &step : steps.last(std::min(steps.size(), kMostStepTimes))) {
-            if (step.number >= shown.first && step.number <= shown.last)
-                continue;
             for (; known != longest.end() && known->first < step.number; ++known)
                 merged.push_back(*known);
             std::int64_t duration = step.end - step.start;

@@ -7,14 +7,11 @@
 
 namespace trainyard::live {
 
-struct ShownSteps { // numbers of those whose spans are shown
-    std::int64_t first = 0, last = 0;
-};
 /// Ranks, names and groups into `recording`, with its zero.
-ShownSteps writeRanks(const SpanStore &store, const SnapshotAsked &asked, Recording &recording);
-/// Of steps whose spans are not shown, what they took on the slowest rank: as the series of a log, which runs are made
-/// of. Nothing where somebody tells that series.
-void addStepTimes(const SpanStore &store, const ShownSteps &shown, Recording &recording);
+void writeRanks(const SpanStore &store, const SnapshotAsked &asked, Recording &recording);
+/// What each step took on its slowest rank, as the series of a log: steps whose spans are not shown have no other place
+/// in a run. Nothing where somebody tells that series.
+void addStepTimes(const SpanStore &store, Recording &recording);
 /// Numbers of the first and last step that spans are held of; -1: there are none.
 [[nodiscard]] std::pair<std::int64_t, std::int64_t> heldSteps(const SpanStore &store);
 [[nodiscard]] std::vector<RankLife> livesOf(const SpanStore &store);

@@ -88,6 +88,9 @@ private slots:
             store.take(std::move(batch));
         }
         std::ranges::sort(told);
+        for (int step = shape.firstStep; step < shape.firstStep + shape.steps; ++step) // and what each step took
+            told.push_back("step_time  -1 " + std::to_string(step) + " " + std::to_string((kStep - 5'000) * 1e-9));
+        std::ranges::sort(told);
         QVERIFY(sentencesOf(all(store)) == told);
         QVERIFY(sentencesOf(store.whole()) == told);
     }
