@@ -6,12 +6,14 @@
 #include "core/calibrate/calibration_case_internal.h"
 #include "core/calibrate/probe_samples.h"
 #include "core/calibrate/robust_fit.h"
+#include "core/evaluate/metrics/confidence.h"
 #include "core/evaluate/run.h"
 #include "core/overlay/told_job.h"
 
 #include <algorithm>
 #include <cmath>
 #include <ctime>
+#include <set>
 
 namespace trainyard {
 
@@ -150,8 +152,14 @@ void addLogFactor(CalibrationCase &of, Judge &judge)
     const double target = middleOf(times);
     if (!of.workload.source.hasLayers || target <= 0)
         return;
-    FittedFactor fitted { .id = "products" };
+    std::set<std::string> gpus;
+    for (const GpuRun &run : of.workload.layout.runs)
+        gpus.insert(of.workload.gpu(run.location()).id);
+    if (gpus.size() != 1)
+        return of.note("Step times alone do not tell which of the plan's GPU types is slow");
+    FittedFactor fitted { .id = "products-" + *gpus.begin() };
     fitted.factor.what = CalibratedPart::Products;
+    fitted.factor.gpu = *gpus.begin();
     const auto at = [&](double factor) {
         fitted.factor.factor = factor;
         return judge.seconds({ &fitted });
@@ -209,7 +217,7 @@ void judgeAll(CalibrationCase &of, Judge &judge, const Evaluation &evaluation)
     if (proposal.errorBefore > kOtherRun)
         of.note("The steps of the run lie " + percentText(proposal.errorBefore)
             + " from the plan: it is hardly the plan of this run");
-    else if (proposal.errorAfter > proposal.errorBefore + 0.01)
+    else if (proposal.errorAfter > proposal.errorBefore)
         of.note("With all factors the plan lies farther from the run than before: what is left out weighs more");
     std::ranges::stable_sort(explained, [](const auto &a, const auto &b) { return a.first > b.first; });
     std::vector<FittedFactor> sorted;
@@ -252,6 +260,7 @@ void CalibrationCase::note(std::string sentence)
 void CalibrationCase::propose(FittedFactor one, bool isMeasured)
 {
     one.factor.recording = recording;
+    one.factor.fittedOn = fittedOn;
     const double factor = one.factor.factor.value_or(1);
     if (!one.refused.empty()) {
         // by who fitted it
@@ -294,6 +303,7 @@ Expected<CalibrationProposal> calibrate(
         .held = {},
         .options = options,
         .recording = nameOf(*run.recording),
+        .fittedOn = jobOfPlan(*evaluation.plan, evaluation.model, evaluation.layout, catalogue),
         .proposal = {} };
     shareOut(of, options.heldOut);
     of.recomputed = recomputedShares(of.workload, options.stop);
@@ -305,7 +315,12 @@ Expected<CalibrationProposal> calibrate(
     // First what was timed alone: what the run itself shows of the same takes its place.
     for (FittedFactor &fitted : factorsOfProbe(*run.recording, evaluation, catalogue))
         of.proposal.factors.push_back(std::move(fitted));
-    if (hasSpans && of.isOfWorld) {
+    const std::string otherWork = otherWorkOf(evaluation, *run.recording);
+    if (!otherWork.empty()) {
+        of.note(otherWork + ": its steps are not compared, only links");
+        of.held.clear();
+        of.proposal.stepsHeldOut = of.proposal.stepsFitted = 0;
+    } else if (hasSpans && of.isOfWorld) {
         addKernelFactors(of);
         addStepFactors(of);
     } else if (hasSpans) {

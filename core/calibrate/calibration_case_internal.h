@@ -17,6 +17,7 @@ struct CalibrationCase {
     std::vector<int> fitted, held; // indices into Run::steps
     const CalibrateOptions &options;
     std::string recording; // its name, and when it was made
+    std::optional<FittedOn> fittedOn; // the plan's job, as the one that ran
     bool isOfWorld = true; // the run has as many ranks as the plan
     std::vector<std::vector<RecomputedShares>> recomputed; // [class][stage]; empty where nobody tells
     CalibrationProposal proposal;
@@ -37,6 +38,11 @@ void addLinkFactors(CalibrationCase &of);
 /// WAN, drives and PCIe from benchmarks.
 void addBenchmarkFactors(CalibrationCase &of);
 
+/// Where the run is another job than the plan: by its arguments, or by the batch that its log prints. Empty: nothing
+/// tells so.
+[[nodiscard]] std::string otherWorkOf(const Evaluation &evaluation, const Recording &recording);
+/// Of the plan's link between two datacenters, whoever measured it: its ends as the plan names them.
+[[nodiscard]] std::string wanId(const Plan &plan, const std::string &a, const std::string &b);
 [[nodiscard]] std::string factorText(double factor, double error); // "1.131 × as long as modelled (± 0.004"
 [[nodiscard]] double middleOf(std::vector<double> values); // 0 of none
 

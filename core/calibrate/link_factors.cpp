@@ -12,6 +12,7 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
+#include <set>
 
 namespace trainyard {
 
@@ -27,6 +28,15 @@ public:
         noteLeftOut(seen);
         m_samples = std::move(seen.samples);
         m_held = held.samples;
+        std::set<std::string> gpus;
+        for (const GpuRun &run : m_of.workload.layout.runs)
+            gpus.insert(m_of.workload.gpu(run.location()).id);
+        if (gpus.size() > 1) {
+            if (!collectiveBenchmarks(*of.run.recording, 0).empty())
+                m_of.note("Benchmarks of collectives do not tell on which of the plan's "
+                    + wholeText(double(gpus.size())) + " GPU types they ran: nothing is taken from them");
+            return;
+        }
         for (const std::size_t half : { 0, 1 })
             for (const CollectiveSample &point : collectiveBenchmarks(*of.run.recording, half))
                 (half == 0 ? m_samples : m_held).push_back(placed(point));
@@ -162,7 +172,7 @@ private:
                 m_of.note(what + " are of one size: latency and bandwidth are not told apart");
                 continue;
             }
-            FittedFactor fitted { .id = "wan-" + a + "-" + b };
+            FittedFactor fitted { .id = wanId(*m_of.workload.plan, a, b) };
             fitted.factor.what = CalibratedPart::Wan;
             fitted.factor.between = { a, b };
             fitted.factor.latencyUs = line->latency * 1e6;
