@@ -4,14 +4,18 @@
 #include "core/assembly/iteration_costs.h"
 #include "core/base/number_text.h"
 #include "core/calibrate/calibration_case_internal.h"
+#include "core/calibrate/collective_samples.h"
 #include "core/calibrate/probe_samples.h"
 #include "core/calibrate/robust_fit.h"
+#include "core/evaluate/metrics/confidence.h"
 #include "core/evaluate/run.h"
 #include "core/overlay/told_job.h"
 
 #include <algorithm>
 #include <cmath>
 #include <ctime>
+#include <map>
+#include <set>
 
 namespace trainyard {
 
@@ -150,8 +154,14 @@ void addLogFactor(CalibrationCase &of, Judge &judge)
     const double target = middleOf(times);
     if (!of.workload.source.hasLayers || target <= 0)
         return;
-    FittedFactor fitted { .id = "products" };
+    std::set<std::string> gpus;
+    for (const GpuRun &run : of.workload.layout.runs)
+        gpus.insert(of.workload.gpu(run.location()).id);
+    if (gpus.size() != 1)
+        return of.note("Step times alone do not tell which of the plan's GPU types is slow");
+    FittedFactor fitted { .id = "products-" + *gpus.begin() };
     fitted.factor.what = CalibratedPart::Products;
+    fitted.factor.gpu = *gpus.begin();
     const auto at = [&](double factor) {
         fitted.factor.factor = factor;
         return judge.seconds({ &fitted });
@@ -209,7 +219,7 @@ void judgeAll(CalibrationCase &of, Judge &judge, const Evaluation &evaluation)
     if (proposal.errorBefore > kOtherRun)
         of.note("The steps of the run lie " + percentText(proposal.errorBefore)
             + " from the plan: it is hardly the plan of this run");
-    else if (proposal.errorAfter > proposal.errorBefore + 0.01)
+    else if (proposal.errorAfter > proposal.errorBefore)
         of.note("With all factors the plan lies farther from the run than before: what is left out weighs more");
     std::ranges::stable_sort(explained, [](const auto &a, const auto &b) { return a.first > b.first; });
     std::vector<FittedFactor> sorted;
@@ -229,10 +239,35 @@ double middleOf(std::vector<double> values)
     return values.size() % 2 == 1 ? *middle : (*std::max_element(values.begin(), middle) + *middle) / 2;
 }
 
+std::string latencyText(double us, double error)
+{
+    return secondsText(us * 1e-6) + (error > 0 ? " (± " + secondsText(error * 1e-6) + ")" : "");
+}
+
+void setError(std::optional<double> &error, double value)
+{
+    if (value > 0 && std::isfinite(value))
+        error = value;
+}
+
 std::string factorText(double factor, double error)
 {
     return plainText(factor) + " × as long as modelled ("
         + (error > 0 ? "± " + plainText(error) : std::string("its error is not known"));
+}
+
+std::vector<int> CalibrationCase::likes() const
+{
+    std::map<std::pair<const PipelineClass *, int>, int> numbers;
+    std::vector<int> likes;
+    for (const RankRecording &rank : run.recording->ranks) {
+        const PipelineClass *pipelines = classOf(workload, map, rank.rank);
+        likes.push_back(-1);
+        if (pipelines)
+            likes.back() =
+                numbers.try_emplace({ pipelines, map.placeOf(rank.rank).stage }, int(numbers.size())).first->second;
+    }
+    return likes;
 }
 
 const RecomputedShares &CalibrationCase::recomputedOf(const PipelineClass &pipelines, int stage) const
@@ -252,6 +287,7 @@ void CalibrationCase::note(std::string sentence)
 void CalibrationCase::propose(FittedFactor one, bool isMeasured)
 {
     one.factor.recording = recording;
+    one.factor.fittedOn = fittedOn;
     const double factor = one.factor.factor.value_or(1);
     if (!one.refused.empty()) {
         // by who fitted it
@@ -294,6 +330,7 @@ Expected<CalibrationProposal> calibrate(
         .held = {},
         .options = options,
         .recording = nameOf(*run.recording),
+        .fittedOn = jobOfPlan(*evaluation.plan, evaluation.model, evaluation.layout, catalogue),
         .proposal = {} };
     shareOut(of, options.heldOut);
     of.recomputed = recomputedShares(of.workload, options.stop);
@@ -305,9 +342,15 @@ Expected<CalibrationProposal> calibrate(
     // First what was timed alone: what the run itself shows of the same takes its place.
     for (FittedFactor &fitted : factorsOfProbe(*run.recording, evaluation, catalogue))
         of.proposal.factors.push_back(std::move(fitted));
-    if (hasSpans && of.isOfWorld) {
+    const std::string otherWork = otherWorkOf(evaluation, *run.recording);
+    if (!otherWork.empty()) {
+        of.note(otherWork + ": its steps are not compared, only links");
+        of.held.clear();
+        of.proposal.stepsHeldOut = of.proposal.stepsFitted = 0;
+    } else if (hasSpans && of.isOfWorld) {
         addKernelFactors(of);
-        addStepFactors(of);
+        addHostFactor(of);
+        addOverlapFactor(of);
     } else if (hasSpans) {
         of.note("The run has another number of ranks than the plan: kernels and hosts are not compared, only links");
     } else if (!of.fitted.empty()) {

@@ -12,6 +12,7 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
+#include <set>
 
 namespace trainyard {
 
@@ -27,6 +28,15 @@ public:
         noteLeftOut(seen);
         m_samples = std::move(seen.samples);
         m_held = held.samples;
+        std::set<std::string> gpus;
+        for (const GpuRun &run : m_of.workload.layout.runs)
+            gpus.insert(m_of.workload.gpu(run.location()).id);
+        if (gpus.size() > 1) {
+            if (!collectiveBenchmarks(*of.run.recording, 0).empty())
+                m_of.note("Benchmarks of collectives do not tell on which of the plan's "
+                    + wholeText(double(gpus.size())) + " GPU types they ran: nothing is taken from them");
+            return;
+        }
         for (const std::size_t half : { 0, 1 })
             for (const CollectiveSample &point : collectiveBenchmarks(*of.run.recording, half))
                 (half == 0 ? m_samples : m_held).push_back(placed(point));
@@ -162,18 +172,19 @@ private:
                 m_of.note(what + " are of one size: latency and bandwidth are not told apart");
                 continue;
             }
-            FittedFactor fitted { .id = "wan-" + a + "-" + b };
+            FittedFactor fitted { .id = wanId(*m_of.workload.plan, a, b) };
             fitted.factor.what = CalibratedPart::Wan;
             fitted.factor.between = { a, b };
             fitted.factor.latencyUs = line->latency * 1e6;
             fitted.factor.gbytesPerS = line->bytesPerSecond * 1e-9;
             fitted.factor.samples = line->samples;
-            fitted.factor.standardError = line->bandwidthError * 1e-9;
+            setError(fitted.factor.standardError, line->bandwidthError * 1e-9);
+            setError(fitted.factor.latencyError, line->latencyError * 1e6);
             fitted.factor.r2 = line->r2;
             fitted.residual = line->residual;
             fitted.sentence = what + " reach " + bytesText(line->bytesPerSecond) + "/s (± "
                 + bytesText(line->bandwidthError) + "/s; " + wholeText(line->samples) + " sends) after "
-                + secondsText(line->latency);
+                + latencyText(line->latency * 1e6, line->latencyError * 1e6);
             m_of.note("What one sender of " + a + " and " + b
                 + " reaches is taken for its node pair: several that send at once are not told apart");
             m_of.propose(std::move(fitted));
@@ -187,14 +198,16 @@ private:
         fitted.factor.gbytesPerS = fit.gbytesPerS;
         fitted.factor.factor = fit.factor;
         fitted.factor.samples = fit.samples;
-        fitted.factor.standardError = fit.error;
+        setError(fitted.factor.standardError, fit.error);
+        setError(fitted.factor.latencyError, fit.latencyError);
         fitted.factor.r2 = fit.r2;
         fitted.residual = fit.residual;
         fitted.sentence = fit.factor
             ? what + " take " + factorText(*fit.factor, fit.error) + "; " + wholeText(fit.samples) + " of one size)"
             : what + " reach " + plainText(*fit.gbytesPerS) + " GB/s a GPU (± " + plainText(fit.error) + "; "
                 + wholeText(fit.samples) + " collectives)"
-                + (fit.latencyUs ? " after " + secondsText(*fit.latencyUs * 1e-6) : "; the latency is left as it is");
+                + (fit.latencyUs ? " after " + latencyText(*fit.latencyUs, fit.latencyError)
+                                 : "; the latency is left as it is");
         if (4 * fit.outliers > fit.samples)
             fitted.refused =
                 std::to_string(fit.outliers) + " of its " + std::to_string(fit.samples) + " samples lie off the line";
