@@ -27,6 +27,18 @@ std::string valueText(const CalibrationFactor &factor)
     return text;
 }
 
+/// Of each figure of valueText, in their order.
+std::string errorText(const CalibrationFactor &factor)
+{
+    const auto shown = [](const std::optional<double> &error) {
+        return error && *error > 0 ? plainText(*error) : std::string("–");
+    };
+    std::string text = factor.factor || factor.gbytesPerS ? shown(factor.standardError) : "";
+    if (!factor.factor && factor.latencyUs)
+        text += (text.empty() ? "" : ", ") + shown(factor.latencyError);
+    return text;
+}
+
 std::string shareText(const std::optional<double> &share)
 {
     return share ? percentText(*share) : std::string("–");
@@ -46,9 +58,9 @@ std::string factorsTable(const CalibrationProposal &proposal, bool isJudged)
         { "factor", "value", "±", "samples", "residual", "alone", "" });
     for (const FittedFactor &fitted : proposal.factors) {
         const CalibrationFactor &factor = fitted.factor;
-        table.add({ fitted.id, valueText(factor), factor.standardError ? plainText(*factor.standardError) : "–",
-            wholeText(factor.samples), percentText(fitted.residual), shareText(factor.errorAfter),
-            fitted.refused.empty() ? "" : "refused: " + fitted.refused });
+        table.add(
+            { fitted.id, valueText(factor), errorText(factor), wholeText(factor.samples), percentText(fitted.residual),
+                shareText(factor.errorAfter), fitted.refused.empty() ? "" : "refused: " + fitted.refused });
     }
     std::string text = table.text();
     if (isJudged && proposal.stepsHeldOut > 0)

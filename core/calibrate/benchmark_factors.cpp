@@ -24,13 +24,10 @@ struct Figure {
 Figure figureOf(const std::vector<double> &values)
 {
     Figure figure { .value = medianOf(values), .samples = int(values.size()) };
-    std::vector<double> off;
-    for (const double value : values)
-        off.push_back(std::abs(value / figure.value - 1));
-    figure.residual = medianOf(std::move(off));
-    // Of a median of n: 1.2533 standard deviations over √n, and 1.4826 of the median deviation make one of those.
+    const double distance = medianDistance(values, figure.value);
+    figure.residual = distance / figure.value;
     if (values.size() > 2)
-        figure.error = kMedianError * figure.residual * figure.value / std::sqrt(double(values.size()));
+        figure.error = kMedianError * distance / std::sqrt(double(values.size()));
     return figure;
 }
 
@@ -40,8 +37,7 @@ FittedFactor measured(CalibratedPart part, const Figure &figure)
     fitted.factor.what = part;
     fitted.factor.gbytesPerS = figure.value * 1e-9;
     fitted.factor.samples = figure.samples;
-    if (figure.error > 0)
-        fitted.factor.standardError = figure.error * 1e-9;
+    setError(fitted.factor.standardError, figure.error * 1e-9);
     fitted.residual = figure.residual;
     return fitted;
 }
@@ -119,8 +115,11 @@ void addWan(CalibrationCase &of)
         const auto &[a, b] = links[i].between;
         fitted.id = wanId(*of.workload.plan, a, b);
         fitted.factor.between = { a, b };
-        if (!trips[i].empty())
-            fitted.factor.latencyUs = medianOf(trips[i]) * 0.5e6;
+        if (!trips[i].empty()) {
+            const Figure trip = figureOf(trips[i]);
+            fitted.factor.latencyUs = trip.value * 0.5e6;
+            setError(fitted.factor.latencyError, trip.error * 0.5e6);
+        }
         fitted.sentence = "A node pair of " + a + " and " + b + " reaches " + bytesText(rate.value) + "/s ("
             + samplesText(rate) + ")"
             + (trips[i].empty() ? "" : ", its round trip takes " + secondsText(medianOf(trips[i])));

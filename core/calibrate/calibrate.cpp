@@ -4,6 +4,7 @@
 #include "core/assembly/iteration_costs.h"
 #include "core/base/number_text.h"
 #include "core/calibrate/calibration_case_internal.h"
+#include "core/calibrate/collective_samples.h"
 #include "core/calibrate/probe_samples.h"
 #include "core/calibrate/robust_fit.h"
 #include "core/evaluate/metrics/confidence.h"
@@ -13,6 +14,7 @@
 #include <algorithm>
 #include <cmath>
 #include <ctime>
+#include <map>
 #include <set>
 
 namespace trainyard {
@@ -237,10 +239,35 @@ double middleOf(std::vector<double> values)
     return values.size() % 2 == 1 ? *middle : (*std::max_element(values.begin(), middle) + *middle) / 2;
 }
 
+std::string latencyText(double us, double error)
+{
+    return secondsText(us * 1e-6) + (error > 0 ? " (± " + secondsText(error * 1e-6) + ")" : "");
+}
+
+void setError(std::optional<double> &error, double value)
+{
+    if (value > 0 && std::isfinite(value))
+        error = value;
+}
+
 std::string factorText(double factor, double error)
 {
     return plainText(factor) + " × as long as modelled ("
         + (error > 0 ? "± " + plainText(error) : std::string("its error is not known"));
+}
+
+std::vector<int> CalibrationCase::likes() const
+{
+    std::map<std::pair<const PipelineClass *, int>, int> numbers;
+    std::vector<int> likes;
+    for (const RankRecording &rank : run.recording->ranks) {
+        const PipelineClass *pipelines = classOf(workload, map, rank.rank);
+        likes.push_back(-1);
+        if (pipelines)
+            likes.back() =
+                numbers.try_emplace({ pipelines, map.placeOf(rank.rank).stage }, int(numbers.size())).first->second;
+    }
+    return likes;
 }
 
 const RecomputedShares &CalibrationCase::recomputedOf(const PipelineClass &pipelines, int stage) const
@@ -322,7 +349,8 @@ Expected<CalibrationProposal> calibrate(
         of.proposal.stepsHeldOut = of.proposal.stepsFitted = 0;
     } else if (hasSpans && of.isOfWorld) {
         addKernelFactors(of);
-        addStepFactors(of);
+        addHostFactor(of);
+        addOverlapFactor(of);
     } else if (hasSpans) {
         of.note("The run has another number of ranks than the plan: kernels and hosts are not compared, only links");
     } else if (!of.fitted.empty()) {

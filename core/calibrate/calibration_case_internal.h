@@ -22,6 +22,8 @@ struct CalibrationCase {
     std::vector<std::vector<RecomputedShares>> recomputed; // [class][stage]; empty where nobody tells
     CalibrationProposal proposal;
 
+    /// Of each rank of the recording the number of those that do the same work; -1: the plan has no such rank.
+    [[nodiscard]] std::vector<int> likes() const;
     [[nodiscard]] const RecomputedShares &recomputedOf(const PipelineClass &pipelines, int stage) const;
     /// Takes the factor, or tells why it is refused. `isMeasured`: a figure that a tool has averaged itself, so that
     /// one is enough.
@@ -31,8 +33,8 @@ struct CalibrationCase {
 
 /// Products, attention and memory, by GPU type.
 void addKernelFactors(CalibrationCase &of);
-/// Host and overlap.
-void addStepFactors(CalibrationCase &of);
+void addHostFactor(CalibrationCase &of);
+void addOverlapFactor(CalibrationCase &of);
 /// NVLink, fabric and WAN, from collectives of steps and from benchmarks of collectives.
 void addLinkFactors(CalibrationCase &of);
 /// WAN, drives and PCIe from benchmarks.
@@ -43,6 +45,8 @@ void addBenchmarkFactors(CalibrationCase &of);
 [[nodiscard]] std::string otherWorkOf(const Evaluation &evaluation, const Recording &recording);
 /// Of the plan's link between two datacenters, whoever measured it: its ends as the plan names them.
 [[nodiscard]] std::string wanId(const Plan &plan, const std::string &a, const std::string &b);
+[[nodiscard]] std::string latencyText(double us, double error); // "13 µs (± 0.03 µs)"
+void setError(std::optional<double> &error, double value); // one of 0 is not told
 [[nodiscard]] std::string factorText(double factor, double error); // "1.131 × as long as modelled (± 0.004"
 [[nodiscard]] double middleOf(std::vector<double> values); // 0 of none
 

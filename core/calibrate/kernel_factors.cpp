@@ -100,17 +100,7 @@ private:
 
     void gather()
     {
-        std::map<std::pair<const PipelineClass *, int>, int> numbers;
-        std::vector<int> likes;
-        for (const RankRecording &rank : m_of.run.recording->ranks) {
-            const PipelineClass *pipelines = classOf(m_of.workload, m_of.map, rank.rank);
-            likes.push_back(-1);
-            if (pipelines)
-                likes.back() =
-                    numbers.try_emplace({ pipelines, m_of.map.placeOf(rank.rank).stage }, int(numbers.size()))
-                        .first->second;
-        }
-        for (const RankKernels &kernels : kernelSamples(m_of.run, m_of.fitted, likes)) {
+        for (const RankKernels &kernels : kernelSamples(m_of.run, m_of.fitted, m_of.likes())) {
             const int rank = m_of.run.recording->ranks[kernels.rank].rank;
             const PipelineClass *pipelines = classOf(m_of.workload, m_of.map, rank);
             if (!pipelines)

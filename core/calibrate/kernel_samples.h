@@ -21,7 +21,7 @@ struct PartSeconds {
 struct RankKernels {
     std::uint32_t rank = 0; // of Recording::ranks
     std::array<PartSeconds, kKernelParts> parts;
-    std::vector<std::array<double, kKernelParts>> steps; // plain sums of each step
+    std::vector<std::array<double, kKernelParts>> steps; // plain sums, of each that it shows
 };
 
 /// Of each rank that shows kernels in these steps (indices into Run::steps). `likes`: of each rank of

@@ -178,12 +178,13 @@ private:
             fitted.factor.latencyUs = line->latency * 1e6;
             fitted.factor.gbytesPerS = line->bytesPerSecond * 1e-9;
             fitted.factor.samples = line->samples;
-            fitted.factor.standardError = line->bandwidthError * 1e-9;
+            setError(fitted.factor.standardError, line->bandwidthError * 1e-9);
+            setError(fitted.factor.latencyError, line->latencyError * 1e6);
             fitted.factor.r2 = line->r2;
             fitted.residual = line->residual;
             fitted.sentence = what + " reach " + bytesText(line->bytesPerSecond) + "/s (± "
                 + bytesText(line->bandwidthError) + "/s; " + wholeText(line->samples) + " sends) after "
-                + secondsText(line->latency);
+                + latencyText(line->latency * 1e6, line->latencyError * 1e6);
             m_of.note("What one sender of " + a + " and " + b
                 + " reaches is taken for its node pair: several that send at once are not told apart");
             m_of.propose(std::move(fitted));
@@ -197,14 +198,16 @@ private:
         fitted.factor.gbytesPerS = fit.gbytesPerS;
         fitted.factor.factor = fit.factor;
         fitted.factor.samples = fit.samples;
-        fitted.factor.standardError = fit.error;
+        setError(fitted.factor.standardError, fit.error);
+        setError(fitted.factor.latencyError, fit.latencyError);
         fitted.factor.r2 = fit.r2;
         fitted.residual = fit.residual;
         fitted.sentence = fit.factor
             ? what + " take " + factorText(*fit.factor, fit.error) + "; " + wholeText(fit.samples) + " of one size)"
             : what + " reach " + plainText(*fit.gbytesPerS) + " GB/s a GPU (± " + plainText(fit.error) + "; "
                 + wholeText(fit.samples) + " collectives)"
-                + (fit.latencyUs ? " after " + secondsText(*fit.latencyUs * 1e-6) : "; the latency is left as it is");
+                + (fit.latencyUs ? " after " + latencyText(*fit.latencyUs, fit.latencyError)
+                                 : "; the latency is left as it is");
         if (4 * fit.outliers > fit.samples)
             fitted.refused =
                 std::to_string(fit.outliers) + " of its " + std::to_string(fit.samples) + " samples lie off the line";

@@ -167,6 +167,37 @@ Told::Told(const Recording &recording)
         }
     if (others > 0)
         m_sources += " or " + std::to_string(others) + " others";
+    addDerived(recording);
+}
+
+/// Degrees of two origins make no job: all of them or none.
+void Told::addDerived(const Recording &recording)
+{
+    for (const char *name :
+        { "tensor_model_parallel_size", "pipeline_model_parallel_size", "num_layers", "hidden_size" })
+        if (has(name))
+            return;
+    const auto job = m_isTorchtitan ? std::nullopt : derivedJob(recording);
+    if (!job)
+        return;
+    const bool isSizeTold = has("nnodes") || !recording.nodes.empty()
+        || std::ranges::any_of(recording.ranks, [](const RankRecording &rank) { return rank.worldSize > 0; });
+    const std::uint32_t source = job->theory.source;
+    for (const DerivedArgument &argument : job->arguments)
+        if (argument.name != "world_size" || !isSizeTold)
+            derive(
+                argument, source < recording.sources.size() ? fileName(recording.sources[source].file) : std::string());
+}
+
+void Told::derive(const DerivedArgument &argument, const std::string &source)
+{
+    m_values.try_emplace(argument.name, Value { argument.value, argument.name, source, argument.why });
+}
+
+bool Told::isDerived(std::string_view name) const
+{
+    const auto known = m_values.find(name);
+    return known != m_values.end() && !known->second.why.empty();
 }
 
 std::optional<std::string> Told::text(std::string_view name) const
@@ -189,6 +220,8 @@ std::string Told::said(std::string_view name) const
     const std::string own = known != m_values.end() ? known->second.name : std::string(name);
     const bool isFlag = own.find('.') == own.npos;
     const std::string &source = sourceOf(name);
+    if (isDerived(name))
+        return known->second.why + (source.empty() ? "" : " (" + source + ")");
     return shortened(isFlag ? flagOf(own) : own) + (source.empty() ? "" : " (" + source + ")");
 }
 

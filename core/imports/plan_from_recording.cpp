@@ -40,6 +40,8 @@ void takeWorldSize(Draft &draft)
             own = tasks;
     draft.gpusPerNode = own;
     draft.worldSize = countOf(draft, "world_size", kMostGpus);
+    if (draft.worldSize && draft.arguments.isDerived("world_size"))
+        draft.assume(std::to_string(*draft.worldSize) + " GPUs: " + draft.arguments.said("world_size"));
     const auto nodes = countOf(draft, "nnodes", 100'000);
     if (!draft.worldSize && nodes && own) {
         const std::int64_t gpus = std::int64_t(*nodes) * *own;

@@ -36,7 +36,12 @@ void addSteps(const Run &run, std::vector<std::string> &doubts)
             seconds.push_back(step.seconds);
     }
     const auto stepsOf = [](std::size_t count) { return count == 1 ? "one step" : std::to_string(count) + " steps"; };
-    if (seconds.empty())
+    const bool isFirstAlone = run.steps.size() == 1 && run.steps[0].number <= 1 && !run.steps[0].hasSpans();
+    if (isFirstAlone)
+        doubts.emplace_back(
+            "The run's only step is its first iteration: warm-up, compilation and first allocations are "
+            "in it, and later ones take less as a rule. The log of a few more tells how much");
+    else if (seconds.empty())
         doubts.push_back("All the run shows is its beginning, " + stepsOf(run.steps.size())
             + ": warm-up, compilation and first allocations are in it");
     else if (seconds.size() < kFewSteps)
@@ -90,11 +95,23 @@ void addSources(const RunOverlay &overlay, const TakenApart &taken, std::vector<
             + secondsText(taken.measured) + ": profiling slows a run down");
 }
 
+/// Before all else: such a plan cannot be the run's.
+void addInfeasible(const RunOverlay &overlay, std::vector<std::string> &doubts)
+{
+    const Evaluation &plan = *overlay.evaluation;
+    if (plan.feasible())
+        return;
+    const auto why = std::ranges::find(plan.problems, Severity::Blocking, &Problem::severity);
+    doubts.push_back("The plan cannot run, so that it is not the run's: "
+        + (why != plan.problems.end() ? why->text : std::string("it is infeasible")));
+}
+
 } // namespace
 
 std::vector<std::string> doubtsOf(const RunOverlay &overlay, const TakenApart &taken)
 {
     std::vector<std::string> doubts;
+    addInfeasible(overlay, doubts);
     if (std::string note = workNote(*overlay.evaluation, *overlay.run->recording); !note.empty())
         doubts.push_back(std::move(note));
     addBatch(overlay, doubts);
@@ -107,6 +124,18 @@ std::vector<std::string> doubtsOf(const RunOverlay &overlay, const TakenApart &t
     if (confidence.iterationLow && confidence.iterationHigh && !confidence.label.empty())
         doubts.push_back("The plan's own range is " + secondsText(*confidence.iterationLow) + " to "
             + secondsText(*confidence.iterationHigh) + " (" + confidence.label + ")");
+    return doubts;
+}
+
+std::vector<std::string> doubtsOfUntimed(const RunOverlay &overlay)
+{
+    std::vector<std::string> doubts;
+    addInfeasible(overlay, doubts);
+    if (std::string note = workNote(*overlay.evaluation, *overlay.run->recording); !note.empty())
+        doubts.push_back(std::move(note));
+    doubts.emplace_back(
+        "No step was timed: a log with a few iterations (elapsed time per iteration), or a trace of one "
+        "step, tells how long they take");
     return doubts;
 }
 

@@ -190,6 +190,7 @@ Expected<CalibrationFactor> factorOf(const Json &object, const std::string &wher
     reader.numberIn("gbytes_per_s", factor.gbytesPerS, kRates);
     reader.text("recording", factor.recording);
     reader.number("standard_error", factor.standardError);
+    reader.number("latency_error_us", factor.latencyError);
     reader.number("error_before", factor.errorBefore);
     reader.number("error_after", factor.errorAfter);
     if (const Json *r2 = reader.find("r2"); r2 && r2->is_number())
@@ -262,6 +263,7 @@ std::string formatCalibrationFactor(const CalibrationFactor &factor)
         json["recording"] = factor.recording;
     json["samples"] = factor.samples;
     add("standard_error", factor.standardError);
+    add("latency_error_us", factor.latencyError);
     add("r2", factor.r2);
     add("error_before", factor.errorBefore);
     add("error_after", factor.errorAfter);

@@ -49,7 +49,8 @@ struct CalibrationFactor {
     std::optional<double> gbytesPerS; // of links and drives, instead of a factor; 1e-6 … 1e5
     std::string recording; // its name, and when it was made
     int samples = 0;
-    std::optional<double> standardError; // of the factor or of gbytesPerS
+    std::optional<double> standardError; // of the factor or of gbytesPerS; 1.96 of them cover 95 %
+    std::optional<double> latencyError; // of latencyUs, us, likewise
     std::optional<double> r2, errorBefore, errorAfter; // errors of steps that were held out, as fractions
     std::optional<FittedOn> fittedOn; // empty: of a benchmark, or written by hand
     bool isAccepted = true; // false: kept, without effect
