@@ -1,0 +1,159 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "core/live/sources/reported_status.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace trainyard::live {
+
+namespace {
+
+constexpr double kNanoseconds = 1e9;
+constexpr double kTellSeconds = 0.1, kWatchSeconds = 1;
+constexpr double kLeastSilence = 30, kMostSilence = 1'800, kGapsOfSilence = 3; // seconds, seconds, usual gaps
+constexpr std::size_t kMostNotes = 20, kMostNoteBytes = 300;
+
+} // namespace
+
+ReportedStatus::ReportedStatus(net::Loop &loop, SourceSink &sink, const Address &address)
+    : m_sink(sink)
+    , m_soon(loop)
+    , m_watch(loop)
+{
+    m_status.address = address;
+    m_status.since = unixNow();
+}
+
+void ReportedStatus::set(SourceState state, std::string reason, double secondsToTry)
+{
+    m_behind = state;
+    m_reasonBehind = reason;
+    const Moment now = unixNow();
+    const Moment next = secondsToTry > 0 ? now + Moment(secondsToTry * kNanoseconds) : 0;
+    if (m_isPaused && state != SourceState::Refused && state != SourceState::Ended)
+        return;
+    if (m_status.state != state)
+        m_status.since = now;
+    else if (m_status.reason == reason && m_status.nextTry == next)
+        return;
+    m_status.state = state;
+    m_status.reason = std::move(reason);
+    m_status.nextTry = next;
+    if (state == SourceState::Live)
+        watch();
+    tell();
+}
+
+void ReportedStatus::setPaused(bool isPaused)
+{
+    if (m_isPaused == isPaused)
+        return;
+    if (isPaused) {
+        m_behind = m_status.state;
+        m_reasonBehind = m_status.reason;
+    }
+    m_isPaused = isPaused;
+    m_status.state = isPaused ? SourceState::Paused : m_behind;
+    m_status.reason = isPaused ? "paused: what comes is counted as dropped" : m_reasonBehind;
+    m_status.since = unixNow();
+    if (m_status.state == SourceState::Live)
+        watch();
+    tell();
+}
+
+void ReportedStatus::setClients(int clients)
+{
+    if (m_status.clients == clients)
+        return;
+    m_status.clients = clients;
+    changed();
+}
+
+void ReportedStatus::countTry()
+{
+    ++m_status.tries;
+}
+
+void ReportedStatus::forgetTries()
+{
+    m_status.tries = 0;
+}
+
+void ReportedStatus::hear(std::size_t bytes, int batches)
+{
+    const Moment now = unixNow();
+    if (m_status.heard > 0) {
+        const double gap = double(now - m_status.heard) / kNanoseconds;
+        if (gap > 1) // within one batch they come one behind the other
+            m_usualGap = m_usualGap > 0 ? 0.75 * m_usualGap + 0.25 * gap : gap;
+    }
+    m_status.heard = now;
+    m_status.bytes += std::int64_t(bytes);
+    m_status.batches += batches;
+    if (m_isPaused)
+        m_behind = SourceState::Live, m_reasonBehind.clear();
+    else if (m_status.state != SourceState::Live)
+        return set(SourceState::Live);
+    changed();
+}
+
+void ReportedStatus::drop(std::size_t bytes)
+{
+    m_status.dropped += std::int64_t(bytes);
+    changed();
+}
+
+void ReportedStatus::refuseClient(const std::string &text)
+{
+    ++m_status.refusedClients;
+    note(text);
+}
+
+void ReportedStatus::note(const std::string &text)
+{
+    const std::string cut = text.substr(0, kMostNoteBytes);
+    auto &notes = m_status.notes;
+    if (std::ranges::find(notes, cut) == notes.end()) {
+        if (notes.size() >= kMostNotes)
+            notes.erase(notes.begin());
+        notes.push_back(cut);
+    }
+    changed();
+}
+
+void ReportedStatus::stop()
+{
+    m_soon.cancel();
+    m_watch.cancel();
+}
+
+void ReportedStatus::changed()
+{
+    if (!m_soon.isActive())
+        m_soon.start(kTellSeconds, [this] { m_sink.status(m_status); });
+}
+
+void ReportedStatus::tell()
+{
+    m_soon.cancel();
+    m_sink.status(m_status);
+}
+
+double ReportedStatus::silenceSeconds() const
+{
+    return std::clamp(kGapsOfSilence * m_usualGap, kLeastSilence, kMostSilence);
+}
+
+void ReportedStatus::watch()
+{
+    m_watch.start(kWatchSeconds, [this] {
+        if (m_status.state != SourceState::Live)
+            return;
+        const double silent = double(unixNow() - m_status.heard) / kNanoseconds;
+        if (silent < silenceSeconds())
+            return watch();
+        set(SourceState::Stale, "nothing came for " + std::to_string(std::lround(silent)) + " s");
+    });
+}
+
+} // namespace trainyard::live

@@ -1,0 +1,48 @@
+#pragma once
+// SPDX-License-Identifier: GPL-3.0-or-later
+// How a source is, as it tells it to its sink: at once where its state changes, at most ten times a second where only
+// figures grow; stale after a silence that is long for it. Loop's thread alone.
+
+#include "core/live/net/loop.h"
+#include "core/live/source.h"
+
+#include <string>
+
+namespace trainyard::live {
+
+class ReportedStatus {
+public:
+    ReportedStatus(net::Loop &loop, SourceSink &sink, const Address &address);
+
+    [[nodiscard]] const SourceStatus &now() const { return m_status; }
+    [[nodiscard]] SourceState state() const { return m_status.state; }
+    void set(SourceState state, std::string reason = {}, double secondsToTry = 0);
+    void setAddress(const Address &address) { m_status.address = address; }
+    void setPaused(bool isPaused); // what set() says meanwhile is shown afterwards
+    [[nodiscard]] bool isPaused() const { return m_isPaused; }
+    void setClients(int clients);
+    void countTry();
+    void forgetTries(); // a connection came about
+    [[nodiscard]] std::int64_t tries() const { return m_status.tries; }
+    void hear(std::size_t bytes, int batches = 0); // makes it live
+    void drop(std::size_t bytes);
+    void refuseClient(const std::string &note);
+    void note(const std::string &text); // once each, the latest 20
+    void stop(); // nothing is told any more, until set()
+
+private:
+    void changed(); // soon
+    void tell(); // now
+    void watch();
+    [[nodiscard]] double silenceSeconds() const; // that makes it stale
+
+    SourceSink &m_sink;
+    net::Timer m_soon, m_watch;
+    SourceStatus m_status;
+    bool m_isPaused = false;
+    SourceState m_behind = SourceState::Idle; // a pause: the state that it would have
+    std::string m_reasonBehind;
+    double m_usualGap = 0; // seconds between what it tells, where that is more than one
+};
+
+} // namespace trainyard::live
