@@ -106,14 +106,18 @@ ExpectedAll<CalibrationProposal> readFactors(const std::string &text, const std:
         const std::string at = "/factors/" + std::to_string(index++);
         if (!one.is_object() || textOf(one, "id").empty() || !one.contains("factor"))
             return std::unexpected(wrong(file, at, "it has no id or no factor", "an entry as --factors writes it"));
+        const std::string refused = textOf(one, "refused");
         const auto factor = parseCalibrationFactor(one["factor"].dump(), file + ": " + at + "/factor");
-        if (!factor)
+        if (!factor && refused.empty())
             return std::unexpected(Errors { factor.error() });
         FittedFactor &fitted = proposal.factors.emplace_back();
         fitted.id = textOf(one, "id");
         fitted.sentence = textOf(one, "sentence");
-        fitted.refused = textOf(one, "refused");
-        fitted.factor = *factor;
+        fitted.refused = refused;
+        if (factor) // what was refused may have no value that a plan could take
+            fitted.factor = *factor;
+        if (refused.empty() && !fitted.factor.isAccepted)
+            fitted.refused = "Its file says that it is not accepted";
         if (one.contains("residual") && one["residual"].is_number())
             fitted.residual = one["residual"].get<double>();
     }

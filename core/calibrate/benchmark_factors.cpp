@@ -6,7 +6,9 @@
 #include "core/calibrate/collective_samples.h"
 
 #include <algorithm>
+#include <cctype>
 #include <cmath>
+#include <filesystem>
 #include <set>
 
 namespace trainyard {
@@ -21,7 +23,7 @@ struct Figure {
 /// Of measurements of one thing the median.
 Figure figureOf(const std::vector<double> &values)
 {
-    Figure figure { .value = middleOf(values), .samples = int(values.size()) };
+    Figure figure { .value = medianOf(values), .samples = int(values.size()) };
     const double distance = medianDistance(values, figure.value);
     figure.residual = distance / figure.value;
     if (values.size() > 2)
@@ -45,16 +47,42 @@ std::string samplesText(const Figure &figure)
     return figure.samples == 1 ? "one measurement, which tells no error" : wholeText(figure.samples) + " measurements";
 }
 
-/// The link whose ends the file's name tells, or the only one.
+/// Whether an id stands in a name as a word of its own: "us-east" does not in "us-east-2", nor "c" in "bench".
+bool namesPlace(std::string_view name, std::string_view id, const std::vector<Datacenter> &all)
+{
+    const auto isWord = [](char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0; };
+    for (std::size_t at = name.find(id); at != std::string_view::npos; at = name.find(id, at + 1)) {
+        const std::size_t end = at + id.size();
+        if ((at > 0 && isWord(name[at - 1])) || (end < name.size() && isWord(name[end])))
+            continue;
+        const bool isOfLonger = std::ranges::any_of(all, [&](const Datacenter &other) {
+            const std::size_t inside = other.id.find(id);
+            return other.id.size() > id.size() && inside != std::string::npos && at >= inside
+                && name.substr(at - inside).starts_with(other.id);
+        });
+        if (!isOfLonger)
+            return true;
+    }
+    return false;
+}
+
+/// The one link whose ends the file's name tells, or the only one there is.
 std::optional<std::size_t> linkOf(const CalibrationCase &of, std::uint32_t source)
 {
-    const auto &links = of.workload.plan->cluster.wanLinks;
-    const std::string file =
-        source < of.run.recording->sources.size() ? of.run.recording->sources[source].file : std::string();
+    const Cluster &cluster = of.workload.plan->cluster;
+    const auto &links = cluster.wanLinks;
+    const std::string file = source < of.run.recording->sources.size()
+        ? std::filesystem::path(of.run.recording->sources[source].file).filename().string()
+        : std::string();
+    std::optional<std::size_t> told;
     for (std::size_t i = 0; i < links.size(); ++i)
-        if (file.find(links[i].between[0]) != std::string::npos && file.find(links[i].between[1]) != std::string::npos)
-            return i;
-    return links.size() == 1 ? std::optional<std::size_t>(0) : std::nullopt;
+        if (namesPlace(file, links[i].between[0], cluster.datacenters)
+            && namesPlace(file, links[i].between[1], cluster.datacenters)) {
+            if (told)
+                return {};
+            told = i;
+        }
+    return told || links.size() != 1 ? told : std::optional<std::size_t>(0);
 }
 
 void addWan(CalibrationCase &of)
@@ -85,7 +113,7 @@ void addWan(CalibrationCase &of)
         const Figure rate = figureOf(rates[i]);
         FittedFactor fitted = measured(CalibratedPart::Wan, rate);
         const auto &[a, b] = links[i].between;
-        fitted.id = "wan-" + a + "-" + b;
+        fitted.id = wanId(*of.workload.plan, a, b);
         fitted.factor.between = { a, b };
         if (!trips[i].empty()) {
             const Figure trip = figureOf(trips[i]);
@@ -94,7 +122,7 @@ void addWan(CalibrationCase &of)
         }
         fitted.sentence = "A node pair of " + a + " and " + b + " reaches " + bytesText(rate.value) + "/s ("
             + samplesText(rate) + ")"
-            + (trips[i].empty() ? "" : ", its round trip takes " + secondsText(middleOf(trips[i])));
+            + (trips[i].empty() ? "" : ", its round trip takes " + secondsText(medianOf(trips[i])));
         of.propose(std::move(fitted), true);
     }
 }

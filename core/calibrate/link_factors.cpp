@@ -11,7 +11,9 @@
 
 #include <algorithm>
 #include <cmath>
+#include <list>
 #include <map>
+#include <set>
 
 namespace trainyard {
 
@@ -27,6 +29,15 @@ public:
         noteLeftOut(seen);
         m_samples = std::move(seen.samples);
         m_held = held.samples;
+        std::set<std::string> gpus;
+        for (const GpuRun &run : m_of.workload.layout.runs)
+            gpus.insert(m_of.workload.gpu(run.location()).id);
+        if (gpus.size() > 1) {
+            if (!collectiveBenchmarks(*of.run.recording, 0).empty())
+                m_of.note("Benchmarks of collectives do not tell on which of the plan's "
+                    + wholeText(double(gpus.size())) + " GPU types they ran: nothing is taken from them");
+            return;
+        }
         for (const std::size_t half : { 0, 1 })
             for (const CollectiveSample &point : collectiveBenchmarks(*of.run.recording, half))
                 (half == 0 ? m_samples : m_held).push_back(placed(point));
@@ -72,10 +83,25 @@ private:
         return point;
     }
 
-    [[nodiscard]] Link insideOf(StageLocation at) const
+    /// As the plan will have it: by what was proposed, else by what it has accepted before.
+    [[nodiscard]] Link insideOf(StageLocation at)
     {
-        const auto fitted = m_inside.find(m_of.workload.gpu(at).id);
-        return fitted != m_inside.end() ? fitted->second : deviceLink(m_of.workload.gpu(at), builtinNetwork());
+        const GpuSpec &gpu = m_of.workload.gpu(at);
+        Link link = deviceLink(gpu, builtinNetwork());
+        const auto take = [&](const CalibrationFactor &factor) {
+            const std::string &datacenter = m_of.workload.plan->cluster.datacenters[std::size_t(at.datacenter)].id;
+            const bool isMeant = factor.what == CalibratedPart::Nvlink && (factor.gpu.empty() || factor.gpu == gpu.id)
+                && (factor.datacenter.empty() || factor.datacenter == datacenter);
+            if (isMeant)
+                link = calibratedLink(link, factor, m_kinds.emplace_back());
+            return isMeant;
+        };
+        const bool isProposed = std::ranges::any_of(m_of.proposal.factors,
+            [&](const FittedFactor &fitted) { return fitted.refused.empty() && take(fitted.factor); });
+        for (const auto &[id, factor] : m_of.known)
+            if (!isProposed)
+                take(factor);
+        return link;
     }
 
     [[nodiscard]] std::vector<CollectiveSample> of(const std::vector<CollectiveSample> &all, auto &&isMeant) const
@@ -108,8 +134,9 @@ private:
         const std::string what = "Collectives inside a node of " + m_of.workload.gpu(at).name;
         if (!fit)
             return tellWhy(what, fit.error());
-        const Link link = fittedLink(nominal, *fit, m_kinds[gpu]);
         FittedFactor fitted = factorOf(*fit, what);
+        LinkClass kind;
+        const Link link = calibratedLink(nominal, fitted.factor, kind);
         fitted.id = "nvlink-" + gpu;
         fitted.factor.what = CalibratedPart::Nvlink;
         fitted.factor.gpu = gpu;
@@ -117,8 +144,6 @@ private:
         fitted.factor.errorBefore = errorOf(held, nominal, none);
         fitted.factor.errorAfter = errorOf(held, link, none);
         m_of.propose(std::move(fitted));
-        if (m_of.proposal.factors.back().refused.empty())
-            m_inside[gpu] = link;
     }
 
     void addFabric(const std::string &datacenter, StageLocation at)
@@ -131,9 +156,9 @@ private:
         const std::string what = "Collectives between nodes of " + datacenter;
         if (!fit)
             return tellWhy(what, fit.error());
-        LinkClass kind;
-        const Link link = fittedLink(nominal, *fit, kind);
         FittedFactor fitted = factorOf(*fit, what);
+        LinkClass kind;
+        const Link link = calibratedLink(nominal, fitted.factor, kind);
         fitted.id = "fabric-" + datacenter;
         fitted.factor.what = CalibratedPart::Fabric;
         fitted.factor.datacenter = datacenter;
@@ -162,7 +187,7 @@ private:
                 m_of.note(what + " are of one size: latency and bandwidth are not told apart");
                 continue;
             }
-            FittedFactor fitted { .id = "wan-" + a + "-" + b };
+            FittedFactor fitted { .id = wanId(*m_of.workload.plan, a, b) };
             fitted.factor.what = CalibratedPart::Wan;
             fitted.factor.between = { a, b };
             fitted.factor.latencyUs = line->latency * 1e6;
@@ -211,8 +236,7 @@ private:
 
     CalibrationCase &m_of;
     std::vector<CollectiveSample> m_samples, m_held;
-    std::map<std::string, LinkClass> m_kinds;
-    std::map<std::string, Link> m_inside; // by GPU, where it was fitted
+    std::list<LinkClass> m_kinds; // of insideOf
 };
 
 } // namespace

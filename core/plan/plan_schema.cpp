@@ -68,6 +68,7 @@ Json calibrationEntry()
         keys[key] = number(0);
     keys["r2"] = Json { { "type", "number" } };
     keys["recording"] = nameSchema();
+    keys["fitted_on"] = Json { { "type", "object" } };
     keys["accepted"] = Json { { "type", "boolean" } };
     return schema;
 }

@@ -32,8 +32,15 @@ std::uint32_t sameMeasured(const MeasuredLanesPtr &from, std::uint32_t span, con
 
 void TimelineView::setOverlay(RunOverlayPtr overlay)
 {
+    MeasuredLanesPtr lanes = lanesUnderPlan(overlay);
+    setOverlay(std::move(overlay), std::move(lanes));
+}
+
+void TimelineView::setOverlay(RunOverlayPtr overlay, MeasuredLanesPtr lanes)
+{
     if (overlay == m_state.overlay)
         return;
+    m_lanes = std::move(lanes);
     const bool had = std::exchange(m_state.overlay, std::move(overlay)) != nullptr;
     takeOverlay();
     if (had != (m_state.overlay != nullptr))
@@ -53,11 +60,7 @@ void TimelineView::takeOverlay()
 {
     const MeasuredLanesPtr before = m_state.measured;
     const std::uint32_t selected = m_state.selectedMeasured;
-    // Rows of a run alone are its streams, which have no place in the plan.
-    m_state.measured =
-        m_state.overlay && m_state.showsMeasured && m_state.overlay->evaluation && !m_state.overlay->rows.empty()
-        ? MeasuredLanes::of(m_state.overlay)
-        : nullptr;
+    m_state.measured = m_state.showsMeasured ? m_lanes : nullptr;
     m_options.measured = m_state.measured;
     m_state.hoveredMeasured = kNoSpan; // span numbers mean something else now
     m_state.selectedMeasured = sameMeasured(before, selected, m_state.measured);

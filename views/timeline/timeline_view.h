@@ -46,6 +46,8 @@ public:
     /// A recorded run whose rows lie under those of the plan at the same places; null takes them away. They stay where
     /// they are when the schedule changes, until the next overlay comes.
     void setOverlay(RunOverlayPtr overlay);
+    /// The same with its lanes (lanesUnderPlan), where they were made beside the GUI thread.
+    void setOverlay(RunOverlayPtr overlay, MeasuredLanesPtr lanes);
     /// Dimmed while newer numbers are on their way.
     void setStale(bool stale);
     void setTitleShown(bool shown);
@@ -184,6 +186,7 @@ private:
     [[nodiscard]] bool isCritical(std::uint32_t span);
 
     TimelineState m_state;
+    MeasuredLanesPtr m_lanes; // of the overlay, also while its rows are not shown
     TrackLayoutOptions m_options;
     std::vector<std::uint32_t> m_sortedPath; // critical spans by number, for membership
     bool m_knowsCriticalPath = false;

@@ -80,7 +80,8 @@ void MainWindow::connectRun()
     connect(m_runActions, &RunActions::runOpened, this, &MainWindow::showRun);
     connect(m_lessons, &RunLessons::pageRequested, this, &MainWindow::showRun);
     connect(m_lessons, &RunLessons::changed, &m_commands, &CommandRegistry::refresh);
-    connect(&m_runs, &RunDocument::overlayChanged, m_workbench->timeline, &TimelineView::setOverlay);
+    connect(&m_runs, &RunDocument::overlayChanged, m_workbench->timeline,
+        [this](const RunOverlayPtr &overlay) { m_workbench->timeline->setOverlay(overlay, m_runs.lanes()); });
     EvaluationBridge &bridge = m_models.bridge;
     connect(&bridge, &EvaluationBridge::evaluationFinished, &m_runs, &RunDocument::setEvaluation);
     connect(&bridge, &EvaluationBridge::evaluationFailed, &m_runs, [this] { m_runs.setEvaluation({}); });

@@ -82,7 +82,9 @@ private slots:
     void aLogGivesOneFactorAndTellsTheDoubt()
     {
         NEEDS("formats/logs/megatron_lm_2024.log");
-        const auto proposal = taught(lab("a100-sxm-80gb", 1), "formats/logs/megatron_lm_2024.log");
+        Plan plan = lab("a100-sxm-80gb", 1);
+        plan.workload.globalBatch = 128; // as the log prints
+        const auto proposal = taught(plan, "formats/logs/megatron_lm_2024.log");
         QVERIFY(proposal && proposal->factors.size() == 1);
         QCOMPARE(proposal->factors.front().factor.what, CalibratedPart::Products);
         QVERIFY(!proposal->factors.front().refused.empty()); // one step that counts

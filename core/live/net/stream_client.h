@@ -1,0 +1,35 @@
+#pragma once
+// SPDX-License-Identifier: GPL-3.0-or-later
+// A connection to somebody who serves a stream, or takes one: TCP or WebSocket, with TLS where asked. Bytes both ways.
+// Loop's thread alone.
+
+#include "core/base/error.h"
+#include "core/live/address.h"
+#include "core/live/net/loop.h"
+
+#include <string>
+#include <string_view>
+
+namespace trainyard::live::net {
+
+struct StreamEvents {
+    std::function<void()> opened;
+    std::function<void(std::string_view bytes)> bytes; // of WebSocket: whole messages, a line feed behind each
+    std::function<void(const Error &why)> closed; // once, also where it never opened; the last call
+};
+
+class StreamClient {
+public:
+    StreamClient(Loop &loop, const Address &address, const SourceSettings &settings, StreamEvents events);
+    ~StreamClient(); // closes it, without a call
+    /// Queued; false: more than `queueBytes` wait already, and these are not taken.
+    [[nodiscard]] bool send(std::string bytes);
+    [[nodiscard]] std::size_t waiting() const; // bytes queued
+    static constexpr std::size_t queueBytes = std::size_t(16) << 20;
+
+private:
+    struct Private;
+    std::shared_ptr<Private> d;
+};
+
+} // namespace trainyard::live::net

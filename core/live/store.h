@@ -1,0 +1,80 @@
+#pragma once
+// SPDX-License-Identifier: GPL-3.0-or-later
+// What live sources have told so far, bounded however long they talk: the steps of the whole session, the spans of its
+// latest steps, each quantity whole for its latest samples and thinned before (least and largest of each stretch are
+// kept, so that no peak is lost). Batches come in any order and twice; a snapshot is an ordinary recording, which
+// whatever reads recordings can lay under a plan. Any thread; take() and snapshot() exclude each other for moments.
+
+#include "core/live/batch.h"
+
+#include <memory>
+#include <optional>
+
+namespace trainyard::live {
+
+struct StoreLimits {
+    std::size_t spans = 2'000'000; // of all ranks, and collectives as many; the oldest steps go first
+    std::size_t series = 20'000; // further ones are dropped and counted
+    std::size_t recent = 2'048; // samples of a series that are kept whole
+    std::size_t thinned = 2'048; // points that stand for all before them
+    std::size_t steps = 1'000'000, ranks = 65'536, names = 262'144, groups = 65'536;
+    std::int64_t reorder = 30'000'000'000; // ns: samples later than this are still put in order; older ones are late
+};
+
+/// Counts since the store was made. taken + dropped add up to what was given.
+struct StoreCounts {
+    std::int64_t events = 0; // taken: spans, collectives, steps and samples
+    std::int64_t duplicates = 0; // told before with equal time and place; not taken again
+    std::int64_t aged = 0; // spans and collectives that were let go with their old steps, of those taken
+    std::int64_t thinned = 0; // samples that stand in a thinned point now, of those taken
+    std::vector<Dropped> dropped; // never taken, by reason: "more than 20,000 series", "later than 30 s"
+    bool operator==(const StoreCounts &) const = default;
+};
+
+struct SnapshotAsked {
+    int steps = 8; // with spans: the latest so many
+    std::optional<std::int64_t> until; // step: of those up to it; empty: the latest
+    Moment lastKnown = 0; // Snapshot::revision of an earlier one: nothing new gives an empty pointer
+};
+
+struct RankLife { // who speaks, and since when nobody does
+    int rank = -1;
+    std::string host;
+    Moment heard = 0; // by this machine's clock, Unix ns
+    std::int64_t step = -1; // its latest
+    std::int64_t attempts = 1; // runs that began anew: its steps went back
+    bool operator==(const RankLife &) const = default;
+};
+
+struct Snapshot {
+    std::shared_ptr<const Recording> recording;
+    StoreCounts counts;
+    std::vector<RankLife> ranks;
+    std::int64_t firstStep = -1, lastStep = -1; // of those with spans that are still held; -1: none
+    Moment latest = 0; // the newest moment that anybody told, sender's clock, Unix ns
+    Moment revision = 0; // grows with every batch
+};
+
+class Store {
+public:
+    explicit Store(const StoreLimits &limits = {});
+    ~Store();
+    Store(const Store &) = delete;
+    Store &operator=(const Store &) = delete;
+
+    void take(Batch &&batch);
+    /// Empty where nothing came since asked.lastKnown.
+    [[nodiscard]] std::optional<Snapshot> snapshot(const SnapshotAsked &asked) const;
+    /// All that is still held, for a file.
+    [[nodiscard]] Recording whole() const;
+    [[nodiscard]] StoreCounts counts() const;
+    /// Bytes of spans, steps and samples that it holds, about.
+    [[nodiscard]] std::size_t bytes() const;
+    void clear();
+
+private:
+    struct Private;
+    std::unique_ptr<Private> d;
+};
+
+} // namespace trainyard::live
