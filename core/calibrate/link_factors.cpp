@@ -11,6 +11,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <list>
 #include <map>
 #include <set>
 
@@ -82,10 +83,25 @@ private:
         return point;
     }
 
-    [[nodiscard]] Link insideOf(StageLocation at) const
+    /// As the plan will have it: by what was proposed, else by what it has accepted before.
+    [[nodiscard]] Link insideOf(StageLocation at)
     {
-        const auto fitted = m_inside.find(m_of.workload.gpu(at).id);
-        return fitted != m_inside.end() ? fitted->second : deviceLink(m_of.workload.gpu(at), builtinNetwork());
+        const GpuSpec &gpu = m_of.workload.gpu(at);
+        Link link = deviceLink(gpu, builtinNetwork());
+        const auto take = [&](const CalibrationFactor &factor) {
+            const std::string &datacenter = m_of.workload.plan->cluster.datacenters[std::size_t(at.datacenter)].id;
+            const bool isMeant = factor.what == CalibratedPart::Nvlink && (factor.gpu.empty() || factor.gpu == gpu.id)
+                && (factor.datacenter.empty() || factor.datacenter == datacenter);
+            if (isMeant)
+                link = calibratedLink(link, factor, m_kinds.emplace_back());
+            return isMeant;
+        };
+        const bool isProposed = std::ranges::any_of(m_of.proposal.factors,
+            [&](const FittedFactor &fitted) { return fitted.refused.empty() && take(fitted.factor); });
+        for (const auto &[id, factor] : m_of.known)
+            if (!isProposed)
+                take(factor);
+        return link;
     }
 
     [[nodiscard]] std::vector<CollectiveSample> of(const std::vector<CollectiveSample> &all, auto &&isMeant) const
@@ -118,8 +134,9 @@ private:
         const std::string what = "Collectives inside a node of " + m_of.workload.gpu(at).name;
         if (!fit)
             return tellWhy(what, fit.error());
-        const Link link = fittedLink(nominal, *fit, m_kinds[gpu]);
         FittedFactor fitted = factorOf(*fit, what);
+        LinkClass kind;
+        const Link link = calibratedLink(nominal, fitted.factor, kind);
         fitted.id = "nvlink-" + gpu;
         fitted.factor.what = CalibratedPart::Nvlink;
         fitted.factor.gpu = gpu;
@@ -127,8 +144,6 @@ private:
         fitted.factor.errorBefore = errorOf(held, nominal, none);
         fitted.factor.errorAfter = errorOf(held, link, none);
         m_of.propose(std::move(fitted));
-        if (m_of.proposal.factors.back().refused.empty())
-            m_inside[gpu] = link;
     }
 
     void addFabric(const std::string &datacenter, StageLocation at)
@@ -141,9 +156,9 @@ private:
         const std::string what = "Collectives between nodes of " + datacenter;
         if (!fit)
             return tellWhy(what, fit.error());
-        LinkClass kind;
-        const Link link = fittedLink(nominal, *fit, kind);
         FittedFactor fitted = factorOf(*fit, what);
+        LinkClass kind;
+        const Link link = calibratedLink(nominal, fitted.factor, kind);
         fitted.id = "fabric-" + datacenter;
         fitted.factor.what = CalibratedPart::Fabric;
         fitted.factor.datacenter = datacenter;
@@ -221,8 +236,7 @@ private:
 
     CalibrationCase &m_of;
     std::vector<CollectiveSample> m_samples, m_held;
-    std::map<std::string, LinkClass> m_kinds;
-    std::map<std::string, Link> m_inside; // by GPU, where it was fitted
+    std::list<LinkClass> m_kinds; // of insideOf
 };
 
 } // namespace
