@@ -97,7 +97,7 @@ std::string unknownText(std::string_view text)
     if (start.starts_with('{') || start.starts_with('[')) {
         if (text.substr(0, std::size_t(64) << 10).find("\"trainyard.plan\"") != text.npos)
             return "It is a Trainyard plan, which tells of no run: `telemetry compare PLAN SOURCE` takes the plan "
-                   "first";
+                   "first, `telemetry verdict SOURCE --plan PLAN` by its option";
         const std::string_view end = text.substr(0, text.find_last_not_of(" \t\r\n") + 1);
         return std::string("It is JSON or written like it, but of no tool whose files are read here")
             + (end.ends_with('}') || end.ends_with(']') ? "" : "; it ends early");
