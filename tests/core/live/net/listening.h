@@ -10,6 +10,7 @@
 #include <map>
 #include <memory>
 #include <mutex>
+#include <thread>
 #include <vector>
 
 namespace trainyard::live::testing {
@@ -75,6 +76,8 @@ public:
         while (std::chrono::steady_clock::now() < until)
             if (connections() == wanted)
                 return true;
+            else
+                std::this_thread::sleep_for(std::chrono::milliseconds(1));
         return false;
     }
 

@@ -195,7 +195,8 @@ private slots:
         QVERIFY(declared.send("POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 1001\r\n\r\n"));
         QCOMPARE(answerOf(declared).status, 413);
         Peer counted(at.port);
-        counted.send("POST / HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n1388\r\n" + std::string(5'000, 'x'));
+        counted.send(
+            "POST / HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n1388\r\n" + std::string(5'000, 'x'));
         QCOMPARE(answerOf(counted).status, 413);
         Peer endless(at.port);
         QVERIFY(endless.send("POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 99999999999999999999\r\n\r\n"));
@@ -214,7 +215,8 @@ private slots:
         QTest::newRow("HTTP/2.0") << QByteArray("GET / HTTP/2.0\r\n\r\n") << 505;
         QTest::newRow("garbage") << QByteArray("Garbage\x01\x02\r\n\r\n") << 400;
         QTest::newRow("a header without a colon") << QByteArray("GET / HTTP/1.1\r\nwhat is this\r\n\r\n") << 400;
-        QTest::newRow("two lengths") << QByteArray("POST / HTTP/1.1\r\nContent-Length: 1\r\nContent-Length: 2\r\n\r\nxx")
+        QTest::newRow("two lengths") << QByteArray(
+            "POST / HTTP/1.1\r\nContent-Length: 1\r\nContent-Length: 2\r\n\r\nxx")
                                      << 400;
     }
     void aHeadThatIsTooLongOrNoHttpIsRefused()
@@ -300,7 +302,6 @@ private slots:
         QVERIFY(answer.head.find("retry-after: 5") != std::string::npos);
         // One that leaves makes room.
         peers.pop_back();
-        QVERIFY(at.waitForConnections(16) || at.waitForConnections(15));
         more.close();
         QVERIFY(at.waitForConnections(15));
         Peer next(at.port);
@@ -396,8 +397,9 @@ private slots:
         limits.bodySeconds = 0.1;
         Listening at(limits);
         std::function<void(net::ServerAnswer)> kept;
-        at.onRequest
-            = [&](net::ServerRequest &&, std::function<void(net::ServerAnswer)> answer) { kept = std::move(answer); };
+        at.onRequest = [&](net::ServerRequest &&, std::function<void(net::ServerAnswer)> answer) {
+            kept = std::move(answer);
+        };
         Peer peer(at.port);
         QVERIFY(peer.send(post("abc")));
         QCOMPARE(answerOf(peer).status, 503);
