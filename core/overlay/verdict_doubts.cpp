@@ -78,8 +78,8 @@ void addSources(const RunOverlay &overlay, const TakenApart &taken, std::vector<
     const int world = worldSizeOf(*run.recording);
     if (taken.ranks == 0 && !taken.hasTimers)
         doubts.push_back(
-            "Neither spans nor timers take the step apart: --timing-log-level 2 of Megatron-LM or a trace of "
-            "one step would");
+            "Neither spans nor timers take the step apart: --timing-log-level 1 of Megatron-LM, or better a trace of "
+            "one step, would");
     else if (taken.ranks == 0)
         doubts.push_back(
             "The log's timers tell the parts, with collectives and waiting inside some of them: a trace of "

@@ -44,7 +44,7 @@ void ReportedStatus::set(SourceState state, std::string reason, double secondsTo
     tell();
 }
 
-void ReportedStatus::setPaused(bool isPaused)
+void ReportedStatus::setPaused(bool isPaused, std::string reason)
 {
     if (m_isPaused == isPaused)
         return;
@@ -54,7 +54,7 @@ void ReportedStatus::setPaused(bool isPaused)
     }
     m_isPaused = isPaused;
     m_status.state = isPaused ? SourceState::Paused : m_behind;
-    m_status.reason = isPaused ? "paused: what comes is counted as dropped" : m_reasonBehind;
+    m_status.reason = isPaused ? std::move(reason) : m_reasonBehind;
     m_status.since = unixNow();
     if (m_status.state == SourceState::Live)
         watch();
