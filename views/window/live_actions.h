@@ -17,6 +17,7 @@ class FileActions;
 class LivePage;
 class LiveStrip;
 class MessageBar;
+class PlanDocument;
 class Prompts;
 struct WindowModels;
 class Workbench;

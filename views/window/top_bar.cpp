@@ -21,7 +21,7 @@ const QStringList kLive { "live.replay", "live.pause", "live.follow", "live.what
     "live.disconnect" };
 
 // "-" is a separator; ids are the registry's. "recent" and "samples" stand for the menus that the window fills,
-and "live" for those below.
+// "export" and "live" for those above.
 struct MenuList {
     const char *title;
     QStringList ids;

@@ -88,7 +88,7 @@ public:
     /// A line above the panels, of the run that lies under the timeline.
     void addRunBadge(RunBadge *badge);
     /// And one of a run that goes on.
-    void addLiveStrip(LiveStrip *strip);
+    void addLiveStrip(LiveStrip *line);
     void resetLayout();
     [[nodiscard]] QByteArray layoutState() const;
     void restoreLayout(const QByteArray &state);

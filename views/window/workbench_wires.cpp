@@ -219,9 +219,9 @@ void Workbench::addRunBadge(RunBadge *badge)
     static_cast<QVBoxLayout *>(layout())->insertWidget(1, badge); // below the numbers
 }
 
-void Workbench::addLiveStrip(LiveStrip *strip)
+void Workbench::addLiveStrip(LiveStrip *line)
 {
-    static_cast<QVBoxLayout *>(layout())->insertWidget(1, strip);
+    static_cast<QVBoxLayout *>(layout())->insertWidget(1, line);
 }
 
 void Workbench::showDetails()
