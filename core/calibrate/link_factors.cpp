@@ -182,14 +182,14 @@ private:
         for (const auto &[ends, times] : pairs) {
             const std::string a = datacenters[std::size_t(ends.first)].id, b = datacenters[std::size_t(ends.second)].id;
             const std::string what = "Sends between " + a + " and " + b;
-            const auto line = fitAlphaBeta(times.first, times.second);
-            if (!line || line->bytesPerSecond <= 0) {
-                m_of.note(what + " are of one size: latency and bandwidth are not told apart");
-                continue;
-            }
             FittedFactor fitted { .id = wanId(*m_of.workload.plan, a, b) };
             fitted.factor.what = CalibratedPart::Wan;
             fitted.factor.between = { a, b };
+            const auto line = fitAlphaBeta(times.first, times.second);
+            if (!line || line->bytesPerSecond <= 0) {
+                addOfOneSize(std::move(fitted), what, ends, times.first, times.second);
+                continue;
+            }
             fitted.factor.latencyUs = line->latency * 1e6;
             fitted.factor.gbytesPerS = line->bytesPerSecond * 1e-9;
             fitted.factor.samples = line->samples;
@@ -204,6 +204,41 @@ private:
                 + " reaches is taken for its node pair: several that send at once are not told apart");
             m_of.propose(std::move(fitted));
         }
+    }
+
+    /// Activations of a pipeline are all alike: the latency stays the link's, and what is left of the time is compared
+    /// with the bytes at the plan's rate. A factor holds for the link at other rates and round trips too.
+    void addOfOneSize(FittedFactor fitted, const std::string &what, std::pair<int, int> ends,
+        const std::vector<double> &bytes, const std::vector<double> &seconds)
+    {
+        const int link = m_of.workload.links.between(ends.first, ends.second);
+        if (link < 0)
+            return;
+        const double latency = m_of.workload.roundTripMs(link) / 2e3;
+        const double rate = m_of.workload.transports[std::size_t(link)].rate.value;
+        std::vector<double> modelled, measured;
+        for (std::size_t i = 0; i < bytes.size(); ++i)
+            if (seconds[i] > latency) {
+                modelled.push_back(bytes[i] / rate);
+                measured.push_back(seconds[i] - latency);
+            }
+        const auto ratio = fitRatio(modelled, measured);
+        if (!ratio || 2 * measured.size() < bytes.size()) {
+            m_of.note(what
+                + " are of one size, and most of them take less than the latency of the link: nothing is "
+                  "fitted");
+            return;
+        }
+        fitted.factor.factor = ratio->factor;
+        fitted.factor.samples = ratio->samples;
+        fitted.factor.standardError = ratio->standardError;
+        fitted.residual = ratio->residual;
+        fitted.sentence = what + " take, after the latency of the link, "
+            + factorText(ratio->factor, ratio->standardError) + "; " + wholeText(ratio->samples)
+            + " sends of one size)";
+        m_of.note(
+            what + " are of one size: latency and bandwidth are not told apart, and the latency is left as it is");
+        m_of.propose(std::move(fitted));
     }
 
     [[nodiscard]] static FittedFactor factorOf(const LinkFit &fit, const std::string &what)
