@@ -74,9 +74,12 @@ public:
             rank.clockOffset = m_options.clockOffset * m_noise.oneWayOrTheOther();
             rank.clockDrift = m_options.clockDrift * m_noise.oneWayOrTheOther();
         }
-        made.recording = onOwnClocks(m_writer.take(), ranks, middle);
-        for (RankRecording &rank : made.recording.ranks)
+        made.onTrueClock = m_writer.take();
+        for (RankRecording &rank : made.onTrueClock.ranks)
             rank.host = "node" + std::to_string(rank.rank / m_work.pool(m_site.ranks.at).gpusPerNode);
+        made.recording = onOwnClocks(made.onTrueClock, ranks, middle);
+        made.ranks = std::move(ranks);
+        made.middle = middle;
         return made;
     }
 
@@ -193,11 +196,9 @@ private:
             end = std::max(end, m_now[std::size_t(r)]);
         end += took;
         const std::uint32_t group = m_writer.group(name, ranks);
-        for (const int r : ranks) {
-            m_writer.collective(
+        for (const int r : ranks) // what follows on the rank waits for its own end
+            m_now[std::size_t(r)] = m_writer.collective(
                 r, group, operation, "ncclDevKernel_bf16_RING_LL", bytes, stream, m_now[std::size_t(r)], end);
-            m_now[std::size_t(r)] = end;
-        }
     }
 
     [[nodiscard]] static double seconds(const std::string &operation, double bytes, const RankGroup &group)

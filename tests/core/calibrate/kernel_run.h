@@ -7,6 +7,7 @@
 
 #include "core/evaluate/evaluation.h"
 #include "core/telemetry/recording.h"
+#include "tests/core/overlay/recorded_run.h"
 
 #include <string>
 #include <vector>
@@ -24,7 +25,9 @@ struct KernelRunOptions {
 };
 
 struct KernelRun {
-    Recording recording;
+    Recording recording, onTrueClock; // as the ranks' own clocks show it, and had all of them been right
+    std::vector<TrueRank> ranks; // how wrong they are
+    double middle = 0; // ns: TrueRank::shown
     std::vector<double> stepSeconds;
     double kernelSeconds = 0; // of one rank and step, without noise
 };

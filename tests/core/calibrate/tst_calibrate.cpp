@@ -94,6 +94,45 @@ double valueOf(const CalibrationFactor &factor)
     return factor.factor ? *factor.factor : factor.gbytesPerS.value_or(0);
 }
 
+/// What came of one truth: how far it is off and its standard error, over the truth.
+struct Answer {
+    std::string id;
+    double off = 0, error = 0;
+    bool isAccepted = false;
+};
+
+std::vector<Answer> answersOf(const CalibrationProposal &proposal)
+{
+    std::vector<Answer> answers;
+    for (const Truth &of : truths()) {
+        const FittedFactor *fitted = factorOf(proposal, of.id);
+        if (!fitted)
+            continue;
+        const CalibrationFactor &factor = fitted->factor;
+        const bool isAccepted = fitted->refused.empty();
+        answers.push_back(
+            { of.id, valueOf(factor) / of.value - 1, factor.standardError.value_or(0) / of.value, isAccepted });
+        if (of.latencyUs > 0)
+            answers.push_back({ of.id + " latency", factor.latencyUs.value_or(0) / of.latencyUs - 1,
+                factor.latencyError.value_or(0) / of.latencyUs, isAccepted });
+    }
+    return answers;
+}
+
+/// How far moments of ranks lie from the clock of the first one, which all are brought to: ns, at most.
+double clockError(const Run &run, const KernelRun &made)
+{
+    double most = 0;
+    for (std::size_t r = 0; r < made.ranks.size(); ++r) {
+        const auto &aligned = run.recording->ranks[r].streams.front().spans.start;
+        const auto &real = made.onTrueClock.ranks[r].streams.front().spans.start;
+        for (const std::size_t i : { std::size_t(0), real.size() - 1 })
+            most =
+                std::max(most, std::abs(double(aligned[i]) - made.ranks.front().shown(double(real[i]), made.middle)));
+    }
+    return most;
+}
+
 QString told(const CalibrationProposal &proposal)
 {
     QString all;
@@ -170,36 +209,56 @@ private slots:
         QVERIFY2(proposal.errorAfter < 0.015, qPrintable(QString::number(proposal.errorAfter)));
     }
 
-    /// 5 % log-normal noise, one duration in a hundred five times as long, clocks that are off: every factor within 2
-    /// %, and within 1.96 of its standard errors 95 ± 3 % of the time.
-    void aHundredNoisyRecordingsGiveItBackWithHonestErrors()
+    /// 5 % log-normal noise, one duration in a hundred five times as long, clocks that are off: every factor and
+    /// latency within 2 %, and clocks made one.
+    void aHundredNoisyRecordingsGiveItBack()
     {
-        constexpr int kRecordings = 100;
-        int covered = 0, all = 0;
-        std::map<std::string, int> coveredOf;
         std::map<std::string, double> worst;
+        const EvaluationPtr truth = evaluated(withTruth(smallPlan())), plan = evaluated(smallPlan());
+        for (int seed = 1; seed <= 100; ++seed) {
+            const KernelRun made = recordKernels(*truth, { .seed = unsigned(seed) });
+            const RunPtr run = makeRun(made.recording);
+            QVERIFY(run->alignment.isWhole());
+            worst["clocks, ns"] = std::max(worst["clocks, ns"], clockError(*run, made));
+            const auto proposal = calibrate(*plan, *run, builtinCatalogue());
+            QVERIFY(proposal);
+            for (const Answer &answer : answersOf(*proposal)) {
+                QVERIFY2(answer.isAccepted, qPrintable(told(*proposal)));
+                worst[answer.id] = std::max(worst[answer.id], std::abs(answer.off));
+            }
+        }
+        for (const auto &[id, off] : worst)
+            qInfo("%s: at most %.3g off", id.c_str(), off);
+        // Ends of a collective lie 20 ns apart (standard deviation): a median of hundreds of them is surer than one.
+        QVERIFY(worst["clocks, ns"] < 20);
+        worst.erase("clocks, ns");
+        QCOMPARE(worst.size(), truths().size() + 2);
+        for (const auto &[id, off] : worst)
+            QVERIFY2(off < 0.02, id.c_str());
+    }
+
+    /// |fitted - true| < 1.96 standard errors in 95 ± 3 % of recordings, of every factor and latency. Of N answers of
+    /// which 95 % are covered the share scatters by √(0.95 · 0.05 / N): of 400 by 1.1 %, so that 3 % are told from
+    /// chance.
+    void standardErrorsOfEveryPartCoverTheTruth()
+    {
+        constexpr int kRecordings = 400;
+        std::map<std::string, int> covered;
         const EvaluationPtr truth = evaluated(withTruth(smallPlan())), plan = evaluated(smallPlan());
         for (int seed = 1; seed <= kRecordings; ++seed) {
             const RunPtr run = makeRun(recordKernels(*truth, { .seed = unsigned(seed) }).recording);
             const auto proposal = calibrate(*plan, *run, builtinCatalogue());
             QVERIFY(proposal);
-            for (const Truth &of : truths()) {
-                const FittedFactor *fitted = factorOf(*proposal, of.id);
-                QVERIFY2(fitted && fitted->refused.empty(), qPrintable(told(*proposal)));
-                const double off = valueOf(fitted->factor) - of.value;
-                worst[of.id] = std::max(worst[of.id], std::abs(off) / of.value);
-                if (of.latencyUs > 0)
-                    worst[of.id + " latency"] =
-                        std::max(worst[of.id + " latency"], std::abs(*fitted->factor.latencyUs / of.latencyUs - 1));
-                const bool isCovered = std::abs(off) < 1.96 * fitted->factor.standardError.value_or(0);
-                covered += isCovered, coveredOf[of.id] += isCovered, ++all;
+            for (const Answer &answer : answersOf(*proposal)) {
+                QVERIFY2(answer.error > 0, answer.id.c_str());
+                covered[answer.id] += std::abs(answer.off) < 1.96 * answer.error;
             }
         }
-        for (const auto &[id, off] : worst)
-            qInfo("%s: at most %.2f %% off, covered %d", id.c_str(), 100 * off, coveredOf[id]);
-        for (const auto &[id, off] : worst)
-            QVERIFY2(off < 0.02, id.c_str());
-        QVERIFY2(std::abs(double(covered) / all - 0.95) <= 0.03, qPrintable(QString::number(double(covered) / all)));
+        for (const auto &[id, count] : covered)
+            qInfo("%s: covered in %.1f %%", id.c_str(), 100.0 * count / kRecordings);
+        QCOMPARE(covered.size(), truths().size() + 2);
+        for (const auto &[id, count] : covered)
+            QVERIFY2(std::abs(double(count) / kRecordings - 0.95) <= 0.03, id.c_str());
     }
 
     /// What one setting taught holds for others: another batch, sequence and other degrees.
@@ -399,6 +458,41 @@ private slots:
         QVERIFY2(wan && wan->refused.empty(), qPrintable(told(proposal)));
         QVERIFY2(std::abs(*wan->factor.gbytesPerS / 0.5 - 1) < 0.001, qPrintable(told(proposal)));
         QVERIFY(std::abs(*wan->factor.latencyUs / 15000 - 1) < 0.001);
+    }
+
+    /// t = RTT / 2 + f bytes / rate: sends of one size give the factor f alone, which the link keeps at another rate.
+    void sendsOfOneSizeGiveAFactor()
+    {
+        Plan plan = threeSites(1, 2);
+        plan.cluster.datacenters.resize(2);
+        plan.cluster.wanLinks.resize(1);
+        plan.parallelism.data = 1;
+        plan.placement = {};
+        plan.placement.mode = PlacementMode::PipelineAcross;
+        plan.wan.tcpConnections = std::nullopt;
+        WanLink &link = plan.cluster.wanLinks.front();
+        link.nodePairGbps = 4, link.rttMs = 20, link.jitterMs = 0, link.lossRate = 0, link.tcpWindowMb = 100;
+        SmallRecording recording;
+        auto from = recording.rank(0, 16);
+        auto to = recording.rank(8, 16);
+        Moment now = 1000;
+        const Moment begin = now;
+        constexpr double kBytes = 4e6, kFactor = 1.25;
+        for (int i = 0; i < 24; ++i) {
+            const Moment end = now + 10000 + Moment(kFactor * kBytes / 500); // µs; 4 Gbit/s are 500 bytes/µs
+            from.collective("send", now, end, kBytes, 24, -1, { 0, 8 });
+            to.collective("recv", now, end, kBytes, 24, -1, { 0, 8 });
+            from.span(RecordedWork::Compute, end, end + 500);
+            to.span(RecordedWork::Compute, end, end + 500);
+            now = end + 1000;
+        }
+        from.step(1, begin, now);
+        to.step(1, begin, now);
+        const CalibrationProposal proposal = proposalOf(plan, recording.m_recording);
+        const FittedFactor *wan = factorOf(proposal, "wan-a-b");
+        QVERIFY2(wan && wan->refused.empty(), qPrintable(told(proposal)));
+        QVERIFY(!wan->factor.gbytesPerS && !wan->factor.latencyUs);
+        QVERIFY2(std::abs(wan->factor.factor.value_or(0) / kFactor - 1) < 0.001, qPrintable(told(proposal)));
     }
 };
 

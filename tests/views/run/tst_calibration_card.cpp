@@ -247,6 +247,37 @@ private slots:
         f.runs.close();
         QVERIFY(!f.calibration.proposal() && f.card.rows().empty() && !f.card.learn->isEnabled());
     }
+    void aRunWithoutSteppedTimeIsJudgedByItsMemory()
+    {
+        RunVerdict told;
+        told.isTimed = false;
+        told.headline = "10 % less memory than predicted; no step is timed";
+        MemoryVerdict memory;
+        memory.of = "rank 2, stage 1 of 8";
+        memory.headline = "10 % less memory than predicted";
+        memory.parts = { { "optimizer", 30e9, 25e9, "allocated after step 1" }, { "weights", 20e9, 20e9, "too" } };
+        memory.predictedBytes = 50e9;
+        memory.measuredBytes = 45e9;
+        memory.causes = { "states are divided" };
+        memory.doubts = { "told after the first iteration" };
+        told.memory = memory;
+        VerdictSection section;
+        section.setVerdict(std::make_shared<const Expected<RunVerdict>>(told));
+        QCOMPARE(section.headline(), QStringLiteral("10 % less memory than predicted; no step is timed."));
+        // Parts that are as predicted are left out, and the headline is not said twice
+        QCOMPARE(section.memory->sentences(),
+            QStringList {
+                QStringLiteral("Optimizer: −5.00 GB (30.0 GB predicted, 25.0 GB measured; allocated after step 1)") });
+        QVERIFY(section.parts->sentences().isEmpty());
+        QCOMPARE(section.causes->sentences(), QStringList { QStringLiteral("Memory: States are divided.") });
+        told.isTimed = true;
+        section.setVerdict(std::make_shared<const Expected<RunVerdict>>(told));
+        QCOMPARE(section.memory->sentences().front(), QStringLiteral("10 % less memory than predicted."));
+        told.memory.reset();
+        section.setVerdict(std::make_shared<const Expected<RunVerdict>>(told));
+        QVERIFY(section.memory->sentences().isEmpty());
+    }
+
     void aVerdictIsASentenceWithPartsCausesAndDoubts()
     {
         RunVerdict told;
