@@ -4,7 +4,7 @@
 #include "core/telemetry/recording_file.h"
 #include "models/live_snapshots.h"
 #include "models/live_watch.h"
-#include "models/text/live_words.h"
+#include "models/live_words.h"
 
 #include <QElapsedTimer>
 #include <QTimer>

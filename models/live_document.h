@@ -21,6 +21,7 @@ namespace trainyard {
 struct LiveSourceRow {
     std::uint32_t number = 0;
     live::SourceStatus status;
+    bool operator==(const LiveSourceRow &) const = default;
 };
 
 class LiveDocument : public QObject {
@@ -51,7 +52,6 @@ public:
     [[nodiscard]] bool isFollowing() const;
     [[nodiscard]] std::int64_t newestStep() const; // -1: none
 
-    void setEvaluation(const EvaluationPtr &evaluation); // of the plan shown
     [[nodiscard]] const std::vector<watch::Alarm> &alarms() const;
     [[nodiscard]] const std::vector<watch::Watchman::StepFigures> &steps() const;
     [[nodiscard]] const watch::Watchman::StepFigures &predicted() const;

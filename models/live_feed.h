@@ -23,7 +23,8 @@ public:
     virtual void setPaused(std::uint32_t source, bool isPaused) = 0;
     virtual void retryNow(std::uint32_t source) = 0;
     [[nodiscard]] virtual std::vector<std::pair<std::uint32_t, live::SourceStatus>> statuses() const = 0;
-    [[nodiscard]] virtual std::optional<live::Snapshot> snapshot(const live::SnapshotAsked &asked) const = 0; // any thread
+    [[nodiscard]] virtual std::optional<live::Snapshot> snapshot(
+        const live::SnapshotAsked &asked) const = 0; // any thread
     [[nodiscard]] virtual Recording whole() const = 0; // any thread
     [[nodiscard]] virtual live::StoreCounts counts() const = 0;
 };

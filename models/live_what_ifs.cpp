@@ -105,7 +105,8 @@ void LiveWhatIfs::work(const Request &request, const std::stop_token &stop)
     };
     // What staying costs is asked first: every answer is told against it.
     EvaluationPtr staying = overlay.evaluation;
-    const auto own = std::ranges::find(all, watch::WhatIfKind::AsItIs, [](const LiveWhatIf &one) { return one.asked.kind; });
+    const auto own =
+        std::ranges::find(all, watch::WhatIfKind::AsItIs, [](const LiveWhatIf &one) { return one.asked.kind; });
     if (own != all.end() && own->asked.plan)
         if (const auto found = evaluated(own->asked.plan); found && (*found)->metrics.iterationTime)
             staying = *found;

@@ -79,8 +79,8 @@ void RunDocument::makeOverlay()
             d->isMaking = false;
             // A live run goes on while its overlay is made: an older state of it is shown too, else a fast one never
             // would be.
-            const bool isOfRun = made.overlay
-                && (made.overlay->run == d->run.run || (isOfLive && d->live && reading == d->readings));
+            const bool isOfRun =
+                made.overlay && (made.overlay->run == d->run.run || (isOfLive && d->live && reading == d->readings));
             if (isOfRun && made.referenceOf == d->reference.run)
                 show(std::move(made), choices == d->choices ? liveStep : std::nullopt);
             else

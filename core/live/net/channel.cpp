@@ -191,6 +191,15 @@ asio::awaitable<void> Channel::finish(double seconds)
     close();
 }
 
+void Channel::shutDown()
+{
+    ErrorCodeOfSystem ignored;
+    if (m_tls)
+        close();
+    else
+        m_pipe.socket().shutdown(Tcp::socket::shutdown_send, ignored);
+}
+
 void beast_close_socket(Channel &channel)
 {
     channel.close();

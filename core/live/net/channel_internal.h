@@ -122,6 +122,8 @@ public:
     /// Nothing more will be written; the peer is told, and what it still sends is read and forgotten, so that what was
     /// written reaches it. Until it closes too, at most `seconds`.
     asio::awaitable<void> finish(double seconds);
+    /// Nothing more will be written; reading goes on. With TLS, whose farewell goes both ways, it is closed.
+    void shutDown();
     void close(); // now
 
 private:
