@@ -67,7 +67,7 @@ struct RankGaps {
 
 struct RankFactor {
     int rank = 0;
-    Estimate factor;
+    RankValue factor;
 };
 
 class HostFactor {
@@ -196,7 +196,7 @@ private:
 
     void propose(const std::vector<RankFactor> &factors)
     {
-        std::vector<Estimate> values;
+        std::vector<RankValue> values;
         for (const RankFactor &one : factors)
             values.push_back(one.factor);
         const auto [factor, error] = pooled(values);
