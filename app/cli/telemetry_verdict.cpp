@@ -174,6 +174,7 @@ std::string jsonOf(const JudgedRun &judged)
         json["causes"] = verdict.causes;
         json["doubts"] = verdict.doubts;
     }
+    json["feasible"] = judged.evaluation->feasible();
     json["steps"] = judged.run->steps.size();
     const MemoryVerdict *memory = judged.verdict && judged.verdict->memory ? &*judged.verdict->memory : nullptr;
     json["memory_bytes"] = { { "predicted", metrics.memory ? Json(metrics.memory->peak) : Json(nullptr) },

@@ -118,8 +118,9 @@ std::vector<std::string> doubtsOf(const RunOverlay &overlay, const TakenApart &t
     addSteps(*overlay.run, doubts);
     addSources(overlay, taken, doubts);
     doubts.insert(doubts.end(), taken.notes.begin(), taken.notes.end());
-    if (taken.ranks > 0)
-        doubts.insert(doubts.end(), overlay.run->notes.begin(), overlay.run->notes.end());
+    for (const std::string &note : overlay.run->notes)
+        if (!note.starts_with("The only time of a step")) // which is said above
+            doubts.push_back(note);
     const Confidence &confidence = overlay.evaluation->metrics.confidence;
     if (confidence.iterationLow && confidence.iterationHigh && !confidence.label.empty())
         doubts.push_back("The plan's own range is " + secondsText(*confidence.iterationLow) + " to "

@@ -217,7 +217,7 @@ private:
                 "exposed " + operationsText(m_figures.operations[at(one.kind)], one.usual) + one.serves, of);
         addKind(Kind::Pipeline, VerdictKind::Pipeline, "exposed transfers between stages", of);
         add(VerdictKind::Communication, "other collectives", 0, m_figures.moved[at(Kind::Other)],
-            "exposed, of groups that the plan does not have, " + of);
+            "exposed, of groups that are not told or that the plan does not have, " + of);
     }
 
     void addKind(Kind kind, VerdictKind verdict, std::string what, const std::string &of)

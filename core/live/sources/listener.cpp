@@ -9,6 +9,7 @@
 
 #include <map>
 #include <memory>
+#include <tuple>
 
 namespace trainyard::live {
 
@@ -104,11 +105,11 @@ private:
             return;
         m_status.hear(bytes.size());
         const std::string_view passed = gate->second.passed(bytes, m_status.isPaused());
-        std::size_t lost = bytes.size() - passed.size();
-        if (!passed.empty() && !m_sink.bytes(connection, passed, unixNow()))
-            lost += passed.size();
-        if (lost > 0)
-            m_status.drop(lost);
+        if (passed.size() < bytes.size())
+            m_status.drop(bytes.size() - passed.size());
+        // What a full queue does not take is counted there: a sender is not held up.
+        if (!passed.empty())
+            std::ignore = m_sink.bytes(connection, passed, unixNow());
     }
 
     void take(net::ServerRequest &&request, OtlpAnswer answer)

@@ -2,15 +2,13 @@
 #include "core/live/sources/reported_status.h"
 
 #include <algorithm>
-#include <cmath>
 
 namespace trainyard::live {
 
 namespace {
 
 constexpr double kNanoseconds = 1e9;
-constexpr double kTellSeconds = 0.1, kWatchSeconds = 1;
-constexpr double kLeastSilence = 30, kMostSilence = 1'800, kGapsOfSilence = 3; // seconds, seconds, usual gaps
+constexpr double kTellSeconds = 0.1;
 constexpr std::size_t kMostNotes = 20, kMostNoteBytes = 300;
 
 } // namespace
@@ -18,7 +16,6 @@ constexpr std::size_t kMostNotes = 20, kMostNoteBytes = 300;
 ReportedStatus::ReportedStatus(net::Loop &loop, SourceSink &sink, const Address &address)
     : m_sink(sink)
     , m_soon(loop)
-    , m_watch(loop)
 {
     m_status.address = address;
     m_status.since = unixNow();
@@ -39,8 +36,6 @@ void ReportedStatus::set(SourceState state, std::string reason, double secondsTo
     m_status.state = state;
     m_status.reason = std::move(reason);
     m_status.nextTry = next;
-    if (state == SourceState::Live)
-        watch();
     tell();
 }
 
@@ -56,8 +51,6 @@ void ReportedStatus::setPaused(bool isPaused, std::string reason)
     m_status.state = isPaused ? SourceState::Paused : m_behind;
     m_status.reason = isPaused ? std::move(reason) : m_reasonBehind;
     m_status.since = unixNow();
-    if (m_status.state == SourceState::Live)
-        watch();
     tell();
 }
 
@@ -81,19 +74,11 @@ void ReportedStatus::forgetTries()
 
 void ReportedStatus::hear(std::size_t bytes, int batches)
 {
-    const Moment now = unixNow();
-    if (m_status.heard > 0) {
-        const double gap = double(now - m_status.heard) / kNanoseconds;
-        if (gap > 1) // within one batch they come one behind the other
-            m_usualGap = m_usualGap > 0 ? 0.75 * m_usualGap + 0.25 * gap : gap;
-    }
-    m_status.heard = now;
+    m_status.heard = unixNow();
     m_status.bytes += std::int64_t(bytes);
     m_status.batches += batches;
-    if (m_isPaused)
-        m_behind = SourceState::Live, m_reasonBehind.clear();
-    else if (m_status.state != SourceState::Live)
-        return set(SourceState::Live);
+    if ((m_isPaused ? m_behind : m_status.state) != SourceState::Live)
+        set(SourceState::Live);
     changed();
 }
 
@@ -124,7 +109,6 @@ void ReportedStatus::note(const std::string &text)
 void ReportedStatus::stop()
 {
     m_soon.cancel();
-    m_watch.cancel();
 }
 
 void ReportedStatus::changed()
@@ -137,23 +121,6 @@ void ReportedStatus::tell()
 {
     m_soon.cancel();
     m_sink.status(m_status);
-}
-
-double ReportedStatus::silenceSeconds() const
-{
-    return std::clamp(kGapsOfSilence * m_usualGap, kLeastSilence, kMostSilence);
-}
-
-void ReportedStatus::watch()
-{
-    m_watch.start(kWatchSeconds, [this] {
-        if (m_status.state != SourceState::Live)
-            return;
-        const double silent = double(unixNow() - m_status.heard) / kNanoseconds;
-        if (silent < silenceSeconds())
-            return watch();
-        set(SourceState::Stale, "nothing came for " + std::to_string(std::lround(silent)) + " s");
-    });
 }
 
 } // namespace trainyard::live

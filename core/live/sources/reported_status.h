@@ -1,7 +1,7 @@
 #pragma once
 // SPDX-License-Identifier: GPL-3.0-or-later
 // How a source is, as it tells it to its sink: at once where its state changes, at most ten times a second where only
-// figures grow; stale after a silence that is long for it. Loop's thread alone.
+// figures grow. Silence is told as stale by whoever shows it (feed.h). Loop's thread alone.
 
 #include "core/live/net/loop.h"
 #include "core/live/source.h"
@@ -26,7 +26,7 @@ public:
     void forgetTries(); // a connection came about
     [[nodiscard]] std::int64_t tries() const { return m_status.tries; }
     void hear(std::size_t bytes, int batches = 0); // makes it live
-    void drop(std::size_t bytes);
+    void drop(std::size_t bytes); // by the source itself: what a full queue drops, the sink counts
     void refuseClient(const std::string &note);
     void note(const std::string &text); // once each, the latest 20
     void stop(); // nothing is told any more, until set()
@@ -34,16 +34,13 @@ public:
 private:
     void changed(); // soon
     void tell(); // now
-    void watch();
-    [[nodiscard]] double silenceSeconds() const; // that makes it stale
 
     SourceSink &m_sink;
-    net::Timer m_soon, m_watch;
+    net::Timer m_soon;
     SourceStatus m_status;
     bool m_isPaused = false;
     SourceState m_behind = SourceState::Idle; // a pause: the state that it would have
     std::string m_reasonBehind;
-    double m_usualGap = 0; // seconds between what it tells, where that is more than one
 };
 
 } // namespace trainyard::live

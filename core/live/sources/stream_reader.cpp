@@ -13,11 +13,13 @@
 #include <memory>
 #include <random>
 #include <string>
+#include <tuple>
 
 namespace trainyard::live {
 
 namespace {
 
+constexpr Moment kProven = 10'000'000'000; // ns: a connection that lasted so long was one
 constexpr std::size_t kMostLastLine = 1'024; // bytes of the last line that are looked at
 
 /// The end of what came, to know how it ended.
@@ -108,6 +110,7 @@ private:
         events.opened = [this] {
             m_sink.opened(++m_connection, makeLinesDecoder(m_address.text()));
             m_isOpen = true;
+            m_openedAt = unixNow();
             m_gate = {};
             m_last = {};
             // A server learns by the first byte that lines are spoken, and by the hello who asks.
@@ -131,16 +134,12 @@ private:
     void take(std::string_view bytes)
     {
         m_last.take(bytes);
-        if (bytes == "\n")
-            return void(m_sink.bytes(m_connection, m_gate.passed(bytes, m_status.isPaused()), unixNow()));
-        m_status.forgetTries();
         m_status.hear(bytes.size());
         const std::string_view passed = m_gate.passed(bytes, m_status.isPaused());
-        std::size_t lost = bytes.size() - passed.size();
-        if (!passed.empty() && !m_sink.bytes(m_connection, passed, unixNow()))
-            lost += passed.size();
-        if (lost > 0)
-            m_status.drop(lost);
+        if (passed.size() < bytes.size())
+            m_status.drop(bytes.size() - passed.size());
+        if (!passed.empty()) // what a full queue does not take is counted there
+            std::ignore = m_sink.bytes(m_connection, passed, unixNow());
     }
 
     void leave()
@@ -153,6 +152,8 @@ private:
     void lose(const Error &why)
     {
         m_client.reset();
+        if (m_isOpen && unixNow() - m_openedAt > kProven)
+            m_status.forgetTries(); // a server that turns us away at once is asked less and less often
         leave();
         if (m_last.isEnd())
             return m_status.set(SourceState::Ended, "the stream has ended");
@@ -173,6 +174,7 @@ private:
     std::unique_ptr<net::StreamClient> m_client;
     std::uint64_t m_connection = 0;
     bool m_isOpen = false;
+    Moment m_openedAt = 0;
     LineGate m_gate;
     LastLine m_last;
     std::mt19937 m_engine { std::random_device {}() };

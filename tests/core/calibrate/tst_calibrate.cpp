@@ -459,6 +459,41 @@ private slots:
         QVERIFY2(std::abs(*wan->factor.gbytesPerS / 0.5 - 1) < 0.001, qPrintable(told(proposal)));
         QVERIFY(std::abs(*wan->factor.latencyUs / 15000 - 1) < 0.001);
     }
+
+    /// t = RTT / 2 + f bytes / rate: sends of one size give the factor f alone, which the link keeps at another rate.
+    void sendsOfOneSizeGiveAFactor()
+    {
+        Plan plan = threeSites(1, 2);
+        plan.cluster.datacenters.resize(2);
+        plan.cluster.wanLinks.resize(1);
+        plan.parallelism.data = 1;
+        plan.placement = {};
+        plan.placement.mode = PlacementMode::PipelineAcross;
+        plan.wan.tcpConnections = std::nullopt;
+        WanLink &link = plan.cluster.wanLinks.front();
+        link.nodePairGbps = 4, link.rttMs = 20, link.jitterMs = 0, link.lossRate = 0, link.tcpWindowMb = 100;
+        SmallRecording recording;
+        auto from = recording.rank(0, 16);
+        auto to = recording.rank(8, 16);
+        Moment now = 1000;
+        const Moment begin = now;
+        constexpr double kBytes = 4e6, kFactor = 1.25;
+        for (int i = 0; i < 24; ++i) {
+            const Moment end = now + 10000 + Moment(kFactor * kBytes / 500); // µs; 4 Gbit/s are 500 bytes/µs
+            from.collective("send", now, end, kBytes, 24, -1, { 0, 8 });
+            to.collective("recv", now, end, kBytes, 24, -1, { 0, 8 });
+            from.span(RecordedWork::Compute, end, end + 500);
+            to.span(RecordedWork::Compute, end, end + 500);
+            now = end + 1000;
+        }
+        from.step(1, begin, now);
+        to.step(1, begin, now);
+        const CalibrationProposal proposal = proposalOf(plan, recording.m_recording);
+        const FittedFactor *wan = factorOf(proposal, "wan-a-b");
+        QVERIFY2(wan && wan->refused.empty(), qPrintable(told(proposal)));
+        QVERIFY(!wan->factor.gbytesPerS && !wan->factor.latencyUs);
+        QVERIFY2(std::abs(wan->factor.factor.value_or(0) / kFactor - 1) < 0.001, qPrintable(told(proposal)));
+    }
 };
 
 QTEST_APPLESS_MAIN(CalibrateTest)
