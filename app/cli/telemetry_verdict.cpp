@@ -174,6 +174,7 @@ std::string jsonOf(const JudgedRun &judged)
         json["causes"] = verdict.causes;
         json["doubts"] = verdict.doubts;
     }
+    json["feasible"] = judged.evaluation->feasible();
     json["steps"] = judged.run->steps.size();
     const MemoryVerdict *memory = judged.verdict && judged.verdict->memory ? &*judged.verdict->memory : nullptr;
     json["memory_bytes"] = { { "predicted", metrics.memory ? Json(metrics.memory->peak) : Json(nullptr) },
@@ -218,6 +219,9 @@ int run(const Options &options)
                                                               : fail({ recording.error() });
     if (const Errors faults = tellOf(*recording, options.sources); !faults.empty())
         return fail(faults);
+    if (recording->sources.empty())
+        return fail({ { ErrorCode::CannotRead, options.sources.front(), "there is no file in it",
+            "logs, traces or arguments of a run" } });
     const auto judged = judgeRun(*std::move(recording), builtinCatalogue(), asked);
     if (!judged)
         return judged.error().front().code == ErrorCode::Cancelled

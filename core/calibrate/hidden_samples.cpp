@@ -159,6 +159,8 @@ std::vector<HiddenSample> hiddenSamples(const Run &run, const std::vector<int> &
     for (const int step : steps)
         for (const StepWindow &window : windowsOf(run, run.steps[std::size_t(step)]))
             places[window.rank].push_back({ step, window, computingOf(recording.ranks[window.rank], window) });
+    for (std::vector<Place> &of : places)
+        std::ranges::sort(of, {}, [](const Place &place) { return place.window.start; });
     std::vector<GroupOf> groups;
     for (const CommunicatorGroup &group : recording.groups)
         groups.push_back(groupOf(group.ranks, map));
@@ -181,17 +183,18 @@ std::vector<HiddenSample> hiddenSamples(const Run &run, const std::vector<int> &
             return isOneClock ? -collective(part).start : collective(part).duration;
         });
         const RecordedCollective &shown = collective(*last);
-        for (const Place &place : places[last->rank]) {
-            if (shown.start < place.window.start || shown.start >= place.window.end)
-                continue;
-            all.push_back({ .group = one.group,
-                .operation = one.operation,
-                .bytes = one.bytes,
-                .step = place.step,
-                .rank = recording.ranks[last->rank].rank,
-                .seconds = double(shown.duration) * 1e-9,
-                .hidden = double(shared(place.computing, { shown.start, shown.start + shown.duration })) * 1e-9 });
-        }
+        const std::vector<Place> &of = places[last->rank];
+        const std::ptrdiff_t at = windowAt(of, shown.start, &Place::window);
+        if (at < 0)
+            continue;
+        const Place &place = of[std::size_t(at)];
+        all.push_back({ .group = one.group,
+            .operation = one.operation,
+            .bytes = one.bytes,
+            .step = place.step,
+            .rank = recording.ranks[last->rank].rank,
+            .seconds = double(shown.duration) * 1e-9,
+            .hidden = double(shared(place.computing, { shown.start, shown.start + shown.duration })) * 1e-9 });
     }
     Tamed(all).tame();
     std::map<std::pair<std::uint32_t, int>, HiddenSample> samples; // [group, step]

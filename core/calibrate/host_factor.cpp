@@ -4,6 +4,7 @@
 #include "core/calibrate/calibration_case_internal.h"
 #include "core/calibrate/collective_samples.h"
 #include "core/calibrate/place_samples.h"
+#include "core/calibrate/pooled.h"
 #include "core/calibrate/robust_fit.h"
 #include "core/cost/kernel_seconds.h"
 #include "core/overlay/host_gaps.h"
@@ -11,14 +12,14 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
-#include <numeric>
 
 namespace trainyard {
 
 namespace {
 
 constexpr double kLeastHost = 1e-4; // of a step: less than that is no host time to fit
-constexpr double kFarOff = 0.05, kErrors = 5; // ranks farther from the median of all are left out
+constexpr double kFarOff = 0.05, kErrors = 5; // ranks farther from the median of all are left out ...
+constexpr double kMostLeftOut = 4; // ... where fewer than one in so many are
 constexpr double kFirst = 1.0 / 64, kLast = 64; // factors of the host that are looked for
 constexpr int kHalvings = 40;
 
@@ -68,7 +69,7 @@ struct RankGaps {
 
 struct RankFactor {
     int rank = 0;
-    double factor = 0, error = 0; // 0: not told
+    RankValue factor;
 };
 
 class HostFactor {
@@ -83,13 +84,16 @@ public:
         gather();
         settle();
         std::vector<RankFactor> factors = compared();
-        if (factors.empty()) {
+        if (factors.size() <= m_outside || factors.empty()) {
             m_of.note(m_outside > 0
                     ? "What the ranks wait for their hosts is far from what the plan can be: no factor of the "
                       "host explains it"
                     : "The plan has no time of the host that shows, or the run no gaps: nothing is said of hosts");
             return;
         }
+        if (m_outside > 0)
+            m_of.note("Of " + wholeText(double(m_outside)) + (m_outside == 1 ? " rank" : " ranks")
+                + " no factor of the host explains the gaps: left out");
         leaveOut(factors);
         propose(factors);
     }
@@ -124,9 +128,8 @@ private:
                 own.rank = rank, own.like = likes[window.rank];
                 double &sum = own.steps.emplace_back(0);
                 for (const HostGap &gap : hostGapsOf(m_of.run, window, m_of.map.stages())) {
-                    auto &steps = own.gaps[{ gap.stream, gap.name }];
-                    steps.resize(own.steps.size());
-                    steps.back().push_back(gap.seconds);
+                    own.gaps[{ gap.stream, gap.name }].push_back(
+                        { static_cast<std::uint32_t>(own.steps.size() - 1), gap.seconds });
                     sum += gap.seconds;
                 }
             }
@@ -139,9 +142,7 @@ private:
         std::vector<Place> all;
         Likes known;
         for (auto &[index, own] : m_ranks) {
-            for (auto &[key, steps] : own.gaps)
-                steps.resize(own.steps.size());
-            own.places = placesOf(own.gaps);
+            own.places = placesOf(own.gaps, int(own.steps.size()), [](std::uint32_t) { return 0; });
             known.add(own.like, own.places);
             all.insert(all.end(), own.places.begin(), own.places.end());
         }
@@ -164,13 +165,13 @@ private:
     [[nodiscard]] std::vector<RankFactor> compared()
     {
         std::vector<RankFactor> factors;
-        for (const auto &[index, own] : m_ranks) {
+        for (auto &[index, own] : m_ranks) {
             const HostCurve &curve = *curveOf(own.rank);
             const double error = std::sqrt(own.variance);
             const auto factor = curve.factorOf(own.seconds);
             const auto more = curve.factorOf(own.seconds + error), less = curve.factorOf(own.seconds - error);
             if (factor)
-                factors.push_back({ own.rank, *factor, more && less ? (*more - *less) / 2 : 0 });
+                factors.push_back({ own.rank, { *factor, more && less ? (*more - *less) / 2 : 0 } });
             else
                 ++m_outside;
         }
@@ -183,45 +184,55 @@ private:
             return;
         std::vector<double> values;
         for (const RankFactor &one : factors)
-            values.push_back(one.factor);
+            values.push_back(one.factor.value);
         const double middle = middleOf(std::move(values));
+        const auto isOut = [&](const RankFactor &one) {
+            return std::abs(one.factor.value / middle - 1) > std::max(kFarOff, kErrors * one.factor.error / middle);
+        };
+        // Where many are off there are two kinds of hosts, not a slow one.
+        if (kMostLeftOut * double(std::ranges::count_if(factors, isOut)) > double(factors.size()))
+            return;
         std::erase_if(factors, [&](const RankFactor &one) {
-            const double off = one.factor / middle - 1;
-            const bool isOut = std::abs(off) > std::max(kFarOff, kErrors * one.error / middle);
-            if (isOut)
-                m_of.note("The host of rank " + std::to_string(one.rank) + " takes " + plainText(1 + off)
-                    + " × as long as those of others: it is left out");
-            return isOut;
+            if (isOut(one))
+                m_of.note("The host of rank " + std::to_string(one.rank) + " takes "
+                    + plainText(one.factor.value / middle) + " × as long as those of others: it is left out");
+            return isOut(one);
         });
+    }
+
+    /// By the errors of the ranks; where one step alone tells none, by how the ranks differ.
+    [[nodiscard]] static RankValue meanOf(const std::vector<RankFactor> &factors)
+    {
+        std::vector<RankValue> values;
+        std::vector<double> ones(factors.size(), 1.0), plain;
+        for (const RankFactor &one : factors)
+            values.push_back(one.factor), plain.push_back(one.factor.value);
+        RankValue mean = pooled(values);
+        if (!(mean.error > 0))
+            if (const auto fit = fitRatio(ones, plain))
+                mean = { fit->factor, fit->standardError };
+        return mean;
     }
 
     void propose(const std::vector<RankFactor> &factors)
     {
-        const bool areTold = std::ranges::all_of(factors, [](const RankFactor &one) { return one.error > 0; });
-        double upper = 0, lower = 0;
-        for (const RankFactor &one : factors) {
-            const double weight = areTold ? 1 / (one.error * one.error) : 1;
-            upper += weight * one.factor, lower += weight;
-        }
+        const auto [factor, error] = meanOf(factors);
         FittedFactor fitted { .id = "host" };
-        const double factor = upper / lower, error = areTold ? 1 / std::sqrt(lower) : 0;
         fitted.factor.what = CalibratedPart::Host;
         fitted.factor.factor = factor;
-        if (areTold)
-            fitted.factor.standardError = error;
-        double left = 0, all = 0;
-        std::vector<double> off;
+        setError(fitted.factor.standardError, error);
+        std::vector<double> lines, measured, off;
         for (const auto &[index, own] : m_ranks) {
             if (std::ranges::find(factors, own.rank, &RankFactor::rank) == factors.end())
                 continue;
             const double line = curveOf(own.rank)->seconds(factor);
             for (const double seconds : own.steps) {
-                left += (seconds - line) * (seconds - line), all += seconds * seconds;
+                lines.push_back(line), measured.push_back(seconds);
                 off.push_back(std::abs(seconds / line - 1));
                 ++fitted.factor.samples;
             }
         }
-        fitted.factor.r2 = all > 0 ? 1 - left / all : 0;
+        fitted.factor.r2 = r2Of(lines, measured);
         fitted.residual = middleOf(std::move(off));
         fitted.sentence = "The host takes " + factorText(factor, error) + "; gaps of "
             + wholeText(fitted.factor.samples) + " steps of a rank)";
@@ -231,7 +242,7 @@ private:
     CalibrationCase &m_of;
     std::map<std::pair<const PipelineClass *, int>, HostCurve> m_curves;
     std::map<std::uint32_t, RankGaps> m_ranks; // of Recording::ranks
-    int m_outside = 0; // ranks
+    std::size_t m_outside = 0; // ranks that no factor explains
 };
 
 } // namespace

@@ -17,7 +17,7 @@ namespace {
 void collect(const Run &run, const StepWindow &window, const std::vector<int> &partOf, PlaceDurations &durations,
     RankKernels &kernels)
 {
-    const std::size_t step = kernels.steps.size();
+    const auto step = static_cast<std::uint32_t>(kernels.steps.size());
     auto &sums = kernels.steps.emplace_back();
     const RankRecording &rank = run.recording->ranks[window.rank];
     for (std::uint32_t s = 0; s < rank.streams.size(); ++s) {
@@ -28,10 +28,8 @@ void collect(const Run &run, const StepWindow &window, const std::vector<int> &p
         for (auto i = std::size_t(first); i < spans.size() && spans.start[i] < window.end; ++i) {
             if (spans.work[i] != RecordedWork::Compute || spans.duration[i] <= 0)
                 continue;
-            auto &of = durations[{ s, spans.name[i] }];
-            of.resize(step + 1);
             const double seconds = double(spans.duration[i]) * 1e-9;
-            of[step].push_back(seconds);
+            durations[{ s, spans.name[i] }].push_back({ step, seconds });
             sums[std::size_t(partOf[spans.name[i]])] += seconds;
         }
     }
@@ -65,9 +63,9 @@ std::vector<RankKernels> kernelSamples(const Run &run, const std::vector<int> &s
     std::map<std::uint32_t, std::vector<Place>> places;
     Likes known;
     for (auto &[rank, durations] : byRank) {
-        for (auto &[key, of] : durations)
-            of.resize(kernels[rank].steps.size());
-        places[rank] = placesOf(durations);
+        places[rank] =
+            placesOf(durations, int(kernels[rank].steps.size()), [&](std::uint32_t name) { return partOf[name]; });
+        durations.clear();
         known.add(likes[rank], places[rank]);
     }
     std::vector<RankKernels> result;
@@ -76,9 +74,9 @@ std::vector<RankKernels> kernelSamples(const Run &run, const std::vector<int> &s
         const auto locations = locationsOf(of, known.startsOf(likes[rank], of), spreadOf(of));
         std::array<PlaceNoise, kKernelParts> noise;
         for (std::size_t i = 0; i < of.size(); ++i)
-            noise[std::size_t(partOf[of[i].key.name])].add(locations[i]);
+            noise[std::size_t(of[i].group)].add(locations[i]);
         for (std::size_t i = 0; i < of.size(); ++i) {
-            const auto at = std::size_t(partOf[of[i].key.name]);
+            const auto at = std::size_t(of[i].group);
             const TypicalSeconds typical = typicalOf(locations[i], noise[at]);
             PartSeconds &part = own.parts[at];
             part.seconds += typical.seconds;

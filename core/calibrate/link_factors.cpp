@@ -11,6 +11,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <list>
 #include <map>
 #include <set>
 
@@ -82,10 +83,25 @@ private:
         return point;
     }
 
-    [[nodiscard]] Link insideOf(StageLocation at) const
+    /// As the plan will have it: by what was proposed, else by what it has accepted before.
+    [[nodiscard]] Link insideOf(StageLocation at)
     {
-        const auto fitted = m_inside.find(m_of.workload.gpu(at).id);
-        return fitted != m_inside.end() ? fitted->second : deviceLink(m_of.workload.gpu(at), builtinNetwork());
+        const GpuSpec &gpu = m_of.workload.gpu(at);
+        Link link = deviceLink(gpu, builtinNetwork());
+        const auto take = [&](const CalibrationFactor &factor) {
+            const std::string &datacenter = m_of.workload.plan->cluster.datacenters[std::size_t(at.datacenter)].id;
+            const bool isMeant = factor.what == CalibratedPart::Nvlink && (factor.gpu.empty() || factor.gpu == gpu.id)
+                && (factor.datacenter.empty() || factor.datacenter == datacenter);
+            if (isMeant)
+                link = calibratedLink(link, factor, m_kinds.emplace_back());
+            return isMeant;
+        };
+        const bool isProposed = std::ranges::any_of(m_of.proposal.factors,
+            [&](const FittedFactor &fitted) { return fitted.refused.empty() && take(fitted.factor); });
+        for (const auto &[id, factor] : m_of.known)
+            if (!isProposed)
+                take(factor);
+        return link;
     }
 
     [[nodiscard]] std::vector<CollectiveSample> of(const std::vector<CollectiveSample> &all, auto &&isMeant) const
@@ -118,8 +134,9 @@ private:
         const std::string what = "Collectives inside a node of " + m_of.workload.gpu(at).name;
         if (!fit)
             return tellWhy(what, fit.error());
-        const Link link = fittedLink(nominal, *fit, m_kinds[gpu]);
         FittedFactor fitted = factorOf(*fit, what);
+        LinkClass kind;
+        const Link link = calibratedLink(nominal, fitted.factor, kind);
         fitted.id = "nvlink-" + gpu;
         fitted.factor.what = CalibratedPart::Nvlink;
         fitted.factor.gpu = gpu;
@@ -127,8 +144,6 @@ private:
         fitted.factor.errorBefore = errorOf(held, nominal, none);
         fitted.factor.errorAfter = errorOf(held, link, none);
         m_of.propose(std::move(fitted));
-        if (m_of.proposal.factors.back().refused.empty())
-            m_inside[gpu] = link;
     }
 
     void addFabric(const std::string &datacenter, StageLocation at)
@@ -141,9 +156,9 @@ private:
         const std::string what = "Collectives between nodes of " + datacenter;
         if (!fit)
             return tellWhy(what, fit.error());
-        LinkClass kind;
-        const Link link = fittedLink(nominal, *fit, kind);
         FittedFactor fitted = factorOf(*fit, what);
+        LinkClass kind;
+        const Link link = calibratedLink(nominal, fitted.factor, kind);
         fitted.id = "fabric-" + datacenter;
         fitted.factor.what = CalibratedPart::Fabric;
         fitted.factor.datacenter = datacenter;
@@ -167,14 +182,14 @@ private:
         for (const auto &[ends, times] : pairs) {
             const std::string a = datacenters[std::size_t(ends.first)].id, b = datacenters[std::size_t(ends.second)].id;
             const std::string what = "Sends between " + a + " and " + b;
-            const auto line = fitAlphaBeta(times.first, times.second);
-            if (!line || line->bytesPerSecond <= 0) {
-                m_of.note(what + " are of one size: latency and bandwidth are not told apart");
-                continue;
-            }
             FittedFactor fitted { .id = wanId(*m_of.workload.plan, a, b) };
             fitted.factor.what = CalibratedPart::Wan;
             fitted.factor.between = { a, b };
+            const auto line = fitAlphaBeta(times.first, times.second);
+            if (!line || line->bytesPerSecond <= 0) {
+                addOfOneSize(std::move(fitted), what, ends, times.first, times.second);
+                continue;
+            }
             fitted.factor.latencyUs = line->latency * 1e6;
             fitted.factor.gbytesPerS = line->bytesPerSecond * 1e-9;
             fitted.factor.samples = line->samples;
@@ -189,6 +204,41 @@ private:
                 + " reaches is taken for its node pair: several that send at once are not told apart");
             m_of.propose(std::move(fitted));
         }
+    }
+
+    /// Activations of a pipeline are all alike: the latency stays the link's, and what is left of the time is compared
+    /// with the bytes at the plan's rate. A factor holds for the link at other rates and round trips too.
+    void addOfOneSize(FittedFactor fitted, const std::string &what, std::pair<int, int> ends,
+        const std::vector<double> &bytes, const std::vector<double> &seconds)
+    {
+        const int link = m_of.workload.links.between(ends.first, ends.second);
+        if (link < 0)
+            return;
+        const double latency = m_of.workload.roundTripMs(link) / 2e3;
+        const double rate = m_of.workload.transports[std::size_t(link)].rate.value;
+        std::vector<double> modelled, measured;
+        for (std::size_t i = 0; i < bytes.size(); ++i)
+            if (seconds[i] > latency) {
+                modelled.push_back(bytes[i] / rate);
+                measured.push_back(seconds[i] - latency);
+            }
+        const auto ratio = fitRatio(modelled, measured);
+        if (!ratio || 2 * measured.size() < bytes.size()) {
+            m_of.note(what
+                + " are of one size, and most of them take less than the latency of the link: nothing is "
+                  "fitted");
+            return;
+        }
+        fitted.factor.factor = ratio->factor;
+        fitted.factor.samples = ratio->samples;
+        fitted.factor.standardError = ratio->standardError;
+        fitted.residual = ratio->residual;
+        fitted.sentence = what + " take, after the latency of the link, "
+            + factorText(ratio->factor, ratio->standardError) + "; " + wholeText(ratio->samples)
+            + " sends of one size)";
+        m_of.note(
+            what + " are of one size: latency and bandwidth are not told apart, and the latency is left as it is");
+        m_of.propose(std::move(fitted));
     }
 
     [[nodiscard]] static FittedFactor factorOf(const LinkFit &fit, const std::string &what)
@@ -221,8 +271,7 @@ private:
 
     CalibrationCase &m_of;
     std::vector<CollectiveSample> m_samples, m_held;
-    std::map<std::string, LinkClass> m_kinds;
-    std::map<std::string, Link> m_inside; // by GPU, where it was fitted
+    std::list<LinkClass> m_kinds; // of insideOf
 };
 
 } // namespace

@@ -142,16 +142,11 @@ private:
         const auto fit = fitRatio(modelled, measured);
         if (!fit)
             return std::unexpected(fit.error());
-        double left = 0, all = 0;
-        for (std::size_t i = 0; i < modelled.size(); ++i) {
-            left += std::pow(std::min(1.0, std::abs(measured[i] / modelled[i] / fit->factor - 1)), 2);
-            all += 1;
-        }
         return LinkFit { .latencyUs = {},
             .gbytesPerS = {},
             .factor = fit->factor,
             .error = fit->standardError,
-            .r2 = 1 - left / all,
+            .r2 = {},
             .residual = fit->residual,
             .samples = fit->samples };
     }
@@ -195,21 +190,6 @@ Expected<LinkFit> fitLink(
     const std::vector<CollectiveSample> &samples, const Link &inside, const Link &between, bool isBetween)
 {
     return Fitter(samples, inside, between, isBetween).fit();
-}
-
-Link fittedLink(const Link &nominal, const LinkFit &fit, LinkClass &kind)
-{
-    kind = *nominal.kind;
-    if (fit.factor) {
-        kind.fraction /= *fit.factor;
-        for (double LinkClass::*time :
-            { &LinkClass::startUs, &LinkClass::stepUs, &LinkClass::rampUs, &LinkClass::ringStepUs })
-            kind.*time *= *fit.factor;
-        return { nominal.bandwidth, &kind };
-    }
-    kind.rampUs = 0;
-    kind.startUs = fit.latencyUs.value_or(kind.startUs);
-    return { fit.gbytesPerS ? BytesPerSecond { *fit.gbytesPerS * 1e9 / kind.fraction } : nominal.bandwidth, &kind };
 }
 
 } // namespace trainyard

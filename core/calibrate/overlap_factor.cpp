@@ -17,14 +17,6 @@ namespace {
 
 constexpr double kLeastHidden = 0.01; // of the communication
 
-double r2Of(const std::vector<double> &line, const std::vector<double> &measured)
-{
-    double left = 0, all = 0;
-    for (std::size_t i = 0; i < line.size(); ++i)
-        left += std::pow(measured[i] - line[i], 2), all += measured[i] * measured[i];
-    return all > 0 ? 1 - left / all : 0;
-}
-
 } // namespace
 
 void addOverlapFactor(CalibrationCase &of)
@@ -50,11 +42,7 @@ void addOverlapFactor(CalibrationCase &of)
             continue;
         if (sample.seconds <= 0)
             continue;
-        ++all;
-        if (sample.hidden <= 0) {
-            ++none;
-            continue;
-        }
+        ++all, none += sample.hidden <= 0;
         modelled.push_back(sample.seconds * hidden / total);
         measured.push_back(sample.hidden);
     }
@@ -66,22 +54,26 @@ void addOverlapFactor(CalibrationCase &of)
             "it is, since a factor cannot be 0");
         return;
     }
-    const auto fit = fitRatio(modelled, measured);
-    if (!fit)
+    // Of shares, not of their logarithms: some steps may hide nothing.
+    const auto fit = robustFit(modelled, measured, 1, modelled);
+    if (!fit || fit->coefficients.front() <= 0)
         return;
+    const double factor = fit->coefficients.front(), error = fit->standardErrors.front();
     FittedFactor fitted { .id = "overlap" };
     fitted.factor.what = CalibratedPart::Overlap;
-    fitted.factor.factor = fit->factor;
+    fitted.factor.factor = factor;
     fitted.factor.samples = fit->samples;
-    const double error = fit->standardError;
     setError(fitted.factor.standardError, error);
-    std::vector<double> line;
-    for (const double seconds : modelled)
-        line.push_back(seconds * fit->factor);
+    std::vector<double> line, off;
+    for (std::size_t i = 0; i < modelled.size(); ++i) {
+        line.push_back(modelled[i] * factor);
+        off.push_back(std::abs(measured[i] / line.back() - 1));
+    }
     fitted.factor.r2 = r2Of(line, measured);
-    fitted.residual = fit->residual;
-    fitted.sentence = "Communication is hidden under computing " + plainText(fit->factor) + " × as much as modelled (± "
-        + plainText(error) + "; " + wholeText(fit->samples) + " steps of a group)";
+    fitted.residual = middleOf(std::move(off));
+    fitted.sentence = "Communication is hidden under computing " + plainText(factor) + " × as much as modelled (± "
+        + plainText(error) + "; " + wholeText(fit->samples) + " steps of a group)"
+        + (none > 0 ? ", nothing of it in " + wholeText(none) + " of them" : "");
     of.propose(std::move(fitted));
 }
 

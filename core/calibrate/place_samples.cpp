@@ -55,33 +55,40 @@ PlaceLocation locationOf(const std::vector<double> &logs, double start, double s
 
 } // namespace
 
-std::vector<Place> placesOf(const PlaceDurations &durations)
+std::vector<Place> placesOf(
+    const PlaceDurations &durations, int steps, const std::function<int(std::uint32_t)> &groupOf)
 {
     std::vector<Place> places;
-    for (const auto &[key, steps] : durations) {
-        std::vector<double> counts;
-        for (const auto &step : steps)
-            counts.push_back(double(step.size()));
-        const auto usual = std::size_t(medianOf(counts));
-        const bool areAlike = std::ranges::all_of(steps, [&](const auto &step) { return step.size() == usual; });
-        const std::size_t first = places.size();
-        places.resize(first + (areAlike ? usual : 1));
-        for (std::size_t i = first; i < places.size(); ++i)
-            places[i].key = key;
-        for (const auto &step : steps) {
-            double sum = 0;
-            for (std::size_t i = 0; i < step.size(); ++i) {
-                sum += step[i];
-                if (areAlike)
-                    places[first + i].logs.push_back(std::log(step[i]));
-            }
-            if (areAlike)
-                continue;
-            if (sum > 0)
-                places[first].logs.push_back(std::log(sum));
-            else
-                ++places[first].absent;
+    std::map<int, std::pair<PlaceKey, std::vector<double>>> rest; // [group]: sums of steps
+    for (const auto &[key, samples] : durations) {
+        std::vector<double> sums(std::size_t(steps), 0.0);
+        std::vector<std::size_t> counts(std::size_t(steps), 0);
+        for (const StepSeconds &one : samples)
+            sums[one.step] += one.seconds, ++counts[one.step];
+        const int group = groupOf(key.name);
+        const auto [fewest, most] = std::ranges::minmax(counts);
+        if (fewest == 0) {
+            auto &[first, all] = rest.try_emplace(group, key, std::vector<double>(sums.size(), 0.0)).first->second;
+            for (std::size_t i = 0; i < sums.size(); ++i)
+                all[i] += sums[i];
+        } else if (fewest == most) {
+            const std::size_t begin = places.size();
+            places.resize(begin + most, { .key = key, .group = group });
+            for (std::size_t i = 0; i < samples.size(); ++i)
+                places[begin + i % most].logs.push_back(std::log(samples[i].seconds));
+        } else {
+            Place &place = places.emplace_back(Place { .key = key, .group = group });
+            for (const double sum : sums)
+                place.logs.push_back(std::log(sum));
         }
+    }
+    for (const auto &[group, of] : rest) {
+        Place &place = places.emplace_back(Place { .key = of.first, .group = group });
+        for (const double sum : of.second)
+            if (sum > 0)
+                place.logs.push_back(std::log(sum));
+            else
+                ++place.absent;
     }
     return places;
 }

@@ -3,8 +3,8 @@
 // Durations by their place in the step: the i-th of a name on a stream is one thing, of which the steps are samples, so
 // that a wild one in a hundred is found among its likes, and does not lengthen a sum.
 
-#include <compare>
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <set>
 #include <vector>
@@ -13,19 +13,29 @@ namespace trainyard {
 
 struct PlaceKey {
     std::uint32_t stream = 0, name = 0;
-    auto operator<=>(const PlaceKey &) const = default;
+    bool operator<(const PlaceKey &other) const
+    {
+        return stream != other.stream ? stream < other.stream : name < other.name;
+    }
 };
-using PlaceDurations = std::map<PlaceKey, std::vector<std::vector<double>>>; // [step]: seconds in order, above 0
+struct StepSeconds {
+    std::uint32_t step = 0; // from 0 on
+    double seconds = 0; // above 0
+};
+using PlaceDurations = std::map<PlaceKey, std::vector<StepSeconds>>; // by step, and in order within it
 
 /// Samples of one place in the step.
 struct Place {
-    PlaceKey key;
+    PlaceKey key; // of several names the first
+    int group = 0;
     std::vector<double> logs; // of seconds
     int absent = 0; // steps that do not have it
 };
 
-/// Where steps have as many of a name, each is a place of its own; else all of them are one.
-[[nodiscard]] std::vector<Place> placesOf(const PlaceDurations &durations);
+/// Where all steps have as many of a name, each of them is a place of its own; else those of a name are one, and those
+/// that not every step has are one of their group. `groupOf` names.
+[[nodiscard]] std::vector<Place> placesOf(
+    const PlaceDurations &durations, int steps, const std::function<int(std::uint32_t)> &groupOf);
 
 /// Standard deviation of a logarithm from differences of two samples of one place, which need no location: their median
 /// over the seconds. What is wild is told by it. 0: no place has two samples.

@@ -33,11 +33,15 @@ struct Solution {
     double scale = 0;
 };
 
-double scaleOf(const Eigen::VectorXd &residual)
+/// Of least absolute deviations, whose line goes through as many samples as it has coefficients: those tell nothing
+/// (Maronna, Martin, Yohai, Robust Statistics, 2006, §4.4).
+double scaleOf(const Eigen::VectorXd &residual, Eigen::Index columns)
 {
     std::vector<double> sizes(std::size_t(residual.size()));
     for (Eigen::Index i = 0; i < residual.size(); ++i)
         sizes[std::size_t(i)] = std::abs(residual[i]);
+    std::ranges::sort(sizes);
+    sizes.erase(sizes.begin(), sizes.begin() + columns);
     return kNormal * medianOf(std::move(sizes));
 }
 
@@ -61,7 +65,7 @@ Solution iterated(const System &system)
         if (rests)
             break;
     }
-    at.scale = scaleOf(system.y - system.rows * at.x);
+    at.scale = scaleOf(system.y - system.rows * at.x, system.rows.cols());
     if (at.scale <= floor) // nearly all lie on it
         at.scale = floor;
     for (int round = 0; round < kRounds; ++round) {
@@ -132,13 +136,16 @@ Expected<LinearFit> robustFit(
         fit.coefficients.push_back(at.x[c]);
         fit.standardErrors.push_back(std::sqrt(std::max(0.0, covariance(c, c))));
     }
-    const double total = at.weight.sum();
-    const double mean = total > 0 ? at.weight.dot(system.y) / total : 0;
-    const double spread = at.weight.dot((system.y.array() - mean).square().matrix());
-    const double left = at.weight.dot(residual.cwiseAbs2());
-    // Scaled rows have no constant column of their own: R² is told against none where that is the larger.
-    const double against = std::max(spread, sigma.empty() ? spread : at.weight.dot(system.y.cwiseAbs2()));
-    fit.r2 = against > 0 ? 1 - left / against : 1;
+    // About the weighted mean of y, which `system` has over sigma.
+    double weights = 0, mean = 0, spread = 0;
+    for (Eigen::Index i = 0; i < n; ++i) {
+        const double scale = sigma.empty() ? 1 : 1 / sigma[std::size_t(i)];
+        weights += at.weight[i] * scale * scale, mean += at.weight[i] * scale * system.y[i];
+    }
+    mean /= weights;
+    for (Eigen::Index i = 0; i < n; ++i)
+        spread += at.weight[i] * std::pow(system.y[i] - mean * (sigma.empty() ? 1 : 1 / sigma[std::size_t(i)]), 2);
+    fit.r2 = spread > 0 ? 1 - at.weight.dot(residual.cwiseAbs2()) / spread : 0;
     fit.scale = at.scale;
     fit.samples = int(n);
     return fit;

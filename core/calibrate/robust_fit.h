@@ -17,7 +17,7 @@ namespace trainyard {
 
 struct LinearFit {
     std::vector<double> coefficients, standardErrors; // with studentVariance; 0: too few samples to tell
-    double r2 = 0; // weighted
+    double r2 = 0; // weighted, about the weighted mean; 0 where nothing differs
     double scale = 0; // robust standard deviation of a residual
     int samples = 0, outliers = 0; // outliers: of weight 0
     bool operator==(const LinearFit &) const = default;

@@ -2,6 +2,7 @@
 #include "core/imports/draft.h"
 
 #include "core/base/printable.h"
+#include "core/imports/logged_job.h"
 #include "core/imports/megatron_arguments.h"
 #include "core/plan/enum_names.h"
 
@@ -173,20 +174,29 @@ Told::Told(const Recording &recording)
 /// Degrees of two origins make no job: all of them or none.
 void Told::addDerived(const Recording &recording)
 {
-    for (const char *name :
-        { "tensor_model_parallel_size", "pipeline_model_parallel_size", "num_layers", "hidden_size" })
-        if (has(name))
-            return;
-    const auto job = m_isTorchtitan ? std::nullopt : derivedJob(recording);
-    if (!job)
-        return;
-    const bool isSizeTold = has("nnodes") || !recording.nodes.empty()
+    const auto fileOf = [&](std::uint32_t source) {
+        return source < recording.sources.size() ? fileName(recording.sources[source].file) : std::string();
+    };
+    const bool isSizeTold = has("nnodes") || has("data_parallel_size") || !recording.nodes.empty()
         || std::ranges::any_of(recording.ranks, [](const RankRecording &rank) { return rank.worldSize > 0; });
-    const std::uint32_t source = job->theory.source;
-    for (const DerivedArgument &argument : job->arguments)
-        if (argument.name != "world_size" || !isSizeTold)
-            derive(
-                argument, source < recording.sources.size() ? fileName(recording.sources[source].file) : std::string());
+    const auto take = [&](const std::vector<DerivedArgument> &arguments, std::uint32_t source) {
+        for (const DerivedArgument &argument : arguments)
+            if (argument.name != "world_size" || !isSizeTold)
+                derive(argument, fileOf(source));
+    };
+    const auto hasOne = [&](std::initializer_list<const char *> names) {
+        return std::ranges::any_of(names, [&](const char *name) { return has(name); });
+    };
+    if (m_isTorchtitan)
+        return;
+    const bool isShapeTold =
+        hasOne({ "tensor_model_parallel_size", "pipeline_model_parallel_size", "num_layers", "hidden_size" });
+    const auto job = isShapeTold ? std::nullopt : derivedJob(recording);
+    const LoggedJob logged = loggedJob(recording);
+    if (!job || job->arguments.empty() || logged.source == job->theory.source)
+        take(logged.arguments, logged.source);
+    if (job)
+        take(job->arguments, job->theory.source);
 }
 
 void Told::derive(const DerivedArgument &argument, const std::string &source)
@@ -249,6 +259,8 @@ bool Told::isDeepSpeed() const
 
 void Draft::take(std::string_view key, std::string_view value, std::string_view argument)
 {
+    // What is decided later stands in place of what was taken first
+    std::erase_if(taken, [start = std::string(key) + " "](const std::string &one) { return one.starts_with(start); });
     taken.push_back(std::string(key) + " " + shortened(value) + " from " + arguments.said(argument));
 }
 

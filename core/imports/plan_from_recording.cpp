@@ -186,6 +186,8 @@ void fillIn(Draft &draft)
     }
     const bool hasDegrees =
         draft.arguments.isMegatron() || draft.arguments.isTorchtitan() || draft.arguments.isDeepSpeed();
+    if (!hasDegrees && !draft.arguments.has("seq_length") && draft.plan.jobs.empty() && !draft.plan.jobGrid)
+        draft.assume("No source tells a sequence length: " + std::to_string(w.sequenceLength) + draft.stays());
     if (!hasDegrees && draft.plan.jobs.empty() && !draft.plan.jobGrid)
         draft.assume("No source tells how the job is divided: tensor " + std::to_string(draft.plan.parallelism.tensor)
             + " and pipeline " + std::to_string(draft.plan.parallelism.pipeline)
@@ -227,9 +229,10 @@ bool tellsOfAPlan(const Recording &recording)
             recording.ranks, [](const RankRecording &rank) { return rank.worldSize > 0 || !rank.gpu.empty(); });
 }
 
-ExpectedAll<ImportedPlan> planFrom(const Recording &recording, const Catalogue &catalogue, const Plan &base)
+ExpectedAll<ImportedPlan> planFrom(
+    const Recording &recording, const Catalogue &catalogue, const Plan &base, bool mayTellNothing)
 {
-    if (!tellsOfAPlan(recording))
+    if (!mayTellNothing && !tellsOfAPlan(recording))
         return std::unexpected(Errors { { ErrorCode::UnknownName,
             recording.sources.empty() ? std::string("the recording") : recording.sources.front().file,
             "nothing in it tells of a plan",

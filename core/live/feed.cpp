@@ -79,9 +79,25 @@ bool Feed::bytes(std::uint64_t connection, std::string_view bytes, Moment receiv
     heardSome(bytes.size());
     if (m_around.queue.pushBytes(m_number, connection, bytes, received))
         return true;
+    m_around.queue.skip(m_number, connection, static_cast<std::int64_t>(bytes.size()));
     lose(static_cast<std::int64_t>(bytes.size()));
     m_around.changed();
     return false;
+}
+
+bool Feed::tryBytes(std::uint64_t connection, std::string_view own, Moment received)
+{
+    if (!m_around.queue.pushBytes(m_number, connection, own, received))
+        return false;
+    heardSome(own.size());
+    return true;
+}
+
+void Feed::skipped(std::uint64_t connection, std::int64_t bytes)
+{
+    heardSome(static_cast<std::size_t>(std::max<std::int64_t>(bytes, 0)));
+    m_around.queue.skip(m_number, connection, bytes);
+    lose(bytes);
 }
 
 void Feed::opened(std::uint64_t connection, DecoderPtr decoder)
@@ -215,8 +231,8 @@ void Feed::decode(Work &work, const BatchOut &out)
         return;
     }
     Connection &connection = known->second;
-    if (work.skipped > 0)
-        connection.decoder->skip(work.skipped);
+    if (work.skipped)
+        connection.decoder->skip(*work.skipped);
     if (work.kind == Work::Kind::Closed) {
         connection.decoder->end(work.received, given);
         m_connections.erase(known);

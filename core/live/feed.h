@@ -37,6 +37,8 @@ public:
     Feed(std::uint32_t number, Address address, SourceSettings settings, Surroundings around);
 
     bool bytes(std::uint64_t connection, std::string_view bytes, Moment received) override;
+    bool tryBytes(std::uint64_t connection, std::string_view own, Moment received) override;
+    void skipped(std::uint64_t connection, std::int64_t bytes) override;
     void opened(std::uint64_t connection, DecoderPtr decoder) override;
     void closed(std::uint64_t connection) override;
     bool whole(std::size_t bytes, std::function<Expected<Batch>(Moment received)> decode,

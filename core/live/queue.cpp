@@ -51,10 +51,8 @@ bool WorkQueue::pushBytes(std::uint32_t source, std::uint64_t connection, std::s
             return true;
         }
     }
-    if (!hasRoom(source, bytes.size() + kOfOne)) {
-        m_skipped[{ source, connection }] += static_cast<std::int64_t>(bytes.size());
+    if (!hasRoom(source, bytes.size() + kOfOne))
         return false;
-    }
     Work work;
     work.source = source;
     work.connection = connection;
@@ -67,6 +65,13 @@ bool WorkQueue::pushBytes(std::uint32_t source, std::uint64_t connection, std::s
     }
     push(std::move(work));
     return true;
+}
+
+void WorkQueue::skip(std::uint32_t source, std::uint64_t connection, std::int64_t bytes)
+{
+    const std::lock_guard lock(m_mutex);
+    if (!m_isStopped)
+        m_skipped[{ source, connection }] += bytes;
 }
 
 bool WorkQueue::pushWhole(Work &&work)

@@ -23,7 +23,7 @@ struct Work {
     std::uint64_t connection = 0;
     std::string bytes;
     std::size_t size = 0; // in the queue; of Whole as told
-    std::int64_t skipped = 0; // bytes of the connection that were lost before
+    std::optional<std::int64_t> skipped; // bytes of the connection that were lost before; 0 of half a line
     Moment received = 0;
     DecoderPtr decoder;
     std::function<Expected<Batch>(Moment received)> decode;
@@ -36,9 +36,11 @@ public:
         : m_most(bytes)
     {
     }
-    /// Bytes of a connection; false: there is no room, and they are counted for its decoder.
+    /// Bytes of a connection; false: there is no room.
     [[nodiscard]] bool pushBytes(
         std::uint32_t source, std::uint64_t connection, std::string_view bytes, Moment received);
+    /// Bytes that will not come: its decoder is told before the next ones.
+    void skip(std::uint32_t source, std::uint64_t connection, std::int64_t bytes);
     /// False: there is no room.
     [[nodiscard]] bool pushWhole(Work &&work);
     /// Opened, Closed, AllClosed: always taken.

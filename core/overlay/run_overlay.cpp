@@ -167,7 +167,7 @@ RunOverlayPtr overlayRun(
     overlay->curves = std::move(made.curves);
     overlay->curveNotes = std::move(made.notes);
     addNotes(*overlay, overlay->curveNotes);
-    overlay->suspects = findSuspects(*run, map.value_or(RankMap()));
+    overlay->suspects = findSuspects(*run, map.value_or(RankMap()), overlay->evaluation.get());
     return overlay;
 }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/overlay/suspects.h"
 
+#include "core/overlay/link_rates.h"
 #include "core/overlay/slow_links.h"
 #include "core/overlay/work_of_ranks.h"
 
@@ -44,7 +45,7 @@ std::string sentenceOf(const Straggler &found, const WorkOfRank &own, const Rank
 
 } // namespace
 
-Suspects findSuspects(const Run &run, const RankMap &map)
+Suspects findSuspects(const Run &run, const RankMap &map, const Evaluation *plan)
 {
     Suspects suspects;
     if (!run.recording || !(run.medianSeconds > 0))
@@ -73,7 +74,10 @@ Suspects findSuspects(const Run &run, const RankMap &map)
     std::ranges::stable_sort(found, [](const Found &a, const Found &b) { return a.seconds > b.seconds; });
     for (Found &one : found)
         suspects.stragglers.push_back(std::move(one.straggler));
-    suspects.links = slowLinks(run, map, least);
+    if (plan)
+        suspects.links = slowPlannedLinks(run, map, *plan, least);
+    for (SlowLink &link : slowLinks(run, map, least))
+        suspects.links.push_back(std::move(link));
     return suspects;
 }
 

@@ -8,6 +8,8 @@
 
 namespace trainyard {
 
+struct Evaluation;
+
 struct Straggler {
     int rank = -1;
     double shareLast = 0; // of its matched collectives, those that it entered last
@@ -22,10 +24,11 @@ struct Straggler {
 
 struct SlowLink {
     std::string between; // "ranks 3 and 11 (stages 1 and 2, pipeline 4)" or "group dp_0 (8 ranks)"
-    // Expected: the median of groups like it. A link of which there is no other like it (one WAN link of a job) is not
-    // judged here: its time is part of the differences.
+    // Expected: the median of groups like it; of a link between datacenters what the plan says (link_rates.h), which
+    // has no other like it and is not judged without a plan.
     double busBytesPerSecond = 0, expected = 0;
     std::string sentence;
+    int from = -1, to = -1; // datacenters of the plan, of a link between two; else -1
 };
 
 struct Suspects {
@@ -35,7 +38,7 @@ struct Suspects {
 
 /// `map`: which ranks do the same work; empty: those whose collectives are of the same kinds, sizes and numbers. Told
 /// from 2 % of the step and five standard errors on, and only where at least five matched collectives or three steps
-/// show it.
-[[nodiscard]] Suspects findSuspects(const Run &run, const RankMap &map);
+/// show it. `plan`: that links between datacenters are held against; null: none.
+[[nodiscard]] Suspects findSuspects(const Run &run, const RankMap &map, const Evaluation *plan = nullptr);
 
 } // namespace trainyard

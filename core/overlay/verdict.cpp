@@ -3,6 +3,7 @@
 
 #include "core/base/number_text.h"
 #include "core/overlay/job_stages.h"
+#include "core/overlay/told_job.h"
 #include "core/overlay/verdict_causes.h"
 #include "core/overlay/verdict_parts.h"
 

@@ -3,6 +3,7 @@
 
 #include "core/base/number_text.h"
 #include "core/evaluate/run.h"
+#include "core/overlay/told_job.h"
 
 #include <algorithm>
 
@@ -53,14 +54,20 @@ std::vector<std::string> assumedBy(const ImportedPlan &imported, const Plan &pla
 }
 
 /// A percentage would be of the model that was taken in its place.
-void withoutModel(RunVerdict &verdict)
+void withoutModel(RunVerdict &verdict, const Run &run)
 {
+    const bool isFirstAlone = run.steps.size() == 1 && run.steps[0].number <= 1 && !run.steps[0].hasSpans();
     verdict.isInRange = false;
-    if (verdict.memory)
+    verdict.causes.clear();
+    if (verdict.memory) {
+        verdict.memory->causes.clear();
         verdict.memory->headline = bytesText(verdict.memory->measuredBytes) + " " + nameOf(verdict.memory->level)
             + " on " + verdict.memory->of;
-    verdict.headline = verdict.isTimed ? "A step takes " + secondsText(verdict.measuredSeconds)
-                                       : verdict.memory->headline + "; no step is timed";
+    }
+    verdict.headline = verdict.isTimed
+        ? std::string(isFirstAlone ? "The first iteration alone, with warm-up in it, takes " : "A step takes ")
+            + secondsText(verdict.measuredSeconds)
+        : verdict.memory->headline + "; no step is timed";
     verdict.headline += ". How much was to be expected is open, since nobody told a model: a config.json or the run's "
                         "arguments beside it, or a plan, would";
 }
@@ -69,10 +76,15 @@ void withoutModel(RunVerdict &verdict)
 
 ExpectedAll<JudgedRun> judgeRun(Recording recording, const Catalogue &catalogue, const JudgeOptions &options)
 {
+    if (const std::string several = severalJobs(recording); !several.empty())
+        return std::unexpected(Errors { { ErrorCode::BadValue, "the run",
+            "its logs are of several jobs: " + several + ", which make no verdict together",
+            "the files of one job" } });
     JudgedRun judged;
     PlanPtr plan = options.plan;
     if (!plan) {
-        auto imported = planFrom(recording, catalogue, options.base ? *options.base : usualBase());
+        const bool isRun = !recording.series.empty() || !recording.ranks.empty();
+        auto imported = planFrom(recording, catalogue, options.base ? *options.base : usualBase(), isRun);
         if (!imported)
             return std::unexpected(std::move(imported.error()));
         plan = std::make_shared<const Plan>(imported->plan);
@@ -98,7 +110,7 @@ ExpectedAll<JudgedRun> judgeRun(Recording recording, const Catalogue &catalogue,
     if (judged.verdict && judged.imported) {
         const WorkloadSpec &told = judged.imported->plan.workload;
         if (judged.imported->isModelAssumed && told.model == plan->workload.model && !plan->workload.inlineModel) {
-            withoutModel(*judged.verdict);
+            withoutModel(*judged.verdict, *judged.run);
         }
         std::vector<std::string> &doubts = judged.verdict->doubts;
         const std::vector<std::string> assumed = assumedBy(*judged.imported, *plan);

@@ -5,6 +5,7 @@
 // more. A change is told once, with the step and the time at which it began, and taken back when it is over; noise is
 // not told (a change of level is tested against the spread of the steps before it). Not thread-safe.
 
+#include "core/overlay/link_rates.h"
 #include "core/overlay/run_overlay.h"
 
 #include <vector>
@@ -37,18 +38,9 @@ struct Alarm {
     bool operator==(const Alarm &) const = default;
 };
 
-/// What the transfers between two datacenters of a plan were measured to do, beside what the plan says: of a run with
-/// spans alone. Rates are of one connection between nodes, as the plan's node pairs.
-struct LinkRate {
-    int from = 0, to = 0; // datacenters of the plan's cluster
-    int transfers = 0;
-    double bytesPerSecond = 0; // measured: bytes over the shortest durations of matched transfers, latency taken off
-                               // where sizes differ enough to tell it
-    double planned = 0; // what the plan's cost of the same transfers gives
-    double latencySeconds = 0; // one way; NaN: not told apart from bytes
-    double plannedLatency = 0;
-    bool operator==(const LinkRate &) const = default;
-};
+using trainyard::LinkRate; // core/overlay/link_rates.h
+/// What transfers between datacenters were measured to do in a step, beside what the plan says of them; for all
+/// directions that carried something. None without a plan or without spans.
 [[nodiscard]] std::vector<LinkRate> linkRates(const RunOverlay &overlay, const RunStep &step);
 
 struct WatchOptions {

@@ -145,6 +145,20 @@ void TimelineView::stepMeasured(int by)
     revealRow(rowOfMeasured(m_state, m_state.selectedMeasured), measuredTime(m_state.selectedMeasured));
 }
 
+void TimelineView::revealRank(int rank)
+{
+    if (!m_state.measured)
+        return;
+    const std::vector<MeasuredRow> &measured = m_state.measured->overlay->rows;
+    for (int r = m_state.layout.pinnedCount; r < int(m_state.layout.rows.size()); ++r) {
+        const TrackRow &row = m_state.layout.rows[std::size_t(r)];
+        const bool hasIt = std::ranges::any_of(
+            row.measured, [&](std::uint32_t of) { return std::ranges::binary_search(measured[of].ranks, rank); });
+        if (hasIt && row.kind != TrackRow::Kind::Summary)
+            return revealRow(r, m_state.range);
+    }
+}
+
 TimeInterval TimelineView::measuredTime(std::uint32_t span) const
 {
     return { m_state.measured->timeline.start[span], m_state.measured->timeline.end[span] };

@@ -59,6 +59,8 @@ public:
     void selectSpan(std::uint32_t span);
     /// Scrolls and pans until it is in view.
     void revealSpan(std::uint32_t span) { reveal(span); }
+    /// Scrolls to the first row on which a rank of the run is measured.
+    void revealRank(int rank);
     /// Points at all pieces of these parts of the iteration while the rest fades, and goes to the largest; none: goes
     /// back.
     void focusOn(std::vector<BreakdownPart> parts);

@@ -39,7 +39,7 @@ void ReportedStatus::set(SourceState state, std::string reason, double secondsTo
     tell();
 }
 
-void ReportedStatus::setPaused(bool isPaused)
+void ReportedStatus::setPaused(bool isPaused, std::string reason)
 {
     if (m_isPaused == isPaused)
         return;
@@ -49,7 +49,7 @@ void ReportedStatus::setPaused(bool isPaused)
     }
     m_isPaused = isPaused;
     m_status.state = isPaused ? SourceState::Paused : m_behind;
-    m_status.reason = isPaused ? "paused: what comes is counted as dropped" : m_reasonBehind;
+    m_status.reason = isPaused ? std::move(reason) : m_reasonBehind;
     m_status.since = unixNow();
     tell();
 }

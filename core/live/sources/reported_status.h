@@ -18,7 +18,8 @@ public:
     [[nodiscard]] SourceState state() const { return m_status.state; }
     void set(SourceState state, std::string reason = {}, double secondsToTry = 0);
     void setAddress(const Address &address) { m_status.address = address; }
-    void setPaused(bool isPaused); // what set() says meanwhile is shown afterwards
+    /// What set() says meanwhile is shown afterwards.
+    void setPaused(bool isPaused, std::string reason = "paused: what comes is counted as dropped");
     [[nodiscard]] bool isPaused() const { return m_isPaused; }
     void setClients(int clients);
     void countTry();

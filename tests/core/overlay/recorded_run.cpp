@@ -2,6 +2,7 @@
 #include "tests/core/overlay/recorded_run.h"
 
 #include "tests/core/overlay/replay_events.h"
+#include "tests/core/overlay/run_changes.h"
 #include "tests/core/overlay/run_writer.h"
 
 #include <QtGlobal>
@@ -21,6 +22,7 @@ class Replay {
 public:
     Replay(const EvaluationPtr &evaluation, const RecordedRunOptions &options)
         : m_options(options)
+        , m_changes(options, evaluation->layout)
         , m_made(replayGraph(*evaluation))
         , m_map(*evaluation->plan, evaluation->layout, options.order)
         , m_writer(m_map.worldSize(), options)
@@ -35,6 +37,7 @@ public:
     {
         RecordedRun made;
         for (int k = 0; k < m_options.steps; ++k) {
+            m_step = k;
             step(10 + k);
             double first = std::numeric_limits<double>::max(), last = 0;
             for (const TrueRank &rank : m_ranks) {
@@ -175,7 +178,7 @@ private:
 
     void runKernel(int rank, const char *name, double duration, double &now)
     {
-        duration *= m_options.computeFactor * noise() * (rank == m_options.straggler ? m_options.stragglerFactor : 1);
+        duration *= m_options.computeFactor * noise() * m_changes.computing(m_step, rank);
         m_writer.span(
             rank, RunStream::Compute, name, RecordedWork::Compute, now, now + duration, !m_begun[std::size_t(rank)]);
         m_begun[std::size_t(rank)] = true;
@@ -260,11 +263,13 @@ private:
         }
     }
 
-    /// The operation whose result comes over a channel, and when the channel began.
-    [[nodiscard]] ReplayWait originOf(ReplayWait wait, double &began) const
+    /// The operation whose result comes over a channel, and when the channel began; its bytes between datacenters.
+    [[nodiscard]] ReplayWait originOf(ReplayWait wait, double &began, double &wanBytes) const
     {
         while (!isTrainingCompute(m_made.units[wait.unit].kind)) {
             began = m_times[wait.unit][wait.member].start.front();
+            if (m_made.units[wait.unit].kind == WorkKind::WanTransfer)
+                wanBytes = about(m_made.units[wait.unit]).bytes;
             const auto &waits = m_made.units[wait.unit].members[wait.member].waits;
             const auto next = std::ranges::find_if(waits, [&](const ReplayWait &w) { return !w.isOrder; });
             if (next == waits.end())
@@ -277,16 +282,16 @@ private:
     void receive(const ReplayWait &wait, const ReplayMember &member, const std::vector<int> &ranks,
         const std::vector<double> &idle, std::vector<double> &now)
     {
-        double began = 0;
+        double began = 0, wanBytes = 0;
         const bool isLag = isTrainingCompute(m_made.units[wait.unit].kind);
-        const ReplayWait origin = originOf(wait, began);
+        const ReplayWait origin = originOf(wait, began, wanBytes);
         const ReplayMember &from = m_made.units[origin.unit].members[origin.member];
         const std::vector<int> senders = ranksOf(from);
         const bool isPaired = senders.size() == ranks.size() && from.stage != member.stage;
         const double least = from.stage != member.stage ? kLeastTransfer : 0;
         const double whole = isLag ? std::max(wait.lag, least) : planned(m_made.units[wait.unit]);
         const double lag = isLag
-            ? whole * m_options.pipelineFactor * noise() * slownessOf(member.replica, member.stage, from.stage)
+            ? whole * m_options.pipelineFactor * noise() * m_changes.transfers(member.replica, member.stage, from.stage)
             : wait.lag;
         for (std::size_t j = 0; j < ranks.size(); ++j) {
             const double sent = timeOf(origin, j), left = isLag ? sent + lag : timeOf(wait, j),
@@ -298,20 +303,13 @@ private:
                     + "-" + std::to_string(std::max(senders[j], ranks[j])),
                 { senders[j], ranks[j] });
             const double posted = std::min(idle[j], isLag ? sent : std::max(sent, began));
-            const double bytes = sizeOf(whole);
+            const double bytes =
+                m_options.sendsTrueBytes && wanBytes > 0 ? std::ceil(wanBytes / double(ranks.size())) : sizeOf(whole);
             m_writer.collective(
                 senders[j], group, "send", "ncclDevKernel_SendRecv", bytes, RunStream::Send, sent, left);
             m_writer.collective(
                 ranks[j], group, "recv", "ncclDevKernel_SendRecv", bytes, RunStream::Receive, posted, arrival);
         }
-    }
-
-    [[nodiscard]] double slownessOf(int replica, int a, int b) const
-    {
-        const auto &slow = m_options.slowBoundary;
-        return slow && slow->replica == replica && std::min(a, b) == slow->stage && std::max(a, b) == slow->stage + 1
-            ? slow->factor
-            : 1;
     }
 
     /// Reductions, gathers and barriers of many stages.
@@ -359,7 +357,7 @@ private:
         double duration = planned(unit) * noise();
         if (unit.kind == WorkKind::WanTransfer) {
             const int to = graph().resources[graph().resource[unit.task]].track.toStage;
-            duration *= m_options.pipelineFactor * slownessOf(member.replica, member.stage, to);
+            duration *= m_options.pipelineFactor * m_changes.link(m_step, member.replica, member.stage, to);
         } else if (unit.kind == WorkKind::Overhead) {
             duration *= m_options.hostFactor;
         }
@@ -374,6 +372,8 @@ private:
     }
 
     const RecordedRunOptions &m_options;
+    RunChanges m_changes;
+    int m_step = 0; // index
     ReplayGraph m_made;
     RankMap m_map;
     RunWriter m_writer;

@@ -37,6 +37,15 @@ struct RecordedRunOptions {
         double factor = 1;
     };
     std::optional<SlowGroup> slowGroup; // of data parallel ranks
+    struct Change { // that holds from one step to another, by index
+        int first = 0, behind = 1'000'000'000;
+        int rank = -1; // whose computing takes `computing` times as long; -1: of all
+        double computing = 1;
+        int datacenter = -1, otherDatacenter = -1; // transfers of the link between them, both ways
+        double transfers = 1; // take so many times as long
+    };
+    std::vector<Change> changes;
+    bool sendsTrueBytes = false; // between datacenters; else as many as would take that long at 100 GB/s
     bool numbersCollectives = true; // else the order of their starts is all that there is
     RankOrder order = RankOrder::DataBeforePipeline;
 };
