@@ -169,6 +169,10 @@ std::optional<LevelChange> LevelWatch::add(const LevelPoint &point, double least
         return change;
     }
     const auto fell = find(-1, least / 2, m_isRaised ? std::min(m_rules.errors, kErrorsToEnd) : m_rules.errors);
+    if (!fell && m_isRaised && m_points.size() >= kLeastForError && level() - m_base < least / 2) {
+        m_isRaised = false; // it was never up, or came down too slowly to be seen
+        return LevelChange { LevelChange::Kind::Over, m_points.back(), m_base, level() };
+    }
     if (!fell)
         return std::nullopt;
     LevelChange change = keepFrom(*fell);

@@ -39,8 +39,8 @@ RestartCost restartCost(const Evaluation &evaluation)
     double written = 0, read = 0; // bytes/s of all nodes together
     for (const auto &at : used) {
         const Pool &pool = poolOf(at);
-        const double nics = fabricBytesPerSecond(cluster.datacenters[static_cast<std::size_t>(at.first)], pool)
-            * pool.gpusPerNode;
+        const double nics =
+            fabricBytesPerSecond(cluster.datacenters[static_cast<std::size_t>(at.first)], pool) * pool.gpusPerNode;
         written += pool.nodes * (cost.isOnDrives ? pool.ssd->writeGBps * 1e9 : nics);
         read += pool.nodes * (cost.isOnDrives ? pool.ssd->readGBps * 1e9 : nics);
     }
@@ -68,7 +68,8 @@ RestartCost restartCost(const Evaluation &evaluation)
 std::string restartText(const RestartCost &cost, bool isMove)
 {
     std::string text = "Restart assumed: a checkpoint of " + bytesText(cost.bytes) + " (14 bytes per parameter) "
-        + (isMove ? "written and read " : "read ") + (cost.isOnDrives ? "on the nodes' drives in " : "over all NICs in ")
+        + (isMove ? "written and read " : "read ")
+        + (cost.isOnDrives ? "on the nodes' drives in " : "over all NICs in ")
         + secondsText(cost.loadSeconds + (isMove ? cost.saveSeconds : 0));
     if (isMove && cost.crossSeconds > 0)
         text += ", once over the narrowest WAN link in " + secondsText(cost.crossSeconds);

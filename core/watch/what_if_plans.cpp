@@ -47,8 +47,8 @@ Plan asPlaced(const Evaluation &evaluation)
     plan.parallelism.data = layout.data;
     plan.placement.mode = layout.mode;
     const std::vector<DatacenterBlock> blocks = blocksOf(layout.classes.front());
-    const bool isOneWay = std::ranges::all_of(
-        layout.classes, [&](const PipelineClass &one) { return blocksOf(one) == blocks; });
+    const bool isOneWay =
+        std::ranges::all_of(layout.classes, [&](const PipelineClass &one) { return blocksOf(one) == blocks; });
     if (layout.mode == PlacementMode::PipelineAcross && isOneWay && plan.placement.stages.empty())
         for (const DatacenterBlock &block : blocks)
             plan.placement.stages.push_back(

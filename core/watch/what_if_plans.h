@@ -7,8 +7,8 @@
 
 namespace trainyard::watch {
 
-/// Pinned to its placement: pipelines of which all take the same way through datacenters by blocks, others by their mode
-/// alone. Degrees as they are.
+/// Pinned to its placement: pipelines of which all take the same way through datacenters by blocks, others by their
+/// mode alone. Degrees as they are.
 [[nodiscard]] Plan asPlaced(const Evaluation &evaluation);
 /// Free to be placed by whoever evaluates it: mode, blocks and replicas.
 [[nodiscard]] Plan openPlan(Plan plan);
@@ -24,7 +24,8 @@ struct MeasuredLink {
 [[nodiscard]] std::vector<MeasuredLink> measuredLinks(const std::vector<LinkRate> &rates);
 
 /// Its rate and latency as a calibration factor, which stands above whatever the link itself says (capacity, window,
-/// losses, the network of its cloud); where the link's whole capacity binds, less capacity. Factors of the same link go.
+/// losses, the network of its cloud); where the link's whole capacity binds, less capacity. Factors of the same link
+/// go.
 void setMeasured(Plan &plan, const MeasuredLink &link, const Evaluation &evaluation);
 /// "Ohio–Oregon 3.10 instead of 5.00 Gbps per node pair, RTT 61.0 ms"
 [[nodiscard]] std::string changeOf(const MeasuredLink &link, const Cluster &cluster);

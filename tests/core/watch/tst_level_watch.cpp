@@ -114,10 +114,7 @@ private slots:
     }
 
     /// What matters is asked for: a change of one per cent is surely there, and is of no interest.
-    void whatDoesNotMatterIsNotTold()
-    {
-        QVERIFY(watch(Values(1, 0.001, 0), 100, 40, 1000, 1.01).began.empty());
-    }
+    void whatDoesNotMatterIsNotTold() { QVERIFY(watch(Values(1, 0.001, 0), 100, 40, 1000, 1.01).began.empty()); }
 
     /// A level that falls for some steps and comes back has not risen.
     void aDipIsNoChange()

@@ -2,6 +2,7 @@
 // A run beside its plan: what is put into generated runs is found, at its place, once, with its step; nothing else is,
 // and nothing at all in clean runs.
 #include "core/evaluate/evaluation.h"
+#include "core/plan/calibration.h"
 #include "tests/core/watch/watched_run.h"
 
 #include <QTest>
@@ -84,8 +85,7 @@ private slots:
     {
         for (const std::size_t sample : { 0, 1, 3 })
             for (unsigned seed = 1; seed <= 2; ++seed) {
-                const auto alarms =
-                    alarmsOf(evaluatedSample(smallSamples()[sample]), watchedOptions(seed, kSteps));
+                const auto alarms = alarmsOf(evaluatedSample(smallSamples()[sample]), watchedOptions(seed, kSteps));
                 QVERIFY2(alarms.empty(), textOf(alarms).constData());
             }
     }
@@ -220,8 +220,7 @@ private slots:
         }
         const Watchman::StepFigures &planned = watchman.predicted();
         QCOMPARE(planned.seconds, *threeRegions()->metrics.iterationTime);
-        const double sum =
-            planned.compute + planned.communication + planned.waiting + planned.bubble + planned.host;
+        const double sum = planned.compute + planned.communication + planned.waiting + planned.bubble + planned.host;
         QVERIFY(std::abs(sum / planned.seconds - 1) < 1e-6);
         // Rates of one step, as anybody may ask for them: both ways of both links.
         QCOMPARE(linkRates(*overlay, overlay->run->steps[2]).size(), std::size_t(4));
@@ -288,6 +287,49 @@ private slots:
         QVERIFY2(std::abs(alarm.firstStep - kFirst) <= 1, textOf(watchman.alarms()).constData());
         QVERIFY2(alarm.sentence.find("grows by 200 MB per step") != std::string::npos, alarm.sentence.c_str());
         QVERIFY(std::abs(watchman.steps().back().peakBytes - 20e9 * 1.49) < 1e6);
+    }
+
+    /// A plan that was calibrated to steps of 2 s, and steps that take 2.2 s for 40 steps: drift, with what was
+    /// calibrated; while they keep to the calibration's own error nothing is told.
+    void whatCalibrationTaughtIsHeldAgainstTheRun()
+    {
+        Plan plan = *threeRegions()->plan;
+        CalibrationFactor factor;
+        factor.what = CalibratedPart::Products;
+        factor.gpu = "h100-sxm-80gb";
+        factor.factor = 1.0;
+        factor.errorAfter = 0.04;
+        factor.samples = 100;
+        plan.calibration["products-h100"] = formatCalibrationFactor(factor);
+        const EvaluationPtr evaluation = evaluated(plan);
+        RecordedRunOptions options = watchedOptions(1, 40);
+        options.noise = 0.005;
+        options.outlierShare = 0;
+        const auto none = alarmsOf(evaluation, options);
+        QVERIFY2(none.empty(), textOf(none).constData());
+        options.computeFactor = 1.3;
+        const auto alarms = alarmsOf(evaluation, options);
+        QVERIFY2(alarms.size() == 1 && alarms[0].kind == AlarmKind::Drift, textOf(alarms).constData());
+        QVERIFY2(alarms[0].sentence.find("where its own error is 4.00 %") != std::string::npos
+                && alarms[0].sentence.find("most of it is computing") != std::string::npos
+                && alarms[0].sentence.find("calibrated were products of h100-sxm-80gb") != std::string::npos,
+            textOf(alarms).constData());
+        // Without factors nothing was taught, and the same run is no drift.
+        for (const Alarm &alarm : alarmsOf(threeRegions(), options))
+            QVERIFY(alarm.kind != AlarmKind::Drift);
+    }
+
+    /// All ranks compute a tenth longer from step 60 on: no rank and no link, the steps themselves, once.
+    void whatHasNoCauseIsToldAsLongerSteps()
+    {
+        RecordedRunOptions options = watchedOptions(2, kSteps);
+        options.noise = 0.01;
+        options.outlierShare = 0;
+        options.changes = { { .first = kChange, .computing = 1.15 } };
+        const auto alarms = alarmsOf(threeRegions(), options);
+        QVERIFY2(alarms.size() == 1 && alarms[0].kind == AlarmKind::StepTime, textOf(alarms).constData());
+        QVERIFY2(std::abs(alarms[0].firstStep - kFirst) <= 1, textOf(alarms).constData());
+        QVERIFY2(alarms[0].sentence.find("steps take ") != std::string::npos, textOf(alarms).constData());
     }
 
     /// Another plan is held against the steps that come then: what the old one said is not told any more.

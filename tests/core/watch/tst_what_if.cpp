@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Questions of a live run as plans: each can be evaluated and written down, or says why not; what was measured is in it
 // as it was measured, and the answers are those of arithmetic.
-#include "core/watch/what_if.h"
 #include "core/evaluate/evaluation.h"
 #include "core/plan/validate.h"
 #include "core/watch/restart.h"
+#include "core/watch/what_if.h"
 #include "core/watch/what_if_plans.h"
 #include "core/workload/model_math.h"
 #include "tests/core/watch/watched_run.h"
@@ -156,7 +156,8 @@ private slots:
         const WhatIf *stays = find(asked, WhatIfKind::LinkStays);
         QVERIFY(stays && stays->plan);
         QVERIFY2(stays->question == "What if the link Ohio–Oregon stays like this?", stays->question.c_str());
-        QVERIFY2(stays->change.find("Ohio–Oregon ") == 0 && stays->change.find(" Gbps per node pair") != stays->change.npos,
+        QVERIFY2(
+            stays->change.find("Ohio–Oregon ") == 0 && stays->change.find(" Gbps per node pair") != stays->change.npos,
             stays->change.c_str());
         const EvaluationPtr changed = evaluated(*stays->plan);
         const double longer = slow.stepSeconds[1] - plain.stepSeconds[1];
@@ -267,10 +268,7 @@ private slots:
         QCOMPARE(onDrives.afterLoss(), onDrives.loadSeconds + kStartSeconds);
     }
 
-    void aPlanThatIsNotPlacedIsNotAsked()
-    {
-        QVERIFY(whatIfs(Evaluation(), {}, {}).empty());
-    }
+    void aPlanThatIsNotPlacedIsNotAsked() { QVERIFY(whatIfs(Evaluation(), {}, {}).empty()); }
 };
 
 QTEST_APPLESS_MAIN(WhatIfTest)
