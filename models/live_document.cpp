@@ -238,9 +238,10 @@ void LiveDocument::tick()
         d->hasNews = true;
         readStatuses();
     }
-    const bool isPatient = d->awaitsOverlay && d->sinceTaken.elapsed() < kPatienceMs;
+    if (d->sinceTaken.isValid() && d->sinceTaken.elapsed() >= kPatienceMs)
+        d->awaitsOverlay = false; // another run took its place
     const bool isTime = !d->sinceTaken.isValid() || d->sinceTaken.elapsed() >= d->paceMs;
-    if (d->feed && d->hasNews && !d->isTaking && !isPatient && isTime)
+    if (d->feed && d->hasNews && !d->isTaking && !d->awaitsOverlay && isTime)
         takeSnapshot();
     else
         endWhereDone();

@@ -93,7 +93,8 @@ private slots:
         bool wasTorn = false;
         int updates = 0;
         const auto look = [&] {
-            wasTorn = wasTorn || (live.runs.run() && (!live.runs.overlay() || live.runs.overlay()->run != live.runs.run()));
+            wasTorn =
+                wasTorn || (live.runs.run() && (!live.runs.overlay() || live.runs.overlay()->run != live.runs.run()));
             ++updates;
         };
         connect(&live.runs, &RunDocument::runUpdated, this, look);
@@ -253,7 +254,8 @@ private slots:
         });
         QTRY_VERIFY_WITH_TIMEOUT(live.document.dropped().contains("41"), kLong);
         QCOMPARE(live.document.dropped(),
-            QStringLiteral("2.1 MB came too fast or while paused; 41 left out: later than 30 s; 2 connections refused."));
+            QStringLiteral(
+                "2.1 MB came too fast or while paused; 41 left out: later than 30 s; 2 connections refused."));
     }
     void rowsOfSourcesKeepTheirPlaceWhileTheyChange()
     {

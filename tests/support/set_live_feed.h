@@ -182,9 +182,8 @@ private:
 
 [[nodiscard]] inline MakeLiveFeed feedOf(const std::shared_ptr<SetSession> &session)
 {
-    return [session](std::function<void()> changed) {
-        return std::make_unique<SetLiveFeed>(session, std::move(changed));
-    };
+    return
+        [session](std::function<void()> changed) { return std::make_unique<SetLiveFeed>(session, std::move(changed)); };
 }
 
 } // namespace trainyard::test
