@@ -3,7 +3,9 @@
 // out of another's a fixed time later, in their order. Bandwidth is not its business (tbf does that before it), nor
 // does it lose anything: a packet is read as soon as it is there. Two threads a direction: one reads, one waits.
 //
-//   delay_line NAMESPACE_A NAMESPACE_B ONE_WAY_MICROSECONDS      writes "ready", ends when its standard input closes
+//   delay_line NAMESPACE_A NAMESPACE_B      writes "ready", reads one-way times in microseconds, a line each, and ends
+//                                           when its standard input does
+#include <atomic>
 #include <condition_variable>
 #include <cerrno>
 #include <cstdint>
@@ -65,14 +67,15 @@ struct Packet {
 
 class Way {
 public:
-    Way(int from, int to, std::int64_t delay)
+    Way(int from, int to)
         : m_from(from)
         , m_to(to)
-        , m_delay(delay)
         , m_reader([this] { read(); })
         , m_writer([this] { write(); })
     {
     }
+
+    void setDelay(std::int64_t nanoseconds) { m_delay = nanoseconds; }
 
 private:
     void read()
@@ -107,7 +110,7 @@ private:
     }
 
     int m_from, m_to;
-    std::int64_t m_delay; // ns
+    std::atomic<std::int64_t> m_delay = 0; // ns
     std::mutex m_mutex;
     std::condition_variable m_isThere;
     std::deque<Packet> m_packets;
@@ -118,15 +121,17 @@ private:
 
 int main(int count, char **arguments)
 {
-    if (count != 4) {
-        std::fprintf(stderr, "usage: delay_line NAMESPACE_A NAMESPACE_B ONE_WAY_MICROSECONDS\n");
+    if (count != 3) {
+        std::fprintf(stderr, "usage: delay_line NAMESPACE_A NAMESPACE_B\n");
         return 2;
     }
     const int a = tunOf(arguments[1]), b = tunOf(arguments[2]);
-    const auto delay = std::int64_t(std::atof(arguments[3]) * 1000);
-    Way there(a, b, delay), back(b, a, delay);
+    Way there(a, b), back(b, a);
     std::puts("ready");
     std::fflush(stdout);
-    for (char ignored = 0; ::read(STDIN_FILENO, &ignored, 1) > 0;) { }
+    for (double microseconds = 0; std::scanf("%lf", &microseconds) == 1;) {
+        there.setDelay(std::int64_t(microseconds * 1000));
+        back.setDelay(std::int64_t(microseconds * 1000));
+    }
     std::_Exit(0);
 }

@@ -30,15 +30,14 @@ def run(*command):
 class Network:
     """`nodes` a datacenter; rates in 10^6 bit/s, times in ms."""
 
-    def __init__(self, folder, nodes=2, wan_mbit=100.0, rtt_ms=20.0, lan_mbit=1000.0):
+    def __init__(self, folder, nodes=2, lan_mbit=1000.0):
         self.nodes, self.folder = nodes, folder
         self.prefix = "trainyard%d" % os.getpid()
         self.made, self.delay_line = [], None
         try:
             self._build(lan_mbit)
-            self._delay(rtt_ms)
+            self._delay()
             self._route()
-            self.set_wan(wan_mbit)
         except BaseException:
             self.close()
             raise
@@ -94,13 +93,13 @@ class Network:
                     "wan%d" % index)
                 self._shape(node, "lan", lan_mbit)
 
-    def _delay(self, rtt_ms):
+    def _delay(self):
         source = os.path.join(os.path.dirname(os.path.abspath(__file__)), "delay_line.cpp")
         program = os.path.join(self.folder, "delay_line")
         if not os.path.exists(program):
             run("c++", "-std=c++17", "-O2", "-pthread", source, "-o", program)
         self.delay_line = subprocess.Popen(  # ends when its input does, so also when this process is killed
-            ["chrt", "-f", "40", program, self.name("router-a"), self.name("router-b"), str(rtt_ms * 500)],
+            ["chrt", "-f", "40", program, self.name("router-a"), self.name("router-b")],
             stdin=subprocess.PIPE, stdout=subprocess.PIPE)
         if self.delay_line.stdout.readline() != b"ready\n":
             raise CannotEmulate("The delay line did not start: it needs /dev/net/tun and the right to use it")
@@ -117,7 +116,10 @@ class Network:
                 run("ip", "-n", node, "route", "add", "10.77.%d.0/24" % (2 - site), "via",
                     "10.78.%d.%d" % (site + 1, 4 * index + 1), "src", own)
 
-    def set_wan(self, mbit):
+    def set_wan(self, mbit, rtt_ms):
+        """May change while the job runs."""
+        self.delay_line.stdin.write(b"%f\n" % (rtt_ms * 500))
+        self.delay_line.stdin.flush()
         for site in range(2):
             for index in range(self.nodes):
                 self._shape(self.name("%s%d" % ("ab"[site], index)), "wan", mbit)

@@ -14,7 +14,7 @@ class Recorder:
 
     def __init__(self, rank, host, settings, pipe):
         self.rank, self.host, self.settings, self.pipe = rank, host, settings, pipe
-        self.events, self.groups = [], {}
+        self.events, self.kept, self.groups = [], {}, {}
         self.base = time.time_ns() // 10**9 * 10**9
         self.spans, self.transfers = {}, []  # of the step at hand
         self._line(event="hello", format="trainyard.stream", version=1, run=settings["run"], rank=rank, world_size=4,
@@ -22,8 +22,12 @@ class Recorder:
         self._line(event="arguments", values=settings["arguments"])
 
     def _line(self, **event):
-        if self.pipe:
-            self.pipe.write(json.dumps(event, separators=(",", ":")) + "\n")
+        self.pipe.write(json.dumps(event, separators=(",", ":")) + "\n")
+
+    def ask_for_link(self, setting):
+        """Not of the stream: a wish to whoever started this process."""
+        self._line(event="link", setting=setting)
+        self.pipe.flush()
 
     def group(self, name, ranks):
         self.groups[name] = ranks
@@ -41,7 +45,8 @@ class Recorder:
             "Out msg nelems": elements, "Group size": len(ranks), "dtype": "Float", "Process Group Name": group,
             "Process Group Description": group, "Process Group Ranks": str(ranks), "Seq": sequence})
 
-    def step(self, number, start, end, loss=None):
+    def step(self, number, start, end, loss=None, trace=None):
+        """`trace`: the one that the step goes to; None: it does not count."""
         self._event("user_annotation", "ProfilerStep#%d" % number, start, end, {}, host=True)
         for name, spans in self.spans.items():
             self._line(event="spans", stream="compute", work="compute", name=[name] * len(spans),
@@ -52,18 +57,18 @@ class Recorder:
         self._line(event="step", number=number, start_ns=start, end_ns=end)
         if loss is not None:
             self._line(event="sample", name="loss", unit="1", value=loss, step=number)
-        if self.pipe:
-            self.pipe.flush()
-        self.spans, self.transfers = {}, []
+        self.pipe.flush()
+        if trace is not None:
+            self.kept.setdefault(trace, []).extend(self.events)
+        self.spans, self.transfers, self.events = {}, [], []
 
     def _event(self, category, name, start, end, arguments, host=False):
-        self.events.append((start, {
+        self.events.append({
             "ph": "X", "cat": category, "name": name, "pid": 1000 + self.rank if host else 0,
             "tid": 1 if host else arguments["stream"], "ts": (start - self.base) / 1000, "dur": (end - start) / 1000,
-            "args": arguments}))
+            "args": arguments})
 
-    def write_trace(self, path, since):
-        """Of what begins at or after that moment: a trace without the steps that warm up."""
+    def write_trace(self, path, name):
         trace = {
             "schemaVersion": 1,
             "deviceProperties": [{"id": 0, "name": self.settings["gpu"], "totalGlobalMem": 8 << 30, "numSms": 1}],
@@ -72,15 +77,14 @@ class Recorder:
                                                "pg_size": len(ranks), "ranks": ranks}
                                               for name, ranks in self.groups.items()]},
             "host_name": self.host, "displayTimeUnit": "ms", "baseTimeNanoseconds": self.base,
-            "traceEvents": [event for start, event in sorted(self.events, key=lambda one: one[0]) if start >= since],
+            "traceEvents": sorted(self.kept.get(name, []), key=lambda event: event["ts"]),
         }
         with open(path, "w", encoding="utf-8") as file:
             json.dump(trace, file, separators=(",", ":"))
 
     def end(self):
         self._line(event="end")
-        if self.pipe:
-            self.pipe.close()
+        self.pipe.close()
 
 
 class MegatronLog:

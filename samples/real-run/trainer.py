@@ -65,20 +65,32 @@ class Stage(nn.Module):
 
 
 class Channel:
-    """Messages of equal size to and from one other rank, a step's receives posted a step ahead."""
+    """Messages of equal size to and from one other rank, a step's receives posted a step ahead. Only its own threads
+    call Gloo: they are never slowed down, and whoever is slowed down must not hold a lock of Gloo's, whose thread would
+    turn round and round until it is given back."""
 
     def __init__(self, peer, group, count, elements):
         self.peer, self.group, self.count, self.elements = peer, group, count, elements
         self.outgoing = [torch.empty(elements + HEADER) for _ in range(2 * count)]
         self.incoming = [torch.empty(elements + HEADER) for _ in range(2 * count)]
-        self.sends = [None] * (2 * count)
-        self.posted, self.arrived = queue.SimpleQueue(), queue.SimpleQueue()
-        threading.Thread(target=self._wait, daemon=True).start()
+        self.asked, self.posted, self.arrived = queue.SimpleQueue(), queue.SimpleQueue(), queue.SimpleQueue()
+        for work in (self._call, self._wait):
+            threading.Thread(target=work, daemon=True).start()
 
     def post(self, step):
         for i in range(self.count):
-            slot = step % 2 * self.count + i
-            self.posted.put((slot, dist.irecv(self.incoming[slot], self.peer, group=self.group, tag=slot)))
+            self.asked.put((True, step % 2 * self.count + i))
+
+    def _call(self):
+        sends = {}
+        while True:
+            is_receive, slot = self.asked.get()
+            if is_receive:
+                self.posted.put((slot, dist.irecv(self.incoming[slot], self.peer, group=self.group, tag=slot)))
+                continue
+            # A slot is used again two steps later, when its message has been answered.
+            self.outgoing[slot][-HEADER:].view(torch.int64)[0] = time.time_ns()
+            sends[slot] = dist.isend(self.outgoing[slot], self.peer, group=self.group, tag=slot)
 
     def _wait(self):
         while True:
@@ -101,13 +113,10 @@ class Channel:
     def send(self, step, i, tensor, answered_sent, answered_at):
         """`answered`: when the message that this one answers was sent and came."""
         slot = step % 2 * self.count + i
-        if self.sends[slot]:
-            self.sends[slot].wait()
         message = self.outgoing[slot]
         message[:-HEADER].copy_(tensor.reshape(-1))
-        sent = time.time_ns()
-        message[-HEADER:].view(torch.int64).copy_(torch.tensor([sent, answered_sent, answered_at, step]))
-        self.sends[slot] = dist.isend(message, self.peer, group=self.group, tag=slot)
+        message[-HEADER:].view(torch.int64).copy_(torch.tensor([0, answered_sent, answered_at, step]))
+        self.asked.put((False, slot))
 
 
 class Trainer:
@@ -215,31 +224,44 @@ class Trainer:
         return loss
 
     def train(self):
-        options = self.options
-        log = MegatronLog(os.path.join(options.out, "train.log"), self.record.settings["arguments"]) \
+        """Settings of the link take turns: each a few steps, the first of which do not count."""
+        options, settings = self.options, self.record.settings
+        folders, settle = settings["folders"], settings["settle"]
+        logs = [MegatronLog(os.path.join(folder, "train.log"), settings["arguments"]) for folder in folders] \
             if self.rank == 3 else None
-        begun, counted = time.time_ns(), 0
-        for step in range(options.steps):
-            if step == options.warm_up:
-                counted = begun
+        each = settle + options.steps
+        for step in range(settings["warm_up"] + settings["rounds"] * len(folders) * each):
+            turn, within = divmod(step - settings["warm_up"], each)
+            at = max(turn, 0) % len(folders)
+            if step == 0 or (turn >= 0 and within == 0):
+                self.change_link(at)
+                begun = time.time_ns()
             loss = self.step(step)
             ended = time.time_ns()
-            self.record.step(step + 1, begun, ended, loss if self.stage == 1 else None)
-            if log:
-                log.step(step + 1, (ended - begun) / 1e9, loss)
+            counts = turn >= 0 and within >= settle
+            self.record.step(step + 1, begun, ended, loss if self.stage == 1 else None, at if counts else None)
+            if logs and counts:
+                logs[at].step(step + 1, (ended - begun) / 1e9, loss)
             begun = ended
-        self.record.write_trace(os.path.join(options.out, "rank%d.trace.json" % self.rank), counted)
+        for at, folder in enumerate(folders):
+            self.record.write_trace(os.path.join(folder, "rank%d.trace.json" % self.rank), at)
         self.record.end()
-        if log:
+        for log in logs or []:
             log.close()
+        dist.barrier()
+
+    def change_link(self, at):
+        """Asks whoever made the link, and goes on with all others when it is done."""
+        dist.barrier()
+        if self.rank == 0:
+            self.record.ask_for_link(at)
+            os.read(self.options.go, 1)
         dist.barrier()
 
 
 def slow_down(tasks, core):
     """The computing thread shares its core evenly by the scheduler's quota; threads that move data keep theirs."""
     os.sched_setaffinity(0, {core})
-    os.sched_setscheduler(0, os.SCHED_OTHER, os.sched_param(0))
-    os.setpriority(os.PRIO_PROCESS, threading.get_native_id(), -20)
     if tasks >= 0:
         os.write(tasks, b"0")  # this thread
 
@@ -247,9 +269,9 @@ def slow_down(tasks, core):
 def main():
     parser = argparse.ArgumentParser()
     for name in ("rank", "core", "micro-batch", "micro-batches", "sequence", "hidden", "heads", "layers", "steps",
-                 "warm-up", "pipe", "tasks"):
+                 "pipe", "tasks", "go"):
         parser.add_argument("--" + name, type=int)
-    for name in ("host", "master", "schedule", "text", "out", "settings"):
+    for name in ("host", "master", "schedule", "text", "settings"):
         parser.add_argument("--" + name)
     options = parser.parse_args()
     torch.set_num_threads(1)
