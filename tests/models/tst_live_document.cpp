@@ -113,6 +113,15 @@ private slots:
         QCOMPARE(made->steps.back().number, std::int64_t(5));
         QCOMPARE(newestWholeStep(*made), std::optional<std::int64_t>(4));
     }
+    /// All new steps are watched with their spans, but no more than 600,000 spans are laid under a plan at once.
+    void asManyStepsComeWithTheirSpansAsAreNew()
+    {
+        QCOMPARE(stepsWithSpans(1, 0), 8);
+        QCOMPARE(stepsWithSpans(30, 1000), 31);
+        QCOMPARE(stepsWithSpans(1'000'000, 10), 256);
+        QCOMPARE(stepsWithSpans(1, 200'000), 3);
+        QCOMPARE(stepsWithSpans(5, 2'000'000), 2);
+    }
     void aStepThatIsChosenStaysWhileTheRunGoesOn()
     {
         Live live;

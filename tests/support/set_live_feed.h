@@ -175,6 +175,11 @@ public:
         const std::scoped_lock lock(m_session->mutex);
         return m_session->counts;
     }
+    [[nodiscard]] std::int64_t stepsTold() const override
+    {
+        const std::scoped_lock lock(m_session->mutex);
+        return m_session->run.steps;
+    }
 
 private:
     std::shared_ptr<SetSession> m_session;
