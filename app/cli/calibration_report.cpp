@@ -54,13 +54,13 @@ Errors wrong(const std::string &file, const std::string &at, const std::string &
 std::string factorsTable(const CalibrationProposal &proposal, bool isJudged)
 {
     using enum TextTable::Align;
-    TextTable table({ Left, Right, Right, Right, Right, Right, Left },
-        { "factor", "value", "±", "samples", "residual", "alone", "" });
+    TextTable table({ Left, Right, Right, Right, Right, Right, Right, Right, Left },
+        { "factor", "value", "±", "samples", "R²", "residual", "before", "alone", "" });
     for (const FittedFactor &fitted : proposal.factors) {
         const CalibrationFactor &factor = fitted.factor;
-        table.add(
-            { fitted.id, valueText(factor), errorText(factor), wholeText(factor.samples), percentText(fitted.residual),
-                shareText(factor.errorAfter), fitted.refused.empty() ? "" : "refused: " + fitted.refused });
+        table.add({ fitted.id, valueText(factor), errorText(factor), wholeText(factor.samples),
+            factor.r2 ? plainText(*factor.r2) : "–", percentText(fitted.residual), shareText(factor.errorBefore),
+            shareText(factor.errorAfter), fitted.refused.empty() ? "" : "refused: " + fitted.refused });
     }
     std::string text = table.text();
     if (isJudged && proposal.stepsHeldOut > 0)

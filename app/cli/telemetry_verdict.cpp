@@ -219,6 +219,9 @@ int run(const Options &options)
                                                               : fail({ recording.error() });
     if (const Errors faults = tellOf(*recording, options.sources); !faults.empty())
         return fail(faults);
+    if (recording->sources.empty())
+        return fail({ { ErrorCode::CannotRead, options.sources.front(), "there is no file in it",
+            "logs, traces or arguments of a run" } });
     const auto judged = judgeRun(*std::move(recording), builtinCatalogue(), asked);
     if (!judged)
         return judged.error().front().code == ErrorCode::Cancelled

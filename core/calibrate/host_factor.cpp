@@ -5,6 +5,7 @@
 #include "core/calibrate/collective_samples.h"
 #include "core/calibrate/place_samples.h"
 #include "core/calibrate/pooled.h"
+#include "core/calibrate/robust_fit.h"
 #include "core/cost/kernel_seconds.h"
 #include "core/overlay/host_gaps.h"
 
@@ -17,7 +18,8 @@ namespace trainyard {
 namespace {
 
 constexpr double kLeastHost = 1e-4; // of a step: less than that is no host time to fit
-constexpr double kFarOff = 0.05, kErrors = 5; // ranks farther from the median of all are left out
+constexpr double kFarOff = 0.05, kErrors = 5; // ranks farther from the median of all are left out ...
+constexpr double kMostLeftOut = 4; // ... where fewer than one in so many are
 constexpr double kFirst = 1.0 / 64, kLast = 64; // factors of the host that are looked for
 constexpr int kHalvings = 40;
 
@@ -67,7 +69,7 @@ struct RankGaps {
 
 struct RankFactor {
     int rank = 0;
-    Estimate factor;
+    RankValue factor;
 };
 
 class HostFactor {
@@ -184,22 +186,37 @@ private:
         for (const RankFactor &one : factors)
             values.push_back(one.factor.value);
         const double middle = middleOf(std::move(values));
+        const auto isOut = [&](const RankFactor &one) {
+            return std::abs(one.factor.value / middle - 1) > std::max(kFarOff, kErrors * one.factor.error / middle);
+        };
+        // Where many are off there are two kinds of hosts, not a slow one.
+        if (kMostLeftOut * double(std::ranges::count_if(factors, isOut)) > double(factors.size()))
+            return;
         std::erase_if(factors, [&](const RankFactor &one) {
-            const double off = one.factor.value / middle - 1;
-            const bool isOut = std::abs(off) > std::max(kFarOff, kErrors * one.factor.error / middle);
-            if (isOut)
-                m_of.note("The host of rank " + std::to_string(one.rank) + " takes " + plainText(1 + off)
-                    + " × as long as those of others: it is left out");
-            return isOut;
+            if (isOut(one))
+                m_of.note("The host of rank " + std::to_string(one.rank) + " takes "
+                    + plainText(one.factor.value / middle) + " × as long as those of others: it is left out");
+            return isOut(one);
         });
+    }
+
+    /// By the errors of the ranks; where one step alone tells none, by how the ranks differ.
+    [[nodiscard]] static RankValue meanOf(const std::vector<RankFactor> &factors)
+    {
+        std::vector<RankValue> values;
+        std::vector<double> ones(factors.size(), 1.0), plain;
+        for (const RankFactor &one : factors)
+            values.push_back(one.factor), plain.push_back(one.factor.value);
+        RankValue mean = pooled(values);
+        if (!(mean.error > 0))
+            if (const auto fit = fitRatio(ones, plain))
+                mean = { fit->factor, fit->standardError };
+        return mean;
     }
 
     void propose(const std::vector<RankFactor> &factors)
     {
-        std::vector<Estimate> values;
-        for (const RankFactor &one : factors)
-            values.push_back(one.factor);
-        const auto [factor, error] = pooled(values);
+        const auto [factor, error] = meanOf(factors);
         FittedFactor fitted { .id = "host" };
         fitted.factor.what = CalibratedPart::Host;
         fitted.factor.factor = factor;

@@ -153,7 +153,7 @@ private:
             return;
         }
         leaveOut(samples, name);
-        std::vector<Estimate> ratios;
+        std::vector<RankValue> ratios;
         FittedFactor fitted;
         for (const RankSample &sample : samples) {
             ratios.push_back({ sample.ratio(), sample.error / sample.modelled });

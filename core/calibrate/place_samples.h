@@ -3,7 +3,6 @@
 // Durations by their place in the step: the i-th of a name on a stream is one thing, of which the steps are samples, so
 // that a wild one in a hundred is found among its likes, and does not lengthen a sum.
 
-#include <compare>
 #include <cstdint>
 #include <functional>
 #include <map>
@@ -14,7 +13,10 @@ namespace trainyard {
 
 struct PlaceKey {
     std::uint32_t stream = 0, name = 0;
-    auto operator<=>(const PlaceKey &) const = default;
+    bool operator<(const PlaceKey &other) const
+    {
+        return stream != other.stream ? stream < other.stream : name < other.name;
+    }
 };
 struct StepSeconds {
     std::uint32_t step = 0; // from 0 on

@@ -6,13 +6,13 @@
 
 namespace trainyard {
 
-struct Estimate {
+struct RankValue {
     double value = 0, error = 0; // error: standard; 0: not told
 };
 
 /// Weighed by their errors and by what the values differ beyond them (DerSimonian, Laird 1986: the variance between
 /// them by moments), so that the error of the mean tells of both. Where one does not tell its error: the plain mean,
 /// without error.
-[[nodiscard]] Estimate pooled(const std::vector<Estimate> &values);
+[[nodiscard]] RankValue pooled(const std::vector<RankValue> &values);
 
 } // namespace trainyard

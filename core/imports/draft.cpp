@@ -259,6 +259,8 @@ bool Told::isDeepSpeed() const
 
 void Draft::take(std::string_view key, std::string_view value, std::string_view argument)
 {
+    // What is decided later stands in place of what was taken first
+    std::erase_if(taken, [start = std::string(key) + " "](const std::string &one) { return one.starts_with(start); });
     taken.push_back(std::string(key) + " " + shortened(value) + " from " + arguments.said(argument));
 }
 

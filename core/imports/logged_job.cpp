@@ -35,7 +35,10 @@ std::optional<double> wholeOf(double value, double most)
 LoggedJob loggedJob(const Recording &recording)
 {
     LoggedJob job;
-    for (std::uint32_t source = 0; source < recording.sources.size() && job.arguments.empty(); ++source) {
+    for (const SampleSeries &series : recording.series) {
+        if (series.name != "log.actual_seqlen" && series.name != "log.consumed_tokens")
+            continue;
+        const std::uint32_t source = series.source;
         const auto of = [&](std::string_view name) { return lastOf(recording, source, name); };
         std::optional<double> length = of("log.actual_seqlen");
         std::string why = "the log's actual_seqlen";
@@ -56,6 +59,7 @@ LoggedJob loggedJob(const Recording &recording)
             job.arguments.push_back({ "world_size", std::to_string(std::llround(*gpus)),
                 "the log's rates: " + plainText(*all) + " sequences × " + wholeText(*length) + " tokens / "
                     + plainText(*own) + " tokens of a GPU, a second" });
+        break;
     }
     return job;
 }

@@ -343,8 +343,11 @@ void takeMegatron(Draft &draft)
         p.sequenceParallel = false;
         if (!told.has("micro_batch_size"))
             draft.plan.workload.microBatch = 1;
-        if (draft.plan.stack.name == "fsdp" || draft.plan.stack.name == "deepspeed")
+        if (draft.plan.stack.name == "fsdp" || draft.plan.stack.name == "deepspeed") {
+            draft.assume("The stack is Megatron's usual one: " + draft.plan.stack.name
+                + ", as in the plan, takes no arguments of Megatron");
             draft.plan.stack = {};
+        }
         draft.plan.moe.expertOverlap = ExpertOverlap::None;
         draft.plan.moe.sharedExpertOverlap = false;
     }

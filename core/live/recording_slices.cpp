@@ -25,7 +25,8 @@ const SampleSeries *seriesNamed(const Recording &recording, std::string_view nam
     return known != recording.series.end() ? &*known : nullptr;
 }
 
-/// The first moment that anything tells; 0 without.
+} // namespace
+
 Moment firstMoment(const Recording &recording)
 {
     Moment first = std::numeric_limits<Moment>::max();
@@ -33,6 +34,8 @@ Moment firstMoment(const Recording &recording)
         for (const RecordedStream &stream : rank.streams)
             if (stream.spans.size() > 0)
                 first = std::min(first, stream.spans.start.front());
+        for (const RecordedCollective &own : rank.collectives)
+            first = std::min(first, own.start);
         for (const RecordedStep &step : rank.steps)
             first = std::min(first, step.start);
     }
@@ -41,8 +44,6 @@ Moment firstMoment(const Recording &recording)
             first = std::min(first, series.at.front());
     return first != std::numeric_limits<Moment>::max() ? first : 0;
 }
-
-} // namespace
 
 std::unordered_map<std::int64_t, Moment> stepEnds(const Recording &recording)
 {

@@ -49,6 +49,8 @@ private:
     bool m_isBegun = false; // the facts were given
 };
 
+/// The first moment that anything is told of, since its zero; 0 without.
+[[nodiscard]] Moment firstMoment(const Recording &recording);
 /// When each step ended: as ranks tell, else as step_ended does, else one step's time after the one before.
 [[nodiscard]] std::unordered_map<std::int64_t, Moment> stepEnds(const Recording &recording);
 

@@ -3,6 +3,7 @@
 
 #include "core/live/feed.h"
 #include "core/live/sources/sources.h"
+#include "core/live/step_numbers.h"
 
 #include <atomic>
 #include <chrono>
@@ -85,12 +86,21 @@ struct Session::Private {
             const std::size_t size = work->size;
             const bool isLast = work->kind == Work::Kind::AllClosed;
             if (const FeedPtr feed = feedOf(number))
-                feed->read(std::move(*work), [this](Batch &&batch) { store.take(std::move(batch)); });
+                feed->read(std::move(*work), [this](Batch &&batch) { keep(std::move(batch)); });
             work.reset();
             if (isLast)
                 forget(number);
             queue.done(number, size);
         }
+    }
+
+    void keep(Batch &&batch)
+    {
+        {
+            const std::lock_guard lock(mutex);
+            steps.take(batch.part);
+        }
+        store.take(std::move(batch));
     }
 
     [[nodiscard]] FeedPtr feedOf(std::uint32_t number) const
@@ -162,10 +172,11 @@ struct Session::Private {
     SessionOptions options;
     Store store;
     WorkQueue queue;
-    mutable std::mutex mutex; // of the next three
+    mutable std::mutex mutex; // of the next four
     std::map<std::uint32_t, FeedPtr> feeds;
     std::vector<RecordedSource> gone; // what sources lost that were removed
     std::uint32_t last = 0;
+    StepNumbers steps;
     std::atomic<bool> isTouched = false;
     std::vector<SourceState> seen; // network thread, as are the next three
     std::int64_t toldAt = 0;
@@ -242,6 +253,12 @@ std::vector<std::pair<std::uint32_t, SourceStatus>> Session::statuses() const
         if (!feed->isRemoved)
             result.emplace_back(feed->number(), feed->shown());
     return result;
+}
+
+std::int64_t Session::stepsTold() const
+{
+    const std::lock_guard lock(d->mutex);
+    return d->steps.count();
 }
 
 std::optional<Snapshot> Session::snapshot(const SnapshotAsked &asked) const

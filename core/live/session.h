@@ -38,6 +38,8 @@ public:
     void retryNow(std::uint32_t source);
 
     [[nodiscard]] std::vector<std::pair<std::uint32_t, SourceStatus>> statuses() const; // in order of numbers
+    /// How many different steps were told of.
+    [[nodiscard]] std::int64_t stepsTold() const;
     [[nodiscard]] std::optional<Snapshot> snapshot(const SnapshotAsked &asked) const;
     [[nodiscard]] Recording whole() const;
     [[nodiscard]] Store &store();

@@ -116,6 +116,8 @@ std::vector<SlowLink> slowPlannedLinks(const Run &run, const RankMap &map, const
         link.between = datacenters[static_cast<std::size_t>(rate.from)].label() + " to " + to;
         link.busBytesPerSecond = rate.bytesPerSecond;
         link.expected = rate.planned;
+        link.from = rate.from;
+        link.to = rate.to;
         link.sentence = "Link " + link.between + " carries " + bytesText(rate.bytesPerSecond) + "/s per node pair, "
             + percentText(rate.share()) + " of plan; each pipeline's transfers take " + secondsText(moreSeconds(rate))
             + " more per step";

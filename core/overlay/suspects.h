@@ -28,6 +28,7 @@ struct SlowLink {
     // has no other like it and is not judged without a plan.
     double busBytesPerSecond = 0, expected = 0;
     std::string sentence;
+    int from = -1, to = -1; // datacenters of the plan, of a link between two; else -1
 };
 
 struct Suspects {

@@ -16,6 +16,7 @@ namespace {
 constexpr std::size_t kFewSteps = 5;
 constexpr double kSpread = 0.05; // of the median: half the steps lie further apart
 constexpr double kOtherBatch = 0.01;
+constexpr double kHardlyIts = 4; // times longer or shorter: no inefficiency, but another job
 
 double quantile(const std::vector<double> &sorted, double share)
 {
@@ -112,6 +113,9 @@ std::vector<std::string> doubtsOf(const RunOverlay &overlay, const TakenApart &t
 {
     std::vector<std::string> doubts;
     addInfeasible(overlay, doubts);
+    if (const double ratio = taken.measured / taken.predicted; ratio >= kHardlyIts || ratio * kHardlyIts <= 1)
+        doubts.push_back("A step that takes " + plainText(ratio)
+            + " times as long as predicted is hardly of this plan: another model, batch or machine is behind it");
     if (std::string note = workNote(*overlay.evaluation, *overlay.run->recording); !note.empty())
         doubts.push_back(std::move(note));
     addBatch(overlay, doubts);

@@ -225,9 +225,10 @@ private:
         const double waiting = m_waiting.kind == kind ? m_waiting.seconds : 0;
         const std::size_t groups = m_figures.groups[at(kind)].size();
         add(verdict, std::move(what), predictedOf(m_plan, kind), m_figures.moved[at(kind)] + waiting,
-            (groups == 0          ? "none was exposed, "
-                    : groups == 1 ? "one group, "
-                                  : std::to_string(groups) + " groups, ")
+            (groups == 0 && m_figures.moved[at(kind)] > 0 ? "groups that are not told, "
+                    : groups == 0                         ? "none was exposed, "
+                    : groups == 1                         ? "one group, "
+                                                          : std::to_string(groups) + " groups, ")
                 + of + waited(waiting));
     }
 

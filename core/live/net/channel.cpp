@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <array>
+#include <optional>
 
 namespace trainyard::live::net {
 
@@ -214,18 +215,29 @@ void tearDown(Channel &channel, std::function<void(const ErrorCodeOfSystem &faul
 
 namespace {
 
-asio::awaitable<Expected<std::vector<Tcp::endpoint>>> resolved(Loop &loop, std::string host, std::uint16_t port)
+using Endpoints = Expected<std::vector<Tcp::endpoint>>;
+
+asio::awaitable<Endpoints> resolved(Loop &loop, std::string host, std::uint16_t port)
 {
-    using Found = Expected<std::vector<Tcp::endpoint>>;
-    co_return co_await asio::async_initiate<const asio::use_awaitable_t<> &, void(Found)>(
-        [&loop, host, port](auto &&handler) {
-            auto held = std::make_shared<std::decay_t<decltype(handler)>>(std::forward<decltype(handler)>(handler));
-            resolve(loop, host, port, [held](Found found) {
-                auto own = std::move(*held);
-                own(std::move(found));
-            });
-        },
-        asio::use_awaitable);
+    struct Waiting {
+        explicit Waiting(asio::io_context &io)
+            : isFound(io, asio::steady_timer::time_point::max())
+        {
+        }
+        asio::steady_timer isFound;
+        std::optional<Endpoints> found;
+    };
+    const auto waiting = std::make_shared<Waiting>(loop.inside().io);
+    resolve(loop, host, port, [weak = std::weak_ptr(waiting)](Endpoints found) {
+        if (const auto there = weak.lock()) {
+            there->found = std::move(found);
+            there->isFound.cancel();
+        }
+    });
+    ErrorCodeOfSystem ignored;
+    while (!waiting->found)
+        co_await waiting->isFound.async_wait(into(ignored));
+    co_return std::move(*waiting->found);
 }
 
 } // namespace
@@ -241,7 +253,7 @@ asio::awaitable<Expected<ChannelPtr>> connectChannel(
             co_return std::unexpected(made.error());
         context = *made;
     }
-    const Expected<std::vector<Tcp::endpoint>> endpoints = co_await resolved(loop, address.host, address.port);
+    const Endpoints endpoints = co_await resolved(loop, address.host, address.port);
     if (!endpoints)
         co_return std::unexpected(endpoints.error());
     std::string why = "no address";

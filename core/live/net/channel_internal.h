@@ -23,7 +23,8 @@
 namespace trainyard::live::net {
 
 using IoDone = std::function<void(const ErrorCodeOfSystem &fault, std::size_t bytes)>;
-/// co_await f(…, into(fault)): no exception.
+/// co_await f(…, into(fault)): no exception. What else is given to an awaited call has a name, or is moved from one:
+/// g++ 12 destroys temporaries of such calls twice.
 [[nodiscard]] inline auto into(ErrorCodeOfSystem &fault)
 {
     return asio::redirect_error(asio::use_awaitable, fault);

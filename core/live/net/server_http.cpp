@@ -248,7 +248,8 @@ asio::awaitable<bool> oneRequest(Conversation &talk)
         std::ostringstream head;
         head << parser.get().base();
         talk.connection->hasToken |= !parser.get()[http::field::authorization].empty();
-        co_await talkWebSocket(talk.server, talk.connection, head.str());
+        const std::string text = head.str();
+        co_await talkWebSocket(talk.server, talk.connection, text);
         co_return false;
     }
     refusal = co_await readBody(talk, parser, fault);

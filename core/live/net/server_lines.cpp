@@ -26,8 +26,9 @@ public:
     }
     asio::awaitable<void> end(std::string why) override
     {
-        if (!why.empty())
-            co_await write(refusedLine(why));
+        const std::string line = why.empty() ? std::string() : refusedLine(why);
+        if (!line.empty())
+            co_await write(line);
         // The reader goes on until the peer has read all and closes too.
         m_channel.expireIn(kFarewellSeconds);
         m_channel.shutDown();
@@ -83,7 +84,8 @@ asio::awaitable<void> talkLines(ServerPtr server, ConnectionPtr connection, std:
         if (channel.isExpired())
             co_return;
         channel.expireIn(kFarewellSeconds);
-        co_await writer->write(refusedLine(refusal));
+        const std::string line = refusedLine(refusal);
+        co_await writer->write(line);
         co_await channel.finish(kFarewellSeconds);
         co_return;
     }

@@ -115,8 +115,8 @@ asio::awaitable<Expected<void>> StreamClient::Private::open()
     channel->expireIn(kConnectSeconds);
     socket = std::make_unique<WebSocket>(*channel, kConnectSeconds, kMostMessage);
     const std::string where = hostAndPort(address.host, address.port);
-    Expected<void> asked =
-        co_await socket->ask(where, address.path.empty() ? "/" : address.path, settings.secrets.token);
+    const std::string target = address.path.empty() ? std::string("/") : address.path;
+    Expected<void> asked = co_await socket->ask(where, target, settings.secrets.token);
     if (!asked) {
         Error error = asked.error();
         error.where = where;
@@ -188,9 +188,10 @@ asio::awaitable<void> StreamClient::Private::writeAll()
         if (fault)
             break; // the reader finds out, and tells what the peer said last
     }
+    const std::string why; // none: as it should be
     if (isFinishing && !isClosed) {
         if (socket)
-            co_await socket->close({});
+            co_await socket->close(why);
         else
             channel->shutDown();
     }

@@ -143,17 +143,19 @@ Expected<TlsContextPtr> makeServerTls(const SourceSettings &settings)
         return made;
     SSL_CTX *const context = (*made)->native_handle();
     // Never asks on a terminal for a passphrase.
-    bool isLocked = false;
-    SSL_CTX_set_default_passwd_cb_userdata(context, &isLocked);
-    SSL_CTX_set_default_passwd_cb(context, [](char *, int, int, void *locked) {
-        *static_cast<bool *>(locked) = true;
-        return 0;
-    });
+    const auto isLocked = std::make_shared<bool>(false);
+    ErrorCodeOfSystem fault;
+    (*made)->set_password_callback(
+        [isLocked](std::size_t, asio::ssl::context::password_purpose) {
+            *isLocked = true;
+            return std::string();
+        },
+        fault);
     if (SSL_CTX_use_certificate_chain_file(context, settings.certificateFile.c_str()) != 1)
         return std::unexpected(badFile(settings.certificateFile,
             "no certificate can be read of it (" + lastReason() + ")", "a certificate as PEM, its chain behind it"));
     if (SSL_CTX_use_PrivateKey_file(context, keyFile.c_str(), SSL_FILETYPE_PEM) != 1) {
-        if (isLocked)
+        if (*isLocked)
             return std::unexpected(badFile(keyFile, "the key is locked by a passphrase", "a key without one"));
         const bool isOther = ERR_GET_REASON(ERR_peek_last_error()) == X509_R_KEY_VALUES_MISMATCH;
         return std::unexpected(badFile(keyFile,
@@ -161,8 +163,6 @@ Expected<TlsContextPtr> makeServerTls(const SourceSettings &settings)
                     : "no private key can be read of it (" + lastReason() + ")",
             isOther ? "the key of " + settings.certificateFile : "a private key as PEM"));
     }
-    SSL_CTX_set_default_passwd_cb_userdata(context, nullptr);
-    SSL_CTX_set_default_passwd_cb(context, [](char *, int, int, void *) { return 0; });
     const X509 *const certificate = SSL_CTX_get0_certificate(context);
     if (X509_cmp_current_time(X509_get0_notAfter(certificate)) < 0)
         return std::unexpected(badFile(settings.certificateFile,

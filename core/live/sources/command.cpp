@@ -33,7 +33,7 @@ std::string reasonOf(int exitCode, const std::string &standardError)
 {
     const std::string said = lastLine(standardError);
     const std::string how = exitCode < 0 ? std::string("it ended")
-        : exitCode > 128                 ? formatted("it ended by signal %d", exitCode - 128)
+        : exitCode > 128 && exitCode <= 192                 ? formatted("it ended by signal %d", exitCode - 128)
                                          : formatted("it ended with exit code %d", exitCode);
     return said.empty() ? how : how + ": " + said;
 }

@@ -3,6 +3,7 @@
 // parts add up.
 #include "tests/app/cli/program.h"
 
+#include <QDir>
 #include <QFile>
 #include <QTemporaryDir>
 #include <QTest>
@@ -194,6 +195,18 @@ private slots:
     {
         QCOMPARE(run({ "telemetry", "verdict", m_folder.filePath("absent.log") }).exitCode, 2);
         QCOMPARE(run({ "telemetry", "verdict" }).exitCode, 2);
+        QVERIFY(QDir(m_folder.path()).mkdir(QStringLiteral("empty")));
+        const Answer empty = run({ "telemetry", "verdict", m_folder.filePath("empty") });
+        QCOMPARE(empty.exitCode, 2);
+        QVERIFY2(empty.err.contains("empty: there is no file in it"), qPrintable(empty.err));
+        // A recording where the plan goes
+        const QString packed = m_folder.filePath("run.json.gz");
+        QFile file(packed);
+        QVERIFY(file.open(QIODevice::WriteOnly) && file.write("\x1f\x8b\x08\x00", 4) == 4);
+        file.close();
+        const Answer swapped = run({ "telemetry", "verdict", log(1), "--plan", packed });
+        QCOMPARE(swapped.exitCode, 2);
+        QVERIFY2(swapped.err.contains("it is packed, as a recording of a run"), qPrintable(swapped.err));
     }
 
 private:

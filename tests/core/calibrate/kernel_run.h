@@ -3,7 +3,8 @@
 // A recording of single kernels and collectives of a dense model on tensor and data parallel ranks, as machines would
 // leave it that are what the plan's calibration says: every product, attention and element-wise kernel of every layer
 // under a name as libraries give it, collectives of many sizes, gaps of the host. Laid out by hand from the equations
-// of docs/model.md; it shares nothing with what fits.
+// of docs/model.md (machine_equations.h); with what fits it shares the catalogue's constants, counts of parameters and
+// where ranks are.
 
 #include "core/evaluate/evaluation.h"
 #include "core/telemetry/recording.h"

@@ -1,165 +1,18 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Calibration gives back what a generator that shares nothing with it has put in: kernels of each kind, links, host and
 // overlap, with errors that are honest, and factors that hold for other plans.
-#include "core/calibrate/calibrate.h"
 #include "core/cost/kernel_seconds.h"
 #include "core/network/collectives.h"
-#include "tests/core/calibrate/kernel_run.h"
+#include "tests/core/calibrate/small_truth.h"
 #include "tests/core/overlay/recorded_run.h"
 #include "tests/core/overlay/sample_runs.h"
-#include "tests/core/overlay/small_runs.h"
-#include "tests/support/plans.h"
 
 #include <QtTest>
 
 #include <cmath>
-#include <map>
 
 using namespace trainyard;
 using namespace trainyard::test;
-
-namespace {
-
-constexpr const char *kGpu = "h100-sxm-80gb";
-
-/// Two nodes of two GPUs: tensor parallel inside a node, data parallel between them.
-Plan smallPlan(int batch = 8, int tensor = 2, int data = 2, int sequence = 2048)
-{
-    Plan plan;
-    plan.cluster.datacenters = { site("a", tensor * data / 2, kGpu, 2) };
-    ModelSpec model = *builtinCatalogue().model("gpt-3-6.7b");
-    model.layers = 3;
-    plan.workload.model.clear();
-    plan.workload.inlineModel = model;
-    plan.workload.sequenceLength = sequence;
-    plan.workload.globalBatch = batch * data;
-    plan.parallelism.tensor = tensor;
-    plan.parallelism.data = data;
-    plan.stack.overrides = { { "host_us_per_kernel", 0 }, { "tensor_overlap", 0.5 }, { "overlap_slowdown", 0 },
-        { "gradient_overlap", 0 }, { "parameter_overlap", 0 }, { "gradient_bucket", 2e7 },
-        { "micro_batch_overhead_us", 300 }, { "iteration_overhead_ms", 0.5 } };
-    return plan;
-}
-
-struct Truth {
-    std::string id;
-    CalibratedPart what;
-    double value; // factor, or GB/s
-    double latencyUs = 0;
-};
-
-const std::vector<Truth> &truths()
-{
-    static const std::vector<Truth> kTruths { { "products-h100-sxm-80gb", CalibratedPart::Products, 1.17 },
-        { "attention-h100-sxm-80gb", CalibratedPart::Attention, 0.9 },
-        { "memory-h100-sxm-80gb", CalibratedPart::Memory, 1.3 }, { "host", CalibratedPart::Host, 1.4 },
-        { "overlap", CalibratedPart::Overlap, 0.7 }, { "nvlink-h100-sxm-80gb", CalibratedPart::Nvlink, 210, 13 },
-        { "fabric-a", CalibratedPart::Fabric, 33, 30 } };
-    return kTruths;
-}
-
-Plan withTruth(Plan plan)
-{
-    for (const Truth &truth : truths()) {
-        CalibrationFactor factor { .what = truth.what };
-        if (truth.latencyUs > 0) {
-            factor.latencyUs = truth.latencyUs;
-            factor.gbytesPerS = truth.value;
-        } else {
-            factor.factor = truth.value;
-        }
-        plan.calibration[truth.id] = formatCalibrationFactor(factor);
-    }
-    return plan;
-}
-
-KernelRun recorded(const Plan &plan, const KernelRunOptions &options)
-{
-    return recordKernels(*evaluated(withTruth(plan)), options);
-}
-
-KernelRunOptions plain()
-{
-    return { .steps = 11, .noise = 0, .outlierShare = 0, .clockOffset = 0, .clockDrift = 0 };
-}
-
-const FittedFactor *factorOf(const CalibrationProposal &proposal, const std::string &id)
-{
-    const auto found = std::ranges::find(proposal.factors, id, &FittedFactor::id);
-    return found == proposal.factors.end() ? nullptr : &*found;
-}
-
-double valueOf(const CalibrationFactor &factor)
-{
-    return factor.factor ? *factor.factor : factor.gbytesPerS.value_or(0);
-}
-
-/// What came of one truth: how far it is off and its standard error, over the truth.
-struct Answer {
-    std::string id;
-    double off = 0, error = 0;
-    bool isAccepted = false;
-};
-
-std::vector<Answer> answersOf(const CalibrationProposal &proposal)
-{
-    std::vector<Answer> answers;
-    for (const Truth &of : truths()) {
-        const FittedFactor *fitted = factorOf(proposal, of.id);
-        if (!fitted)
-            continue;
-        const CalibrationFactor &factor = fitted->factor;
-        const bool isAccepted = fitted->refused.empty();
-        answers.push_back(
-            { of.id, valueOf(factor) / of.value - 1, factor.standardError.value_or(0) / of.value, isAccepted });
-        if (of.latencyUs > 0)
-            answers.push_back({ of.id + " latency", factor.latencyUs.value_or(0) / of.latencyUs - 1,
-                factor.latencyError.value_or(0) / of.latencyUs, isAccepted });
-    }
-    return answers;
-}
-
-/// How far moments of ranks lie from the clock of the first one, which all are brought to: ns, at most.
-double clockError(const Run &run, const KernelRun &made)
-{
-    double most = 0;
-    for (std::size_t r = 0; r < made.ranks.size(); ++r) {
-        const auto &aligned = run.recording->ranks[r].streams.front().spans.start;
-        const auto &real = made.onTrueClock.ranks[r].streams.front().spans.start;
-        for (const std::size_t i : { std::size_t(0), real.size() - 1 })
-            most =
-                std::max(most, std::abs(double(aligned[i]) - made.ranks.front().shown(double(real[i]), made.middle)));
-    }
-    return most;
-}
-
-QString told(const CalibrationProposal &proposal)
-{
-    QString all;
-    for (const FittedFactor &fitted : proposal.factors)
-        all += QString::fromStdString(fitted.id + ": " + fitted.sentence + " " + fitted.refused + "\n");
-    for (const std::string &note : proposal.notes)
-        all += QString::fromStdString(note + "\n");
-    return all;
-}
-
-CalibrationProposal proposalOf(const Plan &plan, const Recording &recording, const CalibrateOptions &options = {})
-{
-    const auto proposal = calibrate(*evaluated(plan), *makeRun(recording), builtinCatalogue(), options);
-    if (!proposal)
-        qFatal("%s", toString(proposal.error()).c_str());
-    return *proposal;
-}
-
-std::vector<std::string> idsOf(const CalibrationProposal &proposal)
-{
-    std::vector<std::string> ids;
-    for (const FittedFactor &fitted : proposal.factors)
-        ids.push_back(fitted.id);
-    return ids;
-}
-
-} // namespace
 
 class CalibrateTest : public QObject {
     Q_OBJECT
@@ -207,58 +60,6 @@ private slots:
         QVERIFY(proposal.errorBefore > 0.05);
         // What is exchanged beside the plan's model is left.
         QVERIFY2(proposal.errorAfter < 0.015, qPrintable(QString::number(proposal.errorAfter)));
-    }
-
-    /// 5 % log-normal noise, one duration in a hundred five times as long, clocks that are off: every factor and
-    /// latency within 2 %, and clocks made one.
-    void aHundredNoisyRecordingsGiveItBack()
-    {
-        std::map<std::string, double> worst;
-        const EvaluationPtr truth = evaluated(withTruth(smallPlan())), plan = evaluated(smallPlan());
-        for (int seed = 1; seed <= 100; ++seed) {
-            const KernelRun made = recordKernels(*truth, { .seed = unsigned(seed) });
-            const RunPtr run = makeRun(made.recording);
-            QVERIFY(run->alignment.isWhole());
-            worst["clocks, ns"] = std::max(worst["clocks, ns"], clockError(*run, made));
-            const auto proposal = calibrate(*plan, *run, builtinCatalogue());
-            QVERIFY(proposal);
-            for (const Answer &answer : answersOf(*proposal)) {
-                QVERIFY2(answer.isAccepted, qPrintable(told(*proposal)));
-                worst[answer.id] = std::max(worst[answer.id], std::abs(answer.off));
-            }
-        }
-        for (const auto &[id, off] : worst)
-            qInfo("%s: at most %.3g off", id.c_str(), off);
-        // Ends of a collective lie 20 ns apart (standard deviation): a median of hundreds of them is surer than one.
-        QVERIFY(worst["clocks, ns"] < 20);
-        worst.erase("clocks, ns");
-        QCOMPARE(worst.size(), truths().size() + 2);
-        for (const auto &[id, off] : worst)
-            QVERIFY2(off < 0.02, id.c_str());
-    }
-
-    /// |fitted - true| < 1.96 standard errors in 95 ± 3 % of recordings, of every factor and latency. Of N answers of
-    /// which 95 % are covered the share scatters by √(0.95 · 0.05 / N): of 400 by 1.1 %, so that 3 % are told from
-    /// chance.
-    void standardErrorsOfEveryPartCoverTheTruth()
-    {
-        constexpr int kRecordings = 400;
-        std::map<std::string, int> covered;
-        const EvaluationPtr truth = evaluated(withTruth(smallPlan())), plan = evaluated(smallPlan());
-        for (int seed = 1; seed <= kRecordings; ++seed) {
-            const RunPtr run = makeRun(recordKernels(*truth, { .seed = unsigned(seed) }).recording);
-            const auto proposal = calibrate(*plan, *run, builtinCatalogue());
-            QVERIFY(proposal);
-            for (const Answer &answer : answersOf(*proposal)) {
-                QVERIFY2(answer.error > 0, answer.id.c_str());
-                covered[answer.id] += std::abs(answer.off) < 1.96 * answer.error;
-            }
-        }
-        for (const auto &[id, count] : covered)
-            qInfo("%s: covered in %.1f %%", id.c_str(), 100.0 * count / kRecordings);
-        QCOMPARE(covered.size(), truths().size() + 2);
-        for (const auto &[id, count] : covered)
-            QVERIFY2(std::abs(double(count) / kRecordings - 0.95) <= 0.03, id.c_str());
     }
 
     /// What one setting taught holds for others: another batch, sequence and other degrees.

@@ -201,6 +201,25 @@ private slots:
         QVERIFY(says(made.taken, "a GPU never held more than"));
     }
 
+    /// tokens / sequences = 4096; sequences a second × 4096 / tokens a second of a GPU = 25.972 × 4096 / 4432.597 = 24.
+    void ratesOfALogTellSequencesAndGpus()
+    {
+        const auto logOf = [](const char *rate) {
+            return "[2024-09-16 22:59:19.287338][INFO] -  iteration=       1/  635782 | consumed_samples=         768 "
+                   "| "
+                   "consumed_tokens=     3145728 | elapsed_time_per_iteration_ms=29570.0 | global_batch_size=768 | "
+                   "samples_per_second=25.972 | tokens_per_gpu_per_second_tgs="
+                + std::string(rate) + " |\n";
+        };
+        const ImportedPlan made = imported(read(logOf("4432.597")));
+        QCOMPARE(made.plan.workload.sequenceLength, 4096);
+        QCOMPARE(made.plan.cluster.gpus(), 24);
+        QVERIFY(says(made.taken, "workload.sequence_length 4096 from the tokens that the log counts"));
+        QVERIFY(says(made.assumed, "24 GPUs: the log's rates"));
+        // 25.972 × 4096 / 4300 = 24.7 are no GPUs: the base's stay
+        QCOMPARE(imported(read(logOf("4300"))).plan.cluster.gpus(), basePlan().cluster.gpus());
+    }
+
 private:
     QTemporaryDir m_folder;
 };

@@ -63,6 +63,7 @@ private slots:
             .recording = "run",
             .samples = 12,
             .standardError = 0.01,
+            .latencyError = 40,
             .r2 = 0.99,
             .errorBefore = 0.2,
             .errorAfter = 0.01,

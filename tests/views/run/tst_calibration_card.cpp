@@ -193,8 +193,12 @@ private slots:
         FittedFactor old = factor("products", CalibratedPart::Products, 1.3);
         old.factor.recording = "january run";
         other.calibration["products"] = formatCalibrationFactor(old.factor);
-        other.calibration["fabric-lab"] = formatCalibrationFactor(
-            { .what = CalibratedPart::Fabric, .latencyUs = 12, .gbytesPerS = 42.1, .recording = "january run" });
+        other.calibration["fabric-lab"] = formatCalibrationFactor({ .what = CalibratedPart::Fabric,
+            .latencyUs = 12,
+            .gbytesPerS = 42.1,
+            .recording = "january run",
+            .standardError = 0.8,
+            .latencyError = 0.3 });
         f.plan = std::make_shared<const Plan>(other);
         f.card.setPlan(f.plan);
         QCOMPARE(f.stateOf("products"), FactorState::Kept); // before any run teaches something
@@ -202,7 +206,7 @@ private slots:
         QCOMPARE(f.stateOf("products"), FactorState::Replaces);
         QVERIFY(f.card.row("products")->row().told.contains("× 1.30 from january run"));
         QCOMPARE(f.stateOf("fabric-lab"), FactorState::Kept);
-        QCOMPARE(f.card.row("fabric-lab")->row().value, QStringLiteral("42.1 GB/s, 12.0 µs"));
+        QCOMPARE(f.card.row("fabric-lab")->row().value, QStringLiteral("42.1 GB/s ± 0.8, 12.0 µs ± 300 ns"));
         f.press("products");
         QCOMPARE(calibrationOf(*f.plan)->at("products").factor, std::optional<double>(1.17));
         f.press("fabric-lab");
