@@ -195,7 +195,7 @@ private slots:
         const Answer json = ask(peer, "POST", "/v1/metrics", kJson, "{\"resourceMetrics\":[");
         QCOMPARE(json.status, 400);
         const nlohmann::json status = nlohmann::json::parse(json.body);
-        QCOMPARE(status.at("code"), 3); // google.rpc.Code.INVALID_ARGUMENT
+        QCOMPARE(status.at("code").get<int>(), 3); // google.rpc.Code.INVALID_ARGUMENT
         QVERIFY(!status.at("message").get<std::string>().empty());
         const Answer protobuf = ask(peer, "POST", "/v1/metrics", kProtobuf, "\x0a\x7fthis is no protobuf");
         QCOMPARE(protobuf.status, 400);
