@@ -6,7 +6,8 @@
 // and what-ifs are evaluated beside the GUI thread. Nothing here is part of the plan. GUI thread.
 
 #include "core/live/source.h"
-#include "core/watch/what_if.h"
+#include "models/live_feed.h"
+#include "models/live_what_ifs.h"
 #include "models/run_document.h"
 
 #include <QObject>
@@ -20,18 +21,15 @@ namespace trainyard {
 struct LiveSourceRow {
     std::uint32_t number = 0;
     live::SourceStatus status;
-};
-
-struct LiveWhatIf {
-    watch::WhatIf asked;
-    EvaluationPtr evaluation; // null: still being evaluated, or cannot be asked
-    std::optional<watch::WhatIfAnswer> answer;
+    bool operator==(const LiveSourceRow &) const = default;
 };
 
 class LiveDocument : public QObject {
     Q_OBJECT
 public:
-    explicit LiveDocument(RunDocument &runs, QObject *parent = nullptr);
+    LiveDocument(RunDocument &runs, const Catalogue &catalogue, QObject *parent = nullptr);
+    /// With another feed than a session's, for tests.
+    LiveDocument(RunDocument &runs, const Catalogue &catalogue, MakeLiveFeed makeFeed, QObject *parent = nullptr);
     ~LiveDocument() override;
 
     /// Errors of the text or the settings; what the network says is told by the row's status.
@@ -39,6 +37,9 @@ public:
     void remove(std::uint32_t source);
     void setPaused(std::uint32_t source, bool isPaused);
     void retryNow(std::uint32_t source);
+    void setAllPaused(bool arePaused); // of those that go on
+    [[nodiscard]] bool areAllPaused() const; // of those that go on; false without any
+    void disconnectAll(); // removes them; what they told stays as a run that may be saved
     void clear(); // all sources and what they told
     void save(const QString &path); // all that is held, as a recording; saved or saveFailed of the run document's kind
 
@@ -51,14 +52,21 @@ public:
     [[nodiscard]] bool isFollowing() const;
     [[nodiscard]] std::int64_t newestStep() const; // -1: none
 
-    void setEvaluation(const EvaluationPtr &evaluation); // of the plan shown
     [[nodiscard]] const std::vector<watch::Alarm> &alarms() const;
     [[nodiscard]] const std::vector<watch::Watchman::StepFigures> &steps() const;
     [[nodiscard]] const watch::Watchman::StepFigures &predicted() const;
     [[nodiscard]] QString dropped() const; // what was lost and why, a sentence; empty: nothing
+    [[nodiscard]] const live::StoreCounts &counts() const;
+    /// Where the document of the run shows what these sources told, rather than what a person opened since.
+    [[nodiscard]] bool isShown() const;
+
+    /// Milliseconds from one state that is shown to the next, at least.
+    void setPace(int milliseconds);
 
     /// Makes the questions of now and evaluates them, the likeliest first.
     void askWhatIf();
+    [[nodiscard]] bool canAskWhatIf() const; // steps of a run lie under a plan
+    [[nodiscard]] const LiveWhatIfs &questions() const;
     [[nodiscard]] const std::vector<LiveWhatIf> &whatIfs() const;
 
 Q_SIGNALS:
@@ -71,6 +79,14 @@ Q_SIGNALS:
     void saveFailed(const QString &path, const trainyard::Errors &errors);
 
 private:
+    void tick();
+    void readStatuses();
+    void takeSnapshot();
+    void showRun(const RunPtr &run);
+    void watchShown();
+    void noteChoice();
+    void endWhereDone();
+
     struct Private;
     std::unique_ptr<Private> d;
 };

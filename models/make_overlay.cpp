@@ -8,7 +8,9 @@
 
 namespace trainyard {
 
-MadeOverlay makeOverlayOf(const OverlayAsked &asked)
+namespace {
+
+MadeOverlay madeOf(const OverlayAsked &asked)
 {
     MadeOverlay made;
     made.referenceOf = asked.reference;
@@ -37,6 +39,16 @@ MadeOverlay makeOverlayOf(const OverlayAsked &asked)
             both.notes.push_back(note);
     both.curveNotes = made.parts.compared->curveNotes;
     made.overlay = std::make_shared<const RunOverlay>(std::move(both));
+    return made;
+}
+
+} // namespace
+
+MadeOverlay makeOverlayOf(const OverlayAsked &asked)
+{
+    MadeOverlay made = madeOf(asked);
+    if (made.overlay)
+        made.lanes = lanesUnderPlan(made.overlay);
     return made;
 }
 

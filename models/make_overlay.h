@@ -3,6 +3,7 @@
 // A run laid under a plan, against another run, or both at once. Pure; beside the GUI thread.
 
 #include "core/overlay/verdict.h"
+#include "models/measured_lanes.h"
 
 #include <memory>
 #include <vector>
@@ -26,6 +27,7 @@ struct OverlayAsked {
 
 struct MadeOverlay {
     RunOverlayPtr overlay;
+    MeasuredLanesPtr lanes; // of its rows under a plan; null where there are none
     VerdictPtr verdict; // of the run under the plan; null without a plan
     OverlayParts parts;
     RunPtr referenceOf;

@@ -9,6 +9,7 @@
 #include "core/overlay/verdict.h"
 #include "core/telemetry/read_sources.h"
 #include "models/background_queue.h"
+#include "models/measured_lanes.h"
 
 #include <QObject>
 #include <QStringList>
@@ -18,6 +19,8 @@
 #include <optional>
 
 namespace trainyard {
+
+struct MadeOverlay; // make_overlay.h
 
 struct ReadingProgress {
     std::size_t filesDone = 0, files = 0;
@@ -45,6 +48,13 @@ public:
     /// Reads the paths again whenever their files change, at most once a second.
     void setWatching(bool watches);
 
+    /// A run that goes on takes the place of what was read; further states of it take that of the one before, and run
+    /// and overlay change at once, so that nothing is without rows for a moment. `step`: to be shown; empty: what was
+    /// chosen stays. Cheap: older states that no overlay was made of are left out.
+    void showLive(const RunPtr &run, std::optional<std::int64_t> step);
+    void endLive(); // it goes on no more: what is shown stays, like a run that was read
+    [[nodiscard]] bool isLive() const; // what is shown goes on
+
     /// Writes the recording of the run, as one file; nothing without a run.
     void save(const QString &path);
 
@@ -61,6 +71,8 @@ public:
     [[nodiscard]] const RunPtr &run() const; // null: none was read
     [[nodiscard]] const RunPtr &reference() const;
     [[nodiscard]] const RunOverlayPtr &overlay() const; // null without a run
+    /// Its rows as the timeline draws them, made with it; null without rows under a plan.
+    [[nodiscard]] const MeasuredLanesPtr &lanes() const;
     /// On the run under the plan, made with the overlay; null without either.
     [[nodiscard]] const std::shared_ptr<const Expected<RunVerdict>> &verdict() const;
     [[nodiscard]] const OverlayOptions &options() const;
@@ -78,6 +90,8 @@ signals:
     void overlayChanged(const trainyard::RunOverlayPtr &overlay);
     /// A run or a reference was read, or was closed. The overlay follows.
     void runChanged();
+    /// The live run that is shown told more, or ended: run and overlay are newer, all else is as it was.
+    void runUpdated();
     void watchingChanged(bool isWatching);
     void optionsChanged(); // another step or rank; the overlay follows
     void saved(const QString &path);
@@ -88,6 +102,7 @@ signals:
 private:
     void read(const QStringList &paths, bool isReference, bool isAgain);
     void makeOverlay();
+    void show(MadeOverlay made, std::optional<std::int64_t> liveStep);
 
     struct Private;
     std::unique_ptr<Private> d;

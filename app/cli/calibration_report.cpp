@@ -27,6 +27,18 @@ std::string valueText(const CalibrationFactor &factor)
     return text;
 }
 
+/// Of each figure of valueText, in their order.
+std::string errorText(const CalibrationFactor &factor)
+{
+    const auto shown = [](const std::optional<double> &error) {
+        return error && *error > 0 ? plainText(*error) : std::string("–");
+    };
+    std::string text = factor.factor || factor.gbytesPerS ? shown(factor.standardError) : "";
+    if (!factor.factor && factor.latencyUs)
+        text += (text.empty() ? "" : ", ") + shown(factor.latencyError);
+    return text;
+}
+
 std::string shareText(const std::optional<double> &share)
 {
     return share ? percentText(*share) : std::string("–");
@@ -42,13 +54,13 @@ Errors wrong(const std::string &file, const std::string &at, const std::string &
 std::string factorsTable(const CalibrationProposal &proposal, bool isJudged)
 {
     using enum TextTable::Align;
-    TextTable table({ Left, Right, Right, Right, Right, Right, Left },
-        { "factor", "value", "±", "samples", "residual", "alone", "" });
+    TextTable table({ Left, Right, Right, Right, Right, Right, Right, Right, Left },
+        { "factor", "value", "±", "samples", "R²", "residual", "before", "alone", "" });
     for (const FittedFactor &fitted : proposal.factors) {
         const CalibrationFactor &factor = fitted.factor;
-        table.add({ fitted.id, valueText(factor), factor.standardError ? plainText(*factor.standardError) : "–",
-            wholeText(factor.samples), percentText(fitted.residual), shareText(factor.errorAfter),
-            fitted.refused.empty() ? "" : "refused: " + fitted.refused });
+        table.add({ fitted.id, valueText(factor), errorText(factor), wholeText(factor.samples),
+            factor.r2 ? plainText(*factor.r2) : "–", percentText(fitted.residual), shareText(factor.errorBefore),
+            shareText(factor.errorAfter), fitted.refused.empty() ? "" : "refused: " + fitted.refused });
     }
     std::string text = table.text();
     if (isJudged && proposal.stepsHeldOut > 0)
@@ -94,14 +106,18 @@ ExpectedAll<CalibrationProposal> readFactors(const std::string &text, const std:
         const std::string at = "/factors/" + std::to_string(index++);
         if (!one.is_object() || textOf(one, "id").empty() || !one.contains("factor"))
             return std::unexpected(wrong(file, at, "it has no id or no factor", "an entry as --factors writes it"));
+        const std::string refused = textOf(one, "refused");
         const auto factor = parseCalibrationFactor(one["factor"].dump(), file + ": " + at + "/factor");
-        if (!factor)
+        if (!factor && refused.empty())
             return std::unexpected(Errors { factor.error() });
         FittedFactor &fitted = proposal.factors.emplace_back();
         fitted.id = textOf(one, "id");
         fitted.sentence = textOf(one, "sentence");
-        fitted.refused = textOf(one, "refused");
-        fitted.factor = *factor;
+        fitted.refused = refused;
+        if (factor) // what was refused may have no value that a plan could take
+            fitted.factor = *factor;
+        if (refused.empty() && !fitted.factor.isAccepted)
+            fitted.refused = "Its file says that it is not accepted";
         if (one.contains("residual") && one["residual"].is_number())
             fitted.residual = one["residual"].get<double>();
     }

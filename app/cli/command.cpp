@@ -6,6 +6,7 @@
 #include "core/plan/plan_io.h"
 
 #include <filesystem>
+#include <fstream>
 #include <iostream>
 #include <unistd.h>
 
@@ -20,10 +21,26 @@ std::string label(const std::string &path)
     return path == "-" ? kStandardInput : path;
 }
 
+/// A packed file is no plan: whoever names a recording where the plan goes hears so.
+bool isPacked(const std::string &path)
+{
+    std::ifstream file(path, std::ios::binary);
+    char head[2] {};
+    return file.read(head, 2) && head[0] == '\x1f' && head[1] == '\x8b';
+}
+
 ExpectedAll<Plan> readAny(const std::string &path)
 {
-    if (path != "-")
-        return readPlan(path, FileKinds::StreamsToo);
+    if (path != "-") {
+        auto plan = readPlan(path, FileKinds::StreamsToo);
+        std::error_code ignored;
+        if (!plan && std::filesystem::is_regular_file(path, ignored) && isPacked(path))
+            return std::unexpected(Errors {
+                { ErrorCode::BadSyntax, path, "it is packed, as a recording of a run or a trace is, and no plan",
+                    "a plan (*.trainyard.json) in its "
+                    "place" } });
+        return plan;
+    }
     const auto text = readStandardInput(kPlanFile);
     if (!text)
         return std::unexpected(Errors { text.error() });

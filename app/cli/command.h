@@ -33,6 +33,8 @@ void addTelemetryCommand(CLI::App &app, int &exitCode);
 void addTelemetryCompare(const Subcommand &telemetry, int &exitCode);
 void addTelemetryCalibrate(const Subcommand &telemetry, int &exitCode);
 void addTelemetryVerdict(const Subcommand &telemetry, int &exitCode);
+void addTelemetryRecord(const Subcommand &telemetry, int &exitCode);
+void addTelemetryReplay(const Subcommand &telemetry, int &exitCode); // and serve
 void addImportCommand(CLI::App &app, int &exitCode);
 
 /// Repeatable `--set KEY=VALUE`.

@@ -66,6 +66,11 @@ Option Subcommand::number(const std::string &name, int &value, const std::string
     return Option(m_command->add_option(name, value, help));
 }
 
+Option Subcommand::real(const std::string &name, double &value, const std::string &help) const
+{
+    return Option(m_command->add_option(name, value, help));
+}
+
 void Subcommand::flag(const std::string &name, bool &value, const std::string &help) const
 {
     m_command->add_flag(name, value, help);

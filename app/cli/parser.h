@@ -46,6 +46,7 @@ public:
     Option text(const std::string &name, std::string &value, const std::string &help) const;
     Option texts(const std::string &name, std::vector<std::string> &values, const std::string &help) const;
     Option number(const std::string &name, int &value, const std::string &help) const;
+    Option real(const std::string &name, double &value, const std::string &help) const;
     void flag(const std::string &name, bool &value, const std::string &help) const;
     /// What to do once the command line is read.
     void callback(const std::function<void()> &action) const;

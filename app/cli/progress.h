@@ -16,6 +16,10 @@ public:
     }
     /// Redraws the line, at most ten times a second: "512 of 1800 rows, 340/s, 4 s left".
     void show(std::size_t done, std::size_t all);
+    /// The same of a line of its own: "2 sources, 1,240 steps". `what` is of no use then.
+    void show(const std::string &line);
+    /// Whether show() would draw now: who has to work for a line asks first.
+    [[nodiscard]] bool isDue() const;
     void clear();
 
 private:

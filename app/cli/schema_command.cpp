@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/cli/command.h"
 
+#include "core/live/stream_lines.h"
 #include "core/plan/plan_io.h"
 #include "core/report/metrics_json.h"
 #include "core/telemetry/recording_file.h"
@@ -11,10 +12,12 @@ void addSchemaCommand(CLI::App &app, int &exitCode)
 {
     const auto what = std::make_shared<std::string>("plan");
     const Subcommand command(app, "schema", "Print the JSON Schema of a format");
-    command.text("FORMAT", *what, "plan (default), metrics or recording").oneOf({ "plan", "metrics", "recording" });
+    command.text("FORMAT", *what, "plan (default), metrics, recording or telemetry (a line of a live stream)")
+        .oneOf({ "plan", "metrics", "recording", "telemetry" });
     command.callback([what, &exitCode] {
         const std::string schema = *what == "metrics" ? metricsSchema()
             : *what == "recording"                    ? recordingSchema()
+            : *what == "telemetry"                    ? live::streamSchema()
                                                       : planSchema();
         exitCode = print(schema, "json");
     });

@@ -6,6 +6,7 @@
 #include "app/cli/run_sources.h"
 #include "app/cli/signals.h"
 
+#include "core/base/number_text.h"
 #include "core/base/output_file.h"
 #include "core/base/text_file.h"
 #include "core/overlay/run_steps.h"
@@ -91,6 +92,21 @@ ExpectedAll<CalibrationProposal> learnt(const Options &options, const Evaluation
     return *std::move(proposal);
 }
 
+/// What the factors make of this plan, and which of them change nothing of it.
+std::string learnedText(const Evaluation &before, const Evaluation &after)
+{
+    const auto seconds = [](const Evaluation &of) {
+        return of.metrics.iterationTime ? secondsText(*of.metrics.iterationTime) : std::string("nothing");
+    };
+    const Confidence &confidence = after.metrics.confidence;
+    std::string text = "With them the plan predicts " + seconds(after) + " a step instead of " + seconds(before) + ": "
+        + confidence.label + (confidence.note.empty() ? "" : " (" + confidence.note + ")") + ".\n";
+    for (const Problem &problem : after.problems)
+        if (problem.where == "calibration")
+            text += problem.text + ".\n";
+    return text;
+}
+
 int run(const Options &options)
 {
     if (const Errors faults = faultsOf(options); !faults.empty())
@@ -113,14 +129,19 @@ int run(const Options &options)
                 writeOutputFile(options.factors, [&](std::ostream &out) { out << factorsJson(*proposal); });
             !written)
             return fail({ written.error() });
-    if (!options.out.empty()) {
-        std::vector<std::string> ids;
-        if (const Errors faults = choose(options, *proposal, ids); !faults.empty())
-            return fail(faults);
-        if (const auto written = writePlan(withFactors(**plan, *proposal, ids), options.out); !written)
+    std::vector<std::string> ids;
+    if (const Errors faults = choose(options, *proposal, ids); !faults.empty())
+        return fail(faults);
+    const auto next = std::make_shared<const Plan>(withFactors(**plan, *proposal, ids));
+    const auto learned = evaluateLoaded(next, options.plan, Depth::Score);
+    if (!learned)
+        return fail(learned.error());
+    if (!options.out.empty())
+        if (const auto written = writePlan(*next, options.out); !written)
             return fail({ written.error() });
-    }
-    return print(options.format == "json" ? factorsJson(*proposal) : factorsTable(*proposal, options.use.empty()),
+    return print(options.format == "json"
+            ? factorsJson(*proposal)
+            : factorsTable(*proposal, options.use.empty()) + "\n" + learnedText(**evaluation, **learned),
         options.format);
 }
 

@@ -140,6 +140,8 @@ void addTelemetryCommand(CLI::App &app, int &exitCode)
     addTelemetryCompare(telemetry, exitCode);
     addTelemetryCalibrate(telemetry, exitCode);
     addTelemetryVerdict(telemetry, exitCode);
+    addTelemetryRecord(telemetry, exitCode);
+    addTelemetryReplay(telemetry, exitCode);
 }
 
 } // namespace trainyard::cli

@@ -60,6 +60,36 @@ std::string partsTable(const RunVerdict &verdict)
     return text.text();
 }
 
+std::string signedBytes(double bytes)
+{
+    if (std::abs(bytes) < 0.5)
+        return "0 B";
+    return (bytes > 0 ? "+" : "−") + bytesText(std::abs(bytes));
+}
+
+std::string memoryTable(const MemoryVerdict &memory)
+{
+    using enum TextTable::Align;
+    TextTable text({ Left, Right, Right, Right, Left },
+        { "memory of " + oneLine(memory.of), "predicted", "measured", "difference", "from" });
+    for (const VerdictPart &part : memory.parts)
+        text.add({ part.what, bytesText(part.predicted), bytesText(part.measured),
+            signedBytes(part.measured - part.predicted), oneLine(part.evidence) });
+    const std::string level = nameOf(memory.level);
+    text.add({ "All " + level, bytesText(memory.predictedBytes), bytesText(memory.measuredBytes),
+        signedBytes(memory.measuredBytes - memory.predictedBytes), "" });
+    return "\n" + text.text();
+}
+
+/// Of what typically is behind it, and in doubt, after the same of the step.
+std::vector<std::string> joined(const std::vector<std::string> &ofStep, const std::vector<std::string> &ofMemory)
+{
+    std::vector<std::string> all = ofStep;
+    for (const std::string &one : ofMemory)
+        all.push_back("Memory: " + one);
+    return all;
+}
+
 std::optional<double> memoryOf(const JudgedRun &judged)
 {
     const auto sign = fullestMemory(*judged.run->recording, *judged.evaluation);
@@ -74,17 +104,30 @@ std::string predictionText(const JudgedRun &judged)
     if (metrics.memory)
         text += ", and " + bytesText(double(metrics.memory->peak)) + " on the fullest GPU";
     text += "\n";
-    if (const auto memory = memoryOf(judged))
+    const bool isJudged = judged.verdict && judged.verdict->memory;
+    if (const auto memory = isJudged ? std::nullopt : memoryOf(judged))
         text += "The run's fullest GPU held " + bytesText(*memory) + "\n";
     return text;
 }
 
 std::string tableOf(const JudgedRun &judged)
 {
-    std::string text = judged.verdict ? judged.verdict->headline + "\n\n" + partsTable(*judged.verdict) : std::string();
+    std::string text;
+    const RunVerdict *verdict = judged.verdict ? &*judged.verdict : nullptr;
+    const MemoryVerdict none, &memory = verdict && verdict->memory ? *verdict->memory : none;
+    if (verdict)
+        text += verdict->headline + "\n";
+    if (verdict && verdict->isTimed)
+        text += "\n" + partsTable(*verdict);
+    if (verdict && verdict->memory) {
+        text += memoryTable(memory);
+        if (verdict->isTimed)
+            text += "\nMemory: " + memory.headline + "\n";
+    }
     text += (text.empty() ? "" : "\n") + predictionText(judged);
-    if (judged.verdict)
-        text += section("Typical causes", judged.verdict->causes) + section("Doubts", judged.verdict->doubts);
+    if (verdict)
+        text += section("Typical causes", joined(verdict->causes, memory.causes))
+            + section("Doubts", joined(verdict->doubts, memory.doubts));
     if (judged.imported) {
         if (!judged.verdict)
             text += section("Assumed", judged.imported->assumed);
@@ -98,6 +141,17 @@ template <class T> Json told(const std::optional<T> &value)
     return value ? Json(*value) : Json(nullptr);
 }
 
+Json jsonOf(const MemoryVerdict &memory)
+{
+    Json parts = Json::array();
+    for (const VerdictPart &part : memory.parts)
+        parts.push_back({ { "part", part.what }, { "predicted_bytes", part.predicted },
+            { "measured_bytes", part.measured }, { "evidence", part.evidence } });
+    return { { "headline", memory.headline }, { "of", memory.of }, { "level", nameOf(memory.level) },
+        { "predicted_bytes", memory.predictedBytes }, { "measured_bytes", memory.measuredBytes },
+        { "parts", std::move(parts) }, { "causes", memory.causes }, { "doubts", memory.doubts } };
+}
+
 std::string jsonOf(const JudgedRun &judged)
 {
     const Metrics &metrics = judged.evaluation->metrics;
@@ -109,18 +163,25 @@ std::string jsonOf(const JudgedRun &judged)
     if (judged.verdict) {
         const RunVerdict &verdict = *judged.verdict;
         json["headline"] = verdict.headline;
-        json["in_range"] = verdict.isInRange;
-        json["predicted_s"] = verdict.predictedSeconds;
-        json["measured_s"] = verdict.measuredSeconds;
+        if (verdict.isTimed) {
+            json["in_range"] = verdict.isInRange;
+            json["predicted_s"] = verdict.predictedSeconds;
+            json["measured_s"] = verdict.measuredSeconds;
+        }
         for (const VerdictPart &part : verdict.parts)
             json["parts"].push_back({ { "part", part.what }, { "predicted_s", part.predicted },
                 { "measured_s", part.measured }, { "evidence", part.evidence } });
         json["causes"] = verdict.causes;
         json["doubts"] = verdict.doubts;
     }
+    json["feasible"] = judged.evaluation->feasible();
     json["steps"] = judged.run->steps.size();
+    const MemoryVerdict *memory = judged.verdict && judged.verdict->memory ? &*judged.verdict->memory : nullptr;
     json["memory_bytes"] = { { "predicted", metrics.memory ? Json(metrics.memory->peak) : Json(nullptr) },
         { "measured", told(memoryOf(judged)) } };
+    if (memory)
+        json["memory_bytes"] = { { "predicted", memory->predictedBytes }, { "measured", memory->measuredBytes } };
+    json["memory"] = memory ? jsonOf(*memory) : Json(nullptr);
     json["plan"] = judged.imported ? Json { { "taken", judged.imported->taken },
         { "assumed", judged.imported->assumed }, { "ignored", judged.imported->ignored } }
                                    : Json(nullptr);
@@ -158,6 +219,9 @@ int run(const Options &options)
                                                               : fail({ recording.error() });
     if (const Errors faults = tellOf(*recording, options.sources); !faults.empty())
         return fail(faults);
+    if (recording->sources.empty())
+        return fail({ { ErrorCode::CannotRead, options.sources.front(), "there is no file in it",
+            "logs, traces or arguments of a run" } });
     const auto judged = judgeRun(*std::move(recording), builtinCatalogue(), asked);
     if (!judged)
         return judged.error().front().code == ErrorCode::Cancelled

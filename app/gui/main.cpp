@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/gui/dialogs.h"
+#include "app/gui/frame_probe.h"
 #include "app/gui/options.h"
 #include "app/gui/report.h"
 #include "app/gui/screenshot.h"
@@ -10,6 +11,7 @@
 #include "views/layer/layer_page.h"
 #include "views/panels/datacenter_panel.h"
 #include "views/panels/gpu_shares_panel.h"
+#include "views/parts/message_bar.h"
 #include "views/theme/theme.h"
 #include "views/window/file_actions.h"
 #include "views/window/main_window.h"
@@ -19,10 +21,13 @@
 #include <QDir>
 #include <QIcon>
 #include <QStandardPaths>
+#include <QTimer>
 
 #include <algorithm>
+#include <chrono>
 #include <csignal>
 #include <cstdio>
+#include <optional>
 
 namespace trainyard {
 
@@ -42,6 +47,16 @@ void openRuns(RunDocument &runs, const QStringList &run, const QStringList &refe
             &runs, &RunDocument::runChanged, &runs, [&runs, reference] { runs.openReference(reference); },
             Qt::SingleShotConnection);
     runs.open(run);
+}
+
+/// Errors of an address have been told with the options; what is wrong with settings is said in the window.
+void connectLive(MainWindow &window, const Options &options)
+{
+    for (const QString &address : options.live)
+        if (const auto done = window.live().connectTo(address, { .replaySpeed = options.liveSpeed }); !done)
+            window.messages().show({ QStringLiteral("live"), Message::Tone::Error,
+                QCoreApplication::translate("Main", "“%1” cannot be connected to.").arg(address),
+                QString::fromStdString(toString(done.error())), {} });
 }
 
 int runWindow(QApplication &application, const Options &options)
@@ -65,9 +80,12 @@ int runWindow(QApplication &application, const Options &options)
                 : options.showsExperts ? Screenshot::Page::Experts
                 : options.showsJobs    ? Screenshot::Page::Jobs
                 : options.showsRun     ? Screenshot::Page::Run
+                : options.showsLive    ? Screenshot::Page::Live
                                        : Screenshot::Page::Workbench);
         if (!options.run.isEmpty())
             screenshot->awaitRun(!options.reference.isEmpty());
+        if (!options.live.isEmpty())
+            screenshot->awaitLive(options.showsLive);
     } else {
         window.restorePlaces();
         window.files().offerRecovery();
@@ -108,6 +126,18 @@ int runWindow(QApplication &application, const Options &options)
             &document, &PlanDocument::replaced, &window, [&window] { window.showRun(); }, Qt::SingleShotConnection);
     if (!options.run.isEmpty())
         openRuns(window.runs(), options.run, options.reference);
+    if (options.showsLive)
+        QObject::connect(
+            &document, &PlanDocument::replaced, &window, [&window] { window.showLive(); }, Qt::SingleShotConnection);
+    if (options.showsConnect)
+        QObject::connect(
+            &document, &PlanDocument::replaced, &window, [&window] { window.showConnect(); }, Qt::SingleShotConnection);
+    connectLive(window, options);
+    std::optional<FrameProbe> probe;
+    if (!options.frames.isEmpty())
+        probe.emplace(window.live(), options.frames);
+    if (options.seconds > 0)
+        QTimer::singleShot(std::chrono::seconds(options.seconds), &application, &QCoreApplication::quit);
     if (options.showsNewPlan)
         QObject::connect(
             &document, &PlanDocument::replaced, &window, [&window] { window.showNewPlan(); }, Qt::SingleShotConnection);

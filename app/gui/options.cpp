@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/gui/options.h"
 
+#include "models/live_document.h"
+
 #include <QCommandLineParser>
 #include <QCoreApplication>
 #include <QRegularExpression>
@@ -17,6 +19,15 @@ QString tr(const char *text)
 }
 
 constexpr int kLongestSide = 8192; // a picture of that square takes 256 MiB
+constexpr int kFastest = 100'000, kLongestSeconds = 7 * 86'400;
+
+QString sentenceOf(const Error &error)
+{
+    QString text = QString::fromStdString(error.what);
+    if (!error.right.empty())
+        text += tr("; expected %1").arg(QString::fromStdString(error.right));
+    return text;
+}
 
 std::optional<QSize> parseSize(const QString &text)
 {
@@ -60,7 +71,7 @@ std::expected<Options, QString> parseOptions(const QStringList &arguments)
            "its GPUs and what to do about it), shares or baselines (the plan, with what each set of GPUs gets, or "
            "would get from other systems), experts (exchanges with experts compared), jobs "
            "(schedulers of jobs compared), layer (an expert layer, opened), run (a recorded run beside the plan: "
-           "--run), "
+           "--run), live (a run that goes on: --live), connect (the sheet that connects to one), "
            "validation, or new "
            "(the sheet for a new plan)."),
         QStringLiteral("NAME"), QStringLiteral("plan"));
@@ -72,7 +83,19 @@ std::expected<Options, QString> parseOptions(const QStringList &arguments)
     const QCommandLineOption reference(QStringLiteral("compare-run"),
         tr("A file or folder of another run, which is compared with in place of the plan; several: once each."),
         QStringLiteral("PATH"));
-    parser.addOptions({ screenshot, size, theme, page, report, out, run, reference });
+    const QCommandLineOption live(QStringLiteral("live"),
+        tr("Where a run that goes on tells of itself: http://HOST:9090, listen:4318, tcp://HOST:PORT, tail:FILE, "
+           "command:COMMAND or replay:RECORDING; several: once each."),
+        QStringLiteral("ADDRESS"));
+    const QCommandLineOption liveSpeed(QStringLiteral("live-speed"),
+        tr("How many times as fast recordings are replayed; 0: as fast as it goes, as for a screenshot."),
+        QStringLiteral("FACTOR"));
+    const QCommandLineOption frames(QStringLiteral("frames"),
+        tr("Measure how long the window was busy at a time, and write it with its memory when it ends."),
+        QStringLiteral("OUT.json"));
+    const QCommandLineOption seconds(
+        QStringLiteral("seconds"), tr("End after so long, for measurements."), QStringLiteral("SECONDS"));
+    parser.addOptions({ screenshot, size, theme, page, report, out, run, reference, live, liveSpeed, frames, seconds });
     parser.addPositionalArgument(
         QStringLiteral("PLAN"), tr("Plan file to open; the first sample unless told."), QStringLiteral("[PLAN]"));
     if (!parser.parse(QStringList { QCoreApplication::applicationFilePath() } + arguments))
@@ -110,11 +133,31 @@ std::expected<Options, QString> parseOptions(const QStringList &arguments)
     options.showsRun = parser.value(page) == QStringLiteral("run");
     options.run = parser.values(run);
     options.reference = parser.values(reference);
+    options.showsLive = parser.value(page) == QStringLiteral("live");
+    options.showsConnect = parser.value(page) == QStringLiteral("connect");
+    options.live = parser.values(live);
+    for (const QString &address : options.live)
+        if (const auto parsed = live::parseAddress(address.toStdString()); !parsed)
+            return std::unexpected(tr("--live %1: %2").arg(address, sentenceOf(parsed.error())));
+    bool isNumber = true;
+    options.liveSpeed = parser.isSet(liveSpeed) ? parser.value(liveSpeed).toDouble(&isNumber)
+        : options.screenshot.isEmpty()          ? 1
+                                                : 0;
+    if (!isNumber || !(options.liveSpeed >= 0) || options.liveSpeed > kFastest)
+        return std::unexpected(
+            tr("--live-speed %1: expected a number from 0 to %2").arg(parser.value(liveSpeed)).arg(kFastest));
+    options.frames = parser.value(frames);
+    if (parser.isSet(seconds))
+        options.seconds = parser.value(seconds).toInt(&isNumber);
+    if (!isNumber || options.seconds < 0 || options.seconds > kLongestSeconds)
+        return std::unexpected(
+            tr("--seconds %1: expected a whole number from 1 to %2").arg(parser.value(seconds)).arg(kLongestSeconds));
     if (!options.showsValidation && !options.showsDatacenters && !options.showsMemory && !options.showsNewPlan
         && !options.showsShares && !options.showsBaselines && !options.showsExperts && !options.showsJobs
-        && !options.showsLayer && !options.showsRun && parser.value(page) != QStringLiteral("plan"))
+        && !options.showsLayer && !options.showsRun && !options.showsLive && !options.showsConnect
+        && parser.value(page) != QStringLiteral("plan"))
         return std::unexpected(tr("--page %1: expected plan, datacenters, memory, shares, baselines, experts, jobs, "
-                                  "layer, run, validation or "
+                                  "layer, run, live, connect, validation or "
                                   "new")
                                    .arg(parser.value(page)));
     if (parser.isSet(theme)) {

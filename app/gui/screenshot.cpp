@@ -9,7 +9,9 @@
 #include <QFileInfo>
 #include <QImage>
 
+#include <algorithm>
 #include <cstdio>
+#include <utility>
 
 namespace trainyard {
 
@@ -17,6 +19,7 @@ namespace {
 
 // The effects of the switches come after the evaluation; a picture without them would show a window half filled.
 constexpr int kSettleMs = 400, kEffectsMs = 8000, kGiveUpMs = 120000;
+constexpr int kLookMs = 500, kNothingMs = 3000; // what comes of a source that tells nothing
 
 } // namespace
 
@@ -74,9 +77,41 @@ void Screenshot::awaitRun(bool withReference)
     });
 }
 
+void Screenshot::awaitLive(bool withWhatIfs)
+{
+    m_awaitsLive = true;
+    m_asksWhatIfs = withWhatIfs;
+    m_look.setInterval(kLookMs);
+    connect(&m_look, &QTimer::timeout, this, &Screenshot::lookAtLive);
+    m_look.start();
+}
+
+/// A replay is over, or nothing can be reached; whoever goes on for ever is pictured after some time.
+void Screenshot::lookAtLive()
+{
+    LiveDocument &live = m_window.live();
+    const RunOverlayPtr &overlay = m_window.runs().overlay();
+    const bool isOver = std::ranges::none_of(live.sources(), [](const LiveSourceRow &row) {
+        return row.status.state == live::SourceState::Idle || row.status.state == live::SourceState::Connecting
+            || (row.status.state == live::SourceState::Live && row.status.address.type == live::SourceType::Replay);
+    });
+    const bool isShown = !live.steps().empty() && overlay && overlay->evaluation && overlay->step >= 0
+        && overlay->run->steps[std::size_t(overlay->step)].number == live.newestStep();
+    const bool isNothing = isOver && !m_window.runs().isLive();
+    if (!isOver || !(isShown || isNothing))
+        return;
+    if (m_asksWhatIfs && live.canAskWhatIf() && !std::exchange(m_hasAsked, true))
+        return live.askWhatIf();
+    if (m_asksWhatIfs && live.questions().isAsking())
+        return;
+    m_look.stop();
+    m_awaitsLive = false;
+    settle(isNothing ? kNothingMs : kSettleMs);
+}
+
 void Screenshot::settle(int milliseconds)
 {
-    if (!m_awaitsRun && !m_awaitsReference)
+    if (!m_awaitsRun && !m_awaitsReference && !m_awaitsLive)
         m_settle.start(milliseconds);
 }
 

@@ -13,13 +13,18 @@ namespace trainyard {
 class Screenshot : public QObject {
     Q_OBJECT
 public:
-    enum class Page { Workbench, Validation, Experts, Jobs, Run };
+    enum class Page { Workbench, Validation, Experts, Jobs, Run, Live };
     Screenshot(MainWindow &window, QString path, QSize size, Page page);
 
     /// No picture before the run lies under the plan, and the reference where one is compared with.
     void awaitRun(bool withReference);
 
+    /// None before all sources have ended or told nothing new for a while, their newest step lies under the plan, and
+    /// what-ifs are answered where the page shows them.
+    void awaitLive(bool withWhatIfs);
+
 private:
+    void lookAtLive();
     void settle(int milliseconds);
     void take();
     void fail(const QString &why);
@@ -29,6 +34,8 @@ private:
     QSize m_size;
     QTimer m_settle, m_giveUp;
     bool m_awaitsRun = false, m_awaitsReference = false;
+    bool m_awaitsLive = false, m_asksWhatIfs = false, m_hasAsked = false;
+    QTimer m_look;
 };
 
 } // namespace trainyard

@@ -1,11 +1,14 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // What tools measured by themselves: iperf3 of a node pair, fio of a node's drives, copies between a GPU and its host.
+#include "core/base/median.h"
 #include "core/base/number_text.h"
 #include "core/calibrate/calibration_case_internal.h"
 #include "core/calibrate/collective_samples.h"
 
 #include <algorithm>
+#include <cctype>
 #include <cmath>
+#include <filesystem>
 #include <set>
 
 namespace trainyard {
@@ -20,14 +23,11 @@ struct Figure {
 /// Of measurements of one thing the median.
 Figure figureOf(const std::vector<double> &values)
 {
-    Figure figure { .value = middleOf(values), .samples = int(values.size()) };
-    std::vector<double> off;
-    for (const double value : values)
-        off.push_back(std::abs(value / figure.value - 1));
-    figure.residual = middleOf(std::move(off));
-    // Of a median of n: 1.2533 standard deviations over √n, and 1.4826 of the median deviation make one of those.
+    Figure figure { .value = medianOf(values), .samples = int(values.size()) };
+    const double distance = medianDistance(values, figure.value);
+    figure.residual = distance / figure.value;
     if (values.size() > 2)
-        figure.error = 1.2533 * 1.4826 * figure.residual * figure.value / std::sqrt(double(values.size()));
+        figure.error = kMedianError * distance / std::sqrt(double(values.size()));
     return figure;
 }
 
@@ -37,8 +37,7 @@ FittedFactor measured(CalibratedPart part, const Figure &figure)
     fitted.factor.what = part;
     fitted.factor.gbytesPerS = figure.value * 1e-9;
     fitted.factor.samples = figure.samples;
-    if (figure.error > 0)
-        fitted.factor.standardError = figure.error * 1e-9;
+    setError(fitted.factor.standardError, figure.error * 1e-9);
     fitted.residual = figure.residual;
     return fitted;
 }
@@ -48,16 +47,42 @@ std::string samplesText(const Figure &figure)
     return figure.samples == 1 ? "one measurement, which tells no error" : wholeText(figure.samples) + " measurements";
 }
 
-/// The link whose ends the file's name tells, or the only one.
+/// Whether an id stands in a name as a word of its own: "us-east" does not in "us-east-2", nor "c" in "bench".
+bool namesPlace(std::string_view name, std::string_view id, const std::vector<Datacenter> &all)
+{
+    const auto isWord = [](char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0; };
+    for (std::size_t at = name.find(id); at != std::string_view::npos; at = name.find(id, at + 1)) {
+        const std::size_t end = at + id.size();
+        if ((at > 0 && isWord(name[at - 1])) || (end < name.size() && isWord(name[end])))
+            continue;
+        const bool isOfLonger = std::ranges::any_of(all, [&](const Datacenter &other) {
+            const std::size_t inside = other.id.find(id);
+            return other.id.size() > id.size() && inside != std::string::npos && at >= inside
+                && name.substr(at - inside).starts_with(other.id);
+        });
+        if (!isOfLonger)
+            return true;
+    }
+    return false;
+}
+
+/// The one link whose ends the file's name tells, or the only one there is.
 std::optional<std::size_t> linkOf(const CalibrationCase &of, std::uint32_t source)
 {
-    const auto &links = of.workload.plan->cluster.wanLinks;
-    const std::string file =
-        source < of.run.recording->sources.size() ? of.run.recording->sources[source].file : std::string();
+    const Cluster &cluster = of.workload.plan->cluster;
+    const auto &links = cluster.wanLinks;
+    const std::string file = source < of.run.recording->sources.size()
+        ? std::filesystem::path(of.run.recording->sources[source].file).filename().string()
+        : std::string();
+    std::optional<std::size_t> told;
     for (std::size_t i = 0; i < links.size(); ++i)
-        if (file.find(links[i].between[0]) != std::string::npos && file.find(links[i].between[1]) != std::string::npos)
-            return i;
-    return links.size() == 1 ? std::optional<std::size_t>(0) : std::nullopt;
+        if (namesPlace(file, links[i].between[0], cluster.datacenters)
+            && namesPlace(file, links[i].between[1], cluster.datacenters)) {
+            if (told)
+                return {};
+            told = i;
+        }
+    return told || links.size() != 1 ? told : std::optional<std::size_t>(0);
 }
 
 void addWan(CalibrationCase &of)
@@ -88,13 +113,16 @@ void addWan(CalibrationCase &of)
         const Figure rate = figureOf(rates[i]);
         FittedFactor fitted = measured(CalibratedPart::Wan, rate);
         const auto &[a, b] = links[i].between;
-        fitted.id = "wan-" + a + "-" + b;
+        fitted.id = wanId(*of.workload.plan, a, b);
         fitted.factor.between = { a, b };
-        if (!trips[i].empty())
-            fitted.factor.latencyUs = middleOf(trips[i]) * 0.5e6;
+        if (!trips[i].empty()) {
+            const Figure trip = figureOf(trips[i]);
+            fitted.factor.latencyUs = trip.value * 0.5e6;
+            setError(fitted.factor.latencyError, trip.error * 0.5e6);
+        }
         fitted.sentence = "A node pair of " + a + " and " + b + " reaches " + bytesText(rate.value) + "/s ("
             + samplesText(rate) + ")"
-            + (trips[i].empty() ? "" : ", its round trip takes " + secondsText(middleOf(trips[i])));
+            + (trips[i].empty() ? "" : ", its round trip takes " + secondsText(medianOf(trips[i])));
         of.propose(std::move(fitted), true);
     }
 }

@@ -3,15 +3,15 @@
 
 #include "core/assembly/iteration_costs.h"
 #include "core/base/number_text.h"
-#include "core/calibrate/calibration_case_internal.h"
+#include "core/calibrate/calibration_judge_internal.h"
 #include "core/calibrate/probe_samples.h"
 #include "core/calibrate/robust_fit.h"
-#include "core/evaluate/run.h"
+#include "core/evaluate/metrics/confidence.h"
 #include "core/overlay/told_job.h"
 
 #include <algorithm>
 #include <cmath>
-#include <ctime>
+#include <set>
 
 namespace trainyard {
 
@@ -19,28 +19,6 @@ namespace {
 
 constexpr double kOtherRun = 1.5; // error of predicted steps beyond which plan and run are not the same job
 constexpr double kMostFactor = 8; // what lies farther off is not the same thing measured
-
-std::string dateOf(Moment zero)
-{
-    if (zero <= 0)
-        return {};
-    const std::time_t seconds = zero / 1'000'000'000;
-    std::tm parts {};
-    if (!gmtime_r(&seconds, &parts))
-        return {};
-    char text[32];
-    return std::string(text, std::strftime(text, sizeof text, "%Y-%m-%d", &parts));
-}
-
-std::string nameOf(const Recording &recording)
-{
-    std::string name = recording.name;
-    if (name.empty() && !recording.sources.empty())
-        name = recording.sources.front().file;
-    name.erase(0, name.find_last_of('/') + 1);
-    const std::string date = dateOf(recording.zero);
-    return date.empty() ? name : name + ", " + date;
-}
 
 /// Steps that count, every other one held out.
 void shareOut(CalibrationCase &of, double share)
@@ -102,45 +80,6 @@ std::vector<std::vector<RecomputedShares>> recomputedShares(const Workload &work
     return shares;
 }
 
-class Judge {
-public:
-    Judge(const CalibrationCase &of, const Plan &plan, const Catalogue &catalogue)
-        : m_of(of)
-        , m_plan(plan)
-        , m_catalogue(catalogue)
-    {
-        m_plan.calibration.clear();
-    }
-
-    /// Of the plan with these factors; 0 where it has no iteration.
-    [[nodiscard]] double seconds(const std::vector<const FittedFactor *> &factors)
-    {
-        Plan plan = m_plan;
-        for (const FittedFactor *fitted : factors)
-            plan.calibration[fitted->id] = formatCalibrationFactor(fitted->factor);
-        const auto answer = run(std::make_shared<const Plan>(std::move(plan)), Depth::Score,
-            { .catalogue = m_catalogue, .workspace = m_workspace, .stop = m_of.options.stop });
-        return answer && *answer ? (*answer)->metrics.iterationTime.value_or(0) : 0;
-    }
-
-    /// Median of |predicted / measured - 1| of the steps that were held out; empty: there are none.
-    [[nodiscard]] std::optional<double> errorOf(double predicted) const
-    {
-        std::vector<double> off;
-        for (const int step : m_of.held)
-            off.push_back(std::abs(predicted / m_of.run.steps[std::size_t(step)].seconds - 1));
-        if (off.empty() || predicted <= 0)
-            return std::nullopt;
-        return middleOf(std::move(off));
-    }
-
-private:
-    const CalibrationCase &m_of;
-    Plan m_plan;
-    const Catalogue &m_catalogue;
-    EvaluationWorkspace m_workspace;
-};
-
 /// Steps of a log alone: the one factor on products by which the median step comes out.
 void addLogFactor(CalibrationCase &of, Judge &judge)
 {
@@ -150,11 +89,17 @@ void addLogFactor(CalibrationCase &of, Judge &judge)
     const double target = middleOf(times);
     if (!of.workload.source.hasLayers || target <= 0)
         return;
-    FittedFactor fitted { .id = "products" };
+    std::set<std::string> gpus;
+    for (const GpuRun &run : of.workload.layout.runs)
+        gpus.insert(of.workload.gpu(run.location()).id);
+    if (gpus.size() != 1)
+        return of.note("Step times alone do not tell which of the plan's GPU types is slow");
+    FittedFactor fitted { .id = "products-" + *gpus.begin() };
     fitted.factor.what = CalibratedPart::Products;
+    fitted.factor.gpu = *gpus.begin();
     const auto at = [&](double factor) {
         fitted.factor.factor = factor;
-        return judge.seconds({ &fitted });
+        return judge.secondsBeside(fitted);
     };
     double low = 1 / kMostFactor, high = kMostFactor;
     if (at(low) >= target || at(high) <= target) {
@@ -174,7 +119,7 @@ void addLogFactor(CalibrationCase &of, Judge &judge)
     if (const auto spread = fitRatio(predicted, times)) {
         fitted.residual = spread->residual;
         if (slope > 0)
-            fitted.factor.standardError = spread->standardError * target / slope;
+            setError(fitted.factor.standardError, spread->standardError * target / slope);
     }
     fitted.sentence = "Matrix products take " + factorText(factor, fitted.factor.standardError.value_or(0))
         + "; so that the median of " + wholeText(double(times.size())) + " steps comes out)";
@@ -209,7 +154,7 @@ void judgeAll(CalibrationCase &of, Judge &judge, const Evaluation &evaluation)
     if (proposal.errorBefore > kOtherRun)
         of.note("The steps of the run lie " + percentText(proposal.errorBefore)
             + " from the plan: it is hardly the plan of this run");
-    else if (proposal.errorAfter > proposal.errorBefore + 0.01)
+    else if (proposal.errorAfter > proposal.errorBefore)
         of.note("With all factors the plan lies farther from the run than before: what is left out weighs more");
     std::ranges::stable_sort(explained, [](const auto &a, const auto &b) { return a.first > b.first; });
     std::vector<FittedFactor> sorted;
@@ -219,60 +164,6 @@ void judgeAll(CalibrationCase &of, Judge &judge, const Evaluation &evaluation)
 }
 
 } // namespace
-
-double middleOf(std::vector<double> values)
-{
-    if (values.empty())
-        return 0;
-    const auto middle = values.begin() + std::ptrdiff_t(values.size() / 2);
-    std::nth_element(values.begin(), middle, values.end());
-    return values.size() % 2 == 1 ? *middle : (*std::max_element(values.begin(), middle) + *middle) / 2;
-}
-
-std::string factorText(double factor, double error)
-{
-    return plainText(factor) + " × as long as modelled ("
-        + (error > 0 ? "± " + plainText(error) : std::string("its error is not known"));
-}
-
-const RecomputedShares &CalibrationCase::recomputedOf(const PipelineClass &pipelines, int stage) const
-{
-    static const RecomputedShares kAll;
-    const auto c = std::size_t(&pipelines - workload.layout.classes.data());
-    return c < recomputed.size() && std::size_t(stage) < recomputed[c].size() ? recomputed[c][std::size_t(stage)]
-                                                                              : kAll;
-}
-
-void CalibrationCase::note(std::string sentence)
-{
-    if (std::ranges::find(proposal.notes, sentence) == proposal.notes.end())
-        proposal.notes.push_back(std::move(sentence));
-}
-
-void CalibrationCase::propose(FittedFactor one, bool isMeasured)
-{
-    one.factor.recording = recording;
-    const double factor = one.factor.factor.value_or(1);
-    if (!one.refused.empty()) {
-        // by who fitted it
-    } else if (!isMeasured && one.factor.samples < options.leastSamples)
-        one.refused = "It stands on " + std::to_string(one.factor.samples) + " samples; at least "
-            + std::to_string(options.leastSamples) + " are needed";
-    else if (one.residual > options.mostResidual)
-        one.refused = "Half of its samples lie more than " + percentText(one.residual) + " off the fit; "
-            + percentText(options.mostResidual) + " is the most";
-    else if (!(factor < kMostFactor) || !(factor > 1 / kMostFactor))
-        one.refused =
-            "A factor of " + plainText(factor) + " is no calibration: the run does something else than the plan";
-    const auto known = std::ranges::find(proposal.factors, one.id, &FittedFactor::id);
-    if (known == proposal.factors.end()) {
-        proposal.factors.push_back(std::move(one));
-        return;
-    }
-    // A link that both steps and a tool tell of: the tool's figure is of the link alone.
-    if (one.refused.empty())
-        *known = std::move(one);
-}
 
 Expected<CalibrationProposal> calibrate(
     const Evaluation &evaluation, const Run &run, const Catalogue &catalogue, const CalibrateOptions &options)
@@ -293,7 +184,9 @@ Expected<CalibrationProposal> calibrate(
         .fitted = {},
         .held = {},
         .options = options,
-        .recording = nameOf(*run.recording),
+        .recording = {},
+        .known = calibrationOf(*evaluation.plan).value_or(Calibration()),
+        .fittedOn = jobOfPlan(*evaluation.plan, evaluation.model, evaluation.layout, catalogue),
         .proposal = {} };
     shareOut(of, options.heldOut);
     of.recomputed = recomputedShares(of.workload, options.stop);
@@ -303,46 +196,45 @@ Expected<CalibrationProposal> calibrate(
     Judge judge(of, *evaluation.plan, catalogue);
     const bool hasSpans = !of.fitted.empty() && run.steps[std::size_t(of.fitted.front())].hasSpans();
     // First what was timed alone: what the run itself shows of the same takes its place.
+    of.learnFrom(LearntFrom::Probe);
     for (FittedFactor &fitted : factorsOfProbe(*run.recording, evaluation, catalogue))
-        of.proposal.factors.push_back(std::move(fitted));
-    if (hasSpans && of.isOfWorld) {
+        of.propose(std::move(fitted));
+    const std::string otherWork = otherWorkOf(evaluation, *run.recording);
+    of.learnFrom(LearntFrom::Ranks);
+    if (!otherWork.empty()) {
+        of.note(otherWork + ": its steps are not compared, only links");
+        of.held.clear();
+        of.proposal.stepsHeldOut = of.proposal.stepsFitted = 0;
+    } else if (hasSpans && of.isOfWorld) {
         addKernelFactors(of);
-        addStepFactors(of);
+        addHostFactor(of);
+        addOverlapFactor(of);
     } else if (hasSpans) {
         of.note("The run has another number of ranks than the plan: kernels and hosts are not compared, only links");
-    } else if (!of.fitted.empty()) {
-        addLogFactor(of, judge);
     }
     if (!options.stop.stop_requested()) {
+        of.learnFrom(LearntFrom::Collectives);
         addLinkFactors(of);
+        of.learnFrom(LearntFrom::Tools);
         addBenchmarkFactors(of);
-        judgeAll(of, judge, evaluation);
     }
+    // Last what step times alone tell: what else was learnt is not put on them again.
+    of.learnFrom(LearntFrom::Steps);
+    if (otherWork.empty() && !hasSpans && !of.fitted.empty() && !options.stop.stop_requested())
+        addLogFactor(of, judge);
+    if (!options.stop.stop_requested())
+        judgeAll(of, judge, evaluation);
     if (options.stop.stop_requested())
         return std::unexpected(Error { ErrorCode::Cancelled, "", "cancelled", "" });
     if (of.proposal.factors.empty()) {
         std::string why;
         for (const std::string &note : of.proposal.notes)
             why += (why.empty() ? "" : ". ") + note;
-        return std::unexpected(Error { ErrorCode::BadValue, of.recording,
+        return std::unexpected(Error { ErrorCode::BadValue, nameOf(*run.recording),
             "nothing of it says how the plan's hardware or software does" + (why.empty() ? "" : ": " + why),
             "profiler traces of all ranks, a log of steps, or benchmarks of links and drives" });
     }
     return of.proposal;
-}
-
-/// Entries of the same part and place: the new one was fitted without them.
-static void removeOthers(Plan &plan, const FittedFactor &fitted)
-{
-    std::erase_if(plan.calibration, [&](const auto &entry) {
-        const auto known = parseCalibrationFactor(entry.second, "calibration/" + entry.first);
-        if (!known || known->what != fitted.factor.what)
-            return false;
-        const CalibrationFactor &own = fitted.factor;
-        const bool isWider = own.gpu.empty() && own.datacenter.empty() && own.between.empty();
-        return isWider
-            || (known->gpu == own.gpu && known->datacenter == own.datacenter && known->between == own.between);
-    });
 }
 
 Plan withFactors(const Plan &plan, const CalibrationProposal &proposal, const std::vector<std::string> &ids)
@@ -360,8 +252,7 @@ Plan withFactors(const Plan &plan, const CalibrationProposal &proposal, const st
         // Each alone leaves what the others explain; together they were judged too.
         if (areAll && proposal.stepsHeldOut > 0 && factor.errorAfter)
             factor.errorAfter = proposal.errorAfter;
-        removeOthers(next, fitted);
-        next.calibration[fitted.id] = formatCalibrationFactor(factor);
+        accept(next, fitted.id, factor);
     }
     return next;
 }

@@ -10,34 +10,56 @@
 
 namespace trainyard {
 
+/// Of which of the run's files something was learnt.
+enum class LearntFrom : std::uint8_t { Probe, Ranks, Collectives, Tools, Steps };
+
 struct CalibrationCase {
     const Run &run;
     Workload workload; // without factors, laid out
     RankMap map;
     std::vector<int> fitted, held; // indices into Run::steps
     const CalibrateOptions &options;
-    std::string recording; // its name, and when it was made
+    std::string recording; // what is learnt from now: its name, and when it was made
+    bool isOfJob = true; // and whether it tells of the job, not of a machine alone
+    Calibration known; // that the plan has accepted before
+    std::optional<FittedOn> fittedOn; // the plan's job, as the one that ran
     bool isOfWorld = true; // the run has as many ranks as the plan
     std::vector<std::vector<RecomputedShares>> recomputed; // [class][stage]; empty where nobody tells
     CalibrationProposal proposal;
 
+    /// Of each rank of the recording the number of those that do the same work; -1: the plan has no such rank.
+    [[nodiscard]] std::vector<int> likes() const;
     [[nodiscard]] const RecomputedShares &recomputedOf(const PipelineClass &pipelines, int stage) const;
-    /// Takes the factor, or tells why it is refused. `isMeasured`: a figure that a tool has averaged itself, so that
-    /// one is enough.
+    /// What is proposed from here on is of these files.
+    void learnFrom(LearntFrom what);
+    /// Takes the factor in place of others of the same, or tells why it is refused: the one door of all that is
+    /// proposed, so that what passes can be written into a plan. `isMeasured`: a figure that a tool has averaged
+    /// itself, so that one is enough.
     void propose(FittedFactor fitted, bool isMeasured = false);
     void note(std::string sentence);
 };
 
 /// Products, attention and memory, by GPU type.
 void addKernelFactors(CalibrationCase &of);
-/// Host and overlap.
-void addStepFactors(CalibrationCase &of);
+void addHostFactor(CalibrationCase &of);
+void addOverlapFactor(CalibrationCase &of);
 /// NVLink, fabric and WAN, from collectives of steps and from benchmarks of collectives.
 void addLinkFactors(CalibrationCase &of);
 /// WAN, drives and PCIe from benchmarks.
 void addBenchmarkFactors(CalibrationCase &of);
 
+[[nodiscard]] std::string latencyText(double us, double error); // "13 µs (± 0.03 µs)"
+void setError(std::optional<double> &error, double value); // one of 0 is not told
+/// Where the run is another job than the plan: by its arguments, or by the batch that its log prints. Empty: nothing
+/// tells so.
+[[nodiscard]] std::string otherWorkOf(const Evaluation &evaluation, const Recording &recording);
+/// Of the plan's link between two datacenters, whoever measured it: its ends as the plan names them.
+[[nodiscard]] std::string wanId(const Plan &plan, const std::string &a, const std::string &b);
 [[nodiscard]] std::string factorText(double factor, double error); // "1.131 × as long as modelled (± 0.004"
+/// Name of the recording, or of its files of that kind where it has others too.
+[[nodiscard]] std::string nameOf(const Recording &recording, std::optional<LearntFrom> what = {});
+/// About the mean of what was measured; empty where all lines are alike, so that there is nothing to explain.
+[[nodiscard]] std::optional<double> r2Of(const std::vector<double> &line, const std::vector<double> &measured);
 [[nodiscard]] double middleOf(std::vector<double> values); // 0 of none
 
 } // namespace trainyard

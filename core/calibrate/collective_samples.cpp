@@ -101,13 +101,14 @@ CollectiveSamples collectivesOf(
     for (const int step : steps)
         for (const StepWindow &window : windowsOf(run, run.steps[std::size_t(step)]))
             windows[window.rank].push_back(window);
+    for (std::vector<StepWindow> &of : windows)
+        std::ranges::sort(of, {}, &StepWindow::start);
     const Placer placer(run, workload, map);
     std::map<std::uint32_t, CollectiveSample> places; // by group, where it has one
     for (const MatchedCollective &one : run.collectives) {
         const MatchedCollective::Part &part = one.parts.front();
         const Moment start = recording.ranks[part.rank].collectives[part.collective].start;
-        if (std::ranges::none_of(windows[part.rank],
-                [&](const StepWindow &window) { return start >= window.start && start < window.end; }))
+        if (windowAt(windows[part.rank], start, std::identity()) < 0)
             continue;
         if (int(one.parts.size()) < one.groupRanks) {
             ++result.unmatched;

@@ -1,16 +1,22 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/calibrate/hidden_samples.h"
 
+#include "core/base/median.h"
 #include "core/calibrate/kernel_samples.h"
 #include "core/overlay/span_index.h"
 
 #include <algorithm>
+#include <cmath>
 #include <map>
+#include <tuple>
 
 namespace trainyard {
 
 namespace {
 
+// Tukey's biweight leaves out what lies farther than so many standard deviations; 1.4826 median distances are one.
+constexpr double kTukey = 4.685, kNormal = 1.4826;
+constexpr std::size_t kLeastLikes = 3; // of two nobody tells which one is wild
 constexpr double kLeastMessage = 1.0 / 16; // of the largest of its group: norms and counters are no part of the model
 
 struct Interval {
@@ -63,6 +69,82 @@ GroupOf groupOf(const std::vector<int> &ranks, const RankMap &map)
     return isTensor ? GroupOf::Tensor : isData ? GroupOf::Data : GroupOf::Other;
 }
 
+/// One collective of a step, as the rank shows it that came last.
+struct Shown {
+    std::uint32_t group = 0, operation = 0;
+    double bytes = 0;
+    int step = 0, rank = -1;
+    double seconds = 0, hidden = 0;
+};
+
+/// Those that are wild among their likes in other steps take the mean of these: what takes five times as long once
+/// would tell of itself, and not of how much is hidden.
+class Tamed {
+public:
+    explicit Tamed(std::vector<Shown> &all)
+    {
+        std::map<std::tuple<std::uint32_t, std::uint32_t, double, int>, int> ordinals;
+        std::map<std::tuple<std::uint32_t, std::uint32_t, double, int>, std::vector<Shown *>> places;
+        for (Shown &one : all)
+            places[{ one.group, one.operation, one.bytes,
+                       ordinals[{ one.group, one.operation, one.bytes, one.step }]++ }]
+                .push_back(&one);
+        for (auto &[key, of] : places)
+            if (of.size() >= kLeastLikes)
+                m_places.push_back(std::move(of));
+    }
+
+    void tame()
+    {
+        const double seconds = spread([](const Shown &one, double middle) { return one.seconds / middle; });
+        const double hidden = spread([](const Shown &one, double middle) { return one.hidden / middle; });
+        for (const std::vector<Shown *> &place : m_places)
+            tame(place, seconds, hidden);
+    }
+
+private:
+    static double middleOf(const std::vector<Shown *> &place, double Shown::*value)
+    {
+        std::vector<double> values;
+        for (const Shown *one : place)
+            values.push_back(one->*value);
+        return medianOf(std::move(values));
+    }
+
+    /// Of what is hidden only where something is: elsewhere there is no noise.
+    template <class Value> [[nodiscard]] double spread(Value value) const
+    {
+        std::vector<double> differences;
+        for (const std::vector<Shown *> &place : m_places) {
+            const double middle = middleOf(place, &Shown::seconds);
+            for (std::size_t i = 0; i + 1 < place.size(); i += 2)
+                if (const double a = value(*place[i], middle), b = value(*place[i + 1], middle); a > 0 && b > 0)
+                    differences.push_back(std::abs(a - b));
+        }
+        return kNormal * medianOf(std::move(differences)) / std::sqrt(2.0);
+    }
+
+    static void tame(const std::vector<Shown *> &place, double ofSeconds, double ofHidden)
+    {
+        const double seconds = middleOf(place, &Shown::seconds), hidden = middleOf(place, &Shown::hidden);
+        const auto isWild = [&](const Shown *one) {
+            return std::abs(one->seconds - seconds) > kTukey * ofSeconds * seconds
+                || std::abs(one->hidden - hidden) > kTukey * ofHidden * seconds;
+        };
+        double count = 0, sum = 0, under = 0;
+        for (const Shown *one : place)
+            if (!isWild(one))
+                ++count, sum += one->seconds, under += one->hidden;
+        if (2 * count <= double(place.size())) // they are not alike
+            return;
+        for (Shown *one : place)
+            if (isWild(one))
+                one->seconds = sum / count, one->hidden = under / count;
+    }
+
+    std::vector<std::vector<Shown *>> m_places;
+};
+
 } // namespace
 
 std::vector<HiddenSample> hiddenSamples(const Run &run, const std::vector<int> &steps, const RankMap &map)
@@ -77,6 +159,8 @@ std::vector<HiddenSample> hiddenSamples(const Run &run, const std::vector<int> &
     for (const int step : steps)
         for (const StepWindow &window : windowsOf(run, run.steps[std::size_t(step)]))
             places[window.rank].push_back({ step, window, computingOf(recording.ranks[window.rank], window) });
+    for (std::vector<Place> &of : places)
+        std::ranges::sort(of, {}, [](const Place &place) { return place.window.start; });
     std::vector<GroupOf> groups;
     for (const CommunicatorGroup &group : recording.groups)
         groups.push_back(groupOf(group.ranks, map));
@@ -84,7 +168,8 @@ std::vector<HiddenSample> hiddenSamples(const Run &run, const std::vector<int> &
     for (const MatchedCollective &one : run.collectives)
         if (one.group < groups.size())
             largest[one.group] = std::max(largest[one.group], one.bytes);
-    std::map<std::pair<std::uint32_t, int>, HiddenSample> samples; // [group, step]
+    const bool isOneClock = run.alignment.isWhole();
+    std::vector<Shown> all;
     for (const MatchedCollective &one : run.collectives) {
         if (one.group >= groups.size() || groups[one.group] == GroupOf::Other
             || one.bytes < kLeastMessage * largest[one.group] || isTransferName(recording.names[one.operation]))
@@ -93,18 +178,32 @@ std::vector<HiddenSample> hiddenSamples(const Run &run, const std::vector<int> &
         const auto collective = [&](const MatchedCollective::Part &part) -> const RecordedCollective & {
             return recording.ranks[part.rank].collectives[part.collective];
         };
-        const auto last = std::ranges::min_element(
-            one.parts, {}, [&](const MatchedCollective::Part &part) { return collective(part).duration; });
+        // By its start, since the least duration would pick ends that were noted early; that, where clocks are not one.
+        const auto last = std::ranges::min_element(one.parts, {}, [&](const MatchedCollective::Part &part) {
+            return isOneClock ? -collective(part).start : collective(part).duration;
+        });
         const RecordedCollective &shown = collective(*last);
-        for (const Place &place : places[last->rank]) {
-            if (shown.start < place.window.start || shown.start >= place.window.end)
-                continue;
-            HiddenSample &sample = samples[{ one.group, place.step }];
-            sample.rank = recording.ranks[last->rank].rank;
-            sample.isTensor = groups[one.group] == GroupOf::Tensor;
-            sample.seconds += double(shown.duration) * 1e-9;
-            sample.hidden += double(shared(place.computing, { shown.start, shown.start + shown.duration })) * 1e-9;
-        }
+        const std::vector<Place> &of = places[last->rank];
+        const std::ptrdiff_t at = windowAt(of, shown.start, &Place::window);
+        if (at < 0)
+            continue;
+        const Place &place = of[std::size_t(at)];
+        all.push_back({ .group = one.group,
+            .operation = one.operation,
+            .bytes = one.bytes,
+            .step = place.step,
+            .rank = recording.ranks[last->rank].rank,
+            .seconds = double(shown.duration) * 1e-9,
+            .hidden = double(shared(place.computing, { shown.start, shown.start + shown.duration })) * 1e-9 });
+    }
+    Tamed(all).tame();
+    std::map<std::pair<std::uint32_t, int>, HiddenSample> samples; // [group, step]
+    for (const Shown &one : all) {
+        HiddenSample &sample = samples[{ one.group, one.step }];
+        sample.rank = one.rank;
+        sample.isTensor = groups[one.group] == GroupOf::Tensor;
+        sample.seconds += one.seconds;
+        sample.hidden += one.hidden;
     }
     std::vector<HiddenSample> result;
     for (const auto &[key, sample] : samples)

@@ -4,6 +4,7 @@
 #include "core/calibrate/calibration_case_internal.h"
 #include "core/calibrate/collective_samples.h"
 #include "core/calibrate/kernel_samples.h"
+#include "core/calibrate/pooled.h"
 #include "core/cost/kernel_seconds.h"
 
 #include <algorithm>
@@ -100,17 +101,7 @@ private:
 
     void gather()
     {
-        std::map<std::pair<const PipelineClass *, int>, int> numbers;
-        std::vector<int> likes;
-        for (const RankRecording &rank : m_of.run.recording->ranks) {
-            const PipelineClass *pipelines = classOf(m_of.workload, m_of.map, rank.rank);
-            likes.push_back(-1);
-            if (pipelines)
-                likes.back() =
-                    numbers.try_emplace({ pipelines, m_of.map.placeOf(rank.rank).stage }, int(numbers.size()))
-                        .first->second;
-        }
-        for (const RankKernels &kernels : kernelSamples(m_of.run, m_of.fitted, likes)) {
+        for (const RankKernels &kernels : kernelSamples(m_of.run, m_of.fitted, m_of.likes())) {
             const int rank = m_of.run.recording->ranks[kernels.rank].rank;
             const PipelineClass *pipelines = classOf(m_of.workload, m_of.map, rank);
             if (!pipelines)
@@ -162,30 +153,25 @@ private:
             return;
         }
         leaveOut(samples, name);
-        double upper = 0, lower = 0;
+        std::vector<RankValue> ratios;
         FittedFactor fitted;
         for (const RankSample &sample : samples) {
-            const double error = sample.error > 0 ? sample.error : sample.measured;
-            const double weight = 1 / (error * error);
-            upper += weight * sample.modelled * (sample.measured - sample.fixed);
-            lower += weight * sample.modelled * sample.modelled;
+            ratios.push_back({ sample.ratio(), sample.error / sample.modelled });
             fitted.factor.samples += sample.kernels;
         }
-        const double factor = upper / lower;
-        if (std::ranges::all_of(samples, [](const RankSample &sample) { return sample.error > 0; }))
-            fitted.factor.standardError = 1 / std::sqrt(lower);
+        const auto [factor, error] = pooled(ratios);
+        setError(fitted.factor.standardError, error);
         fitted.factor.gpu = gpu;
         fitted.factor.factor = factor;
-        double left = 0, all = 0;
-        std::vector<double> off;
+        std::vector<double> lines, seen, off;
         for (const RankSample &sample : samples)
             for (const double seconds : sample.steps) {
                 const double line = sample.modelled * factor + sample.fixed;
-                left += (seconds - line) * (seconds - line), all += seconds * seconds;
+                lines.push_back(line), seen.push_back(seconds);
                 if (seconds > 0)
                     off.push_back(std::abs(seconds / line - 1));
             }
-        fitted.factor.r2 = all > 0 ? 1 - left / all : 0;
+        fitted.factor.r2 = r2Of(lines, seen);
         fitted.residual = middleOf(std::move(off));
         const GpuSpec *spec = nullptr;
         for (const auto &pools : m_of.workload.gpus)

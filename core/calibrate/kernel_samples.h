@@ -6,7 +6,9 @@
 
 #include "core/overlay/run_steps.h"
 
+#include <algorithm>
 #include <array>
+#include <functional>
 
 namespace trainyard {
 
@@ -21,7 +23,7 @@ struct PartSeconds {
 struct RankKernels {
     std::uint32_t rank = 0; // of Recording::ranks
     std::array<PartSeconds, kKernelParts> parts;
-    std::vector<std::array<double, kKernelParts>> steps; // plain sums of each step
+    std::vector<std::array<double, kKernelParts>> steps; // plain sums, of each that it shows
 };
 
 /// Of each rank that shows kernels in these steps (indices into Run::steps). `likes`: of each rank of
@@ -36,5 +38,15 @@ struct StepWindow {
     Moment start = 0, end = 0;
 };
 [[nodiscard]] std::vector<StepWindow> windowsOf(const Run &run, const RunStep &step);
+
+/// The one in which a moment lies, of windows of one rank in order of their starts; -1: none.
+template <class Windows, class Projection>
+[[nodiscard]] std::ptrdiff_t windowAt(const Windows &windows, Moment moment, Projection windowOf)
+{
+    const auto next = std::ranges::upper_bound(
+        windows, moment, {}, [&](const auto &one) -> Moment { return std::invoke(windowOf, one).start; });
+    const std::ptrdiff_t at = next - windows.begin() - 1;
+    return at >= 0 && moment < std::invoke(windowOf, windows[std::size_t(at)]).end ? at : -1;
+}
 
 } // namespace trainyard

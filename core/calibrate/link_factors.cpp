@@ -11,7 +11,9 @@
 
 #include <algorithm>
 #include <cmath>
+#include <list>
 #include <map>
+#include <set>
 
 namespace trainyard {
 
@@ -27,6 +29,15 @@ public:
         noteLeftOut(seen);
         m_samples = std::move(seen.samples);
         m_held = held.samples;
+        std::set<std::string> gpus;
+        for (const GpuRun &run : m_of.workload.layout.runs)
+            gpus.insert(m_of.workload.gpu(run.location()).id);
+        if (gpus.size() > 1) {
+            if (!collectiveBenchmarks(*of.run.recording, 0).empty())
+                m_of.note("Benchmarks of collectives do not tell on which of the plan's "
+                    + wholeText(double(gpus.size())) + " GPU types they ran: nothing is taken from them");
+            return;
+        }
         for (const std::size_t half : { 0, 1 })
             for (const CollectiveSample &point : collectiveBenchmarks(*of.run.recording, half))
                 (half == 0 ? m_samples : m_held).push_back(placed(point));
@@ -72,10 +83,25 @@ private:
         return point;
     }
 
-    [[nodiscard]] Link insideOf(StageLocation at) const
+    /// As the plan will have it: by what was proposed, else by what it has accepted before.
+    [[nodiscard]] Link insideOf(StageLocation at)
     {
-        const auto fitted = m_inside.find(m_of.workload.gpu(at).id);
-        return fitted != m_inside.end() ? fitted->second : deviceLink(m_of.workload.gpu(at), builtinNetwork());
+        const GpuSpec &gpu = m_of.workload.gpu(at);
+        Link link = deviceLink(gpu, builtinNetwork());
+        const auto take = [&](const CalibrationFactor &factor) {
+            const std::string &datacenter = m_of.workload.plan->cluster.datacenters[std::size_t(at.datacenter)].id;
+            const bool isMeant = factor.what == CalibratedPart::Nvlink && (factor.gpu.empty() || factor.gpu == gpu.id)
+                && (factor.datacenter.empty() || factor.datacenter == datacenter);
+            if (isMeant)
+                link = calibratedLink(link, factor, m_kinds.emplace_back());
+            return isMeant;
+        };
+        const bool isProposed = std::ranges::any_of(m_of.proposal.factors,
+            [&](const FittedFactor &fitted) { return fitted.refused.empty() && take(fitted.factor); });
+        for (const auto &[id, factor] : m_of.known)
+            if (!isProposed)
+                take(factor);
+        return link;
     }
 
     [[nodiscard]] std::vector<CollectiveSample> of(const std::vector<CollectiveSample> &all, auto &&isMeant) const
@@ -108,8 +134,9 @@ private:
         const std::string what = "Collectives inside a node of " + m_of.workload.gpu(at).name;
         if (!fit)
             return tellWhy(what, fit.error());
-        const Link link = fittedLink(nominal, *fit, m_kinds[gpu]);
         FittedFactor fitted = factorOf(*fit, what);
+        LinkClass kind;
+        const Link link = calibratedLink(nominal, fitted.factor, kind);
         fitted.id = "nvlink-" + gpu;
         fitted.factor.what = CalibratedPart::Nvlink;
         fitted.factor.gpu = gpu;
@@ -117,8 +144,6 @@ private:
         fitted.factor.errorBefore = errorOf(held, nominal, none);
         fitted.factor.errorAfter = errorOf(held, link, none);
         m_of.propose(std::move(fitted));
-        if (m_of.proposal.factors.back().refused.empty())
-            m_inside[gpu] = link;
     }
 
     void addFabric(const std::string &datacenter, StageLocation at)
@@ -131,9 +156,9 @@ private:
         const std::string what = "Collectives between nodes of " + datacenter;
         if (!fit)
             return tellWhy(what, fit.error());
-        LinkClass kind;
-        const Link link = fittedLink(nominal, *fit, kind);
         FittedFactor fitted = factorOf(*fit, what);
+        LinkClass kind;
+        const Link link = calibratedLink(nominal, fitted.factor, kind);
         fitted.id = "fabric-" + datacenter;
         fitted.factor.what = CalibratedPart::Fabric;
         fitted.factor.datacenter = datacenter;
@@ -157,27 +182,63 @@ private:
         for (const auto &[ends, times] : pairs) {
             const std::string a = datacenters[std::size_t(ends.first)].id, b = datacenters[std::size_t(ends.second)].id;
             const std::string what = "Sends between " + a + " and " + b;
-            const auto line = fitAlphaBeta(times.first, times.second);
-            if (!line || line->bytesPerSecond <= 0) {
-                m_of.note(what + " are of one size: latency and bandwidth are not told apart");
-                continue;
-            }
-            FittedFactor fitted { .id = "wan-" + a + "-" + b };
+            FittedFactor fitted { .id = wanId(*m_of.workload.plan, a, b) };
             fitted.factor.what = CalibratedPart::Wan;
             fitted.factor.between = { a, b };
+            const auto line = fitAlphaBeta(times.first, times.second);
+            if (!line || line->bytesPerSecond <= 0) {
+                addOfOneSize(std::move(fitted), what, ends, times.first, times.second);
+                continue;
+            }
             fitted.factor.latencyUs = line->latency * 1e6;
             fitted.factor.gbytesPerS = line->bytesPerSecond * 1e-9;
             fitted.factor.samples = line->samples;
-            fitted.factor.standardError = line->bandwidthError * 1e-9;
+            setError(fitted.factor.standardError, line->bandwidthError * 1e-9);
+            setError(fitted.factor.latencyError, line->latencyError * 1e6);
             fitted.factor.r2 = line->r2;
             fitted.residual = line->residual;
             fitted.sentence = what + " reach " + bytesText(line->bytesPerSecond) + "/s (± "
                 + bytesText(line->bandwidthError) + "/s; " + wholeText(line->samples) + " sends) after "
-                + secondsText(line->latency);
+                + latencyText(line->latency * 1e6, line->latencyError * 1e6);
             m_of.note("What one sender of " + a + " and " + b
                 + " reaches is taken for its node pair: several that send at once are not told apart");
             m_of.propose(std::move(fitted));
         }
+    }
+
+    /// Activations of a pipeline are all alike: the latency stays the link's, and what is left of the time is compared
+    /// with the bytes at the plan's rate. A factor holds for the link at other rates and round trips too.
+    void addOfOneSize(FittedFactor fitted, const std::string &what, std::pair<int, int> ends,
+        const std::vector<double> &bytes, const std::vector<double> &seconds)
+    {
+        const int link = m_of.workload.links.between(ends.first, ends.second);
+        if (link < 0)
+            return;
+        const double latency = m_of.workload.roundTripMs(link) / 2e3;
+        const double rate = m_of.workload.transports[std::size_t(link)].rate.value;
+        std::vector<double> modelled, measured;
+        for (std::size_t i = 0; i < bytes.size(); ++i)
+            if (seconds[i] > latency) {
+                modelled.push_back(bytes[i] / rate);
+                measured.push_back(seconds[i] - latency);
+            }
+        const auto ratio = fitRatio(modelled, measured);
+        if (!ratio || 2 * measured.size() < bytes.size()) {
+            m_of.note(what
+                + " are of one size, and most of them take less than the latency of the link: nothing is "
+                  "fitted");
+            return;
+        }
+        fitted.factor.factor = ratio->factor;
+        fitted.factor.samples = ratio->samples;
+        fitted.factor.standardError = ratio->standardError;
+        fitted.residual = ratio->residual;
+        fitted.sentence = what + " take, after the latency of the link, "
+            + factorText(ratio->factor, ratio->standardError) + "; " + wholeText(ratio->samples)
+            + " sends of one size)";
+        m_of.note(
+            what + " are of one size: latency and bandwidth are not told apart, and the latency is left as it is");
+        m_of.propose(std::move(fitted));
     }
 
     [[nodiscard]] static FittedFactor factorOf(const LinkFit &fit, const std::string &what)
@@ -187,14 +248,16 @@ private:
         fitted.factor.gbytesPerS = fit.gbytesPerS;
         fitted.factor.factor = fit.factor;
         fitted.factor.samples = fit.samples;
-        fitted.factor.standardError = fit.error;
+        setError(fitted.factor.standardError, fit.error);
+        setError(fitted.factor.latencyError, fit.latencyError);
         fitted.factor.r2 = fit.r2;
         fitted.residual = fit.residual;
         fitted.sentence = fit.factor
             ? what + " take " + factorText(*fit.factor, fit.error) + "; " + wholeText(fit.samples) + " of one size)"
             : what + " reach " + plainText(*fit.gbytesPerS) + " GB/s a GPU (± " + plainText(fit.error) + "; "
                 + wholeText(fit.samples) + " collectives)"
-                + (fit.latencyUs ? " after " + secondsText(*fit.latencyUs * 1e-6) : "; the latency is left as it is");
+                + (fit.latencyUs ? " after " + latencyText(*fit.latencyUs, fit.latencyError)
+                                 : "; the latency is left as it is");
         if (4 * fit.outliers > fit.samples)
             fitted.refused =
                 std::to_string(fit.outliers) + " of its " + std::to_string(fit.samples) + " samples lie off the line";
@@ -208,8 +271,7 @@ private:
 
     CalibrationCase &m_of;
     std::vector<CollectiveSample> m_samples, m_held;
-    std::map<std::string, LinkClass> m_kinds;
-    std::map<std::string, Link> m_inside; // by GPU, where it was fitted
+    std::list<LinkClass> m_kinds; // of insideOf
 };
 
 } // namespace

@@ -12,7 +12,7 @@ namespace trainyard {
 namespace {
 
 constexpr double kTellsApart = 8; // largest over least volume from which latency and bandwidth are told apart
-constexpr int kRounds = 8;
+constexpr int kRounds = 12;
 
 std::unexpected<Error> unusable(std::string what, std::string right)
 {
@@ -27,7 +27,7 @@ public:
         , m_isBetween(isBetween)
     {
         for (const CollectiveSample &sample : samples)
-            if (modelledSeconds(sample, inside, between))
+            if (sample.seconds > 0 && modelledSeconds(sample, inside, between))
                 m_samples.push_back(sample);
     }
 
@@ -73,16 +73,18 @@ private:
     }
 
     /// seconds - rest = starts × latency + volume / bandwidth, with errors proportional to the whole time. Without
-    /// latency: it is the class's.
-    [[nodiscard]] Expected<LinearFit> solve(bool hasLatency) const
+    /// latency: it is the class's. Near the line logarithms are looked at, log(y / whole) ≈ (y' - whole) / whole: noise
+    /// that makes times longer by factors is symmetric there.
+    [[nodiscard]] Expected<LinearFit> solve(bool hasLatency, bool isNear) const
     {
         std::vector<double> rows, y;
         for (std::size_t i = 0; i < m_samples.size(); ++i) {
             if (hasLatency)
                 rows.push_back(m_starts[i]);
             rows.push_back(m_volume[i] * 1e-3); // in us, by bandwidth in GB/s
-            y.push_back(
-                (m_samples[i].seconds - m_rest[i]) * 1e6 - (hasLatency ? 0 : m_starts[i] * asked().kind->startUs));
+            const double took =
+                isNear ? m_whole[i] * (1 + std::log(m_samples[i].seconds / m_whole[i])) : m_samples[i].seconds;
+            y.push_back((took - m_rest[i]) * 1e6 - (hasLatency ? 0 : m_starts[i] * asked().kind->startUs));
         }
         return robustFit(rows, y, hasLatency ? 2 : 1, m_whole);
     }
@@ -91,10 +93,10 @@ private:
     {
         LinkFit result;
         for (int round = 0; round < kRounds; ++round) {
-            auto fit = solve(true);
+            auto fit = solve(true, round > 0);
             const bool hasLatency = fit && fit->coefficients[0] >= 0;
             if (!hasLatency)
-                fit = solve(false);
+                fit = solve(false, round > 0);
             if (!fit)
                 return std::unexpected(fit.error());
             const double slope = fit->coefficients.back();
@@ -140,16 +142,11 @@ private:
         const auto fit = fitRatio(modelled, measured);
         if (!fit)
             return std::unexpected(fit.error());
-        double left = 0, all = 0;
-        for (std::size_t i = 0; i < modelled.size(); ++i) {
-            left += std::pow(std::min(1.0, std::abs(measured[i] / modelled[i] / fit->factor - 1)), 2);
-            all += 1;
-        }
         return LinkFit { .latencyUs = {},
             .gbytesPerS = {},
             .factor = fit->factor,
             .error = fit->standardError,
-            .r2 = 1 - left / all,
+            .r2 = {},
             .residual = fit->residual,
             .samples = fit->samples };
     }
@@ -193,21 +190,6 @@ Expected<LinkFit> fitLink(
     const std::vector<CollectiveSample> &samples, const Link &inside, const Link &between, bool isBetween)
 {
     return Fitter(samples, inside, between, isBetween).fit();
-}
-
-Link fittedLink(const Link &nominal, const LinkFit &fit, LinkClass &kind)
-{
-    kind = *nominal.kind;
-    if (fit.factor) {
-        kind.fraction /= *fit.factor;
-        for (double LinkClass::*time :
-            { &LinkClass::startUs, &LinkClass::stepUs, &LinkClass::rampUs, &LinkClass::ringStepUs })
-            kind.*time *= *fit.factor;
-        return { nominal.bandwidth, &kind };
-    }
-    kind.rampUs = 0;
-    kind.startUs = fit.latencyUs.value_or(kind.startUs);
-    return { fit.gbytesPerS ? BytesPerSecond { *fit.gbytesPerS * 1e9 / kind.fraction } : nominal.bandwidth, &kind };
 }
 
 } // namespace trainyard

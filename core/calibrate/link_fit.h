@@ -19,7 +19,8 @@ struct LinkFit {
     std::optional<double> latencyUs, gbytesPerS, factor;
     double latencyError = 0; // us, standard
     double error = 0; // standard, of gbytesPerS or of the factor
-    double r2 = 0, residual = 0; // residual: median |measured / fitted - 1|
+    std::optional<double> r2; // of a line
+    double residual = 0; // median |measured / fitted - 1|
     int samples = 0, outliers = 0;
 };
 
@@ -31,8 +32,5 @@ struct LinkFit {
 /// Seconds by the model; empty for operations that it does not know.
 [[nodiscard]] std::optional<double> modelledSeconds(
     const CollectiveSample &sample, const Link &inside, const Link &between);
-
-/// The link as calibration sets it to what was fitted.
-[[nodiscard]] Link fittedLink(const Link &nominal, const LinkFit &fit, LinkClass &kind);
 
 } // namespace trainyard

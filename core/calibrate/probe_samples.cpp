@@ -112,7 +112,7 @@ private:
             return finish(std::move(fitted), subject + " on " + shortName(m_gpu) + ": not told");
         fitted.factor.factor = ratio->factor;
         fitted.factor.samples = ratio->samples;
-        fitted.factor.standardError = ratio->standardError;
+        setError(fitted.factor.standardError, ratio->standardError);
         fitted.residual = ratio->residual;
         fitted.refused = std::move(refused);
         finish(std::move(fitted),
@@ -192,7 +192,7 @@ private:
     void setLine(FittedFactor &fitted, const AlphaBeta &line) const
     {
         fitted.factor.gbytesPerS = line.bytesPerSecond * 1e-9;
-        fitted.factor.standardError = line.bandwidthError * 1e-9;
+        setError(fitted.factor.standardError, line.bandwidthError * 1e-9);
         fitted.factor.samples = line.samples;
         fitted.factor.r2 = line.r2;
         fitted.residual = line.residual;
@@ -246,14 +246,16 @@ private:
         fitted.factor.gbytesPerS = fit->gbytesPerS;
         fitted.factor.latencyUs = fit->latencyUs;
         fitted.factor.samples = fit->samples;
-        fitted.factor.standardError = fit->error;
+        setError(fitted.factor.standardError, fit->error);
+        setError(fitted.factor.latencyError, fit->latencyError);
         fitted.factor.r2 = fit->r2;
         fitted.residual = fit->residual;
         finish(std::move(fitted),
             fit->factor ? "Collectives " + where + " take " + factorText(*fit->factor, fit->error) + "; "
                     + wholeText(fit->samples) + " of one size)"
-                        : "Collectives " + where + " reach " + plainText(*fit->gbytesPerS) + " GB/s after "
-                    + secondsText(fit->latencyUs.value_or(0) * 1e-6) + " (" + wholeText(fit->samples) + " points)");
+                        : "Collectives " + where + " reach " + plainText(*fit->gbytesPerS) + " GB/s (± "
+                    + plainText(fit->error) + "; " + wholeText(fit->samples) + " points)"
+                    + (fit->latencyUs ? " after " + latencyText(*fit->latencyUs, fit->latencyError) : ""));
     }
 
     void addNvlink()
@@ -300,8 +302,8 @@ private:
         fitted.residual = medianOf(off);
         fitted.factor.gbytesPerS = middle;
         fitted.factor.samples = int(rates.size());
-        // Of a median, from the median distance: 1.4826 for a normal's deviation, 1.2533 for the median's error.
-        fitted.factor.standardError = 1.4826 * 1.2533 * fitted.residual * middle / std::sqrt(double(rates.size()));
+        setError(
+            fitted.factor.standardError, kMedianError * fitted.residual * middle / std::sqrt(double(rates.size())));
         if (std::ranges::none_of(
                 m_planned.at, [&](const StageLocation &at) { return m_work.pool(at).ssd.has_value(); }))
             fitted.refused = "The plan's nodes of this GPU have no drives (pools[].ssd)";

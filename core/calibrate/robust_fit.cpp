@@ -15,7 +15,7 @@ namespace {
 // Tukey's biweight: 4.685 scales keep 95 % of least squares' efficiency where errors are normal (Huber, Robust
 // Statistics, 1981); 1.4826 turns a median absolute deviation into a standard deviation.
 constexpr double kTukey = 4.685, kNormal = 1.4826;
-constexpr int kRounds = 50;
+constexpr int kRounds = 50, kPasses = 8;
 
 std::unexpected<Error> unusable(std::string what, std::string right)
 {
@@ -33,11 +33,15 @@ struct Solution {
     double scale = 0;
 };
 
-double scaleOf(const Eigen::VectorXd &residual)
+/// Of least absolute deviations, whose line goes through as many samples as it has coefficients: those tell nothing
+/// (Maronna, Martin, Yohai, Robust Statistics, 2006, §4.4).
+double scaleOf(const Eigen::VectorXd &residual, Eigen::Index columns)
 {
     std::vector<double> sizes(std::size_t(residual.size()));
     for (Eigen::Index i = 0; i < residual.size(); ++i)
         sizes[std::size_t(i)] = std::abs(residual[i]);
+    std::ranges::sort(sizes);
+    sizes.erase(sizes.begin(), sizes.begin() + columns);
     return kNormal * medianOf(std::move(sizes));
 }
 
@@ -61,7 +65,7 @@ Solution iterated(const System &system)
         if (rests)
             break;
     }
-    at.scale = scaleOf(system.y - system.rows * at.x);
+    at.scale = scaleOf(system.y - system.rows * at.x, system.rows.cols());
     if (at.scale <= floor) // nearly all lie on it
         at.scale = floor;
     for (int round = 0; round < kRounds; ++round) {
@@ -80,6 +84,11 @@ Solution iterated(const System &system)
 }
 
 } // namespace
+
+double studentVariance(double freedom)
+{
+    return freedom > 2 ? freedom / (freedom - 2) : 0;
+}
 
 Expected<LinearFit> robustFit(
     std::span<const double> rows, std::span<const double> y, int columns, std::span<const double> sigma)
@@ -103,8 +112,9 @@ Expected<LinearFit> robustFit(
 
     const Solution at = iterated(system);
     const Eigen::VectorXd residual = system.y - system.rows * at.x;
-    // Covariance of an M-estimator (Huber 1981, §7.6): s² Σψ² / (n - p) / (Σψ' / n)² (XᵀX)⁻¹, in units of the scale.
-    double psiSquares = 0, slopes = 0;
+    // Covariance of an M-estimator (Huber 1981, §7.6): K² Σψ² / (n - p) / (Σψ' / n)² (XᵀX)⁻¹ with
+    // K = 1 + p / n · var(ψ') / mean(ψ')².
+    double psiSquares = 0, slopes = 0, slopeSquares = 0;
     LinearFit fit;
     for (Eigen::Index i = 0; i < n; ++i) {
         const double u = residual[i] / (kTukey * at.scale);
@@ -114,22 +124,28 @@ Expected<LinearFit> robustFit(
         }
         const double psi = residual[i] * (1 - u * u) * (1 - u * u);
         psiSquares += psi * psi;
-        slopes += (1 - u * u) * (1 - 5 * u * u);
+        const double slope = (1 - u * u) * (1 - 5 * u * u);
+        slopes += slope, slopeSquares += slope * slope;
     }
     slopes /= double(n);
-    const double variance = psiSquares / double(n - columns) / (slopes * slopes);
+    const double few = 1 + columns * (slopeSquares / double(n) / (slopes * slopes) - 1) / double(n);
+    const double variance = few * few * psiSquares / double(n - columns) / (slopes * slopes)
+        * studentVariance(double(n - columns - fit.outliers));
     const Eigen::MatrixXd covariance = variance * (system.rows.transpose() * system.rows).inverse();
     for (int c = 0; c < columns; ++c) {
         fit.coefficients.push_back(at.x[c]);
         fit.standardErrors.push_back(std::sqrt(std::max(0.0, covariance(c, c))));
     }
-    const double total = at.weight.sum();
-    const double mean = total > 0 ? at.weight.dot(system.y) / total : 0;
-    const double spread = at.weight.dot((system.y.array() - mean).square().matrix());
-    const double left = at.weight.dot(residual.cwiseAbs2());
-    // Scaled rows have no constant column of their own: R² is told against none where that is the larger.
-    const double against = std::max(spread, sigma.empty() ? spread : at.weight.dot(system.y.cwiseAbs2()));
-    fit.r2 = against > 0 ? 1 - left / against : 1;
+    // About the weighted mean of y, which `system` has over sigma.
+    double weights = 0, mean = 0, spread = 0;
+    for (Eigen::Index i = 0; i < n; ++i) {
+        const double scale = sigma.empty() ? 1 : 1 / sigma[std::size_t(i)];
+        weights += at.weight[i] * scale * scale, mean += at.weight[i] * scale * system.y[i];
+    }
+    mean /= weights;
+    for (Eigen::Index i = 0; i < n; ++i)
+        spread += at.weight[i] * std::pow(system.y[i] - mean * (sigma.empty() ? 1 : 1 / sigma[std::size_t(i)]), 2);
+    fit.r2 = spread > 0 ? 1 - at.weight.dot(residual.cwiseAbs2()) / spread : 0;
     fit.scale = at.scale;
     fit.samples = int(n);
     return fit;
@@ -153,28 +169,30 @@ Expected<AlphaBeta> fitAlphaBeta(std::span<const double> bytes, std::span<const 
         line.samples = int(n);
         return line;
     };
-    // Errors are proportional to the time: weigh by what was measured, then by what the first fit says.
-    std::vector<double> sigma(seconds.begin(), seconds.begin() + std::ptrdiff_t(n));
+    // Errors are proportional to the time: weigh by what was measured, then by what the last fit says, from whose line
+    // on logarithms are looked at, as in fitRatio: log(y / line) ≈ (y' - line) / line.
     const auto fitted = [&](bool hasLatency, bool hasSlope) -> Expected<LinearFit> {
+        std::vector<double> sigma(seconds.begin(), seconds.begin() + std::ptrdiff_t(n)), y = sigma, rows;
+        for (std::size_t i = 0; i < n; ++i) {
+            if (hasLatency)
+                rows.push_back(1);
+            if (hasSlope)
+                rows.push_back(bytes[i]);
+        }
+        const auto columns = std::size_t(hasLatency) + std::size_t(hasSlope);
         Expected<LinearFit> fit = unusable("nothing to fit", {});
-        for (int pass = 0; pass < 4; ++pass) {
-            std::vector<double> rows;
-            for (std::size_t i = 0; i < n; ++i) {
-                if (hasLatency)
-                    rows.push_back(1);
-                if (hasSlope)
-                    rows.push_back(bytes[i]);
-            }
-            const int columns = int(hasLatency) + int(hasSlope);
-            fit = robustFit(rows, seconds.subspan(0, n), columns, sigma);
+        for (int pass = 0; pass < kPasses; ++pass) {
+            fit = robustFit(rows, y, int(columns), sigma);
             if (!fit)
                 return fit;
             for (std::size_t i = 0; i < n; ++i) {
                 double expected = 0;
-                for (int c = 0; c < columns; ++c)
-                    expected += fit->coefficients[std::size_t(c)] * rows[i * std::size_t(columns) + std::size_t(c)];
-                if (expected > 0)
-                    sigma[i] = expected;
+                for (std::size_t c = 0; c < columns; ++c)
+                    expected += fit->coefficients[c] * rows[i * columns + c];
+                if (expected <= 0)
+                    continue;
+                sigma[i] = expected;
+                y[i] = expected * (1 + std::log(seconds[i] / expected));
             }
         }
         return fit;
@@ -191,7 +209,6 @@ Expected<AlphaBeta> fitAlphaBeta(std::span<const double> bytes, std::span<const 
             line.r2 = both->r2;
             return finish(line.latency, slope);
         }
-        sigma.assign(seconds.begin(), seconds.begin() + std::ptrdiff_t(n));
         if (const auto slope = fitted(false, true);
             slope && slope->coefficients[0] > 0 && !(both && both->coefficients[1] <= 0)) {
             line.bytesPerSecond = 1 / slope->coefficients[0];
@@ -199,7 +216,6 @@ Expected<AlphaBeta> fitAlphaBeta(std::span<const double> bytes, std::span<const 
             line.r2 = slope->r2;
             return finish(0, slope->coefficients[0]);
         }
-        sigma.assign(seconds.begin(), seconds.begin() + std::ptrdiff_t(n));
     }
     const auto flat = fitted(true, false);
     if (!flat)

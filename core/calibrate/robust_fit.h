@@ -10,9 +10,14 @@
 
 namespace trainyard {
 
+/// By how much few samples widen a variance: Student's over the normal distribution's, ν / (ν - 2) of ν degrees of
+/// freedom (Guide to the expression of uncertainty in measurement, supplement 1, 6.4.9), so that 1.96 standard errors
+/// cover 95 % of few samples as of many. 0 up to two, which tell no error.
+[[nodiscard]] double studentVariance(double freedom);
+
 struct LinearFit {
-    std::vector<double> coefficients, standardErrors;
-    double r2 = 0; // weighted
+    std::vector<double> coefficients, standardErrors; // with studentVariance; 0: too few samples to tell
+    double r2 = 0; // weighted, about the weighted mean; 0 where nothing differs
     double scale = 0; // robust standard deviation of a residual
     int samples = 0, outliers = 0; // outliers: of weight 0
     bool operator==(const LinearFit &) const = default;
@@ -23,7 +28,8 @@ struct LinearFit {
 [[nodiscard]] Expected<LinearFit> robustFit(
     std::span<const double> rows, std::span<const double> y, int columns, std::span<const double> sigma = {});
 
-/// seconds ≈ latency + bytes / bandwidth, both not negative, with errors proportional to the time: the α-β form.
+/// log(seconds) ≈ log(latency + bytes / bandwidth), both not negative: the α-β form, of errors that are symmetric as
+/// logarithms.
 struct AlphaBeta {
     double latency = 0, bytesPerSecond = 0; // bytesPerSecond 0: sizes too alike to tell; then latency is all of it
     double latencyError = 0, bandwidthError = 0; // standard errors

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // What iperf3, nccl-tests and fio measured, where a plan has a key for it: a link between datacenters, the fabric of
 // one, the drives of a node.
+#include "core/base/median.h"
 #include "core/base/number_text.h"
 #include "core/imports/draft.h"
 
@@ -79,36 +80,52 @@ void takeFabric(Draft &draft)
         + " GPUs on " + std::to_string(fastest->nodes) + " nodes (" + from + ")");
 }
 
+/// Of all measurements of drives the median, as calibration takes it; 0: there is none.
+struct DriveRate {
+    double gbytesPerS = 0;
+    std::uint32_t source = kNoIndex; // of the first
+};
+DriveRate driveRate(const Draft &draft, std::string_view what)
+{
+    DriveRate rate;
+    std::vector<double> values;
+    for (const BenchmarkPoint &point : draft.recording.benchmarks) {
+        if (point.what != what || !(point.bytesPerSecond > 0 && point.bytesPerSecond < 1e15))
+            continue;
+        if (values.empty())
+            rate.source = point.source;
+        values.push_back(point.bytesPerSecond * 1e-9);
+    }
+    rate.gbytesPerS = medianOf(std::move(values));
+    return rate;
+}
+
 void takeDrives(Draft &draft)
 {
-    const auto rate = [](const BenchmarkPoint &point) { return point.bytesPerSecond; };
-    const BenchmarkPoint *write = best(
-        draft, [](const BenchmarkPoint &point) { return point.what == "write"; }, rate);
-    const BenchmarkPoint *read = best(
-        draft, [](const BenchmarkPoint &point) { return point.what == "read"; }, rate);
-    if (!write && !read)
+    const DriveRate write = driveRate(draft, "write"), read = driveRate(draft, "read");
+    if (!(write.gbytesPerS > 0) && !(read.gbytesPerS > 0))
         return;
     for (Datacenter &datacenter : draft.plan.cluster.datacenters)
         for (Pool &pool : datacenter.pools) {
             if (!pool.ssd) {
-                const BenchmarkPoint *known = write ? write : read;
                 pool.ssd.emplace();
-                pool.ssd->writeGBps = pool.ssd->readGBps = known->bytesPerSecond * 1e-9;
-                if (!write || !read)
-                    draft.assume(std::string("Drives are taken to ") + (write ? "read" : "write") + " as fast as they "
-                        + (write ? "write" : "read"));
+                const bool isWritten = write.gbytesPerS > 0;
+                pool.ssd->writeGBps = pool.ssd->readGBps = isWritten ? write.gbytesPerS : read.gbytesPerS;
+                if (!isWritten || !(read.gbytesPerS > 0))
+                    draft.assume(std::string("Drives are taken to ") + (isWritten ? "read" : "write")
+                        + " as fast as they " + (isWritten ? "write" : "read"));
             }
-            if (write)
-                pool.ssd->writeGBps = write->bytesPerSecond * 1e-9;
-            if (read)
-                pool.ssd->readGBps = read->bytesPerSecond * 1e-9;
+            if (write.gbytesPerS > 0)
+                pool.ssd->writeGBps = write.gbytesPerS;
+            if (read.gbytesPerS > 0)
+                pool.ssd->readGBps = read.gbytesPerS;
         }
-    if (write)
-        draft.taken.push_back("pools[].ssd.write_gbytes_per_s " + plainText(write->bytesPerSecond * 1e-9) + " from "
-            + draft.sourceOf(write->source));
-    if (read)
-        draft.taken.push_back("pools[].ssd.read_gbytes_per_s " + plainText(read->bytesPerSecond * 1e-9) + " from "
-            + draft.sourceOf(read->source));
+    if (write.gbytesPerS > 0)
+        draft.taken.push_back(
+            "pools[].ssd.write_gbytes_per_s " + plainText(write.gbytesPerS) + " from " + draft.sourceOf(write.source));
+    if (read.gbytesPerS > 0)
+        draft.taken.push_back(
+            "pools[].ssd.read_gbytes_per_s " + plainText(read.gbytesPerS) + " from " + draft.sourceOf(read.source));
 }
 
 } // namespace

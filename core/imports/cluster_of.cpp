@@ -266,6 +266,24 @@ bool takeNodes(Draft &draft)
     return true;
 }
 
+/// A plan of several places with as many GPUs as the run: no argument tells places, so that nothing says otherwise.
+bool staysAsPlanned(Draft &draft, bool isGpuTold)
+{
+    const Cluster &cluster = draft.plan.cluster;
+    std::size_t pools = 0;
+    bool hasSuchNodes = true;
+    for (const Datacenter &datacenter : cluster.datacenters) {
+        pools += datacenter.pools.size();
+        for (const Pool &pool : datacenter.pools)
+            hasSuchNodes = hasSuchNodes && (!draft.gpusPerNode || *draft.gpusPerNode == pool.gpusPerNode);
+    }
+    if (isGpuTold || pools < 2 || !hasSuchNodes || cluster.gpus() != *draft.worldSize)
+        return false;
+    draft.assume("Where the " + wholeText(*draft.worldSize)
+        + " GPUs stand, and which they are, is told by no source: as in the plan, which has as many");
+    return true;
+}
+
 /// As many nodes of the plan's first pool as the run had GPUs.
 void takeWorld(Draft &draft)
 {
@@ -283,6 +301,8 @@ void takeWorld(Draft &draft)
         return;
     }
     const int world = *draft.worldSize;
+    if (staysAsPlanned(draft, told.has_value()))
+        return;
     Pool pool = firstPool(draft.plan);
     int own = draft.gpusPerNode.value_or(pool.gpusPerNode);
     if (world < own)

@@ -2,6 +2,7 @@
 #include "core/imports/draft.h"
 
 #include "core/base/printable.h"
+#include "core/imports/logged_job.h"
 #include "core/imports/megatron_arguments.h"
 #include "core/plan/enum_names.h"
 
@@ -167,6 +168,46 @@ Told::Told(const Recording &recording)
         }
     if (others > 0)
         m_sources += " or " + std::to_string(others) + " others";
+    addDerived(recording);
+}
+
+/// Degrees of two origins make no job: all of them or none.
+void Told::addDerived(const Recording &recording)
+{
+    const auto fileOf = [&](std::uint32_t source) {
+        return source < recording.sources.size() ? fileName(recording.sources[source].file) : std::string();
+    };
+    const bool isSizeTold = has("nnodes") || has("data_parallel_size") || !recording.nodes.empty()
+        || std::ranges::any_of(recording.ranks, [](const RankRecording &rank) { return rank.worldSize > 0; });
+    const auto take = [&](const std::vector<DerivedArgument> &arguments, std::uint32_t source) {
+        for (const DerivedArgument &argument : arguments)
+            if (argument.name != "world_size" || !isSizeTold)
+                derive(argument, fileOf(source));
+    };
+    const auto hasOne = [&](std::initializer_list<const char *> names) {
+        return std::ranges::any_of(names, [&](const char *name) { return has(name); });
+    };
+    if (m_isTorchtitan)
+        return;
+    const bool isShapeTold =
+        hasOne({ "tensor_model_parallel_size", "pipeline_model_parallel_size", "num_layers", "hidden_size" });
+    const auto job = isShapeTold ? std::nullopt : derivedJob(recording);
+    const LoggedJob logged = loggedJob(recording);
+    if (!job || job->arguments.empty() || logged.source == job->theory.source)
+        take(logged.arguments, logged.source);
+    if (job)
+        take(job->arguments, job->theory.source);
+}
+
+void Told::derive(const DerivedArgument &argument, const std::string &source)
+{
+    m_values.try_emplace(argument.name, Value { argument.value, argument.name, source, argument.why });
+}
+
+bool Told::isDerived(std::string_view name) const
+{
+    const auto known = m_values.find(name);
+    return known != m_values.end() && !known->second.why.empty();
 }
 
 std::optional<std::string> Told::text(std::string_view name) const
@@ -189,6 +230,8 @@ std::string Told::said(std::string_view name) const
     const std::string own = known != m_values.end() ? known->second.name : std::string(name);
     const bool isFlag = own.find('.') == own.npos;
     const std::string &source = sourceOf(name);
+    if (isDerived(name))
+        return known->second.why + (source.empty() ? "" : " (" + source + ")");
     return shortened(isFlag ? flagOf(own) : own) + (source.empty() ? "" : " (" + source + ")");
 }
 
@@ -216,6 +259,8 @@ bool Told::isDeepSpeed() const
 
 void Draft::take(std::string_view key, std::string_view value, std::string_view argument)
 {
+    // What is decided later stands in place of what was taken first
+    std::erase_if(taken, [start = std::string(key) + " "](const std::string &one) { return one.starts_with(start); });
     taken.push_back(std::string(key) + " " + shortened(value) + " from " + arguments.said(argument));
 }
 

@@ -7,6 +7,7 @@
 #include "core/base/error.h"
 #include "core/catalogue/catalogue.h"
 #include "core/imports/gpu_names.h"
+#include "core/imports/megatron_theory.h"
 #include "core/plan/plan.h"
 #include "core/telemetry/recording.h"
 
@@ -26,7 +27,10 @@ public:
     /// Whether a switch is on; empty where nobody told.
     [[nodiscard]] std::optional<bool> flag(std::string_view name) const;
     [[nodiscard]] bool isOn(std::string_view name) const { return flag(name).value_or(false); }
-    /// "--seq-length (run.sh)", or the name as its source has it.
+    /// What follows from other things that `source` tells, where nobody tells it.
+    void derive(const DerivedArgument &argument, const std::string &source);
+    [[nodiscard]] bool isDerived(std::string_view name) const;
+    /// "--seq-length (run.sh)", or the name as its source has it; of what is derived from what.
     [[nodiscard]] std::string said(std::string_view name) const;
     /// The file that tells it, else those that tell arguments: "run.sh".
     [[nodiscard]] const std::string &sourceOf(std::string_view name) const;
@@ -42,10 +46,12 @@ private:
     struct Value {
         std::string text, name; // as told
         std::string source; // file
+        std::string why = {}; // it is derived; empty: it is told
     };
     using Values = std::map<std::string, Value, std::less<>>;
     static Values valuesOf(const std::map<std::string, std::string> &arguments, const std::string &source);
     void add(Values values, const std::string &source);
+    void addDerived(const Recording &recording);
 
     Values m_values; // by Megatron's name
     std::string m_sources; // "run.sh", for what nobody told
@@ -60,6 +66,7 @@ struct Draft {
         , plan(base)
         , arguments(told)
         , assumed(arguments.conflicts())
+        , derived(derivedJob(told))
         , hasOwnPools(base.cluster.gpus() > 0)
     {
     }
@@ -72,6 +79,7 @@ struct Draft {
     std::string assumedGpu; // the sentence of `assumed` about the type of GPU
     Errors errors;
     std::optional<ModelSpec> model; // that a source told
+    std::optional<DerivedJob> derived; // from Megatron's estimate of memory
     std::optional<int> worldSize; // GPUs of the run
     std::optional<int> gpusPerNode;
     bool isClusterTold = false; // nodes by a topology
@@ -111,6 +119,9 @@ struct TitanFlavor {
 
 /// Megatron's arguments as a model; empty where they do not tell its shape.
 [[nodiscard]] std::optional<ModelSpec> megatronModel(Draft &draft); // megatron_model.cpp
+/// A model behind Megatron's own estimate of memory: of so many parameters, layers and vocabulary. Empty where it tells
+/// none, or none fits.
+[[nodiscard]] std::optional<ModelSpec> theoryModel(Draft &draft); // theory_model.cpp
 /// The catalogue's model with the same dimensions; its vocabulary may be padded by less than `padding`. Of several (a
 /// release that changed data alone) the one whose id is part of `name`, else the first.
 [[nodiscard]] const ModelSpec *sameModel(

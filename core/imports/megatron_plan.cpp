@@ -203,6 +203,21 @@ void takeLayers(Draft &draft)
     draft.take("placement.layers", std::to_string(all.front()) + " … " + std::to_string(all.back()), argument);
 }
 
+/// Megatron's are of each chunk of a stage, the plan's the first of the whole stage.
+void takeRecomputedLayers(Draft &draft, int ofChunk)
+{
+    const Parallelism &p = draft.plan.parallelism;
+    const int chunks = std::max(1, p.virtualPipeline);
+    const int own = layersOf(draft) / std::max(1, p.pipeline * chunks); // of a chunk; 0: not known
+    const int layers = (own > 0 ? std::min(ofChunk, own) : std::min(ofChunk, 10'000)) * chunks;
+    draft.plan.memory.recomputeLayers = layers;
+    draft.take("memory.recompute_layers", std::to_string(layers), "recompute_num_layers");
+    if (chunks > 1 && (own == 0 || ofChunk < own))
+        draft.assume("Of each of the " + std::to_string(chunks) + " chunks of a stage Megatron recomputes "
+            + std::to_string(ofChunk) + " layers; the plan has the first " + std::to_string(layers)
+            + " of the stage, which are as many");
+}
+
 void takeRecompute(Draft &draft)
 {
     const Told &told = draft.arguments;
@@ -224,8 +239,7 @@ void takeRecompute(Draft &draft)
     if (memory.recompute == Recompute::Full) {
         if (told.text("recompute_method") == "block")
             if (const auto layers = draft.whole("recompute_num_layers", 1, 10'000)) {
-                memory.recomputeLayers = *layers;
-                draft.take("memory.recompute_layers", std::to_string(*layers), "recompute_num_layers");
+                takeRecomputedLayers(draft, *layers);
             }
         return;
     }
@@ -329,8 +343,11 @@ void takeMegatron(Draft &draft)
         p.sequenceParallel = false;
         if (!told.has("micro_batch_size"))
             draft.plan.workload.microBatch = 1;
-        if (draft.plan.stack.name == "fsdp" || draft.plan.stack.name == "deepspeed")
+        if (draft.plan.stack.name == "fsdp" || draft.plan.stack.name == "deepspeed") {
+            draft.assume("The stack is Megatron's usual one: " + draft.plan.stack.name
+                + ", as in the plan, takes no arguments of Megatron");
             draft.plan.stack = {};
+        }
         draft.plan.moe.expertOverlap = ExpertOverlap::None;
         draft.plan.moe.sharedExpertOverlap = false;
     }

@@ -193,6 +193,10 @@ void takeModel(Draft &draft)
         put(draft, *std::move(model), multiple * std::min(ranks, 1'000), from);
         return;
     }
+    if (auto model = theoryModel(draft)) {
+        const std::string from = draft.sourceOf(draft.derived->theory.source);
+        return put(draft, *std::move(model), 1, "what Megatron's own estimate of memory tells of it (" + from + ")");
+    }
     sayParameters(draft);
     if (draft.errors.size() == before && draft.arguments.isMegatron())
         draft.assume("The shape of the model is told by no source (--num-layers, --hidden-size, "

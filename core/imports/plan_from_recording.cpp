@@ -40,6 +40,8 @@ void takeWorldSize(Draft &draft)
             own = tasks;
     draft.gpusPerNode = own;
     draft.worldSize = countOf(draft, "world_size", kMostGpus);
+    if (draft.worldSize && draft.arguments.isDerived("world_size"))
+        draft.assume(std::to_string(*draft.worldSize) + " GPUs: " + draft.arguments.said("world_size"));
     const auto nodes = countOf(draft, "nnodes", 100'000);
     if (!draft.worldSize && nodes && own) {
         const std::int64_t gpus = std::int64_t(*nodes) * *own;
@@ -184,6 +186,8 @@ void fillIn(Draft &draft)
     }
     const bool hasDegrees =
         draft.arguments.isMegatron() || draft.arguments.isTorchtitan() || draft.arguments.isDeepSpeed();
+    if (!hasDegrees && !draft.arguments.has("seq_length") && draft.plan.jobs.empty() && !draft.plan.jobGrid)
+        draft.assume("No source tells a sequence length: " + std::to_string(w.sequenceLength) + draft.stays());
     if (!hasDegrees && draft.plan.jobs.empty() && !draft.plan.jobGrid)
         draft.assume("No source tells how the job is divided: tensor " + std::to_string(draft.plan.parallelism.tensor)
             + " and pipeline " + std::to_string(draft.plan.parallelism.pipeline)
@@ -225,9 +229,10 @@ bool tellsOfAPlan(const Recording &recording)
             recording.ranks, [](const RankRecording &rank) { return rank.worldSize > 0 || !rank.gpu.empty(); });
 }
 
-ExpectedAll<ImportedPlan> planFrom(const Recording &recording, const Catalogue &catalogue, const Plan &base)
+ExpectedAll<ImportedPlan> planFrom(
+    const Recording &recording, const Catalogue &catalogue, const Plan &base, bool mayTellNothing)
 {
-    if (!tellsOfAPlan(recording))
+    if (!mayTellNothing && !tellsOfAPlan(recording))
         return std::unexpected(Errors { { ErrorCode::UnknownName,
             recording.sources.empty() ? std::string("the recording") : recording.sources.front().file,
             "nothing in it tells of a plan",

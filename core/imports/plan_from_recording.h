@@ -21,9 +21,10 @@ struct ImportedPlan {
     std::vector<std::string> ignored; // arguments that change nothing a plan models are not listed; these would
 };
 
+/// `mayTellNothing`: sources that tell nothing of a plan give the base, with what is missing assumed.
 /// Errors: UnknownName, BadValue with the source and the argument; nothing in the sources that a plan is made of.
 [[nodiscard]] ExpectedAll<ImportedPlan> planFrom(
-    const Recording &recording, const Catalogue &catalogue, const Plan &base);
+    const Recording &recording, const Catalogue &catalogue, const Plan &base, bool mayTellNothing = false);
 /// Whether any source of it tells something of a plan.
 [[nodiscard]] bool tellsOfAPlan(const Recording &recording);
 

@@ -110,6 +110,8 @@ void refuseWhatNobodyRuns(Draft &draft)
     if (plan.workload.documentLength)
         draft.refuse("workload.document_length",
             "how long documents are is told by the data, and by no argument of " + name, "a plan without it");
+    if (h.compute != ComputeSharing::Even) // unequal shares come of it, and no batch would help
+        return;
     const Layout &layout = draft.evaluation.layout;
     for (const PipelineClass &one : layout.classes)
         if (one.microBatches != layout.classes.front().microBatches)

@@ -16,7 +16,7 @@ namespace trainyard {
 enum class LaunchTarget : std::uint8_t { Megatron, Torchtitan, Slurm };
 
 struct LaunchFile {
-    std::string text; // a shell script, or a Python recipe with the command in its comment
+    std::string text; // a shell script
     std::vector<std::string>
         notes; // what the framework does otherwise than the plan, a sentence each; also in the text
 };

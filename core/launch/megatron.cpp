@@ -131,6 +131,38 @@ constexpr std::array<Module, 4> kModules { { { "layernorm", "memory.recompute_no
         [](const ModelSpec &model) { return model.isMoe() && model.sharedExpertFfn > 0; },
         "the model has no shared experts" } } };
 
+/// Of each chunk of a stage Megatron-LM recomputes so many layers (`--recompute-method block`), the plan the first so
+/// many of the whole stage.
+void addRecomputedLayers(Draft &draft)
+{
+    const auto &told = draft.plan.memory.recomputeLayers;
+    if (!told)
+        return draft.add("--recompute-num-layers", std::int64_t(1));
+    int most = draft.model.layers; // of the smallest stage
+    bool isEven = true; // every chunk has as many
+    const auto &stages = draft.evaluation.layout.chunks;
+    for (const auto &chunks : stages) {
+        int own = 0;
+        for (const StageChunk &chunk : chunks) {
+            own += chunk.layers;
+            isEven = isEven && chunk.layers == stages.front().front().layers;
+        }
+        most = std::min(most, own);
+    }
+    if (*told < 1 || *told > most)
+        draft.refuse("memory.recompute_layers",
+            std::to_string(*told) + " layers of a stage that has " + std::to_string(most),
+            "1 to " + std::to_string(most));
+    const int chunks = draft.plan.parallelism.virtualPipeline;
+    if (chunks > 1 && (!isEven || *told != most))
+        draft.refuse("memory.recompute_layers",
+            "of each of the " + std::to_string(chunks)
+                + " chunks of a stage Megatron-LM recomputes as many layers, and the plan the first "
+                + std::to_string(*told) + " of the whole stage",
+            "all " + std::to_string(most) + " of a stage, a plan without it, or one chunk a stage");
+    draft.add("--recompute-num-layers", *told / chunks);
+}
+
 void addRecompute(Draft &draft)
 {
     const MemoryStrategy &memory = draft.plan.memory;
@@ -150,12 +182,7 @@ void addRecompute(Draft &draft)
     if (memory.recompute == Recompute::Full) {
         draft.add("--recompute-granularity", "full");
         draft.add("--recompute-method", memory.recomputeLayers ? "block" : "uniform");
-        const int most = draft.model.layers / std::max(1, draft.plan.parallelism.pipeline);
-        if (memory.recomputeLayers && (*memory.recomputeLayers < 1 || *memory.recomputeLayers > most))
-            draft.refuse("memory.recompute_layers",
-                std::to_string(*memory.recomputeLayers) + " layers of a stage that has " + std::to_string(most),
-                "1 to " + std::to_string(most));
-        return draft.add("--recompute-num-layers", memory.recomputeLayers.value_or(1));
+        return addRecomputedLayers(draft);
     }
     if (memory.recomputeLayers)
         draft.refuse("memory.recompute_layers", "Megatron-LM takes a number of layers with full recomputation alone",
@@ -172,6 +199,11 @@ void addOffload(Draft &draft)
     if (memory.optimizerOffload == OptimizerOffload::Host) {
         draft.add("--optimizer-cpu-offload");
         draft.add("--use-precision-aware-optimizer");
+        if (draft.plan.workload.optimizer != Optimizer::Adam)
+            draft.refuse("workload.optimizer",
+                std::string("Megatron-LM keeps the states of adam in host memory, and none of ")
+                    + toString(draft.plan.workload.optimizer),
+                "adam");
         if (draft.plan.parallelism.zeroStage != 1)
             draft.refuse("memory.optimizer_offload",
                 "Megatron-LM keeps the states of its distributed optimizer in host memory, which is ZeRO stage 1",

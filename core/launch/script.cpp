@@ -94,7 +94,7 @@ std::string headOf(const Draft &draft)
     if (metrics.iterationTime)
         text += "Predicted: " + secondsText(*metrics.iterationTime) + " an iteration"
             + (metrics.modelTflopsPerGpu ? ", " + plainText(*metrics.modelTflopsPerGpu) + " TFLOP/s a GPU" : "") + "\n";
-    text += "Its log goes beside the plan: trainyard-cli telemetry compare PLAN LOG\n";
+    text += "Its log goes beside the plan: trainyard-cli telemetry verdict LOG --plan PLAN\n";
     text += std::string("For a trace of the profiler add: ") + draft.profiler + "\n";
     if (draft.isStepsAsked)
         text +=

@@ -57,7 +57,9 @@ std::string hostFile(const Draft &draft)
     for (const Place &place : places)
         text += comment("  " + place.variable + ": " + std::to_string(place.nodes) + " hosts of " + place.name)
             + "read -r -a " + place.variable + " <<< \"${" + place.variable + ":?has to name "
-            + std::to_string(place.nodes) + " hosts}\"\n";
+            + std::to_string(place.nodes) + " hosts}\"\n" + "[ ${#" + place.variable + "[@]} -eq "
+            + std::to_string(place.nodes) + " ] || { echo \"" + place.variable + " has to name "
+            + std::to_string(place.nodes) + " hosts, and names ${#" + place.variable + "[@]}\" >&2; exit 2; }\n";
     text += "export SLURM_HOSTFILE=\"$PWD/trainyard-hosts-$SLURM_JOB_ID\"\n{\n";
     std::vector<int> used(places.size(), 0);
     for (const NodeRun &run : draft.nodes.runs) {
@@ -89,7 +91,9 @@ std::string slurmScriptOf(const Draft &draft)
         text += hostFile(draft);
         text += "MASTER_ADDR=$(head -n 1 \"$SLURM_HOSTFILE\")\n";
     } else {
-        text += "MASTER_ADDR=$(scontrol show hostnames \"$SLURM_JOB_NODELIST\" | head -n 1)\n";
+        text += "MASTER_ADDR=$(scontrol show hostnames \"$SLURM_JOB_NODELIST\" | sed -n 1p)\n"; // head would end the
+                                                                                                // pipe early, which is
+                                                                                                // a failure here
     }
     text += "export MASTER_ADDR MASTER_PORT=\"${MASTER_PORT:-29500}\"\n";
     text += std::string("srun --kill-on-bad-exit=1") + (hasPlaces ? " --distribution=arbitrary" : "") + " --nodes "

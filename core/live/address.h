@@ -2,12 +2,18 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Where live telemetry comes from, as people write it:
 //
-//   http://prometheus:9090/prefix, https://…      a Prometheus server, asked every few seconds
-//   listen:4318, listen:0.0.0.0:4318              whoever connects to us: OTLP/HTTP, WebSocket and lines of JSON, on
-//   one port tcp://host:port, tls://…, ws://…/path, wss:// a stream that somebody serves (`telemetry serve`)
-//   tail:/path/to/log                             a log that grows
-//   command:ssh node7 tail -F /logs/train.log     what a command prints
-//   replay:run.trainyard-recording                a recording, as if it happened now
+// http://prometheus:9090/prefix, https://…
+//     a Prometheus server, asked every few seconds
+// listen:4318, listen:0.0.0.0:4318
+//     whoever connects to us: OTLP/HTTP, WebSocket and lines of JSON, on one port
+// tcp://host:port, tls://…, ws://…/path, wss://…
+//     a stream that somebody serves (`telemetry serve`)
+// tail:/path/to/log
+//     a log that grows
+// command:ssh node7 tail -F /logs/train.log
+//     what a command prints
+// replay:run.trainyard-recording
+//     a recording, as if it happened now
 //
 // Secrets are beside the text, never in it: an address may be shown, saved and logged.
 
@@ -58,5 +64,9 @@ struct SourceSettings {
     std::int64_t mostBytesPerSecond = std::int64_t(512) << 20; // of one connection; beyond it is not read faster
     bool operator==(const SourceSettings &) const = default;
 };
+
+/// What a source can be started with. Errors: BadValue: a listener beyond loopback without a token, a certificate
+/// without its key, intervals and speeds that are none, headers that are none.
+[[nodiscard]] Expected<void> checkSettings(const Address &address, const SourceSettings &settings);
 
 } // namespace trainyard::live

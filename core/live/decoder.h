@@ -42,6 +42,9 @@ using DecoderPtr = std::unique_ptr<Decoder>;
 /// A training log of any framework that files are read of, as it grows; bare text lines of a launcher in between.
 [[nodiscard]] DecoderPtr makeLogDecoder(std::string name, const DecoderLimits &limits = {});
 
+/// Whichever of the two the text begins as.
+[[nodiscard]] DecoderPtr makeTextDecoder(std::string name, const DecoderLimits &limits = {});
+
 /// One whole OTLP request body (metrics, traces or logs), unpacked; `isJson`: its encoding. Errors: BadSyntax.
 [[nodiscard]] Expected<Batch> decodeOtlp(
     std::string_view body, bool isJson, const std::string &name, Moment received, const DecoderLimits &limits = {});

@@ -9,10 +9,18 @@
 
 namespace trainyard::live {
 
+namespace net {
+class Loop;
+}
+
 struct SessionOptions {
     StoreLimits store;
     std::size_t queueBytes = std::size_t(64) << 20; // between sockets and decoders
     std::function<void()> changed = {}; // some status changed or a batch came; any thread, at most some 100 times/s
+    // For tests: who makes sources, and nanoseconds of a clock that only goes forward, by which silence is told.
+    std::function<std::unique_ptr<Source>(net::Loop &, SourceSink &, const Address &, const SourceSettings &)>
+        make = {};
+    std::function<std::int64_t()> steadyNow = {};
 };
 
 class Session {
@@ -30,6 +38,8 @@ public:
     void retryNow(std::uint32_t source);
 
     [[nodiscard]] std::vector<std::pair<std::uint32_t, SourceStatus>> statuses() const; // in order of numbers
+    /// How many different steps were told of.
+    [[nodiscard]] std::int64_t stepsTold() const;
     [[nodiscard]] std::optional<Snapshot> snapshot(const SnapshotAsked &asked) const;
     [[nodiscard]] Recording whole() const;
     [[nodiscard]] Store &store();

@@ -48,6 +48,19 @@ public:
     /// Bytes of connection `connection` of this source, for its decoder. False: the queue is full; they are counted as
     /// dropped and the decoder will be told.
     [[nodiscard]] virtual bool bytes(std::uint64_t connection, std::string_view bytes, Moment received) = 0;
+    /// The same of bytes that can be had again (of a file): false: the queue is full, nothing is counted, bring them
+    /// later.
+    [[nodiscard]] virtual bool tryBytes(std::uint64_t connection, std::string_view own, Moment received)
+    {
+        return bytes(connection, own, received);
+    }
+    /// So many bytes of the connection were thrown away by the source itself (while it was paused, or the end of a line
+    /// that is lost): they are counted as dropped, and its decoder goes on at the next line.
+    virtual void skipped(std::uint64_t connection, std::int64_t bytes)
+    {
+        static_cast<void>(connection);
+        static_cast<void>(bytes);
+    }
     /// A connection begins, with what its bytes are.
     virtual void opened(std::uint64_t connection, DecoderPtr decoder) = 0;
     virtual void closed(std::uint64_t connection) = 0;

@@ -4,8 +4,26 @@
 #include "core/overlay/span_index.h"
 
 #include <algorithm>
+#include <optional>
 
 namespace trainyard {
+
+namespace {
+
+/// Whatever a group is, where the plan divides a model in one way alone: no other ranks have anything to say.
+std::optional<CommunicationKind> onlyKind(const Parallelism &p, const RankMap &map)
+{
+    if (map.stages() > 1 || p.expert > 1)
+        return std::nullopt;
+    const bool hasTensor = p.tensor > 1, hasContext = p.context > 1, hasData = map.replicas() > 1;
+    if (hasTensor + hasContext + hasData != 1)
+        return std::nullopt;
+    return hasTensor ? CommunicationKind::Tensor
+        : hasContext ? CommunicationKind::Context
+                     : CommunicationKind::Gradients;
+}
+
+} // namespace
 
 CommunicationKind communicationKind(
     const ExposedPart &part, const Recording &recording, const RankMap &map, const Plan &plan)
@@ -22,8 +40,10 @@ CommunicationKind communicationKind(
     const std::vector<int> &ranks = part.group < recording.groups.size() ? recording.groups[part.group].ranks : none;
     const bool isKnown =
         ranks.size() > 1 && std::ranges::all_of(ranks, [&](int rank) { return rank >= 0 && rank < map.worldSize(); });
+    if (!isKnown && isTransferName(operation))
+        return map.stages() > 1 ? Pipeline : Other;
     if (!isKnown)
-        return isTransferName(operation) && map.stages() > 1 ? Pipeline : Other;
+        return onlyKind(plan.parallelism, map).value_or(Other);
     const RankPlace first = map.placeOf(ranks.front());
     bool isOfStage = true, isOfReplica = true, isOfTensor = true;
     for (const int rank : ranks) {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // A step of a rank taken apart: one walk over the starts of its spans, merged from streams that are in order.
+#include "core/overlay/host_gaps.h"
 #include "core/overlay/run_steps.h"
 #include "core/overlay/span_index.h"
 
@@ -20,15 +21,17 @@ struct Piece {
     Moment launchedAt = kNoMoment;
     Use use = Computes;
     std::uint32_t collective = kNoIndex; // of its rank
+    std::uint32_t stream = kNoIndex, name = kNoIndex;
 };
 
 /// The pieces of one stream, in order of start. What moves at the end of a collective is put aside, since it starts
 /// later than its span.
 class StreamPieces {
 public:
-    StreamPieces(const RecordedSpans &spans, const std::vector<CommunicationSpan> &communication,
+    StreamPieces(std::uint32_t stream, const RecordedSpans &spans, const std::vector<CommunicationSpan> &communication,
         SpanIndex::Range range, std::vector<Piece> &moving)
-        : m_spans(spans)
+        : m_stream(stream)
+        , m_spans(spans)
         , m_next(std::ranges::lower_bound(communication, range.first, {}, &CommunicationSpan::span))
         , m_end(communication.end())
         , m_at(range.first)
@@ -55,7 +58,8 @@ private:
     void make()
     {
         m_piece = { m_spans.start[m_at], m_spans.start[m_at] + m_spans.duration[m_at],
-            m_at < m_spans.launchedAt.size() ? m_spans.launchedAt[m_at] : kNoMoment, Computes, kNoIndex };
+            m_at < m_spans.launchedAt.size() ? m_spans.launchedAt[m_at] : kNoMoment, Computes, kNoIndex, m_stream,
+            m_spans.name[m_at] };
         const RecordedWork work = m_spans.work[m_at];
         if (work == RecordedWork::Copy) {
             m_piece.use = Moves;
@@ -78,6 +82,7 @@ private:
         m_piece.use = m_next->isTransfer ? WaitsForStage : WaitsForRank;
     }
 
+    std::uint32_t m_stream;
     const RecordedSpans &m_spans;
     std::vector<CommunicationSpan>::const_iterator m_next, m_end;
     std::size_t m_at, m_last;
@@ -89,25 +94,27 @@ private:
 /// Books time from the start of the window on, as pieces come in order of start.
 class Booking {
 public:
-    Booking(const RankRecording &rank, Moment start, int stages)
+    Booking(const RankRecording &rank, Moment start, int stages, std::vector<HostGap> *gaps)
         : m_rank(rank)
         , m_now(start)
         , m_stages(stages)
+        , m_gaps(gaps)
     {
         m_until.fill(start);
     }
 
-    void upTo(Moment moment, Moment launchedAt)
+    /// Until that piece, or the end of the window, launched then.
+    void upTo(Moment moment, const Piece &next)
     {
         while (m_now < moment) {
             const auto busy = std::ranges::find_if(m_until, [&](Moment until) { return until > m_now; });
             if (busy == m_until.end())
-                return gap(moment, launchedAt);
-            const Moment next = std::min(moment, *busy);
-            m_booked[static_cast<std::size_t>(busy - m_until.begin())] += next - m_now;
+                return gap(moment, next);
+            const Moment then = std::min(moment, *busy);
+            m_booked[static_cast<std::size_t>(busy - m_until.begin())] += then - m_now;
             if (busy == m_until.begin() + Moves)
-                m_moved[m_mover].nanoseconds += next - m_now;
-            m_now = next;
+                m_moved[m_mover].nanoseconds += then - m_now;
+            m_now = then;
         }
     }
     void begin(const Piece &piece)
@@ -157,19 +164,23 @@ private:
         return m_moved.size() - 1;
     }
 
-    void gap(Moment end, Moment launchedAt)
+    void gap(Moment end, const Piece &next)
     {
-        const bool isLaunchTold = launchedAt != kNoMoment;
-        const Moment launch = isLaunchTold ? std::clamp(launchedAt, m_now, end) : m_now;
-        m_host += launch - m_now;
+        const bool isLaunchTold = next.launchedAt != kNoMoment;
+        const Moment launch = isLaunchTold ? std::clamp(next.launchedAt, m_now, end) : m_now;
         const bool isForStage = isLaunchTold ? m_stages != 1 : m_stages > 1;
-        (isForStage ? m_idle : m_host) += end - launch;
+        const Moment host = (isForStage ? launch : end) - m_now;
+        m_host += host;
+        m_idle += end - m_now - host;
+        if (m_gaps && host > 0)
+            m_gaps->push_back({ next.stream, next.name, static_cast<double>(host) * 1e-9 });
         m_now = end;
     }
 
     const RankRecording &m_rank;
     Moment m_now;
     int m_stages;
+    std::vector<HostGap> *m_gaps; // may be null
     std::array<Moment, kUses> m_until {};
     std::array<std::int64_t, kUses> m_booked {};
     std::int64_t m_idle = 0, m_host = 0;
@@ -177,24 +188,29 @@ private:
     std::size_t m_mover = 0; // of m_moved: whose time is booked while something moves data
 };
 
-/// Launch of what runs next after the window; kNoMoment: nothing does, or nobody tells.
-Moment launchAfter(const RankRecording &rank, Moment end)
+struct NextWork {
+    Moment start = kNoMoment; // kNoMoment: nothing runs
+    Moment launch = kNoMoment; // kNoMoment: nobody tells
+};
+
+/// What begins first from there on.
+NextWork workAfter(const RankRecording &rank, Moment moment)
 {
-    Moment start = std::numeric_limits<Moment>::max(), launch = kNoMoment;
+    NextWork next { .start = std::numeric_limits<Moment>::max() };
     for (const RecordedStream &stream : rank.streams) {
         const RecordedSpans &spans = stream.spans;
-        auto i = static_cast<std::size_t>(std::ranges::lower_bound(spans.start, end) - spans.start.begin());
+        auto i = static_cast<std::size_t>(std::ranges::lower_bound(spans.start, moment) - spans.start.begin());
         while (stream.isGpu && i < spans.size() && !isGpuWork(spans.work[i]))
             ++i;
-        if (!stream.isGpu || i >= spans.size() || spans.start[i] >= start)
+        if (!stream.isGpu || i >= spans.size() || spans.start[i] >= next.start)
             continue;
-        start = spans.start[i];
-        launch = i < spans.launchedAt.size() ? spans.launchedAt[i] : kNoMoment;
+        next = { spans.start[i], i < spans.launchedAt.size() ? spans.launchedAt[i] : kNoMoment };
     }
-    return launch;
+    return next.start == std::numeric_limits<Moment>::max() ? NextWork() : next;
 }
 
-std::optional<RankStep> sharesOfRank(const Run &run, std::uint32_t index, Moment start, Moment end, int stages)
+std::optional<RankStep> sharesOfRank(
+    const Run &run, std::uint32_t index, Moment start, Moment end, int stages, std::vector<HostGap> *gaps = nullptr)
 {
     const RankRecording &rank = run.recording->ranks[index];
     std::vector<Piece> moving;
@@ -204,14 +220,14 @@ std::optional<RankStep> sharesOfRank(const Run &run, std::uint32_t index, Moment
         if (!rank.streams[s].isGpu)
             continue;
         const SpanIndex::Range range = run.spans->within(rank, index, s, start, end);
-        StreamPieces pieces(rank.streams[s].spans, run.spans->communication(index, s), range, moving);
+        StreamPieces pieces(s, rank.streams[s].spans, run.spans->communication(index, s), range, moving);
         hasWork |= !pieces.isDone();
         if (!pieces.isDone())
             streams.push_back(std::move(pieces));
     }
     if (!hasWork)
         return std::nullopt;
-    Booking booking(rank, start, stages);
+    Booking booking(rank, start, stages, gaps);
     const auto isLater = [](const Piece &a, const Piece &b) { return a.start > b.start; };
     std::priority_queue<Piece, std::vector<Piece>, decltype(isLater)> held(isLater); // what moves, until it starts
     for (;;) {
@@ -225,27 +241,51 @@ std::optional<RankStep> sharesOfRank(const Run &run, std::uint32_t index, Moment
         if (!isHeldFirst && !first)
             break;
         const Piece piece = isHeldFirst ? held.top() : first->piece();
-        booking.upTo(std::min(piece.start, end), piece.launchedAt);
+        booking.upTo(std::min(piece.start, end), piece);
         booking.begin(piece);
         if (isHeldFirst)
             held.pop();
         else
             first->advance();
     }
-    booking.upTo(end, launchAfter(rank, end));
+    booking.upTo(end, { .launchedAt = workAfter(rank, end).launch });
     return RankStep { index, booking.shares(), booking.exposed() };
 }
 
+Moment shiftOf(const Run &run, std::uint32_t rank)
+{
+    return rank < run.clockShift.size() ? run.clockShift[rank] : 0;
+}
+
+int stagesOf(const Run &run, int planStages)
+{
+    return run.areStagesTold ? run.stages : std::max(run.stages, planStages);
+}
+
 } // namespace
+
+std::vector<HostGap> hostGapsOf(const Run &run, const RankWindow &window, int planStages)
+{
+    std::vector<HostGap> gaps;
+    if (!run.spans || window.rank >= run.recording->ranks.size())
+        return gaps;
+    const RankRecording &rank = run.recording->ranks[window.rank];
+    const Moment shift = shiftOf(run, window.rank), end = window.end - shift;
+    const NextWork first = workAfter(rank, window.start - shift), next = workAfter(rank, end);
+    if (first.start != kNoMoment && first.start < end)
+        (void)sharesOfRank(run, window.rank, first.start, next.start == kNoMoment ? end : next.start,
+            stagesOf(run, planStages), &gaps);
+    return gaps;
+}
 
 std::vector<RankStep> sharesOf(const Run &run, const RunStep &step, int planStages)
 {
     std::vector<RankStep> result;
     if (!step.hasSpans() || !run.spans)
         return result;
-    const int stages = run.areStagesTold ? run.stages : std::max(run.stages, planStages);
+    const int stages = stagesOf(run, planStages);
     for (const RankWindow &window : step.ranks) {
-        const Moment shift = window.rank < run.clockShift.size() ? run.clockShift[window.rank] : 0;
+        const Moment shift = shiftOf(run, window.rank);
         if (auto taken = sharesOfRank(run, window.rank, step.start - shift, step.end - shift, stages))
             result.push_back(*std::move(taken));
     }

@@ -2,11 +2,15 @@
 #include "core/overlay/told_job.h"
 
 #include "core/base/number_text.h"
+#include "core/base/printable.h"
 #include "core/imports/draft.h"
+#include "core/telemetry/sample_names.h"
 
 #include <algorithm>
 #include <array>
 #include <charconv>
+#include <map>
+#include <set>
 
 namespace trainyard {
 
@@ -78,6 +82,34 @@ ToldJob toldJob(const Recording &recording)
     else if (!recording.arguments.empty())
         job.order = RankOrder::DataBeforePipeline;
     return job;
+}
+
+std::string severalJobs(const Recording &recording)
+{
+    std::map<std::uint32_t, std::set<double>> batches; // of each source
+    for (const SampleSeries &series : recording.series)
+        if ((series.name == samples::kGlobalBatch || series.name.ends_with(std::string(".") + samples::kGlobalBatch))
+            && series.isByStep && series.source < recording.sources.size())
+            for (const double value : series.value)
+                if (value >= 1 && batches[series.source].size() < 1000)
+                    batches[series.source].insert(value);
+    const auto isApart = [](const std::set<double> &a, const std::set<double> &b) {
+        return !a.empty() && !b.empty()
+            && std::ranges::none_of(a, [&](const double value) { return b.contains(value); })
+            // a batch that grows: each attempt has its own part of it
+            && a.size() == 1 && b.size() == 1;
+    };
+    std::string told;
+    for (const auto &[source, values] : batches) {
+        const bool isOther =
+            std::ranges::any_of(batches, [&](const auto &other) { return isApart(values, other.second); });
+        if (!isOther)
+            continue;
+        const std::string &file = recording.sources[source].file;
+        told += (told.empty() ? "global batch " : ", ") + wholeText(*values.begin()) + " ("
+            + shortened(file.substr(file.find_last_of("/\\") + 1)) + ")";
+    }
+    return told;
 }
 
 std::string jobDifferences(const ToldJob &job, const ToldJob &reference, const char *other)

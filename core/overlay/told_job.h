@@ -25,4 +25,8 @@ struct ToldJob {
 /// second figures are.
 [[nodiscard]] std::string jobDifferences(const ToldJob &job, const ToldJob &reference, const char *other);
 
+/// Where logs cannot be of one job, what each tells, "global batch 768 (a.log), 128 (b.log)"; empty: nothing says so.
+/// Logs of the ranks of a job, or of its attempts, share the batches of their steps.
+[[nodiscard]] std::string severalJobs(const Recording &recording);
+
 } // namespace trainyard

@@ -3,6 +3,7 @@
 
 #include "core/base/number_text.h"
 #include "core/overlay/job_stages.h"
+#include "core/overlay/told_job.h"
 #include "core/overlay/verdict_causes.h"
 #include "core/overlay/verdict_parts.h"
 
@@ -14,15 +15,6 @@ namespace trainyard {
 
 namespace {
 
-constexpr double kAsPredicted = 0.01; // of the step
-constexpr double kAll = 0.9, kMoreThanAll = 1.15, kMost = 0.6; // of the difference
-
-/// "11 %" from a tenth on, "3.2 %" below.
-std::string shareText(double share)
-{
-    return share >= 0.0995 ? std::to_string(std::llround(share * 100)) + " %" : percentText(share);
-}
-
 std::string distanceText(double predicted, double measured)
 {
     const double ratio = measured / predicted;
@@ -30,7 +22,7 @@ std::string distanceText(double predicted, double measured)
         return "as long as predicted";
     if (ratio >= 2)
         return plainText(ratio) + " × as long as predicted";
-    return shareText(std::abs(ratio - 1)) + (ratio > 1 ? " slower" : " faster") + " than predicted";
+    return differenceShareText(std::abs(ratio - 1)) + (ratio > 1 ? " slower" : " faster") + " than predicted";
 }
 
 std::string inPart(const TakenPart &one)
@@ -46,30 +38,45 @@ std::string whereText(const TakenApart &taken)
         return {};
     if (taken.parts.size() == 1 && taken.parts.front().kind == VerdictKind::Untold)
         return ": nothing tells where";
-    std::vector<const TakenPart *> along, against;
+    std::vector<NamedDifference> named;
     for (const TakenPart &one : taken.parts)
-        (one.difference() * whole > 0 ? along : against).push_back(&one);
-    if (along.empty())
-        return {};
-    const double first = along.front()->difference() / whole;
-    if (first >= kMoreThanAll && !against.empty())
-        return ", more than all of it in " + inPart(*along.front()) + ", against " + inPart(*against.front());
-    if (first >= kAll || along.size() == 1)
-        return ", all of it in " + inPart(*along.front());
-    if (first >= kMost)
-        return ", most of it in " + inPart(*along.front());
-    return ", above all in " + inPart(*along[0]) + " and in " + inPart(*along[1]);
+        named.push_back({ inPart(one), one.difference() });
+    return whereOf(named, whole);
+}
+
+/// The first iteration of a job is no step like others: whoever has nothing else hears it at once.
+bool isFirstAlone(const Run &run)
+{
+    return run.steps.size() == 1 && run.steps[0].number <= 1 && !run.steps[0].hasSpans();
+}
+
+std::string capital(std::string text)
+{
+    text.front() = static_cast<char>(std::toupper(static_cast<unsigned char>(text.front())));
+    return text;
 }
 
 std::string headlineOf(const RunOverlay &overlay, const TakenApart &taken, bool isInRange)
 {
     const int run = worldSizeOf(*overlay.run->recording), plan = overlay.evaluation->metrics.gpusUsed;
-    std::string text = run > 0 && run != plan
-        ? "Of another size (" + wholeText(run) + " GPUs, the plan " + wholeText(plan) + "): "
-        : std::string(isInRange ? "In range: " : "");
+    std::string text = isFirstAlone(*overlay.run) ? "the first iteration alone, with warm-up in it: " : "";
+    if (run > 0 && run != plan)
+        text += "of another size (" + wholeText(run) + " GPUs, the plan " + wholeText(plan) + "): ";
+    else if (isInRange)
+        text += "in range: ";
     text += distanceText(taken.predicted, taken.measured) + whereText(taken);
-    text.front() = static_cast<char>(std::toupper(static_cast<unsigned char>(text.front())));
-    return text;
+    return capital(std::move(text));
+}
+
+RunVerdict ofMemoryAlone(const RunOverlay &overlay, MemoryVerdict memory)
+{
+    RunVerdict verdict;
+    verdict.isTimed = false;
+    verdict.headline = capital(memory.headline) + "; no step is timed";
+    verdict.predictedSeconds = overlay.evaluation->metrics.iterationTime.value_or(0);
+    verdict.doubts = doubtsOfUntimed(overlay);
+    verdict.memory = std::move(memory);
+    return verdict;
 }
 
 } // namespace
@@ -81,8 +88,12 @@ Expected<RunVerdict> verdictOf(const RunOverlay &overlay)
     };
     if (!overlay.evaluation || !overlay.evaluation->metrics.breakdown || !overlay.evaluation->plan)
         return refused("lies under no plan whose iteration was simulated", "a feasible plan of one model");
+    auto memory =
+        overlay.run ? memoryVerdict(*overlay.evaluation, *overlay.run->recording, overlay.order) : std::nullopt;
+    if (overlay.run && overlay.run->steps.empty() && memory)
+        return ofMemoryAlone(overlay, *std::move(memory));
     if (!overlay.run || overlay.run->steps.empty() || !(overlay.run->medianSeconds > 0))
-        return refused("tells no step", "a log of steps or traces of a profiler");
+        return refused("tells no step, and no memory", "a log of steps or traces of a profiler");
     TakenApart taken = takeApart(overlay);
     if (!(taken.predicted > 0))
         return refused("lies under a plan whose iteration takes no time", "a feasible plan of one model");
@@ -90,8 +101,9 @@ Expected<RunVerdict> verdictOf(const RunOverlay &overlay)
     verdict.predictedSeconds = taken.predicted;
     verdict.measuredSeconds = taken.measured;
     const Confidence &confidence = overlay.evaluation->metrics.confidence;
-    verdict.isInRange = confidence.iterationLow && confidence.iterationHigh
+    verdict.isInRange = overlay.evaluation->feasible() && confidence.iterationLow && confidence.iterationHigh
         && taken.measured >= *confidence.iterationLow && taken.measured <= *confidence.iterationHigh;
+    verdict.memory = std::move(memory);
     verdict.headline = headlineOf(overlay, taken, verdict.isInRange);
     verdict.causes = causesOf(overlay, taken);
     verdict.doubts = doubtsOf(overlay, taken);

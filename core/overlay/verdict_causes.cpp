@@ -214,12 +214,15 @@ private:
             add("Experts with more tokens than others compute longer, and all ranks wait for them");
     }
 
-    /// Only where the framework told its arguments: a switch that it does not tell is off.
+    /// Only where the switch itself is told, or the whole command: a dump that was cut proves nothing.
     void overlapSwitch()
     {
-        if (m_recording.arguments.contains("tensor_model_parallel_size") && m_plan.layout.data > 1
-            && !isSwitchedOn(m_recording, "overlap_grad_reduce").value_or(false)
-            && !isSwitchedOn(m_recording, "use_torch_fsdp2").value_or(false))
+        const bool isCommand = std::ranges::any_of(m_recording.sources, [](const RecordedSource &source) {
+            return source.kind == SourceKind::MegatronArguments && source.refused.empty() && !source.isTruncated;
+        });
+        const auto told = isSwitchedOn(m_recording, "overlap_grad_reduce");
+        const bool isOff = told ? !*told : isCommand && m_recording.arguments.contains("tensor_model_parallel_size");
+        if (isOff && m_plan.layout.data > 1 && !isSwitchedOn(m_recording, "use_torch_fsdp2").value_or(false))
             add("The run was started without --overlap-grad-reduce: nothing hides the exchange of gradients");
     }
 

@@ -10,5 +10,7 @@ namespace trainyard {
 [[nodiscard]] std::vector<std::string> causesOf(const RunOverlay &overlay, const TakenApart &taken);
 [[nodiscard]] std::vector<std::string> doubtsOf(
     const RunOverlay &overlay, const TakenApart &taken); // verdict_doubts.cpp
+/// Of a run that ends before any step is timed.
+[[nodiscard]] std::vector<std::string> doubtsOfUntimed(const RunOverlay &overlay);
 
 } // namespace trainyard

@@ -16,6 +16,7 @@ namespace {
 constexpr std::size_t kFewSteps = 5;
 constexpr double kSpread = 0.05; // of the median: half the steps lie further apart
 constexpr double kOtherBatch = 0.01;
+constexpr double kHardlyIts = 4; // times longer or shorter: no inefficiency, but another job
 
 double quantile(const std::vector<double> &sorted, double share)
 {
@@ -36,7 +37,12 @@ void addSteps(const Run &run, std::vector<std::string> &doubts)
             seconds.push_back(step.seconds);
     }
     const auto stepsOf = [](std::size_t count) { return count == 1 ? "one step" : std::to_string(count) + " steps"; };
-    if (seconds.empty())
+    const bool isFirstAlone = run.steps.size() == 1 && run.steps[0].number <= 1 && !run.steps[0].hasSpans();
+    if (isFirstAlone)
+        doubts.emplace_back(
+            "The run's only step is its first iteration: warm-up, compilation and first allocations are "
+            "in it, and later ones take less as a rule. The log of a few more tells how much");
+    else if (seconds.empty())
         doubts.push_back("All the run shows is its beginning, " + stepsOf(run.steps.size())
             + ": warm-up, compilation and first allocations are in it");
     else if (seconds.size() < kFewSteps)
@@ -73,8 +79,8 @@ void addSources(const RunOverlay &overlay, const TakenApart &taken, std::vector<
     const int world = worldSizeOf(*run.recording);
     if (taken.ranks == 0 && !taken.hasTimers)
         doubts.push_back(
-            "Neither spans nor timers take the step apart: --timing-log-level 2 of Megatron-LM or a trace of "
-            "one step would");
+            "Neither spans nor timers take the step apart: --timing-log-level 1 of Megatron-LM, or better a trace of "
+            "one step, would");
     else if (taken.ranks == 0)
         doubts.push_back(
             "The log's timers tell the parts, with collectives and waiting inside some of them: a trace of "
@@ -90,23 +96,51 @@ void addSources(const RunOverlay &overlay, const TakenApart &taken, std::vector<
             + secondsText(taken.measured) + ": profiling slows a run down");
 }
 
+/// Before all else: such a plan cannot be the run's.
+void addInfeasible(const RunOverlay &overlay, std::vector<std::string> &doubts)
+{
+    const Evaluation &plan = *overlay.evaluation;
+    if (plan.feasible())
+        return;
+    const auto why = std::ranges::find(plan.problems, Severity::Blocking, &Problem::severity);
+    doubts.push_back("The plan cannot run, so that it is not the run's: "
+        + (why != plan.problems.end() ? why->text : std::string("it is infeasible")));
+}
+
 } // namespace
 
 std::vector<std::string> doubtsOf(const RunOverlay &overlay, const TakenApart &taken)
 {
     std::vector<std::string> doubts;
+    addInfeasible(overlay, doubts);
+    if (const double ratio = taken.measured / taken.predicted; ratio >= kHardlyIts || ratio * kHardlyIts <= 1)
+        doubts.push_back("A step that takes " + plainText(ratio)
+            + " times as long as predicted is hardly of this plan: another model, batch or machine is behind it");
     if (std::string note = workNote(*overlay.evaluation, *overlay.run->recording); !note.empty())
         doubts.push_back(std::move(note));
     addBatch(overlay, doubts);
     addSteps(*overlay.run, doubts);
     addSources(overlay, taken, doubts);
     doubts.insert(doubts.end(), taken.notes.begin(), taken.notes.end());
-    if (taken.ranks > 0)
-        doubts.insert(doubts.end(), overlay.run->notes.begin(), overlay.run->notes.end());
+    for (const std::string &note : overlay.run->notes)
+        if (!note.starts_with("The only time of a step")) // which is said above
+            doubts.push_back(note);
     const Confidence &confidence = overlay.evaluation->metrics.confidence;
     if (confidence.iterationLow && confidence.iterationHigh && !confidence.label.empty())
         doubts.push_back("The plan's own range is " + secondsText(*confidence.iterationLow) + " to "
             + secondsText(*confidence.iterationHigh) + " (" + confidence.label + ")");
+    return doubts;
+}
+
+std::vector<std::string> doubtsOfUntimed(const RunOverlay &overlay)
+{
+    std::vector<std::string> doubts;
+    addInfeasible(overlay, doubts);
+    if (std::string note = workNote(*overlay.evaluation, *overlay.run->recording); !note.empty())
+        doubts.push_back(std::move(note));
+    doubts.emplace_back(
+        "No step was timed: a log with a few iterations (elapsed time per iteration), or a trace of one "
+        "step, tells how long they take");
     return doubts;
 }
 

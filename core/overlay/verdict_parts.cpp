@@ -217,7 +217,7 @@ private:
                 "exposed " + operationsText(m_figures.operations[at(one.kind)], one.usual) + one.serves, of);
         addKind(Kind::Pipeline, VerdictKind::Pipeline, "exposed transfers between stages", of);
         add(VerdictKind::Communication, "other collectives", 0, m_figures.moved[at(Kind::Other)],
-            "exposed, of groups that the plan does not have, " + of);
+            "exposed, of groups that are not told or that the plan does not have, " + of);
     }
 
     void addKind(Kind kind, VerdictKind verdict, std::string what, const std::string &of)
@@ -225,9 +225,10 @@ private:
         const double waiting = m_waiting.kind == kind ? m_waiting.seconds : 0;
         const std::size_t groups = m_figures.groups[at(kind)].size();
         add(verdict, std::move(what), predictedOf(m_plan, kind), m_figures.moved[at(kind)] + waiting,
-            (groups == 0          ? "none was exposed, "
-                    : groups == 1 ? "one group, "
-                                  : std::to_string(groups) + " groups, ")
+            (groups == 0 && m_figures.moved[at(kind)] > 0 ? "groups that are not told, "
+                    : groups == 0                         ? "none was exposed, "
+                    : groups == 1                         ? "one group, "
+                                                          : std::to_string(groups) + " groups, ")
                 + of + waited(waiting));
     }
 

@@ -134,20 +134,9 @@ private:
         return false;
     }
 
-    /// Measured latency and bandwidth take the place of the class's start, share of the peak and ramp.
     void setWay(Link &way, const Link &nominal, const CalibrationFactor &factor)
     {
-        const Link before = way.kind ? way : nominal;
-        LinkClass &kind = m_own->kinds.emplace_back(*before.kind);
-        way = { before.bandwidth, &kind };
-        if (factor.factor)
-            slow(kind, *factor.factor);
-        if (factor.gbytesPerS || factor.latencyUs)
-            kind.rampUs = 0;
-        if (factor.latencyUs)
-            kind.startUs = *factor.latencyUs;
-        if (factor.gbytesPerS)
-            way.bandwidth = BytesPerSecond { gbytesPerSecond(*factor.gbytesPerS).value / kind.fraction };
+        way = calibratedLink(way.kind ? way : nominal, factor, m_own->kinds.emplace_back());
     }
 
     void setPcie(StageLocation at, const CalibrationFactor &factor)
@@ -190,6 +179,20 @@ private:
 };
 
 } // namespace
+
+Link calibratedLink(const Link &before, const CalibrationFactor &factor, LinkClass &kind)
+{
+    kind = *before.kind;
+    if (factor.factor)
+        slow(kind, *factor.factor);
+    if (factor.gbytesPerS || factor.latencyUs)
+        kind.rampUs = 0;
+    if (factor.latencyUs)
+        kind.startUs = *factor.latencyUs;
+    return { factor.gbytesPerS ? BytesPerSecond { gbytesPerSecond(*factor.gbytesPerS).value / kind.fraction }
+                               : before.bandwidth,
+        &kind };
+}
 
 Link nominalFabric(const Workload &workload, StageLocation location)
 {

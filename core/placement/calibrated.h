@@ -22,6 +22,10 @@ struct CalibratedHardware {
     std::vector<std::string> idle; // ids of factors that change nothing of this plan
 };
 
+/// A link inside a node or a datacenter as a factor of it sets it: measured latency and bandwidth take the place of the
+/// class's start, share of the peak and ramp. `kind` is written, and has to live as long as the link.
+[[nodiscard]] Link calibratedLink(const Link &before, const CalibrationFactor &factor, LinkClass &kind);
+
 /// Before calibration: from a GPU of the location to other nodes of its datacenter.
 [[nodiscard]] Link nominalFabric(const Workload &workload, StageLocation location);
 

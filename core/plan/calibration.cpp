@@ -4,6 +4,7 @@
 #include "core/base/json_parser_internal.h"
 #include "core/plan/plan.h"
 
+#include <algorithm>
 #include <array>
 #include <cmath>
 
@@ -132,6 +133,46 @@ void checkPlace(EntryReader &reader, const CalibrationFactor &factor)
         reader.fail("latency_us", what + " has no latency of its own in the model", "factor, or gbytes_per_s");
 }
 
+constexpr std::array<const char *, 3> kReaches { "node", "fabric", "wan" };
+
+void readFittedOn(EntryReader &reader, CalibrationFactor &factor)
+{
+    const Json *on = reader.find("fitted_on");
+    if (!on)
+        return;
+    if (!on->is_object())
+        return reader.refuse("fitted_on", *on, "an object with stack, model, gpus …");
+    FittedOn job;
+    std::string reach;
+    EntryReader inner(*on, {});
+    inner.text("stack", job.key.stack);
+    inner.text("model", job.model);
+    inner.text("layout", job.layout);
+    inner.text("reach", reach);
+    std::optional<double> bits, gpus;
+    inner.number("precision_bits", bits);
+    inner.number("gpus", gpus);
+    const auto flag = [&](const char *key, bool &target) {
+        if (const Json *value = inner.find(key)) {
+            if (!value->is_boolean())
+                return inner.refuse(key, *value, "true or false");
+            target = value->get<bool>();
+        }
+    };
+    flag("experts", job.key.isMoe);
+    flag("sharded_weights", job.key.shardsWeights);
+    const auto known = std::ranges::find(kReaches, reach);
+    if (known == kReaches.end())
+        inner.fail("reach", reach.empty() ? "reach is missing" : "reach is \"" + reach + "\"", "node, fabric or wan");
+    else
+        job.key.reach = Reach(known - kReaches.begin());
+    if (inner.error)
+        return reader.fail("fitted_on" + inner.error->where, inner.error->what, inner.error->right);
+    job.key.precisionBits = int(std::min(bits.value_or(16), 64.0));
+    job.gpus = int(std::min(gpus.value_or(0), 1e9));
+    factor.fittedOn = std::move(job);
+}
+
 Expected<CalibrationFactor> factorOf(const Json &object, const std::string &where)
 {
     EntryReader reader(object, where);
@@ -149,6 +190,7 @@ Expected<CalibrationFactor> factorOf(const Json &object, const std::string &wher
     reader.numberIn("gbytes_per_s", factor.gbytesPerS, kRates);
     reader.text("recording", factor.recording);
     reader.number("standard_error", factor.standardError);
+    reader.number("latency_error_us", factor.latencyError);
     reader.number("error_before", factor.errorBefore);
     reader.number("error_after", factor.errorAfter);
     if (const Json *r2 = reader.find("r2"); r2 && r2->is_number())
@@ -156,6 +198,7 @@ Expected<CalibrationFactor> factorOf(const Json &object, const std::string &wher
     std::optional<double> samples;
     reader.number("samples", samples);
     factor.samples = int(std::min(samples.value_or(0), 2e9));
+    readFittedOn(reader, factor);
     if (const Json *accepted = reader.find("accepted")) {
         if (!accepted->is_boolean())
             reader.refuse("accepted", *accepted, "true or false");
@@ -220,9 +263,17 @@ std::string formatCalibrationFactor(const CalibrationFactor &factor)
         json["recording"] = factor.recording;
     json["samples"] = factor.samples;
     add("standard_error", factor.standardError);
+    add("latency_error_us", factor.latencyError);
     add("r2", factor.r2);
     add("error_before", factor.errorBefore);
     add("error_after", factor.errorAfter);
+    if (factor.fittedOn) {
+        const FittedOn &on = *factor.fittedOn;
+        json["fitted_on"] = { { "stack", on.key.stack }, { "precision_bits", on.key.precisionBits },
+            { "experts", on.key.isMoe }, { "reach", kReaches[std::size_t(on.key.reach)] },
+            { "sharded_weights", on.key.shardsWeights }, { "model", on.model }, { "gpus", on.gpus },
+            { "layout", on.layout } };
+    }
     json["accepted"] = factor.isAccepted;
     return json.dump(-1, ' ', false, Json::error_handler_t::replace);
 }

@@ -4,6 +4,7 @@
 // (`calibration`), enter through resolve, and carry over to other plans of the same hardware; nothing global changes.
 
 #include "core/base/error.h"
+#include "core/catalogue/evidence.h"
 
 #include <map>
 #include <optional>
@@ -27,6 +28,16 @@ enum class CalibratedPart : std::uint8_t {
 [[nodiscard]] const char *toString(CalibratedPart part); // "products"
 [[nodiscard]] std::optional<CalibratedPart> calibratedPart(const std::string &name);
 
+/// The job that a factor was fitted to. Factors carry over to others, but how well the plan then does was seen on this
+/// one alone.
+struct FittedOn {
+    EvidenceKey key; // stack, precision, experts, reach, sharded weights; its GPU is the factor's own
+    std::string model; // name
+    int gpus = 0; // that serve its stages
+    std::string layout; // "tensor 4, pipeline 2, data 8, …"
+    bool operator==(const FittedOn &) const = default;
+};
+
 struct CalibrationFactor {
     CalibratedPart what = CalibratedPart::Products;
     // Where it holds; empty: everywhere in the plan. A place that its part cannot have is refused.
@@ -38,8 +49,10 @@ struct CalibrationFactor {
     std::optional<double> gbytesPerS; // of links and drives, instead of a factor; 1e-6 … 1e5
     std::string recording; // its name, and when it was made
     int samples = 0;
-    std::optional<double> standardError; // of the factor or of gbytesPerS
+    std::optional<double> standardError; // of the factor or of gbytesPerS; 1.96 of them cover 95 %
+    std::optional<double> latencyError; // of latencyUs, us, likewise
     std::optional<double> r2, errorBefore, errorAfter; // errors of steps that were held out, as fractions
+    std::optional<FittedOn> fittedOn; // empty: of a benchmark, or written by hand
     bool isAccepted = true; // false: kept, without effect
     bool operator==(const CalibrationFactor &) const = default;
 };

@@ -63,10 +63,12 @@ Json calibrationEntry()
     keys["where"] = Json { { "type", "object" } };
     for (const char *key : { "factor", "gbytes_per_s" })
         keys[key] = Json { { "type", "number" }, { "exclusiveMinimum", 0 } };
-    for (const char *key : { "latency_us", "samples", "standard_error", "error_before", "error_after" })
+    for (const char *key :
+        { "latency_us", "samples", "standard_error", "latency_error_us", "error_before", "error_after" })
         keys[key] = number(0);
     keys["r2"] = Json { { "type", "number" } };
     keys["recording"] = nameSchema();
+    keys["fitted_on"] = Json { { "type", "object" } };
     keys["accepted"] = Json { { "type", "boolean" } };
     return schema;
 }

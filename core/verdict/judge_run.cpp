@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/verdict/judge_run.h"
 
+#include "core/base/number_text.h"
 #include "core/evaluate/run.h"
+#include "core/overlay/told_job.h"
 
 #include <algorithm>
-#include <cctype>
 
 namespace trainyard {
 
@@ -52,14 +53,38 @@ std::vector<std::string> assumedBy(const ImportedPlan &imported, const Plan &pla
     return assumed;
 }
 
+/// A percentage would be of the model that was taken in its place.
+void withoutModel(RunVerdict &verdict, const Run &run)
+{
+    const bool isFirstAlone = run.steps.size() == 1 && run.steps[0].number <= 1 && !run.steps[0].hasSpans();
+    verdict.isInRange = false;
+    verdict.causes.clear();
+    if (verdict.memory) {
+        verdict.memory->causes.clear();
+        verdict.memory->headline = bytesText(verdict.memory->measuredBytes) + " " + nameOf(verdict.memory->level)
+            + " on " + verdict.memory->of;
+    }
+    verdict.headline = verdict.isTimed
+        ? std::string(isFirstAlone ? "The first iteration alone, with warm-up in it, takes " : "A step takes ")
+            + secondsText(verdict.measuredSeconds)
+        : verdict.memory->headline + "; no step is timed";
+    verdict.headline += ". How much was to be expected is open, since nobody told a model: a config.json or the run's "
+                        "arguments beside it, or a plan, would";
+}
+
 } // namespace
 
 ExpectedAll<JudgedRun> judgeRun(Recording recording, const Catalogue &catalogue, const JudgeOptions &options)
 {
+    if (const std::string several = severalJobs(recording); !several.empty())
+        return std::unexpected(Errors { { ErrorCode::BadValue, "the run",
+            "its logs are of several jobs: " + several + ", which make no verdict together",
+            "the files of one job" } });
     JudgedRun judged;
     PlanPtr plan = options.plan;
     if (!plan) {
-        auto imported = planFrom(recording, catalogue, options.base ? *options.base : usualBase());
+        const bool isRun = !recording.series.empty() || !recording.ranks.empty();
+        auto imported = planFrom(recording, catalogue, options.base ? *options.base : usualBase(), isRun);
         if (!imported)
             return std::unexpected(std::move(imported.error()));
         plan = std::make_shared<const Plan>(imported->plan);
@@ -85,18 +110,15 @@ ExpectedAll<JudgedRun> judgeRun(Recording recording, const Catalogue &catalogue,
     if (judged.verdict && judged.imported) {
         const WorkloadSpec &told = judged.imported->plan.workload;
         if (judged.imported->isModelAssumed && told.model == plan->workload.model && !plan->workload.inlineModel) {
-            std::string &headline = judged.verdict->headline;
-            headline.front() = static_cast<char>(std::tolower(static_cast<unsigned char>(headline.front())));
-            headline.insert(0, "With a model that nobody told: ");
+            withoutModel(*judged.verdict, *judged.run);
         }
         std::vector<std::string> &doubts = judged.verdict->doubts;
         const std::vector<std::string> assumed = assumedBy(*judged.imported, *plan);
         doubts.insert(doubts.begin(), assumed.begin(), assumed.end());
         if (!options.base && !assumed.empty())
             doubts.insert(doubts.begin(),
-                "\"The plan\" of what follows is none of yours, but one node of eight H100 SXM: a plan to start from, "
-                "or "
-                "keys that are set, correct what is assumed");
+                "No plan of yours is behind this: what no source tells is as of one node of eight H100 SXM. A plan to "
+                "start from, or keys that are set, correct what is assumed");
     }
     return judged;
 }

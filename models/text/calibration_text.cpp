@@ -114,15 +114,19 @@ QString shortValueText(const CalibrationFactor &factor)
 
 QString valueText(const CalibrationFactor &factor)
 {
-    const QString error = factor.standardError && *factor.standardError > 0
-        ? QObject::tr(" ± %1").arg(errorText(*factor.standardError))
-        : QString();
-    if (error.isEmpty() || (!factor.factor && !factor.gbytesPerS))
-        return shortValueText(factor);
-    // It belongs to the first figure.
-    QString value = shortValueText(factor);
-    const qsizetype end = value.indexOf(u',');
-    return value.insert(end < 0 ? value.size() : end, error);
+    const auto with = [](const QString &value, const std::optional<double> &error, auto &&text) {
+        return error && *error > 0 ? QObject::tr("%1 ± %2").arg(value, text(*error)) : value;
+    };
+    QStringList parts;
+    if (factor.factor)
+        parts << with(QObject::tr("× %1").arg(plain(*factor.factor)), factor.standardError, errorText);
+    if (factor.gbytesPerS)
+        parts << with(QObject::tr("%1 GB/s").arg(plain(*factor.gbytesPerS)),
+            factor.factor ? std::nullopt : factor.standardError, errorText);
+    if (factor.latencyUs)
+        parts << with(formatSeconds(*factor.latencyUs * 1e-6), factor.latencyError,
+            [](double us) { return formatSeconds(us * 1e-6); });
+    return parts.join(QStringLiteral(", "));
 }
 
 QString basisText(const CalibrationFactor &factor)

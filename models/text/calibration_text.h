@@ -13,7 +13,7 @@ class Catalogue;
 
 /// "Products of H100 SXM", "Fabric of Virginia", "WAN between Oregon and Iowa", "Host".
 [[nodiscard]] QString subjectOf(const CalibrationFactor &factor, const Plan &plan, const Catalogue &catalogue);
-/// "× 1.17 ± 0.02", "42.1 GB/s ± 0.8, 12 µs".
+/// "× 1.17 ± 0.02", "42.1 GB/s ± 0.8, 12 µs ± 0.3 µs".
 [[nodiscard]] QString valueText(const CalibrationFactor &factor);
 /// The value without its error: "× 1.17", "42.1 GB/s, 12 µs".
 [[nodiscard]] QString shortValueText(const CalibrationFactor &factor);

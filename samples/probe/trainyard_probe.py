@@ -243,18 +243,33 @@ class Probe:
         samples = self.timed(work, "copy", direction, size)
         self.add(samples, what="copy", direction=direction, pinned=direction != "gpu_to_gpu", bytes=float(size))
 
+    def all_agree(self, own):
+        import torch.distributed as dist
+        flag = torch.tensor([1.0 if own else 0.0], device=self.device.torch)
+        dist.all_reduce(flag, op=dist.ReduceOp.MIN)
+        return bool(flag.item())
+
     # -- collectives ---------------------------------------------------------------------------------------------------
     def collective(self, operation, size):
         """Every rank times every call; the shortest is the collective's, the others also waited for it to begin."""
         import torch.distributed as dist
         count = max(1, size // 4 // self.world) * self.world
-        whole = torch.zeros(count, device=self.device.torch)
-        part = torch.zeros(count // self.world, device=self.device.torch)
+        whole = part = other = None
+        try:  # on the CPU the ranks of a node share its memory
+            self.room(3.0 * 4 * count * (1 if self.device.is_gpu else self.local_world))
+            whole = torch.zeros(count, device=self.device.torch)
+            part = torch.zeros(count // self.world, device=self.device.torch)
+            other = torch.empty_like(whole) if operation == "all_to_all" else None
+            has_room = True
+        except (Unavailable, RuntimeError, MemoryError):
+            has_room = False
+        if not self.all_agree(has_room):  # a rank that left alone would leave the others waiting
+            del whole, part, other
+            raise Unavailable("does not fit into free memory of all ranks")
         try:
             if operation == "all_reduce":
                 work = lambda: dist.all_reduce(whole)
             elif operation == "all_to_all":
-                other = torch.empty_like(whole)
                 work = lambda: dist.all_to_all_single(other, whole)
             elif operation == "all_gather":
                 parts = list(whole.chunk(self.world))
@@ -549,6 +564,11 @@ def main():
     if not os.path.isdir(options.path):
         parser.error("--path has to be a folder: %s is none" % options.path)
 
+    if os.environ.get("RANK", "0") == "0":  # which writes; before anything is measured
+        folder = os.path.dirname(os.path.abspath(options.out))
+        if os.path.isdir(options.out) or not os.path.isdir(folder) or not os.access(folder, os.W_OK):
+            parser.error("--out has to be a file in a folder that can be written: %s" % options.out)
+
     probe = Probe(options)
 
     def out_of_time():
@@ -571,6 +591,14 @@ def main():
         probe.write("interrupted")
         probe.say("Interrupted: the %d points before are in %s." % (len(probe.samples), options.out))
         return 130
+    except Exception as problem:  # points of minutes are not to be lost with one that fails
+        clock.cancel()
+        reason = (str(problem).splitlines() or [type(problem).__name__])[0][:200]
+        probe.note("Rank %d ended early: %s" % (probe.rank, reason))
+        probe.write("failed")
+        print("The probe failed (%s); the %d points before are in %s." % (reason, len(probe.samples), options.out),
+              file=sys.stderr, flush=True)
+        os._exit(1)  # other ranks may wait in a collective: so would the end of the process group
     clock.cancel()
     probe.write(probe.ended)
     probe.say("%d points are in %s. `trainyard-cli import %s` reads it." % (len(probe.samples), options.out, options.out))

@@ -15,6 +15,8 @@
 #include <QTemporaryDir>
 #include <QTest>
 
+#include <fstream>
+
 #include <nlohmann/json.hpp>
 
 using namespace trainyard;
@@ -109,12 +111,74 @@ private slots:
         for (const FittedFactor &fitted : factors)
             qInfo("%s %s", fitted.sentence.c_str(), fitted.refused.c_str());
         QVERIFY(products->factor.factor.value_or(0) > 0);
-        // Busy machines may give uneven points, which are refused with a reason; the plan may take them all the same.
+        // Twice the time of each product is twice the factor, whatever this machine does
+        nlohmann::json slower = written;
+        for (nlohmann::json &sample : slower.at("samples"))
+            if (sample.at("what") == "gemm")
+                for (const char *time : { "least_s", "median_s" })
+                    sample[time] = 2 * sample.at(time).get<double>();
+        const QString slowFile = folder.filePath(QStringLiteral("slower.json"));
+        std::ofstream(slowFile.toStdString()) << slower.dump();
+        const auto slowRecording = readSource(slowFile.toStdString(), {});
+        QVERIFY(slowRecording.has_value());
+        const auto slowFactors = factorsOfProbe(*slowRecording, evaluation, builtinCatalogue());
+        const auto slowProducts = std::ranges::find_if(
+            slowFactors, [](const FittedFactor &one) { return one.factor.what == CalibratedPart::Products; });
+        QVERIFY(slowProducts != slowFactors.end());
+        const double ratio = slowProducts->factor.factor.value_or(0) / *products->factor.factor;
+        QVERIFY2(std::abs(ratio - 2) < 0.1, qPrintable(QString::number(ratio)));
+        // The command gives a plan that can be read and evaluated, with what it did not refuse and nothing else
+        const QString learnt = folder.filePath(QStringLiteral("learnt.trainyard.json"));
+        const test::Answer command =
+            test::run({ "telemetry", "calibrate", planFile, file, "--out", learnt, "--format", "json" });
+        QVERIFY2(command.exitCode == 0, qPrintable(command.err));
+        const auto taught = readPlan(learnt.toStdString());
+        QVERIFY(taught.has_value() && trial::evaluated(*taught) > 0);
+        // Busy machines may give uneven points, which are refused with a reason.
         Plan calibrated = *plan;
         for (const FittedFactor &fitted : factors)
-            if (fitted.factor.factor || fitted.factor.gbytesPerS)
+            if (fitted.refused.empty() && (fitted.factor.factor || fitted.factor.gbytesPerS))
                 calibrated.calibration[fitted.id] = formatCalibrationFactor(fitted.factor);
         QVERIFY(trial::evaluated(calibrated) > 0);
+    }
+
+    void aFileThatCannotBeWrittenIsToldBeforeAnythingIsMeasured()
+    {
+        if (pythonWithTorch().isEmpty())
+            QSKIP("No Python here has PyTorch (Debian: python3-torch)");
+        const QTemporaryDir folder;
+        for (const QString &out : { folder.filePath(QStringLiteral("absent/probe.json")), folder.path() }) {
+            const test::Answer answer = python(pythonWithTorch(), { kProbe, "--minutes", "0.5", "--out", out });
+            QCOMPARE(answer.exitCode, 2);
+            QVERIFY2(answer.err.contains(QStringLiteral("--out has to be a file")), qPrintable(answer.err));
+            QCOMPARE(answer.out, std::string());
+        }
+    }
+
+    /// The module with one thing changed, as its file is run.
+    void pointsBeforeAFailureAreKept()
+    {
+        if (pythonWithTorch().isEmpty())
+            QSKIP("No Python here has PyTorch (Debian: python3-torch)");
+        const QTemporaryDir folder;
+        const QString file = folder.filePath(QStringLiteral("probe.json"));
+        const test::Answer answer = python(pythonWithTorch(),
+            { "-c",
+                QStringLiteral("import importlib.util, sys\n"
+                               "spec = importlib.util.spec_from_file_location('probe', sys.argv[1])\n"
+                               "probe = importlib.util.module_from_spec(spec); spec.loader.exec_module(probe)\n"
+                               "def fails(self):\n"
+                               "    self.launch()\n"
+                               "    raise RuntimeError('CUDA out of memory')\n"
+                               "probe.Probe.measure = fails\n"
+                               "sys.argv = ['probe', '--out', sys.argv[2]]\n"
+                               "probe.main()\n"),
+                kProbe, file });
+        QCOMPARE(answer.exitCode, 1);
+        QVERIFY2(answer.err.contains(QStringLiteral("CUDA out of memory")), qPrintable(answer.err));
+        const nlohmann::json written = jsonOf(file);
+        QCOMPARE(written.at("ended").get<std::string>(), std::string("failed"));
+        QCOMPARE(written.at("samples").size(), std::size_t(1));
     }
 
     void ranksMeasureCollectivesTogether()

@@ -50,6 +50,7 @@ RunBadge::RunBadge(RunDocument &runs, QWidget *parent)
     connect(compare, &QPushButton::clicked, this, &RunBadge::pageRequested);
     connect(closeRun, &QToolButton::clicked, &runs, &RunDocument::close);
     connect(&runs, &RunDocument::runChanged, this, &RunBadge::refresh);
+    connect(&runs, &RunDocument::runUpdated, this, &RunBadge::refresh);
     connect(&runs, &RunDocument::overlayChanged, this, &RunBadge::refresh);
     refresh();
 }
@@ -65,7 +66,7 @@ void RunBadge::refresh()
     setVisible(run != nullptr);
     if (!run)
         return;
-    m_name->setText(tr("Run %1").arg(nameOf(*run)));
+    m_name->setText(m_runs.isLive() ? tr("Live %1").arg(nameOf(*run)) : tr("Run %1").arg(nameOf(*run)));
     m_name->setToolTip(overviewOf(*run));
     const RunOverlayPtr &overlay = m_runs.overlay();
     m_result->setText(overlay && overlay->run == run ? shortResult(*overlay) : tr("Laying it under the plan…"));

@@ -106,6 +106,7 @@ void RunPage::connectParts()
     auto *escape = new QShortcut(QKeySequence(Qt::Key_Escape), this, nullptr, nullptr, Qt::WidgetWithChildrenShortcut);
     connect(escape, &QShortcut::activated, this, &RunPage::closed);
     connect(&m_runs, &RunDocument::runChanged, this, &RunPage::showRun);
+    connect(&m_runs, &RunDocument::runUpdated, this, &RunPage::showUpdated);
     connect(&m_runs, &RunDocument::overlayChanged, this, &RunPage::showOverlay);
     connect(&m_runs, &RunDocument::optionsChanged, this, &RunPage::showStep);
     connect(&m_runs, &RunDocument::watchingChanged, this, &RunPage::showOverview);
@@ -136,6 +137,8 @@ void RunPage::setFolded(bool isFolded)
     fold->setArrowType(isFolded ? Qt::RightArrow : Qt::DownArrow);
     fold->setChecked(!isFolded);
     sources->setVisible(!isFolded);
+    if (!isFolded)
+        fillSources();
 }
 
 void RunPage::showOverview()
@@ -165,18 +168,53 @@ void RunPage::showRun()
         showOverlay();
         return;
     }
-    m_sourceRows->setTable(sourceTable(*read));
-    const int files = m_sourceRows->rowCount(), refused = refusedFiles(*read);
-    fold->setText(
-        refused > 0 ? tr("Sources: %L1, %L2 of them not read").arg(files).arg(refused) : tr("Sources: %L1").arg(files));
+    fillSources();
     clocks->setSentences(clockSentences(*read));
     fillRanks();
     showStep();
 }
 
+void RunPage::fillSources()
+{
+    const RunPtr &read = m_runs.run();
+    if (!read)
+        return;
+    m_sourceRows->setTable(sourceTable(*read));
+    const int files = m_sourceRows->rowCount(), refused = refusedFiles(*read);
+    fold->setText(
+        refused > 0 ? tr("Sources: %L1, %L2 of them not read").arg(files).arg(refused) : tr("Sources: %L1").arg(files));
+}
+
+/// Several times a second: what is laid out anew is what changed.
+void RunPage::showUpdated()
+{
+    const RunPtr &read = m_runs.run();
+    if (!read || !isVisible()) {
+        m_isOwed = read != nullptr;
+        return;
+    }
+    showOverview();
+    if (fold->isChecked() && m_sourceRows->rowCount() != int(read->recording->sources.size()))
+        fillSources();
+    if (clockSentences(*read) != clocks->sentences())
+        clocks->setSentences(clockSentences(*read));
+    if (m_ranksListed != read->recording->ranks.size())
+        fillRanks();
+}
+
+void RunPage::showEvent(QShowEvent *event)
+{
+    QWidget::showEvent(event);
+    if (std::exchange(m_isOwed, false)) {
+        showRun();
+        showOverlay();
+    }
+}
+
 void RunPage::fillRanks()
 {
     ranks->clear();
+    m_ranksListed = m_runs.run()->recording->ranks.size();
     ranks->addItem(tr("the slowest rank of each row"));
     for (const RankRecording &rank : m_runs.run()->recording->ranks) {
         if (rank.rank < 0 || rank.streams.empty())
@@ -206,6 +244,10 @@ void RunPage::showStep()
 
 void RunPage::showOverlay()
 {
+    if (m_runs.isLive() && !isVisible()) {
+        m_isOwed = true;
+        return;
+    }
     const RunOverlayPtr &overlay = m_runs.overlay();
     const bool isOfRun = overlay && overlay->run == m_runs.run();
     bars->setOverlay(isOfRun ? overlay : nullptr);
@@ -258,14 +300,7 @@ void RunPage::showOverlay()
 void RunPage::fillQuantities()
 {
     const std::vector<RunCurve> &curves = m_runs.overlay()->curves;
-    const QString chosen = quantity->currentData().toString();
-    quantity->clear();
-    for (const RunCurve &curve : curves) {
-        const QString name = QString::fromStdString(curve.name);
-        if (name != QLatin1String(kStepTime) && quantity->findData(name) < 0)
-            quantity->addItem(QString::fromStdString(curve.title), name);
-    }
-    quantity->setCurrentIndex(std::max(0, quantity->findData(chosen)));
+    fillQuantityNames();
     m_other->setVisible(quantity->count() > 0);
     m_plots->setVisible(!curves.empty());
     m_plotsEmpty->setVisible(curves.empty());
@@ -284,6 +319,28 @@ void RunPage::fillQuantities()
         plot->setRange(from, to);
     stepPlot->setCurves(m_runs.overlay(), kStepTime, m_runs.referenceCurves());
     showQuantity();
+}
+
+void RunPage::fillQuantityNames()
+{
+    std::vector<std::pair<QString, QString>> titles; // and names, each once
+    for (const RunCurve &curve : m_runs.overlay()->curves) {
+        const QString name = QString::fromStdString(curve.name);
+        if (name != QLatin1String(kStepTime)
+            && std::ranges::find(titles, name, &std::pair<QString, QString>::second) == titles.end())
+            titles.emplace_back(QString::fromStdString(curve.title), name);
+    }
+    const auto isListed = [&](int at) { return quantity->itemData(at).toString() == titles[std::size_t(at)].second; };
+    bool isSame = quantity->count() == int(titles.size());
+    for (int at = 0; isSame && at < quantity->count(); ++at)
+        isSame = isListed(at);
+    if (isSame)
+        return; // a list that is open stays
+    const QString chosen = quantity->currentData().toString();
+    quantity->clear();
+    for (const auto &[title, name] : titles)
+        quantity->addItem(title, name);
+    quantity->setCurrentIndex(std::max(0, quantity->findData(chosen)));
 }
 
 void RunPage::showQuantity()

@@ -59,6 +59,9 @@ public:
 Q_SIGNALS:
     void closed();
 
+protected:
+    void showEvent(QShowEvent *event) override;
+
 private:
     void arrange();
     [[nodiscard]] QWidget *makeHead();
@@ -72,11 +75,16 @@ private:
     void showQuantity();
     void fillRanks();
     void fillQuantities();
+    void fillQuantityNames();
+    void showUpdated(); // the run goes on
+    void fillSources();
     void showOverview();
     void saveCsv();
 
     RunDocument &m_runs;
     QString m_planName;
+    std::size_t m_ranksListed = 0;
+    bool m_isOwed = false; // what a live run told while nobody looked
     TextLine *m_title, *m_overview, *m_result, *m_step, *m_rankLabel, *m_missing, *m_plotsEmpty, *m_stepTitle,
         *m_legend;
     TextLine *m_noSuspects;

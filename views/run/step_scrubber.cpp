@@ -42,6 +42,8 @@ StepField::StepField(QWidget *parent)
 void StepField::setRun(const RunPtr &run)
 {
     m_run = run;
+    if (isTyping())
+        return;
     m_isTelling = true;
     if (run && !run->steps.empty())
         setRange(shownNumber(run->steps.front()), shownNumber(run->steps.back()));
@@ -128,7 +130,9 @@ StepScrubber::StepScrubber(RunDocument &runs, Size size, QWidget *parent)
     connect(typical, &QPushButton::clicked, this, [this] { m_runs.setStep({}); });
     connect(slowest, &QPushButton::clicked, this, [this] { choose(m_runs.slowestStep()); });
     connect(&runs, &RunDocument::runChanged, this, &StepScrubber::showRun);
+    connect(&runs, &RunDocument::runUpdated, this, &StepScrubber::showRun);
     connect(&runs, &RunDocument::optionsChanged, this, &StepScrubber::showStep);
+    connect(slider, &QSlider::sliderReleased, this, &StepScrubber::showRun);
     showRun();
 }
 
@@ -137,10 +141,12 @@ void StepScrubber::showRun()
     const RunPtr &run = m_runs.run();
     const int count = run ? int(run->steps.size()) : 0;
     field->setRun(run);
-    slider->blockSignals(true);
-    slider->setRange(0, std::max(0, count - 1));
-    slider->setPageStep(std::max(1, count / kPages));
-    slider->blockSignals(false);
+    if (!slider->isSliderDown()) { // of a live run steps come while one is held
+        slider->blockSignals(true);
+        slider->setRange(0, std::max(0, count - 1));
+        slider->setPageStep(std::max(1, count / kPages));
+        slider->blockSignals(false);
+    }
     for (QWidget *widget : std::initializer_list<QWidget *> { slider, field, typical, slowest })
         widget->setEnabled(count > 1);
     showStep();
@@ -151,10 +157,13 @@ void StepScrubber::showStep()
     const RunPtr &run = m_runs.run();
     const RunStep *step = m_runs.step();
     m_index = step ? int(step - run->steps.data()) : -1;
-    slider->blockSignals(true);
-    slider->setValue(std::max(0, m_index));
-    slider->blockSignals(false);
-    field->showIndex(m_index);
+    if (!slider->isSliderDown()) {
+        slider->blockSignals(true);
+        slider->setValue(std::max(0, m_index));
+        slider->blockSignals(false);
+    }
+    if (!field->isTyping())
+        field->showIndex(m_index);
     previous->setEnabled(m_index > 0);
     next->setEnabled(run && m_index >= 0 && m_index + 1 < int(run->steps.size()));
 }

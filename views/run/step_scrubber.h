@@ -21,6 +21,8 @@ public:
     explicit StepField(QWidget *parent = nullptr);
     void setRun(const RunPtr &run);
     void showIndex(int index);
+    /// What is typed is no step yet: of a live run steps come meanwhile.
+    [[nodiscard]] bool isTyping() const { return hasFocus() && text() != textFromValue(value()); }
 
 signals:
     void indexChosen(int index);

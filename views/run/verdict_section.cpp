@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "views/run/verdict_section.h"
 
+#include "models/text/format.h"
 #include "views/parts/panel_parts.h"
 #include "views/run/run_words.h"
 #include "views/run/sentence_list.h"
@@ -40,6 +41,19 @@ QString partText(const VerdictPart &part)
                                  : seconds + QStringLiteral("; %1)").arg(QString::fromStdString(part.evidence));
 }
 
+/// "Optimizer: −1.20 GB (26.2 GB predicted, 25.0 GB measured; …)".
+QString bytesOf(const VerdictPart &part)
+{
+    QString name = QString::fromStdString(part.what);
+    if (!name.isEmpty())
+        name[0] = name[0].toUpper();
+    const double more = part.measured - part.predicted;
+    const QString bytes = (more < 0 ? QStringLiteral("−") : QStringLiteral("+")) + formatBytes(std::abs(more));
+    return VerdictSection::tr("%1: %2 (%3 predicted, %4 measured; %5)")
+        .arg(name, bytes, formatBytes(part.predicted), formatBytes(part.measured),
+            QString::fromStdString(part.evidence));
+}
+
 TextLine *smallTitle(const QString &text, QWidget *parent)
 {
     auto *line = new TextLine(text, Ink::Faint, parent);
@@ -52,9 +66,11 @@ TextLine *smallTitle(const QString &text, QWidget *parent)
 VerdictSection::VerdictSection(QWidget *parent)
     : QWidget(parent)
     , parts(new SentenceList(Ink::Text))
+    , memory(new SentenceList(Ink::Text))
     , causes(new SentenceList(Ink::Muted))
     , doubts(new SentenceList(Ink::Muted))
     , m_headline(new TextLine({}, Ink::Text, this))
+    , m_memoryTitle(smallTitle({}, this))
     , m_causesTitle(smallTitle(tr("Typical causes"), this))
     , m_doubtsTitle(smallTitle(tr("In doubt"), this))
 {
@@ -66,6 +82,8 @@ VerdictSection::VerdictSection(QWidget *parent)
     m_headline->setFont(uiFont(1, QFont::DemiBold));
     column->addWidget(m_headline);
     column->addWidget(parts);
+    column->addWidget(m_memoryTitle);
+    column->addWidget(memory);
     column->addWidget(m_causesTitle);
     column->addWidget(causes);
     column->addWidget(m_doubtsTitle);
@@ -78,12 +96,28 @@ QString VerdictSection::headline() const
     return m_headline->text();
 }
 
+/// The headline has been said where it is that of the whole verdict.
+void VerdictSection::addMemory(
+    const MemoryVerdict &found, bool isTimed, QStringList &held, QStringList &reasons, QStringList &open)
+{
+    m_memoryTitle->setText(tr("Memory of %1").arg(QString::fromStdString(found.of)));
+    if (isTimed)
+        held << sentence(found.headline);
+    for (const VerdictPart &part : found.parts)
+        if (std::abs(part.measured - part.predicted) >= kLeastShare * found.measuredBytes)
+            held << bytesOf(part);
+    for (const std::string &cause : found.causes)
+        reasons << tr("Memory: %1").arg(sentence(cause));
+    for (const std::string &doubt : found.doubts)
+        open << tr("Memory: %1").arg(sentence(doubt));
+}
+
 void VerdictSection::setVerdict(const std::shared_ptr<const Expected<RunVerdict>> &verdict)
 {
     setVisible(verdict != nullptr);
     if (!verdict)
         return;
-    QStringList told, reasons, open;
+    QStringList told, held, reasons, open;
     if (*verdict) {
         const RunVerdict &found = **verdict;
         m_headline->setText(sentence(found.headline));
@@ -96,11 +130,15 @@ void VerdictSection::setVerdict(const std::shared_ptr<const Expected<RunVerdict>
             reasons << sentence(cause);
         for (const std::string &doubt : found.doubts)
             open << sentence(doubt);
+        if (found.memory)
+            addMemory(*found.memory, found.isTimed, held, reasons, open);
     } else {
         m_headline->setText(tr("No verdict: %1.").arg(QString::fromStdString(verdict->error().what)));
         m_headline->setInk(Ink::Muted);
     }
     parts->setSentences(told);
+    memory->setSentences(held);
+    m_memoryTitle->setVisible(!held.isEmpty());
     causes->setSentences(reasons);
     doubts->setSentences(open);
     m_causesTitle->setVisible(!reasons.isEmpty());

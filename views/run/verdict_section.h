@@ -1,7 +1,7 @@
 #pragma once
 // SPDX-License-Identifier: GPL-3.0-or-later
-// The one sentence that a run deserves, what of its time explains it, typical causes, and what stands in doubt. GUI
-// thread.
+// The one sentence that a run deserves, what of its time and of its memory explains it, typical causes, and what stands
+// in doubt. GUI thread.
 
 #include "core/overlay/verdict.h"
 
@@ -24,10 +24,13 @@ public:
     void setVerdict(const std::shared_ptr<const Expected<RunVerdict>> &verdict);
     [[nodiscard]] QString headline() const;
 
-    SentenceList *const parts, *const causes, *const doubts;
+    SentenceList *const parts, *const memory, *const causes, *const doubts;
 
 private:
-    TextLine *m_headline, *m_causesTitle, *m_doubtsTitle;
+    void addMemory(
+        const MemoryVerdict &found, bool isTimed, QStringList &held, QStringList &reasons, QStringList &open);
+
+    TextLine *m_headline, *m_memoryTitle, *m_causesTitle, *m_doubtsTitle;
 };
 
 } // namespace trainyard

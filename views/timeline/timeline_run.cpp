@@ -32,8 +32,15 @@ std::uint32_t sameMeasured(const MeasuredLanesPtr &from, std::uint32_t span, con
 
 void TimelineView::setOverlay(RunOverlayPtr overlay)
 {
+    MeasuredLanesPtr lanes = lanesUnderPlan(overlay);
+    setOverlay(std::move(overlay), std::move(lanes));
+}
+
+void TimelineView::setOverlay(RunOverlayPtr overlay, MeasuredLanesPtr lanes)
+{
     if (overlay == m_state.overlay)
         return;
+    m_lanes = std::move(lanes);
     const bool had = std::exchange(m_state.overlay, std::move(overlay)) != nullptr;
     takeOverlay();
     if (had != (m_state.overlay != nullptr))
@@ -53,11 +60,7 @@ void TimelineView::takeOverlay()
 {
     const MeasuredLanesPtr before = m_state.measured;
     const std::uint32_t selected = m_state.selectedMeasured;
-    // Rows of a run alone are its streams, which have no place in the plan.
-    m_state.measured =
-        m_state.overlay && m_state.showsMeasured && m_state.overlay->evaluation && !m_state.overlay->rows.empty()
-        ? MeasuredLanes::of(m_state.overlay)
-        : nullptr;
+    m_state.measured = m_state.showsMeasured ? m_lanes : nullptr;
     m_options.measured = m_state.measured;
     m_state.hoveredMeasured = kNoSpan; // span numbers mean something else now
     m_state.selectedMeasured = sameMeasured(before, selected, m_state.measured);
@@ -140,6 +143,20 @@ void TimelineView::stepMeasured(int by)
         return;
     selectMeasured(span + std::uint32_t(by));
     revealRow(rowOfMeasured(m_state, m_state.selectedMeasured), measuredTime(m_state.selectedMeasured));
+}
+
+void TimelineView::revealRank(int rank)
+{
+    if (!m_state.measured)
+        return;
+    const std::vector<MeasuredRow> &measured = m_state.measured->overlay->rows;
+    for (int r = m_state.layout.pinnedCount; r < int(m_state.layout.rows.size()); ++r) {
+        const TrackRow &row = m_state.layout.rows[std::size_t(r)];
+        const bool hasIt = std::ranges::any_of(
+            row.measured, [&](std::uint32_t of) { return std::ranges::binary_search(measured[of].ranks, rank); });
+        if (hasIt && row.kind != TrackRow::Kind::Summary)
+            return revealRow(r, m_state.range);
+    }
 }
 
 TimeInterval TimelineView::measuredTime(std::uint32_t span) const

@@ -46,6 +46,8 @@ public:
     /// A recorded run whose rows lie under those of the plan at the same places; null takes them away. They stay where
     /// they are when the schedule changes, until the next overlay comes.
     void setOverlay(RunOverlayPtr overlay);
+    /// The same with its lanes (lanesUnderPlan), where they were made beside the GUI thread.
+    void setOverlay(RunOverlayPtr overlay, MeasuredLanesPtr lanes);
     /// Dimmed while newer numbers are on their way.
     void setStale(bool stale);
     void setTitleShown(bool shown);
@@ -57,6 +59,8 @@ public:
     void selectSpan(std::uint32_t span);
     /// Scrolls and pans until it is in view.
     void revealSpan(std::uint32_t span) { reveal(span); }
+    /// Scrolls to the first row on which a rank of the run is measured.
+    void revealRank(int rank);
     /// Points at all pieces of these parts of the iteration while the rest fades, and goes to the largest; none: goes
     /// back.
     void focusOn(std::vector<BreakdownPart> parts);
@@ -184,6 +188,7 @@ private:
     [[nodiscard]] bool isCritical(std::uint32_t span);
 
     TimelineState m_state;
+    MeasuredLanesPtr m_lanes; // of the overlay, also while its rows are not shown
     TrackLayoutOptions m_options;
     std::vector<std::uint32_t> m_sortedPath; // critical spans by number, for membership
     bool m_knowsCriticalPath = false;

@@ -6,7 +6,7 @@
 // pixels. Rows carry a stable key, so that pins and folds outlive a new evaluation.
 
 #include "core/evaluate/evaluation.h"
-#include "views/timeline/measured_lanes.h"
+#include "models/measured_lanes.h"
 
 #include <QSet>
 #include <QString>

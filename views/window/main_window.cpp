@@ -23,6 +23,7 @@
 #include "views/timeline/timeline_view.h"
 #include "views/validation/validation_page.h"
 #include "views/window/file_actions.h"
+#include "views/window/live_actions.h"
 #include "views/window/panel_tables.h"
 #include "views/window/run_actions.h"
 #include "views/window/run_lessons.h"
@@ -67,6 +68,7 @@ MainWindow::MainWindow(const WindowModels &models, RecentFiles &recent, Prompts 
     , m_runner(models.catalogue)
     , m_opener(
           [&catalogue = models.catalogue](const Evaluation &evaluation) { return expertLayer(evaluation, catalogue); })
+    , m_live(m_runs, models.catalogue)
     , m_workbench(new Workbench(models))
     , m_validation(new ValidationPage(m_runner))
     , m_experts(new ExpertsPage(models.catalogue))
@@ -83,6 +85,7 @@ MainWindow::MainWindow(const WindowModels &models, RecentFiles &recent, Prompts 
     , m_validationActions(new ValidationActions(*m_validation, *m_files, prompts, *m_messages, this))
     , m_runActions(new RunActions(m_runs, *m_files, prompts, *m_messages, this))
     , m_lessons(new RunLessons(models, m_runs, *m_run, *m_files, *m_messages, this))
+    , m_liveActions(new LiveActions(models, m_live, m_runs, *m_files, prompts, *m_messages, this))
     , m_palette(new CommandPalette(m_commands, this))
     , m_overlay(new ShortcutOverlay(m_commands, this))
 {
@@ -107,6 +110,7 @@ MainWindow::MainWindow(const WindowModels &models, RecentFiles &recent, Prompts 
     m_pages->addWidget(m_jobs);
     m_pages->addWidget(m_layer);
     m_pages->addWidget(m_run);
+    m_liveActions->addTo(*m_pages, *m_workbench);
     layout->addWidget(m_pages, 1);
     setCentralWidget(central);
     resize(kFirst);
@@ -119,6 +123,7 @@ MainWindow::MainWindow(const WindowModels &models, RecentFiles &recent, Prompts 
     m_exports->setCommitter([this] { m_files->commitTyped(); });
     connectModels();
     connectRun();
+    connectLive();
     updateTitle();
     fillRecentMenu();
     m_commands.refresh();

@@ -4,6 +4,7 @@
 // is dropped on it and what happens on closing. Commands live in window_commands, files in file_actions. GUI thread.
 
 #include "models/layer_opening.h"
+#include "models/live_document.h"
 #include "models/recent_files.h"
 #include "models/run_document.h"
 #include "models/validation/validation_runner.h"
@@ -24,6 +25,7 @@ class FileActions;
 class FileTarget;
 class JobsPage;
 class LayerPage;
+class LiveActions;
 class MessageBar;
 class NewPlanSheet;
 class Prompts;
@@ -61,6 +63,8 @@ public:
     [[nodiscard]] LayerPage &layer() { return *m_layer; }
     [[nodiscard]] RunDocument &runs() { return m_runs; }
     [[nodiscard]] RunPage &run() { return *m_run; }
+    [[nodiscard]] LiveDocument &live() { return m_live; }
+    [[nodiscard]] LiveActions &liveActions() { return *m_liveActions; }
     [[nodiscard]] RunActions &runActions() { return *m_runActions; }
     [[nodiscard]] RunLessons &lessons() { return *m_lessons; }
     [[nodiscard]] ReadingStrip &reading() { return *m_reading; }
@@ -76,6 +80,8 @@ public:
     void showJobs(); // compares schedulers of jobs, for the document's plan
     void showLayer(LayerPass pass); // of the evaluation that is shown
     void showRun(); // what was recorded beside the plan
+    void showLive(); // a run that goes on
+    void showConnect(const QString &address = {}); // the sheet that connects to one, from its beginning
     void showWorkbench();
     [[nodiscard]] bool isWorkbenchShown() const;
     void restorePlaces(); // geometry and splitters as they were left, within the screen of today
@@ -92,6 +98,7 @@ protected:
 private:
     void connectModels();
     void connectRun();
+    void connectLive();
     void updateTitle();
     void showErrors(const Errors &errors); // of the document's plan; none: it was evaluated
     void fillRecentMenu();
@@ -109,6 +116,7 @@ private:
     ValidationRunner m_runner;
     LayerOpener m_opener;
     RunDocument m_runs;
+    LiveDocument m_live; // shows in the document of the run
     Workbench *m_workbench;
     ValidationPage *m_validation;
     ExpertsPage *m_experts;
@@ -117,7 +125,7 @@ private:
     RunPage *m_run;
     ReadingStrip *m_reading;
     NewPlanSheet *m_newPlan = nullptr;
-    QStackedWidget *m_pages; // workbench, validation, experts, jobs, layer, run, new plan
+    QStackedWidget *m_pages; // workbench, validation, experts, jobs, layer, run, live, connect, new plan
     MessageBar *m_messages;
     TourStrip *m_tour;
     FileActions *m_files;
@@ -126,6 +134,7 @@ private:
     ValidationActions *m_validationActions;
     RunActions *m_runActions;
     RunLessons *m_lessons;
+    LiveActions *m_liveActions;
     TopBar *m_top = nullptr;
     CommandPalette *m_palette;
     ShortcutOverlay *m_overlay;

@@ -6,6 +6,8 @@
 #include "views/experts/experts_page.h"
 #include "views/jobs/jobs_page.h"
 #include "views/layer/layer_page.h"
+#include "views/live/connect_sheet.h"
+#include "views/live/live_page.h"
 #include "views/parts/prompts.h"
 #include "views/run/run_badge.h"
 #include "views/run/run_invitation.h"
@@ -14,6 +16,7 @@
 #include "views/timeline/timeline_view.h"
 #include "views/validation/validation_page.h"
 #include "views/window/file_actions.h"
+#include "views/window/live_actions.h"
 #include "views/window/run_actions.h"
 #include "views/window/run_lessons.h"
 #include "views/window/tour_strip.h"
@@ -80,7 +83,8 @@ void MainWindow::connectRun()
     connect(m_runActions, &RunActions::runOpened, this, &MainWindow::showRun);
     connect(m_lessons, &RunLessons::pageRequested, this, &MainWindow::showRun);
     connect(m_lessons, &RunLessons::changed, &m_commands, &CommandRegistry::refresh);
-    connect(&m_runs, &RunDocument::overlayChanged, m_workbench->timeline, &TimelineView::setOverlay);
+    connect(&m_runs, &RunDocument::overlayChanged, m_workbench->timeline,
+        [this](const RunOverlayPtr &overlay) { m_workbench->timeline->setOverlay(overlay, m_runs.lanes()); });
     EvaluationBridge &bridge = m_models.bridge;
     connect(&bridge, &EvaluationBridge::evaluationFinished, &m_runs, &RunDocument::setEvaluation);
     connect(&bridge, &EvaluationBridge::evaluationFailed, &m_runs, [this] { m_runs.setEvaluation({}); });
@@ -96,6 +100,31 @@ void MainWindow::connectRun()
             menu->addSeparator();
     }
     m_run->run->setMenu(menu);
+}
+
+void MainWindow::showLive()
+{
+    m_files->commitTyped();
+    m_pages->setCurrentWidget(&m_liveActions->page());
+    m_liveActions->page().setFocus(Qt::ShortcutFocusReason);
+    m_commands.refresh();
+}
+
+void MainWindow::showConnect(const QString &address)
+{
+    m_files->commitTyped();
+    m_pages->setCurrentWidget(&m_liveActions->sheet());
+    m_liveActions->sheet().start(address);
+    m_commands.refresh();
+}
+
+void MainWindow::connectLive()
+{
+    connect(m_liveActions, &LiveActions::sheetRequested, this, [this] { showConnect(); });
+    connect(m_liveActions, &LiveActions::pageRequested, this, &MainWindow::showLive);
+    connect(m_liveActions, &LiveActions::workbenchRequested, this, &MainWindow::showWorkbench);
+    connect(m_liveActions, &LiveActions::comparisonRequested, this, &MainWindow::showRun);
+    connect(m_liveActions, &LiveActions::changed, &m_commands, &CommandRegistry::refresh);
 }
 
 void MainWindow::showWorkbench()

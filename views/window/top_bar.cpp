@@ -17,8 +17,11 @@ namespace {
 const QStringList kExports { "export.html", "export.pdf", "-", "export.trace", "export.timeline", "export.numbers", "-",
     "export.plan", "-", "export.megatron", "export.torchtitan", "export.slurm", "export.dot" };
 
+const QStringList kLive { "live.replay", "live.pause", "live.follow", "live.whatIf", "-", "live.save",
+    "live.disconnect" };
+
 // "-" is a separator; ids are the registry's. "recent" and "samples" stand for the menus that the window fills,
-// "export" for the one below.
+// "export" and "live" for those above.
 struct MenuList {
     const char *title;
     QStringList ids;
@@ -30,16 +33,17 @@ const std::vector<MenuList> &menuLists()
         { QT_TRANSLATE_NOOP("TopBar", "&File"),
             { "file.new", "samples", "file.open", "recent", "-", "run.open", "run.openFolder", "run.compare",
                 "run.compareFolder", "run.learn", "run.makePlan", "run.watch", "run.save", "run.close", "-",
-                "file.save", "file.saveAs", "file.reload", "-", "export", "file.screenshot", "-", "file.quit" } },
+                "live.connect", "live", "-", "file.save", "file.saveAs", "file.reload", "-", "export",
+                "file.screenshot", "-", "file.quit" } },
         { QT_TRANSLATE_NOOP("TopBar", "&Edit"), { "edit.undo", "edit.redo", "-", "edit.copyNumbers" } },
         { QT_TRANSLATE_NOOP("TopBar", "&View"),
             { "timeline.fit", "timeline.zoomIn", "timeline.zoomOut", "timeline.criticalPath", "timeline.measured",
                 "timeline.find", "-", "view.map", "view.timeline", "view.curves", "view.strategies", "view.workload",
                 "view.jobs", "view.shares", "view.baselines", "view.why", "view.problems", "view.memory",
                 "view.details", "view.edits", "view.validation", "view.experts", "jobs.compare", "view.layer",
-                "view.run", "view.datacenters", "-", "experts.show", "experts.next", "experts.previous", "experts.hide",
-                "-", "theme.system", "theme.light", "theme.dark", "theme.highContrast", "-", "view.resetLayout",
-                "view.fullScreen" } },
+                "view.run", "view.live", "view.datacenters", "-", "experts.show", "experts.next", "experts.previous",
+                "experts.hide", "-", "theme.system", "theme.light", "theme.dark", "theme.highContrast", "-",
+                "view.resetLayout", "view.fullScreen" } },
         { QT_TRANSLATE_NOOP("TopBar", "&Plan"),
             { "plan.model", "jobs.add", "jobs.grid", "plan.addDatacenter", "plan.addLink", "plan.editSelection",
                 "plan.removeSelection", "plan.resetPositions", "-", "plan.fit", "plan.offloadOrNot", "-",
@@ -105,6 +109,8 @@ void TopBar::fillMenus(CommandRegistry &registry)
                 menu->addSeparator();
             else if (id == QLatin1String("export"))
                 addTo(*menu->addMenu(tr("&Export")), kExports, registry);
+            else if (id == QLatin1String("live"))
+                addTo(*menu->addMenu(tr("&Live")), kLive, registry);
             else if (id == QLatin1String("recent"))
                 menu->addMenu(m_recent);
             else if (id == QLatin1String("samples"))

@@ -24,6 +24,7 @@
 #include "views/window/experts_on_map.h"
 #include "views/window/file_actions.h"
 #include "views/window/job_commands.h"
+#include "views/window/live_commands.h"
 #include "views/window/main_window.h"
 #include "views/window/run_commands.h"
 #include "views/window/timeline_commands.h"
@@ -374,6 +375,7 @@ void addCommands(CommandRegistry &registry, MainWindow &window, Prompts &prompts
     addExpertCommands(registry, window);
     addJobCommands(registry, window);
     addRunCommands(registry, window);
+    addLiveCommands(registry, window);
     addHelpCommands(registry, window, prompts);
 }
 

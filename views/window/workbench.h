@@ -26,6 +26,7 @@ class ExpertsOnMap;
 class GpuSharesPanel;
 class JobAdviser;
 class JobsPanel;
+class LiveStrip;
 class DatacenterRanking;
 class DetailsPanel;
 class MemoryAdviser;
@@ -86,6 +87,8 @@ public:
     void showBaselines();
     /// A line above the panels, of the run that lies under the timeline.
     void addRunBadge(RunBadge *badge);
+    /// And one of a run that goes on.
+    void addLiveStrip(LiveStrip *line);
     void resetLayout();
     [[nodiscard]] QByteArray layoutState() const;
     void restoreLayout(const QByteArray &state);

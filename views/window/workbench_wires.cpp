@@ -11,6 +11,7 @@
 #include "views/cluster/cluster_map.h"
 #include "views/details/details_panel.h"
 #include "views/details/expert_table.h"
+#include "views/live/live_strip.h"
 #include "views/panels/card.h"
 #include "views/panels/datacenter_panel.h"
 #include "views/panels/edits_panel.h"
@@ -216,6 +217,11 @@ void Workbench::connectDetails()
 void Workbench::addRunBadge(RunBadge *badge)
 {
     static_cast<QVBoxLayout *>(layout())->insertWidget(1, badge); // below the numbers
+}
+
+void Workbench::addLiveStrip(LiveStrip *line)
+{
+    static_cast<QVBoxLayout *>(layout())->insertWidget(1, line);
 }
 
 void Workbench::showDetails()

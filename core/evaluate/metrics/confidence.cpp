@@ -185,17 +185,58 @@ static void addReleases(TimeRange &range, std::vector<std::string> &notes, const
                           : apart + "; name stack.release");
 }
 
+std::optional<FittedOn> jobOfPlan(
+    const Plan &plan, const ModelSpec &model, const Layout &layout, const Catalogue &catalogue)
+{
+    const std::vector<EvidenceKey> keys = evidenceKeys(plan, model, layout, catalogue);
+    if (keys.empty())
+        return {};
+    FittedOn job { .key = keys.front(), .model = model.name, .gpus = 0, .layout = {} };
+    job.key.gpu.clear();
+    job.key.architecture.clear();
+    job.key.reach = keys.back().reach;
+    for (const GpuRun &run : layout.runs)
+        job.gpus += run.gpus;
+    const Degrees degrees = degreesOf(plan);
+    const auto add = [&](const char *name, int degree) {
+        job.layout += (job.layout.empty() ? "" : ", ") + std::string(name) + " " + std::to_string(degree);
+    };
+    add("tensor", degrees.tensor);
+    add("context", degrees.context);
+    add("pipeline", degrees.pipeline);
+    add("data", layout.data);
+    add("expert", degrees.expert);
+    add("chunks", degrees.chunks);
+    return job;
+}
+
+namespace {
+
+enum class Kinship { Own, Kin, Other }; // the job that factors were fitted to, and the plan's
+
 struct OwnRecording {
     std::string name;
     double error = 0; // median of the steps that no fit saw
+    Kinship kinship = Kinship::Own;
 };
+
+Kinship kinshipOf(const std::optional<FittedOn> &fitted, const FittedOn &plan)
+{
+    if (!fitted || evidenceDistance(fitted->key, plan.key) % kOtherArchitecture != 0)
+        return Kinship::Other;
+    return fitted->model == plan.model && fitted->gpus == plan.gpus && fitted->layout == plan.layout ? Kinship::Own
+                                                                                                     : Kinship::Kin;
+}
 
 /// The recording whose factors cover the plan: products of every GPU that serves a stage and, where pipelines or
 /// gradients cross datacenters, a link between them.
-static std::optional<OwnRecording> ownRecording(const Workload &workload, bool isAcross)
+std::optional<OwnRecording> ownRecording(const Workload &workload, bool isAcross, const Catalogue &catalogue)
 {
     const auto factors = workload.calibrated ? calibrationOf(*workload.plan) : ExpectedAll<Calibration> {};
     if (!factors || factors->empty())
+        return {};
+    const auto job = jobOfPlan(*workload.plan, workload.model, workload.layout, catalogue);
+    if (!job)
         return {};
     OwnRecording own;
     const auto covers = [&](CalibratedPart part, const std::string &gpu, const std::string &datacenter) {
@@ -205,6 +246,7 @@ static std::optional<OwnRecording> ownRecording(const Workload &workload, bool i
                 continue;
             own.name = factor.recording;
             own.error = std::max(own.error, *factor.errorAfter);
+            own.kinship = std::max(own.kinship, kinshipOf(factor.fittedOn, *job));
             return true;
         }
         return false;
@@ -217,6 +259,8 @@ static std::optional<OwnRecording> ownRecording(const Workload &workload, bool i
         return {};
     return own;
 }
+
+} // namespace
 
 void addConfidence(Metrics &metrics, const Workload &workload, const Catalogue &catalogue)
 {
@@ -240,13 +284,23 @@ void addConfidence(Metrics &metrics, const Workload &workload, const Catalogue &
     if (isAcross || isMeasured || changesFittedFigure(workload.plan->stack))
         label = std::max(label, ConfidenceLabel::SameFamily);
     TimeRange range = keys.empty() ? TimeRange {} : rangeOf(data, label, keys.front());
-    if (const auto own = isMeasured ? std::nullopt : ownRecording(workload, isAcross)) {
+    const auto own = isMeasured ? std::nullopt : ownRecording(workload, isAcross, catalogue);
+    if (own && own->kinship == Kinship::Own && own->error <= kMostOwnError) {
         // Nine in ten of normal errors lie within 2.44 times their median size.
         const double width = std::max(0.02, 2.44 * own->error);
         label = ConfidenceLabel::Calibrated;
-        range = { -std::min(width, 0.99), width };
-        notes = { own->name.empty() ? "calibrated by a recording" : "calibrated by " + own->name };
+        range = { -width, width };
+        notes = { "calibrated by " + (own->name.empty() ? std::string("a recording") : own->name) };
     } else if (!isMeasured) {
+        if (own) {
+            const std::string name = own->name.empty() ? "a recording" : own->name;
+            label = std::max(
+                own->kinship == Kinship::Other ? label : ConfidenceLabel::SameFamily, ConfidenceLabel::SameFamily);
+            range = rangeOf(data, label, keys.front());
+            notes.push_back(own->kinship == Kinship::Own
+                    ? "with its factors the plan lies " + percent(own->error) + " from " + name
+                    : "its factors are of " + name + ", which ran another job");
+        }
         addReleases(range, notes, workload);
     }
     Confidence &confidence = metrics.confidence;

@@ -6,7 +6,9 @@
 #include "core/catalogue/catalogue.h"
 #include "core/evaluate/evaluation.h"
 #include "core/placement/resolve.h"
+#include "core/plan/calibration.h"
 
+#include <optional>
 #include <span>
 
 namespace trainyard {
@@ -26,6 +28,15 @@ inline constexpr int kOtherArchitecture = 10, kUnrelated = 100;
 
 /// Where nine in ten measured times of plans with this label lie, relative to the predicted one.
 [[nodiscard]] TimeRange rangeOf(const ConfidenceData &data, ConfidenceLabel label, const EvidenceKey &plan);
+
+/// The job that a plan is, for factors that are fitted to a run of it. Empty where nothing is placed.
+[[nodiscard]] std::optional<FittedOn> jobOfPlan(
+    const Plan &plan, const ModelSpec &model, const Layout &layout, const Catalogue &catalogue);
+
+/// Factors of a recording make the plan of that very job calibrated, with the error that held-out steps had, where that
+/// is at most this. Of jobs that published measurements would count as equal they make a plan of the same family; of
+/// others they leave its label, at best same family, because what was published was predicted without them.
+inline constexpr double kMostOwnError = 0.1;
 
 /// Fills label and range; needs the iteration time. A plan that crosses datacenters, brings stage times of its own or
 /// changes what was fitted is at best of the same family.

@@ -19,6 +19,9 @@ public:
     /// Posts and waits until it ran; not from the loop's thread.
     void call(const std::function<void()> &work);
     [[nodiscard]] bool isOnThread() const;
+    /// post() for those who may outlive the loop (a decoder's thread, a look-up of a name): after its end it does
+    /// nothing.
+    [[nodiscard]] std::function<void(std::function<void()>)> poster() const;
 
     struct Private; // io_context: loop_internal.h
     [[nodiscard]] Private &inside() { return *d; }

@@ -25,6 +25,8 @@ public:
     /// Queued; false: more than `queueBytes` wait already, and these are not taken.
     [[nodiscard]] bool send(std::string bytes);
     [[nodiscard]] std::size_t waiting() const; // bytes queued
+    /// Ends it as it should be once all that waits is sent, within 10 s; `closed` follows.
+    void finish();
     static constexpr std::size_t queueBytes = std::size_t(16) << 20;
 
 private:

@@ -61,9 +61,15 @@ bool ArgumentDump::take(std::string_view line)
     if (!takeArgument(line, "", one))
         return false;
     auto &[name, value] = *one.begin();
-    auto &known = m_arguments[name];
-    m_changed += !known.empty() && known != value ? 1 : 0;
-    known = std::move(value);
+    const auto [known, isNew] = m_arguments.try_emplace(name);
+    if (isNew && m_arguments.size() > kMostArguments) {
+        m_arguments.erase(known);
+        return true;
+    }
+    m_changed += !known->second.empty() && known->second != value ? 1 : 0;
+    if (isNew || known->second != value)
+        m_news[name] = value;
+    known->second = std::move(value);
     return true;
 }
 

@@ -6,6 +6,7 @@
 #include <map>
 #include <string>
 #include <string_view>
+#include <utility>
 
 namespace trainyard::readers {
 
@@ -19,12 +20,13 @@ public:
     /// Whether the line belongs to a dump.
     bool take(std::string_view line);
     [[nodiscard]] const Arguments &arguments() const { return m_arguments; }
-    [[nodiscard]] bool wasStarted() const { return m_dumps > 0; }
+    /// Those that were told, or told otherwise, since the last time.
+    [[nodiscard]] Arguments takeNews() { return std::exchange(m_news, {}); }
     [[nodiscard]] int dumps() const { return m_dumps; }
     [[nodiscard]] int changed() const { return m_changed; } // values that a later dump tells otherwise
 
 private:
-    Arguments m_arguments;
+    Arguments m_arguments, m_news;
     int m_dumps = 0, m_lines = 0, m_changed = 0;
     bool m_isInside = false;
 };

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <utility>
 
 namespace trainyard::readers {
 
@@ -81,7 +82,7 @@ void DeepSpeedComms::add(BenchmarkPoint point)
 {
     const bool isMeasured = isFigure(point.bytes) && isFigure(point.seconds) && isFigure(point.bytesPerSecond)
         && isFigure(point.busBytesPerSecond);
-    if (isMeasured && m_points.size() < kMostPoints)
+    if (isMeasured && m_given + m_points.size() < kMostPoints)
         m_points.push_back(std::move(point));
     else
         ++m_left;
@@ -138,13 +139,14 @@ bool DeepSpeedComms::takeRow(std::string_view text)
     return true;
 }
 
-void DeepSpeedComms::close(Recording &recording, RecordedSource &told)
+void DeepSpeedComms::give(Recording &recording, RecordedSource &told)
 {
-    for (BenchmarkPoint &point : m_points) {
+    m_given += m_points.size();
+    for (BenchmarkPoint &point : std::exchange(m_points, {})) {
         point.source = 0;
         recording.benchmarks.push_back(std::move(point));
     }
-    drop(told, "communication operations without size or time, or beyond the first 200000", m_left);
+    drop(told, "communication operations without size or time, or beyond the first 200000", std::exchange(m_left, 0));
     if (m_isInTable)
         note(told, "The rows of its table of communication are means over the operations of one size");
 }

@@ -12,7 +12,8 @@ namespace trainyard::readers {
 class DeepSpeedComms {
 public:
     bool take(const LogLine &line);
-    void close(Recording &recording, RecordedSource &told);
+    /// What is new since the last time.
+    void give(Recording &recording, RecordedSource &told);
 
 private:
     bool takeOperation(std::string_view text, bool isOpen);
@@ -22,6 +23,7 @@ private:
 
     std::vector<BenchmarkPoint> m_points;
     std::string m_operation; // whose rows follow
+    std::size_t m_given = 0; // points
     std::int64_t m_left = 0; // beyond what is kept
     bool m_isInTable = false, m_isOfStragglers = false;
 };

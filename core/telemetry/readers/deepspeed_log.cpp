@@ -35,19 +35,21 @@ public:
 
     bool take(const LogLine &line) override
     {
-        if (m_comms.take(line) || takeTimers(line) || takeThroughput(line) || takePipeline(line))
+        if (m_comms.take(line) || takeTimers(line) || takeThroughput(line) || takePipeline(line)) {
+            timesFromStamps(false);
             return sure(85);
-        return (takeStep(line) || takeConfiguration(line)) && sure(70);
+        }
+        if (!takeStep(line) && !takeConfiguration(line))
+            return false;
+        timesFromStamps(false);
+        return sure(70);
     }
 
 protected:
-    void finish(Recording &recording) override
+    void giveMore(Recording &recording) override { m_comms.give(recording, m_told); }
+    void finish() override
     {
-        if (!m_book.find(kStepTime))
-            timesFromStamps();
-        m_comms.close(recording, m_told);
-        for (auto &[name, value] : m_configuration)
-            recording.arguments.try_emplace(name, value);
+        timesFromStamps(true);
         if (!m_prints.empty())
             note(m_told,
                 "Its timers name no step: they are numbered as they are printed, those of micro-steps by micro-step");
@@ -141,8 +143,12 @@ private:
     {
         const std::size_t at = line.text.find("[config.py:");
         const std::size_t print = at == line.text.npos ? at : line.text.find(":print]", at);
-        return print != line.text.npos && !line.isOpen
-            && takeArgument(line.text.substr(print + 7), "deepspeed.", m_configuration);
+        Arguments one;
+        if (print == line.text.npos || line.isOpen || !takeArgument(line.text.substr(print + 7), "deepspeed.", one))
+            return false;
+        for (auto &[name, value] : one)
+            addArgument(name, std::move(value));
+        return true;
     }
 
     /// Several kinds of line tell of one step.
@@ -154,7 +160,6 @@ private:
 
     DeepSpeedComms m_comms;
     std::map<std::string, std::int64_t, std::less<>> m_prints; // of each timer
-    Arguments m_configuration;
 };
 
 } // namespace

@@ -110,6 +110,16 @@ ExporterMetric metricNamed(std::string_view exported)
     return { known->name ? known->name : std::string(kPrefix).append(name), known->unit, known->factor, isDcgm };
 }
 
+std::vector<std::string_view> exportedMetrics()
+{
+    std::vector<std::string_view> names;
+    for (const KnownMetric &known : kKnown)
+        names.push_back(known.exported);
+    for (const auto &[name, rate] : kNetworkCounters)
+        names.push_back(name.substr(kPrefix.size()));
+    return names;
+}
+
 std::string_view labelOf(const MetricLabels &labels, std::string_view key)
 {
     const auto known = std::ranges::find(labels, key, &std::pair<std::string, std::string>::first);

@@ -16,6 +16,8 @@ struct ExporterMetric {
     bool isDcgm = false; // blanks of DCGM are possible
 };
 [[nodiscard]] ExporterMetric metricNamed(std::string_view exported);
+/// The exporters' names of all metrics that have one of ours, network counters too; of DCGM those of before 4.6.
+[[nodiscard]] std::vector<std::string_view> exportedMetrics();
 /// DCGM's field name of before 4.6 of either one; other names come back as they are.
 [[nodiscard]] std::string_view dcgmFieldNamed(std::string_view name);
 /// The two names of each renamed field, the older first.

@@ -11,5 +11,6 @@ namespace trainyard::readers {
 /// last entry's train_steps_per_second is the step time of a log that has no other.
 void addTrainerEntry(SeriesBook &book, const LooseValue &entry, std::int64_t step, RecordedSource &told);
 void addMeanStepTime(SeriesBook &book, RecordedSource &told);
+void addMeanStepTime(SeriesBook &book, RecordedSource &told, std::int64_t step, double seconds);
 
 } // namespace trainyard::readers

@@ -84,11 +84,18 @@ public:
             }
         }
         addTrainerEntry(m_book, read.value, step, m_told);
+        if (const SampleSeries *mean = m_book.find(kMeanStepTime); mean && !mean->at.empty())
+            m_mean = { mean->at.back(), mean->value.back() };
+        tellStep(step);
         return true;
     }
 
 protected:
-    void finish(Recording &) override { addMeanStepTime(m_book, m_told); }
+    void finish() override
+    {
+        if (m_mean && !m_book.find(kStepTime))
+            addMeanStepTime(m_book, m_told, m_mean->first, m_mean->second);
+    }
 
 private:
     static std::size_t entryAt(std::string_view text)
@@ -108,6 +115,7 @@ private:
     }
 
     std::optional<Bar> m_bar;
+    std::optional<std::pair<std::int64_t, double>> m_mean; // step time of the whole run: at a step, seconds
 };
 
 } // namespace
@@ -140,7 +148,12 @@ void addMeanStepTime(SeriesBook &book, RecordedSource &told)
     const SampleSeries *mean = book.find(kMeanStepTime);
     if (!mean || mean->at.empty() || book.find(kStepTime))
         return;
-    book.addStep(kStepTime, "s", mean->at.back(), mean->value.back());
+    addMeanStepTime(book, told, mean->at.back(), mean->value.back());
+}
+
+void addMeanStepTime(SeriesBook &book, RecordedSource &told, std::int64_t step, double seconds)
+{
+    book.addStep(kStepTime, "s", step, seconds);
     note(told, "It prints no step times: the one it has is the mean of the whole run");
 }
 

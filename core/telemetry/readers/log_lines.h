@@ -20,11 +20,19 @@ struct LogLine {
 class LogLines {
 public:
     explicit LogLines(std::string_view text);
+    /// Of a text that goes on: its first line has this number.
+    LogLines(std::string_view text, std::int64_t firstNumber)
+        : m_text(text)
+        , m_number(firstNumber)
+    {
+    }
 
     /// The next one that is not empty; false at the end.
     bool next(LogLine &line);
     /// Bytes read so far.
     [[nodiscard]] std::size_t position() const { return m_at; }
+    /// Of the line that comes next.
+    [[nodiscard]] std::int64_t number() const { return m_number; }
 
 private:
     std::string_view cleaned(std::string_view line);

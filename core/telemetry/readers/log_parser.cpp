@@ -12,21 +12,17 @@ namespace trainyard::readers {
 
 namespace {
 
-constexpr Moment kSecond = 1'000'000'000;
-constexpr Moment kDay = 86'400 * kSecond;
-constexpr double kOtherAttempt = 100; // usual steps without a line
-constexpr Moment kOneLineOfManyProcesses = 10 * kSecond; // restarting takes longer
+constexpr Moment kOneLineOfManyProcesses = Moment(10) * 1'000'000'000; // restarting takes longer
+constexpr std::size_t kMostArguments = 10'000;
 
 } // namespace
 
 LogParser::Progress LogParser::follow(std::int64_t step, std::optional<Moment> stamp, const LogLine &line)
 {
+    tellStep(step);
     if (m_step && step <= *m_step) {
-        const auto same =
-            std::find_if(m_stamps.rbegin(), m_stamps.rbegin() + std::min<std::ptrdiff_t>(std::ssize(m_stamps), 8),
-                [&](const Stamped &known) { return known.step == step; });
-        if (stamp && same != m_stamps.rend() && same->step == step
-            && std::abs(*stamp - same->at) <= kOneLineOfManyProcesses)
+        const auto same = m_stamps.lately(step);
+        if (stamp && same && std::abs(*stamp - *same) <= kOneLineOfManyProcesses)
             return Progress::Repeated;
         note(m_told,
             "At line " + std::to_string(line.number) + " the counter went back from step " + std::to_string(*m_step)
@@ -35,46 +31,36 @@ LogParser::Progress LogParser::follow(std::int64_t step, std::optional<Moment> s
     const bool wentBack = m_step && step <= *m_step;
     m_step = step;
     if (stamp) {
-        if (!wentBack && !m_stamps.empty() && *stamp < m_stamps.back().at && !std::exchange(m_hasClockGoneBack, true))
+        if (!wentBack && !m_stamps.isEmpty() && *stamp < m_stamps.last().at && !std::exchange(m_hasClockGoneBack, true))
             note(m_told, "The clock of the log goes back at line " + std::to_string(line.number));
-        m_stamps.push_back({ step, *stamp });
+        m_stamps.add(step, *stamp);
         m_book.addMoment(samples::kStepEnded, "1", *stamp, static_cast<double>(step));
     }
     return wentBack ? Progress::WentBack : Progress::Forward;
 }
 
-void LogParser::timesFromStamps()
+void LogParser::tellStep(std::int64_t step)
 {
-    std::vector<double> usual; // nanoseconds a step
-    for (std::size_t i = 1; i < m_stamps.size(); ++i)
-        if (m_stamps[i].step > m_stamps[i - 1].step && m_stamps[i].at > m_stamps[i - 1].at)
-            usual.push_back(static_cast<double>(m_stamps[i].at - m_stamps[i - 1].at)
-                / static_cast<double>(m_stamps[i].step - m_stamps[i - 1].step));
-    const auto middle = usual.begin() + static_cast<std::ptrdiff_t>(usual.empty() ? 0 : (usual.size() - 1) / 2);
-    if (!usual.empty())
-        std::ranges::nth_element(usual, middle);
-    bool isMade = false;
-    std::int64_t gaps = 0;
-    for (std::size_t i = 1; i < m_stamps.size(); ++i) {
-        const std::int64_t steps = m_stamps[i].step - m_stamps[i - 1].step;
-        const Moment time = m_stamps[i].at - m_stamps[i - 1].at;
-        if (steps <= 0 || time <= 0)
-            continue;
-        if (time > kDay || static_cast<double>(time) > kOtherAttempt * *middle * static_cast<double>(steps)) {
-            ++gaps;
-            continue;
-        }
-        isMade = true;
-        m_book.addStep(samples::kStepTime, "s", m_stamps[i].step,
-            static_cast<double>(time) / static_cast<double>(steps) / double(kSecond));
-    }
-    if (gaps > 0)
+    if (m_toldStep != step)
+        ++m_stepsTold;
+    m_toldStep = step;
+}
+
+void LogParser::timesFromStamps(bool isLast)
+{
+    if (m_printsStepTimes)
+        return;
+    m_stamps.give(
+        isLast, [this](std::int64_t step, double seconds) { m_book.addStep(samples::kStepTime, "s", step, seconds); });
+    if (!isLast)
+        return;
+    if (const std::int64_t gaps = m_stamps.gaps(); gaps > 0)
         note(m_told,
             (gaps == 1 ? std::string("One gap between time stamps is")
                        : std::to_string(gaps) + " gaps between time stamps are")
                 + " of more than a day or a hundred times the usual step: another attempt begins there, and no time is "
                   "made of it");
-    if (isMade)
+    if (m_stamps.hasGiven())
         note(m_told,
             "The log prints no step times: they are the differences of its time stamps, with whatever else "
             "happened between two lines");
@@ -89,21 +75,41 @@ bool LogParser::sure(int sureness)
 void LogParser::addField(std::string_view key, double value, std::int64_t step)
 {
     const MetricName metric = metricNamed(key);
+    m_printsStepTimes = m_printsStepTimes || metric.name == samples::kStepTime;
     m_book.addStep(metric.name, metric.unit, step, value * metric.factor);
 }
 
-void LogParser::close(Recording &recording)
+void LogParser::addArgument(const std::string &name, std::string value)
 {
-    finish(recording);
-    const std::int64_t gaveWay = m_book.close(recording, 0, m_family);
+    if (!m_knownArguments.contains(name)) {
+        if (m_knownArguments.size() >= kMostArguments)
+            return;
+        m_knownArguments.insert(name);
+        m_begunArguments.push_back(name);
+    }
+    m_arguments[name] = std::move(value);
+}
+
+void LogParser::end()
+{
+    finish();
+    if (!m_stamps.isEmpty())
+        note(m_told, "Its time stamps name no zone: they are taken as UTC");
+}
+
+void LogParser::give(Recording &recording, const SeriesBook::Naming &nameOf, const ArgumentNaming &isOwn)
+{
+    giveMore(recording);
+    for (auto &[name, value] : std::exchange(m_arguments, {}))
+        if (isOwn(name))
+            recording.arguments.insert_or_assign(name, std::move(value));
+    const std::int64_t gaveWay = m_book.give(recording, 0, nameOf);
     RecordedSource &source = recording.sources.front();
     drop(source, "values of steps that a later line tells again", gaveWay);
-    for (const Dropped &dropped : m_told.dropped)
+    for (const Dropped &dropped : std::exchange(m_told.dropped, {}))
         drop(source, dropped.reason, dropped.count);
-    for (std::string &text : m_told.notes)
-        note(source, std::move(text));
-    if (!m_stamps.empty())
-        note(source, "Its time stamps name no zone: they are taken as UTC");
+    for (; m_notesGiven < m_told.notes.size(); ++m_notesGiven)
+        note(source, m_told.notes[m_notesGiven]);
 }
 
 } // namespace trainyard::readers

@@ -56,6 +56,8 @@ public:
             return sure(93);
         if (!line.isOpen && m_arguments.take(line.text)) {
             m_isFresh = m_hasStarted = true;
+            for (auto &[name, value] : m_arguments.takeNews())
+                addArgument(name, std::move(value));
             return sure(75);
         }
         if (m_memory.take(line)) {
@@ -69,21 +71,15 @@ public:
     }
 
 protected:
-    void finish(Recording &recording) override
+    void finish() override
     {
         m_timers.finish(m_step.value_or(0));
-        if (!m_held.empty() && m_book.find(kStepTime)) {
-            drop(m_told, "step times of first iterations, which have warm-up in them",
-                std::ranges::count(m_held, std::string_view(kStepTime), &Held::name));
-        } else if (!m_held.empty()) {
+        settleFirst();
+        if (!m_held.empty()) {
             for (const Held &held : m_held)
                 m_book.addStep(held.name, held.unit, held.step, held.value);
             note(m_told, "Its only step times are of first iterations, with warm-up in them");
         }
-        for (const auto &[name, value] : m_arguments.arguments())
-            recording.arguments.try_emplace(name, value);
-        if (!m_worldSize.empty())
-            recording.arguments.try_emplace("world_size", m_worldSize);
         if (m_arguments.dumps() > 1)
             note(m_told,
                 "The arguments are printed " + std::to_string(m_arguments.dumps()) + " times, "
@@ -126,6 +122,7 @@ private:
         const bool wentBack = follow(step, stampIn(before), line) == Progress::WentBack;
         const bool isFirst = wentBack || (m_isFresh && (step == 1 || m_hasStarted));
         m_isFresh = false;
+        m_firstStep = isFirst ? std::optional(step) : std::nullopt;
         m_timers.stepIs(step);
         if (const std::size_t bar = before.rfind('|'); bar != before.npos)
             addFields(before.substr(0, bar + 1), step, isFirst, line.isOpen);
@@ -134,6 +131,17 @@ private:
             addValue("tflops", *m_utilization, step, isFirst);
             m_utilization.reset();
         }
+        settleFirst();
+    }
+
+    /// Values with warm-up in them are of no use where there are others.
+    void settleFirst()
+    {
+        if (m_held.empty() || !m_book.find(kStepTime))
+            return;
+        drop(m_told, "step times of first iterations, which have warm-up in them",
+            std::ranges::count(m_held, std::string_view(kStepTime), &Held::name));
+        m_held.clear();
     }
 
     void addFields(std::string_view fields, std::int64_t step, bool isFirst, bool isOpen)
@@ -167,7 +175,8 @@ private:
         if (!*m_isUtilizationBehind)
             m_utilization = *tflops;
         else if (m_step)
-            addValue("tflops", *tflops, *m_step, !m_held.empty() && m_held.back().step == *m_step);
+            addValue("tflops", *tflops, *m_step, m_firstStep == m_step);
+        settleFirst();
         return true;
     }
 
@@ -192,7 +201,7 @@ private:
             return false;
         if (auto gpus = behind(line.text, "# GPUs: "))
             if (const auto count = takeWhole(*gpus))
-                m_worldSize = std::to_string(*count);
+                addWorldSize(*count);
         auto iteration = behind(line.text, "Iteration: ");
         const auto step = iteration ? takeWhole(*iteration) : std::nullopt;
         if (!step)
@@ -208,11 +217,18 @@ private:
         return true;
     }
 
+    /// What the arguments say stands above it.
+    void addWorldSize(std::int64_t count)
+    {
+        if (!m_arguments.arguments().contains("world_size"))
+            addArgument("world_size", std::to_string(count));
+    }
+
     bool takeStart(const LogLine &line)
     {
         if (auto size = behind(line.text, "using world size: ")) {
             if (const auto count = takeWhole(*size))
-                m_worldSize = std::to_string(*count);
+                addWorldSize(*count);
             return true;
         }
         if (line.text.find("[before the start of training step]") == line.text.npos
@@ -226,9 +242,9 @@ private:
     MegatronMemory m_memory;
     ArgumentDump m_arguments;
     std::vector<Held> m_held;
+    std::optional<std::int64_t> m_firstStep; // the last one, where it has warm-up in it
     std::optional<double> m_utilization;
     std::optional<bool> m_isUtilizationBehind;
-    std::string m_worldSize;
     bool m_isFresh = true; // no iteration since the start
     bool m_hasStarted = false; // a line told of a start
 };

@@ -126,7 +126,15 @@ bool MegatronMemory::takeTheory(const LogLine &line)
         const auto bytes = takeBytes(value);
         if (bytes)
             m_book.addStep("log.Activation memory footprint per transformer layer", "B", 0, *bytes);
+        if (bytes && text.find("without SP") != text.npos)
+            m_book.addStep("log.Activation memory without sequence parallelism", "1", 0, 1);
         return bytes.has_value();
+    }
+    if (text.find("Memory penalty from interleaved schedule") != text.npos) {
+        const auto number = numberIn(value);
+        if (number)
+            m_book.addStep("log.Memory penalty from interleaved schedule", "1", 0, *number);
+        return number.has_value();
     }
     if (text.find("Number of in-flight microbatches") != text.npos) {
         const auto number = numberIn(value);

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Records of MLPerf ":::MLLOG {…}", which stand anywhere in a noisy log, from every process, out of order. Steps are
-// counted in samples by those who train language models, in steps by others; what fits the global batch decides. The
-// unit of "throughput" changes from round to round: samples or tokens a second, told apart by the step time.
+// Records of MLPerf ":::MLLOG {…}", which stand anywhere in a noisy log, from every process. Steps are counted in
+// samples by those who train language models, in steps by others; whether the first ones fit the global batch decides,
+// and they are held back for it. The unit of "throughput" changes from round to round: samples or tokens a second, told
+// apart by the step time.
 #include "core/telemetry/readers/log_parser.h"
 #include "core/telemetry/readers/loose_value.h"
 #include "core/telemetry/readers/metric_names.h"
@@ -9,7 +10,9 @@
 
 #include <algorithm>
 #include <cmath>
+#include <deque>
 #include <map>
+#include <set>
 
 namespace trainyard::readers {
 
@@ -18,7 +21,9 @@ namespace {
 using namespace samples;
 
 constexpr std::string_view kMark = ":::MLLOG";
-constexpr std::size_t kMostStats = 2'000'000, kMostArguments = 1000;
+constexpr std::size_t kMostHeld = 100'000, kMostArguments = 1000;
+constexpr std::size_t kStepsToTell = 8; // what steps count
+constexpr std::size_t kTimes = 127, kTimesToTell = 3; // step times that are kept; that tell what throughput counts
 constexpr double kMostTime = 7.2e12; // ms, in 2198
 
 class MlperfLog : public LogParser {
@@ -42,25 +47,15 @@ public:
             else if (sure(97))
                 record(read.value);
         }
+        if (isTaken)
+            release(false);
         return isTaken;
     }
 
 protected:
-    void finish(Recording &recording) override
+    void finish() override
     {
-        for (const auto &[key, value] : m_arguments)
-            recording.arguments.try_emplace(key, value);
-        const double batch = argument("global_batch_size");
-        const bool isBySamples = batch > 1 && !m_stats.empty()
-            && std::ranges::all_of(m_stats, [&](const Stat &stat) { return std::fmod(stat.step, batch) == 0; });
-        if (isBySamples)
-            note(m_told, "Its records count samples: they are divided by the global batch to steps");
-        std::ranges::stable_sort(m_stats, {}, &Stat::at);
-        const double perStep = isBySamples ? batch : 1;
-        addMoments(perStep);
-        for (const Stat &stat : m_stats)
-            add(stat, static_cast<std::int64_t>(std::llround(stat.step / perStep)));
-        addThroughput(batch);
+        release(true);
         if (m_runStart && m_runStop && *m_runStop > *m_runStart) {
             const double seconds = static_cast<double>(*m_runStop - *m_runStart) * 1e-9;
             m_book.addStep("log.run time", "s", 0, seconds);
@@ -75,6 +70,31 @@ private:
         double step = 0, value = 0;
         Moment at = 0;
     };
+
+    /// Gives what was held back, once it is known what steps count.
+    void release(bool isLast)
+    {
+        const double batch = argument("global_batch_size");
+        if (!m_perStep && !m_stats.empty()
+            && (isLast || m_steps.size() >= kStepsToTell || m_stats.size() >= kMostHeld)) {
+            const bool isBySamples = batch > 1
+                && std::ranges::all_of(m_stats, [&](const Stat &stat) { return std::fmod(stat.step, batch) == 0; });
+            if (isBySamples)
+                note(m_told, "Its records count samples: they are divided by the global batch to steps");
+            m_perStep = isBySamples ? batch : 1;
+        }
+        if (m_perStep) {
+            std::ranges::stable_sort(m_stats, {}, &Stat::at);
+            addMoments(*m_perStep);
+            for (const Stat &stat : m_stats)
+                add(stat, static_cast<std::int64_t>(std::llround(stat.step / *m_perStep)));
+            m_stats.clear();
+        }
+        if (!m_throughput.empty() && (isLast || m_times.size() >= kTimesToTell || m_throughput.size() >= kMostHeld)) {
+            addThroughput(batch);
+            m_throughput.clear();
+        }
+    }
 
     [[nodiscard]] double argument(const char *name) const
     {
@@ -105,58 +125,74 @@ private:
         } else if (step >= 0 && own->isNumber()) {
             stat(key->text, *own, step, at);
         } else if (own->kind != LooseValue::Kind::Null && !own->isMap()) {
-            if (m_arguments.size() < kMostArguments && key->text.size() < 200)
-                m_repeats += m_arguments.try_emplace(key->text, own->shown().substr(0, 4000)).second ? 0 : 1;
+            if (m_arguments.size() < kMostArguments && key->text.size() < 200) {
+                const auto [known, isNew] = m_arguments.try_emplace(key->text, own->shown().substr(0, 4000));
+                m_repeats += isNew ? 0 : 1;
+                if (isNew)
+                    addArgument(known->first, known->second);
+            }
         }
     }
 
     void stat(const std::string &key, const LooseValue &value, double step, Moment at)
     {
         double number = 0;
-        if (m_stats.size() >= kMostStats || key.size() > 120 || !value.holdsNumber(number))
-            return drop(m_told, "values that are no numbers, or beyond two million");
+        if (key.size() > 120 || !value.holdsNumber(number))
+            return drop(m_told, "values that are no numbers");
+        m_hasTimes = m_hasTimes || key == "train_step_time";
+        if (!m_perStep && step > 0)
+            m_steps.insert(step);
         m_stats.push_back({ key, step, number, at });
     }
 
     void add(const Stat &stat, std::int64_t step)
     {
+        tellStep(step);
         if (stat.key == "throughput") {
             m_throughput.push_back({ stat.key, static_cast<double>(step), stat.value, stat.at });
             return;
         }
         const MetricName metric = metricNamed(stat.key);
         m_book.addStep(metric.name, metric.unit, step, stat.value * metric.factor);
+        if (metric.name == kStepTime)
+            keepTime(stat.value * metric.factor);
+    }
+
+    void keepTime(double seconds)
+    {
+        if (!(seconds > 0))
+            return;
+        m_times.push_back(seconds);
+        if (m_times.size() > kTimes)
+            m_times.pop_front();
     }
 
     /// When steps ended; their times too where no record tells them.
     void addMoments(double perStep)
     {
-        const bool hasTimes =
-            std::ranges::any_of(m_stats, [](const Stat &stat) { return stat.key == "train_step_time"; });
-        const Stat *last = nullptr;
         for (const Stat &stat : m_stats) {
             if (stat.at == 0 || stat.key.starts_with("eval") || stat.key.starts_with("validation")
-                || (last && stat.step <= last->step))
+                || (m_last && stat.step <= m_last->step))
                 continue;
             m_book.addMoment(kStepEnded, "1", stat.at, stat.step / perStep);
-            if (last && !hasTimes && stat.at > last->at) {
-                m_book.addStep(kStepTime, "s", static_cast<std::int64_t>(std::llround(stat.step / perStep)),
-                    static_cast<double>(stat.at - last->at) * 1e-9 * perStep / (stat.step - last->step));
+            if (m_last && !m_hasTimes && stat.at > m_last->at) {
+                const double seconds =
+                    static_cast<double>(stat.at - m_last->at) * 1e-9 * perStep / (stat.step - m_last->step);
+                m_book.addStep(kStepTime, "s", static_cast<std::int64_t>(std::llround(stat.step / perStep)), seconds);
+                keepTime(seconds);
                 note(m_told, "Its records hold no step times: they are the differences of their moments");
             }
-            last = &stat;
+            m_last = stat;
         }
     }
 
     void addThroughput(double batch)
     {
-        const SampleSeries *times = m_book.find(kStepTime);
         double samplesPerSecond = 0;
-        if (times && !times->value.empty() && batch > 0) {
-            std::vector<double> sorted = times->value;
-            std::erase_if(sorted, [](double time) { return !(time > 0); });
+        if (!m_times.empty() && batch > 0) {
+            std::vector<double> sorted(m_times.begin(), m_times.end());
             std::ranges::nth_element(sorted, sorted.begin() + std::ssize(sorted) / 2);
-            samplesPerSecond = sorted.empty() ? 0 : batch / sorted[sorted.size() / 2];
+            samplesPerSecond = batch / sorted[sorted.size() / 2];
         }
         const double length = std::max(argument("max_sequence_length"), argument("sequence_length"));
         for (const Stat &stat : m_throughput) {
@@ -175,7 +211,12 @@ private:
     }
 
     std::map<std::string, std::string> m_arguments;
-    std::vector<Stat> m_stats, m_throughput;
+    std::vector<Stat> m_stats, m_throughput; // held back
+    std::set<double> m_steps; // of those, until it is known what steps count
+    std::optional<double> m_perStep; // what a step counts
+    std::optional<Stat> m_last; // whose moment was given
+    std::deque<double> m_times; // of steps, the latest
+    bool m_hasTimes = false; // records tell step times
     std::optional<Moment> m_runStart, m_runStop;
     std::int64_t m_repeats = 0;
 };

@@ -17,13 +17,18 @@ public:
     {
     }
 
-    bool take(const LogLine &line) override { return takeTraining(line) || takeBar(line); }
+    bool take(const LogLine &line) override
+    {
+        const bool isTaken = takeTraining(line) || takeBar(line);
+        if (isTaken)
+            timesFromStamps(false);
+        return isTaken;
+    }
 
 protected:
-    void finish(Recording &) override
+    void finish() override
     {
-        if (!m_book.find(samples::kStepTime))
-            timesFromStamps();
+        timesFromStamps(true);
         drop(m_told, "lines that several ranks print of one step", m_repeats);
         drop(m_told, "progress bars that repeat a step", m_bars);
     }

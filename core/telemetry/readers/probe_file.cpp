@@ -116,6 +116,8 @@ public:
                     *count);
         if (root["ended"].text() == "time")
             m_scribe.note("The probe's time was used up before its finest grid: --minutes gives it more");
+        if (root["ended"].text() == "failed")
+            m_scribe.note("The probe failed before its end: what it has are the points before");
         if (root["ended"].text() == "hung")
             m_scribe.note("A point of the probe did not come back: what was measured before it is here");
         const std::string torch = root["machine"]["torch"].text();

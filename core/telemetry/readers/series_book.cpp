@@ -53,6 +53,7 @@ SampleSeries &SeriesBook::of(const Sought &key, std::string_view unit)
     made.rank = key.rank;
     made.where = key.where;
     made.isByStep = key.isByStep;
+    m_begun.push_back(&made);
     return made;
 }
 
@@ -84,6 +85,25 @@ SampleSeries *SeriesBook::find(std::string_view name, int rank)
 
 std::int64_t SeriesBook::close(Recording &recording, std::uint32_t source, std::string_view family)
 {
+    const std::size_t known = recording.series.size();
+    const auto nameOf = [&](const SampleSeries &series) {
+        const auto isSame = [&](const SampleSeries &other) {
+            return other.name == series.name && other.rank == series.rank && other.where == series.where
+                && other.isByStep == series.isByStep;
+        };
+        const auto end = recording.series.begin() + static_cast<std::ptrdiff_t>(known);
+        return known < 1000 && std::any_of(recording.series.begin(), end, isSame)
+            ? std::string(family) + "." + series.name
+            : series.name;
+    };
+    const std::int64_t gaveWay = give(recording, source, nameOf);
+    m_series.clear();
+    m_begun.clear();
+    return gaveWay;
+}
+
+std::int64_t SeriesBook::give(Recording &recording, std::uint32_t source, const Naming &nameOf)
+{
     if (recording.zero == 0) {
         Moment first = std::numeric_limits<Moment>::max();
         for (const auto &[key, series] : m_series)
@@ -91,7 +111,6 @@ std::int64_t SeriesBook::close(Recording &recording, std::uint32_t source, std::
                 first = std::min(first, *std::ranges::min_element(series.at));
         recording.zero = first != std::numeric_limits<Moment>::max() ? first : 0;
     }
-    const std::size_t known = recording.series.size();
     std::int64_t gaveWay = 0;
     for (auto &[key, series] : m_series) {
         if (series.at.empty())
@@ -100,17 +119,17 @@ std::int64_t SeriesBook::close(Recording &recording, std::uint32_t source, std::
         if (!series.isByStep)
             for (Moment &at : series.at)
                 at -= recording.zero;
-        series.source = source;
-        const auto isSame = [&](const SampleSeries &other) {
-            return other.name == series.name && other.rank == series.rank && other.where == series.where
-                && other.isByStep == series.isByStep;
-        };
-        const auto end = recording.series.begin() + static_cast<std::ptrdiff_t>(known);
-        if (known < 1000 && std::any_of(recording.series.begin(), end, isSame))
-            series.name = std::string(family) + "." + series.name;
-        recording.series.push_back(std::move(series));
+        std::string name = nameOf(series);
+        SampleSeries &made = recording.series.emplace_back();
+        made.name = std::move(name);
+        made.unit = series.unit;
+        made.rank = series.rank;
+        made.where = series.where;
+        made.isByStep = series.isByStep;
+        made.at = std::exchange(series.at, {});
+        made.value = std::exchange(series.value, {});
+        made.source = source;
     }
-    m_series.clear();
     return gaveWay;
 }
 

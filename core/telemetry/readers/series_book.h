@@ -6,10 +6,13 @@
 
 #include "core/telemetry/read_sources.h"
 
+#include <functional>
 #include <map>
 #include <string>
 #include <string_view>
 #include <tuple>
+#include <utility>
+#include <vector>
 
 namespace trainyard::readers {
 
@@ -27,6 +30,12 @@ public:
     /// recording has already (by name, rank and place) get `family` in front: "deepspeed.step_time".
     /// Returns how many samples gave way to later ones of their step.
     std::int64_t close(Recording &recording, std::uint32_t source, std::string_view family);
+    /// The same of the samples since the last time, under the names that are answered; the series stay known, without
+    /// samples.
+    using Naming = std::function<std::string(const SampleSeries &)>;
+    std::int64_t give(Recording &recording, std::uint32_t source, const Naming &nameOf);
+    /// Series that were begun since the last time; they stay where they are.
+    [[nodiscard]] std::vector<const SampleSeries *> takeBegun() { return std::exchange(m_begun, {}); }
 
 private:
     struct Key {
@@ -50,6 +59,7 @@ private:
     SampleSeries &of(const Sought &key, std::string_view unit);
 
     std::map<Key, SampleSeries, Less> m_series;
+    std::vector<const SampleSeries *> m_begun;
 };
 
 /// Counts `count` more for the reason.

@@ -46,13 +46,14 @@ public:
             ++m_repeats;
         else
             record(rest, *step);
+        timesFromStamps(false);
         return true;
     }
 
 protected:
-    void finish(Recording &) override
+    void finish() override
     {
-        timesFromStamps();
+        timesFromStamps(true);
         drop(m_told, "lines that several ranks print of one step", m_repeats);
     }
 

@@ -2,7 +2,7 @@
 #include "core/telemetry/readers/training_logs.h"
 
 #include "core/telemetry/readers.h"
-#include "core/telemetry/readers/log_parser.h"
+#include "core/telemetry/readers/growing_log.h"
 
 #include <algorithm>
 #include <array>
@@ -14,40 +14,6 @@ namespace {
 using namespace readers;
 
 constexpr std::size_t kLinesBetweenReports = 4096;
-
-/// The order in which a line is offered: who is told apart by less comes later.
-std::vector<LogParserPtr> allParsers()
-{
-    std::vector<LogParserPtr> parsers;
-    for (const auto make : { makeMlperfParser, makeNemoParser, makeTorchtitanParser, makeDeepSpeedParser,
-             makeMegatronParser, makeHfTrainerParser })
-        parsers.push_back(make());
-    return parsers;
-}
-
-bool isClosed(std::string_view text)
-{
-    return !text.empty() && std::string_view("|})]%").find(text.back()) != std::string_view::npos;
-}
-
-/// The end of a file without a line feed may be half a number: its last word is not believed.
-void distrustEnd(LogLine &line)
-{
-    if (!line.isOpen || isClosed(line.text))
-        return;
-    const std::size_t end = line.text.find_last_of(" |\t");
-    line.text = line.text.substr(0, end == line.text.npos ? 0 : end + 1);
-}
-
-bool offer(const std::vector<LogParserPtr> &parsers, const LogLine &line)
-{
-    return std::ranges::any_of(parsers, [&](const LogParserPtr &parser) { return parser->take(line); });
-}
-
-const LogParser &surest(const std::vector<LogParserPtr> &parsers)
-{
-    return **std::ranges::max_element(parsers, {}, [](const LogParserPtr &parser) { return parser->sureness(); });
-}
 
 struct Guess {
     SourceKind kind = SourceKind::Unknown;
@@ -61,15 +27,12 @@ Guess guessOf(std::string_view head)
     thread_local Guess last;
     if (lastHead == head)
         return last;
-    const auto parsers = allParsers();
+    GrowingLog log({});
     LogLines lines(head);
-    for (LogLine line; lines.next(line);) {
-        distrustEnd(line);
-        offer(parsers, line);
-    }
-    const LogParser &best = surest(parsers);
+    for (LogLine line; lines.next(line);)
+        log.take(line);
     lastHead = head;
-    return last = { best.kind(), best.sureness() };
+    return last = { log.kind(), log.sureness() };
 }
 
 template <SourceKind kind> int looksLikeLog(std::string_view, std::string_view head)
@@ -97,7 +60,7 @@ std::string unknownText(std::string_view text)
     if (start.starts_with('{') || start.starts_with('[')) {
         if (text.substr(0, std::size_t(64) << 10).find("\"trainyard.plan\"") != text.npos)
             return "It is a Trainyard plan, which tells of no run: `telemetry compare PLAN SOURCE` takes the plan "
-                   "first";
+                   "first, `telemetry verdict SOURCE --plan PLAN` by its option";
         const std::string_view end = text.substr(0, text.find_last_not_of(" \t\r\n") + 1);
         return std::string("It is JSON or written like it, but of no tool whose files are read here")
             + (end.ends_with('}') || end.ends_with(']') ? "" : "; it ends early");
@@ -111,15 +74,11 @@ std::string unknownText(std::string_view text)
 
 Expected<Recording> readers::readTrainingLog(const SourceText &source, const SourceOptions &options)
 {
-    auto parsers = allParsers();
+    GrowingLog log(source.file);
     LogLines lines(source.text);
-    std::int64_t taken = 0, others = 0;
-    bool isCut = false;
     std::size_t count = 0;
     for (LogLine line; lines.next(line);) {
-        isCut = line.isOpen && !isClosed(line.text);
-        distrustEnd(line);
-        (offer(parsers, line) ? taken : others) += 1;
+        log.take(line);
         if (++count % kLinesBetweenReports)
             continue;
         if (options.stop.stop_requested())
@@ -127,17 +86,12 @@ Expected<Recording> readers::readTrainingLog(const SourceText &source, const Sou
         if (options.progress)
             options.progress(static_cast<double>(lines.position()) / static_cast<double>(source.text.size()));
     }
-    const LogParser &best = surest(parsers);
-    if (best.sureness() == 0)
+    if (log.sureness() == 0)
         return std::unexpected(Error { ErrorCode::BadSyntax, source.file, unknownText(source.text), "" });
-    Recording recording = recordingOf(source, best.kind());
-    std::ranges::stable_sort(parsers, std::greater(), [](const LogParserPtr &parser) { return parser->sureness(); });
-    for (const LogParserPtr &parser : parsers)
-        parser->close(recording);
+    Recording recording = log.end();
     RecordedSource &made = recording.sources.front();
-    made.taken = taken;
-    made.isTruncated = made.isTruncated || isCut;
-    drop(made, "lines without figures, or of other programs", others);
+    made.bytes = source.packedBytes;
+    made.isTruncated = made.isTruncated || source.isTruncated;
     return recording;
 }
 

@@ -3,6 +3,7 @@
 // parts add up.
 #include "tests/app/cli/program.h"
 
+#include <QDir>
 #include <QFile>
 #include <QTemporaryDir>
 #include <QTest>
@@ -67,6 +68,19 @@ bool addsUp(const json &answer)
     }
     return !answer.at("parts").empty() && std::abs(predicted - answer.at("predicted_s").get<double>()) < 1e-9
         && std::abs(measured - answer.at("measured_s").get<double>()) < 1e-9;
+}
+
+/// Σ parts = all of the level, on both sides.
+bool memoryAddsUp(const json &answer)
+{
+    const json &memory = answer.at("memory");
+    double predicted = 0, measured = 0;
+    for (const json &part : memory.at("parts")) {
+        predicted += part.at("predicted_bytes").get<double>();
+        measured += part.at("measured_bytes").get<double>();
+    }
+    return !memory.at("parts").empty() && std::abs(predicted - memory.at("predicted_bytes").get<double>()) < 1
+        && std::abs(measured - memory.at("measured_bytes").get<double>()) < 1;
 }
 
 bool hasSentence(const json &list, const char *part)
@@ -145,22 +159,54 @@ private slots:
         // Of steps 43 to 45 the middle one: an excerpt that begins at step 43 has no warm-up
         QVERIFY(addsUp(moe) && std::abs(moe.at("measured_s").get<double>() - 5.5338) < 1e-9);
         QVERIFY(hasSentence(moe.at("doubts"), "No source tells a model"));
-        QVERIFY(moe.at("headline").get<std::string>().starts_with("With a model that nobody told: "));
+        QVERIFY(moe.at("headline").get<std::string>().starts_with("A step takes 5.53 s. How much was to be "));
         const json timed = verdictOf({ logs + "megatron_deepspeed_alcf_keyvalue.log" });
         QVERIFY(addsUp(timed) && std::abs(timed.at("measured_s").get<double>() - 29.57) < 1e-9);
         QCOMPARE(timed.at("parts").size(), std::size_t(3));
-        // This one ends before its first step is timed: plan and prediction are there, and why there is no verdict
-        const Answer young = run({ "telemetry", "verdict", logs + "megatron_lm_2026_startup_interleaved.log" });
-        QCOMPARE(young.exitCode, 2);
-        QVERIFY(young.out.find("The plan predicts ") != std::string::npos);
-        QVERIFY(young.out.find("fullest GPU held 51.3 GB") != std::string::npos);
-        QVERIFY2(young.err.contains("tells no step"), qPrintable(young.err));
+        QVERIFY(hasSentence(timed.at("doubts"), "only step is its first iteration"));
+        QVERIFY(memoryAddsUp(timed) && memoryAddsUp(old) && moe.at("memory").is_null());
+        // This one ends before its first step is timed. 64.43 / 2.0133 = 32 shards of 80 layers with 18 bytes a
+        // parameter: the plan is made of that, and judged by what rank 2 held
+        const json young = verdictOf({ logs + "megatron_lm_2026_startup_interleaved.log" });
+        QVERIFY(memoryAddsUp(young) && young.at("parts").empty() && young.at("measured_s").is_null());
+        QVERIFY(young.at("predicted_s").get<double>() > 0);
+        const json &memory = young.at("memory");
+        QCOMPARE(memory.at("of").get<std::string>(), std::string("rank 2, stage 1 of 8"));
+        QVERIFY(std::abs(memory.at("measured_bytes").get<double>() - 48934.0 * 1048576) < 1);
+        double optimizer = 0, unexplained = 0, measuredOfOthers = 0;
+        for (const json &part : memory.at("parts"))
+            (part.at("part") == "optimizer"              ? optimizer
+                    : part.at("part") == "not explained" ? unexplained
+                                                         : measuredOfOthers) += part.at("measured_bytes").get<double>();
+        QVERIFY(std::abs(optimizer - (35695.42 * 1048576 - 6 * 2.0794e9)) < 1e6);
+        QVERIFY(std::abs(unexplained - (38921.15 - 35695.42) * 1048576) < 1e6);
+        const double ratio = memory.at("measured_bytes").get<double>() / memory.at("predicted_bytes").get<double>();
+        QVERIFY2(std::abs(ratio - 1) < 0.1, qPrintable(QString::number(ratio))); // of a model of that very size
+        QVERIFY(hasSentence(young.at("plan").at("taken"), "parallelism.tensor 4 from "));
+        QVERIFY(hasSentence(young.at("plan").at("taken"), "parallelism.pipeline 8 from "));
+        QVERIFY(hasSentence(young.at("doubts"), "No step was timed"));
+        const Answer table = run({ "telemetry", "verdict", logs + "megatron_lm_2026_startup_interleaved.log" });
+        QCOMPARE(table.exitCode, 0);
+        QVERIFY(table.out.find("All reserved") != std::string::npos);
+        QVERIFY(table.out.find("; no step is timed\n") != std::string::npos);
     }
 
     void whatIsNoRunIsTold()
     {
         QCOMPARE(run({ "telemetry", "verdict", m_folder.filePath("absent.log") }).exitCode, 2);
         QCOMPARE(run({ "telemetry", "verdict" }).exitCode, 2);
+        QVERIFY(QDir(m_folder.path()).mkdir(QStringLiteral("empty")));
+        const Answer empty = run({ "telemetry", "verdict", m_folder.filePath("empty") });
+        QCOMPARE(empty.exitCode, 2);
+        QVERIFY2(empty.err.contains("empty: there is no file in it"), qPrintable(empty.err));
+        // A recording where the plan goes
+        const QString packed = m_folder.filePath("run.json.gz");
+        QFile file(packed);
+        QVERIFY(file.open(QIODevice::WriteOnly) && file.write("\x1f\x8b\x08\x00", 4) == 4);
+        file.close();
+        const Answer swapped = run({ "telemetry", "verdict", log(1), "--plan", packed });
+        QCOMPARE(swapped.exitCode, 2);
+        QVERIFY2(swapped.err.contains("it is packed, as a recording of a run"), qPrintable(swapped.err));
     }
 
 private:

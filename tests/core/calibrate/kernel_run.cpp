@@ -2,12 +2,12 @@
 #include "tests/core/calibrate/kernel_run.h"
 
 #include "core/catalogue/catalogue.h"
-#include "core/cost/kernels/attention.h"
-#include "core/cost/kernels/gemm.h"
 #include "core/cost/layer/layer_cost.h"
 #include "core/placement/resolve.h"
+#include "core/plan/calibration.h"
 #include "core/states/stage_parameters.h"
 #include "core/workload/model_math.h"
+#include "tests/core/calibrate/machine_equations.h"
 #include "tests/core/overlay/run_writer.h"
 
 #include <QtGlobal>
@@ -42,12 +42,16 @@ public:
         , m_plan(*m_work.plan)
         , m_model(m_work.model)
         , m_site(layerSite(m_work, rankSet(m_work, m_work.layout.classes.front(), 0)))
+        , m_machine { *m_site.gpu }
+        , m_inside(wayOf(m_site.device))
+        , m_between(wayOf(m_site.fabric))
         , m_tensor(m_site.ranks.degrees.tensor)
         , m_data(int(m_site.data.ranks))
         , m_writer(m_tensor * m_data, writing(options))
         , m_noise(options.seed)
         , m_now(std::size_t(m_tensor * m_data), 1e6)
     {
+        takeTruth(*truth.plan);
         makeKernels();
     }
 
@@ -74,16 +78,21 @@ public:
             rank.clockOffset = m_options.clockOffset * m_noise.oneWayOrTheOther();
             rank.clockDrift = m_options.clockDrift * m_noise.oneWayOrTheOther();
         }
-        made.recording = onOwnClocks(m_writer.take(), ranks, middle);
-        for (RankRecording &rank : made.recording.ranks)
+        made.onTrueClock = m_writer.take();
+        for (RankRecording &rank : made.onTrueClock.ranks)
             rank.host = "node" + std::to_string(rank.rank / m_work.pool(m_site.ranks.at).gpusPerNode);
+        made.recording = onOwnClocks(made.onTrueClock, ranks, middle);
+        made.ranks = std::move(ranks);
+        made.middle = middle;
         return made;
     }
 
 private:
     static Workload workloadOf(const Evaluation &truth)
     {
-        auto workload = resolve(truth.plan, builtinCatalogue());
+        auto plan = std::make_shared<Plan>(*truth.plan);
+        plan->calibration.clear(); // what it says is put in here, by takeTruth
+        auto workload = resolve(std::move(plan), builtinCatalogue());
         if (!workload)
             qFatal("%s", toString(workload.error().front()).c_str());
         workload->layout = truth.layout;
@@ -101,16 +110,58 @@ private:
             .outlierFactor = m_options.outlierFactor });
     }
 
+    static Way wayOf(const Link &link)
+    {
+        return { link.bandwidth.value * link.kind->fraction, link.kind->startUs, link.kind->rampUs, link.kind };
+    }
+
+    /// What the plan's calibration says, read as its keys are meant.
+    void takeTruth(const Plan &truth)
+    {
+        const auto factors = calibrationOf(truth);
+        if (!factors)
+            qFatal("%s", toString(factors.error().front()).c_str());
+        for (const auto &[id, factor] : *factors) {
+            const double times = factor.factor.value_or(1);
+            const auto set = [&](Way &way) {
+                way.bytesPerSecond = *factor.gbytesPerS * 1e9;
+                way.startUs = *factor.latencyUs;
+                way.rampUs = 0;
+            };
+            switch (factor.what) {
+            case CalibratedPart::Products:
+                m_machine.products = times;
+                break;
+            case CalibratedPart::Attention:
+                m_machine.attention = times;
+                break;
+            case CalibratedPart::Memory:
+                m_machine.memory = times;
+                break;
+            case CalibratedPart::Host:
+                m_host = times;
+                break;
+            case CalibratedPart::Overlap:
+                m_overlap = times;
+                break;
+            case CalibratedPart::Nvlink:
+                set(m_inside);
+                break;
+            case CalibratedPart::Fabric:
+                set(m_between);
+                break;
+            default:
+                qFatal("No %s is recorded here", id.c_str());
+            }
+        }
+    }
+
     [[nodiscard]] Kernel product(double m, double n, double k) const
     {
-        const Precision precision = m_plan.workload.precision;
-        const double speed = m_work.stack.kernelEfficiency * m_site.sustained.ofProducts(precision);
-        return { kProduct, gemmTime(*m_site.gpu, precision, { m, n, k }).value / speed * 1e9 };
+        const double speed = m_work.stack.kernelEfficiency * m_site.sustained.ofProducts(m_plan.workload.precision);
+        return { kProduct, m_machine.product(m, n, k, speed) * 1e9 };
     }
-    [[nodiscard]] double moving(double bytes) const
-    {
-        return memoryTime(*m_site.gpu, Bytes { bytes }).value / m_site.sustained.memory * 1e9;
-    }
+    [[nodiscard]] double moving(double bytes) const { return m_machine.moving(bytes) / m_site.sustained.memory * 1e9; }
     [[nodiscard]] Kernel element(const char *name, double bytes) const
     {
         const double passes = m_work.stack.elementwisePasses; // 16-bit tensors
@@ -123,19 +174,17 @@ private:
         m_tokens = double(m_plan.workload.microBatch) * m_plan.workload.sequenceLength;
         const double width = (m_model.heads / t + 2 * m_model.kvHeads / t) * d, out = m_model.heads * d / t;
         const double speed = m_work.stack.kernelEfficiency * m_site.sustained.attention;
-        const AttentionShape shape { double(m_plan.workload.microBatch), m_model.heads / t, m_model.kvHeads / t,
-            double(m_plan.workload.sequenceLength), double(m_plan.workload.sequenceLength), d, d, true };
-        const Precision precision = m_plan.workload.precision;
+        const Machine::Heads shape { double(m_plan.workload.microBatch), m_model.heads / t, m_model.kvHeads / t,
+            double(m_plan.workload.sequenceLength), d };
         const double norms = 2 * 10 * m_tokens / t * h, activation = 2 * m_tokens * f * 2;
         m_layerForward = { element(kNorm, norms), product(m_tokens, width, h),
-            { kForward, attentionForward(*m_site.gpu, precision, shape).value / speed * 1e9 },
-            product(m_tokens, h, out), product(m_tokens, f, h), element(kElement, activation),
-            product(m_tokens, h, f) };
+            { kForward, m_machine.attentionForward(shape, speed) * 1e9 }, product(m_tokens, h, out),
+            product(m_tokens, f, h), element(kElement, activation), product(m_tokens, h, f) };
         const double parameters = layerParameters(m_model, false).total() / t;
         m_layerBackward = { product(m_tokens, f, h), product(h, f, m_tokens), element(kElement, 1.5 * activation),
             product(m_tokens, h, f), product(f, h, m_tokens), product(m_tokens, out, h), product(h, out, m_tokens),
-            { kBackward, attentionBackward(*m_site.gpu, precision, shape).value / speed * 1e9 },
-            product(m_tokens, h, width), product(width, h, m_tokens), element(kNorm, 1.5 * norms),
+            { kBackward, m_machine.attentionBackward(shape, speed) * 1e9 }, product(m_tokens, h, width),
+            product(width, h, m_tokens), element(kNorm, 1.5 * norms),
             { kAdd, moving(parameters * m_work.stack.accumulationBytes) } };
         const double bytes = 2 * m_tokens * h, columns = 32 * std::ceil(m_model.vocab / t / 32);
         m_embedding = { element(kElement, 2 * bytes) };
@@ -193,19 +242,15 @@ private:
             end = std::max(end, m_now[std::size_t(r)]);
         end += took;
         const std::uint32_t group = m_writer.group(name, ranks);
-        for (const int r : ranks) {
-            m_writer.collective(
+        for (const int r : ranks) // what follows on the rank waits for its own end
+            m_now[std::size_t(r)] = m_writer.collective(
                 r, group, operation, "ncclDevKernel_bf16_RING_LL", bytes, stream, m_now[std::size_t(r)], end);
-            m_now[std::size_t(r)] = end;
-        }
     }
 
-    [[nodiscard]] static double seconds(const std::string &operation, double bytes, const RankGroup &group)
+    [[nodiscard]] double seconds(const std::string &operation, double bytes, const RankGroup &group) const
     {
-        return (operation == "all_reduce"   ? allReduceTime(Bytes { bytes }, group)
-                : operation == "all_gather" ? allGatherTime(Bytes { bytes }, group)
-                                            : reduceScatterTime(Bytes { bytes }, group))
-            .value;
+        const Ring ring { m_inside, m_between, int(group.ranks), int(group.ranksPerNode) };
+        return operation == "all_reduce" ? ring.allReduce(bytes) : ring.half(bytes);
     }
 
     /// Of all replicas, each shard on its own.
@@ -224,7 +269,7 @@ private:
     {
         const std::vector<double> started = m_now;
         const StackSpec &stack = m_work.stack;
-        const double host = stack.microBatchOverheadUs * m_site.sustained.microBatchHost * 1e3;
+        const double host = stack.microBatchOverheadUs * m_site.sustained.microBatchHost * m_host * 1e3;
         const double activation = 2 * m_tokens * m_model.hidden;
         for (int replica = 0; replica < m_data; ++replica)
             for (int b = 0; b < m_work.layout.classes.front().microBatches; ++b) {
@@ -233,10 +278,10 @@ private:
                 for (int layer = 0; layer < m_model.layers; ++layer) {
                     compute(replica, { m_layerForward.begin(), m_layerForward.begin() + 4 });
                     exchange(replica, { { "reduce_scatter", activation }, { "all_gather", activation } },
-                        stack.tensorOverlap);
+                        m_overlap * stack.tensorOverlap);
                     compute(replica, { m_layerForward.begin() + 4, m_layerForward.end() });
                     exchange(replica, { { "reduce_scatter", activation }, { "all_gather", activation } },
-                        stack.tensorOverlap);
+                        m_overlap * stack.tensorOverlap);
                 }
                 exchange(replica, { { "all_gather", activation } }, 0);
                 compute(replica, m_head);
@@ -248,10 +293,10 @@ private:
                 for (int layer = 0; layer < m_model.layers; ++layer) {
                     compute(replica, { m_layerBackward.begin(), m_layerBackward.begin() + 5 });
                     exchange(replica, { { "reduce_scatter", activation }, { "all_gather", activation } },
-                        stack.tensorOverlap);
+                        m_overlap * stack.tensorOverlap);
                     compute(replica, { m_layerBackward.begin() + 5, m_layerBackward.begin() + 10 });
                     exchange(replica, { { "reduce_scatter", activation }, { "all_gather", activation } },
-                        stack.tensorOverlap);
+                        m_overlap * stack.tensorOverlap);
                     compute(replica, { m_layerBackward.begin() + 10, m_layerBackward.end() });
                 }
                 compute(replica, m_embeddingBackward);
@@ -265,7 +310,7 @@ private:
             compute(replica, { { kAdam, m_optimizer } });
         overReplicas("all_gather", m_shard * 2);
         for (std::size_t r = 0; r < m_now.size(); ++r) {
-            m_now[r] += stack.iterationOverheadMs * m_site.sustained.host * 1e6 * noise();
+            m_now[r] += stack.iterationOverheadMs * m_site.sustained.host * m_host * 1e6 * noise();
             m_writer.step(int(r), number, started[r], m_now[r]);
         }
     }
@@ -275,6 +320,9 @@ private:
     const Plan &m_plan;
     const ModelSpec &m_model;
     LayerSite m_site;
+    Machine m_machine;
+    Way m_inside, m_between;
+    double m_host = 1, m_overlap = 1; // as long, as much of it as planned
     int m_tensor, m_data;
     double m_tokens = 0, m_shard = 0, m_optimizer = 0;
     Kernels m_embedding, m_layerForward, m_head, m_headBackward, m_layerBackward, m_embeddingBackward;

@@ -3,10 +3,12 @@
 // A recording of single kernels and collectives of a dense model on tensor and data parallel ranks, as machines would
 // leave it that are what the plan's calibration says: every product, attention and element-wise kernel of every layer
 // under a name as libraries give it, collectives of many sizes, gaps of the host. Laid out by hand from the equations
-// of docs/model.md; it shares nothing with what fits.
+// of docs/model.md (machine_equations.h); with what fits it shares the catalogue's constants, counts of parameters and
+// where ranks are.
 
 #include "core/evaluate/evaluation.h"
 #include "core/telemetry/recording.h"
+#include "tests/core/overlay/recorded_run.h"
 
 #include <string>
 #include <vector>
@@ -24,7 +26,9 @@ struct KernelRunOptions {
 };
 
 struct KernelRun {
-    Recording recording;
+    Recording recording, onTrueClock; // as the ranks' own clocks show it, and had all of them been right
+    std::vector<TrueRank> ranks; // how wrong they are
+    double middle = 0; // ns: TrueRank::shown
     std::vector<double> stepSeconds;
     double kernelSeconds = 0; // of one rank and step, without noise
 };

@@ -1,126 +1,18 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Calibration gives back what a generator that shares nothing with it has put in: kernels of each kind, links, host and
 // overlap, with errors that are honest, and factors that hold for other plans.
-#include "core/calibrate/calibrate.h"
 #include "core/cost/kernel_seconds.h"
 #include "core/network/collectives.h"
-#include "tests/core/calibrate/kernel_run.h"
+#include "tests/core/calibrate/small_truth.h"
 #include "tests/core/overlay/recorded_run.h"
 #include "tests/core/overlay/sample_runs.h"
-#include "tests/core/overlay/small_runs.h"
-#include "tests/support/plans.h"
 
 #include <QtTest>
 
 #include <cmath>
-#include <map>
 
 using namespace trainyard;
 using namespace trainyard::test;
-
-namespace {
-
-constexpr const char *kGpu = "h100-sxm-80gb";
-
-/// Two nodes of two GPUs: tensor parallel inside a node, data parallel between them.
-Plan smallPlan(int batch = 8, int tensor = 2, int data = 2, int sequence = 2048)
-{
-    Plan plan;
-    plan.cluster.datacenters = { site("a", tensor * data / 2, kGpu, 2) };
-    ModelSpec model = *builtinCatalogue().model("gpt-3-6.7b");
-    model.layers = 3;
-    plan.workload.model.clear();
-    plan.workload.inlineModel = model;
-    plan.workload.sequenceLength = sequence;
-    plan.workload.globalBatch = batch * data;
-    plan.parallelism.tensor = tensor;
-    plan.parallelism.data = data;
-    plan.stack.overrides = { { "host_us_per_kernel", 0 }, { "tensor_overlap", 0.5 }, { "overlap_slowdown", 0 },
-        { "gradient_overlap", 0 }, { "parameter_overlap", 0 }, { "gradient_bucket", 2e7 },
-        { "micro_batch_overhead_us", 300 }, { "iteration_overhead_ms", 0.5 } };
-    return plan;
-}
-
-struct Truth {
-    std::string id;
-    CalibratedPart what;
-    double value; // factor, or GB/s
-    double latencyUs = 0;
-};
-
-const std::vector<Truth> &truths()
-{
-    static const std::vector<Truth> kTruths { { "products-h100-sxm-80gb", CalibratedPart::Products, 1.17 },
-        { "attention-h100-sxm-80gb", CalibratedPart::Attention, 0.9 },
-        { "memory-h100-sxm-80gb", CalibratedPart::Memory, 1.3 }, { "host", CalibratedPart::Host, 1.4 },
-        { "overlap", CalibratedPart::Overlap, 0.7 }, { "nvlink-h100-sxm-80gb", CalibratedPart::Nvlink, 210, 13 },
-        { "fabric-a", CalibratedPart::Fabric, 33, 30 } };
-    return kTruths;
-}
-
-Plan withTruth(Plan plan)
-{
-    for (const Truth &truth : truths()) {
-        CalibrationFactor factor { .what = truth.what };
-        if (truth.latencyUs > 0) {
-            factor.latencyUs = truth.latencyUs;
-            factor.gbytesPerS = truth.value;
-        } else {
-            factor.factor = truth.value;
-        }
-        plan.calibration[truth.id] = formatCalibrationFactor(factor);
-    }
-    return plan;
-}
-
-KernelRun recorded(const Plan &plan, const KernelRunOptions &options)
-{
-    return recordKernels(*evaluated(withTruth(plan)), options);
-}
-
-KernelRunOptions plain()
-{
-    return { .steps = 11, .noise = 0, .outlierShare = 0, .clockOffset = 0, .clockDrift = 0 };
-}
-
-const FittedFactor *factorOf(const CalibrationProposal &proposal, const std::string &id)
-{
-    const auto found = std::ranges::find(proposal.factors, id, &FittedFactor::id);
-    return found == proposal.factors.end() ? nullptr : &*found;
-}
-
-double valueOf(const CalibrationFactor &factor)
-{
-    return factor.factor ? *factor.factor : factor.gbytesPerS.value_or(0);
-}
-
-QString told(const CalibrationProposal &proposal)
-{
-    QString all;
-    for (const FittedFactor &fitted : proposal.factors)
-        all += QString::fromStdString(fitted.id + ": " + fitted.sentence + " " + fitted.refused + "\n");
-    for (const std::string &note : proposal.notes)
-        all += QString::fromStdString(note + "\n");
-    return all;
-}
-
-CalibrationProposal proposalOf(const Plan &plan, const Recording &recording, const CalibrateOptions &options = {})
-{
-    const auto proposal = calibrate(*evaluated(plan), *makeRun(recording), builtinCatalogue(), options);
-    if (!proposal)
-        qFatal("%s", toString(proposal.error()).c_str());
-    return *proposal;
-}
-
-std::vector<std::string> idsOf(const CalibrationProposal &proposal)
-{
-    std::vector<std::string> ids;
-    for (const FittedFactor &fitted : proposal.factors)
-        ids.push_back(fitted.id);
-    return ids;
-}
-
-} // namespace
 
 class CalibrateTest : public QObject {
     Q_OBJECT
@@ -168,38 +60,6 @@ private slots:
         QVERIFY(proposal.errorBefore > 0.05);
         // What is exchanged beside the plan's model is left.
         QVERIFY2(proposal.errorAfter < 0.015, qPrintable(QString::number(proposal.errorAfter)));
-    }
-
-    /// 5 % log-normal noise, one duration in a hundred five times as long, clocks that are off: every factor within 2
-    /// %, and within 1.96 of its standard errors 95 ± 3 % of the time.
-    void aHundredNoisyRecordingsGiveItBackWithHonestErrors()
-    {
-        constexpr int kRecordings = 100;
-        int covered = 0, all = 0;
-        std::map<std::string, int> coveredOf;
-        std::map<std::string, double> worst;
-        const EvaluationPtr truth = evaluated(withTruth(smallPlan())), plan = evaluated(smallPlan());
-        for (int seed = 1; seed <= kRecordings; ++seed) {
-            const RunPtr run = makeRun(recordKernels(*truth, { .seed = unsigned(seed) }).recording);
-            const auto proposal = calibrate(*plan, *run, builtinCatalogue());
-            QVERIFY(proposal);
-            for (const Truth &of : truths()) {
-                const FittedFactor *fitted = factorOf(*proposal, of.id);
-                QVERIFY2(fitted && fitted->refused.empty(), qPrintable(told(*proposal)));
-                const double off = valueOf(fitted->factor) - of.value;
-                worst[of.id] = std::max(worst[of.id], std::abs(off) / of.value);
-                if (of.latencyUs > 0)
-                    worst[of.id + " latency"] =
-                        std::max(worst[of.id + " latency"], std::abs(*fitted->factor.latencyUs / of.latencyUs - 1));
-                const bool isCovered = std::abs(off) < 1.96 * fitted->factor.standardError.value_or(0);
-                covered += isCovered, coveredOf[of.id] += isCovered, ++all;
-            }
-        }
-        for (const auto &[id, off] : worst)
-            qInfo("%s: at most %.2f %% off, covered %d", id.c_str(), 100 * off, coveredOf[id]);
-        for (const auto &[id, off] : worst)
-            QVERIFY2(off < 0.02, id.c_str());
-        QVERIFY2(std::abs(double(covered) / all - 0.95) <= 0.03, qPrintable(QString::number(double(covered) / all)));
     }
 
     /// What one setting taught holds for others: another batch, sequence and other degrees.
@@ -399,6 +259,41 @@ private slots:
         QVERIFY2(wan && wan->refused.empty(), qPrintable(told(proposal)));
         QVERIFY2(std::abs(*wan->factor.gbytesPerS / 0.5 - 1) < 0.001, qPrintable(told(proposal)));
         QVERIFY(std::abs(*wan->factor.latencyUs / 15000 - 1) < 0.001);
+    }
+
+    /// t = RTT / 2 + f bytes / rate: sends of one size give the factor f alone, which the link keeps at another rate.
+    void sendsOfOneSizeGiveAFactor()
+    {
+        Plan plan = threeSites(1, 2);
+        plan.cluster.datacenters.resize(2);
+        plan.cluster.wanLinks.resize(1);
+        plan.parallelism.data = 1;
+        plan.placement = {};
+        plan.placement.mode = PlacementMode::PipelineAcross;
+        plan.wan.tcpConnections = std::nullopt;
+        WanLink &link = plan.cluster.wanLinks.front();
+        link.nodePairGbps = 4, link.rttMs = 20, link.jitterMs = 0, link.lossRate = 0, link.tcpWindowMb = 100;
+        SmallRecording recording;
+        auto from = recording.rank(0, 16);
+        auto to = recording.rank(8, 16);
+        Moment now = 1000;
+        const Moment begin = now;
+        constexpr double kBytes = 4e6, kFactor = 1.25;
+        for (int i = 0; i < 24; ++i) {
+            const Moment end = now + 10000 + Moment(kFactor * kBytes / 500); // µs; 4 Gbit/s are 500 bytes/µs
+            from.collective("send", now, end, kBytes, 24, -1, { 0, 8 });
+            to.collective("recv", now, end, kBytes, 24, -1, { 0, 8 });
+            from.span(RecordedWork::Compute, end, end + 500);
+            to.span(RecordedWork::Compute, end, end + 500);
+            now = end + 1000;
+        }
+        from.step(1, begin, now);
+        to.step(1, begin, now);
+        const CalibrationProposal proposal = proposalOf(plan, recording.m_recording);
+        const FittedFactor *wan = factorOf(proposal, "wan-a-b");
+        QVERIFY2(wan && wan->refused.empty(), qPrintable(told(proposal)));
+        QVERIFY(!wan->factor.gbytesPerS && !wan->factor.latencyUs);
+        QVERIFY2(std::abs(wan->factor.factor.value_or(0) / kFactor - 1) < 0.001, qPrintable(told(proposal)));
     }
 };
 

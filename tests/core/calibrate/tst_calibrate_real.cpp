@@ -82,8 +82,11 @@ private slots:
     void aLogGivesOneFactorAndTellsTheDoubt()
     {
         NEEDS("formats/logs/megatron_lm_2024.log");
-        const auto proposal = taught(lab("a100-sxm-80gb", 1), "formats/logs/megatron_lm_2024.log");
-        QVERIFY(proposal && proposal->factors.size() == 1);
+        Plan plan = lab("a100-sxm-80gb", 1, "gpt-3-2.7b");
+        plan.workload.globalBatch = 128; // as the log prints
+        std::string why;
+        const auto proposal = taught(plan, "formats/logs/megatron_lm_2024.log", &why);
+        QVERIFY2(proposal && proposal->factors.size() == 1, why.c_str());
         QCOMPARE(proposal->factors.front().factor.what, CalibratedPart::Products);
         QVERIFY(!proposal->factors.front().refused.empty()); // one step that counts
         QVERIFY(hasNote(proposal->notes, "Step times alone"));

@@ -16,6 +16,29 @@ class TestImportedCluster : public QObject {
     Q_OBJECT
 
 private slots:
+    /// No argument tells where GPUs stand: a base of two places with as many stays, one with another number does not.
+    void placesOfAPlanStayWhereTheRunHasAsManyGpus()
+    {
+        Plan base = basePlan();
+        Datacenter other = base.cluster.datacenters.front();
+        other.id = "there";
+        other.pools.front().id = "q";
+        other.pools.front().gpu = "a100-sxm-80gb";
+        base.cluster.datacenters.push_back(other);
+        base.cluster.wanLinks.push_back({ .between = { "here", "there" }, .rttMs = 10 });
+        QCOMPARE(base.cluster.gpus(), 32);
+        const auto of = [&](const char *world) {
+            return imported(
+                told(with(kLlama, { { "tensor_model_parallel_size", "8" }, { "world_size", world } })), base);
+        };
+        const ImportedPlan same = of("32");
+        QVERIFY(same.plan.cluster == base.cluster);
+        QVERIFY(says(same.assumed, "Where the 32 GPUs stand, and which they are, is told by no source"));
+        const ImportedPlan more = of("64");
+        QCOMPARE(more.plan.cluster.datacenters.size(), std::size_t(1));
+        QCOMPARE(more.plan.cluster.gpus(), 64);
+    }
+
     void nodesNicsAndPricesBecomeACluster()
     {
         Recording recording = told({});

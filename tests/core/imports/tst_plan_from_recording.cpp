@@ -248,6 +248,9 @@ private slots:
         QVERIFY(tellsOfAPlan(*recording));
         const ImportedPlan made = imported(*recording);
         QCOMPARE(made.plan.workload.globalBatch, globalBatch > 0 ? globalBatch : 64);
+        // 64.43 / 2.0133 = 32 shards; 2.0794 - 2.0133 = 0.26 / 4: what Megatron's estimate of memory tells
+        QCOMPARE(made.plan.parallelism.tensor * made.plan.parallelism.pipeline, globalBatch == 0 ? 32 : 1);
+        QCOMPARE(made.plan.cluster.gpus(), globalBatch == 0 ? 32 : 16);
         QVERIFY(says(made.assumed, "The type of GPU is told by no source"));
         if (globalBatch == 0)
             QVERIFY(says(made.assumed, "64.7B parameters"));

@@ -53,11 +53,11 @@ void RunWriter::span(
         of.computed = end;
 }
 
-void RunWriter::collective(int rank, std::uint32_t group, const char *operation, const char *kernel, double bytes,
+double RunWriter::collective(int rank, std::uint32_t group, const char *operation, const char *kernel, double bytes,
     RunStream stream, double start, double end)
 {
-    span(rank, stream, kernel, RecordedWork::Communication, start,
-        end + m_options.endJitter * std::normal_distribution<double>()(m_random));
+    const double ended = end + m_options.endJitter * std::normal_distribution<double>()(m_random);
+    span(rank, stream, kernel, RecordedWork::Communication, start, ended);
     Rank &of = m_ranks[std::size_t(rank)];
     Span &drawn = of.spans[int(stream)].back();
     drawn.collective = static_cast<std::uint32_t>(of.collectives.size());
@@ -69,6 +69,7 @@ void RunWriter::collective(int rank, std::uint32_t group, const char *operation,
     one.start = drawn.start;
     one.duration = drawn.duration;
     one.stream = static_cast<std::uint32_t>(stream);
+    return ended;
 }
 
 void RunWriter::step(int rank, int number, double start, double end)

@@ -51,7 +51,8 @@ public:
     /// is `isLate`) only then.
     void span(
         int rank, RunStream stream, const char *name, RecordedWork work, double start, double end, bool isLate = false);
-    void collective(int rank, std::uint32_t group, const char *operation, const char *kernel, double bytes,
+    /// Its end with its jitter.
+    double collective(int rank, std::uint32_t group, const char *operation, const char *kernel, double bytes,
         RunStream stream, double start, double end);
     /// Nothing of it is launched before.
     void beginStep(int rank, double start) { m_ranks[std::size_t(rank)].begun = start; }

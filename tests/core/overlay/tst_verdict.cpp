@@ -148,8 +148,9 @@ private slots:
             const double ratio = verdict.measuredSeconds / verdict.predictedSeconds;
             const Confidence &range = plan->metrics.confidence;
             QCOMPARE(verdict.isInRange,
-                verdict.measuredSeconds >= *range.iterationLow && verdict.measuredSeconds <= *range.iterationHigh);
-            if (std::abs(ratio - 1) < 0.05)
+                plan->feasible() && verdict.measuredSeconds >= *range.iterationLow
+                    && verdict.measuredSeconds <= *range.iterationHigh);
+            if (plan->feasible() && std::abs(ratio - 1) < 0.05)
                 QVERIFY2(verdict.isInRange && verdict.headline.starts_with("In range: "), textOf(verdict));
         }
     }
@@ -284,6 +285,85 @@ private slots:
         made.m_recording.arguments["world_size"] = "16";
         const RunVerdict verdict = judged(plan, made.run());
         QVERIFY2(verdict.headline.starts_with("Of another size (16 GPUs, the plan 64): "), textOf(verdict));
+    }
+
+    /// allocated = weights + gradients + optimizer at rest, max allocated - allocated = activations and buffers, max
+    /// reserved - max allocated = reserve, used - max reserved = what lies outside the allocator.
+    void memoryIsJudgedLikeWithLikeAndAddsUp()
+    {
+        const EvaluationPtr plan = evaluated(oneSite(8));
+        QVERIFY(plan->metrics.memory);
+        const StageMemory &own = plan->metrics.memory->perStage[std::size_t(plan->metrics.memory->fullestStage)];
+        const double states = double(own.weights + own.gradients + own.optimizer), peak = double(own.peak);
+        SmallRecording made;
+        made.series("log.memory allocated", 5, { states });
+        made.series(samples::kMemoryAllocated, 5, { peak + 3e9 });
+        made.series(samples::kMemoryReserved, 5, { double(own.reserved) + 4e9 });
+        made.series(samples::kMemoryUsed, 5, { double(own.device) + 4e9 });
+        const auto check = [&](MemoryLevel level, double predicted, double measured, std::size_t parts) {
+            const RunVerdict verdict = judged(plan, made.run());
+            QVERIFY(!verdict.isTimed && verdict.parts.empty() && verdict.memory);
+            const MemoryVerdict &memory = *verdict.memory;
+            QVERIFY(memory.level == level);
+            QCOMPARE(memory.parts.size(), parts);
+            double sums[2] = { 0, 0 };
+            for (const VerdictPart &part : memory.parts) {
+                sums[0] += part.predicted;
+                sums[1] += part.measured;
+            }
+            QVERIFY(std::abs(sums[0] - predicted) < 1 && std::abs(sums[1] - measured) < 1);
+            QVERIFY(std::abs(memory.predictedBytes - predicted) < 1 && std::abs(memory.measuredBytes - measured) < 1);
+            QVERIFY2(says(verdict.headline, "no step is timed"), textOf(verdict));
+            QVERIFY2(hasNote(verdict.doubts, "No step was timed: a log with a few iterations"), textOf(verdict));
+        };
+        check(MemoryLevel::Device, double(own.device), double(own.device) + 4e9, 4);
+        const RunVerdict verdict = judged(plan, made.run());
+        QVERIFY2(says(verdict.headline, "more memory than predicted, most of it in activations and buffers"),
+            textOf(verdict));
+        made.m_recording.series.pop_back();
+        check(MemoryLevel::Reserved, double(own.reserved), double(own.reserved) + 4e9, 3);
+        made.m_recording.series.pop_back();
+        check(MemoryLevel::Allocated, peak, peak + 3e9, 2);
+        made.m_recording.series.erase(made.m_recording.series.begin());
+        check(MemoryLevel::Allocated, peak, peak + 3e9, 1);
+    }
+
+    /// A log with steps tells memory, too, and stays a verdict on time.
+    void aTimedRunIsJudgedByItsMemoryAsWell()
+    {
+        const EvaluationPtr plan = evaluated(oneSite(8));
+        SmallRecording made = logOf(*plan->metrics.iterationTime);
+        made.series(samples::kMemoryAllocated, 5, { double(plan->metrics.memory->peak) });
+        const RunVerdict verdict = judged(plan, made.run());
+        QVERIFY(verdict.isTimed && addsUp(verdict) && verdict.memory);
+        QVERIFY2(says(verdict.memory->headline, "as much memory as predicted"), verdict.memory->headline.c_str());
+        QVERIFY(verdict.memory->causes.empty());
+    }
+
+    void theFirstIterationAloneIsSaidToBeIt()
+    {
+        const EvaluationPtr plan = evaluated(oneSite(8));
+        SmallRecording made;
+        made.series(samples::kStepTime, 1, { 2 * *plan->metrics.iterationTime });
+        const RunVerdict verdict = judged(plan, made.run());
+        QVERIFY2(verdict.headline.starts_with("The first iteration alone, with warm-up in it: "), textOf(verdict));
+        QVERIFY2(hasNote(verdict.doubts, "only step is its first iteration"), textOf(verdict));
+        SmallRecording later;
+        later.series(samples::kStepTime, 30, { 2 * *plan->metrics.iterationTime });
+        QVERIFY(!says(judged(plan, later.run()).headline, "first iteration"));
+    }
+
+    void aPlanThatCannotRunIsNotTheRuns()
+    {
+        Plan tight = oneSite(8);
+        tight.workload.microBatch = 4;
+        tight.workload.sequenceLength *= 16;
+        const EvaluationPtr plan = evaluated(tight);
+        QVERIFY(!plan->feasible());
+        if (!plan->metrics.iterationTime)
+            QSKIP("such a plan has no iteration");
+        const RunVerdict verdict = judged(plan, logOf(*plan->metrics.iterationTime).run());
+        QVERIFY2(!verdict.isInRange && verdict.doubts.front().starts_with("The plan cannot run"), textOf(verdict));
     }
 
     void withoutStepsOrPlanThereIsNoVerdict()

@@ -3,6 +3,7 @@
 #include "core/advice/evaluate.h"
 #include "core/catalogue/catalogue.h"
 #include "core/cost/layer/layer_cost.h"
+#include "core/evaluate/metrics/confidence.h"
 #include "core/placement/calibrated.h"
 #include "core/placement/place.h"
 #include "core/plan/plan_io.h"
@@ -62,6 +63,7 @@ private slots:
             .recording = "run",
             .samples = 12,
             .standardError = 0.01,
+            .latencyError = 40,
             .r2 = 0.99,
             .errorBefore = 0.2,
             .errorAfter = 0.01,
@@ -211,14 +213,73 @@ private slots:
         QCOMPARE(seconds(with(plan, entry("products", "2", ",\"accepted\":false"))), seconds(plan));
     }
 
-    void theConfidenceNamesTheRecording()
+    void thePlanOfTheRunIsCalibratedByIt()
     {
-        const auto answer = evaluated(with(sample("gpt3-175b-1024-a100"),
-            R"({"what":"products","factor":1.1,"recording":"march run","error_after":0.01})"));
+        // Nine in ten of normal errors lie within 2.44 times their median size.
+        const Plan plan = sample("gpt3-175b-1024-a100");
+        const auto answer = evaluated(with(plan, learnt(plan, 0.01)));
         QCOMPARE(answer->metrics.confidence.label, "calibrated");
         QCOMPARE(answer->metrics.confidence.note, "calibrated by march run");
         const double time = *answer->metrics.iterationTime;
         QVERIFY(std::abs(*answer->metrics.confidence.iterationHigh / time - 1.0244) < 1e-9);
+    }
+
+    void aRunThatThePlanDoesNotFitCalibratesNothing()
+    {
+        const Plan plan = sample("gpt3-175b-1024-a100");
+        const auto answer = evaluated(with(plan, learnt(plan, 0.38)));
+        QCOMPARE(answer->metrics.confidence.label, "same family");
+        QVERIFY(QString::fromStdString(answer->metrics.confidence.note).contains("38 % from march run"));
+    }
+
+    void factorsOfAnotherJobNeverNarrowTheRange()
+    {
+        const std::string ofGpt = learnt(sample("gpt3-175b-1024-a100"), 0.01);
+        Plan smaller = sample("gpt3-175b-1024-a100");
+        smaller.workload.globalBatch /= 2;
+        smaller.parallelism.pipeline /= 2; // another layout of the same family
+        for (const Plan &plan : { smaller, sample("megatron-1t-3072-a100"), sample("llama-3.1-405b-16384-h100") }) {
+            const auto before = evaluated(plan), after = evaluated(with(plan, ofGpt));
+            QVERIFY(after->metrics.confidence.label != "calibrated");
+            if (after->metrics.confidence.label == before->metrics.confidence.label)
+                QVERIFY(width(*after) >= width(*before) - 1e-9);
+        }
+    }
+
+    void aFactorWithoutItsJobCalibratesNothing()
+    {
+        const auto answer = evaluated(with(sample("gpt3-175b-1024-a100"),
+            R"({"what":"products","factor":1.1,"recording":"march run","error_after":0.01})"));
+        QCOMPARE(answer->metrics.confidence.label, "same family");
+    }
+
+    void theJobOfAFactorIsKeptByAPlanFile()
+    {
+        const Plan plan = sample("gpt3-175b-1024-a100");
+        const auto factor = parseCalibrationFactor(learnt(plan, 0.01), "calibration/x");
+        QVERIFY(factor && factor->fittedOn);
+        QCOMPARE(factor->fittedOn->gpus, 1024);
+        const auto again = parseCalibrationFactor(formatCalibrationFactor(*factor), "calibration/x");
+        QVERIFY(again && *again == *factor);
+        const auto bad =
+            parseCalibrationFactor(R"({"what":"host","factor":2,"fitted_on":{"reach":"moon"}})", "calibration/x");
+        QVERIFY(!bad);
+        QCOMPARE(bad.error().where, "calibration/x/fitted_on/reach");
+    }
+
+private:
+    /// A factor as a run of this plan would give it.
+    static std::string learnt(const Plan &plan, double error)
+    {
+        const auto own = evaluated(plan);
+        CalibrationFactor factor { .factor = 1.1, .recording = "march run", .errorAfter = error };
+        factor.fittedOn = jobOfPlan(plan, own->model, own->layout, builtinCatalogue());
+        return formatCalibrationFactor(factor);
+    }
+    static double width(const Evaluation &answer)
+    {
+        const Confidence &of = answer.metrics.confidence;
+        return (*of.iterationHigh - *of.iterationLow) / *answer.metrics.iterationTime;
     }
 };
 

@@ -68,7 +68,50 @@ private slots:
         given.plan = std::make_shared<const Plan>(oneSite(4));
         const JudgedRun under = judged(recorded(), given);
         QVERIFY(!under.imported && under.verdict);
-        QVERIFY(under.verdict->headline.find("In range") != std::string::npos || !under.verdict->isInRange);
+        // The range is the plan's own: 4 s lie in it or not, and the sentence says which
+        const Confidence &range = under.evaluation->metrics.confidence;
+        QVERIFY(range.iterationLow && range.iterationHigh && under.evaluation->feasible());
+        QCOMPARE(under.verdict->isInRange, *range.iterationLow <= 4.0 && 4.0 <= *range.iterationHigh);
+        QCOMPARE(under.verdict->headline.find("n range: ") != std::string::npos, under.verdict->isInRange);
+    }
+
+    void aPercentageIsOfAModelThatWasTold()
+    {
+        SmallRecording made;
+        made.series(samples::kStepTime, 1, std::vector<double>(10, 4.0));
+        made.series(samples::kMemoryReserved, 1, { 40e9 });
+        const JudgedRun unknown = judged(made.m_recording); // tells nothing of a plan
+        QVERIFY(unknown.verdict && unknown.imported && unknown.imported->isModelAssumed);
+        QVERIFY2(unknown.verdict->headline.starts_with("A step takes 4.00 s. How much was to be expected is open"),
+            unknown.verdict->headline.c_str());
+        QVERIFY(!unknown.verdict->isInRange && unknown.verdict->causes.empty());
+        QCOMPARE(unknown.verdict->memory->headline, "40.0 GB reserved on the fullest GPU");
+        JudgeOptions based;
+        based.base = std::make_shared<const Plan>(oneSite(4));
+        const JudgedRun known = judged(made.m_recording, based);
+        QVERIFY(known.verdict && known.verdict->headline.find("than predicted") != std::string::npos);
+        SmallRecording young;
+        young.series(samples::kStepTime, 1, { 4.0 });
+        QVERIFY(judged(young.m_recording).verdict->headline.starts_with("The first iteration alone"));
+    }
+
+    void logsOfSeveralJobsMakeNoVerdict()
+    {
+        SmallRecording made;
+        made.m_recording.sources = { { .file = "a/one.log", .kind = SourceKind::MegatronLog },
+            { .file = "a/two.log", .kind = SourceKind::MegatronLog } };
+        made.series(samples::kStepTime, 1, std::vector<double>(10, 4.0));
+        made.series(samples::kGlobalBatch, 1, { 768, 768 });
+        made.m_recording.series.back().source = 0;
+        made.series(samples::kGlobalBatch, 1, { 128, 128 });
+        made.m_recording.series.back().source = 1;
+        const auto refused = judgeRun(made.m_recording, builtinCatalogue());
+        QVERIFY(!refused);
+        QVERIFY2(refused.error().front().what.find("global batch 768 (one.log), 128 (two.log)") != std::string::npos,
+            toString(refused.error().front()).c_str());
+        // A batch that grows over the attempts of one job is no other job
+        made.m_recording.series.back().value = { 768, 1536 };
+        QVERIFY(judgeRun(made.m_recording, builtinCatalogue()).has_value());
     }
 
     void whatIsMissingIsSaid()
@@ -93,7 +136,7 @@ private slots:
         };
         const auto refused = judgeRun(recorded(), builtinCatalogue(), wrong);
         QVERIFY(!refused && refused.error().front().where == "here");
-        QVERIFY(!judgeRun(Recording(), builtinCatalogue()));
+        QVERIFY(!judgeRun(Recording(), builtinCatalogue()).has_value()); // neither a plan nor a run
         std::stop_source stop;
         stop.request_stop();
         JudgeOptions stopped;

@@ -193,8 +193,12 @@ private slots:
         FittedFactor old = factor("products", CalibratedPart::Products, 1.3);
         old.factor.recording = "january run";
         other.calibration["products"] = formatCalibrationFactor(old.factor);
-        other.calibration["fabric-lab"] = formatCalibrationFactor(
-            { .what = CalibratedPart::Fabric, .latencyUs = 12, .gbytesPerS = 42.1, .recording = "january run" });
+        other.calibration["fabric-lab"] = formatCalibrationFactor({ .what = CalibratedPart::Fabric,
+            .latencyUs = 12,
+            .gbytesPerS = 42.1,
+            .recording = "january run",
+            .standardError = 0.8,
+            .latencyError = 0.3 });
         f.plan = std::make_shared<const Plan>(other);
         f.card.setPlan(f.plan);
         QCOMPARE(f.stateOf("products"), FactorState::Kept); // before any run teaches something
@@ -202,7 +206,7 @@ private slots:
         QCOMPARE(f.stateOf("products"), FactorState::Replaces);
         QVERIFY(f.card.row("products")->row().told.contains("× 1.30 from january run"));
         QCOMPARE(f.stateOf("fabric-lab"), FactorState::Kept);
-        QCOMPARE(f.card.row("fabric-lab")->row().value, QStringLiteral("42.1 GB/s, 12.0 µs"));
+        QCOMPARE(f.card.row("fabric-lab")->row().value, QStringLiteral("42.1 GB/s ± 0.8, 12.0 µs ± 300 ns"));
         f.press("products");
         QCOMPARE(calibrationOf(*f.plan)->at("products").factor, std::optional<double>(1.17));
         f.press("fabric-lab");
@@ -247,6 +251,37 @@ private slots:
         f.runs.close();
         QVERIFY(!f.calibration.proposal() && f.card.rows().empty() && !f.card.learn->isEnabled());
     }
+    void aRunWithoutSteppedTimeIsJudgedByItsMemory()
+    {
+        RunVerdict told;
+        told.isTimed = false;
+        told.headline = "10 % less memory than predicted; no step is timed";
+        MemoryVerdict memory;
+        memory.of = "rank 2, stage 1 of 8";
+        memory.headline = "10 % less memory than predicted";
+        memory.parts = { { "optimizer", 30e9, 25e9, "allocated after step 1" }, { "weights", 20e9, 20e9, "too" } };
+        memory.predictedBytes = 50e9;
+        memory.measuredBytes = 45e9;
+        memory.causes = { "states are divided" };
+        memory.doubts = { "told after the first iteration" };
+        told.memory = memory;
+        VerdictSection section;
+        section.setVerdict(std::make_shared<const Expected<RunVerdict>>(told));
+        QCOMPARE(section.headline(), QStringLiteral("10 % less memory than predicted; no step is timed."));
+        // Parts that are as predicted are left out, and the headline is not said twice
+        QCOMPARE(section.memory->sentences(),
+            QStringList {
+                QStringLiteral("Optimizer: −5.00 GB (30.0 GB predicted, 25.0 GB measured; allocated after step 1)") });
+        QVERIFY(section.parts->sentences().isEmpty());
+        QCOMPARE(section.causes->sentences(), QStringList { QStringLiteral("Memory: States are divided.") });
+        told.isTimed = true;
+        section.setVerdict(std::make_shared<const Expected<RunVerdict>>(told));
+        QCOMPARE(section.memory->sentences().front(), QStringLiteral("10 % less memory than predicted."));
+        told.memory.reset();
+        section.setVerdict(std::make_shared<const Expected<RunVerdict>>(told));
+        QVERIFY(section.memory->sentences().isEmpty());
+    }
+
     void aVerdictIsASentenceWithPartsCausesAndDoubts()
     {
         RunVerdict told;

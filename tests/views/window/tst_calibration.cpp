@@ -142,7 +142,7 @@ private slots:
 
         // One factor is accepted: the plan's step becomes the measured one, and the label says by which recording.
         f.learn();
-        FactorRow *row = f.lessons().card().row("products");
+        FactorRow *row = f.lessons().card().row("products-h100-sxm-80gb");
         QVERIFY(row && row->row().state == FactorState::Offered);
         QVERIFY(row->button()->isVisible());
         const QString label = f.confidence().text();

@@ -48,6 +48,10 @@ private:
 };
 using MeasuredLanesPtr = std::shared_ptr<const MeasuredLanes>;
 
+/// Lanes of the rows under a plan; null without any: rows of a run alone are its streams, which have no place in the
+/// plan. As long as it takes to go through all spans: beside the GUI thread, where they may be many.
+[[nodiscard]] MeasuredLanesPtr lanesUnderPlan(const RunOverlayPtr &overlay);
+
 /// End of the run's step, nanoseconds since its start; 0: the run does not say.
 [[nodiscard]] Nanoseconds endOf(const RunOverlay &overlay);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "views/timeline/measured_lanes.h"
+#include "models/measured_lanes.h"
 
 #include <algorithm>
 #include <cmath>
@@ -98,6 +98,11 @@ MeasuredLanesPtr MeasuredLanes::of(const RunOverlayPtr &overlay)
     std::iota(lanes->m_byKey.begin(), lanes->m_byKey.end(), 0u);
     std::ranges::sort(lanes->m_byKey, {}, [&](std::uint32_t row) { return overlay->rows[row].key; });
     return lanes;
+}
+
+MeasuredLanesPtr lanesUnderPlan(const RunOverlayPtr &overlay)
+{
+    return overlay && overlay->evaluation && !overlay->rows.empty() ? MeasuredLanes::of(overlay) : nullptr;
 }
 
 int MeasuredLanes::find(const TrackKey &key) const

@@ -1,0 +1,270 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// `telemetry record`: what live sources tell, until they are over, enough was told, or Ctrl-C; then a recording.
+#include "app/cli/command.h"
+#include "app/cli/live_options.h"
+#include "app/cli/outputs.h"
+#include "app/cli/progress.h"
+#include "app/cli/run_sources.h"
+#include "app/cli/signals.h"
+
+#include "core/base/number_text.h"
+#include "core/base/printable.h"
+#include "core/base/words.h"
+#include "core/live/session.h"
+#include "core/telemetry/recording_file.h"
+
+#include <algorithm>
+#include <chrono>
+#include <condition_variable>
+#include <iostream>
+#include <map>
+#include <mutex>
+
+namespace trainyard::cli {
+
+namespace {
+
+using live::SourceState;
+using live::SourceStatus;
+
+struct Options {
+    LiveOptions live;
+    std::vector<std::string> addresses;
+    std::string out;
+    double seconds = 0; // 0: no end
+    int steps = 0;
+};
+
+bool isOver(const SourceStatus &status)
+{
+    return status.state == SourceState::Ended || status.state == SourceState::Refused;
+}
+
+/// "tail:a.log: Trying again: …" of what people want to know once.
+std::string lineOf(const SourceStatus &status)
+{
+    return printable(status.address.text() + ": " + live::nameOf(status.state)
+        + (status.reason.empty() ? "" : ": " + status.reason));
+}
+
+class Recorder {
+public:
+    explicit Recorder(const Options &options)
+        : m_options(options)
+        , m_progress("")
+    {
+    }
+
+    Errors begin(const std::vector<live::Address> &addresses, const live::SourceSettings &settings)
+    {
+        Errors faults;
+        for (const live::Address &address : addresses)
+            if (auto number = m_session.add(address, settings); !number)
+                faults.push_back(number.error());
+        return faults;
+    }
+
+    /// Until it is enough. True: Ctrl-C ended it.
+    bool listen(const std::stop_token &stop)
+    {
+        std::mutex mutex;
+        std::condition_variable_any woken;
+        std::unique_lock lock(mutex);
+        while (!stop.stop_requested() && !isEnough()) {
+            look();
+            woken.wait_for(lock, stop, std::chrono::milliseconds(50), [] { return false; });
+        }
+        m_progress.clear();
+        return stop.stop_requested();
+    }
+
+    /// Stops all sources; what they brought is read to its end.
+    Recording finish()
+    {
+        look();
+        m_last = m_session.statuses();
+        for (const auto &[number, status] : m_last)
+            m_session.remove(number);
+        m_session.drain();
+        return m_session.whole();
+    }
+
+    /// Why nothing can be recorded, where that is so.
+    [[nodiscard]] Errors refusals() const
+    {
+        Errors faults;
+        for (const auto &[number, status] : m_last)
+            if (status.state == SourceState::Refused)
+                faults.push_back({ ErrorCode::CannotRead, status.address.text(), status.reason, "" });
+        return faults;
+    }
+
+    [[nodiscard]] std::string summary(const Recording &recording) const
+    {
+        std::string text;
+        for (const auto &[number, status] : m_last) {
+            text += printable(status.address.text()) + ": " + bytesText(static_cast<double>(status.bytes)) + " in "
+                + counted(status.batches, "batch")
+                + (status.dropped > 0 ? ", " + bytesText(static_cast<double>(status.dropped)) + " dropped"
+                                      : std::string())
+                + "\n";
+            for (const std::string &note : status.notes)
+                text += "  " + printable(note) + "\n";
+        }
+        const live::StoreCounts counts = m_session.store().counts();
+        for (const Dropped &dropped : counts.dropped)
+            text +=
+                "dropped: " + printable(dropped.reason) + ": " + wholeText(static_cast<double>(dropped.count)) + "\n";
+        return text + counted(m_session.stepsTold(), "step") + ", " + counted(std::ssize(recording.ranks), "rank")
+            + ", " + wholeText(static_cast<double>(counts.events)) + " events: " + m_options.out + "\n";
+    }
+
+private:
+    using Clock = std::chrono::steady_clock;
+
+    [[nodiscard]] bool isEnough() const
+    {
+        const auto statuses = m_session.statuses();
+        return (m_options.seconds > 0
+                   && std::chrono::duration<double>(Clock::now() - m_begun).count() >= m_options.seconds)
+            || (m_options.steps > 0 && m_session.stepsTold() >= m_options.steps)
+            || std::ranges::all_of(statuses, [](const auto &one) { return isOver(one.second); });
+    }
+
+    void look()
+    {
+        const auto statuses = m_session.statuses();
+        for (const auto &[number, status] : statuses) {
+            if (status.address.type == live::SourceType::Listener && status.address.port != 0
+                && m_told[number].address.port != status.address.port) {
+                std::cout << "listening at " << status.address.text().substr(7) << std::endl; // behind "listen:"
+                m_told[number].address.port = status.address.port;
+            }
+            SourceStatus &told = m_told[number];
+            const bool isBad = status.state == SourceState::BackingOff || status.state == SourceState::Refused
+                || status.state == SourceState::Stale;
+            if (status.state != told.state && isBad) {
+                m_progress.clear();
+                std::cerr << lineOf(status) << '\n';
+            }
+            told.state = status.state;
+        }
+        if (m_progress.isDue())
+            m_progress.show(progressOf(statuses));
+    }
+
+    [[nodiscard]] std::string progressOf(const std::vector<std::pair<std::uint32_t, SourceStatus>> &statuses)
+    {
+        std::map<std::string, std::int64_t> states;
+        double dropped = 0;
+        for (const auto &[number, status] : statuses) {
+            ++states[live::nameOf(status.state)];
+            dropped += static_cast<double>(status.dropped);
+        }
+        const std::int64_t events = m_session.store().counts().events;
+        const auto now = Clock::now();
+        if (const double passed = std::chrono::duration<double>(now - m_counted).count(); passed >= 1) {
+            m_rate = static_cast<double>(events - m_events) / passed;
+            m_events = events;
+            m_counted = now;
+        }
+        std::string line = counted(std::ssize(statuses), "source") + ":";
+        for (const auto &[state, count] : states)
+            line += " " + std::to_string(count) + " " + state + ",";
+        line.back() = ';';
+        return line + " " + wholeText(static_cast<double>(m_session.stepsTold())) + " steps, "
+            + wholeText(std::round(m_rate)) + " events/s, " + bytesText(dropped) + " dropped";
+    }
+
+    const Options &m_options;
+    mutable live::Session m_session;
+    Progress m_progress;
+    Clock::time_point m_begun = Clock::now(), m_counted = Clock::now();
+    std::int64_t m_events = 0;
+    double m_rate = 0;
+    std::map<std::uint32_t, SourceStatus> m_told;
+    std::vector<std::pair<std::uint32_t, SourceStatus>> m_last;
+};
+
+ExpectedAll<std::vector<live::Address>> addressesOf(const Options &options)
+{
+    Errors faults;
+    std::vector<live::Address> addresses;
+    std::vector<std::string> inputs;
+    for (const std::string &text : options.addresses) {
+        auto address = live::parseAddress(text);
+        if (!address) {
+            faults.push_back(address.error());
+            continue;
+        }
+        if (address->type == live::SourceType::Tail || address->type == live::SourceType::Replay)
+            inputs.push_back(address->path);
+        addresses.push_back(std::move(*address));
+    }
+    if (!(options.seconds >= 0 && options.seconds <= 1e9))
+        faults.push_back({ ErrorCode::BadValue, "--seconds", "is no time", "0 (no end) to 1000000000" });
+    for (const Error &clash : outputClashes({ { "--out", options.out } }, inputs))
+        faults.push_back(clash);
+    if (!faults.empty())
+        return std::unexpected(faults);
+    return addresses;
+}
+
+int record(const Options &options)
+{
+    const auto addresses = addressesOf(options);
+    if (!addresses)
+        return fail(addresses.error());
+    const auto settings = settingsOf(options.live);
+    if (!settings)
+        return fail({ settings.error() });
+    Interruption interruption;
+    Recorder recorder(options);
+    if (const Errors faults = recorder.begin(*addresses, *settings); !faults.empty())
+        return fail(faults);
+    const bool isInterrupted = recorder.listen(interruption.token());
+    const Recording recording = recorder.finish();
+    if (const Errors refusals = recorder.refusals(); !refusals.empty() && !hasAnything(recording))
+        return fail(refusals);
+    if (auto written = writeRecording(recording, options.out); !written)
+        return fail({ written.error() });
+    std::cerr << recorder.summary(recording);
+    const bool hasEnd = options.seconds > 0 || options.steps > 0; // else Ctrl-C is how it ends
+    return isInterrupted && hasEnd ? int(kInterrupted) : int(kDone);
+}
+
+} // namespace
+
+void addTelemetryRecord(const Subcommand &telemetry, int &exitCode)
+{
+    const auto options = std::make_shared<Options>();
+    const Subcommand command(telemetry, "record",
+        "What live sources tell, kept as a recording: until Ctrl-C, until "
+        "they are over, or for some seconds or steps");
+    command
+        .texts("ADDRESS", options->addresses,
+            "http://HOST:9090 (Prometheus), listen:PORT (OTLP, WebSocket, lines of JSON), tcp://HOST:PORT or "
+            "ws://HOST:PORT (a stream), tail:PATH (a log), command:COMMAND, replay:RECORDING")
+        .required();
+    command.text("--out", options->out, "Recording to write, *.trainyard-recording").shownAs("RECORDING").required();
+    command.real("--seconds", options->seconds, "End after so long").shownAs("S");
+    command.number("--steps", options->steps, "End once so many steps were told of")
+        .shownAs("N")
+        .between(0, 1'000'000'000);
+    LiveOptions &live = options->live;
+    addTokenOption(command, live, "File with the token: to be shown to servers, or by those who connect to us");
+    command.text("--user", live.user, "User of the servers asked").shownAs("U");
+    command.text("--password-file", live.passwordFile, "File with the password").shownAs("FILE");
+    addTrustOptions(command, live);
+    addCertificateOptions(command, live);
+    command.texts("--query", live.queries, "PromQL to ask Prometheus, in place of GPUs', NICs' and hosts' metrics")
+        .shownAs("Q")
+        .oneEach();
+    command.texts("--header", live.headers, "For Prometheus: \"X-Scope-OrgID: tenant\"").shownAs("H").oneEach();
+    command.real("--interval", live.interval, "Seconds between asks of Prometheus").shownAs("S").showingDefault();
+    command.flag("--from-end", live.isFromEnd, "Leave out what stands in a log already");
+    addSpeedOptions(command, live);
+    command.callback([options, &exitCode] { exitCode = record(*options); });
+}
+
+} // namespace trainyard::cli

@@ -1,0 +1,37 @@
+#pragma once
+// SPDX-License-Identifier: GPL-3.0-or-later
+// `trainyard --frames OUT.json`: how long the window was busy at a time, how its memory grew and what live sources
+// told, written when the program ends. Listeners are told on stdout as soon as they have a port, for scripts. GUI
+// thread.
+
+#include "models/frame_clock.h"
+#include "models/live_document.h"
+
+#include <QStringList>
+
+namespace trainyard {
+
+class FrameProbe : public QObject {
+public:
+    FrameProbe(LiveDocument &live, QString path);
+    ~FrameProbe() override; // writes
+
+private:
+    void look();
+    [[nodiscard]] QByteArray toJson() const;
+
+    struct Moment {
+        double seconds = 0, megabytes = 0; // resident
+        std::int64_t events = 0, dropped = 0;
+    };
+    LiveDocument &m_live;
+    QString m_path;
+    QStringList m_told; // addresses of listeners
+    FrameClock m_clock;
+    QTimer m_ticks;
+    QElapsedTimer m_since;
+    bool m_isWarm = false; // the window is there, and its first frames are not counted any more
+    std::vector<Moment> m_moments;
+};
+
+} // namespace trainyard

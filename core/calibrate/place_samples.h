@@ -1,0 +1,87 @@
+#pragma once
+// SPDX-License-Identifier: GPL-3.0-or-later
+// Durations by their place in the step: the i-th of a name on a stream is one thing, of which the steps are samples, so
+// that a wild one in a hundred is found among its likes, and does not lengthen a sum.
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <set>
+#include <vector>
+
+namespace trainyard {
+
+struct PlaceKey {
+    std::uint32_t stream = 0, name = 0;
+    bool operator<(const PlaceKey &other) const
+    {
+        return stream != other.stream ? stream < other.stream : name < other.name;
+    }
+};
+struct StepSeconds {
+    std::uint32_t step = 0; // from 0 on
+    double seconds = 0; // above 0
+};
+using PlaceDurations = std::map<PlaceKey, std::vector<StepSeconds>>; // by step, and in order within it
+
+/// Samples of one place in the step.
+struct Place {
+    PlaceKey key; // of several names the first
+    int group = 0;
+    std::vector<double> logs; // of seconds
+    int absent = 0; // steps that do not have it
+};
+
+/// Where all steps have as many of a name, each of them is a place of its own; else those of a name are one, and those
+/// that not every step has are one of their group. `groupOf` names.
+[[nodiscard]] std::vector<Place> placesOf(
+    const PlaceDurations &durations, int steps, const std::function<int(std::uint32_t)> &groupOf);
+
+/// Standard deviation of a logarithm from differences of two samples of one place, which need no location: their median
+/// over the seconds. What is wild is told by it. 0: no place has two samples.
+[[nodiscard]] double spreadOf(const std::vector<Place> &places);
+
+/// Where the samples of a place lie.
+struct PlaceLocation {
+    double seconds = 0; // of a step: the exponential of a robust mean of logarithms; of places that some steps do not
+                        // have the median over all steps
+    int samples = 0; // that are not wild
+    double squares = 0; // of their distances from their mean, of logarithms
+    double rareVariance = 0; // of seconds, of places that some steps do not have
+};
+/// `starts`: from where on each is looked for (Likes).
+[[nodiscard]] std::vector<PlaceLocation> locationsOf(
+    const std::vector<Place> &places, const std::vector<double> &starts, double spread);
+
+/// Variance of one logarithm, pooled over places that are weighed by their seconds squared, as in the variance of their
+/// sum; and its degrees of freedom (Satterthwaite 1946).
+struct PlaceNoise {
+    double squares = 0, weights = 0, weightSquares = 0;
+    void add(const PlaceLocation &location);
+    /// Times studentVariance (robust_fit.h). 0: too few samples to tell.
+    [[nodiscard]] double variance() const;
+};
+
+struct TypicalSeconds {
+    double seconds = 0, variance = 0;
+};
+/// Less what the error of the location adds on average: E exp(x) = exp(μ + σ² / 2).
+[[nodiscard]] TypicalSeconds typicalOf(const PlaceLocation &location, const PlaceNoise &noise);
+
+/// Where each place of a rank should lie: the median over all ranks with the same work, by how much this rank is
+/// slower.
+class Likes {
+public:
+    /// `like`: of ranks with the same work the same number; -1: of nobody else.
+    void add(int like, const std::vector<Place> &places);
+    /// Logarithms, of each place.
+    [[nodiscard]] std::vector<double> startsOf(int like, const std::vector<Place> &places);
+
+private:
+    std::map<int, std::vector<std::vector<double>>> m_pool;
+    std::map<int, std::vector<double>> m_middles;
+    std::map<int, std::vector<std::uint32_t>> m_names;
+    std::set<int> m_unlike; // not every rank has the same places
+};
+
+} // namespace trainyard

@@ -1,0 +1,118 @@
+#pragma once
+// SPDX-License-Identifier: GPL-3.0-or-later
+// Puts events of one connection into batches: its ranks, streams, groups, names and series get their places in each
+// batch when they are first told in it. What cannot be (times, numbers) is dropped and counted, and what a peer may
+// make us keep is bounded. Not thread-safe.
+
+#include "core/live/decoder.h"
+#include "core/live/decoders/interner.h"
+
+#include <optional>
+#include <span>
+
+namespace trainyard::live {
+
+/// Who speaks: a rank and, where several hosts claim one, its host.
+struct Speaker {
+    int rank = -1; // -1: nobody's
+    std::string_view host;
+};
+
+class BatchMaker {
+public:
+    BatchMaker(std::string name, SourceKind kind, const DecoderLimits &limits);
+
+    void setRun(std::string_view name);
+    /// What a hello tells of a rank; false where there are too many ranks.
+    bool setRank(const Speaker &who, int worldSize, std::string_view gpu);
+    void addArgument(std::string_view name, std::string_view value);
+
+    // Places that hold until the batch is given out; kNoIndex: too many, and counted
+    [[nodiscard]] std::uint32_t rank(const Speaker &who);
+    struct StreamAsked {
+        std::string_view label;
+        bool isGpu = true;
+        std::int64_t device = 0, stream = 0;
+    };
+    [[nodiscard]] std::uint32_t stream(std::uint32_t rank, const StreamAsked &asked);
+    [[nodiscard]] std::uint32_t name(std::string_view name);
+    [[nodiscard]] std::uint32_t group(std::string_view name);
+    /// What it is, for the times it is named from now on.
+    void setGroup(std::string_view name, std::string_view description, std::span<const std::int64_t> ranks);
+    struct SeriesAsked {
+        std::string_view name, unit, where;
+        int rank = -1;
+        bool isByStep = false;
+    };
+    [[nodiscard]] std::uint32_t series(const SeriesAsked &asked);
+
+    // Events, in places of this batch; moments are Unix times
+    void addStep(std::uint32_t rank, std::int64_t number, Moment start, Moment end);
+    struct SpanAsked {
+        Moment start = 0;
+        std::int64_t duration = 0;
+        std::uint32_t name = 0;
+        RecordedWork work = RecordedWork::Other;
+        Moment launched = kNoMoment;
+    };
+    /// Its place in its stream; kNoIndex: dropped.
+    std::uint32_t addSpan(std::uint32_t rank, std::uint32_t stream, const SpanAsked &asked);
+    void addCollective(std::uint32_t rank, RecordedCollective collective);
+    void addSample(std::uint32_t series, Moment at, double value);
+
+    void drop(std::string_view reason, std::int64_t count = 1);
+    void note(std::string sentence); // equal ones once a connection; forty at most
+    void addBytes(std::size_t bytes) { m_bytes += static_cast<std::int64_t>(bytes); }
+
+    [[nodiscard]] std::size_t events() const { return m_events; }
+    /// Nothing in it that anybody wants to know.
+    [[nodiscard]] bool isEmpty() const;
+    [[nodiscard]] Batch take(Moment received);
+
+private:
+    struct Placed { // in the batch of that number
+        std::uint64_t batch = 0;
+        std::uint32_t place = kNoIndex;
+    };
+    struct KnownStream {
+        RecordedStream stream;
+        Placed placed;
+    };
+    struct KnownRank {
+        RankRecording rank; // without events
+        std::vector<KnownStream> streams;
+        Placed placed;
+    };
+    struct KnownGroup {
+        CommunicatorGroup group;
+        Placed placed;
+    };
+    struct KnownSeries {
+        SampleSeries series;
+        Placed placed;
+    };
+    [[nodiscard]] KnownRank *known(const Speaker &who);
+    [[nodiscard]] Moment moved(Moment unix);
+    [[nodiscard]] bool isPlaced(Placed &placed) const { return placed.batch == m_batch; }
+
+    std::string m_file;
+    SourceKind m_kind;
+    DecoderLimits m_limits;
+    Interner m_names, m_groupNames, m_seriesKeys, m_speakers;
+    std::vector<Placed> m_namePlaces;
+    std::vector<KnownGroup> m_groups;
+    std::vector<KnownSeries> m_series;
+    std::vector<KnownRank> m_ranks;
+    std::vector<std::uint32_t> m_rankOf; // place in this batch → m_ranks
+    std::size_t m_streamCount = 0, m_groupRanks = 0;
+    std::string m_key; // room for keys
+    Interner m_argumentNames;
+    std::vector<std::string> m_notes; // all that were told
+    Recording m_part;
+    bool m_hasZero = false, m_isTold = false; // m_isTold: something beside events is new
+    std::uint64_t m_batch = 1;
+    std::size_t m_events = 0;
+    std::int64_t m_bytes = 0;
+};
+
+} // namespace trainyard::live

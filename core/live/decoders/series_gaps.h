@@ -1,0 +1,33 @@
+#pragma once
+// SPDX-License-Identifier: GPL-3.0-or-later
+// Where a series stops for a while: between two samples that lie further apart than its samples do, one that says "no
+// value" is put, so that no line is drawn over an outage. Of one source, over all of its batches; one thread.
+
+#include "core/telemetry/recording.h"
+
+#include <string>
+#include <unordered_map>
+
+namespace trainyard::live {
+
+class SeriesGaps {
+public:
+    /// Marks the gaps of series over time, and those to the batches before. Overlapping batches tell a gap once.
+    void mark(Recording &part);
+    /// The newest sample of a series but `but`, Unix ns; 0: none yet.
+    [[nodiscard]] Moment newest() const { return m_newest; }
+    [[nodiscard]] std::int64_t gaps() const { return m_gaps; }
+
+    static constexpr double kApart = 2.5; // times the usual distance of its samples
+
+private:
+    struct Known {
+        Moment last = 0; // Unix ns
+        Moment usual = 0; // least distance seen; 0: not known yet
+    };
+    std::unordered_map<std::string, Known> m_known;
+    Moment m_newest = 0;
+    std::int64_t m_gaps = 0;
+};
+
+} // namespace trainyard::live

@@ -1,0 +1,32 @@
+#pragma once
+// SPDX-License-Identifier: GPL-3.0-or-later
+// The lines of a recording, given out at their moments, in blocks, to somebody who may have no room for them now or may
+// be gone. Runs on the caller's thread until all is told or it is stopped.
+
+#include "core/live/stream_lines.h"
+
+#include <functional>
+#include <string>
+
+namespace trainyard::live {
+
+enum class Sent : std::uint8_t { Taken, Full, Gone }; // Full: again later; Gone: nobody takes any more
+
+struct TellOptions {
+    std::string token; // of the hello
+    double speed = 1; // 0: as fast as it goes
+    bool isRepeated = false;
+    bool isNow = true; // moments are moved so that the recording begins when it is told
+};
+struct Telling {
+    std::function<Sent(const std::string &block)> send;
+    /// Waits; false: it is stopped.
+    std::function<bool(double seconds)> wait;
+    /// Lines that a connection begins with (hello, arguments, groups): who connects anew needs them again.
+    std::function<void(const std::string &line)> beginning = {};
+};
+
+/// True: all was told; false: it was stopped, or the other is gone.
+bool tellLines(const Recording &recording, const TellOptions &options, const Telling &telling);
+
+} // namespace trainyard::live

@@ -1,0 +1,101 @@
+#pragma once
+// SPDX-License-Identifier: GPL-3.0-or-later
+// A server's inside: its connections, each talked to by one coroutine, which holds both. After the server's end
+// (isClosed) no event is told; coroutines end as their sockets are closed.
+
+#include "core/live/net/channel_internal.h"
+#include "core/live/net/server.h"
+
+#include <boost/asio/ip/address.hpp>
+#include <boost/beast/core/flat_buffer.hpp>
+
+#include <deque>
+#include <functional>
+#include <map>
+#include <memory>
+#include <string>
+#include <string_view>
+
+namespace trainyard::live::net {
+
+/// How a stream is written and ended: lines or WebSocket.
+class StreamWriter {
+public:
+    virtual ~StreamWriter() = default;
+    virtual asio::awaitable<ErrorCodeOfSystem> write(std::string bytes) = 0;
+    virtual asio::awaitable<void> end(std::string why) = 0; // tells the peer, then the reader finds the end
+};
+
+struct ServerConnection {
+    ServerConnection(asio::io_context &io, Tcp::socket socket)
+        : channel(io, std::move(socket))
+    {
+    }
+    std::uint64_t number = 0;
+    Channel channel;
+    std::string peer; // "10.0.0.7:51724"
+    asio::ip::address address;
+    bool hasToken = false; // shown, or none is needed
+    bool isOpen = false; // a stream that was told to be open
+    bool isInTheClear = false; // where TLS is expected: to be turned away
+    bool isEnding = false; // what still comes is forgotten
+    bool isWriting = false;
+    std::string why; // of its end
+    std::shared_ptr<StreamWriter> writer; // of a stream
+    std::deque<std::string> outgoing;
+    std::size_t waiting = 0; // bytes of outgoing
+};
+using ConnectionPtr = std::shared_ptr<ServerConnection>;
+
+struct ServerInside : std::enable_shared_from_this<ServerInside> {
+    ServerInside(Loop &ownLoop, ServerEvents ownEvents, const ServerLimits &ownLimits);
+
+    Loop &loop;
+    ServerEvents events;
+    ServerLimits limits;
+    std::string token; // empty: none is needed
+    TlsContextPtr tls; // none: TLS is not spoken
+    Tcp::acceptor acceptor;
+    asio::steady_timer readGate; // expires never; cancelled when reading goes on
+    bool reads = true;
+    bool isClosed = false;
+    std::map<std::uint64_t, ConnectionPtr> connections;
+    std::map<asio::ip::address, std::size_t> ofHost;
+    std::uint64_t begun = 0;
+    std::size_t bodyBytes = 0; // of all bodies that are being read or answered
+
+    asio::awaitable<void> acceptAll();
+    asio::awaitable<void> serve(ConnectionPtr connection);
+    void remove(const ConnectionPtr &connection);
+
+    // Told only while the server is there.
+    void refused(const ServerConnection &connection, const std::string &why);
+    void opened(ServerConnection &connection, bool isWebSocket);
+    void took(const ServerConnection &connection, std::string_view bytes);
+
+    /// Waits while reading is off.
+    asio::awaitable<void> readingAllowed(ConnectionPtr connection);
+    /// Writes what waits, one after the other, then ends the stream where that was asked for.
+    asio::awaitable<void> writeAll(ConnectionPtr connection);
+    void startWriting(const ConnectionPtr &connection);
+};
+using ServerPtr = std::shared_ptr<ServerInside>;
+
+/// Reads of streams: small buffers that grow with what comes at once.
+class GrowingBuffer {
+public:
+    [[nodiscard]] asio::mutable_buffer space(); // larger where it was filled before
+    [[nodiscard]] std::string_view taken(std::size_t bytes);
+
+private:
+    std::string m_bytes = std::string(4'096, '\0');
+    bool m_isFilled = false;
+};
+
+// The conversations; each ends with its connection.
+asio::awaitable<void> talkLines(ServerPtr server, ConnectionPtr connection, std::string seen);
+asio::awaitable<void> talkHttp(ServerPtr server, ConnectionPtr connection, std::string seen);
+/// Takes over where HTTP was asked for a WebSocket. `head`: the request as it came, with its blank line.
+asio::awaitable<void> talkWebSocket(ServerPtr server, ConnectionPtr connection, std::string head);
+
+} // namespace trainyard::live::net

@@ -1,0 +1,362 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// A Prometheus server, asked every few seconds for what came since the last answer. One request is under way at a time;
+// what could not be asked (the server away, the queue full, a pause) is asked for later, so that nothing is missing
+// that the server has.
+#include "core/base/words.h"
+#include "core/live/decoders/series_gaps.h"
+#include "core/live/net/http_client.h"
+#include "core/live/sources/prometheus_asks.h"
+#include "core/live/sources/reported_status.h"
+#include "core/live/sources/sources.h"
+
+#include <nlohmann/json.hpp>
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <random>
+
+namespace trainyard::live {
+
+namespace {
+
+using namespace prometheus;
+using net::HttpAnswer;
+
+constexpr double kNanoseconds = 1e9;
+constexpr double kOverlap = 15; // s: a scrape may be stored so long after the time that it bears
+constexpr double kLongestBackfill = 86'400; // s, after an outage
+constexpr double kSlow = 2, kLongestInterval = 60; // s: answers that take longer are asked for less often
+constexpr int kRoundsBetweenLooks = 12; // for metrics that are new
+constexpr double kFullQueue = 0.25; // s until a full queue is tried again
+constexpr double kStaleIntervals = 3, kLeastStale = 30;
+
+std::string clockText(Moment moment)
+{
+    return formatted("%02lld:%02lld:%02lld UTC", static_cast<long long>(moment / 3'600'000'000'000 % 24),
+        static_cast<long long>(moment / 60'000'000'000 % 60), static_cast<long long>(moment / 1'000'000'000 % 60));
+}
+
+/// What the reader thread keeps from answer to answer.
+struct Reading {
+    SeriesGaps gaps;
+    std::map<std::string, bool> isUp; // target → its latest `up`
+};
+
+class PrometheusSource final : public Source {
+public:
+    PrometheusSource(net::Loop &loop, SourceSink &sink, const Address &address, const SourceSettings &settings)
+        : m_sink(sink)
+        , m_settings(settings)
+        , m_name(address.text())
+        , m_client(loop, address, settings)
+        , m_timer(loop)
+        , m_status(loop, sink, address)
+        , m_post(loop.poster())
+        , m_interval(settings.intervalSeconds)
+        , m_random(std::random_device {}())
+    {
+    }
+    ~PrometheusSource() override { stop(); }
+
+    void start() override
+    {
+        m_from = unixNow() - Moment(std::min(m_settings.backfillSeconds, kLongestBackfill) * kNanoseconds);
+        begin(true);
+    }
+    void stop() override
+    {
+        m_timer.cancel();
+        m_status.stop();
+        *m_alive = false;
+    }
+    void setPaused(bool isPaused) override
+    {
+        m_status.setPaused(isPaused, "paused: what comes meanwhile is asked for later");
+        if (isPaused)
+            m_timer.cancel();
+        else if (!m_client.isBusy())
+            begin(m_asks.empty());
+    }
+    void retryNow() override
+    {
+        if (!m_status.isPaused() && !m_client.isBusy())
+            begin(true);
+    }
+    void refuse(std::uint64_t, const Error &) override { } // answers are decoded whole
+
+private:
+    struct Ask {
+        std::string query;
+        bool isSelector = true, isRefused = false;
+    };
+
+    /// A round: everything since the last one. `isNew`: the server's metrics are looked at first.
+    void begin(bool isNew)
+    {
+        m_now = unixNow();
+        m_from = std::max(m_from, m_now - Moment(kLongestBackfill * kNanoseconds));
+        m_next = 0;
+        m_at = m_from;
+        if (isNew)
+            m_status.countTry();
+        if (isNew && m_status.state() != SourceState::Live && m_status.state() != SourceState::Stale)
+            m_status.set(SourceState::Connecting);
+        const bool looks = m_settings.queries.empty() && (isNew || ++m_rounds % kRoundsBetweenLooks == 0);
+        if (looks)
+            return lookForMetrics();
+        if (m_asks.empty())
+            for (const std::string &query : m_settings.queries)
+                m_asks.push_back({ query, isSelector(query) });
+        askNext();
+    }
+
+    void request(std::string target, void (PrometheusSource::*then)(HttpAnswer &&))
+    {
+        net::HttpRequest request;
+        request.target = std::move(target);
+        m_client.ask(std::move(request), [this, then](Expected<HttpAnswer> answer) {
+            if (m_status.isPaused())
+                return;
+            if (!answer)
+                return backOff(answer.error().where + ": " + answer.error().what);
+            if (answer->status != 200)
+                return refused(*answer);
+            (this->*then)(std::move(*answer));
+        });
+    }
+
+    void lookForMetrics()
+    {
+        request("/api/v1/label/__name__/values?start=" + std::to_string(m_from / 1'000'000'000),
+            &PrometheusSource::foundMetrics);
+    }
+
+    void foundMetrics(HttpAnswer &&answer)
+    {
+        const auto json = nlohmann::json::parse(answer.body, nullptr, false);
+        if (!json.is_object() || json.value("status", "") != "success" || !json.contains("data")
+            || !json["data"].is_array())
+            return noApi(answer);
+        std::vector<std::string> names;
+        for (const auto &name : json["data"])
+            if (name.is_string())
+                names.push_back(name.get<std::string>());
+        const std::string selector = selectorOf(names);
+        m_asks.clear();
+        if (!selector.empty()) {
+            m_asks.push_back({ selector, true });
+            return askNext();
+        }
+        m_status.note("It has no metric of DCGM, nvidia-smi, NCCL or of a host's network: " + wholeOf(names.size())
+            + " others. Name what to ask for (--query)");
+        m_status.forgetTries();
+        m_status.set(SourceState::Stale, "it has none of the metrics that are looked for");
+        m_timer.start(m_interval, [this] { begin(true); });
+    }
+
+    static std::string wholeOf(std::size_t count) { return std::to_string(count); }
+
+    void askNext()
+    {
+        while (m_next < m_asks.size() && m_asks[m_next].isRefused)
+            ++m_next;
+        if (m_next >= m_asks.size())
+            return endRound();
+        const Ask &ask = m_asks[m_next];
+        const Moment overlap = Moment(kOverlap * kNanoseconds);
+        m_piece = firstPiece({ m_at, m_now }, longestPiece(ask.isSelector, m_interval));
+        const Window window { m_at == m_from && ask.isSelector ? m_at - overlap : m_at, m_piece.to };
+        request(targetOf(ask.query, window, m_interval), &PrometheusSource::answered);
+    }
+
+    void answered(HttpAnswer &&answer)
+    {
+        if (answer.seconds > kSlow && m_interval < kLongestInterval) {
+            m_interval = std::min(kLongestInterval, 2 * m_interval);
+            m_status.note(
+                formatted("An answer took %.1f s: asked every %.0f s from now on", answer.seconds, m_interval));
+        }
+        give(std::make_shared<const std::string>(std::move(answer.body)));
+    }
+
+    /// To the reader; again later where its queue is full.
+    void give(const std::shared_ptr<const std::string> &body)
+    {
+        const auto alive = m_alive;
+        const bool isTaken = m_sink.whole(
+            body->size(),
+            [this, alive, body, reading = m_reading, name = m_name, post = m_post](Moment received) {
+                auto batch = decodePrometheus(*body, name, received);
+                if (batch)
+                    look(*batch, *reading, [this, alive, post](Seen seen) {
+                        post([this, alive, seen = std::move(seen)] {
+                            if (*alive)
+                                saw(seen);
+                        });
+                    });
+                return batch;
+            },
+            [this, alive](const Error &why) {
+                if (*alive)
+                    m_status.note("What it answered cannot be read: " + why.what);
+            });
+        if (!isTaken) {
+            m_timer.start(kFullQueue, [this, body] { give(body); });
+            return;
+        }
+        m_status.forgetTries();
+        if (m_status.state() != SourceState::Stale) // then samples make it live again, not answers
+            m_status.hear(body->size(), 1);
+        m_at = m_piece.to;
+        if (m_at >= m_now) {
+            m_at = m_from;
+            ++m_next;
+        }
+        askNext();
+    }
+
+    struct Seen {
+        std::vector<std::string> changes; // of targets, a sentence each
+        int down = 0;
+        Moment newest = 0;
+    };
+
+    /// On the reader's thread: gaps, and which targets are down.
+    static void look(Batch &batch, Reading &reading, const std::function<void(Seen)> &tell)
+    {
+        reading.gaps.mark(batch.part);
+        Seen seen;
+        for (const SampleSeries &series : batch.part.series) {
+            if (series.name != "prometheus.up" || series.value.empty())
+                continue;
+            const bool isUp = series.value.back() > 0.5;
+            const auto known = reading.isUp.find(series.where);
+            const bool wasUp = known == reading.isUp.end() || known->second;
+            reading.isUp[series.where] = isUp;
+            if (isUp != wasUp)
+                seen.changes.push_back((series.where.empty() ? "A target" : series.where)
+                    + (isUp ? " is back since " : " is down since ")
+                    + clockText(batch.part.zero + series.at[firstOf(series, isUp)]));
+        }
+        seen.down = int(std::ranges::count_if(reading.isUp, [](const auto &target) { return !target.second; }));
+        seen.newest = reading.gaps.newest();
+        tell(std::move(seen));
+    }
+
+    void saw(const Seen &seen)
+    {
+        for (const std::string &change : seen.changes)
+            m_status.note(change);
+        m_down = seen.down;
+        if (seen.newest > m_newest && m_status.state() == SourceState::Stale)
+            m_status.hear(0);
+        m_newest = seen.newest;
+    }
+
+    /// The first of the samples at its end that say the same.
+    static std::size_t firstOf(const SampleSeries &series, bool isUp)
+    {
+        std::size_t at = series.value.size() - 1;
+        while (at > 0 && (series.value[at - 1] > 0.5) == isUp)
+            --at;
+        return at;
+    }
+
+    void endRound()
+    {
+        m_from = m_now;
+        const double silent = double(m_now - m_newest) / kNanoseconds;
+        const std::string targets = m_down == 1 ? "a target is down" : std::to_string(m_down) + " targets are down";
+        if (m_asks.empty() || std::ranges::all_of(m_asks, &Ask::isRefused))
+            return m_status.set(SourceState::Refused, "it refuses every query");
+        if (m_newest == 0 && m_completed++ > 0)
+            m_status.set(SourceState::Stale,
+                "it answers, but has no samples of what is asked" + (m_down > 0 ? "; " + targets : ""));
+        else if (m_newest > 0 && silent > std::max(kLeastStale, kStaleIntervals * m_interval))
+            m_status.set(SourceState::Stale,
+                formatted("it answers, but its newest sample is %.0f s old", silent)
+                    + (m_down > 0 ? "; " + targets : ""));
+        m_timer.start(m_interval, [this] { begin(false); });
+    }
+
+    void backOff(std::string why)
+    {
+        const double seconds = backOffSeconds(int(m_status.now().tries), std::uniform_real_distribution<>()(m_random));
+        m_status.set(SourceState::BackingOff, std::move(why), seconds);
+        m_timer.start(seconds, [this] { begin(true); });
+    }
+
+    void noApi(const HttpAnswer &answer)
+    {
+        const bool isPage =
+            answer.body.find("<html") != std::string::npos || answer.body.find("<!doctype") != std::string::npos;
+        backOff(isPage ? "a web page answers, not Prometheus' API: a login in between, or another prefix"
+                       : "what answers is not Prometheus' API");
+    }
+
+    /// Statuses other than 200.
+    void refused(const HttpAnswer &answer)
+    {
+        const auto json = nlohmann::json::parse(answer.body, nullptr, false);
+        const std::string why = json.is_object() && json.contains("error") && json["error"].is_string()
+            ? json["error"].get<std::string>().substr(0, 200)
+            : std::string();
+        const std::string status = std::to_string(answer.status);
+        if (answer.status == 401 || answer.status == 403) {
+            const SourceSecrets &secrets = m_settings.secrets;
+            m_status.set(SourceState::Refused,
+                secrets.token.empty() && secrets.user.empty()
+                    ? "it wants to know who asks (" + status + "): a token, or a user and password"
+                    : std::string("it refused the ") + (secrets.token.empty() ? "user or password" : "token") + " ("
+                        + status + ")");
+            return;
+        }
+        if (answer.status >= 300 && answer.status < 400) {
+            const auto to = answer.headers.find("location");
+            m_status.set(SourceState::Refused,
+                "it sends to " + (to != answer.headers.end() ? to->second.substr(0, 200) : "another place")
+                    + ": name that address, if you trust it");
+            return;
+        }
+        if (answer.status == 404 && why.empty())
+            return backOff("it has no API there (404): is the prefix right?");
+        const bool isOfQuery = (answer.status == 400 || answer.status == 422) && m_next < m_asks.size();
+        if (!isOfQuery)
+            return backOff("it answered " + status + (why.empty() ? "" : ": " + why));
+        m_asks[m_next].isRefused = true;
+        m_status.note("It refuses \"" + m_asks[m_next].query + "\": " + why);
+        m_at = m_from;
+        ++m_next;
+        askNext();
+    }
+
+    SourceSink &m_sink;
+    const SourceSettings m_settings;
+    const std::string m_name;
+    net::HttpClient m_client;
+    net::Timer m_timer;
+    ReportedStatus m_status;
+    const std::function<void(std::function<void()>)> m_post;
+    const std::shared_ptr<bool> m_alive = std::make_shared<bool>(true); // loop's thread alone reads and writes it
+    const std::shared_ptr<Reading> m_reading = std::make_shared<Reading>(); // reader's thread alone
+    double m_interval; // s
+    std::mt19937 m_random;
+    std::vector<Ask> m_asks;
+    std::size_t m_next = 0; // of m_asks
+    int m_rounds = 0, m_completed = 0, m_down = 0;
+    Moment m_from = 0; // of the round: what came since
+    Moment m_now = 0; // of the round: up to here
+    Moment m_at = 0; // of the ask: up to where it is answered
+    Moment m_newest = 0; // sample
+    Window m_piece;
+};
+
+} // namespace
+
+SourcePtr makePrometheus(net::Loop &loop, SourceSink &sink, const Address &address, const SourceSettings &settings)
+{
+    return std::make_unique<PrometheusSource>(loop, sink, address, settings);
+}
+
+} // namespace trainyard::live

@@ -1,0 +1,22 @@
+#pragma once
+// SPDX-License-Identifier: GPL-3.0-or-later
+// Moments of a batch as Unix times, where they can be one.
+
+#include "core/telemetry/recording.h"
+
+#include <optional>
+
+namespace trainyard::live {
+
+inline constexpr Moment kLatestUnix = 4'000'000'000'000'000'000; // the year 2096
+
+/// Nothing where it is before 1970 or behind that.
+[[nodiscard]] inline std::optional<Moment> unixOf(Moment zero, Moment moment)
+{
+    Moment unix = 0;
+    if (__builtin_add_overflow(zero, moment, &unix) || unix < 0 || unix >= kLatestUnix)
+        return std::nullopt;
+    return unix;
+}
+
+} // namespace trainyard::live

@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "core/live/store/series_store.h"
+
+#include "core/live/store/moments.h"
+
+#include <algorithm>
+
+namespace trainyard::live {
+
+namespace {
+
+constexpr std::int64_t kMostStep = std::int64_t(1) << 53;
+constexpr std::size_t kMostTextBytes = std::size_t(64) << 20; // of names, units and places
+
+} // namespace
+
+SeriesStore::SeriesStore(const StoreLimits &limits)
+    : m_limits(limits)
+    , m_seriesLimits { std::max<std::size_t>(limits.recent, 1), limits.thinned, limits.reorder }
+{
+}
+
+void SeriesStore::take(const Batch &batch, std::uint32_t source, Sums &sums)
+{
+    for (const SampleSeries &series : batch.part.series) {
+        if (series.at.empty())
+            continue;
+        m_key.assign(series.isByStep ? "s" : "t").append(std::to_string(series.rank)).append(1, '\x01');
+        m_key.append(series.name).append(1, '\x01').append(series.unit).append(1, '\x01').append(series.where);
+        auto known = m_index.find(m_key);
+        if (known == m_index.end()) {
+            const bool isRank = series.rank >= -1 && series.rank < (1 << 24);
+            if (m_series.size() >= m_limits.series || m_textBytes + m_key.size() > kMostTextBytes || !isRank) {
+                sums.tooMany += static_cast<std::int64_t>(series.at.size());
+                continue;
+            }
+            m_textBytes += m_key.size();
+            known = m_index.emplace(m_key, static_cast<std::uint32_t>(m_series.size())).first;
+            Kept &made = m_series.emplace_back(SampleSeries {}, ThinnedSeries(series.isByStep));
+            made.series = { series.name, series.unit, series.rank, series.where, series.isByStep, {}, {}, source };
+        }
+        ThinnedSeries &to = m_series[known->second].samples;
+        for (std::size_t i = 0; i < series.at.size(); ++i) {
+            Moment at = series.at[i];
+            if (series.isByStep ? at <= -kMostStep || at >= kMostStep : !unixOf(batch.part.zero, at)) {
+                ++sums.timeless;
+                continue;
+            }
+            if (!series.isByStep) {
+                at += batch.part.zero;
+                m_latest = std::max(m_latest, at);
+            }
+            switch (to.add(at, series.value[i], m_seriesLimits)) {
+            case ThinnedSeries::Taken::Yes:
+                ++sums.events;
+                break;
+            case ThinnedSeries::Taken::Again:
+                ++sums.duplicates;
+                break;
+            case ThinnedSeries::Taken::Late:
+                ++sums.late;
+                break;
+            }
+        }
+    }
+}
+
+void SeriesStore::writeTo(Recording &recording) const
+{
+    recording.series.reserve(recording.series.size() + m_series.size());
+    for (const Kept &one : m_series) {
+        SampleSeries &made = recording.series.emplace_back(one.series);
+        one.samples.writeTo(made, recording.zero);
+        if (made.at.empty())
+            recording.series.pop_back();
+    }
+}
+
+std::int64_t SeriesStore::thinned() const
+{
+    std::int64_t sum = 0;
+    for (const Kept &one : m_series)
+        sum += one.samples.thinned();
+    return sum;
+}
+
+std::size_t SeriesStore::bytes() const
+{
+    std::size_t bytes = 2 * m_textBytes + m_index.size() * 128;
+    for (const Kept &one : m_series)
+        bytes += sizeof one.series + one.samples.bytes();
+    return bytes;
+}
+
+} // namespace trainyard::live

@@ -1,0 +1,42 @@
+#pragma once
+// SPDX-License-Identifier: GPL-3.0-or-later
+// The quantities that a session was told, each once however many sources tell it, thinned for ever. Not thread-safe.
+
+#include "core/live/store.h"
+#include "core/live/store/thinned_series.h"
+
+#include <deque>
+#include <string>
+#include <unordered_map>
+
+namespace trainyard::live {
+
+class SeriesStore {
+public:
+    explicit SeriesStore(const StoreLimits &limits);
+
+    struct Sums {
+        std::int64_t events = 0, duplicates = 0, tooMany = 0, late = 0, timeless = 0;
+    };
+    void take(const Batch &batch, std::uint32_t source, Sums &sums);
+
+    void writeTo(Recording &recording) const; // with its zero
+    [[nodiscard]] std::int64_t thinned() const; // samples that stretches stand for
+    [[nodiscard]] Moment latest() const { return m_latest; }
+    [[nodiscard]] std::size_t bytes() const;
+
+private:
+    struct Kept {
+        SampleSeries series; // without samples
+        ThinnedSeries samples;
+    };
+    StoreLimits m_limits;
+    SeriesLimits m_seriesLimits;
+    std::deque<Kept> m_series;
+    std::unordered_map<std::string, std::uint32_t> m_index;
+    std::string m_key;
+    std::size_t m_textBytes = 0;
+    Moment m_latest = 0;
+};
+
+} // namespace trainyard::live

@@ -1,0 +1,61 @@
+#pragma once
+// SPDX-License-Identifier: GPL-3.0-or-later
+// One quantity for ever: its latest samples whole, all before them as the least and the largest of each stretch, with
+// the moments at which they were. Stretches are equally long and begin at multiples of their length, which doubles
+// whenever there are too many points: so that what stands there depends on the samples alone, not on their order. A
+// stretch with samples that say "none" (NaN) keeps the first of them too. Not thread-safe.
+
+#include "core/telemetry/recording.h"
+
+namespace trainyard::live {
+
+struct SeriesLimits {
+    std::size_t recent = 2'048, thinned = 2'048; // samples, points
+    std::int64_t reorder = 30'000'000'000; // ns
+};
+
+class ThinnedSeries {
+public:
+    explicit ThinnedSeries(bool isByStep);
+
+    enum class Taken : std::uint8_t {
+        Yes,
+        Again, // told before
+        Late // too late to be put in order
+    };
+    Taken add(Moment at, double value, const SeriesLimits &limits);
+
+    [[nodiscard]] std::int64_t thinned() const { return m_thinned; } // samples that a stretch stands for
+    [[nodiscard]] Moment latest() const { return m_at.empty() ? kNoMoment : m_at.back(); }
+    [[nodiscard]] std::int64_t stretch() const { return m_width; }
+    void writeTo(SampleSeries &series, Moment zero) const; // points and samples, in order
+    [[nodiscard]] std::size_t bytes() const;
+
+private:
+    struct Point {
+        Moment at = kNoMoment; // kNoMoment: there is none
+        double value = 0;
+        bool operator==(const Point &) const = default;
+    };
+    struct Stretch {
+        std::int64_t number = 0; // × m_width is its begin
+        Point least, largest, none;
+        [[nodiscard]] std::size_t points() const;
+        void add(const Point &point);
+        void add(const Stretch &other);
+    };
+    void thin(const Point &point, std::size_t most);
+    void widen();
+
+    bool m_isByStep;
+    std::vector<Moment> m_at; // the latest, in order, from m_begin on
+    std::vector<double> m_value;
+    std::size_t m_begin = 0;
+    std::int64_t m_width;
+    std::vector<Stretch> m_stretches; // in order
+    std::size_t m_points = 0;
+    Moment m_thinnedTo = kNoMoment; // the latest sample in a stretch
+    std::int64_t m_thinned = 0;
+};
+
+} // namespace trainyard::live

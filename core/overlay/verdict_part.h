@@ -1,0 +1,29 @@
+#pragma once
+// SPDX-License-Identifier: GPL-3.0-or-later
+// One part of what a run is judged by, and how the parts of a difference are put in words. Pure functions.
+
+#include <string>
+#include <vector>
+
+namespace trainyard {
+
+struct VerdictPart {
+    std::string what; // "exposed all-reduce", "forward and backward", "not told apart"
+    double predicted = 0, measured = 0; // seconds of a step or bytes of a GPU; the parts of a verdict add up to it
+    std::string evidence; // "timer grads-all-reduce, median of 40 steps"
+};
+
+inline constexpr double kAsPredicted = 0.01; // of the whole: no difference
+
+/// "11 %" from a tenth on, "3.2 %" below.
+[[nodiscard]] std::string differenceShareText(double share);
+
+struct NamedDifference {
+    std::string name;
+    double difference = 0; // measured - predicted
+};
+/// ", all of it in exposed all-reduce": the parts, largest first, that go the way of the whole difference. Empty where
+/// none does.
+[[nodiscard]] std::string whereOf(const std::vector<NamedDifference> &parts, double whole);
+
+} // namespace trainyard

@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "models/live_snapshots.h"
+
+#include <algorithm>
+
+namespace trainyard {
+
+namespace {
+
+constexpr std::ptrdiff_t kLookBack = 8; // steps
+
+RunPtr runOf(const live::Snapshot &snapshot)
+{
+    const Recording &recording = *snapshot.recording;
+    const bool hasAny = recording.spanCount() > 0 || !recording.series.empty()
+        || std::ranges::any_of(recording.ranks, [](const RankRecording &rank) { return !rank.steps.empty(); });
+    return hasAny ? makeRun(Recording(recording)) : nullptr;
+}
+
+} // namespace
+
+LiveState liveState(const LiveFeed &feed, const LiveSnapshotAsked &asked)
+{
+    LiveState state;
+    state.revision = asked.lastKnown;
+    const std::optional<live::Snapshot> snapshot =
+        feed.snapshot({ .until = asked.until, .lastKnown = asked.lastKnown });
+    if (!snapshot)
+        return state;
+    state.hasNews = true;
+    state.revision = snapshot->revision;
+    state.counts = snapshot->counts;
+    for (const live::RankLife &life : snapshot->ranks)
+        state.heard.push_back({ life.rank, life.host, life.heard, life.step });
+    state.run = runOf(*snapshot);
+    if (asked.until && asked.wantsNewest)
+        if (const std::optional<live::Snapshot> newest = feed.snapshot({}))
+            state.newest = runOf(*newest);
+    return state;
+}
+
+std::optional<std::int64_t> newestWholeStep(const Run &run)
+{
+    if (run.steps.empty())
+        return std::nullopt;
+    const auto end = run.steps.end(), begin = end - std::min(kLookBack, std::ptrdiff_t(run.steps.size()));
+    std::size_t most = 0;
+    for (auto step = begin; step != end; ++step)
+        most = std::max(most, step->ranks.size());
+    for (auto step = end; step != begin;)
+        if ((--step)->ranks.size() >= most)
+            return step->number;
+    return run.steps.back().number;
+}
+
+} // namespace trainyard

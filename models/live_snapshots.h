@@ -1,0 +1,30 @@
+#pragma once
+// SPDX-License-Identifier: GPL-3.0-or-later
+// A snapshot of a live session made into a run, and what is picked from it. Pure but for the feed; beside the GUI
+// thread.
+
+#include "core/watch/watchman.h"
+#include "models/live_feed.h"
+
+namespace trainyard {
+
+struct LiveSnapshotAsked {
+    std::optional<std::int64_t> until; // the step that is looked at; empty: the newest
+    bool wantsNewest = false; // beside `until`, for the watchman
+    Moment lastKnown = 0;
+};
+
+struct LiveState {
+    bool hasNews = false;
+    RunPtr run; // as asked for; null: nothing is there to show yet
+    RunPtr newest; // null: not asked for, or `run` is it
+    std::vector<watch::Heard> heard;
+    live::StoreCounts counts;
+    Moment revision = 0;
+};
+[[nodiscard]] LiveState liveState(const LiveFeed &feed, const LiveSnapshotAsked &asked);
+
+/// The newest step that as many ranks have told as those before it; of steps that logs tell the last. Empty: none.
+[[nodiscard]] std::optional<std::int64_t> newestWholeStep(const Run &run);
+
+} // namespace trainyard

@@ -1,0 +1,65 @@
+#pragma once
+// SPDX-License-Identifier: GPL-3.0-or-later
+// What a run document holds, for the files that implement it. GUI thread, but for the progress of a reading.
+
+#include "models/make_overlay.h"
+#include "models/run_document.h"
+#include "models/watched_paths.h"
+
+#include <QTimer>
+
+#include <mutex>
+#include <stop_token>
+
+namespace trainyard {
+
+struct SharedReadingProgress {
+    std::mutex mutex;
+    ReadingProgress now;
+    bool isNew = false;
+};
+
+struct RunDocument::Private {
+    struct Side { // the run, or the reference
+        QStringList paths;
+        QByteArray fingerprint; // of the paths as they were read
+        RunPtr run;
+    };
+    Read readPaths;
+    Side run, reference;
+    EvaluationPtr evaluation;
+    OverlayOptions options;
+    RunOverlayPtr overlay;
+    MeasuredLanesPtr lanes; // of it
+    VerdictPtr verdict; // of it
+    OverlayParts parts; // of it
+    RunPtr referenceOf; // whose curves these are
+    std::shared_ptr<const std::vector<RunCurve>> referenceCurves = std::make_shared<const std::vector<RunCurve>>();
+    bool isReading = false, readsReference = false, isWatching = false;
+    bool isMaking = false, isOwed = false; // overlays
+    struct Live { // a run that goes on
+        RunPtr run; // its newest state
+        std::optional<std::int64_t> step; // that it wants shown; empty: what was chosen stays
+        bool isShown = false;
+    };
+    std::optional<Live> live;
+    std::uint64_t choices = 0; // of steps, by a person
+    std::uint64_t readings = 0; // and closings: how often another run took the place
+    std::uint64_t generation = 0; // of the newest reading: older ones are not wanted any more
+    std::stop_source stop;
+    std::shared_ptr<SharedReadingProgress> shared;
+    ReadingProgress progress;
+    QTimer tick;
+    WatchedPaths watched;
+    BackgroundQueue disposal, writing, making, reading; // last: their work uses what is above
+
+    void drop(std::shared_ptr<const void> object) { disposal.dispose(std::move(object)); }
+    void dropParts(OverlayParts old)
+    {
+        drop(std::move(old.underPlan));
+        drop(std::move(old.compared));
+    }
+    void watchRun() { watched.watch(isWatching && !isReading ? run.paths : QStringList(), run.fingerprint); }
+};
+
+} // namespace trainyard

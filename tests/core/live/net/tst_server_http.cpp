@@ -1,0 +1,410 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// HTTP/1.1 written by hand, byte by byte, against the server: what passes, what is refused, and with which words.
+
+#include "tests/core/live/net/listening.h"
+
+#include <zlib.h>
+
+#include <QTest>
+
+using namespace trainyard;
+using namespace trainyard::live;
+using namespace trainyard::live::testing;
+
+namespace {
+
+constexpr const char *kToken = "s3cret-of-this-run";
+
+SourceSettings withToken()
+{
+    SourceSettings settings;
+    settings.secrets.token = kToken;
+    return settings;
+}
+
+std::string post(const std::string &body, const std::string &headers = {}, const std::string &target = "/v1/metrics")
+{
+    return "POST " + target + " HTTP/1.1\r\nHost: localhost\r\n" + headers
+        + "Content-Length: " + std::to_string(body.size()) + "\r\n\r\n" + body;
+}
+
+struct Answer {
+    int status = 0;
+    std::string head, body;
+};
+
+/// One answer with a Content-Length; status 0: there was none.
+Answer answerOf(Peer &peer, bool hasBody = true)
+{
+    Answer answer;
+    answer.head = peer.readUntil("\r\n\r\n");
+    if (answer.head.starts_with("HTTP/1.1 "))
+        answer.status = std::stoi(answer.head.substr(9, 3));
+    const std::size_t length = answer.head.find("Content-Length: ");
+    if (hasBody && length != std::string::npos)
+        answer.body = peer.readBytes(std::stoul(answer.head.substr(length + 16)));
+    return answer;
+}
+
+std::string gzipped(const std::string &text)
+{
+    z_stream stream {};
+    deflateInit2(&stream, 9, Z_DEFLATED, MAX_WBITS + 16, 9, Z_DEFAULT_STRATEGY);
+    std::string packed(deflateBound(&stream, text.size()), '\0');
+    stream.next_in = reinterpret_cast<Bytef *>(const_cast<char *>(text.data()));
+    stream.avail_in = uInt(text.size());
+    stream.next_out = reinterpret_cast<Bytef *>(packed.data());
+    stream.avail_out = uInt(packed.size());
+    deflate(&stream, Z_FINISH);
+    packed.resize(stream.total_out);
+    deflateEnd(&stream);
+    return packed;
+}
+
+std::string refusedOnce(Listening &at)
+{
+    at.waitFor([](const Told &told) { return !told.refused.empty(); });
+    const Told told = at.now();
+    return told.refused.size() == 1 ? told.refused.front() : std::to_string(told.refused.size()) + " were refused";
+}
+
+} // namespace
+
+class TstServerHttp : public QObject {
+    Q_OBJECT
+
+private slots:
+    void aRequestArrivesWholeAndIsAnswered()
+    {
+        Listening at;
+        Peer peer(at.port);
+        QVERIFY(peer.send(post("twelve bytes", "Content-Type: text/x\r\nX-Two: a\r\n", "/a?b=c")));
+        const Answer answer = answerOf(peer);
+        QCOMPARE(answer.status, 200);
+        QCOMPARE(answer.body, std::string("12"));
+        const Told told = at.now();
+        QCOMPARE(told.requests.size(), std::size_t(1));
+        QCOMPARE(told.requests[0].method, std::string("POST"));
+        QCOMPARE(told.requests[0].target, std::string("/a?b=c"));
+        QCOMPARE(told.requests[0].body, std::string("twelve bytes"));
+        QCOMPARE(told.requests[0].headers.at("content-type"), std::string("text/x"));
+        QVERIFY(told.requests[0].peer.starts_with("127.0.0.1:"));
+    }
+
+    void aConnectionIsKeptForManyRequestsAlsoWhereTheyComeAtOnce()
+    {
+        Listening at;
+        Peer peer(at.port);
+        std::string all;
+        for (int i = 0; i < 50; ++i)
+            all += post(std::string(std::size_t(i), 'x'));
+        QVERIFY(peer.send(all));
+        for (int i = 0; i < 50; ++i)
+            QCOMPARE(answerOf(peer).body, std::to_string(i));
+        QVERIFY(peer.send("GET / HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n"));
+        QVERIFY(peer.readAll().starts_with("HTTP/1.1 200"));
+        QVERIFY(at.waitForConnections(0));
+    }
+
+    void bodiesInChunksAndAfterAnExpectationArrive()
+    {
+        Listening at;
+        Peer peer(at.port);
+        QVERIFY(peer.send("POST / HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nhello\r\n"));
+        QVERIFY(peer.send("7\r\n, world\r\n0\r\n\r\n"));
+        QCOMPARE(answerOf(peer).body, std::string("12"));
+        QVERIFY(peer.send("POST / HTTP/1.1\r\nHost: x\r\nExpect: 100-continue\r\nContent-Length: 4\r\n\r\n"));
+        QVERIFY(peer.readUntil("\r\n\r\n").starts_with("HTTP/1.1 100 Continue"));
+        QVERIFY(peer.send("four"));
+        QCOMPARE(answerOf(peer).body, std::string("4"));
+        QCOMPARE(at.now().requests[0].body, std::string("hello, world"));
+    }
+
+    void aHeadHasNoBody()
+    {
+        Listening at;
+        Peer peer(at.port);
+        QVERIFY(peer.send("HEAD / HTTP/1.1\r\nHost: x\r\n\r\n" + post("abc")));
+        QVERIFY(answerOf(peer, false).head.find("Content-Length: 1") != std::string::npos);
+        QCOMPARE(answerOf(peer).body, std::string("3"));
+    }
+
+    void packedBodiesAreUnpacked()
+    {
+        Listening at;
+        Peer peer(at.port);
+        std::string text;
+        for (int i = 0; i < 20'000; ++i)
+            text += std::to_string(i * 7919) + ' ';
+        QVERIFY(peer.send(post(gzipped(text), "Content-Encoding: gzip\r\n")));
+        QCOMPARE(answerOf(peer).body, std::to_string(text.size()));
+        QCOMPARE(at.now().requests[0].body, text);
+        // Two members behind each other are one text.
+        QVERIFY(peer.send(post(gzipped("one") + gzipped("two"), "Content-Encoding: GZIP\r\n")));
+        QCOMPARE(answerOf(peer).status, 200);
+        QCOMPARE(at.now().requests[1].body, std::string("onetwo"));
+    }
+
+    void whatUnpacksToTooMuchIsRefused_data()
+    {
+        QTest::addColumn<qulonglong>("bytes");
+        QTest::addColumn<int>("status");
+        // 1 MiB is always allowed; beyond it no more than 200 times the packed size (zeros pack 1,000 : 1), and no more
+        // than the limit of a body.
+        QTest::newRow("1 MiB of zeros") << (1ULL << 20) << 200;
+        QTest::newRow("2 MiB of zeros") << (2ULL << 20) << 413;
+        QTest::newRow("400 MiB of zeros") << (400ULL << 20) << 413;
+    }
+    void whatUnpacksToTooMuchIsRefused()
+    {
+        QFETCH(qulonglong, bytes);
+        QFETCH(int, status);
+        Listening at;
+        Peer peer(at.port);
+        QVERIFY(peer.send(post(gzipped(std::string(bytes, '\0')), "Content-Encoding: gzip\r\n")));
+        QCOMPARE(answerOf(peer).status, status);
+        QCOMPARE(at.now().requests.size(), std::size_t(status == 200));
+        QVERIFY(peer.send(post("abc"))); // the connection goes on
+        QCOMPARE(answerOf(peer).body, std::string("3"));
+    }
+
+    void aPackedBodyThatIsDamagedOrCutOffIsRefused()
+    {
+        Listening at;
+        Peer peer(at.port);
+        const std::string packed = gzipped("a text that is packed");
+        QVERIFY(peer.send(post(packed.substr(0, packed.size() - 9), "Content-Encoding: gzip\r\n")));
+        QCOMPARE(answerOf(peer).status, 400);
+        std::string damaged = packed;
+        damaged[12] = static_cast<char>(damaged[12] ^ 0x55);
+        QVERIFY(peer.send(post(damaged, "Content-Encoding: gzip\r\n")));
+        QCOMPARE(answerOf(peer).status, 400);
+        QVERIFY(peer.send(post(packed, "Content-Encoding: br\r\n")));
+        const Answer answer = answerOf(peer);
+        QCOMPARE(answer.status, 415);
+        QVERIFY(answer.body.find("gzip, deflate or none") != std::string::npos);
+        QVERIFY(at.now().requests.empty());
+    }
+
+    void aBodyThatIsTooLargeIsRefusedBeforeItIsRead()
+    {
+        net::ServerLimits limits;
+        limits.bodyBytes = 1'000;
+        Listening at(limits);
+        Peer declared(at.port);
+        QVERIFY(declared.send("POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 1001\r\n\r\n"));
+        QCOMPARE(answerOf(declared).status, 413);
+        Peer counted(at.port);
+        counted.send(
+            "POST / HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n1388\r\n" + std::string(5'000, 'x'));
+        QCOMPARE(answerOf(counted).status, 413);
+        Peer endless(at.port);
+        QVERIFY(endless.send("POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 99999999999999999999\r\n\r\n"));
+        const int status = answerOf(endless).status;
+        QVERIFY2(status == 400 || status == 413, qPrintable(QString::number(status)));
+        QVERIFY(at.now().requests.empty());
+    }
+
+    void aHeadThatIsTooLongOrNoHttpIsRefused_data()
+    {
+        QTest::addColumn<QByteArray>("said");
+        QTest::addColumn<int>("status");
+        QTest::newRow("a long header") << QByteArray("GET / HTTP/1.1\r\nX: ") + QByteArray(100'000, 'x') << 431;
+        QTest::newRow("a long target") << QByteArray("GET /") + QByteArray(100'000, 'x') << 431;
+        QTest::newRow("HTTP/0.9") << QByteArray("GET /\r\n\r\n") << 400;
+        QTest::newRow("HTTP/2.0") << QByteArray("GET / HTTP/2.0\r\n\r\n") << 505;
+        QTest::newRow("garbage") << QByteArray("Garbage\x01\x02\r\n\r\n") << 400;
+        QTest::newRow("a header without a colon") << QByteArray("GET / HTTP/1.1\r\nwhat is this\r\n\r\n") << 400;
+        QTest::newRow("two lengths") << QByteArray(
+            "POST / HTTP/1.1\r\nContent-Length: 1\r\nContent-Length: 2\r\n\r\nxx")
+                                     << 400;
+    }
+    void aHeadThatIsTooLongOrNoHttpIsRefused()
+    {
+        QFETCH(QByteArray, said);
+        QFETCH(int, status);
+        Listening at;
+        Peer peer(at.port);
+        peer.send({ said.constData(), std::size_t(said.size()) });
+        QCOMPARE(answerOf(peer).status, status);
+        peer.close();
+        QVERIFY(at.now().requests.empty());
+        QVERIFY(at.waitForConnections(0));
+    }
+
+    void anExporterOfGrpcIsToldWhatToChoose()
+    {
+        Listening at;
+        Peer peer(at.port);
+        QVERIFY(peer.send("PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n"));
+        peer.readAll();
+        QCOMPARE(refusedOnce(at),
+            std::string("it speaks HTTP/2, as OTLP over gRPC does: choose http/protobuf in the exporter"));
+    }
+
+    void whoSendsItsHeadByteByByteIsNotWaitedFor()
+    {
+        net::ServerLimits limits;
+        limits.headSeconds = 0.3;
+        Listening at(limits);
+        Peer peer(at.port);
+        // Each byte comes in time; the whole never does.
+        const std::string head = "POST / HTTP/1.1\r\nX: " + std::string(100'000, 'x');
+        std::size_t sent = 0;
+        while (sent < head.size() && peer.send(head.substr(sent, 1))) {
+            ++sent;
+            if (peer.hasBytes(5))
+                break;
+        }
+        QVERIFY(sent < head.size());
+        QCOMPARE(refusedOnce(at), std::string("no whole request within 0 s"));
+    }
+
+    void aBodyThatNeverComesIsNotWaitedFor()
+    {
+        net::ServerLimits limits;
+        limits.bodySeconds = 0.1;
+        Listening at(limits);
+        Peer peer(at.port);
+        QVERIFY(peer.send("POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 100\r\n\r\nten bytes!"));
+        peer.readAll();
+        QCOMPARE(refusedOnce(at), std::string("no whole body within 0 s"));
+        QVERIFY(at.waitForConnections(0));
+    }
+
+    void aKeptConnectionThatIsIdleEndsQuietly()
+    {
+        net::ServerLimits limits;
+        limits.idleSeconds = 0.1;
+        Listening at(limits);
+        Peer peer(at.port);
+        QVERIFY(peer.send(post("abc")));
+        QCOMPARE(answerOf(peer).status, 200);
+        QCOMPARE(peer.readAll(), std::string());
+        QVERIFY(at.now().refused.empty());
+    }
+
+    void bodiesOfAllPeersTogetherAreBounded()
+    {
+        // 256 MiB in all: of 20 peers that promise 16 MiB each, 16 are listened to at once.
+        Listening at;
+        std::vector<Peer> peers;
+        for (int i = 0; i < 16; ++i) {
+            peers.emplace_back(at.port);
+            QVERIFY(peers.back().send(
+                "POST / HTTP/1.1\r\nHost: x\r\nExpect: 100-continue\r\nContent-Length: 16777216\r\n\r\n"));
+            QVERIFY(peers.back().readUntil("\r\n\r\n").starts_with("HTTP/1.1 100"));
+        }
+        Peer more(at.port);
+        QVERIFY(more.send("POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 16777216\r\n\r\n"));
+        const Answer answer = answerOf(more);
+        QCOMPARE(answer.status, 503);
+        QVERIFY(answer.head.find("retry-after: 5") != std::string::npos);
+        // One that leaves makes room.
+        peers.pop_back();
+        more.close();
+        QVERIFY(at.waitForConnections(15));
+        Peer next(at.port);
+        QVERIFY(next.send(post("abc")));
+        QCOMPARE(answerOf(next).status, 200);
+    }
+
+    void withoutTheTokenItSays401_data()
+    {
+        QTest::addColumn<QByteArray>("header");
+        QTest::addColumn<int>("status");
+        QTest::newRow("none") << QByteArray() << 401;
+        QTest::newRow("another") << QByteArray("Authorization: Bearer s3cret-of-this-ruN\r\n") << 401;
+        QTest::newRow("longer") << QByteArray("Authorization: Bearer s3cret-of-this-run1\r\n") << 401;
+        QTest::newRow("basic") << QByteArray("Authorization: Basic s3cret-of-this-run\r\n") << 401;
+        QTest::newRow("empty") << QByteArray("Authorization: Bearer \r\n") << 401;
+        QTest::newRow("the token") << QByteArray("Authorization: Bearer s3cret-of-this-run\r\n") << 200;
+        QTest::newRow("in other letters") << QByteArray("authorization: bearer   s3cret-of-this-run\r\n") << 200;
+    }
+    void withoutTheTokenItSays401()
+    {
+        QFETCH(QByteArray, header);
+        QFETCH(int, status);
+        Listening at({}, withToken());
+        Peer peer(at.port);
+        QVERIFY(peer.send(post("abc", header.toStdString())));
+        const Answer answer = answerOf(peer);
+        QCOMPARE(answer.status, status);
+        QCOMPARE(at.now().requests.size(), std::size_t(status == 200));
+        if (status == 200) {
+            QVERIFY(!at.now().requests[0].headers.contains("authorization")); // nobody else's business
+            return;
+        }
+        QVERIFY(answer.head.find("www-authenticate: Bearer") != std::string::npos);
+        QVERIFY(!answer.body.empty());
+        QCOMPARE(peer.readAll(), std::string()); // a guess costs a connection
+        QVERIFY(!refusedOnce(at).empty());
+    }
+
+    void aTokenInTheAddressIsRefusedEvenWhereItIsRight()
+    {
+        Listening at({}, withToken());
+        for (const char *target : { "/?token=s3cret-of-this-run", "/v1/metrics?a=b&Token=x", "/?access_token=1" }) {
+            Peer peer(at.port);
+            QVERIFY(peer.send(post("abc", "Authorization: Bearer s3cret-of-this-run\r\n", target)));
+            const Answer answer = answerOf(peer);
+            QCOMPARE(answer.status, 400);
+            QVERIFY(answer.body.find("Authorization: Bearer") != std::string::npos);
+        }
+        QVERIFY(at.now().requests.empty());
+    }
+
+    void pagesOfOtherMachinesMaySendNothing()
+    {
+        Listening at;
+        for (const char *origin : { "https://elsewhere.example", "null", "http://127.0.0.1.elsewhere.example:80" }) {
+            Peer peer(at.port);
+            QVERIFY(peer.send(post("abc", std::string("Origin: ") + origin + "\r\n")));
+            QCOMPARE(answerOf(peer).status, 403);
+        }
+        for (const char *origin : { "http://localhost:3000", "http://127.0.0.1", "http://[::1]:80" }) {
+            Peer peer(at.port);
+            QVERIFY(peer.send(post("abc", std::string("Origin: ") + origin + "\r\n")));
+            QCOMPARE(answerOf(peer).status, 200);
+        }
+    }
+
+    void anAnswerMayComeLaterOrAfterTheServersEnd()
+    {
+        Listening at;
+        std::function<void(net::ServerAnswer)> kept;
+        at.onRequest = [&](net::ServerRequest &&, std::function<void(net::ServerAnswer)> answer) {
+            kept = std::move(answer);
+        };
+        Peer peer(at.port);
+        QVERIFY(peer.send(post("abc")));
+        QVERIFY(at.waitFor([](const Told &told) { return told.requests.size() == 1; }));
+        at.loop->call([&] {
+            kept({ 202, {}, "later" });
+            kept({ 500, {}, "once is enough" });
+        });
+        QCOMPARE(answerOf(peer).body, std::string("later"));
+        QVERIFY(peer.send(post("def")));
+        QVERIFY(at.waitFor([](const Told &told) { return told.requests.size() == 2; }));
+        at.loop->call([&] { at.server.reset(); });
+        QCOMPARE(peer.readAll(), std::string());
+        at.loop->call([&] { kept({ 200, {}, "nobody hears it" }); });
+    }
+
+    void whoIsNeverAnsweredIsToldToComeAgain()
+    {
+        net::ServerLimits limits;
+        limits.bodySeconds = 0.1;
+        Listening at(limits);
+        std::function<void(net::ServerAnswer)> kept;
+        at.onRequest = [&](net::ServerRequest &&, std::function<void(net::ServerAnswer)> answer) {
+            kept = std::move(answer);
+        };
+        Peer peer(at.port);
+        QVERIFY(peer.send(post("abc")));
+        QCOMPARE(answerOf(peer).status, 503);
+    }
+};
+
+QTEST_GUILESS_MAIN(TstServerHttp)
+#include "tst_server_http.moc"

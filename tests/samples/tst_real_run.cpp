@@ -1,0 +1,322 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// samples/real-run: what docs/real-run.md publishes is what the plan says of the committed recordings today. The run
+// itself needs root, PyTorch and network namespaces: where they are there, a short one is made and read.
+#include "core/calibrate/calibrate.h"
+#include "core/evaluate/run.h"
+#include "core/live/decoder.h"
+#include "core/overlay/run_steps.h"
+#include "core/plan/plan_io.h"
+#include "core/telemetry/read_sources.h"
+#include "core/telemetry/sample_names.h"
+#include "tests/app/cli/program.h"
+
+#include <QDir>
+#include <QFile>
+#include <QRegularExpression>
+#include <QStandardPaths>
+#include <QTemporaryDir>
+#include <QTest>
+
+#include <algorithm>
+#include <cmath>
+
+#include <unistd.h>
+
+using namespace trainyard;
+
+namespace {
+
+const QDir kFolder(QStringLiteral(TRAINYARD_SOURCE_DIR "/samples/real-run"));
+constexpr double kMostError = 0.10;
+constexpr double kMessage = 4.0 * (32 * 64 * 128 + 8); // bytes: activations of a micro-batch and a header
+
+/// One setting of the link, and the run that was recorded over it.
+struct Setting {
+    double mbit = 0, rtt = 0;
+    RunPtr run;
+    [[nodiscard]] bool isFitted() const { return mbit == 100 && rtt == 20; }
+};
+
+const std::vector<Setting> &settings()
+{
+    static const std::vector<Setting> all = [] {
+        std::vector<Setting> found;
+        static const QRegularExpression name(QStringLiteral("^([0-9.]+)mbit-([0-9.]+)ms\\.trainyard-recording$"));
+        for (const QString &file : kFolder.entryList(QDir::Files)) {
+            const auto match = name.match(file);
+            auto recording = match.hasMatch() ? readSource(kFolder.filePath(file).toStdString(), {})
+                                              : Expected<Recording>(std::unexpected(Error {}));
+            if (recording)
+                found.push_back(
+                    { match.captured(1).toDouble(), match.captured(2).toDouble(), makeRun(*std::move(recording)) });
+        }
+        std::ranges::sort(found, {}, [](const Setting &one) { return std::pair(one.mbit, one.rtt); });
+        return found;
+    }();
+    return all;
+}
+
+Plan planOf(const Setting &setting)
+{
+    Plan plan =
+        readPlan(kFolder.filePath(QStringLiteral("two-datacenters.trainyard.json")).toStdString()).value_or(Plan {});
+    plan.cluster.wanLinks.at(0).nodePairGbps = setting.mbit / 1000;
+    plan.cluster.wanLinks.at(0).rttMs = setting.rtt;
+    return plan;
+}
+
+EvaluationPtr evaluated(const Plan &plan)
+{
+    const auto answer = run(std::make_shared<const Plan>(plan), Depth::Spans, { .catalogue = builtinCatalogue() });
+    return answer ? *answer : nullptr;
+}
+
+double secondsOf(const Plan &plan)
+{
+    const EvaluationPtr evaluation = evaluated(plan);
+    return evaluation ? evaluation->metrics.iterationTime.value_or(0) : 0;
+}
+
+const CalibrationProposal &learnt()
+{
+    static const CalibrationProposal proposal = [] {
+        const auto fitted = std::ranges::find_if(settings(), &Setting::isFitted);
+        const EvaluationPtr evaluation = fitted != settings().end() ? evaluated(planOf(*fitted)) : nullptr;
+        const auto made = evaluation ? calibrate(*evaluation, *fitted->run, builtinCatalogue())
+                                     : Expected<CalibrationProposal>(std::unexpected(Error {}));
+        return made.value_or(CalibrationProposal {});
+    }();
+    return proposal;
+}
+
+Plan calibrated(const Plan &plan)
+{
+    std::vector<std::string> ids;
+    for (const FittedFactor &fitted : learnt().factors)
+        if (fitted.refused.empty())
+            ids.push_back(fitted.id);
+    return withFactors(plan, learnt(), ids);
+}
+
+QString percent(double share)
+{
+    const QString text = QString::number(std::abs(share) * 100, 'f', 1);
+    return (text == QStringLiteral("0.0") ? QString()
+                   : share < 0            ? QStringLiteral("−")
+                                          : QStringLiteral("+"))
+        + text + QStringLiteral(" %");
+}
+
+QString seconds(double value)
+{
+    return QString::number(value, 'f', 2) + QStringLiteral(" s");
+}
+
+QString page()
+{
+    QFile file(QStringLiteral(TRAINYARD_SOURCE_DIR "/docs/real-run.md"));
+    return file.open(QIODevice::ReadOnly) ? QString::fromUtf8(file.readAll()) : QString();
+}
+
+/// Steps that count.
+std::vector<double> stepsOf(const Run &run)
+{
+    std::vector<double> seconds;
+    for (const RunStep &step : run.steps)
+        if (!step.isWarmUp && !step.isOutlier)
+            seconds.push_back(step.seconds);
+    return seconds;
+}
+
+double medianOf(std::vector<double> values)
+{
+    std::ranges::sort(values);
+    const std::size_t half = values.size() / 2;
+    return values.empty() ? 0 : values.size() % 2 ? values[half] : (values[half - 1] + values[half]) / 2;
+}
+
+/// Why the run cannot be made here; empty: it can.
+QString missing()
+{
+    if (geteuid() != 0)
+        return QStringLiteral("Network namespaces are made by root alone: the real run is not made here");
+    QProcess torch;
+    torch.start(QStringLiteral("/usr/bin/python3"), { "-c", "import torch.distributed" });
+    if (test::answerOf(torch).exitCode != 0)
+        return QStringLiteral("/usr/bin/python3 has no PyTorch here (Debian: python3-torch)");
+    for (const char *program : { "ip", "tc", "chrt", "c++" })
+        if (QStandardPaths::findExecutable(QLatin1String(program)).isEmpty()
+            && QStandardPaths::findExecutable(QLatin1String(program), { "/usr/sbin", "/sbin" }).isEmpty())
+            return QLatin1String(program) + QStringLiteral(" is not installed here");
+    if (test::shell(QStringLiteral("ip netns add trainyard-try-$$ && ip netns del trainyard-try-$$")).exitCode != 0
+        || !QFile::exists(QStringLiteral("/dev/net/tun")))
+        return QStringLiteral("Network namespaces and TUN devices may not be made here");
+    return {};
+}
+
+} // namespace
+
+class TestRealRun : public QObject {
+    Q_OBJECT
+
+private slots:
+    /// Fitted at one setting, judged at others whose rates and round trips lie on both sides of it.
+    void settingsLieOnBothSidesOfTheFittedOne()
+    {
+        const auto count = [](auto &&isMeant) { return std::ranges::count_if(settings(), isMeant); };
+        QCOMPARE(count([](const Setting &one) { return one.isFitted(); }), 1);
+        QVERIFY(count([](const Setting &one) { return !one.isFitted(); }) >= 4);
+        for (const bool isMore : { false, true }) {
+            QVERIFY(count([&](const Setting &one) { return isMore ? one.mbit > 100 : one.mbit < 100; }) >= 1);
+            QVERIFY(count([&](const Setting &one) { return isMore ? one.rtt > 20 : one.rtt < 20; }) >= 1);
+        }
+        for (const QString &file : kFolder.entryList({ QStringLiteral("*.trainyard-recording") }, QDir::Files))
+            QVERIFY2(QFileInfo(kFolder.filePath(file)).size() <= 300'000, qPrintable(file));
+    }
+
+    /// A message takes RTT / 2 + 8 bytes / rate, whatever a plan says: the link is what its setting says. What tbf lets
+    /// through at once (20,000 bytes) makes it shorter, headers of jumbo frames (66 of 9,014 bytes) longer.
+    void theLinkIsWhatItWasSetTo()
+    {
+        for (const Setting &setting : settings()) {
+            const Recording &recording = *setting.run->recording;
+            std::vector<double> took;
+            for (const MatchedCollective &one : setting.run->collectives)
+                if (recording.names[one.operation] == "send") {
+                    QCOMPARE(one.bytes, kMessage);
+                    took.push_back(double(one.leastDuration) * 1e-9);
+                }
+            QVERIFY(took.size() >= 100);
+            const double least = setting.rtt / 2e3 + 8 * (kMessage - 20'000) / (setting.mbit * 1e6),
+                         most = setting.rtt / 2e3 + 8 * kMessage * 9014 / 8948 / (setting.mbit * 1e6);
+            const double middle = medianOf(took);
+            QVERIFY2(middle > 0.99 * least && middle < 1.02 * most,
+                qPrintable(QStringLiteral("%1 Mbit/s, %2 ms: %3 s, not %4 to %5")
+                               .arg(setting.mbit)
+                               .arg(setting.rtt)
+                               .arg(middle)
+                               .arg(least)
+                               .arg(most)));
+        }
+    }
+
+    /// Half of the steps lie within 3 % of their median, and the model learns.
+    void stepsAgreeAmongThemselves()
+    {
+        for (const Setting &setting : settings()) {
+            const std::vector<double> steps = stepsOf(*setting.run);
+            QVERIFY(steps.size() >= 12);
+            const double middle = medianOf(steps);
+            QVERIFY(std::abs(middle / setting.run->medianSeconds - 1) < 1e-9);
+            std::vector<double> off;
+            for (const double step : steps)
+                off.push_back(std::abs(step / middle - 1));
+            QVERIFY2(medianOf(off) < 0.03, qPrintable(percent(medianOf(off))));
+            const auto loss = std::ranges::find(setting.run->recording->series, samples::kLoss, &SampleSeries::name);
+            QVERIFY(loss != setting.run->recording->series.end());
+            QVERIFY(loss->value.back() < loss->value.front());
+        }
+    }
+
+    /// The table of the page, from the recordings; the first setting is the one that factors were fitted at.
+    void theTableIsWhatThePlanSays()
+    {
+        for (const Setting &setting : settings()) {
+            const Plan plan = planOf(setting);
+            const double measured = setting.run->medianSeconds, before = secondsOf(plan),
+                         after = secondsOf(calibrated(plan));
+            QVERIFY(measured > 0 && before > 0 && after > 0);
+            const QString row = QStringLiteral("| %1 Mbit/s | %2 ms | %3 | %4 | %5 | %6 | %7 |")
+                                    .arg(setting.mbit)
+                                    .arg(setting.rtt)
+                                    .arg(seconds(measured), seconds(before), percent(before / measured - 1),
+                                        seconds(after), percent(after / measured - 1));
+            qInfo("%s", qPrintable(row));
+            QVERIFY2(page().contains(row), qPrintable(QStringLiteral("docs/real-run.md should have ") + row));
+            if (!setting.isFitted())
+                QVERIFY2(std::abs(after / measured - 1) <= kMostError, qPrintable(row));
+        }
+    }
+
+    /// "| `products` | 0.93 |": what calibration learnt, as the page has it.
+    void theFactorsAreWhatCalibrationLearns()
+    {
+        QVERIFY(!learnt().factors.empty());
+        for (const FittedFactor &fitted : learnt().factors) {
+            const QString value = !fitted.refused.empty() ? QStringLiteral("refused")
+                : fitted.factor.factor ? QString::number(*fitted.factor.factor, 'f', 2) + QStringLiteral(" ×")
+                                       : QString::number(*fitted.factor.gbytesPerS, 'f', 3) + QStringLiteral(" GB/s");
+            const QString row = QStringLiteral("| `%1` | %2 |").arg(QString::fromStdString(fitted.id), value);
+            qInfo("%s %s %s", qPrintable(row), fitted.sentence.c_str(), fitted.refused.c_str());
+            QVERIFY2(page().contains(row), qPrintable(QStringLiteral("docs/real-run.md should have ") + row));
+        }
+    }
+
+    void withoutPyTorchItSaysWhatIsMissing()
+    {
+        QProcess process; // -I -S: no installed packages
+        process.start(QStringLiteral("python3"),
+            { "-I", "-S", kFolder.filePath(QStringLiteral("real-run")), "--out", "/nonexistent/run" });
+        const test::Answer answer = test::answerOf(process);
+        if (answer.exitCode < 0)
+            QSKIP("There is no python3 here");
+        QCOMPARE(answer.exitCode, 2);
+        QVERIFY2(answer.err.contains(QStringLiteral("python3-torch")), qPrintable(answer.err));
+    }
+
+    /// Two steps over a fast link: what the processes leave is read as one run of four ranks, and the live stream too.
+    void aShortRunIsRead()
+    {
+        const QString why = missing();
+        if (!why.isEmpty())
+            QSKIP(qPrintable(why));
+        const QTemporaryDir folder;
+        const auto spaces = [] { return test::shell(QStringLiteral("ip netns list")).out; };
+        const std::string before = spaces();
+        QProcess process;
+        process.start(kFolder.filePath(QStringLiteral("real-run")),
+            { "--wan-mbit", "500", "--rtt-ms", "4", "--warm-up", "1", "--settle", "0", "--steps", "3",
+                "--micro-batches", "2", "--most-seconds", "90", "--out", folder.path() });
+        const test::Answer answer = test::answerOf(process);
+        QVERIFY2(answer.exitCode == 0, qPrintable(answer.err));
+        QVERIFY(answer.out.find("s a step (median of 3") != std::string::npos);
+        QCOMPARE(spaces(), before); // what it made it has removed
+
+        const auto traces = readSources({ folder.path().toStdString() }, {}, 1);
+        QVERIFY(traces.has_value());
+        QCOMPARE(traces->ranks.size(), std::size_t(4));
+        QCOMPARE(traces->arguments.at("pipeline_model_parallel_size"), std::string("2"));
+        const RunPtr run = makeRun(*traces);
+        QCOMPARE(run->steps.size(), std::size_t(3));
+        QCOMPARE(run->stages, 2);
+        QVERIFY(run->medianSeconds > 0);
+
+        QFile stream(folder.filePath(QStringLiteral("stream.jsonl")));
+        QVERIFY(stream.open(QIODevice::ReadOnly));
+        std::size_t steps = 0, spans = 0, transfers = 0;
+        std::int64_t dropped = 0;
+        const auto decoder = live::makeLinesDecoder("real run");
+        const auto take = [&](live::Batch &&batch) {
+            for (const RankRecording &rank : batch.part.ranks) {
+                steps += rank.steps.size();
+                transfers += rank.collectives.size();
+                for (const RecordedStream &one : rank.streams)
+                    spans += one.spans.size();
+            }
+            for (const RecordedSource &source : batch.part.sources)
+                for (const Dropped &one : source.dropped)
+                    dropped += one.count;
+        };
+        const QByteArray lines = stream.readAll();
+        QVERIFY(decoder->take({ lines.constData(), std::size_t(lines.size()) }, 0, take).has_value());
+        decoder->end(0, take);
+        QCOMPARE(dropped, std::int64_t(0));
+        QCOMPARE(steps, std::size_t(4 * 4)); // the warm-up too
+        // of each step and rank a forward and a backward of two micro-batches, batch, gradients and optimizer
+        QVERIFY(spans >= 4 * 4 * 7);
+        QVERIFY(transfers >= 4 * 4 * 3);
+    }
+};
+
+QTEST_GUILESS_MAIN(TestRealRun)
+#include "tst_real_run.moc"

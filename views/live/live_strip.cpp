@@ -1,0 +1,240 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "views/live/live_strip.h"
+
+#include "models/live_words.h"
+#include "models/text/format.h"
+#include "views/live/source_chip.h"
+#include "views/parts/text_line.h"
+#include "views/theme/theme.h"
+
+#include <QHBoxLayout>
+#include <QLocale>
+#include <QPainter>
+#include <QPushButton>
+#include <QStyle>
+
+#include <algorithm>
+#include <cmath>
+
+namespace trainyard {
+
+namespace {
+
+constexpr std::size_t kMostChips = 2;
+constexpr int kSecondMs = 1000;
+
+/// Those that somebody should look at first.
+int urgency(live::SourceState state)
+{
+    using State = live::SourceState;
+    switch (state) {
+    case State::Refused:
+        return 0;
+    case State::BackingOff:
+        return 1;
+    case State::Stale:
+        return 2;
+    case State::Connecting:
+    case State::Idle:
+        return 3;
+    case State::Paused:
+        return 4;
+    case State::Live:
+        return 5;
+    case State::Ended:
+        return 6;
+    }
+    return 7;
+}
+
+QString againstHint(const QString &what, double measured, double predicted, QString (*format)(double))
+{
+    if (!(predicted > 0))
+        return what;
+    const QString change = measured > 0 ? formatChange(predicted, measured) : QString();
+    const QString plan = LiveStrip::tr("%1; the plan says %2").arg(what, format(predicted));
+    return change.isEmpty() ? plan : plan + QStringLiteral(" (") + change + u')';
+}
+
+} // namespace
+
+LiveStrip::LiveStrip(LiveDocument &live, QWidget *parent)
+    : QWidget(parent)
+    , pause(new QPushButton(tr("Pause"), this))
+    , follow(new QPushButton(tr("Follow"), this))
+    , disconnectAll(new QPushButton(tr("Disconnect"), this))
+    , open(new QPushButton(tr("Live"), this))
+    , step(new FigureCell(tr("Newest step"), this))
+    , time(new FigureCell(tr("Step time"), this))
+    , tokens(new FigureCell(tr("Tokens/s"), this))
+    , waiting(new FigureCell(tr("Waiting"), this))
+    , memory(new FigureCell(tr("Peak memory"), this))
+    , m_live(live)
+    , m_places(new QHBoxLayout)
+    , m_more(new TextLine({}, Ink::Muted, this))
+    , m_alarms(new TextLine({}, Ink::Warning, this))
+    , m_dropped(new TextLine({}, Ink::Warning, this))
+{
+    setAccessibleName(tr("The run that goes on"));
+    arrange();
+    connect(pause, &QPushButton::clicked, this, [this] { m_live.setAllPaused(!m_live.areAllPaused()); });
+    connect(follow, &QPushButton::clicked, this, [this] { m_live.setFollowing(true); });
+    connect(disconnectAll, &QPushButton::clicked, this, [this] { m_live.disconnectAll(); });
+    connect(open, &QPushButton::clicked, this, &LiveStrip::pageRequested);
+    connect(&live, &LiveDocument::sourcesChanged, this, &LiveStrip::showSources);
+    connect(&live, &LiveDocument::stepsChanged, this, &LiveStrip::showFigures);
+    connect(&live, &LiveDocument::alarmsChanged, this, &LiveStrip::showFigures);
+    connect(&live, &LiveDocument::followingChanged, this, &LiveStrip::showFollowing);
+    m_seconds.setInterval(kSecondMs);
+    connect(&m_seconds, &QTimer::timeout, this, &LiveStrip::showTimes);
+    showFollowing();
+    showFigures();
+    showSources();
+}
+
+void LiveStrip::arrange()
+{
+    auto *column = new QVBoxLayout(this);
+    column->setContentsMargins(Theme::kPad + 2, 4, 6, 4);
+    column->setSpacing(2);
+    auto *row = new QHBoxLayout;
+    row->setSpacing(Theme::kPad + 2);
+    m_places->setSpacing(Theme::kPad);
+    row->addLayout(m_places, 1);
+    row->addWidget(m_more);
+    for (FigureCell *cell : { step, time, tokens, waiting, memory })
+        row->addWidget(cell);
+    auto *buttons = new QHBoxLayout;
+    buttons->setSpacing(4);
+    for (QPushButton *button : { open, pause, follow, disconnectAll })
+        buttons->addWidget(button);
+    row->addLayout(buttons);
+    column->addLayout(row);
+    column->addWidget(m_alarms);
+    column->addWidget(m_dropped);
+    for (TextLine *line : { m_more, m_alarms, m_dropped })
+        line->setFont(uiFont(-1));
+    open->setToolTip(tr("Sources, alarms and what-ifs of the run that goes on"));
+    disconnectAll->setToolTip(tr("Forgets the sources. What they told stays as a run, which may be saved."));
+    setSizePolicy(QSizePolicy::Preferred, QSizePolicy::Fixed);
+}
+
+void LiveStrip::setOpenShown(bool isShown)
+{
+    open->setVisible(isShown);
+}
+
+void LiveStrip::showSources()
+{
+    const std::vector<LiveSourceRow> &rows = m_live.sources();
+    setVisible(!rows.empty());
+    if (rows.empty()) {
+        m_seconds.stop();
+        return;
+    }
+    std::vector<const LiveSourceRow *> first;
+    for (const LiveSourceRow &row : rows)
+        first.push_back(&row);
+    std::ranges::stable_sort(first, {}, [](const LiveSourceRow *row) { return urgency(row->status.state); });
+    const std::size_t shown = std::min(kMostChips, first.size());
+    while (m_chips.size() < shown)
+        m_places->addWidget(m_chips.emplace_back(new SourceChip(this)), 1);
+    for (std::size_t i = 0; i < m_chips.size(); ++i) {
+        m_chips[i]->setVisible(i < shown);
+        if (i < shown)
+            m_chips[i]->setRow(*first[i]);
+    }
+    m_more->setVisible(shown < first.size());
+    m_more->setText(tr("and %L1 more").arg(qulonglong(first.size() - shown)));
+    const bool arePaused = m_live.areAllPaused();
+    pause->setText(arePaused ? tr("Resume") : tr("Pause"));
+    pause->setToolTip(arePaused ? tr("Listens to the sources again")
+                                : tr("Stays connected. What comes meanwhile is counted as left out, or asked for "
+                                     "later where the source can."));
+    const bool anyGoesOn = std::ranges::any_of(rows, [](const LiveSourceRow &row) {
+        return row.status.state != live::SourceState::Ended && row.status.state != live::SourceState::Refused;
+    });
+    pause->setEnabled(anyGoesOn);
+    const QString lost = m_live.dropped();
+    m_dropped->setText(lost);
+    m_dropped->setToolTip(lost);
+    m_dropped->setAccessibleName(lost.isEmpty() ? tr("Nothing was left out") : tr("Left out: %1").arg(lost));
+    m_dropped->setVisible(!lost.isEmpty());
+    if (!m_seconds.isActive())
+        m_seconds.start();
+}
+
+void LiveStrip::showTimes()
+{
+    for (SourceChip *chip : m_chips)
+        if (!chip->isHidden())
+            chip->showTime();
+}
+
+void LiveStrip::showFigures()
+{
+    const std::int64_t newest = m_live.newestStep();
+    step->setFigure(newest >= 0 ? QLocale(QLocale::English).toString(qlonglong(newest)) : tr("none yet"));
+    watch::Watchman::StepFigures now;
+    const bool hasSteps = !m_live.steps().empty();
+    if (hasSteps)
+        now = m_live.steps().back();
+    const watch::Watchman::StepFigures &plan = m_live.predicted();
+    time->setFigure(hasSteps ? againstPlan(now.seconds, plan.seconds) : QString());
+    const bool isSlower = plan.seconds > 0 && now.seconds > plan.seconds;
+    time->value->setInk(!hasSteps || !(plan.seconds > 0) ? Ink::Text : isSlower ? Ink::Warning : Ink::Good);
+    const auto show = [&](FigureCell *cell, double measured, double predicted, const QString &what,
+                          QString (*format)(double)) {
+        cell->setFigure(
+            hasSteps && measured > 0 ? format(measured) : QString(), againstHint(what, measured, predicted, format));
+    };
+    show(tokens, now.tokensPerSecond, plan.tokensPerSecond, tr("Tokens a second of the newest step"), &formatCount);
+    show(waiting, now.waiting, plan.waiting, tr("Of the newest step, mean over the ranks: waiting for others"),
+        &formatSeconds);
+    show(memory, now.peakBytes, plan.peakBytes, tr("Most that a GPU held in the newest step"), &formatBytes);
+    const auto holding = std::ranges::count_if(m_live.alarms(), [](const watch::Alarm &one) { return !one.isOver(); });
+    m_alarms->setVisible(holding > 0);
+    if (holding == 0)
+        return;
+    const QString first = QString::fromStdString(m_live.alarms().front().sentence);
+    m_alarms->setText(holding == 1 ? first : first + QStringLiteral("  ·  ") + tr("and %L1 more").arg(holding - 1));
+    m_alarms->setToolTip(m_alarms->text());
+    m_alarms->setAccessibleName(tr("Alarm: %1").arg(m_alarms->text()));
+}
+
+void LiveStrip::showFollowing()
+{
+    const bool follows = m_live.isFollowing();
+    follow->setText(follows ? tr("Following") : tr("Follow"));
+    follow->setEnabled(!follows);
+    follow->setProperty("isPrimary", !follows);
+    follow->style()->unpolish(follow);
+    follow->style()->polish(follow);
+    follow->setToolTip(follows ? tr("Each new step is shown as it comes; another step chosen ends that")
+                               : tr("Goes back to the newest step and stays with it"));
+}
+
+QStringList LiveStrip::sources() const
+{
+    QStringList all;
+    for (const SourceChip *chip : m_chips)
+        if (!chip->isHidden())
+            all << chip->text();
+    return all;
+}
+
+QString LiveStrip::dropped() const
+{
+    return m_dropped->isHidden() ? QString() : m_dropped->text();
+}
+
+void LiveStrip::paintEvent(QPaintEvent *)
+{
+    QPainter painter(this);
+    painter.setRenderHint(QPainter::Antialiasing);
+    painter.setPen(theme().border);
+    painter.setBrush(theme().panel);
+    painter.drawRoundedRect(QRectF(rect()).adjusted(0.5, 0.5, -0.5, -0.5), Theme::kRadius, Theme::kRadius);
+}
+
+} // namespace trainyard

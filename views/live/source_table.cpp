@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "views/live/source_table.h"
+
+#include "views/panels/evidence_table.h"
+#include "views/theme/theme.h"
+
+#include <QHeaderView>
+#include <QPushButton>
+#include <QVBoxLayout>
+
+namespace trainyard {
+
+namespace {
+
+constexpr int kLeastHeight = 92, kMostHeight = 170, kSecondMs = 1000;
+
+} // namespace
+
+SourceTable::SourceTable(LiveDocument &live, QWidget *parent)
+    : QWidget(parent)
+    , table(new EvidenceTable(tr("Sources"), LiveSourceModel::Reason))
+    , connectButton(new QPushButton(tr("Connect…"), this))
+    , pause(new QPushButton(tr("Pause"), this))
+    , retry(new QPushButton(tr("Try now"), this))
+    , removeButton(new QPushButton(tr("Remove"), this))
+    , m_live(live)
+    , m_model(new LiveSourceModel(live, this))
+{
+    auto *column = new QVBoxLayout(this);
+    column->setContentsMargins(0, 0, 0, 0);
+    column->setSpacing(4);
+    table->setModel(m_model);
+    table->setSelectionMode(QAbstractItemView::SingleSelection);
+    table->setMinimumHeight(kLeastHeight);
+    table->setMaximumHeight(kMostHeight);
+    table->fitColumns();
+    column->addWidget(table);
+    auto *row = new QHBoxLayout;
+    row->setSpacing(4);
+    for (QPushButton *button : { connectButton, pause, retry, removeButton })
+        row->addWidget(button);
+    row->addStretch(1);
+    column->addLayout(row);
+    connectButton->setToolTip(tr("Another source of this run"));
+    retry->setToolTip(tr("Does not wait for the next try"));
+    removeButton->setToolTip(tr("Disconnects it. What it told stays."));
+    connect(connectButton, &QPushButton::clicked, this, &SourceTable::connectRequested);
+    connect(pause, &QPushButton::clicked, this, [this] {
+        if (const LiveSourceRow *source = chosen())
+            m_live.setPaused(source->number, source->status.state != live::SourceState::Paused);
+    });
+    connect(retry, &QPushButton::clicked, this, [this] {
+        if (const LiveSourceRow *source = chosen())
+            m_live.retryNow(source->number);
+    });
+    connect(removeButton, &QPushButton::clicked, this, [this] {
+        if (const LiveSourceRow *source = chosen())
+            m_live.remove(source->number);
+    });
+    connect(table->selectionModel(), &QItemSelectionModel::selectionChanged, this, &SourceTable::showActions);
+    connect(&live, &LiveDocument::sourcesChanged, this, &SourceTable::showActions);
+    m_seconds.setInterval(kSecondMs);
+    connect(&m_seconds, &QTimer::timeout, m_model, &LiveSourceModel::tellTime);
+    showActions();
+}
+
+const LiveSourceRow *SourceTable::chosen() const
+{
+    const QModelIndexList rows = table->selectionModel()->selectedRows();
+    if (!rows.isEmpty())
+        return m_model->row(rows.front().row());
+    return m_model->rowCount() == 1 ? m_model->row(0) : nullptr;
+}
+
+void SourceTable::showActions()
+{
+    using State = live::SourceState;
+    const LiveSourceRow *source = chosen();
+    const State state = source ? source->status.state : State::Idle;
+    const bool goesOn = source && state != State::Ended && state != State::Refused;
+    pause->setText(state == State::Paused ? tr("Resume") : tr("Pause"));
+    pause->setEnabled(goesOn);
+    retry->setEnabled(source && (state == State::BackingOff || state == State::Refused || state == State::Stale));
+    removeButton->setEnabled(source != nullptr);
+    const QString name = source ? QString::fromStdString(source->status.address.text()) : tr("no source is chosen");
+    for (QPushButton *button : { pause, retry, removeButton })
+        button->setAccessibleName(QStringLiteral("%1: %2").arg(button->text(), name));
+}
+
+void SourceTable::showEvent(QShowEvent *event)
+{
+    QWidget::showEvent(event);
+    m_seconds.start();
+}
+
+void SourceTable::hideEvent(QHideEvent *event)
+{
+    QWidget::hideEvent(event);
+    m_seconds.stop();
+}
+
+} // namespace trainyard

@@ -1,0 +1,41 @@
+#pragma once
+// SPDX-License-Identifier: GPL-3.0-or-later
+// The sources of a live run with their states, reasons and counts, and what can be done with the chosen one: pause, try
+// at once, remove. GUI thread.
+
+#include "models/live_source_model.h"
+
+#include <QTimer>
+#include <QWidget>
+
+class QPushButton;
+
+namespace trainyard {
+
+class EvidenceTable;
+
+class SourceTable : public QWidget {
+    Q_OBJECT
+public:
+    explicit SourceTable(LiveDocument &live, QWidget *parent = nullptr);
+
+    EvidenceTable *const table;
+    QPushButton *const connectButton, *const pause, *const retry, *const removeButton;
+    [[nodiscard]] const LiveSourceRow *chosen() const; // the only one, where there is no other
+
+signals:
+    void connectRequested();
+
+protected:
+    void showEvent(QShowEvent *event) override;
+    void hideEvent(QHideEvent *event) override;
+
+private:
+    void showActions();
+
+    LiveDocument &m_live;
+    LiveSourceModel *m_model;
+    QTimer m_seconds;
+};
+
+} // namespace trainyard

@@ -1,0 +1,181 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "views/window/live_actions.h"
+
+#include "views/cluster/cluster_map.h"
+#include "views/live/alarm_list.h"
+#include "views/live/connect_sheet.h"
+#include "views/live/live_page.h"
+#include "views/live/live_strip.h"
+#include "views/live/what_if_list.h"
+#include "views/parts/message_bar.h"
+#include "views/parts/prompts.h"
+#include "views/timeline/timeline_view.h"
+#include "views/window/file_actions.h"
+#include "views/window/workbench.h"
+
+#include <QDir>
+#include <QFileInfo>
+#include <QStackedWidget>
+
+#include <utility>
+
+namespace trainyard {
+
+namespace {
+
+const QString kSave = QStringLiteral("save"), kLive = QStringLiteral("live");
+const QString kSuffix = QStringLiteral(".trainyard-recording");
+
+} // namespace
+
+LiveActions::LiveActions(const WindowModels &models, LiveDocument &live, RunDocument &runs, FileActions &files,
+    Prompts &prompts, MessageBar &messages, QWidget *window)
+    : QObject(window)
+    , m_document(models.document)
+    , m_live(live)
+    , m_runs(runs)
+    , m_files(files)
+    , m_prompts(prompts)
+    , m_messages(messages)
+    , m_window(window)
+    , m_page(new LivePage(live, runs))
+    , m_sheet(new ConnectSheet([this](const QString &address, const live::SourceSettings &settings) {
+        return connectTo(address, settings);
+    }))
+    , m_strip(new LiveStrip(live))
+{
+    wirePage();
+    for (const auto signal : { &LiveDocument::sourcesChanged, &LiveDocument::stepsChanged })
+        connect(&live, signal, this, &LiveActions::tellChanges);
+    connect(&live, &LiveDocument::followingChanged, this, &LiveActions::tellChanges);
+    connect(&live, &LiveDocument::saved, this, [this](const QString &path) {
+        m_messages.show(
+            { kSave, Message::Tone::Info, tr("Recording written to %1").arg(QDir::toNativeSeparators(path)), {}, {} });
+    });
+    connect(&live, &LiveDocument::saveFailed, this, [this](const QString &path, const Errors &errors) {
+        m_messages.show({ kSave, Message::Tone::Error, tr("“%1” could not be written.").arg(QFileInfo(path).fileName()),
+            QString::fromStdString(toString(errors.front())), {} });
+    });
+    connect(&runs, &RunDocument::overlayChanged, this, [this](const RunOverlayPtr &overlay) {
+        if (m_awaited && overlay && overlay->step >= 0
+            && overlay->run->steps[std::size_t(overlay->step)].number == m_awaited->lastStep)
+            showPlace(*std::exchange(m_awaited, std::nullopt));
+    });
+}
+
+/// Several times a second nothing has changed that a command asks.
+void LiveActions::tellChanges()
+{
+    const std::array now { m_live.isLive(), m_live.isFollowing(), m_live.areAllPaused(), m_live.canAskWhatIf(),
+        m_live.newestStep() >= 0 };
+    if (std::exchange(m_can, now) != now)
+        emit changed();
+}
+
+void LiveActions::wirePage()
+{
+    connect(m_sheet, &ConnectSheet::connected, this, &LiveActions::pageRequested);
+    connect(m_sheet, &ConnectSheet::cancelled, this, [this] {
+        if (m_live.isLive())
+            emit pageRequested();
+        else
+            emit workbenchRequested();
+    });
+    m_sheet->setFileChooser([this](const QString &title) { return fileOf(title); });
+    connect(m_strip, &LiveStrip::pageRequested, this, &LiveActions::pageRequested);
+    connect(m_page, &LivePage::closed, this, &LiveActions::workbenchRequested);
+    connect(m_page, &LivePage::connectRequested, this, &LiveActions::sheetRequested);
+    connect(m_page, &LivePage::replayRequested, this, &LiveActions::replay);
+    connect(m_page, &LivePage::saveRequested, this, &LiveActions::save);
+    connect(m_page, &LivePage::compareRequested, this, &LiveActions::comparisonRequested);
+    connect(m_page->alarms, &AlarmList::alarmChosen, this, &LiveActions::goTo);
+    connect(m_page->whatIfs, &WhatIfList::editCommitted, this,
+        [this](const PlanPtr &next, const QString &text) { m_document.apply(next, text); });
+    connect(m_page->whatIfs, &WhatIfList::planRequested, &m_files, &FileActions::startWith);
+}
+
+void LiveActions::addTo(QStackedWidget &pages, Workbench &workbench)
+{
+    m_workbench = &workbench;
+    pages.addWidget(m_page);
+    pages.addWidget(m_sheet);
+    workbench.addLiveStrip(m_strip);
+}
+
+Expected<void> LiveActions::connectTo(const QString &address, const live::SourceSettings &settings)
+{
+    const Expected<std::uint32_t> source = m_live.connectTo(address, settings);
+    if (!source)
+        return std::unexpected(source.error());
+    return {};
+}
+
+QString LiveActions::fileOf(const QString &title)
+{
+    const QStringList files = m_prompts.runToOpen(m_window, title, m_files.folder());
+    return files.isEmpty() ? QString() : files.front();
+}
+
+void LiveActions::replay()
+{
+    const QString path = fileOf(tr("Replay a recording as if it were live"));
+    if (path.isEmpty())
+        return;
+    if (const auto done = connectTo(QStringLiteral("replay:") + path, {}); done)
+        emit pageRequested();
+    else
+        m_messages.show({ kLive, Message::Tone::Error, tr("“%1” cannot be replayed.").arg(QFileInfo(path).fileName()),
+            QString::fromStdString(toString(done.error())), {} });
+}
+
+void LiveActions::save()
+{
+    QString path = m_prompts.fileToSave(m_window, tr("Save what was told so far"),
+        QDir(m_files.folder()).filePath(tr("live") + kSuffix), tr("Recordings (*%1)").arg(kSuffix));
+    if (path.isEmpty())
+        return;
+    if (!path.endsWith(kSuffix))
+        path += kSuffix;
+    m_live.save(path);
+}
+
+/// Its step first, which may have to be asked of the session; then its place.
+void LiveActions::goTo(const watch::Alarm &alarm)
+{
+    emit workbenchRequested();
+    m_awaited.reset();
+    const RunStep *step = m_runs.step();
+    if (alarm.lastStep < 0 || (step && step->number == alarm.lastStep)) {
+        showPlace(alarm);
+        return;
+    }
+    m_awaited = alarm;
+    m_runs.setStep(alarm.lastStep);
+}
+
+void LiveActions::showPlace(const watch::Alarm &alarm)
+{
+    if (!m_workbench)
+        return;
+    if (alarm.ranks.size() == 1)
+        m_runs.setRank(alarm.ranks.front());
+    const Cluster &cluster = m_document.plan()->cluster;
+    if (alarm.datacenter >= 0 && std::size_t(alarm.datacenter) < cluster.datacenters.size()) {
+        MapItem item { .kind = MapItem::Kind::Island, .island = alarm.datacenter };
+        const int other = alarm.otherDatacenter;
+        if (other >= 0 && std::size_t(other) < cluster.datacenters.size()) {
+            const auto &from = cluster.datacenters[std::size_t(alarm.datacenter)].id;
+            const auto &to = cluster.datacenters[std::size_t(other)].id;
+            for (std::size_t i = 0; i < cluster.wanLinks.size(); ++i) {
+                const auto &between = cluster.wanLinks[i].between;
+                if ((between[0] == from && between[1] == to) || (between[0] == to && between[1] == from))
+                    item = { .kind = MapItem::Kind::Link, .link = int(i) };
+            }
+        }
+        m_workbench->map->select(item);
+    }
+    if (!alarm.ranks.empty())
+        m_workbench->timeline->revealRank(alarm.ranks.front());
+}
+
+} // namespace trainyard

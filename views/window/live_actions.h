@@ -1,0 +1,71 @@
+#pragma once
+// SPDX-License-Identifier: GPL-3.0-or-later
+// What can be done with a run that goes on, and the wires of its sheet, strip and page: connect, replay a recording as
+// if it were live, save what was told, go to what an alarm is about, take a what-if into the plan. GUI thread.
+
+#include "models/live_document.h"
+
+#include <array>
+#include <functional>
+
+class QStackedWidget;
+
+namespace trainyard {
+
+class ConnectSheet;
+class FileActions;
+class LivePage;
+class LiveStrip;
+class MessageBar;
+class PlanDocument;
+class Prompts;
+struct WindowModels;
+class Workbench;
+
+class LiveActions : public QObject {
+    Q_OBJECT
+public:
+    LiveActions(const WindowModels &models, LiveDocument &live, RunDocument &runs, FileActions &files, Prompts &prompts,
+        MessageBar &messages, QWidget *window);
+
+    /// Puts the page and the sheet among the others, and the strip on the workbench.
+    void addTo(QStackedWidget &pages, Workbench &workbench);
+    [[nodiscard]] LivePage &page() { return *m_page; }
+    [[nodiscard]] ConnectSheet &sheet() { return *m_sheet; }
+    [[nodiscard]] LiveStrip &strip() { return *m_strip; } // on the workbench
+
+    /// Errors of address and settings.
+    [[nodiscard]] Expected<void> connectTo(const QString &address, const live::SourceSettings &settings);
+    void replay(); // asks for a recording
+    void save();
+    void goTo(const watch::Alarm &alarm);
+
+signals:
+    void sheetRequested();
+    void pageRequested();
+    void workbenchRequested();
+    void comparisonRequested(); // the page of plan against run
+    void changed(); // what can be done
+
+private:
+    void wirePage();
+    void tellChanges();
+    void showPlace(const watch::Alarm &alarm);
+    [[nodiscard]] QString fileOf(const QString &title);
+
+    PlanDocument &m_document;
+    LiveDocument &m_live;
+    RunDocument &m_runs;
+    FileActions &m_files;
+    Prompts &m_prompts;
+    MessageBar &m_messages;
+    QWidget *m_window;
+    LivePage *m_page;
+    ConnectSheet *m_sheet;
+    LiveStrip *m_strip;
+    Workbench *m_workbench = nullptr;
+    std::optional<watch::Alarm> m_awaited; // whose step is on its way
+    std::array<bool, 5> m_can {}; // what commands ask
+};
+
+} // namespace trainyard
