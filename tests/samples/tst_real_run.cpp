@@ -17,6 +17,8 @@
 #include <QTemporaryDir>
 #include <QTest>
 
+#include <nlohmann/json.hpp>
+
 #include <algorithm>
 #include <cmath>
 
@@ -67,7 +69,9 @@ Plan planOf(const Setting &setting)
 
 EvaluationPtr evaluated(const Plan &plan)
 {
-    const auto answer = run(std::make_shared<const Plan>(plan), Depth::Spans, { .catalogue = builtinCatalogue() });
+    EvaluationWorkspace workspace;
+    const auto answer = run(
+        std::make_shared<const Plan>(plan), Depth::Spans, { .catalogue = builtinCatalogue(), .workspace = workspace });
     return answer ? *answer : nullptr;
 }
 
@@ -198,6 +202,29 @@ private slots:
                                .arg(least)
                                .arg(most)));
         }
+    }
+
+    /// The plan's GPU is what the probe measured of a process's share of a core, and no figure of a run.
+    void theGpuIsWhatTheProbeMeasured()
+    {
+        const QTemporaryDir folder;
+        const QString file = folder.filePath(QStringLiteral("machine.trainyard.json"));
+        const test::Answer answer =
+            test::run({ "import", kFolder.filePath(QStringLiteral("cpu-share-probe.json")), "--out", file });
+        QVERIFY2(answer.exitCode == 0, qPrintable(answer.err));
+        const auto gpuOf = [](const QString &path) {
+            QFile plan(path);
+            return plan.open(QIODevice::ReadOnly)
+                ? nlohmann::json::parse(plan.readAll().toStdString())["cluster"]["datacenters"][0]["pools"][0]["gpu"]
+                : nlohmann::json();
+        };
+        const nlohmann::json measured = gpuOf(file),
+                             own = gpuOf(kFolder.filePath(QStringLiteral("two-datacenters.trainyard.json")));
+        for (const char *key : { "peak_tflops", "memory_gbytes_per_s", "memory_gib" })
+            QCOMPARE(own.at(key).dump(), measured.at(key).dump());
+        QCOMPARE(own.at("kernels").at("gemm").at("bf16").dump(), measured.at("kernels").at("gemm").at("bf16").dump());
+        QCOMPARE(own.at("kernels").at("attention").at("bf16").dump(),
+            measured.at("kernels").at("attention").at("bf16").dump());
     }
 
     /// Half of the steps lie within 3 % of their median, and the model learns.
