@@ -34,25 +34,35 @@ constexpr double kMessage = 4.0 * (32 * 64 * 128 + 8); // bytes: activations of 
 
 /// One setting of the link, and the run that was recorded over it.
 struct Setting {
+    QString job; // as the page calls it
     double mbit = 0, rtt = 0;
     RunPtr run;
-    [[nodiscard]] bool isFitted() const { return mbit == 100 && rtt == 20; }
+    [[nodiscard]] bool isOfTheJob() const { return job == QStringLiteral("1F1B"); }
+    [[nodiscard]] bool isFitted() const { return isOfTheJob() && mbit == 100 && rtt == 20; }
 };
+
+/// By the first word of a recording's name; without one the job of the plan.
+struct Variant {
+    const char *prefix, *job, *key, *value;
+};
+constexpr Variant kVariants[] = { { "", "1F1B", "schedule", "1f1b" }, { "gpipe-", "GPipe", "schedule", "gpipe" },
+    { "longer-", "1F1B, 16 micro-batches", "workload.global_batch", "1024" } };
 
 const std::vector<Setting> &settings()
 {
     static const std::vector<Setting> all = [] {
         std::vector<Setting> found;
-        static const QRegularExpression name(QStringLiteral("^([0-9.]+)mbit-([0-9.]+)ms\\.trainyard-recording$"));
+        static const QRegularExpression name(
+            QStringLiteral("^([a-z]+-)?([0-9.]+)mbit-([0-9.]+)ms\\.trainyard-recording$"));
         for (const QString &file : kFolder.entryList(QDir::Files)) {
             const auto match = name.match(file);
-            auto recording = match.hasMatch() ? readSource(kFolder.filePath(file).toStdString(), {})
-                                              : Expected<Recording>(std::unexpected(Error {}));
-            if (recording)
-                found.push_back(
-                    { match.captured(1).toDouble(), match.captured(2).toDouble(), makeRun(*std::move(recording)) });
+            for (const Variant &variant : kVariants)
+                if (match.hasMatch() && match.captured(1) == QLatin1String(variant.prefix))
+                    if (auto recording = readSource(kFolder.filePath(file).toStdString(), {}))
+                        found.push_back({ QLatin1String(variant.job), match.captured(2).toDouble(),
+                            match.captured(3).toDouble(), makeRun(*std::move(recording)) });
         }
-        std::ranges::sort(found, {}, [](const Setting &one) { return std::pair(one.mbit, one.rtt); });
+        std::ranges::sort(found, {}, [](const Setting &one) { return std::tuple(one.job, one.mbit, one.rtt); });
         return found;
     }();
     return all;
@@ -60,8 +70,11 @@ const std::vector<Setting> &settings()
 
 Plan planOf(const Setting &setting)
 {
-    Plan plan =
-        readPlan(kFolder.filePath(QStringLiteral("two-datacenters.trainyard.json")).toStdString()).value_or(Plan {});
+    const std::string file = kFolder.filePath(QStringLiteral("two-datacenters.trainyard.json")).toStdString();
+    Plan plan = readPlan(file).value_or(Plan {});
+    for (const Variant &variant : kVariants)
+        if (setting.job == QLatin1String(variant.job))
+            plan = withKeySet(plan, variant.key, variant.value).value_or(Plan {});
     plan.cluster.wanLinks.at(0).nodePairGbps = setting.mbit / 1000;
     plan.cluster.wanLinks.at(0).rttMs = setting.rtt;
     return plan;
@@ -167,7 +180,10 @@ private slots:
     /// Fitted at one setting, judged at others whose rates and round trips lie on both sides of it.
     void settingsLieOnBothSidesOfTheFittedOne()
     {
-        const auto count = [](auto &&isMeant) { return std::ranges::count_if(settings(), isMeant); };
+        const auto count = [](auto &&isMeant) {
+            return std::ranges::count_if(
+                settings(), [&](const Setting &one) { return one.isOfTheJob() && isMeant(one); });
+        };
         QCOMPARE(count([](const Setting &one) { return one.isFitted(); }), 1);
         QVERIFY(count([](const Setting &one) { return !one.isFitted(); }) >= 4);
         for (const bool isMore : { false, true }) {
@@ -183,6 +199,8 @@ private slots:
     void theLinkIsWhatItWasSetTo()
     {
         for (const Setting &setting : settings()) {
+            if (setting.job == QStringLiteral("GPipe")) // its messages wait for those before them
+                continue;
             const Recording &recording = *setting.run->recording;
             std::vector<double> took;
             for (const MatchedCollective &one : setting.run->collectives)
@@ -245,24 +263,27 @@ private slots:
         }
     }
 
-    /// The table of the page, from the recordings; the first setting is the one that factors were fitted at.
+    /// The table of the page, from the recordings. Every error is judged before the page is.
     void theTableIsWhatThePlanSays()
     {
+        QStringList rows;
         for (const Setting &setting : settings()) {
             const Plan plan = planOf(setting);
             const double measured = setting.run->medianSeconds, before = secondsOf(plan),
                          after = secondsOf(calibrated(plan));
             QVERIFY(measured > 0 && before > 0 && after > 0);
-            const QString row = QStringLiteral("| %1 Mbit/s | %2 ms | %3 | %4 | %5 | %6 | %7 |")
+            const QString row = QStringLiteral("| %1 | %2 Mbit/s | %3 ms | %4 | %5 | %6 | %7 | %8 |")
+                                    .arg(setting.job)
                                     .arg(setting.mbit)
                                     .arg(setting.rtt)
                                     .arg(seconds(measured), seconds(before), percent(before / measured - 1),
                                         seconds(after), percent(after / measured - 1));
             qInfo("%s", qPrintable(row));
-            QVERIFY2(page().contains(row), qPrintable(QStringLiteral("docs/real-run.md should have ") + row));
-            if (!setting.isFitted())
-                QVERIFY2(std::abs(after / measured - 1) <= kMostError, qPrintable(row));
+            rows.append(row);
+            QVERIFY2(setting.isFitted() || std::abs(after / measured - 1) <= kMostError, qPrintable(row));
         }
+        for (const QString &row : rows)
+            QVERIFY2(page().contains(row), qPrintable(QStringLiteral("docs/real-run.md should have ") + row));
     }
 
     /// "| `products` | 0.93 |": what calibration learnt, as the page has it.
