@@ -138,6 +138,7 @@ void Watchman::look(const RunOverlay &overlay, const std::vector<Heard> &heard, 
         const RunStep &step = run.steps[first];
         StepFacts facts = factsOf(watched, step);
         d->places.add(facts, watched, say, d->book);
+        d->places.settle(say, d->book, false);
         d->drift.add(facts, watched, say, d->book);
         seen.push_back({ step.number, step.start, facts.at });
         d->figures.push_back(facts.figures);
@@ -153,7 +154,7 @@ void Watchman::look(const RunOverlay &overlay, const std::vector<Heard> &heard, 
         thin(d->figures);
     if (!seen.empty())
         d->likeLinks.look(overlay, static_cast<int>(seen.size()), say, d->book);
-    d->places.settle(watched, say, d->book, heard.empty());
+    d->places.settle(say, d->book, heard.empty());
     d->silence.look(heard, now, d->places.stepSeconds(), say, d->book);
     for (Alarm &alarm : d->book.all())
         if (!alarm.isOver() && alarm.kind != AlarmKind::Silent && !seen.empty())
