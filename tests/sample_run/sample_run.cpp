@@ -6,6 +6,7 @@
 #include "core/telemetry/recording_file.h"
 #include "tests/core/overlay/recorded_run.h"
 #include "tests/core/overlay/sample_runs.h"
+#include "tests/core/overlay/true_sizes.h"
 
 #include <cstdio>
 
@@ -27,8 +28,10 @@ int main(int count, char **arguments)
     options.computeFactor = 1.06;
     options.tensorFactor = 1.15;
     options.dataFactor = 1.25;
-    const RecordedRun run = recordRun(evaluatedSample({ "moe-2x70b-16-a800", [](Plan &) {} }), options);
+    const EvaluationPtr plan = evaluatedSample({ "moe-2x70b-16-a800", [](Plan &) {} });
+    const RecordedRun run = recordRun(plan, options);
     Recording recording = run.recording;
+    carryTrueSizes(recording, plan, run.map);
     recording.name = "moe-16-a800";
     if (const auto written = writeRecording(recording, arguments[1]); !written) {
         std::fprintf(stderr, "%s\n", toString(written.error()).c_str());
