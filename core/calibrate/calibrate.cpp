@@ -135,6 +135,8 @@ void addLogFactor(CalibrationCase &of, Judge &judge)
 void judgeAll(CalibrationCase &of, Judge &judge, const Evaluation &evaluation)
 {
     CalibrationProposal &proposal = of.proposal;
+    for (const int step : of.held)
+        proposal.heldSeconds.push_back(of.run.steps[std::size_t(step)].seconds);
     const double before = judge.seconds({});
     std::vector<const FittedFactor *> all;
     std::vector<std::pair<double, std::size_t>> explained; // seconds
@@ -154,8 +156,6 @@ void judgeAll(CalibrationCase &of, Judge &judge, const Evaluation &evaluation)
     }
     proposal.errorBefore = judge.errorOf(evaluation.metrics.iterationTime.value_or(0)).value_or(0);
     proposal.errorAfter = judge.errorOf(judge.seconds(all)).value_or(0);
-    for (const int step : of.held)
-        proposal.heldSeconds.push_back(of.run.steps[std::size_t(step)].seconds);
     if (proposal.errorBefore > kOtherRun)
         of.note("The steps of the run lie " + percentText(proposal.errorBefore)
             + " from the plan: it is hardly the plan of this run");

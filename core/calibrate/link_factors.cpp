@@ -88,7 +88,9 @@ private:
     {
         if (!m_of.workload.layout.classes.empty())
             point.at = m_of.workload.layout.classes.front().locations.front();
-        if (domainOf(m_of.workload, point.at) >= point.ranks) // a rack of NVLink is one node of several hosts
+        // A rack of NVLink is one node of several hosts.
+        const int domain = domainOf(m_of.workload, point.at);
+        if (domain > m_of.workload.pool(point.at).gpusPerNode && domain >= point.ranks)
             point.ranksPerNode = point.ranks;
         return point;
     }

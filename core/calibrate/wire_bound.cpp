@@ -48,8 +48,8 @@ std::string beyondWire(const CalibrationCase &of, const CalibrationFactor &facto
         if (const double rate = reached(way.nominal, factor); !(rate <= way.wire.value))
             return "A GPU would reach " + bytesText(rate) + "/s where " + way.name + " carries "
                 + bytesText(way.wire.value)
-                + "/s: the sizes or times of these collectives are not what went over that wire, or they are of "
-                  "another machine";
+                + "/s: the sizes or times of these collectives are not what went over that wire, they are of another "
+                  "machine, or reduced by switches otherwise than modelled";
     }
     return {};
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Links are fitted to what a formula describes, and none comes out faster than its wire: whoever says so has told wrong
 // sizes, or measured another machine.
+#include "core/network/collectives.h"
 #include "core/telemetry/read_sources.h"
 #include "tests/core/calibrate/small_truth.h"
 #include "tests/core/overlay/recorded_run.h"
@@ -65,7 +66,7 @@ private slots:
         QTest::newRow("NICs at 96 %") << 0.96 * kNics << 2 << true;
         QTest::newRow("above its NICs") << 1.04 * kNics << 2 << false;
         QTest::newRow("of a machine with other NICs") << 82e9 << 2 << false;
-        QTest::newRow("NVLink at 96 %") << 0.96 * 450e9 << 1 << true;
+        QTest::newRow("NVLink at 85 %") << 0.85 * 450e9 << 1 << true;
         QTest::newRow("above NVLink") << 1.04 * 450e9 << 1 << false;
     }
     void aBenchmarkIsTakenUpToTheRateOfTheWire()
@@ -78,7 +79,10 @@ private slots:
         const CalibrationProposal proposal = proposalOf(lab(), recording);
         const FittedFactor *link = linkOf(proposal, nodes > 1 ? CalibratedPart::Fabric : CalibratedPart::Nvlink);
         QVERIFY2(link, qPrintable(told(proposal)));
-        QVERIFY2(std::abs(*link->factor.gbytesPerS * 1e9 / rate - 1) < 0.06, qPrintable(told(proposal)));
+        // An all-reduce reaches that share of what its link does, sends and gathers all of it.
+        const double share =
+            nodes > 1 ? 1 : deviceLink(*builtinCatalogue().gpu(kGpu), builtinNetwork()).kind->reduceGain;
+        QVERIFY2(std::abs(*link->factor.gbytesPerS * 1e9 * share / rate - 1) < 0.02, qPrintable(told(proposal)));
         QCOMPARE(link->refused.empty(), isTaken);
         QVERIFY(isTaken || link->refused.find(nodes > 1 ? "NICs carries" : "beside it carries") != std::string::npos);
         QCOMPARE(withFactors(lab(), proposal, idsOf(proposal)).calibration.empty(), !isTaken);
