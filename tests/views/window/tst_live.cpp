@@ -244,6 +244,9 @@ private slots:
         });
         QVERIFY(at != all.end() && at->answer);
         QVERIFY2(at->answer->secondsPerStep > planned, at->answer->sentence.c_str()); // a slow link never helps
+        // … and it is told against the plan, not against how it is now.
+        QVERIFY2(at->answer->sentence.find("instead of") != std::string::npos, at->answer->sentence.c_str());
+        QCOMPARE(at->answer->stayingSeconds, planned);
         const auto row = f.page().whatIfs->rows()[std::size_t(at - all.begin())];
         QVERIFY(!row.row->note().isEmpty() && row.row->answer().contains("per step"));
         const double answered = at->answer->secondsPerStep;
