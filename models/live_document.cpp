@@ -274,9 +274,7 @@ void LiveDocument::takeSnapshot()
     d->hasNews = false;
     d->isTaking = true;
     d->sinceTaken.start();
-    LiveSnapshotAsked asked {
-        .stepsKnown = d->stepsTold, .spansPerStep = d->spansPerStep, .lastKnown = d->revision
-    };
+    LiveSnapshotAsked asked { .stepsKnown = d->stepsTold, .spansPerStep = d->spansPerStep, .lastKnown = d->revision };
     if (!d->isFollowing && d->isShown)
         asked.until = d->runs.options().step;
     asked.wantsNewest = !d->sinceNewest.isValid() || d->sinceNewest.elapsed() >= kNewestMs;

@@ -15,7 +15,7 @@ constexpr std::size_t kSettled = 32; // values at a lower level after which that
 constexpr double kErrorsToEnd = 3.5; // taking back asks for less certainty than telling
 constexpr double kMostlyBeyond = 0.8;
 constexpr std::size_t kLeastForError = 16; // values whose spread tells the error of their median
-constexpr std::size_t kLeastFar = 5, kLeastBeforeFar = 8;
+constexpr std::size_t kLeastFar = 5, kLeastBeforeFar = 5;
 constexpr double kFarOff = 3; // times as far as the farthest value before
 
 double spreadOf(const std::vector<double> &values, double middle)

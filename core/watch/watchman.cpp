@@ -74,8 +74,9 @@ struct Watchman::Private {
         for (const Heard &one : heard)
             newest = std::max(newest, one.step);
         if (newest >= 0 && newest < newestHeard) {
-            const std::int64_t back = newestHeard - newest;
-            lastSeen = std::max<std::int64_t>(-1, lastSeen - back - 1);
+            constexpr std::int64_t kBetweenLooks = 8; // steps that it may have made already
+            const std::int64_t back = newestHeard - newest + kBetweenLooks;
+            lastSeen = std::max<std::int64_t>(-1, lastSeen - back);
             std::erase_if(figures, [&](const StepFigures &one) { return one.number > lastSeen; });
         }
         if (newest >= 0)

@@ -82,17 +82,17 @@ void decodeAndTake(benchmark::State &state, const std::string &lines)
     state.SetBytesProcessed(std::int64_t(state.iterations()) * std::int64_t(lines.size()));
 }
 
-void live_lines_one_event_a_line(benchmark::State &state)
+void liveEventsOneALine(benchmark::State &state)
 {
     decodeAndTake(state, linesOf(madeRun(4, 10, 2'000), 1));
 }
-BENCHMARK(live_lines_one_event_a_line)->Unit(benchmark::kMillisecond);
+BENCHMARK(liveEventsOneALine)->Unit(benchmark::kMillisecond);
 
-void live_lines_as_columns(benchmark::State &state)
+void liveEventsAsColumns(benchmark::State &state)
 {
     decodeAndTake(state, linesOf(madeRun(4, 10, 2'000), 256));
 }
-BENCHMARK(live_lines_as_columns)->Unit(benchmark::kMillisecond);
+BENCHMARK(liveEventsAsColumns)->Unit(benchmark::kMillisecond);
 
 Recording samples(int series, int count)
 {
@@ -108,20 +108,20 @@ Recording samples(int series, int count)
     return made;
 }
 
-void live_samples_as_columns(benchmark::State &state)
+void liveSamplesAsColumns(benchmark::State &state)
 {
     decodeAndTake(state, linesOf(samples(8, 25'000), 256));
 }
-BENCHMARK(live_samples_as_columns)->Unit(benchmark::kMillisecond);
+BENCHMARK(liveSamplesAsColumns)->Unit(benchmark::kMillisecond);
 
-void live_samples_one_a_line(benchmark::State &state)
+void liveSamplesOneALine(benchmark::State &state)
 {
     decodeAndTake(state, linesOf(samples(8, 5'000), 1));
 }
-BENCHMARK(live_samples_one_a_line)->Unit(benchmark::kMillisecond);
+BENCHMARK(liveSamplesOneALine)->Unit(benchmark::kMillisecond);
 
 /// 8 steps of 16 ranks, 5,000 spans each.
-void live_snapshot(benchmark::State &state)
+void liveSnapshotOfEightSteps(benchmark::State &state)
 {
     Store store;
     const DecoderPtr decoder = makeLinesDecoder("peer");
@@ -133,6 +133,6 @@ void live_snapshot(benchmark::State &state)
     }
     state.SetItemsProcessed(std::int64_t(spans));
 }
-BENCHMARK(live_snapshot)->Unit(benchmark::kMillisecond);
+BENCHMARK(liveSnapshotOfEightSteps)->Unit(benchmark::kMillisecond);
 
 } // namespace

@@ -212,7 +212,7 @@ std::vector<std::string> scriptSeeds(const std::string &folder)
 {
     std::vector<std::string> scripts = readerSeeds(folder, "live-store");
     std::mt19937_64 random(1);
-    for (const std::size_t size : { 50, 200, 200, 1'000, 1'000, 4'000, 4'000, 16'000 }) {
+    for (const std::size_t size : { 50, 100, 200, 200, 400, 400, 1'000, 1'000 }) {
         std::string &script = scripts.emplace_back();
         for (std::size_t i = 0; i < size; ++i)
             script.push_back(static_cast<char>(random()));

@@ -30,9 +30,9 @@ public:
         m_items.insert(m_items.end(), m_late.begin(), m_late.end());
         if (from < middle)
             std::inplace_merge(m_items.begin() + from, m_items.begin() + middle, m_items.end());
-        const auto twice = std::unique(m_items.begin() + from, m_items.end());
-        const auto count = static_cast<std::size_t>(m_items.end() - twice);
-        m_items.erase(twice, m_items.end());
+        const auto twice = std::ranges::unique(m_items.begin() + from, m_items.end());
+        const std::size_t count = twice.size();
+        m_items.erase(twice.begin(), twice.end());
         m_late.clear();
         if (m_late.capacity() > kKept)
             std::vector<T>().swap(m_late);

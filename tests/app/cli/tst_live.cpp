@@ -152,6 +152,26 @@ private slots:
         QCOMPARE(loss->at, (std::vector<Moment> { 1, 2, 3, 4, 5, 6 }));
     }
 
+    void nothingOfACommandOutlivesIt()
+    {
+        const QString pid = path("pid");
+        Running recorder({ "telemetry", "record",
+            "command:trap '' TERM; echo $$ > " + pid + "; while :; do sleep 0.1; done", "listen:0", "--out", m_out });
+        QVERIFY(!recorder.place().isEmpty());
+        QTRY_VERIFY_WITH_TIMEOUT(QFile(pid).size() > 1, kGenerous);
+        QFile file(pid);
+        QVERIFY(file.open(QIODevice::ReadOnly));
+        const auto process = static_cast<pid_t>(file.readAll().trimmed().toInt());
+        QVERIFY(process > 1 && ::kill(process, 0) == 0);
+        recorder.interrupt();
+        QCOMPARE(recorder.ended().exitCode, 0);
+        const auto isGone = [process] { // those whose parent is gone may wait to be reaped
+            QFile state(QStringLiteral("/proc/%1/stat").arg(process));
+            return !state.open(QIODevice::ReadOnly) || state.readAll().contains(") Z ");
+        };
+        QTRY_VERIFY_WITH_TIMEOUT(isGone(), kGenerous);
+    }
+
     void ctrlCBeforeItsEndLeavesAValidRecording()
     {
         Running server({ "telemetry", "serve", m_recording, "--at", "0", "--speed", "4" });

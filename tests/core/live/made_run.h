@@ -13,7 +13,9 @@ inline Recording madeRun(int steps, double seconds)
     Recording run;
     run.name = "a run";
     run.zero = 1'700'000'000 * second;
-    run.sources.push_back({ "made.json", SourceKind::KinetoTrace, 100, 7 });
+    RecordedSource &source = run.sources.emplace_back();
+    source.file = "made.json";
+    source.kind = SourceKind::KinetoTrace;
     run.names = { "gemm", "all_reduce", "all_reduce_kernel" };
     run.groups = { { "dp", "data parallel", { 0, 1, 2, 3 } } };
     run.arguments = { { "world_size", "4" } };

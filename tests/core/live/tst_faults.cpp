@@ -118,9 +118,9 @@ private slots:
                 text += wholeStep(number, kBegin + number * kSecond);
             text += span(kBegin + 11 * kSecond) + span(kBegin + 11 * kSecond + 5); // of step 11, which never ends
             QVERIFY(peer.send(text + "{\"event\":\"span\",\"strea")); // torn
+            QVERIFY(listening.waitForTold(10 * kEventsOfStep + 2)); // a reset would take back what is on its way
             peer.cut();
         }
-        QVERIFY(listening.waitForTold(10 * kEventsOfStep + 2));
         Peer again = listening.peer();
         std::string text = hello(0);
         for (int number = 8; number <= 12; ++number) // from its checkpoint
@@ -358,7 +358,8 @@ private slots:
             },
             kGenerous));
         sender.join();
-        QVERIFY(second.stepsTold() < 40);
+        // steps that the first one heard are not told again (samples of some steps may share a line behind the last)
+        QVERIFY(second.whole().ranks.at(0).steps.at(0).number > 1);
         // the beginning was said again: hosts are known
         const auto snapshot = second.snapshot({});
         for (const RankLife &life : snapshot->ranks)

@@ -5,6 +5,7 @@
 #include "core/plan/calibration.h"
 #include "tests/core/watch/watched_run.h"
 
+#include <QRegularExpression>
 #include <QTest>
 
 #include <cmath>
@@ -32,17 +33,6 @@ EvaluationPtr twoDatacenters()
 {
     static const EvaluationPtr evaluation = evaluatedSample(smallSamples()[2]);
     return evaluation;
-}
-
-/// The steps of a log whose times rise by a share from one step to another.
-std::vector<double> loggedSteps(unsigned seed, int count, double more, int first, int behind)
-{
-    std::mt19937_64 random(seed);
-    std::normal_distribution<double> normal;
-    std::vector<double> seconds;
-    for (int i = 0; i < count; ++i)
-        seconds.push_back(2 * std::exp(0.005 * normal(random)) * (i >= first && i < behind ? 1 + more : 1));
-    return seconds;
 }
 
 std::vector<Alarm> logAlarms(const std::vector<double> &seconds)
@@ -165,9 +155,11 @@ private slots:
             QCOMPARE(alarms[0].kind, AlarmKind::StepTime);
             QVERIFY2(std::abs(alarms[0].firstStep - 51) <= 1, textOf(alarms).constData());
             QVERIFY2(std::abs(alarms[0].secondsPerStep - 0.06) < 0.015, textOf(alarms).constData());
-            QVERIFY2(alarms[0].sentence.find("steps take 2.0") != std::string::npos
-                    && alarms[0].sentence.find("(3 %) more than before") != std::string::npos,
-                alarms[0].sentence.c_str());
+            const QString sentence = QString::fromStdString(alarms[0].sentence);
+            const auto words =
+                QRegularExpression("^Step 5\\d: steps take 2\\.0\\d s since \\d\\d:\\d\\d, \\d\\d\\.\\d ms "
+                                   "\\([23] %\\) more than before$");
+            QVERIFY2(words.match(sentence).hasMatch(), alarms[0].sentence.c_str());
             alarms = logAlarms(loggedSteps(seed, 58, 0.03, 50, 100));
             QCOMPARE(alarms.size(), std::size_t(1));
             alarms = logAlarms(loggedSteps(seed, 120, 0.03, 50, 80));
@@ -176,29 +168,6 @@ private slots:
             alarms = logAlarms(loggedSteps(seed, 200, 0, 0, 0));
             QVERIFY2(alarms.empty(), textOf(alarms).constData());
         }
-    }
-
-    /// Looked at after every step or once at the end: the same alarm, told when it can be.
-    void aLookSeesOnlyWhatIsNew()
-    {
-        Watchman often, once;
-        const std::vector<double> seconds = loggedSteps(3, 100, 0.03, 50, 100);
-        int told = -1;
-        for (int n = 1; n <= 100; ++n) {
-            const std::vector<double> part(seconds.begin(), seconds.begin() + n);
-            often.look(*overlayRun(nullptr, makeRun(logOf(part)), {}), {}, 0);
-            QCOMPARE(often.steps().size(), std::size_t(n));
-            if (told < 0 && !often.alarms().empty())
-                told = n;
-        }
-        once.look(*overlayRun(nullptr, makeRun(logOf(seconds)), {}), {}, 0);
-        QVERIFY2(told > 50 && told <= 58, qPrintable(QString::number(told)));
-        QCOMPARE(often.alarms().size(), std::size_t(1));
-        QCOMPARE(often.alarms()[0].firstStep, once.alarms()[0].firstStep);
-        for (std::size_t i = 0; i < 100; ++i)
-            QCOMPARE(often.steps()[i].seconds, seconds[i]);
-        often.look(*overlayRun(nullptr, makeRun(logOf(seconds)), {}), {}, 0); // nothing new
-        QCOMPARE(often.steps().size(), std::size_t(100));
     }
 
     /// Parts of a step add up to it, and stand beside the plan's.
@@ -224,49 +193,6 @@ private slots:
         QVERIFY(std::abs(sum / planned.seconds - 1) < 1e-6);
         // Rates of one step, as anybody may ask for them: both ways of both links.
         QCOMPARE(linkRates(*overlay, overlay->run->steps[2]).size(), std::size_t(4));
-    }
-
-    /// A rank that nobody hears for more than three steps while the others are heard; all ranks of a host are one.
-    void whoFallsSilentIsTold()
-    {
-        const RunOverlayPtr overlay = overlaid(threeRegions(), watchedOptions(2, 12));
-        const auto step = Moment(overlay->run->medianSeconds * 1e9);
-        Watchman watchman;
-        const Moment zero = 1'750'000'000'000'000'000;
-        std::vector<Heard> heard;
-        for (int rank = 0; rank < 24; ++rank)
-            heard.push_back({ rank, "node" + std::to_string(rank / 8), 0, -1 });
-        const auto lookAt = [&](int at, const std::function<bool(int)> &speaks) {
-            for (Heard &one : heard)
-                if (speaks(one.rank)) {
-                    one.at = zero + at * step;
-                    one.step = 10 + at;
-                }
-            watchman.look(*overlay, heard, zero + at * step + 1);
-        };
-        for (int at = 0; at < 10; ++at)
-            lookAt(at, [](int) { return true; });
-        QVERIFY2(watchman.alarms().empty(), textOf(watchman.alarms()).constData());
-        for (int at = 10; at < 13; ++at)
-            lookAt(at, [](int rank) { return rank != 5; });
-        QVERIFY2(watchman.alarms().empty(), textOf(watchman.alarms()).constData());
-        lookAt(13, [](int rank) { return rank != 5; });
-        QVERIFY2(watchman.alarms().size() == 1, textOf(watchman.alarms()).constData());
-        QCOMPARE(watchman.alarms()[0].kind, AlarmKind::Silent);
-        QCOMPARE(watchman.alarms()[0].place, std::string("rank 5"));
-        QCOMPARE(watchman.alarms()[0].since, zero + 9 * step);
-        QVERIFY2(watchman.alarms()[0].sentence.find("Rank 5 (stage 1, pipeline 2) is silent") == 0,
-            watchman.alarms()[0].sentence.c_str());
-        lookAt(14, [](int) { return true; });
-        QVERIFY(watchman.alarms().size() == 1 && watchman.alarms()[0].isOver());
-        for (int at = 15; at < 20; ++at)
-            lookAt(at, [](int rank) { return rank / 8 != 1; });
-        QCOMPARE(watchman.alarms().size(), std::size_t(2));
-        QCOMPARE(watchman.alarms()[0].place, std::string("host node1"));
-        QCOMPARE(watchman.alarms()[0].ranks.size(), std::size_t(8));
-        // Where nobody is heard, it is the source that is silent, and says so itself.
-        watchman.look(*overlay, heard, zero + 100 * step);
-        QCOMPARE(watchman.alarms().size(), std::size_t(2));
     }
 
     /// 1 % of itself more each step, told with the rank; a level that is reached and kept is no growth.
@@ -347,28 +273,6 @@ private slots:
         watchman.look(*overlayRun(evaluation, makeRun(recording), {}), {}, 0);
         QVERIFY2(watchman.alarms().empty(), textOf(watchman.alarms()).constData());
         QCOMPARE(watchman.steps().size(), std::size_t(30));
-    }
-
-    void aRunWithoutAnythingIsSilent()
-    {
-        Watchman watchman;
-        watchman.look(RunOverlay(), {}, 0);
-        watchman.look(*overlayRun(nullptr, makeRun(Recording()), {}), { { 3, "h", 5, 7 } }, 10);
-        QVERIFY(watchman.alarms().empty() && watchman.steps().empty());
-        QVERIFY(std::isnan(watchman.predicted().seconds));
-    }
-
-    /// Long sessions are thinned: the shortest and the longest of each four old steps stay.
-    void manyStepsAreThinned()
-    {
-        std::vector<double> seconds(70'000, 1.0);
-        seconds[1000] = 5;
-        Watchman watchman;
-        watchman.look(*overlayRun(nullptr, makeRun(logOf(seconds)), {}), {}, 0);
-        QVERIFY(watchman.steps().size() <= 65'536);
-        QCOMPARE(watchman.steps().back().number, std::int64_t(70'000));
-        QVERIFY(std::ranges::any_of(watchman.steps(), [](const auto &one) { return one.seconds == 5; }));
-        QVERIFY(std::ranges::is_sorted(watchman.steps(), {}, &Watchman::StepFigures::number));
     }
 };
 

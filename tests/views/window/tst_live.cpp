@@ -109,11 +109,13 @@ struct LiveFixture : WindowFixture {
     [[nodiscard]] State state() { return window.live().sources().front().status.state; }
 };
 
+/// Without the word that it is over: a sender that was cut off.
 std::string linesOf(const Recording &recording)
 {
     std::string text;
     live::writeLines(recording, {}, [&](live::TimedLine &&line) {
-        text += line.text;
+        if (line.text.find("\"event\":\"end\"") == std::string::npos)
+            text += line.text;
         return true;
     });
     return text;
