@@ -113,6 +113,9 @@ Expected<std::uint32_t> LiveDocument::connectTo(const QString &text, const live:
     const Expected<live::Address> address = live::parseAddress(text.trimmed().toStdString());
     if (!address)
         return std::unexpected(address.error());
+    // What was told so far is let go for a source that can be one, not for a slip.
+    if (const auto checked = live::checkSettings(*address, settings); !checked)
+        return std::unexpected(checked.error());
     const bool isNew = d->rows.empty();
     if (isNew)
         d->renewFeed();
@@ -274,9 +277,7 @@ void LiveDocument::takeSnapshot()
     d->hasNews = false;
     d->isTaking = true;
     d->sinceTaken.start();
-    LiveSnapshotAsked asked {
-        .stepsKnown = d->stepsTold, .spansPerStep = d->spansPerStep, .lastKnown = d->revision
-    };
+    LiveSnapshotAsked asked { .stepsKnown = d->stepsTold, .spansPerStep = d->spansPerStep, .lastKnown = d->revision };
     if (!d->isFollowing && d->isShown)
         asked.until = d->runs.options().step;
     asked.wantsNewest = !d->sinceNewest.isValid() || d->sinceNewest.elapsed() >= kNewestMs;

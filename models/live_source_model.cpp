@@ -113,8 +113,6 @@ QVariant LiveSourceModel::data(const QModelIndex &index, int role) const
     switch (index.column()) {
     case Where:
         return QString::fromStdString(status.address.text());
-    case Kind:
-        return QString::fromStdString(nameOf(status.address.type));
     case State:
         return stateName(status, live::unixNow());
     case Reason:
@@ -133,7 +131,7 @@ QVariant LiveSourceModel::headerData(int section, Qt::Orientation orientation, i
 {
     if (role != Qt::DisplayRole || orientation != Qt::Horizontal)
         return {};
-    const QString titles[] = { tr("Source"), tr("Kind"), tr("State"), tr("Why"), tr("Told"), tr("Left out") };
+    const QString titles[] = { tr("Source"), tr("State"), tr("Why"), tr("Told"), tr("Left out") };
     return section >= 0 && section < Columns ? titles[section] : QVariant();
 }
 

@@ -12,7 +12,7 @@ namespace trainyard {
 class LiveSourceModel : public QAbstractTableModel {
     Q_OBJECT
 public:
-    enum Column { Where, Kind, State, Reason, Told, Lost, Columns };
+    enum Column { Where, State, Reason, Told, Lost, Columns };
     explicit LiveSourceModel(LiveDocument &live, QObject *parent = nullptr);
 
     [[nodiscard]] int rowCount(const QModelIndex &parent = {}) const override;

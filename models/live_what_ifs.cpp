@@ -3,6 +3,7 @@
 
 #include "core/advice/run_pool.h"
 #include "core/evaluate/run.h"
+#include "core/overlay/link_rates.h"
 
 #include <algorithm>
 #include <exception>
@@ -12,6 +13,8 @@
 namespace trainyard {
 
 namespace {
+
+constexpr std::size_t kNewest = 5; // steps
 
 /// The answer of one that was evaluated; why there is none, where it cannot run.
 void judge(LiveWhatIf &one, const EvaluationPtr &staying, const ExpectedAll<EvaluationPtr> &found)
@@ -27,6 +30,23 @@ void judge(LiveWhatIf &one, const EvaluationPtr &staying, const ExpectedAll<Eval
         return;
     }
     one.answer = answerOf(one.asked, *staying, **found);
+}
+
+/// Of the newest steps, whichever is shown: one alone is noise, and an old one is not how it is now.
+std::vector<LinkRate> ratesOfNow(const RunOverlay &overlay)
+{
+    std::vector<const RunStep *> newest;
+    for (auto step = overlay.run->steps.rbegin(); step != overlay.run->steps.rend() && newest.size() < kNewest; ++step)
+        if (step->hasSpans())
+            newest.insert(newest.begin(), &*step);
+    const RankMap map(*overlay.evaluation->plan, overlay.evaluation->layout, overlay.order);
+    return LinkRates(*overlay.evaluation).of(*overlay.run, map, newest);
+}
+
+/// What an answer is told against: how it is now, but of how it is now the plan.
+bool isOfNow(watch::WhatIfKind kind)
+{
+    return kind == watch::WhatIfKind::AsItIs || kind == watch::WhatIfKind::LinkStays;
 }
 
 } // namespace
@@ -87,8 +107,7 @@ void LiveWhatIfs::work(const Request &request, const std::stop_token &stop)
     const std::vector<RunStep> &steps = overlay.run->steps;
     const bool hasStep = overlay.step >= 0 && std::size_t(overlay.step) < steps.size();
     const std::int64_t number = hasStep ? steps[std::size_t(overlay.step)].number : -1;
-    const std::vector<watch::LinkRate> rates =
-        hasStep ? watch::linkRates(overlay, steps[std::size_t(overlay.step)]) : std::vector<watch::LinkRate>();
+    const std::vector<LinkRate> rates = ratesOfNow(overlay);
     std::vector<LiveWhatIf> all;
     for (watch::WhatIf &asked : watch::whatIfs(*overlay.evaluation, rates, request.alarms))
         all.push_back({ std::move(asked), nullptr, {}, {} });
@@ -103,7 +122,7 @@ void LiveWhatIfs::work(const Request &request, const std::stop_token &stop)
         return run(plan, Depth::Score,
             { .catalogue = m_catalogue, .workspace = pool.workspace(), .stop = stop, .cache = &pool.cache() });
     };
-    // What staying costs is asked first: every answer is told against it.
+    // What staying costs is asked first: losses and moves are told against it.
     EvaluationPtr staying = overlay.evaluation;
     const auto own =
         std::ranges::find(all, watch::WhatIfKind::AsItIs, [](const LiveWhatIf &one) { return one.asked.kind; });
@@ -113,7 +132,7 @@ void LiveWhatIfs::work(const Request &request, const std::stop_token &stop)
     for (std::size_t i = 0; i < all.size() && !stop.stop_requested(); ++i) {
         if (!all[i].asked.plan)
             continue;
-        judge(all[i], staying, evaluated(all[i].asked.plan));
+        judge(all[i], isOfNow(all[i].asked.kind) ? overlay.evaluation : staying, evaluated(all[i].asked.plan));
         if (!stop.stop_requested())
             deliver(request.generation, [this, i, one = all[i]] { m_all[i] = one; });
     }

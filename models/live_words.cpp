@@ -118,9 +118,10 @@ QString droppedSentence(const std::vector<LiveSourceRow> &rows, const live::Stor
     }
     if (bytes > 0)
         parts << tr("%1 came too fast or while paused").arg(formatBytes(double(bytes)));
-    for (const Dropped &dropped : counts.dropped)
-        if (dropped.count > 0)
-            parts << tr("%1 left out: %2").arg(whole(dropped.count), fromUtf8(dropped.reason));
+    for (const std::vector<Dropped> *all : { &counts.dropped, &counts.unread })
+        for (const Dropped &dropped : *all)
+            if (dropped.count > 0)
+                parts << tr("%1 left out: %2").arg(whole(dropped.count), fromUtf8(dropped.reason));
     if (refused > 0)
         parts << tr("%1 refused").arg(countOf(refused, tr("connection"), tr("connections")));
     return sentenceOf(parts);

@@ -79,6 +79,8 @@ std::string factorsJson(const CalibrationProposal &proposal)
     Json json { { "format", kFormat }, { "version", 1 }, { "error_before", proposal.errorBefore },
         { "error_after", proposal.errorAfter }, { "steps_fitted", proposal.stepsFitted },
         { "steps_held_out", proposal.stepsHeldOut }, { "factors", Json::array() }, { "notes", proposal.notes } };
+    if (const std::string farther = fartherText(proposal, proposal.errorAfter); !farther.empty())
+        json["warning"] = farther;
     for (const FittedFactor &fitted : proposal.factors) {
         Json one { { "id", fitted.id }, { "sentence", fitted.sentence }, { "residual", fitted.residual } };
         if (!fitted.refused.empty())

@@ -139,9 +139,12 @@ int run(const Options &options)
     if (!options.out.empty())
         if (const auto written = writePlan(*next, options.out); !written)
             return fail({ written.error() });
-    return print(options.format == "json"
-            ? factorsJson(*proposal)
-            : factorsTable(*proposal, options.use.empty()) + "\n" + learnedText(**evaluation, **learned),
+    const std::string farther = options.use.empty()
+        ? fartherText(*proposal, heldOutError(*proposal, (*learned)->metrics.iterationTime.value_or(0)).value_or(0))
+        : std::string();
+    return print(options.format == "json" ? factorsJson(*proposal)
+                                          : (farther.empty() ? "" : farther + ".\n\n")
+                + factorsTable(*proposal, options.use.empty()) + "\n" + learnedText(**evaluation, **learned),
         options.format);
 }
 

@@ -112,9 +112,10 @@ public:
                 text += "  " + printable(note) + "\n";
         }
         const live::StoreCounts counts = m_session.store().counts();
-        for (const Dropped &dropped : counts.dropped)
-            text +=
-                "dropped: " + printable(dropped.reason) + ": " + wholeText(static_cast<double>(dropped.count)) + "\n";
+        for (const std::vector<Dropped> *all : { &counts.dropped, &counts.unread })
+            for (const Dropped &dropped : *all)
+                text += "dropped: " + printable(dropped.reason) + ": " + wholeText(static_cast<double>(dropped.count))
+                    + "\n";
         return text + counted(m_session.stepsTold(), "step") + ", " + counted(std::ssize(recording.ranks), "rank")
             + ", " + wholeText(static_cast<double>(counts.events)) + " events: " + m_options.out + "\n";
     }

@@ -132,7 +132,16 @@ int runWindow(QApplication &application, const Options &options)
     if (options.showsConnect)
         QObject::connect(
             &document, &PlanDocument::replaced, &window, [&window] { window.showConnect(); }, Qt::SingleShotConnection);
-    connectLive(window, options);
+    if (!options.live.isEmpty()) { // once the plan is evaluated, so that every step is laid under it
+        auto *once = new QObject(&window);
+        const auto start = [&window, &options, once] {
+            once->deleteLater();
+            QObject::disconnect(&window.bridge(), nullptr, once, nullptr);
+            connectLive(window, options);
+        };
+        QObject::connect(&bridge, &EvaluationBridge::evaluationFinished, once, start);
+        QObject::connect(&bridge, &EvaluationBridge::evaluationFailed, once, start);
+    }
     std::optional<FrameProbe> probe;
     if (!options.frames.isEmpty())
         probe.emplace(window.live(), options.frames);

@@ -19,7 +19,7 @@ namespace {
 
 // The effects of the switches come after the evaluation; a picture without them would show a window half filled.
 constexpr int kSettleMs = 400, kEffectsMs = 8000, kGiveUpMs = 120000;
-constexpr int kLookMs = 500, kNothingMs = 3000; // what comes of a source that tells nothing
+constexpr int kLookMs = 500, kMostLooks = 12; // at sources that are over or out of reach and tell nothing
 
 } // namespace
 
@@ -97,7 +97,7 @@ void Screenshot::lookAtLive()
     });
     const bool isShown = !live.steps().empty() && live.canAskWhatIf() && overlay && overlay->evaluation
         && overlay->step >= 0 && overlay->run->steps[std::size_t(overlay->step)].number == live.newestStep();
-    const bool isNothing = isOver && !m_window.runs().isLive();
+    const bool isNothing = isOver && live.newestStep() < 0 && ++m_looks >= kMostLooks;
     if (!isOver || !(isShown || isNothing))
         return;
     if (m_asksWhatIfs && live.canAskWhatIf() && !std::exchange(m_hasAsked, true))
@@ -106,7 +106,7 @@ void Screenshot::lookAtLive()
         return;
     m_look.stop();
     m_awaitsLive = false;
-    settle(isNothing ? kNothingMs : kSettleMs);
+    settle(kSettleMs);
 }
 
 void Screenshot::settle(int milliseconds)

@@ -35,6 +35,7 @@ private:
     QTimer m_settle, m_giveUp;
     bool m_awaitsRun = false, m_awaitsReference = false;
     bool m_awaitsLive = false, m_asksWhatIfs = false, m_hasAsked = false;
+    int m_looks = 0;
     QTimer m_look;
 };
 

@@ -7,6 +7,7 @@
 #include "core/calibrate/probe_samples.h"
 #include "core/calibrate/robust_fit.h"
 #include "core/evaluate/metrics/confidence.h"
+#include "core/overlay/log_steps.h"
 #include "core/overlay/told_job.h"
 
 #include <algorithm>
@@ -23,6 +24,8 @@ constexpr double kMostFactor = 8; // what lies farther off is not the same thing
 /// Steps that count, every other one held out.
 void shareOut(CalibrationCase &of, double share)
 {
+    if (const LogSteps log = logSteps(*of.run.recording); !log.untimed.empty())
+        of.note(untimedText(log));
     std::vector<int> counted, spanned;
     for (std::size_t i = 0; i < of.run.steps.size(); ++i) {
         const RunStep &step = of.run.steps[i];
@@ -132,6 +135,8 @@ void addLogFactor(CalibrationCase &of, Judge &judge)
 void judgeAll(CalibrationCase &of, Judge &judge, const Evaluation &evaluation)
 {
     CalibrationProposal &proposal = of.proposal;
+    for (const int step : of.held)
+        proposal.heldSeconds.push_back(of.run.steps[std::size_t(step)].seconds);
     const double before = judge.seconds({});
     std::vector<const FittedFactor *> all;
     std::vector<std::pair<double, std::size_t>> explained; // seconds
@@ -154,8 +159,6 @@ void judgeAll(CalibrationCase &of, Judge &judge, const Evaluation &evaluation)
     if (proposal.errorBefore > kOtherRun)
         of.note("The steps of the run lie " + percentText(proposal.errorBefore)
             + " from the plan: it is hardly the plan of this run");
-    else if (proposal.errorAfter > proposal.errorBefore)
-        of.note("With all factors the plan lies farther from the run than before: what is left out weighs more");
     std::ranges::stable_sort(explained, [](const auto &a, const auto &b) { return a.first > b.first; });
     std::vector<FittedFactor> sorted;
     for (const auto &[seconds, index] : explained)
@@ -235,6 +238,26 @@ Expected<CalibrationProposal> calibrate(
             "profiler traces of all ranks, a log of steps, or benchmarks of links and drives" });
     }
     return of.proposal;
+}
+
+std::optional<double> heldOutError(const CalibrationProposal &proposal, double predicted)
+{
+    std::vector<double> off;
+    for (const double seconds : proposal.heldSeconds)
+        off.push_back(std::abs(predicted / seconds - 1));
+    if (off.empty() || predicted <= 0)
+        return std::nullopt;
+    return middleOf(std::move(off));
+}
+
+std::string fartherText(const CalibrationProposal &proposal, double after)
+{
+    constexpr double kSeen = 1e-4; // less is rounding
+    if (proposal.stepsHeldOut == 0 || !(after > proposal.errorBefore + kSeen))
+        return {};
+    return "Farther from the run than without them: with these factors predicted steps lie " + percentText(after)
+        + " off those held out, " + percentText(proposal.errorBefore)
+        + " before. Each may be right of its own part; what no factor covers weighs more then";
 }
 
 Plan withFactors(const Plan &plan, const CalibrationProposal &proposal, const std::vector<std::string> &ids)

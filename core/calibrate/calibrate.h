@@ -27,6 +27,7 @@ struct CalibrationProposal {
     std::vector<FittedFactor> factors; // in the order of how much time they explain
     double errorBefore = 0, errorAfter = 0; // |predicted / measured - 1| of held-out steps, median; with all accepted
     int stepsFitted = 0, stepsHeldOut = 0;
+    std::vector<double> heldSeconds; // of the steps held out, as measured; of a proposal that was read from a file none
     std::vector<std::string> notes; // what could not be told apart, and from what
     bool operator==(const CalibrationProposal &) const = default;
 };
@@ -42,6 +43,12 @@ struct CalibrateOptions {
 /// Errors: nothing of the run says anything of the plan; Cancelled.
 [[nodiscard]] Expected<CalibrationProposal> calibrate(
     const Evaluation &evaluation, const Run &run, const Catalogue &catalogue, const CalibrateOptions &options = {});
+
+/// Median of |predicted / measured - 1| of the steps held out; empty: there are none.
+[[nodiscard]] std::optional<double> heldOutError(const CalibrationProposal &proposal, double predicted);
+/// A warning where held-out steps lie farther off with the accepted factors (`after`) than before; else empty. Whoever
+/// takes factors shows it first.
+[[nodiscard]] std::string fartherText(const CalibrationProposal &proposal, double after);
 
 /// The plan with these factors in `calibration` (those not refused and whose ids are named).
 [[nodiscard]] Plan withFactors(

@@ -161,6 +161,8 @@ void CalibrationCase::propose(FittedFactor one, bool isMeasured)
     else if (!(one.residual <= options.mostResidual))
         one.refused = "Half of its samples lie more than " + percentText(one.residual) + " off the fit; "
             + percentText(options.mostResidual) + " is the most";
+    else if (std::string faster = beyondWire(*this, one.factor); !faster.empty())
+        one.refused = std::move(faster);
     else if (!(factor < kMostFactor) || !(factor > 1 / kMostFactor))
         one.refused =
             "A factor of " + plainText(factor) + " is no calibration: the run does something else than the plan";

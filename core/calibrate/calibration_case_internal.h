@@ -53,6 +53,9 @@ void setError(std::optional<double> &error, double value); // one of 0 is not to
 /// Where the run is another job than the plan: by its arguments, or by the batch that its log prints. Empty: nothing
 /// tells so.
 [[nodiscard]] std::string otherWorkOf(const Evaluation &evaluation, const Recording &recording);
+/// Why a factor of NVLink or of a fabric cannot be, where it makes a GPU's link of the plan faster than its nominal
+/// rate; empty: it does not.
+[[nodiscard]] std::string beyondWire(const CalibrationCase &of, const CalibrationFactor &factor);
 /// Of the plan's link between two datacenters, whoever measured it: its ends as the plan names them.
 [[nodiscard]] std::string wanId(const Plan &plan, const std::string &a, const std::string &b);
 [[nodiscard]] std::string factorText(double factor, double error); // "1.131 × as long as modelled (± 0.004"

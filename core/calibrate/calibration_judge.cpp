@@ -1,10 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/calibrate/calibration_judge_internal.h"
 
-#include "core/base/median.h"
-
 #include <algorithm>
-#include <cmath>
 
 namespace trainyard {
 
@@ -30,12 +27,7 @@ double Judge::secondsBeside(const FittedFactor &fitted)
 
 std::optional<double> Judge::errorOf(double predicted) const
 {
-    std::vector<double> off;
-    for (const int step : m_of.held)
-        off.push_back(std::abs(predicted / m_of.run.steps[std::size_t(step)].seconds - 1));
-    if (off.empty() || predicted <= 0)
-        return std::nullopt;
-    return medianOf(std::move(off));
+    return heldOutError(m_of.proposal, predicted);
 }
 
 bool areOfSame(const CalibrationFactor &a, const CalibrationFactor &b)

@@ -11,11 +11,18 @@ namespace trainyard {
 
 namespace {
 
-/// Whether collectives of the plan are modelled by that operation.
-bool isModelledCollective(const BenchmarkPoint &point)
+/// Whether there is a formula for it (link_fit.h).
+bool isModelled(std::string_view operation)
 {
-    return point.what == "all_reduce" || point.what == "all_gather" || point.what == "reduce_scatter"
-        || point.what == "all_to_all";
+    return operation == "all_reduce" || operation == "all_gather" || operation == "reduce_scatter"
+        || operation == "all_to_all";
+}
+
+/// Tokens that go to their experts in slices, without copies, or in stages are no plain all-to-all: other bytes cross
+/// the fabric than those of the message, with gathers beside.
+bool hasOwnExchanges(const Plan &plan)
+{
+    return plan.parallelism.expert > 1 && plan.moe.dispatch != MoeDispatch::Flat;
 }
 
 class Placer {
@@ -92,10 +99,11 @@ std::optional<StageLocation> locationOf(const Workload &workload, const RankMap 
     return stage < pipelines->locations.size() ? std::optional(pipelines->locations[stage]) : std::nullopt;
 }
 
-CollectiveSamples collectivesOf(
-    const Run &run, const std::vector<int> &steps, const Workload &workload, const RankMap &map)
+CollectiveSamples collectivesOf(const Run &run, const std::vector<int> &steps, const Workload &workload,
+    const RankMap &map, const std::stop_token &stop)
 {
     CollectiveSamples result;
+    const bool areExchangesOwn = hasOwnExchanges(*workload.plan);
     const Recording &recording = *run.recording;
     std::vector<std::vector<StepWindow>> windows(recording.ranks.size());
     for (const int step : steps)
@@ -106,6 +114,8 @@ CollectiveSamples collectivesOf(
     const Placer placer(run, workload, map);
     std::map<std::uint32_t, CollectiveSample> places; // by group, where it has one
     for (const MatchedCollective &one : run.collectives) {
+        if (stop.stop_requested())
+            break;
         const MatchedCollective::Part &part = one.parts.front();
         const Moment start = recording.ranks[part.rank].collectives[part.collective].start;
         if (windowAt(windows[part.rank], start, std::identity()) < 0)
@@ -121,8 +131,18 @@ CollectiveSamples collectivesOf(
         auto [known, isNew] = places.try_emplace(one.group);
         if (isNew || one.group == kNoIndex)
             placer.place(known->second, placer.ranksOf(one));
+        const std::string &operation = recording.names[one.operation];
+        const bool isSend = one.groupRanks == 2 && operation.starts_with("send");
+        std::size_t *leftOut = !isModelled(operation) && !isSend ? &result.unknown
+            : !isSend && known->second.toDatacenter >= 0         ? &result.afar
+            : areExchangesOwn && operation == "all_to_all"       ? &result.exchanges
+                                                                 : nullptr;
+        if (leftOut) {
+            ++*leftOut;
+            continue;
+        }
         CollectiveSample &sample = result.samples.emplace_back(known->second);
-        sample.operation = recording.names[one.operation];
+        sample.operation = operation;
         sample.bytes = one.bytes;
         sample.ranks = one.groupRanks;
         sample.seconds = double(one.leastDuration) * 1e-9;
@@ -140,7 +160,7 @@ std::vector<CollectiveSample> collectiveBenchmarks(const Recording &recording, s
     std::vector<CollectiveSample> samples;
     std::size_t at = 0;
     for (const BenchmarkPoint &point : recording.benchmarks) {
-        if (isOfProbe(recording, point.source) || !isModelledCollective(point) || point.ranks < 2 || point.bytes <= 0
+        if (isOfProbe(recording, point.source) || !isModelled(point.what) || point.ranks < 2 || point.bytes <= 0
             || point.seconds <= 0 || at++ % 2 != first)
             continue;
         const int nodes = std::max(1, point.nodes);
@@ -149,7 +169,8 @@ std::vector<CollectiveSample> collectiveBenchmarks(const Recording &recording, s
             .ranks = point.ranks,
             .ranksPerNode = (point.ranks + nodes - 1) / nodes,
             .seconds = point.seconds,
-            .isBenchmark = true });
+            .isBenchmark = true,
+            .source = point.source });
     }
     return samples;
 }

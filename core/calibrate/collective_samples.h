@@ -7,6 +7,8 @@
 #include "core/placement/rank_map.h"
 #include "core/placement/resolve.h"
 
+#include <stop_token>
+
 namespace trainyard {
 
 struct CollectiveSample {
@@ -17,6 +19,7 @@ struct CollectiveSample {
     StageLocation at; // of its first rank
     int toDatacenter = -1; // where it crosses to another one
     bool isBenchmark = false;
+    std::uint32_t source = kNoIndex; // Recording::sources, of a benchmark
     [[nodiscard]] bool isInNode() const { return ranksPerNode >= ranks; }
 };
 
@@ -24,11 +27,14 @@ struct CollectiveSamples {
     std::vector<CollectiveSample> samples;
     std::size_t unmatched = 0; // of ranks that nobody recorded: what such a collective waits for is not known
     std::size_t unsized = 0;
+    // Which the formulas of collectives do not describe: of operations without one, of groups that reach over several
+    // datacenters (sends aside), and exchanges with experts that go in slices or pieces (core/experts/exchange.h)
+    std::size_t unknown = 0, afar = 0, exchanges = 0;
 };
 
-/// Of collectives that begin in these steps (indices into Run::steps).
-[[nodiscard]] CollectiveSamples collectivesOf(
-    const Run &run, const std::vector<int> &steps, const Workload &workload, const RankMap &map);
+/// Of collectives that begin in these steps (indices into Run::steps). Stopped: of some.
+[[nodiscard]] CollectiveSamples collectivesOf(const Run &run, const std::vector<int> &steps, const Workload &workload,
+    const RankMap &map, const std::stop_token &stop = {});
 
 /// Every other point of nccl-tests and the like, from `first` on (0 or 1). A benchmark does not tell where it ran: all
 /// of them are taken as of the plan's first location.

@@ -147,7 +147,8 @@ private:
 
 } // namespace
 
-std::vector<HiddenSample> hiddenSamples(const Run &run, const std::vector<int> &steps, const RankMap &map)
+std::vector<HiddenSample> hiddenSamples(
+    const Run &run, const std::vector<int> &steps, const RankMap &map, const std::stop_token &stop)
 {
     const Recording &recording = *run.recording;
     struct Place {
@@ -157,8 +158,11 @@ std::vector<HiddenSample> hiddenSamples(const Run &run, const std::vector<int> &
     };
     std::vector<std::vector<Place>> places(recording.ranks.size());
     for (const int step : steps)
-        for (const StepWindow &window : windowsOf(run, run.steps[std::size_t(step)]))
+        for (const StepWindow &window : windowsOf(run, run.steps[std::size_t(step)])) {
+            if (stop.stop_requested())
+                return {};
             places[window.rank].push_back({ step, window, computingOf(recording.ranks[window.rank], window) });
+        }
     for (std::vector<Place> &of : places)
         std::ranges::sort(of, {}, [](const Place &place) { return place.window.start; });
     std::vector<GroupOf> groups;
@@ -171,6 +175,8 @@ std::vector<HiddenSample> hiddenSamples(const Run &run, const std::vector<int> &
     const bool isOneClock = run.alignment.isWhole();
     std::vector<Shown> all;
     for (const MatchedCollective &one : run.collectives) {
+        if (stop.stop_requested())
+            break;
         if (one.group >= groups.size() || groups[one.group] == GroupOf::Other
             || one.bytes < kLeastMessage * largest[one.group] || isTransferName(recording.names[one.operation]))
             continue;

@@ -7,6 +7,8 @@
 #include "core/overlay/run_steps.h"
 #include "core/placement/rank_map.h"
 
+#include <stop_token>
+
 namespace trainyard {
 
 struct HiddenSample {
@@ -15,8 +17,8 @@ struct HiddenSample {
     double seconds = 0, hidden = 0; // of a step
 };
 
-/// Of each tensor and data parallel group in each of these steps that shows a matched collective.
+/// Of each tensor and data parallel group in each of these steps that shows a matched collective. Stopped: of some.
 [[nodiscard]] std::vector<HiddenSample> hiddenSamples(
-    const Run &run, const std::vector<int> &steps, const RankMap &map);
+    const Run &run, const std::vector<int> &steps, const RankMap &map, const std::stop_token &stop = {});
 
 } // namespace trainyard

@@ -101,7 +101,7 @@ private:
 
     void gather()
     {
-        for (const RankKernels &kernels : kernelSamples(m_of.run, m_of.fitted, m_of.likes())) {
+        for (const RankKernels &kernels : kernelSamples(m_of.run, m_of.fitted, m_of.likes(), m_of.options.stop)) {
             const int rank = m_of.run.recording->ranks[kernels.rank].rank;
             const PipelineClass *pipelines = classOf(m_of.workload, m_of.map, rank);
             if (!pipelines)

@@ -47,7 +47,8 @@ std::vector<StepWindow> windowsOf(const Run &run, const RunStep &step)
     return windows;
 }
 
-std::vector<RankKernels> kernelSamples(const Run &run, const std::vector<int> &steps, const std::vector<int> &likes)
+std::vector<RankKernels> kernelSamples(
+    const Run &run, const std::vector<int> &steps, const std::vector<int> &likes, const std::stop_token &stop)
 {
     std::vector<int> partOf;
     for (const std::string &name : run.recording->names)
@@ -56,6 +57,8 @@ std::vector<RankKernels> kernelSamples(const Run &run, const std::vector<int> &s
     std::map<std::uint32_t, RankKernels> kernels;
     for (const int step : steps)
         for (const StepWindow &window : windowsOf(run, run.steps[std::size_t(step)])) {
+            if (stop.stop_requested())
+                return {};
             RankKernels &own = kernels[window.rank];
             own.rank = window.rank;
             collect(run, window, partOf, byRank[window.rank], own);
@@ -63,6 +66,8 @@ std::vector<RankKernels> kernelSamples(const Run &run, const std::vector<int> &s
     std::map<std::uint32_t, std::vector<Place>> places;
     Likes known;
     for (auto &[rank, durations] : byRank) {
+        if (stop.stop_requested())
+            return {};
         places[rank] =
             placesOf(durations, int(kernels[rank].steps.size()), [&](std::uint32_t name) { return partOf[name]; });
         durations.clear();
@@ -70,6 +75,8 @@ std::vector<RankKernels> kernelSamples(const Run &run, const std::vector<int> &s
     }
     std::vector<RankKernels> result;
     for (auto &[rank, own] : kernels) {
+        if (stop.stop_requested())
+            return {};
         const std::vector<Place> &of = places[rank];
         const auto locations = locationsOf(of, known.startsOf(likes[rank], of), spreadOf(of));
         std::array<PlaceNoise, kKernelParts> noise;

@@ -9,6 +9,7 @@
 #include <algorithm>
 #include <array>
 #include <functional>
+#include <stop_token>
 
 namespace trainyard {
 
@@ -28,9 +29,9 @@ struct RankKernels {
 
 /// Of each rank that shows kernels in these steps (indices into Run::steps). `likes`: of each rank of
 /// Recording::ranks the number of those that do the same work, whose kernels tell which of its own are wild; -1:
-/// nobody.
+/// nobody. Stopped: none.
 [[nodiscard]] std::vector<RankKernels> kernelSamples(
-    const Run &run, const std::vector<int> &steps, const std::vector<int> &likes);
+    const Run &run, const std::vector<int> &steps, const std::vector<int> &likes, const std::stop_token &stop = {});
 
 /// A window of a rank on its own clock.
 struct StepWindow {

@@ -24,8 +24,8 @@ public:
     explicit LinkFactors(CalibrationCase &of)
         : m_of(of)
     {
-        CollectiveSamples seen = collectivesOf(of.run, of.fitted, of.workload, of.map);
-        const CollectiveSamples held = collectivesOf(of.run, of.held, of.workload, of.map);
+        CollectiveSamples seen = collectivesOf(of.run, of.fitted, of.workload, of.map, of.options.stop);
+        const CollectiveSamples held = collectivesOf(of.run, of.held, of.workload, of.map, of.options.stop);
         noteLeftOut(seen);
         m_samples = std::move(seen.samples);
         m_held = held.samples;
@@ -71,6 +71,16 @@ private:
                   "fitted to them");
         if (seen.unsized > 0)
             m_of.note(wholeText(double(seen.unsized)) + " collectives do not tell their size");
+        if (seen.exchanges > 0)
+            m_of.note(wholeText(double(seen.exchanges))
+                + " exchanges with experts are no plain all-to-all in this plan (moe.dispatch): no link is fitted to "
+                  "them");
+        if (seen.afar > 0)
+            m_of.note(wholeText(double(seen.afar))
+                + " collectives reach over several datacenters: no single link is fitted to them");
+        if (seen.unknown > 0)
+            m_of.note(wholeText(double(seen.unknown))
+                + " collectives are of operations that the model has no formula for: no link is fitted to them");
     }
 
     /// Benchmarks do not tell where they ran: at the plan's first stage.
@@ -78,7 +88,9 @@ private:
     {
         if (!m_of.workload.layout.classes.empty())
             point.at = m_of.workload.layout.classes.front().locations.front();
-        if (domainOf(m_of.workload, point.at) >= point.ranks) // a rack of NVLink is one node of several hosts
+        // A rack of NVLink is one node of several hosts.
+        const int domain = domainOf(m_of.workload, point.at);
+        if (domain > m_of.workload.pool(point.at).gpusPerNode && domain >= point.ranks)
             point.ranksPerNode = point.ranks;
         return point;
     }
@@ -130,16 +142,19 @@ private:
         };
         const Link nominal = deviceLink(m_of.workload.gpu(at), builtinNetwork()),
                    none = nominalFabric(m_of.workload, at);
-        const auto fit = fitLink(of(m_samples, isMeant), nominal, none, false);
         const std::string what = "Collectives inside a node of " + m_of.workload.gpu(at).name;
+        const auto factor = [&](const std::vector<CollectiveSample> &samples) {
+            return factorOf(fitLink(samples, nominal, none, false, m_of.options.stop), what,
+                { .what = CalibratedPart::Nvlink, .gpu = gpu });
+        };
+        leaveOutClashes(isMeant, what, factor);
+        auto fit = factor(of(m_samples, isMeant));
         if (!fit)
             return tellWhy(what, fit.error());
-        FittedFactor fitted = factorOf(*fit, what);
+        FittedFactor fitted = *std::move(fit);
         LinkClass kind;
         const Link link = calibratedLink(nominal, fitted.factor, kind);
         fitted.id = "nvlink-" + gpu;
-        fitted.factor.what = CalibratedPart::Nvlink;
-        fitted.factor.gpu = gpu;
         const auto held = of(m_held, isMeant);
         fitted.factor.errorBefore = errorOf(held, nominal, none);
         fitted.factor.errorAfter = errorOf(held, link, none);
@@ -152,16 +167,19 @@ private:
             return !sample.isInNode() && sample.at.datacenter == at.datacenter;
         };
         const Link inside = insideOf(at), nominal = nominalFabric(m_of.workload, at);
-        const auto fit = fitLink(of(m_samples, isMeant), inside, nominal, true);
         const std::string what = "Collectives between nodes of " + datacenter;
+        const auto factor = [&](const std::vector<CollectiveSample> &samples) {
+            return factorOf(fitLink(samples, inside, nominal, true, m_of.options.stop), what,
+                { .what = CalibratedPart::Fabric, .datacenter = datacenter });
+        };
+        leaveOutClashes(isMeant, what, factor);
+        auto fit = factor(of(m_samples, isMeant));
         if (!fit)
             return tellWhy(what, fit.error());
-        FittedFactor fitted = factorOf(*fit, what);
+        FittedFactor fitted = *std::move(fit);
         LinkClass kind;
         const Link link = calibratedLink(nominal, fitted.factor, kind);
         fitted.id = "fabric-" + datacenter;
-        fitted.factor.what = CalibratedPart::Fabric;
-        fitted.factor.datacenter = datacenter;
         const auto held = of(m_held, isMeant);
         fitted.factor.errorBefore = errorOf(held, inside, nominal);
         fitted.factor.errorAfter = errorOf(held, inside, link);
@@ -185,7 +203,7 @@ private:
             FittedFactor fitted { .id = wanId(*m_of.workload.plan, a, b) };
             fitted.factor.what = CalibratedPart::Wan;
             fitted.factor.between = { a, b };
-            const auto line = fitAlphaBeta(times.first, times.second);
+            const auto line = fitAlphaBeta(times.first, times.second, m_of.options.stop);
             if (!line || line->bytesPerSecond <= 0) {
                 addOfOneSize(std::move(fitted), what, ends, times.first, times.second);
                 continue;
@@ -222,7 +240,7 @@ private:
                 modelled.push_back(bytes[i] / rate);
                 measured.push_back(seconds[i] - latency);
             }
-        const auto ratio = fitRatio(modelled, measured);
+        const auto ratio = fitRatio(modelled, measured, m_of.options.stop);
         if (!ratio || 2 * measured.size() < bytes.size()) {
             m_of.note(what
                 + " are of one size, and most of them take less than the latency of the link: nothing is "
@@ -241,9 +259,56 @@ private:
         m_of.propose(std::move(fitted));
     }
 
-    [[nodiscard]] static FittedFactor factorOf(const LinkFit &fit, const std::string &what)
+    /// Why nothing would be taken of it.
+    [[nodiscard]] std::string faultOf(const Expected<FittedFactor> &fitted) const
     {
+        if (!fitted)
+            return fitted.error().what;
+        if (!fitted->refused.empty())
+            return fitted->refused;
+        if (!(fitted->residual <= m_of.options.mostResidual))
+            return "half of its samples lie more than " + percentText(fitted->residual) + " off the line";
+        return beyondWire(m_of, fitted->factor);
+    }
+
+    /// Benchmarks that tell no one link together are looked at file by file: of those that alone tell none nothing is
+    /// taken, where others remain.
+    void leaveOutClashes(const auto &isMeant, const std::string &what, const auto &factor)
+    {
+        std::map<std::uint32_t, std::vector<CollectiveSample>> files;
+        const auto all = of(m_samples, isMeant);
+        for (const CollectiveSample &sample : all)
+            if (sample.isBenchmark)
+                files[sample.source].push_back(sample);
+        if (files.size() < 2 || faultOf(factor(all)).empty())
+            return;
+        std::map<std::uint32_t, std::string> faults;
+        std::string names;
+        for (const auto &[source, samples] : files) {
+            const auto &sources = m_of.run.recording->sources;
+            const std::string name = source < sources.size() ? sources[source].file : "a benchmark";
+            names += (names.empty() ? "" : ", ") + name;
+            if (const std::string fault = faultOf(factor(samples)); !fault.empty())
+                faults[source] = name + ": " + fault;
+        }
+        if (faults.empty() || faults.size() == files.size())
+            return m_of.note(what + ": " + names + " tell different links; calibrate with one of them");
+        for (const auto &[source, fault] : faults)
+            m_of.note(what + ": nothing is taken of " + fault);
+        for (std::vector<CollectiveSample> *samples : { &m_samples, &m_held })
+            std::erase_if(*samples, [&](const CollectiveSample &sample) {
+                return sample.isBenchmark && faults.contains(sample.source) && isMeant(sample);
+            });
+    }
+
+    [[nodiscard]] static Expected<FittedFactor> factorOf(
+        const Expected<LinkFit> &found, const std::string &what, CalibrationFactor about)
+    {
+        if (!found)
+            return std::unexpected(found.error());
+        const LinkFit &fit = *found;
         FittedFactor fitted;
+        fitted.factor = std::move(about);
         fitted.factor.latencyUs = fit.latencyUs;
         fitted.factor.gbytesPerS = fit.gbytesPerS;
         fitted.factor.factor = fit.factor;

@@ -21,10 +21,12 @@ std::unexpected<Error> unusable(std::string what, std::string right)
 
 class Fitter {
 public:
-    Fitter(const std::vector<CollectiveSample> &samples, const Link &inside, const Link &between, bool isBetween)
+    Fitter(const std::vector<CollectiveSample> &samples, const Link &inside, const Link &between, bool isBetween,
+        const std::stop_token &stop)
         : m_inside(inside)
         , m_between(between)
         , m_isBetween(isBetween)
+        , m_stop(stop)
     {
         for (const CollectiveSample &sample : samples)
             if (sample.seconds > 0 && modelledSeconds(sample, inside, between))
@@ -86,7 +88,7 @@ private:
                 isNear ? m_whole[i] * (1 + std::log(m_samples[i].seconds / m_whole[i])) : m_samples[i].seconds;
             y.push_back((took - m_rest[i]) * 1e6 - (hasLatency ? 0 : m_starts[i] * asked().kind->startUs));
         }
-        return robustFit(rows, y, hasLatency ? 2 : 1, m_whole);
+        return robustFit(rows, y, hasLatency ? 2 : 1, m_whole, m_stop);
     }
 
     Expected<LinkFit> line()
@@ -94,6 +96,8 @@ private:
         LinkFit result;
         for (int round = 0; round < kRounds; ++round) {
             auto fit = solve(true, round > 0);
+            if (!fit && fit.error().code == ErrorCode::Cancelled)
+                return std::unexpected(fit.error());
             const bool hasLatency = fit && fit->coefficients[0] >= 0;
             if (!hasLatency)
                 fit = solve(false, round > 0);
@@ -139,7 +143,7 @@ private:
         }
         if (modelled.size() < 3)
             return unusable("collectives that are shorter than what other links take of them", "larger messages");
-        const auto fit = fitRatio(modelled, measured);
+        const auto fit = fitRatio(modelled, measured, m_stop);
         if (!fit)
             return std::unexpected(fit.error());
         return LinkFit { .latencyUs = {},
@@ -161,6 +165,7 @@ private:
 
     const Link m_inside, m_between;
     bool m_isBetween;
+    const std::stop_token m_stop;
     std::vector<CollectiveSample> m_samples;
     LinkClass m_kind;
     double m_rate = 0; // B/s that large messages reach
@@ -186,10 +191,10 @@ std::optional<double> modelledSeconds(const CollectiveSample &sample, const Link
     return std::nullopt;
 }
 
-Expected<LinkFit> fitLink(
-    const std::vector<CollectiveSample> &samples, const Link &inside, const Link &between, bool isBetween)
+Expected<LinkFit> fitLink(const std::vector<CollectiveSample> &samples, const Link &inside, const Link &between,
+    bool isBetween, const std::stop_token &stop)
 {
-    return Fitter(samples, inside, between, isBetween).fit();
+    return Fitter(samples, inside, between, isBetween, stop).fit();
 }
 
 } // namespace trainyard

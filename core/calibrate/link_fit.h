@@ -25,9 +25,9 @@ struct LinkFit {
 };
 
 /// `inside`: the way inside a node, `between`: to other nodes; the one that is asked about carries nominal figures.
-/// Errors: too few samples, none that the model knows, times that do not grow with the size.
-[[nodiscard]] Expected<LinkFit> fitLink(
-    const std::vector<CollectiveSample> &samples, const Link &inside, const Link &between, bool isBetween);
+/// Errors: too few samples, none that the model knows, times that do not grow with the size; Cancelled.
+[[nodiscard]] Expected<LinkFit> fitLink(const std::vector<CollectiveSample> &samples, const Link &inside,
+    const Link &between, bool isBetween, const std::stop_token &stop = {});
 
 /// Seconds by the model; empty for operations that it does not know.
 [[nodiscard]] std::optional<double> modelledSeconds(

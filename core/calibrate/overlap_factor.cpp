@@ -26,7 +26,7 @@ void addOverlapFactor(CalibrationCase &of)
     std::map<std::pair<const PipelineClass *, int>, HiddenCommunication> models;
     std::vector<double> modelled, measured;
     int none = 0, all = 0;
-    for (const HiddenSample &sample : hiddenSamples(of.run, of.fitted, of.map)) {
+    for (const HiddenSample &sample : hiddenSamples(of.run, of.fitted, of.map, of.options.stop)) {
         const PipelineClass *pipelines = classOf(of.workload, of.map, sample.rank);
         if (!pipelines)
             continue;
@@ -55,7 +55,7 @@ void addOverlapFactor(CalibrationCase &of)
         return;
     }
     // Of shares, not of their logarithms: some steps may hide nothing.
-    const auto fit = robustFit(modelled, measured, 1, modelled);
+    const auto fit = robustFit(modelled, measured, 1, modelled, of.options.stop);
     if (!fit || fit->coefficients.front() <= 0)
         return;
     const double factor = fit->coefficients.front(), error = fit->standardErrors.front();

@@ -52,12 +52,12 @@ Eigen::VectorXd solved(const System &system, const Eigen::VectorXd &weight)
 }
 
 /// A start that wild samples do not move: absolute deviations by weights 1 / |residual|, then biweights.
-Solution iterated(const System &system)
+Solution iterated(const System &system, const std::stop_token &stop)
 {
     const Eigen::Index n = system.y.size();
     Solution at { .x = solved(system, Eigen::VectorXd::Ones(n)), .weight = Eigen::VectorXd::Ones(n) };
     const double floor = 1e-9 * std::max(system.y.cwiseAbs().maxCoeff(), 1e-300);
-    for (int round = 0; round < kRounds; ++round) {
+    for (int round = 0; round < kRounds && !stop.stop_requested(); ++round) {
         const Eigen::VectorXd residual = system.y - system.rows * at.x;
         const Eigen::VectorXd next = solved(system, residual.cwiseAbs().cwiseMax(floor).cwiseInverse());
         const bool rests = (next - at.x).norm() <= 1e-10 * at.x.norm();
@@ -68,7 +68,7 @@ Solution iterated(const System &system)
     at.scale = scaleOf(system.y - system.rows * at.x, system.rows.cols());
     if (at.scale <= floor) // nearly all lie on it
         at.scale = floor;
-    for (int round = 0; round < kRounds; ++round) {
+    for (int round = 0; round < kRounds && !stop.stop_requested(); ++round) {
         const Eigen::VectorXd residual = system.y - system.rows * at.x;
         at.weight = residual.unaryExpr([&](double r) {
             const double u = r / (kTukey * at.scale);
@@ -90,8 +90,8 @@ double studentVariance(double freedom)
     return freedom > 2 ? freedom / (freedom - 2) : 0;
 }
 
-Expected<LinearFit> robustFit(
-    std::span<const double> rows, std::span<const double> y, int columns, std::span<const double> sigma)
+Expected<LinearFit> robustFit(std::span<const double> rows, std::span<const double> y, int columns,
+    std::span<const double> sigma, const std::stop_token &stop)
 {
     const Eigen::Index n = Eigen::Index(y.size());
     if (columns < 1 || rows.size() != y.size() * std::size_t(columns) || (!sigma.empty() && sigma.size() != y.size()))
@@ -110,7 +110,9 @@ Expected<LinearFit> robustFit(
     if (system.rows.colPivHouseholderQr().rank() < columns)
         return unusable("samples that do not tell its parts apart", "samples of different proportions");
 
-    const Solution at = iterated(system);
+    const Solution at = iterated(system, stop);
+    if (stop.stop_requested())
+        return std::unexpected(Error { ErrorCode::Cancelled, "fit", "cancelled", {} });
     const Eigen::VectorXd residual = system.y - system.rows * at.x;
     // Covariance of an M-estimator (Huber 1981, §7.6): K² Σψ² / (n - p) / (Σψ' / n)² (XᵀX)⁻¹ with
     // K = 1 + p / n · var(ψ') / mean(ψ')².
@@ -151,7 +153,8 @@ Expected<LinearFit> robustFit(
     return fit;
 }
 
-Expected<AlphaBeta> fitAlphaBeta(std::span<const double> bytes, std::span<const double> seconds)
+Expected<AlphaBeta> fitAlphaBeta(
+    std::span<const double> bytes, std::span<const double> seconds, const std::stop_token &stop)
 {
     const std::size_t n = std::min(bytes.size(), seconds.size());
     if (n < 2)
@@ -182,7 +185,7 @@ Expected<AlphaBeta> fitAlphaBeta(std::span<const double> bytes, std::span<const 
         const auto columns = std::size_t(hasLatency) + std::size_t(hasSlope);
         Expected<LinearFit> fit = unusable("nothing to fit", {});
         for (int pass = 0; pass < kPasses; ++pass) {
-            fit = robustFit(rows, y, int(columns), sigma);
+            fit = robustFit(rows, y, int(columns), sigma, stop);
             if (!fit)
                 return fit;
             for (std::size_t i = 0; i < n; ++i) {
@@ -226,7 +229,8 @@ Expected<AlphaBeta> fitAlphaBeta(std::span<const double> bytes, std::span<const 
     return finish(line.latency, 0);
 }
 
-Expected<Ratio> fitRatio(std::span<const double> modelled, std::span<const double> measured)
+Expected<Ratio> fitRatio(
+    std::span<const double> modelled, std::span<const double> measured, const std::stop_token &stop)
 {
     // log(measured / modelled) = log(factor) + noise: a robust mean of logarithms is not drawn by slow outliers, and
     // log-normal noise is symmetric there.
@@ -237,7 +241,7 @@ Expected<Ratio> fitRatio(std::span<const double> modelled, std::span<const doubl
         rows.push_back(1);
         logs.push_back(std::log(measured[i] / modelled[i]));
     }
-    const auto fit = robustFit(rows, logs, 1);
+    const auto fit = robustFit(rows, logs, 1, {}, stop);
     if (!fit)
         return std::unexpected(fit.error());
     Ratio ratio { .factor = std::exp(fit->coefficients[0]), .samples = fit->samples };

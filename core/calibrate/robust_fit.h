@@ -6,6 +6,7 @@
 #include "core/base/error.h"
 
 #include <span>
+#include <stop_token>
 #include <vector>
 
 namespace trainyard {
@@ -24,9 +25,10 @@ struct LinearFit {
 };
 
 /// y ≈ rows · coefficients; `rows` is row-major, y.size() × columns. `sigma`: relative standard deviation of each y up
-/// to a common factor; empty: all equal. Errors: fewer samples than columns, columns that depend on each other.
-[[nodiscard]] Expected<LinearFit> robustFit(
-    std::span<const double> rows, std::span<const double> y, int columns, std::span<const double> sigma = {});
+/// to a common factor; empty: all equal. Errors: fewer samples than columns, columns that depend on each other;
+/// Cancelled, of every function here.
+[[nodiscard]] Expected<LinearFit> robustFit(std::span<const double> rows, std::span<const double> y, int columns,
+    std::span<const double> sigma = {}, const std::stop_token &stop = {});
 
 /// log(seconds) ≈ log(latency + bytes / bandwidth), both not negative: the α-β form, of errors that are symmetric as
 /// logarithms.
@@ -36,7 +38,8 @@ struct AlphaBeta {
     double r2 = 0, residual = 0; // residual: median |measured / fitted - 1|
     int samples = 0;
 };
-[[nodiscard]] Expected<AlphaBeta> fitAlphaBeta(std::span<const double> bytes, std::span<const double> seconds);
+[[nodiscard]] Expected<AlphaBeta> fitAlphaBeta(
+    std::span<const double> bytes, std::span<const double> seconds, const std::stop_token &stop = {});
 
 /// measured ≈ factor × modelled, by a robust mean of the logarithms of their ratios (log-normal noise is symmetric
 /// there).
@@ -44,6 +47,7 @@ struct Ratio {
     double factor = 1, standardError = 0, residual = 0;
     int samples = 0;
 };
-[[nodiscard]] Expected<Ratio> fitRatio(std::span<const double> modelled, std::span<const double> measured);
+[[nodiscard]] Expected<Ratio> fitRatio(
+    std::span<const double> modelled, std::span<const double> measured, const std::stop_token &stop = {});
 
 } // namespace trainyard

@@ -14,6 +14,8 @@ namespace trainyard::live {
 
 namespace {
 
+constexpr std::size_t kMostReasons = 64; // that are told apart
+
 constexpr Moment kMostZero = (std::int64_t(1) << 61) - 1; // so that any moment of before is near enough (recordings)
 
 std::string grouped(std::size_t number)
@@ -74,6 +76,18 @@ struct Store::Private {
             counts.dropped.push_back({ std::move(reason), count });
     }
 
+    void leaveOut(const Recording &part)
+    {
+        for (const RecordedSource &source : part.sources)
+            for (const Dropped &dropped : source.dropped) {
+                const auto known = std::ranges::find(counts.unread, dropped.reason, &Dropped::reason);
+                if (known != counts.unread.end())
+                    known->count += dropped.count;
+                else if (counts.unread.size() < kMostReasons)
+                    counts.unread.push_back(dropped);
+            }
+    }
+
     void settle()
     {
         SpanStore::Sums sums;
@@ -116,6 +130,7 @@ void Store::take(Batch &&batch)
     if (d->zero == 0)
         if (const auto first = firstMoment(batch.part))
             d->zero = std::clamp<Moment>(*first, 1, kMostZero);
+    d->leaveOut(batch.part);
     const std::uint32_t source = d->sources.take(batch);
     SpanStore::Sums spans;
     d->spans.take(batch, source, spans, [&](std::string sentence) { d->sources.note(source, std::move(sentence)); });

@@ -28,6 +28,8 @@ struct StoreCounts {
     std::int64_t aged = 0; // spans and collectives that were let go with their old steps, of those taken
     std::int64_t thinned = 0; // samples that stand in a thinned point now, of those taken
     std::vector<Dropped> dropped; // never taken, by reason: "more than 20,000 series", "later than 30 s"
+    /// Never came so far, by reason: lines that nobody could read, longer than they may be, of unknown events.
+    std::vector<Dropped> unread;
     bool operator==(const StoreCounts &) const = default;
 };
 

@@ -46,8 +46,13 @@ void readTimes(const Recording &recording, LogSteps &made)
             if (isStepTime(series.value[i])) {
                 double &seconds = made.seconds[series.at[i]];
                 seconds = std::max(seconds, series.value[i]);
+            } else {
+                made.untimed.insert(series.at[i]);
             }
     }
+    std::erase_if(made.untimed, [&](std::int64_t number) { return made.seconds.contains(number); });
+    if (!made.untimed.empty())
+        made.notes.push_back(untimedText(made));
     if (told > 1)
         made.notes.push_back("Several sources tell step times: those of " + sourceName(recording, best->source)
             + " count, which tells most steps");
@@ -209,6 +214,13 @@ std::optional<StepJoin> joinByEnds(const std::vector<RunStep> &windows, const Lo
 }
 
 } // namespace
+
+std::string untimedText(const LogSteps &log)
+{
+    return log.untimed.size() == 1
+        ? "Step " + std::to_string(*log.untimed.begin()) + " tells no usable time and does not count"
+        : wholeText(double(log.untimed.size())) + " steps tell no usable time and do not count";
+}
 
 LogSteps logSteps(const Recording &recording)
 {

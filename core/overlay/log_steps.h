@@ -14,9 +14,13 @@ struct LogSteps {
     std::map<std::int64_t, double> seconds; // by number
     std::map<std::int64_t, Moment> ended; // by number, of the last attempt
     std::set<std::int64_t> firsts; // of attempts
+    std::set<std::int64_t>
+        untimed; // whose time is told and is none: not a number, not above 0, or longer than any step
     std::vector<std::string> notes;
 };
 [[nodiscard]] LogSteps logSteps(const Recording &recording);
+/// "7 steps tell no usable time and do not count".
+[[nodiscard]] std::string untimedText(const LogSteps &log);
 
 /// How a profiler's numbers become the log's.
 struct StepJoin {

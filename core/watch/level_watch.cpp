@@ -15,8 +15,9 @@ constexpr std::size_t kSettled = 32; // values at a lower level after which that
 constexpr double kErrorsToEnd = 3.5; // taking back asks for less certainty than telling
 constexpr double kMostlyBeyond = 0.8;
 constexpr std::size_t kLeastForError = 16; // values whose spread tells the error of their median
-constexpr std::size_t kLeastFar = 5, kLeastBeforeFar = 8;
-constexpr double kFarOff = 3; // times as far as the farthest value before
+constexpr std::size_t kLeastFar = 5, kLeastBeforeFar = 5;
+constexpr std::size_t kManyBefore = 8;
+constexpr double kFarOff = 3, kFartherOff = 6; // times as far as the farthest value before, of many and of few
 
 double spreadOf(const std::vector<double> &values, double middle)
 {
@@ -118,9 +119,12 @@ std::optional<LevelWatch::Found> LevelWatch::find(double sign, double least, dou
         const auto hits = static_cast<int>(std::ranges::count_if(window, isBeyond));
         const auto often = static_cast<int>(std::ranges::count_if(before, isBeyond));
         const auto away = [&](double value) { return sign * (value - base); };
-        const double farthest = away(*std::ranges::max_element(before, {}, away));
+        double farthest = 0;
+        for (const double value : before)
+            farthest = std::max(farthest, std::abs(away(value)));
         const bool isFarOff = m >= kLeastFar && before.size() >= kLeastBeforeFar
-            && away(*std::ranges::min_element(window, {}, away)) > kFarOff * farthest;
+            && away(*std::ranges::min_element(window, {}, away))
+                > (before.size() < kManyBefore ? kFartherOff : kFarOff) * farthest;
         if (!isFarOff && chanceOfHits(static_cast<int>(before.size()), often, static_cast<int>(m), hits) >= chance)
             continue;
         Found found { 0, base, after };

@@ -4,8 +4,8 @@
 // above the level before by more than what matters and by more than their standard error, and are so much more often
 // above the middle of both than those before that the same values in any other order would be so less often than the
 // tail of a normal distribution at that many standard errors. No distribution is assumed: outliers count as often as
-// they came. What lies three times as far off as anything before is believed after five values. It keeps 160 values at
-// most.
+// they came. What lies several times as far off as anything before is believed after five values. It keeps 160 values
+// at most.
 
 #include "core/telemetry/recording.h"
 

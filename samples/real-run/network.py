@@ -10,6 +10,7 @@ routers. Nothing outside the namespaces is touched; close() ends the delay line 
 """
 
 import os
+import re
 import subprocess
 
 MTU = 9000  # jumbo frames, as private backbones have: the delay line handles each packet in user space
@@ -27,6 +28,14 @@ def run(*command):
     return done.stdout
 
 
+def left_behind(names):
+    """Of names that begin as ours those whose process is gone: it was killed before it could clean up."""
+    for name in names:
+        found = re.match(r"trainyard(\d+)-", name)
+        if found and not os.path.exists("/proc/" + found.group(1)):
+            yield name
+
+
 class Network:
     """`nodes` a datacenter; rates in 10^6 bit/s, times in ms."""
 
@@ -34,6 +43,8 @@ class Network:
         self.nodes, self.folder, self.slow_start = nodes, folder, slow_start
         self.prefix = "trainyard%d" % os.getpid()
         self.made, self.delay_line = [], None
+        for name in left_behind(os.listdir("/run/netns") if os.path.exists("/run/netns") else []):
+            run("ip", "netns", "del", name)
         try:
             self._build(lan_mbit)
             self._delay()

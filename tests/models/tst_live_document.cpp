@@ -264,7 +264,7 @@ private slots:
         QTRY_VERIFY_WITH_TIMEOUT(live.document.dropped().contains("41"), kLong);
         QCOMPARE(live.document.dropped(),
             QStringLiteral(
-                "2.1 MB came too fast or while paused; 41 left out: later than 30 s; 2 connections refused."));
+                "2.10 MB came too fast or while paused; 41 left out: later than 30 s; 2 connections refused."));
     }
     void rowsOfSourcesKeepTheirPlaceWhileTheyChange()
     {

@@ -7,6 +7,7 @@
 #include "core/telemetry/recording_file.h"
 #include "tests/core/overlay/recorded_run.h"
 #include "tests/core/overlay/sample_runs.h"
+#include "tests/core/overlay/true_sizes.h"
 
 #include <cstdio>
 #include <string>
@@ -18,8 +19,11 @@ namespace {
 
 bool write(const std::string &folder, const char *plan, const char *name, const RecordedRunOptions &options)
 {
-    const RecordedRun run = recordRun(evaluatedSample({ plan, [](Plan &) {} }), options);
+    const EvaluationPtr evaluation = evaluatedSample({ plan, [](Plan &) {} });
+    const RecordedRun run = recordRun(evaluation, options);
     Recording recording = run.recording;
+    if (!options.sendsTrueBytes)
+        carryTrueSizes(recording, evaluation, run.map);
     recording.name = name;
     const auto written = writeRecording(recording, folder + "/" + plan + "-run.trainyard-recording");
     if (!written)

@@ -40,6 +40,14 @@ struct SetRun {
         made.names = { "gemm", "all_reduce" };
         made.groups.push_back({ "dp", "", {} });
         made.sources.push_back({ .file = "set", .kind = SourceKind::Recording });
+        SampleSeries times { .name = "step_time", .unit = "s", .isByStep = true }; // what every step took
+        for (std::int64_t step = 0; step < steps; ++step) {
+            times.at.push_back(step);
+            times.value.push_back(double(lengthOf(step)) * 1e-9);
+        }
+        times.source = 0;
+        if (steps > 0)
+            made.series.push_back(std::move(times));
         for (int rank = 0; rank < ranks; ++rank) {
             made.groups.front().ranks.push_back(rank);
             RankRecording one;

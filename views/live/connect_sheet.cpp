@@ -89,6 +89,9 @@ void ConnectSheet::showKind()
         m_lines[i].label->setVisible(isIn);
         m_lines[i].place->setVisible(isIn);
     }
+    m_lines[std::size_t(ConnectField::Token)].hint->setText(kind && kind->type == live::SourceType::Listener
+            ? tr("senders show it; needed beyond this machine; never saved")
+            : tr("shown to the server; kept in memory, never saved"));
     browse->setVisible(kind && (kind->type == live::SourceType::Tail || kind->type == live::SourceType::Replay));
     m_example->setText(kind ? tr("For example %1").arg(kind->examples.join(tr(" or ")))
                             : tr("An address begins with http://, https://, listen:, tail:, command:, tcp://, tls://, "

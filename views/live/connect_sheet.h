@@ -56,7 +56,7 @@ protected:
 private:
     struct Line { // of the form
         QWidget *label, *field, *place;
-        TextLine *error;
+        TextLine *hint, *error;
     };
     void makeFields();
     void addField(ConnectField which, QFormLayout &form, const QString &label, QWidget *field, const QString &hint);

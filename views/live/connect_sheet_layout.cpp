@@ -67,7 +67,7 @@ void ConnectSheet::addField(
     field->setAccessibleName(label);
     field->setToolTip(hint);
     form.addRow(title, place);
-    m_lines[std::size_t(which)] = { title, field, place, error };
+    m_lines[std::size_t(which)] = { title, field, place, told, error };
 }
 
 void ConnectSheet::makeFields()
@@ -77,8 +77,7 @@ void ConnectSheet::makeFields()
     QFormLayout &form = *m_form;
     addField(User, form, tr("User"), lineField(tr("none")), tr("basic authentication"));
     addField(Password, form, tr("Password"), lineField({}, true), tr("kept in memory, never saved"));
-    addField(Token, form, tr("Token"), lineField(tr("none"), true),
-        tr("needed for a listener beyond this machine; kept in memory, never saved"));
+    addField(Token, form, tr("Token"), lineField(tr("none"), true), {}); // by the kind
     addField(Headers, form, tr("Headers"), lineField(QStringLiteral("X-Scope-OrgID: tenant")),
         tr("several: with ; between them"));
     addField(CaFile, form, tr("CA file"), lineField(tr("the system's")), tr("PEM, where the server has its own"));

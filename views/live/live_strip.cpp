@@ -100,14 +100,17 @@ void LiveStrip::arrange()
     auto *row = new QHBoxLayout;
     row->setSpacing(Theme::kPad + 2);
     m_places->setSpacing(Theme::kPad);
-    row->addLayout(m_places, 1);
+    row->addLayout(m_places, 3);
+    row->addStretch(1);
     row->addWidget(m_more);
     for (FigureCell *cell : { step, time, tokens, waiting, memory })
         row->addWidget(cell);
     auto *buttons = new QHBoxLayout;
     buttons->setSpacing(4);
-    for (QPushButton *button : { open, pause, follow, disconnectAll })
+    for (QPushButton *button : { open, pause, follow, disconnectAll }) {
+        button->setSizePolicy(QSizePolicy::Fixed, QSizePolicy::Fixed);
         buttons->addWidget(button);
+    }
     row->addLayout(buttons);
     column->addLayout(row);
     column->addWidget(m_alarms);

@@ -2,6 +2,7 @@
 #include "views/live/source_table.h"
 
 #include "views/panels/evidence_table.h"
+#include "views/parts/text_line.h"
 #include "views/theme/theme.h"
 
 #include <QHeaderView>
@@ -25,6 +26,7 @@ SourceTable::SourceTable(LiveDocument &live, QWidget *parent)
     , removeButton(new QPushButton(tr("Remove"), this))
     , m_live(live)
     , m_model(new LiveSourceModel(live, this))
+    , m_told(new TextLine({}, Ink::Muted, this))
 {
     auto *column = new QVBoxLayout(this);
     column->setContentsMargins(0, 0, 0, 0);
@@ -33,8 +35,12 @@ SourceTable::SourceTable(LiveDocument &live, QWidget *parent)
     table->setSelectionMode(QAbstractItemView::SingleSelection);
     table->setMinimumHeight(kLeastHeight);
     table->setMaximumHeight(kMostHeight);
-    table->fitColumns();
     column->addWidget(table);
+    m_told->setWrapped(true);
+    m_told->setFont(uiFont(-1));
+    column->addWidget(m_told);
+    connect(m_model, &QAbstractItemModel::modelReset, this, &SourceTable::layColumns);
+    layColumns();
     auto *row = new QHBoxLayout;
     row->setSpacing(4);
     for (QPushButton *button : { connectButton, pause, retry, removeButton })
@@ -82,9 +88,24 @@ void SourceTable::showActions()
     pause->setEnabled(goesOn);
     retry->setEnabled(source && (state == State::BackingOff || state == State::Refused || state == State::Stale));
     removeButton->setEnabled(source != nullptr);
+    m_told->setVisible(source && !source->status.reason.empty());
+    if (source) // all of it: the table elides
+        m_told->setText(tr("%1: %2").arg(
+            QString::fromStdString(source->status.address.text()), QString::fromStdString(source->status.reason)));
     const QString name = source ? QString::fromStdString(source->status.address.text()) : tr("no source is chosen");
     for (QPushButton *button : { pause, retry, removeButton })
         button->setAccessibleName(QStringLiteral("%1: %2").arg(button->text(), name));
+}
+
+/// What they say grows while they tell: widths are for what they may say.
+void SourceTable::layColumns()
+{
+    table->fitColumns();
+    const std::pair<int, const char *> widths[] = { { LiveSourceModel::Where, "listen:127.0.0.1:4318 and" },
+        { LiveSourceModel::State, "Trying again in 60 s" }, { LiveSourceModel::Told, "1.31 GB in 1,024 batches" },
+        { LiveSourceModel::Lost, "999 MB 1" } };
+    for (const auto &[at, widest] : widths)
+        table->setColumnWidth(at, table->fontMetrics().horizontalAdvance(QLatin1String(widest)));
 }
 
 void SourceTable::showEvent(QShowEvent *event)

@@ -13,6 +13,7 @@ class QPushButton;
 namespace trainyard {
 
 class EvidenceTable;
+class TextLine;
 
 class SourceTable : public QWidget {
     Q_OBJECT
@@ -32,9 +33,11 @@ protected:
 
 private:
     void showActions();
+    void layColumns();
 
     LiveDocument &m_live;
     LiveSourceModel *m_model;
+    TextLine *m_told; // why the chosen one is as it is
     QTimer m_seconds;
 };
 

@@ -127,6 +127,10 @@ QString CalibrationCard::summaryText() const
         return tr("The run teaches nothing that may be taken.");
     if (proposal->stepsHeldOut == 0)
         return tr("%1 to take. No step was held out to judge them.").arg(countOf(usable, tr("factor"), tr("factors")));
+    if (const std::string farther = fartherText(*proposal, proposal->errorAfter); !farther.empty())
+        return QString::fromStdString(farther) + QStringLiteral(". ")
+            + tr("That is with all of these accepted, judged on %1 that no fit has seen.")
+                  .arg(countOf(proposal->stepsHeldOut, tr("step"), tr("steps")));
     return tr("Predicted steps lie %1 off the %2 that no fit has seen; with all of these accepted, %3.")
         .arg(formatPercent(proposal->errorBefore), countOf(proposal->stepsHeldOut, tr("step"), tr("steps")),
             formatPercent(proposal->errorAfter));
@@ -139,7 +143,8 @@ void CalibrationCard::refresh()
     for (QWidget *widget : { static_cast<QWidget *>(m_summary), static_cast<QWidget *>(learn) })
         widget->setVisible(isOfRun);
     m_summary->setText(summaryText());
-    m_summary->setInk(m_calibration.failure().isEmpty() ? Ink::Text : Ink::Warning);
+    const bool isFarther = proposal && !isFitting && !fartherText(*proposal, proposal->errorAfter).empty();
+    m_summary->setInk(m_calibration.failure().isEmpty() && !isFarther ? Ink::Text : Ink::Warning);
     learn->setText(isFitting ? tr("Cancel") : proposal ? tr("Learn again") : tr("Learn from this run"));
     learn->setEnabled(isFitting || m_calibration.canStart());
     learn->setToolTip(learn->isEnabled() ? QString() : tr("It needs a run and a plan that can be evaluated."));

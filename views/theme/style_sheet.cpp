@@ -25,6 +25,10 @@ QCheckBox { spacing: 8px; color: @text; }
 QCheckBox::indicator { width: 15px; height: 15px; border: 1px solid @edge; border-radius: 4px; background: @raised; }
 QCheckBox::indicator:hover, QCheckBox::indicator:focus { border-color: @accent; }
 QCheckBox::indicator:checked { background: @accent; border-color: @accent; image: url(:/icons/check-@onInk.svg); }
+QRadioButton { spacing: 8px; color: @text; }
+QRadioButton::indicator { width: 15px; height: 15px; border: 1px solid @edge; border-radius: 8px; background: @raised; }
+QRadioButton::indicator:hover, QRadioButton::indicator:focus { border-color: @accent; }
+QRadioButton::indicator:checked { width: 7px; height: 7px; border: 5px solid @accent; background: @onAccent; }
 )";
 
 const char *const kFields = R"(

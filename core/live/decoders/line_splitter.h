@@ -1,8 +1,10 @@
 #pragma once
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Cuts a stream of bytes into lines, wherever its blocks end: holds the beginning of one line at most, and drops lines
-// that are longer than they may be up to their end. Not thread-safe.
+// that are longer than they may be up to their end. What all of them hold together is bounded too, so that many
+// strangers with a long line each are no more than a few. One thread for each.
 
+#include <atomic>
 #include <cstdint>
 #include <cstring>
 #include <string>
@@ -15,10 +17,17 @@ class LineSplitter {
 public:
     static constexpr std::size_t kPadding = 64; // bytes behind a line that may be read
 
+    /// Of unfinished lines longer than kFree, all splitters together; beyond it lines are dropped as too long.
+    static constexpr std::int64_t kMostOfAll = std::int64_t(256) << 20;
+    static constexpr std::size_t kFree = std::size_t(64) << 10;
+
     explicit LineSplitter(std::size_t mostBytes)
         : m_most(mostBytes)
     {
     }
+    ~LineSplitter() { count(0); }
+    LineSplitter(const LineSplitter &) = delete;
+    LineSplitter &operator=(const LineSplitter &) = delete;
 
     /// Calls take(char *line, size) for each whole line, without its line feed; it may change the bytes, and answers
     /// false to stop, after which nothing is held.
@@ -29,12 +38,14 @@ public:
         while (!bytes.empty()) {
             const std::size_t end = bytes.find('\n');
             const std::string_view line = bytes.substr(0, end);
-            if (m_held.size() + line.size() > m_most) {
+            if (m_held.size() + line.size() > m_most
+                || (end == std::string_view::npos && !hasRoom(m_held.size() + line.size()))) {
                 ++m_longLines;
                 forget();
                 m_isSkipping = end == std::string_view::npos;
             } else if (end == std::string_view::npos) {
                 m_held.append(line);
+                count(m_held.size());
             } else if (!give(line, take)) {
                 return forget();
             }
@@ -77,15 +88,32 @@ private:
         if (m_held.capacity() > kKept)
             forget();
         m_held.clear();
+        count(0);
         return goesOn;
     }
-    void forget() { std::string().swap(m_held); }
+    void forget()
+    {
+        std::string().swap(m_held);
+        count(0);
+    }
+    [[nodiscard]] bool hasRoom(std::size_t bytes) const
+    {
+        return bytes <= kFree || s_all.load() + std::int64_t(bytes) - m_counted <= kMostOfAll;
+    }
+    void count(std::size_t held)
+    {
+        const std::int64_t now = held > kFree ? std::int64_t(held) : 0;
+        s_all += now - m_counted;
+        m_counted = now;
+    }
 
     static constexpr std::size_t kKept = std::size_t(256) << 10; // room that stays for the next line
     std::size_t m_most;
     std::string m_held;
     bool m_isSkipping = false;
     std::int64_t m_longLines = 0;
+    std::int64_t m_counted = 0; // of s_all
+    static inline std::atomic<std::int64_t> s_all = 0;
 };
 
 } // namespace trainyard::live

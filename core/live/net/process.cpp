@@ -148,7 +148,9 @@ struct Process::Private : std::enable_shared_from_this<Process::Private> {
 
     void readOutput()
     {
+        isUnderWay = true;
         output.async_read_some(asio::buffer(block), [self = shared_from_this()](auto fault, std::size_t size) {
+            self->isUnderWay = false;
             if (self->isOver)
                 return;
             if (size > 0)
@@ -157,7 +159,7 @@ struct Process::Private : std::enable_shared_from_this<Process::Private> {
                 return;
             if (fault)
                 self->look();
-            else
+            else if (self->reads)
                 self->readOutput();
         });
     }
@@ -199,6 +201,7 @@ struct Process::Private : std::enable_shared_from_this<Process::Private> {
     std::string said;
     pid_t child = 0; // 0: ended and reaped
     bool isOver = false;
+    bool reads = true, isUnderWay = false;
 };
 
 Process::Process(std::shared_ptr<Private> inside)
@@ -225,6 +228,13 @@ Expected<std::unique_ptr<Process>> Process::start(Loop &loop, const std::string 
     inside->readOutput();
     inside->readErrors();
     return std::unique_ptr<Process>(new Process(inside));
+}
+
+void Process::setReading(bool reads)
+{
+    d->reads = reads;
+    if (reads && !d->isUnderWay && !d->isOver && d->output.is_open() && !d->looks.isActive())
+        d->readOutput();
 }
 
 Process::~Process()

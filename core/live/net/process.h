@@ -21,6 +21,8 @@ class Process {
 public:
     [[nodiscard]] static Expected<std::unique_ptr<Process>> start(
         Loop &loop, const std::string &command, ProcessEvents events);
+    /// While it does not read, the command waits as soon as its pipe is full.
+    void setReading(bool reads);
     ~Process(); // TERM to its group, KILL after 2 s; no events afterwards
 
 private:

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // What a command of the user's prints. When it fails it is begun again, later each time; when it ends well it is over.
-// While it is paused it runs on, and what it prints is dropped: it may be the training itself, which must not wait.
+// It may be the training itself, which must not wait: while it is paused it runs on and what it prints is dropped; what
+// there is no room for is dropped too, but for a second in which a command that prints an old log waits.
 #include "core/base/words.h"
 #include "core/live/net/process.h"
 #include "core/live/sources/sources.h"
@@ -16,6 +17,7 @@ namespace {
 
 constexpr double kSteady = 60; // s; one that ran so long before it failed is begun again at once
 constexpr std::size_t kMostReason = 300;
+constexpr double kUntilRoom = 0.01, kLongestWait = 1; // s
 
 /// The last line that is not empty.
 std::string lastLine(std::string_view text)
@@ -32,9 +34,9 @@ std::string lastLine(std::string_view text)
 std::string reasonOf(int exitCode, const std::string &standardError)
 {
     const std::string said = lastLine(standardError);
-    const std::string how = exitCode < 0 ? std::string("it ended")
-        : exitCode > 128 && exitCode <= 192                 ? formatted("it ended by signal %d", exitCode - 128)
-                                         : formatted("it ended with exit code %d", exitCode);
+    const std::string how = exitCode < 0    ? std::string("it ended")
+        : exitCode > 128 && exitCode <= 192 ? formatted("it ended by signal %d", exitCode - 128)
+                                            : formatted("it ended with exit code %d", exitCode);
     return said.empty() ? how : how + ": " + said;
 }
 
@@ -44,6 +46,7 @@ public:
         : m_loop(loop)
         , m_sink(sink)
         , m_again(loop)
+        , m_room(loop)
     {
         m_status.address = std::move(address);
     }
@@ -59,6 +62,7 @@ public:
     {
         m_isStarted = false;
         m_again.cancel();
+        forget();
         m_process.reset();
     }
 
@@ -85,6 +89,7 @@ public:
     {
         if (connection != m_connection)
             return;
+        forget();
         m_process.reset();
         closeConnection();
         become(SourceState::Refused, why.what + (why.right.empty() ? "" : "; expected " + why.right));
@@ -143,8 +148,32 @@ private:
             m_reason.clear();
             return m_sink.skipped(m_connection, static_cast<std::int64_t>(bytes.size()));
         }
-        static_cast<void>(m_sink.bytes(m_connection, bytes, unixNow())); // what there is no room for is counted there
         become(SourceState::Live, "");
+        if (m_sink.tryBytes(m_connection, bytes, unixNow()))
+            return;
+        m_held = bytes;
+        m_heldSince = Clock::now();
+        m_process->setReading(false);
+        m_room.start(kUntilRoom, [this] { giveHeld(); });
+    }
+
+    void giveHeld()
+    {
+        const bool isLate = Clock::now() - m_heldSince > std::chrono::duration<double>(kLongestWait);
+        if (m_isPaused)
+            m_sink.skipped(m_connection, std::ssize(m_held));
+        else if (isLate)
+            static_cast<void>(m_sink.bytes(m_connection, m_held, unixNow())); // what it has no room for it counts
+        else if (!m_sink.tryBytes(m_connection, m_held, unixNow()))
+            return m_room.start(kUntilRoom, [this] { giveHeld(); });
+        m_held.clear();
+        m_process->setReading(true);
+    }
+
+    void forget()
+    {
+        m_room.cancel();
+        m_held.clear();
     }
 
     void ended(int exitCode, const std::string &said)
@@ -173,14 +202,15 @@ private:
 
     net::Loop &m_loop;
     SourceSink &m_sink;
-    net::Timer m_again;
+    net::Timer m_again, m_room;
+    std::string m_held; // what there was no room for
     SourceStatus m_status;
     SourceState m_unpaused = SourceState::Idle;
     std::string m_reason;
     std::unique_ptr<net::Process> m_process;
     std::uint64_t m_connection = 0;
     bool m_isOpen = false, m_isStarted = false, m_isPaused = false, m_hasPrinted = false;
-    Clock::time_point m_begun;
+    Clock::time_point m_begun, m_heldSince;
     std::minstd_rand m_random { std::random_device()() };
 };
 

@@ -4,6 +4,7 @@
 #include "tests/app/cli/program.h"
 
 #include <QFile>
+#include <QFileInfo>
 #include <QTemporaryDir>
 #include <QTest>
 
@@ -49,6 +50,25 @@ private slots:
         QVERIFY(!told.at("factors").empty());
         for (const json &one : told.at("factors"))
             QVERIFY(one.at("factor").contains("what") && one.contains("residual"));
+    }
+
+    /// One Megatron trace under a plan that nobody told: each factor is of its part, and together they lie far off.
+    void factorsThatLieFartherOffAreSaidInTheFirstLine()
+    {
+        const QString traces = QStringLiteral(TRAINYARD_SHARED_DIR "/traces/megatron_tp8_a100_8rank");
+        if (!QFileInfo::exists(traces))
+            QSKIP("the shared folder of traces is not there");
+        QTemporaryDir folder;
+        const QString plan = folder.filePath("told.trainyard.json"), out = folder.filePath("learnt.trainyard.json");
+        const Answer imported = run({ "import", traces, "--out", plan });
+        QVERIFY2(imported.exitCode == 0, qPrintable(imported.err));
+        const json told = json::parse(run(calibrate({ plan, traces, "--format", "json" })).out);
+        const bool isFarther = told.at("error_after").get<double>() > told.at("error_before").get<double>();
+        QCOMPARE(told.contains("warning"), isFarther);
+        const Answer answer = run(calibrate({ plan, traces, "--out", out }));
+        QVERIFY2(answer.exitCode == 0, qPrintable(answer.err));
+        QCOMPARE(answer.out.starts_with("Farther from the run"), isFarther);
+        QVERIFY(!run(calibrate({ kPlan, kRun })).out.starts_with("Farther"));
     }
 
     void onlyWhatIsAcceptedIsInThePlan()

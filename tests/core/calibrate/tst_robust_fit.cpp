@@ -93,6 +93,18 @@ private slots:
         QVERIFY(!robustFit(std::vector<double> { 1, NAN, 1 }, std::vector<double> { 1, 2, 3 }, 1));
     }
 
+    /// Whoever has asked for an end gets no half iterated line.
+    void aStoppedFitIsNone()
+    {
+        std::stop_source stop;
+        const std::vector<double> rows { 1, 2, 3, 4 }, y { 1, 2, 3, 4.1 };
+        QVERIFY(robustFit(rows, y, 1, {}, stop.get_token()) && fitRatio(rows, y, stop.get_token()));
+        stop.request_stop();
+        for (const auto &code : { robustFit(rows, y, 1, {}, stop.get_token()).error().code,
+                 fitRatio(rows, y, stop.get_token()).error().code })
+            QCOMPARE(code, ErrorCode::Cancelled);
+    }
+
     /// t = α + n / B, 1 KiB to 1 GiB: within 2 %, and the truth lies within 1.96 standard errors 95 ± 3 % of the time.
     void latencyAndBandwidthComeBackAndTheirErrorsAreHonest()
     {

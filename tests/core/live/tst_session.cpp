@@ -7,6 +7,7 @@
 #include <QTest>
 
 #include <atomic>
+#include <cmath>
 #include <map>
 #include <mutex>
 #include <thread>
@@ -291,8 +292,6 @@ private slots:
     void howLongSilenceMayBeFollowsFromWhatIsAskedAndTold()
     {
         // max(30 s, 3 steps); Prometheus tells by the age of its samples itself
-        SourceSettings settings;
-        settings.intervalSeconds = 5;
         QVERIFY(std::isinf(silenceAllowed(parseAddress("http://p:9090").value(), 100)));
         QCOMPARE(silenceAllowed(parseAddress("tcp://p:9090").value(), 1), 30.0);
         QCOMPARE(silenceAllowed(parseAddress("tail:a").value(), 100), 300.0);

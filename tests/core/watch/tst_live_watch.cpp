@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // A run that goes on while it is watched: looks cost what is new, a window of steps is enough, who falls silent is
 // told, and runs that begin anew are looked at again.
+#include "core/telemetry/read_sources.h"
 #include "tests/core/watch/watched_run.h"
 
 #include <QTest>
@@ -109,6 +110,24 @@ private slots:
         QVERIFY2(std::abs(alarms[0].share - 0.61) < 0.04 && std::abs(alarms[0].firstStep - 40) <= 2,
             textOf(alarms).constData());
         QVERIFY2(told > 30 && told <= 40, qPrintable(QString::number(told)));
+    }
+
+    /// The run among the samples, whose link between the second and the third datacenter takes 1.6 times as long from
+    /// its ninth step on.
+    void theSampleTellsOfItsLink()
+    {
+        auto recording =
+            readSources({ TRAINYARD_SOURCE_DIR "/samples/atlas-three-datacenters-run.trainyard-recording" }, {}, 2);
+        QVERIFY(recording.has_value());
+        const EvaluationPtr evaluation = evaluatedSample(smallSamples()[3]);
+        Watchman watchman;
+        watchman.look(*overlayRun(evaluation, makeRun(std::move(*recording)), {}), {}, 0);
+        QVERIFY2(watchman.alarms().size() == 1 && watchman.alarms()[0].kind == AlarmKind::SlowLink,
+            textOf(watchman.alarms()).constData());
+        const Alarm &alarm = watchman.alarms()[0];
+        QVERIFY2(std::abs(alarm.share - 1 / 1.6) < 0.03, textOf(watchman.alarms()).constData());
+        QCOMPARE(alarm.firstStep, watchman.steps().front().number + 8);
+        QVERIFY((std::minmax(alarm.datacenter, alarm.otherDatacenter) == std::minmax(1, 2)));
     }
 
     /// A run that begins anew at an earlier step is looked at again from there.

@@ -149,6 +149,17 @@ private slots:
         QVERIFY(row && !row->button()->isVisible());
         QVERIFY(row->row().told.contains("at least 5 are needed"));
     }
+    void factorsThatLieFartherOffAreSaidFirst()
+    {
+        Fixture f;
+        f.answer->errorAfter = 0.4;
+        f.learn();
+        QVERIFY2(f.card.summary().startsWith("Farther from the run than without them"), qPrintable(f.card.summary()));
+        QVERIFY(f.card.summary().contains("40.0 %") && f.card.summary().contains("14.0 %"));
+        f.answer->errorAfter = 0.02;
+        f.learn();
+        QVERIFY(f.card.summary().startsWith("Predicted steps lie"));
+    }
     void oneIsAcceptedAndRemovedAgain()
     {
         Fixture f;

@@ -15,7 +15,7 @@ public:
     bool bytes(std::uint64_t connection, std::string_view own, Moment) override
     {
         const std::lock_guard lock(m_mutex);
-        if (m_isFull)
+        if (m_isFull || (m_fullTimes > 0 && m_fullTimes-- > 0))
             return false;
         m_text += own;
         m_textOf[connection] += own;
@@ -85,6 +85,12 @@ public:
         m_isFull = isFull;
     }
 
+    void setFullTimes(int times)
+    {
+        const std::lock_guard lock(m_mutex);
+        m_fullTimes = times;
+    }
+
     int m_opened = 0, m_closed = 0, m_pieces = 0;
 
 private:
@@ -95,6 +101,7 @@ private:
     std::vector<Batch> m_batches;
     std::int64_t m_skipped = 0;
     bool m_isFull = false;
+    int m_fullTimes = 0; // that it says so yet
 };
 
 } // namespace trainyard::live::tests

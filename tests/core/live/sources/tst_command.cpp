@@ -131,6 +131,22 @@ private slots:
         QVERIFY(bench.heard.state() == SourceState::Live);
     }
 
+    void whatAnOldLogPrintsAtOnceIsNotLostWhereTheQueueIsFullForAMoment()
+    {
+        const QTemporaryDir folder;
+        const std::string go = folder.filePath(QStringLiteral("go")).toStdString();
+        Bench bench("while [ ! -e " + go
+            + " ]; do sleep 0.05; done; i=0; while [ $i -lt 20000 ]; do echo a line with number $i; i=$((i + 1)); "
+              "done");
+        bench.heard.setFullTimes(5);
+        std::ofstream(go) << "now";
+        QTRY_VERIFY_WITH_TIMEOUT(bench.heard.state() == SourceState::Ended, kGenerous);
+        std::string all;
+        for (int i = 0; i < 20'000; ++i)
+            all += "a line with number " + std::to_string(i) + "\n";
+        QVERIFY(bench.heard.text() == all);
+    }
+
     void oneThatWaitsForInputGetsNone()
     {
         Bench bench("cat; printf over");

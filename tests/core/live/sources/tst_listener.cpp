@@ -192,12 +192,12 @@ private slots:
     {
         Listener at;
         Peer peer(at.port);
-        const Answer json = ask(peer, "POST", "/v1/metrics", kJson, "{\"resourceMetrics\":[");
+        const Answer json = ask(peer, "POST", "/v1/metrics", kJson, "this is no JSON");
         QCOMPARE(json.status, 400);
         const nlohmann::json status = nlohmann::json::parse(json.body);
         QCOMPARE(status.at("code").get<int>(), 3); // google.rpc.Code.INVALID_ARGUMENT
         QVERIFY(!status.at("message").get<std::string>().empty());
-        const Answer protobuf = ask(peer, "POST", "/v1/metrics", kProtobuf, "\x0a\x7fthis is no protobuf");
+        const Answer protobuf = ask(peer, "POST", "/v1/metrics", kProtobuf, "\xff\xfe\xfd is no protobuf");
         QCOMPARE(protobuf.status, 400);
         // google.rpc.Status: code = 1 as a varint, message = 2 as text.
         QVERIFY(protobuf.body.starts_with(std::string("\x08\x03\x12", 3)));

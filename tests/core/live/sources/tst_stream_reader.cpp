@@ -42,7 +42,7 @@ private slots:
         QVERIFY(reader.sink.waitFor([&] { return reader.sink.taken[1] == "{\"event\":\"step\",\"number\":1}\n"; }));
         QVERIFY(reader.sink.waitForState(SourceState::Live));
         QVERIFY(reader.sink.decoders[1] != nullptr);
-        QVERIFY(reader.sink.shown().bytes >= 28);
+        QVERIFY(reader.sink.waitFor([&] { return reader.sink.now.bytes >= 28; }));
     }
 
     void cutItComesAgainAfterAPauseWithTheReasonShown()
