@@ -33,7 +33,8 @@ template <class T> struct LineColumn {
     [[nodiscard]] bool isTold() const { return isArray || !values.empty(); }
     [[nodiscard]] T at(std::size_t i, T other) const
     {
-        return isArray ? values[i] : values.empty() ? other : values.front();
+        const std::size_t place = isArray ? i : 0; // an array may be empty
+        return place < values.size() ? values[place] : other;
     }
     void clear()
     {

@@ -111,6 +111,16 @@ private slots:
         QCOMPARE(all->whole.ranks[0].streams[0].spans.start, (std::vector<Moment> { 1, 77 }));
     }
 
+    void emptyColumnsTellNothing()
+    {
+        const auto all = told(kHello
+            + "{\"event\":\"group\",\"name\":[],\"ranks\":[1]}\n"
+              "{\"event\":\"spans\",\"name\":[],\"start_ns\":[]}\n{\"event\":\"steps\",\"number\":[]}\n"
+              "{\"event\":\"samples\",\"name\":\"a\",\"value\":[]}\n{\"event\":\"collectives\",\"operation\":[]}\n");
+        QVERIFY(all && all->dropped.empty());
+        QCOMPARE(all->taken, std::int64_t(0));
+    }
+
     void noiseOfTerminalsAndDisksIsReadThrough()
     {
         const std::string zeros(4'096, '\0'); // a file system that lost a block writes them
