@@ -41,7 +41,7 @@ struct LiveDocument::Private {
     live::StoreCounts counts;
     std::vector<watch::Heard> heard;
     Moment revision = 0; // of the last snapshot
-    std::int64_t newest = -1;
+    std::int64_t newest = -1, stepsTold = 0, spansPerStep = 0;
     std::optional<std::int64_t> shownStep; // as the document of the run had it last
     std::uint64_t generation = 0; // of the session
     int paceMs = kPaceMs;
@@ -65,6 +65,7 @@ struct LiveDocument::Private {
         heard.clear();
         revision = 0;
         newest = -1;
+        stepsTold = spansPerStep = 0;
         isTaking = awaitsOverlay = hasNews = false;
         watch.forget();
         questions.forget();
@@ -238,9 +239,10 @@ void LiveDocument::tick()
         d->hasNews = true;
         readStatuses();
     }
-    const bool isPatient = d->awaitsOverlay && d->sinceTaken.elapsed() < kPatienceMs;
+    if (d->sinceTaken.isValid() && d->sinceTaken.elapsed() >= kPatienceMs)
+        d->awaitsOverlay = false; // another run took its place
     const bool isTime = !d->sinceTaken.isValid() || d->sinceTaken.elapsed() >= d->paceMs;
-    if (d->feed && d->hasNews && !d->isTaking && !isPatient && isTime)
+    if (d->feed && d->hasNews && !d->isTaking && !d->awaitsOverlay && isTime)
         takeSnapshot();
     else
         endWhereDone();
@@ -272,7 +274,9 @@ void LiveDocument::takeSnapshot()
     d->hasNews = false;
     d->isTaking = true;
     d->sinceTaken.start();
-    LiveSnapshotAsked asked { .lastKnown = d->revision };
+    LiveSnapshotAsked asked {
+        .stepsKnown = d->stepsTold, .spansPerStep = d->spansPerStep, .lastKnown = d->revision
+    };
     if (!d->isFollowing && d->isShown)
         asked.until = d->runs.options().step;
     asked.wantsNewest = !d->sinceNewest.isValid() || d->sinceNewest.elapsed() >= kNewestMs;
@@ -289,6 +293,8 @@ void LiveDocument::takeSnapshot()
             d->revision = std::max(d->revision, state.revision);
             d->counts = std::move(state.counts);
             d->heard = std::move(state.heard);
+            d->stepsTold = state.stepsTold;
+            d->spansPerStep = state.spansPerStep;
             if (state.run)
                 d->newest = std::max(d->newest, newestWholeStep(*state.run).value_or(-1));
             const bool isShownAlone = isOfUntil && d->isShown;

@@ -31,6 +31,7 @@ public:
     }
     [[nodiscard]] Recording whole() const override { return m_session.whole(); }
     [[nodiscard]] live::StoreCounts counts() const override { return m_session.store().counts(); }
+    [[nodiscard]] std::int64_t stepsTold() const override { return m_session.stepsTold(); }
 
 private:
     mutable live::Session m_session;

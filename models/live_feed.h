@@ -27,6 +27,7 @@ public:
         const live::SnapshotAsked &asked) const = 0; // any thread
     [[nodiscard]] virtual Recording whole() const = 0; // any thread
     [[nodiscard]] virtual live::StoreCounts counts() const = 0;
+    [[nodiscard]] virtual std::int64_t stepsTold() const = 0; // different ones
 };
 
 /// `changed`: any thread, often.

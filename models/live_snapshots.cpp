@@ -8,6 +8,7 @@ namespace trainyard {
 namespace {
 
 constexpr std::ptrdiff_t kLookBack = 8; // steps
+constexpr std::int64_t kUsualSteps = 8, kLeastSteps = 2, kMostSteps = 256, kMostSpans = 600'000;
 
 RunPtr runOf(const live::Snapshot &snapshot)
 {
@@ -19,12 +20,21 @@ RunPtr runOf(const live::Snapshot &snapshot)
 
 } // namespace
 
+int stepsWithSpans(std::int64_t fresh, std::int64_t spansPerStep)
+{
+    const std::int64_t wanted = std::clamp(fresh + 1, kUsualSteps, kMostSteps);
+    return int(spansPerStep > 0 ? std::clamp(kMostSpans / spansPerStep, kLeastSteps, wanted) : wanted);
+}
+
 LiveState liveState(const LiveFeed &feed, const LiveSnapshotAsked &asked)
 {
     LiveState state;
     state.revision = asked.lastKnown;
+    state.stepsTold = feed.stepsTold();
+    state.spansPerStep = asked.spansPerStep;
+    const int steps = stepsWithSpans(state.stepsTold - asked.stepsKnown, asked.spansPerStep);
     const std::optional<live::Snapshot> snapshot =
-        feed.snapshot({ .until = asked.until, .lastKnown = asked.lastKnown });
+        feed.snapshot({ .steps = steps, .until = asked.until, .lastKnown = asked.lastKnown });
     if (!snapshot)
         return state;
     state.hasNews = true;
@@ -33,8 +43,11 @@ LiveState liveState(const LiveFeed &feed, const LiveSnapshotAsked &asked)
     for (const live::RankLife &life : snapshot->ranks)
         state.heard.push_back({ life.rank, life.host, life.heard, life.step });
     state.run = runOf(*snapshot);
+    if (state.run)
+        if (const auto shown = std::ranges::count_if(state.run->steps, &RunStep::hasSpans); shown > 0)
+            state.spansPerStep = std::max<std::int64_t>(1, std::int64_t(snapshot->recording->spanCount()) / shown);
     if (asked.until && asked.wantsNewest)
-        if (const std::optional<live::Snapshot> newest = feed.snapshot({}))
+        if (const std::optional<live::Snapshot> newest = feed.snapshot({ .steps = steps }))
             state.newest = runOf(*newest);
     return state;
 }

@@ -11,7 +11,9 @@ namespace trainyard {
 struct LiveSnapshotAsked {
     std::optional<std::int64_t> until; // the step that is looked at; empty: the newest
     bool wantsNewest = false; // beside `until`, for the watchman
-    Moment lastKnown = 0;
+    std::int64_t stepsKnown = 0; // told before: those since then come with their spans, so that all are watched
+    std::int64_t spansPerStep = 0; // as the last state had them; 0: nobody knows
+    Moment lastKnown = 0; // revision of the last state
 };
 
 struct LiveState {
@@ -21,7 +23,11 @@ struct LiveState {
     std::vector<watch::Heard> heard;
     live::StoreCounts counts;
     Moment revision = 0;
+    std::int64_t stepsTold = 0, spansPerStep = 0;
 };
+/// How many of the latest steps are asked for with their spans: all new ones, some more to compare with, and no more
+/// spans than can be laid under a plan in a moment.
+[[nodiscard]] int stepsWithSpans(std::int64_t fresh, std::int64_t spansPerStep);
 [[nodiscard]] LiveState liveState(const LiveFeed &feed, const LiveSnapshotAsked &asked);
 
 /// The newest step that as many ranks have told as those before it; of steps that logs tell the last. Empty: none.

@@ -162,9 +162,9 @@ QString answerText(const LiveWhatIf &one)
         return tr("No: %1").arg(fromUtf8(one.failure));
     if (!one.answer)
         return tr("Being evaluated…");
-    QStringList parts { tr("%1 a step").arg(formatSeconds(one.answer->secondsPerStep)) };
+    QStringList parts { tr("%1 per step").arg(formatSeconds(one.answer->secondsPerStep)) };
     if (one.answer->usdPerStep > 0)
-        parts << tr("%1 a step").arg(formatUsd(one.answer->usdPerStep));
+        parts << tr("%1 per step").arg(formatUsd(one.answer->usdPerStep));
     const QString figures = parts.join(QStringLiteral("  ·  "));
     return one.answer->sentence.empty() ? figures : figures + QStringLiteral("  ·  ") + fromUtf8(one.answer->sentence);
 }
@@ -172,7 +172,7 @@ QString answerText(const LiveWhatIf &one)
 QString alarmsTsv(const std::vector<watch::Alarm> &alarms)
 {
     QString text = tsvLine({ tr("kind"), tr("state"), tr("first step"), tr("last step"), tr("place"),
-        tr("seconds a step"), tr("share of the plan"), tr("what") });
+        tr("seconds per step"), tr("share of the plan"), tr("what") });
     for (const watch::Alarm &alarm : alarms)
         text += tsvLine(
             { fromUtf8(nameOf(alarm.kind)), alarm.isOver() ? tr("over") : tr("holds"), QString::number(alarm.firstStep),
@@ -183,7 +183,8 @@ QString alarmsTsv(const std::vector<watch::Alarm> &alarms)
 
 QString whatIfsTsv(const std::vector<LiveWhatIf> &all)
 {
-    QString text = tsvLine({ tr("question"), tr("change"), tr("seconds a step"), tr("dollars a step"), tr("answer") });
+    QString text =
+        tsvLine({ tr("question"), tr("change"), tr("seconds per step"), tr("dollars per step"), tr("answer") });
     for (const LiveWhatIf &one : all)
         text += tsvLine({ fromUtf8(one.asked.question), fromUtf8(one.asked.change),
             one.answer ? QString::number(one.answer->secondsPerStep) : QString(),

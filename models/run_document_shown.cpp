@@ -191,8 +191,8 @@ const RunStep *RunDocument::step() const
         return nullptr;
     const std::vector<RunStep> &steps = d->run.run->steps;
     if (d->options.step)
-        if (const auto at = std::ranges::find(steps, *d->options.step, &RunStep::number); at != steps.end())
-            return &*at;
+        if (const int at = stepIndex(*d->run.run, *d->options.step); at >= 0)
+            return &steps[std::size_t(at)];
     const int typical = d->run.run->typicalStep;
     return typical >= 0 && std::size_t(typical) < steps.size() ? &steps[std::size_t(typical)] : nullptr;
 }

@@ -104,7 +104,7 @@ public:
         std::string text;
         for (const auto &[number, status] : m_last) {
             text += printable(status.address.text()) + ": " + bytesText(static_cast<double>(status.bytes)) + " in "
-                + counted(status.batches, "batch")
+                + wholeText(static_cast<double>(status.batches)) + (status.batches == 1 ? " batch" : " batches")
                 + (status.dropped > 0 ? ", " + bytesText(static_cast<double>(status.dropped)) + " dropped"
                                       : std::string())
                 + "\n";

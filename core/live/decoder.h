@@ -10,6 +10,10 @@
 #include <memory>
 #include <string_view>
 
+namespace trainyard::readers::measured {
+struct OtlpHistory;
+}
+
 namespace trainyard::live {
 
 struct DecoderLimits {
@@ -45,9 +49,14 @@ using DecoderPtr = std::unique_ptr<Decoder>;
 /// Whichever of the two the text begins as.
 [[nodiscard]] DecoderPtr makeTextDecoder(std::string name, const DecoderLimits &limits = {});
 
+/// What the counters of one sender stood at after its last message (core/telemetry/readers/otlp_history.h): with it,
+/// sums of deltas and means of histograms go on from message to message. One thread at a time.
+using readers::measured::OtlpHistory;
+using OtlpHistoryPtr = std::shared_ptr<OtlpHistory>;
+[[nodiscard]] OtlpHistoryPtr makeOtlpHistory();
 /// One whole OTLP request body (metrics, traces or logs), unpacked; `isJson`: its encoding. Errors: BadSyntax.
-[[nodiscard]] Expected<Batch> decodeOtlp(
-    std::string_view body, bool isJson, const std::string &name, Moment received, const DecoderLimits &limits = {});
+[[nodiscard]] Expected<Batch> decodeOtlp(std::string_view body, bool isJson, const std::string &name, Moment received,
+    const DecoderLimits &limits = {}, OtlpHistory *history = nullptr);
 /// One answer of a Prometheus API. Errors: BadSyntax; what the server answered, where it answered an error.
 [[nodiscard]] Expected<Batch> decodePrometheus(
     std::string_view body, const std::string &name, Moment received, const DecoderLimits &limits = {});

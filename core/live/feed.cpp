@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <cmath>
 #include <exception>
+#include <limits>
 
 namespace trainyard::live {
 
@@ -24,10 +25,11 @@ std::string lengthOf(double seconds)
 
 } // namespace
 
-double silenceAllowed(const Address &address, const SourceSettings &settings, double longestStep)
+double silenceAllowed(const Address &address, double longestStep)
 {
+    // It asks at a pace of its own, and tells by the age of samples whether they are stale.
     if (address.type == SourceType::Prometheus)
-        return kIntervals * settings.intervalSeconds;
+        return std::numeric_limits<double>::infinity();
     return std::max(kSilence, kIntervals * longestStep);
 }
 
@@ -160,7 +162,7 @@ SourceStatus Feed::shown() const
     status.heard = std::max(status.heard, m_heard);
     if (status.state != SourceState::Live)
         return status;
-    const double allowed = silenceAllowed(m_address, m_settings, m_steps.longest());
+    const double allowed = silenceAllowed(m_address, m_steps.longest());
     const double silent = static_cast<double>(m_around.steadyNow() - m_heardSteady) / kSecond;
     if (silent <= allowed)
         return status;

@@ -12,9 +12,9 @@
 
 namespace trainyard::live {
 
-/// Seconds that a source may be silent before it is stale: three of Prometheus's intervals, three of the longest step
-/// told lately, 30 s at least where nothing is asked for.
-[[nodiscard]] double silenceAllowed(const Address &address, const SourceSettings &settings, double longestStep);
+/// Seconds that a source may be silent before it is stale: three of the longest step told lately, 30 s at least. Of
+/// Prometheus any time: that source tells by the age of its samples.
+[[nodiscard]] double silenceAllowed(const Address &address, double longestStep);
 
 /// The longest of the latest steps that batches told, seconds.
 class StepLengths {

@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/live/stream_parts.h"
 
+#include "core/live/recording_slices.h"
+
 #include <algorithm>
 #include <map>
 #include <numeric>
+#include <unordered_map>
 
 namespace trainyard::live {
 
@@ -104,18 +107,13 @@ void StreamParts::collectCollectives(std::uint32_t r, std::vector<std::vector<bo
 
 void StreamParts::collectSamples()
 {
-    std::map<std::int64_t, Moment> ended; // steps by number, at the last rank
-    for (const RankRecording &rank : m_recording.ranks)
-        for (const RecordedStep &step : rank.steps) {
-            const auto [at, isNew] = ended.try_emplace(step.number, step.end);
-            at->second = std::max(at->second, step.end);
-        }
+    const std::unordered_map<std::int64_t, Moment> ended = stepEnds(m_recording);
     m_stepEnds.clear();
     for (std::uint32_t s = 0; s < m_recording.series.size(); ++s) {
         const SampleSeries &series = m_recording.series[s];
         std::vector<std::uint32_t> order(series.at.size());
         std::iota(order.begin(), order.end(), 0u);
-        Moment last = 0; // of steps that nobody shows, as the one before
+        Moment last = 0;
         std::vector<Moment> ends;
         for (const Moment at : series.at) {
             const auto step = series.isByStep ? ended.find(at) : ended.end();

@@ -43,8 +43,10 @@ LinkRates::LinkRates(const Evaluation &plan)
         const WanLink &link = cluster.wanLinks[i];
         const int a = cluster.indexOf(link.between[0]), b = cluster.indexOf(link.between[1]);
         const auto use = std::ranges::find(plan.metrics.wanLinks, static_cast<int>(i), &WanLinkUse::link);
-        const double gbps =
-            use != plan.metrics.wanLinks.end() && use->nodePairGbps > 0 ? use->nodePairGbps : link.nodePairGbps;
+        const bool isUsed = use != plan.metrics.wanLinks.end() && use->nodePairGbps > 0;
+        double gbps = isUsed ? use->nodePairGbps : link.nodePairGbps;
+        if (isUsed && use->limit == WanLimit::NodeNics && use->limitGbps > 0)
+            gbps = std::min(gbps, use->limitGbps);
         if (a >= 0 && b >= 0)
             m_links[std::minmax(a, b)] = { gbps * 1e9 / 8, latencyOf(link, factors) };
     }

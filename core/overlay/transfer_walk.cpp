@@ -15,6 +15,7 @@ namespace {
 
 constexpr double kLeastLeft = 0.2; // of a duration: more than the rest is never taken for latency
 constexpr double kSizesDiffer = 2;
+constexpr double kLeastOfLatency = 0.1; // what takes less says nothing of the rate
 constexpr double kClearlyMore = 1.33; // than the plan's latency
 constexpr double kSentTooSoon = 0.8; // of the seconds that the plan says
 constexpr std::size_t kLeastOfSize = 3;
@@ -160,6 +161,8 @@ void TransferWalk::addExchange(const MatchedCollective &one, const RankPlace &a,
     sample.seconds = seconds(one.leastDuration);
     sample.latencies = operation == "all_reduce" ? 2 : 1;
     sample.planned = one.bytes * busFactor(operation, 2) * std::max(1, ofNode) / link->second.nodePair;
+    if (sample.planned < kLeastOfLatency * link->second.latency) // a barrier, or a loss that all agree on
+        return;
     for (const auto &ends : { std::pair(from, to), std::pair(to, from) }) {
         Direction &direction = m_directions[ends];
         direction.samples.push_back(sample);

@@ -14,6 +14,7 @@ constexpr std::size_t kMostPoints = 160, kMostWindow = 24, kLeastBefore = 4;
 constexpr std::size_t kSettled = 32; // values at a lower level after which that one is the usual one
 constexpr double kErrorsToEnd = 3.5; // taking back asks for less certainty than telling
 constexpr double kMostlyBeyond = 0.8;
+constexpr std::size_t kLeastForError = 16; // values whose spread tells the error of their median
 constexpr std::size_t kLeastFar = 5, kLeastBeforeFar = 8;
 constexpr double kFarOff = 3; // times as far as the farthest value before
 
@@ -56,10 +57,13 @@ bool LevelWatch::isBeyond(double limit, double sign, int leastPoints) const
         values.push_back(point.value);
         beyond += sign * (point.value - limit) > 0 ? 1 : 0;
     }
-    const double middle = medianOf(values);
+    const double middle = medianOf(values), least = std::ranges::min(values), most = std::ranges::max(values);
+    const double nearest = sign > 0 ? least - limit : limit - most;
+    if (nearest > most - least) // further away than they are from each other
+        return true;
     const double error = kMedianError * medianDistance(values, middle) / std::sqrt(double(values.size()));
-    return double(beyond) >= kMostlyBeyond * double(values.size())
-        && sign * (middle - limit) > std::max(m_rules.errors * error, 0.0);
+    return values.size() >= kLeastForError && double(beyond) >= kMostlyBeyond * double(values.size())
+        && sign * (middle - limit) > m_rules.errors * error;
 }
 
 const LevelPoint &LevelWatch::firstBeyond(double limit, double sign) const
@@ -165,6 +169,10 @@ std::optional<LevelChange> LevelWatch::add(const LevelPoint &point, double least
         return change;
     }
     const auto fell = find(-1, least / 2, m_isRaised ? std::min(m_rules.errors, kErrorsToEnd) : m_rules.errors);
+    if (!fell && m_isRaised && m_points.size() >= kLeastForError && level() - m_base < least / 2) {
+        m_isRaised = false; // it was never up, or came down too slowly to be seen
+        return LevelChange { LevelChange::Kind::Over, m_points.back(), m_base, level() };
+    }
     if (!fell)
         return std::nullopt;
     LevelChange change = keepFrom(*fell);

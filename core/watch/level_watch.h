@@ -44,8 +44,8 @@ public:
     [[nodiscard]] double base() const { return m_base; } // before it rose; while it is raised
     [[nodiscard]] double level() const; // of the latest 24 values since the last change; 0 of none
     [[nodiscard]] int points() const { return static_cast<int>(m_points.size()); } // since the last change
-    /// Whether the latest 24 values since the last change lie above (below) a limit, surely: five at least, or
-    /// `leastPoints`.
+    /// Whether the latest 24 values since the last change lie above (below) a limit, surely: from five on (or
+    /// `leastPoints`) where they are further from it than from each other, from 16 on by the error of their median.
     [[nodiscard]] bool isAbove(double limit, int leastPoints = 5) const { return isBeyond(limit, 1, leastPoints); }
     [[nodiscard]] bool isBelow(double limit, int leastPoints = 5) const { return isBeyond(limit, -1, leastPoints); }
     /// Since when they mostly do; needs a point.

@@ -14,6 +14,7 @@ void LikeLinks::look(const RunOverlay &overlay, int newSteps, const Sentences &s
     if (first == run.steps.end())
         return;
     const auto last = std::ranges::find_if(run.steps.rbegin(), run.steps.rend(), hasSpans);
+    const auto window = std::ranges::count_if(run.steps, hasSpans);
     std::map<std::string, Seen> still;
     for (const SlowLink &link : overlay.suspects.links) {
         if (link.from >= 0 || link.sentence.empty())
@@ -27,7 +28,9 @@ void LikeLinks::look(const RunOverlay &overlay, int newSteps, const Sentences &s
         else
             seen = { 0, first->number, momentOf(run, *first) };
         seen.steps += newSteps;
-        if (seen.steps < m_leastSteps || book.holding(AlarmKind::SlowLink, link.between))
+        // Windows of a live run overlap: only once nothing is left of the first that showed it, a second one does.
+        if (seen.steps < std::max(m_leastSteps, static_cast<int>(window))
+            || book.holding(AlarmKind::SlowLink, link.between))
             continue;
         Alarm alarm { .kind = AlarmKind::SlowLink, .place = link.between, .firstStep = seen.first, .since = seen.at };
         alarm.share = link.expected > 0 ? link.busBytesPerSecond / link.expected : 0;

@@ -146,57 +146,61 @@ void PlaceWatch::addRanks(const StepFacts &facts, const Sentences &say, AlarmBoo
     }
 }
 
+PlaceWatch::LinkLevels &PlaceWatch::linkOf(int a, int b)
+{
+    return m_links.try_emplace(std::minmax(a, b), LinkLevels { { LevelWatch(rules()), LevelWatch(rules()) }, {}, {} })
+        .first->second;
+}
+
 void PlaceWatch::addLinks(const StepFacts &facts, const Sentences &say, AlarmBook &book)
 {
-    std::map<std::pair<int, int>, std::pair<LinkRate, double>> worst; // of both directions, and its planned seconds
-    for (const LinkRate &rate : facts.links) {
-        if (!(rate.bytesPerSecond > 0) || !(rate.planned > 0))
-            continue;
-        const auto [at, isNew] = worst.try_emplace(std::minmax(rate.from, rate.to), rate, rate.plannedSeconds);
-        if (!isNew && rate.share() < at->second.first.share())
-            at->second.first = rate;
-        at->second.second = std::max(at->second.second, rate.plannedSeconds);
-    }
+    constexpr std::size_t kMostWaits = 160;
     for (const LinkWait &wait : facts.linkWaits) {
-        auto &all = m_links.try_emplace(std::minmax(wait.from, wait.to), LinkLevels { LevelWatch(rules()), {}, {} })
-                        .first->second.waits[{ wait.from, wait.to, wait.stage }];
+        std::vector<WaitPoint> &all = linkOf(wait.from, wait.to).waits[{ wait.from, wait.to, wait.stage }];
         all.push_back({ facts.number, wait.seconds });
-        if (all.size() > 160)
+        if (all.size() > kMostWaits)
             all.erase(all.begin());
     }
-    for (const auto &[ends, found] : worst) {
-        const auto &[rate, planned] = found;
-        LinkLevels &own = m_links.try_emplace(ends, LinkLevels { LevelWatch(rules()), {}, {} }).first->second;
-        own.latest = rate;
-        const double least = std::max(
-            kLeastSlowness, planned > 0 ? m_options.leastShare * facts.figures.seconds / planned : kLeastSlowness);
-        const std::string place = say.linkPlace(ends.first, ends.second);
-        const auto change = own.slowness.add({ facts.number, facts.at, 1 / rate.share() }, least);
-        if (change && change->kind == LevelChange::Kind::Over) {
+    for (const LinkRate &rate : facts.links)
+        if (rate.share() > 0)
+            addLink(rate, facts, say, book);
+}
+
+void PlaceWatch::addLink(const LinkRate &rate, const StepFacts &facts, const Sentences &say, AlarmBook &book)
+{
+    LinkLevels &own = linkOf(rate.from, rate.to);
+    const std::size_t way = rate.from < rate.to ? 0 : 1;
+    LevelWatch &level = own.slowness[way];
+    own.latest[way] = rate;
+    const double least = rate.plannedSeconds > 0
+        ? std::max(kLeastSlowness, m_options.leastShare * facts.figures.seconds / rate.plannedSeconds)
+        : kLeastSlowness;
+    const std::string place = say.linkPlace(rate.from, rate.to);
+    const auto change = level.add({ facts.number, facts.at, 1 / rate.share() }, least);
+    if (change && change->kind == LevelChange::Kind::Over) {
+        if (!own.slowness[1 - way].isRaised())
             book.end(AlarmKind::SlowLink, place, change->first.at, change->first.step - 1);
-            continue;
-        }
-        const bool wasSlow = !own.slowness.isRaised() && own.slowness.isAbove(1 + least);
-        if (!change && !wasSlow)
-            continue;
-        const Alarm *known = book.holding(AlarmKind::SlowLink, place);
-        LevelPoint first = change ? change->first : own.slowness.firstAbove(1 + least);
-        if (known)
-            first = { known->firstStep, known->since, 0 };
-        if (wasSlow)
-            own.slowness.raise(1);
-        if (own.slowness.level() > 1 + least)
-            tellLink(own, first, place, say, book);
+        return;
     }
+    const bool wasSlow = !level.isRaised() && level.isAbove(1 + least);
+    if ((!change && !wasSlow) || level.level() <= 1 + least)
+        return;
+    LevelPoint first = change ? change->first : level.firstAbove(1 + least);
+    if (const Alarm *known = book.holding(AlarmKind::SlowLink, place))
+        first = { known->firstStep, known->since, 0 };
+    if (wasSlow)
+        level.raise(1);
+    tellLink(own, first, place, say, book);
 }
 
 void PlaceWatch::tellLink(
     const LinkLevels &link, const LevelPoint &first, const std::string &place, const Sentences &say, AlarmBook &book)
 {
     Alarm alarm { .kind = AlarmKind::SlowLink, .place = place, .firstStep = first.step, .since = first.at };
-    alarm.datacenter = link.latest.from;
-    alarm.otherDatacenter = link.latest.to;
-    alarm.share = 1 / link.slowness.level();
+    const auto way = static_cast<std::size_t>(link.slower());
+    alarm.datacenter = link.latest[way].from;
+    alarm.otherDatacenter = link.latest[way].to;
+    alarm.share = 1 / link.slowness[way].level();
     std::optional<Sentences::Wait> most;
     for (const auto &[key, points] : link.waits) {
         std::vector<double> before, after;
@@ -210,7 +214,7 @@ void PlaceWatch::tellLink(
     }
     if (most)
         alarm.secondsPerStep = most->more;
-    alarm.sentence = say.slowLink(alarm, link.latest, most);
+    alarm.sentence = say.slowLink(alarm, link.latest[way], most);
     book.tell(std::move(alarm));
 }
 
@@ -232,7 +236,7 @@ void PlaceWatch::endOf(const Pending &one, const LevelPoint &at, AlarmBook &book
     book.end(one.kind, one.place, at.at, at.step - 1);
 }
 
-void PlaceWatch::settle(const WatchedPlan &, const Sentences &say, AlarmBook &book, bool isEnd)
+void PlaceWatch::settle(const Sentences &say, AlarmBook &book, bool isEnd)
 {
     constexpr int kGrace = 5; // steps in which a cause may still be found
     const auto tell = [&](Pending &one) {

@@ -2,12 +2,13 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // All levels that are watched from step to step, each at its place: the step, each stage's waiting, each rank beside
 // those like it, each link beside the plan. Ranks and links tell at once; longer steps and more waiting are told only
-// where no rank and no link explains them within some steps (docs: they are what its cause costs).
+// where no rank and no link explains them within some steps.
 
 #include "core/watch/alarm_book.h"
 #include "core/watch/level_watch.h"
 #include "core/watch/sentences.h"
 
+#include <array>
 #include <map>
 
 namespace trainyard::watch {
@@ -17,7 +18,7 @@ public:
     explicit PlaceWatch(const WatchOptions &options);
     void add(const StepFacts &facts, const WatchedPlan &watched, const Sentences &say, AlarmBook &book);
     /// Tells what nothing explains; `isEnd`: no further step will come that could.
-    void settle(const WatchedPlan &watched, const Sentences &say, AlarmBook &book, bool isEnd);
+    void settle(const Sentences &say, AlarmBook &book, bool isEnd);
     void forgetPlan(AlarmBook &book); // another one from now on
     [[nodiscard]] double stepSeconds() const { return m_step.level(); } // 0: not known
 
@@ -30,9 +31,10 @@ private:
         double seconds = 0;
     };
     struct LinkLevels {
-        LevelWatch slowness; // measured over planned seconds
+        std::array<LevelWatch, 2> slowness; // measured over planned seconds; there and back
+        std::array<LinkRate, 2> latest;
+        [[nodiscard]] int slower() const { return slowness[1].level() > slowness[0].level() ? 1 : 0; }
         std::map<std::tuple<int, int, int>, std::vector<WaitPoint>> waits; // from, to, receiving stage
-        LinkRate latest; // of the slower direction
     };
     struct Pending { // found, and not told
         AlarmKind kind = AlarmKind::StepTime;
@@ -49,6 +51,8 @@ private:
     void addWaits(const StepFacts &facts);
     void addRanks(const StepFacts &facts, const Sentences &say, AlarmBook &book);
     void addLinks(const StepFacts &facts, const Sentences &say, AlarmBook &book);
+    void addLink(const LinkRate &rate, const StepFacts &facts, const Sentences &say, AlarmBook &book);
+    LinkLevels &linkOf(int a, int b);
     void tellLink(const LinkLevels &link, const LevelPoint &first, const std::string &place, const Sentences &say,
         AlarmBook &book);
     void follow(const std::optional<LevelChange> &change, Pending made);

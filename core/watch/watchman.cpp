@@ -74,8 +74,9 @@ struct Watchman::Private {
         for (const Heard &one : heard)
             newest = std::max(newest, one.step);
         if (newest >= 0 && newest < newestHeard) {
-            const std::int64_t back = newestHeard - newest;
-            lastSeen = std::max<std::int64_t>(-1, lastSeen - back - 1);
+            constexpr std::int64_t kBetweenLooks = 8; // steps that it may have made already
+            const std::int64_t back = newestHeard - newest + kBetweenLooks;
+            lastSeen = std::max<std::int64_t>(-1, lastSeen - back);
             std::erase_if(figures, [&](const StepFigures &one) { return one.number > lastSeen; });
         }
         if (newest >= 0)
@@ -138,6 +139,7 @@ void Watchman::look(const RunOverlay &overlay, const std::vector<Heard> &heard, 
         const RunStep &step = run.steps[first];
         StepFacts facts = factsOf(watched, step);
         d->places.add(facts, watched, say, d->book);
+        d->places.settle(say, d->book, false);
         d->drift.add(facts, watched, say, d->book);
         seen.push_back({ step.number, step.start, facts.at });
         d->figures.push_back(facts.figures);
@@ -153,7 +155,7 @@ void Watchman::look(const RunOverlay &overlay, const std::vector<Heard> &heard, 
         thin(d->figures);
     if (!seen.empty())
         d->likeLinks.look(overlay, static_cast<int>(seen.size()), say, d->book);
-    d->places.settle(watched, say, d->book, heard.empty());
+    d->places.settle(say, d->book, heard.empty());
     d->silence.look(heard, now, d->places.stepSeconds(), say, d->book);
     for (Alarm &alarm : d->book.all())
         if (!alarm.isOver() && alarm.kind != AlarmKind::Silent && !seen.empty())

@@ -63,13 +63,15 @@ class Watchman {
 public:
     explicit Watchman(const WatchOptions &options = {});
     ~Watchman();
-    /// Looks at the steps that it has not seen yet. `now`: Unix ns; `heard` may be empty (a recording that is over).
+    /// Looks at the steps that it has not seen yet; of a live run (`heard` is not empty) the newest that not all ranks
+    /// have told of wait for two newer ones. `now`: Unix ns; `heard` may be empty (a recording that is over).
     /// Another plan (another evaluation) judges anew from its own first step on; steps seen stay known.
     void look(const RunOverlay &overlay, const std::vector<Heard> &heard, Moment now);
     /// All since it began: those that hold first, the costliest of them first, then those that are over, newest first;
     /// 1,000 at most.
     [[nodiscard]] const std::vector<Alarm> &alarms() const;
-    /// For each step seen, measured beside predicted: for a strip of numbers and for curves. NaN: not told.
+    /// For each step seen, measured beside predicted: for a strip of numbers and for curves. NaN: not told. Of more
+    /// than 65,536 the older half is thinned: of each four steps the shortest and the longest stay.
     struct StepFigures {
         std::int64_t number = 0;
         double seconds = 0, compute = 0, communication = 0, waiting = 0, bubble = 0, host = 0;

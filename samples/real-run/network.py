@@ -30,8 +30,8 @@ def run(*command):
 class Network:
     """`nodes` a datacenter; rates in 10^6 bit/s, times in ms."""
 
-    def __init__(self, folder, nodes=2, lan_mbit=1000.0):
-        self.nodes, self.folder = nodes, folder
+    def __init__(self, folder, nodes=2, lan_mbit=1000.0, slow_start=False):
+        self.nodes, self.folder, self.slow_start = nodes, folder, slow_start
         self.prefix = "trainyard%d" % os.getpid()
         self.made, self.delay_line = [], None
         try:
@@ -55,7 +55,8 @@ class Network:
         run("ip", "netns", "add", name)
         self.made.append(name)
         self._in(name, "ip", "link", "set", "lo", "up")
-        settings = {"ipv4/tcp_congestion_control": "reno", "ipv4/tcp_slow_start_after_idle": "0",
+        settings = {"ipv4/tcp_congestion_control": "reno",
+                    "ipv4/tcp_slow_start_after_idle": str(int(self.slow_start)),
                     "ipv4/tcp_no_metrics_save": "1", "ipv4/ip_forward": "1", "ipv4/conf/all/rp_filter": "0",
                     "ipv4/tcp_wmem": "4096 262144 33554432", "ipv4/tcp_rmem": "4096 262144 67108864"}
         for key, value in settings.items():

@@ -39,7 +39,7 @@ class Recorder:
 
     def transfer(self, stream, group, operation, elements, sequence, start, end):
         ranks = self.groups[group]
-        self.transfers.append((group, operation, 4 * elements, sequence, start, end))
+        self.transfers.append((stream, group, operation, 4 * elements, sequence, start, end))
         self._event("kernel", "gloo:" + operation, start, end, {
             "device": 0, "stream": STREAMS[stream], "Collective name": operation, "In msg nelems": elements,
             "Out msg nelems": elements, "Group size": len(ranks), "dtype": "Float", "Process Group Name": group,
@@ -51,8 +51,8 @@ class Recorder:
         for name, spans in self.spans.items():
             self._line(event="spans", stream="compute", work="compute", name=[name] * len(spans),
                        start_ns=[span[0] for span in spans], duration_ns=[span[1] - span[0] for span in spans])
-        for group, operation, size, sequence, begin, done in self.transfers:
-            self._line(event="collective", group=group, operation=operation.replace("allreduce", "all_reduce"),
+        for stream, group, operation, size, sequence, begin, done in self.transfers:
+            self._line(event="collective", stream=stream, group=group, operation=operation.replace("allreduce", "all_reduce"),
                        bytes=size, sequence=sequence, start_ns=begin, duration_ns=done - begin)
         self._line(event="step", number=number, start_ns=start, end_ns=end)
         if loss is not None:

@@ -14,6 +14,7 @@
 #include <map>
 
 using namespace trainyard;
+using test::RunShape;
 
 namespace {
 
@@ -106,6 +107,22 @@ void newOverlay(benchmark::State &state)
     }
 }
 BENCHMARK(newOverlay)->Arg(100'000)->Arg(1'000'000)->Unit(benchmark::kMillisecond);
+
+/// A run goes on: its next state comes with lanes that were made beside the GUI thread, and is painted.
+void nextLiveState(benchmark::State &state)
+{
+    Screen screen(10'000);
+    const RunShape shape { .kernels = int(state.range(0) / 10'000) };
+    const RunOverlayPtr overlays[] = { test::sampleRun(sample(10'000), shape), test::sampleRun(sample(10'000), shape) };
+    const MeasuredLanesPtr lanes[] = { lanesUnderPlan(overlays[0]), lanesUnderPlan(overlays[1]) };
+    int at = 0;
+    for (auto _ : state) {
+        at ^= 1;
+        screen.view.setOverlay(overlays[at], lanes[at]);
+        QApplication::processEvents();
+    }
+}
+BENCHMARK(nextLiveState)->Arg(100'000)->Arg(1'000'000)->Unit(benchmark::kMillisecond);
 
 /// The mouse moves from bar to bar: only the overlay is painted.
 void hover(benchmark::State &state)

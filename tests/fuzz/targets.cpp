@@ -9,6 +9,7 @@
 #include "core/validation/rows.h"
 #include "tests/fuzz/checks.h"
 #include "tests/fuzz/evaluate_target.h"
+#include "tests/fuzz/live_targets.h"
 #include "tests/fuzz/mutator.h"
 #include "tests/fuzz/reader_targets.h"
 #include "tests/fuzz/run_target.h"
@@ -174,6 +175,8 @@ const std::vector<Target> &targets()
             { "run", ranAndPlanned, runSeeds } };
         const std::vector<Target> ofRecordings = readerTargets();
         made.insert(made.end(), ofRecordings.begin(), ofRecordings.end());
+        const std::vector<Target> ofLive = liveTargets();
+        made.insert(made.end(), ofLive.begin(), ofLive.end());
         return made;
     }();
     return all;

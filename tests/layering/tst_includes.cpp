@@ -308,6 +308,16 @@ private slots:
         }));
     }
 
+    void theNetworkHasOneGateway()
+    {
+        // Boost.Asio and Beast cost seconds of every file that sees them.
+        QVERIFY_NONE(breaches(m_sources, [](const Source &source, const QString &include) {
+            const bool isGateway = source.isIn("core/live/net/")
+                && (!source.isHeader() || source.path.endsWith(QLatin1String("_internal.h")));
+            return matches(include, "^[<\"](boost|openssl)/") && !isGateway;
+        }));
+    }
+
     void anInternalHeaderStaysInItsFolder()
     {
         QVERIFY_NONE(breaches(m_sources, [](const Source &source, const QString &include) {

@@ -93,7 +93,8 @@ private slots:
         bool wasTorn = false;
         int updates = 0;
         const auto look = [&] {
-            wasTorn = wasTorn || (live.runs.run() && (!live.runs.overlay() || live.runs.overlay()->run != live.runs.run()));
+            wasTorn =
+                wasTorn || (live.runs.run() && (!live.runs.overlay() || live.runs.overlay()->run != live.runs.run()));
             ++updates;
         };
         connect(&live.runs, &RunDocument::runUpdated, this, look);
@@ -111,6 +112,15 @@ private slots:
         const RunPtr made = makeRun(run.recording(0, 6));
         QCOMPARE(made->steps.back().number, std::int64_t(5));
         QCOMPARE(newestWholeStep(*made), std::optional<std::int64_t>(4));
+    }
+    /// All new steps are watched with their spans, but no more than 600,000 spans are laid under a plan at once.
+    void asManyStepsComeWithTheirSpansAsAreNew()
+    {
+        QCOMPARE(stepsWithSpans(1, 0), 8);
+        QCOMPARE(stepsWithSpans(30, 1000), 31);
+        QCOMPARE(stepsWithSpans(1'000'000, 10), 256);
+        QCOMPARE(stepsWithSpans(1, 200'000), 3);
+        QCOMPARE(stepsWithSpans(5, 2'000'000), 2);
     }
     void aStepThatIsChosenStaysWhileTheRunGoesOn()
     {
@@ -253,7 +263,8 @@ private slots:
         });
         QTRY_VERIFY_WITH_TIMEOUT(live.document.dropped().contains("41"), kLong);
         QCOMPARE(live.document.dropped(),
-            QStringLiteral("2.1 MB came too fast or while paused; 41 left out: later than 30 s; 2 connections refused."));
+            QStringLiteral(
+                "2.1 MB came too fast or while paused; 41 left out: later than 30 s; 2 connections refused."));
     }
     void rowsOfSourcesKeepTheirPlaceWhileTheyChange()
     {

@@ -175,6 +175,11 @@ public:
         const std::scoped_lock lock(m_session->mutex);
         return m_session->counts;
     }
+    [[nodiscard]] std::int64_t stepsTold() const override
+    {
+        const std::scoped_lock lock(m_session->mutex);
+        return m_session->run.steps;
+    }
 
 private:
     std::shared_ptr<SetSession> m_session;
@@ -182,9 +187,8 @@ private:
 
 [[nodiscard]] inline MakeLiveFeed feedOf(const std::shared_ptr<SetSession> &session)
 {
-    return [session](std::function<void()> changed) {
-        return std::make_unique<SetLiveFeed>(session, std::move(changed));
-    };
+    return
+        [session](std::function<void()> changed) { return std::make_unique<SetLiveFeed>(session, std::move(changed)); };
 }
 
 } // namespace trainyard::test

@@ -188,7 +188,7 @@ void LiveStrip::showFigures()
         cell->setFigure(
             hasSteps && measured > 0 ? format(measured) : QString(), againstHint(what, measured, predicted, format));
     };
-    show(tokens, now.tokensPerSecond, plan.tokensPerSecond, tr("Tokens a second of the newest step"), &formatCount);
+    show(tokens, now.tokensPerSecond, plan.tokensPerSecond, tr("Tokens per second in the newest step"), &formatCount);
     show(waiting, now.waiting, plan.waiting, tr("Of the newest step, mean over the ranks: waiting for others"),
         &formatSeconds);
     show(memory, now.peakBytes, plan.peakBytes, tr("Most that a GPU held in the newest step"), &formatBytes);

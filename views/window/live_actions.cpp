@@ -56,6 +56,7 @@ LiveActions::LiveActions(const WindowModels &models, LiveDocument &live, RunDocu
         m_messages.show({ kSave, Message::Tone::Error, tr("“%1” could not be written.").arg(QFileInfo(path).fileName()),
             QString::fromStdString(toString(errors.front())), {} });
     });
+    connect(&runs, &RunDocument::runChanged, this, &LiveActions::changed);
     connect(&runs, &RunDocument::overlayChanged, this, [this](const RunOverlayPtr &overlay) {
         if (m_awaited && overlay && overlay->step >= 0
             && overlay->run->steps[std::size_t(overlay->step)].number == m_awaited->lastStep)
@@ -85,7 +86,7 @@ void LiveActions::wirePage()
     connect(m_strip, &LiveStrip::pageRequested, this, &LiveActions::pageRequested);
     connect(m_page, &LivePage::closed, this, &LiveActions::workbenchRequested);
     connect(m_page, &LivePage::connectRequested, this, &LiveActions::sheetRequested);
-    connect(m_page, &LivePage::replayRequested, this, &LiveActions::replay);
+    connect(m_page, &LivePage::replayRequested, this, qOverload<>(&LiveActions::replay));
     connect(m_page, &LivePage::saveRequested, this, &LiveActions::save);
     connect(m_page, &LivePage::compareRequested, this, &LiveActions::comparisonRequested);
     connect(m_page->alarms, &AlarmList::alarmChosen, this, &LiveActions::goTo);
@@ -118,9 +119,23 @@ QString LiveActions::fileOf(const QString &title)
 
 void LiveActions::replay()
 {
-    const QString path = fileOf(tr("Replay a recording as if it were live"));
-    if (path.isEmpty())
-        return;
+    if (const QString path = fileOf(tr("Replay a recording as if it were live")); !path.isEmpty())
+        replay(path);
+}
+
+bool LiveActions::canReplayThis() const
+{
+    return m_runs.run() && !m_runs.isLive() && m_runs.paths().size() == 1 && m_runs.paths().front().endsWith(kSuffix);
+}
+
+void LiveActions::replayThis()
+{
+    if (canReplayThis())
+        replay(QString(m_runs.paths().front()));
+}
+
+void LiveActions::replay(const QString &path)
+{
     if (const auto done = connectTo(QStringLiteral("replay:") + path, {}); done)
         emit pageRequested();
     else

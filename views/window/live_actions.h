@@ -37,6 +37,8 @@ public:
     /// Errors of address and settings.
     [[nodiscard]] Expected<void> connectTo(const QString &address, const live::SourceSettings &settings);
     void replay(); // asks for a recording
+    void replayThis(); // the recording that is open
+    [[nodiscard]] bool canReplayThis() const;
     void save();
     void goTo(const watch::Alarm &alarm);
 
@@ -48,6 +50,7 @@ signals:
     void changed(); // what can be done
 
 private:
+    void replay(const QString &path);
     void wirePage();
     void tellChanges();
     void showPlace(const watch::Alarm &alarm);

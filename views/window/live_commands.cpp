@@ -38,6 +38,11 @@ void addLiveCommands(CommandRegistry &registry, MainWindow &window)
         { .id = "live.replay", .group = group, .text = text("Repla&y a recording as live…"), .run = [&actions] {
              actions.replay();
          } });
+    registry.add({ .id = "live.replayThis",
+        .group = group,
+        .text = text("Replay &this recording as live"),
+        .run = [&actions] { actions.replayThis(); },
+        .isEnabled = [&actions] { return actions.canReplayThis(); } });
     registry.add({ .id = "live.pause",
         .group = group,
         .text = text("Pause"),

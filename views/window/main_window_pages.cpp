@@ -93,7 +93,7 @@ void MainWindow::connectRun()
     connect(&m_runs, &RunDocument::runChanged, &m_commands, &CommandRegistry::refresh);
     auto *menu = new QMenu(m_run->run);
     for (const char *id : { "run.open", "run.openFolder", "", "run.compare", "run.compareFolder", "run.endComparison",
-             "", "run.learn", "run.makePlan", "", "run.watch", "run.save", "", "run.close" }) {
+             "", "run.learn", "run.makePlan", "", "run.watch", "run.save", "live.replayThis", "", "run.close" }) {
         if (QAction *action = m_commands.action(QLatin1String(id)))
             menu->addAction(action);
         else

@@ -2,6 +2,7 @@
 #include "views/window/run_commands.h"
 
 #include "views/commands/command_registry.h"
+#include "views/window/live_actions.h"
 #include "views/window/main_window.h"
 #include "views/window/run_actions.h"
 #include "views/window/run_lessons.h"
@@ -74,7 +75,13 @@ void addRunCommands(CommandRegistry &registry, MainWindow &window)
     registry.add({ .id = "run.save",
         .group = group,
         .text = text("Save recor&ding…"),
-        .run = [&actions] { actions.save(); },
+        .run =
+            [&actions, &window] {
+                if (window.live().isLive() && window.runs().isLive())
+                    window.liveActions().save(); // all that was told, not what is shown of it
+                else
+                    actions.save();
+            },
         .isEnabled = hasRun });
     registry.add({ .id = "run.cancel",
         .group = group,

@@ -182,10 +182,12 @@ void BatchMaker::setGroup(std::string_view name, std::string_view description, s
     const auto isRank = [](std::int64_t rank) { return rank >= 0 && rank < (1 << 24); };
     if (!std::ranges::all_of(ranks, isRank))
         return drop("groups of ranks that cannot be");
-    const std::uint32_t place = group(name);
-    if (place == kNoIndex)
-        return;
-    KnownGroup &at = m_groups[*m_groupNames(name.substr(0, kMostName))];
+    const auto number = m_groupNames(name.substr(0, kMostName));
+    if (!number)
+        return drop("groups beyond those that a connection may name");
+    if (*number == m_groups.size())
+        m_groups.push_back({ { m_groupNames[*number], {}, {} }, {} });
+    KnownGroup &at = m_groups[*number];
     m_groupRanks -= at.group.ranks.size();
     at.group.ranks.clear();
     if (m_groupRanks + ranks.size() > kMostGroupRanks)
@@ -193,10 +195,8 @@ void BatchMaker::setGroup(std::string_view name, std::string_view description, s
     m_groupRanks += ranks.size();
     at.group.ranks.assign(ranks.begin(), ranks.end());
     at.group.description = kept(description);
-    if (m_part.groups[place].ranks.empty()) {
-        m_part.groups[place] = at.group;
-    } else if (m_part.groups[place].ranks != at.group.ranks) { // what was told before stays what it was
-        at.placed.place = static_cast<std::uint32_t>(m_part.groups.size());
+    if (!isPlaced(at.placed) || m_part.groups[at.placed.place] != at.group) { // what was told before stays what it was
+        at.placed = { m_batch, static_cast<std::uint32_t>(m_part.groups.size()) };
         m_part.groups.push_back(at.group);
     }
     m_isTold = true;

@@ -19,8 +19,13 @@ bool tellsNothing(std::string_view body, bool isJson)
 
 } // namespace
 
-Expected<Batch> decodeOtlp(
-    std::string_view body, bool isJson, const std::string &name, Moment received, const DecoderLimits &limits)
+OtlpHistoryPtr makeOtlpHistory()
+{
+    return std::make_shared<OtlpHistory>();
+}
+
+Expected<Batch> decodeOtlp(std::string_view body, bool isJson, const std::string &name, Moment received,
+    const DecoderLimits &limits, OtlpHistory *history)
 {
     Batch batch { .received = received };
     if (body.size() > limits.bodyBytes)
@@ -30,7 +35,7 @@ Expected<Batch> decodeOtlp(
     padded.append(kSourcePadding, '\0');
     const SourceText source { name, std::string_view(padded).substr(0, body.size()), std::int64_t(body.size()), false };
     using namespace readers::measured;
-    auto read = isJson ? readOtlpJson(source, {}) : readOtlpProtobuf(source, {});
+    auto read = isJson ? readOtlpJson(source, {}, history) : readOtlpProtobuf(source, {}, history);
     if (!read && !tellsNothing(body, isJson)) {
         Error error = read.error();
         error.code = ErrorCode::BadSyntax;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/live/decoders/series_gaps.h"
 
-#include <cmath>
+#include <cstdlib>
 #include <limits>
 
 namespace trainyard::live {
@@ -32,11 +32,20 @@ void SeriesGaps::mark(Recording &part)
             if (now > known.last) {
                 const Moment apart = known.last > 0 ? now - known.last : 0;
                 if (known.usual > 0 && static_cast<double>(apart) > kApart * static_cast<double>(known.usual)) {
-                    at.push_back(known.last + known.usual - part.zero);
-                    value.push_back(std::numeric_limits<double>::quiet_NaN());
-                    ++m_gaps;
-                } else if (apart > 0 && (known.usual == 0 || apart < known.usual)) {
-                    known.usual = apart;
+                    const bool isAgain = std::abs(apart - known.wide) <= known.wide / 4;
+                    known.wides = isAgain ? known.wides + 1 : 1;
+                    known.wide = apart;
+                    if (known.wides >= kSameAgain) {
+                        known.usual = apart;
+                    } else {
+                        at.push_back(known.last + known.usual - part.zero);
+                        value.push_back(std::numeric_limits<double>::quiet_NaN());
+                        ++m_gaps;
+                    }
+                } else if (apart > 0) {
+                    known.wides = 0;
+                    if (known.usual == 0 || apart < known.usual)
+                        known.usual = apart;
                 }
                 known.last = now;
             }

@@ -15,6 +15,7 @@
 #include <boost/asio/use_awaitable.hpp>
 #include <boost/beast/core/role.hpp>
 
+#include <algorithm>
 #include <chrono>
 #include <functional>
 #include <memory>
@@ -24,7 +25,8 @@ namespace trainyard::live::net {
 
 using IoDone = std::function<void(const ErrorCodeOfSystem &fault, std::size_t bytes)>;
 /// co_await f(…, into(fault)): no exception. What else is given to an awaited call has a name, or is moved from one:
-/// g++ 12 destroys temporaries of such calls twice.
+/// g++ 12 destroys temporaries of such calls twice. A coroutine that is spawned begins later: its object is held by the
+/// handler of its end.
 [[nodiscard]] inline auto into(ErrorCodeOfSystem &fault)
 {
     return asio::redirect_error(asio::use_awaitable, fault);
@@ -61,12 +63,22 @@ public:
     }
     template <class Buffers, class Token> auto async_write_some(const Buffers &buffers, Token &&token)
     {
+        // Heads come as many small buffers: one segment of TCP is enough for them.
+        constexpr std::size_t kSmall = 4'096, kGathered = 16'384;
+        auto next = firstFilled<asio::const_buffer>(buffers);
+        if (const std::size_t all = asio::buffer_size(buffers); next.size() < std::min(all, kSmall)) {
+            m_gathered.resize(std::min(all, kGathered));
+            next = asio::buffer(m_gathered, asio::buffer_copy(asio::buffer(m_gathered), buffers));
+        }
         return asio::async_initiate<Token, void(ErrorCodeOfSystem, std::size_t)>(
             [this](auto &&handler, asio::const_buffer first) {
                 static_cast<Derived *>(this)->write(first, asIoDone(std::forward<decltype(handler)>(handler)));
             },
-            token, firstFilled<asio::const_buffer>(buffers));
+            token, next);
     }
+
+private:
+    std::string m_gathered; // of the write that is under way
 };
 
 /// TCP below TLS.

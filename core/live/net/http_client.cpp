@@ -12,6 +12,7 @@
 
 #include <algorithm>
 #include <cctype>
+#include <exception>
 #include <limits>
 
 namespace trainyard::live::net {
@@ -149,6 +150,21 @@ struct HttpClient::Private : std::enable_shared_from_this<HttpClient::Private> {
         co_return answer;
     }
 
+    /// Whatever is thrown (memory, a thread that cannot be made) is an answer too: nobody waits for ever.
+    asio::awaitable<Expected<HttpAnswer>> guarded(HttpRequest request)
+    {
+        std::string thrown;
+        try {
+            co_return co_await ask(request);
+        } catch (const std::exception &error) {
+            thrown = error.what();
+        }
+        if (channel)
+            channel->close();
+        channel.reset();
+        co_return failure(thrown);
+    }
+
     asio::awaitable<Expected<HttpAnswer>> ask(HttpRequest request)
     {
         const auto began = Clock::now();
@@ -192,11 +208,13 @@ HttpClient::~HttpClient()
 
 void HttpClient::ask(HttpRequest request, HttpDone done)
 {
+    if (d->isBusy)
+        return done(d->failure("another request is under way"));
     d->isBusy = true;
     asio::co_spawn(
         d->loop.inside().io,
         [own = d, request = std::move(request), done = std::move(done)]() -> asio::awaitable<void> {
-            auto answer = co_await own->ask(request);
+            auto answer = co_await own->guarded(request);
             own->isBusy = false;
             if (!own->isOver)
                 done(std::move(answer));

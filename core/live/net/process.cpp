@@ -9,8 +9,10 @@
 #include <cerrno>
 #include <chrono>
 #include <csignal>
+#include <cstdlib>
 #include <cstring>
 #include <fcntl.h>
+#include <set>
 #include <spawn.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -74,10 +76,46 @@ int exitCodeOf(int status)
     return WIFEXITED(status) ? WEXITSTATUS(status) : WIFSIGNALED(status) ? 128 + WTERMSIG(status) : -1;
 }
 
-/// Ends a group on a thread of its own, so that nobody waits. The leader is reaped last: until then nobody else gets
-/// its number.
+/// Groups that were asked to end and have not yet: where the program ends before them, they are killed.
+class EndingGroups {
+public:
+    static EndingGroups &all()
+    {
+        static EndingGroups *const groups = [] { // lives for ever, since threads that end groups may outlive statics
+            std::atexit([] { all().killAll(); });
+            return new EndingGroups;
+        }();
+        return *groups;
+    }
+    void add(pid_t leader)
+    {
+        const std::lock_guard lock(m_mutex);
+        m_leaders.insert(leader);
+    }
+    /// The leader is reaped last: until then nobody else gets its number.
+    void killAndReap(pid_t leader)
+    {
+        const std::lock_guard lock(m_mutex);
+        ::kill(-leader, SIGKILL);
+        while (::waitpid(leader, nullptr, 0) < 0 && errno == EINTR) { }
+        m_leaders.erase(leader);
+    }
+
+private:
+    void killAll()
+    {
+        const std::lock_guard lock(m_mutex);
+        for (const pid_t leader : m_leaders)
+            ::kill(-leader, SIGKILL);
+    }
+    std::mutex m_mutex;
+    std::set<pid_t> m_leaders;
+};
+
+/// Ends a group on a thread of its own, so that nobody waits.
 void endGroup(pid_t leader)
 {
+    EndingGroups::all().add(leader);
     ::kill(-leader, SIGTERM);
     std::thread([leader] {
         using Clock = std::chrono::steady_clock;
@@ -91,8 +129,7 @@ void endGroup(pid_t leader)
             std::this_thread::sleep_for(kBetweenLooksAtEnd);
         }
         std::this_thread::sleep_for(kBetweenLooksAtEnd); // for its children, which had TERM at the same time
-        ::kill(-leader, SIGKILL);
-        while (::waitpid(leader, nullptr, 0) < 0 && errno == EINTR) { }
+        EndingGroups::all().killAndReap(leader);
     }).detach();
 }
 

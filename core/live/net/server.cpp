@@ -2,7 +2,6 @@
 #include "core/live/net/server_internal.h"
 
 #include <boost/asio/co_spawn.hpp>
-#include <boost/asio/detached.hpp>
 #include <boost/asio/error.hpp>
 
 #include <sys/resource.h>
@@ -96,7 +95,7 @@ Expected<std::unique_ptr<Server>> Server::listen(
             right = "an address of this machine";
         return std::unexpected(Error { ErrorCode::CannotWrite, where, reasonOf(fault), right });
     }
-    asio::co_spawn(loop.inside().io, inside->acceptAll(), asio::detached);
+    asio::co_spawn(loop.inside().io, inside->acceptAll(), [inside](const std::exception_ptr &) {});
     return std::unique_ptr<Server>(new Server(std::move(inside)));
 }
 
@@ -308,12 +307,11 @@ void ServerInside::startWriting(const ConnectionPtr &connection)
     if (connection->isWriting || !connection->writer)
         return;
     connection->isWriting = true;
-    asio::co_spawn(loop.inside().io, writeAll(connection), asio::detached);
+    asio::co_spawn(loop.inside().io, writeAll(connection), [held = shared_from_this()](const std::exception_ptr &) {});
 }
 
 asio::awaitable<void> ServerInside::writeAll(ConnectionPtr connection)
 {
-    const ServerPtr self = shared_from_this();
     const std::shared_ptr<StreamWriter> writer = connection->writer;
     while (!connection->outgoing.empty()) {
         std::string next = connection->outgoing.front();

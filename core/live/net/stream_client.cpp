@@ -5,7 +5,6 @@
 #include "core/live/net/websocket_internal.h"
 
 #include <boost/asio/co_spawn.hpp>
-#include <boost/asio/detached.hpp>
 #include <boost/asio/write.hpp>
 
 #include <deque>
@@ -48,7 +47,7 @@ StreamClient::StreamClient(Loop &loop, const Address &address, const SourceSetti
     d->address = address;
     d->settings = settings;
     d->events = std::move(events);
-    asio::co_spawn(loop.inside().io, d->talk(), asio::detached);
+    asio::co_spawn(loop.inside().io, d->talk(), [held = d](const std::exception_ptr &) {});
 }
 
 StreamClient::~StreamClient()
@@ -88,7 +87,7 @@ void StreamClient::Private::startWriting()
     if (!isOpen || isWriting || (outgoing.empty() && !isFinishing))
         return;
     isWriting = true;
-    asio::co_spawn(loop->inside().io, writeAll(), asio::detached);
+    asio::co_spawn(loop->inside().io, writeAll(), [held = shared_from_this()](const std::exception_ptr &) {});
 }
 
 void StreamClient::Private::end(const Error &why)
@@ -130,7 +129,6 @@ asio::awaitable<Expected<void>> StreamClient::Private::open()
 
 asio::awaitable<void> StreamClient::Private::talk()
 {
-    const auto self = shared_from_this();
     const Expected<void> opened = co_await open();
     if (isClosed) {
         if (channel)
@@ -170,7 +168,6 @@ asio::awaitable<void> StreamClient::Private::talk()
 
 asio::awaitable<void> StreamClient::Private::writeAll()
 {
-    const auto self = shared_from_this();
     while (!isClosed && !outgoing.empty()) {
         std::string next = std::move(outgoing.front());
         outgoing.pop_front();

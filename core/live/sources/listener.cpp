@@ -127,8 +127,9 @@ private:
         const auto body = std::make_shared<const std::string>(std::move(request.body));
         const auto reply = [post = m_loop.poster(), answer](
                                net::ServerAnswer told) { post([answer, told = std::move(told)] { answer(told); }); };
-        const auto decode = [body, reply, isJson = asked.isJson, name = hostOf(request.peer)](Moment received) {
-            Expected<Batch> batch = decodeOtlp(*body, isJson, name, received);
+        const auto decode = [body, reply, isJson = asked.isJson, name = hostOf(request.peer), history = m_otlp](
+                                Moment received) {
+            Expected<Batch> batch = decodeOtlp(*body, isJson, name, received, {}, history.get());
             reply(batch ? otlpTaken(isJson) : otlpRefused(400, toString(batch.error()), isJson));
             return batch;
         };
@@ -160,6 +161,7 @@ private:
     const Address m_address;
     const SourceSettings m_settings;
     ReportedStatus m_status;
+    const OtlpHistoryPtr m_otlp = makeOtlpHistory(); // of the decoder's thread
     net::Timer m_count;
     std::map<std::uint64_t, LineGate> m_streams;
     std::unique_ptr<net::Server> m_server;

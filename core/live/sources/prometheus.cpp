@@ -5,16 +5,16 @@
 #include "core/base/words.h"
 #include "core/live/decoders/series_gaps.h"
 #include "core/live/net/http_client.h"
+#include "core/live/sources/prometheus_answers.h"
 #include "core/live/sources/prometheus_asks.h"
 #include "core/live/sources/reported_status.h"
 #include "core/live/sources/sources.h"
-
-#include <nlohmann/json.hpp>
 
 #include <algorithm>
 #include <cmath>
 #include <map>
 #include <random>
+#include <utility>
 
 namespace trainyard::live {
 
@@ -28,14 +28,11 @@ constexpr double kOverlap = 15; // s: a scrape may be stored so long after the t
 constexpr double kLongestBackfill = 86'400; // s, after an outage
 constexpr double kSlow = 2, kLongestInterval = 60; // s: answers that take longer are asked for less often
 constexpr int kRoundsBetweenLooks = 12; // for metrics that are new
+constexpr double kQuick = 0.5; // s: asked more often again
+constexpr double kBackfillIntervals = 4; // a round over more than these is no usual one
+constexpr double kClockApart = 2; // s
 constexpr double kFullQueue = 0.25; // s until a full queue is tried again
 constexpr double kStaleIntervals = 3, kLeastStale = 30;
-
-std::string clockText(Moment moment)
-{
-    return formatted("%02lld:%02lld:%02lld UTC", static_cast<long long>(moment / 3'600'000'000'000 % 24),
-        static_cast<long long>(moment / 60'000'000'000 % 60), static_cast<long long>(moment / 1'000'000'000 % 60));
-}
 
 /// What the reader thread keeps from answer to answer.
 struct Reading {
@@ -61,6 +58,10 @@ public:
 
     void start() override
     {
+        const SourceSecrets &secrets = m_settings.secrets;
+        if ((!secrets.token.empty() || !secrets.password.empty()) && !m_status.now().address.isTls
+            && !isLoopback(m_status.now().address.host))
+            m_status.note("Its password or token goes over the network without TLS: https:// would hide it");
         m_from = unixNow() - Moment(std::min(m_settings.backfillSeconds, kLongestBackfill) * kNanoseconds);
         begin(true);
     }
@@ -94,12 +95,19 @@ private:
     /// A round: everything since the last one. `isNew`: the server's metrics are looked at first.
     void begin(bool isNew)
     {
-        m_now = unixNow();
-        m_from = std::max(m_from, m_now - Moment(kLongestBackfill * kNanoseconds));
+        m_timer.cancel();
+        m_now = unixNow() + m_offset;
+        // Its clock, or ours, may have been set back.
+        m_from = std::clamp(m_from, m_now - Moment(kLongestBackfill * kNanoseconds), m_now);
+        m_isBackfill = double(m_now - m_from) > kBackfillIntervals * m_interval * kNanoseconds;
+        m_slowest = 0;
         m_next = 0;
         m_at = m_from;
-        if (isNew)
+        if (isNew) {
             m_status.countTry();
+            for (Ask &ask : m_asks)
+                ask.isRefused = false;
+        }
         if (isNew && m_status.state() != SourceState::Live && m_status.state() != SourceState::Stale)
             m_status.set(SourceState::Connecting);
         const bool looks = m_settings.queries.empty() && (isNew || ++m_rounds % kRoundsBetweenLooks == 0);
@@ -120,10 +128,28 @@ private:
                 return;
             if (!answer)
                 return backOff(answer.error().where + ": " + answer.error().what);
+            learnClock(*answer);
             if (answer->status != 200)
                 return refused(*answer);
             (this->*then)(std::move(*answer));
         });
+    }
+
+    /// The server's clock is what windows are of. Its Date header is whole seconds: less is no difference.
+    void learnClock(const HttpAnswer &answer)
+    {
+        const auto header = answer.headers.find("date");
+        const auto told = header != answer.headers.end() ? httpDate(header->second) : std::nullopt;
+        if (!told)
+            return;
+        const Moment offset = *told + Moment(kNanoseconds / 2) - unixNow();
+        const bool isOff = std::abs(double(offset)) > kClockApart * kNanoseconds;
+        const Moment before = std::exchange(m_offset, isOff ? offset : 0);
+        if (std::abs(double(m_offset - before)) <= kClockApart * kNanoseconds)
+            return;
+        m_status.note(formatted("Its clock is %.0f s %s this machine's", std::abs(double(offset)) / kNanoseconds,
+            offset > 0 ? "ahead of" : "behind"));
+        m_from = std::max(Moment(0), m_from + m_offset - before);
     }
 
     void lookForMetrics()
@@ -134,28 +160,21 @@ private:
 
     void foundMetrics(HttpAnswer &&answer)
     {
-        const auto json = nlohmann::json::parse(answer.body, nullptr, false);
-        if (!json.is_object() || json.value("status", "") != "success" || !json.contains("data")
-            || !json["data"].is_array())
+        const auto names = listIn(answer.body);
+        if (!names)
             return noApi(answer);
-        std::vector<std::string> names;
-        for (const auto &name : json["data"])
-            if (name.is_string())
-                names.push_back(name.get<std::string>());
-        const std::string selector = selectorOf(names);
+        const std::string selector = selectorOf(*names);
         m_asks.clear();
         if (!selector.empty()) {
             m_asks.push_back({ selector, true });
             return askNext();
         }
-        m_status.note("It has no metric of DCGM, nvidia-smi, NCCL or of a host's network: " + wholeOf(names.size())
-            + " others. Name what to ask for (--query)");
+        m_status.note("It has no metric of DCGM, nvidia-smi, NCCL or of a host's network: "
+            + std::to_string(names->size()) + " others. Name what to ask for (--query)");
         m_status.forgetTries();
         m_status.set(SourceState::Stale, "it has none of the metrics that are looked for");
         m_timer.start(m_interval, [this] { begin(true); });
     }
-
-    static std::string wholeOf(std::size_t count) { return std::to_string(count); }
 
     void askNext()
     {
@@ -172,11 +191,7 @@ private:
 
     void answered(HttpAnswer &&answer)
     {
-        if (answer.seconds > kSlow && m_interval < kLongestInterval) {
-            m_interval = std::min(kLongestInterval, 2 * m_interval);
-            m_status.note(
-                formatted("An answer took %.1f s: asked every %.0f s from now on", answer.seconds, m_interval));
-        }
+        m_slowest = std::max(m_slowest, answer.seconds);
         give(std::make_shared<const std::string>(std::move(answer.body)));
     }
 
@@ -263,9 +278,23 @@ private:
         return at;
     }
 
+    /// Slow answers are asked for less often, and again as often as before once they are quick.
+    void setPace()
+    {
+        if (m_isBackfill)
+            return;
+        const double wanted = m_slowest > kSlow ? std::min(kLongestInterval, 2 * m_interval)
+            : m_slowest < kQuick                ? std::max(m_settings.intervalSeconds, m_interval / 2)
+                                                : m_interval;
+        if (wanted > m_interval)
+            m_status.note(formatted("An answer took %.1f s: it is asked every %.0f s", m_slowest, wanted));
+        m_interval = std::max(wanted, std::min(m_interval, m_settings.intervalSeconds));
+    }
+
     void endRound()
     {
         m_from = m_now;
+        setPace();
         const double silent = double(m_now - m_newest) / kNanoseconds;
         const std::string targets = m_down == 1 ? "a target is down" : std::to_string(m_down) + " targets are down";
         if (m_asks.empty() || std::ranges::all_of(m_asks, &Ask::isRefused))
@@ -289,19 +318,15 @@ private:
 
     void noApi(const HttpAnswer &answer)
     {
-        const bool isPage =
-            answer.body.find("<html") != std::string::npos || answer.body.find("<!doctype") != std::string::npos;
-        backOff(isPage ? "a web page answers, not Prometheus' API: a login in between, or another prefix"
-                       : "what answers is not Prometheus' API");
+        backOff(isWebPage(answer.body)
+                ? "a web page answers, not Prometheus' API: a login in between, or another prefix"
+                : "what answers is not Prometheus' API");
     }
 
     /// Statuses other than 200.
     void refused(const HttpAnswer &answer)
     {
-        const auto json = nlohmann::json::parse(answer.body, nullptr, false);
-        const std::string why = json.is_object() && json.contains("error") && json["error"].is_string()
-            ? json["error"].get<std::string>().substr(0, 200)
-            : std::string();
+        const std::string why = errorIn(answer.body);
         const std::string status = std::to_string(answer.status);
         if (answer.status == 401 || answer.status == 403) {
             const SourceSecrets &secrets = m_settings.secrets;
@@ -315,7 +340,10 @@ private:
         if (answer.status >= 300 && answer.status < 400) {
             const auto to = answer.headers.find("location");
             m_status.set(SourceState::Refused,
-                "it sends to " + (to != answer.headers.end() ? to->second.substr(0, 200) : "another place")
+                "it sends to "
+                    + (to != answer.headers.end()
+                            ? to->second.substr(0, std::min<std::size_t>(200, to->second.find('?')))
+                            : "another place")
                     + ": name that address, if you trust it");
             return;
         }
@@ -324,7 +352,8 @@ private:
         const bool isOfQuery = (answer.status == 400 || answer.status == 422) && m_next < m_asks.size();
         if (!isOfQuery)
             return backOff("it answered " + status + (why.empty() ? "" : ": " + why));
-        m_asks[m_next].isRefused = true;
+        // What cannot be read never will be; what cannot be computed now may be next time.
+        m_asks[m_next].isRefused = why.find("parse error") != std::string::npos;
         m_status.note("It refuses \"" + m_asks[m_next].query + "\": " + why);
         m_at = m_from;
         ++m_next;
@@ -349,6 +378,9 @@ private:
     Moment m_now = 0; // of the round: up to here
     Moment m_at = 0; // of the ask: up to where it is answered
     Moment m_newest = 0; // sample
+    Moment m_offset = 0; // its clock less ours
+    bool m_isBackfill = false; // of the round
+    double m_slowest = 0; // s, of its answers
     Window m_piece;
 };
 

@@ -64,7 +64,8 @@ private:
             become(SourceState::Refused, toString(recording.error()));
             return std::nullopt;
         }
-        if (!recording->sources.empty() && !recording->sources.front().refused.empty()) {
+        const bool isEmpty = recording->ranks.empty() && recording->series.empty();
+        if (isEmpty && recording->sources.size() == 1 && !recording->sources.front().refused.empty()) {
             become(SourceState::Refused, path() + ": " + recording->sources.front().refused);
             return std::nullopt;
         }

@@ -2,7 +2,6 @@
 // A log that grows, by its inode and an offset: looked at four times a second and read in pieces. When it is renamed or
 // removed, what is left of it is read before the file that stands at its place; when it gets shorter, it is read from
 // its beginning.
-#include "core/base/open_file_internal.h"
 #include "core/live/sources/sources.h"
 #include "core/live/sources/worker.h"
 
@@ -21,13 +20,34 @@ constexpr std::size_t kAtOnce = std::size_t(256) << 10;
 constexpr std::chrono::milliseconds kBetweenLooks(250), kUntilRoom(10);
 constexpr std::uint64_t kConnection = 1;
 
-struct Place { // of a file: which it is, whatever its name
-    dev_t device = 0;
-    ino_t inode = 0;
-    bool operator==(const Place &) const = default;
+class OpenLog { // closes itself
+public:
+    explicit OpenLog(int number = -1)
+        : m_number(number)
+    {
+    }
+    ~OpenLog() { close(); }
+    OpenLog(const OpenLog &) = delete;
+    OpenLog &operator=(const OpenLog &) = delete;
+    void close(int next = -1) // and takes another one
+    {
+        if (m_number >= 0)
+            ::close(m_number);
+        m_number = next;
+    }
+    [[nodiscard]] int number() const { return m_number; }
+
+private:
+    int m_number;
 };
 
-Place placeOf(const struct stat &facts)
+struct LogPlace { // of a file: which it is, whatever its name
+    dev_t device = 0;
+    ino_t inode = 0;
+    bool operator==(const LogPlace &) const = default;
+};
+
+LogPlace placeOf(const struct stat &facts)
 {
     return { facts.st_dev, facts.st_ino };
 }
@@ -52,8 +72,8 @@ private:
     void fail(int fault);
 
     const bool m_isFromEnd;
-    Descriptor m_file;
-    Place m_place;
+    OpenLog m_file;
+    LogPlace m_place;
     std::int64_t m_offset = 0;
     std::int64_t m_replaced = 0, m_shortened = 0; // times
     char m_last = '\n'; // byte that was given
@@ -64,7 +84,7 @@ private:
 
 void Tail::fail(int fault)
 {
-    m_file = Descriptor();
+    m_file.close();
     if (fault == ENOENT || fault == ENOTDIR)
         become(SourceState::Connecting, path() + " is not there yet");
     else if (fault == EISDIR)
@@ -79,7 +99,7 @@ void Tail::fail(int fault)
 
 void Tail::open()
 {
-    m_file = Descriptor(::open(path().c_str(), O_RDONLY | O_NONBLOCK | O_CLOEXEC | O_NOCTTY));
+    m_file.close(::open(path().c_str(), O_RDONLY | O_NONBLOCK | O_CLOEXEC | O_NOCTTY));
     struct stat facts { };
     if (m_file.number() < 0 || ::fstat(m_file.number(), &facts) != 0)
         return fail(errno);

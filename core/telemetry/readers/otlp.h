@@ -4,12 +4,17 @@
 // logs as JSON (one envelope or one a line) and as protobuf (telemetry specification 5.1).
 
 #include "core/telemetry/read_sources.h"
+#include "core/telemetry/readers/otlp_history.h"
 
 namespace trainyard::readers::measured {
 
 [[nodiscard]] int looksLikeOtlpJson(std::string_view fileName, std::string_view head);
 [[nodiscard]] Expected<Recording> readOtlpJson(const SourceText &source, const SourceOptions &options);
+[[nodiscard]] Expected<Recording> readOtlpJson(
+    const SourceText &source, const SourceOptions &options, OtlpHistory *history);
 [[nodiscard]] int looksLikeOtlpProtobuf(std::string_view fileName, std::string_view head);
 [[nodiscard]] Expected<Recording> readOtlpProtobuf(const SourceText &source, const SourceOptions &options);
+[[nodiscard]] Expected<Recording> readOtlpProtobuf(
+    const SourceText &source, const SourceOptions &options, OtlpHistory *history);
 
 } // namespace trainyard::readers::measured

@@ -61,8 +61,9 @@ bool isTime(std::int64_t nanoseconds)
 
 } // namespace
 
-OtlpCollector::OtlpCollector(const SourceText &source, SourceKind kind)
-    : m_scribe(source, kind)
+OtlpCollector::OtlpCollector(const SourceText &source, SourceKind kind, OtlpHistory *history)
+    : m_history(history)
+    , m_scribe(source, kind)
     , m_nameOf(m_scribe.recording().names)
 {
 }
@@ -101,6 +102,7 @@ void OtlpCollector::add(const OtlpMetric &metric, OtlpPoint point)
         made.series.rank = m_rank;
         made.series.where = where;
         made.factor = isKnown ? named->factor : 1;
+        made.key = key;
         m_collected.push_back(std::move(made));
     }
     m_collected[known->second].points.push_back(std::move(point));
@@ -115,9 +117,21 @@ void OtlpCollector::write(Collected &collected)
     m_scribe.drop("points sent again", static_cast<std::int64_t>(repeated.size()));
     points.erase(repeated.begin(), repeated.end());
     const std::size_t series = m_scribe.addSeries(std::to_string(m_scribe.recording().series.size()), collected.series);
+    OtlpPoint stood;
     const OtlpPoint *before = nullptr;
     double total = 0; // of what was before a restart, or of deltas
+    if (const OtlpHistory::Standing *standing = standingOf(collected)) {
+        stood = {
+            .start = standing->start, .time = standing->time, .value = standing->value, .count = standing->count
+        };
+        before = &stood;
+        total = standing->total;
+    }
     for (const OtlpPoint &point : points) {
+        if (before == &stood && point.time <= stood.time) {
+            m_scribe.drop("points sent again");
+            continue;
+        }
         double value = point.value;
         const bool hasRestarted = before && point.start != before->start && !collected.metric.isDelta;
         if (collected.metric.kind == OtlpKind::Sum) {
@@ -135,6 +149,35 @@ void OtlpCollector::write(Collected &collected)
         if (!point.isMissing)
             before = &point;
     }
+    remember(collected, before, total);
+}
+
+/// Of gauges nothing has to be known.
+const OtlpHistory::Standing *OtlpCollector::standingOf(const Collected &collected) const
+{
+    if (!m_history || collected.metric.kind == OtlpKind::Gauge)
+        return nullptr;
+    const auto known = m_history->points.find(collected.key);
+    return known != m_history->points.end() ? &known->second : nullptr;
+}
+
+void OtlpCollector::remember(const Collected &collected, const OtlpPoint *last, double total)
+{
+    if (!m_history || !last || collected.metric.kind == OtlpKind::Gauge)
+        return;
+    auto &points = m_history->points;
+    if (points.size() < OtlpHistory::mostPoints ? collected.key.size() <= OtlpHistory::mostKey
+                                                : points.contains(collected.key))
+        points[collected.key] = { last->start, last->time, last->value, last->count, total };
+}
+
+/// Of a step that tells no number: the one behind those before it.
+std::int64_t OtlpCollector::nextStep(const RankRecording &rank)
+{
+    if (!m_history
+        || (m_history->steps.size() >= OtlpHistory::mostSteps && !m_history->steps.contains({ m_place, m_rank })))
+        return static_cast<std::int64_t>(rank.steps.size());
+    return m_history->steps[{ m_place, m_rank }]++;
 }
 
 RankRecording &OtlpCollector::rankRecording()
@@ -162,10 +205,11 @@ void OtlpCollector::add(const OtlpSpan &span)
         .push_back({ span.start, span.end - span.start, m_nameOf(name), workOf(name) });
     if (name.ends_with("train_step")) {
         RankRecording &rank = rankRecording();
-        std::int64_t number = static_cast<std::int64_t>(rank.steps.size());
+        std::optional<std::int64_t> number;
         for (const char *key : { "iteration", "step", "global_step", "megatron.iteration" })
-            number = integerIn(labelOf(span.attributes, key)).value_or(number);
-        rank.steps.push_back({ number, span.start, span.end });
+            if (const auto told = integerIn(labelOf(span.attributes, key)))
+                number = told;
+        rank.steps.push_back({ number ? *number : nextStep(rank), span.start, span.end });
     }
     ++m_scribe.source().taken;
 }

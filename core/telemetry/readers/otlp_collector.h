@@ -5,6 +5,7 @@
 // Deltas are summed, cumulative values go on over restarts, histograms become means.
 
 #include "core/telemetry/readers/exporter_metrics.h"
+#include "core/telemetry/readers/otlp_history.h"
 
 namespace trainyard::readers::measured {
 
@@ -33,7 +34,8 @@ struct OtlpSpan {
 
 class OtlpCollector {
 public:
-    OtlpCollector(const SourceText &source, SourceKind kind);
+    /// `history`: of the messages before this one; null: there are none.
+    OtlpCollector(const SourceText &source, SourceKind kind, OtlpHistory *history = nullptr);
     void setResource(const MetricLabels &attributes);
     void setScope(std::string name) { m_scope = std::move(name); }
     void add(const OtlpMetric &metric, OtlpPoint point);
@@ -47,6 +49,7 @@ private:
         OtlpMetric metric;
         SampleSeries series; // without samples
         double factor = 1;
+        std::string key;
         std::vector<OtlpPoint> points;
     };
     struct HostSpan {
@@ -55,9 +58,13 @@ private:
         RecordedWork work;
     };
     void write(Collected &collected);
+    void remember(const Collected &collected, const OtlpPoint *last, double total);
+    [[nodiscard]] const OtlpHistory::Standing *standingOf(const Collected &collected) const;
+    [[nodiscard]] std::int64_t nextStep(const RankRecording &rank);
     std::vector<HostSpan> &streamOf(const std::string &label);
     RankRecording &rankRecording();
 
+    OtlpHistory *m_history;
     SourceScribe m_scribe;
     NameTable m_nameOf;
     std::string m_place, m_host, m_scope;

@@ -128,7 +128,12 @@ int looksLikeOtlpJson(std::string_view, std::string_view head)
 
 Expected<Recording> readOtlpJson(const SourceText &source, const SourceOptions &options)
 {
-    OtlpCollector collector(source, SourceKind::OtlpJson);
+    return readOtlpJson(source, options, nullptr);
+}
+
+Expected<Recording> readOtlpJson(const SourceText &source, const SourceOptions &options, OtlpHistory *history)
+{
+    OtlpCollector collector(source, SourceKind::OtlpJson, history);
     JsonMessages messages(collector);
     ReadingPace pace(source, options);
     LooseJson json;

@@ -281,9 +281,14 @@ int looksLikeOtlpProtobuf(std::string_view, std::string_view head)
 
 Expected<Recording> readOtlpProtobuf(const SourceText &source, const SourceOptions &options)
 {
+    return readOtlpProtobuf(source, options, nullptr);
+}
+
+Expected<Recording> readOtlpProtobuf(const SourceText &source, const SourceOptions &options, OtlpHistory *history)
+{
     if (options.stop.stop_requested())
         return ReadingPace(source, options).stopped();
-    OtlpCollector collector(source, SourceKind::OtlpProtobuf);
+    OtlpCollector collector(source, SourceKind::OtlpProtobuf, history);
     ProtobufMessages messages(collector);
     if (!messages.add(source.text))
         collector.scribe().drop("bytes that are no protobuf, from there on");

@@ -44,6 +44,12 @@ struct ToldEvents {
     }
 };
 
+/// Step times that a store makes of the steps of ranks, where nobody told any.
+inline void leaveOutStepTimes(ToldEvents &events)
+{
+    std::erase_if(events.samples, [](const std::string &sample) { return sample.starts_with("step_time "); });
+}
+
 inline ToldEvents eventsOf(const Recording &recording, Moment base)
 {
     ToldEvents events;

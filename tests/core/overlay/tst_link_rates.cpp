@@ -49,6 +49,88 @@ QByteArray textOf(const std::vector<LinkRate> &rates)
     return text;
 }
 
+/// One GPU in either datacenter, as two stages or as two replicas.
+EvaluationPtr twoGpus(bool isAcross)
+{
+    Plan plan = oneSite(1, isAcross ? 2 : 1);
+    plan.parallelism.tensor = 1;
+    plan.workload.globalBatch = 8;
+    plan.workload.model = "gpt-3-125m";
+    plan.workload.sequenceLength = 2048;
+    plan.cluster.datacenters = { site("a", 1, "h100-sxm-80gb", 1), site("b", 1, "h100-sxm-80gb", 1) };
+    plan.cluster.wanLinks = { wanLink("a", "b", 40, 5) };
+    plan.placement.mode = isAcross ? PlacementMode::PipelineAcross : PlacementMode::DataAcross;
+    return evaluated(std::move(plan));
+}
+
+struct Made { // one transfer or exchange
+    double bytes = 0;
+    Moment start = 0, firstEnd = 0, secondEnd = 0; // of both sides; ns
+};
+
+/// Of two ranks: rank 0 sends what rank 1 receives, or both reduce. After each they agree on a loss, which joins their
+/// clocks.
+RunPtr madeOf(const std::vector<Made> &all, bool isTransfer)
+{
+    Recording recording;
+    NameTable name(recording.names);
+    const std::uint32_t first = name(isTransfer ? "send" : "all_reduce"),
+                        second = name(isTransfer ? "recv" : "all_reduce"), loss = name("all_reduce"),
+                        kernel = name("nccl");
+    recording.groups = { { "pair", "", { 0, 1 } } };
+    for (int r = 0; r < 2; ++r) {
+        RankRecording &rank = recording.ranks.emplace_back();
+        rank.rank = r;
+        rank.worldSize = 2;
+        RecordedSpans &spans = rank.streams.emplace_back().spans;
+        Moment last = 0;
+        const auto add = [&](std::uint32_t operation, double bytes, Moment start, Moment end) {
+            spans.start.push_back(start);
+            spans.duration.push_back(end - start);
+            spans.name.push_back(kernel);
+            spans.work.push_back(RecordedWork::Communication);
+            RecordedCollective &made = rank.collectives.emplace_back();
+            made.group = 0;
+            made.operation = operation;
+            made.bytes = bytes;
+            made.start = start;
+            made.duration = end - start;
+            made.stream = 0;
+            made.span = std::uint32_t(spans.size() - 1);
+            last = end;
+        };
+        for (const Made &one : all) {
+            add(r == 0 ? first : second, one.bytes, one.start, r == 0 ? one.firstEnd : one.secondEnd);
+            const Moment both = std::max(one.firstEnd, one.secondEnd);
+            add(loss, 4, both + 1000, both + 40'000'000);
+        }
+        rank.steps.push_back({ 1, 0, last + 1000 });
+    }
+    return makeRun(std::move(recording));
+}
+
+/// Of one link that carries so many bytes a second after so long, with two sizes.
+std::vector<Made> sent(double rate, double latency, double sendShare, double behind, bool areTwoSizes)
+{
+    std::vector<Made> all;
+    Moment now = 0;
+    for (int i = 0; i < 12; ++i) {
+        const double bytes = areTwoSizes && i % 2 == 1 ? 4e8 : 1e8, took = bytes / rate;
+        const auto at = [&](double seconds) { return now + Moment(seconds * 1e9); };
+        all.push_back({ bytes, now, at(sendShare * took + latency - behind), at(took + latency) });
+        now = at(took + latency + 1);
+    }
+    return all;
+}
+
+LinkRate rateOf(const EvaluationPtr &evaluation, const RunPtr &run)
+{
+    const auto rates = LinkRates(*evaluation).of(*run, RankMap(*evaluation->plan, evaluation->layout), stepsOf(*run));
+    if (rates.empty())
+        qFatal("no rate was found");
+    return rates.front();
+}
+
 } // namespace
 
 class LinkRatesTest : public QObject {
@@ -114,6 +196,40 @@ private slots:
 
         options.changes.clear();
         QVERIFY(overlayRun(evaluation, makeRun(recordRun(evaluation, options).recording), {})->suspects.links.empty());
+    }
+
+    /// t = latency + bytes / rate: where both sides end together two sizes tell both; of one size the plan's latency is
+    /// taken off.
+    void sizesTellLatencyAndRateApart()
+    {
+        const EvaluationPtr evaluation = twoGpus(true);
+        const double plannedRate = 5e9 / 8, latency = 0.03;
+        const LinkRate both = rateOf(evaluation, madeOf(sent(0.61 * plannedRate, latency, 1, 0, true), true));
+        QVERIFY2(std::abs(both.share() - 0.61) < 0.005, textOf({ both }).constData());
+        QVERIFY2(std::abs(both.latencySeconds - latency) < 0.001, textOf({ both }).constData());
+        const LinkRate one = rateOf(evaluation, madeOf(sent(0.61 * plannedRate, 0.02, 1, 0, false), true));
+        QVERIFY2(std::abs(one.share() - 0.61) < 0.005 && std::isnan(one.latencySeconds), textOf({ one }).constData());
+    }
+
+    /// Sends that end as soon as a buffer has taken their bytes say nothing of the link; when these arrive does.
+    void sendsThatEndEarlyAreNotBelieved()
+    {
+        const EvaluationPtr evaluation = twoGpus(true);
+        const RunPtr run = madeOf(sent(0.61 * 5e9 / 8, 0.02, 0.05, 0.02, false), true);
+        QVERIFY(run->alignment.isWhole());
+        const LinkRate rate = rateOf(evaluation, run);
+        QVERIFY2(std::abs(rate.share() - 0.61) < 0.02, textOf({ rate }).constData());
+    }
+
+    /// An all-reduce of two ranks sends as much as its message, each way, in two goes: bytes / rate + 2 latencies.
+    void reductionsOfTwoRanksTellTheLinkToo()
+    {
+        const EvaluationPtr evaluation = twoGpus(false);
+        QCOMPARE(evaluation->layout.data, 2);
+        std::vector<Made> all = sent(0.5 * 5e9 / 8, 0.04, 1, 0, true);
+        const LinkRate rate = rateOf(evaluation, madeOf(all, false));
+        QVERIFY2(std::abs(rate.share() - 0.5) < 0.005, textOf({ rate }).constData());
+        QVERIFY2(std::abs(rate.latencySeconds - 0.02) < 0.001, textOf({ rate }).constData());
     }
 
     void aPlanOfOneDatacenterHasNone()

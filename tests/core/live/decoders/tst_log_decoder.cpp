@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Logs that grow: however their bytes are cut, what comes out adds up to what the reader of files reads of the whole.
 #include "core/live/decoder.h"
+#include "core/live/store.h"
 #include "core/telemetry/readers/training_logs.h"
 
 #include <QTest>
@@ -233,6 +234,39 @@ private slots:
                         (name + ", pieces up to " + std::to_string(longest) + ": " + difference).c_str());
                     QCOMPARE(cut.bytes, std::ssize(text));
                 }
+        }
+    }
+
+    void aStoreHoldsWhatTheReaderOfTheFileTells()
+    {
+        // restarts too: of several values of one step the last stands
+        auto logs = sharedLogs();
+        const auto made = madeLogs();
+        logs.insert(logs.end(), made.begin(), made.end());
+        std::mt19937_64 random(24);
+        for (const auto &[name, text] : logs) {
+            Store store;
+            const DecoderPtr decoder = makeLogDecoder("a.log");
+            Moment received = unixNow();
+            const BatchOut out = [&](Batch &&batch) { store.take(std::move(batch)); };
+            for (std::size_t at = 0; at < text.size();) {
+                const std::string piece = text.substr(at, 1 + random() % 300);
+                at += piece.size();
+                QVERIFY(decoder->take(piece, received++, out).has_value());
+            }
+            decoder->end(received, out);
+            Sum held;
+            Recording whole = store.whole();
+            if (whole.sources.empty())
+                whole.sources.emplace_back();
+            held.add(whole);
+            const Sum file = wholeOf(text);
+            for (const auto &[key, samples] : file.series) {
+                const auto known = held.series.find(key);
+                QVERIFY2(known != held.series.end(), (name + " " + std::get<0>(key)).c_str());
+                QVERIFY2(known->second == samples, (name + " " + std::get<0>(key)).c_str());
+            }
+            QVERIFY2(held.arguments == file.arguments, name.c_str());
         }
     }
 

@@ -73,6 +73,13 @@ private slots:
                 QCOMPARE(found, (Moments { 115, 155 }));
             }
     }
+    void aSeriesThatIsToldLessOftenHasNoGapsInTheEnd()
+    {
+        SeriesGaps gaps;
+        Recording one = part({ 100, 101, 102, 112, 122, 132, 142, 152 });
+        gaps.mark(one);
+        QCOMPARE(marks(one), (Moments { 103, 113 }));
+    }
     void samplesBeforeWhatWasSeenChangeNothing()
     {
         SeriesGaps gaps;

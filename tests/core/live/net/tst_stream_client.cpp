@@ -38,7 +38,11 @@ public:
     {
         const int peer = accept(m_socket, nullptr, nullptr);
         std::array<char, 4'096> asked {};
-        std::ignore = recv(peer, asked.data(), asked.size(), 0);
+        std::string all; // what is left unread would cut the answer off
+        for (ssize_t got = 1; got > 0 && !all.starts_with('\x16') && all.find("\r\n\r\n") == std::string::npos;) {
+            got = recv(peer, asked.data(), asked.size(), 0);
+            all.append(asked.data(), std::size_t(std::max<ssize_t>(got, 0)));
+        }
         std::ignore = ::send(peer, said.data(), said.size(), MSG_NOSIGNAL);
         ::close(peer);
     }

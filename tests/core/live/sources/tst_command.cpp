@@ -78,7 +78,8 @@ private slots:
     {
         Bench bench("echo some words >&2; echo no route to node7 >&2; echo a line; exit 255");
         QTRY_VERIFY_WITH_TIMEOUT(bench.heard.state() == SourceState::BackingOff, kGenerous);
-        QVERIFY2(bench.heard.last().reason == "it ended with exit code 255: no route to node7", bench.heard.last().reason.c_str());
+        QVERIFY2(bench.heard.last().reason == "it ended with exit code 255: no route to node7",
+            bench.heard.last().reason.c_str());
         QVERIFY(bench.heard.last().nextTry > bench.heard.last().since);
         QCOMPARE(bench.heard.last().tries, 1);
         // by itself, and at once where it is asked to

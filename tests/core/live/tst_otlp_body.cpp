@@ -1,0 +1,123 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "core/live/decoder.h"
+
+#include <QFile>
+#include <QTest>
+
+#include <algorithm>
+
+using namespace trainyard;
+using namespace trainyard::live;
+
+namespace {
+
+constexpr Moment kReceived = 1'760'000'000'000'000'000;
+
+/// JSON with ' in the place of ".
+std::string quoted(std::string text)
+{
+    std::ranges::replace(text, '\'', '"');
+    return text;
+}
+
+/// One point of a metric, as an exporter of OpenTelemetry writes it in JSON.
+std::string metric(const std::string &kind, const std::string &point, int temporality)
+{
+    return quoted("{'resourceMetrics':[{'resource':{'attributes':[{'key':'service.instance.id','value':{'stringValue':"
+                  "'run-rank2'}}]},'scopeMetrics':[{'metrics':[{'name':'megatron.training.step_duration_ms','"
+        + kind + "':{'aggregationTemporality':" + std::to_string(temporality) + ",'dataPoints':[" + point
+        + "]}}]}]}]}");
+}
+
+std::string at(std::int64_t second)
+{
+    return std::to_string(kReceived + second * 1'000'000'000);
+}
+
+std::string histogram(std::int64_t second, double sum, int count)
+{
+    return "{'startTimeUnixNano':'" + at(0) + "','timeUnixNano':'" + at(second) + "','count':'" + std::to_string(count)
+        + "','sum':" + std::to_string(sum) + "}";
+}
+
+double valueOf(const Expected<Batch> &batch)
+{
+    return batch && batch->part.series.size() == 1 && batch->part.series[0].value.size() == 1
+        ? batch->part.series[0].value[0]
+        : -1;
+}
+
+QByteArray seed(const char *name)
+{
+    QFile file(QStringLiteral(TRAINYARD_SOURCE_DIR "/tests/fuzz/seeds/otlp/") + name);
+    return file.open(QIODevice::ReadOnly) ? file.readAll() : QByteArray();
+}
+
+} // namespace
+
+class TestOtlpBody : public QObject {
+    Q_OBJECT
+
+private slots:
+    void aHistogramTellsTheMeanSinceTheMessageBefore()
+    {
+        const OtlpHistoryPtr history = makeOtlpHistory();
+        const auto told = [&](std::int64_t second, double sum, int count) {
+            return valueOf(decodeOtlp(
+                metric("histogram", histogram(second, sum, count), 2), true, "peer", kReceived, {}, history.get()));
+        };
+        QCOMPARE(told(10, 30'000, 10), 3.0); // ten steps of 3 s
+        QCOMPARE(told(20, 80'000, 20), 5.0); // ten more, of 5 s
+        // without it, the mean of all since the start
+        QCOMPARE(valueOf(decodeOtlp(metric("histogram", histogram(20, 80'000, 20), 2), true, "peer", kReceived)), 4.0);
+    }
+
+    void deltasAddUpOverMessagesAndRetriesDoNotCountTwice()
+    {
+        const OtlpHistoryPtr history = makeOtlpHistory();
+        const auto told = [&](std::int64_t second, int delta) {
+            const std::string point = "{'startTimeUnixNano':'" + at(second - 10) + "','timeUnixNano':'" + at(second)
+                + "','asInt':'" + std::to_string(delta) + "'}";
+            return decodeOtlp(metric("sum", point, 1), true, "peer", kReceived, {}, history.get());
+        };
+        QCOMPARE(valueOf(told(10, 5'000)), 5.0); // ms to s
+        QCOMPARE(valueOf(told(20, 2'000)), 7.0);
+        const auto again = told(20, 2'000);
+        QVERIFY(again);
+        QCOMPARE(again->part.sources[0].dropped.at(0).reason, "points sent again");
+        QCOMPARE(valueOf(told(30, 1'000)), 8.0);
+    }
+
+    void bothEncodingsTellTheSame()
+    {
+        const auto json = decodeOtlp(seed("metrics.json").toStdString(), true, "peer", kReceived);
+        const auto binary = decodeOtlp(seed("metrics.pb").toStdString(), false, "peer", kReceived);
+        QVERIFY(json && binary);
+        QVERIFY(!json->part.series.empty());
+        QVERIFY(json->part.series == binary->part.series);
+        const auto trace = decodeOtlp(seed("trace.pb").toStdString(), false, "peer", kReceived);
+        QVERIFY(trace && trace->part.spanCount() > 0);
+    }
+
+    void aRequestThatTellsNothingIsARightOne()
+    {
+        QVERIFY(decodeOtlp("{}", true, "peer", kReceived));
+        QVERIFY(decodeOtlp("", false, "peer", kReceived));
+        QVERIFY(decodeOtlp("{\"resourceMetrics\":[]}", true, "peer", kReceived));
+    }
+
+    void whatIsNoOtlpIsRefusedWithWhatWouldBe()
+    {
+        for (const auto &[body, isJson] : { std::pair { "[1,2", true }, { "hello", true }, { "hello", false } }) {
+            const auto refused = decodeOtlp(body, isJson, "peer", kReceived);
+            QVERIFY(!refused);
+            QVERIFY(refused.error().code == ErrorCode::BadSyntax && !refused.error().right.empty());
+        }
+        DecoderLimits limits;
+        limits.bodyBytes = 10;
+        QVERIFY(!decodeOtlp(std::string(11, ' '), true, "peer", kReceived, limits));
+    }
+};
+
+QTEST_GUILESS_MAIN(TestOtlpBody)
+#include "tst_otlp_body.moc"

@@ -1,0 +1,176 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// A run that goes on while it is watched: looks cost what is new, a window of steps is enough, who falls silent is
+// told, and runs that begin anew are looked at again.
+#include "tests/core/watch/watched_run.h"
+
+#include <QTest>
+
+#include <algorithm>
+#include <cmath>
+#include <functional>
+
+using namespace trainyard;
+using namespace trainyard::test;
+using namespace trainyard::watch;
+
+namespace {
+
+/// 24 ranks: three datacenters, 2 pipelines of 3 stages, tensor 4.
+EvaluationPtr threeRegions()
+{
+    static const EvaluationPtr evaluation = evaluatedSample(smallSamples()[1]);
+    return evaluation;
+}
+
+/// 8 ranks in two datacenters.
+EvaluationPtr twoDatacenters()
+{
+    static const EvaluationPtr evaluation = evaluatedSample(smallSamples()[2]);
+    return evaluation;
+}
+
+} // namespace
+
+class LiveWatchTest : public QObject {
+    Q_OBJECT
+private slots:
+    /// A rank that nobody hears for more than three steps while the others are heard; all ranks of a host are one.
+    void whoFallsSilentIsTold()
+    {
+        const RunOverlayPtr overlay = overlaid(threeRegions(), watchedOptions(2, 12));
+        const auto step = Moment(overlay->run->medianSeconds * 1e9);
+        Watchman watchman;
+        const Moment zero = 1'750'000'000'000'000'000;
+        std::vector<Heard> heard;
+        for (int rank = 0; rank < 24; ++rank)
+            heard.push_back({ rank, "node" + std::to_string(rank / 8), 0, -1 });
+        const auto lookAt = [&](int at, const std::function<bool(int)> &speaks) {
+            for (Heard &one : heard)
+                if (speaks(one.rank)) {
+                    one.at = zero + at * step;
+                    one.step = 10 + at;
+                }
+            watchman.look(*overlay, heard, zero + at * step + 1);
+        };
+        for (int at = 0; at < 10; ++at)
+            lookAt(at, [](int) { return true; });
+        QVERIFY2(watchman.alarms().empty(), textOf(watchman.alarms()).constData());
+        for (int at = 10; at < 13; ++at)
+            lookAt(at, [](int rank) { return rank != 5; });
+        QVERIFY2(watchman.alarms().empty(), textOf(watchman.alarms()).constData());
+        lookAt(13, [](int rank) { return rank != 5; });
+        QVERIFY2(watchman.alarms().size() == 1, textOf(watchman.alarms()).constData());
+        QCOMPARE(watchman.alarms()[0].kind, AlarmKind::Silent);
+        QCOMPARE(watchman.alarms()[0].place, std::string("rank 5"));
+        QCOMPARE(watchman.alarms()[0].since, zero + 9 * step);
+        QVERIFY2(watchman.alarms()[0].sentence.find("Rank 5 (stage 1, pipeline 2) is silent") == 0,
+            watchman.alarms()[0].sentence.c_str());
+        lookAt(14, [](int) { return true; });
+        QVERIFY(watchman.alarms().size() == 1 && watchman.alarms()[0].isOver());
+        for (int at = 15; at < 20; ++at)
+            lookAt(at, [](int rank) { return rank / 8 != 1; });
+        QCOMPARE(watchman.alarms().size(), std::size_t(2));
+        QCOMPARE(watchman.alarms()[0].place, std::string("host node1"));
+        QCOMPARE(watchman.alarms()[0].ranks.size(), std::size_t(8));
+        // Where nobody is heard, it is the source that is silent, and says so itself.
+        watchman.look(*overlay, heard, zero + 100 * step);
+        QCOMPARE(watchman.alarms().size(), std::size_t(2));
+    }
+
+    /// As a window sees a live run: after each step its last eight. Clean runs stay silent; a link is told within ten
+    /// steps of its change, once, and nothing else is.
+    void aLiveRunIsWatchedThroughAWindow()
+    {
+        constexpr std::size_t kWindow = 8;
+        const auto alarmsOfLive = [&](const RecordedRunOptions &options, int &told) {
+            const Recording whole = recordRun(twoDatacenters(), options).recording;
+            Watchman watchman;
+            for (std::size_t step = 1; step <= std::size_t(options.steps); ++step) {
+                const std::size_t first = step > kWindow ? step - kWindow : 0;
+                std::vector<Heard> heard;
+                for (int rank = 0; rank < 8; ++rank)
+                    heard.push_back({ rank, "node0", Moment(step) * 1'000'000'000, std::int64_t(9 + step) });
+                const RunPtr run = makeRun(stepsOf(whole, first, step));
+                watchman.look(*overlayRun(twoDatacenters(), run, {}), heard, Moment(step) * 1'000'000'000);
+                if (told < 0 && !watchman.alarms().empty())
+                    told = int(step);
+            }
+            return watchman.alarms();
+        };
+        int told = -1;
+        for (unsigned seed = 1; seed <= 6; ++seed) {
+            const auto none = alarmsOfLive(watchedOptions(seed, 60), told);
+            QVERIFY2(none.empty(), textOf(none).constData());
+        }
+        RecordedRunOptions options = watchedOptions(3, 60);
+        options.changes = { { .first = 30, .datacenter = 0, .otherDatacenter = 1, .transfers = 1 / 0.61 } };
+        const auto alarms = alarmsOfLive(options, told);
+        QVERIFY2(alarms.size() == 1 && alarms[0].kind == AlarmKind::SlowLink, textOf(alarms).constData());
+        QVERIFY2(std::abs(alarms[0].share - 0.61) < 0.04 && std::abs(alarms[0].firstStep - 40) <= 2,
+            textOf(alarms).constData());
+        QVERIFY2(told > 30 && told <= 40, qPrintable(QString::number(told)));
+    }
+
+    /// A run that begins anew at an earlier step is looked at again from there.
+    void aRestartIsLookedAtAgain()
+    {
+        std::vector<double> seconds = loggedSteps(1, 60, 0, 0, 0);
+        Watchman watchman;
+        watchman.look(*overlayRun(nullptr, makeRun(logOf(seconds)), {}), { { 0, "h", 1, 60 } }, 1);
+        QCOMPARE(watchman.steps().back().number, std::int64_t(60));
+        for (std::size_t i = 39; i < 60; ++i)
+            seconds[i] = 3;
+        watchman.look(*overlayRun(nullptr, makeRun(logOf(seconds)), {}), { { 0, "h", 2, 41 } }, 2);
+        QCOMPARE(watchman.steps().size(), std::size_t(60));
+        QCOMPARE(watchman.steps()[39].seconds, 3.0);
+        QVERIFY(watchman.steps()[38].seconds < 2.1);
+    }
+
+    /// Looked at after every step or once at the end: the same alarm, told when it can be.
+    void aLookSeesOnlyWhatIsNew()
+    {
+        Watchman often, once;
+        const std::vector<double> seconds = loggedSteps(3, 100, 0.03, 50, 100);
+        int told = -1;
+        for (int n = 1; n <= 100; ++n) {
+            const std::vector<double> part(seconds.begin(), seconds.begin() + n);
+            often.look(*overlayRun(nullptr, makeRun(logOf(part)), {}), {}, 0);
+            QCOMPARE(often.steps().size(), std::size_t(n));
+            if (told < 0 && !often.alarms().empty())
+                told = n;
+        }
+        once.look(*overlayRun(nullptr, makeRun(logOf(seconds)), {}), {}, 0);
+        QVERIFY2(told > 50 && told <= 58, qPrintable(QString::number(told)));
+        QCOMPARE(often.alarms().size(), std::size_t(1));
+        QCOMPARE(often.alarms()[0].firstStep, once.alarms()[0].firstStep);
+        for (std::size_t i = 0; i < 100; ++i)
+            QCOMPARE(often.steps()[i].seconds, seconds[i]);
+        often.look(*overlayRun(nullptr, makeRun(logOf(seconds)), {}), {}, 0); // nothing new
+        QCOMPARE(often.steps().size(), std::size_t(100));
+    }
+
+    /// Long sessions are thinned: the shortest and the longest of each four old steps stay.
+    void manyStepsAreThinned()
+    {
+        std::vector<double> seconds(70'000, 1.0);
+        seconds[1000] = 5;
+        Watchman watchman;
+        watchman.look(*overlayRun(nullptr, makeRun(logOf(seconds)), {}), {}, 0);
+        QVERIFY(watchman.steps().size() <= 65'536);
+        QCOMPARE(watchman.steps().back().number, std::int64_t(70'000));
+        QVERIFY(std::ranges::any_of(watchman.steps(), [](const auto &one) { return one.seconds == 5; }));
+        QVERIFY(std::ranges::is_sorted(watchman.steps(), {}, &Watchman::StepFigures::number));
+    }
+
+    void aRunWithoutAnythingIsSilent()
+    {
+        Watchman watchman;
+        watchman.look(RunOverlay(), {}, 0);
+        watchman.look(*overlayRun(nullptr, makeRun(Recording()), {}), { { 3, "h", 5, 7 } }, 10);
+        QVERIFY(watchman.alarms().empty() && watchman.steps().empty());
+        QVERIFY(std::isnan(watchman.predicted().seconds));
+    }
+};
+
+QTEST_APPLESS_MAIN(LiveWatchTest)
+#include "tst_live_watch.moc"

@@ -1,0 +1,176 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// Strip, sources, and page of a run that goes on, over a session that is set by hand.
+#include "../../support/set_live_feed.h"
+
+#include "core/catalogue/catalogue.h"
+#include "models/live_words.h"
+#include "views/live/alarm_list.h"
+#include "views/live/live_invitation.h"
+#include "views/live/live_page.h"
+#include "views/live/live_strip.h"
+#include "views/live/source_chip.h"
+#include "views/live/source_table.h"
+#include "views/live/state_mark.h"
+#include "views/live/what_if_list.h"
+#include "views/panels/evidence_table.h"
+#include "views/run/step_scrubber.h"
+#include "views/theme/theme.h"
+
+#include <QApplication>
+#include <QClipboard>
+#include <QPainter>
+#include <QPushButton>
+#include <QTest>
+#include <QToolButton>
+
+using namespace trainyard;
+using State = live::SourceState;
+using test::SetSession;
+
+namespace {
+
+constexpr int kLong = 30000; // ms, for a machine that is busy
+constexpr State kStates[] = { State::Connecting, State::Live, State::Stale, State::BackingOff, State::Paused,
+    State::Ended, State::Refused };
+
+struct Parts {
+    std::shared_ptr<SetSession> session = std::make_shared<SetSession>();
+    RunDocument runs;
+    LiveDocument live { runs, builtinCatalogue(), test::feedOf(session) };
+    LivePage page { live, runs };
+
+    Parts()
+    {
+        applyTheme(*qApp, ThemeKind::Light);
+        live.setPace(0);
+        page.resize(1280, 720);
+        page.show();
+    }
+    void connectTo(const char *address = "tcp://127.0.0.1:7070")
+    {
+        QVERIFY(live.connectTo(QString::fromLatin1(address)).has_value());
+    }
+    void set(State state, const std::string &reason = {})
+    {
+        session->tell([&](SetSession &all) {
+            all.sources.front().second.state = state;
+            all.sources.front().second.reason = reason;
+            all.sources.front().second.nextTry = live::unixNow() + 40'000'000'000;
+            all.sources.front().second.heard = live::unixNow() - 35'000'000'000;
+        });
+        QTRY_COMPARE_WITH_TIMEOUT(live.sources().front().status.state, state, kLong);
+    }
+};
+
+} // namespace
+
+class LivePartsTest : public QObject {
+    Q_OBJECT
+private slots:
+    void withoutASourceThePageSaysWhatToDo()
+    {
+        Parts p;
+        QVERIFY(p.page.invitation->isVisible() && p.page.invitation->connectButton->isVisible());
+        QVERIFY(!p.page.strip->isVisible());
+        p.connectTo();
+        QVERIFY(!p.page.invitation->isVisible() && p.page.strip->isVisible());
+        QVERIFY(!p.page.alarms->emptyText().isEmpty());
+        QVERIFY(!p.page.whatIfs->ask->isEnabled() && !p.page.whatIfs->summary().isEmpty());
+    }
+    void everyStateIsSaidInWordsOfItsOwn()
+    {
+        Parts p;
+        p.connectTo();
+        QSet<QString> words;
+        for (const State state : kStates) {
+            p.set(state, state == State::BackingOff ? "connection refused by 127.0.0.1:7070" : "");
+            QCOMPARE(p.page.strip->sources().size(), 1);
+            words.insert(p.page.strip->sources().front().section(u' ', 1, 1));
+        }
+        QCOMPARE(words.size(), qsizetype(std::size(kStates)));
+        p.set(State::BackingOff, "connection refused by 127.0.0.1:7070");
+        const QString said = p.page.strip->sources().front();
+        QVERIFY2(said.contains("Trying again in") && said.contains("connection refused"), qPrintable(said));
+    }
+    /// Never by colour alone: drawn in one ink, the marks still differ.
+    void everyStateHasAShapeOfItsOwn()
+    {
+        applyTheme(*qApp, ThemeKind::Light);
+        QSet<QByteArray> shapes;
+        for (const State state : kStates) {
+            QImage image(StateMark::kSize * 4, StateMark::kSize * 4, QImage::Format_ARGB32_Premultiplied);
+            image.fill(Qt::transparent);
+            QPainter painter(&image);
+            painter.scale(4, 4);
+            paintStateMark(painter, QRectF(0, 0, StateMark::kSize, StateMark::kSize), state);
+            painter.end();
+            const QImage shape = image.createAlphaMask();
+            shapes.insert(QByteArray(reinterpret_cast<const char *>(shape.constBits()), shape.sizeInBytes()));
+        }
+        QCOMPARE(shapes.size(), qsizetype(std::size(kStates)));
+    }
+    void pauseAndDisconnectAreButtons()
+    {
+        Parts p;
+        p.connectTo();
+        p.set(State::Live);
+        QTest::mouseClick(p.page.strip->pause, Qt::LeftButton);
+        QCOMPARE(p.live.sources().front().status.state, State::Paused);
+        QCOMPARE(p.page.strip->pause->text(), QStringLiteral("Resume"));
+        QTest::mouseClick(p.page.strip->pause, Qt::LeftButton);
+        QCOMPARE(p.live.sources().front().status.state, State::Live);
+        QTest::mouseClick(p.page.strip->disconnectAll, Qt::LeftButton);
+        QVERIFY(!p.live.isLive());
+    }
+    void whatWasLostHasALineOfItsOwn()
+    {
+        Parts p;
+        p.connectTo();
+        QVERIFY(p.page.strip->dropped().isEmpty());
+        p.session->tell([](SetSession &all) { all.sources.front().second.dropped = 5'000'000; });
+        QTRY_VERIFY_WITH_TIMEOUT(p.page.strip->dropped().contains("5 MB"), kLong);
+    }
+    void theNewestStepIsShownAndScrubbingStays()
+    {
+        Parts p;
+        p.connectTo();
+        p.session->tell([](SetSession &all) {
+            all.run.steps = 12;
+            all.sources.front().second.state = State::Live;
+        });
+        QTRY_COMPARE_WITH_TIMEOUT(p.page.strip->step->figure(), QStringLiteral("11"), kLong);
+        QTRY_VERIFY_WITH_TIMEOUT(p.page.stepText().startsWith("Follows"), kLong);
+        QVERIFY(!p.page.strip->follow->isEnabled());
+        QTest::mouseClick(p.page.scrubber->previous, Qt::LeftButton);
+        QVERIFY(!p.live.isFollowing() && p.page.strip->follow->isEnabled());
+        QTRY_VERIFY_WITH_TIMEOUT(p.page.stepText().startsWith("Stays"), kLong);
+        p.session->tell([](SetSession &all) { all.run.steps = 20; });
+        QTRY_COMPARE_WITH_TIMEOUT(p.page.strip->step->figure(), QStringLiteral("19"), kLong);
+        QCOMPARE(p.runs.step()->number, std::int64_t(10));
+        QTest::mouseClick(p.page.strip->follow, Qt::LeftButton);
+        QTRY_VERIFY_WITH_TIMEOUT(p.runs.step() && p.runs.step()->number == 19, kLong);
+    }
+    void theTableOfSourcesActsOnTheChosenOne()
+    {
+        Parts p;
+        p.connectTo();
+        p.connectTo("listen:4318");
+        SourceTable *sources = p.page.sources;
+        QVERIFY(!sources->chosen() && !sources->removeButton->isEnabled());
+        sources->table->setFocus();
+        sources->table->selectRow(0);
+        p.set(State::BackingOff, "timed out");
+        QVERIFY(sources->chosen() && sources->chosen()->number == p.live.sources().front().number); // stays chosen
+        QVERIFY(sources->retry->isEnabled());
+        QTest::mouseClick(sources->retry, Qt::LeftButton);
+        QCOMPARE(p.session->told.size(), std::size_t(1));
+        QTest::keyClick(sources->table, Qt::Key_C, Qt::ControlModifier);
+        QVERIFY(QApplication::clipboard()->text().contains(u'\t'));
+        QVERIFY(QApplication::clipboard()->text().contains("timed out"));
+        QTest::mouseClick(sources->removeButton, Qt::LeftButton);
+        QCOMPARE(p.live.sources().size(), std::size_t(1));
+    }
+};
+
+QTEST_MAIN(LivePartsTest)
+#include "tst_live_parts.moc"
