@@ -17,12 +17,13 @@ using namespace trainyard::test;
 
 namespace {
 
-bool write(const std::string &folder, const char *plan, const char *name, const RecordedRunOptions &options)
+bool write(
+    const std::string &folder, const char *plan, const char *name, const RecordedRunOptions &options, bool hasTrueSizes)
 {
     const EvaluationPtr evaluation = evaluatedSample({ plan, [](Plan &) {} });
     const RecordedRun run = recordRun(evaluation, options);
     Recording recording = run.recording;
-    if (!options.sendsTrueBytes)
+    if (hasTrueSizes)
         carryTrueSizes(recording, evaluation, run.map);
     recording.name = name;
     const auto written = writeRecording(recording, folder + "/" + plan + "-run.trainyard-recording");
@@ -56,8 +57,8 @@ int main(int count, char **arguments)
     regions.sendsTrueBytes = true;
     regions.changes.push_back({ .first = 8, .datacenter = 1, .otherDatacenter = 2, .transfers = 1.6 });
     const std::string folder = arguments[1];
-    return write(folder, "moe-2x70b-16-a800", "moe-16-a800", experts)
-            && write(folder, "atlas-three-datacenters", "three-datacenters", regions)
+    return write(folder, "moe-2x70b-16-a800", "moe-16-a800", experts, true)
+            && write(folder, "atlas-three-datacenters", "three-datacenters", regions, false)
         ? 0
         : 1;
 }
