@@ -19,4 +19,11 @@ inline constexpr Moment kLatestUnix = 4'000'000'000'000'000'000; // the year 209
     return unix;
 }
 
+/// Whether a sender's moment may be what is newest: not where its clock is more than a day ahead of ours.
+[[nodiscard]] inline bool isBelievable(Moment at, Moment received)
+{
+    constexpr std::int64_t kDay = 86'400'000'000'000;
+    return received <= 0 || at < received || at - received < kDay;
+}
+
 } // namespace trainyard::live

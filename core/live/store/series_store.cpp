@@ -48,7 +48,8 @@ void SeriesStore::take(const Batch &batch, std::uint32_t source, Sums &sums)
             }
             if (!series.isByStep) {
                 at += batch.part.zero;
-                m_latest = std::max(m_latest, at);
+                if (isBelievable(at, batch.received))
+                    m_latest = std::max(m_latest, at);
             }
             switch (to.add(at, series.value[i], m_seriesLimits)) {
             case ThinnedSeries::Taken::Yes:

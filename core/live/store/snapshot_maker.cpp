@@ -177,7 +177,8 @@ std::vector<const StoredRank *> inOrder(const SpanStore &store)
         ranks.push_back(&rank);
     std::ranges::stable_sort(ranks, [](const StoredRank *a, const StoredRank *b) {
         const auto key = [](const StoredRank &one) {
-            return std::tuple(one.rank.rank < 0 ? std::numeric_limits<int>::max() : one.rank.rank, ~one.latest); // the latest first
+            return std::tuple(
+                one.rank.rank < 0 ? std::numeric_limits<int>::max() : one.rank.rank, ~one.latest); // the latest first
         };
         return key(*a) < key(*b);
     });

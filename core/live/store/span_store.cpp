@@ -15,6 +15,13 @@ constexpr std::size_t kMostLate = 65'536; // of a list, until they are put in or
 constexpr std::int64_t kMostDuration = std::int64_t(1) << 60;
 constexpr std::int64_t kMostStep = std::int64_t(1) << 53;
 
+/// A clock that is a day ahead of ours does not say what is the latest.
+void hear(StoredRank &rank, const Batch &batch, Moment at)
+{
+    if (isBelievable(at, batch.received))
+        rank.latest = std::max(rank.latest, at);
+}
+
 } // namespace
 
 SpanStore::SpanStore(const StoreLimits &limits)
@@ -39,6 +46,19 @@ StoredRank *SpanStore::rankOf(const RankRecording &rank, std::uint32_t batchSour
     const auto known = m_rankIndex.find(key);
     if (known != m_rankIndex.end())
         return &m_ranks[known->second];
+    // Whoever tells no host speaks of the rank that is there, or is named by the first that does.
+    const auto near = m_rankIndex.lower_bound({ rank.rank, std::string(), 0 });
+    if (rank.rank >= 0 && near != m_rankIndex.end() && std::get<int>(near->first) == rank.rank) {
+        const std::uint32_t place = near->second;
+        if (rank.host.empty())
+            return &m_ranks[place];
+        if (m_ranks[place].rank.host.empty()) {
+            m_rankIndex.erase(near);
+            m_rankIndex.emplace(std::move(key), place);
+            m_ranks[place].rank.host = rank.host;
+            return &m_ranks[place];
+        }
+    }
     if (m_ranks.size() >= m_limits.ranks)
         return nullptr;
     m_rankIndex.emplace(std::move(key), static_cast<std::uint32_t>(m_ranks.size()));
@@ -61,10 +81,11 @@ void SpanStore::takeRank(const Batch &batch, const RankRecording &rank, std::uin
         return;
     }
     if (m_ranks.size() > known && rank.rank >= 0)
-        for (std::size_t i = 0; i < known; ++i)
-            if (m_ranks[i].rank.rank == rank.rank)
-                note("Rank " + std::to_string(rank.rank) + " is told by two hosts, \"" + m_ranks[i].rank.host
-                    + "\" and \"" + rank.host + "\": both are kept");
+        for (auto at = m_rankIndex.lower_bound({ rank.rank, std::string(), 0 });
+             at != m_rankIndex.end() && std::get<int>(at->first) == rank.rank; ++at)
+            if (const std::string &host = std::get<std::string>(at->first); host != rank.host)
+                note("Rank " + std::to_string(rank.rank) + " is told by two hosts, \"" + host + "\" and \"" + rank.host
+                    + "\": both are kept");
     to->heard = std::max(to->heard, batch.received);
     if (rank.worldSize > 0 && rank.worldSize <= (1 << 24))
         to->rank.worldSize = rank.worldSize;
@@ -96,7 +117,7 @@ void SpanStore::takeSteps(StoredRank &to, const Batch &batch, const RankRecordin
         }
         const auto answer = to.steps.add({ step.number, *start, *end }, m_limits.reorder);
         (answer.taken == StepBook::Taken::Again ? sums.duplicates : sums.events) += 1;
-        to.latest = std::max(to.latest, *end);
+        hear(to, batch, *end);
         if (answer.wentBack > 0)
             note("The clock of rank " + std::to_string(rank.rank) + " went back by "
                 + std::to_string(answer.wentBack / 1'000'000'000) + " s at step " + std::to_string(step.number));
@@ -150,7 +171,7 @@ void SpanStore::takeSpans(
         list.add({ *start, spans.duration[i],
             told == kNoMoment ? kNoMoment : unixOf(batch.part.zero, told).value_or(kNoMoment), m_nameOf[spans.name[i]],
             spans.work[i] });
-        to.latest = std::max(to.latest, *start + spans.duration[i]);
+        hear(to, batch, *start + spans.duration[i]);
         ++sums.events;
         ++m_spans;
     }
@@ -181,7 +202,7 @@ void SpanStore::takeCollectives(StoredRank &to, const std::vector<std::uint32_t>
                 made.span = m_nameOf[spans.name[one.span]];
         }
         to.collectives.add(made);
-        to.latest = std::max(to.latest, *start + one.duration);
+        hear(to, batch, *start + one.duration);
         ++sums.events;
         ++m_collectives;
     }

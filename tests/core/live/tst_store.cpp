@@ -251,6 +251,22 @@ private slots:
         QVERIFY(isNoted);
     }
 
+    void whoTellsNoHostSpeaksOfTheRankThatIsThere()
+    {
+        std::mt19937_64 random(1);
+        Store store;
+        for (const auto &[step, host] : { std::pair { 100, "" }, { 101, "n0" }, { 102, "" } }) {
+            Batch batch = stepBatch({}, 1, step, random);
+            batch.part.ranks[0].host = host;
+            store.take(std::move(batch));
+        }
+        const Recording recording = all(store);
+        QCOMPARE(recording.ranks.size(), std::size_t(1));
+        QCOMPARE(recording.ranks[0].host, "n0");
+        QCOMPARE(recording.ranks[0].steps.size(), std::size_t(3));
+        QVERIFY(recording.sources[0].notes.empty());
+    }
+
     void aClockThatJumpsBackIsTold()
     {
         std::mt19937_64 random(1);
@@ -348,6 +364,7 @@ private slots:
             }
         const auto snapshot = store.snapshot({ .steps = 3 });
         QVERIFY(isRecording(*snapshot->recording));
+        QVERIFY(snapshot->latest < kBegin + 101 * kStep); // the newest is what the others tell
         for (const RankRecording &rank : snapshot->recording->ranks)
             QVERIFY(rank.streams[0].spans.size() >= 3 * 20);
     }
