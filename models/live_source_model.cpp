@@ -3,7 +3,7 @@
 
 #include "models/live_words.h"
 #include "models/text/format.h"
-#include "models/validation/table_roles.h"
+#include "models/table_roles.h"
 
 #include <QStringList>
 
