@@ -113,7 +113,6 @@ Expected<std::uint32_t> LiveDocument::connectTo(const QString &text, const live:
     const Expected<live::Address> address = live::parseAddress(text.trimmed().toStdString());
     if (!address)
         return std::unexpected(address.error());
-    // What was told so far is let go for a source that can be one, not for a slip.
     if (const auto checked = live::checkSettings(*address, settings); !checked)
         return std::unexpected(checked.error());
     const bool isNew = d->rows.empty();
