@@ -12,7 +12,7 @@ constexpr std::size_t kMostStretches = 4096;
 
 } // namespace
 
-CurvePoints pointsOf(const RunCurve &curve)
+CurvePoints curvePoints(const RunCurve &curve)
 {
     CurvePoints points;
     const std::size_t count = curve.step.size();

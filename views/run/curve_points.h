@@ -1,6 +1,7 @@
 #pragma once
 // SPDX-License-Identifier: GPL-3.0-or-later
-// A curve of a run as points of a plot. Pure.
+// The points of a curve that its chart draws: all of them or, of a run of hours, the least and the largest of each
+// stretch, since no pixel shows more. Pure.
 
 #include "core/overlay/run_overlay.h"
 
@@ -11,8 +12,6 @@ namespace trainyard {
 struct CurvePoints {
     QVector<double> x, y;
 };
-
-/// Of long curves the least and the largest of each stretch: no pixel shows more.
-[[nodiscard]] CurvePoints pointsOf(const RunCurve &curve);
+[[nodiscard]] CurvePoints curvePoints(const RunCurve &curve);
 
 } // namespace trainyard

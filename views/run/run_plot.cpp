@@ -177,7 +177,7 @@ void RunPlot::drawCurves()
     int drawn = 0;
     const auto add = [&](const RunCurve &curve, const QPen &pen, bool hasDots) {
         QCPGraph *graph = m_plot->addGraph();
-        const CurvePoints points = pointsOf(curve);
+        const CurvePoints points = curvePoints(curve);
         graph->setData(points.x, points.y, true);
         graph->setPen(pen);
         if (hasDots)

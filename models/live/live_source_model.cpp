@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "models/live_source_model.h"
+#include "models/live/live_source_model.h"
 
 #include "models/live_words.h"
 #include "models/text/format.h"
