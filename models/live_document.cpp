@@ -17,7 +17,7 @@ namespace trainyard {
 
 namespace {
 
-constexpr int kTickMs = 100, kPaceMs = 300, kNewestMs = 1000, kPatienceMs = 5000;
+constexpr int kTickMs = 100, kPaceMs = 300, kPatienceMs = 5000;
 
 bool goesOn(const live::SourceStatus &status)
 {
@@ -49,7 +49,7 @@ struct LiveDocument::Private {
     bool isShown = false; // in the document of the run, rather than what was opened since
     bool hasNews = false, isTaking = false, awaitsOverlay = false;
     bool isShowing = false; // it is us who change what is shown
-    QElapsedTimer sinceTaken, sinceNewest;
+    QElapsedTimer sinceTaken;
     QTimer ticks;
     LiveWatch watch;
     LiveWhatIfs questions;
@@ -113,7 +113,6 @@ Expected<std::uint32_t> LiveDocument::connectTo(const QString &text, const live:
     const Expected<live::Address> address = live::parseAddress(text.trimmed().toStdString());
     if (!address)
         return std::unexpected(address.error());
-    // What was told so far is let go for a source that can be one, not for a slip.
     if (const auto checked = live::checkSettings(*address, settings); !checked)
         return std::unexpected(checked.error());
     const bool isNew = d->rows.empty();
@@ -280,9 +279,7 @@ void LiveDocument::takeSnapshot()
     LiveSnapshotAsked asked { .stepsKnown = d->stepsTold, .spansPerStep = d->spansPerStep, .lastKnown = d->revision };
     if (!d->isFollowing && d->isShown)
         asked.until = d->runs.options().step;
-    asked.wantsNewest = !d->sinceNewest.isValid() || d->sinceNewest.elapsed() >= kNewestMs;
-    if (asked.wantsNewest)
-        d->sinceNewest.start();
+    asked.wantsNewest = asked.until.has_value(); // for the watchman, who looks at all steps
     d->taking.run(
         this, [feed = d->feed, asked] { return liveState(*feed, asked); },
         [this, generation = d->generation, isOfUntil = asked.until.has_value()](LiveState state) {
@@ -296,14 +293,16 @@ void LiveDocument::takeSnapshot()
             d->heard = std::move(state.heard);
             d->stepsTold = state.stepsTold;
             d->spansPerStep = state.spansPerStep;
-            if (state.run)
-                d->newest = std::max(d->newest, newestWholeStep(*state.run).value_or(-1));
+            const std::int64_t newest = state.run ? newestWholeStep(*state.run).value_or(-1) : -1;
+            const bool isNewer = std::exchange(d->newest, std::max(d->newest, newest)) < newest;
             const bool isShownAlone = isOfUntil && d->isShown;
             if (state.run && d->isShown)
                 showRun(state.run);
             const RunPtr &seen = state.newest ? state.newest : isShownAlone ? nullptr : state.run;
             if (seen && (!d->isShown || isShownAlone))
                 d->watch.look({ d->runs.evaluation(), seen, nullptr, d->heard });
+            if (isNewer)
+                emit stepsChanged();
         });
 }
 

@@ -95,8 +95,9 @@ void Screenshot::lookAtLive()
         return row.status.state == live::SourceState::Idle || row.status.state == live::SourceState::Connecting
             || (row.status.state == live::SourceState::Live && row.status.address.type == live::SourceType::Replay);
     });
-    const bool isShown = !live.steps().empty() && live.canAskWhatIf() && overlay && overlay->evaluation
-        && overlay->step >= 0 && overlay->run->steps[std::size_t(overlay->step)].number == live.newestStep();
+    const bool isWatched = !live.steps().empty() && live.steps().back().number == live.newestStep();
+    const bool isShown = isWatched && live.canAskWhatIf() && overlay && overlay->evaluation && overlay->step >= 0
+        && overlay->run->steps[std::size_t(overlay->step)].number == live.newestStep();
     const bool isNothing = isOver && live.newestStep() < 0 && ++m_looks >= kMostLooks;
     if (!isOver || !(isShown || isNothing))
         return;

@@ -161,6 +161,10 @@ void CalibrationCase::propose(FittedFactor one, bool isMeasured)
     else if (!(one.residual <= options.mostResidual))
         one.refused = "Half of its samples lie more than " + percentText(one.residual) + " off the fit; "
             + percentText(options.mostResidual) + " is the most";
+    else if (2 * one.factor.standardError.value_or(0) >= one.factor.gbytesPerS.value_or(factor))
+        one.refused = "Its standard error is "
+            + percentText(*one.factor.standardError / one.factor.gbytesPerS.value_or(factor))
+            + " of it: the samples hardly tell it from nothing";
     else if (std::string faster = beyondWire(*this, one.factor); !faster.empty())
         one.refused = std::move(faster);
     else if (!(factor < kMostFactor) || !(factor > 1 / kMostFactor))

@@ -63,7 +63,7 @@ struct RankGaps {
     int rank = 0, like = -1; // of the job; of ranks with the same work the same
     PlaceDurations gaps;
     std::vector<double> steps; // sums
-    std::vector<Place> places;
+    std::vector<StepPlace> places;
     double seconds = 0, variance = 0; // of a step
 };
 
@@ -139,7 +139,7 @@ private:
     /// A host's noise is that of all of them: a rank alone has few gaps.
     void settle()
     {
-        std::vector<Place> all;
+        std::vector<StepPlace> all;
         Likes known;
         for (auto &[index, own] : m_ranks) {
             own.places = placesOf(own.gaps, int(own.steps.size()), [](std::uint32_t) { return 0; });

@@ -63,7 +63,7 @@ std::vector<RankKernels> kernelSamples(
             own.rank = window.rank;
             collect(run, window, partOf, byRank[window.rank], own);
         }
-    std::map<std::uint32_t, std::vector<Place>> places;
+    std::map<std::uint32_t, std::vector<StepPlace>> places;
     Likes known;
     for (auto &[rank, durations] : byRank) {
         if (stop.stop_requested())
@@ -77,7 +77,7 @@ std::vector<RankKernels> kernelSamples(
     for (auto &[rank, own] : kernels) {
         if (stop.stop_requested())
             return {};
-        const std::vector<Place> &of = places[rank];
+        const std::vector<StepPlace> &of = places[rank];
         const auto locations = locationsOf(of, known.startsOf(likes[rank], of), spreadOf(of));
         std::array<PlaceNoise, kKernelParts> noise;
         for (std::size_t i = 0; i < of.size(); ++i)

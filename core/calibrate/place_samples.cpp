@@ -16,7 +16,7 @@ constexpr double kTukey = 4.685, kNormal = 1.4826, kEfficiency = 0.95;
 constexpr int kRounds = 20;
 
 /// Over all steps, those that do not have it too.
-PlaceLocation rarelySeen(const Place &place)
+PlaceLocation rarelySeen(const StepPlace &place)
 {
     std::vector<double> seconds(std::size_t(place.absent), 0.0);
     for (const double value : place.logs)
@@ -55,10 +55,10 @@ PlaceLocation locationOf(const std::vector<double> &logs, double start, double s
 
 } // namespace
 
-std::vector<Place> placesOf(
+std::vector<StepPlace> placesOf(
     const PlaceDurations &durations, int steps, const std::function<int(std::uint32_t)> &groupOf)
 {
-    std::vector<Place> places;
+    std::vector<StepPlace> places;
     std::map<int, std::pair<PlaceKey, std::vector<double>>> rest; // [group]: sums of steps
     for (const auto &[key, samples] : durations) {
         std::vector<double> sums(std::size_t(steps), 0.0);
@@ -77,13 +77,13 @@ std::vector<Place> placesOf(
             for (std::size_t i = 0; i < samples.size(); ++i)
                 places[begin + i % most].logs.push_back(std::log(samples[i].seconds));
         } else {
-            Place &place = places.emplace_back(Place { .key = key, .group = group });
+            StepPlace &place = places.emplace_back(StepPlace { .key = key, .group = group });
             for (const double sum : sums)
                 place.logs.push_back(std::log(sum));
         }
     }
     for (const auto &[group, of] : rest) {
-        Place &place = places.emplace_back(Place { .key = of.first, .group = group });
+        StepPlace &place = places.emplace_back(StepPlace { .key = of.first, .group = group });
         for (const double sum : of.second)
             if (sum > 0)
                 place.logs.push_back(std::log(sum));
@@ -93,11 +93,11 @@ std::vector<Place> placesOf(
     return places;
 }
 
-double spreadOf(const std::vector<Place> &places)
+double spreadOf(const std::vector<StepPlace> &places)
 {
     std::vector<std::pair<double, double>> differences; // and seconds
     double seconds = 0;
-    for (const Place &place : places) {
+    for (const StepPlace &place : places) {
         const double weight = std::exp(medianOf(place.logs));
         for (std::size_t i = 0; i + 1 < place.logs.size(); i += 2, seconds += weight)
             differences.emplace_back(std::abs(place.logs[i + 1] - place.logs[i]), weight);
@@ -111,7 +111,7 @@ double spreadOf(const std::vector<Place> &places)
 }
 
 std::vector<PlaceLocation> locationsOf(
-    const std::vector<Place> &places, const std::vector<double> &starts, double spread)
+    const std::vector<StepPlace> &places, const std::vector<double> &starts, double spread)
 {
     std::vector<PlaceLocation> locations;
     for (std::size_t i = 0; i < places.size(); ++i)
@@ -147,12 +147,12 @@ TypicalSeconds typicalOf(const PlaceLocation &location, const PlaceNoise &noise)
     return { seconds, seconds * seconds * variance };
 }
 
-void Likes::add(int like, const std::vector<Place> &places)
+void Likes::add(int like, const std::vector<StepPlace> &places)
 {
     if (like < 0)
         return;
     std::vector<std::uint32_t> names;
-    for (const Place &place : places)
+    for (const StepPlace &place : places)
         names.push_back(place.key.name);
     std::vector<std::vector<double>> &pool = m_pool[like];
     const auto [known, isNew] = m_names.try_emplace(like, names);
@@ -166,10 +166,10 @@ void Likes::add(int like, const std::vector<Place> &places)
         pool[i].insert(pool[i].end(), places[i].logs.begin(), places[i].logs.end());
 }
 
-std::vector<double> Likes::startsOf(int like, const std::vector<Place> &places)
+std::vector<double> Likes::startsOf(int like, const std::vector<StepPlace> &places)
 {
     std::vector<double> own;
-    for (const Place &place : places)
+    for (const StepPlace &place : places)
         own.push_back(medianOf(place.logs));
     if (like < 0 || m_unlike.contains(like))
         return own;

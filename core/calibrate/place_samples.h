@@ -25,7 +25,7 @@ struct StepSeconds {
 using PlaceDurations = std::map<PlaceKey, std::vector<StepSeconds>>; // by step, and in order within it
 
 /// Samples of one place in the step.
-struct Place {
+struct StepPlace {
     PlaceKey key; // of several names the first
     int group = 0;
     std::vector<double> logs; // of seconds
@@ -34,12 +34,12 @@ struct Place {
 
 /// Where all steps have as many of a name, each of them is a place of its own; else those of a name are one, and those
 /// that not every step has are one of their group. `groupOf` names.
-[[nodiscard]] std::vector<Place> placesOf(
+[[nodiscard]] std::vector<StepPlace> placesOf(
     const PlaceDurations &durations, int steps, const std::function<int(std::uint32_t)> &groupOf);
 
 /// Standard deviation of a logarithm from differences of two samples of one place, which need no location: their median
 /// over the seconds. What is wild is told by it. 0: no place has two samples.
-[[nodiscard]] double spreadOf(const std::vector<Place> &places);
+[[nodiscard]] double spreadOf(const std::vector<StepPlace> &places);
 
 /// Where the samples of a place lie.
 struct PlaceLocation {
@@ -51,7 +51,7 @@ struct PlaceLocation {
 };
 /// `starts`: from where on each is looked for (Likes).
 [[nodiscard]] std::vector<PlaceLocation> locationsOf(
-    const std::vector<Place> &places, const std::vector<double> &starts, double spread);
+    const std::vector<StepPlace> &places, const std::vector<double> &starts, double spread);
 
 /// Variance of one logarithm, pooled over places that are weighed by their seconds squared, as in the variance of their
 /// sum; and its degrees of freedom (Satterthwaite 1946).
@@ -73,9 +73,9 @@ struct TypicalSeconds {
 class Likes {
 public:
     /// `like`: of ranks with the same work the same number; -1: of nobody else.
-    void add(int like, const std::vector<Place> &places);
+    void add(int like, const std::vector<StepPlace> &places);
     /// Logarithms, of each place.
-    [[nodiscard]] std::vector<double> startsOf(int like, const std::vector<Place> &places);
+    [[nodiscard]] std::vector<double> startsOf(int like, const std::vector<StepPlace> &places);
 
 private:
     std::map<int, std::vector<std::vector<double>>> m_pool;

@@ -3,7 +3,7 @@
 // Every published figure beside its prediction, one a row, and the filter and order that a table shows them in. Reads
 // an immutable run. GUI thread.
 
-#include "models/validation/table_roles.h"
+#include "models/table_roles.h"
 #include "models/validation/validated_rows.h"
 
 #include <QAbstractTableModel>

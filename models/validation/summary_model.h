@@ -3,7 +3,7 @@
 // The summary as a table: sources by metric with their errors and gates. Reads an immutable run. GUI thread.
 
 #include "models/validation/source_summary.h"
-#include "models/validation/table_roles.h"
+#include "models/table_roles.h"
 
 #include <QAbstractTableModel>
 

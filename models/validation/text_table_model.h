@@ -4,7 +4,7 @@
 // thread.
 
 #include "models/validation/source_summary.h"
-#include "models/validation/table_roles.h"
+#include "models/table_roles.h"
 
 #include <QAbstractTableModel>
 #include <QStringList>

@@ -8,7 +8,7 @@
 #include "core/telemetry/recording_file.h"
 #include "models/live_document.h"
 #include "models/live_snapshots.h"
-#include "models/live_source_model.h"
+#include "models/live/live_source_model.h"
 #include "models/live_words.h"
 
 #include <QAbstractItemModelTester>

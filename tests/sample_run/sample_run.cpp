@@ -17,12 +17,13 @@ using namespace trainyard::test;
 
 namespace {
 
-bool write(const std::string &folder, const char *plan, const char *name, const RecordedRunOptions &options)
+bool write(
+    const std::string &folder, const char *plan, const char *name, const RecordedRunOptions &options, bool hasTrueSizes)
 {
     const EvaluationPtr evaluation = evaluatedSample({ plan, [](Plan &) {} });
     const RecordedRun run = recordRun(evaluation, options);
     Recording recording = run.recording;
-    if (!options.sendsTrueBytes)
+    if (hasTrueSizes)
         carryTrueSizes(recording, evaluation, run.map);
     recording.name = name;
     const auto written = writeRecording(recording, folder + "/" + plan + "-run.trainyard-recording");
@@ -49,15 +50,15 @@ int main(int count, char **arguments)
     experts.tensorFactor = 1.15;
     experts.dataFactor = 1.25;
     RecordedRunOptions regions; // the link between the second and the third datacenter gets slow
-    regions.steps = 16;
+    regions.steps = 28;
     regions.seed = 11;
     regions.noise = 0.02;
     regions.outlierShare = 0;
     regions.sendsTrueBytes = true;
-    regions.changes.push_back({ .first = 8, .datacenter = 1, .otherDatacenter = 2, .transfers = 1.6 });
+    regions.changes.push_back({ .first = 14, .datacenter = 1, .otherDatacenter = 2, .transfers = 1.6 });
     const std::string folder = arguments[1];
-    return write(folder, "moe-2x70b-16-a800", "moe-16-a800", experts)
-            && write(folder, "atlas-three-datacenters", "three-datacenters", regions)
+    return write(folder, "moe-2x70b-16-a800", "moe-16-a800", experts, true)
+            && write(folder, "atlas-three-datacenters", "three-datacenters", regions, false)
         ? 0
         : 1;
 }

@@ -13,7 +13,7 @@ namespace trainyard {
 
 namespace {
 
-constexpr int kLeastHeight = 92, kMostHeight = 170, kSecondMs = 1000;
+constexpr int kHeight = 112, kSecondMs = 1000;
 
 } // namespace
 
@@ -33,8 +33,7 @@ SourceTable::SourceTable(LiveDocument &live, QWidget *parent)
     column->setSpacing(4);
     table->setModel(m_model);
     table->setSelectionMode(QAbstractItemView::SingleSelection);
-    table->setMinimumHeight(kLeastHeight);
-    table->setMaximumHeight(kMostHeight);
+    table->setFixedHeight(kHeight);
     column->addWidget(table);
     m_told->setWrapped(true);
     m_told->setFont(uiFont(-1));
@@ -103,7 +102,7 @@ void SourceTable::layColumns()
     table->fitColumns();
     const std::pair<int, const char *> widths[] = { { LiveSourceModel::Where, "listen:127.0.0.1:4318 and" },
         { LiveSourceModel::State, "Trying again in 60 s" }, { LiveSourceModel::Told, "1.31 GB in 1,024 batches" },
-        { LiveSourceModel::Lost, "999 MB 1" } };
+        { LiveSourceModel::Lost, "Left out 12" } };
     for (const auto &[at, widest] : widths)
         table->setColumnWidth(at, table->fontMetrics().horizontalAdvance(QLatin1String(widest)));
 }

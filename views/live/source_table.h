@@ -3,7 +3,7 @@
 // The sources of a live run with their states, reasons and counts, and what can be done with the chosen one: pause, try
 // at once, remove. GUI thread.
 
-#include "models/live_source_model.h"
+#include "models/live/live_source_model.h"
 
 #include <QTimer>
 #include <QWidget>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "views/panels/evidence_table.h"
 
-#include "models/validation/table_roles.h"
+#include "models/table_roles.h"
 #include "views/export/panel_picture.h"
 #include "views/panels/source_mark.h"
 #include "views/theme/theme.h"

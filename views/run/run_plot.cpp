@@ -5,6 +5,7 @@
 #include "views/plots/axis_tickers.h"
 #include "views/plots/plot_style.h"
 #include "views/plots/vector_plot.h"
+#include "views/run/curve_points.h"
 #include "views/run/run_words.h"
 #include "views/theme/theme.h"
 
@@ -25,40 +26,8 @@ namespace {
 
 constexpr int kLeft = 76, kBesideFigures = 10; // pixels
 constexpr int kMostCurves = 24, kMostInTooltip = 8, kDotsBelow = 60; // steps that have a dot each
-constexpr std::size_t kMostStretches = 4096;
 constexpr qsizetype kMostRings = 500;
 constexpr double kAbove = 1.12, kMostOver = 4; // room above; a prediction as many times the curve is off the axis
-
-struct Points {
-    QVector<double> x, y;
-};
-
-/// Of long curves the least and the largest of each stretch: no pixel shows more.
-Points pointsOf(const RunCurve &curve)
-{
-    Points points;
-    const std::size_t count = curve.step.size();
-    if (count <= 2 * kMostStretches) {
-        points.x = { curve.step.begin(), curve.step.end() };
-        points.y = { curve.value.begin(), curve.value.end() };
-        return points;
-    }
-    for (std::size_t stretch = 0; stretch < kMostStretches; ++stretch) {
-        const std::size_t from = count * stretch / kMostStretches, to = count * (stretch + 1) / kMostStretches;
-        std::size_t least = from, most = from;
-        for (std::size_t i = from; i < to; ++i) {
-            if (curve.value[i] < curve.value[least] || std::isnan(curve.value[least]))
-                least = i;
-            if (curve.value[i] > curve.value[most] || std::isnan(curve.value[most]))
-                most = i;
-        }
-        for (const std::size_t i : { std::min(least, most), std::max(least, most) }) {
-            points.x << curve.step[i];
-            points.y << curve.value[i];
-        }
-    }
-    return points;
-}
 
 } // namespace
 
@@ -208,7 +177,7 @@ void RunPlot::drawCurves()
     int drawn = 0;
     const auto add = [&](const RunCurve &curve, const QPen &pen, bool hasDots) {
         QCPGraph *graph = m_plot->addGraph();
-        const Points points = pointsOf(curve);
+        const CurvePoints points = curvePoints(curve);
         graph->setData(points.x, points.y, true);
         graph->setPen(pen);
         if (hasDots)

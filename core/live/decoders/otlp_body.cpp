@@ -5,6 +5,8 @@
 #include "core/telemetry/read_sources.h"
 #include "core/telemetry/readers/otlp.h"
 
+#include <algorithm>
+
 namespace trainyard::live {
 
 namespace {
@@ -43,6 +45,9 @@ Expected<Batch> decodeOtlp(std::string_view body, bool isJson, const std::string
                              : "an OTLP message as protobuf";
         return std::unexpected(std::move(error));
     }
+    if (read && std::ranges::any_of(read->sources, &RecordedSource::isTruncated))
+        return std::unexpected(Error { ErrorCode::BadSyntax, name, "a message that ends in the middle",
+            isJson ? "a whole OTLP message as JSON" : "a whole OTLP message as protobuf" });
     if (read)
         batch.part = std::move(*read);
     else

@@ -6,6 +6,9 @@
 #define BOOST_ASIO_SEPARATE_COMPILATION
 #define BOOST_BEAST_SEPARATE_COMPILATION
 #define BOOST_ASIO_DISABLE_AWAITABLE_FRAME_RECYCLING // g++ 12 takes its operator new for a mismatch; frames are few
+#ifdef __SANITIZE_THREAD__
+#define BOOST_ASIO_DISABLE_FENCED_BLOCK // the thread sanitizer does not know fences; locks order everything here
+#endif
 #include <utility> // Boost 1.74 uses std::exchange of it without including it
 
 #include "core/base/error.h"

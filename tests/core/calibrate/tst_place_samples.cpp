@@ -16,7 +16,7 @@ int oneGroup(std::uint32_t)
     return 0;
 }
 
-TypicalSeconds sumOf(const std::vector<Place> &places)
+TypicalSeconds sumOf(const std::vector<StepPlace> &places)
 {
     Likes likes;
     likes.add(0, places);

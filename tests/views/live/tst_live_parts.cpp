@@ -128,7 +128,7 @@ private slots:
         p.connectTo();
         QVERIFY(p.page.strip->dropped().isEmpty());
         p.session->tell([](SetSession &all) { all.sources.front().second.dropped = 5'000'000; });
-        QTRY_VERIFY_WITH_TIMEOUT(p.page.strip->dropped().contains("5 MB"), kLong);
+        QTRY_VERIFY_WITH_TIMEOUT(p.page.strip->dropped().contains("5.00 MB"), kLong);
     }
     void theNewestStepIsShownAndScrubbingStays()
     {

@@ -34,7 +34,7 @@ using State = live::SourceState;
 namespace {
 
 constexpr int kLong = 60000; // ms, for a machine that is busy
-constexpr int kSteps = 14, kSlowFrom = 6;
+constexpr int kSteps = 28, kSlowFrom = 14;
 
 /// Three datacenters, of which the last is Oregon.
 Plan planOfRegions()

@@ -153,15 +153,16 @@ private slots:
         // than the limit of a body.
         QTest::newRow("1 MiB of zeros") << (1ULL << 20) << 200;
         QTest::newRow("2 MiB of zeros") << (2ULL << 20) << 413;
-        QTest::newRow("400 MiB of zeros") << (400ULL << 20) << 413;
+        QTest::newRow("100 MiB of zeros") << (100ULL << 20) << 413;
     }
     void whatUnpacksToTooMuchIsRefused()
     {
         QFETCH(qulonglong, bytes);
         QFETCH(int, status);
+        const std::string request = post(gzipped(std::string(bytes, '\0')), "Content-Encoding: gzip\r\n");
         Listening at;
         Peer peer(at.port);
-        QVERIFY(peer.send(post(gzipped(std::string(bytes, '\0')), "Content-Encoding: gzip\r\n")));
+        QVERIFY(peer.send(request));
         QCOMPARE(answerOf(peer).status, status);
         QCOMPARE(at.now().requests.size(), std::size_t(status == 200));
         QVERIFY(peer.send(post("abc"))); // the connection goes on

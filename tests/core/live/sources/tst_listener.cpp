@@ -208,9 +208,9 @@ private slots:
 
     void aBombIsRefused()
     {
+        const std::string bomb = gzipped(std::string(std::size_t(64) << 20, ' '));
         Listener at;
         Peer peer(at.port);
-        const std::string bomb = gzipped(std::string(std::size_t(64) << 20, ' '));
         QCOMPARE(ask(peer, "POST", "/v1/metrics", kJson, bomb, "Content-Encoding: gzip\r\n").status, 413);
         QCOMPARE(at.sink.wholeBytes, std::size_t(0));
     }

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "models/live_source_model.h"
+#include "models/live/live_source_model.h"
 
 #include "models/live_words.h"
 #include "models/text/format.h"
-#include "models/validation/table_roles.h"
+#include "models/table_roles.h"
 
 #include <QStringList>
 
