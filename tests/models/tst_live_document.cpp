@@ -6,9 +6,9 @@
 #include "core/catalogue/catalogue.h"
 #include "core/plan/plan_io.h"
 #include "core/telemetry/recording_file.h"
+#include "models/live/live_source_model.h"
 #include "models/live_document.h"
 #include "models/live_snapshots.h"
-#include "models/live/live_source_model.h"
 #include "models/live_words.h"
 
 #include <QAbstractItemModelTester>

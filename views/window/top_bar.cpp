@@ -17,8 +17,8 @@ namespace {
 const QStringList kExports { "export.html", "export.pdf", "-", "export.trace", "export.timeline", "export.numbers", "-",
     "export.plan", "-", "export.megatron", "export.torchtitan", "export.slurm", "export.dot" };
 
-const QStringList kLive { "live.replay", "live.replayThis", "live.pause", "live.follow", "live.whatIf", "-", "live.save",
-    "live.disconnect" };
+const QStringList kLive { "live.replay", "live.replayThis", "live.pause", "live.follow", "live.whatIf", "-",
+    "live.save", "live.disconnect" };
 
 // "-" is a separator; ids are the registry's. "recent" and "samples" stand for the menus that the window fills,
 // "export" and "live" for those above.
