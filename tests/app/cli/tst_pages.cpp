@@ -132,7 +132,7 @@ private slots:
     void everyPictureIsMadeByTheCommandAndShown()
     {
         static const QRegularExpression made(
-            QStringLiteral("^picture +(\\S+) +(?:light|dark) +\\S+ +(\\S+)(?: +\\S+)?$"),
+            QStringLiteral("^picture +(\\S+) +(?:light|dark) +\\S+ +(\\S+)(?: +\\S+){0,2}$"),
             QRegularExpression::MultilineOption);
         QSet<QString> names, shown;
         for (auto all = made.globalMatch(textOf(QStringLiteral("scripts/pictures"))); all.hasNext();) {
