@@ -75,8 +75,7 @@ std::vector<LinkWait> linkWaitsOf(const WatchedPlan &watched, const RunStep &ste
         auto one = std::ranges::lower_bound(rank.collectives, from, {}, &RecordedCollective::start);
         for (; one != rank.collectives.end() && one->start < end; ++one) {
             if (one->group >= recording.groups.size() || recording.groups[one->group].ranks.size() != 2
-                || one->operation >= recording.names.size()
-                || !recording.names[one->operation].starts_with("recv"))
+                || one->operation >= recording.names.size() || !recording.names[one->operation].starts_with("recv"))
                 continue;
             const std::vector<int> &pair = recording.groups[one->group].ranks;
             const int peer = pair[0] == rank.rank ? pair[1] : pair[0];

@@ -2,8 +2,8 @@
 #include "models/live/live_source_model.h"
 
 #include "models/live_words.h"
-#include "models/text/format.h"
 #include "models/table_roles.h"
+#include "models/text/format.h"
 
 #include <QStringList>
 

@@ -2,8 +2,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // The summary as a table: sources by metric with their errors and gates. Reads an immutable run. GUI thread.
 
-#include "models/validation/source_summary.h"
 #include "models/table_roles.h"
+#include "models/validation/source_summary.h"
 
 #include <QAbstractTableModel>
 

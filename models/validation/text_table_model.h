@@ -3,8 +3,8 @@
 // A table of ready-made texts, for lists that need no more than that: the gates, the rows that are left out. GUI
 // thread.
 
-#include "models/validation/source_summary.h"
 #include "models/table_roles.h"
+#include "models/validation/source_summary.h"
 
 #include <QAbstractTableModel>
 #include <QStringList>
