@@ -6,7 +6,7 @@
 
 #include <QCheckBox>
 #include <QDoubleSpinBox>
-#include <QFormLayout>
+#include <QGridLayout>
 #include <QKeyEvent>
 #include <QLineEdit>
 #include <QPainter>
@@ -24,7 +24,7 @@ ConnectSheet::ConnectSheet(Connect connect, QWidget *parent)
     , cancel(new QPushButton(tr("Cancel"), this))
     , connectButton(new QPushButton(tr("Connect"), this))
     , m_connect(std::move(connect))
-    , m_form(new QFormLayout)
+    , m_form(new QGridLayout) // a form layout of Qt 6.4 writes beyond its rows where some are hidden and wrap
     , m_addressError(new TextLine({}, Ink::Bad, this))
     , m_example(new TextLine({}, Ink::Muted, this))
 {

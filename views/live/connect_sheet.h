@@ -14,7 +14,7 @@
 class QAbstractButton;
 class QCheckBox;
 class QDoubleSpinBox;
-class QFormLayout;
+class QGridLayout;
 class QLineEdit;
 class QPushButton;
 class QRadioButton;
@@ -59,7 +59,7 @@ private:
         TextLine *hint, *error;
     };
     void makeFields();
-    void addField(ConnectField which, QFormLayout &form, const QString &label, QWidget *field, const QString &hint);
+    void addField(ConnectField which, QGridLayout &form, const QString &label, QWidget *field, const QString &hint);
     void arrange();
     void wire();
     void chooseKind(const ConnectKind &kind);
@@ -74,7 +74,7 @@ private:
     std::vector<QRadioButton *> m_kinds; // beside connectKinds()
     std::array<Line, kConnectFields> m_lines {};
     std::vector<ConnectField> m_shown;
-    QFormLayout *m_form;
+    QGridLayout *m_form;
     TextLine *m_addressError, *m_example;
     bool m_isTelling = false;
 };

@@ -8,7 +8,7 @@
 
 #include <QCheckBox>
 #include <QDoubleSpinBox>
-#include <QFormLayout>
+#include <QGridLayout>
 #include <QLabel>
 #include <QLineEdit>
 #include <QPushButton>
@@ -46,7 +46,7 @@ QLineEdit *lineField(const QString &placeholder, bool isSecret = false)
 } // namespace
 
 void ConnectSheet::addField(
-    ConnectField which, QFormLayout &form, const QString &label, QWidget *field, const QString &hint)
+    ConnectField which, QGridLayout &form, const QString &label, QWidget *field, const QString &hint)
 {
     auto *place = new QWidget(this);
     auto *column = new QVBoxLayout(place);
@@ -66,7 +66,10 @@ void ConnectSheet::addField(
     auto *title = new QLabel(label, this);
     field->setAccessibleName(label);
     field->setToolTip(hint);
-    form.addRow(title, place);
+    const int line = form.rowCount();
+    form.addWidget(title, line, 0, Qt::AlignTop);
+    title->setMinimumHeight(field->sizeHint().height());
+    form.addWidget(place, line, 1);
     m_lines[std::size_t(which)] = { title, field, place, told, error };
 }
 
@@ -74,7 +77,7 @@ void ConnectSheet::makeFields()
 {
     using enum ConnectField;
     const live::SourceSettings usual;
-    QFormLayout &form = *m_form;
+    QGridLayout &form = *m_form;
     addField(User, form, tr("User"), lineField(tr("none")), tr("basic authentication"));
     addField(Password, form, tr("Password"), lineField({}, true), tr("kept in memory, never saved"));
     addField(Token, form, tr("Token"), lineField(tr("none"), true), {}); // by the kind
@@ -147,7 +150,7 @@ void ConnectSheet::arrange()
     body->addSpacing(4);
     m_form->setHorizontalSpacing(Theme::kPad);
     m_form->setVerticalSpacing(6);
-    m_form->setFieldGrowthPolicy(QFormLayout::AllNonFixedFieldsGrow);
+    m_form->setColumnStretch(1, 1);
     makeFields();
     body->addLayout(m_form);
     body->addStretch(1);

@@ -113,7 +113,7 @@ private slots:
     }
 
     /// The run among the samples, whose link between the second and the third datacenter takes 1.6 times as long from
-    /// its ninth step on.
+    /// its fifteenth step on.
     void theSampleTellsOfItsLink()
     {
         auto recording =
@@ -126,7 +126,7 @@ private slots:
             textOf(watchman.alarms()).constData());
         const Alarm &alarm = watchman.alarms()[0];
         QVERIFY2(std::abs(alarm.share - 1 / 1.6) < 0.03, textOf(watchman.alarms()).constData());
-        QCOMPARE(alarm.firstStep, watchman.steps().front().number + 8);
+        QCOMPARE(alarm.firstStep, watchman.steps().front().number + 14);
         QVERIFY((std::minmax(alarm.datacenter, alarm.otherDatacenter) == std::minmax(1, 2)));
     }
 

@@ -142,7 +142,9 @@ private slots:
 
         // One factor is accepted: the plan's step becomes the measured one, and the label says by which recording.
         f.learn();
-        FactorRow *row = f.lessons().card().row("products-h100-sxm-80gb");
+        const std::vector<FittedFactor> &found = f.lessons().calibration().proposal()->factors;
+        QVERIFY(found.size() == 1 && found.front().factor.what == CalibratedPart::Products);
+        FactorRow *row = f.lessons().card().row(found.front().id);
         QVERIFY(row && row->row().state == FactorState::Offered);
         QVERIFY(row->button()->isVisible());
         const QString label = f.confidence().text();

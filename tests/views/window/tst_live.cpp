@@ -141,7 +141,8 @@ private slots:
         QVERIFY(f.window.isWorkbenchShown() && f.strip().isVisible());
         QTRY_COMPARE_WITH_TIMEOUT(f.strip().step->figure(), QString::number(f.window.live().newestStep()), kLong);
         QVERIFY2(f.strip().sources().front().contains("Ended"), qPrintable(f.strip().sources().front()));
-        QVERIFY2(f.strip().time->figure().contains("plan"), qPrintable(f.strip().time->figure()));
+        QTRY_VERIFY2_WITH_TIMEOUT(
+            f.strip().time->figure().contains("plan"), qPrintable(f.strip().time->figure()), kLong);
         QTest::mouseClick(f.strip().open, Qt::LeftButton);
         QVERIFY(f.page().isVisible());
     }
