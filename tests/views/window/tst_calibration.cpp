@@ -160,7 +160,7 @@ private slots:
         QVERIFY2(std::abs(predicted / kStep - 1) > 0.02, qPrintable(QString::number(predicted)));
         QCOMPARE(row->row().state, FactorState::Taken);
         const QString undo = f.document.undoStack().undoText();
-        QVERIFY2(undo.startsWith("Take products × ") && undo.contains("march.log"), qPrintable(undo));
+        QVERIFY2(undo.startsWith("Take products of ") && undo.contains("march.log"), qPrintable(undo));
 
         // Undo takes it out.
         QVERIFY(f.window.commands().trigger("edit.undo"));
