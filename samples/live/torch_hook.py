@@ -23,7 +23,7 @@ COLLECTIVES = {  # name in torch.distributed: name of nccl-tests, and which argu
     "all_gather": ("all_gather", 1), "all_gather_into_tensor": ("all_gather", 0), "_all_gather_base": ("all_gather", 0),
     "reduce_scatter": ("reduce_scatter", 0), "reduce_scatter_tensor": ("reduce_scatter", 1),
     "_reduce_scatter_base": ("reduce_scatter", 1), "all_to_all_single": ("alltoall", 1), "barrier": ("barrier", None),
-    "send": ("sendrecv", 0), "recv": ("sendrecv", 0), "isend": ("sendrecv", 0), "irecv": ("sendrecv", 0),
+    "send": ("send", 0), "recv": ("recv", 0), "isend": ("send", 0), "irecv": ("recv", 0),
 }
 
 
@@ -136,8 +136,19 @@ class TorchHook:
     def _add(self, name, start, work=None):
         self._spans.append((name, work or WORKS.get(name, "other"), start, self._clock.now()))
 
-    def _add_collective(self, operation, group, size, start):
-        self._collectives.append((operation, self._group(group), size, start, self._clock.now()))
+    def _add_collective(self, operation, group, size, start, peer=None):
+        name, way = (self._group(group), None) if peer is None else self._pair(operation, peer)
+        self._collectives.append((operation, name, size, start, self._clock.now(), way))
+
+    def _pair(self, operation, peer):
+        """A group of the two, and which way the message goes: both ends count those of a way alike."""
+        own = dist.get_rank()
+        first, second = sorted((own, peer))
+        name = "pair %d,%d" % (first, second)
+        if name not in self._groups:
+            self._groups[name] = name
+            self._live.keep("group", name=name, ranks=[first, second])
+        return name, int((own if operation == "send" else peer) == second)
 
     def _wrap(self, owner, name, span):
         original, had = getattr(owner, name), name in vars(owner)
@@ -157,9 +168,12 @@ class TorchHook:
 
         def timed(*args, **kwargs):
             start = self._clock.now()
-            tensor = next((value for at, value in enumerate(args) if at == message), None)
+            tensor = args[message] if len(args) > message else kwargs.get("tensor")
             size = tensor.numel() * tensor.element_size() if isinstance(tensor, torch.Tensor) else 0
-            ended = lambda: self._add_collective(operation, kwargs.get("group"), size, start)
+            peer = None
+            if operation in ("send", "recv"):  # of any source it is not known before it ended, and has no pair then
+                peer = args[1] if len(args) > 1 else kwargs.get("dst", kwargs.get("src"))
+            ended = lambda: self._add_collective(operation, kwargs.get("group"), size, start, peer)
             result = original(*args, **kwargs)
             if hasattr(result, "wait"):
                 return Pending(result, ended)
@@ -188,8 +202,9 @@ class TorchHook:
         if collectives:
             sequence = []
             for one in collectives:
-                self._sequence[one[1]] = self._sequence.get(one[1], -1) + 1
-                sequence.append(self._sequence[one[1]])
+                key, ways = (one[1], one[5]), 1 if one[5] is None else 2
+                self._sequence[key] = self._sequence.get(key, -1) + 1
+                sequence.append(self._sequence[key] * ways + (one[5] or 0))
             self._live.send("collectives", stream="communication", operation=[one[0] for one in collectives],
                             group=[one[1] for one in collectives], bytes=[one[2] for one in collectives],
                             sequence=sequence, start_ns=[read(one[3]) for one in collectives],
