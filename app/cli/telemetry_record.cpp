@@ -14,11 +14,16 @@
 #include "core/telemetry/recording_file.h"
 
 #include <algorithm>
+#include <cerrno>
 #include <chrono>
 #include <condition_variable>
+#include <filesystem>
 #include <iostream>
 #include <map>
 #include <mutex>
+#include <system_error>
+
+#include <unistd.h>
 
 namespace trainyard::cli {
 
@@ -206,6 +211,11 @@ ExpectedAll<std::vector<live::Address>> addressesOf(const Options &options)
         faults.push_back({ ErrorCode::BadValue, "--seconds", "is no time", "0 (no end) to 1000000000" });
     for (const Error &clash : outputClashes({ { "--out", options.out } }, inputs))
         faults.push_back(clash);
+    // Hours of a run must not end at a folder that was never there.
+    const std::string folder = std::filesystem::path(options.out).parent_path().string();
+    if (::access(folder.empty() ? "." : folder.c_str(), W_OK | X_OK) != 0)
+        faults.push_back({ ErrorCode::CannotWrite, options.out,
+            "cannot be written there: " + std::generic_category().message(errno), "a folder that can be written to" });
     if (!faults.empty())
         return std::unexpected(faults);
     return addresses;

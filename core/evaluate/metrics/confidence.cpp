@@ -285,6 +285,11 @@ void addConfidence(Metrics &metrics, const Workload &workload, const Catalogue &
         label = std::max(label, ConfidenceLabel::SameFamily);
     TimeRange range = keys.empty() ? TimeRange {} : rangeOf(data, label, keys.front());
     const auto own = isMeasured ? std::nullopt : ownRecording(workload, isAcross, catalogue);
+    if (workload.calibrated && !own && label < ConfidenceLabel::SameFamily) {
+        label = ConfidenceLabel::SameFamily; // published runs were predicted without what was measured here
+        range = keys.empty() ? range : rangeOf(data, label, keys.front());
+        notes.emplace_back("some of it is measured, not its products");
+    }
     if (own && own->kinship == Kinship::Own && own->error <= kMostOwnError) {
         // Nine in ten of normal errors lie within 2.44 times their median size.
         const double width = std::max(0.02, 2.44 * own->error);

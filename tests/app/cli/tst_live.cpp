@@ -84,6 +84,14 @@ private slots:
         compareWithRun();
     }
 
+    void aPlaceThatCannotBeWrittenToIsToldBeforeAnythingIsHeard()
+    {
+        const Answer answer =
+            run({ "telemetry", "record", "listen:0", "--out", path("nowhere/out.trainyard-recording") });
+        QCOMPARE(answer.exitCode, 2);
+        QVERIFY2(answer.err.contains("cannot be written there"), qPrintable(answer.err));
+    }
+
     void aWebSocketAndATokenDoTheSame()
     {
         write("token", "a secret of this test\n");

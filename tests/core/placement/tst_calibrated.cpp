@@ -253,6 +253,16 @@ private slots:
         QCOMPARE(answer->metrics.confidence.label, "same family");
     }
 
+    void measuredLinksAloneAreNoCalibration()
+    {
+        // GPT-3 on 1,024 A100 is calibrated by what was published of it, which was predicted without this factor.
+        const Plan plan = sample("gpt3-175b-1024-a100");
+        QCOMPARE(evaluated(plan)->metrics.confidence.label, "calibrated");
+        const auto answer =
+            evaluated(with(plan, R"({"what":"fabric","factor":2.5,"recording":"another","error_after":0.01})"));
+        QCOMPARE(answer->metrics.confidence.label, "same family");
+    }
+
     void theJobOfAFactorIsKeptByAPlanFile()
     {
         const Plan plan = sample("gpt3-175b-1024-a100");
