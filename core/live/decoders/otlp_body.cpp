@@ -14,6 +14,9 @@ namespace {
 /// A request that tells nothing is a right one: exporters send them to see whether anybody listens.
 bool tellsNothing(std::string_view body, bool isJson)
 {
+    const std::size_t last = body.find_last_not_of(" \t\r\n");
+    if (isJson && (last == std::string_view::npos || body[last] != '}'))
+        return body.empty();
     return isJson ? body.find_first_not_of(" \t\r\n{}") == std::string_view::npos
             || body.find("\"resource") != std::string_view::npos
                   : body.empty() || body.front() == '\n';

@@ -72,6 +72,14 @@ private slots:
         QCOMPARE(valueOf(decodeOtlp(metric("histogram", histogram(20, 80'000, 20), 2), true, "peer", kReceived)), 4.0);
     }
 
+    void aMessageThatIsCutOffIsNoMessage()
+    {
+        for (const char *whole : { "", "{}", R"({"resourceMetrics":[]})" })
+            QVERIFY2(decodeOtlp(whole, true, "peer", kReceived).has_value(), whole);
+        for (const char *cut : { "{", R"({"resourceMetrics":[{)", R"({"resourceMetrics":[])" })
+            QVERIFY2(!decodeOtlp(cut, true, "peer", kReceived).has_value(), cut);
+    }
+
     void deltasAddUpOverMessagesAndRetriesDoNotCountTwice()
     {
         const OtlpHistoryPtr history = makeOtlpHistory();
