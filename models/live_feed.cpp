@@ -30,7 +30,6 @@ public:
         return m_session.snapshot(asked);
     }
     [[nodiscard]] Recording whole() const override { return m_session.whole(); }
-    [[nodiscard]] live::StoreCounts counts() const override { return m_session.store().counts(); }
     [[nodiscard]] std::int64_t stepsTold() const override { return m_session.stepsTold(); }
 
 private:

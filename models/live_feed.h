@@ -26,7 +26,6 @@ public:
     [[nodiscard]] virtual std::optional<live::Snapshot> snapshot(
         const live::SnapshotAsked &asked) const = 0; // any thread
     [[nodiscard]] virtual Recording whole() const = 0; // any thread
-    [[nodiscard]] virtual live::StoreCounts counts() const = 0;
     [[nodiscard]] virtual std::int64_t stepsTold() const = 0; // different ones
 };
 

@@ -2,6 +2,7 @@
 #include "core/calibrate/calibrate.h"
 
 #include "core/assembly/iteration_costs.h"
+#include "core/base/median.h"
 #include "core/base/number_text.h"
 #include "core/calibrate/calibration_judge_internal.h"
 #include "core/calibrate/probe_samples.h"
@@ -89,7 +90,7 @@ void addLogFactor(CalibrationCase &of, Judge &judge)
     std::vector<double> times;
     for (const int step : of.fitted)
         times.push_back(of.run.steps[std::size_t(step)].seconds);
-    const double target = middleOf(times);
+    const double target = medianOf(times);
     if (!of.workload.source.hasLayers || target <= 0)
         return;
     std::set<std::string> gpus;
@@ -247,7 +248,7 @@ std::optional<double> heldOutError(const CalibrationProposal &proposal, double p
         off.push_back(std::abs(predicted / seconds - 1));
     if (off.empty() || predicted <= 0)
         return std::nullopt;
-    return middleOf(std::move(off));
+    return medianOf(std::move(off));
 }
 
 std::string fartherText(const CalibrationProposal &proposal, double after)

@@ -78,11 +78,6 @@ std::string nameOf(const Recording &recording, std::optional<LearntFrom> what)
     return date.empty() ? name : name + ", " + date;
 }
 
-double middleOf(std::vector<double> values)
-{
-    return medianOf(std::move(values));
-}
-
 std::string latencyText(double us, double error)
 {
     return secondsText(us * 1e-6) + (error > 0 ? " (± " + secondsText(error * 1e-6) + ")" : "");

@@ -63,6 +63,5 @@ void setError(std::optional<double> &error, double value); // one of 0 is not to
 [[nodiscard]] std::string nameOf(const Recording &recording, std::optional<LearntFrom> what = {});
 /// About the mean of what was measured; empty where all lines are alike, so that there is nothing to explain.
 [[nodiscard]] std::optional<double> r2Of(const std::vector<double> &line, const std::vector<double> &measured);
-[[nodiscard]] double middleOf(std::vector<double> values); // 0 of none
 
 } // namespace trainyard

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Host: the gaps in which a rank waited for it, by their place in the step, against what the model says of its stage.
+#include "core/base/median.h"
 #include "core/base/number_text.h"
 #include "core/calibrate/calibration_case_internal.h"
 #include "core/calibrate/collective_samples.h"
@@ -185,7 +186,7 @@ private:
         std::vector<double> values;
         for (const RankFactor &one : factors)
             values.push_back(one.factor.value);
-        const double middle = middleOf(std::move(values));
+        const double middle = medianOf(std::move(values));
         const auto isOut = [&](const RankFactor &one) {
             return std::abs(one.factor.value / middle - 1) > std::max(kFarOff, kErrors * one.factor.error / middle);
         };
@@ -233,7 +234,7 @@ private:
             }
         }
         fitted.factor.r2 = r2Of(lines, measured);
-        fitted.residual = middleOf(std::move(off));
+        fitted.residual = medianOf(std::move(off));
         fitted.sentence = "The host takes " + factorText(factor, error) + "; gaps of "
             + wholeText(fitted.factor.samples) + " steps of a rank)";
         m_of.propose(std::move(fitted));

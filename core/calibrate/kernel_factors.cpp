@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Products, attention and memory: seconds of their kernels against what the model predicts for the stage of each rank.
+#include "core/base/median.h"
 #include "core/base/number_text.h"
 #include "core/calibrate/calibration_case_internal.h"
 #include "core/calibrate/collective_samples.h"
@@ -172,7 +173,7 @@ private:
                     off.push_back(std::abs(seconds / line - 1));
             }
         fitted.factor.r2 = r2Of(lines, seen);
-        fitted.residual = middleOf(std::move(off));
+        fitted.residual = medianOf(std::move(off));
         const GpuSpec *spec = nullptr;
         for (const auto &pools : m_of.workload.gpus)
             for (const GpuSpec *known : pools)
@@ -192,7 +193,7 @@ private:
         std::vector<double> ratios;
         for (const RankSample &sample : samples)
             ratios.push_back(sample.ratio());
-        const double middle = middleOf(std::move(ratios));
+        const double middle = medianOf(std::move(ratios));
         if (samples.size() < 4)
             return;
         std::erase_if(samples, [&](const RankSample &sample) {

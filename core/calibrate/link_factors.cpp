@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // NVLink, fabric and WAN from collectives: what stays in a node first, since collectives of many nodes go through both.
+#include "core/base/median.h"
 #include "core/base/number_text.h"
 #include "core/calibrate/calibration_case_internal.h"
 #include "core/calibrate/collective_samples.h"
@@ -132,7 +133,7 @@ private:
         for (const CollectiveSample &sample : samples)
             if (const auto seconds = modelledSeconds(sample, inside, between))
                 off.push_back(std::abs(*seconds / sample.seconds - 1));
-        return off.empty() ? std::nullopt : std::optional(middleOf(std::move(off)));
+        return off.empty() ? std::nullopt : std::optional(medianOf(std::move(off)));
     }
 
     void addNvlink(const std::string &gpu, StageLocation at)

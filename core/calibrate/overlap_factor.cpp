@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Overlap: the share of communication beside which a rank computed, against what the model says of its stage.
+#include "core/base/median.h"
 #include "core/base/number_text.h"
 #include "core/calibrate/calibration_case_internal.h"
 #include "core/calibrate/collective_samples.h"
@@ -70,7 +71,7 @@ void addOverlapFactor(CalibrationCase &of)
         off.push_back(std::abs(measured[i] / line.back() - 1));
     }
     fitted.factor.r2 = r2Of(line, measured);
-    fitted.residual = middleOf(std::move(off));
+    fitted.residual = medianOf(std::move(off));
     fitted.sentence = "Communication is hidden under computing " + plainText(factor) + " × as much as modelled (± "
         + plainText(error) + "; " + wholeText(fit->samples) + " steps of a group)"
         + (none > 0 ? ", nothing of it in " + wholeText(none) + " of them" : "");

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/calibrate/probe_samples.h"
 
+#include "core/base/median.h"
 #include "core/base/number_text.h"
 #include "core/base/printable.h"
 #include "core/calibrate/calibration_case_internal.h"

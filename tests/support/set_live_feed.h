@@ -178,11 +178,6 @@ public:
         const std::scoped_lock lock(m_session->mutex);
         return m_session->run.recording(0, m_session->run.steps);
     }
-    [[nodiscard]] live::StoreCounts counts() const override
-    {
-        const std::scoped_lock lock(m_session->mutex);
-        return m_session->counts;
-    }
     [[nodiscard]] std::int64_t stepsTold() const override
     {
         const std::scoped_lock lock(m_session->mutex);
