@@ -21,7 +21,7 @@
 extern "C" const char *__asan_default_options();
 extern "C" const char *__asan_default_options()
 {
-    return "detect_leaks=0:malloc_context_size=4:quarantine_size_mb=8:max_allocation_size_mb=2048";
+    return "detect_leaks=0:malloc_context_size=2:quarantine_size_mb=4:max_allocation_size_mb=2048";
 }
 extern "C" const char *__ubsan_default_options();
 extern "C" const char *__ubsan_default_options()
@@ -104,7 +104,9 @@ int fuzz(const Target &target, const Options &options)
         run(seed, true);
     while (done < options.executions) {
         const std::string &from = kept[chosen(mutator, kept, acceptedKept)], &other = kept[mutator.below(kept.size())];
-        run(mutator.mutated(from, other), false);
+        std::string input = mutator.mutated(from, other);
+        input.resize(std::min(input.size(), target.mostBytes));
+        run(input, false);
     }
     const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - started).count();
     std::printf("%-10s seed %llu: %llu executions, %.0f a second, %.1f %% accepted, %zu inputs kept, %zu edges, "

@@ -176,8 +176,10 @@ std::vector<std::string> prometheusSeeds(const std::string &folder)
 
 std::vector<Target> liveTargets()
 {
-    return { { "live-lines", lines, lineSeeds }, { "live-log", log, logSeeds }, { "live-otlp", otlp, otlpSeeds },
-        { "live-prom", prometheus, prometheusSeeds }, { "live-store", toldByScript, scriptSeeds } };
+    // Short inputs: what peers send is read a line or a body at a time, and the bounds below are as short.
+    return { { "live-lines", lines, lineSeeds, 3'000 }, { "live-log", log, logSeeds, 8'000 },
+        { "live-otlp", otlp, otlpSeeds }, { "live-prom", prometheus, prometheusSeeds },
+        { "live-store", toldByScript, scriptSeeds, 800 } };
 }
 
 } // namespace trainyard::fuzz

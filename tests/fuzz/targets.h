@@ -18,6 +18,7 @@ struct Target {
     const char *name;
     Outcome (*run)(const std::string &input);
     std::vector<std::string> (*seeds)(const std::string &sourceFolder);
+    std::size_t mostBytes = std::size_t(32) << 10; // of an input; what is longer is cut there
 };
 
 [[nodiscard]] const std::vector<Target> &targets();
