@@ -1,0 +1,57 @@
+#pragma once
+// SPDX-License-Identifier: GPL-3.0-or-later
+// The first tier of a search: what can be said of a candidate without simulating it. Layer costs, stage sums, states
+// and orders of memory are worked out once for each combination of the axes that they depend on and shared by all
+// candidates of the space, so that a candidate costs table look-ups and a closed form.
+//
+// What is claimed, and tested against run(): the iteration takes at least `leastSeconds`; a GPU of the fullest stage
+// holds at least `leastFill` of its memory, exactly so where `isFillExact`; a candidate that is refused is refused, or
+// found infeasible, by run() too. `estimate` is a closed form and no bound (evaluate/estimate.h).
+// One scorer a thread; it grows with what it has seen, within kMostTable.
+
+#include "core/evaluate/run.h"
+#include "core/space/space.h"
+
+#include <memory>
+#include <span>
+
+namespace trainyard {
+
+enum class ScoreState : std::uint8_t {
+    Refused, // it cannot be placed, shaped or run by its stack: whyNot() says why
+    TooLarge, // leastFill is above 1
+    Open, // run() has to decide
+};
+
+struct Score {
+    ScoreState state = ScoreState::Open;
+    bool isFillExact = false;
+    std::uint16_t reason = 0; // index for reasonText(); 0: none
+    int gpusUsed = 0;
+    double leastSeconds = 0; // 0 where nothing is known
+    double estimate = 0; // seconds; 0 where nothing is known
+    double leastFill = 0; // of the fullest GPU: bytes / capacity
+};
+
+class Scorer {
+public:
+    /// Refers to the space and the catalogue.
+    Scorer(const SearchSpace &space, const Catalogue &catalogue);
+    ~Scorer();
+    Scorer(const Scorer &) = delete;
+    Scorer &operator=(const Scorer &) = delete;
+
+    [[nodiscard]] Score score(const Candidate &candidate);
+    /// Of candidates numbered [first, first + scores.size()), the last axes varying fastest.
+    void scoreRange(std::uint64_t first, std::span<Score> scores);
+    /// "tensor 16 does not divide the 12 heads"
+    [[nodiscard]] const std::string &reasonText(std::uint16_t reason) const;
+    /// Whether the tables apply to this space; else every score comes from run(Depth::Estimate) and bounds of its own.
+    [[nodiscard]] bool isTabled() const;
+
+private:
+    struct Private;
+    std::unique_ptr<Private> m_private;
+};
+
+} // namespace trainyard

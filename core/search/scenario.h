@@ -1,0 +1,39 @@
+#pragma once
+// SPDX-License-Identifier: GPL-3.0-or-later
+// Worlds that a plan may meet: the plan's own with some keys changed. A robust search judges each candidate in all of
+// them. A scenario may make a plan infeasible (a datacenter lost): by WorstCase such a candidate is out.
+
+#include "core/catalogue/catalogue.h"
+#include "core/plan/plan.h"
+
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace trainyard {
+
+enum class Robustness : std::uint8_t { WorstCase, Expectation };
+
+struct Scenario {
+    std::string name; // "Oregon–Ohio at half", "Ohio lost", "prices +30 %"
+    double weight = 1; // of an expectation; the plan's own world has 1
+    std::vector<std::pair<std::string, std::string>> settings; // dotted keys and values, as --set takes them
+    std::string lostDatacenter; // id; empty: none. Its GPUs and links are gone
+    double timeFactor = 1; // on the iteration: the end of the range of confidence; 1: as computed
+};
+
+/// "KEY=VALUE,KEY=VALUE", or a name of namedScenarios(): "half:oregon-ohio", "lost:ohio", "prices+30%", "slow".
+[[nodiscard]] ExpectedAll<Scenario> parseScenario(const Plan &plan, const Catalogue &catalogue, std::string_view text);
+
+/// Those that everybody asks about: each link at half, each datacenter lost, prices up and down by 30 %, the upper end
+/// of the range of confidence ("slow").
+struct NamedScenario {
+    std::string text; // as parseScenario takes it
+    Scenario scenario;
+};
+[[nodiscard]] std::vector<NamedScenario> namedScenarios(const Plan &plan, const Catalogue &catalogue);
+
+/// The plan in that world. Errors: a key or value that is not one; nothing left to train on.
+[[nodiscard]] ExpectedAll<PlanPtr> inScenario(const PlanPtr &plan, const Scenario &scenario);
+
+} // namespace trainyard

@@ -1,0 +1,107 @@
+#pragma once
+// SPDX-License-Identifier: GPL-3.0-or-later
+// The planner: of all candidates of a space the best by an objective within constraints. Bounds prune (score/), the
+// engine decides (batch_runner, run()); a plan that evaluate() calls infeasible is never the answer, and the plan asked
+// about is the first candidate, so no answer is worse than it where it keeps the constraints. A search that is not
+// stopped looks at its candidates in rounds of a fixed size, each round on all threads, and takes ties by candidate
+// number: the answer is the same on every machine and with any number of threads, and it is the best of the space,
+// because everything else was simulated or is outdone by its bound. Of a space that is too large to be looked at whole
+// a seeded part is: `isComplete` says which.
+//
+//   const auto found = search(plan, builtinCatalogue(), { .objective = Objective::Cost, .seconds = 10 });
+
+#include "core/evaluate/run.h"
+#include "core/search/scenario.h"
+#include "core/space/space.h"
+
+#include <functional>
+#include <optional>
+#include <span>
+#include <stop_token>
+#include <string>
+#include <vector>
+
+namespace trainyard {
+
+enum class Objective : std::uint8_t {
+    Throughput, // most tokens per second
+    Cost, // fewest USD per million tokens
+    Energy, // fewest joules per token
+    Time, // fewest days for all training tokens
+    Gpus, // fewest GPUs, of those the fastest
+};
+[[nodiscard]] const char *toString(Objective objective); // as the command line names them
+
+struct Constraints {
+    std::optional<double> mostUsdPerHour; // of the GPUs that are used, egress included
+    std::optional<int> mostGpus;
+    std::optional<double> leastTokensPerSecond;
+    std::optional<double> mostDays; // for workload.training_tokens
+    /// Share of each GPU's memory that stays free. Absent: 5 %, or what the plan itself leaves where that is less.
+    std::optional<double> memoryMargin;
+    std::vector<std::string> datacenters; // ids of those that may be used; empty: all
+};
+
+struct SearchOptions {
+    Objective objective = Objective::Throughput;
+    Constraints constraints;
+    std::vector<std::string> fixed; // keys that stay (SpaceOptions)
+    std::vector<Scenario> scenarios; // beside the plan's own world; empty: that alone
+    Robustness robustness = Robustness::WorstCase; // where there are scenarios
+    std::optional<double> seconds; // stop then and keep the best
+    std::uint64_t seed = 1;
+    std::size_t top = 10; // of the best that are told
+    std::size_t threads = 0; // 0: as many as the processor has cores
+    std::size_t mostRows = 20'000; // kept for whoever draws them
+    bool mayTrainOtherwise = false;
+};
+
+enum class RowState : std::uint8_t { Refused, Outdone, Infeasible, OutOfConstraint, Feasible };
+
+/// A candidate that was looked at.
+struct SearchRow {
+    std::uint64_t number = 0; // in the space
+    RowState state = RowState::Outdone;
+    std::string reason; // why it is out, one sentence; empty of what is feasible
+    double seconds = 0; // an iteration: simulated where feasible, else the least that it may take, or 0
+    double usdPerMillionTokens = 0, usdPerHour = 0, joulesPerToken = 0, tokensPerSecond = 0; // where simulated
+    double fill = 0; // of the fullest GPU
+    int gpus = 0;
+    double value = 0; // of the objective, smaller is better; over the scenarios
+    bool isOnFront = false; // no other feasible one is both faster and cheaper
+};
+
+struct PruneCount {
+    std::string reason;
+    std::uint64_t count = 0;
+};
+
+struct SearchResult {
+    std::shared_ptr<const SearchSpace> space;
+    Objective objective = Objective::Throughput;
+    bool isComplete = false; // every candidate was simulated or is outdone by its bound
+    bool isStopped = false; // by the token or the clock
+    std::uint64_t looked = 0, scored = 0, simulated = 0;
+    std::vector<SearchRow> rows; // the plan's own first, then as they were looked at
+    std::vector<std::size_t> best; // rows, best first; empty: nothing feasible within the constraints
+    std::vector<PruneCount> pruned; // most first
+    std::optional<std::size_t> own; // the plan's own row
+    std::string summary; // "8.2 % faster than your plan; 12,400 candidates, 212 simulated, proven best"
+    double elapsed = 0; // seconds
+
+    [[nodiscard]] PlanPtr plan(std::size_t row) const { return space->plan(space->candidate(rows[row].number)); }
+};
+
+/// What a caller is told after each round, on the thread that called search().
+struct SearchProgress {
+    std::uint64_t looked = 0, total = 0, simulated = 0; // total: 0 where it is not known yet
+    std::span<const SearchRow> rows; // new ones since the last call
+    std::optional<SearchRow> best;
+};
+
+/// Errors: of the plan, as run(); constraints that contradict each other; a fixed key that is not one.
+[[nodiscard]] ExpectedAll<SearchResult> search(const PlanPtr &plan, const Catalogue &catalogue,
+    const SearchOptions &options, std::stop_token stop = {},
+    const std::function<void(const SearchProgress &)> &onProgress = {});
+
+} // namespace trainyard

@@ -1,0 +1,23 @@
+#pragma once
+// SPDX-License-Identifier: GPL-3.0-or-later
+// What a planner would change in a plan, and what each change buys: the way from the plan to the found one, one axis at
+// a time, next the change that gains most by the objective where it can be made alone; changes that only work together
+// (tensor parallel × pipeline) are one step. Every plan on the way is valid and runs.
+
+#include "core/search/search.h"
+
+namespace trainyard {
+
+struct SearchStep {
+    std::vector<std::string> sentences; // of describeDifferences(): "Tensor parallel 4 → 8"
+    PlanPtr plan; // with this step and those before it
+    bool isFeasible = true;
+    double value = 0, seconds = 0, usdPerMillionTokens = 0; // after it
+    double gain = 0; // share of the objective that it saves against the step before: 0.03 is 3 %; may be negative
+};
+
+/// Errors: Cancelled, and as run().
+[[nodiscard]] ExpectedAll<std::vector<SearchStep>> stepsBetween(const SearchResult &found, std::size_t row,
+    const Catalogue &catalogue, EvaluationWorkspace &workspace, std::stop_token stop = {});
+
+} // namespace trainyard
