@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// `telemetry record`: what live sources tell, until they are over, enough was told, Ctrl-C or SIGTERM; then a recording.
+// `telemetry record`: what live sources tell, until they are over, enough was told, Ctrl-C or SIGTERM; then a
+// recording.
 #include "app/cli/command.h"
 #include "app/cli/live_options.h"
 #include "app/cli/outputs.h"
@@ -113,6 +114,8 @@ public:
                 + (status.dropped > 0 ? ", " + bytesText(static_cast<double>(status.dropped)) + " dropped"
                                       : std::string())
                 + "\n";
+            if (status.state == SourceState::Connecting && !status.reason.empty()) // to the end
+                text += "  " + printable(status.reason) + "\n";
             for (const std::string &note : status.notes)
                 text += "  " + printable(note) + "\n";
         }

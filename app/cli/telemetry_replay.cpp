@@ -90,8 +90,8 @@ int serve(const Options &options)
         Error fault = at.error();
         fault.where = "--at " + options.at;
         for (std::string *part : { &fault.what, &fault.right }) // it is no address of a source here
-            for (std::size_t at; (at = part->find("listen:")) != part->npos;)
-                part->erase(at, 7);
+            for (std::size_t place; (place = part->find("listen:")) != part->npos;)
+                part->erase(place, 7);
         return fail({ fault });
     }
     const auto settings = settingsOf(options.live);
