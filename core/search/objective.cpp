@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "core/search/objective.h"
+
+#include "core/cluster/wan.h"
+#include "core/evaluate/metrics/chip_power.h"
+
+#include <algorithm>
+#include <vector>
+
+namespace trainyard {
+
+namespace {
+
+struct Hourly {
+    double usd = 0; // of GPUs that are used
+    double kilowatts = 0; // of all
+};
+
+Hourly hourly(const Evaluation &evaluation, const Catalogue &catalogue)
+{
+    const double utilization = evaluation.metrics.gpuUtilization.value_or(0);
+    const auto &datacenters = evaluation.plan->cluster.datacenters;
+    Hourly sum;
+    for (std::size_t d = 0; d < datacenters.size(); ++d) {
+        for (std::size_t p = 0; p < datacenters[d].pools.size(); ++p) {
+            const Pool &pool = datacenters[d].pools[p];
+            const GpuSpec *gpu = pool.inlineGpu ? &*pool.inlineGpu : catalogue.gpu(pool.gpu);
+            if (!gpu)
+                continue;
+            int used = 0;
+            for (const GpuRun &run : evaluation.layout.runs)
+                used += run.datacenter == int(d) && run.pool == int(p) ? run.gpus : 0;
+            sum.kilowatts += chipKilowatts(*gpu, used, pool.gpus(), utilization);
+            const double price = pool.usdPerGpuHour.value_or(gpu->usdPerHour);
+            // A rental price includes power; hardware of one's own (price 0) pays for it.
+            sum.usd += price > 0 ? price * used
+                                 : chipKilowatts(*gpu, used, used, utilization) * datacenters[d].usdPerKwh.value_or(0);
+        }
+    }
+    return sum;
+}
+
+double egressUsd(const Evaluation &evaluation, const Catalogue &catalogue)
+{
+    double usd = 0;
+    for (const WanLinkUse &use : evaluation.metrics.wanLinks) {
+        if (use.bytes[0] <= 0 && use.bytes[1] <= 0)
+            continue;
+        const std::array<double, 2> price = egressUsdPerGb(*evaluation.plan, catalogue, use.link);
+        usd += (use.bytes[0] * price[0] + use.bytes[1] * price[1]) / 1e9;
+    }
+    return usd;
+}
+
+} // namespace
+
+std::optional<ObjectiveFigures> figuresOf(const Evaluation &evaluation, const Catalogue &catalogue)
+{
+    const Metrics &metrics = evaluation.metrics;
+    if (!metrics.iterationTime || !(*metrics.iterationTime > 0) || !metrics.tokensPerSecond)
+        return std::nullopt;
+    const Hourly hour = hourly(evaluation, catalogue);
+    ObjectiveFigures figures;
+    figures.seconds = *metrics.iterationTime;
+    figures.tokensPerSecond = *metrics.tokensPerSecond;
+    figures.usdPerMillionTokens = metrics.cost.usdPerMillionTokens.value_or(0);
+    figures.usdPerHour = hour.usd + egressUsd(evaluation, catalogue) * 3600 / figures.seconds;
+    figures.joulesPerToken = hour.kilowatts * 1e3 / figures.tokensPerSecond;
+    figures.days = metrics.cost.daysTotal;
+    if (metrics.memory)
+        for (const StageMemory &stage : metrics.memory->perStage)
+            figures.fill =
+                std::max(figures.fill, stage.capacity > 0 ? double(stage.device) / double(stage.capacity) : 0);
+    figures.gpus = metrics.gpusUsed;
+    return figures;
+}
+
+double objectiveValue(Objective objective, const ObjectiveFigures &figures)
+{
+    switch (objective) {
+    case Objective::Throughput:
+        break;
+    case Objective::Cost:
+        return figures.usdPerMillionTokens;
+    case Objective::Energy:
+        return figures.joulesPerToken;
+    case Objective::Time:
+        if (figures.days)
+            return *figures.days;
+        break;
+    case Objective::Gpus:
+        return figures.gpus + figures.seconds / (1 + figures.seconds);
+    }
+    return 1 / figures.tokensPerSecond;
+}
+
+} // namespace trainyard
