@@ -43,6 +43,14 @@ PlanSearch::PlanSearch(const Catalogue &catalogue, PlannerEngine engine, QObject
 
 PlanSearch::~PlanSearch() = default;
 
+void PlanSearch::setEngine(PlannerEngine engine)
+{
+    clear();
+    m_engine = std::move(engine);
+    if (m_plan)
+        m_scenarios = m_engine.scenarios(*m_plan, m_catalogue);
+}
+
 void PlanSearch::setPlan(const PlanPtr &plan)
 {
     if (plan == m_plan)

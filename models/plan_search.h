@@ -42,6 +42,8 @@ public:
     explicit PlanSearch(const Catalogue &catalogue, PlannerEngine engine = corePlanner(), QObject *parent = nullptr);
     ~PlanSearch() override;
 
+    /// Another search in place of the one it was made with. Not while one runs.
+    void setEngine(PlannerEngine engine);
     void setPlan(const PlanPtr &plan); // the document's
     [[nodiscard]] const PlanPtr &plan() const { return m_plan; }
     [[nodiscard]] const PlannerSettings &settings() const { return m_settings; }

@@ -69,7 +69,7 @@ PlannerPage::PlannerPage(PlanSearch &search, QWidget *parent)
     m_frame.setSingleShot(true);
     m_frame.setInterval(kFrameMs);
     showState();
-    showRows();
+    showRows(false);
 }
 
 QWidget *PlannerPage::makeForm()
@@ -193,24 +193,17 @@ void PlannerPage::wire()
     connect(exportCsv, &QPushButton::clicked, this, &PlannerPage::saveCsv);
     connect(run, &QPushButton::clicked, this, &PlannerPage::runOrStop);
     connect(invite, &QPushButton::clicked, this, &PlannerPage::runOrStop);
-    connect(scatter, &SearchScatter::rowChosen, this, [this](int row) {
-        m_isChosen = true;
-        choose(row);
-    });
+    connect(scatter, &SearchScatter::rowChosen, this, &PlannerPage::chooseOnPurpose);
     connect(scatter, &SearchScatter::rowActivated, this, &PlannerPage::tryRow);
     const auto rowOf = [this](const QModelIndex &index) {
         return std::size_t(index.row()) < m_shownBest.size() ? int(m_shownBest[std::size_t(index.row())]) : -1;
     };
     connect(best->selectionModel(), &QItemSelectionModel::currentRowChanged, this, [this, rowOf](const auto &index) {
-        if (const int row = index.isValid() && best->hasFocus() ? rowOf(index) : -1; row >= 0) {
-            m_isChosen = true;
-            choose(row);
-        }
+        if (index.isValid() && !m_isMarking)
+            chooseOnPurpose(rowOf(index));
     });
-    connect(best, &QAbstractItemView::clicked, this, [this, rowOf](const QModelIndex &index) {
-        m_isChosen = true;
-        choose(rowOf(index));
-    });
+    connect(best, &QAbstractItemView::clicked, this,
+        [this, rowOf](const QModelIndex &index) { chooseOnPurpose(rowOf(index)); });
     connect(
         best, &QAbstractItemView::activated, this, [this, rowOf](const QModelIndex &index) { tryRow(rowOf(index)); });
     connect(candidate, &CandidateCard::tryRequested, this, &PlannerPage::tryRow);
@@ -218,15 +211,15 @@ void PlannerPage::wire()
     connect(candidate->steps, &StepList::editCommitted, this, &PlannerPage::editCommitted);
     auto *escape = new QShortcut(QKeySequence(Qt::Key_Escape), this, nullptr, nullptr, Qt::WidgetWithChildrenShortcut);
     connect(escape, &QShortcut::activated, this, &PlannerPage::closed);
-    connect(&m_frame, &QTimer::timeout, this, &PlannerPage::showRows);
+    connect(&m_frame, &QTimer::timeout, this, [this] { showRows(true); });
     connect(&m_search, &PlanSearch::rowsAdded, this, [this] {
-        if (!m_frame.isActive())
+        if (!m_frame.isActive() && isVisible())
             m_frame.start();
     });
     for (const auto signal : { &PlanSearch::started, &PlanSearch::cleared })
         connect(&m_search, signal, this, [this] {
             m_isAnew = true;
-            m_isChosen = false;
+            m_chosen.reset();
             choose(-1);
             refreshNow();
         });
@@ -242,7 +235,7 @@ void PlannerPage::refreshNow()
 {
     m_frame.stop();
     showState();
-    showRows();
+    showRows(false);
 }
 
 void PlannerPage::runOrStop()
@@ -257,11 +250,27 @@ void PlannerPage::choose(int row)
 {
     scatter->setCurrent(row);
     candidate->setRow(row);
-    const auto place = std::ranges::find(m_shownBest, std::size_t(row));
-    if (row >= 0 && place != m_shownBest.end())
+    markBest(row);
+}
+
+/// The line of a row in the table of the best, which is nobody's choice.
+void PlannerPage::markBest(int row)
+{
+    m_isMarking = true;
+    const auto place = row < 0 ? m_shownBest.end() : std::ranges::find(m_shownBest, std::size_t(row));
+    if (place != m_shownBest.end())
         best->selectRow(int(place - m_shownBest.begin()));
     else
         best->clearSelection();
+    m_isMarking = false;
+}
+
+void PlannerPage::chooseOnPurpose(int row)
+{
+    if (row < 0 || row >= int(m_search.rows().size()))
+        return;
+    m_chosen = m_search.rows()[std::size_t(row)].number;
+    choose(row);
 }
 
 QString PlannerPage::textOf(int row) const
@@ -275,8 +284,7 @@ void PlannerPage::tryRow(int row)
     const PlanPtr plan = row >= 0 ? m_search.planOf(std::size_t(row)) : nullptr;
     if (!plan || (m_search.plan() && *plan == *m_search.plan()))
         return;
-    m_isChosen = true;
-    choose(row);
+    chooseOnPurpose(row);
     Q_EMIT tryRequested(plan, textOf(row));
 }
 
@@ -286,7 +294,7 @@ void PlannerPage::adoptRow(int row)
         Q_EMIT editCommitted(plan, tr("Planner: %1").arg(textOf(row)));
 }
 
-void PlannerPage::showRows()
+void PlannerPage::showRows(bool isFrame)
 {
     const std::vector<SearchRow> &rows = m_search.rows();
     scatter->setRows(rows, std::exchange(m_isAnew, false));
@@ -296,26 +304,46 @@ void PlannerPage::showRows()
     for (const SearchRow &row : rows)
         ++counts[std::size_t(row.state)];
     legend->setCounts(counts);
-    m_shownBest = m_search.best();
-    m_bestModel->setTable(bestTable(m_search));
-    m_leftOutModel->setTable(leftOutTable(m_search));
-    m_progress->setText(m_search.state() == PlanSearch::State::Empty ? QString() : progressText(m_search.progress()));
-    const double most = m_search.asked().seconds.value_or(0);
-    const PlanSearch::Progress &progress = m_search.progress();
-    bar->setRange(0, kBarSteps);
-    bar->setValue(int(kBarSteps
-        * std::min(1.0,
-            most > 0                 ? progress.seconds / most
-                : progress.total > 0 ? double(progress.looked) / double(progress.total)
-                                     : 0)));
-    // The best is chosen until somebody chooses.
-    const int wanted = m_isChosen ? candidate->row() : bestRow ? int(*bestRow) : -1;
-    if (wanted != candidate->row() || !m_isChosen)
+    showTables(isFrame);
+    showProgress();
+    // The best is chosen until somebody chooses. Rows may have moved, not their numbers.
+    int wanted = bestRow ? int(*bestRow) : -1;
+    if (m_chosen) {
+        const int now = candidate->row();
+        const bool isThere = now >= 0 && now < int(rows.size()) && rows[std::size_t(now)].number == *m_chosen;
+        const auto found = isThere ? rows.begin() + now : std::ranges::find(rows, *m_chosen, &SearchRow::number);
+        wanted = found == rows.end() ? wanted : int(found - rows.begin());
+    }
+    if (wanted != candidate->row() || !isFrame)
         choose(wanted);
     else
         candidate->refresh();
     exportCsv->setEnabled(!rows.empty());
     picture->setEnabled(!rows.empty());
+}
+
+/// A table that is set anew forgets what is selected and where it was scrolled to: only where it says something else.
+void PlannerPage::showTables(bool isFrame)
+{
+    if (!isFrame || m_shownBest != m_search.best()) {
+        m_shownBest = m_search.best();
+        m_bestModel->setTable(bestTable(m_search));
+        markBest(candidate->row());
+    }
+    if (!isFrame || leftOut->isVisible())
+        m_leftOutModel->setTable(leftOutTable(m_search));
+}
+
+void PlannerPage::showProgress()
+{
+    const PlanSearch::Progress &progress = m_search.progress();
+    m_progress->setText(m_search.state() == PlanSearch::State::Empty ? QString() : progressText(progress));
+    const double most = m_search.asked().seconds.value_or(0);
+    const double share = most > 0 ? progress.seconds / most
+        : progress.total > 0      ? double(progress.looked) / double(progress.total)
+                                  : 0;
+    bar->setRange(0, kBarSteps);
+    bar->setValue(int(kBarSteps * std::min(1.0, share)));
 }
 
 void PlannerPage::showState()
@@ -351,6 +379,12 @@ void PlannerPage::showState()
     m_note->setInk(stale.isEmpty() ? Ink::Muted : Ink::Warning);
     m_note->setVisible(!m_note->text().isEmpty());
     scatter->setFaded(m_search.isOfEarlierPlan());
+}
+
+void PlannerPage::showEvent(QShowEvent *event)
+{
+    QWidget::showEvent(event);
+    refreshNow(); // what came while nobody looked
 }
 
 QString PlannerPage::resultLine() const

@@ -50,6 +50,9 @@ Q_SIGNALS:
     void tryRequested(trainyard::PlanPtr plan, QString text);
     void editCommitted(trainyard::PlanPtr next, QString text);
 
+protected:
+    void showEvent(QShowEvent *event) override;
+
 private:
     void arrange();
     [[nodiscard]] QWidget *makeForm();
@@ -57,10 +60,15 @@ private:
     [[nodiscard]] QWidget *makeTables();
     void wire();
     void choose(int row);
+    void chooseOnPurpose(int row); // by a person
+    void markBest(int row);
     void tryRow(int row);
     void adoptRow(int row);
     [[nodiscard]] QString textOf(int row) const; // what undo calls it
-    void showRows();
+    /// A frame shows only what more rows may have changed.
+    void showRows(bool isFrame);
+    void showTables(bool isFrame);
+    void showProgress();
     void showState();
     void runOrStop();
     void saveCsv();
@@ -76,7 +84,8 @@ private:
     QTimer m_frame; // rows are shown as often as the eye sees, however often they come
     std::vector<std::size_t> m_shownBest;
     bool m_isAnew = true; // the rows are those of another search
-    bool m_isChosen = false; // by a person, among these rows
+    bool m_isMarking = false;
+    std::optional<std::uint64_t> m_chosen; // by a person: the number of a candidate
 };
 
 } // namespace trainyard
