@@ -39,13 +39,12 @@ public:
     [[nodiscard]] double between(int device, int other) const
     {
         double least = std::numeric_limits<double>::infinity();
-        for (int c = 0; c < m_chain.chunks; ++c) {
-            const std::size_t from = slot(device, c);
-            double most = kNever;
-            for (int k = 0; k < m_chain.chunks; ++k)
-                if (const std::size_t to = slot(other, k); to < from && int(to) / m_length == int(from) / m_length)
-                    most = std::max(most, after[from] - after[to]);
-            least = std::min(least, most);
+        for (std::size_t first = 0; first < after.size(); first += std::size_t(m_length)) {
+            // Further chunks of the device lie behind its first one in the chain, and have longer to go.
+            const std::size_t from = firstSlot(device, first), to = firstSlot(other, first);
+            if (to >= from)
+                return kNever;
+            least = std::min(least, after[from] - after[to]);
         }
         return least;
     }
@@ -56,6 +55,12 @@ public:
     double round = 0; // forwards of a chain, of the shorter one
 
 private:
+    /// Of the chain that begins there; each has its devices in one direction or the other.
+    [[nodiscard]] std::size_t firstSlot(int device, std::size_t first) const
+    {
+        const auto inChunk = std::size_t(device), devices = std::size_t(m_chain.devices);
+        return runsBack(m_chain.placement, int(first / devices)) ? first + devices - 1 - inChunk : first + inChunk;
+    }
     void follow(std::size_t first, std::size_t end)
     {
         for (std::size_t q = first + 1; q < end; ++q)

@@ -91,26 +91,28 @@ std::vector<Moment> fullMoments(const Program &program, int device, const OpMemo
     return moments;
 }
 
-double mostHeld(const std::vector<Moment> &moments, const OpMemory &memory)
+HeldWeights::HeldWeights(std::vector<ChunkMemory> chunks, bool pairs)
 {
-    struct Weights {
-        double whole, kept, waiting;
-    };
-    std::vector<Weights> weights;
+    const OpMemory memory(std::move(chunks), nullptr, { false, pairs });
     for (int c = 0; c < int(memory.chunks().size()); ++c) {
         const auto of = [&](OpWork work) { return net(memory.change(memory.op(c, work))); };
-        weights.push_back(
+        m_chunks.push_back(
             { of(OpWork::ForwardWhole), of(OpWork::Forward), of(OpWork::Forward) + of(OpWork::InputGrad) });
     }
+    m_running.reserve(memory.effects());
+    for (std::uint32_t effect = 0; effect < memory.effects(); ++effect)
+        m_running.push_back(memory.change(effect).atStart.gpu + memory.change(effect).running);
+}
+
+double HeldWeights::most(const std::vector<Moment> &moments) const
+{
     double most = 0;
     for (const Moment &moment : moments) {
-        double held = 0;
-        for (std::size_t c = 0; c < moment.counts.size(); ++c)
-            held += moment.counts[c].whole * weights[c].whole + moment.counts[c].kept * weights[c].kept
-                + moment.counts[c].waiting * weights[c].waiting;
-        if (moment.running != Moment::kNothing) {
-            const MemoryChange &change = memory.change(moment.running);
-            held += change.atStart.gpu + change.running;
+        double held = moment.running == Moment::kNothing ? 0 : m_running[moment.running];
+        for (std::size_t c = 0; c < m_chunks.size(); ++c) {
+            const Moment::Count &count = moment.counts[c];
+            held +=
+                count.whole * m_chunks[c].whole + count.kept * m_chunks[c].kept + count.waiting * m_chunks[c].waiting;
         }
         most = std::max(most, held);
     }

@@ -22,20 +22,32 @@ struct Moment {
         bool operator==(const Count &) const = default;
     };
     std::vector<Count> counts;
-    std::uint32_t running = kNothing; // effect of the chunks' OpMemory
+    std::uint32_t running = kNothing; // effect of an OpMemory of as many chunks
 
     [[nodiscard]] bool isCovered(const Moment &by) const;
 };
 
 /// Of one device; moments that another one outdoes whatever things weigh are left out. `like`: any memory of a device
-/// with as many chunks, by which effects are numbered. `isRecomputing`: the plan recomputes at all.
+/// with as many chunks, which numbers effects. `isRecomputing`: the plan recomputes at all.
 [[nodiscard]] std::vector<Moment> fullMoments(
     const Program &program, int device, const OpMemory &like, bool isRecomputing);
 /// Adds a moment, unless one covers it, and takes away those that it covers.
 void addMoment(std::vector<Moment> &all, const Moment &moment);
 
-/// Bytes at the fullest of the moments.
-[[nodiscard]] double mostHeld(const std::vector<Moment> &moments, const OpMemory &memory);
+/// What the counted things of a device weigh, bytes, as its OpMemory has it.
+class HeldWeights {
+public:
+    HeldWeights(std::vector<ChunkMemory> chunks, bool pairs);
+    /// At the fullest of the moments.
+    [[nodiscard]] double most(const std::vector<Moment> &moments) const;
+
+private:
+    struct Chunk {
+        double whole = 0, kept = 0, waiting = 0;
+    };
+    std::vector<Chunk> m_chunks;
+    std::vector<double> m_running; // [effect]: what it adds while it runs
+};
 
 /// Of a device: forwards of each chunk before its first gradient; paired ones are not.
 [[nodiscard]] std::vector<int> forwardsBeforeGradients(const Program &program, int device);

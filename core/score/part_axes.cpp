@@ -24,18 +24,18 @@ struct KnownKey {
 };
 using enum Part;
 constexpr KnownKey kKnown[] = {
-    { "parallelism.tensor", bits({ Shape, Places, Work, Held }) },
-    { "parallelism.context", bits({ Shape, Places, Work, Held }) },
-    { "parallelism.expert", bits({ Shape, Places, Work, Held }) },
-    { "parallelism.expert_tensor", bits({ Shape, Places, Work, Held }) },
-    { "parallelism.pipeline", bits({ Shape, Places, Order, Work, Held }) },
-    { "parallelism.data", bits({ Shape, Batch, Places }) }, // Work and Held go by the places
-    { "parallelism.virtual_pipeline", bits({ Shape, Order, Work, Held }) },
-    { "schedule", bits({ Shape, Order, Work, Held }) },
+    { "parallelism.tensor", bits({ Shape, Places, Work, Held, Ends }) },
+    { "parallelism.context", bits({ Shape, Places, Work, Held, Ends }) },
+    { "parallelism.expert", bits({ Shape, Places, Work, Held, Ends }) },
+    { "parallelism.expert_tensor", bits({ Shape, Places, Work, Held, Ends }) },
+    { "parallelism.pipeline", bits({ Shape, Places, Order, Work, Held, Ends }) },
+    { "parallelism.data", bits({ Shape, Batch, Places }) }, // the others go by the places
+    { "parallelism.virtual_pipeline", bits({ Shape, Order, Work, Held, Ends }) },
+    { "schedule", bits({ Shape, Order, Work, Held, Ends }) },
     { "workload.micro_batch", bits({ Batch, Work, Held }) }, // Places go by how many there are
     { "workload.global_batch", bits({ Batch }) },
     { kRecompute, bits({ Work }) },
-    { kZeroStage, bits({ Work, Held }) },
+    { kZeroStage, bits({ Work, Held, Ends }) },
     { "parallelism.sequence_parallel", bits({ Work, Held }) },
 };
 

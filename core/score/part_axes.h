@@ -13,9 +13,10 @@ namespace trainyard {
 
 /// Rest: the axes that count for every part. Batch: how many micro-batches an iteration has. Shape: whether degrees,
 /// model and schedule go together. Places: locations and replicas. Order: layers of the stages, and in which order they
-/// work. Work: times and bytes of micro-batches. Held: states, and what is done at the end of an iteration.
-enum class Part : std::uint8_t { Rest, Batch, Shape, Places, Order, Work, Held };
-inline constexpr std::size_t kParts = 7;
+/// work. Work: times and bytes of micro-batches. Held: what lies on a GPU beside them. Ends: what a stage does at the
+/// end of an iteration.
+enum class Part : std::uint8_t { Rest, Batch, Shape, Places, Order, Work, Held, Ends };
+inline constexpr std::size_t kParts = 8;
 
 class PartAxes {
 public:

@@ -40,14 +40,14 @@ struct Scorer::Private {
             return untabled(candidate);
         const ShapePart &shape =
             shapes.of({ axes.key(Part::Shape, candidate), 0 }, [&] { return shapeOf(candidate); }).value;
-        if (!shape.wrong.empty())
+        if (shape.wrong)
             return refused(shape.wrong);
         const BatchPart &batch =
             batches
                 .of({ axes.key(Part::Batch, candidate), 0 },
-                    [&] { return batchPart(*space.plan(axes.representative(Part::Batch, candidate))); })
+                    [&] { return batchPart(*space.plan(axes.representative(Part::Batch, candidate)), reasons); })
                 .value;
-        if (!batch.wrong.empty())
+        if (batch.wrong)
             return refused(batch.wrong);
         return shape.isSimple ? placed(candidate, shape, batch) : untabled(candidate);
     }
@@ -55,7 +55,7 @@ struct Scorer::Private {
     ShapePart shapeOf(const Candidate &candidate)
     {
         const Candidate representative = axes.representative(Part::Shape, candidate);
-        ShapePart shape = shapePart(bench.resolved(representative));
+        ShapePart shape = shapePart(bench.resolved(representative), reasons);
         shape.isSimple = shape.isSimple && bench.of(representative);
         return shape;
     }
@@ -65,13 +65,13 @@ struct Scorer::Private {
         const auto &order = orders.of({ axes.key(Part::Order, candidate), 0 }, [&] {
             Workload &workload = *bench.of(candidate);
             workload.layout = placesOf(candidate, batch, false).value.layout;
-            return orderPart(workload);
+            return orderPart(workload, reasons);
         });
-        if (!order.value.wrong.empty())
+        if (order.value.wrong)
             return refused(order.value.wrong);
         const bool hasChunks = !order.value.chunks.empty() && order.value.chunks.front().size() > 1;
         const PlacesPart &places = placesOf(candidate, batch, hasChunks).value;
-        if (!places.wrong.empty())
+        if (places.wrong)
             return refused(places.wrong);
         if (!order.value.isShared || !places.isAlone)
             return untabled(candidate);
@@ -79,8 +79,7 @@ struct Scorer::Private {
         const int devices = int(order.value.chunks.size());
         for (const int microBatches : { places.most, places.fewest })
             if (!schedule.microBatches.accepts(microBatches, devices))
-                return refused(std::string("micro-batches of a pipeline under ") + schedule.label + ", which "
-                    + schedule.microBatches.why);
+                return refused(order.value.wrongCount);
         return combined(candidate, shape, places, order);
     }
 
@@ -88,25 +87,37 @@ struct Scorer::Private {
         const PartTable<OrderPart>::Entry &order)
     {
         const std::uint64_t ground = both(groundOf(candidate, places), order.id);
-        const auto make = [&](auto part) {
-            Workload &workload = *bench.of(candidate);
-            workload.layout = places.layout;
-            workload.layout.chunks = order.value.chunks;
-            StageCoster coster(workload);
-            return part(workload, coster, order.value);
+        const auto workload = [&]() -> const Workload & {
+            Workload &made = *bench.of(candidate);
+            made.layout = places.layout;
+            made.layout.chunks = order.value.chunks;
+            return made;
         };
-        const auto &held = helds.of({ axes.key(Part::Held, candidate), ground }, [&] { return make(heldPart); }).value;
-        if (!held.wrong.empty())
-            return refused(held.wrong);
-        const std::uint64_t runs = held.isInRuns ? std::uint64_t(places.most) : 0;
-        const auto &work =
-            works.of({ axes.key(Part::Work, candidate), runIdOf(ground, runs) }, [&] { return make(workPart); });
+        const EndsPart &ends = endings
+                                   .of({ axes.key(Part::Ends, candidate), ground },
+                                       [&] {
+                                           const Workload &of = workload();
+                                           StageCoster coster(of);
+                                           return endsPart(of, coster, order.value, reasons);
+                                       })
+                                   .value;
+        if (ends.wrong)
+            return refused(ends.wrong);
+        const HeldPart &held =
+            helds.of({ axes.key(Part::Held, candidate), ground }, [&] { return heldPart(workload(), order.value); })
+                .value;
+        const std::uint64_t runs = ends.isInRuns ? std::uint64_t(places.most) : 0;
+        const auto &work = works.of({ axes.key(Part::Work, candidate), runIdOf(ground, runs) }, [&] {
+            const Workload &of = workload();
+            StageCoster coster(of);
+            return workPart(of, coster, order.value);
+        });
         const TimePart &time = times
                                    .of({ work.id, std::uint64_t(places.most) },
                                        [&] { return timePart(work.value, order.value, places.most); })
                                    .value;
         const auto &walk = walkOf(work.value, order, places.most);
-        if (!walk.value.wrong.empty())
+        if (walk.value.wrong)
             return refused(walk.value.wrong);
         const std::vector<double> &live =
             lives
@@ -114,14 +125,14 @@ struct Scorer::Private {
                     [&] {
                         std::vector<double> most;
                         for (std::size_t k = 0; k < work.value.memory.size(); ++k)
-                            most.push_back(mostHeld(walk.value.moments[k], work.value.memory[k]));
+                            most.push_back(work.value.memory[k].most(walk.value.moments[k]));
                         return most;
                     })
                 .value;
         Score score;
         score.gpusUsed = places.layout.gpusUsed;
         score.isFillExact = walk.value.isExact;
-        addTimes(score, *shape.stack, work.value, held, time);
+        addTimes(score, *shape.stack, work.value, ends, time);
         for (std::size_t k = 0; k < live.size(); ++k) {
             const HeldPart::Kind &kind = held.kinds[k];
             score.leastFill = std::max(score.leastFill,
@@ -134,14 +145,13 @@ struct Scorer::Private {
 
     /// What follows the last operation of a stage, on each kind of stage.
     static void addTimes(
-        Score &score, const StackSpec &stack, const WorkPart &work, const HeldPart &held, const TimePart &time)
+        Score &score, const StackSpec &stack, const WorkPart &work, const EndsPart &endings, const TimePart &time)
     {
         Seconds atTheEnd;
         double reduced = 0, ended = 0, stepped = 0;
-        for (std::size_t k = 0; k < held.kinds.size(); ++k) {
-            atTheEnd =
-                std::max(atTheEnd, shownAtTheEnd(syncAndStepTimes(stack, held.kinds[k].ends, work.formHiding[k])));
-            const SyncAndStepTimes sync = syncAndStepTimes(stack, held.kinds[k].ends, work.hiding[k]);
+        for (std::size_t k = 0; k < endings.kinds.size(); ++k) {
+            atTheEnd = std::max(atTheEnd, shownAtTheEnd(syncAndStepTimes(stack, endings.kinds[k], work.formHiding[k])));
+            const SyncAndStepTimes sync = syncAndStepTimes(stack, endings.kinds[k], work.hiding[k]);
             const double end = time.ends[k] + double(sync.reduce - std::min(sync.reduceEarly, sync.reduce)),
                          step = double(sync.optimizer + sync.gather);
             reduced = std::max(reduced, end);
@@ -156,7 +166,7 @@ struct Scorer::Private {
     const PartTable<PlacesPart>::Entry &placesOf(const Candidate &candidate, const BatchPart &batch, bool hasChunks)
     {
         return sites.of({ axes.key(Part::Places, candidate), 2 * std::uint64_t(batch.microBatches) + hasChunks },
-            [&] { return placesPart(*bench.of(candidate)); });
+            [&] { return placesPart(*bench.of(candidate), reasons); });
     }
     /// Places by everything but the number of micro-batches.
     std::uint32_t groundOf(const Candidate &candidate, const PlacesPart &at)
@@ -177,14 +187,14 @@ struct Scorer::Private {
         const int walked = walkedMicroBatches(order.value, microBatches);
         const std::uint64_t flags = (work.isRecomputing ? 1u : 0u) | (work.recomputesLast ? 2u : 0u);
         return walks.of({ order.id, both(std::uint64_t(walked), flags) },
-            [&] { return walkPart(order.value, walked, work.isRecomputing, work.recomputesLast); });
+            [&] { return walkPart(order.value, walked, work.isRecomputing, work.recomputesLast, reasons); });
     }
 
     Score untabled(const Candidate &candidate)
     {
         const UntabledScore made = untabledScore(space.plan(candidate), catalogue);
         if (!made.wrong.empty())
-            return refused(made.wrong);
+            return refused(reasons.of(made.wrong));
         Score score;
         score.gpusUsed = made.gpusUsed;
         score.leastSeconds = made.leastSeconds;
@@ -195,11 +205,11 @@ struct Scorer::Private {
         return score;
     }
 
-    Score refused(const std::string &why)
+    static Score refused(std::uint16_t reason)
     {
         Score score;
         score.state = ScoreState::Refused;
-        score.reason = reasons.of(why);
+        score.reason = reason;
         return score;
     }
 
@@ -208,7 +218,7 @@ struct Scorer::Private {
         if (std::max({ works.size(), helds.size(), times.size(), lives.size(), shapes.size(), sites.size() })
             < kMostTable)
             return;
-        clear(shapes, batches, sites, grounds, orders, walks, runIds, works, helds, times, lives);
+        clear(shapes, batches, sites, grounds, orders, walks, runIds, works, helds, endings, times, lives);
     }
     static void clear(auto &...tables) { (tables.clear(), ...); }
 
@@ -226,6 +236,7 @@ struct Scorer::Private {
     PartTable<WalkPart> walks;
     PartTable<WorkPart> works;
     PartTable<HeldPart> helds;
+    PartTable<EndsPart> endings;
     PartTable<TimePart> times; // of works
     PartTable<std::vector<double>> lives; // bytes of each kind of stage: of works and walks
 };

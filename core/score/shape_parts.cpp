@@ -29,15 +29,15 @@ constexpr std::int64_t kMostOps = 65'536; // of an order that is walked
 
 } // namespace
 
-BatchPart batchPart(const Plan &plan)
+BatchPart batchPart(const Plan &plan, Reasons &reasons)
 {
     for (const Error &error : validatePlan(plan))
         if (isOfBatch(error))
-            return { sentence(error), 1 };
-    return { {}, totalMicroBatches(plan) };
+            return { reasons.of(sentence(error)), 1 };
+    return { 0, totalMicroBatches(plan) };
 }
 
-ShapePart shapePart(const ExpectedAll<Workload> &resolved)
+ShapePart shapePart(const ExpectedAll<Workload> &resolved, Reasons &reasons)
 {
     ShapePart part;
     if (resolved) {
@@ -46,16 +46,16 @@ ShapePart shapePart(const ExpectedAll<Workload> &resolved)
         return part;
     }
     const auto wrong = std::ranges::find_if_not(resolved.error(), isOfBatch);
-    part.wrong = wrong == resolved.error().end() ? std::string() : sentence(*wrong);
+    part.wrong = wrong == resolved.error().end() ? 0 : reasons.of(sentence(*wrong));
     return part;
 }
 
-PlacesPart placesPart(Workload &workload)
+PlacesPart placesPart(Workload &workload, Reasons &reasons)
 {
     PlacesPart part;
     Placements open = placements(workload, 2);
     if (open.found.empty()) {
-        part.wrong = open.unplaced.unplaced.empty() ? "it cannot be placed" : open.unplaced.unplaced;
+        part.wrong = reasons.of(open.unplaced.unplaced.empty() ? "it cannot be placed" : open.unplaced.unplaced);
         return part;
     }
     part.layout = std::move(open.found.front().layout);
@@ -63,19 +63,20 @@ PlacesPart placesPart(Workload &workload)
         && std::ranges::all_of(part.layout.classes, [](const PipelineClass &c) { return c.cellMembers == 1; });
     workload.layout = part.layout;
     if (!hasRunnableShape(workload))
-        part.wrong = everyReplicaHasWork(workload) ? "experts do not divide the ranks of a stage"
-                                                   : "replicas are left without a micro-batch";
+        part.wrong = reasons.of(everyReplicaHasWork(workload) ? "experts do not divide the ranks of a stage"
+                                                              : "replicas are left without a micro-batch");
     for (const PipelineClass &pipelines : part.layout.classes) {
         const bool isFirst = &pipelines == part.layout.classes.data();
         part.most = isFirst ? pipelines.microBatches : std::max(part.most, pipelines.microBatches);
         part.fewest = isFirst ? pipelines.microBatches : std::min(part.fewest, pipelines.microBatches);
     }
+    part.layout.idle.clear(); // nobody asks for sentences
     // The class with most micro-batches stands for all.
     std::ranges::stable_sort(part.layout.classes, std::greater {}, &PipelineClass::microBatches);
     return part;
 }
 
-OrderPart orderPart(Workload &workload)
+OrderPart orderPart(Workload &workload, Reasons &reasons)
 {
     OrderPart part;
     const ScheduleTraits &schedule = traitsOf(*workload.plan);
@@ -83,11 +84,14 @@ OrderPart orderPart(Workload &workload)
     part.schedule = &schedule;
     part.isShared = !schedule.isSliced() && schedule.room != RoomUse::RunTime;
     if (auto chunks = checkChunks(schedule, schedule.isSliced() ? 1 : degrees.programChunks()); !chunks)
-        part.wrong = sentence(chunks.error());
+        part.wrong = reasons.of(sentence(chunks.error()));
     else if (!schedule.stages.accepts(degrees.pipeline))
-        part.wrong = std::to_string(degrees.pipeline) + " stages under " + schedule.label + ", " + schedule.stages.why;
-    if (!part.wrong.empty())
+        part.wrong = reasons.of(
+            std::to_string(degrees.pipeline) + " stages under " + schedule.label + ", " + schedule.stages.why);
+    if (part.wrong)
         return part;
+    part.wrongCount = reasons.of(
+        std::string("micro-batches of a pipeline under ") + schedule.label + ", which " + schedule.microBatches.why);
     part.chunks = splitLayers(
         workload.model, degrees.pipeline, degrees.chunks, schedule.placement, workload.plan->placement.layers);
     workload.layout.chunks = part.chunks;
@@ -116,7 +120,7 @@ int walkedMicroBatches(const OrderPart &order, int microBatches)
     return std::int64_t(microBatches) * devices * chunks <= kMostOps ? microBatches : 1;
 }
 
-WalkPart walkPart(const OrderPart &order, int microBatches, bool isRecomputing, bool recomputesLast)
+WalkPart walkPart(const OrderPart &order, int microBatches, bool isRecomputing, bool recomputesLast, Reasons &reasons)
 {
     WalkPart part;
     const ScheduleTraits &schedule = *order.schedule;
@@ -127,7 +131,7 @@ WalkPart walkPart(const OrderPart &order, int microBatches, bool isRecomputing, 
         auto made = makeProgram(schedule, { devices, microBatches, chunks, {} });
         if (!made) {
             if (microBatches > 1)
-                part.wrong = sentence(made.error());
+                part.wrong = reasons.of(sentence(made.error()));
             program = orderOfOne(schedule, devices, chunks);
         } else {
             program = std::move(*made);

@@ -91,15 +91,40 @@ private:
     Chain m_chain;
 };
 
-/// Of every stage, those that are alike once.
-std::vector<StageCosts> stagesOf(const Workload &workload, StageCoster &coster, const OrderPart &order)
+/// One of each kind.
+std::vector<StageCosts> kindsOf(const Workload &workload, StageCoster &coster, const OrderPart &order)
 {
-    std::vector<StageCosts> stages;
+    std::vector<StageCosts> kinds;
+    for (const int stage : order.firstOfKind)
+        kinds.push_back(coster.stage(workload.layout.classes.front(), stage));
+    return kinds;
+}
+
+/// [stage * chunks + chunk]
+std::vector<OpTimes> opsOf(const std::vector<StageCosts> &kinds, const OrderPart &order)
+{
+    std::vector<OpTimes> ops;
+    ops.reserve(order.kindOf.size() * kinds.front().chunks.size());
     for (std::size_t s = 0; s < order.kindOf.size(); ++s)
-        stages.push_back(s > 0 && order.kindOf[s] == order.kindOf[s - 1]
-                ? stages.back()
-                : coster.stage(workload.layout.classes.front(), int(s)));
-    return stages;
+        if (s > 0 && order.kindOf[s] == order.kindOf[s - 1])
+            for (std::size_t c = 0; c < kinds.front().chunks.size(); ++c)
+                ops.push_back(OpTimes(ops[ops.size() - kinds.front().chunks.size()]));
+        else
+            for (const ChunkCost &chunk : kinds[std::size_t(order.kindOf[s])].chunks)
+                ops.push_back(opTimes(chunk));
+    return ops;
+}
+
+/// How much shorter pairs of operations may be than the two of them.
+double certainShare(const Workload &workload, const std::vector<StageCosts> &kinds, const OrderPart &order,
+    const std::vector<OpTimes> &ops)
+{
+    if (!order.schedule->pairs)
+        return 1;
+    std::vector<StageCosts> stages;
+    for (const int kind : order.kindOf)
+        stages.push_back(kinds[std::size_t(kind)]);
+    return sharePaired(pairTimes(workload, stages), ops, workload.degrees.programChunks());
 }
 
 } // namespace
@@ -108,13 +133,10 @@ WorkPart workPart(const Workload &workload, StageCoster &coster, const OrderPart
 {
     const Plan &plan = *workload.plan;
     WorkPart part;
-    const std::vector<StageCosts> stages = stagesOf(workload, coster, order);
-    std::vector<OpTimes> ops;
-    for (const StageCosts &stage : stages)
-        for (const ChunkCost &chunk : stage.chunks)
-            ops.push_back(opTimes(chunk));
+    const std::vector<StageCosts> kinds = kindsOf(workload, coster, order);
+    const std::vector<OpTimes> ops = opsOf(kinds, order);
     ChainOf chain(workload, order);
-    chain.setOps(ops, order.schedule->pairs ? sharePaired(pairTimes(workload, stages), ops, chain.chain().chunks) : 1);
+    chain.setOps(ops, certainShare(workload, kinds, order, ops));
     chain.setBoundaries(workload, coster);
     part.least = LeastTime(chain.chain());
 
@@ -129,30 +151,34 @@ WorkPart workPart(const Workload &workload, StageCoster &coster, const OrderPart
     for (std::size_t kind = 0; kind < order.firstOfKind.size(); ++kind) {
         const int stage = order.firstOfKind[kind];
         part.formHiding.push_back(hidingWork(workload, sketched.kinds[kind].costs));
-        part.hiding.push_back(
-            isInRuns ? HidingWork { kEndless, kEndless } : hidingWork(workload, stages[std::size_t(stage)]));
-        part.memory.emplace_back(
-            chunkMemory(workload, stage), nullptr, OpMemory::Program { false, order.schedule->pairs });
+        part.hiding.push_back(isInRuns ? HidingWork { kEndless, kEndless } : hidingWork(workload, kinds[kind]));
+        part.memory.emplace_back(chunkMemory(workload, stage), order.schedule->pairs);
     }
     return part;
 }
 
-HeldPart heldPart(const Workload &workload, StageCoster &coster, const OrderPart &order)
+HeldPart heldPart(const Workload &workload, const OrderPart &order)
 {
     HeldPart part;
+    for (const int stage : order.firstOfKind) {
+        const RankSet ranks = rankSet(workload, workload.layout.classes.front(), stage);
+        const StageMemory empty = stageMemory(workload, ranks, {}, {}, false);
+        part.kinds.push_back(
+            { empty.peak, empty.device - empty.reserved, double(std::max<std::int64_t>(1, empty.capacity)) });
+    }
+    return part;
+}
+
+EndsPart endsPart(const Workload &workload, StageCoster &coster, const OrderPart &order, Reasons &reasons)
+{
+    EndsPart part;
     if (refusesSharding(*workload.plan, workload.stack))
-        part.wrong = "the stack does not shard gradients in a pipeline";
+        part.wrong = reasons.of("the stack does not shard gradients in a pipeline");
     part.isInRuns = shardExchange(*workload.plan, workload.stack) == ShardExchange::InRuns;
     for (const int stage : order.firstOfKind) {
-        const PipelineClass &pipelines = workload.layout.classes.front();
-        const StageMemory empty = stageMemory(workload, rankSet(workload, pipelines, stage), {}, {}, false);
-        HeldPart::Kind &kind = part.kinds.emplace_back();
-        kind.ends = coster.stage(pipelines, stage);
-        kind.ends.chunks.clear();
-        kind.ends.expert = nullptr;
-        kind.peak = empty.peak;
-        kind.beside = empty.device - empty.reserved;
-        kind.capacity = double(std::max<std::int64_t>(1, empty.capacity));
+        StageCosts &kind = part.kinds.emplace_back(coster.stage(workload.layout.classes.front(), stage));
+        kind.chunks = {};
+        kind.expert = nullptr;
     }
     return part;
 }
