@@ -146,21 +146,6 @@ OpSplit pairOf(
         : a.forward + b.inputGrad + b.weightGrad;
 }
 
-/// As measured, where they were.
-std::vector<Nanoseconds> pairTimes(const Workload &workload, const std::vector<StageCosts> &stages)
-{
-    std::vector<Nanoseconds> times;
-    const int parts = std::max(1, workload.degrees.programChunks() / workload.degrees.copies); // of a stage
-    for (std::size_t s = 0; s < stages.size(); ++s) {
-        const Seconds measured = measuredPair(*workload.plan, int(s)) / parts;
-        for (std::size_t forward = 0; forward < stages[s].chunks.size(); ++forward)
-            for (std::size_t backward = 0; backward < stages[s].chunks.size(); ++backward)
-                times.push_back(atLeastOne(
-                    measured.value > 0 ? measured : pairOf(workload, stages[s], s, forward, backward).total()));
-    }
-    return times;
-}
-
 void refreshOps(PipelineCosts &shape, const std::vector<StageCosts> &stages)
 {
     shape.ops.clear();
@@ -266,6 +251,20 @@ OpTimes opTimes(const ChunkCost &chunk)
     times.inputGrad = atLeastOne(chunk.inputGrad.total()) + times.recompute;
     times.weightGrad = toNanoseconds(chunk.weightGrad.total());
     times.backward = times.inputGrad + times.weightGrad;
+    return times;
+}
+
+std::vector<Nanoseconds> pairTimes(const Workload &workload, const std::vector<StageCosts> &stages)
+{
+    std::vector<Nanoseconds> times;
+    const int parts = std::max(1, workload.degrees.programChunks() / workload.degrees.copies); // of a stage
+    for (std::size_t s = 0; s < stages.size(); ++s) {
+        const Seconds measured = measuredPair(*workload.plan, int(s)) / parts;
+        for (std::size_t forward = 0; forward < stages[s].chunks.size(); ++forward)
+            for (std::size_t backward = 0; backward < stages[s].chunks.size(); ++backward)
+                times.push_back(atLeastOne(
+                    measured.value > 0 ? measured : pairOf(workload, stages[s], s, forward, backward).total()));
+    }
     return times;
 }
 
