@@ -91,12 +91,19 @@ void Screenshot::lookAtLive()
 {
     LiveDocument &live = m_window.live();
     const RunOverlayPtr &overlay = m_window.runs().overlay();
-    const bool isOver = std::ranges::none_of(live.sources(), [](const LiveSourceRow &row) {
-        return row.status.state == live::SourceState::Idle || row.status.state == live::SourceState::Connecting
-            || (row.status.state == live::SourceState::Live && row.status.address.type == live::SourceType::Replay);
+    using enum live::SourceState;
+    const auto isBeginning = [](live::SourceState state) { return state == Idle || state == Connecting; };
+    const bool isReplayed = std::ranges::none_of(live.sources(), [&](const LiveSourceRow &row) {
+        const live::SourceState state = row.status.state;
+        return row.status.address.type == live::SourceType::Replay && (isBeginning(state) || state == Live);
     });
+    // A listener may wait for ever to be connected to, a log to be written.
+    const bool awaitsOthers = std::ranges::any_of(live.sources(), [&](const auto &row) {
+        return row.status.address.type != live::SourceType::Replay && isBeginning(row.status.state);
+    }) && ++m_waits < kMostLooks;
+    const bool isOver = isReplayed && !awaitsOthers;
     const bool isWatched = !live.steps().empty() && live.steps().back().number == live.newestStep();
-    const bool isShown = isWatched && live.canAskWhatIf() && overlay && overlay->evaluation && overlay->step >= 0
+    const bool isShown = isWatched && overlay && overlay->evaluation && overlay->step >= 0
         && overlay->run->steps[std::size_t(overlay->step)].number == live.newestStep();
     const bool isNothing = isOver && live.newestStep() < 0 && ++m_looks >= kMostLooks;
     if (!isOver || !(isShown || isNothing))

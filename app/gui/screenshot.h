@@ -35,7 +35,7 @@ private:
     QTimer m_settle, m_giveUp;
     bool m_awaitsRun = false, m_awaitsReference = false;
     bool m_awaitsLive = false, m_asksWhatIfs = false, m_hasAsked = false;
-    int m_looks = 0;
+    int m_looks = 0, m_waits = 0;
     QTimer m_look;
 };
 

@@ -30,17 +30,6 @@ Nanoseconds atLeastOne(Seconds t)
     return t.value > 0 ? std::max<Nanoseconds>(1, toNanoseconds(t)) : 0;
 }
 
-OpTimes opTimes(const ChunkCost &chunk)
-{
-    OpTimes times;
-    times.forward = atLeastOne(chunk.forward.total());
-    times.recompute = toNanoseconds(chunk.recompute.total());
-    times.inputGrad = atLeastOne(chunk.inputGrad.total()) + times.recompute;
-    times.weightGrad = toNanoseconds(chunk.weightGrad.total());
-    times.backward = times.inputGrad + times.weightGrad;
-    return times;
-}
-
 /// Checkpointing frameworks recompute also where the activations are still there.
 void recomputeEverywhere(Program &program)
 {
@@ -268,6 +257,17 @@ void countMemory(const Workload &workload, Costs &costs)
 }
 
 } // namespace
+
+OpTimes opTimes(const ChunkCost &chunk)
+{
+    OpTimes times;
+    times.forward = atLeastOne(chunk.forward.total());
+    times.recompute = toNanoseconds(chunk.recompute.total());
+    times.inputGrad = atLeastOne(chunk.inputGrad.total()) + times.recompute;
+    times.weightGrad = toNanoseconds(chunk.weightGrad.total());
+    times.backward = times.inputGrad + times.weightGrad;
+    return times;
+}
 
 Seconds iterationOverhead(const Workload &workload)
 {

@@ -18,6 +18,9 @@ class GraphCache;
 [[nodiscard]] Expected<Costs> cost(
     const Workload &workload, const std::stop_token &stop = {}, GraphCache *graphs = nullptr);
 
+/// What the timeline has of a chunk: whole nanoseconds, one at least of what takes time at all.
+[[nodiscard]] OpTimes opTimes(const ChunkCost &chunk);
+
 /// What an iteration takes beside its operations, on the slowest host of all stages (SustainedRates::host).
 [[nodiscard]] Seconds iterationOverhead(const Workload &workload);
 

@@ -346,4 +346,22 @@ ExpectedAll<Workload> resolve(PlanPtr plan, const Catalogue &catalogue)
     return workload;
 }
 
+bool sharesNames(const Workload &resolved, const Plan &plan)
+{
+    const Plan &known = *resolved.plan;
+    return &known == &plan
+        || (known.calibration.empty() && plan.calibration.empty() && plan.cluster.wanLinks.empty()
+            && resolved.source.hasLayers && !plan.profile && !plan.layerProfiles && !known.layerProfiles
+            && known.workload.model == plan.workload.model && known.workload.inlineModel == plan.workload.inlineModel
+            && known.baseDir == plan.baseDir && known.stack == plan.stack && known.cluster == plan.cluster);
+}
+
+Errors resolveAgain(Workload &workload, PlanPtr plan)
+{
+    Errors errors = validatePlan(*plan);
+    workload.setPlan(std::move(plan));
+    checkParallelism(*workload.plan, workload.model, errors);
+    return errors;
+}
+
 } // namespace trainyard

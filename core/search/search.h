@@ -97,6 +97,7 @@ struct SearchProgress {
     std::uint64_t looked = 0, total = 0, simulated = 0; // total: 0 where it is not known yet
     std::span<const SearchRow> rows; // new ones since the last call
     std::optional<SearchRow> best;
+    std::shared_ptr<const SearchSpace> space; // of the rows' numbers; null where it is not known yet
 };
 
 /// Errors: of the plan, as run(); constraints that contradict each other; a fixed key that is not one.
