@@ -30,6 +30,12 @@ QVBoxLayout *tightList()
     return list;
 }
 
+/// As wide as there is room; what does not fit is in its tooltip.
+void yieldWidth(QWidget &control)
+{
+    control.setSizePolicy(QSizePolicy::Ignored, control.sizePolicy().verticalPolicy());
+}
+
 QWidget *named(const QString &name, QWidget *control, QWidget *parent)
 {
     auto *row = new QWidget(parent);
@@ -100,6 +106,9 @@ PlannerForm::PlannerForm(PlanSearch &search, QWidget *parent)
     trainOtherwise->setToolTip(
         tr("Also settings by which the model learns otherwise, such as another optimizer or compressed gradients."));
     m_noPins->setWrapped(true);
+    yieldWidth(*objective);
+    yieldWidth(*trainOtherwise);
+    yieldWidth(*m_noPins);
     arrange();
     connect(objective, &QComboBox::activated, this,
         [this](int at) { change([at](PlannerSettings &next) { next.objective = Objective(at); }); });
@@ -195,6 +204,7 @@ void PlannerForm::listPlaces()
     m_datacenters.clear();
     for (const Datacenter &place : m_search.plan()->cluster.datacenters) {
         auto *box = new QCheckBox(QString::fromStdString(place.name.empty() ? place.id : place.name), this);
+        yieldWidth(*box);
         box->setToolTip(tr("Whether GPUs of this datacenter may be used."));
         connect(box, &QCheckBox::toggled, this, [this, id = place.id](bool may) {
             change([&](PlannerSettings &next) {
@@ -216,7 +226,8 @@ void PlannerForm::listScenarios()
     m_scenarios.clear();
     for (const NamedScenario &named : m_search.scenarios()) {
         auto *box = new QCheckBox(QString::fromStdString(named.scenario.name), this);
-        box->setToolTip(tr("Each candidate is judged in this world too: %1").arg(QString::fromStdString(named.text)));
+        yieldWidth(*box);
+        box->setToolTip(tr("%1: each candidate is judged in this world too.").arg(box->text()));
         connect(box, &QCheckBox::toggled, this, [this, text = named.text](bool counts) {
             change([&](PlannerSettings &next) {
                 if (counts)
