@@ -66,7 +66,7 @@ PlannerForm::PlannerForm(PlanSearch &search, QWidget *parent)
     , days(new LimitRow({ tr("Days, at most"), tr(" days"), tr("no limit"),
                             tr("Most days for all training tokens of the workload."), 1e6, 1, 0.1 },
           this))
-    , margin(new LimitRow({ tr("Memory headroom"), tr(" %"), tr("automatic"),
+    , margin(new LimitRow({ tr("Memory free"), tr(" %"), tr("automatic"),
                               tr("Share of each GPU's memory that stays free. Automatic: 5 %, or what the plan itself "
                                  "leaves where that is less."),
                               90, 0, 0 },

@@ -24,6 +24,7 @@
 #include <QScrollArea>
 #include <QShortcut>
 #include <QStackedLayout>
+#include <QStyle>
 #include <QToolButton>
 #include <QVBoxLayout>
 
@@ -359,7 +360,8 @@ void PlannerPage::showState()
     const bool wasPrimary = run->property("isPrimary").toBool();
     if (const bool isPrimary = !isSearching && state != State::Empty; wasPrimary != isPrimary) {
         run->setProperty("isPrimary", isPrimary);
-        run->setStyleSheet(run->styleSheet()); // the sheet of the window looks at properties once
+        run->style()->unpolish(run); // the sheet looks at properties once
+        run->style()->polish(run);
     }
     invite->setEnabled(m_search.plan() != nullptr);
     invite->setVisible(state == State::Empty);

@@ -280,9 +280,9 @@ private slots:
     {
         PlannerWindow w;
         StrategyPanel &panel = *w.window.workbench().strategies;
-        panel.row("pipeline")->findChild<QComboBox *>()->setFocus();
+        panel.row("tensor")->findChild<QComboBox *>()->setFocus();
         QVERIFY(w.window.commands().trigger("planner.pin"));
-        QVERIFY(panel.pin("parallelism.pipeline")->isChecked());
+        QVERIFY(panel.pin("parallelism.tensor")->isChecked());
     }
 
     void worldsAreTickedAndAskedFor()
