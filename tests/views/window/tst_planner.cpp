@@ -238,10 +238,10 @@ private slots:
         w.find();
         const auto &list = w.search.steps();
         QTRY_VERIFY_WITH_TIMEOUT(list && list->isComplete, 30000);
-        const std::vector<StepRow *> rows = w.page.candidate->steps->steps();
+        const std::vector<SearchStepRow *> rows = w.page.candidate->steps->steps();
         QCOMPARE(rows.size(), list->list.size());
         QVERIFY(!rows.empty());
-        for (const StepRow *row : rows)
+        for (const SearchStepRow *row : rows)
             QVERIFY(!row->words->text().isEmpty() && !row->gain->text().isEmpty());
         const PlanPtr first = list->list.front().plan;
         QTest::mouseClick(rows.front()->apply, Qt::LeftButton);
