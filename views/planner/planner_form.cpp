@@ -20,6 +20,7 @@ namespace trainyard {
 
 namespace {
 
+constexpr int kChoiceWidth = 215; // pixels beside the mark of a check box
 constexpr const char *kPinRow = "pin "; // and the key
 
 QVBoxLayout *tightList()
@@ -225,9 +226,11 @@ void PlannerForm::listScenarios()
     clearLayout(m_scenariosList);
     m_scenarios.clear();
     for (const NamedScenario &named : m_search.scenarios()) {
-        auto *box = new QCheckBox(QString::fromStdString(named.scenario.name), this);
+        const QString name = QString::fromStdString(named.scenario.name);
+        auto *box = new QCheckBox(fontMetrics().elidedText(name, Qt::ElideRight, kChoiceWidth), this);
+        box->setAccessibleName(name);
         yieldWidth(*box);
-        box->setToolTip(tr("%1: each candidate is judged in this world too.").arg(box->text()));
+        box->setToolTip(tr("%1: each candidate is judged in this world too.").arg(name));
         connect(box, &QCheckBox::toggled, this, [this, text = named.text](bool counts) {
             change([&](PlannerSettings &next) {
                 if (counts)
