@@ -11,6 +11,7 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
+#include <tuple>
 
 namespace trainyard {
 
@@ -29,6 +30,22 @@ QString sentence(const std::string &reason)
     while (text.endsWith(u'.'))
         text.chop(1);
     return text;
+}
+
+/// "it costs more than the budget (17)" of those that can run, by the constraints that they break.
+QString brokenMost(const PlanSearch &search, int most)
+{
+    std::map<std::string, std::uint64_t> counts;
+    for (const SearchRow &row : search.rows())
+        if (row.state == RowState::OutOfConstraint)
+            ++counts[row.reason];
+    std::vector<std::pair<std::string, std::uint64_t>> reasons(counts.begin(), counts.end());
+    std::ranges::stable_sort(reasons, std::greater {}, [](const auto &reason) { return reason.second; });
+    QStringList parts;
+    for (const auto &[reason, count] : reasons)
+        if (parts.size() < most)
+            parts << QStringLiteral("%1 (%2)").arg(sentence(reason), countText(count));
+    return parts.join(QStringLiteral("; "));
 }
 
 /// "more memory than there is (12,400 candidates)" of what left most out.
@@ -215,6 +232,8 @@ QString resultText(const PlanSearch &search)
         break;
     }
     if (search.best().empty()) {
+        if (const QString broken = brokenMost(search, 2); !broken.isEmpty())
+            return tr("Nothing feasible: no candidate that can run keeps the constraints: %1.").arg(broken);
         const QString why = mostCommon(search, 2);
         return tr("Nothing feasible%1.")
             .arg(why.isEmpty() ? QString() : tr(": what left most candidates out is %1").arg(why));

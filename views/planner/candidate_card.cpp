@@ -38,6 +38,7 @@ CandidateCard::CandidateCard(PlanSearch &search, QWidget *parent)
     , m_title(new TextLine({}, Ink::Text, this))
     , m_reason(new TextLine({}, Ink::Warning, this))
     , m_facts(new QWidget(this))
+    , m_changes(new SectionTitle(tr("What changes"), tr("and what each change buys"), this))
 {
     setFont(uiFont(-1));
     setAccessibleName(tr("The chosen candidate"));
@@ -90,7 +91,7 @@ void CandidateCard::arrange()
             m_lines[i - 1] = fact;
     }
     column->addWidget(m_facts);
-    column->addWidget(new SectionTitle(tr("What changes"), tr("and what each change buys"), this));
+    column->addWidget(m_changes);
     column->addWidget(steps);
     column->addStretch(1);
 }
@@ -127,16 +128,17 @@ void CandidateCard::refresh()
     const std::vector<SearchRow> &rows = m_search.rows();
     const bool has = m_row >= 0 && m_row < int(rows.size());
     m_facts->setVisible(has);
-    tryIt->setVisible(has);
-    adopt->setVisible(has);
+    m_changes->setVisible(has);
+    const bool isOwn = has && m_search.own() == std::size_t(m_row);
+    tryIt->setVisible(has && !isOwn);
+    adopt->setVisible(has && !isOwn);
     if (!has) {
-        m_title->setText(tr("No candidate is chosen"));
+        m_title->setText({});
         m_reason->hide();
         return;
     }
     const SearchRow &row = rows[std::size_t(m_row)];
     const auto own = m_search.own();
-    const bool isOwn = own == std::size_t(m_row);
     const auto place = std::ranges::find(m_search.best(), std::size_t(m_row));
     const auto rank = place - m_search.best().begin();
     m_title->setText(isOwn                   ? tr("Your plan")

@@ -47,7 +47,7 @@ private:
     PlanSearch &m_search;
     int m_row = -1;
     TextLine *m_title, *m_reason;
-    QWidget *m_facts;
+    QWidget *m_facts, *m_changes;
     std::array<Fact, kFacts> m_lines {};
 };
 

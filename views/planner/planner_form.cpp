@@ -20,6 +20,7 @@ namespace trainyard {
 
 namespace {
 
+constexpr int kChoiceWidth = 215; // pixels beside the mark of a check box
 constexpr const char *kPinRow = "pin "; // and the key
 
 QVBoxLayout *tightList()
@@ -28,6 +29,12 @@ QVBoxLayout *tightList()
     list->setContentsMargins(0, 0, 0, 0);
     list->setSpacing(3);
     return list;
+}
+
+/// As wide as there is room; what does not fit is in its tooltip.
+void yieldWidth(QWidget &control)
+{
+    control.setSizePolicy(QSizePolicy::Ignored, control.sizePolicy().verticalPolicy());
 }
 
 QWidget *named(const QString &name, QWidget *control, QWidget *parent)
@@ -60,7 +67,7 @@ PlannerForm::PlannerForm(PlanSearch &search, QWidget *parent)
     , days(new LimitRow({ tr("Days, at most"), tr(" days"), tr("no limit"),
                             tr("Most days for all training tokens of the workload."), 1e6, 1, 0.1 },
           this))
-    , margin(new LimitRow({ tr("Memory headroom"), tr(" %"), tr("automatic"),
+    , margin(new LimitRow({ tr("Memory free"), tr(" %"), tr("automatic"),
                               tr("Share of each GPU's memory that stays free. Automatic: 5 %, or what the plan itself "
                                  "leaves where that is less."),
                               90, 0, 0 },
@@ -100,6 +107,9 @@ PlannerForm::PlannerForm(PlanSearch &search, QWidget *parent)
     trainOtherwise->setToolTip(
         tr("Also settings by which the model learns otherwise, such as another optimizer or compressed gradients."));
     m_noPins->setWrapped(true);
+    yieldWidth(*objective);
+    yieldWidth(*trainOtherwise);
+    yieldWidth(*m_noPins);
     arrange();
     connect(objective, &QComboBox::activated, this,
         [this](int at) { change([at](PlannerSettings &next) { next.objective = Objective(at); }); });
@@ -195,6 +205,7 @@ void PlannerForm::listPlaces()
     m_datacenters.clear();
     for (const Datacenter &place : m_search.plan()->cluster.datacenters) {
         auto *box = new QCheckBox(QString::fromStdString(place.name.empty() ? place.id : place.name), this);
+        yieldWidth(*box);
         box->setToolTip(tr("Whether GPUs of this datacenter may be used."));
         connect(box, &QCheckBox::toggled, this, [this, id = place.id](bool may) {
             change([&](PlannerSettings &next) {
@@ -215,8 +226,11 @@ void PlannerForm::listScenarios()
     clearLayout(m_scenariosList);
     m_scenarios.clear();
     for (const NamedScenario &named : m_search.scenarios()) {
-        auto *box = new QCheckBox(QString::fromStdString(named.scenario.name), this);
-        box->setToolTip(tr("Each candidate is judged in this world too: %1").arg(QString::fromStdString(named.text)));
+        const QString name = QString::fromStdString(named.scenario.name);
+        auto *box = new QCheckBox(fontMetrics().elidedText(name, Qt::ElideRight, kChoiceWidth), this);
+        box->setAccessibleName(name);
+        yieldWidth(*box);
+        box->setToolTip(tr("%1: each candidate is judged in this world too.").arg(name));
         connect(box, &QCheckBox::toggled, this, [this, text = named.text](bool counts) {
             change([&](PlannerSettings &next) {
                 if (counts)

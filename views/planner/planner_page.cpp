@@ -6,10 +6,8 @@
 #include "views/export/file_target.h"
 #include "views/export/panel_menu.h"
 #include "views/export/panel_picture.h"
-#include "views/panels/card.h"
 #include "views/panels/evidence_table.h"
 #include "views/parts/panel_parts.h"
-#include "views/parts/scrolled.h"
 #include "views/planner/candidate_card.h"
 #include "views/planner/planner_form.h"
 #include "views/planner/planner_tables.h"
@@ -21,11 +19,10 @@
 #include <QMenu>
 #include <QProgressBar>
 #include <QPushButton>
-#include <QScrollArea>
 #include <QShortcut>
 #include <QStackedLayout>
+#include <QStyle>
 #include <QToolButton>
-#include <QVBoxLayout>
 
 #include <algorithm>
 
@@ -33,8 +30,8 @@ namespace trainyard {
 
 namespace {
 
-constexpr int kFormWidth = 292, kCandidateWidth = 376, kFrameMs = 33, kBarSteps = 1000;
-constexpr int kPlotShare = 62, kTableShare = 38, kWhatChanges = 6; // the last: a column
+constexpr int kFrameMs = 33, kBarSteps = 1000;
+constexpr int kWhatChanges = 6; // a column
 
 } // namespace
 
@@ -70,113 +67,6 @@ PlannerPage::PlannerPage(PlanSearch &search, QWidget *parent)
     m_frame.setInterval(kFrameMs);
     showState();
     showRows(false);
-}
-
-QWidget *PlannerPage::makeForm()
-{
-    auto *content = new QWidget;
-    auto *column = new QVBoxLayout(content);
-    column->setContentsMargins(0, 0, 0, 0);
-    column->setSpacing(0);
-    column->addWidget(scrolled(form), 1);
-    auto *foot = new QVBoxLayout;
-    foot->setContentsMargins(Theme::kPad, Theme::kGap, Theme::kPad, Theme::kGap);
-    foot->setSpacing(Theme::kGap);
-    foot->addWidget(bar);
-    foot->addWidget(run);
-    column->addLayout(foot);
-    bar->setTextVisible(false);
-    bar->setFixedHeight(4);
-    bar->setAccessibleName(tr("Share of the time that the search may take"));
-    auto *card = new Card(content);
-    card->setFixedWidth(kFormWidth);
-    return card;
-}
-
-QWidget *PlannerPage::makePlot()
-{
-    m_plot = new QWidget;
-    auto *column = new QVBoxLayout(m_plot);
-    column->setContentsMargins(Theme::kPad, Theme::kGap, 4, 4);
-    column->setSpacing(2);
-    column->addWidget(legend);
-    column->addWidget(scatter, 1);
-    m_empty = new QWidget;
-    auto *middle = new QVBoxLayout(m_empty);
-    middle->setContentsMargins(60, 20, 60, 20);
-    middle->setSpacing(Theme::kPad);
-    m_invitation->setWrapped(true);
-    m_invitation->setAlignment(Qt::AlignCenter);
-    invite->setProperty("isPrimary", true);
-    middle->addStretch(1);
-    middle->addWidget(m_invitation);
-    middle->addWidget(invite, 0, Qt::AlignHCenter);
-    middle->addStretch(1);
-    auto *pages = new QWidget;
-    m_middle = new QStackedLayout(pages);
-    m_middle->addWidget(m_empty);
-    m_middle->addWidget(m_plot);
-    return new Card(pages);
-}
-
-QWidget *PlannerPage::makeTables()
-{
-    best->setModel(m_bestModel);
-    leftOut->setModel(m_leftOutModel);
-    for (EvidenceTable *table : { best, leftOut }) {
-        table->setSelectionMode(QAbstractItemView::SingleSelection);
-        table->setTextElideMode(Qt::ElideRight);
-    }
-    m_tables = new TabbedCard(tr("What came of it"));
-    m_tables->addTab(best, tr("The best"));
-    m_tables->addTab(leftOut, tr("Left out"));
-    return m_tables;
-}
-
-void PlannerPage::arrange()
-{
-    back->setToolTip(tr("Esc"));
-    back->setProperty("isFlat", true);
-    picture->setText(tr("Picture"));
-    picture->setToolTip(tr("Copy or save what the page shows."));
-    picture->setPopupMode(QToolButton::InstantPopup);
-    picture->setToolButtonStyle(Qt::ToolButtonTextOnly);
-    m_title->setFont(uiFont(3, QFont::DemiBold));
-    m_result->setFont(uiFont(1));
-    m_result->setWrapped(true);
-    m_note->setWrapped(true);
-    m_progress->setAlignment(Qt::AlignRight | Qt::AlignVCenter);
-    auto *top = new QHBoxLayout;
-    top->setSpacing(Theme::kGap);
-    top->addWidget(back);
-    top->addWidget(m_title);
-    top->addWidget(m_progress, 1);
-    top->addWidget(exportCsv);
-    top->addWidget(picture);
-    auto *centre = new QVBoxLayout;
-    centre->setSpacing(Theme::kGap);
-    centre->addWidget(makePlot(), kPlotShare);
-    centre->addWidget(makeTables(), kTableShare);
-    QScrollArea *chosen = scrolled(candidate);
-    auto *right = new Card(chosen);
-    right->setFixedWidth(kCandidateWidth);
-    auto *row = new QHBoxLayout;
-    row->setSpacing(Theme::kGap);
-    row->addWidget(makeForm());
-    row->addLayout(centre, 1);
-    row->addWidget(right);
-    auto *body = new QVBoxLayout(m_body);
-    body->setContentsMargins(0, 0, 0, 0);
-    body->setSpacing(4);
-    body->addWidget(m_result);
-    body->addWidget(m_note);
-    body->addSpacing(2);
-    body->addLayout(row, 1);
-    auto *column = new QVBoxLayout(this);
-    column->setContentsMargins(Theme::kGap, 0, Theme::kGap, Theme::kGap);
-    column->setSpacing(Theme::kGap);
-    column->addLayout(top);
-    column->addWidget(m_body, 1);
 }
 
 void PlannerPage::wire()
@@ -359,7 +249,8 @@ void PlannerPage::showState()
     const bool wasPrimary = run->property("isPrimary").toBool();
     if (const bool isPrimary = !isSearching && state != State::Empty; wasPrimary != isPrimary) {
         run->setProperty("isPrimary", isPrimary);
-        run->setStyleSheet(run->styleSheet()); // the sheet of the window looks at properties once
+        run->style()->unpolish(run); // the sheet looks at properties once
+        run->style()->polish(run);
     }
     invite->setEnabled(m_search.plan() != nullptr);
     invite->setVisible(state == State::Empty);

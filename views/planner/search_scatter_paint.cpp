@@ -27,6 +27,21 @@ bool isVector(const QPainter &painter)
     return type == QPaintEngine::SVG || type == QPaintEngine::Pdf || type == QPaintEngine::Picture;
 }
 
+/// More of them than a logarithmic axis has as a rule, where it shows little.
+QVector<double> ticksOf(const AxisRange &range)
+{
+    constexpr int kFew = 4;
+    QVector<double> ticks = logTicks(range.from, range.to);
+    if (ticks.size() >= kFew)
+        return ticks;
+    ticks.clear();
+    for (double power = std::pow(10.0, std::floor(std::log10(range.from))); power <= range.to; power *= 10)
+        for (const int digit : { 1, 2, 3, 4, 5, 6, 8 })
+            if (range.has(digit * power))
+                ticks << digit * power;
+    return ticks;
+}
+
 /// A name beside a mark, on a ground of its own, within the plane.
 void paintName(QPainter &painter, const QRectF &area, QPointF mark, const QString &text)
 {
@@ -125,7 +140,7 @@ void SearchScatter::paintAxes(QPainter &painter) const
             QRectF(m_frame.area.left(), m_frame.area.top(), m_frame.gutter - 4, m_frame.area.height()), ground);
     }
     double lastRight = m_frame.area.left() - 10;
-    for (const double tick : logTicks(m_frame.price.from, m_frame.price.to)) {
+    for (const double tick : ticksOf(m_frame.price)) {
         const double x = m_frame.xOf(tick);
         painter.setPen(theme().grid);
         painter.drawLine(QPointF(x, plane.top()), QPointF(x, plane.bottom()));
@@ -138,7 +153,7 @@ void SearchScatter::paintAxes(QPainter &painter) const
         painter.drawText(QRectF(x - half - 2, bottom, 2 * half + 4, metrics.height()), Qt::AlignCenter, text);
     }
     double lastTop = m_frame.area.bottom() + 100;
-    for (const double tick : logTicks(m_frame.time.from, m_frame.time.to)) {
+    for (const double tick : ticksOf(m_frame.time)) {
         const double y = m_frame.yOf(tick);
         painter.setPen(theme().grid);
         painter.drawLine(QPointF(plane.left(), y), QPointF(plane.right(), y));

@@ -31,7 +31,7 @@ QString sentencesOf(const SearchStep &step, const QString &between)
 
 } // namespace
 
-StepRow::StepRow(int number, QWidget *parent)
+SearchStepRow::SearchStepRow(int number, QWidget *parent)
     : QWidget(parent)
     , apply(new QPushButton(tr("Apply"), this))
     , words(new TextLine({}, Ink::Text, this))
@@ -53,7 +53,7 @@ StepRow::StepRow(int number, QWidget *parent)
     apply->setFixedHeight(fontMetrics().height() + 8);
 }
 
-void StepRow::setStep(const SearchStep &step, Objective objective, bool isTaken)
+void SearchStepRow::setStep(const SearchStep &step, Objective objective, bool isTaken)
 {
     words->setText(sentencesOf(step, QStringLiteral("\n")));
     QStringList facts;
@@ -140,7 +140,7 @@ void StepList::refresh()
     m_note->setVisible(!note.isEmpty());
     while (m_rows.size() < count) {
         const std::size_t at = m_rows.size();
-        auto *row = new StepRow(int(at) + 1, this);
+        auto *row = new SearchStepRow(int(at) + 1, this);
         m_list->addWidget(row);
         m_rows.push_back(row);
         connect(row->apply, &QPushButton::clicked, this, [this, at] {
@@ -163,10 +163,10 @@ void StepList::refresh()
     }
 }
 
-std::vector<StepRow *> StepList::steps() const
+std::vector<SearchStepRow *> StepList::steps() const
 {
-    std::vector<StepRow *> shown;
-    for (StepRow *row : m_rows)
+    std::vector<SearchStepRow *> shown;
+    for (SearchStepRow *row : m_rows)
         if (!row->isHidden())
             shown.push_back(row);
     return shown;
@@ -176,7 +176,7 @@ QString StepList::toTsv() const
 {
     QString text = tr("step") + u'\t' + tr("change") + u'\t' + tr("gain") + u'\n';
     int number = 0;
-    for (const StepRow *row : steps())
+    for (const SearchStepRow *row : steps())
         text += QString::number(++number) + u'\t' + QString(row->words->text()).replace(u'\n', QStringLiteral(", "))
             + u'\t' + row->gain->text() + u'\n';
     return text;

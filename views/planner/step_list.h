@@ -14,10 +14,10 @@ namespace trainyard {
 
 class TextLine;
 
-class StepRow : public QWidget {
+class SearchStepRow : public QWidget {
     Q_OBJECT
 public:
-    explicit StepRow(int number, QWidget *parent = nullptr);
+    explicit SearchStepRow(int number, QWidget *parent = nullptr);
     void setStep(const SearchStep &step, Objective objective, bool isTaken);
 
     QPushButton *const apply;
@@ -31,7 +31,7 @@ public:
 
     /// Of a row; -1: none.
     void setRow(int row);
-    [[nodiscard]] std::vector<StepRow *> steps() const; // those in sight
+    [[nodiscard]] std::vector<SearchStepRow *> steps() const; // those in sight
     [[nodiscard]] QString toTsv() const;
 
 Q_SIGNALS:
@@ -45,7 +45,7 @@ private:
     int m_row = -1;
     TextLine *m_note;
     QVBoxLayout *m_list;
-    std::vector<StepRow *> m_rows;
+    std::vector<SearchStepRow *> m_rows;
 };
 
 } // namespace trainyard

@@ -238,10 +238,10 @@ private slots:
         w.find();
         const auto &list = w.search.steps();
         QTRY_VERIFY_WITH_TIMEOUT(list && list->isComplete, 30000);
-        const std::vector<StepRow *> rows = w.page.candidate->steps->steps();
+        const std::vector<SearchStepRow *> rows = w.page.candidate->steps->steps();
         QCOMPARE(rows.size(), list->list.size());
         QVERIFY(!rows.empty());
-        for (const StepRow *row : rows)
+        for (const SearchStepRow *row : rows)
             QVERIFY(!row->words->text().isEmpty() && !row->gain->text().isEmpty());
         const PlanPtr first = list->list.front().plan;
         QTest::mouseClick(rows.front()->apply, Qt::LeftButton);
@@ -280,9 +280,9 @@ private slots:
     {
         PlannerWindow w;
         StrategyPanel &panel = *w.window.workbench().strategies;
-        panel.row("pipeline")->findChild<QComboBox *>()->setFocus();
+        panel.row("tensor")->findChild<QComboBox *>()->setFocus();
         QVERIFY(w.window.commands().trigger("planner.pin"));
-        QVERIFY(panel.pin("parallelism.pipeline")->isChecked());
+        QVERIFY(panel.pin("parallelism.tensor")->isChecked());
     }
 
     void worldsAreTickedAndAskedFor()
@@ -378,7 +378,7 @@ private slots:
         QTRY_VERIFY_WITH_TIMEOUT(w.search.steps() && w.search.steps()->isComplete, 30000);
         QApplication::processEvents();
         for (const TextLine *line : w.page.form->findChildren<TextLine *>())
-            if (line->isVisible() && line->heightForWidth(line->width()) < 0)
+            if (line->isVisible() && !line->hasHeightForWidth())
                 QVERIFY2(line->shown(line->width()) == line->text(), qPrintable(line->text()));
         for (QPushButton *button : w.page.findChildren<QPushButton *>())
             if (button->isVisible())
