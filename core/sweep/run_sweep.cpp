@@ -32,7 +32,7 @@ struct SweepWorkers::Private {
         , lines(of, format)
         , catalogue(from)
         , threads(count != 0 ? count : std::max(1u, std::thread::hardware_concurrency()))
-        , pool(threads)
+        , pool(threads, WorkPool::Manner::Equal)
     {
         for (std::size_t i = 0; i < threads; ++i)
             pool.submit(WorkPool::Rank::Search, [this] { work(); });
