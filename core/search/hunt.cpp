@@ -89,6 +89,8 @@ std::vector<ScoredCandidate> Hunt::scored(const std::vector<std::uint64_t> &numb
             if (!scored.out.empty())
                 continue;
             scored.one.leastValue = m_worlds.leastValue(score.leastSeconds, score.gpusUsed);
+            scored.one.leastSeconds = score.leastSeconds;
+            scored.one.gpus = score.gpusUsed;
             if (score.estimate > 0)
                 scored.one.promise = m_worlds.leastValue(score.estimate, score.gpusUsed);
         }
@@ -189,6 +191,8 @@ SearchResult Hunt::finish(bool isComplete, const std::vector<ScoredCandidate> &o
         --more;
         SearchRow row { .number = one.number, .state = RowState::Outdone };
         row.reason = "it cannot be better than the best that was found";
+        row.seconds = one.leastSeconds;
+        row.gpus = one.gpus;
         row.value = one.leastValue;
         m_result.rows.push_back(std::move(row));
     }

@@ -20,6 +20,8 @@ struct ScoredCandidate {
     std::uint64_t number = 0;
     double leastValue = 0; // no smaller value is possible
     double promise = 0; // the value by the closed form; the smaller the sooner it is looked at
+    double leastSeconds = 0; // of an iteration; for whoever draws it
+    int gpus = 0;
 };
 
 /// What makes one feasible candidate better than another: the value, the time, how few axes it changes, its number.
