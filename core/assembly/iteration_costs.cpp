@@ -30,23 +30,28 @@ Nanoseconds atLeastOne(Seconds t)
     return t.value > 0 ? std::max<Nanoseconds>(1, toNanoseconds(t)) : 0;
 }
 
-OpTimes opTimes(const ChunkCost &chunk)
-{
-    OpTimes times;
-    times.forward = atLeastOne(chunk.forward.total());
-    times.recompute = toNanoseconds(chunk.recompute.total());
-    times.inputGrad = atLeastOne(chunk.inputGrad.total()) + times.recompute;
-    times.weightGrad = toNanoseconds(chunk.weightGrad.total());
-    times.backward = times.inputGrad + times.weightGrad;
-    return times;
-}
-
 /// Checkpointing frameworks recompute also where the activations are still there.
 void recomputeEverywhere(Program &program)
 {
     for (auto &device : program.order) {
         for (Op &op : device)
             op.recomputes = op.kind == OpKind::Backward || op.kind == OpKind::InputGrad;
+    }
+}
+
+/// A recomputation of its own that takes no time is no operation (schedules may have one all the same): its layers are
+/// made again one by one within the backward, and nothing is whole before it.
+void fuseFreeRecomputation(Program &program, const std::vector<OpTimes> &ops)
+{
+    for (std::size_t device = 0; device < program.order.size(); ++device) {
+        std::vector<Op> &order = program.order[device];
+        const auto isFree = [&](const Op &op) {
+            return ops[device * std::size_t(program.shape.chunks) + std::size_t(op.chunk)].recompute <= 0;
+        };
+        if (std::erase_if(order, [&](const Op &op) { return op.kind == OpKind::Recompute && isFree(op); }) == 0)
+            continue;
+        for (Op &op : order)
+            op.recomputes = op.recomputes || (makesGradient(op.kind) && isFree(op));
     }
 }
 
@@ -157,21 +162,6 @@ OpSplit pairOf(
         : a.forward + b.inputGrad + b.weightGrad;
 }
 
-/// As measured, where they were.
-std::vector<Nanoseconds> pairTimes(const Workload &workload, const std::vector<StageCosts> &stages)
-{
-    std::vector<Nanoseconds> times;
-    const int parts = std::max(1, workload.degrees.programChunks() / workload.degrees.copies); // of a stage
-    for (std::size_t s = 0; s < stages.size(); ++s) {
-        const Seconds measured = measuredPair(*workload.plan, int(s)) / parts;
-        for (std::size_t forward = 0; forward < stages[s].chunks.size(); ++forward)
-            for (std::size_t backward = 0; backward < stages[s].chunks.size(); ++backward)
-                times.push_back(atLeastOne(
-                    measured.value > 0 ? measured : pairOf(workload, stages[s], s, forward, backward).total()));
-    }
-    return times;
-}
-
 void refreshOps(PipelineCosts &shape, const std::vector<StageCosts> &stages)
 {
     shape.ops.clear();
@@ -269,6 +259,31 @@ void countMemory(const Workload &workload, Costs &costs)
 
 } // namespace
 
+OpTimes opTimes(const ChunkCost &chunk)
+{
+    OpTimes times;
+    times.forward = atLeastOne(chunk.forward.total());
+    times.recompute = toNanoseconds(chunk.recompute.total());
+    times.inputGrad = atLeastOne(chunk.inputGrad.total()) + times.recompute;
+    times.weightGrad = toNanoseconds(chunk.weightGrad.total());
+    times.backward = times.inputGrad + times.weightGrad;
+    return times;
+}
+
+std::vector<Nanoseconds> pairTimes(const Workload &workload, const std::vector<StageCosts> &stages)
+{
+    std::vector<Nanoseconds> times;
+    const int parts = std::max(1, workload.degrees.programChunks() / workload.degrees.copies); // of a stage
+    for (std::size_t s = 0; s < stages.size(); ++s) {
+        const Seconds measured = measuredPair(*workload.plan, int(s)) / parts;
+        for (std::size_t forward = 0; forward < stages[s].chunks.size(); ++forward)
+            for (std::size_t backward = 0; backward < stages[s].chunks.size(); ++backward)
+                times.push_back(atLeastOne(
+                    measured.value > 0 ? measured : pairOf(workload, stages[s], s, forward, backward).total()));
+    }
+    return times;
+}
+
 Seconds iterationOverhead(const Workload &workload)
 {
     double slowest = 0;
@@ -350,6 +365,8 @@ Expected<Costs> cost(const Workload &workload, const std::stop_token &stop, Grap
             return std::unexpected(program.error());
         if (workload.stack.recomputesLastStage && !schedule.recomputesApart() && !plan.heterogeneity.isLayered())
             recomputeEverywhere(*program);
+        if (schedule.recomputesApart() && recomputesAnything(plan))
+            fuseFreeRecomputation(*program, shape.ops);
         shape.program = std::move(*program);
         if (shardExchange(plan, workload.stack) == ShardExchange::InRuns) {
             coster.addShardRuns(pipelines, shape.program, stages);
@@ -366,7 +383,8 @@ Expected<Costs> cost(const Workload &workload, const std::stop_token &stop, Grap
     costs.iteration.overhead = toNanoseconds(iterationOverhead(workload));
     if (auto checked = checkLength(workload, costs); !checked)
         return std::unexpected(checked.error());
-    planOffload(workload, costers.of(workload), costs, stop, graphs); // which runs the iteration
+    const auto costerOf = [&](const PipelineClass &of) -> StageCoster & { return costers.of(costers.view(of)); };
+    planOffload(workload, costerOf, costs, stop, graphs); // which runs the iteration
     tellExposed(workload, costs);
     countMemory(workload, costs);
     if (auto checked = checkLength(workload, costs); !checked)

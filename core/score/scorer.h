@@ -33,6 +33,9 @@ struct Score {
     double leastFill = 0; // of the fullest GPU: bytes / capacity
 };
 
+/// Values of one kind that a scorer keeps; then it forgets all and begins anew.
+inline constexpr std::size_t kMostTable = 1'000'000;
+
 class Scorer {
 public:
     /// Refers to the space and the catalogue.
