@@ -46,6 +46,14 @@ QString mostCommon(const PlanSearch &search, int most)
 
 } // namespace
 
+QString reasonText(const std::string &reason)
+{
+    QString text = sentence(reason);
+    if (!text.isEmpty())
+        text[0] = text[0].toUpper();
+    return text;
+}
+
 QString countText(std::uint64_t number)
 {
     return number < 100'000 ? QStringLiteral("%L1").arg(qulonglong(number)) : formatCount(double(number));
@@ -190,7 +198,7 @@ QString bindingText(const PlanSearch &search)
     if (!better || !(better->value < best.value))
         return {};
     const QString gain = gainText(search.objective(), 1 - better->value / best.value);
-    return tr("Binding: %1. Without that limit a plan that is %2 was seen.").arg(sentence(better->reason), gain);
+    return tr("Binding: a plan that is %1 was left out: %2.").arg(gain, sentence(better->reason));
 }
 
 QString resultText(const PlanSearch &search)
@@ -211,8 +219,9 @@ QString resultText(const PlanSearch &search)
         return tr("Nothing feasible%1.")
             .arg(why.isEmpty() ? QString() : tr(": what left most candidates out is %1").arg(why));
     }
-    const QString summary = sentence(search.result()->summary);
-    return search.result()->isStopped ? tr("Stopped. %1.").arg(summary) : summary + u'.';
+    const QString summary = reasonText(search.result()->summary);
+    const bool isTold = summary.contains(QStringLiteral("stopped"), Qt::CaseInsensitive);
+    return search.result()->isStopped && !isTold ? tr("Stopped. %1.").arg(summary) : summary + u'.';
 }
 
 QString staleText(const PlanSearch &search)

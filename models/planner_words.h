@@ -29,14 +29,16 @@ namespace trainyard {
 /// Differences between two plans, a sentence each; "and 3 more" where there are more than `most`.
 [[nodiscard]] QStringList differencesText(const Plan &before, const Plan &after, int most);
 
-/// The constraint without which a better plan was seen: "Binding: costs $540 per hour, more than $500. Without it 6.1 %
-/// faster." Empty where none is known to bind.
+/// The constraint without which a better plan was seen: "Binding: a plan that is 6.1 % faster was left out: it costs $540
+/// an hour, more than $500." Empty where none is known to bind.
 [[nodiscard]] QString bindingText(const PlanSearch &search);
 /// One sentence for the head of the page: what came of the search, or what there is to do.
 [[nodiscard]] QString resultText(const PlanSearch &search);
 /// Why the result may not be what is wanted any more: the plan, or the settings, have changed. Empty where it is.
 [[nodiscard]] QString staleText(const PlanSearch &search);
 
+/// A reason as a sentence of its own, without its stop: "It uses more GPUs than it may".
+[[nodiscard]] QString reasonText(const std::string &reason);
 /// "412", "41.2k".
 [[nodiscard]] QString countText(std::uint64_t number);
 /// All rows with their figures, and the value that each has of every axis where the space is known.

@@ -24,19 +24,19 @@ struct KnownKey {
 };
 using enum Part;
 constexpr KnownKey kKnown[] = {
-    { "parallelism.tensor", bits({ Shape, Places, Work, Held, Ends }) },
-    { "parallelism.context", bits({ Shape, Places, Work, Held, Ends }) },
-    { "parallelism.expert", bits({ Shape, Places, Work, Held, Ends }) },
-    { "parallelism.expert_tensor", bits({ Shape, Places, Work, Held, Ends }) },
-    { "parallelism.pipeline", bits({ Shape, Places, Order, Work, Held, Ends }) },
+    { "parallelism.tensor", bits({ Shape, Places, Held, Kept, Ends, Work }) },
+    { "parallelism.context", bits({ Shape, Places, Held, Kept, Ends, Work }) },
+    { "parallelism.expert", bits({ Shape, Places, Held, Kept, Ends, Work }) },
+    { "parallelism.expert_tensor", bits({ Shape, Places, Held, Kept, Ends, Work }) },
+    { "parallelism.pipeline", bits({ Shape, Places, Order, Held, Kept, Ends, Work }) },
     { "parallelism.data", bits({ Shape, Batch, Places }) }, // the others go by the places
-    { "parallelism.virtual_pipeline", bits({ Shape, Order, Work, Held, Ends }) },
-    { "schedule", bits({ Shape, Order, Work, Held, Ends }) },
-    { "workload.micro_batch", bits({ Batch, Work, Held }) }, // Places go by how many there are
+    { "parallelism.virtual_pipeline", bits({ Shape, Order, Held, Kept, Ends, Work }) },
+    { "schedule", bits({ Shape, Order, Held, Kept, Ends, Work }) },
+    { "workload.micro_batch", bits({ Batch, Held, Kept, Work }) }, // Places go by how many there are
     { "workload.global_batch", bits({ Batch }) },
-    { kRecompute, bits({ Work }) },
-    { kZeroStage, bits({ Work, Held, Ends }) },
-    { "parallelism.sequence_parallel", bits({ Work, Held }) },
+    { kRecompute, bits({ Kept, Work }) },
+    { kZeroStage, bits({ Held, Kept, Ends }) }, // Work goes by what is exchanged in it,
+    { "parallelism.sequence_parallel", bits({ Held, Kept, Work }) },
 };
 
 /// Which of two orders is taken then goes by recomputation too.
@@ -55,15 +55,15 @@ unsigned partsOf(const std::string &key, bool pairs)
     return known == std::end(kKnown) ? kEvery : known->parts;
 }
 
-/// Without sharded gradients and weights no operation sees ZeRO.
-std::vector<std::uint16_t> alikeInWork(const Plan &base, const Axis &axis)
+/// Micro-batches see of ZeRO only that weights are gathered for them.
+std::vector<std::uint16_t> alikeInKept(const Plan &base, const Axis &axis)
 {
     std::vector<int> seen;
     for (const AxisValue &value : axis.values) {
         Plan plan = base;
         if (&value != &axis.values[axis.base])
             value.set(plan);
-        seen.push_back(plan.parallelism.zeroStage < 2 ? 0 : plan.parallelism.zeroStage);
+        seen.push_back(plan.parallelism.zeroStage < 3 ? 0 : 3);
     }
     std::vector<std::uint16_t> alike;
     for (const int stage : seen)
@@ -85,11 +85,11 @@ ScoreAxes::ScoreAxes(const SearchSpace &space)
         for (const std::string &key : axis.keys)
             parts |= partsOf(key, pairs);
         if (axis.keys == std::vector<std::string> { kZeroStage })
-            m_alike[i] = alikeInWork(*space.base(), axis);
+            m_alike[i] = alikeInKept(*space.base(), axis);
         for (std::size_t part = 0; part < kParts; ++part)
             if ((parts & (1u << part)) != 0)
                 add(Part(part), i, axis.values.size(),
-                    Part(part) == Part::Work && !m_alike[i].empty() ? m_alike[i].data() : nullptr);
+                    Part(part) == Part::Kept && !m_alike[i].empty() ? m_alike[i].data() : nullptr);
     }
 }
 

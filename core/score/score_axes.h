@@ -13,10 +13,10 @@ namespace trainyard {
 
 /// Rest: the axes that count for every part. Batch: how many micro-batches an iteration has. Shape: whether degrees,
 /// model and schedule go together. Places: locations and replicas. Order: layers of the stages, and in which order they
-/// work. Work: times and bytes of micro-batches. Held: what lies on a GPU beside them. Ends: what a stage does at the
-/// end of an iteration.
-enum class Part : std::uint8_t { Rest, Batch, Shape, Places, Order, Work, Held, Ends };
-inline constexpr std::size_t kParts = 8;
+/// work. Held: what lies on a GPU before there are micro-batches. Kept: what these add. Ends: what a stage does at the
+/// end of an iteration. Work: times of micro-batches.
+enum class Part : std::uint8_t { Rest, Batch, Shape, Places, Order, Held, Kept, Ends, Work };
+inline constexpr std::size_t kParts = 9;
 
 class ScoreAxes {
 public:

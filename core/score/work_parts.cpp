@@ -1,10 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/assembly/iteration_costs.h"
 #include "core/cost/wan/wan_traffic.h"
-#include "core/memory/chunk_memory.h"
-#include "core/memory/stage_memory.h"
-#include "core/placement/recompute.h"
-#include "core/placement/shard_exchange.h"
+#include "core/score/memory_parts.h"
 #include "core/score/parts.h"
 
 #include <algorithm>
@@ -37,7 +34,7 @@ public:
         m_chain.copies = workload.degrees.copies;
         m_chain.placement = m_schedule.placement;
         m_chain.forwardsFirst = m_schedule.forwardsFirst;
-        m_chain.recomputesLast = workload.stack.recomputesLastStage && !m_schedule.recomputesApart();
+        m_chain.recomputesLast = recomputesLast(workload);
         m_chain.forwardsBefore = order.forwardsBefore;
         m_chain.kindOf = order.kindOf;
         m_chain.stages.resize(std::size_t(m_chain.devices * m_chain.chunks));
@@ -131,7 +128,6 @@ double certainShare(const Workload &workload, const std::vector<StageCosts> &kin
 
 WorkPart workPart(const Workload &workload, StageCoster &coster, const OrderPart &order)
 {
-    const Plan &plan = *workload.plan;
     WorkPart part;
     const std::vector<StageCosts> kinds = kindsOf(workload, coster, order);
     const std::vector<OpTimes> ops = opsOf(kinds, order);
@@ -142,29 +138,13 @@ WorkPart workPart(const Workload &workload, StageCoster &coster, const OrderPart
 
     Sketch sketched = sketch(workload, workload.layout.classes.front(), coster);
     part.form = std::move(sketched.pipeline);
-    part.isRecomputing = recomputesAnything(plan);
-    part.recomputesLast = chain.chain().recomputesLast;
     part.overhead = double(toNanoseconds(iterationOverhead(workload)));
     // Collectives between the operations make these longer, so that more may hide.
     constexpr Seconds kEndless { 1e15 };
-    const bool isInRuns = shardExchange(plan, workload.stack) == ShardExchange::InRuns;
+    const bool isInRuns = shardExchange(*workload.plan, workload.stack) == ShardExchange::InRuns;
     for (std::size_t kind = 0; kind < order.firstOfKind.size(); ++kind) {
-        const int stage = order.firstOfKind[kind];
         part.formHiding.push_back(hidingWork(workload, sketched.kinds[kind].costs));
         part.hiding.push_back(isInRuns ? HidingWork { kEndless, kEndless } : hidingWork(workload, kinds[kind]));
-        part.memory.emplace_back(chunkMemory(workload, stage), order.schedule->pairs);
-    }
-    return part;
-}
-
-HeldPart heldPart(const Workload &workload, const OrderPart &order)
-{
-    HeldPart part;
-    for (const int stage : order.firstOfKind) {
-        const RankSet ranks = rankSet(workload, workload.layout.classes.front(), stage);
-        const StageMemory empty = stageMemory(workload, ranks, {}, {}, false);
-        part.kinds.push_back(
-            { empty.peak, empty.device - empty.reserved, double(std::max<std::int64_t>(1, empty.capacity)) });
     }
     return part;
 }
@@ -174,7 +154,8 @@ EndsPart endsPart(const Workload &workload, StageCoster &coster, const OrderPart
     EndsPart part;
     if (refusesSharding(*workload.plan, workload.stack))
         part.wrong = reasons.of("the stack does not shard gradients in a pipeline");
-    part.isInRuns = shardExchange(*workload.plan, workload.stack) == ShardExchange::InRuns;
+    part.exchange = shardExchange(*workload.plan, workload.stack);
+    part.zeroStage = workload.degrees.zeroStage;
     for (const int stage : order.firstOfKind) {
         StageCosts &kind = part.kinds.emplace_back(coster.stage(workload.layout.classes.front(), stage));
         kind.chunks = {};

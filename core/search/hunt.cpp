@@ -36,8 +36,10 @@ Hunt::Hunt(const PlanPtr &plan, const Catalogue &catalogue, const SearchOptions 
         kTasksOfRound / (std::int64_t(own.metrics.spans) + kTasksOfAny), kLeastOfRound, kMostOfRound));
     for (std::size_t i = 0; i < m_crew.workers(); ++i) {
         m_workers.push_back(std::make_unique<Worker>());
-        m_workers.back()->scorer = std::make_unique<PlainScorer>(*m_result.space, catalogue);
+        m_workers.back()->scorer = std::make_unique<Scorer>(*m_result.space, catalogue);
     }
+    const auto &datacenters = plan->cluster.datacenters;
+    m_hasOnePlace = datacenters.size() == 1 && datacenters.front().pools.size() == 1;
     judge({ { m_base } });
     m_result.own = 0;
 }
@@ -62,6 +64,15 @@ int Hunt::changesOf(std::uint64_t number) const
     return changes;
 }
 
+/// Of several placements the score has the GPUs of one: another may use fewer.
+int Hunt::leastGpus(const Score &score, const Candidate &candidate) const
+{
+    if (m_hasOnePlace)
+        return score.gpusUsed;
+    const Parallelism p = space().plan(candidate)->parallelism;
+    return p.tensor * p.pipeline * p.context * p.data.value_or(1);
+}
+
 std::vector<ScoredCandidate> Hunt::scored(const std::vector<std::uint64_t> &numbers)
 {
     struct Scored {
@@ -72,10 +83,11 @@ std::vector<ScoredCandidate> Hunt::scored(const std::vector<std::uint64_t> &numb
     std::vector<Scored> all(numbers.size());
     const std::size_t chunks = (numbers.size() + kScoredAtOnce - 1) / kScoredAtOnce;
     m_crew.each(chunks, [&](std::size_t chunk, std::size_t worker) {
-        PlainScorer &scorer = *m_workers[worker]->scorer;
+        Scorer &scorer = *m_workers[worker]->scorer;
         const std::size_t end = std::min(numbers.size(), (chunk + 1) * kScoredAtOnce);
         for (std::size_t i = chunk * kScoredAtOnce; i < end && !m_stop.stop_requested(); ++i) {
-            const Score score = scorer.score(candidate(numbers[i]));
+            const Candidate candidate = this->candidate(numbers[i]);
+            const Score score = scorer.score(candidate);
             Scored &scored = all[i];
             scored = { { numbers[i], 0, std::numeric_limits<double>::infinity() }, {}, true };
             if (numbers[i] == m_base)
@@ -84,11 +96,14 @@ std::vector<ScoredCandidate> Hunt::scored(const std::vector<std::uint64_t> &numb
                 scored.out = scorer.reasonText(score.reason);
             else if (score.state == ScoreState::TooLarge)
                 scored.out = "it does not fit the memory of the GPUs";
-            else
-                scored.out = m_worlds.surelyBroken(score.leastSeconds, score.gpusUsed, score.leastFill);
+            const int gpus = scored.out.empty() ? leastGpus(score, candidate) : 0;
+            if (scored.out.empty())
+                scored.out = m_worlds.surelyBroken(score.leastSeconds, gpus, score.leastFill);
             if (!scored.out.empty())
                 continue;
-            scored.one.leastValue = m_worlds.leastValue(score.leastSeconds, score.gpusUsed);
+            scored.one.leastValue = m_worlds.leastValue(score.leastSeconds, gpus);
+            scored.one.leastSeconds = score.leastSeconds;
+            scored.one.gpus = score.gpusUsed;
             if (score.estimate > 0)
                 scored.one.promise = m_worlds.leastValue(score.estimate, score.gpusUsed);
         }
@@ -189,6 +204,8 @@ SearchResult Hunt::finish(bool isComplete, const std::vector<ScoredCandidate> &o
         --more;
         SearchRow row { .number = one.number, .state = RowState::Outdone };
         row.reason = "it cannot be better than the best that was found";
+        row.seconds = one.leastSeconds;
+        row.gpus = one.gpus;
         row.value = one.leastValue;
         m_result.rows.push_back(std::move(row));
     }

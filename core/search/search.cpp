@@ -100,7 +100,7 @@ ExpectedAll<SearchResult> search(const PlanPtr &plan, const Catalogue &catalogue
     if (!own)
         return std::unexpected(own.error());
     detail::Hunt hunt(plan, catalogue, options, std::move(*space), **own, deadline.token(), onProgress);
-    const std::uint64_t most = std::min(options.mostEnumerated, kMostWithoutTables);
+    const std::uint64_t most = hunt.isTabled() ? options.mostEnumerated : std::min(options.mostEnumerated, kMostWithoutTables);
     std::vector<std::uint64_t> numbers;
     if (hunt.space().size() != SearchSpace::kTooMany) {
         const auto left = hunt.rules().forEach([&](std::uint64_t number, const Candidate &) {

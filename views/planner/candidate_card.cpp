@@ -143,7 +143,7 @@ void CandidateCard::refresh()
             : place == m_search.best().end() ? tr("A candidate, %1").arg(nameOf(row.state))
             : rank == 0                      ? tr("The best")
                                              : tr("Number %1 of the best").arg(rank + 1));
-    m_reason->setText(row.reason.empty() ? QString() : QString::fromStdString(row.reason));
+    m_reason->setText(row.reason.empty() ? QString() : reasonText(row.reason) + u'.');
     m_reason->setVisible(!row.reason.empty());
     m_reason->setInk(row.state == RowState::OutOfConstraint ? Ink::Warning
             : row.state == RowState::Outdone                ? Ink::Muted

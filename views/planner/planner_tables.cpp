@@ -86,7 +86,7 @@ TextRows leftOutTable(const PlanSearch &search)
         std::ranges::stable_sort(counts, std::greater {}, &PruneCount::count);
     }
     for (const PruneCount &pruned : counts) {
-        const QString why = QString::fromStdString(pruned.reason);
+        const QString why = reasonText(pruned.reason);
         table.lines.push_back({ { why, countText(pruned.count) }, Tone::Plain, -1, why });
     }
     return table;
@@ -106,7 +106,7 @@ QString candidateTip(const PlanSearch &search, std::size_t row)
         head += tr(", number %1 of the best").arg(place - search.best().begin() + 1);
     lines << QStringLiteral("<b>%1</b>").arg(head.toHtmlEscaped());
     if (!candidate.reason.empty())
-        lines << QString::fromStdString(candidate.reason).toHtmlEscaped();
+        lines << reasonText(candidate.reason).toHtmlEscaped() + u'.';
     lines << figuresText(candidate).toHtmlEscaped();
     if (!isOwn && candidate.state == RowState::Feasible)
         if (const QString gain = againstOwn(search, row); !gain.isEmpty())

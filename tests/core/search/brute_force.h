@@ -143,7 +143,7 @@ struct BruteForce {
                 best = std::min(best, one.value(objective));
         return best;
     }
-    /// One in the middle of all feasible ones, to bind.
+    /// The one in the middle of all feasible ones, to bind; a little beside it, where two ways to sum it up agree.
     [[nodiscard]] double middle(double Reference::*figure) const
     {
         std::vector<double> values;
@@ -151,7 +151,7 @@ struct BruteForce {
             if (one.isFeasible)
                 values.push_back(one.*figure);
         std::ranges::sort(values);
-        return values.empty() ? 1 : values[values.size() / 2];
+        return values.empty() ? 1 : values[values.size() / 2] * (1 + 1e-6);
     }
 };
 

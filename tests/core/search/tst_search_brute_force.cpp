@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // The planner against brute force: the best of every combination of small spaces, by each objective and under
 // constraints, is what the search finds, and no answer breaks a constraint.
+#include "core/space/rules.h"
 #include "tests/core/search/brute_force.h"
 
 #include <QTest>
@@ -47,9 +48,10 @@ private slots:
                 simulated += found->simulated;
                 // Without fewer replicas the search has fewer combinations: those with data as the plan has it.
                 const Reference own = brute.all[problem->space.number(problem->space.baseCandidate())];
-                const double left = own.isFeasible ? std::clamp(1 - own.fill, 0.0, 0.05) : 0.05;
-                const double margin = options.constraints.memoryMargin.value_or(left);
+                const double free = own.isFeasible ? std::clamp(1 - own.fill, 0.0, 0.05) : 0.05;
+                const double margin = options.constraints.memoryMargin.value_or(free);
                 double best = std::numeric_limits<double>::infinity();
+                Candidate bestOne;
                 for (std::uint64_t i = 0; i < brute.all.size(); ++i) {
                     const Candidate candidate = problem->space.candidate(i);
                     const int data = problem->space.axis("data");
@@ -59,11 +61,17 @@ private slots:
                               problem->space.axes()[std::size_t(data)].values[candidate[std::size_t(data)]].text,
                               &AxisValue::text)
                             != found->space->axes()[std::size_t(found->space->axis("data"))].values.end();
-                    if (isThere && brute.all[i].keeps(options.constraints, margin))
-                        best = std::min(best, brute.all[i].value(objective));
+                    if (!isThere || !brute.all[i].keeps(options.constraints, margin)
+                        || brute.all[i].value(objective) >= best)
+                        continue;
+                    best = brute.all[i].value(objective);
+                    bestOne = candidate;
                 }
+                const std::string *left =
+                    bestOne.empty() ? nullptr : SpaceRules(problem->space, builtinCatalogue()).whyNot(bestOne);
                 const std::string where = "seed " + std::to_string(seed) + ", " + toString(objective) + ": "
-                    + found->summary + "; brute force " + std::to_string(best);
+                    + found->summary + "; brute force " + std::to_string(best)
+                    + (left ? ", which the rules leave out: " + *left : "");
                 QCOMPARE(found->best.empty(), !std::isfinite(best));
                 if (found->best.empty())
                     continue;
