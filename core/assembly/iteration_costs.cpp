@@ -269,6 +269,16 @@ OpTimes opTimes(const ChunkCost &chunk)
     return times;
 }
 
+Expected<Program> programOf(const Workload &workload, const ScheduleShape &shape, const ScheduleTimes &times)
+{
+    const ScheduleTraits &schedule = traitsOf(*workload.plan);
+    auto program = makeProgram(schedule, shape, times);
+    if (program && workload.stack.recomputesLastStage && !schedule.recomputesApart()
+        && !workload.plan->heterogeneity.isLayered())
+        recomputeEverywhere(*program);
+    return program;
+}
+
 Seconds iterationOverhead(const Workload &workload)
 {
     double slowest = 0;
@@ -345,11 +355,9 @@ Expected<Costs> cost(const Workload &workload, const std::stop_token &stop, Grap
         ScheduleShape scheduled = shapeOf(own, pipelines);
         ScheduleTimes times = scheduleTimes(shape, placement, workload.stack);
         takeRoom(own, schedule.room, scheduled, times);
-        auto program = makeProgram(schedule, scheduled, times);
+        auto program = programOf(own, scheduled, times);
         if (!program)
             return std::unexpected(program.error());
-        if (workload.stack.recomputesLastStage && !schedule.recomputesApart() && !plan.heterogeneity.isLayered())
-            recomputeEverywhere(*program);
         shape.program = std::move(*program);
         if (shardExchange(plan, workload.stack) == ShardExchange::InRuns) {
             coster.addShardRuns(pipelines, shape.program, stages);

@@ -21,6 +21,10 @@ class GraphCache;
 /// What the timeline has of a chunk: whole nanoseconds, one at least of what takes time at all.
 [[nodiscard]] OpTimes opTimes(const ChunkCost &chunk);
 
+/// The order of the plan's schedule as its stack runs it. Errors: as makeProgram().
+[[nodiscard]] Expected<Program> programOf(
+    const Workload &workload, const ScheduleShape &shape, const ScheduleTimes &times = {});
+
 /// What an iteration takes beside its operations, on the slowest host of all stages (SustainedRates::host).
 [[nodiscard]] Seconds iterationOverhead(const Workload &workload);
 
