@@ -284,6 +284,16 @@ std::vector<Nanoseconds> pairTimes(const Workload &workload, const std::vector<S
     return times;
 }
 
+Expected<Program> programOf(const Workload &workload, const ScheduleShape &shape, const ScheduleTimes &times)
+{
+    const ScheduleTraits &schedule = traitsOf(*workload.plan);
+    auto program = makeProgram(schedule, shape, times);
+    if (program && workload.stack.recomputesLastStage && !schedule.recomputesApart()
+        && !workload.plan->heterogeneity.isLayered())
+        recomputeEverywhere(*program);
+    return program;
+}
+
 Seconds iterationOverhead(const Workload &workload)
 {
     double slowest = 0;
@@ -360,11 +370,9 @@ Expected<Costs> cost(const Workload &workload, const std::stop_token &stop, Grap
         ScheduleShape scheduled = shapeOf(own, pipelines);
         ScheduleTimes times = scheduleTimes(shape, placement, workload.stack);
         takeRoom(own, schedule.room, scheduled, times);
-        auto program = makeProgram(schedule, scheduled, times);
+        auto program = programOf(own, scheduled, times);
         if (!program)
             return std::unexpected(program.error());
-        if (workload.stack.recomputesLastStage && !schedule.recomputesApart() && !plan.heterogeneity.isLayered())
-            recomputeEverywhere(*program);
         if (schedule.recomputesApart() && recomputesAnything(plan))
             fuseFreeRecomputation(*program, shape.ops);
         shape.program = std::move(*program);
