@@ -39,6 +39,22 @@ void recomputeEverywhere(Program &program)
     }
 }
 
+/// A recomputation of its own that takes no time is no operation (schedules may have one all the same): its layers are
+/// made again one by one within the backward, and nothing is whole before it.
+void fuseFreeRecomputation(Program &program, const std::vector<OpTimes> &ops)
+{
+    for (std::size_t device = 0; device < program.order.size(); ++device) {
+        std::vector<Op> &order = program.order[device];
+        const auto isFree = [&](const Op &op) {
+            return ops[device * std::size_t(program.shape.chunks) + std::size_t(op.chunk)].recompute <= 0;
+        };
+        if (std::erase_if(order, [&](const Op &op) { return op.kind == OpKind::Recompute && isFree(op); }) == 0)
+            continue;
+        for (Op &op : order)
+            op.recomputes = op.recomputes || (makesGradient(op.kind) && isFree(op));
+    }
+}
+
 ScheduleShape shapeOf(const Workload &workload, const PipelineClass &pipelines)
 {
     return { workload.degrees.pipeline, pipelines.microBatches, workload.degrees.programChunks(),
@@ -349,6 +365,8 @@ Expected<Costs> cost(const Workload &workload, const std::stop_token &stop, Grap
             return std::unexpected(program.error());
         if (workload.stack.recomputesLastStage && !schedule.recomputesApart() && !plan.heterogeneity.isLayered())
             recomputeEverywhere(*program);
+        if (schedule.recomputesApart() && recomputesAnything(plan))
+            fuseFreeRecomputation(*program, shape.ops);
         shape.program = std::move(*program);
         if (shardExchange(plan, workload.stack) == ShardExchange::InRuns) {
             coster.addShardRuns(pipelines, shape.program, stages);
@@ -365,7 +383,8 @@ Expected<Costs> cost(const Workload &workload, const std::stop_token &stop, Grap
     costs.iteration.overhead = toNanoseconds(iterationOverhead(workload));
     if (auto checked = checkLength(workload, costs); !checked)
         return std::unexpected(checked.error());
-    planOffload(workload, costers.of(workload), costs, stop, graphs); // which runs the iteration
+    const auto costerOf = [&](const PipelineClass &of) -> StageCoster & { return costers.of(costers.view(of)); };
+    planOffload(workload, costerOf, costs, stop, graphs); // which runs the iteration
     tellExposed(workload, costs);
     countMemory(workload, costs);
     if (auto checked = checkLength(workload, costs); !checked)

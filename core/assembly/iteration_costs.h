@@ -18,7 +18,7 @@ class GraphCache;
 [[nodiscard]] Expected<Costs> cost(
     const Workload &workload, const std::stop_token &stop = {}, GraphCache *graphs = nullptr);
 
-/// Of one chunk, rounded for the timeline.
+/// What the timeline has of a chunk: whole nanoseconds, one at least of what takes time at all.
 [[nodiscard]] OpTimes opTimes(const ChunkCost &chunk);
 
 /// Of a schedule that pairs, a forward and a backward at once, recomputation apart, as measured where they were:

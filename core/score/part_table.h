@@ -1,78 +1,121 @@
 #pragma once
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Values by number, each made once: what a part of a score is for one combination of the axes that it depends on. A
-// value never moves, and is known by a small number of its own, so that other parts can depend on it. The last one that
-// was asked for is remembered, because candidates that follow each other differ in few axes. One a thread.
+// What many candidates of a space have in common, worked out once: a part depends on some axes only, and is kept by
+// their values, as one number of mixed radix. Who makes a part says which keys of a plan it does not look at; an axis
+// that sets nothing else is left out of the number, and every other axis, known or not, is in it.
+//
+//   const PartAxes axes(space, { "parallelism.zero_stage" });
+//   PartTable<Layout> layouts;
+//   const std::uint64_t number = axes.numberOf(candidate);
+//   const Layout *layout = layouts.find(number);
+//   if (!layout)
+//       layout = &layouts.add(number, place(…));
+//
+// Values of other axes must not depend on what an axis that is left out has set.
 
-#include <cstddef>
-#include <cstdint>
+#include "core/space/space.h"
+
+#include <algorithm>
 #include <deque>
-#include <vector>
+#include <span>
+#include <string_view>
 
 namespace trainyard {
 
-/// `axes`: the combination in mixed radix; `beside`: whatever else it depends on, as one number.
-struct PartKey {
-    std::uint64_t axes = 0, beside = 0;
-    bool operator==(const PartKey &) const = default;
-};
-
-template <class Value> class PartTable {
+class PartAxes {
 public:
-    struct Entry {
-        Value value;
-        std::uint32_t id; // counts from 0
-    };
-
-    /// The value of the key; `make()` where there is none yet.
-    template <class Make> const Entry &of(PartKey key, Make make)
+    PartAxes(const SearchSpace &space, std::span<const std::string_view> ignoredKeys)
     {
-        if (m_last && m_lastKey == key)
-            return *m_last;
-        if (2 * m_entries.size() >= m_slots.size())
-            grow();
-        std::size_t slot = place(key);
-        if (m_slots[slot].entry == kFree) {
-            Value value = make(); // which may ask this table's owner for others, never this table
-            m_slots[slot] = { key, static_cast<std::uint32_t>(m_entries.size()) };
-            m_entries.push_back({ std::move(value), static_cast<std::uint32_t>(m_entries.size()) });
+        const auto isIgnored = [&](const std::string &key) {
+            return std::ranges::find(ignoredKeys, key) != ignoredKeys.end();
+        };
+        for (std::size_t a = 0; a < space.axes().size(); ++a) {
+            const Axis &axis = space.axes()[a];
+            if (axis.keys.empty() || !std::ranges::all_of(axis.keys, isIgnored))
+                m_axes.push_back({ a, axis.values.size() });
         }
-        m_lastKey = key;
-        m_last = &m_entries[m_slots[slot].entry];
-        return *m_last;
     }
-    [[nodiscard]] std::size_t size() const { return m_entries.size(); }
-    void clear() { *this = {}; }
+
+    /// Different for candidates that differ in an axis of the part. Where all combinations are more than a 64-bit
+    /// number holds, isWhole() is false and nothing may be shared.
+    [[nodiscard]] std::uint64_t numberOf(const Candidate &candidate) const
+    {
+        std::uint64_t number = 0;
+        for (const auto &[axis, values] : m_axes)
+            number = number * values + candidate[axis];
+        return number;
+    }
+    [[nodiscard]] bool isWhole() const
+    {
+        double combinations = 1;
+        for (const auto &[axis, values] : m_axes)
+            combinations *= double(values);
+        return combinations < 0x1p63;
+    }
 
 private:
-    static constexpr std::uint32_t kFree = ~std::uint32_t(0);
-    struct Slot {
-        PartKey key;
-        std::uint32_t entry = kFree;
+    struct Radix {
+        std::size_t axis;
+        std::uint64_t values;
     };
+    std::vector<Radix> m_axes;
+};
 
-    [[nodiscard]] std::size_t place(const PartKey &key) const
+/// Parts by 64-bit numbers. What it hands out stays where it is until clear().
+template <class Part> class PartTable {
+public:
+    [[nodiscard]] Part *find(std::uint64_t number)
     {
-        std::uint64_t mixed = (key.axes ^ (key.beside * 0x9e3779b97f4a7c15u)) * 0xd6e8feb86659fd93u;
-        mixed ^= mixed >> 32;
-        std::size_t slot = (mixed * 0xd6e8feb86659fd93u) >> 20;
-        for (slot &= m_slots.size() - 1; m_slots[slot].entry != kFree && m_slots[slot].key != key;)
-            slot = (slot + 1) & (m_slots.size() - 1);
-        return slot;
+        if (m_slots.empty())
+            return nullptr;
+        for (std::size_t at = slotOf(number);; at = at + 1 == m_slots.size() ? 0 : at + 1) {
+            const std::uint32_t index = m_slots[at];
+            if (index == kNone)
+                return nullptr;
+            if (m_parts[index].first == number)
+                return &m_parts[index].second;
+        }
+    }
+    /// Of a number that is not there.
+    Part &add(std::uint64_t number, Part part)
+    {
+        if (2 * (m_parts.size() + 1) > m_slots.size())
+            grow();
+        m_parts.emplace_back(number, std::move(part));
+        put(static_cast<std::uint32_t>(m_parts.size()) - 1);
+        return m_parts.back().second;
+    }
+    [[nodiscard]] std::size_t size() const { return m_parts.size(); }
+    void clear()
+    {
+        m_parts.clear();
+        m_slots.clear();
+    }
+
+private:
+    static constexpr std::uint32_t kNone = 0xffffffffu;
+
+    [[nodiscard]] std::size_t slotOf(std::uint64_t number) const
+    {
+        number = (number ^ (number >> 32)) * 0x9e3779b97f4a7c15u;
+        return static_cast<std::size_t>((number ^ (number >> 29)) & (m_slots.size() - 1));
+    }
+    void put(std::uint32_t index)
+    {
+        std::size_t at = slotOf(m_parts[index].first);
+        while (m_slots[at] != kNone)
+            at = at + 1 == m_slots.size() ? 0 : at + 1;
+        m_slots[at] = index;
     }
     void grow()
     {
-        std::vector<Slot> before(m_slots.empty() ? 64 : 2 * m_slots.size());
-        before.swap(m_slots);
-        for (const Slot &known : before)
-            if (known.entry != kFree)
-                m_slots[place(known.key)] = known;
+        m_slots.assign(std::max<std::size_t>(64, 2 * m_slots.size()), kNone);
+        for (std::uint32_t i = 0; i < m_parts.size(); ++i)
+            put(i);
     }
 
-    std::vector<Slot> m_slots; // a power of two, at most half full
-    std::deque<Entry> m_entries;
-    PartKey m_lastKey;
-    const Entry *m_last = nullptr;
+    std::deque<std::pair<std::uint64_t, Part>> m_parts;
+    std::vector<std::uint32_t> m_slots; // a power of two of them
 };
 
 } // namespace trainyard

@@ -1,7 +1,7 @@
 #pragma once
 // SPDX-License-Identifier: GPL-3.0-or-later
 // The parts that a score is made of, each worked out by the rooms that evaluate a whole plan, for one combination of
-// the axes that it depends on (part_axes.h). Whatever a part finds wrong holds for every candidate with that
+// the axes that it depends on (score_axes.h). Whatever a part finds wrong holds for every candidate with that
 // combination. Plain values.
 
 #include "core/cost/stage_coster.h"

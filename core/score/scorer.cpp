@@ -83,7 +83,7 @@ struct Scorer::Private {
     }
 
     Score combined(const Candidate &candidate, const ShapePart &shape, const PlacesPart &at,
-        const PartTable<OrderPart>::Entry &order)
+        const ValueTable<OrderPart>::Entry &order)
     {
         const std::uint64_t ground = both(groundOf(candidate, at), order.id);
         const auto workload = [&]() -> const Workload & {
@@ -171,7 +171,7 @@ struct Scorer::Private {
         score.estimate = time.form + atTheEnd.value + work.overhead * 1e-9;
     }
 
-    const PartTable<PlacesPart>::Entry &placesOf(const Candidate &candidate, const BatchPart &batch, bool hasChunks)
+    const ValueTable<PlacesPart>::Entry &placesOf(const Candidate &candidate, const BatchPart &batch, bool hasChunks)
     {
         return sites.of({ axes.key(Part::Places, candidate), 2 * std::uint64_t(batch.microBatches) + hasChunks },
             [&] { return placesPart(*bench.of(candidate), reasons); });
@@ -194,8 +194,8 @@ struct Scorer::Private {
             .of({ ground, isOnce ? 0 : both(std::uint64_t(ends.zeroStage), std::uint64_t(count)) }, [] { return 0; })
             .id;
     }
-    const PartTable<WalkPart>::Entry &walkOf(
-        const KeptPart &kept, const PartTable<OrderPart>::Entry &order, int microBatches)
+    const ValueTable<WalkPart>::Entry &walkOf(
+        const KeptPart &kept, const ValueTable<OrderPart>::Entry &order, int microBatches)
     {
         const int walked = walkedMicroBatches(order.value, microBatches);
         const std::uint64_t flags = (kept.isRecomputing ? 1u : 0u) | (kept.recomputesLast ? 2u : 0u);
@@ -237,22 +237,22 @@ struct Scorer::Private {
 
     const SearchSpace &space;
     const Catalogue &catalogue;
-    PartAxes axes;
+    ScoreAxes axes;
     Workbench bench;
     bool isTabled;
     Reasons reasons;
-    PartTable<ShapePart> shapes;
-    PartTable<BatchPart> batches;
-    PartTable<PlacesPart> sites;
-    PartTable<int> grounds, exchanges;
-    PartTable<OrderPart> orders;
-    PartTable<WalkPart> walks;
-    PartTable<WorkPart> works;
-    PartTable<HeldPart> helds;
-    PartTable<KeptPart> kepts;
-    PartTable<EndsPart> endings;
-    PartTable<TimePart> times; // of works
-    PartTable<std::vector<double>> lives; // bytes on each kind of stage: of kepts and walks
+    ValueTable<ShapePart> shapes;
+    ValueTable<BatchPart> batches;
+    ValueTable<PlacesPart> sites;
+    ValueTable<int> grounds, exchanges;
+    ValueTable<OrderPart> orders;
+    ValueTable<WalkPart> walks;
+    ValueTable<WorkPart> works;
+    ValueTable<HeldPart> helds;
+    ValueTable<KeptPart> kepts;
+    ValueTable<EndsPart> endings;
+    ValueTable<TimePart> times; // of works
+    ValueTable<std::vector<double>> lives; // bytes on each kind of stage: of kepts and walks
 };
 
 Scorer::Scorer(const SearchSpace &space, const Catalogue &catalogue)

@@ -4,7 +4,7 @@
 // score are made from. One a thread; refers to space and catalogue.
 
 #include "core/placement/resolve.h"
-#include "core/score/part_axes.h"
+#include "core/score/score_axes.h"
 
 #include <optional>
 
@@ -16,7 +16,7 @@ namespace trainyard {
 
 class Workbench {
 public:
-    Workbench(const SearchSpace &space, const Catalogue &catalogue, const PartAxes &axes)
+    Workbench(const SearchSpace &space, const Catalogue &catalogue, const ScoreAxes &axes)
         : m_space(space)
         , m_catalogue(catalogue)
         , m_axes(axes)
@@ -34,7 +34,7 @@ public:
 private:
     const SearchSpace &m_space;
     const Catalogue &m_catalogue;
-    const PartAxes &m_axes;
+    const ScoreAxes &m_axes;
     std::optional<Workload> m_workload;
     std::uint64_t m_rest = 0; // whose names it has
     Candidate m_now;

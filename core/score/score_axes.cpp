@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "core/score/part_axes.h"
+#include "core/score/score_axes.h"
 
 #include <algorithm>
 
@@ -73,7 +73,7 @@ std::vector<std::uint16_t> alikeInKept(const Plan &base, const Axis &axis)
 
 } // namespace
 
-PartAxes::PartAxes(const SearchSpace &space)
+ScoreAxes::ScoreAxes(const SearchSpace &space)
     : m_space(space)
 {
     m_steps.fill(1);
@@ -93,7 +93,7 @@ PartAxes::PartAxes(const SearchSpace &space)
     }
 }
 
-void PartAxes::add(Part part, std::size_t axis, std::size_t values, const std::uint16_t *alike)
+void ScoreAxes::add(Part part, std::size_t axis, std::size_t values, const std::uint16_t *alike)
 {
     std::uint64_t &step = m_steps[std::size_t(part)];
     m_terms[std::size_t(part)].push_back({ axis, step, alike });
@@ -101,7 +101,7 @@ void PartAxes::add(Part part, std::size_t axis, std::size_t values, const std::u
     step *= values;
 }
 
-Candidate PartAxes::representative(Part part, const Candidate &candidate) const
+Candidate ScoreAxes::representative(Part part, const Candidate &candidate) const
 {
     Candidate result = m_space.baseCandidate();
     for (const Term &term : m_terms[std::size_t(part)])

@@ -3,7 +3,7 @@
 // Which axes of a space each part of a score depends on, by the plan's keys that they set. An axis whose keys are not
 // listed counts for every part: what nobody has thought about is only slower.
 
-#include "core/score/part_table.h"
+#include "core/score/value_table.h"
 #include "core/space/space.h"
 
 #include <array>
@@ -18,9 +18,9 @@ namespace trainyard {
 enum class Part : std::uint8_t { Rest, Batch, Shape, Places, Order, Held, Kept, Ends, Work };
 inline constexpr std::size_t kParts = 9;
 
-class PartAxes {
+class ScoreAxes {
 public:
-    explicit PartAxes(const SearchSpace &space);
+    explicit ScoreAxes(const SearchSpace &space);
 
     /// The combination of the part's axes.
     [[nodiscard]] std::uint64_t key(Part part, const Candidate &candidate) const

@@ -1,0 +1,206 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "core/score/batch_runner.h"
+
+#include "core/placement/resolve.h"
+#include "core/score/part_table.h"
+#include "core/score/plain_memory.h"
+#include "core/score/plain_plan.h"
+#include "core/score/plain_topology.h"
+#include "core/timeline/graph_builder.h"
+#include "core/timeline/lanes.h"
+
+#include <algorithm>
+#include <memory>
+#include <utility>
+
+namespace trainyard {
+
+namespace {
+
+/// Frames and topologies that are kept at most; then they are forgotten, and made anew where they are met again.
+constexpr std::size_t kMostFrames = 200'000, kMostSteps = 40'000'000;
+
+Outcome outcomeOf(const Evaluation &evaluation)
+{
+    Outcome outcome;
+    const Metrics &metrics = evaluation.metrics;
+    if (!metrics.iterationTime)
+        return outcome;
+    outcome = { true, evaluation.feasible(), *metrics.iterationTime, 0, metrics.gpusUsed };
+    if (metrics.memory)
+        for (const StageMemory &stage : metrics.memory->perStage)
+            outcome.fill =
+                std::max(outcome.fill, double(stage.device) / double(std::max<std::int64_t>(1, stage.capacity)));
+    return outcome;
+}
+
+/// Plans of one topology that wait for the others of their eight.
+struct Waiting {
+    std::uint64_t number = 0;
+    std::optional<PlainTopology> topology;
+    LaneTable table;
+    std::array<Outcome *, kLanes> outcomes {};
+    std::size_t count = 0;
+};
+
+} // namespace
+
+struct BatchRunner::Private {
+    Private(const SearchSpace &of, const Catalogue &with)
+        : space(of)
+        , catalogue(with)
+        , frameAxes(of, PlainFrame::kIgnored)
+        , sharesFrames(frameAxes.isWhole())
+    {
+        if (auto resolved = resolve(of.base(), with))
+            workload = std::move(*resolved);
+    }
+
+    void runOne(const Candidate &candidate, Outcome &outcome, const std::stop_token &stop);
+    [[nodiscard]] bool waits(const Candidate &candidate, const PlanPtr &plan, Outcome &outcome);
+    [[nodiscard]] PlainFrame *frameOf(const Candidate &candidate);
+    [[nodiscard]] Waiting &waitingOf(const PlainFrame &frame);
+    void pass(Waiting &waiting);
+    void passAll();
+    void forgetMuch();
+
+    const SearchSpace &space;
+    const Catalogue &catalogue;
+    EvaluationWorkspace workspace;
+    std::optional<Workload> workload; // of the base's names; the plan is that of the candidate at hand
+    PartAxes frameAxes;
+    bool sharesFrames;
+    PartTable<std::unique_ptr<PlainFrame>> frames;
+    PlainFrame ownFrame; // where they cannot be shared
+    PartTable<std::unique_ptr<Waiting>> topologies;
+    std::vector<Waiting *> open; // with any that wait
+    std::size_t steps = 0; // of all topologies
+    PlainTimes times;
+    PlainMemory memory;
+    LaneWorkspace lanes;
+    std::int64_t inLanes = 0;
+};
+
+BatchRunner::BatchRunner(const SearchSpace &space, const Catalogue &catalogue)
+    : m_private(std::make_unique<Private>(space, catalogue))
+{
+}
+BatchRunner::~BatchRunner() = default;
+
+std::int64_t BatchRunner::inLanes() const
+{
+    return m_private->inLanes;
+}
+
+BatchRunner::Kept BatchRunner::kept() const
+{
+    return { m_private->topologies.size(), m_private->frames.size() };
+}
+
+void BatchRunner::run(std::span<const Candidate> candidates, std::span<Outcome> outcomes, const std::stop_token &stop)
+{
+    for (std::size_t i = 0; i < candidates.size(); ++i) {
+        outcomes[i] = {};
+        if (!stop.stop_requested())
+            m_private->runOne(candidates[i], outcomes[i], stop);
+    }
+    m_private->passAll();
+    m_private->forgetMuch();
+}
+
+void BatchRunner::Private::runOne(const Candidate &candidate, Outcome &outcome, const std::stop_token &stop)
+{
+    const PlanPtr plan = space.plan(candidate);
+    if (workload && waits(candidate, plan, outcome))
+        return;
+    if (const auto evaluation = trainyard::run(plan, Depth::Score, { catalogue, workspace, stop }))
+        outcome = outcomeOf(**evaluation);
+}
+
+/// Whether the lanes take it, or it is refused: run() would say the same.
+bool BatchRunner::Private::waits(const Candidate &candidate, const PlanPtr &plan, Outcome &outcome)
+{
+    if (!sharesNames(*workload, *plan) || hasJobs(*plan) || plan->bubbleFill.enabled)
+        return false;
+    if (!resolveAgain(*workload, plan).empty())
+        return true;
+    PlainFrame &frame = *frameOf(candidate);
+    if (!frame.isPlain)
+        return false;
+    std::swap(workload->layout, frame.layout);
+    const auto taken = [&] {
+        if (!isPlain(*workload) || !plainTimes(*workload, frame, times))
+            return false;
+        Waiting &waiting = waitingOf(frame);
+        if (!waiting.topology)
+            return false;
+        const PlainVerdict verdict = memory.judge(*workload, frame, *waiting.topology, waiting.number);
+        if (!verdict.isKnown)
+            return false;
+        outcome = { true, verdict.isFeasible, 0, verdict.fill, workload->layout.gpusUsed };
+        if (waiting.count == 0)
+            open.push_back(&waiting);
+        waiting.table.set(waiting.count, waiting.topology->steps, times.durations, times.lags);
+        waiting.outcomes[waiting.count++] = &outcome;
+        if (waiting.count == kLanes)
+            pass(waiting);
+        return true;
+    }();
+    std::swap(workload->layout, frame.layout);
+    return taken;
+}
+
+PlainFrame *BatchRunner::Private::frameOf(const Candidate &candidate)
+{
+    if (!sharesFrames)
+        return &(ownFrame = plainFrame(*workload));
+    const std::uint64_t number = frameAxes.numberOf(candidate);
+    if (const auto *known = frames.find(number))
+        return known->get();
+    return frames.add(number, std::make_unique<PlainFrame>(plainFrame(*workload))).get();
+}
+
+Waiting &BatchRunner::Private::waitingOf(const PlainFrame &frame)
+{
+    Fingerprint print;
+    print.add(frame.print);
+    print.add(times.print);
+    const std::uint64_t number = print.value();
+    if (const auto *known = topologies.find(number))
+        return **known;
+    auto made = std::make_unique<Waiting>();
+    made->number = number;
+    made->topology = plainTopology(*workload, frame, times);
+    if (made->topology) {
+        made->table.fit(made->topology->steps);
+        steps += made->topology->steps.steps.size();
+    }
+    return *topologies.add(number, std::move(made));
+}
+
+void BatchRunner::Private::pass(Waiting &waiting)
+{
+    const LaneValues ends = endsOfLanes(waiting.topology->steps, waiting.table, lanes);
+    for (std::size_t lane = 0; lane < waiting.count; ++lane)
+        waiting.outcomes[lane]->seconds = toSeconds(ends.of[lane]).value;
+    inLanes += std::int64_t(std::exchange(waiting.count, 0));
+    open.erase(std::ranges::find(open, &waiting));
+}
+
+void BatchRunner::Private::passAll()
+{
+    while (!open.empty())
+        pass(*open.back());
+}
+
+void BatchRunner::Private::forgetMuch()
+{
+    if (frames.size() > kMostFrames)
+        frames.clear();
+    if (steps > kMostSteps) {
+        topologies.clear();
+        steps = 0;
+    }
+}
+
+} // namespace trainyard
