@@ -18,7 +18,8 @@ namespace trainyard::detail {
 namespace {
 
 constexpr std::size_t kSample = 2'000; // candidates drawn and scored to begin with
-constexpr std::size_t kSampleWithoutTables = 200, kMostOfGrid = 600; // where a score costs a placement
+constexpr std::size_t kSampleWithoutTables = 200, kMostOfGrid = 600,
+                      kPairsWithoutTables = 600; // where a score costs a placement
 constexpr std::array kGrid { "micro_batch", "tensor", "pipeline", "kinds", "data" };
 constexpr std::size_t kMostPairs = 4'000; // of steps along two axes
 constexpr std::size_t kSingles = 24, kPairs = 64, kStarts = 64; // of the most promising that are simulated
@@ -145,19 +146,27 @@ private:
 
     std::vector<std::uint64_t> pairs(std::uint64_t at) const
     {
+        const bool isTabled = m_hunt.isTabled();
+        const std::size_t most = isTabled ? kMostPairs : 16 * kMostPairs;
         std::vector<std::uint64_t> numbers;
         const Candidate from = m_hunt.candidate(at);
         for (std::size_t i = 0; i < m_axes.size(); ++i)
             for (std::size_t j = i + 1; j < m_axes.size(); ++j)
                 for (std::uint16_t a = 0; a < m_axes[i].values.size(); ++a)
                     for (std::uint16_t b = 0; b < m_axes[j].values.size(); ++b) {
-                        if (a == from[i] || b == from[j] || numbers.size() == kMostPairs)
+                        if (a == from[i] || b == from[j] || numbers.size() == most)
                             continue;
                         Candidate next = from;
                         next[i] = a;
                         next[j] = b;
                         add(numbers, next);
                     }
+        if (!isTabled && numbers.size() > kPairsWithoutTables) { // some of all of them
+            std::vector<std::uint64_t> some;
+            for (std::size_t i = 0; i < kPairsWithoutTables; ++i)
+                some.push_back(numbers[i * numbers.size() / kPairsWithoutTables]);
+            numbers = std::move(some);
+        }
         return numbers;
     }
 
