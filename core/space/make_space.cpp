@@ -76,8 +76,8 @@ using detail::AxisList;
 using detail::Scope;
 
 /// Those that decide most of a plan's cost come first, so that what follows shares it, and rules see them early.
-constexpr std::array kFirst { "kinds", "tensor", "pipeline", "context", "expert", "expert_tensor", "micro_batch", "schedule",
-    "virtual_pipeline", "placement", "data", "layers", "zero_stage", "sequence_parallel", "recompute" };
+constexpr std::array kFirst { "kinds", "tensor", "pipeline", "context", "expert", "expert_tensor", "micro_batch",
+    "schedule", "virtual_pipeline", "placement", "data", "layers", "zero_stage", "sequence_parallel", "recompute" };
 
 std::size_t rankOf(const Axis &axis)
 {
