@@ -13,7 +13,7 @@ namespace trainyard {
 class Screenshot : public QObject {
     Q_OBJECT
 public:
-    enum class Page { Workbench, Validation, Experts, Jobs, Run, Live };
+    enum class Page { Workbench, Validation, Experts, Jobs, Run, Live, Planner };
     Screenshot(MainWindow &window, QString path, QSize size, Page page);
 
     /// No picture before the run lies under the plan, and the reference where one is compared with.

@@ -54,7 +54,11 @@ void addAccumulation(Alternatives &out, const Plan &plan)
     const std::vector<Choice<bool>> onOff { { false, "false", "off", {} }, { true, "true", "on", {} } };
     addGroup(out, plan, "gather_prefetch", "Gather prefetch", onOff, plan.heterogeneity.gatherPrefetch,
         [](Plan &p, bool on) { p.heterogeneity.gatherPrefetch = on; });
-    addGroup(out, plan, "boundary_offload", "Boundary offload", onOff, plan.heterogeneity.boundaryOffload,
+    std::vector<Choice<bool>> boundaries = onOff;
+    for (Choice<bool> &choice : boundaries)
+        if (plan.memory.activationOffload != ActivationOffload::None)
+            choice.blocked = "activation offload decides about the inputs of layers";
+    addGroup(out, plan, "boundary_offload", "Boundary offload", boundaries, plan.heterogeneity.boundaryOffload,
         [](Plan &p, bool on) { p.heterogeneity.boundaryOffload = on; });
     addGroup(out, plan, "released_state_fill", "Released state fill", onOff, plan.heterogeneity.releasedStateFill,
         [](Plan &p, bool on) { p.heterogeneity.releasedStateFill = on; });

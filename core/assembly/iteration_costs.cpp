@@ -39,6 +39,22 @@ void recomputeEverywhere(Program &program)
     }
 }
 
+/// A recomputation of its own that takes no time is no operation (schedules may have one all the same): its layers are
+/// made again one by one within the backward, and nothing is whole before it.
+void fuseFreeRecomputation(Program &program, const std::vector<OpTimes> &ops)
+{
+    for (std::size_t device = 0; device < program.order.size(); ++device) {
+        std::vector<Op> &order = program.order[device];
+        const auto isFree = [&](const Op &op) {
+            return ops[device * std::size_t(program.shape.chunks) + std::size_t(op.chunk)].recompute <= 0;
+        };
+        if (std::erase_if(order, [&](const Op &op) { return op.kind == OpKind::Recompute && isFree(op); }) == 0)
+            continue;
+        for (Op &op : order)
+            op.recomputes = op.recomputes || (makesGradient(op.kind) && isFree(op));
+    }
+}
+
 ScheduleShape shapeOf(const Workload &workload, const PipelineClass &pipelines)
 {
     return { workload.degrees.pipeline, pipelines.microBatches, workload.degrees.programChunks(),
@@ -144,21 +160,6 @@ OpSplit pairOf(
     return stage.expert
         ? together(a.forward, b.inputGrad + b.weightGrad, experts(forward), experts(backward), stage.expert.get())
         : a.forward + b.inputGrad + b.weightGrad;
-}
-
-/// As measured, where they were.
-std::vector<Nanoseconds> pairTimes(const Workload &workload, const std::vector<StageCosts> &stages)
-{
-    std::vector<Nanoseconds> times;
-    const int parts = std::max(1, workload.degrees.programChunks() / workload.degrees.copies); // of a stage
-    for (std::size_t s = 0; s < stages.size(); ++s) {
-        const Seconds measured = measuredPair(*workload.plan, int(s)) / parts;
-        for (std::size_t forward = 0; forward < stages[s].chunks.size(); ++forward)
-            for (std::size_t backward = 0; backward < stages[s].chunks.size(); ++backward)
-                times.push_back(atLeastOne(
-                    measured.value > 0 ? measured : pairOf(workload, stages[s], s, forward, backward).total()));
-    }
-    return times;
 }
 
 void refreshOps(PipelineCosts &shape, const std::vector<StageCosts> &stages)
@@ -279,6 +280,20 @@ Expected<Program> programOf(const Workload &workload, const ScheduleShape &shape
     return program;
 }
 
+std::vector<Nanoseconds> pairTimes(const Workload &workload, const std::vector<StageCosts> &stages)
+{
+    std::vector<Nanoseconds> times;
+    const int parts = std::max(1, workload.degrees.programChunks() / workload.degrees.copies); // of a stage
+    for (std::size_t s = 0; s < stages.size(); ++s) {
+        const Seconds measured = measuredPair(*workload.plan, int(s)) / parts;
+        for (std::size_t forward = 0; forward < stages[s].chunks.size(); ++forward)
+            for (std::size_t backward = 0; backward < stages[s].chunks.size(); ++backward)
+                times.push_back(atLeastOne(
+                    measured.value > 0 ? measured : pairOf(workload, stages[s], s, forward, backward).total()));
+    }
+    return times;
+}
+
 Seconds iterationOverhead(const Workload &workload)
 {
     double slowest = 0;
@@ -358,6 +373,8 @@ Expected<Costs> cost(const Workload &workload, const std::stop_token &stop, Grap
         auto program = programOf(own, scheduled, times);
         if (!program)
             return std::unexpected(program.error());
+        if (schedule.recomputesApart() && recomputesAnything(plan))
+            fuseFreeRecomputation(*program, shape.ops);
         shape.program = std::move(*program);
         if (shardExchange(plan, workload.stack) == ShardExchange::InRuns) {
             coster.addShardRuns(pipelines, shape.program, stages);
@@ -374,7 +391,8 @@ Expected<Costs> cost(const Workload &workload, const std::stop_token &stop, Grap
     costs.iteration.overhead = toNanoseconds(iterationOverhead(workload));
     if (auto checked = checkLength(workload, costs); !checked)
         return std::unexpected(checked.error());
-    planOffload(workload, costers.of(workload), costs, stop, graphs); // which runs the iteration
+    const auto costerOf = [&](const PipelineClass &of) -> StageCoster & { return costers.of(costers.view(of)); };
+    planOffload(workload, costerOf, costs, stop, graphs); // which runs the iteration
     tellExposed(workload, costs);
     countMemory(workload, costs);
     if (auto checked = checkLength(workload, costs); !checked)

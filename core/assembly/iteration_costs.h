@@ -25,6 +25,10 @@ class GraphCache;
 [[nodiscard]] Expected<Program> programOf(
     const Workload &workload, const ScheduleShape &shape, const ScheduleTimes &times = {});
 
+/// Of a schedule that pairs, a forward and a backward at once, recomputation apart, as measured where they were:
+/// [(stage * chunks + the forward's chunk) * chunks + the backward's].
+[[nodiscard]] std::vector<Nanoseconds> pairTimes(const Workload &workload, const std::vector<StageCosts> &stages);
+
 /// What an iteration takes beside its operations, on the slowest host of all stages (SustainedRates::host).
 [[nodiscard]] Seconds iterationOverhead(const Workload &workload);
 

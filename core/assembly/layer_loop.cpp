@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/assembly/layer_loop.h"
 
+#include "core/placement/activation_shape.h"
+#include "core/placement/activations_leave.h"
 #include "core/placement/layer_facts.h"
 
 #include <algorithm>
@@ -29,12 +31,13 @@ void addLayerLoop(const Workload &workload, Costers &costers, IterationCosts &it
             loop.gather.push_back(toNanoseconds(longest[layer].gather * factor));
             loop.reduce.push_back(toNanoseconds(longest[layer].scatter * factor));
         }
-        if (!h.boundaryOffload)
+        if (!boundariesLeave(*workload.plan))
             continue;
         const PipelineClass &pipelines = workload.layout.classes[c];
         const Workload &own = costers.view(pipelines, 0);
         const StateRates &way = costers.of(costers.view(pipelines)).site(pipelines, 0).states;
         loop.boundaryBytes = layerInputBytes(own);
+        loop.inputShare = activationShape(own).keptShare;
         loop.store = toNanoseconds(Bytes { loop.boundaryBytes } / way.toHost);
         loop.load = toNanoseconds(Bytes { loop.boundaryBytes } / way.toGpu);
     }

@@ -319,8 +319,8 @@ void StageCoster::addSyncAndStep(
         result.optimizer += weightsHome(m_work, pipelines.locations[std::size_t(stage)], touched);
 }
 
-/// Communication that may hide behind the last backward (reduction) or the first forward (gather) of the stage.
-SyncAndStepTimes syncAndStepTimes(const Workload &workload, const StageCosts &stage)
+/// Communication may hide behind the last backward (reduction) or the first forward (gather) of the stage.
+HidingWork hidingWork(const Workload &workload, const StageCosts &stage)
 {
     Seconds forward, backward;
     const bool isInRuns = shardExchange(*workload.plan, workload.stack) == ShardExchange::InRuns;
@@ -335,16 +335,25 @@ SyncAndStepTimes syncAndStepTimes(const Workload &workload, const StageCosts &st
         if (!traitsOf(*workload.plan).splitsBackward)
             backward += chunk.inputGrad.total() + chunk.recompute.total();
     }
+    return { forward, backward };
+}
+
+SyncAndStepTimes syncAndStepTimes(const StackSpec &stack, const StageCosts &stage, const HidingWork &hiding)
+{
     SyncAndStepTimes syncAndStep;
     syncAndStep.reduce = toNanoseconds(stage.reduce);
-    syncAndStep.reduceEarly = toNanoseconds(std::min(stage.reduce - stage.lastBucket, backward)
-        * workload.stack.gradientOverlap * std::max(0.0, 1 - workload.stack.overlapSlowdown));
+    syncAndStep.reduceEarly = toNanoseconds(std::min(stage.reduce - stage.lastBucket, hiding.backward)
+        * stack.gradientOverlap * std::max(0.0, 1 - stack.overlapSlowdown));
     syncAndStep.gather = toNanoseconds(
-        std::max(
-            Seconds {}, stage.gather - forward * (workload.stack.gathersByTensor ? 0 : workload.stack.parameterOverlap))
+        std::max(Seconds {}, stage.gather - hiding.forward * (stack.gathersByTensor ? 0 : stack.parameterOverlap))
         + stage.exchange);
     syncAndStep.optimizer = toNanoseconds(stage.optimizer);
     return syncAndStep;
+}
+
+SyncAndStepTimes syncAndStepTimes(const Workload &workload, const StageCosts &stage)
+{
+    return syncAndStepTimes(workload.stack, stage, hidingWork(workload, stage));
 }
 
 Seconds shownStep(const Workload &workload, const StageCosts &stage, int microBatches)

@@ -74,6 +74,14 @@ private:
 /// operations of `microBatches` and its exchanges do not hide.
 [[nodiscard]] Seconds shownStep(const Workload &workload, const StageCosts &stage, int microBatches);
 
+/// What the operations of a stage have to hide collectives behind, of one micro-batch.
+struct HidingWork {
+    Seconds forward, backward; // gathers hide behind the one, reductions behind the other
+};
+[[nodiscard]] HidingWork hidingWork(const Workload &workload, const StageCosts &stage);
+/// What shows of the stage's reduction, step and gather beside that work; its chunks are not read.
+[[nodiscard]] SyncAndStepTimes syncAndStepTimes(
+    const StackSpec &stack, const StageCosts &stage, const HidingWork &hiding);
 /// The part of reduction and gather that nothing of the stage hides, for the graph.
 [[nodiscard]] SyncAndStepTimes syncAndStepTimes(const Workload &workload, const StageCosts &stage);
 

@@ -32,11 +32,13 @@ void LayerLoop::times(ClassTable &table)
     if (!loop.movesBoundaries())
         return;
     for (const Move move : { StoreInput, LoadInput, StoreGradient, LoadGradient }) {
-        const bool isStore = move == StoreInput || move == StoreGradient;
+        const bool isStore = move == StoreInput || move == StoreGradient,
+                   isInput = move == StoreInput || move == LoadInput;
+        const double share = isInput ? loop.inputShare : 1, bytes = share * loop.boundaryBytes;
         const std::uint32_t added = table.add(isStore ? WorkKind::OffloadStore : WorkKind::OffloadLoad,
-            isStore ? loop.store : loop.load, loop.boundaryBytes);
-        if (move == StoreInput || move == LoadInput) // gradients are not counted among what is kept
-            table.about[added].memory = OpMemory::moved(loop.boundaryBytes, isStore);
+            static_cast<Nanoseconds>(share * static_cast<double>(isStore ? loop.store : loop.load)), bytes);
+        if (isInput) // gradients are not counted among what is kept
+            table.about[added].memory = OpMemory::moved(bytes, isStore);
     }
 }
 

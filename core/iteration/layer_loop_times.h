@@ -15,6 +15,7 @@ struct LayerLoopTimes { // of one class of pipelines, of one stage each; empty w
     bool prefetches = true; // the next layer is gathered while one computes
     Nanoseconds store = 0, load = 0; // of one micro-batch's boundary, or its gradient; both 0: it stays
     double boundaryBytes = 0;
+    double inputShare = 1; // of those times and bytes, for an input that is kept in fewer bits than its gradient has
     [[nodiscard]] bool isEmpty() const { return gather.empty(); }
     [[nodiscard]] bool movesBoundaries() const { return store > 0 && load > 0; }
 };

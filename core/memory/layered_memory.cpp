@@ -2,6 +2,7 @@
 #include "core/memory/layered_memory.h"
 
 #include "core/memory/in_flight_room.h"
+#include "core/placement/activations_leave.h"
 #include "core/placement/layer_facts.h"
 
 #include <algorithm>
@@ -13,7 +14,7 @@ namespace {
 /// What enters a layer and leaves for the host, of one micro-batch.
 double leavingBytes(const Workload &view)
 {
-    return view.plan->heterogeneity.boundaryOffload ? layerInputBytes(view) : 0;
+    return boundariesLeave(*view.plan) ? keptInputBytes(view) : 0;
 }
 
 } // namespace

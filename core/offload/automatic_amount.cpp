@@ -20,7 +20,7 @@ public:
         , m_stage(stage)
         , m_pipeline(owner.m_costs.iteration.classes[std::size_t(stage.pipelineClass)])
         , m_whole(owner.m_scripts[std::size_t(stage.pipelineClass)][std::size_t(stage.stage)])
-        , m_chunks(chunkMemory(owner.m_work, stage.stage))
+        , m_chunks(chunkMemory(*stage.view, stage.stage))
     {
         for (const auto &chunk : *stage.modules)
             for (const OffloadModule &module : chunk) {
@@ -157,7 +157,7 @@ private:
         const OpMemory memory(m_chunks, &cut.bytes, { m_whole.splitsBackward, !m_pipeline.pairs.empty() });
         RehearsalRule rule = m_rule;
         rule.memory = &memory;
-        rule.kept = KeptWhole(m_pipeline.program, m_stage.stage, recomputesAnything(*m_owner.m_work.plan));
+        rule.kept = KeptWhole(m_pipeline.program, m_stage.stage, recomputesAnything(*m_stage.view->plan));
         const Rehearsal rehearsal = rehearse(beginning(), cut.segments, rule);
         m_owner.m_tasks += rehearsal.tasks;
         if (rehearsal.isLate)
@@ -180,10 +180,8 @@ private:
     double m_kept = 0; // peak with everything on the GPU
 };
 
-AutomaticAmount::AutomaticAmount(
-    const Workload &workload, const Costs &costs, int group, int ahead, std::stop_token stop, GraphCache *graphs)
-    : m_work(workload)
-    , m_costs(costs)
+AutomaticAmount::AutomaticAmount(const Costs &costs, int group, int ahead, std::stop_token stop, GraphCache *graphs)
+    : m_costs(costs)
     , m_group(group)
     , m_ahead(ahead)
     , m_stop(std::move(stop))

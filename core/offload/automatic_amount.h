@@ -22,6 +22,7 @@ struct AmountChosen {
 };
 
 struct AmountStage {
+    const Workload *view = nullptr; // with the micro-batch of its class and its own tensor groups
     int pipelineClass = 0, stage = 0;
     const std::vector<std::vector<OffloadModule>> *modules = nullptr; // of each virtual stage
     BytesPerSecond store, load; // that one GPU can count on, while all that share its drives move
@@ -33,8 +34,7 @@ class AutomaticAmount {
 public:
     /// Runs the iteration with every activation on the GPU, on a topology of `graphs` where they have it. `group`,
     /// `ahead`: of the plan.
-    AutomaticAmount(const Workload &workload, const Costs &costs, int group, int ahead, std::stop_token stop = {},
-        GraphCache *graphs = nullptr);
+    AutomaticAmount(const Costs &costs, int group, int ahead, std::stop_token stop = {}, GraphCache *graphs = nullptr);
 
     /// Nothing where that iteration does not run, where it is stopped, or where the search has cost kMostTasks
     /// rehearsed tasks: then a bound without search must do.
@@ -49,7 +49,6 @@ public:
 private:
     class Search;
 
-    const Workload &m_work;
     const Costs &m_costs;
     int m_group, m_ahead;
     std::vector<std::vector<StageScript>> m_scripts; // [class][stage]; empty where nothing could be run

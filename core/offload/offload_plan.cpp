@@ -19,11 +19,11 @@ namespace {
 
 class OffloadPlanner {
 public:
-    OffloadPlanner(
-        const Workload &workload, StageCoster &coster, Costs &costs, const std::stop_token &stop, GraphCache *graphs)
+    OffloadPlanner(const Workload &workload, const CosterOfClass &costerOf, Costs &costs, const std::stop_token &stop,
+        GraphCache *graphs)
         : m_work(workload)
         , m_views(workload)
-        , m_coster(coster)
+        , m_costerOf(costerOf)
         , m_costs(costs)
         , m_settings(offloadSettings(*workload.plan))
         , m_paths(offloadPaths(workload))
@@ -31,7 +31,7 @@ public:
         , m_byPolicy(recomputesByPolicy(*workload.plan))
     {
         if (!m_byPolicy && !m_settings.fraction)
-            m_automatic.emplace(workload, costs, m_settings.group, m_settings.ahead, stop, graphs);
+            m_automatic.emplace(costs, m_settings.group, m_settings.ahead, stop, graphs);
     }
 
     void plan()
@@ -59,11 +59,17 @@ public:
 private:
     using Modules = std::vector<std::vector<OffloadModule>>; // of each virtual stage
 
-    /// With the stage's own tensor groups.
+    /// With the class's micro-batch and the stage's own tensor groups.
     [[nodiscard]] const Workload &viewOf(std::size_t pipelineClass, int stage)
     {
+        return m_views.of(m_work.layout.classes[pipelineClass], stage);
+    }
+
+    /// `slice`: of the tokens; -1: all of them.
+    [[nodiscard]] StageCoster::Parts partsOf(std::size_t pipelineClass, int stage, int slice = -1) const
+    {
         const PipelineClass &pipelines = m_work.layout.classes[pipelineClass];
-        return m_views.ofTensor(m_work.tensorAt(pipelines.locations[std::size_t(stage)]));
+        return m_costerOf(pipelines).parts(pipelines, stage, slice);
     }
 
     [[nodiscard]] std::size_t firstKept(const std::vector<OffloadModule> &modules, const FairRates &rates,
@@ -181,8 +187,7 @@ private:
         std::vector<OffloadModule> all;
         Modules modules;
         for (std::size_t c = 0; c < chunks.size() * slices; ++c) {
-            const StageCoster::Parts parts =
-                m_coster.parts(m_work.layout.classes[pipelineClass], stage, slices > 1 ? int(c) : -1);
+            const StageCoster::Parts parts = partsOf(pipelineClass, stage, slices > 1 ? int(c) : -1);
             modules.push_back(
                 chunkModules(own, chunks[c / slices], recompute[c / slices], parts, m_settings.minElements));
             for (OffloadModule &module : modules.back()) // a layer of the next slice is another one for the amount
@@ -197,7 +202,7 @@ private:
         std::size_t left = 0;
         std::optional<AmountChosen> chosen;
         if (m_automatic)
-            chosen = m_automatic->choose({ int(pipelineClass), stage, &modules, BytesPerSecond { rates.store },
+            chosen = m_automatic->choose({ &own, int(pipelineClass), stage, &modules, BytesPerSecond { rates.store },
                 BytesPerSecond { rates.load }, BytesPerSecond { times.paths[std::size_t(stage)].storeCap }, inFlight });
         if (chosen) {
             left = chosen->leaving;
@@ -216,7 +221,7 @@ private:
     /// MEMO, KARMA, ProTrain: layer by layer, with what is recomputed as part of the operations.
     Modules modulesByPolicy(std::size_t pipelineClass, int stage, const OffloadPath &path, StageOffload &result)
     {
-        const StageCoster::Parts parts = m_coster.parts(m_work.layout.classes[pipelineClass], stage);
+        const StageCoster::Parts parts = partsOf(pipelineClass, stage);
         PipelineCosts &pipelines = m_costs.iteration.classes[pipelineClass];
         const auto &chunks = m_work.layout.chunks[std::size_t(stage)];
         const Workload &own = viewOf(pipelineClass, stage);
@@ -227,17 +232,18 @@ private:
         StageCosts &costs = m_costs.stages[pipelineClass][std::size_t(stage)];
         const int microBatches = pipelines.program.shape.microBatches;
         const bool stepsOffGpu = m_work.plan->memory.optimizerOffload != OptimizerOffload::None;
-        const Seconds shown = stepsOffGpu ? shownStep(m_work, costs, microBatches) : Seconds {};
+        const Workload &ofClass = m_views.of(m_work.layout.classes[pipelineClass]);
+        const Seconds shown = stepsOffGpu ? shownStep(ofClass, costs, microBatches) : Seconds {};
         Modules modules;
         for (std::size_t c = 0; c < chunks.size(); ++c) {
             std::vector<PolicyLayer> layers = chunkLayers(own, chunks[c], parts);
             applyPolicy(*m_work.plan, layers, path, room, leaving, result.fates);
-            auto &ofChunk = modules.emplace_back(chunkModules(own, chunks[c], {}, parts, 0));
-            std::erase_if(ofChunk, [](const OffloadModule &module) { return module.layer >= 0; });
-            auto at = ofChunk.begin() + (chunks[c].hasEmbedding ? 1 : 0);
+            auto &inChunk = modules.emplace_back(chunkModules(own, chunks[c], {}, parts, 0));
+            std::erase_if(inChunk, [](const OffloadModule &module) { return module.layer >= 0; });
+            auto at = inChunk.begin() + (chunks[c].hasEmbedding ? 1 : 0);
             OpSplit recompute;
             for (const PolicyLayer &layer : layers) {
-                at = ofChunk.insert(at, layer.module) + 1;
+                at = inChunk.insert(at, layer.module) + 1;
                 recompute += layer.recompute;
             }
             setRecompute(pipelines, costs, std::size_t(stage) * chunks.size() + c, c, recompute);
@@ -245,8 +251,8 @@ private:
         if (result.fates.forwards > 0)
             recomputeAlways(pipelines.program.order[std::size_t(stage)]);
         if (stepsOffGpu) // a delayed one hides behind recomputation too
-            costs.optimizer += shownStep(m_work, costs, microBatches) - shown;
-        pipelines.syncAndStep[std::size_t(stage)] = syncAndStepTimes(m_work, costs);
+            costs.optimizer += shownStep(ofClass, costs, microBatches) - shown;
+        pipelines.syncAndStep[std::size_t(stage)] = syncAndStepTimes(ofClass, costs);
         return modules;
     }
 
@@ -271,7 +277,7 @@ private:
 
     const Workload &m_work;
     ClassWorkloads m_views;
-    StageCoster &m_coster;
+    const CosterOfClass &m_costerOf;
     Costs &m_costs;
     OffloadSettings m_settings;
     OffloadPaths m_paths;
@@ -282,14 +288,14 @@ private:
 
 } // namespace
 
-void planOffload(
-    const Workload &workload, StageCoster &coster, Costs &costs, const std::stop_token &stop, GraphCache *graphs)
+void planOffload(const Workload &workload, const CosterOfClass &costerOf, Costs &costs, const std::stop_token &stop,
+    GraphCache *graphs)
 {
     const MemoryStrategy &memory = workload.plan->memory;
     if (activationsLeaveTo(memory) == ActivationOffload::None || !whyActivationsStay(*workload.plan).empty())
         return;
     if (!onlyExpertInputLeaves(memory) || workload.model.isMoe())
-        OffloadPlanner(workload, coster, costs, stop, graphs).plan();
+        OffloadPlanner(workload, costerOf, costs, stop, graphs).plan();
 }
 
 } // namespace trainyard

@@ -7,15 +7,19 @@
 #include "core/cost/stage_coster.h"
 #include "core/cost/stage_costs.h"
 
+#include <functional>
 #include <stop_token>
 
 namespace trainyard {
 
 class GraphCache;
 
+/// The costs of stages as a class of pipelines has them: with micro-batches of its own size.
+using CosterOfClass = std::function<StageCoster &(const PipelineClass &)>;
+
 /// Fills `costs.iteration.classes[].offload` and `costs.offload`. Does nothing where the plan keeps its activations, or
 /// its schedule does not let them leave (whyActivationsStay). Stopped, the amount is that of a bound without search.
-void planOffload(const Workload &workload, StageCoster &coster, Costs &costs, const std::stop_token &stop = {},
-    GraphCache *graphs = nullptr);
+void planOffload(const Workload &workload, const CosterOfClass &costerOf, Costs &costs,
+    const std::stop_token &stop = {}, GraphCache *graphs = nullptr);
 
 } // namespace trainyard

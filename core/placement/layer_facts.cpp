@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/placement/layer_facts.h"
 
+#include "core/placement/activation_shape.h"
+
 namespace trainyard {
 
 const GpuLayerTimes *measuredLayer(const Workload &workload, StageLocation at)
@@ -23,6 +25,11 @@ std::optional<double> measuredBytes(const Workload &workload, StageLocation at)
 double layerInputBytes(const Workload &workload)
 {
     return workload.boundaryBytes(false) / (workload.degrees.isSequenceParallel ? workload.degrees.tensor : 1);
+}
+
+double keptInputBytes(const Workload &workload)
+{
+    return layerInputBytes(workload) * activationShape(workload).keptShare;
 }
 
 } // namespace trainyard

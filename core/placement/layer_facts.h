@@ -16,6 +16,8 @@ namespace trainyard {
 
 /// Bytes of what enters a layer, of one micro-batch on one GPU.
 [[nodiscard]] double layerInputBytes(const Workload &workload);
+/// Of those, what is kept for the backward pass, where it is kept in fewer bits.
+[[nodiscard]] double keptInputBytes(const Workload &workload);
 /// Inputs of layers that are on a GPU on their way to the host, at most: two buffers each way, one of them at work.
 inline constexpr int kInputsOnTheirWay = 3;
 

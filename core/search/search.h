@@ -25,8 +25,8 @@ namespace trainyard {
 
 enum class Objective : std::uint8_t {
     Throughput, // most tokens per second
-    Cost, // fewest USD per million tokens
-    Energy, // fewest joules per token
+    Cost, // fewest USD per million tokens, of the GPUs that are used, egress included
+    Energy, // fewest joules per token, of the GPUs that are used
     Time, // fewest days for all training tokens
     Gpus, // fewest GPUs, of those the fastest
 };
@@ -52,6 +52,10 @@ struct SearchOptions {
     std::uint64_t seed = 1;
     std::size_t top = 10; // of the best that are told
     std::size_t threads = 0; // 0: as many as the processor has cores
+    /// What may be simulated, counted in tasks of iterations, so that a search ends alike on every machine. Where
+    /// `seconds` are given they decide instead.
+    std::int64_t mostTasks = 100'000'000;
+    std::uint64_t mostEnumerated = 200'000; // candidates that go together: a larger space is looked at in part
     std::size_t mostRows = 20'000; // kept for whoever draws them
     bool mayTrainOtherwise = false;
 };

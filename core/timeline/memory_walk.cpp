@@ -47,13 +47,13 @@ private:
     MemoryStep m_last { 0, 0 };
 };
 
-/// Of a store, whose bytes are outside when it ends, or a load, whose bytes leave there when it starts.
+/// Of a store or a load, also of what no memory is counted for (gradients between the layers of a layer loop).
 void addMove(OffloadUse &use, const Timeline &timeline, std::uint32_t span)
 {
     const TaskClass &move = timeline.classOf(span);
-    if (move.memory.atStart.offloaded < 0)
+    if (move.kind == WorkKind::OffloadLoad)
         use.read += timeline.bytesMoved(span);
-    if (move.memory.atEnd.offloaded <= 0)
+    if (move.kind != WorkKind::OffloadStore)
         return;
     const double moved = timeline.bytesMoved(span);
     use.written += moved;

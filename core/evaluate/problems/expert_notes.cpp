@@ -170,10 +170,11 @@ private:
     {
         const bool asks = m_moe.overlapChunks || m_moe.forwardChunks || m_moe.backwardChunks;
         if (m_work.degrees.expertRanks() == 1) {
-            if (asks || m_moe.dispatch != MoeDispatch::Flat || m_moe.communicationSms)
-                note(asks                        ? "moe.overlap_chunks"
-                        : m_moe.communicationSms ? "moe.communication_sms"
-                                                 : "moe.dispatch",
+            if (asks || m_moe.dispatch != MoeDispatch::Flat || m_moe.communicationSms || m_moe.pipelineBackward)
+                note(asks                                     ? "moe.overlap_chunks"
+                        : m_moe.communicationSms              ? "moe.communication_sms"
+                        : m_moe.dispatch != MoeDispatch::Flat ? "moe.dispatch"
+                                                              : "moe.pipeline_backward",
                     "Every rank has all experts: no token travels, and how it would changes nothing");
             return;
         }

@@ -71,6 +71,9 @@ void addMemorySwitchNotes(std::vector<Problem> &problems, const Evaluation &eval
     const std::string why = whyNoExpertInput(workload);
     note(plan.memory.offloadExpertInput, "Offloading the experts' input", why, "memory.offload_expert_input",
         [](Plan &p) { p.memory.offloadExpertInput = false; });
+    note(plan.heterogeneity.isLayered() && plan.heterogeneity.boundaryOffload && !boundariesLeave(plan),
+        "Boundary offload", "activation offload decides about the inputs of layers too",
+        "heterogeneity.boundary_offload", [](Plan &p) { p.heterogeneity.boundaryOffload = false; });
     constexpr double kWaits = 0.01; // of the iteration
     if (plan.memory.offloadExpertInput && why.empty() && evaluation.metrics.offload
         && evaluation.metrics.offload->stall > kWaits * evaluation.metrics.iterationTime.value_or(0))

@@ -5,6 +5,8 @@
 
 #include <QTest>
 
+#include "tests/support/plans.h"
+
 #include <algorithm>
 #include <cmath>
 
@@ -45,6 +47,29 @@ private slots:
         QVERIFY(written > 0 && read > 0);
         QVERIFY2(isNear(written, e->metrics.offload->bytesPerGpu), qPrintable(QString::number(written)));
         QVERIFY2(isNear(read, e->metrics.offload->bytesRead), qPrintable(QString::number(read)));
+    }
+
+    void boundariesOfLayersAreWrittenAndReadBothWays()
+    {
+        // Layer by layer, inputs of all layers but the first wait in host memory, and so do their gradients:
+        // 2 m (L - 1) b s h bytes of two a number, written and read.
+        Plan plan = test::oneSite(1, 1);
+        plan.cluster.datacenters[0].pools[0].host = Host { 1024, 30, {} };
+        plan.workload.model = "gpt-3-1.3b";
+        plan.workload.sequenceLength = 512;
+        plan.workload.globalBatch = 16;
+        plan.parallelism.tensor = 1;
+        plan.parallelism.data = 8;
+        plan.heterogeneity.accumulation = Accumulation::Layered;
+        plan.heterogeneity.boundaryOffload = true;
+        const EvaluationPtr e = test::evaluated(plan);
+        QVERIFY(e->metrics.offload);
+        const double wanted = 2.0 * 2 * (e->model.layers - 1) * 512 * e->model.hidden * 2;
+        double written = 0;
+        for (std::uint32_t span = 0; span < e->timeline.spanCount(); ++span)
+            written += e->timeline.kind[span] == WorkKind::OffloadStore ? e->timeline.bytesMoved(span) : 0;
+        QVERIFY2(isNear(written, wanted), qPrintable(QString::number(written / wanted)));
+        QVERIFY(isNear(e->metrics.offload->bytesPerGpu, wanted) && isNear(e->metrics.offload->bytesRead, wanted));
     }
 
     void everyMoveThatTakesTimeHasBytes()

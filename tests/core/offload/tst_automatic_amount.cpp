@@ -130,7 +130,7 @@ private slots:
         workload->layout = place(*workload, PlacementMode::PipelineAcross);
         const auto costs = cost(*workload);
         QVERIFY(costs.has_value());
-        AutomaticAmount automatic(*workload, *costs, 1, 1);
+        AutomaticAmount automatic(*costs, 1, 1);
         std::vector<std::vector<OffloadModule>> modules(1);
         for (int i = 0; i < 16; ++i) {
             OffloadModule module;
@@ -142,7 +142,7 @@ private slots:
             modules.front().push_back(module);
         }
         int answers = 0;
-        while (automatic.choose({ 0, 0, &modules, gbytesPerSecond(5), gbytesPerSecond(5), gbytesPerSecond(5), 4 })) {
+        while (automatic.choose({ &*workload, 0, 0, &modules, gbytesPerSecond(5), gbytesPerSecond(5), gbytesPerSecond(5), 4 })) {
             ++answers;
             QVERIFY(answers < 10000);
         }

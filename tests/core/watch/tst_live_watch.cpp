@@ -186,6 +186,22 @@ private slots:
         QVERIFY(watchman.steps()[38].seconds < 2.1);
     }
 
+    /// The usual reason is a node that is lost: what its ranks said last, in a step that comes again, holds nothing up.
+    void aRestartWithoutARankIsLookedAtAgainToo()
+    {
+        constexpr Moment kSecond = 1'000'000'000;
+        std::vector<double> seconds = loggedSteps(1, 60, 0, 0, 0);
+        Watchman watchman;
+        watchman.look(*overlayRun(nullptr, makeRun(logOf(seconds)), {}),
+            { { 0, "h", 1'000 * kSecond, 60 }, { 1, "lost", 1'000 * kSecond, 60 } }, 1'000 * kSecond);
+        for (std::size_t i = 39; i < 60; ++i)
+            seconds[i] = 3;
+        watchman.look(*overlayRun(nullptr, makeRun(logOf(seconds)), {}),
+            { { 0, "h", 1'300 * kSecond, 41 }, { 1, "lost", 1'000 * kSecond, 60 } }, 1'300 * kSecond);
+        QCOMPARE(watchman.steps().size(), std::size_t(60));
+        QCOMPARE(watchman.steps()[39].seconds, 3.0);
+    }
+
     /// Looked at after every step or once at the end: the same alarm, told when it can be.
     void aLookSeesOnlyWhatIsNew()
     {
