@@ -21,10 +21,6 @@ class GraphCache;
 /// What the timeline has of a chunk: whole nanoseconds, one at least of what takes time at all.
 [[nodiscard]] OpTimes opTimes(const ChunkCost &chunk);
 
-/// The order of the plan's schedule as its stack runs it. Errors: as makeProgram().
-[[nodiscard]] Expected<Program> programOf(
-    const Workload &workload, const ScheduleShape &shape, const ScheduleTimes &times = {});
-
 /// Of a schedule that pairs, a forward and a backward at once, recomputation apart, as measured where they were:
 /// [(stage * chunks + the forward's chunk) * chunks + the backward's].
 [[nodiscard]] std::vector<Nanoseconds> pairTimes(const Workload &workload, const std::vector<StageCosts> &stages);
