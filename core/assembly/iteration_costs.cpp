@@ -3,6 +3,7 @@
 
 #include "core/assembly/iteration_length.h"
 #include "core/assembly/layer_loop.h"
+#include "core/assembly/stack_order.h"
 #include "core/assembly/state_rows.h"
 #include "core/assembly/task_count.h"
 #include "core/cost/expert_traffic.h"
@@ -28,15 +29,6 @@ namespace {
 Nanoseconds atLeastOne(Seconds t)
 {
     return t.value > 0 ? std::max<Nanoseconds>(1, toNanoseconds(t)) : 0;
-}
-
-/// Checkpointing frameworks recompute also where the activations are still there.
-void recomputeEverywhere(Program &program)
-{
-    for (auto &device : program.order) {
-        for (Op &op : device)
-            op.recomputes = op.kind == OpKind::Backward || op.kind == OpKind::InputGrad;
-    }
 }
 
 /// A recomputation of its own that takes no time is no operation (schedules may have one all the same): its layers are
@@ -282,16 +274,6 @@ std::vector<Nanoseconds> pairTimes(const Workload &workload, const std::vector<S
                     measured.value > 0 ? measured : pairOf(workload, stages[s], s, forward, backward).total()));
     }
     return times;
-}
-
-Expected<Program> programOf(const Workload &workload, const ScheduleShape &shape, const ScheduleTimes &times)
-{
-    const ScheduleTraits &schedule = traitsOf(*workload.plan);
-    auto program = makeProgram(schedule, shape, times);
-    if (program && workload.stack.recomputesLastStage && !schedule.recomputesApart()
-        && !workload.plan->heterogeneity.isLayered())
-        recomputeEverywhere(*program);
-    return program;
 }
 
 Seconds iterationOverhead(const Workload &workload)

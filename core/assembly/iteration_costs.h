@@ -25,10 +25,6 @@ class GraphCache;
 /// [(stage * chunks + the forward's chunk) * chunks + the backward's].
 [[nodiscard]] std::vector<Nanoseconds> pairTimes(const Workload &workload, const std::vector<StageCosts> &stages);
 
-/// The order of the plan's schedule as its stack runs it. Errors: as makeProgram().
-[[nodiscard]] Expected<Program> programOf(
-    const Workload &workload, const ScheduleShape &shape, const ScheduleTimes &times = {});
-
 /// What an iteration takes beside its operations, on the slowest host of all stages (SustainedRates::host).
 [[nodiscard]] Seconds iterationOverhead(const Workload &workload);
 

@@ -2,6 +2,7 @@
 #include "core/score/plain_plan.h"
 
 #include "core/assembly/iteration_costs.h"
+#include "core/assembly/stack_order.h"
 #include "core/cost/stage_coster.h"
 #include "core/cost/wan/wan_traffic.h"
 #include "core/layouts/placements.h"

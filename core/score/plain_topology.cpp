@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/score/plain_topology.h"
 
-#include "core/assembly/iteration_costs.h"
+#include "core/assembly/stack_order.h"
 #include "core/schedule/kept_whole.h"
 #include "core/score/short_order.h"
 #include "core/timeline/graph_builder.h"
