@@ -68,7 +68,7 @@ private slots:
              two = asked({ QStringLiteral("--threads"), QStringLiteral("3") });
         one.erase("elapsed_s");
         two.erase("elapsed_s");
-        QCOMPARE(one, two);
+        QVERIFY(one == two);
     }
 
     void theTableTellsChangesAndWhatWasLeftOut()
