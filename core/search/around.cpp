@@ -17,13 +17,13 @@ namespace trainyard::detail {
 
 namespace {
 
-constexpr std::size_t kSample = 2'000; // candidates drawn and scored to begin with
+constexpr std::size_t kSample = 4'000; // candidates drawn and scored to begin with
 constexpr std::size_t kSampleWithoutTables = 200, kMostOfGrid = 600,
                       kPairsWithoutTables = 600; // where a score costs a placement
 constexpr std::array kGrid { "micro_batch", "tensor", "pipeline", "kinds", "data" };
 constexpr std::size_t kMostPairs = 4'000; // of steps along two axes
 constexpr std::size_t kSingles = 24, kPairs = 64, kStarts = 64; // of the most promising that are simulated
-constexpr int kFruitless = 4; // restarts after which it ends, unless seconds were given
+constexpr int kFruitless = 8; // restarts after which it ends, unless seconds were given
 constexpr int kAxesShaken = 4;
 constexpr int kTries = 200; // draws for one that goes together
 

@@ -68,7 +68,7 @@ private slots:
              two = asked({ QStringLiteral("--threads"), QStringLiteral("3") });
         one.erase("elapsed_s");
         two.erase("elapsed_s");
-        QCOMPARE(one, two);
+        QVERIFY(one == two);
     }
 
     void theTableTellsChangesAndWhatWasLeftOut()
@@ -124,7 +124,7 @@ private slots:
         row("key", { QStringLiteral("--fix"), QStringLiteral("parallelism.tenser") }, "parallelism.tensor");
         row("scenario", { QStringLiteral("--scenario"), QStringLiteral("lost:lob") }, "lost");
         row("margin", { QStringLiteral("--memory-margin"), QStringLiteral("2") }, "--memory-margin");
-        row("days", { QStringLiteral("--max-days"), QStringLiteral("2") }, "workload.training_tokens");
+        row("days", { QStringLiteral("--max-days"), QStringLiteral("2") }, "training_tokens");
         row("datacenter", { QStringLiteral("--datacenter"), QStringLiteral("lba") }, "lab");
         row("objective", { QStringLiteral("--objective"), QStringLiteral("speed") }, "throughput");
     }
