@@ -45,6 +45,8 @@ private:
     struct Chunk {
         double whole = 0, kept = 0, waiting = 0;
     };
+    void add(const OpMemory &memory);
+
     std::vector<Chunk> m_chunks;
     std::vector<double> m_running; // [effect]: what it adds while it runs
 };
