@@ -8,6 +8,7 @@
 #include "core/schedule/program.h"
 #include "core/schedule/traits.h"
 
+#include <cstdint>
 #include <vector>
 
 namespace trainyard {

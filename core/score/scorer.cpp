@@ -7,6 +7,10 @@
 #include "core/score/workbench.h"
 
 #include <algorithm>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
 
 namespace trainyard {
 

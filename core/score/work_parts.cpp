@@ -5,6 +5,7 @@
 #include "core/score/parts.h"
 
 #include <algorithm>
+#include <vector>
 
 namespace trainyard {
 
