@@ -13,7 +13,9 @@
 #include "core/score/order_walk.h"
 #include "core/score/reasons.h"
 
+#include <cstdint>
 #include <memory>
+#include <vector>
 
 namespace trainyard {
 

@@ -2,6 +2,8 @@
 #include "core/score/score_axes.h"
 
 #include <algorithm>
+#include <string>
+#include <vector>
 
 namespace trainyard {
 

@@ -8,6 +8,8 @@
 #include "core/score/workbench.h"
 
 #include <algorithm>
+#include <functional>
+#include <string>
 
 namespace trainyard {
 

@@ -5,6 +5,7 @@
 #include "core/score/parts.h"
 
 #include <algorithm>
+#include <vector>
 
 namespace trainyard {
 
@@ -62,18 +63,21 @@ public:
         const PipelineClass &pipelines = workload.layout.classes.front();
         std::vector<WanLinkUse> links;
         const int inChain = stagesInChain(m_chain.placement, m_chain.devices, m_chain.chunks);
-        int lastFrom = -1, lastTo = -1;
-        BoundaryTimes times;
         for (int q = 0; q + 1 < int(m_chain.stages.size()); ++q) {
             const int from = deviceAt(m_chain.placement, m_chain.devices, q),
                       to = deviceAt(m_chain.placement, m_chain.devices, q + 1);
             if (from == to || (q + 1) % inChain == 0)
                 continue;
-            if (from != lastFrom || to != lastTo)
-                times = boundaryTimes(workload, pipelines, from, to, coster.site(pipelines, from), links);
-            lastFrom = from, lastTo = to;
-            m_chain.there[std::size_t(q)] = double(times.serialization[0] + times.latency[0]);
-            m_chain.back[std::size_t(q)] = double(times.serialization[1] + times.latency[1]);
+            const auto at = std::size_t(q), before = at - std::size_t(m_chain.devices);
+            if (m_schedule.isLoop() && q >= m_chain.devices) { // the same two devices
+                m_chain.there[at] = m_chain.there[before];
+                m_chain.back[at] = m_chain.back[before];
+                continue;
+            }
+            const BoundaryTimes times =
+                boundaryTimes(workload, pipelines, from, to, coster.site(pipelines, from), links);
+            m_chain.there[at] = double(times.serialization[0] + times.latency[0]);
+            m_chain.back[at] = double(times.serialization[1] + times.latency[1]);
         }
     }
     [[nodiscard]] const Chain &chain() const { return m_chain; }

@@ -8,7 +8,9 @@
 
 #include <benchmark/benchmark.h>
 
+#include <algorithm>
 #include <cstdlib>
+#include <optional>
 
 using namespace trainyard;
 using namespace trainyard::test;

@@ -9,6 +9,8 @@
 
 #include <QtTest>
 
+#include <array>
+
 using namespace trainyard;
 using namespace trainyard::test;
 using K = ScheduleKind;
@@ -162,6 +164,23 @@ private slots:
         QVERIFY(!Scorer(space, builtinCatalogue()).isTabled());
         ClaimCounts counts;
         checkClaims(space, count, 5, counts, true);
+        report(qPrintable(name), counts);
+        QVERIFY2(counts.broken.empty(), counts.broken.c_str());
+    }
+
+    void boundsHoldOnThePlannersOwnSpaces_data()
+    {
+        QTest::addColumn<QString>("name");
+        for (const char *name : { "gpt3-175b-1024-a100", "llama-7b-64-aws", "moe-2x70b-16-a800" })
+            QTest::newRow(name) << name;
+    }
+    void boundsHoldOnThePlannersOwnSpaces()
+    {
+        QFETCH(QString, name);
+        const auto space = makeSpace(std::make_shared<const Plan>(sample(name.toUtf8())), builtinCatalogue());
+        QVERIFY(space.has_value());
+        ClaimCounts counts;
+        checkClaims(*space, 60, 8, counts, true);
         report(qPrintable(name), counts);
         QVERIFY2(counts.broken.empty(), counts.broken.c_str());
     }
