@@ -40,6 +40,7 @@ Outcome outcomeOf(const Evaluation &evaluation)
 /// Plans of one topology that wait for the others of their eight.
 struct Waiting {
     std::optional<LaneSteps> steps;
+    bool isRefused = false;
     LaneTable table;
     std::array<Outcome *, kLanes> outcomes {};
     std::size_t count = 0;
@@ -155,11 +156,13 @@ bool BatchRunner::Private::waits(const Candidate &candidate, Outcome &outcome)
 
 bool BatchRunner::Private::waitsInLane(const PlainFrame &frame, Outcome &outcome)
 {
-    if (simulatedTasks(*workload) > kMostTasks || !plainTimes(*workload, frame, times))
+    if (simulatedTasks(*workload) > kMostTasks)
+        return true; // which run() refuses
+    if (!plainTimes(*workload, frame, times))
         return false;
     Waiting &waiting = waitingOf(frame);
     if (!waiting.steps)
-        return false;
+        return waiting.isRefused;
     const PlainVerdict verdict =
         memory.judge(*workload, frame, plain.work(*workload, frame, recomputesAnything(*plan)));
     if (!verdict.isKnown)
@@ -194,7 +197,9 @@ Waiting &BatchRunner::Private::waitingOf(const PlainFrame &frame)
     if (const auto *known = topologies.find(number))
         return **known;
     auto made = std::make_unique<Waiting>();
-    made->steps = plain.steps(*workload, frame);
+    auto [ofFrame, isRefused] = plain.topology(*workload, frame);
+    made->steps = std::move(ofFrame);
+    made->isRefused = isRefused;
     if (made->steps) {
         made->table.fit(*made->steps);
         steps += made->steps->steps.size();

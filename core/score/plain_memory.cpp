@@ -41,6 +41,7 @@ std::vector<PlainMemory::Held> PlainMemory::walk(
     const PlainFrame &frame, const PlainWork &work, bool isRecomputing) const
 {
     std::vector<OpMemory> ofKind;
+    ofKind.reserve(m_chunks.size());
     for (const std::vector<ChunkMemory> &chunks : m_chunks)
         ofKind.emplace_back(chunks, nullptr, OpMemory::Program {});
     const std::size_t stages = frame.kindOf.size();

@@ -157,9 +157,9 @@ PlainFrame plainFrame(Workload &workload, bool inRuns)
         return frame;
     std::swap(frame.layout, workload.layout);
     std::optional<Program> program;
-    for (const int microBatches : frame.microBatches) {
-        auto made = programOf(workload, plainShape(workload, microBatches));
-        frame.isRefused |= !made;
+    if (inRuns) {
+        auto made = programOf(workload, plainShape(workload, frame.microBatches.front()));
+        frame.isRefused = !made;
         if (made)
             program = *std::move(made);
     }

@@ -21,7 +21,7 @@ namespace trainyard {
 
 struct PlainFrame {
     bool isPlain = false;
-    bool isRefused = false; // nothing can be placed, or no such schedule be built: run() would not run it
+    bool isRefused = false; // nothing can be placed: run() would not run it
     Layout layout;
     std::vector<std::uint16_t> kindOf; // [stage]
     std::vector<std::uint16_t> firstOf; // [kind]: its first stage

@@ -197,22 +197,25 @@ const PlainTopologies::Family &PlainTopologies::family(const Workload &workload,
     return m_families.add(number, std::move(made));
 }
 
-std::optional<LaneSteps> PlainTopologies::steps(const Workload &workload, const PlainFrame &frame)
+PlainTopologies::Made PlainTopologies::topology(const Workload &workload, const PlainFrame &frame)
 {
+    for (const int microBatches : frame.microBatches)
+        if (!programOf(workload, plainShape(workload, microBatches)))
+            return { std::nullopt, true };
     const int microBatches = frame.microBatches.front();
     const Growth growth = growthOf(workload, microBatches);
     if (frame.microBatches.size() > 1 || microBatches <= growth.least + growth.round)
-        return stepsOf(workload, frame, frame.microBatches);
+        return { stepsOf(workload, frame, frame.microBatches) };
     const Family &of = family(workload, frame);
     if (!of.shortest)
-        return stepsOf(workload, frame, frame.microBatches);
+        return { stepsOf(workload, frame, frame.microBatches) };
     const auto rounds = static_cast<std::uint32_t>((microBatches - growth.least) / growth.round);
     LaneSteps grown = *of.shortest;
     for (std::size_t i = 0; i < grown.stretches.size(); ++i) {
         std::uint32_t &times = grown.stretches[i].times;
         times += rounds * (of.next->stretches[i].times - times);
     }
-    return grown;
+    return { std::move(grown) };
 }
 
 const PlainWork &PlainTopologies::work(const Workload &workload, const PlainFrame &frame, bool isRecomputing)

@@ -29,9 +29,12 @@ struct PlainWork {
 /// One a thread; it keeps families.
 class PlainTopologies {
 public:
-    /// Times and lags of the steps are places in PlainTimes::durations and ::lags. Nothing where run() has to do it:
-    /// the schedule cannot be built, or the graph is not of such times alone.
-    [[nodiscard]] std::optional<LaneSteps> steps(const Workload &workload, const PlainFrame &frame);
+    struct Made {
+        /// Times and lags are places in PlainTimes::durations and ::lags. Nothing where run() has to do it.
+        std::optional<LaneSteps> steps;
+        bool isRefused = false; // the schedule cannot be built: run() would not run it
+    };
+    [[nodiscard]] Made topology(const Workload &workload, const PlainFrame &frame);
     /// Of a frame whose schedule can be built.
     [[nodiscard]] const PlainWork &work(const Workload &workload, const PlainFrame &frame, bool isRecomputing);
     void clear();
