@@ -17,6 +17,8 @@
 
 namespace trainyard {
 
+inline constexpr std::int64_t kMostWalked = 65'536; // operations of an order that is made for a part
+
 /// How many micro-batches an iteration has, all pipelines together.
 struct BatchPart {
     std::uint16_t wrong = 0; // a reason; 0: nothing

@@ -112,6 +112,16 @@ std::vector<OpTimes> opsOf(const std::vector<StageCosts> &kinds, const OrderPart
     return ops;
 }
 
+/// With what runs of micro-batches exchange.
+void addRuns(const Workload &workload, StageCoster &coster, std::vector<StageCosts> &kinds, const OrderPart &order)
+{
+    const PipelineClass &pipelines = workload.layout.classes.front();
+    const ChunkRuns runs = expectedRuns(*workload.plan, pipelines.microBatches);
+    for (std::size_t k = 0; k < kinds.size(); ++k)
+        coster.addShardRuns(
+            pipelines, order.firstOfKind[k], std::vector<ChunkRuns>(kinds[k].chunks.size(), runs), kinds[k].chunks);
+}
+
 /// How much shorter pairs of operations may be than the two of them.
 double certainShare(const Workload &workload, const std::vector<StageCosts> &kinds, const OrderPart &order,
     const std::vector<OpTimes> &ops)
@@ -129,7 +139,11 @@ double certainShare(const Workload &workload, const std::vector<StageCosts> &kin
 WorkPart workPart(const Workload &workload, StageCoster &coster, const OrderPart &order)
 {
     WorkPart part;
-    const std::vector<StageCosts> kinds = kindsOf(workload, coster, order);
+    std::vector<StageCosts> kinds = kindsOf(workload, coster, order);
+    for (const StageCosts &kind : kinds)
+        part.hiding.push_back(hidingWork(workload, kind));
+    if (shardExchange(*workload.plan, workload.stack) == ShardExchange::InRuns)
+        addRuns(workload, coster, kinds, order);
     const std::vector<OpTimes> ops = opsOf(kinds, order);
     ChainOf chain(workload, order);
     chain.setOps(ops, certainShare(workload, kinds, order, ops));
@@ -139,13 +153,8 @@ WorkPart workPart(const Workload &workload, StageCoster &coster, const OrderPart
     Sketch sketched = sketch(workload, workload.layout.classes.front(), coster);
     part.form = std::move(sketched.pipeline);
     part.overhead = double(toNanoseconds(iterationOverhead(workload)));
-    // Collectives between the operations make these longer, so that more may hide.
-    constexpr Seconds kEndless { 1e15 };
-    const bool isInRuns = shardExchange(*workload.plan, workload.stack) == ShardExchange::InRuns;
-    for (std::size_t kind = 0; kind < order.firstOfKind.size(); ++kind) {
-        part.formHiding.push_back(hidingWork(workload, sketched.kinds[kind].costs));
-        part.hiding.push_back(isInRuns ? HidingWork { kEndless, kEndless } : hidingWork(workload, kinds[kind]));
-    }
+    for (const Sketch::Kind &kind : sketched.kinds)
+        part.formHiding.push_back(hidingWork(workload, kind.costs));
     return part;
 }
 

@@ -69,7 +69,10 @@ int Hunt::leastGpus(const Score &score, const Candidate &candidate) const
 {
     if (m_hasOnePlace)
         return score.gpusUsed;
-    const Parallelism p = space().plan(candidate)->parallelism;
+    const PlanPtr plan = space().plan(candidate);
+    if (!plan->heterogeneity.assign.empty()) // to smaller tensor groups, maybe
+        return 1;
+    const Parallelism &p = plan->parallelism;
     return p.tensor * p.pipeline * p.context * p.data.value_or(1);
 }
 
