@@ -10,6 +10,7 @@ namespace {
 /// Tokens of a sequence below which splitting it further leaves kernels nothing to do.
 constexpr int kLeastTokensOfContextRank = 2048;
 constexpr int kMostTensor = 64, kMostContext = 64;
+constexpr int kMostOfGroups = 12; // stages that are looked at for the GPUs' sake
 
 /// In a node or in several whole ones.
 bool canHoldGroup(const Cluster &cluster, int tensor)
@@ -31,7 +32,8 @@ void addTensor(AxisList &axes, const Scope &scope)
         [](Plan &p, int t) { p.parallelism.tensor = t; });
 }
 
-/// Divisors of the layers, powers of two (the ends then have fewer), within layers and GPUs.
+/// Divisors of the layers, powers of two (the ends then have fewer), within layers and GPUs; on unequal GPUs also
+/// numbers by which their tensor groups divide.
 void addPipeline(AxisList &axes, const Scope &scope)
 {
     const int most = std::min(scope.model->layers, scope.gpus);
@@ -39,6 +41,10 @@ void addPipeline(AxisList &axes, const Scope &scope)
     for (int p = 1; p <= most; ++p)
         if (scope.model->layers % p == 0)
             values.insert(p);
+    for (int groups = scope.gpus; scope.isMixed && groups >= scope.gpus / scope.largestNode && groups > 0; groups /= 2)
+        for (int p = 1; p <= std::min(most, kMostOfGroups); ++p)
+            if (groups % p == 0)
+                values.insert(p);
     axes.addNumbers("pipeline", "parallelism.pipeline", "Pipeline stages", values, scope.plan.parallelism.pipeline,
         [](Plan &p, int stages) { p.parallelism.pipeline = stages; });
 }
