@@ -1,23 +1,17 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "models/live_document.h"
+#include "models/live_document_internal.h"
 
 #include "core/telemetry/recording_file.h"
-#include "models/live_snapshots.h"
-#include "models/live_watch.h"
 #include "models/live_words.h"
 
-#include <QElapsedTimer>
-#include <QTimer>
-
 #include <algorithm>
-#include <atomic>
 #include <utility>
 
 namespace trainyard {
 
 namespace {
 
-constexpr int kTickMs = 100, kPaceMs = 300, kPatienceMs = 5000;
+constexpr int kTickMs = 100;
 
 bool goesOn(const live::SourceStatus &status)
 {
@@ -25,52 +19,6 @@ bool goesOn(const live::SourceStatus &status)
 }
 
 } // namespace
-
-struct LiveDocument::Private {
-    Private(RunDocument &document, const Catalogue &catalogue, MakeLiveFeed make)
-        : runs(document)
-        , makeFeed(std::move(make))
-        , questions(catalogue)
-    {
-    }
-    RunDocument &runs;
-    MakeLiveFeed makeFeed;
-    std::shared_ptr<LiveFeed> feed; // null: nobody has connected yet
-    std::shared_ptr<std::atomic<bool>> hasChanged = std::make_shared<std::atomic<bool>>(false);
-    std::vector<LiveSourceRow> rows;
-    live::StoreCounts counts;
-    std::vector<watch::Heard> heard;
-    Moment revision = 0; // of the last snapshot
-    std::int64_t newest = -1, stepsTold = 0, spansPerStep = 0;
-    std::optional<std::int64_t> shownStep; // as the document of the run had it last
-    std::uint64_t generation = 0; // of the session
-    int paceMs = kPaceMs;
-    bool isFollowing = true;
-    bool isShown = false; // in the document of the run, rather than what was opened since
-    bool hasNews = false, isTaking = false, awaitsOverlay = false;
-    bool isShowing = false; // it is us who change what is shown
-    QElapsedTimer sinceTaken;
-    QTimer ticks;
-    LiveWatch watch;
-    LiveWhatIfs questions;
-    BackgroundQueue disposal, writing, taking; // last: their work uses what is above
-
-    void renewFeed()
-    {
-        ++generation;
-        disposal.dispose(std::exchange(feed, nullptr));
-        hasChanged = std::make_shared<std::atomic<bool>>(false);
-        feed = makeFeed([flag = hasChanged] { flag->store(true, std::memory_order_relaxed); });
-        counts = {};
-        heard.clear();
-        revision = 0;
-        newest = -1;
-        stepsTold = spansPerStep = 0;
-        isTaking = awaitsOverlay = hasNews = false;
-        watch.forget();
-        questions.forget();
-    }
-};
 
 LiveDocument::LiveDocument(RunDocument &runs, const Catalogue &catalogue, QObject *parent)
     : LiveDocument(runs, catalogue, makeSessionFeed, parent)
@@ -235,92 +183,6 @@ void LiveDocument::noteChoice()
     d->revision = 0;
 }
 
-void LiveDocument::tick()
-{
-    if (d->hasChanged->exchange(false, std::memory_order_relaxed)) {
-        d->hasNews = true;
-        readStatuses();
-    }
-    if (d->sinceTaken.isValid() && d->sinceTaken.elapsed() >= kPatienceMs)
-        d->awaitsOverlay = false; // another run took its place
-    const bool isTime = !d->sinceTaken.isValid() || d->sinceTaken.elapsed() >= d->paceMs;
-    if (d->feed && d->hasNews && !d->isTaking && !d->awaitsOverlay && isTime)
-        takeSnapshot();
-    else
-        endWhereDone();
-}
-
-/// Where all sources were removed, what they told last is still shown; then it goes on no more.
-void LiveDocument::endWhereDone()
-{
-    if (!d->rows.empty() || d->hasNews || d->isTaking || d->awaitsOverlay)
-        return;
-    d->ticks.stop();
-    if (d->isShown)
-        d->runs.endLive();
-}
-
-void LiveDocument::readStatuses()
-{
-    std::vector<LiveSourceRow> rows;
-    if (d->feed)
-        for (auto &[number, status] : d->feed->statuses())
-            rows.push_back({ number, std::move(status) });
-    if (std::exchange(d->rows, rows) == rows)
-        return;
-    emit sourcesChanged();
-}
-
-void LiveDocument::takeSnapshot()
-{
-    d->hasNews = false;
-    d->isTaking = true;
-    d->sinceTaken.start();
-    LiveSnapshotAsked asked { .stepsKnown = d->stepsTold, .spansPerStep = d->spansPerStep, .lastKnown = d->revision };
-    if (!d->isFollowing && d->isShown)
-        asked.until = d->runs.options().step;
-    asked.wantsNewest = asked.until.has_value(); // for the watchman, who looks at all steps
-    d->taking.run(
-        this, [feed = d->feed, asked] { return liveState(*feed, asked); },
-        [this, generation = d->generation, isOfUntil = asked.until.has_value()](LiveState state) {
-            if (generation != d->generation)
-                return;
-            d->isTaking = false;
-            if (!state.hasNews)
-                return;
-            d->revision = std::max(d->revision, state.revision);
-            d->counts = std::move(state.counts);
-            d->heard = std::move(state.heard);
-            d->stepsTold = state.stepsTold;
-            d->spansPerStep = state.spansPerStep;
-            const std::int64_t newest = state.run ? newestWholeStep(*state.run).value_or(-1) : -1;
-            const bool isNewer = std::exchange(d->newest, std::max(d->newest, newest)) < newest;
-            const bool isShownAlone = isOfUntil && d->isShown;
-            if (state.run && d->isShown)
-                showRun(state.run);
-            const RunPtr &seen = state.newest ? state.newest : isShownAlone ? nullptr : state.run;
-            if (seen && (!d->isShown || isShownAlone))
-                d->watch.look({ d->runs.evaluation(), seen, nullptr, d->heard });
-            if (isNewer)
-                emit stepsChanged();
-        });
-}
-
-void LiveDocument::showRun(const RunPtr &run)
-{
-    d->awaitsOverlay = true;
-    d->runs.showLive(run, d->isFollowing ? newestWholeStep(*run) : std::nullopt);
-}
-
-/// The watchman sees what is shown, unless that is of an older step.
-void LiveDocument::watchShown()
-{
-    const RunOverlayPtr &overlay = d->runs.overlay();
-    if (!overlay || !isShown() || !d->runs.isLive() || !d->isFollowing)
-        return;
-    d->watch.look({ overlay->evaluation, overlay->run, overlay, d->heard });
-}
-
 void LiveDocument::setPace(int milliseconds)
 {
     d->paceMs = milliseconds;
@@ -334,7 +196,12 @@ void LiveDocument::askWhatIf()
 
 bool LiveDocument::canAskWhatIf() const
 {
-    return d->watch.overlay() && d->watch.overlay()->evaluation;
+    return d->watch.overlay() && d->watch.overlay()->evaluation && otherJob().isEmpty();
+}
+
+const QString &LiveDocument::otherJob() const
+{
+    return d->watch.otherJob();
 }
 
 const LiveWhatIfs &LiveDocument::questions() const

@@ -65,7 +65,9 @@ public:
 
     /// Makes the questions of now and evaluates them, the likeliest first.
     void askWhatIf();
-    [[nodiscard]] bool canAskWhatIf() const; // steps of a run lie under a plan
+    [[nodiscard]] bool canAskWhatIf() const; // steps of a run lie under its plan
+    /// Why the run is not one of the plan that it lies under, a sentence; empty: it may be one.
+    [[nodiscard]] const QString &otherJob() const;
     [[nodiscard]] const LiveWhatIfs &questions() const;
     [[nodiscard]] const std::vector<LiveWhatIf> &whatIfs() const;
 
@@ -84,6 +86,7 @@ private:
     void takeSnapshot();
     void showRun(const RunPtr &run);
     void watchShown();
+    void lookAgain();
     void noteChoice();
     void endWhereDone();
 

@@ -2,6 +2,7 @@
 #include "models/live_watch.h"
 
 #include "core/live/batch.h"
+#include "core/overlay/plan_notes.h"
 
 #include <QDateTime>
 
@@ -56,7 +57,9 @@ void LiveWatch::start(LiveToShow shown)
             watchman->look(*overlay, shown.heard, live::unixNow());
             return Told { overlay, std::make_shared<const std::vector<watch::Alarm>>(watchman->alarms()),
                 std::make_shared<const std::vector<watch::Watchman::StepFigures>>(watchman->steps()),
-                watchman->predicted() };
+                watchman->predicted(),
+                overlay->evaluation && overlay->run ? otherJobNote(*overlay->evaluation, *overlay->run->recording)
+                                                    : std::string() };
         },
         [this, generation = m_generation](Told told) {
             m_isLooking = false;
@@ -74,8 +77,10 @@ void LiveWatch::take(Told told)
     m_disposal.dispose(std::exchange(m_steps, std::move(told.steps)));
     m_disposal.dispose(std::exchange(m_overlay, std::move(told.overlay)));
     m_predicted = told.predicted;
+    const QString otherJob = QString::fromStdString(told.otherJob);
+    const bool isOtherNote = std::exchange(m_otherJob, otherJob) != otherJob;
     emit stepsChanged();
-    if (areAlarmsNew)
+    if (areAlarmsNew || isOtherNote)
         emit alarmsChanged();
     emit looked();
 }
@@ -86,7 +91,7 @@ void LiveWatch::forget()
     m_owed.reset();
     m_watchman = newWatchman();
     take({ nullptr, std::make_shared<const std::vector<watch::Alarm>>(),
-        std::make_shared<const std::vector<watch::Watchman::StepFigures>>(), nothingTold() });
+        std::make_shared<const std::vector<watch::Watchman::StepFigures>>(), nothingTold(), {} });
 }
 
 } // namespace trainyard

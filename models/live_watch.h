@@ -30,6 +30,8 @@ public:
     [[nodiscard]] const std::vector<watch::Alarm> &alarms() const { return *m_alarms; }
     [[nodiscard]] const std::vector<watch::Watchman::StepFigures> &steps() const { return *m_steps; }
     [[nodiscard]] const watch::Watchman::StepFigures &predicted() const { return m_predicted; }
+    /// Why the run is not one of its plan, a sentence; empty: it may be one.
+    [[nodiscard]] const QString &otherJob() const { return m_otherJob; }
     /// The last that was looked at; null: nothing was.
     [[nodiscard]] const RunOverlayPtr &overlay() const { return m_overlay; }
 
@@ -46,6 +48,7 @@ private:
         Alarms alarms;
         Steps steps;
         watch::Watchman::StepFigures predicted;
+        std::string otherJob;
     };
     void start(LiveToShow shown);
     void take(Told told);
@@ -54,6 +57,7 @@ private:
     Steps m_steps;
     watch::Watchman::StepFigures m_predicted;
     RunOverlayPtr m_overlay;
+    QString m_otherJob;
     std::shared_ptr<watch::Watchman> m_watchman; // used by the queue alone
     std::optional<LiveToShow> m_owed;
     bool m_isLooking = false;

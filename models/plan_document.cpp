@@ -85,7 +85,44 @@ void PlanDocument::endPreview()
         return;
     m_preview.reset();
     m_previewText.clear();
+    emit shownPlanChanged(shownPlan(), isPreviewing());
+}
+
+void PlanDocument::tryPlan(PlanPtr trial, const QString &text)
+{
+    if (!trial || trial == m_trial)
+        return;
+    m_preview.reset();
+    m_trial = std::move(trial);
+    m_trialText = text;
+    emit trialChanged(m_trial);
+    emit shownPlanChanged(m_trial, true);
+}
+
+void PlanDocument::leaveTrial()
+{
+    if (!m_trial)
+        return;
+    m_preview.reset();
+    forgetTrial();
     emit shownPlanChanged(m_plan, false);
+}
+
+void PlanDocument::adoptTrial()
+{
+    const PlanPtr trial = m_trial;
+    const QString text = m_trialText;
+    if (!trial)
+        return;
+    apply(trial, text);
+    leaveTrial(); // where it is the plan as it was
+}
+
+void PlanDocument::forgetTrial()
+{
+    m_trialText.clear();
+    if (std::exchange(m_trial, nullptr))
+        emit trialChanged(nullptr);
 }
 
 void PlanDocument::show(const PlanPtr &plan)
@@ -95,6 +132,7 @@ void PlanDocument::show(const PlanPtr &plan)
         return;
     m_preview.reset();
     m_previewText.clear();
+    forgetTrial();
     updateModified();
     emit planChanged(m_plan);
     emit shownPlanChanged(m_plan, false);

@@ -1,7 +1,8 @@
 #pragma once
 // SPDX-License-Identifier: GPL-3.0-or-later
-// The plan that the window shows: current value, undo stack, the preview of a gesture under way, and its file. Views
-// hand it the next plan and never change one. GUI thread; files are read and written in the background.
+// The plan that the window shows: current value, undo stack, the preview of a gesture under way, another plan that is
+// tried in its place, and its file. Views hand it the next plan and never change one. GUI thread; files are read and
+// written in the background.
 //
 //   document.preview(next, "Move 8 GPUs Virginia → Oregon");   // while a drag hovers; the stack is not touched
 //   document.apply(next);                                       // on release: one step to undo, named by its
@@ -22,10 +23,13 @@ public:
     ~PlanDocument() override;
 
     [[nodiscard]] const PlanPtr &plan() const { return m_plan; }
-    /// What the views show: the preview while there is one.
-    [[nodiscard]] const PlanPtr &shownPlan() const { return m_preview ? m_preview : m_plan; }
-    [[nodiscard]] bool isPreviewing() const { return m_preview != nullptr; }
-    [[nodiscard]] const QString &previewText() const { return m_previewText; }
+    /// What the views show: the preview while there is one, then the plan that is tried.
+    [[nodiscard]] const PlanPtr &shownPlan() const { return m_preview ? m_preview : m_trial ? m_trial : m_plan; }
+    [[nodiscard]] bool isPreviewing() const { return m_preview || m_trial; }
+    [[nodiscard]] const QString &previewText() const { return m_preview ? m_previewText : m_trialText; }
+    /// The plan that is tried; null where none is.
+    [[nodiscard]] const PlanPtr &trial() const { return m_trial; }
+    [[nodiscard]] const QString &trialText() const { return m_trialText; }
     [[nodiscard]] QUndoStack &undoStack() { return m_stack; }
     [[nodiscard]] const QString &path() const { return m_path; }
     /// Something would be lost with this window: edits, or a plan that its file no longer holds.
@@ -40,6 +44,12 @@ public:
     void apply(PlanPtr next, const QString &text = {}, const QString &mergeKey = {});
     void preview(PlanPtr next, const QString &text);
     void endPreview();
+    /// Shows another plan in place of this one until it is adopted or left; the stack is not touched. Previews of
+    /// gestures come and go above it, and any edit of the plan itself ends it.
+    void tryPlan(PlanPtr trial, const QString &text);
+    void leaveTrial();
+    /// The tried plan is the plan: one step to undo.
+    void adoptTrial();
 
     void startNew(PlanPtr plan); // untitled and unmodified
     void open(const QString &path);
@@ -54,6 +64,8 @@ public:
 signals:
     void planChanged(const trainyard::PlanPtr &plan);
     void shownPlanChanged(const trainyard::PlanPtr &plan, bool isPreview);
+    /// Null: none is tried any more.
+    void trialChanged(const trainyard::PlanPtr &trial);
     void modifiedChanged(bool isModified);
     void pathChanged(const QString &path);
     /// Another plan took the place of the last, rather than an edit of it.
@@ -66,13 +78,14 @@ signals:
 
 private:
     void show(const PlanPtr &plan);
+    void forgetTrial();
     void replace(const PlanPtr &plan, const PlanPtr &savedPlan, const QString &path);
     void updateModified();
     [[nodiscard]] UnsavedWork unsavedWork() const;
     void fileDiffers(); // it was changed or removed by another program
 
-    PlanPtr m_plan, m_preview, m_saved; // m_saved: as in the file, or as started; null where no file has it
-    QString m_previewText, m_path;
+    PlanPtr m_plan, m_preview, m_trial, m_saved; // m_saved: as in the file, or as started; null where no file has it
+    QString m_previewText, m_trialText, m_path;
     QString m_readingAsNew; // path of a file whose plan becomes an untitled one
     bool m_isModified = false, m_doesFileDiffer = false;
     bool m_isRestoring = false; // the stack is filled with edits that were made before

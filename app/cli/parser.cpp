@@ -40,6 +40,11 @@ Option Option::showingDefault() const
     return Option(m_option->capture_default_str());
 }
 
+Subcommand::Subcommand(CLI::App &app)
+    : m_command(&app)
+{
+}
+
 Subcommand::Subcommand(CLI::App &app, const std::string &name, const std::string &help)
     : m_command(app.add_subcommand(name, help))
 {

@@ -40,6 +40,8 @@ private:
 
 class Subcommand {
 public:
+    /// The program itself, of one that has no commands.
+    explicit Subcommand(CLI::App &app);
     Subcommand(CLI::App &app, const std::string &name, const std::string &help);
     /// One of a command that has several: `telemetry summarize`. The parent then asks for one of them.
     Subcommand(const Subcommand &parent, const std::string &name, const std::string &help);

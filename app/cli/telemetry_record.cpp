@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// `telemetry record`: what live sources tell, until they are over, enough was told, or Ctrl-C; then a recording.
+// `telemetry record`: what live sources tell, until they are over, enough was told, Ctrl-C or SIGTERM; then a
+// recording.
 #include "app/cli/command.h"
 #include "app/cli/live_options.h"
 #include "app/cli/outputs.h"
@@ -104,7 +105,7 @@ public:
         return faults;
     }
 
-    [[nodiscard]] std::string summary(const Recording &recording) const
+    [[nodiscard]] std::string summary(const Recording &recording, bool isWritten = true) const
     {
         std::string text;
         for (const auto &[number, status] : m_last) {
@@ -113,6 +114,8 @@ public:
                 + (status.dropped > 0 ? ", " + bytesText(static_cast<double>(status.dropped)) + " dropped"
                                       : std::string())
                 + "\n";
+            if (status.state == SourceState::Connecting && !status.reason.empty()) // to the end
+                text += "  " + printable(status.reason) + "\n";
             for (const std::string &note : status.notes)
                 text += "  " + printable(note) + "\n";
         }
@@ -121,6 +124,8 @@ public:
             for (const Dropped &dropped : *all)
                 text += "dropped: " + printable(dropped.reason) + ": " + wholeText(static_cast<double>(dropped.count))
                     + "\n";
+        if (!isWritten)
+            return text;
         return text + counted(m_session.stepsTold(), "step") + ", " + counted(std::ssize(recording.ranks), "rank")
             + ", " + wholeText(static_cast<double>(counts.events)) + " events: " + m_options.out + "\n";
     }
@@ -237,6 +242,11 @@ int record(const Options &options)
     const Recording recording = recorder.finish();
     if (const Errors refusals = recorder.refusals(); !refusals.empty() && !hasAnything(recording))
         return fail(refusals);
+    if (!hasAnything(recording)) { // what --out held stays
+        std::cerr << recorder.summary(recording, false);
+        return fail({ { ErrorCode::CannotRead, options.addresses.size() == 1 ? options.addresses.front() : "",
+            "nothing was told, so nothing is recorded", "a source that tells steps, spans or samples meanwhile" } });
+    }
     if (auto written = writeRecording(recording, options.out); !written)
         return fail({ written.error() });
     std::cerr << recorder.summary(recording);
@@ -259,7 +269,7 @@ void addTelemetryRecord(const Subcommand &telemetry, int &exitCode)
         .required();
     command.text("--out", options->out, "Recording to write, *.trainyard-recording").shownAs("RECORDING").required();
     command.real("--seconds", options->seconds, "End after so long").shownAs("S");
-    command.number("--steps", options->steps, "End once so many steps were told of")
+    command.number("--steps", options->steps, "End once so many steps were told of; what came along with them stays")
         .shownAs("N")
         .between(0, 1'000'000'000);
     LiveOptions &live = options->live;

@@ -89,6 +89,9 @@ int serve(const Options &options)
     if (!at) {
         Error fault = at.error();
         fault.where = "--at " + options.at;
+        for (std::string *part : { &fault.what, &fault.right }) // it is no address of a source here
+            for (std::size_t place; (place = part->find("listen:")) != part->npos;)
+                part->erase(place, 7);
         return fail({ fault });
     }
     const auto settings = settingsOf(options.live);

@@ -81,6 +81,7 @@ int runWindow(QApplication &application, const Options &options)
                 : options.showsJobs    ? Screenshot::Page::Jobs
                 : options.showsRun     ? Screenshot::Page::Run
                 : options.showsLive    ? Screenshot::Page::Live
+                : options.showsPlanner ? Screenshot::Page::Planner
                                        : Screenshot::Page::Workbench);
         if (!options.run.isEmpty())
             screenshot->awaitRun(!options.reference.isEmpty());
@@ -129,6 +130,9 @@ int runWindow(QApplication &application, const Options &options)
     if (options.showsLive)
         QObject::connect(
             &document, &PlanDocument::replaced, &window, [&window] { window.showLive(); }, Qt::SingleShotConnection);
+    if (options.showsPlanner)
+        QObject::connect(
+            &document, &PlanDocument::replaced, &window, [&window] { window.showPlanner(); }, Qt::SingleShotConnection);
     if (options.showsConnect)
         QObject::connect(
             &document, &PlanDocument::replaced, &window, [&window] { window.showConnect(); }, Qt::SingleShotConnection);

@@ -71,7 +71,8 @@ std::expected<Options, QString> parseOptions(const QStringList &arguments)
            "its GPUs and what to do about it), shares or baselines (the plan, with what each set of GPUs gets, or "
            "would get from other systems), experts (exchanges with experts compared), jobs "
            "(schedulers of jobs compared), layer (an expert layer, opened), run (a recorded run beside the plan: "
-           "--run), live (a run that goes on: --live), connect (the sheet that connects to one), "
+           "--run), live (a run that goes on: --live), connect (the sheet that connects to one), planner (which "
+           "searches for a better plan; in a screenshot it has), "
            "validation, or new "
            "(the sheet for a new plan)."),
         QStringLiteral("NAME"), QStringLiteral("plan"));
@@ -134,6 +135,7 @@ std::expected<Options, QString> parseOptions(const QStringList &arguments)
     options.run = parser.values(run);
     options.reference = parser.values(reference);
     options.showsLive = parser.value(page) == QStringLiteral("live");
+    options.showsPlanner = parser.value(page) == QStringLiteral("planner");
     options.showsConnect = parser.value(page) == QStringLiteral("connect");
     options.live = parser.values(live);
     for (const QString &address : options.live)
@@ -155,9 +157,9 @@ std::expected<Options, QString> parseOptions(const QStringList &arguments)
     if (!options.showsValidation && !options.showsDatacenters && !options.showsMemory && !options.showsNewPlan
         && !options.showsShares && !options.showsBaselines && !options.showsExperts && !options.showsJobs
         && !options.showsLayer && !options.showsRun && !options.showsLive && !options.showsConnect
-        && parser.value(page) != QStringLiteral("plan"))
+        && !options.showsPlanner && parser.value(page) != QStringLiteral("plan"))
         return std::unexpected(tr("--page %1: expected plan, datacenters, memory, shares, baselines, experts, jobs, "
-                                  "layer, run, live, connect, validation or "
+                                  "layer, run, live, connect, planner, validation or "
                                   "new")
                                    .arg(parser.value(page)));
     if (parser.isSet(theme)) {

@@ -30,6 +30,7 @@ struct Options {
     QStringList live; // addresses of runs that go on
     double liveSpeed = 1; // of those that are replayed; 0: as fast as it goes
     bool showsLive = false, showsConnect = false; // the page of a run that goes on; the sheet that connects to one
+    bool showsPlanner = false; // the planner; of a screenshot with a search that has ended
     QString frames; // path of a JSON file about the window's frames, written at the end; empty: none
     int seconds = 0; // after which the program ends; 0: never
     bool showsNewPlan = false; // the sheet for a new plan

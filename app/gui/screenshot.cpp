@@ -4,6 +4,7 @@
 #include "core/base/printable.h"
 #include "views/experts/experts_page.h"
 #include "views/jobs/jobs_page.h"
+#include "views/window/planner_actions.h"
 
 #include <QCoreApplication>
 #include <QFileInfo>
@@ -18,7 +19,7 @@ namespace trainyard {
 namespace {
 
 // The effects of the switches come after the evaluation; a picture without them would show a window half filled.
-constexpr int kSettleMs = 400, kEffectsMs = 8000, kGiveUpMs = 120000;
+constexpr int kSettleMs = 400, kEffectsMs = 8000, kGiveUpMs = 120000, kStepsMs = 20000;
 constexpr int kLookMs = 500, kMostLooks = 12; // at sources that are over or out of reach and tell nothing
 
 } // namespace
@@ -46,6 +47,18 @@ Screenshot::Screenshot(MainWindow &window, QString path, QSize size, Page page)
     }
     if (page == Page::Jobs) {
         connect(&window.jobs(), &JobsPage::completed, this, [this] { settle(kSettleMs); });
+        return;
+    }
+    if (page == Page::Planner) { // the search begins with the evaluated plan, and the picture has the steps of its best
+        PlanSearch &search = window.plannerActions().search();
+        connect(
+            &window.bridge(), &EvaluationBridge::evaluationFinished, &search, [&search] { search.start(); },
+            Qt::SingleShotConnection);
+        connect(&search, &PlanSearch::ended, this, [this] { settle(kStepsMs); });
+        connect(&search, &PlanSearch::stepsChanged, this, [this, &search] {
+            if (search.steps() && search.steps()->isComplete)
+                settle(kSettleMs);
+        });
         return;
     }
     if (page == Page::Validation) {
@@ -91,12 +104,19 @@ void Screenshot::lookAtLive()
 {
     LiveDocument &live = m_window.live();
     const RunOverlayPtr &overlay = m_window.runs().overlay();
-    const bool isOver = std::ranges::none_of(live.sources(), [](const LiveSourceRow &row) {
-        return row.status.state == live::SourceState::Idle || row.status.state == live::SourceState::Connecting
-            || (row.status.state == live::SourceState::Live && row.status.address.type == live::SourceType::Replay);
+    using enum live::SourceState;
+    const auto isBeginning = [](live::SourceState state) { return state == Idle || state == Connecting; };
+    const bool isReplayed = std::ranges::none_of(live.sources(), [&](const LiveSourceRow &row) {
+        const live::SourceState state = row.status.state;
+        return row.status.address.type == live::SourceType::Replay && (isBeginning(state) || state == Live);
     });
+    // A listener may wait for ever to be connected to, a log to be written.
+    const bool awaitsOthers = std::ranges::any_of(live.sources(), [&](const auto &row) {
+        return row.status.address.type != live::SourceType::Replay && isBeginning(row.status.state);
+    }) && ++m_waits < kMostLooks;
+    const bool isOver = isReplayed && !awaitsOthers;
     const bool isWatched = !live.steps().empty() && live.steps().back().number == live.newestStep();
-    const bool isShown = isWatched && live.canAskWhatIf() && overlay && overlay->evaluation && overlay->step >= 0
+    const bool isShown = isWatched && overlay && overlay->evaluation && overlay->step >= 0
         && overlay->run->steps[std::size_t(overlay->step)].number == live.newestStep();
     const bool isNothing = isOver && live.newestStep() < 0 && ++m_looks >= kMostLooks;
     if (!isOver || !(isShown || isNothing))

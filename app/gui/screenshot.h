@@ -13,7 +13,7 @@ namespace trainyard {
 class Screenshot : public QObject {
     Q_OBJECT
 public:
-    enum class Page { Workbench, Validation, Experts, Jobs, Run, Live };
+    enum class Page { Workbench, Validation, Experts, Jobs, Run, Live, Planner };
     Screenshot(MainWindow &window, QString path, QSize size, Page page);
 
     /// No picture before the run lies under the plan, and the reference where one is compared with.
@@ -35,7 +35,7 @@ private:
     QTimer m_settle, m_giveUp;
     bool m_awaitsRun = false, m_awaitsReference = false;
     bool m_awaitsLive = false, m_asksWhatIfs = false, m_hasAsked = false;
-    int m_looks = 0;
+    int m_looks = 0, m_waits = 0;
     QTimer m_look;
 };
 

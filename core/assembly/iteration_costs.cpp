@@ -3,6 +3,7 @@
 
 #include "core/assembly/iteration_length.h"
 #include "core/assembly/layer_loop.h"
+#include "core/assembly/stack_order.h"
 #include "core/assembly/state_rows.h"
 #include "core/assembly/task_count.h"
 #include "core/cost/expert_traffic.h"
@@ -28,26 +29,6 @@ namespace {
 Nanoseconds atLeastOne(Seconds t)
 {
     return t.value > 0 ? std::max<Nanoseconds>(1, toNanoseconds(t)) : 0;
-}
-
-OpTimes opTimes(const ChunkCost &chunk)
-{
-    OpTimes times;
-    times.forward = atLeastOne(chunk.forward.total());
-    times.recompute = toNanoseconds(chunk.recompute.total());
-    times.inputGrad = atLeastOne(chunk.inputGrad.total()) + times.recompute;
-    times.weightGrad = toNanoseconds(chunk.weightGrad.total());
-    times.backward = times.inputGrad + times.weightGrad;
-    return times;
-}
-
-/// Checkpointing frameworks recompute also where the activations are still there.
-void recomputeEverywhere(Program &program)
-{
-    for (auto &device : program.order) {
-        for (Op &op : device)
-            op.recomputes = op.kind == OpKind::Backward || op.kind == OpKind::InputGrad;
-    }
 }
 
 /// A recomputation of its own that takes no time is no operation (schedules may have one all the same): its layers are
@@ -173,21 +154,6 @@ OpSplit pairOf(
         : a.forward + b.inputGrad + b.weightGrad;
 }
 
-/// As measured, where they were.
-std::vector<Nanoseconds> pairTimes(const Workload &workload, const std::vector<StageCosts> &stages)
-{
-    std::vector<Nanoseconds> times;
-    const int parts = std::max(1, workload.degrees.programChunks() / workload.degrees.copies); // of a stage
-    for (std::size_t s = 0; s < stages.size(); ++s) {
-        const Seconds measured = measuredPair(*workload.plan, int(s)) / parts;
-        for (std::size_t forward = 0; forward < stages[s].chunks.size(); ++forward)
-            for (std::size_t backward = 0; backward < stages[s].chunks.size(); ++backward)
-                times.push_back(atLeastOne(
-                    measured.value > 0 ? measured : pairOf(workload, stages[s], s, forward, backward).total()));
-    }
-    return times;
-}
-
 void refreshOps(PipelineCosts &shape, const std::vector<StageCosts> &stages)
 {
     shape.ops.clear();
@@ -285,6 +251,31 @@ void countMemory(const Workload &workload, Costs &costs)
 
 } // namespace
 
+OpTimes opTimes(const ChunkCost &chunk)
+{
+    OpTimes times;
+    times.forward = atLeastOne(chunk.forward.total());
+    times.recompute = toNanoseconds(chunk.recompute.total());
+    times.inputGrad = atLeastOne(chunk.inputGrad.total()) + times.recompute;
+    times.weightGrad = toNanoseconds(chunk.weightGrad.total());
+    times.backward = times.inputGrad + times.weightGrad;
+    return times;
+}
+
+std::vector<Nanoseconds> pairTimes(const Workload &workload, const std::vector<StageCosts> &stages)
+{
+    std::vector<Nanoseconds> times;
+    const int parts = std::max(1, workload.degrees.programChunks() / workload.degrees.copies); // of a stage
+    for (std::size_t s = 0; s < stages.size(); ++s) {
+        const Seconds measured = measuredPair(*workload.plan, int(s)) / parts;
+        for (std::size_t forward = 0; forward < stages[s].chunks.size(); ++forward)
+            for (std::size_t backward = 0; backward < stages[s].chunks.size(); ++backward)
+                times.push_back(atLeastOne(
+                    measured.value > 0 ? measured : pairOf(workload, stages[s], s, forward, backward).total()));
+    }
+    return times;
+}
+
 Seconds iterationOverhead(const Workload &workload)
 {
     double slowest = 0;
@@ -361,11 +352,9 @@ Expected<Costs> cost(const Workload &workload, const std::stop_token &stop, Grap
         ScheduleShape scheduled = shapeOf(own, pipelines);
         ScheduleTimes times = scheduleTimes(shape, placement, workload.stack);
         takeRoom(own, schedule.room, scheduled, times);
-        auto program = makeProgram(schedule, scheduled, times);
+        auto program = programOf(own, scheduled, times);
         if (!program)
             return std::unexpected(program.error());
-        if (workload.stack.recomputesLastStage && !schedule.recomputesApart() && !plan.heterogeneity.isLayered())
-            recomputeEverywhere(*program);
         if (schedule.recomputesApart() && recomputesAnything(plan))
             fuseFreeRecomputation(*program, shape.ops);
         shape.program = std::move(*program);

@@ -18,6 +18,13 @@ class GraphCache;
 [[nodiscard]] Expected<Costs> cost(
     const Workload &workload, const std::stop_token &stop = {}, GraphCache *graphs = nullptr);
 
+/// What the timeline has of a chunk: whole nanoseconds, one at least of what takes time at all.
+[[nodiscard]] OpTimes opTimes(const ChunkCost &chunk);
+
+/// Of a schedule that pairs, a forward and a backward at once, recomputation apart, as measured where they were:
+/// [(stage * chunks + the forward's chunk) * chunks + the backward's].
+[[nodiscard]] std::vector<Nanoseconds> pairTimes(const Workload &workload, const std::vector<StageCosts> &stages);
+
 /// What an iteration takes beside its operations, on the slowest host of all stages (SustainedRates::host).
 [[nodiscard]] Seconds iterationOverhead(const Workload &workload);
 

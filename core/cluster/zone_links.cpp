@@ -13,7 +13,8 @@ std::vector<const ZoneMachine *> machinesAt(const ZoneNetwork &network, const Cl
         for (const Pool &pool : cluster.datacenters[std::size_t(cluster.indexOf(end))].pools) {
             if (pool.nodes <= 0)
                 continue;
-            const ZoneMachine *machine = pool.inlineGpu ? nullptr : network.machine(pool.gpu, pool.gpusPerNode);
+            const ZoneMachine *machine =
+                network.machine(pool.inlineGpu ? pool.inlineGpu->id : pool.gpu, pool.gpusPerNode);
             if (!machine)
                 return {};
             machines.push_back(machine);

@@ -164,6 +164,7 @@ StageCosts StageCoster::computedStage(const SiteCosts &costs, int stage) const
 {
     StageCosts result;
     const std::vector<RecomputedLayers> recomputed = recomputedLayers(m_work, stage);
+    result.chunks.reserve(recomputed.size() * std::max<std::size_t>(1, costs.slices.size()));
     for (std::size_t c = 0; c < recomputed.size(); ++c) {
         const StageChunk &chunk = m_work.layout.chunks[std::size_t(stage)][c];
         if (chunk.expertLayers > 0)
@@ -248,18 +249,21 @@ ShardTimes StageCoster::layerExchange(const PipelineClass &pipelines, int layer)
 
 void StageCoster::addShardRuns(const PipelineClass &pipelines, const Program &program, std::vector<StageCosts> &stages)
 {
-    for (std::size_t stage = 0; stage < stages.size(); ++stage) {
-        const std::vector<ChunkRuns> runs = chunkRuns(program, int(stage));
-        std::vector<ChunkCost> &chunks = stages[stage].chunks;
-        ChunkCost whole;
-        for (const ChunkCost &chunk : chunks)
-            whole += chunk;
-        const Seconds work = workOfChunk(whole, double(chunks.size()));
-        const LayerSite &at = site(pipelines, int(stage));
-        for (std::size_t c = 0; c < chunks.size(); ++c)
-            addExchangesOfRuns(
-                chunks[c], m_work, shardTimes(at, int(stage), int(c)), runs[c], pipelines.microBatches, work, c == 0);
-    }
+    for (std::size_t stage = 0; stage < stages.size(); ++stage)
+        addShardRuns(pipelines, int(stage), chunkRuns(program, int(stage)), stages[stage].chunks);
+}
+
+void StageCoster::addShardRuns(
+    const PipelineClass &pipelines, int stage, const std::vector<ChunkRuns> &runs, std::vector<ChunkCost> &chunks)
+{
+    ChunkCost whole;
+    for (const ChunkCost &chunk : chunks)
+        whole += chunk;
+    const Seconds work = workOfChunk(whole, double(chunks.size()));
+    const LayerSite &at = site(pipelines, stage);
+    for (std::size_t c = 0; c < chunks.size(); ++c)
+        addExchangesOfRuns(
+            chunks[c], m_work, shardTimes(at, stage, int(c)), runs[c], pipelines.microBatches, work, c == 0);
 }
 
 void StageCoster::addSyncAndStep(
@@ -315,8 +319,8 @@ void StageCoster::addSyncAndStep(
         result.optimizer += weightsHome(m_work, pipelines.locations[std::size_t(stage)], touched);
 }
 
-/// Communication that may hide behind the last backward (reduction) or the first forward (gather) of the stage.
-SyncAndStepTimes syncAndStepTimes(const Workload &workload, const StageCosts &stage)
+/// Communication may hide behind the last backward (reduction) or the first forward (gather) of the stage.
+HidingWork hidingWork(const Workload &workload, const StageCosts &stage)
 {
     Seconds forward, backward;
     const bool isInRuns = shardExchange(*workload.plan, workload.stack) == ShardExchange::InRuns;
@@ -331,16 +335,25 @@ SyncAndStepTimes syncAndStepTimes(const Workload &workload, const StageCosts &st
         if (!traitsOf(*workload.plan).splitsBackward)
             backward += chunk.inputGrad.total() + chunk.recompute.total();
     }
+    return { forward, backward };
+}
+
+SyncAndStepTimes syncAndStepTimes(const StackSpec &stack, const StageCosts &stage, const HidingWork &hiding)
+{
     SyncAndStepTimes syncAndStep;
     syncAndStep.reduce = toNanoseconds(stage.reduce);
-    syncAndStep.reduceEarly = toNanoseconds(std::min(stage.reduce - stage.lastBucket, backward)
-        * workload.stack.gradientOverlap * std::max(0.0, 1 - workload.stack.overlapSlowdown));
+    syncAndStep.reduceEarly = toNanoseconds(std::min(stage.reduce - stage.lastBucket, hiding.backward)
+        * stack.gradientOverlap * std::max(0.0, 1 - stack.overlapSlowdown));
     syncAndStep.gather = toNanoseconds(
-        std::max(
-            Seconds {}, stage.gather - forward * (workload.stack.gathersByTensor ? 0 : workload.stack.parameterOverlap))
+        std::max(Seconds {}, stage.gather - hiding.forward * (stack.gathersByTensor ? 0 : stack.parameterOverlap))
         + stage.exchange);
     syncAndStep.optimizer = toNanoseconds(stage.optimizer);
     return syncAndStep;
+}
+
+SyncAndStepTimes syncAndStepTimes(const Workload &workload, const StageCosts &stage)
+{
+    return syncAndStepTimes(workload.stack, stage, hidingWork(workload, stage));
 }
 
 Seconds shownStep(const Workload &workload, const StageCosts &stage, int microBatches)

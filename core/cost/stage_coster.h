@@ -34,6 +34,9 @@ public:
     /// Adds what the exchanges of runs show to every chunk of the stages, by the runs of the program
     /// (ShardExchange::InRuns).
     void addShardRuns(const PipelineClass &pipelines, const Program &program, std::vector<StageCosts> &stages);
+    /// The same of one stage, whose chunks have those runs.
+    void addShardRuns(
+        const PipelineClass &pipelines, int stage, const std::vector<ChunkRuns> &runs, std::vector<ChunkCost> &chunks);
     /// What ranks exchange of one layer, where they do so layer by layer: measured, or as modelled.
     [[nodiscard]] ShardTimes layerExchange(const PipelineClass &pipelines, int layer);
     /// Tokens of each slice, the same on every stage.
@@ -71,6 +74,14 @@ private:
 /// operations of `microBatches` and its exchanges do not hide.
 [[nodiscard]] Seconds shownStep(const Workload &workload, const StageCosts &stage, int microBatches);
 
+/// What the operations of a stage have to hide collectives behind, of one micro-batch.
+struct HidingWork {
+    Seconds forward, backward; // gathers hide behind the one, reductions behind the other
+};
+[[nodiscard]] HidingWork hidingWork(const Workload &workload, const StageCosts &stage);
+/// What shows of the stage's reduction, step and gather beside that work; its chunks are not read.
+[[nodiscard]] SyncAndStepTimes syncAndStepTimes(
+    const StackSpec &stack, const StageCosts &stage, const HidingWork &hiding);
 /// The part of reduction and gather that nothing of the stage hides, for the graph.
 [[nodiscard]] SyncAndStepTimes syncAndStepTimes(const Workload &workload, const StageCosts &stage);
 

@@ -5,110 +5,17 @@
 #include "core/assembly/layer_loop.h"
 #include "core/cost/stage_coster.h"
 #include "core/cost/wan/wan_reduce.h"
-#include "core/cost/wan/wan_traffic.h"
 #include "core/evaluate/feasibility.h"
+#include "core/evaluate/sketch.h"
 #include "core/layouts/placements.h"
 #include "core/memory/bounded_memory.h"
-#include "core/memory/in_flight_room.h"
 #include "core/schedule/traits.h"
 
 #include <algorithm>
-#include <limits>
 
 namespace trainyard {
 
 namespace {
-
-struct Sketch { // a class as the closed forms see it
-    FormPipeline pipeline;
-    double syncAndStep = 0; // reduction, optimizer and gather that nothing hides, of the slowest stage
-};
-
-/// All pipelines send at once: a link that is full passes each its share.
-double sharedSerialization(const Workload &workload, const BoundaryTimes &b, double serialization)
-{
-    const double capacity = gbitsPerSecond(workload.plan->cluster.wanLinks[std::size_t(b.wanLink)].capacityGbps).value;
-    return std::max(serialization, workload.layout.data * (b.bytes[0] + b.bytes[1]) / 2 / capacity);
-}
-
-/// Micro-batches that a stage may hold at once: the measurements' word, else the schedule's habit, else what memory has
-/// room for.
-std::vector<double> inFlightOf(const Workload &workload, int stages)
-{
-    const ScheduleTraits &schedule = traitsOf(*workload.plan);
-    const StageSource &source = workload.source;
-    std::vector<double> most;
-    if (schedule.room == RoomUse::RunTime && source.hasMemory) {
-        for (const int room : inFlightRoom(workload, kWorkConservingShare).microBatches)
-            most.push_back(std::max(1, room));
-        return most;
-    }
-    if (source.inFlight.empty() && schedule.decidesAtRunTime())
-        return most;
-    for (int i = 0; i < stages; ++i) {
-        double here = schedule.decidesAtRunTime() ? double(std::numeric_limits<int>::max()) : stages - i;
-        if (!source.inFlight.empty())
-            here = std::min(here, double(source.inFlightAt(i)));
-        most.push_back(here);
-    }
-    return most;
-}
-
-void addStage(Sketch &sketch, const Workload &workload, const PipelineClass &pipelines, int stage, StageCoster &coster,
-    const SiteExchange &across)
-{
-    StageCosts costs = coster.wholeStage(pipelines, stage);
-    addAcrossSites(costs, across, workload.plan->wan);
-    const SyncAndStepTimes syncAndStep = syncAndStepTimes(workload, costs);
-    sketch.syncAndStep = std::max(sketch.syncAndStep,
-        toSeconds(syncAndStep.reduce - syncAndStep.reduceEarly + syncAndStep.optimizer + syncAndStep.gather).value);
-    FormStage times;
-    for (const ChunkCost &chunk : costs.chunks) {
-        times.forward += chunk.forward.total().value;
-        times.backward += (chunk.inputGrad.total() + chunk.weightGrad.total()).value;
-        times.recompute += chunk.recompute.total().value;
-    }
-    sketch.pipeline.stages.push_back(times);
-}
-
-/// Of the class's pipelines, with what their stages exchange with others across datacenters.
-Sketch sketch(const Workload &workload, const PipelineClass &pipelines, StageCoster &coster,
-    const std::vector<SiteExchange> &across)
-{
-    std::vector<WanLinkUse> links(workload.plan->cluster.wanLinks.size());
-    const int count = workload.degrees.pipeline;
-    Sketch result;
-    FormPipeline &pipeline = result.pipeline;
-    pipeline.microBatches = pipelines.microBatches;
-    pipeline.chunks = workload.degrees.programChunks();
-    pipeline.cell = pipelines.cellMembers;
-    pipeline.inFlight = inFlightOf(workload, count);
-    pipeline.recomputesLastStage = workload.stack.recomputesLastStage && !traitsOf(*workload.plan).recomputesApart();
-    pipeline.stages.reserve(std::size_t(count));
-    for (int stage = 0; stage < count; ++stage) {
-        if (stage == 0 || across[std::size_t(stage)] != across[std::size_t(stage) - 1]
-            || !isLikeStageBefore(workload, stage))
-            addStage(result, workload, pipelines, stage, coster, across[std::size_t(stage)]);
-        else
-            pipeline.stages.push_back(FormStage(pipeline.stages.back()));
-        if (stage + 1 < count) {
-            const BoundaryTimes b =
-                boundaryTimes(workload, pipelines, stage, stage + 1, coster.site(pipelines, stage), links);
-            const double serialization = toSeconds(b.serialization[0] + b.serialization[1]).value / 2
-                * (b.isWan ? pipelines.cellMembers : 1); // in turns: s/Dc
-            const double scatter = toSeconds(b.scatter[0] + b.scatter[1] + b.gather[0] + b.gather[1]).value / 2;
-            pipeline.boundaries.push_back({ b.isWan ? sharedSerialization(workload, b, serialization) : serialization,
-                toSeconds(b.latency[0]).value, scatter, b.isWan });
-        }
-    }
-    return result;
-}
-
-FormTime formOf(const Workload &workload, const FormPipeline &pipeline)
-{
-    const auto own = traitsOf(*workload.plan).form;
-    return own ? own(pipeline) : pipeline.chunks > 1 ? interleavedTime(pipeline) : inFlightLimitedTime(pipeline);
-}
 
 /// Accumulation layer by layer: in each layer and direction all wait for the slowest, and collectives hide behind the
 /// layer before. With G, R a layer's gather and reduction, F, B, C what the slowest replica takes for its forwards,
@@ -153,6 +60,23 @@ Estimate layeredEstimate(const Workload &workload)
     return { Seconds { seconds } + iterationOverhead(workload), isExchange ? Bound::Link : Bound::Compute };
 }
 
+/// Of the slowest stage; what it exchanges across datacenters may differ between stages that are alike.
+double slowestEnd(const Workload &workload, const Sketch &made, const std::vector<SiteExchange> &across)
+{
+    double slowest = 0;
+    std::size_t kind = 0;
+    for (std::size_t stage = 0; stage < across.size(); ++stage) {
+        const bool isNext = kind + 1 < made.kinds.size() && made.kinds[kind + 1].stage == int(stage);
+        kind += isNext ? 1 : 0;
+        if (stage > 0 && !isNext && across[stage] == across[stage - 1])
+            continue;
+        StageCosts costs = made.kinds[kind].costs;
+        addAcrossSites(costs, across[stage], workload.plan->wan);
+        slowest = std::max(slowest, shownAtTheEnd(syncAndStepTimes(workload, costs)).value);
+    }
+    return slowest;
+}
+
 } // namespace
 
 Estimate estimate(const Workload &workload)
@@ -175,9 +99,9 @@ Estimate estimate(const Workload &workload)
         if (std::ranges::any_of(classes, isFuller))
             continue;
         const Workload &own = costers.view(pipelines);
-        const Sketch made = sketch(own, pipelines, costers.of(own), across);
-        const FormTime form = formOf(workload, made.pipeline);
-        if (const Seconds iteration { form.seconds + made.syncAndStep }; iteration > result.iteration)
+        const Sketch made = sketch(own, pipelines, costers.of(own));
+        const FormTime form = formTime(traitsOf(*workload.plan), made.pipeline);
+        if (const Seconds iteration { form.seconds + slowestEnd(own, made, across) }; iteration > result.iteration)
             result = { iteration, form.bound };
     }
     result.iteration += iterationOverhead(workload);

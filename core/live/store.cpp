@@ -102,7 +102,7 @@ struct Store::Private {
         made.zero = zero;
         sources.writeTo(made);
         writeRanks(spans, asked, made);
-        series.writeTo(made);
+        series.writeTo(made, asked.points);
         addStepTimes(spans, made);
         return made;
     }
@@ -164,7 +164,8 @@ Recording Store::whole() const
 {
     const std::scoped_lock lock(d->mutex);
     d->settle();
-    return d->recording({ .steps = std::numeric_limits<int>::max() });
+    return d->recording(
+        { .steps = std::numeric_limits<int>::max(), .points = std::numeric_limits<std::size_t>::max() });
 }
 
 StoreCounts Store::counts() const

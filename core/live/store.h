@@ -36,6 +36,9 @@ struct StoreCounts {
 struct SnapshotAsked {
     int steps = 8; // with spans: the latest so many
     std::optional<std::int64_t> until; // step: of those up to it; empty: the latest
+    /// Samples of all series together, about: of more each series gives the least and the largest of its stretches, so
+    /// that a picture of many series costs no more than one of few.
+    std::size_t points = 4'000'000;
     Moment lastKnown = 0; // Snapshot::revision of an earlier one: nothing new gives an empty pointer
 };
 

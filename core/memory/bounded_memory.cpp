@@ -45,8 +45,8 @@ StageMemory holding(StageMemory m, double live, const StackSpec &stack)
     const std::int64_t beside = m.device - m.reserved;
     m.activations += wholeBytes(live);
     m.peak += wholeBytes(live);
-    m.reserved = m.peak + wholeBytes(double(m.peak) * (stack.fragmentation - 1));
-    m.device = m.reserved + beside;
+    m.device = deviceBytes(m.peak, beside, stack);
+    m.reserved = m.device - beside;
     return m;
 }
 

@@ -14,6 +14,13 @@ namespace trainyard {
 /// under 1f1b and gpipe. Without names.
 [[nodiscard]] std::vector<StageMemory> boundedStageMemory(const Workload &workload);
 
+/// Of a GPU whose framework has allocated `peak` bytes, with `beside` them what no allocator holds (context,
+/// communication buffers).
+[[nodiscard]] inline std::int64_t deviceBytes(std::int64_t peak, std::int64_t beside, const StackSpec &stack)
+{
+    return peak + wholeBytes(double(peak) * (stack.fragmentation - 1)) + beside;
+}
+
 /// The same of one class alone, on each of its stages, with its own micro-batches.
 [[nodiscard]] std::vector<StageMemory> boundedMemory(const Workload &workload, const PipelineClass &pipelines);
 

@@ -54,6 +54,14 @@ std::string workNote(const Evaluation &plan, const Recording &recording)
     return differing.empty() ? std::string() : "The run is another job than the plan: " + differing;
 }
 
+std::string otherJobNote(const Evaluation &plan, const Recording &recording)
+{
+    const int run = worldSizeOf(recording), planned = RankMap(*plan.plan, plan.layout).worldSize();
+    if (planned > 0 && (run > planned || (toldJob(recording).ranks > 0 && run != planned)))
+        return "The run has " + countOf(run) + ", the plan " + wholeText(planned);
+    return workNote(plan, recording);
+}
+
 std::vector<std::string> jobNotes(const Evaluation &plan, const Recording &recording)
 {
     std::vector<std::string> notes;

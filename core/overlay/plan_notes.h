@@ -16,6 +16,9 @@ namespace trainyard {
 
 /// How many ranks both have, and how many of the plan's nobody recorded; of rows. Empty: all are there.
 [[nodiscard]] std::string worldNote(const Recording &recording, const RankMap &map, int missing);
+/// Why the run is surely not one of this plan, a sentence; empty: it may be one. Ranks that tell nothing of the world's
+/// size may be a part of it.
+[[nodiscard]] std::string otherJobNote(const Evaluation &plan, const Recording &recording);
 /// Degrees, batch, sequence length and model alone; empty: nothing differs.
 [[nodiscard]] std::string workNote(const Evaluation &plan, const Recording &recording);
 

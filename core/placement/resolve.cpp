@@ -270,18 +270,30 @@ Bytes Workload::crossingBytes() const
     return Bytes { totalParameters(model) * gradientBytes() / degrees.tensor };
 }
 
+/// Pools that describe the same GPU share it: who compares pointers sees the same hardware.
+static const GpuSpec *firstEqual(const GpuSpec &gpu, std::vector<const GpuSpec *> &described)
+{
+    const auto found = std::ranges::find_if(described, [&](const GpuSpec *known) { return *known == gpu; });
+    if (found != described.end())
+        return *found;
+    described.push_back(&gpu);
+    return &gpu;
+}
+
 ExpectedAll<Workload> resolve(PlanPtr plan, const Catalogue &catalogue)
 {
     Errors errors = validatePlan(*plan);
     Workload workload;
     workload.setPlan(plan);
     workload.links = LinkIndex(plan->cluster);
+    std::vector<const GpuSpec *> described;
     for (std::size_t d = 0; d < plan->cluster.datacenters.size(); ++d) {
         auto &row = workload.gpus.emplace_back();
         auto &rates = workload.sustained.emplace_back();
         const auto &pools = plan->cluster.datacenters[d].pools;
         for (std::size_t p = 0; p < pools.size(); ++p) {
-            const GpuSpec *spec = pools[p].inlineGpu ? &*pools[p].inlineGpu : catalogue.gpu(pools[p].gpu);
+            const GpuSpec *spec =
+                pools[p].inlineGpu ? firstEqual(*pools[p].inlineGpu, described) : catalogue.gpu(pools[p].gpu);
             if (!spec)
                 errors.push_back(unknownName(pointer(d, p, "gpu"), "GPU", pools[p].gpu, idsOf(catalogue.gpus)));
             if (spec && pools[p].gpusPerNode > 1 && pools[p].nodes > 0 && spec->linkGBps <= 0 && spec->pcieGBps <= 0)
@@ -332,6 +344,25 @@ ExpectedAll<Workload> resolve(PlanPtr plan, const Catalogue &catalogue)
         if (auto applied = applyCalibration(workload); !applied)
             return std::unexpected(std::move(applied.error()));
     return workload;
+}
+
+bool sharesNames(const Plan &resolved, const Plan &plan)
+{
+    const auto isOfLayers = [](const Plan &p) {
+        return stageFacts(p).hasLayers && !p.profile && !p.layerProfiles && p.calibration.empty()
+            && p.cluster.wanLinks.empty();
+    };
+    return isOfLayers(resolved) && isOfLayers(plan) && resolved.workload.model == plan.workload.model
+        && resolved.workload.inlineModel == plan.workload.inlineModel && resolved.baseDir == plan.baseDir
+        && resolved.stack == plan.stack && resolved.cluster == plan.cluster;
+}
+
+Errors resolveAgain(Workload &workload, PlanPtr plan)
+{
+    Errors errors = validatePlan(*plan);
+    workload.setPlan(std::move(plan));
+    checkParallelism(*workload.plan, workload.model, errors);
+    return errors;
 }
 
 } // namespace trainyard

@@ -188,36 +188,56 @@ bool isTextOrNull(const Json &schema)
     return schema.value("type", Json()) == Json::array({ "string", "null" });
 }
 
-} // namespace
-
-ExpectedAll<Plan> withKeySet(const Plan &plan, std::string_view dottedKey, std::string_view value)
+/// Sets one key of a plan's document.
+Errors setKey(Json &document, std::string_view dottedKey, std::string_view value)
 {
     if (!isUtf8(dottedKey) || !isUtf8(value))
-        return std::unexpected(Errors {
-            { ErrorCode::BadValue, std::string(dottedKey), "the key or its value is no UTF-8", "UTF-8 text" } });
+        return { { ErrorCode::BadValue, std::string(dottedKey), "the key or its value is no UTF-8", "UTF-8 text" } };
     const auto steps = stepsOf(dottedKey);
     if (!steps)
-        return std::unexpected(Errors { steps.error() });
+        return { steps.error() };
     if (steps->front().key == "format" || steps->front().key == "version")
-        return std::unexpected(
-            Errors { badKey(dottedKey, "this key tells the file format and cannot be set", "another key") });
-    Json document = detail::planToJson(plan);
+        return { badKey(dottedKey, "this key tells the file format and cannot be set", "another key") };
     const Json *schema = nullptr;
     const auto place = locate(document, *steps, dottedKey, schema);
     if (!place)
-        return std::unexpected(Errors { place.error() });
+        return { place.error() };
 
     auto parsed = detail::parseJson(value, std::string(dottedKey));
     const bool takeAsText = !parsed || (isPlainText(*schema) && !parsed->is_string())
         || (isTextOrNull(*schema) && !parsed->is_string() && !parsed->is_null());
     **place = takeAsText ? Json(std::string(value)) : std::move(*parsed);
     if (levels(document) > detail::kMaxDepth) // a file with it could not be read
-        return std::unexpected(Errors { { ErrorCode::BadValue, std::string(dottedKey), "the value is nested too deeply",
-            "at most " + std::to_string(detail::kMaxDepth) + " levels in the whole plan" } });
+        return { { ErrorCode::BadValue, std::string(dottedKey), "the value is nested too deeply",
+            "at most " + std::to_string(detail::kMaxDepth) + " levels in the whole plan" } };
+    return {};
+}
+
+ExpectedAll<Plan> planOf(const Json &document, const std::string &baseDir)
+{
     auto next = detail::planFromJson(document, "", detail::Where::DottedKey);
     if (next)
-        next->baseDir = plan.baseDir;
+        next->baseDir = baseDir;
     return next;
+}
+
+} // namespace
+
+ExpectedAll<Plan> withKeySet(const Plan &plan, std::string_view dottedKey, std::string_view value)
+{
+    Json document = detail::planToJson(plan);
+    if (Errors errors = setKey(document, dottedKey, value); !errors.empty())
+        return std::unexpected(std::move(errors));
+    return planOf(document, plan.baseDir);
+}
+
+ExpectedAll<Plan> withKeysSet(const Plan &plan, std::span<const KeySetting> settings)
+{
+    Json document = detail::planToJson(plan);
+    for (const auto &[key, value] : settings)
+        if (Errors errors = setKey(document, key, value); !errors.empty())
+            return std::unexpected(std::move(errors));
+    return planOf(document, plan.baseDir);
 }
 
 } // namespace trainyard

@@ -8,7 +8,10 @@
 #include "core/base/text_file.h"
 #include "core/plan/enum_names.h"
 
+#include <span>
+#include <string>
 #include <string_view>
+#include <utility>
 
 namespace trainyard {
 
@@ -29,6 +32,9 @@ inline constexpr const char *kPlanFile = "a readable plan file, *.trainyard.json
 /// The plan with one dotted key set: "parallelism.pipeline", "cluster.datacenters[0].pools[0].nodes". The value parses
 /// as JSON, else as a string. Errors: UnknownKey with the nearest known key; BadValue.
 [[nodiscard]] ExpectedAll<Plan> withKeySet(const Plan &plan, std::string_view dottedKey, std::string_view value);
+/// Several of them, one after the other, each as the ones before left the plan.
+using KeySetting = std::pair<std::string, std::string>; // dotted key, value
+[[nodiscard]] ExpectedAll<Plan> withKeysSet(const Plan &plan, std::span<const KeySetting> settings);
 
 /// JSON Schema (draft-07).
 [[nodiscard]] std::string planSchema();

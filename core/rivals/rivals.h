@@ -1,29 +1,47 @@
 #pragma once
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Published planners re-stated as rules: what each would choose for a plan's model and cluster, with its own simple
-// view of times and memory. Their answers are plans like any other, so that one evaluator judges all of them.
-// Sources: docs/model.md, "Other planners".
+// view of times and memory (planners.h says which rules and what is left out). Their answers are plans like any other,
+// so that one evaluator judges all of them: of what a planner ranks, the first that the evaluator lets run counts, as
+// whoever uses such a planner goes down its list. Sources: docs/model.md, "Other planners".
 
-#include "core/catalogue/catalogue.h"
-#include "core/plan/plan.h"
+#include "core/evaluate/run.h"
 
+#include <array>
+#include <optional>
 #include <stop_token>
 #include <string>
 
 namespace trainyard {
 
 enum class Rival : std::uint8_t { Sailor, Amp, Metis, FlashFlex };
-[[nodiscard]] const char *toString(Rival rival);
+inline constexpr std::array kRivals { Rival::Sailor, Rival::Amp, Rival::Metis, Rival::FlashFlex };
+[[nodiscard]] const char *toString(Rival rival); // as people read it
+
+/// What is asked of a planner. Sailor searches by it; the others' lists are put in order by it, as in Sailor's
+/// comparison with them.
+struct RivalWishes {
+    bool wantsCheap = false; // least USD an iteration instead of least time
+    std::optional<double> mostUsd; // an iteration, of the GPUs that are used and egress
+    std::optional<double> mostSeconds; // an iteration
+};
 
 struct RivalAnswer {
     PlanPtr plan; // null: it finds none
-    std::string why; // what it went by, or why it finds none
+    EvaluationPtr evaluation; // of that plan, Depth::Score
+    std::string why; // what it went by, what the plan does not say of its answer, or why it finds none
     double predictedSeconds = 0; // an iteration by its own formula
     std::size_t looked = 0; // combinations
+    std::size_t passedOver = 0; // that it ranks before this one and that cannot run or break a wish
 };
 
-/// Within `seconds` of its own search, as published ones are cut (0: no limit).
-[[nodiscard]] RivalAnswer planBy(
-    Rival rival, const PlanPtr &plan, const Catalogue &catalogue, std::stop_token stop = {});
+/// Pure but for time; deterministic. Each of a planner's ranking is evaluated until one runs, at most kMostTried.
+[[nodiscard]] RivalAnswer planBy(Rival rival, const PlanPtr &plan, const Catalogue &catalogue,
+    std::stop_token stop = {}, const RivalWishes &wishes = {});
+inline constexpr std::size_t kMostTried = 100;
+
+/// USD of an iteration for the GPUs that are used (by price, else by energy) and for egress; GPUs that stay idle are
+/// not paid for. Of an evaluation with a time. 0 where the plan cannot be resolved any more.
+[[nodiscard]] double usedUsd(const Evaluation &evaluation, const Catalogue &catalogue);
 
 } // namespace trainyard

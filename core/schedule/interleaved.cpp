@@ -61,6 +61,7 @@ constinit const ScheduleTraits interleaved {
     .form = interleavedTime,
     .chunks = kInterleavedChunks,
     .microBatches = kInterleavedMicroBatches,
+    .repeatsAfter = 3,
 };
 
 } // namespace trainyard::schedules

@@ -44,6 +44,7 @@ constinit const ScheduleTraits oneFOneB {
     .lay = lay,
     .form = inFlightLimitedTime,
     .holdsStagesBehind = true,
+    .repeatsAfter = 2,
 };
 
 } // namespace trainyard::schedules

@@ -66,6 +66,10 @@ struct ScheduleTraits {
     bool pairs = false; // forwards run together with backwards, kernel by kernel
     bool forwardsFirst = false; // no backward before a device's last forward
     bool holdsStagesBehind = false; // a device has no more forwards open than there are stages from it to the last
+    /// With so many micro-batches a stage or more, further ones only repeat the order: what a device does before its
+    /// first gradient and what it has in flight at the start of any operation occur with that many already. 0: nobody
+    /// knows.
+    int repeatsAfter = 0;
     RoomUse room = RoomUse::None;
     const char *beyondOneRound =
         ""; // what has to be said of more micro-batches than stages: where its paper leaves the order open

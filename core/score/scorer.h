@@ -23,6 +23,7 @@ enum class ScoreState : std::uint8_t {
     Open, // run() has to decide
 };
 
+/// Of what is too large no time is told.
 struct Score {
     ScoreState state = ScoreState::Open;
     bool isFillExact = false;
@@ -32,6 +33,9 @@ struct Score {
     double estimate = 0; // seconds; 0 where nothing is known
     double leastFill = 0; // of the fullest GPU: bytes / capacity
 };
+
+/// Values of one kind that a scorer keeps; then it forgets all and begins anew.
+inline constexpr std::size_t kMostTable = 1'000'000;
 
 class Scorer {
 public:

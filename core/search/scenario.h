@@ -22,18 +22,22 @@ struct Scenario {
     double timeFactor = 1; // on the iteration: the end of the range of confidence; 1: as computed
 };
 
-/// "KEY=VALUE,KEY=VALUE", or a name of namedScenarios(): "half:oregon-ohio", "lost:ohio", "prices+30%", "slow".
+/// "KEY=VALUE,KEY=VALUE" (brackets and quotes keep their commas), or a name: "half:oregon-ohio", "lost:ohio",
+/// "prices+30%" (any change of more than −100 %; of GPUs, drives and power, egress stays), "slow". Either may end with
+/// ",weight=0.1". "slow" evaluates the plan.
+/// Errors: names and keys with the nearest known one; values that no plan can have; a plan without a price or a range.
 [[nodiscard]] ExpectedAll<Scenario> parseScenario(const Plan &plan, const Catalogue &catalogue, std::string_view text);
 
 /// Those that everybody asks about: each link at half, each datacenter lost, prices up and down by 30 %, the upper end
-/// of the range of confidence ("slow").
+/// of the range of confidence ("slow"). What would leave nothing, or has no price or range, is not among them.
 struct NamedScenario {
     std::string text; // as parseScenario takes it
     Scenario scenario;
 };
 [[nodiscard]] std::vector<NamedScenario> namedScenarios(const Plan &plan, const Catalogue &catalogue);
 
-/// The plan in that world. Errors: a key or value that is not one; nothing left to train on.
+/// The plan, or a candidate around it, in that world; valid. Pins of stages go where one of them names a lost
+/// datacenter. Errors: a key or value that is not one; a plan that contradicts itself then; nothing left to train on.
 [[nodiscard]] ExpectedAll<PlanPtr> inScenario(const PlanPtr &plan, const Scenario &scenario);
 
 } // namespace trainyard

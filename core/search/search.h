@@ -25,8 +25,8 @@ namespace trainyard {
 
 enum class Objective : std::uint8_t {
     Throughput, // most tokens per second
-    Cost, // fewest USD per million tokens
-    Energy, // fewest joules per token
+    Cost, // fewest USD per million tokens, of the GPUs that are used, egress included
+    Energy, // fewest joules per token, of the GPUs that are used
     Time, // fewest days for all training tokens
     Gpus, // fewest GPUs, of those the fastest
 };
@@ -52,8 +52,13 @@ struct SearchOptions {
     std::uint64_t seed = 1;
     std::size_t top = 10; // of the best that are told
     std::size_t threads = 0; // 0: as many as the processor has cores
+    /// What may be simulated, counted in tasks of iterations, so that a search ends alike on every machine. Where
+    /// `seconds` are given they decide instead.
+    std::int64_t mostTasks = 100'000'000;
+    std::uint64_t mostEnumerated = 200'000; // candidates that go together: a larger space is looked at in part
     std::size_t mostRows = 20'000; // kept for whoever draws them
     bool mayTrainOtherwise = false;
+    bool variesReplicas = false; // also fewer than there is room for; so it is where GPUs or money are asked about
 };
 
 enum class RowState : std::uint8_t { Refused, Outdone, Infeasible, OutOfConstraint, Feasible };
@@ -97,6 +102,7 @@ struct SearchProgress {
     std::uint64_t looked = 0, total = 0, simulated = 0; // total: 0 where it is not known yet
     std::span<const SearchRow> rows; // new ones since the last call
     std::optional<SearchRow> best;
+    std::shared_ptr<const SearchSpace> space; // of the rows' numbers; null where it is not known yet
 };
 
 /// Errors: of the plan, as run(); constraints that contradict each other; a fixed key that is not one.

@@ -2,7 +2,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // What a planner would change in a plan, and what each change buys: the way from the plan to the found one, one axis at
 // a time, next the change that gains most by the objective where it can be made alone; changes that only work together
-// (tensor parallel × pipeline) are one step. Every plan on the way is valid and runs.
+// (tensor parallel × pipeline) are one step. What changes nothing comes last. Every plan on the way is valid and runs,
+// from a plan that cannot on as soon as may be. Gains are those in the plan's own world, whatever the scenarios of the
+// search, and multiply up: Π (1 − gain) = value at the end / value of the plan.
 
 #include "core/search/search.h"
 
@@ -13,10 +15,11 @@ struct SearchStep {
     PlanPtr plan; // with this step and those before it
     bool isFeasible = true;
     double value = 0, seconds = 0, usdPerMillionTokens = 0; // after it
-    double gain = 0; // share of the objective that it saves against the step before: 0.03 is 3 %; may be negative
+    double gain = 0; // share of the objective that it saves against the step before: 0.03 is 3 %; may be negative. 0
+                     // where the plan before has no time
 };
 
-/// Errors: Cancelled, and as run().
+/// `row`: of found.rows. Takes about n² evaluations for n axes that differ. Errors: Cancelled, and as run() of the two.
 [[nodiscard]] ExpectedAll<std::vector<SearchStep>> stepsBetween(const SearchResult &found, std::size_t row,
     const Catalogue &catalogue, EvaluationWorkspace &workspace, std::stop_token stop = {});
 

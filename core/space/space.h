@@ -6,7 +6,9 @@
 //
 //   const SearchSpace space = makeSpace(plan, builtinCatalogue(), { .fixed = { "parallelism.tensor" } });
 //   for (std::uint64_t i = 0; i < space.size(); ++i)
-//       if (space.whyNot(space.candidate(i)).empty()) run(space.plan(space.candidate(i)), …);
+//       run(space.plan(space.candidate(i)), …);
+//
+// Values of different axes need not go together: rules.h says which do, before anything is computed.
 
 #include "core/catalogue/catalogue.h"
 #include "core/plan/plan.h"
@@ -61,6 +63,7 @@ struct SpaceOptions {
     std::vector<std::string> fixed; // dotted keys or their sections ("memory") that stay as the plan has them
     std::vector<std::string> datacenters; // ids of those that may be used; empty: all
     bool mayTrainOtherwise = false; // also values that affect convergence
+    bool variesReplicas = false; // also fewer replicas than there is room for: where GPUs cost something
     /// Values of an axis are thinned to so many, the plan's own and the ends kept.
     std::size_t mostValues = 16;
 };

@@ -4,11 +4,16 @@
 // numbered, independent and exact, so that threads, processes and machines may work on them in any order and the file
 // is the same: rows stand in the order of their numbers. A file that a killed sweep left is valid up to its last line
 // and is gone on with (resume).
+//
+//   SweepSpec spec { plan, { *parseVary("parallelism.tensor=1,2,4,8"), *parseVary("parallelism.pipeline=1..16:*2") } };
+//   if (checkSweep(spec).empty()) { SweepRows rows(spec, builtinCatalogue()); rows.row(7); }
 
 #include "core/evaluate/run.h"
 
 #include <cstdint>
+#include <memory>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -17,26 +22,33 @@ namespace trainyard {
 struct SweepAxis {
     std::string key; // dotted, as --set takes it
     std::vector<std::string> values; // each JSON, else a text
+    bool operator==(const SweepAxis &) const = default;
 };
 
 struct SweepSpec {
     PlanPtr plan;
     std::vector<SweepAxis> vary; // the last varies fastest
-    std::uint64_t random = 0; // so many drawn instead of all; 0: all
+    std::uint64_t random = 0; // so many drawn instead of all, none twice; 0: all
     std::uint64_t seed = 1;
 
+    /// Of all axes; ~0 where 64 bits do not hold it.
+    [[nodiscard]] std::uint64_t combinations() const;
     [[nodiscard]] std::uint64_t rows() const;
-    /// Values of a row, one an axis. The same for the same seed on every machine.
+    /// Index of the value of each axis in a row. The same for the same seed on every machine.
+    [[nodiscard]] std::vector<std::size_t> choices(std::uint64_t row) const;
+    /// Values of a row, one an axis.
     [[nodiscard]] std::vector<std::string> values(std::uint64_t row) const;
     /// Of plan, keys, values, number and seed: a file goes on only with its own sweep.
     [[nodiscard]] std::string fingerprint() const;
 };
 
-/// "KEY=V1,V2,…"; brackets and quotes keep their commas. "KEY=1..16:*2" and "KEY=10..100:+10" are ranges.
+/// "KEY=V1,V2,…"; brackets and quotes keep their commas. "KEY=1..16:*2" and "KEY=10..100:+10" are ranges, and may stand
+/// between values; a range without a step goes by one.
 [[nodiscard]] Expected<SweepAxis> parseVary(std::string_view text);
 /// Errors: unknown keys with the nearest known one, values that no plan can have, more rows than kMostRows.
 [[nodiscard]] Errors checkSweep(const SweepSpec &spec);
 inline constexpr std::uint64_t kMostSweepRows = 100'000'000;
+inline constexpr std::size_t kMostAxisValues = 100'000;
 
 struct SweepRow {
     std::uint64_t number = 0;
@@ -46,8 +58,26 @@ struct SweepRow {
     std::vector<std::pair<std::string, Metric>> metrics; // in a fixed order, names of docs/metrics.md
 };
 
-/// One row, evaluated. Any thread, with its own workspace. A plan that is refused is a row, not an error.
-[[nodiscard]] SweepRow sweepRow(
-    const SweepSpec &spec, std::uint64_t row, const Catalogue &catalogue, EvaluationWorkspace &workspace);
+/// Names of a row's metrics, in their order.
+[[nodiscard]] const std::vector<std::string> &sweepMetricNames();
+
+/// Rows of one sweep, evaluated; values are read once each, not once a row. One a thread.
+class SweepRows {
+public:
+    /// Refers to the catalogue. The spec has no errors of checkSweep(). Several threads may share the topologies that
+    /// they know, which are most of their memory.
+    SweepRows(SweepSpec spec, const Catalogue &catalogue, std::shared_ptr<GraphCache> graphs = {});
+    ~SweepRows();
+    SweepRows(SweepRows &&) noexcept;
+
+    /// A plan that is refused is a row, not an error. Nothing where it was stopped.
+    [[nodiscard]] std::optional<SweepRow> row(std::uint64_t number, const std::stop_token &stop = {});
+    /// The plan of a row. Errors: values that contradict each other.
+    [[nodiscard]] ExpectedAll<PlanPtr> plan(std::uint64_t number);
+
+private:
+    struct Private;
+    std::unique_ptr<Private> m_private;
+};
 
 } // namespace trainyard

@@ -11,6 +11,7 @@ namespace trainyard::watch {
 namespace {
 
 constexpr std::size_t kMostVoices = 65'536;
+constexpr const char *kAllRanks = "all ranks";
 constexpr double kLeastSeconds = 2, kUnknownStep = 10; // of silence; of a step nobody tells the time of
 
 } // namespace
@@ -42,11 +43,12 @@ void SilenceWatch::look(
     }
     const double step = stepSeconds > 0 ? stepSeconds : kUnknownStep;
     const double least = std::max(kLeastSeconds, m_silentSteps * step) * 1e9;
+    lookAtAll(now, least, say, book);
     std::map<std::string, std::pair<std::vector<int>, std::vector<int>>> byHost; // silent, heard
     bool hasChanged = false;
     for (auto &[key, voice] : m_voices) {
         const double limit = std::max(least, m_silentSteps * static_cast<double>(voice.longest));
-        // Against the latest that anybody was heard: where all are silent their source is, and says so itself.
+        // Against the latest that anybody was heard: where all are silent, none is missed among others.
         const bool isSilent = voice.times > 1 && static_cast<double>(std::min(now, latest) - voice.at) > limit;
         hasChanged |= isSilent != voice.isSilent;
         voice.isSilent = isSilent;
@@ -68,8 +70,47 @@ void SilenceWatch::look(
             tell(host, silent, isWhole, say, book);
     }
     for (Alarm &one : book.all())
-        if (one.kind == AlarmKind::Silent && !one.isOver() && !places.contains(one.place))
+        if (one.kind == AlarmKind::Silent && one.place != kAllRanks && !one.isOver() && !places.contains(one.place))
             one.until = std::max<Moment>(1, now);
+}
+
+void SilenceWatch::lookAtAll(Moment now, double least, const Sentences &say, AlarmBook &book)
+{
+    const std::pair<const std::pair<int, std::string>, Voice> *first = nullptr;
+    Moment latest = 0;
+    std::int64_t step = -1;
+    std::vector<int> ranks;
+    bool areSilent = true;
+    for (const auto &entry : m_voices) {
+        const Voice &voice = entry.second;
+        if (voice.times < 2 || entry.first.first < 0)
+            continue;
+        const double limit = std::max(least, m_silentSteps * static_cast<double>(voice.longest));
+        areSilent &= static_cast<double>(now - voice.at) > limit;
+        first = first && first->second.at <= voice.at ? first : &entry;
+        latest = std::max(latest, voice.at);
+        step = std::max(step, voice.step);
+        ranks.push_back(entry.first.first);
+    }
+    if (!areSilent || ranks.size() < 2) {
+        for (Alarm &one : book.all())
+            if (one.place == kAllRanks && !one.isOver())
+                one.until = std::max<Moment>(1, now);
+        return;
+    }
+    if (book.holding(AlarmKind::Silent, kAllRanks))
+        return;
+    Alarm alarm { .kind = AlarmKind::Silent, .place = kAllRanks };
+    alarm.firstStep = alarm.lastStep = step;
+    alarm.since = latest;
+    alarm.sentence = "No rank is heard of" + say.since(latest);
+    if (step >= 0)
+        alarm.sentence += ", the last in step " + wholeText(static_cast<double>(step));
+    // Others fall silent while they wait for the one that did first.
+    if (latest - first->second.at > 1'000'000'000)
+        alarm.sentence += "; " + say.rank(first->first.first) + " fell silent first";
+    alarm.ranks = std::move(ranks);
+    book.tell(std::move(alarm));
 }
 
 void SilenceWatch::tell(

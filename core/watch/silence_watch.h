@@ -1,7 +1,9 @@
 #pragma once
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Who of a live session nobody hears any more: longer than some step times, and than it ever was silent before, while
-// others are heard. All ranks of a host at once are its silence. Ranks that were heard only once are not missed.
+// others are heard. All ranks of a host at once are its silence. Where nobody is heard any more, which is how a run
+// looks whose ranks wait in a collective for one that died, that is told once, with who was the first. Ranks that were
+// heard only once are not missed.
 
 #include "core/watch/alarm_book.h"
 #include "core/watch/sentences.h"
@@ -18,7 +20,7 @@ public:
     }
     /// `stepSeconds`: of the latest steps; 0: not known.
     void look(const std::vector<Heard> &heard, Moment now, double stepSeconds, const Sentences &say, AlarmBook &book);
-    [[nodiscard]] bool isSilent(int rank) const;
+    [[nodiscard]] bool isSilent(int rank) const; // while others are heard
 
 private:
     struct Voice {
@@ -28,6 +30,7 @@ private:
         int times = 0;
         bool isSilent = false;
     };
+    void lookAtAll(Moment now, double least, const Sentences &say, AlarmBook &book);
     void tell(const std::string &host, const std::vector<int> &silent, bool isWholeHost, const Sentences &say,
         AlarmBook &book);
 

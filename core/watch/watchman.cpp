@@ -67,12 +67,19 @@ struct Watchman::Private {
         predicted = next ? figuresOf(*next) : StepFigures { 0, kNone, kNone, kNone, kNone, kNone, kNone, kNone, kNone };
     }
 
-    /// A run that began anew counts from there on; steps after that are of the attempt before.
+    /// A run that began anew counts from there on; steps after that are of the attempt before. Who has not been heard
+    /// for long may be gone with that attempt, and what it said last counts no more.
     void noticeRestart(const std::vector<Heard> &heard)
     {
+        constexpr double kLeastSeconds = 10;
+        Moment latest = 0;
+        for (const Heard &one : heard)
+            latest = std::max(latest, one.at);
+        const double patience = std::max(kLeastSeconds, options.silentSteps * places.stepSeconds()) * 1e9;
         std::int64_t newest = -1;
         for (const Heard &one : heard)
-            newest = std::max(newest, one.step);
+            if (static_cast<double>(latest - one.at) <= patience)
+                newest = std::max(newest, one.step);
         if (newest >= 0 && newest < newestHeard) {
             constexpr std::int64_t kBetweenLooks = 8; // steps that it may have made already
             const std::int64_t back = newestHeard - newest + kBetweenLooks;

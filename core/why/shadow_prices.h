@@ -5,48 +5,50 @@
 // change of the objective per unit of the resource; where the resource has a price, also per dollar. And what binds the
 // plan: the constraint or resource without which it would be better.
 
+#include "core/advice/resources.h"
 #include "core/evaluate/run.h"
 #include "core/search/search.h"
 
 namespace trainyard {
 
-enum class ResourceKind : std::uint8_t {
-    LinkBandwidth,
-    RoundTrip,
-    NodePair,
-    Nic,
-    NvLink,
-    HbmSize,
-    HbmSpeed,
-    DriveSpeed,
-    HostLink,
-    Flops,
-    Node,
-    Budget
-};
-
 struct ShadowPrice {
-    ResourceKind kind = ResourceKind::Flops;
+    ResourceKind kind = ResourceKind::PeakFlops;
     std::string id; // "link:oregon-ohio", stable
     std::string label; // "Oregon–Ohio +10 % (40 Gbit/s)"
-    std::string unit; // of `amount`: "Gbit/s", "ms", "GiB", "TFLOP/s", "nodes", "USD/h"
+    std::string unit; // of `amount`: "Gbit/s", "ms", "GiB", "TFLOP/s", "nodes", "GPUs", "USD/h"; "%" of measured times
     double amount = 0; // how much more was simulated; below 0 where less is better (round trip)
+    double share = 0; // amount ÷ what there is; 0 where that says nothing (a GPU in place of another, the budget)
     bool isFeasible = true;
     double secondsSaved = 0; // of an iteration; negative where it takes longer
-    double gain = 0; // share of the objective's value that it saves
+    double gain = 0; // share of the objective's value that it saves; 0 where the plan has none or cannot run with it
+    /// With as much less: the share of the value that this costs, and whether the plan still runs. Where it differs
+    /// from `gain` the plan stands at a kink: more buys nothing, less would cost. Empty where nobody looked.
+    Metric lossOfLess;
+    bool isLessFeasible = true;
     double gainPerUnit = 0; // gain / |amount|
     Metric usdPerHour; // what the amount costs, where prices are known
     Metric gainPerUsd; // gain / usdPerHour
     bool isReplanned = false; // the search chose again with it, instead of the same plan on better hardware
     PlanPtr plan; // with the resource
+    EvaluationPtr evaluation; // of that plan, at Depth::Score
+
+    /// d ln(value) / d ln(resource), with a minus: 0.8 where 1 % more saves 0.8 %. 0 without a share.
+    [[nodiscard]] double elasticity() const;
+    [[nodiscard]] bool isKink() const; // one side is more than twice the other
 };
 
 struct ShadowPrices {
-    std::vector<ShadowPrice> list; // by gain, largest first
-    std::vector<std::string> binding; // sentences: "Memory binds: stage 0 is 97 % full; with 8 GiB more …"
+    EvaluationPtr now; // of the plan
+    std::vector<ShadowPrice> list; // by gain, largest first; what cannot run last
+    std::vector<std::string> binding; // sentences: "Memory binds: stage 1 is 97 % full; with 8 GiB more …"
+    std::size_t leftOut = 0; // further resources, of datacenters that hold no stage before others
 };
 
-/// `step`: relative change of each rate and size.
+/// As many resources are simulated at most, and as many spans together (core/advice/alternatives.h, mostParts).
+/// `step`: relative change of each rate and size, in (0, 1). A node more is the fewest of 1, 2, 4 and 8 that change
+/// anything; with them, and with larger memory, the plan may be chosen anew (isReplanned): replicas as many as fit, or
+/// what free memory buys (core/ladder/purchases.h), against what that buys now. The budget is the cheapest of what has
+/// a price. Empty for a plan of jobs. Errors: of the plan, as run(); Cancelled.
 [[nodiscard]] ExpectedAll<ShadowPrices> shadowPrices(const PlanPtr &plan, const Catalogue &catalogue,
     EvaluationWorkspace &workspace, Objective objective = Objective::Throughput, double step = 0.1,
     std::stop_token stop = {});

@@ -324,7 +324,9 @@ private slots:
             if (!include.endsWith(QLatin1String("_internal.h\"")))
                 return false;
             // The JSON reader of plans also reads validation rows: one parser, one way to say what is wrong in a file.
-            if (include == QLatin1String("\"core/plan/json_document_internal.h\"") && source.isIn("core/validation/"))
+            // So do heads of sweep files, which hold a plan.
+            if (include == QLatin1String("\"core/plan/json_document_internal.h\"")
+                && (source.isIn("core/validation/") || source.isIn("core/sweep/")))
                 return false;
             // The parser below it is that of the catalogue and of config.json too.
             if (include == QLatin1String("\"core/base/json_parser_internal.h\"")

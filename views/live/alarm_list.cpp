@@ -15,6 +15,7 @@ namespace trainyard {
 namespace {
 
 constexpr std::size_t kMostRows = 40;
+constexpr std::size_t kLeastSteps = 5; // that a level is judged by
 
 } // namespace
 
@@ -22,6 +23,7 @@ AlarmList::AlarmList(LiveDocument &live, QWidget *parent)
     : QWidget(parent)
     , m_live(live)
     , m_place(new QVBoxLayout)
+    , m_other(new TextLine({}, Ink::Warning, this))
     , m_empty(new TextLine({}, Ink::Muted, this))
     , m_more(new TextLine({}, Ink::Muted, this))
 {
@@ -30,17 +32,18 @@ AlarmList::AlarmList(LiveDocument &live, QWidget *parent)
     column->setContentsMargins(0, 0, 0, 0);
     column->setSpacing(0);
     m_place->setSpacing(0);
-    for (TextLine *line : { m_empty, m_more }) {
+    for (TextLine *line : { m_other, m_empty, m_more }) {
         line->setFont(uiFont(-1));
         line->setWrapped(true);
     }
+    column->addWidget(m_other);
     column->addWidget(m_empty);
     column->addLayout(m_place);
     column->addWidget(m_more);
     setPanelTable(this, [this] { return toTsv(); });
     connect(&live, &LiveDocument::alarmsChanged, this, &AlarmList::refresh);
     connect(&live, &LiveDocument::stepsChanged, this, [this] {
-        if (m_shown.empty())
+        if (m_shown.empty() || m_other->isHidden() != m_live.otherJob().isEmpty())
             refresh(); // what is said where there are none
     });
     refresh();
@@ -70,10 +73,18 @@ void AlarmList::refresh()
     m_more->setText(
         tr("and %L1 more; the table that the context menu copies has all").arg(qulonglong(m_shown.size() - count)));
     m_empty->setVisible(count == 0);
-    m_empty->setText(m_live.steps().empty()
+    const std::size_t steps = m_live.steps().size();
+    m_empty->setText(steps == 0
             ? tr("Nothing to tell yet: alarms come from steps, which are laid beside those of the plan.")
-            : tr("No alarm in %L1 steps: nothing differs from the plan or from the steps before by more than noise.")
-                  .arg(qulonglong(m_live.steps().size())));
+            : steps < kLeastSteps
+            ? tr("Too few steps to tell: alarms come from five on.")
+            : tr(
+                "No alarm in %L1 steps: nothing lies beyond the plan's range, or differs from the steps before by more "
+                "than noise.")
+                  .arg(qulonglong(steps)));
+    m_other->setVisible(!m_live.otherJob().isEmpty());
+    m_other->setText(
+        tr("%1. The plan is not that of this run: what is measured cannot be held against it.").arg(m_live.otherJob()));
 }
 
 QString AlarmList::toTsv() const
@@ -91,6 +102,11 @@ std::vector<LiveRow *> AlarmList::rows() const
 QString AlarmList::emptyText() const
 {
     return m_empty->isHidden() ? QString() : m_empty->text();
+}
+
+QString AlarmList::warning() const
+{
+    return m_other->isHidden() ? QString() : m_other->text();
 }
 
 } // namespace trainyard

@@ -21,6 +21,7 @@ public:
     [[nodiscard]] QString toTsv() const;
     [[nodiscard]] std::vector<LiveRow *> rows() const; // in sight
     [[nodiscard]] QString emptyText() const;
+    [[nodiscard]] QString warning() const; // the run is another job's; empty: nothing says so
 
 signals:
     void alarmChosen(const trainyard::watch::Alarm &alarm);
@@ -32,7 +33,7 @@ private:
     std::vector<watch::Alarm> m_shown;
     std::vector<LiveRow *> m_rows; // hidden ones wait for more
     QVBoxLayout *m_place;
-    TextLine *m_empty, *m_more;
+    TextLine *m_other, *m_empty, *m_more;
 };
 
 } // namespace trainyard

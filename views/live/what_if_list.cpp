@@ -57,8 +57,10 @@ void WhatIfList::showAsk()
     ask->setText(questions.all().empty() ? tr("Ask what if") : tr("Ask again"));
     ask->setToolTip(m_live.canAskWhatIf() ? tr("Evaluates the plan as it is measured now, without a link, a node or a "
                                                "datacenter, and moved.")
-                                          : tr("It needs steps of a run under a plan that can be evaluated."));
-    if (!m_live.canAskWhatIf())
+                                          : tr("It needs steps of a run under its plan, one that can be evaluated."));
+    if (!m_live.otherJob().isEmpty())
+        m_summary->setText(tr("The plan is not that of this run, so nothing can be asked of it: open the run's plan."));
+    else if (!m_live.canAskWhatIf())
         m_summary->setText(tr("What if the link stays like this, or is lost? Asked once steps lie under the plan."));
     else if (questions.isAsking())
         m_summary->setText(tr("Evaluating the plans…"));

@@ -9,11 +9,13 @@
 #include "views/panels/fill_text.h"
 #include "views/panels/number_row.h"
 #include "views/panels/offload_text.h"
+#include "views/panels/pin_button.h"
 #include "views/panels/scroll_anchor.h"
 #include "views/panels/strategy_row.h"
 #include "views/parts/panel_parts.h"
 #include "views/theme/theme.h"
 
+#include <QApplication>
 #include <QFileInfo>
 #include <QScrollArea>
 #include <QToolButton>
@@ -111,6 +113,10 @@ void StrategyPanel::addRows()
             rows->addWidget(m_sections.back().more = makeFold(content), 0, Qt::AlignLeft);
         QWidget *row = makeRow(entry, content);
         rows->addWidget(row);
+        auto *pin = new PinButton(QString::fromUtf8(entry.row->key.title), row);
+        connect(pin, &QAbstractButton::clicked, this,
+            [this, path = entry.row->path](bool isPinned) { Q_EMIT pinToggled(path, isPinned); });
+        m_pins.push_back({ entry.row->path, pin });
         m_sections.back().rows.push_back({ &entry, row });
         if (entry.group == "bubble_fill")
             rows->addWidget(m_served = factsLine("fillFacts", content));
@@ -310,6 +316,27 @@ void StrategyPanel::scrollTo(const std::string &group)
         if (isHere)
             m_anchor->hold(section.title);
     }
+}
+
+void StrategyPanel::setPins(const std::set<std::string> &keys)
+{
+    for (const auto &[key, pin] : m_pins)
+        pin->setChecked(keys.contains(key));
+}
+
+PinButton *StrategyPanel::pin(const std::string &key) const
+{
+    const auto it = std::ranges::find(m_pins, key, &std::pair<std::string, PinButton *>::first);
+    return it == m_pins.end() ? nullptr : it->second;
+}
+
+std::string StrategyPanel::focusedKey() const
+{
+    const QWidget *focused = QApplication::focusWidget();
+    for (const auto &[key, pin] : m_pins)
+        if (focused && pin->parentWidget()->isAncestorOf(focused))
+            return key;
+    return {};
 }
 
 StrategyRow *StrategyPanel::row(const std::string &group) const

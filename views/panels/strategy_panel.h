@@ -11,6 +11,7 @@
 
 #include <QWidget>
 
+#include <set>
 #include <vector>
 
 class QScrollArea;
@@ -20,6 +21,7 @@ namespace trainyard {
 
 class FileRow;
 class NumberRow;
+class PinButton;
 class ScrollAnchor;
 class SectionTitle;
 class StrategyRow;
@@ -36,6 +38,11 @@ public:
     /// Another plan than this panel's is shown in the window: what stands here about effects must look it.
     void setOutdated(bool isOutdated);
     [[nodiscard]] StrategyRow *row(const std::string &group) const; // nullptr where the panel has none
+    /// Keys that the planner keeps, of which each control shows its own.
+    void setPins(const std::set<std::string> &keys);
+    [[nodiscard]] PinButton *pin(const std::string &key) const; // nullptr where the panel has none
+    /// The key whose control has the keyboard; empty: none.
+    [[nodiscard]] std::string focusedKey() const;
     /// Brings the section of a group to the top and keeps it there until someone scrolls.
     void scrollTo(const std::string &group);
 
@@ -45,6 +52,8 @@ Q_SIGNALS:
     void editCancelled();
     /// One step of a number; steps with the same key are one to undo.
     void editStepped(trainyard::PlanPtr next, QString mergeKey);
+    /// The planner is to keep the value of a key, or need not any more.
+    void pinToggled(const std::string &key, bool isPinned);
 
 private:
     struct Section {
@@ -74,6 +83,7 @@ private:
     std::vector<Section> m_sections;
     std::vector<StrategyRow *> m_rows;
     std::vector<NumberRow *> m_numbers;
+    std::vector<std::pair<std::string, PinButton *>> m_pins; // by key
     FileRow *m_trace = nullptr;
     TextLine *m_served = nullptr, *m_offloaded = nullptr, *m_exchanged = nullptr; // what comes of a switch that is on
 };

@@ -2,15 +2,12 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Ticks of a logarithmic axis that shows few decades: 1, 2, 5 of each where there is room, with labels by a function.
 
+#include "views/plots/log_ticks.h"
 #include "views/plots/qcustomplot_gateway.h"
 
 #include <functional>
 
 namespace trainyard {
-
-/// Ticks within a range of positive numbers: powers of ten, 1-2-5 of each below three decades, even steps below a third
-/// of one.
-[[nodiscard]] QVector<double> logTicks(double from, double to);
 
 class LogTicker : public QCPAxisTicker {
 public:

@@ -18,6 +18,8 @@
 #include "views/panels/workload_editor.h"
 #include "views/parts/message_bar.h"
 #include "views/parts/prompts.h"
+#include "views/planner/planner_page.h"
+#include "views/planner/trial_strip.h"
 #include "views/run/reading_strip.h"
 #include "views/run/run_page.h"
 #include "views/timeline/timeline_view.h"
@@ -25,6 +27,7 @@
 #include "views/window/file_actions.h"
 #include "views/window/live_actions.h"
 #include "views/window/panel_tables.h"
+#include "views/window/planner_actions.h"
 #include "views/window/run_actions.h"
 #include "views/window/run_lessons.h"
 #include "views/window/status_line.h"
@@ -86,6 +89,7 @@ MainWindow::MainWindow(const WindowModels &models, RecentFiles &recent, Prompts 
     , m_runActions(new RunActions(m_runs, *m_files, prompts, *m_messages, this))
     , m_lessons(new RunLessons(models, m_runs, *m_run, *m_files, *m_messages, this))
     , m_liveActions(new LiveActions(models, m_live, m_runs, *m_files, prompts, *m_messages, this))
+    , m_planner(new PlannerActions(models, *m_workbench, this))
     , m_palette(new CommandPalette(m_commands, this))
     , m_overlay(new ShortcutOverlay(m_commands, this))
 {
@@ -102,6 +106,7 @@ MainWindow::MainWindow(const WindowModels &models, RecentFiles &recent, Prompts 
     noticeLayout->setSpacing(4);
     noticeLayout->addWidget(m_messages);
     noticeLayout->addWidget(m_reading);
+    noticeLayout->addWidget(&m_planner->strip());
     noticeLayout->addWidget(m_tour);
     layout->addWidget(notices);
     m_pages->addWidget(m_workbench);
@@ -110,6 +115,7 @@ MainWindow::MainWindow(const WindowModels &models, RecentFiles &recent, Prompts 
     m_pages->addWidget(m_jobs);
     m_pages->addWidget(m_layer);
     m_pages->addWidget(m_run);
+    m_pages->addWidget(&m_planner->page());
     m_liveActions->addTo(*m_pages, *m_workbench);
     layout->addWidget(m_pages, 1);
     setCentralWidget(central);
@@ -124,6 +130,7 @@ MainWindow::MainWindow(const WindowModels &models, RecentFiles &recent, Prompts 
     connectModels();
     connectRun();
     connectLive();
+    connectPlanner();
     updateTitle();
     fillRecentMenu();
     m_commands.refresh();

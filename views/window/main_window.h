@@ -28,6 +28,7 @@ class LayerPage;
 class LiveActions;
 class MessageBar;
 class NewPlanSheet;
+class PlannerActions;
 class Prompts;
 class ReadingStrip;
 class RunActions;
@@ -66,6 +67,7 @@ public:
     [[nodiscard]] LiveDocument &live() { return m_live; }
     [[nodiscard]] LiveActions &liveActions() { return *m_liveActions; }
     [[nodiscard]] RunActions &runActions() { return *m_runActions; }
+    [[nodiscard]] PlannerActions &plannerActions() { return *m_planner; }
     [[nodiscard]] RunLessons &lessons() { return *m_lessons; }
     [[nodiscard]] ReadingStrip &reading() { return *m_reading; }
     [[nodiscard]] LayerOpener &layerOpener() { return m_opener; }
@@ -81,6 +83,7 @@ public:
     void showLayer(LayerPass pass); // of the evaluation that is shown
     void showRun(); // what was recorded beside the plan
     void showLive(); // a run that goes on
+    void showPlanner(); // lets the plan be searched around
     void showConnect(const QString &address = {}); // the sheet that connects to one, from its beginning
     void showWorkbench();
     [[nodiscard]] bool isWorkbenchShown() const;
@@ -99,6 +102,7 @@ private:
     void connectModels();
     void connectRun();
     void connectLive();
+    void connectPlanner();
     void updateTitle();
     void showErrors(const Errors &errors); // of the document's plan; none: it was evaluated
     void fillRecentMenu();
@@ -125,7 +129,7 @@ private:
     RunPage *m_run;
     ReadingStrip *m_reading;
     NewPlanSheet *m_newPlan = nullptr;
-    QStackedWidget *m_pages; // workbench, validation, experts, jobs, layer, run, live, connect, new plan
+    QStackedWidget *m_pages; // workbench, validation, experts, jobs, layer, run, planner, live, connect, new plan
     MessageBar *m_messages;
     TourStrip *m_tour;
     FileActions *m_files;
@@ -135,6 +139,7 @@ private:
     RunActions *m_runActions;
     RunLessons *m_lessons;
     LiveActions *m_liveActions;
+    PlannerActions *m_planner;
     TopBar *m_top = nullptr;
     CommandPalette *m_palette;
     ShortcutOverlay *m_overlay;

@@ -9,6 +9,7 @@
 #include "views/live/connect_sheet.h"
 #include "views/live/live_page.h"
 #include "views/parts/prompts.h"
+#include "views/planner/planner_page.h"
 #include "views/run/run_badge.h"
 #include "views/run/run_invitation.h"
 #include "views/run/run_page.h"
@@ -17,6 +18,7 @@
 #include "views/validation/validation_page.h"
 #include "views/window/file_actions.h"
 #include "views/window/live_actions.h"
+#include "views/window/planner_actions.h"
 #include "views/window/run_actions.h"
 #include "views/window/run_lessons.h"
 #include "views/window/tour_strip.h"
@@ -125,6 +127,22 @@ void MainWindow::connectLive()
     connect(m_liveActions, &LiveActions::workbenchRequested, this, &MainWindow::showWorkbench);
     connect(m_liveActions, &LiveActions::comparisonRequested, this, &MainWindow::showRun);
     connect(m_liveActions, &LiveActions::changed, &m_commands, &CommandRegistry::refresh);
+}
+
+void MainWindow::showPlanner()
+{
+    m_files->commitTyped();
+    m_planner->page().setPlanName(m_models.document.displayName());
+    m_pages->setCurrentWidget(&m_planner->page());
+    m_planner->page().setFocus(Qt::ShortcutFocusReason);
+    m_commands.refresh();
+}
+
+void MainWindow::connectPlanner()
+{
+    connect(m_planner, &PlannerActions::pageRequested, this, &MainWindow::showPlanner);
+    connect(m_planner, &PlannerActions::workbenchRequested, this, &MainWindow::showWorkbench);
+    connect(m_planner, &PlannerActions::changed, &m_commands, &CommandRegistry::refresh);
 }
 
 void MainWindow::showWorkbench()

@@ -26,6 +26,7 @@
 #include "views/window/job_commands.h"
 #include "views/window/live_commands.h"
 #include "views/window/main_window.h"
+#include "views/window/planner_commands.h"
 #include "views/window/run_commands.h"
 #include "views/window/timeline_commands.h"
 #include "views/window/tour_strip.h"
@@ -376,6 +377,7 @@ void addCommands(CommandRegistry &registry, MainWindow &window, Prompts &prompts
     addJobCommands(registry, window);
     addRunCommands(registry, window);
     addLiveCommands(registry, window);
+    addPlannerCommands(registry, window);
     addHelpCommands(registry, window, prompts);
 }
 

@@ -158,8 +158,9 @@ bool Workbench::eventFilter(QObject *watched, QEvent *event)
 void Workbench::showPlan(const PlanPtr &plan, bool isPreview)
 {
     status->setPreview(isPreview ? m_models.document.previewText() : QString());
-    if (!isPreview) {
+    if (!isPreview || plan == m_models.document.trial())
         m_previewedBy = nullptr;
+    if (!isPreview) {
         awaitNumbers();
         m_isTelling = true; // what an edit leaves selected is nobody's choice
         map->setPlan(plan);

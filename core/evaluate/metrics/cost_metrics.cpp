@@ -2,7 +2,7 @@
 #include "core/evaluate/metrics/metrics.h"
 
 #include "core/cluster/wan.h"
-#include "core/hardware/power_spec.h"
+#include "core/evaluate/metrics/chip_power.h"
 
 #include <algorithm>
 
@@ -15,10 +15,8 @@ struct Hourly { // of the whole cluster
     Metric kgCo2; // empty where a datacenter's intensity is unknown
 };
 
-/// GPUs at work draw between idle and full power by utilization; idle ones draw idle power. Chips only: no cooling.
 Hourly hourly(const Workload &workload, const Catalogue &catalogue, double utilization)
 {
-    const PowerSpec &power = builtinPower();
     Hourly sum;
     sum.kgCo2 = 0.0;
     const auto &datacenters = workload.plan->cluster.datacenters;
@@ -32,10 +30,7 @@ Hourly hourly(const Workload &workload, const Catalogue &catalogue, double utili
         for (std::size_t p = 0; p < datacenters[d].pools.size(); ++p) {
             const Pool &pool = datacenters[d].pools[p];
             const GpuSpec &gpu = *workload.gpus[d][p];
-            const int used = usedGpus[d][p];
-            const double busy =
-                used * (power.idleShare + (1 - power.idleShare) * utilization) + (pool.gpus() - used) * power.idleShare;
-            const double poolKilowatts = gpu.tdpWatts / 1e3 * busy;
+            const double poolKilowatts = chipKilowatts(gpu, usedGpus[d][p], pool.gpus(), utilization);
             kilowatts += poolKilowatts;
             const double price = pool.usdPerGpuHour.value_or(gpu.usdPerHour);
             // A rental price includes power; hardware of one's own (price 0) pays for it.

@@ -50,8 +50,11 @@ public:
         };
         events.bytes = [this](std::uint64_t connection, std::string_view bytes) { take(connection, bytes); };
         events.closed = [this](std::uint64_t connection, const std::string &) {
-            if (m_streams.erase(connection) > 0)
+            if (m_streams.erase(connection) > 0) {
                 m_sink.closed(connection);
+                if (m_streams.empty() && !m_hasRequests) // requests come and go on connections of their own
+                    m_status.set(SourceState::Connecting, "nobody is connected any more");
+            }
             count();
         };
         events.refused = [this](const std::string &peer, const std::string &why) {
@@ -119,6 +122,7 @@ private:
             return answer(*asked.refusal);
         const std::size_t bytes = request.body.size();
         m_status.hear(bytes, 1);
+        m_hasRequests = true;
         if (m_status.isPaused()) {
             m_status.drop(bytes);
             return answer(otlpTaken(asked.isJson));
@@ -164,6 +168,7 @@ private:
     const OtlpHistoryPtr m_otlp = makeOtlpHistory(); // of the decoder's thread
     net::Timer m_count;
     std::map<std::uint64_t, LineGate> m_streams;
+    bool m_hasRequests = false; // OTLP was told
     std::unique_ptr<net::Server> m_server;
 };
 

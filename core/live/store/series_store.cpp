@@ -4,8 +4,46 @@
 #include "core/live/store/moments.h"
 
 #include <algorithm>
+#include <array>
+#include <cmath>
+#include <limits>
 
 namespace trainyard::live {
+
+namespace {
+
+/// Of each of so many parts the least, the largest and the first gap.
+void thinTo(SampleSeries &series, std::size_t parts)
+{
+    const std::size_t size = series.at.size();
+    std::size_t kept = 0;
+    for (std::size_t part = 0; part < parts; ++part) {
+        constexpr std::size_t kNone = std::numeric_limits<std::size_t>::max();
+        std::size_t least = kNone, largest = kNone, gap = kNone;
+        for (std::size_t i = part * size / parts; i < (part + 1) * size / parts; ++i) {
+            if (std::isnan(series.value[i])) {
+                gap = std::min(gap, i);
+                continue;
+            }
+            least = least == kNone || series.value[i] < series.value[least] ? i : least;
+            largest = largest == kNone || series.value[i] > series.value[largest] ? i : largest;
+        }
+        std::array<std::size_t, 3> of { least, largest, gap };
+        std::ranges::sort(of);
+        for (std::size_t i = 0; i < of.size() && of[i] != kNone; ++i) {
+            if (i > 0 && of[i] == of[i - 1])
+                continue;
+            series.at[kept] = series.at[of[i]]; // never in front of what is still read
+            series.value[kept++] = series.value[of[i]];
+        }
+    }
+    series.at.resize(kept);
+    series.value.resize(kept);
+    series.at.shrink_to_fit();
+    series.value.shrink_to_fit();
+}
+
+} // namespace
 
 namespace {
 
@@ -66,12 +104,16 @@ void SeriesStore::take(const Batch &batch, std::uint32_t source, Sums &sums)
     }
 }
 
-void SeriesStore::writeTo(Recording &recording) const
+void SeriesStore::writeTo(Recording &recording, std::size_t points) const
 {
+    constexpr std::size_t kLeast = 48; // points of a series
+    const std::size_t most = std::max(kLeast, points / std::max<std::size_t>(1, m_series.size()));
     recording.series.reserve(recording.series.size() + m_series.size());
     for (const Kept &one : m_series) {
         SampleSeries &made = recording.series.emplace_back(one.series);
         one.samples.writeTo(made, recording.zero);
+        if (made.at.size() > most)
+            thinTo(made, most / 3);
         if (made.at.empty())
             recording.series.pop_back();
     }

@@ -20,7 +20,8 @@ public:
     };
     void take(const Batch &batch, std::uint32_t source, Sums &sums);
 
-    void writeTo(Recording &recording) const; // with its zero
+    /// With its zero; about so many points of all series together.
+    void writeTo(Recording &recording, std::size_t points) const;
     [[nodiscard]] std::int64_t thinned() const; // samples that stretches stand for
     [[nodiscard]] Moment latest() const { return m_latest; }
     [[nodiscard]] std::size_t bytes() const;

@@ -44,6 +44,7 @@ public:
         return line.mid(line.indexOf(QStringLiteral(" at ")) + 4);
     }
     void interrupt() { ::kill(static_cast<pid_t>(m_process.processId()), SIGINT); }
+    void end() { ::kill(static_cast<pid_t>(m_process.processId()), SIGTERM); }
     Answer ended() { return answerOf(m_process); }
 
 private:
@@ -131,7 +132,7 @@ private slots:
         QCOMPARE(replayed.exitCode, 2);
         QVERIFY2(replayed.err.contains("--token-file"), qPrintable(replayed.err));
         recorder.interrupt();
-        QCOMPARE(recorder.ended().exitCode, 0);
+        QCOMPARE(recorder.ended().exitCode, 2); // it heard nothing
     }
 
     void aReplayIsASourceToo()
@@ -172,7 +173,7 @@ private slots:
         const auto process = static_cast<pid_t>(file.readAll().trimmed().toInt());
         QVERIFY(process > 1 && ::kill(process, 0) == 0);
         recorder.interrupt();
-        QCOMPARE(recorder.ended().exitCode, 0);
+        static_cast<void>(recorder.ended());
         const auto isGone = [process] { // those whose parent is gone may wait to be reaped
             QFile state(QStringLiteral("/proc/%1/stat").arg(process));
             return !state.open(QIODevice::ReadOnly) || state.readAll().contains(") Z ");
@@ -195,12 +196,29 @@ private slots:
         QCOMPARE(server.ended().exitCode, 0);
     }
 
-    void secondsEndIt()
+    void sigtermEndsItWithARecordingAsCtrlCDoes()
     {
-        const Answer recorded = run({ "telemetry", "record", "listen:0", "--seconds", "0.3", "--out", m_out });
-        QVERIFY2(recorded.exitCode == 0, qPrintable(recorded.err));
+        Running recorder({ "telemetry", "record", "listen:0", "--out", m_out });
+        const QString place = recorder.place();
+        QCOMPARE(run({ "telemetry", "replay", m_recording, "--to", "tcp://" + place, "--speed", "0" }).exitCode, 0);
+        recorder.end();
+        QCOMPARE(recorder.ended().exitCode, 0);
+        QCOMPARE(written().ranks.size(), std::size_t(4));
+    }
+
+    /// What --out held stays, and a script can tell.
+    void whereNobodyToldAnythingNothingIsWritten()
+    {
+        write("out.trainyard-recording", "an older one");
+        const Answer recorded = run(
+            { "telemetry", "record", "tail:" + path("nowhere.log"), "listen:0", "--seconds", "0.3", "--out", m_out });
+        QCOMPARE(recorded.exitCode, 2);
         QVERIFY(recorded.out.starts_with("listening at 127.0.0.1:"));
-        static_cast<void>(written());
+        QVERIFY2(recorded.err.contains("nothing was told, so nothing is recorded"), qPrintable(recorded.err));
+        QVERIFY2(recorded.err.contains("nowhere.log is not there yet"), qPrintable(recorded.err));
+        QFile file(m_out);
+        QVERIFY(file.open(QIODevice::ReadOnly));
+        QCOMPARE(file.readAll(), QByteArray("an older one"));
     }
 
     void badUsageNamesWhatWouldBeRight()
@@ -210,6 +228,7 @@ private slots:
             QVERIFY2(answer.exitCode == 2, qPrintable(arguments.join(' ')));
             QVERIFY2(answer.err.contains(QString::fromUtf8(right)), qPrintable(answer.err));
         };
+        wrong({ "telemetry", "serve", m_recording, "--at", "9090x" }, "--at 9090x");
         wrong({ "telemetry", "record", "4318", "--out", m_out }, "listen:4318");
         wrong({ "telemetry", "record", "http://me:secret@p:9090", "--out", m_out }, "--password-file");
         wrong({ "telemetry", "record", "listen:0.0.0.0:0", "--out", m_out }, "--token-file");

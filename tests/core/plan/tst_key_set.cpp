@@ -76,6 +76,19 @@ class TstKeySet : public QObject {
     Q_OBJECT
 
 private slots:
+    void severalKeysAreSetAsOneAfterTheOther()
+    {
+        const std::vector<KeySetting> settings { { "parallelism.tensor", "8" }, { "parallelism.tensor", "4" },
+            { "cluster.datacenters[0].pools[0].nodes", "9" }, { "stack.release", "26.02" } };
+        Plan expected = example();
+        for (const auto &[key, value] : settings)
+            expected = withKeySet(expected, key, value).value_or(Plan {});
+        QCOMPARE(withKeysSet(example(), settings).value_or(Plan {}), expected);
+        QCOMPARE(expected.parallelism.tensor, 4);
+        const std::vector<KeySetting> bad { { "parallelism.tensor", "8" }, { "parallelism.tensr", "8" } };
+        QCOMPARE(withKeysSet(example(), bad).error(), withKeySet(example(), "parallelism.tensr", "8").error());
+    }
+
     void aKeyAtItsDefaultCanBeSet()
     {
         QCOMPARE(set("parallelism.context", "4").parallelism.context, 4);

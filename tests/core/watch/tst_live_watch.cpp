@@ -73,9 +73,50 @@ private slots:
         QCOMPARE(watchman.alarms().size(), std::size_t(2));
         QCOMPARE(watchman.alarms()[0].place, std::string("host node1"));
         QCOMPARE(watchman.alarms()[0].ranks.size(), std::size_t(8));
-        // Where nobody is heard, it is the source that is silent, and says so itself.
-        watchman.look(*overlay, heard, zero + 100 * step);
-        QCOMPARE(watchman.alarms().size(), std::size_t(2));
+    }
+
+    /// A rank dies, and all others wait for it in a collective: soon nobody speaks. It is told once, with who was
+    /// first, and is over when somebody speaks again.
+    void aRunThatHangsIsTold()
+    {
+        const RunOverlayPtr overlay = overlaid(threeRegions(), watchedOptions(2, 12));
+        const auto step = Moment(overlay->run->medianSeconds * 1e9);
+        Watchman watchman;
+        const Moment zero = 1'750'000'000'000'000'000;
+        std::vector<Heard> heard;
+        for (int rank = 0; rank < 24; ++rank)
+            heard.push_back({ rank, "node" + std::to_string(rank / 8), 0, -1 });
+        const auto speak = [&](int at, const std::function<bool(int)> &speaks) {
+            for (Heard &one : heard)
+                if (speaks(one.rank)) {
+                    one.at = zero + at * step;
+                    one.step = 10 + at;
+                }
+        };
+        for (int at = 0; at < 10; ++at) {
+            speak(at, [](int) { return true; });
+            watchman.look(*overlay, heard, zero + at * step + 1);
+        }
+        speak(10, [](int rank) { return rank != 5; });
+        watchman.look(*overlay, heard, zero + 10 * step + 1);
+        for (int at = 11; at < 14; ++at) { // time goes on, nobody tells anything
+            watchman.look(*overlay, heard, zero + at * step);
+            QVERIFY2(watchman.alarms().empty(), textOf(watchman.alarms()).constData());
+        }
+        for (int at = 14; at < 20; ++at) {
+            watchman.look(*overlay, heard, zero + at * step);
+            QVERIFY2(watchman.alarms().size() == 1, textOf(watchman.alarms()).constData());
+        }
+        const Alarm &alarm = watchman.alarms()[0];
+        QCOMPARE(alarm.kind, AlarmKind::Silent);
+        QCOMPARE(alarm.since, zero + 10 * step);
+        QCOMPARE(alarm.ranks.size(), std::size_t(24));
+        QVERIFY2(alarm.sentence.starts_with("No rank is heard of since"), alarm.sentence.c_str());
+        QVERIFY2(alarm.sentence.find("the last in step 20; rank 5") != std::string::npos, alarm.sentence.c_str());
+        QVERIFY2(alarm.sentence.ends_with("fell silent first"), alarm.sentence.c_str());
+        speak(20, [](int) { return true; });
+        watchman.look(*overlay, heard, zero + 20 * step + 1);
+        QVERIFY(watchman.alarms().size() == 1 && watchman.alarms()[0].isOver());
     }
 
     /// As a window sees a live run: after each step its last eight. Clean runs stay silent; a link is told within ten
@@ -143,6 +184,22 @@ private slots:
         QCOMPARE(watchman.steps().size(), std::size_t(60));
         QCOMPARE(watchman.steps()[39].seconds, 3.0);
         QVERIFY(watchman.steps()[38].seconds < 2.1);
+    }
+
+    /// The usual reason is a node that is lost: what its ranks said last, in a step that comes again, holds nothing up.
+    void aRestartWithoutARankIsLookedAtAgainToo()
+    {
+        constexpr Moment kSecond = 1'000'000'000;
+        std::vector<double> seconds = loggedSteps(1, 60, 0, 0, 0);
+        Watchman watchman;
+        watchman.look(*overlayRun(nullptr, makeRun(logOf(seconds)), {}),
+            { { 0, "h", 1'000 * kSecond, 60 }, { 1, "lost", 1'000 * kSecond, 60 } }, 1'000 * kSecond);
+        for (std::size_t i = 39; i < 60; ++i)
+            seconds[i] = 3;
+        watchman.look(*overlayRun(nullptr, makeRun(logOf(seconds)), {}),
+            { { 0, "h", 1'300 * kSecond, 41 }, { 1, "lost", 1'000 * kSecond, 60 } }, 1'300 * kSecond);
+        QCOMPARE(watchman.steps().size(), std::size_t(60));
+        QCOMPARE(watchman.steps()[39].seconds, 3.0);
     }
 
     /// Looked at after every step or once at the end: the same alarm, told when it can be.

@@ -225,6 +225,22 @@ private slots:
         QVERIFY(f.window.isWorkbenchShown());
         f.awaitShown(alarm.lastStep);
     }
+    void aRunOfAnotherJobIsNotHeldAgainstThePlan()
+    {
+        LiveFixture f;
+        Recording other = slowRun();
+        for (RankRecording &rank : other.ranks)
+            rank.worldSize = 96;
+        const QString path = f.folder.filePath("other.trainyard-recording");
+        QVERIFY(writeRecording(other, path.toStdString()));
+        f.connectTo(QStringLiteral("replay:") + path, 0);
+        f.awaitStep(kSteps - 1);
+        QTRY_VERIFY_WITH_TIMEOUT(!f.page().alarms->warning().isEmpty(), kLong);
+        QVERIFY2(f.page().alarms->warning().startsWith("The run has 96 ranks, the plan 24. The plan is not that"),
+            qPrintable(f.page().alarms->warning()));
+        QVERIFY(!f.page().whatIfs->ask->isEnabled());
+        QVERIFY(f.page().whatIfs->summary().contains("not that of this run"));
+    }
     void whatIfOregonsLinkStaysLikeThisIsAskedTriedAndUndone()
     {
         LiveFixture f;
@@ -235,6 +251,7 @@ private slots:
         const PlanPtr before = f.document.plan();
         const double planned = f.bridge.evaluation()->metrics.iterationTime.value();
         QTRY_VERIFY_WITH_TIMEOUT(f.page().whatIfs->ask->isEnabled(), kLong);
+        QVERIFY(f.page().alarms->warning().isEmpty());
         QTest::mouseClick(f.page().whatIfs->ask, Qt::LeftButton);
         QTRY_VERIFY_WITH_TIMEOUT(
             !f.window.live().whatIfs().empty() && !f.window.live().questions().isAsking(), 3 * kLong);

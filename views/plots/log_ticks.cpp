@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "views/plots/log_ticker.h"
+#include "views/plots/log_ticks.h"
 
 #include <algorithm>
 #include <cmath>

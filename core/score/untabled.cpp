@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "core/score/untabled.h"
+
+#include "core/assembly/iteration_costs.h"
+#include "core/evaluate/estimate.h"
+#include "core/layouts/placements.h"
+#include "core/layouts/search_times.h"
+#include "core/layouts/shares.h"
+#include "core/memory/stage_memory.h"
+#include "core/placement/class_workload.h"
+#include "core/placement/location_book.h"
+#include "core/placement/place.h"
+#include "core/placement/ranks.h"
+#include "core/placement/resolve.h"
+#include "core/placement/shard_exchange.h"
+#include "core/plan/jobs.h"
+
+#include <algorithm>
+#include <limits>
+
+namespace trainyard {
+
+namespace {
+
+constexpr std::size_t kMostFilled = 4; // placements whose states are looked at one by one
+
+std::vector<DatacenterBlock> blocksOf(const PipelineClass &pipelines)
+{
+    std::vector<DatacenterBlock> blocks;
+    for (const StageLocation at : pipelines.locations) {
+        if (blocks.empty() || blocks.back().datacenter != at.datacenter)
+            blocks.push_back({ at.datacenter, 0 });
+        ++blocks.back().stages;
+    }
+    return blocks;
+}
+
+/// The bound of the only placement, which placements() does not give.
+double boundOfOne(const Workload &workload, const Layout &layout)
+{
+    if (sharesOut(*workload.plan) || layout.classes.empty())
+        return 0;
+    const bool isAcross = layout.mode == PlacementMode::PipelineAcross;
+    SearchTimes times = searchTimes(workload, isAcross ? layout.data : 1);
+    if (!isAcross)
+        times.microBatches = times.fewest = totalMicroBatches(*workload.plan) / layout.data;
+    double bound = 0;
+    for (const PipelineClass &pipelines : layout.classes)
+        bound = std::max(bound, boundBlocks(times, blocksOf(pipelines)).seconds);
+    return bound;
+}
+
+double leastTime(const Workload &workload, const Placements &open)
+{
+    // Of pipelines across with one mode open those of the least bounds are listed; the engine takes them from the same
+    // list.
+    double least = std::numeric_limits<double>::infinity();
+    for (const PlacedLayout &placed : open.found)
+        least = std::min(least, placed.bound);
+    return open.found.size() == 1 ? boundOfOne(workload, open.found.front().layout) : least;
+}
+
+/// What its states alone fill of the fullest GPU.
+double statesFill(Workload &workload, const Layout &layout)
+{
+    workload.layout = layout;
+    ClassWorkloads views(workload);
+    double fill = 0;
+    for (int stage = 0; stage < workload.degrees.pipeline; ++stage)
+        for (const PipelineClass *kind : unlikeClasses(workload, stage)) {
+            const StageMemory memory =
+                stageMemory(views.of(*kind, stage), rankSet(workload, *kind, stage), {}, {}, false);
+            fill = std::max(fill, double(memory.device) / double(std::max<std::int64_t>(1, memory.capacity)));
+        }
+    return fill;
+}
+
+double leastFill(Workload &workload, const Placements &open)
+{
+    if (!workload.source.hasMemory || open.found.size() > kMostFilled)
+        return 0;
+    double least = std::numeric_limits<double>::infinity();
+    for (const PlacedLayout &placed : open.found)
+        least = std::min(least, statesFill(workload, placed.layout));
+    return least;
+}
+
+} // namespace
+
+UntabledScore untabledScore(const PlanPtr &plan, const Catalogue &catalogue)
+{
+    UntabledScore score;
+    if (hasJobs(*plan) || plan->jobGrid)
+        return score;
+    auto workload = resolve(plan, catalogue);
+    if (!workload) {
+        score.wrong = workload.error().front().where + ": " + workload.error().front().what;
+        return score;
+    }
+    if (refusesSharding(*plan, workload->stack)) {
+        score.wrong = "the stack does not shard gradients in a pipeline";
+        return score;
+    }
+    Placements open = placements(*workload);
+    if (open.found.empty()) {
+        score.wrong = open.unplaced.unplaced.empty() ? "it cannot be placed" : open.unplaced.unplaced;
+        return score;
+    }
+    score.leastSeconds = leastTime(*workload, open);
+    score.leastFill = leastFill(*workload, open);
+    const Evaluation estimated = placedEstimate(*workload);
+    score.estimate = estimated.metrics.iterationTime.value_or(0);
+    score.gpusUsed = estimated.metrics.gpusUsed;
+    return score;
+}
+
+} // namespace trainyard

@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "core/score/workbench.h"
+
+#include "core/layouts/shares.h"
+#include "core/placement/activations_leave.h"
+#include "core/plan/jobs.h"
+
+namespace trainyard {
+
+bool isSimple(const Plan &plan)
+{
+    const MemoryStrategy &memory = plan.memory;
+    return !hasJobs(plan) && !plan.jobGrid && plan.cluster.datacenters.size() == 1
+        && plan.cluster.datacenters.front().pools.size() == 1 && stageFacts(plan).hasLayers && !plan.layerProfiles
+        && !plan.heterogeneity.isLayered() && !sharesOut(plan) && plan.heterogeneity.assign.empty()
+        && activationsLeaveTo(memory) == ActivationOffload::None && memory.optimizerOffload == OptimizerOffload::None
+        && memory.parameterOffload == ParameterOffload::None && !plan.bubbleFill.enabled;
+}
+
+Workload *Workbench::of(const Candidate &candidate)
+{
+    const std::uint64_t rest = m_axes.key(Part::Rest, candidate);
+    if (m_workload && m_rest == rest) {
+        if (m_now != candidate)
+            m_workload->setPlan(m_space.plan(candidate));
+        m_now = candidate;
+        return &*m_workload;
+    }
+    m_workload.reset();
+    auto made = resolve(m_space.plan(m_axes.representative(Part::Rest, candidate)), m_catalogue);
+    if (!made)
+        return nullptr;
+    m_workload = std::move(*made);
+    m_workload->setPlan(m_space.plan(candidate));
+    m_rest = rest;
+    m_now = candidate;
+    return &*m_workload;
+}
+
+} // namespace trainyard

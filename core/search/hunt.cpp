@@ -1,0 +1,222 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "core/search/hunt_internal.h"
+
+#include <algorithm>
+#include <limits>
+
+namespace trainyard::detail {
+
+namespace {
+
+/// What simulating a candidate takes beside its tasks, in tasks: it is placed, costed and judged.
+constexpr std::int64_t kTasksOfAny = 2'000;
+constexpr std::int64_t kTasksOfRound = 2'000'000;
+constexpr std::size_t kMostOfRound = 64, kLeastOfRound = 8;
+constexpr std::size_t kScoredAtOnce = 256;
+/// Further rows of candidates that were outdone, for whoever draws them.
+constexpr std::size_t kOutdoneRows = 1'000;
+
+} // namespace
+
+Hunt::Hunt(const PlanPtr &plan, const Catalogue &catalogue, const SearchOptions &options, SearchSpace space,
+    const Evaluation &own, std::stop_token stop, const std::function<void(const SearchProgress &)> &onProgress)
+    : m_catalogue(catalogue)
+    , m_options(options)
+    , m_stop(std::move(stop))
+    , m_onProgress(onProgress)
+    , m_result { .space = std::make_shared<const SearchSpace>(std::move(space)), .objective = options.objective }
+    , m_rules(*m_result.space, catalogue)
+    , m_worlds(plan, catalogue, options, own)
+    , m_crew(options.threads)
+    , m_baseCandidate(m_result.space->baseCandidate())
+    , m_tasksLeft(options.mostTasks)
+{
+    m_base = m_result.space->number(m_baseCandidate);
+    m_roundSize = std::size_t(std::clamp<std::int64_t>(
+        kTasksOfRound / (std::int64_t(own.metrics.spans) + kTasksOfAny), kLeastOfRound, kMostOfRound));
+    for (std::size_t i = 0; i < m_crew.workers(); ++i) {
+        m_workers.push_back(std::make_unique<Worker>());
+        m_workers.back()->scorer = std::make_unique<Scorer>(*m_result.space, catalogue);
+    }
+    const auto &datacenters = plan->cluster.datacenters;
+    m_hasOnePlace = datacenters.size() == 1 && datacenters.front().pools.size() == 1;
+    judge({ { m_base } });
+    m_result.own = 0;
+}
+
+void Hunt::count(const std::string &reason, std::uint64_t many)
+{
+    m_pruned[reason] += many;
+}
+
+const CandidateVerdict *Hunt::verdict(std::uint64_t number) const
+{
+    const auto known = m_verdicts.find(number);
+    return known == m_verdicts.end() ? nullptr : &known->second;
+}
+
+int Hunt::changesOf(std::uint64_t number) const
+{
+    const Candidate candidate = this->candidate(number);
+    int changes = 0;
+    for (std::size_t i = 0; i < candidate.size(); ++i)
+        changes += candidate[i] != m_baseCandidate[i];
+    return changes;
+}
+
+/// Of several placements the score has the GPUs of one: another may use fewer.
+int Hunt::leastGpus(const Score &score, const Candidate &candidate) const
+{
+    if (m_hasOnePlace)
+        return score.gpusUsed;
+    const PlanPtr plan = space().plan(candidate);
+    if (!plan->heterogeneity.assign.empty()) // to smaller tensor groups, maybe
+        return 1;
+    const Parallelism &p = plan->parallelism;
+    return p.tensor * p.pipeline * p.context * p.data.value_or(1);
+}
+
+std::vector<ScoredCandidate> Hunt::scored(const std::vector<std::uint64_t> &numbers)
+{
+    struct Scored {
+        ScoredCandidate one;
+        std::string out = "it was not looked at"; // until it is: a search may be stopped
+        bool isScored = false;
+    };
+    std::vector<Scored> all(numbers.size());
+    const std::size_t chunks = (numbers.size() + kScoredAtOnce - 1) / kScoredAtOnce;
+    m_crew.each(chunks, [&](std::size_t chunk, std::size_t worker) {
+        Scorer &scorer = *m_workers[worker]->scorer;
+        const std::size_t end = std::min(numbers.size(), (chunk + 1) * kScoredAtOnce);
+        for (std::size_t i = chunk * kScoredAtOnce; i < end && !m_stop.stop_requested(); ++i) {
+            const Candidate candidate = this->candidate(numbers[i]);
+            const Score score = scorer.score(candidate);
+            Scored &scored = all[i];
+            scored = { { numbers[i], 0, std::numeric_limits<double>::infinity() }, {}, true };
+            if (numbers[i] == m_base)
+                scored.out = "yours";
+            else if (score.state == ScoreState::Refused)
+                scored.out = scorer.reasonText(score.reason);
+            else if (score.state == ScoreState::TooLarge)
+                scored.out = "it does not fit the memory of the GPUs";
+            const int gpus = scored.out.empty() ? leastGpus(score, candidate) : 0;
+            if (scored.out.empty())
+                scored.out = m_worlds.surelyBroken(score.leastSeconds, gpus, score.leastFill);
+            if (!scored.out.empty())
+                continue;
+            scored.one.leastValue = m_worlds.leastValue(score.leastSeconds, gpus);
+            scored.one.leastSeconds = score.leastSeconds;
+            scored.one.gpus = score.gpusUsed;
+            if (score.estimate > 0)
+                scored.one.promise = m_worlds.leastValue(score.estimate, score.gpusUsed);
+        }
+    });
+    std::vector<ScoredCandidate> open;
+    for (Scored &scored : all) {
+        m_result.scored += scored.isScored;
+        if (scored.out.empty())
+            open.push_back(scored.one);
+        else if (scored.isScored && scored.one.number != m_base)
+            count(scored.out, 1);
+    }
+    return open;
+}
+
+void Hunt::judge(const std::vector<ScoredCandidate> &candidates)
+{
+    std::size_t next = 0;
+    while (next < candidates.size() && (!isOver() || m_verdicts.empty())) {
+        std::vector<std::uint64_t> round;
+        for (; next < candidates.size() && round.size() < m_roundSize; ++next)
+            if (!verdict(candidates[next].number) && !isOutdone(candidates[next]))
+                round.push_back(candidates[next].number);
+        std::vector<CandidateVerdict> verdicts(round.size());
+        m_crew.each(round.size(), [&](std::size_t i, std::size_t worker) {
+            if (m_stop.stop_requested() && !m_verdicts.empty())
+                verdicts[i].isStopped = true;
+            else
+                verdicts[i] = m_worlds.judge(space().plan(candidate(round[i])), round[i], m_workers[worker]->workspace,
+                    m_verdicts.empty() ? std::stop_token {} : m_stop);
+        });
+        for (CandidateVerdict &one : verdicts)
+            take(std::move(one));
+        tell();
+    }
+}
+
+void Hunt::take(CandidateVerdict verdict)
+{
+    if (verdict.isStopped)
+        return;
+    ++m_result.simulated;
+    m_tasksLeft -= verdict.tasks + kTasksOfAny;
+    const SearchRow &row = verdict.row;
+    std::size_t at = std::numeric_limits<std::size_t>::max();
+    if (m_result.rows.size() < m_options.mostRows) {
+        at = m_result.rows.size();
+        m_result.rows.push_back(row);
+    }
+    if (row.state == RowState::Feasible) {
+        const Rank rank { row.value, row.seconds, changesOf(row.number), row.number };
+        const auto behind = std::ranges::upper_bound(m_top, rank, {}, &std::pair<Rank, std::size_t>::first);
+        if (behind - m_top.begin() < std::ptrdiff_t(std::max<std::size_t>(1, m_options.top))) {
+            if (at >= m_result.rows.size()) {
+                at = m_result.rows.size();
+                m_result.rows.push_back(row);
+            }
+            m_top.insert(behind, { rank, at });
+            if (m_top.size() > std::max<std::size_t>(1, m_options.top))
+                m_top.pop_back();
+            m_best = m_top.front().first;
+        }
+    } else {
+        count(verdict.kind, 1);
+    }
+    m_verdicts.emplace(row.number, std::move(verdict));
+}
+
+void Hunt::tell()
+{
+    if (!m_onProgress)
+        return;
+    SearchProgress progress;
+    progress.looked = std::max<std::uint64_t>(m_result.scored, m_result.simulated);
+    progress.total = m_total;
+    progress.simulated = m_result.simulated;
+    progress.rows = std::span(m_result.rows).subspan(m_told);
+    progress.space = m_result.space;
+    m_told = m_result.rows.size();
+    if (!m_top.empty())
+        progress.best = m_result.rows[m_top.front().second];
+    m_onProgress(progress);
+}
+
+SearchResult Hunt::finish(bool isComplete, const std::vector<ScoredCandidate> &outdone)
+{
+    m_result.isComplete = isComplete;
+    m_result.isStopped = m_stop.stop_requested();
+    m_result.looked = std::max<std::uint64_t>(m_result.scored, m_result.simulated);
+    for (const auto &[rank, row] : m_top)
+        m_result.best.push_back(row);
+    std::size_t more = std::min(kOutdoneRows, m_options.mostRows - std::min(m_options.mostRows, m_result.rows.size()));
+    for (const ScoredCandidate &one : outdone) {
+        if (more == 0)
+            break;
+        if (verdict(one.number) || !isOutdone(one))
+            continue;
+        --more;
+        SearchRow row { .number = one.number, .state = RowState::Outdone };
+        row.reason = "it cannot be better than the best that was found";
+        row.seconds = one.leastSeconds;
+        row.gpus = one.gpus;
+        row.value = one.leastValue;
+        m_result.rows.push_back(std::move(row));
+    }
+    for (const auto &[reason, many] : m_pruned)
+        m_result.pruned.push_back({ reason, many });
+    std::ranges::stable_sort(m_result.pruned, std::ranges::greater {}, &PruneCount::count);
+    tellResult(m_result);
+    return std::move(m_result);
+}
+
+} // namespace trainyard::detail

@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "core/search/least_cost.h"
+
+#include "core/evaluate/metrics/chip_power.h"
+
+#include <algorithm>
+
+namespace trainyard {
+
+LeastCost::LeastCost(const Plan &plan, const Catalogue &catalogue, const std::vector<std::string> &datacenters)
+{
+    std::vector<std::pair<double, int>> usd, kilowatts;
+    for (const Datacenter &datacenter : plan.cluster.datacenters) {
+        if (!datacenters.empty() && std::ranges::find(datacenters, datacenter.id) == datacenters.end())
+            continue;
+        for (const Pool &pool : datacenter.pools) {
+            const GpuSpec *gpu = pool.inlineGpu ? &*pool.inlineGpu : catalogue.gpu(pool.gpu);
+            if (!gpu || pool.gpus() == 0)
+                continue;
+            const double waiting = chipKilowatts(*gpu, 1, 1, 0);
+            const double price = pool.usdPerGpuHour.value_or(gpu->usdPerHour);
+            usd.emplace_back(price > 0 ? price : waiting * datacenter.usdPerKwh.value_or(0), pool.gpus());
+            kilowatts.emplace_back(waiting, pool.gpus());
+        }
+    }
+    m_usd = stepsOf(std::move(usd));
+    m_kilowatts = stepsOf(std::move(kilowatts));
+}
+
+std::vector<LeastCost::Step> LeastCost::stepsOf(std::vector<std::pair<double, int>> pools)
+{
+    std::ranges::sort(pools);
+    std::vector<Step> steps;
+    Step at;
+    for (const auto &[each, gpus] : pools) {
+        at.next = each;
+        steps.push_back(at);
+        at.gpus += gpus;
+        at.sum += each * gpus;
+    }
+    at.next = 0;
+    steps.push_back(at);
+    return steps;
+}
+
+double LeastCost::least(const std::vector<Step> &steps, int gpus)
+{
+    const auto behind = std::ranges::upper_bound(steps, std::max(gpus, 0), {}, &Step::gpus);
+    const Step &step = *std::prev(behind);
+    return step.sum + (gpus - step.gpus) * step.next;
+}
+
+} // namespace trainyard

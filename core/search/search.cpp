@@ -1,0 +1,122 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "core/search/search.h"
+
+#include "core/search/hunt_internal.h"
+
+#include <algorithm>
+#include <array>
+#include <chrono>
+#include <condition_variable>
+#include <mutex>
+#include <thread>
+
+namespace trainyard {
+
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+/// Without tables a score costs a placement.
+constexpr std::uint64_t kMostWithoutTables = 5'000;
+constexpr std::array kObjectives { "throughput", "cost", "energy", "time", "gpus" };
+
+Errors contradictions(const Plan &plan, const SearchOptions &options)
+{
+    Errors errors;
+    const auto bad = [&](const char *where, const char *what, const char *right) {
+        errors.push_back({ ErrorCode::BadValue, where, what, right });
+    };
+    const Constraints &c = options.constraints;
+    if (c.mostUsdPerHour && !(*c.mostUsdPerHour > 0))
+        bad("max-usd-per-hour", "nothing can run for nothing", "a number above 0");
+    if (c.mostGpus && *c.mostGpus < 1)
+        bad("max-gpus", "nothing can run on no GPU", "1 or more");
+    if (c.leastTokensPerSecond && !(*c.leastTokensPerSecond >= 0))
+        bad("min-tokens-per-s", "a rate below zero", "0 or more");
+    if (c.mostDays && !(*c.mostDays > 0))
+        bad("max-days", "nothing is trained in no time", "a number above 0");
+    if (c.memoryMargin && !(*c.memoryMargin >= 0 && *c.memoryMargin < 1))
+        bad("memory-margin", "no share of the memory", "0 or more, below 1");
+    if (options.seconds && !(*options.seconds > 0))
+        bad("seconds", "no time to search", "a number above 0");
+    if ((c.mostDays || options.objective == Objective::Time) && !hasJobs(plan) && !plan.workload.trainingTokens)
+        bad("workload.training_tokens", "days of training are asked for, and the plan does not say how many tokens",
+            "the tokens to train on");
+    return errors;
+}
+
+/// Passes a stop on, and stops by itself after some seconds.
+class Deadline {
+public:
+    Deadline(const std::stop_token &asked, const std::optional<double> &seconds)
+        : m_passOn(asked, [this] { m_stop.request_stop(); })
+    {
+        if (seconds)
+            m_timer = std::jthread([this, seconds = *seconds](const std::stop_token &over) {
+                std::mutex mutex;
+                std::unique_lock lock(mutex);
+                std::condition_variable_any wake;
+                wake.wait_for(lock, over, std::chrono::duration<double>(seconds), [] { return false; });
+                if (!over.stop_requested())
+                    m_stop.request_stop();
+            });
+    }
+    [[nodiscard]] std::stop_token token() const { return m_stop.get_token(); }
+
+private:
+    std::stop_source m_stop;
+    struct Request {
+        std::function<void()> act;
+        void operator()() const { act(); }
+    };
+    std::stop_callback<Request> m_passOn;
+    std::jthread m_timer;
+};
+
+} // namespace
+
+const char *toString(Objective objective)
+{
+    return kObjectives[std::size_t(objective)];
+}
+
+ExpectedAll<SearchResult> search(const PlanPtr &plan, const Catalogue &catalogue, const SearchOptions &options,
+    std::stop_token stop, const std::function<void(const SearchProgress &)> &onProgress)
+{
+    const auto begun = Clock::now();
+    if (Errors errors = contradictions(*plan, options); !errors.empty())
+        return std::unexpected(std::move(errors));
+    const Constraints &c = options.constraints;
+    SpaceOptions around { .fixed = options.fixed, .datacenters = c.datacenters };
+    around.mayTrainOtherwise = options.mayTrainOtherwise;
+    around.variesReplicas = options.variesReplicas || c.mostGpus || c.mostUsdPerHour
+        || options.objective == Objective::Cost || options.objective == Objective::Energy
+        || options.objective == Objective::Gpus;
+    auto space = makeSpace(plan, catalogue, around);
+    if (!space)
+        return std::unexpected(std::move(space.error()));
+    const Deadline deadline(stop, options.seconds);
+    EvaluationWorkspace workspace;
+    const auto own = run(plan, Depth::Score, { catalogue, workspace, stop });
+    if (!own)
+        return std::unexpected(own.error());
+    detail::Hunt hunt(plan, catalogue, options, std::move(*space), **own, deadline.token(), onProgress);
+    const std::uint64_t most =
+        hunt.isTabled() ? options.mostEnumerated : std::min(options.mostEnumerated, kMostWithoutTables);
+    std::vector<std::uint64_t> numbers;
+    if (hunt.space().size() != SearchSpace::kTooMany) {
+        const auto left = hunt.rules().forEach([&](std::uint64_t number, const Candidate &) {
+            numbers.push_back(number);
+            return numbers.size() <= most && !deadline.token().stop_requested();
+        });
+        if (numbers.size() <= most)
+            for (const SpaceRules::LeftOut &one : left)
+                hunt.count(one.reason, one.count);
+    }
+    const bool isWhole = !numbers.empty() && numbers.size() <= most;
+    SearchResult result = isWhole ? searchWhole(hunt, numbers) : searchAround(hunt);
+    result.elapsed = std::chrono::duration<double>(Clock::now() - begun).count();
+    return result;
+}
+
+} // namespace trainyard

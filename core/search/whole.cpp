@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// A space that can be looked at whole. The most promising candidates by the closed form come first, since a good plan
+// leaves little to simulate; then all in the order of their bounds, until no bound is below the best.
+#include "core/search/hunt_internal.h"
+
+#include <algorithm>
+#include <tuple>
+
+namespace trainyard::detail {
+
+namespace {
+
+constexpr std::size_t kPromisingRounds = 4;
+
+} // namespace
+
+SearchResult searchWhole(Hunt &hunt, const std::vector<std::uint64_t> &numbers)
+{
+    hunt.setTotal(numbers.size());
+    std::vector<ScoredCandidate> open = hunt.scored(numbers);
+    std::ranges::sort(
+        open, {}, [](const ScoredCandidate &one) { return std::tuple(one.promise, one.leastValue, one.number); });
+    const std::size_t first = std::min(open.size(), kPromisingRounds * hunt.roundSize());
+    hunt.judge({ open.begin(), open.begin() + std::ptrdiff_t(first) });
+    std::ranges::sort(
+        open, {}, [](const ScoredCandidate &one) { return std::tuple(one.leastValue, one.promise, one.number); });
+    hunt.judge(open);
+    bool isComplete = !hunt.stop().stop_requested();
+    std::uint64_t outdone = 0;
+    for (const ScoredCandidate &one : open) {
+        if (hunt.verdict(one.number))
+            continue;
+        const bool isOut = hunt.isOutdone(one);
+        isComplete &= isOut;
+        outdone += isOut;
+    }
+    if (outdone > 0)
+        hunt.count("it cannot be better than the best that was found", outdone);
+    return hunt.finish(isComplete, open);
+}
+
+} // namespace trainyard::detail

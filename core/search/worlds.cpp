@@ -1,0 +1,190 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "core/search/worlds.h"
+
+#include <algorithm>
+#include <limits>
+
+namespace trainyard {
+
+namespace {
+
+constexpr double kMargin = 0.05; // of memory, where nobody says
+/// A bound stays one when its sums are rounded another way.
+constexpr double kRounding = 1 - 1e-9;
+
+std::string kindOf(const Feasibility &f)
+{
+    return !f.isPlaced ? "its stages find no place"
+        : !f.isShaped  ? "replicas get no micro-batch, or experts' ranks do not divide"
+        : !f.isSharded ? "in a pipeline the stack does not shard so much"
+        : !f.fitsGpus  ? "it does not fit the memory of the GPUs"
+        : !f.fitsHosts ? "it does not fit the memory of the hosts"
+        : !f.hasDrives ? "there are no drives"
+                       : "nothing of it is modelled";
+}
+
+std::string sentenceOf(const Evaluation &evaluation, const std::string &kind)
+{
+    const auto blocking = std::ranges::find(evaluation.problems, Severity::Blocking, &Problem::severity);
+    return blocking == evaluation.problems.end() ? kind : blocking->text;
+}
+
+} // namespace
+
+Worlds::Worlds(const PlanPtr &plan, const Catalogue &catalogue, const SearchOptions &options, const Evaluation &own)
+    : m_catalogue(catalogue)
+    , m_options(options)
+    , m_least(*plan, catalogue, options.constraints.datacenters)
+{
+    const auto figures = figuresOf(own, catalogue);
+    const double left = own.feasible() && figures ? 1 - figures->fill : kMargin;
+    m_margin = options.constraints.memoryMargin.value_or(std::clamp(left, 0.0, kMargin));
+    m_tokens = double(plan->workload.globalBatch) * plan->workload.sequenceLength;
+    if (plan->workload.trainingTokens && m_tokens > 0)
+        m_secondsPerDay = *plan->workload.trainingTokens / m_tokens / 86400;
+}
+
+ObjectiveFigures Worlds::leastFigures(double leastSeconds, int gpus) const
+{
+    ObjectiveFigures least;
+    least.seconds = leastSeconds * kRounding;
+    least.gpus = gpus;
+    if (!(least.seconds > 0) || !(m_tokens > 0)) {
+        least.seconds = 0;
+        least.tokensPerSecond = std::numeric_limits<double>::infinity();
+        return least;
+    }
+    least.tokensPerSecond = m_tokens / least.seconds;
+    least.usdPerHour = m_least.usdPerHour(gpus) * kRounding;
+    least.usdPerMillionTokens = least.usdPerHour / 3600 / least.tokensPerSecond * 1e6;
+    least.joulesPerToken = m_least.kilowatts(gpus) * 1e3 * kRounding / least.tokensPerSecond;
+    if (m_secondsPerDay > 0)
+        least.days = least.seconds * m_secondsPerDay;
+    return least;
+}
+
+double Worlds::leastValue(double leastSeconds, int gpus) const
+{
+    const double own = objectiveValue(m_options.objective, leastFigures(leastSeconds, gpus));
+    if (m_options.robustness == Robustness::WorstCase || m_options.scenarios.empty())
+        return own;
+    double weights = 1; // of the others nothing is known but that they are above zero
+    for (const Scenario &scenario : m_options.scenarios)
+        weights += scenario.weight;
+    return own / weights;
+}
+
+std::string Worlds::broken(const ObjectiveFigures &figures, const Evaluation *evaluation) const
+{
+    const Constraints &c = m_options.constraints;
+    if (c.mostGpus && figures.gpus > *c.mostGpus)
+        return "it uses more GPUs than allowed";
+    if (c.mostUsdPerHour && figures.usdPerHour > *c.mostUsdPerHour)
+        return "it costs more per hour than allowed";
+    if (c.leastTokensPerSecond && figures.tokensPerSecond < *c.leastTokensPerSecond)
+        return "it is slower than asked for";
+    if (c.mostDays && figures.days.value_or(0) > *c.mostDays)
+        return "it takes more days than allowed";
+    if (figures.fill > 1 - m_margin)
+        return "it leaves less memory free than asked for";
+    if (evaluation && !c.datacenters.empty())
+        for (const GpuRun &run : evaluation->layout.runs)
+            if (std::ranges::find(c.datacenters, evaluation->plan->cluster.datacenters[std::size_t(run.datacenter)].id)
+                == c.datacenters.end())
+                return "it uses other datacenters than allowed";
+    return {};
+}
+
+std::string Worlds::surelyBroken(double leastSeconds, int gpus, double leastFill) const
+{
+    ObjectiveFigures figures = leastFigures(leastSeconds, gpus);
+    if (!(figures.usdPerHour > 0))
+        figures.usdPerHour = m_least.usdPerHour(gpus) * kRounding;
+    figures.fill = leastFill;
+    return broken(figures, nullptr);
+}
+
+CandidateVerdict Worlds::judge(
+    const PlanPtr &plan, std::uint64_t number, EvaluationWorkspace &workspace, const std::stop_token &stop) const
+{
+    CandidateVerdict verdict;
+    verdict.row.number = number;
+    const auto out = [&](RowState state, std::string kind, std::string reason, double excess) {
+        verdict.row.state = state;
+        verdict.row.reason = std::move(reason);
+        verdict.kind = std::move(kind);
+        verdict.excess = excess;
+        return verdict;
+    };
+    const auto evaluation = run(plan, Depth::Score, { m_catalogue, workspace, stop });
+    if (!evaluation) {
+        const Error &error = evaluation.error().front();
+        verdict.isStopped = error.code == ErrorCode::Cancelled;
+        return out(RowState::Refused, error.where.empty() ? error.what : error.where + " cannot be so with the rest",
+            error.what, 1e300);
+    }
+    const Evaluation &known = **evaluation;
+    verdict.tasks = std::int64_t(known.metrics.spans);
+    const auto figures = figuresOf(known, m_catalogue);
+    if (figures) {
+        SearchRow &row = verdict.row;
+        row.seconds = figures->seconds;
+        row.tokensPerSecond = figures->tokensPerSecond;
+        row.usdPerMillionTokens = figures->usdPerMillionTokens;
+        row.usdPerHour = figures->usdPerHour;
+        row.joulesPerToken = figures->joulesPerToken;
+        row.fill = figures->fill;
+        row.gpus = figures->gpus;
+        row.value = objectiveValue(m_options.objective, *figures);
+    }
+    if (!known.feasible() || !figures) {
+        const std::string kind = kindOf(known.feasibility);
+        return out(RowState::Infeasible, kind, sentenceOf(known, kind), figures ? figures->fill : 1e200);
+    }
+    if (const std::string kind = broken(*figures, &known); !kind.empty())
+        return out(RowState::OutOfConstraint, kind, kind, verdict.row.value);
+    verdict.row.state = RowState::Feasible;
+    if (!m_options.scenarios.empty())
+        judgeInScenarios(verdict, plan, workspace, stop);
+    return verdict;
+}
+
+void Worlds::judgeInScenarios(
+    CandidateVerdict &verdict, const PlanPtr &plan, EvaluationWorkspace &workspace, const std::stop_token &stop) const
+{
+    const bool isWorst = m_options.robustness == Robustness::WorstCase;
+    double worst = verdict.row.value, sum = verdict.row.value, ran = 1, weights = 1;
+    for (const Scenario &scenario : m_options.scenarios) {
+        weights += scenario.weight;
+        std::string why = "it cannot run in a scenario";
+        const auto there = inScenario(plan, scenario);
+        const auto evaluation = there ? run(*there, Depth::Score, { m_catalogue, workspace, stop })
+                                      : ExpectedAll<EvaluationPtr>(std::unexpected(there.error()));
+        if (!evaluation && evaluation.error().front().code == ErrorCode::Cancelled) {
+            verdict.isStopped = true;
+            return;
+        }
+        auto figures = evaluation && (*evaluation)->feasible() ? figuresOf(**evaluation, m_catalogue) : std::nullopt;
+        if (evaluation)
+            verdict.tasks += std::int64_t((*evaluation)->metrics.spans);
+        if (figures) {
+            figures = slowed(*figures, scenario.timeFactor);
+            why = isWorst ? broken(*figures, nullptr) : std::string();
+        }
+        if (figures && why.empty()) {
+            const double value = objectiveValue(m_options.objective, *figures);
+            worst = std::max(worst, value);
+            sum += scenario.weight * value;
+            ran += scenario.weight;
+        } else if (isWorst) {
+            verdict.row.state = figures ? RowState::OutOfConstraint : RowState::Infeasible;
+            verdict.kind = why;
+            verdict.row.reason = scenario.name + ": " + why;
+            verdict.excess = 1;
+            return;
+        }
+    }
+    verdict.row.value = isWorst ? worst : sum / ran * (weights / ran);
+}
+
+} // namespace trainyard

@@ -1,0 +1,50 @@
+#pragma once
+// SPDX-License-Identifier: GPL-3.0-or-later
+// A candidate judged in every world of a search: run in the plan's own and, where it can run there and keeps the
+// constraints, in each scenario; then one value of the objective. The worst case takes the largest value, and a
+// candidate that one world makes infeasible is out. An expectation is the mean by weight over the worlds where it
+// runs, divided by their share of all weights: what cannot run in half of them costs twice as much. It asks the
+// constraints of the plan's own world alone. Immutable once made; any thread, a workspace each.
+
+#include "core/search/least_cost.h"
+#include "core/search/objective.h"
+#include "core/search/search.h"
+
+namespace trainyard {
+
+struct CandidateVerdict {
+    SearchRow row; // of the plan's own world but for `value`
+    std::string kind; // why it is out, in words that others share: what is counted
+    double excess = 0; // of one that is out: how far; of two the nearer one is more promising
+    std::int64_t tasks = 0; // that were simulated for it
+    bool isStopped = false;
+};
+
+class Worlds {
+public:
+    /// `own` is the plan's evaluation: what memory it leaves free is the margin where none is asked for.
+    Worlds(const PlanPtr &plan, const Catalogue &catalogue, const SearchOptions &options, const Evaluation &own);
+
+    [[nodiscard]] CandidateVerdict judge(
+        const PlanPtr &plan, std::uint64_t number, EvaluationWorkspace &workspace, const std::stop_token &stop) const;
+
+    /// No candidate with this iteration at least, on so many GPUs at least, has a smaller value.
+    [[nodiscard]] double leastValue(double leastSeconds, int gpus) const;
+    /// Why a candidate that takes so long at least cannot keep the constraints; empty where it may.
+    [[nodiscard]] std::string surelyBroken(double leastSeconds, int gpus, double leastFill) const;
+    [[nodiscard]] double margin() const { return m_margin; }
+
+private:
+    [[nodiscard]] ObjectiveFigures leastFigures(double leastSeconds, int gpus) const;
+    [[nodiscard]] std::string broken(const ObjectiveFigures &figures, const Evaluation *evaluation) const;
+    void judgeInScenarios(CandidateVerdict &verdict, const PlanPtr &plan, EvaluationWorkspace &workspace,
+        const std::stop_token &stop) const;
+
+    const Catalogue &m_catalogue;
+    const SearchOptions &m_options;
+    LeastCost m_least; // of the plan's own world
+    double m_margin = 0, m_tokens = 0; // tokens of an iteration
+    double m_secondsPerDay = 0; // of the whole training, days an iteration's second costs; 0: not known
+};
+
+} // namespace trainyard

@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "core/space/rules.h"
+
+#include "core/space/rule_list_internal.h"
+
+#include <algorithm>
+
+namespace trainyard {
+
+SpaceRules::SpaceRules(const SearchSpace &space, const Catalogue &catalogue)
+    : m_space(&space)
+    , m_rulesAt(space.axes().size())
+    , m_below(space.axes().size(), 1)
+    , m_base(space.number(space.baseCandidate()))
+{
+    for (std::size_t i = space.axes().size(); i-- > 1;)
+        m_below[i - 1] = m_below[i] * space.axes()[i].values.size();
+    for (detail::SpaceRule &rule : detail::spaceRules(space, catalogue)) {
+        m_rulesAt[rule.lastAxis].push_back(m_rules.size());
+        m_rules.push_back({ std::move(rule.text), std::move(rule.breaks) });
+    }
+}
+
+const std::string *SpaceRules::whyNot(const Candidate &candidate) const
+{
+    const auto broken = std::ranges::find_if(m_rules, [&](const Rule &rule) { return rule.breaks(candidate); });
+    return broken == m_rules.end() || candidate == m_space->baseCandidate() ? nullptr : &broken->text;
+}
+
+bool SpaceRules::walk(std::size_t depth, std::uint64_t number, Candidate &candidate, std::vector<LeftOut> &left,
+    const std::function<bool(std::uint64_t, const Candidate &)> &visit) const
+{
+    if (depth == candidate.size())
+        return visit(number, candidate);
+    for (std::uint16_t value = 0; value < m_space->axes()[depth].values.size(); ++value) {
+        candidate[depth] = value;
+        const std::uint64_t first = number + value * m_below[depth];
+        const auto broken =
+            std::ranges::find_if(m_rulesAt[depth], [&](std::size_t rule) { return m_rules[rule].breaks(candidate); });
+        if (broken == m_rulesAt[depth].end()) {
+            if (!walk(depth + 1, first, candidate, left, visit))
+                return false;
+            continue;
+        }
+        left[*broken].count += m_below[depth];
+        if (m_base >= first && m_base - first < m_below[depth]) {
+            --left[*broken].count;
+            if (!visit(m_base, m_space->baseCandidate()))
+                return false;
+        }
+    }
+    return true;
+}
+
+std::vector<SpaceRules::LeftOut> SpaceRules::forEach(
+    const std::function<bool(std::uint64_t, const Candidate &)> &visit) const
+{
+    std::vector<LeftOut> left;
+    for (const Rule &rule : m_rules)
+        left.push_back({ rule.text, 0 });
+    Candidate candidate(m_space->axes().size(), 0);
+    walk(0, 0, candidate, left, visit);
+    std::erase_if(left, [](const LeftOut &one) { return one.count == 0; });
+    return left;
+}
+
+std::uint64_t SpaceRules::count(std::uint64_t most) const
+{
+    std::uint64_t kept = 0;
+    forEach([&](std::uint64_t, const Candidate &) { return ++kept < most; });
+    return kept;
+}
+
+} // namespace trainyard

@@ -1,0 +1,160 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// Which GPUs to send back: those that idle, and of unequal ones each type in a datacenter, whole and by halves. The
+// plan without them keeps all else but what names them; replicas are as many as fit where as many as the plan says do
+// not.
+#include "core/base/number_text.h"
+#include "core/base/words.h"
+#include "core/cluster/edits.h"
+#include "core/hardware/gpu_name.h"
+#include "core/why/plan_runs_internal.h"
+#include "core/why/shadow_prices.h"
+
+#include <algorithm>
+#include <set>
+
+namespace trainyard {
+
+namespace {
+
+using detail::PlanRun, detail::PlanRuns;
+
+struct Retired { // nodes of one pool
+    int datacenter = 0, pool = 0, nodes = 0;
+    bool isIdle = false;
+};
+
+std::string typeOf(const Pool &pool)
+{
+    return pool.inlineGpu ? pool.inlineGpu->id : pool.gpu;
+}
+
+std::vector<Retired> candidatesFor(const Plan &plan, const Layout &layout)
+{
+    std::set<std::string> types;
+    for (const Datacenter &datacenter : plan.cluster.datacenters)
+        for (const Pool &pool : datacenter.pools)
+            if (pool.gpus() > 0)
+                types.insert(typeOf(pool));
+    std::vector<Retired> list;
+    const auto add = [&](Retired what) {
+        const bool isNew = std::ranges::none_of(list, [&](const Retired &other) {
+            return other.datacenter == what.datacenter && other.pool == what.pool && other.nodes == what.nodes;
+        });
+        if (what.nodes > 0 && isNew)
+            list.push_back(what);
+    };
+    for (std::size_t d = 0; d < plan.cluster.datacenters.size(); ++d) {
+        const std::vector<Pool> &pools = plan.cluster.datacenters[d].pools;
+        for (std::size_t p = 0; p < pools.size(); ++p) {
+            std::int64_t used = 0;
+            for (const GpuRun &run : layout.runs)
+                used += run.datacenter == int(d) && run.pool == int(p) ? run.gpus : 0;
+            const int perNode = std::max(1, pools[p].gpusPerNode);
+            const int idle = pools[p].nodes - int((used + perNode - 1) / perNode);
+            add({ int(d), int(p), idle, true });
+            if (types.size() < 2) // fewer of equal GPUs are a smaller cluster
+                continue;
+            add({ int(d), int(p), pools[p].nodes, false });
+            add({ int(d), int(p), pools[p].nodes / 2, false });
+        }
+    }
+    return list;
+}
+
+/// Whole and half pools of a datacenter that thereby stands empty take its pins with them.
+std::optional<Plan> without(const Plan &plan, const Retired &what)
+{
+    Plan next = plan;
+    Datacenter &home = next.cluster.datacenters[std::size_t(what.datacenter)];
+    Pool &pool = home.pools[std::size_t(what.pool)];
+    const std::string id = home.id;
+    pool.nodes -= what.nodes;
+    const bool isPoolGone = pool.nodes <= 0, isGone = home.gpus() == 0;
+    auto left = !isPoolGone ? Expected<Cluster>(next.cluster)
+        : isGone            ? withoutDatacenter(next.cluster, what.datacenter)
+                            : withoutPool(next.cluster, what.datacenter, what.pool);
+    if (!left || left->gpus() == 0)
+        return std::nullopt;
+    next.cluster = std::move(*left);
+    if (isGone && std::ranges::find(next.placement.stages, id, &StagePin::datacenter) != next.placement.stages.end())
+        next.placement.stages.clear();
+    const int at = next.cluster.indexOf(id);
+    std::erase_if(next.heterogeneity.assign, [&](const RankPin &pin) {
+        return pin.datacenter == id
+            && (at < 0 || std::ranges::none_of(next.cluster.datacenters[std::size_t(at)].pools, [&](const Pool &other) {
+                   return pin.isAbout(other);
+               }));
+    });
+    return next;
+}
+
+std::string percent(double share, const char *more, const char *less)
+{
+    return std::abs(share) < 5e-4 ? std::string() : percentText(std::abs(share)) + " " + (share > 0 ? more : less);
+}
+
+std::string sentenceOf(
+    const Plan &plan, const Retired &what, const Catalogue &catalogue, const Retirement &result, bool ranBefore)
+{
+    const Datacenter &home = plan.cluster.datacenters[std::size_t(what.datacenter)];
+    const Pool &pool = home.pools[std::size_t(what.pool)];
+    const GpuSpec *gpu = gpuOf(pool, catalogue);
+    std::string text = "Retire " + std::string(what.isIdle ? "the " : "") + std::to_string(result.gpus)
+        + (what.isIdle ? " idle " : " ") + (gpu && !gpu->name.empty() ? shortName(*gpu) : typeOf(pool)) + " in "
+        + home.label();
+    if (!result.isFeasible)
+        return text + (ranBefore ? ": the plan cannot run without them" : ": the plan cannot run without them either");
+    if (!ranBefore)
+        return text + ": the plan runs without them";
+    const std::string time = percent(result.slowdown, "slower", "faster"),
+                      price = percent(result.saving, "cheaper per token", "dearer per token");
+    return text + ": " + (time.empty() ? "as fast" : time) + ", " + (price.empty() ? "as cheap per token" : price);
+}
+
+} // namespace
+
+ExpectedAll<std::vector<Retirement>> retirements(
+    const PlanPtr &plan, const Catalogue &catalogue, EvaluationWorkspace &workspace, std::stop_token stop)
+{
+    PlanRuns runs(catalogue, workspace, Objective::Throughput, std::move(stop));
+    auto now = runs.run(plan);
+    if (!now)
+        return std::unexpected(std::move(now.error()));
+    std::vector<Retirement> list;
+    if (hasJobs(*plan))
+        return list;
+    for (const Retired &what : candidatesFor(*plan, now->evaluation->layout)) {
+        std::optional<Plan> next = without(*plan, what);
+        if (!next)
+            continue;
+        PlanRun run = runs.tried(*next);
+        if (!run.isFeasible() && next->parallelism.data) {
+            next->parallelism.data.reset();
+            if (PlanRun again = runs.tried(*std::move(next)); again.isFeasible())
+                run = std::move(again);
+        }
+        if (runs.isStopped())
+            return std::unexpected(Errors { { ErrorCode::Cancelled, {}, "the search was stopped", {} } });
+        Retirement result;
+        result.gpus = what.nodes
+            * plan->cluster.datacenters[std::size_t(what.datacenter)].pools[std::size_t(what.pool)].gpusPerNode;
+        result.plan = run.plan;
+        result.isFeasible = run.isFeasible();
+        if (result.isFeasible) {
+            result.seconds = run.figures->seconds;
+            result.usdPerMillionTokens = run.figures->usdPerMillionTokens;
+        }
+        if (result.isFeasible && now->figures) {
+            result.slowdown = run.figures->seconds / now->figures->seconds - 1;
+            if (now->figures->usdPerMillionTokens > 0)
+                result.saving = 1 - run.figures->usdPerMillionTokens / now->figures->usdPerMillionTokens;
+        }
+        result.sentence = sentenceOf(*plan, what, catalogue, result, now->isFeasible());
+        list.push_back(std::move(result));
+    }
+    std::ranges::stable_sort(
+        list, std::greater {}, [](const Retirement &r) { return std::pair(r.isFeasible, r.saving); });
+    return list;
+}
+
+} // namespace trainyard

@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// How a live document gets from one state to the next: what its sources told, at a pace that people can follow.
+#include "models/live_document_internal.h"
+#include "models/live_snapshots.h"
+
+#include <algorithm>
+
+namespace trainyard {
+
+namespace {
+
+constexpr int kPatienceMs = 5000, kSilenceMs = 1000;
+
+} // namespace
+
+void LiveDocument::tick()
+{
+    if (d->hasChanged->exchange(false, std::memory_order_relaxed)) {
+        d->hasNews = true;
+        readStatuses();
+    }
+    if (d->sinceTaken.isValid() && d->sinceTaken.elapsed() >= kPatienceMs)
+        d->awaitsOverlay = false; // another run took its place
+    const bool isTime = !d->sinceTaken.isValid() || d->sinceTaken.elapsed() >= d->paceMs;
+    if (d->feed && d->hasNews && !d->isTaking && !d->awaitsOverlay && isTime)
+        takeSnapshot();
+    else
+        endWhereDone();
+    lookAgain();
+}
+
+/// Silence is no news: where a source is connected and tells nothing, time is.
+void LiveDocument::lookAgain()
+{
+    const RunOverlayPtr &overlay = d->watch.overlay();
+    const bool isConnected = std::ranges::any_of(d->rows, [](const LiveSourceRow &row) {
+        return row.status.state == live::SourceState::Live || row.status.state == live::SourceState::Stale;
+    });
+    if (!overlay || !isConnected || d->hasNews || d->isTaking || d->sinceTaken.elapsed() < kSilenceMs
+        || (d->sinceLooked.isValid() && d->sinceLooked.elapsed() < kSilenceMs))
+        return;
+    d->sinceLooked.start();
+    d->watch.look({ overlay->evaluation, overlay->run, overlay, d->heard });
+}
+
+/// Where all sources were removed, what they told last is still shown; then it goes on no more.
+void LiveDocument::endWhereDone()
+{
+    if (!d->rows.empty() || d->hasNews || d->isTaking || d->awaitsOverlay)
+        return;
+    d->ticks.stop();
+    if (d->isShown)
+        d->runs.endLive();
+}
+
+void LiveDocument::readStatuses()
+{
+    std::vector<LiveSourceRow> rows;
+    if (d->feed)
+        for (auto &[number, status] : d->feed->statuses())
+            rows.push_back({ number, std::move(status) });
+    if (std::exchange(d->rows, rows) == rows)
+        return;
+    emit sourcesChanged();
+}
+
+void LiveDocument::takeSnapshot()
+{
+    d->hasNews = false;
+    d->isTaking = true;
+    d->sinceTaken.start();
+    LiveSnapshotAsked asked { .stepsKnown = d->stepsTold, .spansPerStep = d->spansPerStep, .lastKnown = d->revision };
+    if (!d->isFollowing && d->isShown)
+        asked.until = d->runs.options().step;
+    asked.wantsNewest = asked.until.has_value(); // for the watchman, who looks at all steps
+    d->taking.run(
+        this, [feed = d->feed, asked] { return liveState(*feed, asked); },
+        [this, generation = d->generation, isOfUntil = asked.until.has_value()](LiveState state) {
+            if (generation != d->generation)
+                return;
+            d->isTaking = false;
+            if (!state.hasNews)
+                return;
+            d->revision = std::max(d->revision, state.revision);
+            d->counts = std::move(state.counts);
+            d->heard = std::move(state.heard);
+            d->stepsTold = state.stepsTold;
+            d->spansPerStep = state.spansPerStep;
+            const std::int64_t newest = state.run ? newestWholeStep(*state.run).value_or(-1) : -1;
+            const bool isNewer = std::exchange(d->newest, std::max(d->newest, newest)) < newest;
+            const bool isShownAlone = isOfUntil && d->isShown;
+            if (state.run && d->isShown)
+                showRun(state.run);
+            const RunPtr &seen = state.newest ? state.newest : isShownAlone ? nullptr : state.run;
+            if (seen && (!d->isShown || isShownAlone))
+                d->watch.look({ d->runs.evaluation(), seen, nullptr, d->heard });
+            if (isNewer)
+                emit stepsChanged();
+        });
+}
+
+void LiveDocument::showRun(const RunPtr &run)
+{
+    d->awaitsOverlay = true;
+    d->runs.showLive(run, d->isFollowing ? newestWholeStep(*run) : std::nullopt);
+}
+
+/// The watchman sees what is shown, unless that is of an older step.
+void LiveDocument::watchShown()
+{
+    const RunOverlayPtr &overlay = d->runs.overlay();
+    if (!overlay || !isShown() || !d->runs.isLive() || !d->isFollowing)
+        return;
+    d->watch.look({ overlay->evaluation, overlay->run, overlay, d->heard });
+}
+
+} // namespace trainyard

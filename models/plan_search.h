@@ -1,0 +1,141 @@
+#pragma once
+// SPDX-License-Identifier: GPL-3.0-or-later
+// The planner of the window: settings and pins, a search that runs beside the window at low priority, its rows as they
+// come, and the steps from the plan to one of them. Rows stay when the plan is edited and say that they are of an
+// earlier one. Lives on the GUI thread.
+//
+//   search.setPlan(document.plan());
+//   search.start(); // rowsAdded() …, then ended()
+
+#include "core/advice/run_pool.h"
+#include "core/base/newest_worker.h"
+#include "models/planner_engine.h"
+#include "models/planner_settings.h"
+
+#include <QElapsedTimer>
+#include <QObject>
+
+#include <map>
+
+namespace trainyard {
+
+class PlanSearch : public QObject {
+    Q_OBJECT
+public:
+    enum class State {
+        Empty, // nothing was looked for yet
+        Searching,
+        Ended, // with rows; best() is empty where nothing is feasible within the constraints
+        Refused, // refusals() say why
+    };
+    struct Progress {
+        std::uint64_t looked = 0, total = 0, simulated = 0; // total: 0 where it is not known
+        double seconds = 0; // since the start
+    };
+    struct Steps {
+        std::size_t row = 0;
+        bool isComplete = false;
+        std::vector<SearchStep> list;
+        std::string refusal; // empty unless there are none for a reason
+    };
+
+    explicit PlanSearch(const Catalogue &catalogue, PlannerEngine engine = corePlanner(), QObject *parent = nullptr);
+    ~PlanSearch() override;
+
+    /// Another search in place of the one it was made with. Not while one runs.
+    void setEngine(PlannerEngine engine);
+    void setPlan(const PlanPtr &plan); // the document's
+    [[nodiscard]] const PlanPtr &plan() const { return m_plan; }
+    [[nodiscard]] const PlannerSettings &settings() const { return m_settings; }
+    /// Remembered between sessions. What runs goes on as it was asked for.
+    void setSettings(const PlannerSettings &settings);
+    [[nodiscard]] bool isPinned(const std::string &key) const { return m_settings.pins.contains(key); }
+    void setPinned(const std::string &key, bool isPinned);
+    /// Worlds that the plan may meet.
+    [[nodiscard]] const std::vector<NamedScenario> &scenarios() const { return m_scenarios; }
+
+    void start();
+    /// Keeps the best of what was looked at.
+    void stop();
+    /// As before the first search.
+    void clear();
+
+    [[nodiscard]] State state() const { return m_state; }
+    [[nodiscard]] bool isStopping() const { return m_isStopping; }
+    [[nodiscard]] const Errors &refusals() const { return m_refusals; }
+    [[nodiscard]] const Progress &progress() const { return m_progress; }
+    [[nodiscard]] const std::vector<SearchRow> &rows() const { return m_rows; }
+    /// Null until a search has ended.
+    [[nodiscard]] const std::shared_ptr<const SearchResult> &result() const { return m_result; }
+    [[nodiscard]] Objective objective() const { return m_asked.objective; } // of the rows
+    [[nodiscard]] const SearchOptions &asked() const { return m_asked; }
+    /// Rows, best first; of those so far while it searches.
+    [[nodiscard]] const std::vector<std::size_t> &best() const { return m_best; }
+    [[nodiscard]] std::optional<std::size_t> own() const; // the row of the plan itself
+    /// The plan that was searched around; null before the first search.
+    [[nodiscard]] const PlanPtr &searchedPlan() const { return m_searched; }
+    /// The plan has been edited since.
+    [[nodiscard]] bool isOfEarlierPlan() const;
+    /// Settings or pins have changed since.
+    [[nodiscard]] bool isOfOtherSettings() const { return m_state != State::Empty && m_settings != m_askedSettings; }
+    /// Null where the space of the rows is not known yet.
+    [[nodiscard]] PlanPtr planOf(std::size_t row) const;
+    [[nodiscard]] const std::shared_ptr<const SearchSpace> &space() const { return m_space; }
+
+    /// Steps from the plan to a row, worked out in the background: stepsChanged().
+    void askSteps(std::size_t row);
+    [[nodiscard]] const std::optional<Steps> &steps() const { return m_steps; }
+
+Q_SIGNALS:
+    void started();
+    void rowsAdded();
+    void ended(); // or refused
+    void cleared();
+    void planChanged(const trainyard::PlanPtr &plan);
+    void settingsChanged();
+    void stepsChanged();
+
+private:
+    struct Question {
+        std::uint64_t number = 0;
+        PlanPtr plan;
+        SearchOptions options;
+        std::stop_source stop;
+    };
+    struct StepQuestion {
+        std::uint64_t number = 0;
+        std::shared_ptr<const SearchResult> found;
+        std::size_t row = 0;
+    };
+    struct News;
+
+    void search(const Question &question, const std::stop_token &stop);
+    void workOutSteps(const StepQuestion &question, const std::stop_token &stop);
+    void takeNews();
+    void finish(std::uint64_t number, std::shared_ptr<const SearchResult> found, const Errors &errors);
+    void rankRows();
+
+    const Catalogue &m_catalogue;
+    PlannerEngine m_engine;
+    PlannerSettings m_settings, m_askedSettings;
+    PlanPtr m_plan, m_searched;
+    std::vector<NamedScenario> m_scenarios;
+    State m_state = State::Empty;
+    bool m_isStopping = false;
+    SearchOptions m_asked;
+    std::stop_source m_stop; // of what runs
+    Errors m_refusals;
+    Progress m_progress;
+    QElapsedTimer m_clock;
+    std::shared_ptr<const SearchSpace> m_space;
+    std::vector<SearchRow> m_rows;
+    std::vector<std::size_t> m_best;
+    std::shared_ptr<const SearchResult> m_result;
+    std::optional<Steps> m_steps;
+    std::uint64_t m_number = 0; // of the newest question; answers to older ones are dropped
+    std::shared_ptr<News> m_news; // shared with the searching thread
+    NewestWorker<Question> m_searcher; // last: their threads use everything above
+    NewestWorker<StepQuestion> m_stepper;
+};
+
+} // namespace trainyard

@@ -1,0 +1,11 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "models/planner_engine.h"
+
+namespace trainyard {
+
+PlannerEngine corePlanner()
+{
+    return { &search, &stepsBetween, &namedScenarios };
+}
+
+} // namespace trainyard

@@ -1,0 +1,43 @@
+#pragma once
+// SPDX-License-Identifier: GPL-3.0-or-later
+// What somebody asks the planner for: objective, constraints, worlds, keys that stay, how long. A value; kept in the
+// program's settings between sessions. Ids of datacenters and names of worlds that a plan lacks are left out of its
+// search and kept for the next plan that has them.
+
+#include "core/search/search.h"
+
+#include <set>
+#include <string>
+
+namespace trainyard {
+
+struct PlannerSettings {
+    Objective objective = Objective::Throughput;
+    std::optional<double> mostUsdPerHour; // these five as in Constraints
+    std::optional<int> mostGpus;
+    std::optional<double> leastTokensPerSecond;
+    std::optional<double> mostDays;
+    std::optional<double> memoryMargin;
+    std::set<std::string> avoidedDatacenters; // ids
+    std::set<std::string> scenarios; // texts of namedScenarios()
+    Robustness robustness = Robustness::WorstCase;
+    std::set<std::string> pins; // dotted keys that stay as they are
+    bool mayTrainOtherwise = false;
+    std::optional<double> seconds = 10; // empty: until all is looked at
+    std::uint64_t seed = 1;
+
+    [[nodiscard]] bool operator==(const PlannerSettings &) const = default;
+};
+
+/// Seeds that the window offers; the command line takes any.
+inline constexpr int kMostSeed = 999'999'999;
+
+/// What search() is asked for this plan. `known`: the worlds that the plan may meet.
+[[nodiscard]] SearchOptions searchOptions(
+    const PlannerSettings &settings, const Plan &plan, const std::vector<NamedScenario> &known);
+
+/// As they were left; the standard ones where nothing was, and in place of what cannot be used.
+[[nodiscard]] PlannerSettings rememberedPlannerSettings();
+void remember(const PlannerSettings &settings);
+
+} // namespace trainyard

@@ -1,0 +1,348 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// The planner of the window without a window: a search under way, stopped, refused, of an earlier plan; settings that
+// are kept; steps to what was found.
+#include "models/plan_search.h"
+
+#include "models/planner_words.h"
+#include "tests/support/plans.h"
+#include "tests/support/small_search.h"
+
+#include <QSettings>
+#include <QSignalSpy>
+#include <QTemporaryDir>
+#include <QTest>
+
+#include <algorithm>
+
+using namespace trainyard;
+
+class PlanSearchTest : public QObject {
+    Q_OBJECT
+    QTemporaryDir m_folder;
+
+    static PlanPtr small() { return std::make_shared<const Plan>(test::oneSite(1, 1)); }
+    static void waitFor(PlanSearch &search)
+    {
+        QTRY_VERIFY_WITH_TIMEOUT(search.state() != PlanSearch::State::Searching, 30000);
+    }
+
+private slots:
+    void initTestCase()
+    {
+        QSettings::setDefaultFormat(QSettings::IniFormat);
+        QSettings::setPath(QSettings::IniFormat, QSettings::UserScope, m_folder.path());
+        QCoreApplication::setOrganizationName(QStringLiteral("trainyard-test"));
+    }
+    void init() { QSettings().clear(); }
+
+    void rowsComeWhileItSearchesAndTheBestIsTheLeastOfThem()
+    {
+        test::SmallSearch engine;
+        engine.mayRun = 2;
+        PlanSearch search(builtinCatalogue(), engine.engine());
+        search.setPlan(small());
+        QCOMPARE(search.state(), PlanSearch::State::Empty);
+        search.start();
+        QCOMPARE(search.state(), PlanSearch::State::Searching);
+        QTRY_COMPARE(search.rows().size(), 2 * engine.round);
+        QVERIFY(search.own() == std::size_t(0)); // the plan's own is looked at first
+        QCOMPARE(*search.planOf(0), *search.plan());
+        engine.mayRun = 1 << 20;
+        waitFor(search);
+        QCOMPARE(search.state(), PlanSearch::State::Ended);
+        const auto &rows = search.rows();
+        QCOMPARE(std::uint64_t(rows.size()), search.result()->space->size());
+        double least = 1e300; // by brute force
+        for (const SearchRow &row : rows)
+            if (row.state == RowState::Feasible)
+                least = std::min(least, row.value);
+        QVERIFY(!search.best().empty());
+        QCOMPARE(rows[search.best().front()].value, least);
+        QVERIFY(std::ranges::is_sorted(search.best(), {}, [&](std::size_t i) { return rows[i].value; }));
+    }
+
+    void theBestSoFarIsRankedWhileItSearches()
+    {
+        test::SmallSearch engine;
+        engine.mayRun = 5;
+        PlanSearch search(builtinCatalogue(), engine.engine());
+        search.setPlan(small());
+        search.start();
+        QTRY_COMPARE(search.rows().size(), 5 * engine.round);
+        const auto &rows = search.rows();
+        const auto feasible = std::ranges::count(rows, RowState::Feasible, &SearchRow::state);
+        QVERIFY(feasible > 1);
+        QCOMPARE(search.best().size(), std::min<std::size_t>(std::size_t(feasible), search.asked().top));
+        for (const SearchRow &row : rows)
+            QVERIFY(row.state != RowState::Feasible || row.value >= rows[search.best().front()].value);
+    }
+
+    void stoppedItKeepsTheBestOfWhatItLookedAt()
+    {
+        test::SmallSearch engine;
+        engine.mayRun = 3;
+        PlanSearch search(builtinCatalogue(), engine.engine());
+        search.setPlan(small());
+        search.start();
+        QTRY_COMPARE(search.rows().size(), 3 * engine.round);
+        search.stop();
+        QVERIFY(search.isStopping());
+        waitFor(search);
+        QCOMPARE(search.state(), PlanSearch::State::Ended);
+        QVERIFY(search.result()->isStopped);
+        QCOMPARE(search.rows().size(), 3 * engine.round);
+        QVERIFY(!search.best().empty());
+        QVERIFY(resultText(search).startsWith(QStringLiteral("Stopped.")));
+    }
+
+    void stoppedBeforeItBeganItEndsAllTheSame()
+    {
+        test::SmallSearch engine;
+        engine.mayRun = 0;
+        PlanSearch search(builtinCatalogue(), engine.engine());
+        search.setPlan(small());
+        search.start();
+        search.stop();
+        waitFor(search);
+        QCOMPARE(search.state(), PlanSearch::State::Ended);
+        QVERIFY(search.best().empty());
+    }
+
+    void aPlanThatCannotBeRunIsRefusedInWords()
+    {
+        Plan plan = *small();
+        plan.workload.model = "no-such-model";
+        test::SmallSearch engine;
+        PlanSearch search(builtinCatalogue(), engine.engine());
+        search.setPlan(std::make_shared<const Plan>(plan));
+        search.start();
+        waitFor(search);
+        QCOMPARE(search.state(), PlanSearch::State::Refused);
+        QVERIFY(resultText(search).contains(QStringLiteral("no-such-model")));
+    }
+
+    void whatIsThrownIsTold()
+    {
+        PlannerEngine engine = test::SmallSearch().engine();
+        engine.search = [](auto &&...) -> ExpectedAll<SearchResult> { throw std::runtime_error("out of paper"); };
+        PlanSearch search(builtinCatalogue(), engine);
+        search.setPlan(small());
+        search.start();
+        waitFor(search);
+        QCOMPARE(search.state(), PlanSearch::State::Refused);
+        QVERIFY(resultText(search).contains(QStringLiteral("out of paper")));
+    }
+
+    void anEditLeavesTheResultsAndSaysSo()
+    {
+        test::SmallSearch engine;
+        PlanSearch search(builtinCatalogue(), engine.engine());
+        const PlanPtr before = small();
+        search.setPlan(before);
+        search.start();
+        waitFor(search);
+        QVERIFY(!search.isOfEarlierPlan() && staleText(search).isEmpty());
+        Plan edited = *before;
+        edited.workload.globalBatch *= 2;
+        search.setPlan(std::make_shared<const Plan>(edited));
+        QVERIFY(search.isOfEarlierPlan() && !search.rows().empty());
+        QVERIFY(staleText(search).contains(QStringLiteral("earlier plan")));
+        search.setPlan(std::make_shared<const Plan>(*before)); // an equal one, as after undo
+        QVERIFY(!search.isOfEarlierPlan());
+        PlannerSettings other = search.settings();
+        other.objective = Objective::Cost;
+        search.setSettings(other);
+        QVERIFY(search.isOfOtherSettings() && !staleText(search).isEmpty());
+    }
+
+    void nothingFeasibleSaysWhatLeftMostOut()
+    {
+        test::SmallSearch engine;
+        PlanSearch search(builtinCatalogue(), engine.engine());
+        PlannerSettings settings;
+        settings.mostUsdPerHour = 0.01;
+        search.setSettings(settings);
+        search.setPlan(small());
+        search.start();
+        waitFor(search);
+        QVERIFY(search.best().empty());
+        QVERIFY2(resultText(search).contains(QStringLiteral("more than the budget")), qPrintable(resultText(search)));
+    }
+
+    void theConstraintThatKeepsABetterPlanOutBinds()
+    {
+        test::SmallSearch engine;
+        PlanSearch search(builtinCatalogue(), engine.engine());
+        search.setPlan(small());
+        search.start();
+        waitFor(search);
+        QVERIFY(bindingText(search).isEmpty()); // nothing is held back
+        const SearchRow best = search.rows()[search.best().front()];
+        PlannerSettings settings = search.settings();
+        settings.mostGpus = 4; // of 8
+        search.setSettings(settings);
+        search.start();
+        waitFor(search);
+        bool hasFewer = false; // else nothing binds: all use all
+        for (const SearchRow &row : search.rows())
+            hasFewer = hasFewer || row.state == RowState::Feasible;
+        if (hasFewer)
+            QVERIFY(bindingText(search).contains(QStringLiteral("more GPUs")));
+        else
+            QVERIFY(resultText(search).contains(QStringLiteral("more GPUs")));
+        QVERIFY(best.gpus > 4);
+    }
+
+    void stepsLeadFromThePlanToTheBest()
+    {
+        test::SmallSearch engine;
+        PlanSearch search(builtinCatalogue(), engine.engine());
+        search.setPlan(small());
+        search.start();
+        waitFor(search);
+        const std::size_t best = search.best().front();
+        QVERIFY(best != *search.own());
+        QTRY_VERIFY_WITH_TIMEOUT(search.steps() && search.steps()->isComplete, 30000); // asked of itself
+        const auto &steps = *search.steps();
+        QCOMPARE(steps.row, best);
+        QVERIFY(!steps.list.empty());
+        QCOMPARE(*steps.list.back().plan, *search.planOf(best));
+        double left = search.rows()[*search.own()].value; // own · Π (1 − gain) = best
+        for (const SearchStep &step : steps.list)
+            left *= 1 - step.gain;
+        QVERIFY(std::abs(left / search.rows()[best].value - 1) < 1e-6);
+    }
+
+    void pinsAndConstraintsAreAskedOfTheSearchAndKept()
+    {
+        test::SmallSearch engine;
+        PlannerSettings settings;
+        {
+            PlanSearch search(builtinCatalogue(), engine.engine());
+            search.setPlan(std::make_shared<const Plan>(test::threeSites(1, 3)));
+            search.setPinned("parallelism.tensor", true);
+            settings = search.settings();
+            settings.objective = Objective::Cost;
+            settings.mostUsdPerHour = 250;
+            settings.memoryMargin = 0.1;
+            settings.avoidedDatacenters = { "b", "elsewhere" };
+            QVERIFY(!search.scenarios().empty());
+            settings.scenarios = { search.scenarios().front().text, "not:here" };
+            settings.seconds = std::nullopt;
+            settings.seed = 7;
+            search.setSettings(settings);
+            search.start();
+            waitFor(search);
+            for (const SearchRow &row : search.rows()) // of the pinned key nothing changes
+                QCOMPARE(
+                    search.result()->space->plan(search.result()->space->candidate(row.number))->parallelism.tensor,
+                    search.plan()->parallelism.tensor);
+            QCOMPARE(engine.last.objective, Objective::Cost);
+            QCOMPARE(engine.last.fixed, std::vector<std::string> { "parallelism.tensor" });
+            QCOMPARE(*engine.last.constraints.mostUsdPerHour, 250.0);
+            QCOMPARE(engine.last.constraints.datacenters, (std::vector<std::string> { "a", "c" }));
+            QCOMPARE(engine.last.scenarios.size(), std::size_t(1));
+            QVERIFY(!engine.last.seconds);
+            QCOMPARE(engine.last.seed, std::uint64_t(7));
+        }
+        PlanSearch again(builtinCatalogue(), engine.engine());
+        QVERIFY(again.settings() == settings);
+    }
+
+    void whatIsStoredAndCannotBeUsedIsLeftOut()
+    {
+        QSettings stored;
+        stored.setValue(QStringLiteral("planner/objective"), 99);
+        stored.setValue(QStringLiteral("planner/usdPerHour"), QStringLiteral("much"));
+        stored.setValue(QStringLiteral("planner/gpus"), -3);
+        stored.setValue(QStringLiteral("planner/pins"), QStringList { QStringLiteral("no.such.key") });
+        const PlannerSettings settings = rememberedPlannerSettings();
+        QVERIFY(settings.objective <= Objective::Gpus);
+        QVERIFY(!settings.mostUsdPerHour && !settings.mostGpus && settings.pins.empty());
+    }
+
+    void thePlanOfAnotherFileForgetsTheSearch()
+    {
+        test::SmallSearch engine;
+        engine.mayRun = 1;
+        PlanSearch search(builtinCatalogue(), engine.engine());
+        search.setPlan(small());
+        search.start();
+        QTRY_VERIFY(!search.rows().empty());
+        QSignalSpy ended(&search, &PlanSearch::ended);
+        search.clear();
+        QCOMPARE(search.state(), PlanSearch::State::Empty);
+        QVERIFY(search.rows().empty() && search.best().empty());
+        engine.mayRun = 1 << 20;
+        QTest::qWait(100);
+        QCOMPARE(ended.count(), 0); // the answer that was on its way is dropped
+        search.start();
+        waitFor(search);
+        QCOMPARE(search.state(), PlanSearch::State::Ended);
+    }
+
+    void itEndsWhileItWorks()
+    {
+        for (int i = 0; i < 20; ++i) {
+            test::SmallSearch engine;
+            engine.mayRun = i;
+            PlanSearch search(builtinCatalogue(), engine.engine());
+            search.setPlan(small());
+            search.start();
+        }
+    }
+
+    void theFrontIsWhatNoneBeatsInBoth()
+    {
+        std::vector<SearchRow> rows(200);
+        std::uint32_t seed = 1;
+        for (std::size_t i = 0; i < rows.size(); ++i) {
+            seed = seed * 1664525 + 1013904223;
+            rows[i].number = i;
+            rows[i].state = seed % 5 == 0 ? RowState::Infeasible : RowState::Feasible;
+            rows[i].seconds = 1 + double((seed >> 8) % 50);
+            rows[i].usdPerMillionTokens = 1 + double((seed >> 16) % 50);
+        }
+        std::vector<std::size_t> expected; // by the definition
+        for (std::size_t i = 0; i < rows.size(); ++i) {
+            const auto beats = [&](const SearchRow &other) {
+                return other.state == RowState::Feasible && other.seconds <= rows[i].seconds
+                    && other.usdPerMillionTokens <= rows[i].usdPerMillionTokens
+                    && (other.seconds < rows[i].seconds || other.usdPerMillionTokens < rows[i].usdPerMillionTokens
+                        || other.number < rows[i].number);
+            };
+            if (rows[i].state == RowState::Feasible && std::ranges::none_of(rows, beats))
+                expected.push_back(i);
+        }
+        std::vector<std::size_t> front = paretoFront(rows);
+        QVERIFY(std::ranges::is_sorted(front, {}, [&](std::size_t i) { return rows[i].usdPerMillionTokens; }));
+        std::ranges::sort(front);
+        QCOMPARE(front, expected);
+    }
+
+    void gainsAreSaidInTheWordsOfTheObjective()
+    {
+        // A tenth of the time saved is 1 / 0.9 − 1 = 11.1 % more tokens per second.
+        QCOMPARE(gainText(Objective::Throughput, 0.1), QStringLiteral("11.1 % faster"));
+        QCOMPARE(gainText(Objective::Cost, 0.1), QStringLiteral("10.0 % cheaper"));
+        QCOMPARE(gainText(Objective::Cost, -0.25), QStringLiteral("25.0 % more expensive"));
+        QCOMPARE(gainText(Objective::Energy, 0), QStringLiteral("no gain"));
+    }
+
+    void theTableOfCandidatesHasEveryAxis()
+    {
+        test::SmallSearch engine;
+        PlanSearch search(builtinCatalogue(), engine.engine());
+        search.setPlan(small());
+        search.start();
+        waitFor(search);
+        const QList<QByteArray> lines = candidatesCsv(search).trimmed().split('\n');
+        QCOMPARE(std::size_t(lines.size()), search.rows().size() + 1);
+        QVERIFY(lines[0].endsWith(",tensor,pipeline,micro_batch,schedule"));
+        for (const QByteArray &line : lines)
+            QVERIFY(line.count(',') >= lines[0].count(','));
+    }
+};
+
+QTEST_GUILESS_MAIN(PlanSearchTest)
+#include "tst_plan_search.moc"

@@ -1,0 +1,174 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "views/planner/candidate_card.h"
+
+#include "models/planner_words.h"
+#include "models/text/duration.h"
+#include "models/text/format.h"
+#include "views/parts/panel_parts.h"
+#include "views/planner/step_list.h"
+#include "views/theme/theme.h"
+
+#include <QHBoxLayout>
+#include <QPushButton>
+#include <QVBoxLayout>
+
+#include <algorithm>
+
+namespace trainyard {
+
+namespace {
+
+constexpr int kNameShare = 34, kBeforeShare = 23, kAfterShare = 23, kChangeShare = 20;
+
+using Text = QString (*)(double);
+
+QString orDash(double value, Text text)
+{
+    return value > 0 ? text(value) : QStringLiteral("–");
+}
+
+} // namespace
+
+CandidateCard::CandidateCard(PlanSearch &search, QWidget *parent)
+    : QWidget(parent)
+    , tryIt(new QPushButton(tr("Try"), this))
+    , adopt(new QPushButton(tr("Adopt"), this))
+    , steps(new StepList(search, this))
+    , m_search(search)
+    , m_title(new TextLine({}, Ink::Text, this))
+    , m_reason(new TextLine({}, Ink::Warning, this))
+    , m_facts(new QWidget(this))
+{
+    setFont(uiFont(-1));
+    setAccessibleName(tr("The chosen candidate"));
+    m_title->setFont(uiFont(1, QFont::DemiBold));
+    m_reason->setWrapped(true);
+    tryIt->setProperty("isPrimary", true);
+    tryIt->setToolTip(tr("Shows the whole window with this plan. Esc comes back."));
+    adopt->setToolTip(tr("Makes it the plan: one step to undo."));
+    arrange();
+    connect(tryIt, &QPushButton::clicked, this, [this] { Q_EMIT tryRequested(m_row); });
+    connect(adopt, &QPushButton::clicked, this, [this] { Q_EMIT adoptRequested(m_row); });
+    refresh();
+}
+
+void CandidateCard::arrange()
+{
+    QVBoxLayout *column = panelLayout(this);
+    column->setSpacing(6);
+    auto *head = new QHBoxLayout;
+    head->setSpacing(Theme::kGap);
+    head->addWidget(m_title, 1);
+    head->addWidget(tryIt);
+    head->addWidget(adopt);
+    column->addLayout(head);
+    column->addWidget(m_reason);
+    auto *list = new QVBoxLayout(m_facts);
+    list->setContentsMargins(0, 0, 0, 0);
+    list->setSpacing(2);
+    const std::array<QString, kFacts + 1> names { QString(), tr("Iteration"), tr("Throughput"), tr("Cost"),
+        tr("Per hour"), tr("GPUs"), tr("Fullest GPU") };
+    for (std::size_t i = 0; i < names.size(); ++i) {
+        auto *line = new QWidget(m_facts);
+        auto *row = new QHBoxLayout(line);
+        row->setContentsMargins(0, 0, 0, 0);
+        row->setSpacing(Theme::kGap);
+        const bool isHead = i == 0;
+        const Fact fact { line, new TextLine(names[i], Ink::Muted, line),
+            new TextLine(isHead ? tr("your plan") : QString(), isHead ? Ink::Faint : Ink::Muted, line),
+            new TextLine(isHead ? tr("candidate") : QString(), isHead ? Ink::Faint : Ink::Text, line),
+            new TextLine({}, Ink::Good, line) };
+        const int shares[] = { kNameShare, kBeforeShare, kAfterShare, kChangeShare };
+        int at = 0;
+        for (TextLine *text : { fact.name, fact.before, fact.after, fact.change }) {
+            text->setSizePolicy(QSizePolicy::Ignored, QSizePolicy::Fixed);
+            text->setAlignment((at == 0 ? Qt::AlignLeft : Qt::AlignRight) | Qt::AlignVCenter);
+            row->addWidget(text, shares[at++]);
+        }
+        list->addWidget(line);
+        if (!isHead)
+            m_lines[i - 1] = fact;
+    }
+    column->addWidget(m_facts);
+    column->addWidget(new SectionTitle(tr("What changes"), tr("and what each change buys"), this));
+    column->addWidget(steps);
+    column->addStretch(1);
+}
+
+QString CandidateCard::title() const
+{
+    return m_title->text();
+}
+
+QString CandidateCard::reason() const
+{
+    return m_reason->text();
+}
+
+void CandidateCard::setRow(int row)
+{
+    m_row = row;
+    steps->setRow(row);
+    refresh();
+}
+
+void CandidateCard::setFact(
+    std::size_t at, const QString &before, const QString &after, const QString &change, bool isGood)
+{
+    const Fact &fact = m_lines[at];
+    fact.before->setText(before);
+    fact.after->setText(after);
+    fact.change->setText(change);
+    fact.change->setInk(isGood ? Ink::Good : Ink::Bad);
+}
+
+void CandidateCard::refresh()
+{
+    const std::vector<SearchRow> &rows = m_search.rows();
+    const bool has = m_row >= 0 && m_row < int(rows.size());
+    m_facts->setVisible(has);
+    tryIt->setVisible(has);
+    adopt->setVisible(has);
+    if (!has) {
+        m_title->setText(tr("No candidate is chosen"));
+        m_reason->hide();
+        return;
+    }
+    const SearchRow &row = rows[std::size_t(m_row)];
+    const auto own = m_search.own();
+    const bool isOwn = own == std::size_t(m_row);
+    const auto place = std::ranges::find(m_search.best(), std::size_t(m_row));
+    const auto rank = place - m_search.best().begin();
+    m_title->setText(isOwn                   ? tr("Your plan")
+            : place == m_search.best().end() ? tr("A candidate, %1").arg(nameOf(row.state))
+            : rank == 0                      ? tr("The best")
+                                             : tr("Number %1 of the best").arg(rank + 1));
+    m_reason->setText(row.reason.empty() ? QString() : reasonText(row.reason) + u'.');
+    m_reason->setVisible(!row.reason.empty());
+    m_reason->setInk(row.state == RowState::OutOfConstraint ? Ink::Warning
+            : row.state == RowState::Outdone                ? Ink::Muted
+                                                            : Ink::Bad);
+    const bool isKnown = m_search.planOf(std::size_t(m_row)) != nullptr;
+    tryIt->setEnabled(isKnown && !isOwn);
+    adopt->setEnabled(isKnown && !isOwn && row.state != RowState::Refused && row.state != RowState::Infeasible);
+    const SearchRow before = own ? rows[*own] : SearchRow {};
+    const auto set = [&](std::size_t at, double was, double is, Text text, bool isLessBetter) {
+        const QString change = !isOwn && was > 0 && is > 0 && was != is ? formatChange(was, is) : QString();
+        setFact(at, orDash(was, text), isOwn ? QString() : orDash(is, text), change, (is < was) == isLessBetter);
+    };
+    set(0, before.seconds, row.seconds, formatDuration, true);
+    if (!isOwn && row.seconds > 0 && !(row.tokensPerSecond > 0))
+        m_lines[0].after->setText(QStringLiteral("≥ ") + formatDuration(row.seconds));
+    set(
+        1, before.tokensPerSecond, row.tokensPerSecond, [](double v) { return formatCount(v) + tr(" tok/s"); }, false);
+    set(
+        2, before.usdPerMillionTokens, row.usdPerMillionTokens, [](double v) { return formatUsd(v) + tr(" /Mtok"); },
+        true);
+    set(3, before.usdPerHour, row.usdPerHour, formatUsd, true);
+    set(
+        4, before.gpus, row.gpus, [](double v) { return QStringLiteral("%L1").arg(qlonglong(v)); }, true);
+    set(5, before.fill, row.fill, formatPercent, true);
+    m_lines[5].change->setText({}); // neither good nor bad while it fits
+}
+
+} // namespace trainyard

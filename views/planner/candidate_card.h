@@ -1,0 +1,54 @@
+#pragma once
+// SPDX-License-Identifier: GPL-3.0-or-later
+// One candidate beside the plan: its figures and theirs, why it is out where it is, the steps that lead to it, and
+// buttons that try and adopt it. GUI thread.
+
+#include "models/plan_search.h"
+
+#include <QWidget>
+
+#include <array>
+
+class QPushButton;
+
+namespace trainyard {
+
+class StepList;
+class TextLine;
+
+class CandidateCard : public QWidget {
+    Q_OBJECT
+public:
+    explicit CandidateCard(PlanSearch &search, QWidget *parent = nullptr);
+
+    /// A row of the search; -1: none.
+    void setRow(int row);
+    void refresh();
+    [[nodiscard]] int row() const { return m_row; }
+    [[nodiscard]] QString title() const;
+    [[nodiscard]] QString reason() const; // why it is out; empty of what is feasible
+
+    QPushButton *const tryIt, *const adopt;
+    StepList *const steps;
+
+Q_SIGNALS:
+    void tryRequested(int row);
+    void adoptRequested(int row);
+
+private:
+    struct Fact {
+        QWidget *line;
+        TextLine *name, *before, *after, *change;
+    };
+    static constexpr std::size_t kFacts = 6;
+    void arrange();
+    void setFact(std::size_t at, const QString &before, const QString &after, const QString &change, bool isGood);
+
+    PlanSearch &m_search;
+    int m_row = -1;
+    TextLine *m_title, *m_reason;
+    QWidget *m_facts;
+    std::array<Fact, kFacts> m_lines {};
+};
+
+} // namespace trainyard
