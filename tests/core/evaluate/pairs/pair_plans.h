@@ -202,7 +202,8 @@ private:
     void experts()
     {
         Parallelism &p = m_plan.parallelism;
-        m_plan.workload.model = one({ "qwen1.5-moe-a2.7b", "deepseek-v2-lite", "gpt-oss-20b", "mixtral-8x7b" });
+        m_plan.workload.model = one({ "qwen1.5-moe-a2.7b", "deepseek-v2-lite", "gpt-oss-20b", "qwen1.5-moe-a2.7b",
+            "deepseek-v2-lite", "qwen1.5-moe-a2.7b", "mixtral-8x7b" });
         p.data = std::max(*p.data, p.tensor == 1 ? 2 : 1);
         const int experts = builtinCatalogue().model(m_plan.workload.model)->experts;
         const int ranks = p.tensor * p.context * *p.data;

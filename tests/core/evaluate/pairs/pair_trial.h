@@ -15,10 +15,24 @@
 #include "tests/core/evaluate/pairs/prefill_checks.h"
 
 #include <cstdio>
+#include <cstdlib>
 
 namespace trainyard::test {
 
-inline constexpr unsigned kPlansOfPair = 500;
+/// How many plans of a pair, and the seed of the first; scripts/pairs asks for more and others.
+inline unsigned wantedOf(const char *variable, unsigned otherwise)
+{
+    const char *asked = std::getenv(variable);
+    return asked ? unsigned(std::strtoul(asked, nullptr, 10)) : otherwise;
+}
+inline unsigned plansOfPair()
+{
+    return wantedOf("TRAINYARD_PAIR_PLANS", 500);
+}
+inline unsigned firstSeedOfPair()
+{
+    return wantedOf("TRAINYARD_PAIR_SEED", 0);
+}
 
 /// A path of the plan file, or one above such: "wan", "cluster.datacenters[0].pools[1].host.memory_gib".
 inline bool isKey(std::string where)

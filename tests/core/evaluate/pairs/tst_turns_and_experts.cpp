@@ -23,7 +23,7 @@ private slots:
         QFETCH(int, a);
         QFETCH(int, b);
         PairTrial trial { System(a), System(b) };
-        trial.run(kPlansOfPair);
+        trial.run(plansOfPair(), firstSeedOfPair());
         qInfo("%s", trial.counts().text().c_str());
         QVERIFY2(trial.findings().empty(), trial.findings().c_str());
         QVERIFY2(2 * trial.counts().together > trial.counts().plans, "most plans must have both at work");
