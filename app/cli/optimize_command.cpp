@@ -100,8 +100,10 @@ Errors fromOptions(Errors errors, const std::string &path)
     for (Error &error : errors) {
         const bool isOption = error.where == "seconds" || error.where == "memory-margin"
             || error.where.starts_with("max-") || error.where.starts_with("min-");
-        if (isOption || error.where == "datacenters")
+        if (isOption)
             error.where = "--" + error.where;
+        else if (error.where == "datacenters")
+            error.where = "--datacenter";
         else if (error.code == ErrorCode::UnknownKey)
             error.where = "--fix " + error.where;
         else

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // The rules of published planners, re-stated: of all that each would look at, what it thinks of it, best first. Their
 // formulas are simple and theirs; whether a plan runs and how long it really takes is the evaluator's business. Where
-// rules are cut short for size it is said here. Pure functions. docs/planner-rivals.md, docs/model.md "Other planners".
+// rules are cut short for size it is said here. Pure functions. docs/planner-rivals.md.
 //
 // [F] found in the released code of Sailor (eth-easl/sailor at cf2c8e3), which has the others' planners too; [I] ours.
 

@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/score/batch_runner.h"
 
+#include "core/assembly/task_count.h"
+#include "core/placement/recompute.h"
 #include "core/placement/resolve.h"
+#include "core/placement/shard_exchange.h"
 #include "core/score/part_table.h"
 #include "core/score/plain_memory.h"
 #include "core/score/plain_plan.h"
@@ -36,8 +39,8 @@ Outcome outcomeOf(const Evaluation &evaluation)
 
 /// Plans of one topology that wait for the others of their eight.
 struct Waiting {
-    std::uint64_t number = 0;
-    std::optional<PlainTopology> topology;
+    std::optional<LaneSteps> steps;
+    bool isRefused = false;
     LaneTable table;
     std::array<Outcome *, kLanes> outcomes {};
     std::size_t count = 0;
@@ -57,8 +60,10 @@ struct BatchRunner::Private {
     }
 
     void runOne(const Candidate &candidate, Outcome &outcome, const std::stop_token &stop);
-    [[nodiscard]] bool waits(const Candidate &candidate, const PlanPtr &plan, Outcome &outcome);
-    [[nodiscard]] PlainFrame *frameOf(const Candidate &candidate);
+    const PlanPtr &planOf(const Candidate &candidate);
+    [[nodiscard]] bool waits(const Candidate &candidate, Outcome &outcome);
+    [[nodiscard]] bool waitsInLane(const PlainFrame &frame, Outcome &outcome);
+    [[nodiscard]] PlainFrame *frameOf(const Candidate &candidate, bool inRuns);
     [[nodiscard]] Waiting &waitingOf(const PlainFrame &frame);
     void pass(Waiting &waiting);
     void passAll();
@@ -67,6 +72,8 @@ struct BatchRunner::Private {
     const SearchSpace &space;
     const Catalogue &catalogue;
     EvaluationWorkspace workspace;
+    std::shared_ptr<Plan> scratch = std::make_shared<Plan>();
+    PlanPtr plan = scratch; // of the candidate at hand
     std::optional<Workload> workload; // of the base's names; the plan is that of the candidate at hand
     PartAxes frameAxes;
     bool sharesFrames;
@@ -75,6 +82,7 @@ struct BatchRunner::Private {
     PartTable<std::unique_ptr<Waiting>> topologies;
     std::vector<Waiting *> open; // with any that wait
     std::size_t steps = 0; // of all topologies
+    PlainTopologies plain;
     PlainTimes times;
     PlainMemory memory;
     LaneWorkspace lanes;
@@ -110,77 +118,98 @@ void BatchRunner::run(std::span<const Candidate> candidates, std::span<Outcome> 
 
 void BatchRunner::Private::runOne(const Candidate &candidate, Outcome &outcome, const std::stop_token &stop)
 {
-    const PlanPtr plan = space.plan(candidate);
-    if (workload && waits(candidate, plan, outcome))
+    if (workload && waits(candidate, outcome))
         return;
-    if (const auto evaluation = trainyard::run(plan, Depth::Score, { catalogue, workspace, stop }))
+    if (const auto evaluation = trainyard::run(space.plan(candidate), Depth::Score, { catalogue, workspace, stop }))
         outcome = outcomeOf(**evaluation);
 }
 
-/// Whether the lanes take it, or it is refused: run() would say the same.
-bool BatchRunner::Private::waits(const Candidate &candidate, const PlanPtr &plan, Outcome &outcome)
+/// The candidate's plan, where the last one was.
+const PlanPtr &BatchRunner::Private::planOf(const Candidate &candidate)
 {
-    if (!sharesNames(*workload, *plan) || hasJobs(*plan) || plan->bubbleFill.enabled)
+    *scratch = *space.base();
+    for (std::size_t a = 0; a < candidate.size(); ++a)
+        if (const Axis &axis = space.axes()[a]; candidate[a] != axis.base)
+            axis.values[candidate[a]].set(*scratch);
+    return plan;
+}
+
+/// Whether the lanes take it, or it is refused: run() would say the same.
+bool BatchRunner::Private::waits(const Candidate &candidate, Outcome &outcome)
+{
+    planOf(candidate);
+    if (!sharesNames(*space.base(), *plan) || hasJobs(*plan) || plan->bubbleFill.enabled)
         return false;
     if (!resolveAgain(*workload, plan).empty())
         return true;
-    PlainFrame &frame = *frameOf(candidate);
-    if (!frame.isPlain)
+    const ShardExchange exchange = shardExchange(*plan, workload->stack);
+    if (exchange == ShardExchange::ByLayers)
         return false;
+    PlainFrame &frame = *frameOf(candidate, exchange == ShardExchange::InRuns);
+    if (!frame.isPlain)
+        return frame.isRefused;
     std::swap(workload->layout, frame.layout);
-    const auto taken = [&] {
-        if (!isPlain(*workload) || !plainTimes(*workload, frame, times))
-            return false;
-        Waiting &waiting = waitingOf(frame);
-        if (!waiting.topology)
-            return false;
-        const PlainVerdict verdict = memory.judge(*workload, frame, *waiting.topology, waiting.number);
-        if (!verdict.isKnown)
-            return false;
-        outcome = { true, verdict.isFeasible, 0, verdict.fill, workload->layout.gpusUsed };
-        if (waiting.count == 0)
-            open.push_back(&waiting);
-        waiting.table.set(waiting.count, waiting.topology->steps, times.durations, times.lags);
-        waiting.outcomes[waiting.count++] = &outcome;
-        if (waiting.count == kLanes)
-            pass(waiting);
-        return true;
-    }();
+    const bool isTaken = waitsInLane(frame, outcome);
     std::swap(workload->layout, frame.layout);
-    return taken;
+    return isTaken;
 }
 
-PlainFrame *BatchRunner::Private::frameOf(const Candidate &candidate)
+bool BatchRunner::Private::waitsInLane(const PlainFrame &frame, Outcome &outcome)
+{
+    if (simulatedTasks(*workload) > kMostTasks)
+        return true; // which run() refuses
+    if (!plainTimes(*workload, frame, times))
+        return false;
+    Waiting &waiting = waitingOf(frame);
+    if (!waiting.steps)
+        return waiting.isRefused;
+    const PlainVerdict verdict =
+        memory.judge(*workload, frame, plain.work(*workload, frame, recomputesAnything(*plan)));
+    if (!verdict.isKnown)
+        return false;
+    outcome = { true, verdict.isFeasible, 0, verdict.fill, workload->layout.gpusUsed };
+    if (waiting.count == 0)
+        open.push_back(&waiting);
+    waiting.table.set(waiting.count, *waiting.steps, times.durations, times.lags);
+    waiting.outcomes[waiting.count++] = &outcome;
+    if (waiting.count == kLanes)
+        pass(waiting);
+    return true;
+}
+
+PlainFrame *BatchRunner::Private::frameOf(const Candidate &candidate, bool inRuns)
 {
     if (!sharesFrames)
-        return &(ownFrame = plainFrame(*workload));
-    const std::uint64_t number = frameAxes.numberOf(candidate);
+        return &(ownFrame = plainFrame(*workload, inRuns));
+    const std::uint64_t number = 2 * frameAxes.numberOf(candidate) + (inRuns ? 1 : 0);
     if (const auto *known = frames.find(number))
         return known->get();
-    return frames.add(number, std::make_unique<PlainFrame>(plainFrame(*workload))).get();
+    return frames.add(number, std::make_unique<PlainFrame>(plainFrame(*workload, inRuns))).get();
 }
 
 Waiting &BatchRunner::Private::waitingOf(const PlainFrame &frame)
 {
     Fingerprint print;
-    print.add(frame.print);
-    print.add(times.print);
+    print.add(frame.familyPrint);
+    for (const int microBatches : frame.microBatches)
+        print.add(std::uint64_t(microBatches));
     const std::uint64_t number = print.value();
     if (const auto *known = topologies.find(number))
         return **known;
     auto made = std::make_unique<Waiting>();
-    made->number = number;
-    made->topology = plainTopology(*workload, frame, times);
-    if (made->topology) {
-        made->table.fit(made->topology->steps);
-        steps += made->topology->steps.steps.size();
+    auto [ofFrame, isRefused] = plain.topology(*workload, frame);
+    made->steps = std::move(ofFrame);
+    made->isRefused = isRefused;
+    if (made->steps) {
+        made->table.fit(*made->steps);
+        steps += made->steps->steps.size();
     }
     return *topologies.add(number, std::move(made));
 }
 
 void BatchRunner::Private::pass(Waiting &waiting)
 {
-    const LaneValues ends = endsOfLanes(waiting.topology->steps, waiting.table, lanes);
+    const LaneValues ends = endsOfLanes(*waiting.steps, waiting.table, lanes);
     for (std::size_t lane = 0; lane < waiting.count; ++lane)
         waiting.outcomes[lane]->seconds = toSeconds(ends.of[lane]).value;
     inLanes += std::int64_t(std::exchange(waiting.count, 0));
@@ -199,6 +228,7 @@ void BatchRunner::Private::forgetMuch()
         frames.clear();
     if (steps > kMostSteps) {
         topologies.clear();
+        plain.clear();
         steps = 0;
     }
 }

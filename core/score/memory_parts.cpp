@@ -8,6 +8,7 @@
 #include "core/score/parts.h"
 
 #include <algorithm>
+#include <vector>
 
 namespace trainyard {
 

@@ -13,9 +13,13 @@
 #include "core/score/order_walk.h"
 #include "core/score/reasons.h"
 
+#include <cstdint>
 #include <memory>
+#include <vector>
 
 namespace trainyard {
+
+inline constexpr std::int64_t kMostWalked = 65'536; // operations of an order that is made for a part
 
 /// How many micro-batches an iteration has, all pipelines together.
 struct BatchPart {

@@ -38,26 +38,33 @@ bool isEqual(const LiveBytes &a, const LiveBytes &b)
 } // namespace
 
 std::vector<PlainMemory::Held> PlainMemory::walk(
-    const PlainFrame &frame, const PlainTopology &topology, bool isRecomputing) const
+    const PlainFrame &frame, const PlainWork &work, bool isRecomputing) const
 {
     std::vector<OpMemory> ofKind;
+    ofKind.reserve(m_chunks.size());
     for (const std::vector<ChunkMemory> &chunks : m_chunks)
         ofKind.emplace_back(chunks, nullptr, OpMemory::Program {});
-    std::vector<LiveOverTime> live(topology.work.order.size());
+    const std::size_t stages = frame.kindOf.size();
+    std::vector<LiveOverTime> live(work.effects.size());
     std::vector<double> most(ofKind.size(), 0); // [kind]
-    for (std::size_t stage = 0; stage < live.size(); ++stage) {
-        if (topology.orderOf[stage] != stage)
+    for (std::size_t i = 0; i < live.size(); ++i) {
+        const std::size_t kind = frame.kindOf[i % stages];
+        if (work.likeOf[i] != i)
             continue;
-        const std::size_t kind = frame.kindOf[stage];
-        live[stage] = liveInOrder(topology.work, int(stage), ofKind[kind], isRecomputing);
-        most[kind] = std::max(most[kind], live[stage].peak);
+        MemorySum sum;
+        for (const std::uint16_t effect : work.effects[i]) {
+            sum.start(ofKind[kind].change(effect));
+            sum.end(ofKind[kind].change(effect));
+        }
+        sum.tell(live[i]);
+        most[kind] = std::max(most[kind], live[i].peak);
     }
     std::vector<Held> held;
-    for (std::size_t stage = 0; stage < live.size(); ++stage) {
-        const std::uint16_t kind = frame.kindOf[stage];
-        if (topology.orderOf[stage] != stage || live[stage].peak < most[kind] - kRounding)
+    for (std::size_t i = 0; i < live.size(); ++i) {
+        const std::uint16_t kind = frame.kindOf[i % stages];
+        if (work.likeOf[i] != i || live[i].peak < most[kind] - kRounding)
             continue;
-        const Held found { kind, fullestMoment(live[stage], topology.work, int(stage), ofKind[kind], isRecomputing) };
+        const Held found { kind, fullestMoment(live[i], work.order, int(i), ofKind[kind], isRecomputing) };
         if (std::ranges::none_of(
                 held, [&](const Held &other) { return other.kind == kind && isEqual(other.live, found.live); }))
             held.push_back(found);
@@ -65,13 +72,12 @@ std::vector<PlainMemory::Held> PlainMemory::walk(
     return held;
 }
 
-PlainVerdict PlainMemory::judge(
-    const Workload &workload, const PlainFrame &frame, const PlainTopology &topology, std::uint64_t topologyNumber)
+PlainVerdict PlainMemory::judge(const Workload &workload, const PlainFrame &frame, const PlainWork &work)
 {
     m_chunks.resize(frame.firstOf.size());
     const bool isRecomputing = recomputesAnything(*workload.plan);
     Fingerprint print;
-    print.add(topologyNumber);
+    print.add(work.number);
     for (std::size_t kind = 0; kind < m_chunks.size(); ++kind) {
         m_chunks[kind] = chunkMemory(workload, frame.firstOf[kind]);
         add(print, m_chunks[kind]);
@@ -83,7 +89,7 @@ PlainVerdict PlainMemory::judge(
             m_held.clear();
             m_kept = 0;
         }
-        held = &m_held.add(number, walk(frame, topology, isRecomputing));
+        held = &m_held.add(number, walk(frame, work, isRecomputing));
         m_kept += held->size();
     }
     PlainVerdict verdict { .isKnown = true };

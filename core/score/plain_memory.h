@@ -21,17 +21,15 @@ struct PlainVerdict {
 /// One a thread.
 class PlainMemory {
 public:
-    /// Of a workload with its layout. `topology`: a number of its own for each.
-    [[nodiscard]] PlainVerdict judge(
-        const Workload &workload, const PlainFrame &frame, const PlainTopology &topology, std::uint64_t topologyNumber);
+    /// Of a workload with its layout.
+    [[nodiscard]] PlainVerdict judge(const Workload &workload, const PlainFrame &frame, const PlainWork &work);
 
 private:
     struct Held { // at the fullest moment of a stage that may be the fullest of its kind
         std::uint16_t kind = 0;
         LiveBytes live;
     };
-    [[nodiscard]] std::vector<Held> walk(
-        const PlainFrame &frame, const PlainTopology &topology, bool isRecomputing) const;
+    [[nodiscard]] std::vector<Held> walk(const PlainFrame &frame, const PlainWork &work, bool isRecomputing) const;
 
     std::vector<std::vector<ChunkMemory>> m_chunks; // [kind], of the plan at hand
     PartTable<std::vector<Held>> m_held;

@@ -2,13 +2,12 @@
 #include "core/score/plain_plan.h"
 
 #include "core/assembly/iteration_costs.h"
-#include "core/assembly/task_count.h"
+#include "core/assembly/stack_order.h"
 #include "core/cost/stage_coster.h"
 #include "core/cost/wan/wan_traffic.h"
 #include "core/layouts/placements.h"
 #include "core/layouts/shares.h"
 #include "core/placement/activations_leave.h"
-#include "core/placement/recompute.h"
 #include "core/placement/shard_exchange.h"
 #include "core/schedule/traits.h"
 #include "core/timeline/graph_builder.h"
@@ -40,13 +39,16 @@ bool mayBePlain(const Workload &workload)
         && keepsEverythingOnGpus(plan.memory) && isOrderedByShape(traitsOf(plan));
 }
 
-bool isOneClassInOnePlace(const Layout &layout)
+/// Pipelines differ in their number of micro-batches alone, and no stage in where it lies.
+bool areInOnePlace(const Layout &layout)
 {
-    if (layout.classes.size() != 1 || layout.data < 1)
+    if (layout.classes.empty() || layout.data < 1)
         return false;
-    const PipelineClass &only = layout.classes.front();
-    return only.cellMembers == 1 && only.microBatch == 0 && only.stateShare == 0 && only.locations.front().tensor == 0
-        && std::ranges::all_of(only.locations, [&](const StageLocation &at) { return at == only.locations.front(); });
+    const StageLocation place = layout.classes.front().locations.front();
+    return place.tensor == 0 && std::ranges::all_of(layout.classes, [&](const PipelineClass &pipelines) {
+        return pipelines.cellMembers == 1 && pipelines.microBatch == 0 && pipelines.stateShare == 0
+            && std::ranges::count(pipelines.locations, place) == std::ptrdiff_t(pipelines.locations.size());
+    });
 }
 
 bool areAlikeRanks(const RankSet &a, const RankSet &b)
@@ -56,21 +58,37 @@ bool areAlikeRanks(const RankSet &a, const RankSet &b)
         && a.leastTensor == b.leastTensor && a.experts.isLike(b.experts);
 }
 
-void findKinds(PlainFrame &frame, const Workload &workload)
+bool areEqual(const std::vector<ChunkRuns> &a, const std::vector<ChunkRuns> &b)
+{
+    return std::ranges::equal(
+        a, b, [](ChunkRuns x, ChunkRuns y) { return x.forward == y.forward && x.backward == y.backward; });
+}
+
+/// `program`: where shards are exchanged in runs; else nullptr. False where classes are not alike.
+bool findKinds(PlainFrame &frame, const Workload &workload, const Program *program)
 {
     const PipelineClass &pipelines = workload.layout.classes.front();
     RankSet before;
     for (int stage = 0; stage < workload.degrees.pipeline; ++stage) {
         RankSet ranks = rankSet(workload, pipelines, stage);
-        if (!isLikeStageBefore(workload, stage) || !areAlikeRanks(ranks, before))
+        for (const PipelineClass &other : workload.layout.classes)
+            if (&other != &pipelines && !areAlikeRanks(rankSet(workload, other, stage), ranks))
+                return false;
+        std::vector<ChunkRuns> runs = program ? chunkRuns(*program, stage) : std::vector<ChunkRuns> {};
+        if (!isLikeStageBefore(workload, stage) || !areAlikeRanks(ranks, before)
+            || (program && !areEqual(runs, frame.runs.back()))) {
             frame.firstOf.push_back(static_cast<std::uint16_t>(stage));
+            if (program)
+                frame.runs.push_back(std::move(runs));
+        }
         frame.kindOf.push_back(static_cast<std::uint16_t>(frame.firstOf.size() - 1));
         before = std::move(ranks);
     }
+    return true;
 }
 
-/// Boundaries of one reach are alike, since every stage sits alike.
-void findBoundaries(PlainFrame &frame, const Workload &workload)
+/// Boundaries of one reach are alike, since every stage sits alike. False where classes are not.
+bool findBoundaries(PlainFrame &frame, const Workload &workload)
 {
     const PipelineClass &pipelines = workload.layout.classes.front();
     const ChunkPlacement placement = traitsOf(*workload.plan).placement;
@@ -89,6 +107,9 @@ void findBoundaries(PlainFrame &frame, const Workload &workload)
             continue;
         }
         const Reach reach = reachBetween(workload, pipelines, from, to);
+        for (const PipelineClass &other : workload.layout.classes)
+            if (reachBetween(workload, other, from, to) != reach)
+                return false;
         const auto at = std::ranges::find(reached, reach);
         kind = static_cast<std::uint16_t>(at - reached.begin() + 1);
         if (at == reached.end()) {
@@ -98,16 +119,16 @@ void findBoundaries(PlainFrame &frame, const Workload &workload)
         if (kept)
             *kept = kind;
     }
+    return true;
 }
 
-std::uint64_t shapePrint(const PlainFrame &frame, const Workload &workload)
+std::uint64_t familyPrint(const PlainFrame &frame, const Workload &workload)
 {
     Fingerprint print;
     print.add(std::uint64_t(workload.plan->schedule) << 32 | std::uint64_t(workload.degrees.pipeline));
-    print.add(std::uint64_t(workload.degrees.programChunks()) << 32
-        | std::uint64_t(workload.layout.classes.front().microBatches));
-    for (const std::uint16_t kind : frame.kindOf)
-        print.add(kind);
+    print.add(std::uint64_t(workload.degrees.programChunks()) << 32 | frame.firstOf.size());
+    for (const std::uint16_t first : frame.firstOf)
+        print.add(first);
     for (const std::uint16_t kind : frame.boundaryKind)
         print.add(kind);
     return print.value();
@@ -115,29 +136,39 @@ std::uint64_t shapePrint(const PlainFrame &frame, const Workload &workload)
 
 } // namespace
 
-PlainFrame plainFrame(Workload &workload)
+ScheduleShape plainShape(const Workload &workload, int microBatches)
+{
+    return { workload.degrees.pipeline, microBatches, workload.degrees.programChunks(), {} };
+}
+
+PlainFrame plainFrame(Workload &workload, bool inRuns)
 {
     PlainFrame frame;
     if (!mayBePlain(workload))
         return frame;
     Placements placed = placements(workload);
-    if (placed.found.size() != 1 || !isOneClassInOnePlace(placed.found.front().layout))
+    frame.isRefused = placed.found.empty();
+    if (placed.found.size() != 1 || !areInOnePlace(placed.found.front().layout))
         return frame;
     frame.layout = std::move(placed.found.front().layout);
+    for (const PipelineClass &pipelines : frame.layout.classes)
+        frame.microBatches.push_back(pipelines.microBatches);
+    if (inRuns && frame.microBatches.size() > 1) // the runs of a stage are those of one program
+        return frame;
     std::swap(frame.layout, workload.layout);
-    findKinds(frame, workload);
-    findBoundaries(frame, workload);
-    frame.print = shapePrint(frame, workload);
+    std::optional<Program> program;
+    if (inRuns) {
+        auto made = programOf(workload, plainShape(workload, frame.microBatches.front()));
+        frame.isRefused = !made;
+        if (made)
+            program = *std::move(made);
+    }
+    if (!frame.isRefused) {
+        frame.isPlain = findKinds(frame, workload, inRuns ? &*program : nullptr) && findBoundaries(frame, workload);
+        frame.familyPrint = familyPrint(frame, workload);
+    }
     std::swap(frame.layout, workload.layout);
-    frame.isPlain = true;
     return frame;
-}
-
-bool isPlain(const Workload &workload)
-{
-    const ShardExchange exchange = shardExchange(*workload.plan, workload.stack);
-    return exchange != ShardExchange::InRuns && exchange != ShardExchange::ByLayers
-        && simulatedTasks(workload) <= kMostTasks;
 }
 
 bool plainTimes(const Workload &workload, const PlainFrame &frame, PlainTimes &times)
@@ -147,21 +178,19 @@ bool plainTimes(const Workload &workload, const PlainFrame &frame, PlainTimes &t
     times.ops.clear();
     times.syncAndStep.clear();
     times.boundaries.clear();
-    times.isRecomputing = recomputesAnything(*workload.plan);
-    times.optimizerBarrier = workload.stack.gradientNormBarrier;
     times.overhead = toNanoseconds(iterationOverhead(workload));
     double longest = 0, ends = 0; // bounds of what the iteration adds up
-    Fingerprint print;
-    for (const std::uint16_t stage : frame.firstOf) {
-        const StageCosts costs = coster.stage(pipelines, stage);
+    for (std::size_t kind = 0; kind < frame.firstOf.size(); ++kind) {
+        const int stage = frame.firstOf[kind];
+        StageCosts costs = coster.stage(pipelines, stage);
+        const SyncAndStepTimes &end = times.syncAndStep.emplace_back(syncAndStepTimes(workload, costs));
+        ends = std::max(ends, double(end.reduce) + double(end.optimizer) + double(end.gather));
+        if (!frame.runs.empty())
+            coster.addShardRuns(pipelines, stage, frame.runs[kind], costs.chunks);
         for (const ChunkCost &chunk : costs.chunks) {
             const OpTimes &made = times.ops.emplace_back(opTimes(chunk));
             longest = std::max(longest, double(made.forward) + double(made.backward) + double(made.recompute));
-            print.add(made.recompute > 0);
         }
-        const SyncAndStepTimes &end = times.syncAndStep.emplace_back(syncAndStepTimes(workload, costs));
-        ends = std::max(ends, double(end.reduce) + double(end.optimizer) + double(end.gather));
-        print.add((end.reduce > 0 ? 1u : 0u) | (end.optimizer > 0 ? 2u : 0u) | (end.gather > 0 ? 4u : 0u));
     }
     std::vector<WanLinkUse> links;
     for (const std::array<int, 2> &between : frame.boundaryOf) {
@@ -169,11 +198,10 @@ bool plainTimes(const Workload &workload, const PlainFrame &frame, PlainTimes &t
             workload, pipelines, between[0], between[1], coster.site(pipelines, between[0]), links, { 1, 1 }));
         longest = std::max(longest, double(made.serialization[0]) + double(made.serialization[1]));
     }
-    print.add((times.isRecomputing ? 1u : 0u) | (times.optimizerBarrier ? 2u : 0u) | (times.overhead > 0 ? 4u : 0u));
-    times.print = print.value();
     times.list();
     const double stages = double(workload.degrees.pipeline) * workload.degrees.programChunks();
-    return 2 * longest * stages * pipelines.microBatches + ends * stages + double(times.overhead)
+    const int most = *std::ranges::max_element(frame.microBatches);
+    return 2 * longest * stages * most * double(frame.microBatches.size()) + ends * stages + double(times.overhead)
         < double(kLongestTime) / 4;
 }
 

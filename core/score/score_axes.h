@@ -7,6 +7,7 @@
 #include "core/space/space.h"
 
 #include <array>
+#include <deque>
 #include <span>
 
 namespace trainyard {
@@ -41,12 +42,13 @@ private:
         std::uint64_t step;
         const std::uint16_t *alike; // values that the part cannot tell apart have one number; nullptr: each its own
     };
-    void add(Part part, std::size_t axis, std::size_t values, const std::uint16_t *alike);
+    void add(Part part, std::size_t axis, const std::uint16_t *alike);
+    [[nodiscard]] const std::uint16_t *alikeOf(Part part, const Axis &axis, const Plan &base);
 
     const SearchSpace &m_space;
     std::array<std::vector<Term>, kParts> m_terms;
     std::array<std::uint64_t, kParts> m_steps;
-    std::vector<std::vector<std::uint16_t>> m_alike;
+    std::deque<std::vector<std::uint16_t>> m_alike; // stay where they are
     bool m_isNumbered = true;
 };
 

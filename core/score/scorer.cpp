@@ -7,6 +7,10 @@
 #include "core/score/workbench.h"
 
 #include <algorithm>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
 
 namespace trainyard {
 
@@ -20,14 +24,23 @@ constexpr std::uint64_t both(std::uint64_t a, std::uint64_t b)
     return a << 32 | b;
 }
 
+/// Without the words of the plan, which would be copied for every part.
+SearchSpace lean(const SearchSpace &space)
+{
+    Plan plan = *space.base();
+    plan.notes.clear();
+    plan.name.clear();
+    return { std::make_shared<const Plan>(std::move(plan)), space.axes() };
+}
+
 } // namespace
 
 struct Scorer::Private {
     Private(const SearchSpace &of, const Catalogue &with)
-        : space(of)
+        : space(lean(of))
         , catalogue(with)
-        , axes(of)
-        , bench(of, with, axes)
+        , axes(space)
+        , bench(space, with, axes)
         , isTabled(axes.isNumbered() && isSimple(*of.base()) && bench.resolved(of.baseCandidate()))
     {
     }
@@ -235,7 +248,7 @@ struct Scorer::Private {
     }
     static void clear(auto &...tables) { (tables.clear(), ...); }
 
-    const SearchSpace &space;
+    const SearchSpace space;
     const Catalogue &catalogue;
     ScoreAxes axes;
     Workbench bench;

@@ -4,8 +4,8 @@
 #include "core/schedule/kept_whole.h"
 
 #include <algorithm>
+#include <bit>
 #include <deque>
-#include <unordered_set>
 
 namespace trainyard {
 
@@ -56,6 +56,27 @@ bool isWholeWork(OpWork work)
     return work == OpWork::ForwardWhole || work == OpWork::BackwardWhole || work == OpWork::InputGradWhole;
 }
 
+/// A set of random words, none of them 0.
+class Met {
+public:
+    explicit Met(std::size_t most)
+        : m_words(std::bit_ceil(2 * most + 2), 0)
+    {
+    }
+    [[nodiscard]] bool contains(std::uint64_t word) const { return m_words[at(word)] == word; }
+    void insert(std::uint64_t word) { m_words[at(word)] = word; }
+
+private:
+    [[nodiscard]] std::size_t at(std::uint64_t word) const
+    {
+        std::size_t i = word & (m_words.size() - 1);
+        while (m_words[i] != 0 && m_words[i] != word)
+            i = (i + 1) & (m_words.size() - 1);
+        return i;
+    }
+    std::vector<std::uint64_t> m_words;
+};
+
 /// Which operations of a device stay.
 std::vector<Moment> shortened(const Program &program, int device, bool isRecomputing)
 {
@@ -69,10 +90,12 @@ std::vector<Moment> shortened(const Program &program, int device, bool isRecompu
     for (const Moment &moment : moments)
         sums.push_back(sums.back() + moment.change);
     const auto nameOf = [&](std::size_t i) {
-        return (sums[i] ^ (std::uint64_t(moments[i].work) << 8 | std::uint64_t(moments[i].op.chunk) << 16))
+        const std::uint64_t word =
+            (sums[i] ^ (std::uint64_t(moments[i].work) << 8 | std::uint64_t(moments[i].op.chunk) << 16))
             * 0x9e3779b97f4a7c15u;
+        return (word ^ (word >> 32)) | 1;
     };
-    std::unordered_set<std::uint64_t> met;
+    Met met(moments.size());
     std::vector<Moment> stay;
     std::size_t blocked = 0; // until there, a round that begins earlier meets something new
     for (std::size_t i = 0; i < moments.size();) {
@@ -135,9 +158,14 @@ Program shortOrder(const Program &program, bool isRecomputing)
                 return program;
     Program result { program.shape, program.placement, {}, program.rule };
     result.shape.microBatches = 1;
-    for (int device = 0; device < program.shape.devices; ++device)
-        result.order.push_back(
-            numbered(shortened(program, device, isRecomputing), program.shape.chunks, result.shape.microBatches));
+    for (int device = 0; device < program.shape.devices; ++device) {
+        const auto at = std::size_t(device);
+        if (device > 0 && program.order[at] == program.order[at - 1])
+            result.order.push_back(result.order.back());
+        else
+            result.order.push_back(
+                numbered(shortened(program, device, isRecomputing), program.shape.chunks, result.shape.microBatches));
+    }
     return result;
 }
 

@@ -5,6 +5,7 @@
 #include "core/score/parts.h"
 
 #include <algorithm>
+#include <vector>
 
 namespace trainyard {
 
@@ -62,18 +63,21 @@ public:
         const PipelineClass &pipelines = workload.layout.classes.front();
         std::vector<WanLinkUse> links;
         const int inChain = stagesInChain(m_chain.placement, m_chain.devices, m_chain.chunks);
-        int lastFrom = -1, lastTo = -1;
-        BoundaryTimes times;
         for (int q = 0; q + 1 < int(m_chain.stages.size()); ++q) {
             const int from = deviceAt(m_chain.placement, m_chain.devices, q),
                       to = deviceAt(m_chain.placement, m_chain.devices, q + 1);
             if (from == to || (q + 1) % inChain == 0)
                 continue;
-            if (from != lastFrom || to != lastTo)
-                times = boundaryTimes(workload, pipelines, from, to, coster.site(pipelines, from), links);
-            lastFrom = from, lastTo = to;
-            m_chain.there[std::size_t(q)] = double(times.serialization[0] + times.latency[0]);
-            m_chain.back[std::size_t(q)] = double(times.serialization[1] + times.latency[1]);
+            const auto at = std::size_t(q), before = at - std::size_t(m_chain.devices);
+            if (m_schedule.isLoop() && q >= m_chain.devices) { // the same two devices
+                m_chain.there[at] = m_chain.there[before];
+                m_chain.back[at] = m_chain.back[before];
+                continue;
+            }
+            const BoundaryTimes times =
+                boundaryTimes(workload, pipelines, from, to, coster.site(pipelines, from), links);
+            m_chain.there[at] = double(times.serialization[0] + times.latency[0]);
+            m_chain.back[at] = double(times.serialization[1] + times.latency[1]);
         }
     }
     [[nodiscard]] const Chain &chain() const { return m_chain; }
@@ -112,6 +116,16 @@ std::vector<OpTimes> opsOf(const std::vector<StageCosts> &kinds, const OrderPart
     return ops;
 }
 
+/// With what runs of micro-batches exchange.
+void addRuns(const Workload &workload, StageCoster &coster, std::vector<StageCosts> &kinds, const OrderPart &order)
+{
+    const PipelineClass &pipelines = workload.layout.classes.front();
+    const ChunkRuns runs = expectedRuns(*workload.plan, pipelines.microBatches);
+    for (std::size_t k = 0; k < kinds.size(); ++k)
+        coster.addShardRuns(
+            pipelines, order.firstOfKind[k], std::vector<ChunkRuns>(kinds[k].chunks.size(), runs), kinds[k].chunks);
+}
+
 /// How much shorter pairs of operations may be than the two of them.
 double certainShare(const Workload &workload, const std::vector<StageCosts> &kinds, const OrderPart &order,
     const std::vector<OpTimes> &ops)
@@ -129,7 +143,11 @@ double certainShare(const Workload &workload, const std::vector<StageCosts> &kin
 WorkPart workPart(const Workload &workload, StageCoster &coster, const OrderPart &order)
 {
     WorkPart part;
-    const std::vector<StageCosts> kinds = kindsOf(workload, coster, order);
+    std::vector<StageCosts> kinds = kindsOf(workload, coster, order);
+    for (const StageCosts &kind : kinds)
+        part.hiding.push_back(hidingWork(workload, kind));
+    if (shardExchange(*workload.plan, workload.stack) == ShardExchange::InRuns)
+        addRuns(workload, coster, kinds, order);
     const std::vector<OpTimes> ops = opsOf(kinds, order);
     ChainOf chain(workload, order);
     chain.setOps(ops, certainShare(workload, kinds, order, ops));
@@ -139,13 +157,8 @@ WorkPart workPart(const Workload &workload, StageCoster &coster, const OrderPart
     Sketch sketched = sketch(workload, workload.layout.classes.front(), coster);
     part.form = std::move(sketched.pipeline);
     part.overhead = double(toNanoseconds(iterationOverhead(workload)));
-    // Collectives between the operations make these longer, so that more may hide.
-    constexpr Seconds kEndless { 1e15 };
-    const bool isInRuns = shardExchange(*workload.plan, workload.stack) == ShardExchange::InRuns;
-    for (std::size_t kind = 0; kind < order.firstOfKind.size(); ++kind) {
-        part.formHiding.push_back(hidingWork(workload, sketched.kinds[kind].costs));
-        part.hiding.push_back(isInRuns ? HidingWork { kEndless, kEndless } : hidingWork(workload, kinds[kind]));
-    }
+    for (const Sketch::Kind &kind : sketched.kinds)
+        part.formHiding.push_back(hidingWork(workload, kind.costs));
     return part;
 }
 

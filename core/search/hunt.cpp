@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <tuple>
 
 namespace trainyard::detail {
 
@@ -69,7 +70,10 @@ int Hunt::leastGpus(const Score &score, const Candidate &candidate) const
 {
     if (m_hasOnePlace)
         return score.gpusUsed;
-    const Parallelism p = space().plan(candidate)->parallelism;
+    const PlanPtr plan = space().plan(candidate);
+    if (!plan->heterogeneity.assign.empty()) // to smaller tensor groups, maybe
+        return 1;
+    const Parallelism &p = plan->parallelism;
     return p.tensor * p.pipeline * p.context * p.data.value_or(1);
 }
 
@@ -154,22 +158,38 @@ void Hunt::take(CandidateVerdict verdict)
         m_result.rows.push_back(row);
     }
     if (row.state == RowState::Feasible) {
-        const Rank rank { row.value, row.seconds, changesOf(row.number), row.number };
-        const auto behind = std::ranges::upper_bound(m_top, rank, {}, &std::pair<Rank, std::size_t>::first);
-        if (behind - m_top.begin() < std::ptrdiff_t(std::max<std::size_t>(1, m_options.top))) {
-            if (at >= m_result.rows.size()) {
-                at = m_result.rows.size();
-                m_result.rows.push_back(row);
-            }
-            m_top.insert(behind, { rank, at });
-            if (m_top.size() > std::max<std::size_t>(1, m_options.top))
-                m_top.pop_back();
-            m_best = m_top.front().first;
-        }
+        offer({ row.value, row.seconds, changesOf(row.number), row.number }, row, at);
     } else {
         count(verdict.kind, 1);
     }
     m_verdicts.emplace(row.number, std::move(verdict));
+}
+
+/// Of plans that come to the same in every figure one is told: the one that changes least.
+void Hunt::offer(const Rank &rank, const SearchRow &row, std::size_t at)
+{
+    const auto same = std::ranges::find_if(m_top, [&](const std::pair<Rank, std::size_t> &one) {
+        const SearchRow &known = m_result.rows[one.second];
+        return std::tuple(known.value, known.seconds, known.usdPerMillionTokens, known.fill, known.gpus)
+            == std::tuple(row.value, row.seconds, row.usdPerMillionTokens, row.fill, row.gpus);
+    });
+    if (same != m_top.end()) {
+        if (same->first < rank)
+            return;
+        m_top.erase(same);
+    }
+    const std::size_t most = std::max<std::size_t>(1, m_options.top);
+    const auto behind = std::ranges::upper_bound(m_top, rank, {}, &std::pair<Rank, std::size_t>::first);
+    if (behind - m_top.begin() >= std::ptrdiff_t(most))
+        return;
+    if (at >= m_result.rows.size()) {
+        at = m_result.rows.size();
+        m_result.rows.push_back(row);
+    }
+    m_top.insert(behind, { rank, at });
+    if (m_top.size() > most)
+        m_top.pop_back();
+    m_best = m_top.front().first;
 }
 
 void Hunt::tell()

@@ -72,6 +72,7 @@ private:
         std::unique_ptr<Scorer> scorer;
     };
     void take(CandidateVerdict verdict);
+    void offer(const Rank &rank, const SearchRow &row, std::size_t at);
     void tell();
     [[nodiscard]] int changesOf(std::uint64_t number) const;
     [[nodiscard]] int leastGpus(const Score &score, const Candidate &candidate) const;

@@ -95,8 +95,8 @@ struct SweepRows::Private {
 };
 
 SweepRows::SweepRows(SweepSpec spec, const Catalogue &catalogue, std::shared_ptr<GraphCache> graphs)
-    : m_private(new Private { RowPlans(std::move(spec)), catalogue,
-          graphs ? EvaluationWorkspace(std::move(graphs)) : EvaluationWorkspace() })
+    : m_private(new Private {
+        RowPlans(std::move(spec)), catalogue, graphs ? EvaluationWorkspace(std::move(graphs)) : EvaluationWorkspace() })
 {
 }
 SweepRows::~SweepRows() = default;

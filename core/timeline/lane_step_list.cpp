@@ -25,7 +25,7 @@ template <class Of> void sortBy(std::size_t keys, std::vector<StepNumber> &sorte
 
 } // namespace
 
-StepList::StepList(const TaskGraph &graph, LaneSteps &out)
+LaneStepList::LaneStepList(const TaskGraph &graph, LaneSteps &out)
     : m_graph(graph)
     , m_times(out.times)
     , m_sums(out.times)
@@ -44,13 +44,13 @@ StepList::StepList(const TaskGraph &graph, LaneSteps &out)
     arrange();
 }
 
-StepNumber StepList::append(ValueStep step)
+StepNumber LaneStepList::append(ValueStep step)
 {
     steps.push_back(step);
     return static_cast<StepNumber>(steps.size()) - 1;
 }
 
-std::uint16_t StepList::timeOf(std::uint32_t taskClass)
+std::uint16_t LaneStepList::timeOf(std::uint32_t taskClass)
 {
     LaneSteps::Sum sum = kNothing;
     sum.front() = taskClass;
@@ -58,7 +58,7 @@ std::uint16_t StepList::timeOf(std::uint32_t taskClass)
 }
 
 /// One for each predecessor on another resource.
-void StepList::add(std::uint32_t task, std::uint32_t resource)
+void LaneStepList::add(std::uint32_t task, std::uint32_t resource)
 {
     StepNumber free = m_last[resource];
     const std::uint16_t time = timeOf(m_graph.taskClass[task]);
@@ -78,7 +78,7 @@ void StepList::add(std::uint32_t task, std::uint32_t resource)
 }
 
 /// A step that waits for one other alone, for which nobody else waits, takes it in, while their sum has room.
-void StepList::join()
+void LaneStepList::join()
 {
     std::vector<std::uint32_t> uses(steps.size(), 0);
     const auto use = [&](StepNumber value) {
@@ -114,7 +114,7 @@ void StepList::join()
     steps = std::move(kept);
 }
 
-bool StepList::takeIn(ValueStep &before, std::uint16_t time)
+bool LaneStepList::takeIn(ValueStep &before, std::uint16_t time)
 {
     const auto [at, isNew] = m_joined.try_emplace(std::uint32_t(before.time) << 16 | time, kNoSpan);
     if (isNew) {
@@ -133,7 +133,7 @@ bool StepList::takeIn(ValueStep &before, std::uint16_t time)
 }
 
 /// By how many steps have to be before one, then by resource.
-void StepList::arrange()
+void LaneStepList::arrange()
 {
     std::vector<std::uint32_t> depth(steps.size(), 0);
     std::uint32_t deepest = 0;

@@ -42,10 +42,10 @@ private:
     std::map<Entry, std::size_t> m_index;
 };
 
-class StepList {
+class LaneStepList {
 public:
     /// Fills the times and lags of `out`.
-    StepList(const TaskGraph &graph, LaneSteps &out);
+    LaneStepList(const TaskGraph &graph, LaneSteps &out);
     [[nodiscard]] bool isTooMany() const { return m_times.isTooMany() || m_lags.isTooMany(); }
 
     std::vector<ValueStep> steps;

@@ -248,7 +248,7 @@ std::optional<LaneSteps> laneSteps(const TaskGraph &graph)
     if (graph.steps.size() != graph.taskCount() || graph.pred.size() > kMost)
         return std::nullopt;
     LaneSteps out;
-    const StepList list(graph, out);
+    const LaneStepList list(graph, out);
     SlotAllocation slots(list.steps, list.ends, out);
     if (list.isTooMany())
         return std::nullopt;

@@ -41,7 +41,7 @@ inline PlanPtr randomMixed(unsigned seed)
             Pool pool;
             pool.id = datacenter.id + "-" + std::to_string(p);
             pool.gpu = kGpus[(d + p) % 2 == 0 ? first : second];
-            pool.nodes = 1 + pick(6);
+            pool.nodes = 1 + pick(4);
             pool.gpusPerNode = perNode;
             datacenter.pools.push_back(std::move(pool));
         }

@@ -159,16 +159,16 @@ private slots:
             m_spaces.push_back(std::make_unique<SearchSpace>(std::move(made)));
             QTest::newRow(name) << m_spaces.back().get() << count << leastInLanes;
         };
-        row("dense", dense(), 1500, 0.8);
+        row("dense", dense(), 1500, 0.9);
         row("experts", experts(), 500, 0.5);
         row("other schedules", otherSchedules(), 150, 0);
         row("off the GPU", offTheGpu(), 72, 0.05);
         row("three datacenters", hardware(true), 40, 0);
         row("hardware and layers", hardware(false), 100, 0.1);
         row("measured stages", measured(), 6, 0);
-        row("large", large("megatron-lm-2021"), 500, 0.6);
-        row("large, another stack", large("megatron-core"), 250, 0.6);
-        row("large, sharded", large("fsdp"), 150, 0.3);
+        row("large", large("megatron-lm-2021"), 500, 0.9);
+        row("large, another stack", large("megatron-core"), 250, 0.9);
+        row("large, sharded", large("fsdp"), 150, 0.9);
     }
 
     void everyOutcomeIsThatOfARunOfItsOwn()
