@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "models/effects.h"
 
+#include "core/advice/resources.h"
 #include "core/plan/job_schedulers.h"
 #include "core/report/because.h"
+#include "core/why/shadow_prices.h"
 
 #include <algorithm>
 #include <functional>
@@ -66,13 +68,55 @@ Effect judge(const ExpectedAll<EvaluationPtr> &answer, const Evaluation *before)
     return effect;
 }
 
+/// USD an hour of all GPUs; empty where the price of one is not known.
+Metric rentOf(const Plan &plan, const Catalogue &catalogue)
+{
+    double usd = 0;
+    for (const Datacenter &datacenter : plan.cluster.datacenters)
+        for (const Pool &pool : datacenter.pools) {
+            const GpuSpec *gpu = gpuOf(pool, catalogue);
+            const double price = pool.usdPerGpuHour.value_or(gpu ? gpu->usdPerHour : 0);
+            if (!(price > 0))
+                return {};
+            usd += price * pool.gpus();
+        }
+    return usd;
+}
+
+Metric dearerBy(const Plan &part, const Plan &now, const Catalogue &catalogue)
+{
+    const Metric before = rentOf(now, catalogue), after = rentOf(part, catalogue);
+    return before && after && *before != *after ? Metric(*after - *before) : std::nullopt;
+}
+
+/// GPUs without which a token is cheaper, or the iteration shorter: what it says before the colon is what is done.
+std::vector<RankedPart> retiredFrom(
+    const PlanPtr &plan, const Catalogue &catalogue, EvaluationWorkspace &workspace, const std::stop_token &stop)
+{
+    std::vector<RankedPart> parts;
+    for (const Retirement &gpus : retirements(plan, catalogue, workspace, stop).value_or(std::vector<Retirement> {})) {
+        if (!gpus.isFeasible || (gpus.saving < kWorthShowing && gpus.slowdown > -kWorthShowing))
+            continue;
+        const std::size_t colon = gpus.sentence.rfind(": ");
+        RankedPart &part = parts.emplace_back();
+        part.part.label = part.part.sentence = gpus.sentence.substr(0, colon);
+        part.part.id = part.part.group = "retire:" + part.part.label;
+        part.part.plan = gpus.plan;
+        part.effect.iterationTime = gpus.seconds;
+        part.effect.change = gpus.slowdown;
+        part.effect.because = colon == std::string::npos ? std::string() : gpus.sentence.substr(colon + 2);
+        part.usdPerHour = dearerBy(*gpus.plan, *plan, catalogue);
+    }
+    return parts;
+}
+
 bool isSolved(const Plan &plan)
 {
     return hasJobs(plan) && isSolver(plan.jobScheduler);
 }
 
 /// A part helps where it makes the iteration shorter, or makes an infeasible plan feasible.
-void rank(EffectTable &table, const Alternative &part, const Effect &effect)
+void rank(EffectTable &table, const Alternative &part, const Effect &effect, const Catalogue &catalogue)
 {
     const bool rescues = effect.feasible && !table.feasible;
     if (!effect.feasible || !effect.change || (*effect.change > -kWorthShowing && !rescues))
@@ -81,9 +125,9 @@ void rank(EffectTable &table, const Alternative &part, const Effect &effect)
         std::ranges::find_if(table.parts, [&](const RankedPart &r) { return r.part.group == part.group; });
     if (same != table.parts.end()) {
         if (*effect.change / part.size < *same->effect.change / same->part.size - 1e-6) // sizes come smallest first
-            *same = { part, effect };
+            *same = { part, effect, dearerBy(*part.plan, *table.plan, catalogue) };
     } else {
-        table.parts.push_back({ part, effect });
+        table.parts.push_back({ part, effect, dearerBy(*part.plan, *table.plan, catalogue) });
     }
     std::ranges::stable_sort(table.parts, {}, [](const RankedPart &r) { return *r.effect.change; });
 }
@@ -179,7 +223,7 @@ void StrategyEffects::evaluateAll(const PlanPtr &plan, EvaluationWorkspace &work
             else if (const std::size_t at = i - fixes; at < strategies.size())
                 filled.strategies.insert_or_assign(strategies[at].id, *effects[i]);
             else
-                rank(filled, parts.list[at - strategies.size()], *effects[i]);
+                rank(filled, parts.list[at - strategies.size()], *effects[i], m_catalogue);
         }
         return filled;
     };
@@ -204,6 +248,10 @@ void StrategyEffects::evaluateAll(const PlanPtr &plan, EvaluationWorkspace &work
     if (stop.stop_requested())
         return;
     table = soFar();
+    if (now && !hasJobs(*plan))
+        table.retired = retiredFrom(plan, m_catalogue, workspace, stop);
+    if (stop.stop_requested())
+        return;
     table.complete = true;
     publish(std::move(table));
 }

@@ -32,6 +32,7 @@ struct Effect {
 struct RankedPart {
     Alternative part;
     Effect effect;
+    Metric usdPerHour; // that its hardware costs more; below 0 where it costs less, empty where a price is not known
 };
 
 /// Of a fix that a problem of the plan offers.
@@ -53,6 +54,7 @@ struct EffectTable {
     std::map<std::string, Effect> strategies; // by Alternative::id, as far as evaluated
     std::vector<RankedPart> parts; // better parts that help, largest gain first
     std::size_t partsLeftOut = 0; // further ones that are not evaluated
+    std::vector<RankedPart> retired; // GPUs that do not pay, most saved per token first (core/why)
     bool complete = false; // nothing more will come for this plan
 
     /// Of the fix that leads to an equal plan; nullptr where it is not known yet.

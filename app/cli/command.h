@@ -27,6 +27,7 @@ void addRokCommand(CLI::App &app, int &exitCode);
 void addReportCommand(CLI::App &app, int &exitCode);
 void addExportCommand(CLI::App &app, int &exitCode);
 void addCatalogCommand(CLI::App &app, int &exitCode);
+void addOptimizeCommand(CLI::App &app, int &exitCode);
 void addSweepCommand(CLI::App &app, int &exitCode);
 void addSchemaCommand(CLI::App &app, int &exitCode);
 void addValidateCommand(CLI::App &app, int &exitCode);

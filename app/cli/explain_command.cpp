@@ -9,6 +9,7 @@
 #include "core/report/job_comparison_report.h"
 #include "core/report/sharing_report.h"
 #include "core/selection/selection.h"
+#include "core/why/shadow_prices.h"
 
 #include <iostream>
 
@@ -23,23 +24,53 @@ struct Options {
     std::vector<std::string> settings;
 };
 
-/// Evaluates each bettered plan and each fix; one that cannot be evaluated has no effect to show.
+PartPrice priceOf(const ShadowPrice &price)
+{
+    return { .kind = toString(price.kind),
+        .unit = price.unit,
+        .amount = price.amount,
+        .secondsSaved = price.secondsSaved,
+        .gain = price.gain,
+        .gainPerUnit = price.gainPerUnit,
+        .elasticity = price.elasticity(),
+        .lossOfLess = price.lossOfLess,
+        .usdPerHour = price.usdPerHour,
+        .gainPerUsd = price.gainPerUsd,
+        .isLessFeasible = price.isLessFeasible,
+        .isKink = price.isKink(),
+        .isReplanned = price.isReplanned };
+}
+
+/// Prices of all resources, then each rearranged plan and each fix; one that cannot be evaluated has no effect to show.
 PartEffects partEffects(const Evaluation &evaluation)
 {
     PartEffects effects;
     EvaluationWorkspace workspace;
-    const BetterParts parts = betterParts(
-        *evaluation.plan, builtinCatalogue(), &evaluation.layout, mostParts(evaluation.timeline.spanCount()));
-    effects.leftOut = parts.leftOut;
-    for (const Alternative &part : parts.list) {
-        const auto better = evaluate(part.plan, builtinCatalogue(), workspace, {}, Depth::Score);
+    const Catalogue &catalogue = builtinCatalogue();
+    if (auto prices = shadowPrices(evaluation.plan, catalogue, workspace)) {
+        effects.leftOut = prices->leftOut;
+        effects.binding = std::move(prices->binding);
+        for (const ShadowPrice &price : prices->list)
+            if (price.evaluation && price.evaluation->metrics.iterationTime)
+                effects.parts.push_back({ price.id, price.label, *price.evaluation->metrics.iterationTime,
+                    price.isFeasible, because(evaluation, *price.evaluation), priceOf(price) });
+    }
+    const BetterParts moved =
+        rearrangements(*evaluation.plan, &evaluation.layout, mostParts(evaluation.timeline.spanCount()));
+    effects.leftOut += moved.leftOut;
+    for (const Alternative &part : moved.list) {
+        const auto better = evaluate(part.plan, catalogue, workspace, {}, Depth::Score);
         if (better && (*better)->metrics.iterationTime)
             effects.parts.push_back({ part.id, part.label, *(*better)->metrics.iterationTime, (*better)->feasible(),
                 because(evaluation, **better) });
     }
+    if (auto retired = retirements(evaluation.plan, catalogue, workspace))
+        for (const Retirement &gpus : *retired)
+            effects.retired.push_back({ gpus.sentence, gpus.gpus, gpus.isFeasible, gpus.seconds,
+                gpus.usdPerMillionTokens, gpus.slowdown, gpus.saving });
     for (const Problem &problem : evaluation.problems) {
         for (const Fix &fix : problem.fixes) {
-            const auto fixed = evaluate(fix.plan, builtinCatalogue(), workspace, {}, Depth::Score);
+            const auto fixed = evaluate(fix.plan, catalogue, workspace, {}, Depth::Score);
             if (fixed && (*fixed)->metrics.iterationTime)
                 effects.fixes.push_back({ problem.where, fix.label, *(*fixed)->metrics.iterationTime,
                     (*fixed)->feasible(), because(evaluation, **fixed) });
@@ -129,8 +160,10 @@ void addExplainCommand(CLI::App &app, int &exitCode)
 {
     const auto options = std::make_shared<Options>();
     const Subcommand command(app, "explain",
-        "Say where the seconds of an iteration go, what its critical path is, what fills the GPUs, what a better part "
-        "and each fix of a problem would do and why, and which datacenters to use");
+        "Say where the seconds of an iteration go, what its critical path is, what fills the GPUs, what binds, what "
+        "one "
+        "more of each resource and each fix of a problem would do and why, which GPUs to retire, and which datacenters "
+        "to use");
     command.text("PLAN", options->plan, "Plan file, or - for standard input").required();
     addSetOption(command, options->settings);
     command.text("--objective", options->objective, "Rank datacenters by: throughput, cost")

@@ -31,6 +31,7 @@ int runCommandLine(int argc, char **argv)
     addExplainCommand(app, exitCode);
     addFitCommand(app, exitCode);
     addRokCommand(app, exitCode);
+    addOptimizeCommand(app, exitCode);
     addSweepCommand(app, exitCode);
     addReportCommand(app, exitCode);
     addExportCommand(app, exitCode);

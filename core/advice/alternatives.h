@@ -52,5 +52,9 @@ inline constexpr std::size_t kMostParts = 64, kMostPartSpans = 10'000'000;
 /// than `most`, those between datacenters that hold stages of `layout` come first.
 [[nodiscard]] BetterParts betterParts(
     const Plan &plan, const Catalogue &catalogue, const Layout *layout = nullptr, std::size_t most = kMostParts);
+/// Of them what buys nothing: TCP windows, nodes and stages that move to another datacenter. All else is a resource
+/// (resources.h), whose prices core/why tells.
+[[nodiscard]] BetterParts rearrangements(
+    const Plan &plan, const Layout *layout = nullptr, std::size_t most = kMostParts);
 
 } // namespace trainyard

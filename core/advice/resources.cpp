@@ -56,12 +56,13 @@ void addLinks(std::vector<HardwareResource> &list, const Plan &plan, const UsedS
             continue;
         const auto labelAt = [&](auto found) { return plan.cluster.datacenters[std::size_t(found->second)].label(); };
         const std::string name = labelAt(a) + "–" + labelAt(b), id = "link:" + link.between[0] + "-" + link.between[1];
-        const auto add = [&](ResourceKind kind, const char *key, std::string what, const char *unit, double now,
+        const auto add = [&](ResourceKind kind, const char *key, const char *what, const char *unit, double now,
                              auto set) {
             if (now > 0)
                 list.push_back({ .kind = kind,
                     .id = id + ":" + key,
-                    .name = std::move(what),
+                    .name = name + ", " + what,
+                    .place = name,
                     .unit = unit,
                     .now = now,
                     .isLessBetter = kind == ResourceKind::RoundTrip,
@@ -70,16 +71,15 @@ void addLinks(std::vector<HardwareResource> &list, const Plan &plan, const UsedS
         };
         const bool measured = isMeasured(factors, CalibratedPart::Wan, link.between, {})
             || zonePairRate(plan.cluster, link, Bytes { 1e6 });
-        add(ResourceKind::NodePair, "pair", name + ", per node pair", "Gbit/s", link.nodePairGbps,
-            [=](Plan &p, double value) {
-                WanLink &faster = p.cluster.wanLinks[i];
-                if (measured)
-                    calibrate(p, id, CalibratedPart::Wan, faster.between, {}, faster.nodePairGbps / value);
-                faster.nodePairGbps = value;
-            });
-        add(ResourceKind::LinkBandwidth, "capacity", name + ", capacity", "Gbit/s", link.capacityGbps,
+        add(ResourceKind::NodePair, "pair", "per node pair", "Gbit/s", link.nodePairGbps, [=](Plan &p, double value) {
+            WanLink &faster = p.cluster.wanLinks[i];
+            if (measured)
+                calibrate(p, id, CalibratedPart::Wan, faster.between, {}, faster.nodePairGbps / value);
+            faster.nodePairGbps = value;
+        });
+        add(ResourceKind::LinkBandwidth, "capacity", "capacity", "Gbit/s", link.capacityGbps,
             [=](Plan &p, double value) { p.cluster.wanLinks[i].capacityGbps = value; });
-        add(ResourceKind::RoundTrip, "rtt", name + ", round trip", "ms", link.rttMs,
+        add(ResourceKind::RoundTrip, "rtt", "round trip", "ms", link.rttMs,
             [=](Plan &p, double value) { p.cluster.wanLinks[i].rttMs = value; });
     }
 }
@@ -118,6 +118,7 @@ void addNics(std::vector<HardwareResource> &list, const Plan &plan, const Catalo
         list.push_back({ .kind = ResourceKind::Nic,
             .id = id,
             .name = "NIC per GPU in " + datacenter.label(),
+            .place = " in " + datacenter.label(),
             .unit = "Gbit/s",
             .now = most,
             .distance = sites.distance(int(d)),
@@ -155,6 +156,7 @@ void addPools(std::vector<HardwareResource> &list, const Plan &plan, const Catal
                 list.push_back({ .kind = kind,
                     .id = group + ":" + id,
                     .name = what + where,
+                    .place = where,
                     .unit = unit,
                     .now = now,
                     .distance = sites.distance(int(d)),

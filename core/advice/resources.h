@@ -37,6 +37,7 @@ struct HardwareResource {
     ResourceKind kind = ResourceKind::PeakFlops;
     std::string id; // "link:oregon-ohio:pair", stable
     std::string name; // "Oregon–Ohio, per node pair"
+    std::string place = {}; // "Oregon–Ohio", " in Ohio (ohio-a100)"; empty of a type of GPU
     std::string unit; // "Gbit/s", "ms", "GiB", "TFLOP/s", "GB/s", "nodes", "GPUs"
     double now = 0; // above 0
     bool isLessBetter = false; // round trips

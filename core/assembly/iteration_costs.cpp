@@ -3,6 +3,7 @@
 
 #include "core/assembly/iteration_length.h"
 #include "core/assembly/layer_loop.h"
+#include "core/assembly/stack_order.h"
 #include "core/assembly/state_rows.h"
 #include "core/assembly/task_count.h"
 #include "core/cost/expert_traffic.h"
@@ -28,15 +29,6 @@ namespace {
 Nanoseconds atLeastOne(Seconds t)
 {
     return t.value > 0 ? std::max<Nanoseconds>(1, toNanoseconds(t)) : 0;
-}
-
-/// Checkpointing frameworks recompute also where the activations are still there.
-void recomputeEverywhere(Program &program)
-{
-    for (auto &device : program.order) {
-        for (Op &op : device)
-            op.recomputes = op.kind == OpKind::Backward || op.kind == OpKind::InputGrad;
-    }
 }
 
 /// A recomputation of its own that takes no time is no operation (schedules may have one all the same): its layers are
@@ -360,11 +352,9 @@ Expected<Costs> cost(const Workload &workload, const std::stop_token &stop, Grap
         ScheduleShape scheduled = shapeOf(own, pipelines);
         ScheduleTimes times = scheduleTimes(shape, placement, workload.stack);
         takeRoom(own, schedule.room, scheduled, times);
-        auto program = makeProgram(schedule, scheduled, times);
+        auto program = programOf(own, scheduled, times);
         if (!program)
             return std::unexpected(program.error());
-        if (workload.stack.recomputesLastStage && !schedule.recomputesApart() && !plan.heterogeneity.isLayered())
-            recomputeEverywhere(*program);
         if (schedule.recomputesApart() && recomputesAnything(plan))
             fuseFreeRecomputation(*program, shape.ops);
         shape.program = std::move(*program);

@@ -58,7 +58,8 @@ struct WorkPool::Share {
     }
 };
 
-WorkPool::WorkPool(std::size_t searchers)
+WorkPool::WorkPool(std::size_t searchers, Manner manner)
+    : m_manner(manner)
 {
     if (searchers == 0)
         searchers = std::max(2u, std::thread::hardware_concurrency());
@@ -114,7 +115,7 @@ void WorkPool::serve(const std::stop_token &stop, std::size_t thread)
     poolOfThread = this;
     numberOfThread = thread;
     std::deque<Task> &queue = thread == 0 ? m_awaited : m_searches;
-    if (thread > 0)
+    if (thread > 0 && m_manner == Manner::Polite)
         lowerThreadPriority();
     while (true) {
         Task task;

@@ -21,8 +21,11 @@ public:
     /// Must not throw.
     using Task = std::function<void()>;
 
+    /// Whether searchers leave the processor to others: not where a command does nothing else.
+    enum class Manner : unsigned char { Polite, Equal };
+
     /// Of `searchers` threads beside the one for what is awaited; 0: as many as the processor has cores, at least two.
-    explicit WorkPool(std::size_t searchers = 0);
+    explicit WorkPool(std::size_t searchers = 0, Manner manner = Manner::Polite);
     /// Waits for what runs; what has not begun is dropped.
     ~WorkPool();
     WorkPool(const WorkPool &) = delete;
@@ -42,6 +45,7 @@ private:
     void help(const std::shared_ptr<Share> &share);
     void serve(const std::stop_token &stop, std::size_t thread);
 
+    Manner m_manner;
     std::mutex m_mutex;
     std::condition_variable_any m_wake;
     std::deque<Task> m_awaited, m_searches; // under m_mutex

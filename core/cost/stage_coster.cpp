@@ -164,6 +164,7 @@ StageCosts StageCoster::computedStage(const SiteCosts &costs, int stage) const
 {
     StageCosts result;
     const std::vector<RecomputedLayers> recomputed = recomputedLayers(m_work, stage);
+    result.chunks.reserve(recomputed.size() * std::max<std::size_t>(1, costs.slices.size()));
     for (std::size_t c = 0; c < recomputed.size(); ++c) {
         const StageChunk &chunk = m_work.layout.chunks[std::size_t(stage)][c];
         if (chunk.expertLayers > 0)
@@ -248,18 +249,21 @@ ShardTimes StageCoster::layerExchange(const PipelineClass &pipelines, int layer)
 
 void StageCoster::addShardRuns(const PipelineClass &pipelines, const Program &program, std::vector<StageCosts> &stages)
 {
-    for (std::size_t stage = 0; stage < stages.size(); ++stage) {
-        const std::vector<ChunkRuns> runs = chunkRuns(program, int(stage));
-        std::vector<ChunkCost> &chunks = stages[stage].chunks;
-        ChunkCost whole;
-        for (const ChunkCost &chunk : chunks)
-            whole += chunk;
-        const Seconds work = workOfChunk(whole, double(chunks.size()));
-        const LayerSite &at = site(pipelines, int(stage));
-        for (std::size_t c = 0; c < chunks.size(); ++c)
-            addExchangesOfRuns(
-                chunks[c], m_work, shardTimes(at, int(stage), int(c)), runs[c], pipelines.microBatches, work, c == 0);
-    }
+    for (std::size_t stage = 0; stage < stages.size(); ++stage)
+        addShardRuns(pipelines, int(stage), chunkRuns(program, int(stage)), stages[stage].chunks);
+}
+
+void StageCoster::addShardRuns(
+    const PipelineClass &pipelines, int stage, const std::vector<ChunkRuns> &runs, std::vector<ChunkCost> &chunks)
+{
+    ChunkCost whole;
+    for (const ChunkCost &chunk : chunks)
+        whole += chunk;
+    const Seconds work = workOfChunk(whole, double(chunks.size()));
+    const LayerSite &at = site(pipelines, stage);
+    for (std::size_t c = 0; c < chunks.size(); ++c)
+        addExchangesOfRuns(
+            chunks[c], m_work, shardTimes(at, stage, int(c)), runs[c], pipelines.microBatches, work, c == 0);
 }
 
 void StageCoster::addSyncAndStep(

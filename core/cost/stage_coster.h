@@ -34,6 +34,9 @@ public:
     /// Adds what the exchanges of runs show to every chunk of the stages, by the runs of the program
     /// (ShardExchange::InRuns).
     void addShardRuns(const PipelineClass &pipelines, const Program &program, std::vector<StageCosts> &stages);
+    /// The same of one stage, whose chunks have those runs.
+    void addShardRuns(
+        const PipelineClass &pipelines, int stage, const std::vector<ChunkRuns> &runs, std::vector<ChunkCost> &chunks);
     /// What ranks exchange of one layer, where they do so layer by layer: measured, or as modelled.
     [[nodiscard]] ShardTimes layerExchange(const PipelineClass &pipelines, int layer);
     /// Tokens of each slice, the same on every stage.

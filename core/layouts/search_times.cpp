@@ -68,6 +68,7 @@ public:
         m_times.transfers = isSliced ? 1 : std::max(1, chunks / copies);
         m_times.isListed = m_schedule.orderedBy() == OrderedBy::Times;
         m_times.waitsBetween = m_schedule.forwardsFirst && m_times.isChain;
+        m_times.takesTurns = m_plan.wan.sharing == WanSharing::Temporal;
         addInFlight();
         for (std::size_t d = 0; d < m_times.holds.size(); ++d) {
             addSite(int(d));
@@ -180,8 +181,10 @@ private:
         const bool isPaired = m_schedule.pairs;
         const bool isSplit = m_schedule.splitsBackward;
         const double forward = least(chunk.forward, isPaired), weight = least(chunk.weightGrad, isPaired);
-        const double gradient = least(chunk.inputGrad, isPaired) + (isSplit ? 0 : weight)
-            + (recomputes ? least(chunk.recompute, isPaired) : 0);
+        // Where recomputation is an operation of its own it may be over when the gradient comes.
+        const double again = recomputes ? least(chunk.recompute, isPaired) : 0;
+        const double apart = m_schedule.decidesAtRunTime() ? again : 0;
+        const double gradient = least(chunk.inputGrad, isPaired) + (isSplit ? 0 : weight) + again - apart;
         if (number < ofOne) {
             bound.forward += forward;
             bound.gradient += gradient;
@@ -190,7 +193,7 @@ private:
             bound.first = forward;
             bound.last = gradient;
         }
-        bound.busy += forward + gradient + (isSplit ? weight : 0);
+        bound.busy += forward + gradient + apart + (isSplit ? weight : 0);
         bound.late += isSplit ? weight : 0;
     }
 

@@ -137,8 +137,9 @@ private:
             gradient = std::max(gradient, stage->gradient);
         }
         for (const Crossing &c : m_crossings) {
-            forward = std::max(forward, c.hop->serialization[0]);
-            gradient = std::max(gradient, c.hop->serialization[1]);
+            const double(&own)[2] = m_times.takesTurns ? c.hop->alone : c.hop->serialization;
+            forward = std::max(forward, own[0]);
+            gradient = std::max(gradient, own[1]);
         }
         return m_round + (m_times.fewest - 1) * (forward + gradient);
     }

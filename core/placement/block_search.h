@@ -42,6 +42,7 @@ struct SearchTimes {
     bool isListed = false; // the order of work is made by times: a shorter one may come late by another order
     bool isTwoWay = false; // copies of the model that begin at either end
     bool waitsBetween = false; // GPipe: all forwards, then all backwards
+    bool takesTurns = false; // on the WAN: some pipelines may have gradients while others still send forwards
     bool handsBack = false; // the last stage hands on to the first
     std::vector<int> inFlight; // micro-batches per stage, at most; empty: not known beforehand
     std::vector<int> holds; // stages that each datacenter has locations for

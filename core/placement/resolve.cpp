@@ -346,14 +346,15 @@ ExpectedAll<Workload> resolve(PlanPtr plan, const Catalogue &catalogue)
     return workload;
 }
 
-bool sharesNames(const Workload &resolved, const Plan &plan)
+bool sharesNames(const Plan &resolved, const Plan &plan)
 {
-    const Plan &known = *resolved.plan;
-    return &known == &plan
-        || (known.calibration.empty() && plan.calibration.empty() && plan.cluster.wanLinks.empty()
-            && resolved.source.hasLayers && !plan.profile && !plan.layerProfiles && !known.layerProfiles
-            && known.workload.model == plan.workload.model && known.workload.inlineModel == plan.workload.inlineModel
-            && known.baseDir == plan.baseDir && known.stack == plan.stack && known.cluster == plan.cluster);
+    const auto isOfLayers = [](const Plan &p) {
+        return stageFacts(p).hasLayers && !p.profile && !p.layerProfiles && p.calibration.empty()
+            && p.cluster.wanLinks.empty();
+    };
+    return isOfLayers(resolved) && isOfLayers(plan) && resolved.workload.model == plan.workload.model
+        && resolved.workload.inlineModel == plan.workload.inlineModel && resolved.baseDir == plan.baseDir
+        && resolved.stack == plan.stack && resolved.cluster == plan.cluster;
 }
 
 Errors resolveAgain(Workload &workload, PlanPtr plan)

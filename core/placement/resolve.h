@@ -63,9 +63,9 @@ struct Workload {
 /// Errors: every unknown name with the nearest known one, every contradiction that makes the plan meaningless.
 [[nodiscard]] ExpectedAll<Workload> resolve(PlanPtr plan, const Catalogue &catalogue);
 
-/// Whether a plan has the names and the hardware of a resolved one, so that resolveAgain() is enough: cluster, model,
-/// stack, measurements and calibration are equal, and nothing else of a Workload depends on the rest of the plan.
-[[nodiscard]] bool sharesNames(const Workload &resolved, const Plan &plan);
+/// Whether a plan has the names and the hardware of another one that was resolved, so that resolveAgain() is enough:
+/// cluster, model and stack are equal, and nothing else of a Workload depends on the rest of the plan.
+[[nodiscard]] bool sharesNames(const Plan &resolved, const Plan &plan);
 /// What resolve() would make of such a plan, but for the layout, which is left as it is. Errors: those of resolve();
 /// the workload is then of no plan.
 [[nodiscard]] Errors resolveAgain(Workload &workload, PlanPtr plan);

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/report/explanation.h"
 
-#include "core/advice/alternatives.h"
 #include "core/base/number_text.h"
 #include "core/evaluate/metrics/breakdown_entries.h"
 #include "core/report/json_internal.h"
+#include "core/report/part_effects_internal.h"
 #include "core/report/selection_json_internal.h"
 #include "core/report/selection_table.h"
 #include "core/report/text_table.h"
@@ -168,68 +168,6 @@ Json memoryJson(const Evaluation &evaluation)
     return stages;
 }
 
-std::vector<PartEffect> ranked(std::vector<PartEffect> parts)
-{
-    std::stable_sort(parts.begin(), parts.end(),
-        [](const PartEffect &a, const PartEffect &b) { return a.iterationTime < b.iterationTime; });
-    return parts;
-}
-
-std::string reasonText(const PartEffect &part)
-{
-    return (part.feasible ? "" : part.because.empty() ? "not feasible" : "not feasible: ") + part.because;
-}
-
-/// What each fix of a problem would do.
-std::string fixesTable(const Evaluation &evaluation, const std::vector<PartEffect> &fixes)
-{
-    if (fixes.empty())
-        return {};
-    const double now = evaluation.metrics.iterationTime.value_or(0);
-    using enum TextTable::Align;
-    TextTable table({ Left, Right, Right, Left }, { "fixes of its problems", "iteration", "change", "because" });
-    for (const PartEffect &fix : fixes)
-        table.add({ fix.label, secondsText(fix.iterationTime), now > 0 ? changeText(now, fix.iterationTime) : "",
-            reasonText(fix) });
-    return "\n" + table.text();
-}
-
-Json effectsJson(const std::vector<PartEffect> &effects, double now)
-{
-    Json list = Json::array();
-    for (const PartEffect &effect : effects) {
-        list.push_back(
-            { { "id", effect.id }, { "label", effect.label }, { "iteration_time_s", finite(effect.iterationTime) },
-                { "change", now > 0 ? finite(effect.iterationTime / now - 1) : Json(nullptr) },
-                { "feasible", effect.feasible },
-                { "because", effect.because.empty() ? Json(nullptr) : Json(effect.because) } });
-    }
-    return list;
-}
-
-std::string partsTable(const Evaluation &evaluation, const std::vector<PartEffect> &parts, std::size_t leftOut)
-{
-    const double now = evaluation.metrics.iterationTime.value_or(0);
-    using enum TextTable::Align;
-    TextTable table({ Left, Right, Right, Left }, { "what a better part would buy", "iteration", "change", "because" });
-    bool hasAny = false;
-    for (const PartEffect &part : parts) {
-        // Below a tenth of a percent a part buys nothing that anyone would pay for.
-        if (part.iterationTime > now * 0.999)
-            continue;
-        hasAny = true;
-        table.add(
-            { part.label, secondsText(part.iterationTime), changeText(now, part.iterationTime), reasonText(part) });
-    }
-    std::string text = hasAny ? "\n" + table.text() : std::string();
-    if (leftOut > 0)
-        text += "\n" + std::to_string(leftOut)
-            + " further parts were not tried, those of datacenters without a stage before others: at most "
-            + std::to_string(kMostParts) + " are, and " + std::to_string(kMostPartSpans / 1'000'000)
-            + " million spans together.\n";
-    return text;
-}
-
 } // namespace
 
 std::string explanationTable(const Evaluation &evaluation, PartEffects effects, const Selection *selection)
@@ -249,8 +187,9 @@ std::string explanationTable(const Evaluation &evaluation, PartEffects effects, 
             breakdown.add({ entry.label, secondsText(entry.seconds), percentText(entry.seconds / total), entry.where });
     }
     return breakdown.text() + "\n" + pathTable(evaluation.timeline) + "\n" + stagesTable(evaluation)
-        + memoryTable(evaluation) + fixesTable(evaluation, effects.fixes)
-        + partsTable(evaluation, ranked(std::move(effects.parts)), effects.leftOut) + datacenters;
+        + memoryTable(evaluation) + fixesTable(evaluation, effects.fixes) + bindingText(effects.binding)
+        + partsTable(evaluation, ranked(std::move(effects.parts)), effects.leftOut) + retiredText(effects.retired)
+        + datacenters;
 }
 
 std::string explanationJson(const Evaluation &evaluation, PartEffects effects, const Selection *selection)
@@ -273,6 +212,8 @@ std::string explanationJson(const Evaluation &evaluation, PartEffects effects, c
     json["better_parts"] = effectsJson(ranked(std::move(effects.parts)), now);
     json["fixes"] = effectsJson(effects.fixes, now);
     json["better_parts_left_out"] = effects.leftOut;
+    json["binding"] = effects.binding;
+    json["retirements"] = retiredJson(effects.retired);
     json["datacenter_selection"] = selection ? selectionObject(*selection) : Json(nullptr);
     return dumped(json);
 }

@@ -128,6 +128,38 @@ bool isWholeByDegree(const Choice &choice, const View &view)
     return true;
 }
 
+/// Whether stages that take the pools of their datacenter one after the other get what was chosen. Of one degree.
+bool isInOrder(const Choice &choice, const View &view)
+{
+    const std::map<int, int> gpus = gpusBySite(choice);
+    std::map<int, std::vector<std::pair<int, int>>> groups; // of datacenters: site, what is left of it
+    for (const ChosenStage &stage : choice.stages) {
+        for (const Replicas &replicas : stage.replicas) {
+            auto &here = groups[datacenterOf(view, replicas)];
+            const int perNode = view.kindOf(replicas.site).gpusPerNode;
+            if (std::ranges::find(here, replicas.site, &std::pair<int, int>::first) == here.end())
+                here.emplace_back(
+                    replicas.site, (gpus.at(replicas.site) + perNode - 1) / perNode * (perNode / replicas.tensor));
+        }
+    }
+    for (const ChosenStage &stage : choice.stages) {
+        std::map<int, int> wanted;
+        for (const Replicas &replicas : stage.replicas)
+            wanted[replicas.site] += replicas.count;
+        for (const auto &[datacenter, count] : replicasByDatacenter(stage, view)) {
+            int open = count;
+            for (auto &[site, left] : groups[datacenter]) {
+                const int taken = std::min(open, left);
+                if (taken != wanted[site])
+                    return false;
+                left -= taken;
+                open -= taken;
+            }
+        }
+    }
+    return true;
+}
+
 bool pinBlocks(Plan &plan, const std::vector<int> &datacenters)
 {
     plan.placement.mode = PlacementMode::PipelineAcross;
@@ -187,6 +219,8 @@ Expressed express(const Choice &choice, const View &view, const PlanPtr &base)
         setTensorEverywhere(plan, choice);
         result.lost = "stages of several tensor degrees in one datacenter have the largest of them";
     }
+    if (result.lost.empty() && plan.heterogeneity.assign.empty() && !isInOrder(choice, view))
+        result.lost = "stages take the GPUs of a datacenter one pool after the other";
     const std::vector<int> datacenters = datacentersOfStages(choice, view);
     const bool isOneDatacenter = base->cluster.datacenters.size() == 1;
     const bool isPinned = !datacenters.empty() && (isOneDatacenter || pinBlocks(plan, datacenters));

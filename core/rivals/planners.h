@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // The rules of published planners, re-stated: of all that each would look at, what it thinks of it, best first. Their
 // formulas are simple and theirs; whether a plan runs and how long it really takes is the evaluator's business. Where
-// rules are cut short for size it is said here. Pure functions. docs/planner-rivals.md, docs/model.md "Other planners".
+// rules are cut short for size it is said here. Pure functions. docs/planner-rivals.md.
 //
 // [F] found in the released code of Sailor (eth-easl/sailor at cf2c8e3), which has the others' planners too; [I] ours.
 
@@ -60,7 +60,8 @@ inline constexpr std::size_t kMostChoices = 200;
 /// longer gets better (H3, H4; rising where cost counts); data-parallel inside a region, pipeline across regions (H5),
 /// zones of a region as one (H6); which kinds serve a stage by its dynamic programme over what is left of the GPUs [F].
 ///   T and memory: core/mixed/sailor.h; cost: seconds x price of the GPUs + bytes between datacenters x their price.
-/// Counts of replicas of a kind go in eighths of D [I], so that it ends in a second; the release tries each.
+/// Counts of replicas of a kind go in eighths of D, of three kinds and more in quarters, and it ends after eight
+/// million combinations [I]; the release tries each count and takes minutes.
 [[nodiscard]] Ranking bySailor(const View &view, const Wishes &wishes = {}, const std::stop_token &stop = {});
 
 /// Seconds of a choice by these formulas, for tests; infinite where it is none of theirs.

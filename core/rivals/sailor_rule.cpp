@@ -4,14 +4,15 @@
 
 #include <algorithm>
 #include <limits>
-#include <map>
-#include <numeric>
+#include <string>
+#include <unordered_map>
 
 namespace trainyard::rivals {
 
 namespace {
 
-constexpr int kParts = 8; // counts of replicas of a kind go in eighths
+constexpr int kParts = 8, kPartsOfMany = 4; // counts of replicas of a kind go in eighths, of three kinds in quarters
+constexpr std::size_t kMostLooked = 8'000'000; // combinations; what is ranked by then counts
 constexpr int kMostOrders = 24; // of regions
 constexpr double kNever = std::numeric_limits<double>::infinity();
 
@@ -91,7 +92,13 @@ private:
 
     const Rest &solve(int stage, int region, Counts &left)
     {
-        const auto key = std::make_tuple(stage, region, left);
+        std::string key { char(stage), char(region) };
+        for (const int gpus : left) {
+            key += char(gpus & 0xff);
+            key += char((gpus >> 8) & 0xff);
+            if (gpus > 0xffff)
+                key += std::to_string(gpus);
+        }
         if (const auto known = m_known.find(key); known != m_known.end())
             return known->second;
         Rest best;
@@ -99,7 +106,7 @@ private:
             std::vector<int> replicas(m_view.kinds.size());
             share(stage, region, here, 0, m_data, replicas, left, best);
         }
-        return m_known.emplace(key, std::move(best)).first->second;
+        return m_known.emplace(std::move(key), std::move(best)).first->second;
     }
 
     /// All ways of giving `open` replicas to the kinds from `kind` on, in eighths of all.
@@ -116,8 +123,9 @@ private:
             return;
         }
         int last = -1;
-        for (int part = 0; part <= kParts; ++part) {
-            const int count = std::min({ open, room, (m_data * part + kParts - 1) / kParts });
+        const int parts = replicas.size() > 2 ? kPartsOfMany : kParts;
+        for (int part = 0; part <= parts; ++part) {
+            const int count = std::min({ open, room, (m_data * part + parts - 1) / parts });
             if (count == last)
                 continue;
             replicas[kind] = last = count;
@@ -129,7 +137,6 @@ private:
     {
         ++m_looked;
         Rest mine;
-        mine.replicas = replicas;
         mine.region = here;
         mine.crossing = 0;
         double compute = 0, gradients = 0;
@@ -155,7 +162,7 @@ private:
             return;
         if (stage + 1 < int(m_figures.size())) {
             take(left, stage, here, replicas, 1);
-            const Rest rest = solve(stage + 1, here, left);
+            const Rest &rest = solve(stage + 1, here, left);
             take(left, stage, here, replicas, -1);
             if (!rest.isWay())
                 return;
@@ -166,8 +173,10 @@ private:
             mine.crossing += rest.crossing;
         }
         const double value = m_wantsCheap ? mine.usd(m_microBatches) : mine.seconds(m_microBatches);
-        if (!best.isWay() || value < (m_wantsCheap ? best.usd(m_microBatches) : best.seconds(m_microBatches)))
+        if (!best.isWay() || value < (m_wantsCheap ? best.usd(m_microBatches) : best.seconds(m_microBatches))) {
             best = std::move(mine);
+            best.replicas = replicas;
+        }
     }
 
     [[nodiscard]] double usdPerByte(int from, int to) const
@@ -187,7 +196,7 @@ private:
     int m_microBatch, m_data, m_microBatches;
     bool m_wantsCheap;
     std::vector<double> m_hops; // [from][to] in the order: seconds there and back of a boundary
-    std::map<std::tuple<int, int, Counts>, Rest> m_known;
+    std::unordered_map<std::string, Rest> m_known; // by stage, region and what is left
     std::size_t m_looked = 0;
 };
 
@@ -244,7 +253,7 @@ private:
                 continue;
             double best = kNever;
             for (const int data : degrees(stages, microBatch)) {
-                if (m_stop.stop_requested())
+                if (m_stop.stop_requested() || m_ranking.looked > kMostLooked)
                     return;
                 const double value = lookAt(layers, microBatch, data, cheap);
                 const bool isBudgeted = m_wishes.mostUsd || m_wishes.mostSeconds;

@@ -1,9 +1,10 @@
 #pragma once
 // SPDX-License-Identifier: GPL-3.0-or-later
 // The second tier, in bulk: the iteration time of many candidates by the engine, to the nanosecond what run() says, and
-// their memory and verdict. Candidates whose iterations have one topology go through the fixed-order pass eight at a
-// time (timeline/lanes.h); what that pass cannot do (shared links, orders made at run time, activations that leave) and
-// what is asked of one candidate alone goes through run(). One a thread.
+// their memory and verdict. Plain plans (plain_plan.h) whose iterations have one topology go through the fixed-order
+// pass eight at a time (timeline/lanes.h); what that pass cannot do (shared links, orders made at run time, activations
+// that leave, several placements) goes through run(). What one candidate has in common with others is worked out once;
+// an outcome depends neither on the order nor on the number of candidates. One a thread.
 
 #include "core/evaluate/run.h"
 #include "core/space/space.h"
@@ -32,6 +33,11 @@ public:
     void run(std::span<const Candidate> candidates, std::span<Outcome> outcomes, const std::stop_token &stop = {});
     /// Of those so far: how many the lanes took.
     [[nodiscard]] std::int64_t inLanes() const;
+    /// What it has learnt and keeps: topologies, placements, orders of memory.
+    struct Kept {
+        std::size_t topologies = 0, frames = 0;
+    };
+    [[nodiscard]] Kept kept() const;
 
 private:
     struct Private;

@@ -5,6 +5,8 @@
 #include "core/schedule/traits.h"
 
 #include <algorithm>
+#include <cstring>
+#include <type_traits>
 
 namespace trainyard {
 
@@ -36,6 +38,8 @@ private:
     Moment m_now;
 };
 
+static_assert(std::is_trivially_copyable_v<ChunkMemory> && sizeof(ChunkMemory) % sizeof(double) == 0); // numbers alone
+
 double net(const MemoryChange &change)
 {
     return change.atStart.gpu + change.atEnd.gpu;
@@ -56,7 +60,8 @@ bool Moment::isCovered(const Moment &by) const
 
 void addMoment(std::vector<Moment> &all, const Moment &moment)
 {
-    if (std::ranges::any_of(all, [&](const Moment &known) { return moment.isCovered(known); }))
+    // Most likely by one that came lately.
+    if (std::any_of(all.rbegin(), all.rend(), [&](const Moment &known) { return moment.isCovered(known); }))
         return;
     std::erase_if(all, [&](const Moment &known) { return known.isCovered(moment); });
     all.push_back(moment);
@@ -93,13 +98,29 @@ std::vector<Moment> fullMoments(const Program &program, int device, const OpMemo
 
 HeldWeights::HeldWeights(std::vector<ChunkMemory> chunks, bool pairs)
 {
-    const OpMemory memory(std::move(chunks), nullptr, { false, pairs });
+    m_chunks.reserve(chunks.size());
+    m_running.reserve(chunks.size() * kOpWorks);
+    if (pairs)
+        add(OpMemory(std::move(chunks), nullptr, { false, true }));
+    for (std::size_t c = 0; !pairs && c < chunks.size(); ++c)
+        if (c > 0 && std::memcmp(&chunks[c], &chunks[c - 1], sizeof(ChunkMemory)) == 0) { // most are
+            m_chunks.push_back(Chunk(m_chunks.back()));
+            const std::size_t before = m_running.size() - kOpWorks;
+            for (std::size_t work = 0; work < kOpWorks; ++work)
+                m_running.push_back(double(m_running[before + work]));
+        } else {
+            add(OpMemory({ chunks[c] }, nullptr, { false, false }));
+        }
+}
+
+/// Effects are numbered chunk by chunk.
+void HeldWeights::add(const OpMemory &memory)
+{
     for (int c = 0; c < int(memory.chunks().size()); ++c) {
         const auto of = [&](OpWork work) { return net(memory.change(memory.op(c, work))); };
         m_chunks.push_back(
             { of(OpWork::ForwardWhole), of(OpWork::Forward), of(OpWork::Forward) + of(OpWork::InputGrad) });
     }
-    m_running.reserve(memory.effects());
     for (std::uint32_t effect = 0; effect < memory.effects(); ++effect)
         m_running.push_back(memory.change(effect).atStart.gpu + memory.change(effect).running);
 }

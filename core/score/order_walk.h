@@ -8,6 +8,7 @@
 #include "core/schedule/program.h"
 #include "core/schedule/traits.h"
 
+#include <cstdint>
 #include <vector>
 
 namespace trainyard {
@@ -45,6 +46,8 @@ private:
     struct Chunk {
         double whole = 0, kept = 0, waiting = 0;
     };
+    void add(const OpMemory &memory);
+
     std::vector<Chunk> m_chunks;
     std::vector<double> m_running; // [effect]: what it adds while it runs
 };

@@ -7,14 +7,19 @@
 #include "core/cost/stage_coster.h"
 #include "core/evaluate/sketch.h"
 #include "core/placement/resolve.h"
+#include "core/placement/shard_exchange.h"
 #include "core/schedule/traits.h"
 #include "core/score/least_time.h"
 #include "core/score/order_walk.h"
 #include "core/score/reasons.h"
 
+#include <cstdint>
 #include <memory>
+#include <vector>
 
 namespace trainyard {
+
+inline constexpr std::int64_t kMostWalked = 65'536; // operations of an order that is made for a part
 
 /// How many micro-batches an iteration has, all pipelines together.
 struct BatchPart {
@@ -55,30 +60,38 @@ struct WalkPart {
     std::vector<std::vector<Moment>> moments; // [kind]
 };
 
-/// One micro-batch on each kind of stage.
-struct WorkPart {
-    FormPipeline form;
-    std::vector<HidingWork> formHiding, hiding; // [kind]: of whole stages, and of their chunks one by one
-    LeastTime least;
-    std::vector<HeldWeights> memory; // [kind]
-    bool isRecomputing = false, recomputesLast = false;
-    double overhead = 0; // nanoseconds of an iteration
-};
-
-/// What lies on a GPU of each kind of stage beside micro-batches, bytes.
+/// What lies on a GPU of each kind of stage without any micro-batch, bytes.
 struct HeldPart {
     struct Kind {
         std::int64_t peak = 0, beside = 0; // allocated, and beside any allocator
         double capacity = 1;
     };
     std::vector<Kind> kinds;
+
+    /// Of the fullest GPU with so many bytes more on each kind; empty: none.
+    [[nodiscard]] double fill(const StackSpec &stack, const std::vector<double> &live) const;
+};
+
+/// What micro-batches add to it.
+struct KeptPart {
+    std::vector<HeldWeights> kinds;
+    bool isRecomputing = false, recomputesLast = false;
 };
 
 /// What each kind of stage does at the end of an iteration.
 struct EndsPart {
     std::uint16_t wrong = 0;
-    bool isInRuns = false; // collectives between the operations: what these take goes by their number
+    ShardExchange exchange = ShardExchange::Once; // of shards: between or within operations their times go by it
+    int zeroStage = 0;
     std::vector<StageCosts> kinds; // without chunks
+};
+
+/// One micro-batch on each kind of stage.
+struct WorkPart {
+    FormPipeline form;
+    std::vector<HidingWork> formHiding, hiding; // [kind]: of whole stages, and of their chunks one by one
+    LeastTime least;
+    double overhead = 0; // nanoseconds of an iteration
 };
 
 /// For so many micro-batches.
@@ -97,11 +110,12 @@ struct TimePart {
     const OrderPart &order, int microBatches, bool isRecomputing, bool recomputesLast, Reasons &reasons);
 /// So many micro-batches are walked instead; more hold no more.
 [[nodiscard]] int walkedMicroBatches(const OrderPart &order, int microBatches);
-/// With the layout of the places and the chunks of the order; `coster` is the workload's.
-[[nodiscard]] WorkPart workPart(const Workload &workload, StageCoster &coster, const OrderPart &order);
+/// These four with the layout of the places and the chunks of the order; `coster` is the workload's.
 [[nodiscard]] HeldPart heldPart(const Workload &workload, const OrderPart &order);
+[[nodiscard]] KeptPart keptPart(const Workload &workload, const OrderPart &order);
 [[nodiscard]] EndsPart endsPart(
     const Workload &workload, StageCoster &coster, const OrderPart &order, Reasons &reasons);
+[[nodiscard]] WorkPart workPart(const Workload &workload, StageCoster &coster, const OrderPart &order);
 [[nodiscard]] TimePart timePart(const WorkPart &work, const OrderPart &order, int microBatches);
 
 } // namespace trainyard

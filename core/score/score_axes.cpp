@@ -2,6 +2,8 @@
 #include "core/score/score_axes.h"
 
 #include <algorithm>
+#include <string>
+#include <vector>
 
 namespace trainyard {
 
@@ -16,7 +18,8 @@ constexpr unsigned bits(std::initializer_list<Part> parts)
 }
 
 constexpr unsigned kEvery = (1u << kParts) - 1;
-constexpr const char *kZeroStage = "parallelism.zero_stage", *kRecompute = "memory.recompute";
+constexpr const char *kZeroStage = "parallelism.zero_stage", *kRecompute = "memory.recompute",
+                     *kRecomputeLayers = "memory.recompute_layers";
 
 struct KnownKey {
     const char *key;
@@ -24,19 +27,23 @@ struct KnownKey {
 };
 using enum Part;
 constexpr KnownKey kKnown[] = {
-    { "parallelism.tensor", bits({ Shape, Places, Work, Held, Ends }) },
-    { "parallelism.context", bits({ Shape, Places, Work, Held, Ends }) },
-    { "parallelism.expert", bits({ Shape, Places, Work, Held, Ends }) },
-    { "parallelism.expert_tensor", bits({ Shape, Places, Work, Held, Ends }) },
-    { "parallelism.pipeline", bits({ Shape, Places, Order, Work, Held, Ends }) },
+    { "parallelism.tensor", bits({ Shape, Places, Held, Kept, Ends, Work }) },
+    { "parallelism.context", bits({ Shape, Places, Held, Kept, Ends, Work }) },
+    { "parallelism.expert", bits({ Shape, Places, Held, Kept, Ends, Work }) },
+    { "parallelism.expert_tensor", bits({ Shape, Places, Held, Kept, Ends, Work }) },
+    { "parallelism.pipeline", bits({ Shape, Places, Order, Held, Kept, Ends, Work }) },
     { "parallelism.data", bits({ Shape, Batch, Places }) }, // the others go by the places
-    { "parallelism.virtual_pipeline", bits({ Shape, Order, Work, Held, Ends }) },
-    { "schedule", bits({ Shape, Order, Work, Held, Ends }) },
-    { "workload.micro_batch", bits({ Batch, Work, Held }) }, // Places go by how many there are
+    { "parallelism.virtual_pipeline", bits({ Shape, Order, Held, Kept, Ends, Work }) },
+    { "schedule", bits({ Shape, Order, Held, Kept, Ends, Work }) },
+    { "workload.micro_batch", bits({ Batch, Held, Kept, Work }) }, // Places go by how many there are
     { "workload.global_batch", bits({ Batch }) },
-    { kRecompute, bits({ Work }) },
-    { kZeroStage, bits({ Work, Held, Ends }) },
-    { "parallelism.sequence_parallel", bits({ Work, Held }) },
+    { kRecompute, bits({ Kept, Work }) },
+    { kRecomputeLayers, bits({ Order, Kept, Work }) },
+    { "placement.layers", bits({ Shape, Order }) }, // the others go by the order
+    { "moe.dispatch", bits({ Held, Kept, Ends, Work }) },
+    { "moe.shared_expert_overlap", bits({ Held, Kept, Ends, Work }) },
+    { kZeroStage, bits({ Held, Kept, Ends }) }, // Work goes by what is exchanged in it
+    { "parallelism.sequence_parallel", bits({ Held, Kept, Work }) },
 };
 
 /// Which of two orders is taken then goes by recomputation too.
@@ -55,19 +62,39 @@ unsigned partsOf(const std::string &key, bool pairs)
     return known == std::end(kKnown) ? kEvery : known->parts;
 }
 
-/// Without sharded gradients and weights no operation sees ZeRO.
-std::vector<std::uint16_t> alikeInWork(const Plan &base, const Axis &axis)
+/// What a part sees of an axis that it hardly looks at.
+using Seen = int (*)(const Plan &);
+struct Hardly {
+    Part part;
+    std::vector<std::string> keys; // all that the axis sets
+    Seen seen;
+};
+
+const std::vector<Hardly> &hardlySeen()
 {
-    std::vector<int> seen;
+    static const std::vector<Hardly> kAll {
+        // Micro-batches see of ZeRO only that weights are gathered for them.
+        { Kept, { kZeroStage }, [](const Plan &plan) { return plan.parallelism.zeroStage < 3 ? 0 : 1; } },
+        // Where only some layers of a stage are recomputed, stages that are alike else may not be.
+        { Order, { kRecompute, kRecomputeLayers },
+            [](const Plan &plan) { return plan.memory.recomputeLayers ? 1 : 0; } },
+    };
+    return kAll;
+}
+
+/// For each value the first one that cannot be told from it.
+std::vector<std::uint16_t> alikeIn(const Plan &base, const Axis &axis, Seen seen)
+{
+    std::vector<int> all;
     for (const AxisValue &value : axis.values) {
         Plan plan = base;
         if (&value != &axis.values[axis.base])
             value.set(plan);
-        seen.push_back(plan.parallelism.zeroStage < 2 ? 0 : plan.parallelism.zeroStage);
+        all.push_back(seen(plan));
     }
     std::vector<std::uint16_t> alike;
-    for (const int stage : seen)
-        alike.push_back(std::uint16_t(std::ranges::find(seen, stage) - seen.begin()));
+    for (const int one : all)
+        alike.push_back(std::uint16_t(std::ranges::find(all, one) - all.begin()));
     return alike;
 }
 
@@ -77,24 +104,29 @@ ScoreAxes::ScoreAxes(const SearchSpace &space)
     : m_space(space)
 {
     m_steps.fill(1);
-    m_alike.resize(space.axes().size());
     const bool pairs = mayPair(space);
     for (std::size_t i = 0; i < space.axes().size(); ++i) {
         const Axis &axis = space.axes()[i];
         unsigned parts = axis.keys.empty() ? kEvery : 0;
         for (const std::string &key : axis.keys)
             parts |= partsOf(key, pairs);
-        if (axis.keys == std::vector<std::string> { kZeroStage })
-            m_alike[i] = alikeInWork(*space.base(), axis);
         for (std::size_t part = 0; part < kParts; ++part)
             if ((parts & (1u << part)) != 0)
-                add(Part(part), i, axis.values.size(),
-                    Part(part) == Part::Work && !m_alike[i].empty() ? m_alike[i].data() : nullptr);
+                add(Part(part), i, pairs && Part(part) == Order ? nullptr : alikeOf(Part(part), axis, *space.base()));
     }
 }
 
-void ScoreAxes::add(Part part, std::size_t axis, std::size_t values, const std::uint16_t *alike)
+const std::uint16_t *ScoreAxes::alikeOf(Part part, const Axis &axis, const Plan &base)
 {
+    for (const Hardly &known : hardlySeen())
+        if (known.part == part && known.keys == axis.keys)
+            return m_alike.emplace_back(alikeIn(base, axis, known.seen)).data();
+    return nullptr;
+}
+
+void ScoreAxes::add(Part part, std::size_t axis, const std::uint16_t *alike)
+{
+    const std::size_t values = m_space.axes()[axis].values.size();
     std::uint64_t &step = m_steps[std::size_t(part)];
     m_terms[std::size_t(part)].push_back({ axis, step, alike });
     m_isNumbered &= step <= SearchSpace::kTooMany / std::max<std::size_t>(1, values);

@@ -7,16 +7,17 @@
 #include "core/space/space.h"
 
 #include <array>
+#include <deque>
 #include <span>
 
 namespace trainyard {
 
 /// Rest: the axes that count for every part. Batch: how many micro-batches an iteration has. Shape: whether degrees,
 /// model and schedule go together. Places: locations and replicas. Order: layers of the stages, and in which order they
-/// work. Work: times and bytes of micro-batches. Held: what lies on a GPU beside them. Ends: what a stage does at the
-/// end of an iteration.
-enum class Part : std::uint8_t { Rest, Batch, Shape, Places, Order, Work, Held, Ends };
-inline constexpr std::size_t kParts = 8;
+/// work. Held: what lies on a GPU before there are micro-batches. Kept: what these add. Ends: what a stage does at the
+/// end of an iteration. Work: times of micro-batches.
+enum class Part : std::uint8_t { Rest, Batch, Shape, Places, Order, Held, Kept, Ends, Work };
+inline constexpr std::size_t kParts = 9;
 
 class ScoreAxes {
 public:
@@ -41,12 +42,13 @@ private:
         std::uint64_t step;
         const std::uint16_t *alike; // values that the part cannot tell apart have one number; nullptr: each its own
     };
-    void add(Part part, std::size_t axis, std::size_t values, const std::uint16_t *alike);
+    void add(Part part, std::size_t axis, const std::uint16_t *alike);
+    [[nodiscard]] const std::uint16_t *alikeOf(Part part, const Axis &axis, const Plan &base);
 
     const SearchSpace &m_space;
     std::array<std::vector<Term>, kParts> m_terms;
     std::array<std::uint64_t, kParts> m_steps;
-    std::vector<std::vector<std::uint16_t>> m_alike;
+    std::deque<std::vector<std::uint16_t>> m_alike; // stay where they are
     bool m_isNumbered = true;
 };
 

@@ -1,13 +1,16 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/score/scorer.h"
 
-#include "core/memory/bounded_memory.h"
 #include "core/score/parts.h"
 #include "core/score/reasons.h"
 #include "core/score/untabled.h"
 #include "core/score/workbench.h"
 
 #include <algorithm>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
 
 namespace trainyard {
 
@@ -21,14 +24,23 @@ constexpr std::uint64_t both(std::uint64_t a, std::uint64_t b)
     return a << 32 | b;
 }
 
+/// Without the words of the plan, which would be copied for every part.
+SearchSpace lean(const SearchSpace &space)
+{
+    Plan plan = *space.base();
+    plan.notes.clear();
+    plan.name.clear();
+    return { std::make_shared<const Plan>(std::move(plan)), space.axes() };
+}
+
 } // namespace
 
 struct Scorer::Private {
     Private(const SearchSpace &of, const Catalogue &with)
-        : space(of)
+        : space(lean(of))
         , catalogue(with)
-        , axes(of)
-        , bench(of, with, axes)
+        , axes(space)
+        , bench(space, with, axes)
         , isTabled(axes.isNumbered() && isSimple(*of.base()) && bench.resolved(of.baseCandidate()))
     {
     }
@@ -83,83 +95,92 @@ struct Scorer::Private {
         return combined(candidate, shape, places, order);
     }
 
-    Score combined(const Candidate &candidate, const ShapePart &shape, const PlacesPart &places,
+    Score combined(const Candidate &candidate, const ShapePart &shape, const PlacesPart &at,
         const ValueTable<OrderPart>::Entry &order)
     {
-        const std::uint64_t ground = both(groundOf(candidate, places), order.id);
+        const std::uint64_t ground = both(groundOf(candidate, at), order.id);
         const auto workload = [&]() -> const Workload & {
             Workload &made = *bench.of(candidate);
-            made.layout = places.layout;
+            made.layout = at.layout;
             made.layout.chunks = order.value.chunks;
             return made;
         };
-        const EndsPart &ends = endings
-                                   .of({ axes.key(Part::Ends, candidate), ground },
-                                       [&] {
-                                           const Workload &of = workload();
-                                           StageCoster coster(of);
-                                           return endsPart(of, coster, order.value, reasons);
-                                       })
-                                   .value;
-        if (ends.wrong)
-            return refused(ends.wrong);
+        const auto make = [&](auto part) {
+            const Workload &of = workload();
+            StageCoster coster(of);
+            return part(of, coster);
+        };
+        Score score;
+        score.gpusUsed = at.layout.gpusUsed;
         const HeldPart &held =
             helds.of({ axes.key(Part::Held, candidate), ground }, [&] { return heldPart(workload(), order.value); })
                 .value;
-        const std::uint64_t runs = ends.isInRuns ? std::uint64_t(places.most) : 0;
-        const auto &work = works.of({ axes.key(Part::Work, candidate), runIdOf(ground, runs) }, [&] {
-            const Workload &of = workload();
-            StageCoster coster(of);
-            return workPart(of, coster, order.value);
-        });
-        const TimePart &time = times
-                                   .of({ work.id, std::uint64_t(places.most) },
-                                       [&] { return timePart(work.value, order.value, places.most); })
-                                   .value;
-        const auto &walk = walkOf(work.value, order, places.most);
+        score.leastFill = held.fill(*shape.stack, {});
+        if (isTooLarge(score))
+            return score;
+        const auto &kept =
+            kepts.of({ axes.key(Part::Kept, candidate), ground }, [&] { return keptPart(workload(), order.value); });
+        const auto &walk = walkOf(kept.value, order, at.most);
         if (walk.value.wrong)
             return refused(walk.value.wrong);
         const std::vector<double> &live =
             lives
-                .of({ work.id, walk.id },
+                .of({ kept.id, walk.id },
                     [&] {
                         std::vector<double> most;
-                        for (std::size_t k = 0; k < work.value.memory.size(); ++k)
-                            most.push_back(work.value.memory[k].most(walk.value.moments[k]));
+                        for (std::size_t k = 0; k < kept.value.kinds.size(); ++k)
+                            most.push_back(kept.value.kinds[k].most(walk.value.moments[k]));
                         return most;
                     })
                 .value;
-        Score score;
-        score.gpusUsed = places.layout.gpusUsed;
+        score.leastFill = held.fill(*shape.stack, live);
         score.isFillExact = walk.value.isExact;
+        if (isTooLarge(score))
+            return score;
+        const EndsPart &ends = endings
+                                   .of({ axes.key(Part::Ends, candidate), ground },
+                                       [&] {
+                                           return make([&](const Workload &of, StageCoster &coster) {
+                                               return endsPart(of, coster, order.value, reasons);
+                                           });
+                                       })
+                                   .value;
+        if (ends.wrong)
+            return refused(ends.wrong);
+        const auto &work = works.of({ axes.key(Part::Work, candidate), exchangeOf(ground, ends, at.most) }, [&] {
+            return make([&](const Workload &of, StageCoster &coster) { return workPart(of, coster, order.value); });
+        });
+        const TimePart &time =
+            times.of({ work.id, std::uint64_t(at.most) }, [&] { return timePart(work.value, order.value, at.most); })
+                .value;
         addTimes(score, *shape.stack, work.value, ends, time);
-        for (std::size_t k = 0; k < live.size(); ++k) {
-            const HeldPart::Kind &kind = held.kinds[k];
-            score.leastFill = std::max(score.leastFill,
-                double(deviceBytes(kind.peak + wholeBytes(live[k]), kind.beside, *shape.stack)) / kind.capacity);
-        }
+        return score;
+    }
+
+    static bool isTooLarge(Score &score)
+    {
         if (score.leastFill > kRounded)
             score.state = ScoreState::TooLarge;
-        return score;
+        return score.state == ScoreState::TooLarge;
     }
 
     /// What follows the last operation of a stage, on each kind of stage.
     static void addTimes(
-        Score &score, const StackSpec &stack, const WorkPart &work, const EndsPart &endings, const TimePart &time)
+        Score &score, const StackSpec &stack, const WorkPart &work, const EndsPart &ends, const TimePart &time)
     {
         Seconds atTheEnd;
         double reduced = 0, ended = 0, stepped = 0;
-        for (std::size_t k = 0; k < endings.kinds.size(); ++k) {
-            atTheEnd = std::max(atTheEnd, shownAtTheEnd(syncAndStepTimes(stack, endings.kinds[k], work.formHiding[k])));
-            const SyncAndStepTimes sync = syncAndStepTimes(stack, endings.kinds[k], work.hiding[k]);
+        for (std::size_t k = 0; k < ends.kinds.size(); ++k) {
+            atTheEnd = std::max(atTheEnd, shownAtTheEnd(syncAndStepTimes(stack, ends.kinds[k], work.formHiding[k])));
+            const SyncAndStepTimes sync = syncAndStepTimes(stack, ends.kinds[k], work.hiding[k]);
             const double end = time.ends[k] + double(sync.reduce - std::min(sync.reduceEarly, sync.reduce)),
                          step = double(sync.optimizer + sync.gather);
             reduced = std::max(reduced, end);
             ended = std::max(ended, end + step);
             stepped = std::max(stepped, step);
         }
-        const double ends = stack.gradientNormBarrier ? std::max(ended, reduced + stepped) : ended;
-        score.leastSeconds = toSeconds(Nanoseconds(ends + work.overhead)).value;
+        const double end = stack.gradientNormBarrier ? std::max(ended, reduced + stepped) : ended;
+        score.leastSeconds = toSeconds(Nanoseconds(end + work.overhead)).value;
         score.estimate = time.form + atTheEnd.value + work.overhead * 1e-9;
     }
 
@@ -177,17 +198,22 @@ struct Scorer::Private {
                 [] { return 0; })
             .id;
     }
-    std::uint64_t runIdOf(std::uint64_t ground, std::uint64_t runs)
+    /// Places, and what operations see of shards: nothing where these are exchanged once.
+    std::uint64_t exchangeOf(std::uint64_t ground, const EndsPart &ends, int microBatches)
     {
-        return runIds.of({ ground, runs }, [] { return 0; }).id;
+        const bool isOnce = ends.exchange == ShardExchange::Once;
+        const int count = ends.exchange == ShardExchange::InRuns ? microBatches : 0;
+        return exchanges
+            .of({ ground, isOnce ? 0 : both(std::uint64_t(ends.zeroStage), std::uint64_t(count)) }, [] { return 0; })
+            .id;
     }
     const ValueTable<WalkPart>::Entry &walkOf(
-        const WorkPart &work, const ValueTable<OrderPart>::Entry &order, int microBatches)
+        const KeptPart &kept, const ValueTable<OrderPart>::Entry &order, int microBatches)
     {
         const int walked = walkedMicroBatches(order.value, microBatches);
-        const std::uint64_t flags = (work.isRecomputing ? 1u : 0u) | (work.recomputesLast ? 2u : 0u);
+        const std::uint64_t flags = (kept.isRecomputing ? 1u : 0u) | (kept.recomputesLast ? 2u : 0u);
         return walks.of({ order.id, both(std::uint64_t(walked), flags) },
-            [&] { return walkPart(order.value, walked, work.isRecomputing, work.recomputesLast, reasons); });
+            [&] { return walkPart(order.value, walked, kept.isRecomputing, kept.recomputesLast, reasons); });
     }
 
     Score untabled(const Candidate &candidate)
@@ -200,8 +226,7 @@ struct Scorer::Private {
         score.leastSeconds = made.leastSeconds;
         score.estimate = made.estimate;
         score.leastFill = made.leastFill;
-        if (score.leastFill > kRounded)
-            score.state = ScoreState::TooLarge;
+        isTooLarge(score);
         return score;
     }
 
@@ -215,14 +240,15 @@ struct Scorer::Private {
 
     void forgetWhatIsTooMuch()
     {
-        if (std::max({ works.size(), helds.size(), times.size(), lives.size(), shapes.size(), sites.size() })
+        if (std::max({ works.size(), helds.size(), kepts.size(), times.size(), lives.size(), shapes.size(),
+                sites.size(), exchanges.size() })
             < kMostTable)
             return;
-        clear(shapes, batches, sites, grounds, orders, walks, runIds, works, helds, endings, times, lives);
+        clear(shapes, batches, sites, grounds, orders, walks, exchanges, works, helds, kepts, endings, times, lives);
     }
     static void clear(auto &...tables) { (tables.clear(), ...); }
 
-    const SearchSpace &space;
+    const SearchSpace space;
     const Catalogue &catalogue;
     ScoreAxes axes;
     Workbench bench;
@@ -231,14 +257,15 @@ struct Scorer::Private {
     ValueTable<ShapePart> shapes;
     ValueTable<BatchPart> batches;
     ValueTable<PlacesPart> sites;
-    ValueTable<int> grounds, runIds;
+    ValueTable<int> grounds, exchanges;
     ValueTable<OrderPart> orders;
     ValueTable<WalkPart> walks;
     ValueTable<WorkPart> works;
     ValueTable<HeldPart> helds;
+    ValueTable<KeptPart> kepts;
     ValueTable<EndsPart> endings;
     ValueTable<TimePart> times; // of works
-    ValueTable<std::vector<double>> lives; // bytes of each kind of stage: of works and walks
+    ValueTable<std::vector<double>> lives; // bytes on each kind of stage: of kepts and walks
 };
 
 Scorer::Scorer(const SearchSpace &space, const Catalogue &catalogue)

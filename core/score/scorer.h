@@ -23,6 +23,7 @@ enum class ScoreState : std::uint8_t {
     Open, // run() has to decide
 };
 
+/// Of what is too large no time is told.
 struct Score {
     ScoreState state = ScoreState::Open;
     bool isFillExact = false;

@@ -8,6 +8,8 @@
 #include "core/score/workbench.h"
 
 #include <algorithm>
+#include <functional>
+#include <string>
 
 namespace trainyard {
 
@@ -24,8 +26,6 @@ std::string sentence(const Error &error)
 {
     return error.where + ": " + error.what;
 }
-
-constexpr std::int64_t kMostOps = 65'536; // of an order that is walked
 
 } // namespace
 
@@ -117,7 +117,7 @@ int walkedMicroBatches(const OrderPart &order, int microBatches)
     const int devices = int(order.chunks.size()), chunks = int(order.chunks.front().size());
     if (schedule.repeatsAfter > 0)
         microBatches = std::min(microBatches, schedule.repeatsAfter * devices);
-    return std::int64_t(microBatches) * devices * chunks <= kMostOps ? microBatches : 1;
+    return std::int64_t(microBatches) * devices * chunks <= kMostWalked ? microBatches : 1;
 }
 
 WalkPart walkPart(const OrderPart &order, int microBatches, bool isRecomputing, bool recomputesLast, Reasons &reasons)
@@ -127,7 +127,7 @@ WalkPart walkPart(const OrderPart &order, int microBatches, bool isRecomputing, 
     const int devices = int(order.chunks.size()), chunks = int(order.chunks.front().size());
     Program program;
     if (schedule.orderedBy() == OrderedBy::Shape && schedule.room == RoomUse::None
-        && std::int64_t(microBatches) * devices * chunks <= kMostOps) {
+        && std::int64_t(microBatches) * devices * chunks <= kMostWalked) {
         auto made = makeProgram(schedule, { devices, microBatches, chunks, {} });
         if (!made) {
             if (microBatches > 1)

@@ -1,13 +1,11 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/assembly/iteration_costs.h"
 #include "core/cost/wan/wan_traffic.h"
-#include "core/memory/chunk_memory.h"
-#include "core/memory/stage_memory.h"
-#include "core/placement/recompute.h"
-#include "core/placement/shard_exchange.h"
+#include "core/score/memory_parts.h"
 #include "core/score/parts.h"
 
 #include <algorithm>
+#include <vector>
 
 namespace trainyard {
 
@@ -37,7 +35,7 @@ public:
         m_chain.copies = workload.degrees.copies;
         m_chain.placement = m_schedule.placement;
         m_chain.forwardsFirst = m_schedule.forwardsFirst;
-        m_chain.recomputesLast = workload.stack.recomputesLastStage && !m_schedule.recomputesApart();
+        m_chain.recomputesLast = recomputesLast(workload);
         m_chain.forwardsBefore = order.forwardsBefore;
         m_chain.kindOf = order.kindOf;
         m_chain.stages.resize(std::size_t(m_chain.devices * m_chain.chunks));
@@ -65,18 +63,21 @@ public:
         const PipelineClass &pipelines = workload.layout.classes.front();
         std::vector<WanLinkUse> links;
         const int inChain = stagesInChain(m_chain.placement, m_chain.devices, m_chain.chunks);
-        int lastFrom = -1, lastTo = -1;
-        BoundaryTimes times;
         for (int q = 0; q + 1 < int(m_chain.stages.size()); ++q) {
             const int from = deviceAt(m_chain.placement, m_chain.devices, q),
                       to = deviceAt(m_chain.placement, m_chain.devices, q + 1);
             if (from == to || (q + 1) % inChain == 0)
                 continue;
-            if (from != lastFrom || to != lastTo)
-                times = boundaryTimes(workload, pipelines, from, to, coster.site(pipelines, from), links);
-            lastFrom = from, lastTo = to;
-            m_chain.there[std::size_t(q)] = double(times.serialization[0] + times.latency[0]);
-            m_chain.back[std::size_t(q)] = double(times.serialization[1] + times.latency[1]);
+            const auto at = std::size_t(q), before = at - std::size_t(m_chain.devices);
+            if (m_schedule.isLoop() && q >= m_chain.devices) { // the same two devices
+                m_chain.there[at] = m_chain.there[before];
+                m_chain.back[at] = m_chain.back[before];
+                continue;
+            }
+            const BoundaryTimes times =
+                boundaryTimes(workload, pipelines, from, to, coster.site(pipelines, from), links);
+            m_chain.there[at] = double(times.serialization[0] + times.latency[0]);
+            m_chain.back[at] = double(times.serialization[1] + times.latency[1]);
         }
     }
     [[nodiscard]] const Chain &chain() const { return m_chain; }
@@ -115,6 +116,16 @@ std::vector<OpTimes> opsOf(const std::vector<StageCosts> &kinds, const OrderPart
     return ops;
 }
 
+/// With what runs of micro-batches exchange.
+void addRuns(const Workload &workload, StageCoster &coster, std::vector<StageCosts> &kinds, const OrderPart &order)
+{
+    const PipelineClass &pipelines = workload.layout.classes.front();
+    const ChunkRuns runs = expectedRuns(*workload.plan, pipelines.microBatches);
+    for (std::size_t k = 0; k < kinds.size(); ++k)
+        coster.addShardRuns(
+            pipelines, order.firstOfKind[k], std::vector<ChunkRuns>(kinds[k].chunks.size(), runs), kinds[k].chunks);
+}
+
 /// How much shorter pairs of operations may be than the two of them.
 double certainShare(const Workload &workload, const std::vector<StageCosts> &kinds, const OrderPart &order,
     const std::vector<OpTimes> &ops)
@@ -131,9 +142,12 @@ double certainShare(const Workload &workload, const std::vector<StageCosts> &kin
 
 WorkPart workPart(const Workload &workload, StageCoster &coster, const OrderPart &order)
 {
-    const Plan &plan = *workload.plan;
     WorkPart part;
-    const std::vector<StageCosts> kinds = kindsOf(workload, coster, order);
+    std::vector<StageCosts> kinds = kindsOf(workload, coster, order);
+    for (const StageCosts &kind : kinds)
+        part.hiding.push_back(hidingWork(workload, kind));
+    if (shardExchange(*workload.plan, workload.stack) == ShardExchange::InRuns)
+        addRuns(workload, coster, kinds, order);
     const std::vector<OpTimes> ops = opsOf(kinds, order);
     ChainOf chain(workload, order);
     chain.setOps(ops, certainShare(workload, kinds, order, ops));
@@ -142,30 +156,9 @@ WorkPart workPart(const Workload &workload, StageCoster &coster, const OrderPart
 
     Sketch sketched = sketch(workload, workload.layout.classes.front(), coster);
     part.form = std::move(sketched.pipeline);
-    part.isRecomputing = recomputesAnything(plan);
-    part.recomputesLast = chain.chain().recomputesLast;
     part.overhead = double(toNanoseconds(iterationOverhead(workload)));
-    // Collectives between the operations make these longer, so that more may hide.
-    constexpr Seconds kEndless { 1e15 };
-    const bool isInRuns = shardExchange(plan, workload.stack) == ShardExchange::InRuns;
-    for (std::size_t kind = 0; kind < order.firstOfKind.size(); ++kind) {
-        const int stage = order.firstOfKind[kind];
-        part.formHiding.push_back(hidingWork(workload, sketched.kinds[kind].costs));
-        part.hiding.push_back(isInRuns ? HidingWork { kEndless, kEndless } : hidingWork(workload, kinds[kind]));
-        part.memory.emplace_back(chunkMemory(workload, stage), order.schedule->pairs);
-    }
-    return part;
-}
-
-HeldPart heldPart(const Workload &workload, const OrderPart &order)
-{
-    HeldPart part;
-    for (const int stage : order.firstOfKind) {
-        const RankSet ranks = rankSet(workload, workload.layout.classes.front(), stage);
-        const StageMemory empty = stageMemory(workload, ranks, {}, {}, false);
-        part.kinds.push_back(
-            { empty.peak, empty.device - empty.reserved, double(std::max<std::int64_t>(1, empty.capacity)) });
-    }
+    for (const Sketch::Kind &kind : sketched.kinds)
+        part.formHiding.push_back(hidingWork(workload, kind.costs));
     return part;
 }
 
@@ -174,7 +167,8 @@ EndsPart endsPart(const Workload &workload, StageCoster &coster, const OrderPart
     EndsPart part;
     if (refusesSharding(*workload.plan, workload.stack))
         part.wrong = reasons.of("the stack does not shard gradients in a pipeline");
-    part.isInRuns = shardExchange(*workload.plan, workload.stack) == ShardExchange::InRuns;
+    part.exchange = shardExchange(*workload.plan, workload.stack);
+    part.zeroStage = workload.degrees.zeroStage;
     for (const int stage : order.firstOfKind) {
         StageCosts &kind = part.kinds.emplace_back(coster.stage(workload.layout.classes.front(), stage));
         kind.chunks = {};

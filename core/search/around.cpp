@@ -8,6 +8,7 @@
 #include "core/selection/selection.h"
 
 #include <algorithm>
+#include <array>
 #include <random>
 #include <set>
 #include <tuple>
@@ -16,10 +17,13 @@ namespace trainyard::detail {
 
 namespace {
 
-constexpr std::size_t kSample = 2'000; // candidates drawn and scored to begin with
+constexpr std::size_t kSample = 4'000; // candidates drawn and scored to begin with
+constexpr std::size_t kSampleWithoutTables = 200, kMostOfGrid = 600,
+                      kPairsWithoutTables = 600; // where a score costs a placement
+constexpr std::array kGrid { "micro_batch", "tensor", "pipeline", "kinds", "data" };
 constexpr std::size_t kMostPairs = 4'000; // of steps along two axes
 constexpr std::size_t kSingles = 24, kPairs = 64, kStarts = 64; // of the most promising that are simulated
-constexpr int kFruitless = 4; // restarts after which it ends, unless seconds were given
+constexpr int kFruitless = 8; // restarts after which it ends, unless seconds were given
 constexpr int kAxesShaken = 4;
 constexpr int kTries = 200; // draws for one that goes together
 
@@ -34,6 +38,8 @@ public:
 
     SearchResult search()
     {
+        if (!m_hunt.isTabled())
+            startOnGrid();
         descend(m_hunt.baseNumber());
         for (const std::uint64_t start : proposals())
             descend(start);
@@ -140,39 +146,76 @@ private:
 
     std::vector<std::uint64_t> pairs(std::uint64_t at) const
     {
+        const bool isTabled = m_hunt.isTabled();
+        const std::size_t most = isTabled ? kMostPairs : 16 * kMostPairs;
         std::vector<std::uint64_t> numbers;
         const Candidate from = m_hunt.candidate(at);
         for (std::size_t i = 0; i < m_axes.size(); ++i)
             for (std::size_t j = i + 1; j < m_axes.size(); ++j)
                 for (std::uint16_t a = 0; a < m_axes[i].values.size(); ++a)
                     for (std::uint16_t b = 0; b < m_axes[j].values.size(); ++b) {
-                        if (a == from[i] || b == from[j] || numbers.size() == kMostPairs)
+                        if (a == from[i] || b == from[j] || numbers.size() == most)
                             continue;
                         Candidate next = from;
                         next[i] = a;
                         next[j] = b;
                         add(numbers, next);
                     }
+        if (!isTabled && numbers.size() > kPairsWithoutTables) { // some of all of them
+            std::vector<std::uint64_t> some;
+            for (std::size_t i = 0; i < kPairsWithoutTables; ++i)
+                some.push_back(numbers[i * numbers.size() / kPairsWithoutTables]);
+            numbers = std::move(some);
+        }
         return numbers;
     }
 
     std::size_t draw(std::size_t count) { return std::size_t(m_random() % count); }
 
+    /// All combinations of the degrees that decide most, as many of these as keep them few; where scores come from
+    /// tables a sample tells as much.
+    void startOnGrid()
+    {
+        std::vector<Candidate> grid { m_hunt.space().baseCandidate() };
+        for (const char *id : kGrid) {
+            const int axis = m_hunt.space().axis(id);
+            if (axis < 0 || grid.size() * m_axes[std::size_t(axis)].values.size() > kMostOfGrid)
+                continue;
+            std::vector<Candidate> wider;
+            for (const Candidate &one : grid)
+                for (std::uint16_t value = 0; value < m_axes[std::size_t(axis)].values.size(); ++value) {
+                    wider.push_back(one);
+                    wider.back()[std::size_t(axis)] = value;
+                }
+            grid = std::move(wider);
+        }
+        std::vector<std::uint64_t> numbers;
+        for (const Candidate &one : grid)
+            add(numbers, one);
+        descendFromBest(numbers);
+    }
+
+    void descendFromBest(const std::vector<std::uint64_t> &numbers)
+    {
+        const std::vector<std::uint64_t> known = mostPromising(numbers, kStarts);
+        const auto best = std::ranges::min_element(known, {}, [&](std::uint64_t number) { return heightOf(number); });
+        if (best != known.end())
+            descend(*best);
+    }
+
     void sample()
     {
+        const std::size_t most = m_hunt.isTabled() ? kSample : kSampleWithoutTables;
         std::vector<std::uint64_t> numbers;
         std::set<std::uint64_t> drawn;
-        for (std::size_t tries = 0; tries < 10 * kSample && numbers.size() < kSample; ++tries) {
+        for (std::size_t tries = 0; tries < 10 * most && numbers.size() < most; ++tries) {
             Candidate candidate;
             for (const Axis &axis : m_axes)
                 candidate.push_back(std::uint16_t(draw(axis.values.size())));
             if (!m_hunt.rules().whyNot(candidate) && drawn.insert(m_hunt.space().number(candidate)).second)
                 numbers.push_back(m_hunt.space().number(candidate));
         }
-        const std::vector<std::uint64_t> known = mostPromising(numbers, kStarts);
-        const auto best = std::ranges::min_element(known, {}, [&](std::uint64_t number) { return heightOf(number); });
-        if (best != known.end())
-            descend(*best);
+        descendFromBest(numbers);
     }
 
     /// The best, or the plan, with some axes changed by chance.

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <tuple>
 
 namespace trainyard::detail {
 
@@ -36,8 +37,10 @@ Hunt::Hunt(const PlanPtr &plan, const Catalogue &catalogue, const SearchOptions 
         kTasksOfRound / (std::int64_t(own.metrics.spans) + kTasksOfAny), kLeastOfRound, kMostOfRound));
     for (std::size_t i = 0; i < m_crew.workers(); ++i) {
         m_workers.push_back(std::make_unique<Worker>());
-        m_workers.back()->scorer = std::make_unique<PlainScorer>(*m_result.space, catalogue);
+        m_workers.back()->scorer = std::make_unique<Scorer>(*m_result.space, catalogue);
     }
+    const auto &datacenters = plan->cluster.datacenters;
+    m_hasOnePlace = datacenters.size() == 1 && datacenters.front().pools.size() == 1;
     judge({ { m_base } });
     m_result.own = 0;
 }
@@ -62,6 +65,18 @@ int Hunt::changesOf(std::uint64_t number) const
     return changes;
 }
 
+/// Of several placements the score has the GPUs of one: another may use fewer.
+int Hunt::leastGpus(const Score &score, const Candidate &candidate) const
+{
+    if (m_hasOnePlace)
+        return score.gpusUsed;
+    const PlanPtr plan = space().plan(candidate);
+    if (!plan->heterogeneity.assign.empty()) // to smaller tensor groups, maybe
+        return 1;
+    const Parallelism &p = plan->parallelism;
+    return p.tensor * p.pipeline * p.context * p.data.value_or(1);
+}
+
 std::vector<ScoredCandidate> Hunt::scored(const std::vector<std::uint64_t> &numbers)
 {
     struct Scored {
@@ -72,10 +87,11 @@ std::vector<ScoredCandidate> Hunt::scored(const std::vector<std::uint64_t> &numb
     std::vector<Scored> all(numbers.size());
     const std::size_t chunks = (numbers.size() + kScoredAtOnce - 1) / kScoredAtOnce;
     m_crew.each(chunks, [&](std::size_t chunk, std::size_t worker) {
-        PlainScorer &scorer = *m_workers[worker]->scorer;
+        Scorer &scorer = *m_workers[worker]->scorer;
         const std::size_t end = std::min(numbers.size(), (chunk + 1) * kScoredAtOnce);
         for (std::size_t i = chunk * kScoredAtOnce; i < end && !m_stop.stop_requested(); ++i) {
-            const Score score = scorer.score(candidate(numbers[i]));
+            const Candidate candidate = this->candidate(numbers[i]);
+            const Score score = scorer.score(candidate);
             Scored &scored = all[i];
             scored = { { numbers[i], 0, std::numeric_limits<double>::infinity() }, {}, true };
             if (numbers[i] == m_base)
@@ -84,11 +100,12 @@ std::vector<ScoredCandidate> Hunt::scored(const std::vector<std::uint64_t> &numb
                 scored.out = scorer.reasonText(score.reason);
             else if (score.state == ScoreState::TooLarge)
                 scored.out = "it does not fit the memory of the GPUs";
-            else
-                scored.out = m_worlds.surelyBroken(score.leastSeconds, score.gpusUsed, score.leastFill);
+            const int gpus = scored.out.empty() ? leastGpus(score, candidate) : 0;
+            if (scored.out.empty())
+                scored.out = m_worlds.surelyBroken(score.leastSeconds, gpus, score.leastFill);
             if (!scored.out.empty())
                 continue;
-            scored.one.leastValue = m_worlds.leastValue(score.leastSeconds, score.gpusUsed);
+            scored.one.leastValue = m_worlds.leastValue(score.leastSeconds, gpus);
             scored.one.leastSeconds = score.leastSeconds;
             scored.one.gpus = score.gpusUsed;
             if (score.estimate > 0)
@@ -141,22 +158,38 @@ void Hunt::take(CandidateVerdict verdict)
         m_result.rows.push_back(row);
     }
     if (row.state == RowState::Feasible) {
-        const Rank rank { row.value, row.seconds, changesOf(row.number), row.number };
-        const auto behind = std::ranges::upper_bound(m_top, rank, {}, &std::pair<Rank, std::size_t>::first);
-        if (behind - m_top.begin() < std::ptrdiff_t(std::max<std::size_t>(1, m_options.top))) {
-            if (at >= m_result.rows.size()) {
-                at = m_result.rows.size();
-                m_result.rows.push_back(row);
-            }
-            m_top.insert(behind, { rank, at });
-            if (m_top.size() > std::max<std::size_t>(1, m_options.top))
-                m_top.pop_back();
-            m_best = m_top.front().first;
-        }
+        offer({ row.value, row.seconds, changesOf(row.number), row.number }, row, at);
     } else {
         count(verdict.kind, 1);
     }
     m_verdicts.emplace(row.number, std::move(verdict));
+}
+
+/// Of plans that come to the same in every figure one is told: the one that changes least.
+void Hunt::offer(const Rank &rank, const SearchRow &row, std::size_t at)
+{
+    const auto same = std::ranges::find_if(m_top, [&](const std::pair<Rank, std::size_t> &one) {
+        const SearchRow &known = m_result.rows[one.second];
+        return std::tuple(known.value, known.seconds, known.usdPerMillionTokens, known.fill, known.gpus)
+            == std::tuple(row.value, row.seconds, row.usdPerMillionTokens, row.fill, row.gpus);
+    });
+    if (same != m_top.end()) {
+        if (same->first < rank)
+            return;
+        m_top.erase(same);
+    }
+    const std::size_t most = std::max<std::size_t>(1, m_options.top);
+    const auto behind = std::ranges::upper_bound(m_top, rank, {}, &std::pair<Rank, std::size_t>::first);
+    if (behind - m_top.begin() >= std::ptrdiff_t(most))
+        return;
+    if (at >= m_result.rows.size()) {
+        at = m_result.rows.size();
+        m_result.rows.push_back(row);
+    }
+    m_top.insert(behind, { rank, at });
+    if (m_top.size() > most)
+        m_top.pop_back();
+    m_best = m_top.front().first;
 }
 
 void Hunt::tell()

@@ -4,8 +4,8 @@
 // The two ways of going through a space (whole, around good plans) ask it to score and to judge; it does so on all
 // threads, in rounds whose contents do not depend on how many there are. Private to the folder.
 
+#include "core/score/scorer.h"
 #include "core/search/crew.h"
-#include "core/search/plain_scorer.h"
 #include "core/search/search.h"
 #include "core/search/worlds.h"
 #include "core/space/rules.h"
@@ -60,6 +60,8 @@ public:
     [[nodiscard]] std::size_t roundSize() const { return m_roundSize; }
     [[nodiscard]] std::uint64_t simulated() const { return m_result.simulated; }
     void count(const std::string &reason, std::uint64_t many);
+    /// Whether scores come from tables; else each costs a placement.
+    [[nodiscard]] bool isTabled() const { return m_workers.front()->scorer->isTabled(); }
     void setTotal(std::uint64_t total) { m_total = total; }
 
     SearchResult finish(bool isComplete, const std::vector<ScoredCandidate> &outdone);
@@ -67,11 +69,13 @@ public:
 private:
     struct Worker {
         EvaluationWorkspace workspace;
-        std::unique_ptr<PlainScorer> scorer;
+        std::unique_ptr<Scorer> scorer;
     };
     void take(CandidateVerdict verdict);
+    void offer(const Rank &rank, const SearchRow &row, std::size_t at);
     void tell();
     [[nodiscard]] int changesOf(std::uint64_t number) const;
+    [[nodiscard]] int leastGpus(const Score &score, const Candidate &candidate) const;
 
     const Catalogue &m_catalogue;
     const SearchOptions &m_options;
@@ -84,6 +88,7 @@ private:
     std::vector<std::unique_ptr<Worker>> m_workers;
     std::uint64_t m_base = 0, m_total = 0;
     Candidate m_baseCandidate;
+    bool m_hasOnePlace = false; // all placements of a candidate use as many GPUs
     std::int64_t m_tasksLeft = 0;
     std::size_t m_roundSize = 0, m_told = 0;
     std::unordered_map<std::uint64_t, CandidateVerdict> m_verdicts;

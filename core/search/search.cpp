@@ -89,8 +89,9 @@ ExpectedAll<SearchResult> search(const PlanPtr &plan, const Catalogue &catalogue
     const Constraints &c = options.constraints;
     SpaceOptions around { .fixed = options.fixed, .datacenters = c.datacenters };
     around.mayTrainOtherwise = options.mayTrainOtherwise;
-    around.variesReplicas = c.mostGpus || c.mostUsdPerHour || options.objective == Objective::Cost
-        || options.objective == Objective::Energy || options.objective == Objective::Gpus;
+    around.variesReplicas = options.variesReplicas || c.mostGpus || c.mostUsdPerHour
+        || options.objective == Objective::Cost || options.objective == Objective::Energy
+        || options.objective == Objective::Gpus;
     auto space = makeSpace(plan, catalogue, around);
     if (!space)
         return std::unexpected(std::move(space.error()));
@@ -100,7 +101,8 @@ ExpectedAll<SearchResult> search(const PlanPtr &plan, const Catalogue &catalogue
     if (!own)
         return std::unexpected(own.error());
     detail::Hunt hunt(plan, catalogue, options, std::move(*space), **own, deadline.token(), onProgress);
-    const std::uint64_t most = std::min(options.mostEnumerated, kMostWithoutTables);
+    const std::uint64_t most =
+        hunt.isTabled() ? options.mostEnumerated : std::min(options.mostEnumerated, kMostWithoutTables);
     std::vector<std::uint64_t> numbers;
     if (hunt.space().size() != SearchSpace::kTooMany) {
         const auto left = hunt.rules().forEach([&](std::uint64_t number, const Candidate &) {

@@ -58,6 +58,7 @@ struct SearchOptions {
     std::uint64_t mostEnumerated = 200'000; // candidates that go together: a larger space is looked at in part
     std::size_t mostRows = 20'000; // kept for whoever draws them
     bool mayTrainOtherwise = false;
+    bool variesReplicas = false; // also fewer than there is room for; so it is where GPUs or money are asked about
 };
 
 enum class RowState : std::uint8_t { Refused, Outdone, Infeasible, OutOfConstraint, Feasible };

@@ -10,6 +10,7 @@ namespace {
 /// Tokens of a sequence below which splitting it further leaves kernels nothing to do.
 constexpr int kLeastTokensOfContextRank = 2048;
 constexpr int kMostTensor = 64, kMostContext = 64;
+constexpr int kMostOfGroups = 12; // stages that are looked at for the GPUs' sake
 
 /// In a node or in several whole ones.
 bool canHoldGroup(const Cluster &cluster, int tensor)
@@ -31,7 +32,8 @@ void addTensor(AxisList &axes, const Scope &scope)
         [](Plan &p, int t) { p.parallelism.tensor = t; });
 }
 
-/// Divisors of the layers, powers of two (the ends then have fewer), within layers and GPUs.
+/// Divisors of the layers, powers of two (the ends then have fewer), within layers and GPUs; on unequal GPUs also
+/// numbers by which their tensor groups divide.
 void addPipeline(AxisList &axes, const Scope &scope)
 {
     const int most = std::min(scope.model->layers, scope.gpus);
@@ -39,6 +41,10 @@ void addPipeline(AxisList &axes, const Scope &scope)
     for (int p = 1; p <= most; ++p)
         if (scope.model->layers % p == 0)
             values.insert(p);
+    for (int groups = scope.gpus; scope.isMixed && groups >= scope.gpus / scope.largestNode && groups > 0; groups /= 2)
+        for (int p = 1; p <= std::min(most, kMostOfGroups); ++p)
+            if (groups % p == 0)
+                values.insert(p);
     axes.addNumbers("pipeline", "parallelism.pipeline", "Pipeline stages", values, scope.plan.parallelism.pipeline,
         [](Plan &p, int stages) { p.parallelism.pipeline = stages; });
 }
@@ -69,15 +75,22 @@ void addExperts(AxisList &axes, const Scope &scope)
         scope.plan.parallelism.expertTensor, [](Plan &p, int t) { p.parallelism.expertTensor = t; });
 }
 
-/// As many as there is room for; where fewer GPUs may be better, also powers of two and three times those.
+/// As many as there is room for; where fewer GPUs may be better, as with far datacenters among several, also powers of
+/// two and three times those. On unequal GPUs and across datacenters, where as many replicas as a power of two leave
+/// many GPUs out, also the least that make do with so many micro-batches each.
 void addData(AxisList &axes, const Scope &scope)
 {
+    constexpr int kFewDatacenters = 2, kMostMicroBatches = 8;
     std::set<int> counts;
-    if (scope.options.variesReplicas) {
-        const int most = std::min(scope.gpus, scope.plan.workload.globalBatch);
+    if (scope.options.variesReplicas || scope.datacenters > kFewDatacenters) {
+        const int batch = scope.plan.workload.globalBatch, most = std::min(scope.gpus, batch);
         for (const int d : powersOfTwo(most))
             for (const int value : { d, 3 * d })
                 if (value <= most)
+                    counts.insert(value);
+        for (const int size : { 1, 2, 4 })
+            for (int each = 5; each <= kMostMicroBatches && (scope.isMixed || scope.datacenters > 1); ++each)
+                if (const int value = (batch + size * each - 1) / (size * each); value <= most)
                     counts.insert(value);
     }
     if (scope.plan.parallelism.data)

@@ -85,6 +85,13 @@ public:
             [](bool on) { return std::string(on ? "on" : "off"); });
     }
 
+    /// One made elsewhere, whose values train alike.
+    void addMade(Axis axis)
+    {
+        if (!isFixed(axis.keys))
+            m_axes.push_back(std::move(axis));
+    }
+
     [[nodiscard]] std::vector<Axis> take() { return std::move(m_axes); }
 
 private:

@@ -4,6 +4,7 @@
 #include "core/placement/resolve_model.h"
 #include "core/placement/stage_source.h"
 #include "core/plan/key_list.h"
+#include "core/space/axes_pools.h"
 #include "core/workload/model_math.h"
 
 #include <array>
@@ -75,8 +76,8 @@ using detail::AxisList;
 using detail::Scope;
 
 /// Those that decide most of a plan's cost come first, so that what follows shares it, and rules see them early.
-constexpr std::array kFirst { "tensor", "pipeline", "context", "expert", "expert_tensor", "micro_batch", "schedule",
-    "virtual_pipeline", "placement", "data", "layers", "zero_stage", "sequence_parallel", "recompute" };
+constexpr std::array kFirst { "kinds", "tensor", "pipeline", "context", "expert", "expert_tensor", "micro_batch",
+    "schedule", "virtual_pipeline", "placement", "data", "layers", "zero_stage", "sequence_parallel", "recompute" };
 
 std::size_t rankOf(const Axis &axis)
 {
@@ -187,6 +188,9 @@ ExpectedAll<SearchSpace> makeSpace(const PlanPtr &plan, const Catalogue &catalog
         addExpertAxes(list, scope);
         addWanAxes(list, scope);
         addMixedAxes(list, scope);
+        for (Axis &axis : poolAxes(*plan, catalogue))
+            if (scope.hasLayers && (axis.id == "kinds" || !scope.model->isMoe())) // experts have one tensor degree
+                list.addMade(std::move(axis));
         addNumericAxes(list, scope);
     }
     std::vector<Axis> axes = list.take();

@@ -2,6 +2,7 @@
 #include "core/sweep/run_sweep.h"
 
 #include "core/base/work_pool.h"
+#include "core/timeline/graph_cache.h"
 
 #include <algorithm>
 #include <chrono>
@@ -15,6 +16,7 @@ struct SweepWorkers::Private {
     const SweepSpec spec;
     const SweepLines lines;
     const Catalogue &catalogue;
+    const std::shared_ptr<GraphCache> graphs = std::make_shared<GraphCache>();
 
     mutable std::mutex mutex;
     std::condition_variable_any given, done;
@@ -32,7 +34,7 @@ struct SweepWorkers::Private {
         , lines(of, format)
         , catalogue(from)
         , threads(count != 0 ? count : std::max(1u, std::thread::hardware_concurrency()))
-        , pool(threads)
+        , pool(threads, WorkPool::Manner::Equal)
     {
         for (std::size_t i = 0; i < threads; ++i)
             pool.submit(WorkPool::Rank::Search, [this] { work(); });
@@ -41,7 +43,7 @@ struct SweepWorkers::Private {
     void work()
     {
         try {
-            SweepRows rows(spec, catalogue);
+            SweepRows rows(spec, catalogue, graphs);
             while (true) {
                 std::unique_lock lock(mutex);
                 if (!given.wait(lock, stop.get_token(), [this] { return !todo.empty(); }))

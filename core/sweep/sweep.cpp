@@ -122,20 +122,22 @@ Errors checkSweep(const SweepSpec &spec)
     if (spec.vary.empty())
         errors.push_back(
             { ErrorCode::BadValue, "--vary", "no key is varied", "for example --vary parallelism.pipeline=1,2,4" });
+    if (spec.rows() > kMostSweepRows)
+        errors.push_back({ ErrorCode::OutOfRange, "--vary",
+            spec.rows() == kTooMany ? "the combinations are beyond counting"
+                                    : "there are " + std::to_string(spec.rows()) + " rows",
+            "at most " + std::to_string(kMostSweepRows) + ": fewer values, or --random N" });
+    if (spec.random > 0 && spec.combinations() == kTooMany)
+        errors.push_back({ ErrorCode::OutOfRange, "--vary", "the combinations are beyond counting",
+            "fewer than 2^64, of which --random N draws" });
+    if (!errors.empty())
+        return errors; // before hundreds of thousands of values are read
     std::set<std::string_view> keys;
     for (const SweepAxis &axis : spec.vary) {
         if (!keys.insert(axis.key).second)
             errors.push_back({ ErrorCode::BadValue, axis.key, "is varied twice", "all of its values in one --vary" });
         checkValues(spec, axis, errors);
     }
-    if (errors.empty() && spec.rows() > kMostSweepRows)
-        errors.push_back({ ErrorCode::OutOfRange, "--vary",
-            spec.rows() == kTooMany ? "the combinations are beyond counting"
-                                    : "there are " + std::to_string(spec.rows()) + " rows",
-            "at most " + std::to_string(kMostSweepRows) + ": fewer values, or --random N" });
-    if (errors.empty() && spec.random > 0 && spec.combinations() == kTooMany)
-        errors.push_back({ ErrorCode::OutOfRange, "--vary", "the combinations are beyond counting",
-            "fewer than 2^64, of which --random N draws" });
     return errors;
 }
 

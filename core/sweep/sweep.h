@@ -64,8 +64,9 @@ struct SweepRow {
 /// Rows of one sweep, evaluated; values are read once each, not once a row. One a thread.
 class SweepRows {
 public:
-    /// Refers to the catalogue. The spec has no errors of checkSweep().
-    SweepRows(SweepSpec spec, const Catalogue &catalogue);
+    /// Refers to the catalogue. The spec has no errors of checkSweep(). Several threads may share the topologies that
+    /// they know, which are most of their memory.
+    SweepRows(SweepSpec spec, const Catalogue &catalogue, std::shared_ptr<GraphCache> graphs = {});
     ~SweepRows();
     SweepRows(SweepRows &&) noexcept;
 

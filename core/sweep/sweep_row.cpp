@@ -94,8 +94,9 @@ struct SweepRows::Private {
     EvaluationWorkspace workspace;
 };
 
-SweepRows::SweepRows(SweepSpec spec, const Catalogue &catalogue)
-    : m_private(new Private { RowPlans(std::move(spec)), catalogue, {} })
+SweepRows::SweepRows(SweepSpec spec, const Catalogue &catalogue, std::shared_ptr<GraphCache> graphs)
+    : m_private(new Private {
+        RowPlans(std::move(spec)), catalogue, graphs ? EvaluationWorkspace(std::move(graphs)) : EvaluationWorkspace() })
 {
 }
 SweepRows::~SweepRows() = default;

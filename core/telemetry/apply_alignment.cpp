@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/telemetry/align.h"
 
+#include <algorithm>
 #include <cmath>
 
 namespace trainyard {
@@ -13,7 +14,13 @@ struct Correction {
     Moment about = 0;
 
     [[nodiscard]] double at(Moment moment) const { return offset + drift * static_cast<double>(moment - about); }
-    [[nodiscard]] Moment of(Moment moment) const { return moment - std::llround(at(moment)); }
+    /// Within what a recording may hold, whatever wild clocks were told: 2^61 ns either way.
+    [[nodiscard]] Moment of(Moment moment) const
+    {
+        constexpr Moment kMost = (Moment(1) << 61) - 1;
+        const Moment shift = std::llround(std::clamp(at(moment), -double(kMost), double(kMost)));
+        return std::clamp(std::clamp(moment, -kMost, kMost) - shift, -kMost, kMost);
+    }
 };
 
 void correct(RankRecording &rank, const Correction &correction)

@@ -1,61 +1,30 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/timeline/lane_steps.h"
 
+#include "core/timeline/lane_step_list_internal.h"
+
 #include <algorithm>
-#include <limits>
 #include <map>
 
 namespace trainyard {
 
 namespace {
 
-using Value = std::int32_t; // number of the step that makes it; kBeginning: the beginning of time
-constexpr Value kBeginning = -1;
-
-/// A step before it has slots.
-struct ValueStep {
-    Value a = kBeginning, b = kBeginning;
-    std::uint16_t lag = 0, time = 0;
-};
-
 /// The same as the step `distance` steps before, seen from there.
 bool saysTheSame(const std::vector<ValueStep> &steps, std::size_t i, std::size_t distance)
 {
     const ValueStep &step = steps[i], &before = steps[i - distance];
-    const auto by = static_cast<Value>(distance);
-    return step.lag == before.lag && step.time == before.time && step.a == before.a + by && step.b == before.b + by;
+    const auto by = static_cast<StepNumber>(distance);
+    return step.resource == before.resource && step.lag == before.lag && step.time == before.time
+        && step.a == before.a + by && step.b == before.b + by;
 }
-
-/// Numbers entries of a table in the order of their first use.
-class Used {
-public:
-    explicit Used(std::vector<std::uint32_t> &entries)
-        : m_entries(entries)
-    {
-    }
-
-    std::uint16_t of(std::uint32_t entry)
-    {
-        const auto [at, isNew] = m_index.try_emplace(entry, m_entries.size());
-        if (isNew)
-            m_entries.push_back(entry);
-        m_isTooMany |= m_entries.size() > std::numeric_limits<std::uint16_t>::max();
-        return static_cast<std::uint16_t>(at->second);
-    }
-    [[nodiscard]] bool isTooMany() const { return m_isTooMany; }
-
-private:
-    std::vector<std::uint32_t> &m_entries;
-    std::map<std::uint32_t, std::size_t> m_index;
-    bool m_isTooMany = false;
-};
 
 struct Repeated {
     std::size_t first = 0, length = 0, times = 0; // steps [first, first + length * times)
     [[nodiscard]] std::size_t end() const { return first + length * times; }
 };
 
-constexpr std::size_t kLeastTimes = 6, kLeastSteps = 64;
+constexpr std::size_t kLeastTimes = 4, kLeastSteps = 16;
 
 /// Repetitions one after the other, each found where a few steps are met again: as long as it goes on.
 std::vector<Repeated> findRepeated(const std::vector<ValueStep> &steps)
@@ -66,11 +35,12 @@ std::vector<Repeated> findRepeated(const std::vector<ValueStep> &steps)
     const auto hashOf = [&](std::size_t at) {
         std::uint64_t hash = 0;
         for (std::size_t i = at; i < at + kWindow; ++i) {
-            const auto now = static_cast<Value>(i);
+            const auto now = static_cast<StepNumber>(i);
             const auto word = static_cast<std::uint64_t>(steps[i].lag) << 48
                 ^ static_cast<std::uint64_t>(steps[i].time) << 32
                 ^ static_cast<std::uint64_t>(static_cast<std::uint32_t>(now - steps[i].a)) << 16
-                ^ static_cast<std::uint64_t>(static_cast<std::uint32_t>(now - steps[i].b));
+                ^ static_cast<std::uint64_t>(static_cast<std::uint32_t>(now - steps[i].b))
+                ^ static_cast<std::uint64_t>(steps[i].resource) << 40;
             hash = (hash ^ word) * 0x9e3779b97f4a7c15u;
             hash ^= hash >> 29;
         }
@@ -100,7 +70,7 @@ std::vector<Repeated> findRepeated(const std::vector<ValueStep> &steps)
 /// Gives values their slots, stretch by stretch.
 class SlotAllocation {
 public:
-    SlotAllocation(const std::vector<ValueStep> &steps, const std::vector<Value> &ends, LaneSteps &out)
+    SlotAllocation(const std::vector<ValueStep> &steps, const std::vector<StepNumber> &ends, LaneSteps &out)
         : m_steps(steps)
         , m_ends(ends)
         , m_out(out)
@@ -111,7 +81,7 @@ public:
             use(steps[i].a, i);
             use(steps[i].b, i);
         }
-        for (const Value end : ends)
+        for (const StepNumber end : ends)
             use(end, steps.size());
     }
 
@@ -126,19 +96,19 @@ public:
             at = part.end();
         }
         addStraight(at, m_steps.size());
-        for (const Value end : m_ends)
+        for (const StepNumber end : m_ends)
             m_out.ends.push_back(slotOf(end));
         m_out.slotCount = m_slots;
     }
     [[nodiscard]] bool isTooMany() const { return m_slots > std::numeric_limits<std::uint16_t>::max(); }
 
 private:
-    void use(Value value, std::size_t at)
+    void use(StepNumber value, std::size_t at)
     {
         if (value >= 0)
             m_lastUse[static_cast<std::size_t>(value)] = at;
     }
-    [[nodiscard]] std::uint16_t slotOf(Value value) const
+    [[nodiscard]] std::uint16_t slotOf(StepNumber value) const
     {
         return value < 0 ? 0 : m_slot[static_cast<std::size_t>(value)];
     }
@@ -150,7 +120,7 @@ private:
         m_free.pop_back();
         return slot;
     }
-    void freeAfter(std::size_t at, Value value)
+    void freeAfter(std::size_t at, StepNumber value)
     {
         if (value >= 0 && m_lastUse[static_cast<std::size_t>(value)] == at) {
             m_lastUse[static_cast<std::size_t>(value)] = kFreed;
@@ -182,10 +152,10 @@ private:
     /// False where they are so many that repeating would not pay.
     bool findCarried(const Repeated &part)
     {
-        const auto length = static_cast<Value>(part.length);
-        const auto first = static_cast<Value>(part.first), end = static_cast<Value>(part.end());
+        const auto length = static_cast<StepNumber>(part.length);
+        const auto first = static_cast<StepNumber>(part.first), end = static_cast<StepNumber>(part.end());
         m_carried.clear();
-        const auto add = [&](Value offset) {
+        const auto add = [&](StepNumber offset) {
             for (; offset < 0; offset += length)
                 m_carried.push_back(offset);
         };
@@ -193,7 +163,7 @@ private:
             add(m_steps[i].a - first);
             add(m_steps[i].b - first);
         }
-        for (Value value = first; value < end; ++value)
+        for (StepNumber value = first; value < end; ++value)
             if (m_lastUse[static_cast<std::size_t>(value)] >= part.end())
                 add(value - end);
         std::ranges::sort(m_carried);
@@ -206,20 +176,20 @@ private:
     /// Slots of the carried values are their own; those of the steps of one repetition are free behind the last.
     void addRepeated(const Repeated &part)
     {
-        const auto first = static_cast<Value>(part.first), length = static_cast<Value>(part.length);
+        const auto first = static_cast<StepNumber>(part.first), length = static_cast<StepNumber>(part.length);
         LaneSteps::Stretch stretch { .first = static_cast<std::uint32_t>(m_out.steps.size()),
             .last = static_cast<std::uint32_t>(m_out.steps.size() + part.length),
             .times = static_cast<std::uint32_t>(part.times),
             .depth = static_cast<std::uint32_t>((length - 1 - m_carried.front()) / length),
             .entry = {},
             .carried = {} };
-        std::map<Value, std::uint16_t> home;
-        for (const Value offset : m_carried) {
+        std::map<StepNumber, std::uint16_t> home;
+        for (const StepNumber offset : m_carried) {
             home[offset] = take();
             stretch.entry.push_back({ home[offset], slotOf(first + offset) });
         }
         std::vector<std::uint16_t> made(part.length);
-        const auto slotAt = [&](Value offset) {
+        const auto slotAt = [&](StepNumber offset) {
             return offset < 0 ? home.at(offset) : made[static_cast<std::size_t>(offset)];
         };
         for (std::size_t k = 0; k < part.length; ++k) {
@@ -235,14 +205,14 @@ private:
     }
 
     /// What the repetitions read last is free, as is what they carried for themselves alone.
-    void settleUses(const Repeated &part, const std::map<Value, std::uint16_t> &home)
+    void settleUses(const Repeated &part, const std::map<StepNumber, std::uint16_t> &home)
     {
         for (std::size_t i = part.first; i < part.end(); ++i)
-            for (const Value value : { m_steps[i].a, m_steps[i].b })
-                if (value < static_cast<Value>(part.first))
+            for (const StepNumber value : { m_steps[i].a, m_steps[i].b })
+                if (value < static_cast<StepNumber>(part.first))
                     freeAfter(i, value);
         for (const auto &[offset, slot] : home) {
-            const auto value = static_cast<std::size_t>(static_cast<Value>(part.end()) + offset);
+            const auto value = static_cast<std::size_t>(static_cast<StepNumber>(part.end()) + offset);
             if (value >= part.first && m_lastUse[value] >= part.end() && m_lastUse[value] != kFreed)
                 m_slot[value] = slot;
             else
@@ -253,70 +223,13 @@ private:
     static constexpr std::size_t kFreed = std::numeric_limits<std::size_t>::max();
 
     const std::vector<ValueStep> &m_steps;
-    const std::vector<Value> &m_ends;
+    const std::vector<StepNumber> &m_ends;
     LaneSteps &m_out;
     std::vector<std::uint16_t> m_slot; // [value]
     std::vector<std::size_t> m_lastUse; // [value]: 0 = none
     std::vector<std::uint16_t> m_free;
-    std::vector<Value> m_carried; // of the stretch at hand
+    std::vector<StepNumber> m_carried; // of the stretch at hand
     std::size_t m_slots = 1;
-};
-
-/// The steps of a graph's tasks, one for each predecessor on another resource.
-class StepList {
-public:
-    StepList(const TaskGraph &graph, LaneSteps &out)
-        : m_graph(graph)
-        , m_times(out.times)
-        , m_lags(out.lags)
-        , m_end(graph.taskCount(), kBeginning)
-        , m_last(graph.resources.size(), kBeginning)
-    {
-        m_lags.of(kNoLag);
-        steps.reserve(graph.taskCount() + graph.taskCount() / 4);
-        for (const PassStep &step : graph.steps)
-            add(step.task & ~PassStep::kHasMore, step.resource);
-        for (const Value last : m_last)
-            if (last >= 0)
-                ends.push_back(last);
-    }
-    [[nodiscard]] bool isTooMany() const { return m_times.isTooMany() || m_lags.isTooMany(); }
-
-    std::vector<ValueStep> steps;
-    std::vector<Value> ends; // of each resource's last task
-
-private:
-    Value append(ValueStep step)
-    {
-        steps.push_back(step);
-        return static_cast<Value>(steps.size()) - 1;
-    }
-
-    void add(std::uint32_t task, std::uint32_t resource)
-    {
-        Value free = m_last[resource];
-        const std::uint16_t time = m_times.of(m_graph.taskClass[task]);
-        const std::uint32_t first = m_graph.predBegin[task], last = m_graph.predBegin[task + 1];
-        if (first == last)
-            return end(task, resource, append({ free, free, 0, time }));
-        for (std::uint32_t p = first; p < last; ++p) {
-            const std::uint32_t lag = m_graph.lag[p];
-            Value ready = m_end[m_graph.pred[p]];
-            if ((lag & TaskGraph::kFromStart) != 0)
-                ready =
-                    append({ ready, ready, 0, m_times.of(m_graph.taskClass[m_graph.pred[p]] | LaneSteps::kNegative) });
-            const bool isLast = p + 1 == last;
-            free = append(
-                { free, ready, m_lags.of(lag & ~TaskGraph::kFromStart), isLast ? time : m_times.of(LaneSteps::kZero) });
-        }
-        end(task, resource, free);
-    }
-
-    void end(std::uint32_t task, std::uint32_t resource, Value value) { m_end[task] = m_last[resource] = value; }
-
-    const TaskGraph &m_graph;
-    Used m_times, m_lags;
-    std::vector<Value> m_end, m_last; // [task], [resource]
 };
 
 } // namespace
@@ -335,7 +248,7 @@ std::optional<LaneSteps> laneSteps(const TaskGraph &graph)
     if (graph.steps.size() != graph.taskCount() || graph.pred.size() > kMost)
         return std::nullopt;
     LaneSteps out;
-    const StepList list(graph, out);
+    const LaneStepList list(graph, out);
     SlotAllocation slots(list.steps, list.ends, out);
     if (list.isTooMany())
         return std::nullopt;

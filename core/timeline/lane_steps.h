@@ -2,7 +2,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // A topology as the pass in lanes reads it: one addition and one maximum a step, on a few slots that stay in the
 // processor's cache. An end is kept in a slot until the last step that reads it; a task that waits for several others
-// is several steps.
+// is several steps, and tasks that follow each other without waiting for anything else are one. Steps come by how many
+// have to be before them, so that what a pipeline does at once lies side by side.
 //
 // Pipelines repeat themselves: stretches of the steps that say the same as those before them, a constant number of
 // steps later, are kept once with the number of times. The pass need not run all of them. What a repetition leaves
@@ -12,6 +13,7 @@
 
 #include "core/timeline/task_graph.h"
 
+#include <array>
 #include <cstdint>
 #include <optional>
 #include <vector>
@@ -39,9 +41,10 @@ struct LaneSteps {
     std::vector<Step> steps;
     std::vector<Stretch> stretches;
     std::vector<std::uint16_t> ends; // slots of the last tasks of the resources
-    static constexpr std::uint32_t kNegative = 0x80000000u; // in `times`: minus the duration of that class
-    static constexpr std::uint32_t kZero = 0xffffffffu; // in `times`: 0
-    std::vector<std::uint32_t> times; // classes whose durations are read
+    static constexpr std::uint32_t kNegative = 0x80000000u; // minus the duration of that class
+    static constexpr std::uint32_t kZero = 0xffffffffu; // nothing
+    using Sum = std::array<std::uint32_t, 3>; // of the durations of classes
+    std::vector<Sum> times;
     std::vector<std::uint32_t> lags; // of the class table; the first is 0
     std::size_t slotCount = 1; // slot 0 is the beginning of time
 
@@ -50,7 +53,7 @@ struct LaneSteps {
 };
 
 /// Of a graph with steps (sortTopologically), whose table is not read. Nothing where it has no such order, or more
-/// classes or slots than a step can name. Not for graphs that need events (simulator.h).
+/// sums or slots than a step can name. Not for graphs that need events (simulator.h).
 [[nodiscard]] std::optional<LaneSteps> laneSteps(const TaskGraph &graph);
 
 } // namespace trainyard

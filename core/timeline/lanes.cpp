@@ -106,10 +106,14 @@ void LaneTable::set(std::size_t lane, const LaneSteps &steps, std::span<const Na
     std::span<const Nanoseconds> lagsOf)
 {
     for (std::size_t i = 0; i < times.size(); ++i) {
-        const std::uint32_t index = steps.times[i];
-        times[i].of[lane] = index == LaneSteps::kZero ? 0
-            : (index & LaneSteps::kNegative) != 0     ? -durations[index & ~LaneSteps::kNegative]
-                                                      : durations[index];
+        Nanoseconds sum = 0;
+        for (const std::uint32_t part : steps.times[i]) {
+            if (part == LaneSteps::kZero)
+                break;
+            const bool isTaken = (part & LaneSteps::kNegative) != 0;
+            sum += isTaken ? -durations[part & ~LaneSteps::kNegative] : durations[part];
+        }
+        times[i].of[lane] = sum;
     }
     for (std::size_t i = 0; i < lags.size(); ++i)
         lags[i].of[lane] = lagsOf[steps.lags[i]];

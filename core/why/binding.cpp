@@ -112,7 +112,8 @@ std::vector<std::string> bindingSentences(
     add(pipelineSentence(now));
     const auto budget = std::ranges::find(prices, ResourceKind::Budget, &ShadowPrice::kind);
     if (budget != prices.end())
-        add("One more USD an hour buys " + percentText(budget->gainPerUnit) + ": " + budget->label);
+        add("The budget binds: " + budget->label + ", saves " + percentText(budget->gain) + ", "
+            + percentText(budget->gainPerUnit) + " per USD/h");
     return sentences;
 }
 

@@ -93,7 +93,8 @@ std::string percent(double share, const char *more, const char *less)
     return std::abs(share) < 5e-4 ? std::string() : percentText(std::abs(share)) + " " + (share > 0 ? more : less);
 }
 
-std::string sentenceOf(const Plan &plan, const Retired &what, const Catalogue &catalogue, const Retirement &result)
+std::string sentenceOf(
+    const Plan &plan, const Retired &what, const Catalogue &catalogue, const Retirement &result, bool ranBefore)
 {
     const Datacenter &home = plan.cluster.datacenters[std::size_t(what.datacenter)];
     const Pool &pool = home.pools[std::size_t(what.pool)];
@@ -102,7 +103,9 @@ std::string sentenceOf(const Plan &plan, const Retired &what, const Catalogue &c
         + (what.isIdle ? " idle " : " ") + (gpu && !gpu->name.empty() ? shortName(*gpu) : typeOf(pool)) + " in "
         + home.label();
     if (!result.isFeasible)
-        return text + ": the plan cannot run without them";
+        return text + (ranBefore ? ": the plan cannot run without them" : ": the plan cannot run without them either");
+    if (!ranBefore)
+        return text + ": the plan runs without them";
     const std::string time = percent(result.slowdown, "slower", "faster"),
                       price = percent(result.saving, "cheaper per token", "dearer per token");
     return text + ": " + (time.empty() ? "as fast" : time) + ", " + (price.empty() ? "as cheap per token" : price);
@@ -137,14 +140,16 @@ ExpectedAll<std::vector<Retirement>> retirements(
             * plan->cluster.datacenters[std::size_t(what.datacenter)].pools[std::size_t(what.pool)].gpusPerNode;
         result.plan = run.plan;
         result.isFeasible = run.isFeasible();
-        if (run.figures && now->figures && result.isFeasible) {
+        if (result.isFeasible) {
             result.seconds = run.figures->seconds;
             result.usdPerMillionTokens = run.figures->usdPerMillionTokens;
+        }
+        if (result.isFeasible && now->figures) {
             result.slowdown = run.figures->seconds / now->figures->seconds - 1;
             if (now->figures->usdPerMillionTokens > 0)
                 result.saving = 1 - run.figures->usdPerMillionTokens / now->figures->usdPerMillionTokens;
         }
-        result.sentence = sentenceOf(*plan, what, catalogue, result);
+        result.sentence = sentenceOf(*plan, what, catalogue, result, now->isFeasible());
         list.push_back(std::move(result));
     }
     std::ranges::stable_sort(

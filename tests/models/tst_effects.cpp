@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "models/effects.h"
+#include "tests/support/mixed_plans.h"
 
 #include <QElapsedTimer>
 #include <QSignalSpy>
@@ -178,6 +179,32 @@ private slots:
         QCOMPARE(table->parts.size(), std::size_t(1));
         QCOMPARE(table->parts[0].part.id, std::string("nodes:a:a-h100:1"));
         QCOMPARE(*table->parts[0].effect.change, 9.0 / 10.0 - 1);
+    }
+
+    void gpusThatDoNotPayAreToldWithThePriceOfParts()
+    {
+        Plan mixed;
+        mixed.cluster.datacenters = { test::site("a", 0) };
+        mixed.cluster.datacenters[0].pools = { test::pool("new", "h100-sxm-80gb", 1),
+            test::pool("old", "v100-sxm-32gb", 1) };
+        mixed.workload.model = "gpt-3-1.3b";
+        mixed.workload.globalBatch = 256;
+        mixed.workload.precision = Precision::Fp16;
+        mixed.memory.recompute = Recompute::Full;
+        StrategyEffects effects(builtinCatalogue());
+        QSignalSpy spy(&effects, &StrategyEffects::effectsChanged);
+        effects.setPlan(std::make_shared<const Plan>(mixed));
+        const EffectTablePtr table = complete(spy);
+        QVERIFY(table && !table->retired.empty());
+        const RankedPart &first = table->retired.front();
+        QVERIFY2(first.part.label.contains("V100"), first.part.label.c_str());
+        QVERIFY(first.effect.because.contains("cheaper per token"));
+        QVERIFY(first.usdPerHour && *first.usdPerHour < 0);
+        // a part's price by the hour is what its GPUs cost more
+        const double h100 = builtinCatalogue().gpu("h100-sxm-80gb")->usdPerHour;
+        for (const RankedPart &part : table->parts)
+            if (part.part.group == "nodes:a:new")
+                QVERIFY(std::abs(*part.usdPerHour - h100 * 8 * part.part.size) < 1e-9);
     }
 
     void itWaitsUntilEditsHaveRestedAndTheNewestWins()

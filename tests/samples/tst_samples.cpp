@@ -97,6 +97,8 @@ private slots:
         QCOMPARE(gpus("llama-7b-64-aws"), 64);
         QCOMPARE(gpus("moe-2x70b-16-a800"), 16);
         QCOMPARE(gpus("hydra-lab"), 8);
+        QCOMPARE(gpus("all-systems-three-datacenters"), 96);
+        QCOMPARE(allJobs(sample("all-systems-jobs")).size(), std::size_t(12));
         QCOMPARE(allJobs(sample("hydra-lab")).size(), std::size_t(12));
     }
 

@@ -4,6 +4,7 @@
 
 #include "core/space/space.h"
 
+#include <algorithm>
 #include <string>
 #include <utility>
 #include <vector>

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "views/panels/part_row.h"
 
+#include "models/text/format.h"
 #include "views/panels/effect_text.h"
 #include "views/panels/hover_button.h"
 #include "views/theme/theme.h"
@@ -10,6 +11,22 @@
 #include <algorithm>
 
 namespace trainyard {
+
+namespace {
+
+/// "$189 more per hour: each dollar saves 0.0054 %"; empty where nothing is bought.
+QString priceText(const RankedPart &part)
+{
+    if (!part.usdPerHour)
+        return {};
+    if (*part.usdPerHour <= 0)
+        return PartRow::tr("%1 less per hour").arg(formatUsd(-*part.usdPerHour));
+    const QString more = PartRow::tr("%1 more per hour").arg(formatUsd(*part.usdPerHour));
+    const double saved = -part.effect.change.value_or(0) / *part.usdPerHour;
+    return saved > 0 ? PartRow::tr("%1: each dollar saves %2").arg(more, formatPercent(saved)) : more;
+}
+
+} // namespace
 
 PartRow::PartRow(int rank, QWidget *parent)
     : QWidget(parent)
@@ -60,7 +77,9 @@ void PartRow::setPart(const RankedPart &part, std::optional<double> iterationNow
     const EffectText text = effectText(part.effect);
     m_change->setText(text.text);
     m_change->setInk(text.ink);
-    const QString why = becauseText(part.effect);
+    QString why = becauseText(part.effect);
+    if (const QString price = priceText(part); !price.isEmpty())
+        why += (why.isEmpty() ? QString() : QStringLiteral("; ")) + price;
     m_because->setText(why);
     m_because->setVisible(!why.isEmpty());
     setToolTip(QStringLiteral("%1. %2").arg(label, effectSentence(part.effect, iterationNow)));

@@ -30,6 +30,8 @@ WhyPanel::WhyPanel(QWidget *parent)
     , m_experts(new TextLine({}, Ink::Muted, this))
     , m_bar(new BreakdownBar(this))
     , m_list(new QVBoxLayout)
+    , m_retiredList(new QVBoxLayout)
+    , m_retiredTitle(new SectionTitle(tr("GPUs to retire"), tr("effect if applied"), this))
 {
     setFont(uiFont(-1));
     setAccessibleName(tr("Why"));
@@ -41,12 +43,15 @@ WhyPanel::WhyPanel(QWidget *parent)
     m_experts->setWrapped(true);
     m_experts->setObjectName(QStringLiteral("expertExchange"));
     m_list->setSpacing(4);
+    m_retiredList->setSpacing(4);
     layout->addWidget(heading);
     layout->addWidget(m_bar);
     layout->addWidget(m_experts);
     layout->addWidget(new SectionTitle(tr("What a better part would buy"), tr("effect if applied"), this));
     layout->addLayout(m_list);
     layout->addWidget(m_empty);
+    layout->addWidget(m_retiredTitle);
+    layout->addLayout(m_retiredList);
     layout->addWidget(m_path);
     layout->addStretch(1);
     connect(m_bar, &BreakdownBar::partsChosen, this, &WhyPanel::partsChosen);
@@ -104,38 +109,55 @@ void WhyPanel::setStale(bool stale)
 QString WhyPanel::toTsv() const
 {
     QString text = m_bar->toTsv() + tr("\nbetter part\tchange\titeration s\tbecause\n");
-    for (const RankedPart &part : m_effects ? m_effects->parts : std::vector<RankedPart>())
-        text += QString::fromStdString(part.part.label) + u'\t' + effectText(part.effect).text + u'\t'
-            + (part.effect.iterationTime ? QString::number(*part.effect.iterationTime, 'g', 9) : QString()) + u'\t'
-            + becauseText(part.effect) + u'\n';
+    const auto add = [&text](const std::vector<RankedPart> &parts) {
+        for (const RankedPart &part : parts)
+            text += QString::fromStdString(part.part.label) + u'\t' + effectText(part.effect).text + u'\t'
+                + (part.effect.iterationTime ? QString::number(*part.effect.iterationTime, 'g', 9) : QString()) + u'\t'
+                + becauseText(part.effect) + u'\n';
+    };
+    if (m_effects) {
+        add(m_effects->parts);
+        add(m_effects->retired);
+    }
     return text;
 }
 
 void WhyPanel::setOutdated(bool isOutdated)
 {
     m_isOutdated = isOutdated;
-    for (PartRow *row : m_rows)
-        row->setOutdated(isOutdated || (m_plan && m_effects && m_effects->plan != m_plan));
+    for (const auto *rows : { &m_rows, &m_retired })
+        for (PartRow *row : *rows)
+            row->setOutdated(isOutdated || (m_plan && m_effects && m_effects->plan != m_plan));
+}
+
+void WhyPanel::showRows(std::vector<PartRow *> &rows, QVBoxLayout *list, const std::vector<RankedPart> &parts)
+{
+    const std::size_t count = std::min(kShownParts, parts.size());
+    while (rows.size() < count) {
+        auto *row = new PartRow(int(rows.size()) + 1, this);
+        connect(row, &PartRow::applied, this, &WhyPanel::editCommitted);
+        connect(row, &PartRow::previewed, this, &WhyPanel::editPreviewed);
+        connect(row, &PartRow::previewEnded, this, &WhyPanel::editCancelled);
+        list->addWidget(row);
+        rows.push_back(row);
+    }
+    for (std::size_t i = 0; i < rows.size(); ++i) {
+        rows[i]->setVisible(i < count);
+        rows[i]->setEnabled(m_effects && (!m_plan || m_effects->plan == m_plan));
+        rows[i]->setOutdated(m_isOutdated || (m_plan && m_effects && m_effects->plan != m_plan));
+        if (i < count)
+            rows[i]->setPart(parts[i], m_effects->iterationTime);
+    }
 }
 
 void WhyPanel::showParts()
 {
+    static const std::vector<RankedPart> none;
+    const std::vector<RankedPart> &retired = m_effects ? m_effects->retired : none;
+    showRows(m_rows, m_list, m_effects ? m_effects->parts : none);
+    showRows(m_retired, m_retiredList, retired);
+    m_retiredTitle->setVisible(!retired.empty());
     const std::size_t count = m_effects ? std::min(kShownParts, m_effects->parts.size()) : 0;
-    while (m_rows.size() < count) {
-        auto *row = new PartRow(int(m_rows.size()) + 1, this);
-        connect(row, &PartRow::applied, this, &WhyPanel::editCommitted);
-        connect(row, &PartRow::previewed, this, &WhyPanel::editPreviewed);
-        connect(row, &PartRow::previewEnded, this, &WhyPanel::editCancelled);
-        m_list->addWidget(row);
-        m_rows.push_back(row);
-    }
-    for (std::size_t i = 0; i < m_rows.size(); ++i) {
-        m_rows[i]->setVisible(i < count);
-        m_rows[i]->setEnabled(m_effects && (!m_plan || m_effects->plan == m_plan));
-        m_rows[i]->setOutdated(m_isOutdated || (m_plan && m_effects && m_effects->plan != m_plan));
-        if (i < count)
-            m_rows[i]->setPart(m_effects->parts[i], m_effects->iterationTime);
-    }
     const bool searching = !m_effects || !m_effects->complete;
     const auto leftOut = m_effects ? m_effects->partsLeftOut : 0;
     const QString further =

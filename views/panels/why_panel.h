@@ -1,6 +1,7 @@
 #pragma once
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Where each second of the iteration goes, what the critical path is, and what a better part would buy. GUI thread.
+// Where each second of the iteration goes, what the critical path is, what a better part would buy, and which GPUs do
+// not pay. GUI thread.
 
 #include "core/evaluate/metrics/breakdown_entries.h"
 #include "models/effects.h"
@@ -41,6 +42,7 @@ protected:
 
 private:
     void showParts();
+    void showRows(std::vector<PartRow *> &rows, QVBoxLayout *list, const std::vector<RankedPart> &parts);
 
     PlanPtr m_plan;
     EvaluationPtr m_evaluation;
@@ -48,8 +50,9 @@ private:
     bool m_isOutdated = false;
     TextLine *m_heading, *m_path, *m_empty, *m_experts;
     BreakdownBar *m_bar;
-    QVBoxLayout *m_list;
-    std::vector<PartRow *> m_rows;
+    QVBoxLayout *m_list, *m_retiredList;
+    QWidget *m_retiredTitle;
+    std::vector<PartRow *> m_rows, m_retired;
 };
 
 } // namespace trainyard

@@ -181,6 +181,10 @@ std::vector<Problem> bubbleFillProblems(
         problems.push_back(std::move(*empty));
     if (auto unused = unusedTrace(*evaluation.plan))
         problems.push_back(std::move(*unused));
+    if (fill.chaining && fill.stages == 1)
+        problems.push_back(
+            { Severity::Note, "A prompt is served by one GPU: there is nothing to chain", "bubble_fill.chaining",
+                { fixOf(*evaluation.plan, "Switch it off", [](Plan &p) { p.bubbleFill.chaining = false; }) } });
     const auto &filled = evaluation.metrics.bubbleFill;
     const bool areTooMany = filled && double(filled->accepted + filled->rejected) > kMostPrefillRequests
         && (fill.arrivals == Arrivals::Trace

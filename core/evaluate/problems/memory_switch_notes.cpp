@@ -5,6 +5,8 @@
 #include "core/evaluate/problems/fix_of.h"
 #include "core/placement/activations_leave.h"
 
+#include <algorithm>
+
 namespace trainyard {
 
 namespace {
@@ -74,6 +76,22 @@ void addMemorySwitchNotes(std::vector<Problem> &problems, const Evaluation &eval
     note(plan.heterogeneity.isLayered() && plan.heterogeneity.boundaryOffload && !boundariesLeave(plan),
         "Boundary offload", "activation offload decides about the inputs of layers too",
         "heterogeneity.boundary_offload", [](Plan &p) { p.heterogeneity.boundaryOffload = false; });
+    note(plan.memory.recomputeLayers && plan.memory.recompute != Recompute::Full, "Naming layers to recompute",
+        "without full recomputation none is computed again as a whole", "memory.recompute_layers",
+        [](Plan &p) { p.memory.recomputeLayers.reset(); });
+    const bool sharesStates = plan.heterogeneity.state != StateSharing::Even;
+    note(sharesStates, "Sharing the states by memory",
+        workload.degrees.zeroStage < 1 ? "ZeRO divides no states at stage 0"
+            : workload.degrees.zeroStage == 1 && plan.memory.optimizerOffload != OptimizerOffload::None
+            ? "what ZeRO divides lies off the GPU"
+            : "",
+        "heterogeneity.state", [](Plan &p) { p.heterogeneity.state = StateSharing::Even; });
+    const bool areUneven =
+        std::ranges::any_of(workload.layout.classes, [](const PipelineClass &c) { return c.stateShare > 0; });
+    if (plan.heterogeneity.unevenPenalty != Heterogeneity {}.unevenPenalty && !areUneven)
+        problems.push_back(
+            { Severity::Note, "No collective is over uneven shares of the states: its penalty changes nothing",
+                "heterogeneity.uneven_collective_penalty", {} });
     constexpr double kWaits = 0.01; // of the iteration
     if (plan.memory.offloadExpertInput && why.empty() && evaluation.metrics.offload
         && evaluation.metrics.offload->stall > kWaits * evaluation.metrics.iterationTime.value_or(0))

@@ -2,6 +2,8 @@
 #include "core/evaluate/problems/shape_notes.h"
 
 #include "core/cost/layer/layer_cost.h"
+#include "core/plan/plan_io.h"
+#include "core/schedule/traits.h"
 
 #include <algorithm>
 #include <cmath>
@@ -26,6 +28,11 @@ void addShapeNotes(std::vector<Problem> &problems, const Workload &workload)
     const Plan &plan = *workload.plan;
     if (workload.layout.runs.empty())
         return;
+    if (plan.parallelism.tokenSlices != Parallelism {}.tokenSlices && !traitsOf(plan.schedule).isSliced())
+        problems.push_back({ Severity::Note,
+            std::string("Schedule ") + toString(plan.schedule)
+                + " sends sequences whole: token_slices changes nothing. terapipe cuts them",
+            "parallelism.token_slices", {} });
     const ModelSpec &model = workload.model;
     const GpuSpec &gpu = workload.gpu({ workload.layout.runs.front().datacenter, workload.layout.runs.front().pool });
     const Precision products = plan.workload.precision, attention = std::min(products, Precision::Bf16);

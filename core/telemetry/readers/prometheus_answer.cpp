@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/telemetry/readers/prometheus_answer.h"
 
+#include "core/base/printable.h"
 #include "core/telemetry/readers/exporter_metrics.h"
 #include "core/telemetry/readers/loose_json.h"
 #include "core/telemetry/readers/text_scan.h"
@@ -115,7 +116,8 @@ public:
     {
         if (root["status"].text() == "error")
             return refusal(m_source,
-                "A Prometheus server refused the query (" + root["errorType"].text() + "): " + root["error"].text());
+                "A Prometheus server refused the query (" + shortened(root["errorType"].text(), 60)
+                    + "): " + shortened(root["error"].text(), 1'000)); // servers repeat the query that they were asked
         const LooseJsonValue data = root["data"];
         const LooseJsonValue one = data.first();
         std::string what = "It is an answer of a Prometheus server that holds no samples";

@@ -93,8 +93,8 @@ private slots:
         QCOMPARE(help.exitCode, 0);
         QCOMPARE(version.exitCode, 0);
         QVERIFY(version.out.starts_with("trainyard-cli "));
-        for (const char *command : { "evaluate", "compare", "explain", "fit", "rok", "report", "export", "import",
-                 "telemetry", "catalog", "schema", "validate" }) {
+        for (const char *command : { "evaluate", "compare", "explain", "fit", "rok", "sweep", "report", "export",
+                 "import", "telemetry", "catalog", "schema", "validate" }) {
             QVERIFY2(help.out.find(command) != std::string::npos, command);
             QCOMPARE(run({ QLatin1String(command), QStringLiteral("--help") }).exitCode, 0);
         }

@@ -109,6 +109,65 @@ private slots:
             QVERIFY2(text.contains(line), qPrintable(QStringLiteral("docs/model.md should say ") + line));
     }
 
+    /// One list: resources with their prices, and what is only put elsewhere; by the time that they leave.
+    void oneMoreOfEachResourceHasAPrice()
+    {
+        const json why = json::parse(run(words("explain --format json") << kSample).out);
+        const double now = why["iteration_time_s"].get<double>();
+        int priced = 0, dollars = 0, moved = 0;
+        double before = 0;
+        for (const auto &part : why["better_parts"]) {
+            QVERIFY(part["iteration_time_s"].get<double>() >= before);
+            before = part["iteration_time_s"].get<double>();
+            moved += part["id"].get<std::string>().starts_with("move:");
+            if (!part.contains("shadow_price"))
+                continue;
+            ++priced;
+            const json price = part["shadow_price"];
+            // of a plan that is simulated as it is, the share of the iteration that is saved
+            if (!price["replanned"].get<bool>() && part["feasible"].get<bool>())
+                QVERIFY(std::abs(price["gain"].get<double>() + part["change"].get<double>()) < 1e-9);
+            QVERIFY(std::abs(price["gain_per_unit"].get<double>() * std::abs(price["amount"].get<double>())
+                        - price["gain"].get<double>())
+                < 1e-9);
+            dollars += !price["gain_per_usd"].is_null();
+            QVERIFY(!price["kind"].get<std::string>().starts_with("link-") || price["usd_per_hour"].is_null());
+        }
+        QVERIFY(now > 0 && priced > 15 && dollars > 3 && moved > 0);
+        QVERIFY(why["binding"].size() >= 3);
+        QVERIFY(why["retirements"].empty()); // equal GPUs, all at work
+
+        const QString table = QString::fromStdString(run(words("explain") << kSample).out);
+        QVERIFY(table.contains("what binds\n  Compute binds"));
+        QVERIFY(table.contains("what one more would buy"));
+    }
+
+    void oldGpusThatDoNotPayAreNamed()
+    {
+        const QString mixed = QStringLiteral(TRAINYARD_SOURCE_DIR "/samples/opt-30b-128-a100-384-v100.trainyard.json");
+        const json why = json::parse(run(words("explain --format json") << mixed).out);
+        QVERIFY(why["retirements"].size() >= 4);
+        const json first = why["retirements"][0];
+        QVERIFY(first["saving"].get<double>() > 0);
+        QVERIFY(
+            QString::fromStdString(run(words("explain") << mixed).out)
+                .contains("which GPUs to retire\n  " + QString::fromStdString(first["sentence"].get<std::string>())));
+    }
+
+    /// The tables of docs/planner-why.md are what the program prints.
+    void thePageShowsWhatTheProgramPrints()
+    {
+        QFile page(QStringLiteral(TRAINYARD_SOURCE_DIR "/docs/planner-why.md"));
+        QVERIFY(page.open(QIODevice::ReadOnly));
+        const QString text = QString::fromUtf8(page.readAll());
+        const QString out = QString::fromStdString(run(words("explain") << kSample).out);
+        const QString shown =
+            out.section(QStringLiteral("\nwhat binds\n"), 1).section(QStringLiteral("\n\ndatacenters"), 0, 0);
+        QVERIFY(shown.size() > 1000);
+        for (const QString &line : shown.split(u'\n'))
+            QVERIFY2(text.contains(line), qPrintable(QStringLiteral("docs/planner-why.md should say ") + line));
+    }
+
     void baselinesNeedAPlanThatCanBeRead() { QCOMPARE(run(words("explain --baselines absent.json")).exitCode, 2); }
 };
 

@@ -200,7 +200,7 @@ private slots:
     void samplesAreCountedInWords()
     {
         const char *kWords[] = { "no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten",
-            "eleven", "twelve", "thirteen", "fourteen", "fifteen" };
+            "eleven", "twelve", "thirteen", "fourteen", "fifteen", "sixteen", "seventeen", "eighteen" };
         const auto count =
             QDir(kRoot.filePath(QStringLiteral("samples"))).entryList({ QStringLiteral("*.trainyard.json") }).size();
         comparePage("docs/plan-file.md", "`samples/` holds " + std::string(kWords[count]) + " real ones");

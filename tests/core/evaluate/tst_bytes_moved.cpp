@@ -62,6 +62,11 @@ private slots:
         plan.parallelism.data = 8;
         plan.heterogeneity.accumulation = Accumulation::Layered;
         plan.heterogeneity.boundaryOffload = true;
+        RankPin pin; // else one micro-batch of two, whose gradients go on at once
+        pin.datacenter = "a";
+        pin.microBatch = 1;
+        pin.microBatches = 2;
+        plan.heterogeneity.assign = { pin };
         const EvaluationPtr e = test::evaluated(plan);
         QVERIFY(e->metrics.offload);
         const double wanted = 2.0 * 2 * (e->model.layers - 1) * 512 * e->model.hidden * 2;

@@ -1,11 +1,12 @@
 #pragma once
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Small problems for a planner and their answer by brute force: every combination of the axes through run(), those
-// that the rules of the space leave out as well, judged from the metrics of docs/metrics.md by code that shares nothing
+// Small problems for a planner and their answer by brute force: every combination of the axes that goes together
+// through run(), judged from the metrics of docs/metrics.md by code that shares nothing
 // with the search.
 
 #include "core/hardware/power_spec.h"
 #include "core/search/search.h"
+#include "core/space/rules.h"
 #include "tests/core/evaluate/random_valid_plans.h"
 
 #include <cmath>
@@ -87,13 +88,6 @@ struct SmallProblem {
     SearchSpace space;
 };
 
-inline SpaceOptions spaceOptionsOf(const SearchOptions &options)
-{
-    SpaceOptions space { .fixed = options.fixed };
-    space.variesReplicas = true;
-    return space;
-}
-
 /// A random plan and random keys fixed until at most so many combinations are left; nothing where run() refuses the
 /// plan, or too few are left.
 inline std::optional<SmallProblem> randomProblem(unsigned seed, std::uint64_t most)
@@ -125,25 +119,52 @@ inline std::optional<SmallProblem> randomProblem(unsigned seed, std::uint64_t mo
     }
 }
 
+inline bool areNear(double a, double b)
+{
+    return a == b || std::abs(a - b) <= 1e-9 * std::max(std::abs(a), std::abs(b));
+}
+
+struct Answer {
+    double value = std::numeric_limits<double>::infinity(); // infinite: nothing keeps the constraints
+    std::string text; // the values of its axes
+};
+
 struct BruteForce {
-    std::vector<Reference> all; // by number
+    std::vector<Reference> all; // by number; nothing of what does not go together
 
     explicit BruteForce(const SearchSpace &space)
+        : all(space.size())
     {
         EvaluationWorkspace workspace;
+        const SpaceRules rules(space, builtinCatalogue());
         for (std::uint64_t i = 0; i < space.size(); ++i)
-            all.push_back(referenceOf(space.plan(space.candidate(i)), workspace));
+            if (const Candidate candidate = space.candidate(i); !rules.whyNot(candidate))
+                all[i] = referenceOf(space.plan(candidate), workspace);
     }
-    /// Infinite where nothing keeps the constraints.
-    [[nodiscard]] double best(Objective objective, const Constraints &constraints, double margin) const
+    /// 5 % of the memory, or what the plan itself leaves.
+    [[nodiscard]] double margin(const SmallProblem &problem, const Constraints &constraints) const
     {
-        double best = std::numeric_limits<double>::infinity();
-        for (const Reference &one : all)
-            if (one.keeps(constraints, margin))
-                best = std::min(best, one.value(objective));
+        const Reference &own = all[problem.space.number(problem.space.baseCandidate())];
+        return constraints.memoryMargin.value_or(own.isFeasible ? std::clamp(1 - own.fill, 0.0, 0.05) : 0.05);
+    }
+    [[nodiscard]] Answer best(const SmallProblem &problem, Objective objective, const Constraints &constraints) const
+    {
+        const double margin = this->margin(problem, constraints);
+        Answer best;
+        std::uint64_t number = 0;
+        for (std::uint64_t i = 0; i < all.size(); ++i)
+            if (all[i].keeps(constraints, margin) && all[i].value(objective) < best.value) {
+                best.value = all[i].value(objective);
+                number = i;
+            }
+        const Candidate candidate = problem.space.candidate(number);
+        for (std::size_t i = 0; i < candidate.size(); ++i) {
+            const Axis &axis = problem.space.axes()[i];
+            best.text += axis.label + " " + axis.values[candidate[i]].text + (candidate[i] == axis.base ? "*; " : "; ");
+        }
         return best;
     }
-    /// One in the middle of all feasible ones, to bind.
+    /// The one in the middle of all feasible ones, to bind; a little beside it, where two ways to sum it up agree.
     [[nodiscard]] double middle(double Reference::*figure) const
     {
         std::vector<double> values;
@@ -151,7 +172,7 @@ struct BruteForce {
             if (one.isFeasible)
                 values.push_back(one.*figure);
         std::ranges::sort(values);
-        return values.empty() ? 1 : values[values.size() / 2];
+        return values.empty() ? 1 : values[values.size() / 2] * (1 + 1e-6);
     }
 };
 

@@ -13,11 +13,6 @@ namespace {
 constexpr unsigned kProblems = 50;
 constexpr std::uint64_t kMostPlans = 1'000;
 
-bool areNear(double a, double b)
-{
-    return std::abs(a - b) <= 1e-9 * std::max(std::abs(a), std::abs(b));
-}
-
 } // namespace
 
 class TstSearchBruteForce : public QObject {
@@ -39,39 +34,24 @@ private slots:
             for (const unsigned of : { turn, turn + 2 }) {
                 const auto objective = static_cast<Objective>(of % 5);
                 SearchOptions options { .objective = objective, .fixed = problem->fixed };
+                options.variesReplicas = true;
                 options.constraints = constraintsFor(of, brute);
-                const auto space = makeSpace(problem->plan, builtinCatalogue(), spaceOptionsOf(options));
                 const auto found = search(problem->plan, builtinCatalogue(), options);
                 QVERIFY2(found, found ? "" : toString(found.error().front()).c_str());
                 QVERIFY2(found->isComplete, found->summary.c_str());
                 simulated += found->simulated;
-                // Without fewer replicas the search has fewer combinations: those with data as the plan has it.
-                const Reference own = brute.all[problem->space.number(problem->space.baseCandidate())];
-                const double left = own.isFeasible ? std::clamp(1 - own.fill, 0.0, 0.05) : 0.05;
-                const double margin = options.constraints.memoryMargin.value_or(left);
-                double best = std::numeric_limits<double>::infinity();
-                for (std::uint64_t i = 0; i < brute.all.size(); ++i) {
-                    const Candidate candidate = problem->space.candidate(i);
-                    const int data = problem->space.axis("data");
-                    const bool isThere = data < 0 || found->space->axis("data") < 0
-                        ? data < 0 || candidate[std::size_t(data)] == problem->space.axes()[std::size_t(data)].base
-                        : std::ranges::find(found->space->axes()[std::size_t(found->space->axis("data"))].values,
-                              problem->space.axes()[std::size_t(data)].values[candidate[std::size_t(data)]].text,
-                              &AxisValue::text)
-                            != found->space->axes()[std::size_t(found->space->axis("data"))].values.end();
-                    if (isThere && brute.all[i].keeps(options.constraints, margin))
-                        best = std::min(best, brute.all[i].value(objective));
-                }
+                const Answer best = brute.best(*problem, objective, options.constraints);
                 const std::string where = "seed " + std::to_string(seed) + ", " + toString(objective) + ": "
-                    + found->summary + "; brute force " + std::to_string(best);
-                QCOMPARE(found->best.empty(), !std::isfinite(best));
+                    + found->summary + "; brute force " + std::to_string(best.value) + ": " + best.text;
+                QVERIFY2(found->best.empty() == !std::isfinite(best.value), where.c_str());
                 if (found->best.empty())
                     continue;
                 ++feasible;
                 const SearchRow &row = found->rows[found->best.front()];
-                QVERIFY2(areNear(row.value, best), (where + ", found " + std::to_string(row.value)).c_str());
+                QVERIFY2(areNear(row.value, best.value), (where + ", found " + std::to_string(row.value)).c_str());
                 EvaluationWorkspace workspace;
-                QVERIFY2(referenceOf(found->plan(found->best.front()), workspace).keeps(options.constraints, margin),
+                QVERIFY2(referenceOf(found->plan(found->best.front()), workspace)
+                             .keeps(options.constraints, brute.margin(*problem, options.constraints)),
                     where.c_str());
             }
         }

@@ -222,6 +222,32 @@ private slots:
         QVERIFY(coupled > 50); // the rule was put to use
     }
 
+    /// Of plans that the search finds: the last plan is the found one, each can run, and Π (1 − gain) is what was
+    /// gained.
+    void theWayToWhatTheSearchFindsEndsThere()
+    {
+        Plan plan = test::oneSite(2, 2);
+        plan.parallelism.tensor = 4;
+        plan.workload.globalBatch = 32;
+        for (const Objective objective : { Objective::Throughput, Objective::Cost }) {
+            const auto found = search(std::make_shared<const Plan>(plan), builtinCatalogue(),
+                { .objective = objective, .fixed = { "schedule", "memory", "moe", "wan", "stack" } });
+            QVERIFY(found && !found->best.empty() && found->own);
+            const SearchRow &best = found->rows[found->best.front()];
+            EvaluationWorkspace workspace;
+            const auto steps = stepsBetween(*found, found->best.front(), builtinCatalogue(), workspace);
+            QVERIFY(steps && !steps->empty());
+            double product = 1;
+            for (const SearchStep &step : *steps) {
+                QVERIFY(step.isFeasible && !step.sentences.empty());
+                product *= 1 - step.gain;
+            }
+            QCOMPARE(*steps->back().plan, *found->plan(found->best.front()));
+            QVERIFY(std::abs(product - best.value / found->rows[*found->own].value) < 1e-9);
+            QVERIFY(product < 1);
+        }
+    }
+
     void thePlanItselfTakesNoSteps()
     {
         SearchResult found = searched({ { "", 100 }, { "a", 90 } }, 1);

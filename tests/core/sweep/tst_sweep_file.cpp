@@ -2,6 +2,7 @@
 // The file of a sweep: whole at every byte at which it may be cut, and gone on with by its own sweep alone.
 #include "core/plan/plan_io.h"
 #include "core/sweep/run_sweep.h"
+#include "core/sweep/sweep_table.h"
 
 #include "tests/support/plans.h"
 
@@ -10,6 +11,8 @@
 #include <QTest>
 
 #include <nlohmann/json.hpp>
+
+#include <cmath>
 
 using namespace trainyard;
 
@@ -180,6 +183,56 @@ private slots:
         QCOMPARE(read(), QByteArray("a,b\n1,2\n"));
         write(whole);
         QCOMPARE(refusal(smallSweep()), std::string());
+    }
+
+    void aTableIsTheRowsOfTheFile()
+    {
+        SweepRows rows(smallSweep(), builtinCatalogue());
+        for (const SweepFormat format : { SweepFormat::Csv, SweepFormat::JsonLines }) {
+            const QByteArray whole = swept(format, 1);
+            QVERIFY(isSweepFile(path()));
+            const auto table = readSweepTable(path());
+            QVERIFY2(table.has_value(), table ? "" : toString(table.error().front()).c_str());
+            QVERIFY((*table)->isDone());
+            QCOMPARE((*table)->metrics, sweepMetricNames());
+            for (std::size_t i = 0; i < (*table)->rows(); ++i) {
+                const SweepRow row = *rows.row(i);
+                QCOMPARE((*table)->reason(i), row.reason);
+                QCOMPARE((*table)->states[i] == SweepState::Feasible, row.state == "feasible");
+                for (std::size_t m = 0; m < row.metrics.size(); ++m) {
+                    const double value = (*table)->values[m][i];
+                    QVERIFY(row.metrics[m].second ? value == *row.metrics[m].second : std::isnan(value));
+                }
+                const auto asked = rows.plan(i), known = (*table)->plan(i);
+                QCOMPARE(asked.has_value(), known.has_value());
+                QCOMPARE(formatPlan(**asked), formatPlan(**known));
+            }
+            write(whole.left(whole.size() / 2)); // one that goes on, or was killed
+            const auto half = readSweepTable(path());
+            QVERIFY(half && !(*half)->isDone() && (*half)->rows() > 20);
+            QFile::remove(QString::fromStdString(path()));
+        }
+    }
+
+    void whatIsNoTableIsTold()
+    {
+        const auto fault = [&](const QByteArray &bytes) {
+            write(bytes);
+            const auto table = readSweepTable(path());
+            return table ? std::string() : toString(table.error().front());
+        };
+        const QByteArray whole = swept(SweepFormat::Csv, 1);
+        QVERIFY(fault("a,b\n1,2\n").find(":1") != std::string::npos);
+        QVERIFY(!fault("").empty());
+        QByteArray other = whole;
+        other.replace("\n7,", "\n8,");
+        QVERIFY2(fault(other).find(":10: it is row 8, not 7") != std::string::npos, fault(other).c_str());
+        other = whole;
+        other.replace(",infeasible,", ",perhaps,");
+        QVERIFY(fault(other).find("perhaps") != std::string::npos);
+        QVERIFY(fault(whole + whole.mid(whole.indexOf("\n95,") + 1)).find("more than 96 rows") != std::string::npos);
+        QVERIFY(!readSweepTable("/nowhere").has_value());
+        QVERIFY(!readSweepTable(m_folder->path().toStdString()).has_value());
     }
 
     void aSweepThatIsNotDoneIsNotReplaced()

@@ -60,7 +60,7 @@ private slots:
         QCOMPARE(values("workload.model=llama-3-8b,gpt-3-175b"), (Texts { "llama-3-8b", "gpt-3-175b" }));
         QCOMPARE(values(R"(placement.stages=[{"datacenter":"a","stages":2}],[])"),
             (Texts { R"([{"datacenter":"a","stages":2}])", "[]" }));
-        QCOMPARE(values(R"(name="a,b","c\"],d")"), (Texts { R"("a,b")", R"("c\"],d")" }));
+        QCOMPARE(values("name=\"a,b\",\"c\\\"],d\""), (Texts { "\"a,b\"", "\"c\\\"],d\"" }));
         QCOMPARE(parseVary("cluster.datacenters[0].pools[0].nodes=1")->key,
             std::string("cluster.datacenters[0].pools[0].nodes"));
     }

@@ -2,6 +2,7 @@
 #include "core/plan/plan_io.h"
 #include "core/why/shadow_prices.h"
 
+#include "tests/core/evaluate/random_valid_plans.h"
 #include "tests/support/plans.h"
 
 #include <QDir>
@@ -307,6 +308,47 @@ private slots:
         const ShadowPrices prices = priced(test::atlasRow(6, 4, 4, 3, ScheduleKind::OneFOneB));
         QVERIFY(isMentioned(prices.binding, "Pipeline depth binds: 6 stages with 4 micro-batches"));
         QVERIFY(isMentioned(prices.binding, "A link binds"));
+    }
+
+    /// Of plans that a person could have written: what a price or a retirement says is what its plan does, and a GPU
+    /// that is described as it was changes nothing.
+    void whatIsSaidOfARandomPlanIsWhatItsPlansDo()
+    {
+        int checked = 0;
+        for (unsigned seed = 0; seed < 40; ++seed) {
+            const auto plan = std::make_shared<const Plan>(test::RandomValidPlan(seed).plan());
+            EvaluationWorkspace workspace;
+            const auto prices = shadowPrices(plan, builtinCatalogue(), workspace);
+            if (!prices)
+                continue;
+            const double own = prices->now->metrics.iterationTime.value_or(0);
+            for (std::size_t i = 0; i < prices->list.size(); i += 5) {
+                const ShadowPrice &price = prices->list[i];
+                if (!price.isFeasible)
+                    continue;
+                const double then = seconds(*price.plan);
+                QVERIFY(then > 0 && std::isfinite(price.gain) && std::isfinite(price.elasticity()));
+                if (!price.isReplanned && prices->now->feasible())
+                    QVERIFY2(
+                        areNear(own - price.secondsSaved, then, 1e-9), (price.label + std::to_string(seed)).c_str());
+                ++checked;
+            }
+            for (const HardwareResource &resource : resourcesOf(*plan, builtinCatalogue())) {
+                Plan same = *plan;
+                resource.set(same, resource.now);
+                if (own > 0)
+                    QVERIFY2(seconds(same) == own, (resource.id + " " + std::to_string(seed)).c_str());
+            }
+            const auto retired = retirements(plan, builtinCatalogue(), workspace);
+            QVERIFY(retired.has_value());
+            for (const Retirement &gpus : *retired)
+                if (gpus.isFeasible)
+                    QVERIFY2(areNear(gpus.seconds, seconds(*gpus.plan), 1e-9),
+                        (gpus.sentence + " " + std::to_string(seed) + " " + std::to_string(gpus.seconds) + " "
+                            + std::to_string(seconds(*gpus.plan)))
+                            .c_str());
+        }
+        QVERIFY(checked > 50);
     }
 
     void otherObjectivesHavePricesOfTheirOwn()

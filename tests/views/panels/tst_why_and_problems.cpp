@@ -63,6 +63,39 @@ private slots:
         QVERIFY(bar->toTsv().contains("bubble\t2\tgaps\n"));
     }
 
+    void whatIsBoughtTellsItsPriceAndGpusThatDoNotPayCanBeRetired()
+    {
+        const PlanPtr plan = handmade::shared(handmade::plan());
+        const auto effects = table(plan);
+        effects->parts[1].usdPerHour = 20; // saves 2 %: 0.1 % for each dollar
+        RankedPart retired = effects->parts[0];
+        retired.part.label = retired.part.sentence = "Retire 16 V100 in Iowa";
+        retired.effect.change = 0.03;
+        retired.effect.because = "3.00 % slower, 22.0 % cheaper per token";
+        retired.usdPerHour = -39.7;
+        effects->retired = { retired };
+        WhyPanel panel;
+        panel.setPlan(plan);
+        panel.setEffects(effects);
+        panel.resize(400, 500);
+        panel.show();
+        const auto rows = panel.findChildren<PartRow *>();
+        QCOMPARE(rows.size(), 3);
+        QVERIFY2(rows[1]->becauseLine()->text().endsWith("$20.0 more per hour: each dollar saves 0.10 %"),
+            qPrintable(rows[1]->becauseLine()->text()));
+        QVERIFY2(rows[2]->becauseLine()->text().endsWith("cheaper per token; $39.7 less per hour"),
+            qPrintable(rows[2]->becauseLine()->text()));
+        QSignalSpy committed(&panel, &WhyPanel::editCommitted);
+        QTest::mouseClick(rows[2]->applyButton(), Qt::LeftButton);
+        QCOMPARE(committed.count(), 1);
+        QCOMPARE(committed[0][0].value<PlanPtr>(), retired.part.plan);
+        QCOMPARE(committed[0][1].toString(), QStringLiteral("Retire 16 V100 in Iowa"));
+        QVERIFY(panel.toTsv().contains("Retire 16 V100 in Iowa\t"));
+        effects->retired.clear();
+        panel.setEffects(effects);
+        QVERIFY(!rows[2]->isVisible());
+    }
+
     void applyEmitsThePlanOfThePart()
     {
         const PlanPtr plan = handmade::shared(handmade::plan());

@@ -1,0 +1,227 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "app/cli/command.h"
+#include "app/cli/outputs.h"
+#include "app/cli/progress.h"
+#include "app/cli/signals.h"
+
+#include "core/base/number_text.h"
+#include "core/plan/plan_io.h"
+#include "core/search/search_report.h"
+
+#include <algorithm>
+#include <cmath>
+#include <iostream>
+#include <limits>
+#include <sstream>
+
+namespace trainyard::cli {
+
+namespace {
+
+constexpr double kNone = std::numeric_limits<double>::quiet_NaN(); // an option that was not named
+
+struct Options {
+    std::string plan, format, out, objective = "throughput", robust = "worst";
+    std::vector<std::string> settings, fixed, scenarios, datacenters;
+    double mostUsdPerHour = kNone, leastTokensPerSecond = kNone, mostDays = kNone, memoryMargin = kNone,
+           seconds = kNone;
+    int mostGpus = -1, top = 5, seed = 1, threads = 0;
+    bool mayTrainOtherwise = false;
+};
+
+std::optional<double> named(double value)
+{
+    return std::isnan(value) ? std::nullopt : std::optional(value);
+}
+
+/// "a,b" and again "c": three.
+std::vector<std::string> split(const std::vector<std::string> &lists)
+{
+    std::vector<std::string> parts;
+    for (const std::string &list : lists) {
+        std::istringstream in(list);
+        for (std::string part; std::getline(in, part, ',');)
+            if (!part.empty())
+                parts.push_back(part);
+    }
+    return parts;
+}
+
+ExpectedAll<SearchOptions> searchOptions(const Options &options, const Plan &plan)
+{
+    SearchOptions search;
+    for (const Objective objective :
+        { Objective::Throughput, Objective::Cost, Objective::Energy, Objective::Time, Objective::Gpus })
+        if (options.objective == toString(objective))
+            search.objective = objective;
+    Constraints &c = search.constraints;
+    c.mostUsdPerHour = named(options.mostUsdPerHour);
+    c.leastTokensPerSecond = named(options.leastTokensPerSecond);
+    c.mostDays = named(options.mostDays);
+    c.memoryMargin = named(options.memoryMargin);
+    if (options.mostGpus >= 0)
+        c.mostGpus = options.mostGpus;
+    c.datacenters = split(options.datacenters);
+    search.fixed = split(options.fixed);
+    search.robustness = options.robust == "expected" ? Robustness::Expectation : Robustness::WorstCase;
+    search.seconds = named(options.seconds);
+    search.seed = std::uint64_t(options.seed);
+    search.top = std::size_t(options.top);
+    search.threads = std::size_t(options.threads);
+    search.mayTrainOtherwise = options.mayTrainOtherwise;
+    Errors errors;
+    for (const std::string &text : options.scenarios) {
+        auto scenario = parseScenario(plan, builtinCatalogue(), text);
+        if (scenario)
+            search.scenarios.push_back(std::move(*scenario));
+        else
+            for (Error &error : scenario.error()) {
+                error.where = "--scenario " + text + (error.where.empty() ? "" : ": " + error.where);
+                errors.push_back(std::move(error));
+            }
+    }
+    if (!errors.empty())
+        return std::unexpected(std::move(errors));
+    return search;
+}
+
+std::string progressLine(const SearchProgress &now, Objective objective)
+{
+    std::string line = wholeText(double(now.looked)) + (now.total > 0 ? " of " + wholeText(double(now.total)) : "")
+        + " candidates, " + wholeText(double(now.simulated)) + " simulated";
+    if (now.best)
+        line += objective == Objective::Cost ? ", best " + usdText(now.best->usdPerMillionTokens) + " per 1M tokens"
+                                             : ", best " + countText(now.best->tokensPerSecond) + " tokens/s";
+    return line;
+}
+
+Errors fromOptions(Errors errors, const std::string &path)
+{
+    for (Error &error : errors) {
+        const bool isOption = error.where == "seconds" || error.where == "memory-margin"
+            || error.where.starts_with("max-") || error.where.starts_with("min-");
+        if (isOption)
+            error.where = "--" + error.where;
+        else if (error.where == "datacenters")
+            error.where = "--datacenter";
+        else if (error.code == ErrorCode::UnknownKey)
+            error.where = "--fix " + error.where;
+        else
+            error = inFile({ error }, path).front();
+    }
+    return errors;
+}
+
+/// A name that tells the plan from the one that it was made from.
+Plan renamed(Plan plan, bool isOwn)
+{
+    static constexpr const char *kMade = ", optimized";
+    if (!plan.name.empty() && !isOwn && !plan.name.ends_with(kMade))
+        plan.name += kMade;
+    return plan;
+}
+
+int run(const Options &options)
+{
+    const std::vector<NamedFile> outputs { { "--out", options.out } };
+    Errors clashes = outputClashes(outputs, { options.plan });
+    if (!clashes.empty())
+        return fail(clashes);
+    const auto plan = loadPlan(options.plan, options.settings);
+    if (!plan)
+        return fail(plan.error());
+    clashes = outputClashes(outputs, filesNamedIn(**plan));
+    if (!clashes.empty())
+        return fail(clashes);
+    const auto asked = searchOptions(options, **plan);
+    if (!asked)
+        return fail(asked.error());
+    Interruption interruption;
+    Progress progress("candidates");
+    const auto found = search(*plan, builtinCatalogue(), *asked, interruption.token(), [&](const SearchProgress &now) {
+        if (progress.isDue())
+            progress.show(progressLine(now, asked->objective));
+    });
+    progress.clear();
+    if (!found) {
+        const bool isStopped =
+            std::ranges::all_of(found.error(), [](const Error &error) { return error.code == ErrorCode::Cancelled; });
+        if (isStopped)
+            std::cerr << "stopped before the plan itself was evaluated\n";
+        return isStopped ? kInterrupted : fail(fromOptions(found.error(), options.plan));
+    }
+    if (!options.out.empty() && !found->best.empty()) {
+        const std::size_t best = found->best.front();
+        const auto written =
+            writePlan(renamed(*found->plan(best), best == found->own), options.out, OutputKinds::StreamsToo);
+        if (!written)
+            return fail({ written.error() });
+    }
+    const int printed = print(options.format == "json" ? searchJson(*found) : searchTable(*found), options.format);
+    if (printed != kDone)
+        return printed;
+    return interruption.token().stop_requested() ? kInterrupted : found->best.empty() ? kInfeasible : kDone;
+}
+
+void addConstraints(const Subcommand &command, Options &options)
+{
+    command.real("--max-usd-per-hour", options.mostUsdPerHour, "Budget of the GPUs that are used, egress included")
+        .shownAs("X");
+    command.number("--max-gpus", options.mostGpus, "GPUs that may be used").shownAs("N");
+    command.real("--min-tokens-per-s", options.leastTokensPerSecond, "Throughput that has to be reached").shownAs("X");
+    command.real("--max-days", options.mostDays, "Days for all training tokens of the plan").shownAs("X");
+    command
+        .real("--memory-margin", options.memoryMargin,
+            "Share of each GPU's memory that stays free; else 0.05, or what the plan leaves where that is less")
+        .shownAs("X");
+    command.texts("--datacenter", options.datacenters, "Datacenters that may be used, ids; else all")
+        .oneEach()
+        .shownAs("ID,...");
+    command.texts("--fix", options.fixed, "Keys, or sections of them, that stay as the plan has them")
+        .oneEach()
+        .shownAs("KEY,...");
+    command.flag("--may-train-otherwise", options.mayTrainOtherwise,
+        "Try also what affects convergence: precision, optimizer, fewer bits on the WAN, local SGD");
+}
+
+} // namespace
+
+void addOptimizeCommand(CLI::App &app, int &exitCode)
+{
+    const auto options = std::make_shared<Options>();
+    const Subcommand command(app, "optimize",
+        "Search for the best plan on this cluster: parallel degrees, schedule, memory, placement and WAN use, by an "
+        "objective within constraints");
+    command.text("PLAN", options->plan, "Plan file, or - for standard input").required();
+    command.text("--objective", options->objective, "What is to be best")
+        .oneOf({ "throughput", "cost", "energy", "time", "gpus" })
+        .showingDefault();
+    addConstraints(command, *options);
+    command
+        .texts("--scenario", options->scenarios,
+            "A world that the plan has to stand as well: keys with values, or half:A-B, lost:A, prices+30%, slow; may "
+            "end with ,weight=W")
+        .oneEach()
+        .shownAs("KEY=VALUE,...");
+    command.text("--robust", options->robust, "With scenarios: by the worst of all worlds, or by the mean")
+        .oneOf({ "worst", "expected" })
+        .showingDefault();
+    command.real("--seconds", options->seconds, "Stop then, with the best so far").shownAs("S");
+    command.number("--seed", options->seed, "Of what is drawn where the space is too large to be looked at whole")
+        .between(0, std::numeric_limits<int>::max())
+        .showingDefault()
+        .shownAs("N");
+    command.number("--top", options->top, "Plans that are told").between(1, 1000).showingDefault().shownAs("N");
+    command
+        .number("--threads", options->threads,
+            "Candidates at once; 0: as many as there are cores; the answer is "
+            "the same")
+        .between(0, 4096)
+        .shownAs("N");
+    command.text("--out", options->out, "Write the best plan to this file").shownAs("PLAN");
+    addSetOption(command, options->settings);
+    addFormatOption(command, options->format, { "table", "json" });
+    command.callback([options, &exitCode] { exitCode = run(*options); });
+}
+
+} // namespace trainyard::cli

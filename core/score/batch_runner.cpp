@@ -1,0 +1,236 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "core/score/batch_runner.h"
+
+#include "core/assembly/task_count.h"
+#include "core/placement/recompute.h"
+#include "core/placement/resolve.h"
+#include "core/placement/shard_exchange.h"
+#include "core/score/part_table.h"
+#include "core/score/plain_memory.h"
+#include "core/score/plain_plan.h"
+#include "core/score/plain_topology.h"
+#include "core/timeline/graph_builder.h"
+#include "core/timeline/lanes.h"
+
+#include <algorithm>
+#include <memory>
+#include <utility>
+
+namespace trainyard {
+
+namespace {
+
+/// Frames and topologies that are kept at most; then they are forgotten, and made anew where they are met again.
+constexpr std::size_t kMostFrames = 200'000, kMostSteps = 40'000'000;
+
+Outcome outcomeOf(const Evaluation &evaluation)
+{
+    Outcome outcome;
+    const Metrics &metrics = evaluation.metrics;
+    if (!metrics.iterationTime)
+        return outcome;
+    outcome = { true, evaluation.feasible(), *metrics.iterationTime, 0, metrics.gpusUsed };
+    if (metrics.memory)
+        for (const StageMemory &stage : metrics.memory->perStage)
+            outcome.fill =
+                std::max(outcome.fill, double(stage.device) / double(std::max<std::int64_t>(1, stage.capacity)));
+    return outcome;
+}
+
+/// Plans of one topology that wait for the others of their eight.
+struct Waiting {
+    std::optional<LaneSteps> steps;
+    bool isRefused = false;
+    LaneTable table;
+    std::array<Outcome *, kLanes> outcomes {};
+    std::size_t count = 0;
+};
+
+} // namespace
+
+struct BatchRunner::Private {
+    Private(const SearchSpace &of, const Catalogue &with)
+        : space(of)
+        , catalogue(with)
+        , frameAxes(of, PlainFrame::kIgnored)
+        , sharesFrames(frameAxes.isWhole())
+    {
+        if (auto resolved = resolve(of.base(), with))
+            workload = std::move(*resolved);
+    }
+
+    void runOne(const Candidate &candidate, Outcome &outcome, const std::stop_token &stop);
+    const PlanPtr &planOf(const Candidate &candidate);
+    [[nodiscard]] bool waits(const Candidate &candidate, Outcome &outcome);
+    [[nodiscard]] bool waitsInLane(const PlainFrame &frame, Outcome &outcome);
+    [[nodiscard]] PlainFrame *frameOf(const Candidate &candidate, bool inRuns);
+    [[nodiscard]] Waiting &waitingOf(const PlainFrame &frame);
+    void pass(Waiting &waiting);
+    void passAll();
+    void forgetMuch();
+
+    const SearchSpace &space;
+    const Catalogue &catalogue;
+    EvaluationWorkspace workspace;
+    std::shared_ptr<Plan> scratch = std::make_shared<Plan>();
+    PlanPtr plan = scratch; // of the candidate at hand
+    std::optional<Workload> workload; // of the base's names; the plan is that of the candidate at hand
+    PartAxes frameAxes;
+    bool sharesFrames;
+    PartTable<std::unique_ptr<PlainFrame>> frames;
+    PlainFrame ownFrame; // where they cannot be shared
+    PartTable<std::unique_ptr<Waiting>> topologies;
+    std::vector<Waiting *> open; // with any that wait
+    std::size_t steps = 0; // of all topologies
+    PlainTopologies plain;
+    PlainTimes times;
+    PlainMemory memory;
+    LaneWorkspace lanes;
+    std::int64_t inLanes = 0;
+};
+
+BatchRunner::BatchRunner(const SearchSpace &space, const Catalogue &catalogue)
+    : m_private(std::make_unique<Private>(space, catalogue))
+{
+}
+BatchRunner::~BatchRunner() = default;
+
+std::int64_t BatchRunner::inLanes() const
+{
+    return m_private->inLanes;
+}
+
+BatchRunner::Kept BatchRunner::kept() const
+{
+    return { m_private->topologies.size(), m_private->frames.size() };
+}
+
+void BatchRunner::run(std::span<const Candidate> candidates, std::span<Outcome> outcomes, const std::stop_token &stop)
+{
+    for (std::size_t i = 0; i < candidates.size(); ++i) {
+        outcomes[i] = {};
+        if (!stop.stop_requested())
+            m_private->runOne(candidates[i], outcomes[i], stop);
+    }
+    m_private->passAll();
+    m_private->forgetMuch();
+}
+
+void BatchRunner::Private::runOne(const Candidate &candidate, Outcome &outcome, const std::stop_token &stop)
+{
+    if (workload && waits(candidate, outcome))
+        return;
+    if (const auto evaluation = trainyard::run(space.plan(candidate), Depth::Score, { catalogue, workspace, stop }))
+        outcome = outcomeOf(**evaluation);
+}
+
+/// The candidate's plan, where the last one was.
+const PlanPtr &BatchRunner::Private::planOf(const Candidate &candidate)
+{
+    *scratch = *space.base();
+    for (std::size_t a = 0; a < candidate.size(); ++a)
+        if (const Axis &axis = space.axes()[a]; candidate[a] != axis.base)
+            axis.values[candidate[a]].set(*scratch);
+    return plan;
+}
+
+/// Whether the lanes take it, or it is refused: run() would say the same.
+bool BatchRunner::Private::waits(const Candidate &candidate, Outcome &outcome)
+{
+    planOf(candidate);
+    if (!sharesNames(*space.base(), *plan) || hasJobs(*plan) || plan->bubbleFill.enabled)
+        return false;
+    if (!resolveAgain(*workload, plan).empty())
+        return true;
+    const ShardExchange exchange = shardExchange(*plan, workload->stack);
+    if (exchange == ShardExchange::ByLayers)
+        return false;
+    PlainFrame &frame = *frameOf(candidate, exchange == ShardExchange::InRuns);
+    if (!frame.isPlain)
+        return frame.isRefused;
+    std::swap(workload->layout, frame.layout);
+    const bool isTaken = waitsInLane(frame, outcome);
+    std::swap(workload->layout, frame.layout);
+    return isTaken;
+}
+
+bool BatchRunner::Private::waitsInLane(const PlainFrame &frame, Outcome &outcome)
+{
+    if (simulatedTasks(*workload) > kMostTasks)
+        return true; // which run() refuses
+    if (!plainTimes(*workload, frame, times))
+        return false;
+    Waiting &waiting = waitingOf(frame);
+    if (!waiting.steps)
+        return waiting.isRefused;
+    const PlainVerdict verdict =
+        memory.judge(*workload, frame, plain.work(*workload, frame, recomputesAnything(*plan)));
+    if (!verdict.isKnown)
+        return false;
+    outcome = { true, verdict.isFeasible, 0, verdict.fill, workload->layout.gpusUsed };
+    if (waiting.count == 0)
+        open.push_back(&waiting);
+    waiting.table.set(waiting.count, *waiting.steps, times.durations, times.lags);
+    waiting.outcomes[waiting.count++] = &outcome;
+    if (waiting.count == kLanes)
+        pass(waiting);
+    return true;
+}
+
+PlainFrame *BatchRunner::Private::frameOf(const Candidate &candidate, bool inRuns)
+{
+    if (!sharesFrames)
+        return &(ownFrame = plainFrame(*workload, inRuns));
+    const std::uint64_t number = 2 * frameAxes.numberOf(candidate) + (inRuns ? 1 : 0);
+    if (const auto *known = frames.find(number))
+        return known->get();
+    return frames.add(number, std::make_unique<PlainFrame>(plainFrame(*workload, inRuns))).get();
+}
+
+Waiting &BatchRunner::Private::waitingOf(const PlainFrame &frame)
+{
+    Fingerprint print;
+    print.add(frame.familyPrint);
+    for (const int microBatches : frame.microBatches)
+        print.add(std::uint64_t(microBatches));
+    const std::uint64_t number = print.value();
+    if (const auto *known = topologies.find(number))
+        return **known;
+    auto made = std::make_unique<Waiting>();
+    auto [ofFrame, isRefused] = plain.topology(*workload, frame);
+    made->steps = std::move(ofFrame);
+    made->isRefused = isRefused;
+    if (made->steps) {
+        made->table.fit(*made->steps);
+        steps += made->steps->steps.size();
+    }
+    return *topologies.add(number, std::move(made));
+}
+
+void BatchRunner::Private::pass(Waiting &waiting)
+{
+    const LaneValues ends = endsOfLanes(*waiting.steps, waiting.table, lanes);
+    for (std::size_t lane = 0; lane < waiting.count; ++lane)
+        waiting.outcomes[lane]->seconds = toSeconds(ends.of[lane]).value;
+    inLanes += std::int64_t(std::exchange(waiting.count, 0));
+    open.erase(std::ranges::find(open, &waiting));
+}
+
+void BatchRunner::Private::passAll()
+{
+    while (!open.empty())
+        pass(*open.back());
+}
+
+void BatchRunner::Private::forgetMuch()
+{
+    if (frames.size() > kMostFrames)
+        frames.clear();
+    if (steps > kMostSteps) {
+        topologies.clear();
+        plain.clear();
+        steps = 0;
+    }
+}
+
+} // namespace trainyard

@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// The first tier of the search, on one core: candidates a second with memory, in the plan space of
+// llm-cluster-simulator's optimiser and in a larger one. New: a scorer that knows nothing yet, its tables included.
+#include "tests/support/optimizer_space.h"
+
+#include "core/plan/plan_io.h"
+#include "core/score/scorer.h"
+
+#include <benchmark/benchmark.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <optional>
+
+using namespace trainyard;
+using namespace trainyard::test;
+
+namespace {
+
+OptimizerSpace gpt3()
+{
+    auto plan = readPlan(TRAINYARD_SOURCE_DIR "/samples/gpt3-175b-1024-a100.trainyard.json");
+    if (!plan)
+        std::abort();
+    return OptimizerSpace(std::move(*plan));
+}
+
+void scoreList(benchmark::State &state, bool isNew)
+{
+    const CandidateList list = gpt3().list();
+    std::optional<Scorer> scorer;
+    scorer.emplace(list.space, builtinCatalogue());
+    std::size_t open = 0;
+    const auto scoreAll = [&] {
+        open = 0;
+        for (const Candidate &candidate : list.candidates) {
+            const Score score = scorer->score(candidate);
+            open += score.state == ScoreState::Open;
+            benchmark::DoNotOptimize(score);
+        }
+    };
+    scoreAll();
+    for (auto _ : state) {
+        if (isNew)
+            scorer.emplace(list.space, builtinCatalogue());
+        scoreAll();
+    }
+    state.SetItemsProcessed(std::int64_t(state.iterations()) * std::int64_t(list.candidates.size()));
+    state.counters["candidates"] = double(list.candidates.size());
+    state.counters["open"] = double(open);
+}
+
+void scoreOptimizersPlansNew(benchmark::State &state)
+{
+    scoreList(state, true);
+}
+BENCHMARK(scoreOptimizersPlansNew)->Unit(benchmark::kMillisecond);
+
+void scoreOptimizersPlansAgain(benchmark::State &state)
+{
+    scoreList(state, false);
+}
+BENCHMARK(scoreOptimizersPlansAgain)->Unit(benchmark::kMillisecond);
+
+void scoreRangeOf(benchmark::State &state, bool isNew)
+{
+    const SearchSpace space = gpt3().larger();
+    std::vector<Score> scores(space.size());
+    std::optional<Scorer> scorer;
+    scorer.emplace(space, builtinCatalogue());
+    scorer->scoreRange(0, scores);
+    for (auto _ : state) {
+        if (isNew)
+            scorer.emplace(space, builtinCatalogue());
+        scorer->scoreRange(0, scores);
+        benchmark::DoNotOptimize(scores.data());
+    }
+    state.SetItemsProcessed(std::int64_t(state.iterations()) * std::int64_t(scores.size()));
+    state.counters["candidates"] = double(scores.size());
+    state.counters["open"] = double(std::ranges::count(scores, ScoreState::Open, &Score::state));
+}
+
+void scoreALargerSpaceNew(benchmark::State &state)
+{
+    scoreRangeOf(state, true);
+}
+BENCHMARK(scoreALargerSpaceNew)->Unit(benchmark::kMillisecond);
+
+void scoreALargerSpaceAgain(benchmark::State &state)
+{
+    scoreRangeOf(state, false);
+}
+BENCHMARK(scoreALargerSpaceAgain)->Unit(benchmark::kMillisecond);
+
+} // namespace

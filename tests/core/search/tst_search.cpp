@@ -1,0 +1,345 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// What holds for every search: the same answer with any number of threads, never worse than the plan, constraints
+// kept, better with fewer of them, the best kept when it is stopped, worlds judged together.
+#include "core/plan/plan_io.h"
+#include "core/search/search.h"
+#include "tests/support/plans.h"
+
+#include <QTest>
+
+#include <atomic>
+#include <cmath>
+#include <filesystem>
+
+using namespace trainyard;
+using namespace trainyard::test;
+
+namespace {
+
+constexpr const char *kFixed[] = { "memory", "parallelism.context", "parallelism.sequence_parallel", "workload",
+    "placement.layers", "wan" };
+
+/// Llama 3 8B on 32 H100, tensor, pipeline, replicas, schedule, chunks and ZeRO open.
+PlanPtr small(int nodes = 4)
+{
+    Plan plan = oneSite(nodes);
+    plan.workload.trainingTokens = 1e11;
+    return std::make_shared<const Plan>(std::move(plan));
+}
+
+SearchOptions asked(Objective objective = Objective::Throughput)
+{
+    SearchOptions options { .objective = objective };
+    options.fixed.assign(std::begin(kFixed), std::end(kFixed));
+    options.threads = 2;
+    return options;
+}
+
+SearchResult found(const PlanPtr &plan, const SearchOptions &options, std::stop_token stop = {})
+{
+    auto result = search(plan, builtinCatalogue(), options, std::move(stop));
+    if (!result)
+        qFatal("%s", toString(result.error().front()).c_str());
+    return std::move(*result);
+}
+
+double bestValue(const SearchResult &result)
+{
+    return result.best.empty() ? std::numeric_limits<double>::infinity() : result.rows[result.best.front()].value;
+}
+
+std::vector<std::uint64_t> numbersOf(const SearchResult &result)
+{
+    std::vector<std::uint64_t> numbers;
+    for (const std::size_t row : result.best)
+        numbers.push_back(result.rows[row].number);
+    return numbers;
+}
+
+constexpr std::array kAll { Objective::Throughput, Objective::Cost, Objective::Energy, Objective::Time,
+    Objective::Gpus };
+
+} // namespace
+
+class TstSearch : public QObject {
+    Q_OBJECT
+
+private slots:
+    void theAnswerIsTheSameWithAnyNumberOfThreads()
+    {
+        for (const bool isWhole : { true, false }) {
+            SearchOptions options = asked(Objective::Cost);
+            options.mostEnumerated = isWhole ? options.mostEnumerated : 10;
+            options.mostTasks = isWhole ? options.mostTasks : 1'000'000;
+            options.threads = 1;
+            const SearchResult one = found(small(), options);
+            QCOMPARE(one.isComplete, isWhole);
+            for (const std::size_t threads : { 2, 4 }) {
+                options.threads = threads;
+                const SearchResult more = found(small(), options);
+                QCOMPARE(numbersOf(more), numbersOf(one));
+                QCOMPARE(more.simulated, one.simulated);
+                QCOMPARE(more.rows.size(), one.rows.size());
+                QCOMPARE(more.summary, one.summary);
+            }
+        }
+    }
+
+    void theSeedDecidesWhatIsDrawn()
+    {
+        SearchOptions options = asked();
+        options.mostEnumerated = 10;
+        options.mostTasks = 500'000;
+        const SearchResult one = found(small(), options), again = found(small(), options);
+        QCOMPARE(numbersOf(again), numbersOf(one));
+        options.seed = 2;
+        QVERIFY(bestValue(found(small(), options)) > 0);
+    }
+
+    /// What evaluate() calls infeasible is never an answer; the plan asked about is among what was looked at.
+    void everySampleGetsAPlanThatRunsAndIsNoWorse_data()
+    {
+        QTest::addColumn<QString>("path");
+        for (const auto &entry : std::filesystem::directory_iterator(TRAINYARD_SOURCE_DIR "/samples"))
+            if (entry.path().string().ends_with(".trainyard.json"))
+                QTest::newRow(entry.path().filename().c_str()) << QString::fromStdString(entry.path());
+    }
+    void everySampleGetsAPlanThatRunsAndIsNoWorse()
+    {
+        QFETCH(QString, path);
+        auto plan = readPlan(path.toStdString());
+        QVERIFY(plan);
+        SearchOptions options;
+        options.mostTasks = 300'000;
+        options.mostEnumerated = 200;
+        options.threads = 2;
+        const SearchResult result = found(std::make_shared<const Plan>(std::move(*plan)), options);
+        const SearchRow &own = result.rows[*result.own];
+        QCOMPARE(own.number, result.space->number(result.space->baseCandidate()));
+        QVERIFY2(!result.best.empty(), result.summary.c_str());
+        if (own.state == RowState::Feasible)
+            QVERIFY(bestValue(result) <= own.value);
+        EvaluationWorkspace workspace;
+        for (const std::size_t row : result.best) {
+            const auto evaluation = evaluate(result.plan(row), builtinCatalogue(), workspace, {}, Depth::Score);
+            QVERIFY(evaluation && (*evaluation)->feasible());
+        }
+    }
+
+    void rowsTellWhatBecameOfEachCandidate()
+    {
+        const SearchResult result = found(small(), asked());
+        QVERIFY(result.isComplete);
+        QCOMPARE(result.own, std::optional<std::size_t>(0));
+        for (const SearchRow &row : result.rows) {
+            QCOMPARE(row.reason.empty(), row.state == RowState::Feasible);
+            if (row.state == RowState::Feasible)
+                QVERIFY(row.seconds > 0 && row.usdPerMillionTokens > 0 && row.joulesPerToken > 0 && row.gpus > 0);
+        }
+        std::uint64_t leftOut = 0;
+        for (const PruneCount &one : result.pruned) {
+            QVERIFY(!one.reason.empty() && one.count > 0);
+            leftOut += one.count;
+        }
+        const auto feasible = std::ranges::count(result.rows, RowState::Feasible, &SearchRow::state);
+        QCOMPARE(leftOut + std::uint64_t(feasible), result.space->size()); // every combination is told of once
+        // no feasible row is faster and cheaper than one on the front
+        for (const SearchRow &front : result.rows)
+            for (const SearchRow &other : result.rows)
+                if (front.isOnFront && other.state == RowState::Feasible)
+                    QVERIFY(!(other.seconds < front.seconds && other.usdPerMillionTokens < front.usdPerMillionTokens));
+        for (std::size_t i = 1; i < result.best.size(); ++i)
+            QVERIFY(result.rows[result.best[i - 1]].value <= result.rows[result.best[i]].value);
+    }
+
+    void aHeldBudgetIsNeverExceeded()
+    {
+        const double all = found(small(), asked()).rows.front().usdPerHour;
+        for (const double share : { 0.1, 0.3, 0.6, 1.1 }) {
+            SearchOptions options = asked();
+            options.constraints.mostUsdPerHour = share * all;
+            const SearchResult result = found(small(), options);
+            for (const std::size_t row : result.best) {
+                QVERIFY(result.rows[row].usdPerHour <= share * all);
+                EvaluationWorkspace workspace;
+                const auto evaluation = evaluate(result.plan(row), builtinCatalogue(), workspace, {}, Depth::Score);
+                const double price = builtinCatalogue().gpu("h100-sxm-80gb")->usdPerHour;
+                QVERIFY((*evaluation)->metrics.gpusUsed * price <= share * all * (1 + 1e-9));
+            }
+        }
+    }
+
+    void aLargerBudgetIsNeverWorse()
+    {
+        for (const Objective objective : kAll) {
+            double before = std::numeric_limits<double>::infinity();
+            for (const double budget : { 8.0, 20.0, 40.0, 80.0, 1000.0 }) {
+                SearchOptions options = asked(objective);
+                options.constraints.mostUsdPerHour = budget;
+                const SearchResult result = found(small(), options);
+                QVERIFY(result.isComplete);
+                QVERIFY2(bestValue(result) <= before, toString(objective));
+                before = bestValue(result);
+            }
+            QVERIFY(std::isfinite(before));
+        }
+    }
+
+    void oneConstraintLessIsNeverWorse()
+    {
+        for (const Objective objective : { Objective::Cost, Objective::Gpus }) {
+            SearchOptions options = asked(objective);
+            options.constraints = { .mostUsdPerHour = 60,
+                .mostGpus = 24,
+                .leastTokensPerSecond = 60'000,
+                .mostDays = 100,
+                .memoryMargin = 0.3 };
+            const double bound = bestValue(found(small(), options));
+            const auto without = [&](auto Constraints::*which) {
+                SearchOptions fewer = options;
+                (fewer.constraints.*which).reset();
+                const SearchResult result = found(small(), fewer);
+                return result.isComplete && bestValue(result) <= bound;
+            };
+            QVERIFY(without(&Constraints::mostUsdPerHour));
+            QVERIFY(without(&Constraints::mostGpus));
+            QVERIFY(without(&Constraints::leastTokensPerSecond));
+            QVERIFY(without(&Constraints::mostDays));
+            QVERIFY(without(&Constraints::memoryMargin));
+        }
+    }
+
+    void aKeyLessFixedIsNeverWorse()
+    {
+        SearchOptions options = asked(Objective::Energy);
+        for (const char *key : { "parallelism.tensor", "parallelism.pipeline", "schedule", "parallelism.zero_stage" })
+            options.fixed.emplace_back(key);
+        double before = bestValue(found(small(), options));
+        while (options.fixed.size() > std::size(kFixed)) {
+            options.fixed.pop_back();
+            const SearchResult result = found(small(), options);
+            QVERIFY(result.isComplete);
+            QVERIFY(bestValue(result) <= before);
+            before = bestValue(result);
+        }
+    }
+
+    void aStopKeepsTheBest()
+    {
+        std::stop_source stop;
+        int calls = 0;
+        SearchOptions options;
+        const auto result =
+            search(small(), builtinCatalogue(), options, stop.get_token(), [&](const SearchProgress &now) {
+                QVERIFY(now.space);
+                if (++calls == 3)
+                    stop.request_stop();
+            });
+        QVERIFY(result);
+        QVERIFY(result->isStopped && !result->isComplete);
+        QVERIFY(!result->best.empty());
+        QVERIFY(bestValue(*result) <= result->rows[*result->own].value);
+        QVERIFY(result->summary.find("stopped") != std::string::npos);
+    }
+
+    void aStopBeforeAnythingLeavesThePlan()
+    {
+        std::stop_source stop;
+        stop.request_stop();
+        const auto result = search(small(), builtinCatalogue(), asked(), stop.get_token());
+        QVERIFY(!result && result.error().front().code == ErrorCode::Cancelled);
+    }
+
+    void secondsEndIt()
+    {
+        SearchOptions options;
+        options.seconds = 0.2;
+        options.mostEnumerated = 10; // around good plans, which goes on as long as there is time
+        const SearchResult result = found(small(), options);
+        QVERIFY(result.isStopped && !result.best.empty());
+    }
+
+    /// A plan that all three datacenters take cannot run where one is lost; a worst case has to fit two.
+    void aLostDatacenterIsPlannedFor()
+    {
+        Plan plan = threeSites(2, 6);
+        plan.workload.trainingTokens = 1e11;
+        SearchOptions options = asked();
+        options.fixed = { "memory", "wan", "workload", "parallelism.context", "parallelism.sequence_parallel",
+            "parallelism.zero_stage", "placement", "schedule", "parallelism.virtual_pipeline" };
+        const auto shared = std::make_shared<const Plan>(plan);
+        const SearchResult calm = found(shared, options);
+        options.scenarios = { Scenario { .name = "b lost", .lostDatacenter = "b" } };
+        const SearchResult worst = found(shared, options);
+        QVERIFY(calm.isComplete && worst.isComplete);
+        QVERIFY(!worst.best.empty());
+        QVERIFY(bestValue(worst) >= bestValue(calm)); // max over worlds ≥ own world
+        const PlanPtr best = worst.plan(worst.best.front());
+        const auto there = inScenario(best, options.scenarios.front());
+        QVERIFY(there);
+        EvaluationWorkspace workspace;
+        const auto evaluation = evaluate(*there, builtinCatalogue(), workspace, {}, Depth::Score);
+        QVERIFY(evaluation && (*evaluation)->feasible());
+        // value = max(1 / own rate, 1 / rate there)
+        const double rate =
+            std::min(worst.rows[worst.best.front()].tokensPerSecond, *(*evaluation)->metrics.tokensPerSecond);
+        QVERIFY(std::abs(bestValue(worst) * rate - 1) < 1e-9);
+        options.robustness = Robustness::Expectation;
+        const SearchResult mean = found(shared, options);
+        QVERIFY(
+            mean.isComplete && bestValue(mean) >= bestValue(calm) && bestValue(mean) <= bestValue(worst) * (1 + 1e-9));
+    }
+
+    void nothingFeasibleIsSaid()
+    {
+        SearchOptions options = asked();
+        options.constraints.leastTokensPerSecond = 1e12;
+        const SearchResult result = found(small(), options);
+        QVERIFY(result.best.empty() && result.isComplete);
+        QVERIFY2(result.summary.starts_with("no plan of this space is feasible"), result.summary.c_str());
+    }
+
+    void whatContradictsItselfIsAnError()
+    {
+        SearchOptions options = asked(Objective::Time);
+        Plan plan = *small();
+        plan.workload.trainingTokens.reset();
+        const auto time = search(std::make_shared<const Plan>(plan), builtinCatalogue(), options);
+        QVERIFY(!time && time.error().front().where == "workload.training_tokens");
+        options = asked();
+        options.constraints.memoryMargin = 2;
+        options.constraints.mostGpus = 0;
+        const auto margin = search(small(), builtinCatalogue(), options);
+        QVERIFY(!margin && margin.error().size() == 2);
+        options = asked();
+        options.fixed = { "parallelism.tenser" };
+        const auto fixed = search(small(), builtinCatalogue(), options);
+        QVERIFY(!fixed && fixed.error().front().code == ErrorCode::UnknownKey);
+    }
+
+    void onlyTheDatacentersAskedForAreUsed()
+    {
+        SearchOptions options = asked();
+        options.constraints.datacenters = { "b" };
+        const SearchResult result = found(std::make_shared<const Plan>(threeSites(2, 4)), options);
+        QVERIFY2(!result.best.empty(), result.summary.c_str());
+        EvaluationWorkspace workspace;
+        const auto evaluation =
+            evaluate(result.plan(result.best.front()), builtinCatalogue(), workspace, {}, Depth::Score);
+        for (const GpuRun &run : (*evaluation)->layout.runs)
+            QCOMPARE(run.datacenter, 1);
+    }
+
+    void jobsAreScheduledToEndSooner()
+    {
+        auto plan = readPlan(TRAINYARD_SOURCE_DIR "/samples/hydra-lab.trainyard.json");
+        SearchOptions options;
+        options.threads = 2;
+        const SearchResult result = found(std::make_shared<const Plan>(std::move(*plan)), options);
+        QVERIFY(result.isComplete && !result.best.empty());
+        QVERIFY(bestValue(result) <= result.rows[*result.own].value);
+    }
+};
+
+QTEST_GUILESS_MAIN(TstSearch)
+#include "tst_search.moc"
