@@ -29,8 +29,8 @@ namespace trainyard {
 /// Differences between two plans, a sentence each; "and 3 more" where there are more than `most`.
 [[nodiscard]] QStringList differencesText(const Plan &before, const Plan &after, int most);
 
-/// The constraint without which a better plan was seen: "Binding: a plan that is 6.1 % faster was left out: it costs $540
-/// an hour, more than $500." Empty where none is known to bind.
+/// The constraint without which a better plan was seen: "Binding: a plan that is 6.1 % faster was left out: it costs
+/// $540 an hour, more than $500." Empty where none is known to bind.
 [[nodiscard]] QString bindingText(const PlanSearch &search);
 /// One sentence for the head of the page: what came of the search, or what there is to do.
 [[nodiscard]] QString resultText(const PlanSearch &search);

@@ -202,7 +202,7 @@ Expressed express(const Choice &choice, const View &view, const PlanPtr &base)
     Plan plan = *base;
     Expressed result;
     const int stages = int(choice.stages.size());
-    plan.schedule = ScheduleKind::OneFOneB;
+    plan.schedule = Plan {}.schedule; // the standard, 1F1B
     plan.workload.microBatch = choice.microBatch;
     plan.parallelism.pipeline = stages;
     plan.parallelism.data = choice.data;

@@ -30,7 +30,7 @@ Plan plainPlan(const Plan &plan, int tensor, int microBatch)
     plain.parallelism.data = 1;
     plain.parallelism.zeroStage = 0;
     plain.parallelism.sequenceParallel = plan.parallelism.sequenceParallel;
-    plain.schedule = ScheduleKind::OneFOneB;
+    plain.schedule = Plan {}.schedule; // the standard, 1F1B
     plain.placement = {};
     plain.heterogeneity = {};
     plain.bubbleFill = {};

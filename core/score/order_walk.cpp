@@ -18,7 +18,7 @@ public:
     explicit Flight(std::size_t chunks) { m_now.counts.resize(chunks); }
 
     /// What is in flight while that effect's operation runs.
-    [[nodiscard]] const Moment &during(std::uint32_t effect)
+    [[nodiscard]] const HeldMoment &during(std::uint32_t effect)
     {
         m_now.running = effect;
         return m_now;
@@ -32,10 +32,10 @@ public:
     void weightGradient(const Op &op) { --at(op).waiting; }
 
 private:
-    Moment::Count &at(const Op &op) { return m_now.counts[std::size_t(op.chunk)]; }
+    HeldMoment::Count &at(const Op &op) { return m_now.counts[std::size_t(op.chunk)]; }
     std::int32_t &of(const Op &op, bool isWhole) { return isWhole ? at(op).whole : at(op).kept; }
 
-    Moment m_now;
+    HeldMoment m_now;
 };
 
 static_assert(std::is_trivially_copyable_v<ChunkMemory> && sizeof(ChunkMemory) % sizeof(double) == 0); // numbers alone
@@ -47,7 +47,7 @@ double net(const MemoryChange &change)
 
 } // namespace
 
-bool Moment::isCovered(const Moment &by) const
+bool HeldMoment::isCovered(const HeldMoment &by) const
 {
     if (running != by.running)
         return false;
@@ -58,18 +58,18 @@ bool Moment::isCovered(const Moment &by) const
     return true;
 }
 
-void addMoment(std::vector<Moment> &all, const Moment &moment)
+void addMoment(std::vector<HeldMoment> &all, const HeldMoment &moment)
 {
     // Most likely by one that came lately.
-    if (std::any_of(all.rbegin(), all.rend(), [&](const Moment &known) { return moment.isCovered(known); }))
+    if (std::any_of(all.rbegin(), all.rend(), [&](const HeldMoment &known) { return moment.isCovered(known); }))
         return;
-    std::erase_if(all, [&](const Moment &known) { return known.isCovered(moment); });
+    std::erase_if(all, [&](const HeldMoment &known) { return known.isCovered(moment); });
     all.push_back(moment);
 }
 
-std::vector<Moment> fullMoments(const Program &program, int device, const OpMemory &like, bool isRecomputing)
+std::vector<HeldMoment> fullMoments(const Program &program, int device, const OpMemory &like, bool isRecomputing)
 {
-    std::vector<Moment> moments;
+    std::vector<HeldMoment> moments;
     KeptWhole kept(program, device, isRecomputing);
     Flight flight(std::size_t(program.shape.chunks));
     const Op *paired = nullptr;
@@ -91,7 +91,7 @@ std::vector<Moment> fullMoments(const Program &program, int device, const OpMemo
             flight.gradient(op, isWhole);
         else
             flight.weightGradient(op);
-        addMoment(moments, flight.during(Moment::kNothing));
+        addMoment(moments, flight.during(HeldMoment::kNothing));
     }
     return moments;
 }
@@ -125,13 +125,13 @@ void HeldWeights::add(const OpMemory &memory)
         m_running.push_back(memory.change(effect).atStart.gpu + memory.change(effect).running);
 }
 
-double HeldWeights::most(const std::vector<Moment> &moments) const
+double HeldWeights::most(const std::vector<HeldMoment> &moments) const
 {
     double most = 0;
-    for (const Moment &moment : moments) {
-        double held = moment.running == Moment::kNothing ? 0 : m_running[moment.running];
+    for (const HeldMoment &moment : moments) {
+        double held = moment.running == HeldMoment::kNothing ? 0 : m_running[moment.running];
         for (std::size_t c = 0; c < m_chunks.size(); ++c) {
-            const Moment::Count &count = moment.counts[c];
+            const HeldMoment::Count &count = moment.counts[c];
             held +=
                 count.whole * m_chunks[c].whole + count.kept * m_chunks[c].kept + count.waiting * m_chunks[c].waiting;
         }

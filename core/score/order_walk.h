@@ -14,7 +14,7 @@
 namespace trainyard {
 
 /// What a device has in flight at a moment, by chunk, and the operation that it is about to run or runs.
-struct Moment {
+struct HeldMoment {
     static constexpr std::uint32_t kNothing = ~std::uint32_t(0);
     /// Of each chunk: micro-batches that find everything at their backward, others, and those that wait for their
     /// weight gradients alone.
@@ -25,22 +25,22 @@ struct Moment {
     std::vector<Count> counts;
     std::uint32_t running = kNothing; // effect of an OpMemory of as many chunks
 
-    [[nodiscard]] bool isCovered(const Moment &by) const;
+    [[nodiscard]] bool isCovered(const HeldMoment &by) const;
 };
 
 /// Of one device; moments that another one outdoes whatever things weigh are left out. `like`: any memory of a device
 /// with as many chunks, which numbers effects. `isRecomputing`: the plan recomputes at all.
-[[nodiscard]] std::vector<Moment> fullMoments(
+[[nodiscard]] std::vector<HeldMoment> fullMoments(
     const Program &program, int device, const OpMemory &like, bool isRecomputing);
 /// Adds a moment, unless one covers it, and takes away those that it covers.
-void addMoment(std::vector<Moment> &all, const Moment &moment);
+void addMoment(std::vector<HeldMoment> &all, const HeldMoment &moment);
 
 /// What the counted things of a device weigh, bytes, as its OpMemory has it.
 class HeldWeights {
 public:
     HeldWeights(std::vector<ChunkMemory> chunks, bool pairs);
     /// At the fullest of the moments.
-    [[nodiscard]] double most(const std::vector<Moment> &moments) const;
+    [[nodiscard]] double most(const std::vector<HeldMoment> &moments) const;
 
 private:
     struct Chunk {

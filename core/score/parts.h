@@ -57,7 +57,7 @@ struct OrderPart {
 struct WalkPart {
     std::uint16_t wrong = 0;
     bool isExact = false; // its moments are those of the order, else some that every order has
-    std::vector<std::vector<Moment>> moments; // [kind]
+    std::vector<std::vector<HeldMoment>> moments; // [kind]
 };
 
 /// What lies on a GPU of each kind of stage without any micro-batch, bytes.

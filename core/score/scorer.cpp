@@ -251,7 +251,7 @@ struct Scorer::Private {
     const SearchSpace space;
     const Catalogue &catalogue;
     ScoreAxes axes;
-    Workbench bench;
+    ScoreBench bench;
     bool isTabled;
     Reasons reasons;
     ValueTable<ShapePart> shapes;

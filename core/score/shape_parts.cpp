@@ -147,7 +147,7 @@ WalkPart walkPart(const OrderPart &order, int microBatches, bool isRecomputing, 
     const OpMemory like(std::vector<ChunkMemory>(std::size_t(chunks)), nullptr, { false, schedule.pairs });
     part.moments.resize(order.firstOfKind.size());
     for (int device = 0; device < devices; ++device)
-        for (const Moment &moment : fullMoments(program, device, like, isRecomputing))
+        for (const HeldMoment &moment : fullMoments(program, device, like, isRecomputing))
             addMoment(part.moments[std::size_t(order.kindOf[std::size_t(device)])], moment);
     return part;
 }

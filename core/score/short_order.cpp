@@ -12,7 +12,7 @@ namespace trainyard {
 namespace {
 
 /// Of one operation: what it does to memory, and to the numbers that say what is held.
-struct Moment {
+struct HeldMoment {
     Op op;
     OpWork work = OpWork::Forward;
     std::uint64_t change = 0; // of the sum that stands for all numbers
@@ -78,16 +78,16 @@ private:
 };
 
 /// Which operations of a device stay.
-std::vector<Moment> shortened(const Program &program, int device, bool isRecomputing)
+std::vector<HeldMoment> shortened(const Program &program, int device, bool isRecomputing)
 {
     KeptWhole kept(program, device, isRecomputing);
-    std::vector<Moment> moments;
+    std::vector<HeldMoment> moments;
     for (const Op &op : program.order[std::size_t(device)]) {
         const OpWork work = kept.workOf(op);
         moments.push_back({ op, work, changeOf(op.chunk, work) });
     }
     std::vector<std::uint64_t> sums { 0 }; // before each
-    for (const Moment &moment : moments)
+    for (const HeldMoment &moment : moments)
         sums.push_back(sums.back() + moment.change);
     const auto nameOf = [&](std::size_t i) {
         const std::uint64_t word =
@@ -96,7 +96,7 @@ std::vector<Moment> shortened(const Program &program, int device, bool isRecompu
         return (word ^ (word >> 32)) | 1;
     };
     Met met(moments.size());
-    std::vector<Moment> stay;
+    std::vector<HeldMoment> stay;
     std::size_t blocked = 0; // until there, a round that begins earlier meets something new
     for (std::size_t i = 0; i < moments.size();) {
         if (i >= blocked && met.contains(nameOf(i))) {
@@ -117,7 +117,7 @@ std::vector<Moment> shortened(const Program &program, int device, bool isRecompu
 }
 
 /// Backwards go with the oldest forward that left as much.
-std::vector<Op> numbered(const std::vector<Moment> &moments, int chunks, int &microBatches)
+std::vector<Op> numbered(const std::vector<HeldMoment> &moments, int chunks, int &microBatches)
 {
     struct Open {
         std::deque<int> forwarded[2], waiting; // [whole]
@@ -125,7 +125,7 @@ std::vector<Op> numbered(const std::vector<Moment> &moments, int chunks, int &mi
     std::vector<Open> open(static_cast<std::size_t>(chunks));
     std::vector<int> next(static_cast<std::size_t>(chunks), 0);
     std::vector<Op> order;
-    for (const Moment &moment : moments) {
+    for (const HeldMoment &moment : moments) {
         Op op = moment.op;
         Open &of = open[std::size_t(op.chunk)];
         const auto pop = [](std::deque<int> &from) {

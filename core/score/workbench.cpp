@@ -17,7 +17,7 @@ bool isSimple(const Plan &plan)
         && memory.parameterOffload == ParameterOffload::None && !plan.bubbleFill.enabled;
 }
 
-Workload *Workbench::of(const Candidate &candidate)
+Workload *ScoreBench::of(const Candidate &candidate)
 {
     const std::uint64_t rest = m_axes.key(Part::Rest, candidate);
     if (m_workload && m_rest == rest) {

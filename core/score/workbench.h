@@ -14,9 +14,9 @@ namespace trainyard {
 /// there is one placement, nothing is shared with others, and what parts say adds up to the whole.
 [[nodiscard]] bool isSimple(const Plan &plan);
 
-class Workbench {
+class ScoreBench {
 public:
-    Workbench(const SearchSpace &space, const Catalogue &catalogue, const ScoreAxes &axes)
+    ScoreBench(const SearchSpace &space, const Catalogue &catalogue, const ScoreAxes &axes)
         : m_space(space)
         , m_catalogue(catalogue)
         , m_axes(axes)

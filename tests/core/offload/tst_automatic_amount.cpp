@@ -142,7 +142,8 @@ private slots:
             modules.front().push_back(module);
         }
         int answers = 0;
-        while (automatic.choose({ &*workload, 0, 0, &modules, gbytesPerSecond(5), gbytesPerSecond(5), gbytesPerSecond(5), 4 })) {
+        while (automatic.choose(
+            { &*workload, 0, 0, &modules, gbytesPerSecond(5), gbytesPerSecond(5), gbytesPerSecond(5), 4 })) {
             ++answers;
             QVERIFY(answers < 10000);
         }
