@@ -97,27 +97,11 @@ Scenario pricesTimes(const Plan &plan, const Catalogue &catalogue, double percen
     return scenario;
 }
 
-/// 1 where the plan has no iteration or no range.
-double slowFactor(const Plan &plan, const Catalogue &catalogue)
+std::optional<Scenario> slowWorld(const Plan &plan)
 {
-    EvaluationWorkspace workspace;
-    const auto evaluation = run(std::make_shared<const Plan>(plan), Depth::Score, { catalogue, workspace });
-    if (!evaluation)
-        return 1;
-    const Metrics &metrics = (*evaluation)->metrics;
-    return metrics.iterationTime && metrics.confidence.iterationHigh && *metrics.iterationTime > 0
-        ? std::max(1.0, *metrics.confidence.iterationHigh / *metrics.iterationTime)
-        : 1;
-}
-
-std::optional<Scenario> slowWorld(const Plan &plan, const Catalogue &catalogue)
-{
-    const double factor = slowFactor(plan, catalogue);
-    if (factor <= 1)
-        return std::nullopt;
-    return Scenario { .name = "slow: the upper end of the range of confidence, +"
-            + plainNumber(std::round(1e3 * (factor - 1)) / 10) + " %",
-        .timeFactor = factor };
+    if (hasJobs(plan))
+        return std::nullopt; // which have no range
+    return Scenario { .name = "slow: the end of its range", .isSlowEnd = true };
 }
 
 /// The names alone, in their order, without what has to be evaluated for them.
@@ -189,7 +173,7 @@ ExpectedAll<Scenario> namedScenario(const Plan &plan, const Catalogue &catalogue
         return scenario;
     }
     if (text == "slow") {
-        if (auto slow = slowWorld(plan, catalogue))
+        if (auto slow = slowWorld(plan))
             return *std::move(slow);
         return fail({ ErrorCode::BadValue, {}, "slow: the plan has no iteration with a range of confidence",
             "a plan that can be evaluated" });
@@ -295,9 +279,17 @@ std::vector<NamedScenario> namedScenarios(const Plan &plan, const Catalogue &cat
     for (const double percent : { kPriceChange, -kPriceChange })
         if (Scenario scenario = pricesTimes(plan, catalogue, percent); !scenario.settings.empty())
             named.push_back({ percent < 0 ? "prices-30%" : "prices+30%", std::move(scenario) });
-    if (auto slow = slowWorld(plan, catalogue))
+    if (auto slow = slowWorld(plan))
         named.push_back({ "slow", *std::move(slow) });
     return named;
+}
+
+double timeFactorOf(const Scenario &scenario, const Metrics &metrics)
+{
+    const bool isKnown =
+        scenario.isSlowEnd && metrics.iterationTime && *metrics.iterationTime > 0 && metrics.confidence.iterationHigh;
+    return scenario.timeFactor
+        * (isKnown ? std::max(1.0, *metrics.confidence.iterationHigh / *metrics.iterationTime) : 1.0);
 }
 
 ExpectedAll<PlanPtr> inScenario(const PlanPtr &plan, const Scenario &scenario)

@@ -4,6 +4,7 @@
 // them. A scenario may make a plan infeasible (a datacenter lost): by WorstCase such a candidate is out.
 
 #include "core/catalogue/catalogue.h"
+#include "core/evaluate/evaluation.h"
 #include "core/plan/plan.h"
 
 #include <string>
@@ -19,12 +20,13 @@ struct Scenario {
     double weight = 1; // of an expectation; the plan's own world has 1
     std::vector<std::pair<std::string, std::string>> settings; // dotted keys and values, as --set takes them
     std::string lostDatacenter; // id; empty: none. Its GPUs and links are gone
-    double timeFactor = 1; // on the iteration: the end of the range of confidence; 1: as computed
+    double timeFactor = 1; // on the iteration; 1: as computed
+    bool isSlowEnd = false; // the iteration takes as long as the upper end of each plan's own range of confidence
 };
 
 /// "KEY=VALUE,KEY=VALUE" (brackets and quotes keep their commas), or a name: "half:oregon-ohio", "lost:ohio",
 /// "prices+30%" (any change of more than −100 %; of GPUs, drives and power, egress stays), "slow". Either may end with
-/// ",weight=0.1". "slow" evaluates the plan.
+/// ",weight=0.1".
 /// Errors: names and keys with the nearest known one; values that no plan can have; a plan without a price or a range.
 [[nodiscard]] ExpectedAll<Scenario> parseScenario(const Plan &plan, const Catalogue &catalogue, std::string_view text);
 
@@ -35,6 +37,9 @@ struct NamedScenario {
     Scenario scenario;
 };
 [[nodiscard]] std::vector<NamedScenario> namedScenarios(const Plan &plan, const Catalogue &catalogue);
+
+/// What the iteration of a plan is multiplied by there.
+[[nodiscard]] double timeFactorOf(const Scenario &scenario, const Metrics &metrics);
 
 /// The plan, or a candidate around it, in that world; valid. Pins of stages go where one of them names a lost
 /// datacenter. Errors: a key or value that is not one; a plan that contradicts itself then; nothing left to train on.

@@ -92,12 +92,20 @@ ExpectedAll<SearchResult> search(const PlanPtr &plan, const Catalogue &catalogue
     around.variesReplicas = options.variesReplicas || c.mostGpus || c.mostUsdPerHour
         || options.objective == Objective::Cost || options.objective == Objective::Energy
         || options.objective == Objective::Gpus;
+    const auto namesPools = [](const auto &setting) { return setting.first.find(".pools[") != std::string::npos; };
+    if (std::ranges::any_of(
+            options.scenarios, [&](const Scenario &one) { return std::ranges::any_of(one.settings, namesPools); }))
+        around.fixed.emplace_back("cluster.datacenters"); // worlds name pools by where they stand
+    if (std::ranges::all_of(plan->cluster.datacenters, [&](const Datacenter &one) {
+            return std::ranges::find(around.datacenters, one.id) != around.datacenters.end();
+        }))
+        around.datacenters.clear(); // all are allowed
     auto space = makeSpace(plan, catalogue, around);
     if (!space)
         return std::unexpected(std::move(space.error()));
     const Deadline deadline(stop, options.seconds);
     EvaluationWorkspace workspace;
-    const auto own = run(plan, Depth::Score, { catalogue, workspace, stop });
+    const auto own = run(plan, Depth::Score, { catalogue, workspace }); // also where it is stopped at once
     if (!own)
         return std::unexpected(own.error());
     detail::Hunt hunt(plan, catalogue, options, std::move(*space), **own, deadline.token(), onProgress);

@@ -100,7 +100,7 @@ std::string Worlds::surelyBroken(double leastSeconds, int gpus, double leastFill
     ObjectiveFigures figures = leastFigures(leastSeconds, gpus);
     if (!(figures.usdPerHour > 0))
         figures.usdPerHour = m_least.usdPerHour(gpus) * kRounding;
-    figures.fill = leastFill;
+    figures.fill = leastFill * kRounding; // as full as the plan is not fuller
     return broken(figures, nullptr);
 }
 
@@ -168,7 +168,7 @@ void Worlds::judgeInScenarios(
         if (evaluation)
             verdict.tasks += std::int64_t((*evaluation)->metrics.spans);
         if (figures) {
-            figures = slowed(*figures, scenario.timeFactor);
+            figures = slowed(*figures, timeFactorOf(scenario, (*evaluation)->metrics));
             why = isWorst ? broken(*figures, nullptr) : std::string();
         }
         if (figures && why.empty()) {

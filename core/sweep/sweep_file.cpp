@@ -59,7 +59,7 @@ bool isUnfinished(int descriptor, const std::string &path)
         return false;
     const auto spec = parseSweepHead(*head, path);
     if (!spec)
-        return false;
+        return true; // of another version: nobody here can tell
     std::uint64_t rows = 0;
     const bool isCsv = head->front() == '#';
     while (lines.next())

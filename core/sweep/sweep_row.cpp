@@ -4,6 +4,7 @@
 #include "core/sweep/row_plans.h"
 
 #include <algorithm>
+#include <exception>
 
 namespace trainyard {
 
@@ -124,7 +125,12 @@ std::optional<SweepRow> SweepRows::row(std::uint64_t number, const std::stop_tok
     const auto planned = plan(number);
     if (!planned)
         return refused(std::move(row), planned.error());
-    const auto evaluated = run(*planned, Depth::Score, { m_private->catalogue, m_private->workspace, stop });
+    ExpectedAll<EvaluationPtr> evaluated;
+    try {
+        evaluated = run(*planned, Depth::Score, { m_private->catalogue, m_private->workspace, stop });
+    } catch (const std::exception &failure) { // memory, say: a row that cannot be worked out stops no other
+        evaluated = std::unexpected(Errors { { ErrorCode::Internal, {}, failure.what(), {} } });
+    }
     if (!evaluated) {
         if (stop.stop_requested())
             return std::nullopt;

@@ -111,6 +111,12 @@ std::string sentenceOf(
     return text + ": " + (time.empty() ? "as fast" : time) + ", " + (price.empty() ? "as cheap per token" : price);
 }
 
+/// USD per million tokens with every GPU of the cluster paid for: who is retired may be idle.
+double usdOfAll(const PlanRun &run)
+{
+    return run.evaluation->metrics.cost.usdPerMillionTokens.value_or(run.figures->usdPerMillionTokens);
+}
+
 } // namespace
 
 ExpectedAll<std::vector<Retirement>> retirements(
@@ -142,12 +148,12 @@ ExpectedAll<std::vector<Retirement>> retirements(
         result.isFeasible = run.isFeasible();
         if (result.isFeasible) {
             result.seconds = run.figures->seconds;
-            result.usdPerMillionTokens = run.figures->usdPerMillionTokens;
+            result.usdPerMillionTokens = usdOfAll(run);
         }
         if (result.isFeasible && now->figures) {
             result.slowdown = run.figures->seconds / now->figures->seconds - 1;
-            if (now->figures->usdPerMillionTokens > 0)
-                result.saving = 1 - run.figures->usdPerMillionTokens / now->figures->usdPerMillionTokens;
+            if (usdOfAll(*now) > 0)
+                result.saving = 1 - usdOfAll(run) / usdOfAll(*now);
         }
         result.sentence = sentenceOf(*plan, what, catalogue, result, now->isFeasible());
         list.push_back(std::move(result));

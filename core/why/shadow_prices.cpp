@@ -200,7 +200,7 @@ private:
         std::set<std::string> types;
         for (const Datacenter &datacenter : plan().cluster.datacenters)
             for (const Pool &pool : datacenter.pools)
-                if (!pool.inlineGpu)
+                if (!pool.inlineGpu && pool.gpus() > 0)
                     types.insert(pool.gpu);
         for (const std::string &type : types) {
             const GpuSpec *now = m_catalogue.gpu(type);
@@ -227,7 +227,7 @@ private:
         bool isKnown = better.usdPerHour > 0;
         for (const Datacenter &datacenter : plan().cluster.datacenters)
             for (const Pool &pool : datacenter.pools) {
-                if (pool.inlineGpu || pool.gpu != type)
+                if (pool.inlineGpu || pool.gpu != type || pool.gpus() == 0)
                     continue;
                 const double own = pool.usdPerGpuHour.value_or(now.usdPerHour);
                 isKnown = isKnown && own > 0;
