@@ -124,7 +124,7 @@ public:
         if (data["activeTargets"])
             what = "It is a Prometheus server's list of targets, without samples";
         else if (data["resultType"])
-            what = "It is the answer of a Prometheus server of the type \"" + data["resultType"].text()
+            what = "It is the answer of a Prometheus server of the type \"" + shortened(data["resultType"].text())
                 + "\", which holds no samples";
         else if (data.isArray() && one.isObject())
             what = "It is a Prometheus server's list of series, without samples";
@@ -161,7 +161,7 @@ int looksLikePrometheusAnswer(std::string_view, std::string_view head)
 Expected<Recording> readPrometheusAnswer(const SourceText &source, const SourceOptions &options)
 {
     if (isWebPage(source.text)) {
-        const std::string title = titleOf(source.text.substr(0, 65536));
+        const std::string title = shortened(titleOf(source.text.substr(0, 65536)), 200);
         return refusal(source,
             "It is a web page" + (title.empty() ? "" : " (\"" + title + "\")")
                 + ", as a login or a proxy in front of a server answers; it holds no metrics");
