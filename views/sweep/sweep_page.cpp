@@ -11,6 +11,7 @@
 #include "views/theme/theme.h"
 
 #include <QComboBox>
+#include <QEvent>
 #include <QFileInfo>
 #include <QLabel>
 #include <QMenu>
@@ -59,6 +60,7 @@ SweepPage::SweepPage(SweepResults &results, QWidget *parent)
     , m_empty(new TextLine(tr("A file of rows that trainyard-cli sweep wrote opens here: File ▸ Open, or drop it on "
                               "the window."),
           Ink::Muted, this))
+    , m_legend(new QLabel(this))
     , m_body(new QWidget(this))
     , m_nothing(new Card(m_empty, this))
 {
@@ -102,9 +104,9 @@ void SweepPage::arrange()
     choices->addWidget(nameOf(tr("across"), x));
     choices->addWidget(x);
     choices->addStretch(1);
-    auto *legend = new QLabel(tr("● feasible   ○ infeasible   × refused   ◆ front"));
-    legend->setFont(uiFont(-1));
-    choices->addWidget(legend);
+    m_legend->setFont(uiFont(-1));
+    nameMarks();
+    choices->addWidget(m_legend);
     upper->addLayout(choices);
     upper->addWidget(scatter, 1);
     auto *chosen = new QHBoxLayout;
@@ -140,6 +142,26 @@ void SweepPage::arrange()
     column->addLayout(top);
     column->addWidget(m_nothing, 1);
     column->addWidget(m_body, 1);
+}
+
+/// Marks in the colours that the points have.
+void SweepPage::nameMarks()
+{
+    const auto mark = [](const QString &sign, const QColor &ink, const QString &name) {
+        return QStringLiteral("<span style='color:%1'>%2</span>&nbsp;%3").arg(ink.name(), sign, name);
+    };
+    const QStringList marks { mark(QStringLiteral("●"), theme().accent, tr("feasible")),
+        mark(QStringLiteral("○"), theme().warning, tr("infeasible")),
+        mark(QStringLiteral("×"), theme().textFaint, tr("refused")),
+        mark(QStringLiteral("◆"), theme().good, tr("front")) };
+    m_legend->setText(marks.join(QStringLiteral("&nbsp;&nbsp; ")));
+}
+
+void SweepPage::changeEvent(QEvent *event)
+{
+    QWidget::changeEvent(event);
+    if (event->type() == QEvent::PaletteChange)
+        nameMarks();
 }
 
 void SweepPage::wire()
@@ -267,16 +289,22 @@ QString SweepPage::rowLine() const
     return m_row->text();
 }
 
-/// What is within the filter, as far as a table is read: the front first.
+/// The rows that are within the filter.
 QString SweepPage::toTsv() const
 {
-    QStringList lines;
-    QStringList names { tr("Row") };
+    QStringList lines, names { tr("Row"), tr("State") };
     for (const SweepColumn &column : m_results.columns())
         names << column.label;
     lines << names.join(u'\t');
-    for (const std::size_t row : scatter->front()) {
-        QStringList cells { QString::number(row) };
+    const std::vector<char> shown = axes->within();
+    for (std::size_t row = 0; row < m_results.rows(); ++row) {
+        if (!shown.empty() && !shown[row])
+            continue;
+        const SweepState state = m_results.state(row);
+        QStringList cells { QString::number(row),
+            state == SweepState::Feasible         ? tr("feasible")
+                : state == SweepState::Infeasible ? tr("infeasible")
+                                                  : tr("refused") };
         for (const SweepColumn &column : m_results.columns())
             cells << column.textOf(column.values[row]);
         lines << cells.join(u'\t');

@@ -8,6 +8,7 @@
 #include <QWidget>
 
 class QComboBox;
+class QLabel;
 class QPushButton;
 class QToolButton;
 
@@ -39,8 +40,12 @@ Q_SIGNALS:
     void openRequested();
     void tryRequested(int row);
 
+protected:
+    void changeEvent(QEvent *event) override;
+
 private:
     void arrange();
+    void nameMarks();
     void wire();
     void fill();
     void choose(int row);
@@ -50,6 +55,7 @@ private:
 
     SweepResults &m_results;
     TextLine *m_title, *m_file, *m_result, *m_shown, *m_row, *m_empty;
+    QLabel *m_legend;
     QWidget *m_body, *m_nothing;
     bool m_isFilling = false;
 };

@@ -34,7 +34,9 @@ QCPRange rangeOf(const SweepColumn &column)
 
 void dress(QCPAxis &axis, const SweepColumn &column, const QFont &font)
 {
-    const auto text = [column = &column](double value) { return column->textOf(value); };
+    // Tickers outlive the columns of a file, so they keep what texts need, without the values.
+    const SweepColumn words { column.key, column.label, column.isVaried, column.better, column.choices };
+    const auto text = [words](double value) { return words.textOf(value); };
     axis.setScaleType(column.isLogarithmic() ? QCPAxis::stLogarithmic : QCPAxis::stLinear);
     if (!column.choices.isEmpty()) {
         const auto ticker = QSharedPointer<QCPAxisTickerText>::create();
