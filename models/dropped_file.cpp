@@ -2,6 +2,7 @@
 #include "models/dropped_file.h"
 
 #include "core/plan/embedded_plan.h"
+#include "core/sweep/sweep_table.h"
 #include "core/telemetry/read_sources.h"
 #include "models/plan_store.h"
 
@@ -34,6 +35,8 @@ bool isOfARun(const QString &path, const QByteArray &content)
 FileKind kindOfFile(const QString &path)
 {
     const QFileInfo file(path);
+    if (isSweepFile(path.toStdString()))
+        return FileKind::Sweep;
     if (file.isDir() || file.size() > kMostOfAPlan)
         return FileKind::Recording;
     const ExpectedAll<QByteArray> content = readBytes(path);

@@ -10,9 +10,9 @@ class QMimeData;
 
 namespace trainyard {
 
-enum class FileKind { Plan, ModelConfig, ValidationRows, Recording, Unknown };
+enum class FileKind { Plan, ModelConfig, ValidationRows, Sweep, Recording, Unknown };
 
-[[nodiscard]] FileKind kindOf(const QByteArray &content); // never Recording: its readers know those
+[[nodiscard]] FileKind kindOf(const QByteArray &content); // never Recording or Sweep
 /// Folders, large files and whatever is neither of the others are recordings: their readers say what they are.
 [[nodiscard]] FileKind kindOfFile(const QString &path);
 

@@ -77,7 +77,8 @@ QString nameToSave(QWidget *parent, const QString &title, const QString &suggest
 QString Dialogs::planToOpen(QWidget *parent, const QString &folder)
 {
     return fileToOpen(parent, tr("Open a plan"), folder,
-        tr("Plans and reports (*.trainyard.json *.json *.html *.htm *.pdf);;Trainyard plans (*.trainyard.json "
+        tr("Plans, reports and sweeps (*.trainyard.json *.json *.html *.htm *.pdf *.csv *.jsonl);;Trainyard plans "
+           "(*.trainyard.json "
            "*.json);;All files (*)"));
 }
 

@@ -101,6 +101,10 @@ void FileActions::open(const QString &path)
 
 void FileActions::openAtStart(const QString &path)
 {
+    if (kindOfFile(path) == FileKind::Sweep) {
+        emit sweepAtStart(path);
+        return;
+    }
     m_isStarting = true;
     m_document.open(path);
 }
@@ -135,6 +139,8 @@ void FileActions::openKnown(const QStringList &paths, const std::vector<FileKind
             useModelConfig(paths[i]);
         else if (kind == FileKind::ValidationRows && isOne)
             emit rowsDropped(paths[i]);
+        else if (kind == FileKind::Sweep)
+            emit sweepDropped(paths[i]); // of several, the last is shown
         else // a config.json among others tells of the run's model
             recordings << paths[i];
     }

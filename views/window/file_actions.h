@@ -27,8 +27,8 @@ public:
     void open();
     void open(const QString &path);
     void openAtStart(const QString &path); // else the first sample, so that there is something to work on
-    void openDropped(const QString &path); // a plan, a Hugging Face config.json, measured rows or what was recorded of
-                                           // a run, told by its content
+    void openDropped(const QString &path); // a plan, a Hugging Face config.json, measured rows, a sweep or what was
+                                           // recorded of a run, told by its content
     /// Several of them: a plan is opened, all else is of one run.
     void openAllDropped(const QStringList &paths);
     void chooseModelConfig();
@@ -47,6 +47,8 @@ public:
 
 signals:
     void rowsDropped(const QString &path);
+    void sweepDropped(const QString &path); // rows that a sweep wrote
+    void sweepAtStart(const QString &path); // in place of a plan
     void recordingsDropped(const QStringList &paths); // files and folders of a run
 
 private:

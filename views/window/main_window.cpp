@@ -22,6 +22,7 @@
 #include "views/planner/trial_strip.h"
 #include "views/run/reading_strip.h"
 #include "views/run/run_page.h"
+#include "views/sweep/sweep_page.h"
 #include "views/timeline/timeline_view.h"
 #include "views/validation/validation_page.h"
 #include "views/window/file_actions.h"
@@ -31,6 +32,7 @@
 #include "views/window/run_actions.h"
 #include "views/window/run_lessons.h"
 #include "views/window/status_line.h"
+#include "views/window/sweep_actions.h"
 #include "views/window/top_bar.h"
 #include "views/window/tour_strip.h"
 #include "views/window/validation_actions.h"
@@ -90,6 +92,7 @@ MainWindow::MainWindow(const WindowModels &models, RecentFiles &recent, Prompts 
     , m_lessons(new RunLessons(models, m_runs, *m_run, *m_files, *m_messages, this))
     , m_liveActions(new LiveActions(models, m_live, m_runs, *m_files, prompts, *m_messages, this))
     , m_planner(new PlannerActions(models, *m_workbench, this))
+    , m_sweep(new SweepActions(models.document, *m_files, *m_messages, this))
     , m_palette(new CommandPalette(m_commands, this))
     , m_overlay(new ShortcutOverlay(m_commands, this))
 {
@@ -116,6 +119,7 @@ MainWindow::MainWindow(const WindowModels &models, RecentFiles &recent, Prompts 
     m_pages->addWidget(m_layer);
     m_pages->addWidget(m_run);
     m_pages->addWidget(&m_planner->page());
+    m_pages->addWidget(&m_sweep->page());
     m_liveActions->addTo(*m_pages, *m_workbench);
     layout->addWidget(m_pages, 1);
     setCentralWidget(central);

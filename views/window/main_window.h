@@ -37,6 +37,7 @@ class RunPage;
 class ShortcutOverlay;
 class TopBar;
 class TourStrip;
+class SweepActions;
 class ValidationActions;
 class ValidationPage;
 enum class LayerPass;
@@ -68,6 +69,7 @@ public:
     [[nodiscard]] LiveActions &liveActions() { return *m_liveActions; }
     [[nodiscard]] RunActions &runActions() { return *m_runActions; }
     [[nodiscard]] PlannerActions &plannerActions() { return *m_planner; }
+    [[nodiscard]] SweepActions &sweepActions() { return *m_sweep; }
     [[nodiscard]] RunLessons &lessons() { return *m_lessons; }
     [[nodiscard]] ReadingStrip &reading() { return *m_reading; }
     [[nodiscard]] LayerOpener &layerOpener() { return m_opener; }
@@ -84,6 +86,7 @@ public:
     void showRun(); // what was recorded beside the plan
     void showLive(); // a run that goes on
     void showPlanner(); // lets the plan be searched around
+    void showSweep(); // rows that a sweep wrote
     void showConnect(const QString &address = {}); // the sheet that connects to one, from its beginning
     void showWorkbench();
     [[nodiscard]] bool isWorkbenchShown() const;
@@ -129,7 +132,8 @@ private:
     RunPage *m_run;
     ReadingStrip *m_reading;
     NewPlanSheet *m_newPlan = nullptr;
-    QStackedWidget *m_pages; // workbench, validation, experts, jobs, layer, run, planner, live, connect, new plan
+    QStackedWidget
+        *m_pages; // workbench, validation, experts, jobs, layer, run, planner, sweep, live, connect, new plan
     MessageBar *m_messages;
     TourStrip *m_tour;
     FileActions *m_files;
@@ -140,6 +144,7 @@ private:
     RunLessons *m_lessons;
     LiveActions *m_liveActions;
     PlannerActions *m_planner;
+    SweepActions *m_sweep;
     TopBar *m_top = nullptr;
     CommandPalette *m_palette;
     ShortcutOverlay *m_overlay;

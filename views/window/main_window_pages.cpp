@@ -14,6 +14,7 @@
 #include "views/run/run_invitation.h"
 #include "views/run/run_page.h"
 #include "views/start/new_plan_sheet.h"
+#include "views/sweep/sweep_page.h"
 #include "views/timeline/timeline_view.h"
 #include "views/validation/validation_page.h"
 #include "views/window/file_actions.h"
@@ -21,6 +22,7 @@
 #include "views/window/planner_actions.h"
 #include "views/window/run_actions.h"
 #include "views/window/run_lessons.h"
+#include "views/window/sweep_actions.h"
 #include "views/window/tour_strip.h"
 
 #include <QMenu>
@@ -138,9 +140,24 @@ void MainWindow::showPlanner()
     m_commands.refresh();
 }
 
+void MainWindow::showSweep()
+{
+    m_files->commitTyped();
+    m_pages->setCurrentWidget(&m_sweep->page());
+    m_sweep->page().setFocus(Qt::ShortcutFocusReason);
+    m_commands.refresh();
+}
+
 void MainWindow::connectPlanner()
 {
-    connect(m_planner, &PlannerActions::pageRequested, this, &MainWindow::showPlanner);
+    connect(m_planner, &PlannerActions::pageRequested, this, [this] {
+        if (m_sweep->hasTried()) // back to where the tried plan came from
+            showSweep();
+        else
+            showPlanner();
+    });
+    connect(m_sweep, &SweepActions::pageRequested, this, &MainWindow::showSweep);
+    connect(m_sweep, &SweepActions::workbenchRequested, this, &MainWindow::showWorkbench);
     connect(m_planner, &PlannerActions::workbenchRequested, this, &MainWindow::showWorkbench);
     connect(m_planner, &PlannerActions::changed, &m_commands, &CommandRegistry::refresh);
 }

@@ -31,6 +31,11 @@ void addPlannerCommands(CommandRegistry &registry, MainWindow &window)
         .text = text("Pl&anner"),
         .shortcuts = { QKeySequence(Qt::CTRL | Qt::Key_P) },
         .run = [&window] { window.showPlanner(); } });
+    registry.add({ .id = "view.sweep",
+        .group = text("Panels"),
+        .text = text("S&weep"),
+        .shortcuts = { QKeySequence(Qt::CTRL | Qt::SHIFT | Qt::Key_V) },
+        .run = [&window] { window.showSweep(); } });
     registry.add({ .id = "planner.search",
         .group = group,
         .text = text("Let it &search"),

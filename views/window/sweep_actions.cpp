@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "views/window/sweep_actions.h"
+
+#include "models/plan_document.h"
+#include "views/parts/message_bar.h"
+#include "views/sweep/sweep_page.h"
+#include "views/window/file_actions.h"
+
+#include <QFileInfo>
+
+namespace trainyard {
+
+SweepActions::SweepActions(PlanDocument &document, FileActions &files, MessageBar &messages, QObject *parent)
+    : QObject(parent)
+    , m_document(document)
+    , m_messages(messages)
+    , m_page(nullptr)
+{
+    m_page = new SweepPage(m_results);
+    connect(&files, &FileActions::sweepDropped, this, &SweepActions::open);
+    connect(&files, &FileActions::sweepAtStart, this, &SweepActions::openWithPlan);
+    connect(m_page, &SweepPage::closed, this, &SweepActions::workbenchRequested);
+    connect(m_page, &SweepPage::openRequested, &files, qOverload<>(&FileActions::open));
+    connect(m_page, &SweepPage::tryRequested, this, &SweepActions::tryRow);
+    connect(&m_results, &SweepResults::opened, this, [this] {
+        if (std::exchange(m_takesPlan, false))
+            m_document.startNew(m_results.table()->spec.plan);
+        Q_EMIT pageRequested();
+    });
+    connect(&m_results, &SweepResults::failed, this, [this](const QString &path, const Errors &errors) {
+        QStringList lines;
+        for (const Error &error : errors)
+            lines << QString::fromStdString(toString(error));
+        m_messages.show({ QStringLiteral("sweep"), Message::Tone::Error,
+            tr("The sweep “%1” cannot be shown.").arg(QFileInfo(path).fileName()), lines.join(u'\n'), {} });
+    });
+    connect(&m_document, &PlanDocument::trialChanged, this, [this](const PlanPtr &trial) {
+        if (trial)
+            m_hasTried = trial == m_tried;
+    });
+}
+
+void SweepActions::open(const QString &path)
+{
+    m_messages.dismiss(QStringLiteral("sweep"));
+    m_results.open(path);
+}
+
+void SweepActions::openWithPlan(const QString &path)
+{
+    m_takesPlan = true;
+    open(path);
+}
+
+void SweepActions::tryRow(int row)
+{
+    const auto plan = m_results.plan(std::size_t(row));
+    if (!plan) {
+        m_messages.show({ QStringLiteral("sweep"), Message::Tone::Error, tr("Row %1 has no plan.").arg(row),
+            QString::fromStdString(toString(plan.error().front())), {} });
+        return;
+    }
+    m_tried = *plan;
+    m_document.tryPlan(m_tried, tr("Sweep: %1").arg(m_results.valuesText(std::size_t(row))));
+    Q_EMIT workbenchRequested();
+}
+
+} // namespace trainyard
