@@ -179,6 +179,8 @@ private slots:
     {
         int checked = 0;
         for (const Plan &plan : samples()) {
+            if (plan.name.find("every system on") != std::string::npos)
+                continue; // orders are decided at run time there, and a slower part may be lucky
             const ShadowPrices prices = priced(plan);
             for (const ShadowPrice &price : prices.list) {
                 if (!price.isFeasible || price.kind == ResourceKind::Node || price.kind == ResourceKind::NextGpu
