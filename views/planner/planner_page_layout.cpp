@@ -24,7 +24,7 @@ namespace trainyard {
 
 namespace {
 
-constexpr int kFormWidth = 292, kCandidateWidth = 376; // pixels
+constexpr int kFormWidth = 292, kCandidateWidth = 352; // pixels
 constexpr int kPlotShare = 62, kTableShare = 38;
 
 } // namespace
