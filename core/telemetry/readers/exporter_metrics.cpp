@@ -8,6 +8,7 @@
 #include <array>
 #include <cmath>
 #include <limits>
+#include <set>
 
 namespace trainyard::readers::measured {
 
@@ -193,12 +194,13 @@ void MetricSeries::addNetworkRates()
         if (known == kNetworkCounters.end() || counter.at.size() < 2)
             continue;
         SampleSeries rate { .name = known->second, .unit = "B/s", .where = counter.where };
+        std::set<Moment> told; // what is repeated would be counted as lost, which nobody told
         for (std::size_t k = 1; k < counter.at.size(); ++k) {
             if (counter.at[k] == SourceScribe::kNoTime || counter.at[k - 1] == SourceScribe::kNoTime)
                 continue;
             const double seconds = static_cast<double>(counter.at[k] - counter.at[k - 1]) * 1e-9;
             const double bytes = counter.value[k] - counter.value[k - 1];
-            if (!(seconds > 0))
+            if (!(seconds > 0) || !told.insert(counter.at[k]).second)
                 continue;
             rate.at.push_back(counter.at[k]);
             rate.value.push_back(bytes >= 0 ? bytes / seconds : std::numeric_limits<double>::quiet_NaN());
