@@ -81,6 +81,9 @@ private slots:
         SweepWindow w;
         QMimeData data;
         data.setUrls({ QUrl::fromLocalFile(w.path) });
+        QDragEnterEvent enter(QPoint(300, 300), Qt::CopyAction, &data, Qt::LeftButton, Qt::NoModifier);
+        QApplication::sendEvent(&w.window, &enter); // without it a drop goes nowhere
+        QVERIFY(enter.isAccepted());
         QDropEvent drop(QPointF(300, 300), Qt::CopyAction, &data, Qt::LeftButton, Qt::NoModifier);
         QApplication::sendEvent(&w.window, &drop);
         QTRY_VERIFY_WITH_TIMEOUT(w.page.isVisible(), 30000);
