@@ -89,17 +89,9 @@ void PlanSearch::start()
     m_searched = m_plan;
     m_askedSettings = m_settings;
     m_asked = searchOptions(m_settings, *m_plan, m_scenarios);
+    forgetAnswer();
     m_state = State::Searching;
-    m_isStopping = false;
-    m_refusals.clear();
-    m_rows.clear();
-    m_best.clear();
-    m_space.reset();
-    m_result.reset();
-    m_steps.reset();
-    m_progress = {};
     m_clock.start();
-    m_stepper.post(std::nullopt, true);
     m_stop = {};
     m_searcher.post(Question { m_number, m_plan, m_asked, m_stop }, true);
     Q_EMIT started();
@@ -120,10 +112,16 @@ void PlanSearch::clear()
         return;
     ++m_number; // what is on its way is not wanted
     m_searcher.post(std::nullopt, true);
-    m_stepper.post(std::nullopt, true);
+    forgetAnswer();
     m_state = State::Empty;
-    m_isStopping = false;
     m_searched.reset();
+    Q_EMIT cleared();
+}
+
+void PlanSearch::forgetAnswer()
+{
+    m_stepper.post(std::nullopt, true);
+    m_isStopping = false;
     m_refusals.clear();
     m_rows.clear();
     m_best.clear();
@@ -131,7 +129,6 @@ void PlanSearch::clear()
     m_result.reset();
     m_steps.reset();
     m_progress = {};
-    Q_EMIT cleared();
 }
 
 bool PlanSearch::isOfEarlierPlan() const
@@ -208,7 +205,7 @@ void PlanSearch::takeNews()
     Q_EMIT rowsAdded();
 }
 
-/// The best of the rows so far, as the search itself ranks them at its end.
+/// The best of the rows so far; of equal ones the search may put others in front at its end.
 void PlanSearch::rankRows()
 {
     std::vector<std::size_t> feasible;

@@ -113,6 +113,7 @@ private:
     void workOutSteps(const StepQuestion &question, const std::stop_token &stop);
     void takeNews();
     void finish(std::uint64_t number, std::shared_ptr<const SearchResult> found, const Errors &errors);
+    void forgetAnswer();
     void rankRows();
 
     const Catalogue &m_catalogue;

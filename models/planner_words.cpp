@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "models/planner_words.h"
 
+#include "core/base/pareto_front.h"
 #include "core/plan/plan_diff.h"
 #include "core/report/comparison.h"
 #include "models/text/duration.h"
@@ -292,13 +293,9 @@ std::vector<std::size_t> paretoFront(const std::vector<SearchRow> &rows)
     for (std::size_t i = 0; i < rows.size(); ++i)
         if (rows[i].state == RowState::Feasible && rows[i].usdPerMillionTokens > 0 && rows[i].seconds > 0)
             order.push_back(i);
-    std::ranges::sort(order, {},
-        [&](std::size_t i) { return std::tuple(rows[i].usdPerMillionTokens, rows[i].seconds, rows[i].number); });
-    std::vector<std::size_t> front;
-    for (const std::size_t i : order)
-        if (front.empty() || rows[i].seconds < rows[front.back()].seconds)
-            front.push_back(i);
-    return front;
+    return trainyard::paretoFront(
+        std::move(order), [&](std::size_t i) { return rows[i].usdPerMillionTokens; },
+        [&](std::size_t i) { return rows[i].seconds; });
 }
 
 } // namespace trainyard

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "models/sweep_results.h"
 
+#include "core/base/pareto_front.h"
 #include "core/plan/key_list.h"
 #include "models/text/format.h"
 
@@ -106,6 +107,60 @@ QString plainNumber(double value)
     return QString::number(value, 'g', 6).replace(u'-', QChar(0x2212));
 }
 
+SweepColumn keyColumn(const SweepAxis &varied)
+{
+    SweepColumn column { varied.key, labelOfKey(varied.key), true };
+    for (const std::string &value : varied.values) {
+        bool isNumber = false;
+        QString::fromStdString(value).toDouble(&isNumber);
+        if (!isNumber) {
+            for (const std::string &choice : varied.values)
+                column.choices << QString::fromStdString(choice);
+            break;
+        }
+    }
+    return column;
+}
+
+SweepColumn metricColumn(const std::string &name, const std::vector<double> &values)
+{
+    SweepColumn column { name, QString::fromStdString(name) };
+    for (const MetricWords &words : kMetrics) {
+        if (column.key != words.key)
+            continue;
+        column.label = SweepResults::tr(words.label);
+        column.better = words.better;
+    }
+    column.values = values;
+    measure(column);
+    return column;
+}
+
+/// One a varied key, and one a metric that has values. Any thread.
+std::vector<SweepColumn> columnsOf(const SweepTable &table)
+{
+    std::vector<SweepColumn> columns;
+    const std::vector<SweepAxis> &vary = table.spec.vary;
+    std::vector<std::vector<double>> values(vary.size()); // [axis][value]: as it is drawn
+    for (std::size_t axis = 0; axis < vary.size(); ++axis) {
+        columns.push_back(keyColumn(vary[axis]));
+        for (std::size_t i = 0; i < vary[axis].values.size(); ++i)
+            values[axis].push_back(
+                columns.back().choices.isEmpty() ? QString::fromStdString(vary[axis].values[i]).toDouble() : double(i));
+        columns.back().values.reserve(table.rows());
+    }
+    for (std::size_t row = 0; row < table.rows(); ++row) {
+        const auto chosen = table.spec.choices(row);
+        for (std::size_t axis = 0; axis < vary.size(); ++axis)
+            columns[axis].values.push_back(values[axis][chosen[axis]]);
+    }
+    std::ranges::for_each(columns, measure);
+    for (std::size_t metric = 0; metric < table.metrics.size(); ++metric)
+        if (!std::ranges::all_of(table.values[metric], [](double value) { return std::isnan(value); }))
+            columns.push_back(metricColumn(table.metrics[metric], table.values[metric]));
+    return columns;
+}
+
 } // namespace
 
 QString SweepColumn::textOf(double value) const
@@ -148,68 +203,32 @@ void SweepResults::open(const QString &path)
     m_stop.request_stop(); // one file is shown at a time: the newest that was asked for
     m_stop = {};
     ++m_reading;
+    using Read = ExpectedAll<std::pair<SweepTablePtr, std::vector<SweepColumn>>>;
     m_queue.run(
-        this, [path, stop = m_stop.get_token()] { return readSweepTable(path.toStdString(), stop); },
-        [this, path, stop = m_stop.get_token()](ExpectedAll<SweepTablePtr> table) {
+        this,
+        [path, stop = m_stop.get_token()]() -> Read {
+            auto table = readSweepTable(path.toStdString(), stop);
+            if (!table)
+                return std::unexpected(std::move(table.error()));
+            auto columns = columnsOf(**table);
+            return std::pair(std::move(*table), std::move(columns));
+        },
+        [this, path, stop = m_stop.get_token()](Read read) {
             --m_reading;
             if (stop.stop_requested())
                 return;
-            if (table)
-                setTable(*table);
+            if (read)
+                take(std::move(read->first), std::move(read->second));
             else
-                Q_EMIT failed(path, table.error());
+                Q_EMIT failed(path, read.error());
         });
 }
 
-void SweepResults::setTable(SweepTablePtr table)
+void SweepResults::take(SweepTablePtr table, std::vector<SweepColumn> columns)
 {
     m_queue.dispose(std::exchange(m_table, std::move(table)));
-    m_columns.clear();
-    for (std::size_t axis = 0; m_table && axis < m_table->spec.vary.size(); ++axis)
-        addKey(axis);
-    for (std::size_t metric = 0; m_table && metric < m_table->metrics.size(); ++metric)
-        addMetric(metric);
+    m_columns = std::move(columns);
     Q_EMIT opened();
-}
-
-void SweepResults::addKey(std::size_t axis)
-{
-    const SweepAxis &varied = m_table->spec.vary[axis];
-    SweepColumn column { varied.key, labelOfKey(varied.key), true };
-    std::vector<double> numbers;
-    bool areNumbers = true;
-    for (const std::string &value : varied.values) {
-        bool isNumber = false;
-        numbers.push_back(QString::fromStdString(value).toDouble(&isNumber));
-        areNumbers = areNumbers && isNumber;
-    }
-    if (!areNumbers)
-        for (const std::string &value : varied.values)
-            column.choices << QString::fromStdString(value);
-    column.values.reserve(rows());
-    for (std::size_t row = 0; row < rows(); ++row) {
-        const std::size_t choice = m_table->spec.choices(row)[axis];
-        column.values.push_back(areNumbers ? numbers[choice] : double(choice));
-    }
-    measure(column);
-    m_columns.push_back(std::move(column));
-}
-
-void SweepResults::addMetric(std::size_t metric)
-{
-    const std::vector<double> &values = m_table->values[metric];
-    if (std::ranges::all_of(values, [](double value) { return std::isnan(value); }))
-        return;
-    SweepColumn column { m_table->metrics[metric], QString::fromStdString(m_table->metrics[metric]) };
-    for (const MetricWords &words : kMetrics) {
-        if (column.key != words.key)
-            continue;
-        column.label = tr(words.label);
-        column.better = words.better;
-    }
-    column.values = values;
-    measure(column);
-    m_columns.push_back(std::move(column));
 }
 
 int SweepResults::column(std::string_view key) const
@@ -231,16 +250,9 @@ std::vector<std::size_t> SweepResults::front(int x, int y, const std::vector<cha
         if (state(row) == SweepState::Feasible && !std::isnan(a.values[row]) && !std::isnan(b.values[row])
             && (shown.empty() || shown[row]))
             rowsBy.push_back(row);
-    std::ranges::stable_sort(rowsBy, {}, [&](std::size_t row) { return std::pair(cost(a, row), cost(b, row)); });
-    std::vector<std::size_t> front;
-    double best = std::numeric_limits<double>::infinity();
-    for (const std::size_t row : rowsBy) {
-        if (cost(b, row) >= best)
-            continue;
-        best = cost(b, row);
-        front.push_back(row);
-    }
-    return front;
+    return paretoFront(
+        std::move(rowsBy), [&](std::size_t row) { return cost(a, row); },
+        [&](std::size_t row) { return cost(b, row); });
 }
 
 QString SweepResults::valuesText(std::size_t row) const

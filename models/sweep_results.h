@@ -35,7 +35,6 @@ public:
 
     /// Reads it in the background; what was open stays until then.
     void open(const QString &path);
-    void setTable(SweepTablePtr table);
     [[nodiscard]] const SweepTablePtr &table() const { return m_table; } // null: none was opened
     [[nodiscard]] bool isReading() const { return m_reading > 0; }
     [[nodiscard]] const std::vector<SweepColumn> &columns() const { return m_columns; }
@@ -61,8 +60,7 @@ Q_SIGNALS:
     void failed(const QString &path, const trainyard::Errors &errors);
 
 private:
-    void addKey(std::size_t axis);
-    void addMetric(std::size_t metric);
+    void take(SweepTablePtr table, std::vector<SweepColumn> columns);
 
     SweepTablePtr m_table;
     std::vector<SweepColumn> m_columns;

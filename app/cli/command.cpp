@@ -148,6 +148,14 @@ Errors inFile(Errors errors, const std::string &path)
     return errors;
 }
 
+Plan renamed(Plan plan, std::string_view how)
+{
+    const std::string made = ", " + std::string(how);
+    if (!plan.name.empty() && !plan.name.ends_with(made))
+        plan.name += made;
+    return plan;
+}
+
 Errors refusedForJobs(const Plan &plan, const std::string &path, const std::string &about)
 {
     if (!hasJobs(plan))

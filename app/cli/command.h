@@ -57,6 +57,8 @@ void addFormatOption(const Subcommand &command, std::string &format, const std::
 [[nodiscard]] ExpectedAll<EvaluationPtr> evaluateLoaded(const PlanPtr &plan, const std::string &path, Depth depth);
 /// Of a plan with jobs, which has no iteration: the error of a command that is about one. `about`: what it would do.
 [[nodiscard]] Errors refusedForJobs(const Plan &plan, const std::string &path, const std::string &about);
+/// With a name that tells it from the plan that it was made from: "GPT-3, made to fit".
+[[nodiscard]] Plan renamed(Plan plan, std::string_view how);
 /// The plan's name, or that of its file.
 [[nodiscard]] std::string displayName(const Plan &plan, const std::string &path);
 

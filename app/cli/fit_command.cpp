@@ -20,15 +20,6 @@ struct Options {
     std::vector<std::string> settings;
 };
 
-/// A name that tells the plan from the one that it was made from.
-Plan named(Plan plan, const Fitting &fitting)
-{
-    static constexpr const char *kMade = ", made to fit";
-    if (!plan.name.empty() && !fitting.steps.empty() && !plan.name.ends_with(kMade))
-        plan.name += kMade;
-    return plan;
-}
-
 bool isOnlyCancelled(const Errors &errors)
 {
     return std::ranges::all_of(errors, [](const Error &error) { return error.code == ErrorCode::Cancelled; });
@@ -63,7 +54,8 @@ int run(const Options &options)
     if (fitting.fits)
         purchases = headroomSuggestions(fitting.plan, builtinCatalogue(), workspace, interruption.token());
     if (!options.out.empty() && fitting.fits && !fitting.isCancelled) {
-        const auto written = writePlan(named(*fitting.plan, fitting), options.out, OutputKinds::StreamsToo);
+        const Plan made = fitting.steps.empty() ? *fitting.plan : renamed(*fitting.plan, "made to fit");
+        const auto written = writePlan(made, options.out, OutputKinds::StreamsToo);
         if (!written)
             return fail({ written.error() });
     }

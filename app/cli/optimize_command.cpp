@@ -112,15 +112,6 @@ Errors fromOptions(Errors errors, const std::string &path)
     return errors;
 }
 
-/// A name that tells the plan from the one that it was made from.
-Plan renamed(Plan plan, bool isOwn)
-{
-    static constexpr const char *kMade = ", optimized";
-    if (!plan.name.empty() && !isOwn && !plan.name.ends_with(kMade))
-        plan.name += kMade;
-    return plan;
-}
-
 int run(const Options &options)
 {
     const std::vector<NamedFile> outputs { { "--out", options.out } };
@@ -143,17 +134,13 @@ int run(const Options &options)
             progress.show(progressLine(now, asked->objective));
     });
     progress.clear();
-    if (!found) {
-        const bool isStopped =
-            std::ranges::all_of(found.error(), [](const Error &error) { return error.code == ErrorCode::Cancelled; });
-        if (isStopped)
-            std::cerr << "stopped before the plan itself was evaluated\n";
-        return isStopped ? kInterrupted : fail(fromOptions(found.error(), options.plan));
-    }
+    if (!found)
+        return fail(fromOptions(found.error(), options.plan));
     if (!options.out.empty() && !found->best.empty()) {
         const std::size_t best = found->best.front();
+        const PlanPtr made = found->plan(best);
         const auto written =
-            writePlan(renamed(*found->plan(best), best == found->own), options.out, OutputKinds::StreamsToo);
+            writePlan(best == found->own ? *made : renamed(*made, "optimized"), options.out, OutputKinds::StreamsToo);
         if (!written)
             return fail({ written.error() });
     }

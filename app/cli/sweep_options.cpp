@@ -44,7 +44,7 @@ void addSweepOptions(const Subcommand &command, SweepOptions &options)
         .shownAs("N");
     command.number("--seed", options.seed, "Of --random").between(0, kMost).shownAs("N").showingDefault();
     command.text("--out", options.out, "File of rows; without it they are printed").shownAs("OUT.csv|OUT.jsonl");
-    command.text("--format", options.format, "How to write rows, where --out does not say it")
+    command.text("--format", options.format, "How to write rows; without it as the ending of --out says, else csv")
         .oneOf({ "csv", "jsonl" });
     command.flag("--resume", options.resume, "Go on with the file that a sweep left, or begin it");
 }

@@ -2,10 +2,8 @@
 #include "core/rivals/rivals.h"
 
 #include "core/base/words.h"
-#include "core/cluster/wan.h"
-#include "core/cost/gpu_price.h"
-#include "core/placement/resolve.h"
 #include "core/rivals/planners.h"
+#include "core/search/objective.h"
 
 #include <algorithm>
 
@@ -49,9 +47,9 @@ std::string sentence(const rivals::Ranking &ranking, const rivals::Expressed &ex
 
 bool keeps(const Evaluation &evaluation, const Catalogue &catalogue, const RivalWishes &wishes)
 {
-    return evaluation.feasible() && evaluation.metrics.iterationTime
-        && *evaluation.metrics.iterationTime <= wishes.mostSeconds.value_or(*evaluation.metrics.iterationTime)
-        && (!wishes.mostUsd || usedUsd(evaluation, catalogue) <= *wishes.mostUsd);
+    const auto figures = evaluation.feasible() ? figuresOf(evaluation, catalogue) : std::nullopt;
+    return figures && figures->seconds <= wishes.mostSeconds.value_or(figures->seconds)
+        && (!wishes.mostUsd || figures->usdPerHour * figures->seconds / 3600 <= *wishes.mostUsd);
 }
 
 } // namespace
@@ -69,22 +67,6 @@ const char *toString(Rival rival)
         return "FlashFlex";
     }
     return "";
-}
-
-double usedUsd(const Evaluation &evaluation, const Catalogue &catalogue)
-{
-    const auto workload = resolve(evaluation.plan, catalogue);
-    if (!workload || !evaluation.metrics.iterationTime)
-        return 0;
-    double perHour = 0, egress = 0;
-    for (const GpuRun &run : evaluation.layout.runs)
-        perHour += run.gpus
-            * usdPerGpuHour(*workload, { run.datacenter, run.pool }, evaluation.metrics.gpuUtilization.value_or(0));
-    for (const WanLinkUse &use : evaluation.metrics.wanLinks) {
-        const auto price = egressUsdPerGb(*evaluation.plan, catalogue, use.link);
-        egress += (use.bytes[0] * price[0] + use.bytes[1] * price[1]) / 1e9;
-    }
-    return perHour * *evaluation.metrics.iterationTime / 3600 + egress;
 }
 
 RivalAnswer planBy(

@@ -40,8 +40,4 @@ struct RivalAnswer {
     std::stop_token stop = {}, const RivalWishes &wishes = {});
 inline constexpr std::size_t kMostTried = 100;
 
-/// USD of an iteration for the GPUs that are used (by price, else by energy) and for egress; GPUs that stay idle are
-/// not paid for. Of an evaluation with a time. 0 where the plan cannot be resolved any more.
-[[nodiscard]] double usedUsd(const Evaluation &evaluation, const Catalogue &catalogue);
-
 } // namespace trainyard

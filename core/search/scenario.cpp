@@ -288,8 +288,7 @@ double timeFactorOf(const Scenario &scenario, const Metrics &metrics)
 {
     const bool isKnown =
         scenario.isSlowEnd && metrics.iterationTime && *metrics.iterationTime > 0 && metrics.confidence.iterationHigh;
-    return scenario.timeFactor
-        * (isKnown ? std::max(1.0, *metrics.confidence.iterationHigh / *metrics.iterationTime) : 1.0);
+    return isKnown ? std::max(1.0, *metrics.confidence.iterationHigh / *metrics.iterationTime) : 1.0;
 }
 
 ExpectedAll<PlanPtr> inScenario(const PlanPtr &plan, const Scenario &scenario)

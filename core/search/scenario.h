@@ -20,7 +20,6 @@ struct Scenario {
     double weight = 1; // of an expectation; the plan's own world has 1
     std::vector<std::pair<std::string, std::string>> settings; // dotted keys and values, as --set takes them
     std::string lostDatacenter; // id; empty: none. Its GPUs and links are gone
-    double timeFactor = 1; // on the iteration; 1: as computed
     bool isSlowEnd = false; // the iteration takes as long as the upper end of each plan's own range of confidence
 };
 

@@ -1,7 +1,7 @@
 #pragma once
 // SPDX-License-Identifier: GPL-3.0-or-later
 // The planner: of all candidates of a space the best by an objective within constraints. Bounds prune (score/), the
-// engine decides (batch_runner, run()); a plan that evaluate() calls infeasible is never the answer, and the plan asked
+// engine decides (run()); a plan that evaluate() calls infeasible is never the answer, and the plan asked
 // about is the first candidate, so no answer is worse than it where it keeps the constraints. A search that is not
 // stopped looks at its candidates in rounds of a fixed size, each round on all threads, and takes ties by candidate
 // number: the answer is the same on every machine and with any number of threads, and it is the best of the space,

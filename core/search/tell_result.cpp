@@ -2,29 +2,23 @@
 #include "core/search/hunt_internal.h"
 
 #include "core/base/number_text.h"
+#include "core/base/pareto_front.h"
 #include "core/base/words.h"
-
-#include <algorithm>
-#include <limits>
 
 namespace trainyard::detail {
 
 namespace {
 
-/// Of those that are as fast the cheapest, and none that another is faster and cheaper than.
 void markFront(std::vector<SearchRow> &rows)
 {
     std::vector<SearchRow *> feasible;
     for (SearchRow &row : rows)
         if (row.state == RowState::Feasible)
             feasible.push_back(&row);
-    std::ranges::stable_sort(
-        feasible, {}, [](const SearchRow *row) { return std::pair(row->seconds, row->usdPerMillionTokens); });
-    double cheapest = std::numeric_limits<double>::infinity();
-    for (SearchRow *row : feasible) {
-        row->isOnFront = row->usdPerMillionTokens < cheapest;
-        cheapest = std::min(cheapest, row->usdPerMillionTokens);
-    }
+    const auto seconds = [](const SearchRow *row) { return row->seconds; };
+    const auto usd = [](const SearchRow *row) { return row->usdPerMillionTokens; };
+    for (SearchRow *row : paretoFront(std::move(feasible), seconds, usd))
+        row->isOnFront = true;
 }
 
 /// How much better the best is, "8.2 % faster".
@@ -72,7 +66,7 @@ void tellResult(SearchResult &result)
         + (result.looked == 1 ? "candidate" : "candidates") + ", " + wholeText(double(result.simulated))
         + " simulated, "
         + (result.isComplete       ? "proven best"
-                : result.isStopped ? "stopped before all were looked at"
+                : result.isStopped ? "stopped, not proven"
                                    : "not proven: the space is larger than what was looked at");
     if (result.best.empty() && result.isComplete)
         result.summary.replace(result.summary.rfind("proven best"), std::string::npos, "all looked at");

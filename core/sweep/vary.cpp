@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // "KEY=V1,V2,…" as an axis: values between commas that no bracket or quote holds, and ranges of numbers.
+#include "core/base/split_text.h"
 #include "core/sweep/sweep.h"
 
 #include <charconv>
@@ -8,46 +9,6 @@
 namespace trainyard {
 
 namespace {
-
-std::string_view trimmed(std::string_view text)
-{
-    const std::size_t first = text.find_first_not_of(" \t");
-    if (first == std::string_view::npos)
-        return {};
-    return text.substr(first, text.find_last_not_of(" \t") + 1 - first);
-}
-
-/// Between commas outside of brackets and quotes; nothing where one of them is not closed.
-std::optional<std::vector<std::string_view>> pieces(std::string_view text)
-{
-    std::vector<std::string_view> parts;
-    std::size_t from = 0;
-    int depth = 0;
-    bool isQuoted = false;
-    for (std::size_t i = 0; i < text.size(); ++i) {
-        const char c = text[i];
-        if (isQuoted) {
-            if (c == '\\')
-                ++i;
-            else
-                isQuoted = c != '"';
-        } else if (c == '"') {
-            isQuoted = true;
-        } else if (c == '[' || c == '{') {
-            ++depth;
-        } else if (c == ']' || c == '}') {
-            if (--depth < 0)
-                return std::nullopt;
-        } else if (c == ',' && depth == 0) {
-            parts.push_back(trimmed(text.substr(from, i - from)));
-            from = i + 1;
-        }
-    }
-    if (isQuoted || depth != 0)
-        return std::nullopt;
-    parts.push_back(trimmed(text.substr(from)));
-    return parts;
-}
 
 std::optional<double> number(std::string_view text)
 {
@@ -129,7 +90,7 @@ Expected<SweepAxis> parseVary(std::string_view text)
     const std::string_view key = trimmed(text.substr(0, equals));
     if (equals == std::string_view::npos || key.empty())
         return refused("is not KEY=V1,V2,…", "for example --vary parallelism.pipeline=1,2,4");
-    const auto parts = pieces(text.substr(equals + 1));
+    const auto parts = splitOutside(text.substr(equals + 1));
     if (!parts)
         return refused("a bracket or a quote is not closed", "values between commas, each JSON or a text");
     SweepAxis axis { std::string(key), {} };

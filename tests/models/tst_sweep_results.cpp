@@ -27,12 +27,10 @@ private slots:
     void aFileOfEitherKindGivesTheSameColumns()
     {
         SweepResults csv, json;
-        for (SweepResults *results : { &csv, &json }) {
-            QSignalSpy opened(results, &SweepResults::opened);
-            results->open(QString::fromStdString(path(results == &csv ? "rows.csv" : "rows.jsonl")));
-            QVERIFY(opened.wait(30000));
+        read(csv, "rows.csv");
+        read(json, "rows.jsonl");
+        for (const SweepResults *results : { &csv, &json })
             QCOMPARE(results->rows(), 72u);
-        }
         QCOMPARE(csv.columns().size(), json.columns().size());
         for (std::size_t i = 0; i < csv.columns().size(); ++i) {
             QCOMPARE(csv.columns()[i].key, json.columns()[i].key);
@@ -129,10 +127,8 @@ private slots:
             }
             QVERIFY(file->append(text));
         }
-        const auto table = readSweepTable(name);
-        QVERIFY(table.has_value());
         SweepResults results;
-        results.setTable(*table);
+        read(results, "many.csv");
         QCOMPARE(results.rows(), 100'000u);
         QCOMPARE(results.columns()[1].values[199], 100.0);
         QCOMPARE(results.columns()[0].values[200], 3.0);
@@ -140,7 +136,12 @@ private slots:
 
 private:
     std::string path(const char *name) const { return m_folder.filePath(QLatin1String(name)).toStdString(); }
-    void read(SweepResults &results) const { results.setTable(*readSweepTable(path("rows.csv"))); }
+    void read(SweepResults &results, const char *name = "rows.csv") const
+    {
+        QSignalSpy opened(&results, &SweepResults::opened);
+        results.open(QString::fromStdString(path(name)));
+        QVERIFY(opened.wait(30000));
+    }
 
     QTemporaryDir m_folder;
 };

@@ -10,6 +10,7 @@
 #include "views/export/panel_menu.h"
 #include "views/export/panel_picture.h"
 #include "views/panels/card.h"
+#include "views/parts/page_head.h"
 #include "views/parts/panel_parts.h"
 #include "views/theme/theme.h"
 
@@ -58,21 +59,14 @@ ExpertsPage::ExpertsPage(const Catalogue &catalogue, QWidget *parent)
     setFocusPolicy(Qt::ClickFocus); // keys are this page's, whatever was clicked last
     for (std::size_t axis = 0; axis < kExpertAxes; ++axis)
         plots[axis] = new ExpertPlot(ExpertAxis(axis));
-    back->setToolTip(tr("Esc"));
-    back->setProperty("isFlat", true);
-    picture->setText(tr("Picture"));
-    picture->setToolTip(tr("Copy or save what the page shows."));
-    picture->setPopupMode(QToolButton::InstantPopup);
-    picture->setToolButtonStyle(Qt::ToolButtonTextOnly);
+    dressPictureButton(picture);
     auto *menu = new QMenu(picture);
     connect(menu, &QMenu::aboutToShow, this, [this, menu] {
         menu->clear();
         addPictureActions(*menu, m_body, tr("%1 experts").arg(m_name));
     });
     picture->setMenu(menu);
-    m_title->setFont(uiFont(3, QFont::DemiBold));
     m_result->setFont(uiFont(1));
-    m_overview->setAlignment(Qt::AlignRight | Qt::AlignVCenter);
     m_empty->setAlignment(Qt::AlignCenter);
     m_published->setText(publishedSentence());
     m_standing->setText(standingSentence());
@@ -125,13 +119,7 @@ QWidget *ExpertsPage::makePlots()
 
 void ExpertsPage::arrange()
 {
-    auto *top = new QHBoxLayout;
-    top->setSpacing(Theme::kGap);
-    top->addWidget(back);
-    top->addWidget(m_title);
-    top->addWidget(m_overview, 1);
-    top->addWidget(exportCsv);
-    top->addWidget(picture);
+    auto *top = pageHead(back, m_title, m_overview, { exportCsv, picture });
     auto *row = new QHBoxLayout;
     row->setContentsMargins(0, 0, 0, 0);
     row->setSpacing(Theme::kGap);
@@ -142,10 +130,7 @@ void ExpertsPage::arrange()
     body->setSpacing(Theme::kGap);
     body->addWidget(m_result);
     body->addLayout(row, 1);
-    auto *column = new QVBoxLayout(this);
-    column->setContentsMargins(Theme::kGap, 0, Theme::kGap, Theme::kGap);
-    column->setSpacing(Theme::kGap);
-    column->addLayout(top);
+    auto *column = pageColumn(this, top);
     column->addWidget(m_body, 1);
     column->addWidget(m_nothing, 1);
 }

@@ -8,6 +8,7 @@
 #include "views/jobs/mini_gantt.h"
 #include "views/jobs/scheduler_cell.h"
 #include "views/panels/card.h"
+#include "views/parts/page_head.h"
 #include "views/parts/panel_parts.h"
 #include "views/parts/scrolled.h"
 #include "views/theme/theme.h"
@@ -57,23 +58,16 @@ JobsPage::JobsPage(const Catalogue &catalogue, QWidget *parent)
 {
     setAccessibleName(tr("Schedulers of jobs"));
     setFocusPolicy(Qt::ClickFocus); // keys are this page's, whatever was clicked last
-    back->setToolTip(tr("Esc"));
-    back->setProperty("isFlat", true);
     solve->setToolTip(tr("Looks for the best order of shards with a mixed-integer programme, for as long as the plan "
                          "allows (job_options.seconds)."));
-    picture->setText(tr("Picture"));
-    picture->setToolTip(tr("Copy or save what the page shows."));
-    picture->setPopupMode(QToolButton::InstantPopup);
-    picture->setToolButtonStyle(Qt::ToolButtonTextOnly);
+    dressPictureButton(picture);
     auto *menu = new QMenu(picture);
     connect(menu, &QMenu::aboutToShow, this, [this, menu] {
         menu->clear();
         addPictureActions(*menu, m_body, tr("%1 schedulers").arg(m_name));
     });
     picture->setMenu(menu);
-    m_title->setFont(uiFont(3, QFont::DemiBold));
     m_result->setFont(uiFont(1));
-    m_overview->setAlignment(Qt::AlignRight | Qt::AlignVCenter);
     m_empty->setAlignment(Qt::AlignCenter);
     m_scalingNote->setFont(uiFont(-2));
     m_scalingNote->setText(tr("Speed-up over one GPU; the tick is min(G, n). A little more is possible: one GPU alone "
@@ -131,13 +125,7 @@ QWidget *JobsPage::makeParts()
 
 void JobsPage::arrange()
 {
-    auto *top = new QHBoxLayout;
-    top->setSpacing(Theme::kGap);
-    top->addWidget(back);
-    top->addWidget(m_title);
-    top->addWidget(m_overview, 1);
-    top->addWidget(exportCsv);
-    top->addWidget(picture);
+    auto *top = pageHead(back, m_title, m_overview, { exportCsv, picture });
     auto *row = new QHBoxLayout;
     row->setContentsMargins(0, 0, 0, 0);
     row->setSpacing(Theme::kGap);
@@ -148,10 +136,7 @@ void JobsPage::arrange()
     body->setSpacing(Theme::kGap);
     body->addWidget(m_result);
     body->addLayout(row, 1);
-    auto *column = new QVBoxLayout(this);
-    column->setContentsMargins(Theme::kGap, 0, Theme::kGap, Theme::kGap);
-    column->setSpacing(Theme::kGap);
-    column->addLayout(top);
+    auto *column = pageColumn(this, top);
     column->addWidget(m_body, 1);
     column->addWidget(m_nothing, 1);
 }

@@ -9,6 +9,7 @@
 #include "views/live/what_if_list.h"
 #include "views/panels/card.h"
 #include "views/panels/evidence_table.h"
+#include "views/parts/page_head.h"
 #include "views/parts/panel_parts.h"
 #include "views/parts/scrolled.h"
 #include "views/run/run_plot.h"
@@ -95,18 +96,8 @@ QWidget *LivePage::makeRight()
 
 void LivePage::arrange()
 {
-    back->setToolTip(tr("Esc"));
-    back->setProperty("isFlat", true);
     auto *title = new TextLine(tr("Live"), Ink::Text, this);
-    title->setFont(uiFont(3, QFont::DemiBold));
-    m_overview->setAlignment(Qt::AlignRight | Qt::AlignVCenter);
-    auto *top = new QHBoxLayout;
-    top->setSpacing(Theme::kGap);
-    top->addWidget(back);
-    top->addWidget(title);
-    top->addWidget(m_overview, 1);
-    top->addWidget(compare);
-    top->addWidget(save);
+    auto *top = pageHead(back, title, m_overview, { compare, save });
     strip->setOpenShown(false);
     auto *row = new QHBoxLayout;
     row->setSpacing(Theme::kGap);
@@ -117,10 +108,7 @@ void LivePage::arrange()
     body->setSpacing(Theme::kGap);
     body->addWidget(strip);
     body->addLayout(row, 1);
-    auto *column = new QVBoxLayout(this);
-    column->setContentsMargins(Theme::kGap, 0, Theme::kGap, Theme::kGap);
-    column->setSpacing(Theme::kGap);
-    column->addLayout(top);
+    auto *column = pageColumn(this, top);
     column->addWidget(m_body, 1);
     column->addWidget(invitation, 1);
 }

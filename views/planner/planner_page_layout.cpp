@@ -3,6 +3,7 @@
 #include "models/validation/text_table_model.h"
 #include "views/panels/card.h"
 #include "views/panels/evidence_table.h"
+#include "views/parts/page_head.h"
 #include "views/parts/scrolled.h"
 #include "views/parts/text_line.h"
 #include "views/planner/candidate_card.h"
@@ -92,24 +93,11 @@ QWidget *PlannerPage::makeTables()
 
 void PlannerPage::arrange()
 {
-    back->setToolTip(tr("Esc"));
-    back->setProperty("isFlat", true);
-    picture->setText(tr("Picture"));
-    picture->setToolTip(tr("Copy or save what the page shows."));
-    picture->setPopupMode(QToolButton::InstantPopup);
-    picture->setToolButtonStyle(Qt::ToolButtonTextOnly);
-    m_title->setFont(uiFont(3, QFont::DemiBold));
+    dressPictureButton(picture);
     m_result->setFont(uiFont(1));
     m_result->setWrapped(true);
     m_note->setWrapped(true);
-    m_progress->setAlignment(Qt::AlignRight | Qt::AlignVCenter);
-    auto *top = new QHBoxLayout;
-    top->setSpacing(Theme::kGap);
-    top->addWidget(back);
-    top->addWidget(m_title);
-    top->addWidget(m_progress, 1);
-    top->addWidget(exportCsv);
-    top->addWidget(picture);
+    auto *top = pageHead(back, m_title, m_progress, { exportCsv, picture });
     auto *centre = new QVBoxLayout;
     centre->setSpacing(Theme::kGap);
     centre->addWidget(makePlot(), kPlotShare);
@@ -129,10 +117,7 @@ void PlannerPage::arrange()
     body->addWidget(m_note);
     body->addSpacing(2);
     body->addLayout(row, 1);
-    auto *column = new QVBoxLayout(this);
-    column->setContentsMargins(Theme::kGap, 0, Theme::kGap, Theme::kGap);
-    column->setSpacing(Theme::kGap);
-    column->addLayout(top);
+    auto *column = pageColumn(this, top);
     column->addWidget(m_body, 1);
 }
 

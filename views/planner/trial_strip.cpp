@@ -2,6 +2,7 @@
 #include "views/planner/trial_strip.h"
 
 #include "models/planner_words.h"
+#include "views/parts/panel_parts.h"
 #include "views/parts/text_line.h"
 #include "views/theme/theme.h"
 
@@ -62,10 +63,7 @@ void TrialStrip::refresh()
 void TrialStrip::paintEvent(QPaintEvent *)
 {
     QPainter painter(this);
-    painter.setRenderHint(QPainter::Antialiasing);
-    painter.setPen(theme().accent);
-    painter.setBrush(theme().accentSoft);
-    painter.drawRoundedRect(QRectF(rect()).adjusted(0.5, 0.5, -0.5, -0.5), Theme::kRadius, Theme::kRadius);
+    paintCard(painter, rect(), theme().accentSoft, theme().accent);
 }
 
 } // namespace trainyard

@@ -5,6 +5,7 @@
 #include "views/export/panel_menu.h"
 #include "views/export/panel_picture.h"
 #include "views/panels/card.h"
+#include "views/parts/page_head.h"
 #include "views/parts/text_line.h"
 #include "views/sweep/parallel_axes.h"
 #include "views/sweep/sweep_scatter.h"
@@ -73,27 +74,14 @@ SweepPage::SweepPage(SweepResults &results, QWidget *parent)
 
 void SweepPage::arrange()
 {
-    back->setToolTip(tr("Esc"));
-    back->setProperty("isFlat", true);
-    picture->setText(tr("Picture"));
-    picture->setToolTip(tr("Copy or save what the page shows."));
-    picture->setPopupMode(QToolButton::InstantPopup);
-    picture->setToolButtonStyle(Qt::ToolButtonTextOnly);
-    m_title->setFont(uiFont(3, QFont::DemiBold));
+    dressPictureButton(picture);
     m_result->setFont(uiFont(1));
     m_empty->setAlignment(Qt::AlignCenter);
     m_empty->setWrapped(true);
-    m_file->setAlignment(Qt::AlignRight | Qt::AlignVCenter);
     x->setAccessibleName(tr("Across"));
     y->setAccessibleName(tr("Upwards"));
     color->setAccessibleName(tr("Colour of lines"));
-    auto *top = new QHBoxLayout;
-    top->setSpacing(Theme::kGap);
-    top->addWidget(back);
-    top->addWidget(m_title);
-    top->addWidget(m_file, 1);
-    top->addWidget(open);
-    top->addWidget(picture);
+    auto *top = pageHead(back, m_title, m_file, { open, picture });
     auto *points = new QWidget;
     auto *upper = new QVBoxLayout(points);
     upper->setContentsMargins(Theme::kPad, Theme::kGap, Theme::kPad, 4);
@@ -136,10 +124,7 @@ void SweepPage::arrange()
     body->setSpacing(4);
     body->addWidget(m_result);
     body->addWidget(parts, 1);
-    auto *column = new QVBoxLayout(this);
-    column->setContentsMargins(Theme::kGap, 0, Theme::kGap, Theme::kGap);
-    column->setSpacing(Theme::kGap);
-    column->addLayout(top);
+    auto *column = pageColumn(this, top);
     column->addWidget(m_nothing, 1);
     column->addWidget(m_body, 1);
 }
@@ -186,8 +171,8 @@ void SweepPage::wire()
             if (!m_isFilling)
                 showColumns();
         });
-    connect(scatter, &SweepScatter::rowChosen, this, &SweepPage::choose);
-    connect(scatter, &SweepScatter::rowActivated, this, [this](int row) {
+    connect(scatter, &SweepScatter::pointChosen, this, &SweepPage::choose);
+    connect(scatter, &SweepScatter::pointActivated, this, [this](int row) {
         choose(row);
         Q_EMIT tryRequested(row);
     });

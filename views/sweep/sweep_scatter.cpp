@@ -3,12 +3,8 @@
 
 #include "views/plots/axis_tickers.h"
 #include "views/plots/log_ticker.h"
-#include "views/plots/plot_style.h"
 #include "views/plots/qcustomplot_gateway.h"
 #include "views/theme/theme.h"
-
-#include <QToolTip>
-#include <QVBoxLayout>
 
 #include <algorithm>
 #include <array>
@@ -18,7 +14,7 @@ namespace trainyard {
 
 namespace {
 
-constexpr double kMarkSize = 6, kRingSize = 14, kReach = 12; // pixels
+constexpr double kMarkSize = 6, kRingSize = 14; // pixels
 constexpr double kMargin = 0.05; // of the span, beyond the outermost marks
 constexpr std::size_t kManyPoints = 2000; // marks become translucent
 
@@ -59,44 +55,12 @@ void dress(QCPAxis &axis, const SweepColumn &column, const QFont &font)
 } // namespace
 
 SweepScatter::SweepScatter(const SweepResults &results, QWidget *parent)
-    : QWidget(parent)
+    : PointPlot(kRingSize, { 220, 140 }, parent)
     , m_results(results)
-    , m_plot(new QCustomPlot(this))
 {
-    setFont(uiFont(-1));
-    setFocusPolicy(Qt::StrongFocus);
-    setMinimumSize(220, 140);
     setAccessibleName(tr("Rows of the sweep as points"));
-    auto *layout = new QVBoxLayout(this);
-    layout->setContentsMargins(0, 0, 0, 0);
-    layout->addWidget(m_plot);
-    m_plot->setContextMenuPolicy(Qt::NoContextMenu);
-    m_plot->setFocusPolicy(Qt::NoFocus); // keys are this widget's
-    m_plot->setInteractions(QCP::iRangeDrag | QCP::iRangeZoom);
-    m_plot->setNoAntialiasingOnDrag(true);
-    connect(m_plot, &QCustomPlot::afterLayout, this, &SweepScatter::placeRing);
-    connect(m_plot, &QCustomPlot::mouseMove, this, [this](QMouseEvent *event) {
-        if (event->buttons() == Qt::NoButton)
-            hover(event->position().toPoint());
-    });
-    connect(m_plot, &QCustomPlot::mousePress, this, [this](QMouseEvent *event) {
-        setFocus(Qt::MouseFocusReason);
-        m_pressed = event->position().toPoint();
-    });
-    connect(m_plot, &QCustomPlot::mouseRelease, this, [this](QMouseEvent *event) {
-        if (event->button() == Qt::LeftButton && (event->position().toPoint() - m_pressed).manhattanLength() < 4)
-            choose(nearest(event->position()));
-    });
-    connect(m_plot, &QCustomPlot::mouseDoubleClick, this, [this](QMouseEvent *event) {
-        if (const int at = nearest(event->position()); at >= 0)
-            Q_EMIT rowActivated(at);
-        else
-            showAll();
-    });
-    draw();
+    SweepScatter::draw();
 }
-
-SweepScatter::~SweepScatter() = default;
 
 void SweepScatter::setColumns(int x, int y)
 {
@@ -126,15 +90,10 @@ bool SweepScatter::isDrawn(std::size_t row) const
 
 void SweepScatter::draw()
 {
-    m_plot->clearPlottables();
-    m_plot->clearItems();
-    m_ring = nullptr;
     m_points.clear();
     m_front.clear();
-    stylePlot(*m_plot, font());
     const bool isEmpty = m_x < 0 || m_y < 0;
-    for (QCPAxis *axis : { m_plot->xAxis, m_plot->yAxis })
-        axis->setVisible(!isEmpty);
+    beginDrawing(isEmpty);
     if (!isEmpty) {
         for (std::size_t row = 0; row < m_results.rows(); ++row)
             if (isDrawn(row))
@@ -142,11 +101,7 @@ void SweepScatter::draw()
         styleAxes();
         drawMarks();
         drawFront();
-        m_ring = new QCPItemEllipse(m_plot);
-        m_ring->setPen(QPen(theme().text, 1.6));
-        m_ring->setBrush(Qt::NoBrush);
-        m_ring->topLeft->setType(QCPItemPosition::ptAbsolute);
-        m_ring->bottomRight->setType(QCPItemPosition::ptAbsolute);
+        addRing();
     }
     setAccessibleDescription(tr("%1 points, %2 on the front").arg(m_points.size()).arg(m_front.size()));
     m_plot->replot(QCustomPlot::rpQueuedReplot);
@@ -247,66 +202,15 @@ int SweepScatter::nearest(QPointF position) const
     return best;
 }
 
-void SweepScatter::hover(QPoint position)
+std::vector<int> SweepScatter::keyOrder() const
 {
-    const int at = nearest(position);
-    m_plot->setCursor(at >= 0 ? Qt::PointingHandCursor : Qt::ArrowCursor);
-    if (at >= 0)
-        QToolTip::showText(m_plot->mapToGlobal(position + QPoint(12, 8)), m_results.describe(std::size_t(at)), m_plot);
-    else
-        QToolTip::hideText();
-}
-
-void SweepScatter::choose(int row)
-{
-    if (row < 0)
-        return;
-    setCurrent(row);
-    Q_EMIT rowChosen(row);
-}
-
-void SweepScatter::setCurrent(int row)
-{
-    m_current = row;
-    m_plot->replot(QCustomPlot::rpQueuedReplot);
-}
-
-void SweepScatter::placeRing()
-{
-    if (!m_ring)
-        return;
-    const auto at = positionOf(m_current);
-    m_ring->setVisible(at.has_value());
-    if (!at)
-        return;
-    const QPointF half(kRingSize / 2, kRingSize / 2);
-    m_ring->topLeft->setPixelPosition(*at - half);
-    m_ring->bottomRight->setPixelPosition(*at + half);
-}
-
-void SweepScatter::keyPressEvent(QKeyEvent *event)
-{
-    const int step = event->key() == Qt::Key_Right ? 1 : event->key() == Qt::Key_Left ? -1 : 0;
     const std::vector<std::size_t> &line = m_front.empty() ? m_points : m_front;
-    if (step != 0 && !line.empty()) {
-        const auto found = std::ranges::find(line, std::size_t(m_current));
-        const int last = int(line.size()) - 1;
-        choose(int(line[std::size_t(
-            found == line.end() ? (step > 0 ? 0 : last) : std::clamp(int(found - line.begin()) + step, 0, last))]));
-    } else if ((event->key() == Qt::Key_Return || event->key() == Qt::Key_Enter) && m_current >= 0) {
-        Q_EMIT rowActivated(m_current);
-    } else if (event->key() == Qt::Key_F) {
-        showAll();
-    } else {
-        QWidget::keyPressEvent(event);
-    }
+    return { line.begin(), line.end() };
 }
 
-void SweepScatter::changeEvent(QEvent *event)
+QString SweepScatter::tipOf(int row) const
 {
-    QWidget::changeEvent(event);
-    if (event->type() == QEvent::PaletteChange)
-        draw();
+    return m_results.describe(std::size_t(row));
 }
 
 } // namespace trainyard

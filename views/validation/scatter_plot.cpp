@@ -5,14 +5,11 @@
 #include "models/validation/result_model.h"
 #include "views/panels/source_mark.h"
 #include "views/plots/log_ticker.h"
-#include "views/plots/plot_style.h"
 #include "views/plots/qcustomplot_gateway.h"
 #include "views/theme/theme.h"
 
 #include <QContextMenuEvent>
 #include <QMenu>
-#include <QToolTip>
-#include <QVBoxLayout>
 
 #include <algorithm>
 #include <cmath>
@@ -23,7 +20,7 @@ namespace trainyard {
 
 namespace {
 
-constexpr double kMarkSize = 6, kRingSize = 13, kReach = 12; // pixels
+constexpr double kMarkSize = 6, kRingSize = 13; // pixels
 constexpr double kMargin = 1.25; // beyond the outermost marks, as a factor
 constexpr int kManyPoints = 400; // of one source: its marks become translucent
 
@@ -68,45 +65,13 @@ const char *typicalMetric(FigureKind kind)
 } // namespace
 
 ScatterPlot::ScatterPlot(QWidget *parent)
-    : QWidget(parent)
-    , m_plot(new QCustomPlot(this))
+    : PointPlot(kRingSize, { 220, 120 }, parent)
 {
-    setFont(uiFont(-1));
-    setFocusPolicy(Qt::StrongFocus);
-    setMinimumSize(220, 120);
     setAccessibleName(tr("Predicted against published"));
-    auto *layout = new QVBoxLayout(this);
-    layout->setContentsMargins(0, 0, 0, 0);
-    layout->addWidget(m_plot);
-    m_plot->setContextMenuPolicy(Qt::NoContextMenu);
-    m_plot->setFocusPolicy(Qt::NoFocus); // keys are this widget's
-    m_plot->setInteractions(QCP::iRangeDrag | QCP::iRangeZoom);
-    m_plot->setNoAntialiasingOnDrag(true);
     m_plot->xAxis->setScaleType(QCPAxis::stLogarithmic);
     m_plot->yAxis->setScaleType(QCPAxis::stLogarithmic);
-    connect(m_plot, &QCustomPlot::afterLayout, this, &ScatterPlot::placeRing); // follows zoom, pan and size
-    connect(m_plot, &QCustomPlot::mouseMove, this, [this](QMouseEvent *event) {
-        if (event->buttons() == Qt::NoButton)
-            hover(event->position().toPoint());
-    });
-    connect(m_plot, &QCustomPlot::mousePress, this, [this](QMouseEvent *event) {
-        setFocus(Qt::MouseFocusReason);
-        m_pressed = event->position().toPoint();
-    });
-    connect(m_plot, &QCustomPlot::mouseRelease, this, [this](QMouseEvent *event) {
-        if (event->button() == Qt::LeftButton && (event->position().toPoint() - m_pressed).manhattanLength() < 4)
-            choose(nearest(event->position()));
-    });
-    connect(m_plot, &QCustomPlot::mouseDoubleClick, this, [this](QMouseEvent *event) {
-        if (const int at = nearest(event->position()); at >= 0)
-            emit pointActivated(at);
-        else
-            showAll();
-    });
-    draw();
+    ScatterPlot::draw();
 }
-
-ScatterPlot::~ScatterPlot() = default;
 
 void ScatterPlot::setPoints(ValidatedRowsPtr rows, std::vector<int> results, FigureKind kind)
 {
@@ -146,13 +111,8 @@ QString ScatterPlot::describe(const ValidationResult &r)
 
 void ScatterPlot::draw()
 {
-    m_plot->clearPlottables();
-    m_plot->clearItems();
-    m_ring = nullptr;
-    stylePlot(*m_plot, font());
     const bool isEmpty = m_results.empty();
-    for (QCPAxis *axis : { m_plot->xAxis, m_plot->yAxis })
-        axis->setVisible(!isEmpty);
+    beginDrawing(isEmpty);
     setAccessibleDescription(isEmpty ? m_empty : countOf(qint64(m_results.size()), tr("figure"), tr("figures")));
     if (isEmpty) {
         auto *text = new QCPItemText(m_plot);
@@ -176,11 +136,7 @@ void ScatterPlot::draw()
     styleAxes();
     drawBand(m_low, m_high);
     drawMarks();
-    m_ring = new QCPItemEllipse(m_plot);
-    m_ring->setPen(QPen(theme().text, 1.6));
-    m_ring->setBrush(Qt::NoBrush);
-    m_ring->topLeft->setType(QCPItemPosition::ptAbsolute);
-    m_ring->bottomRight->setType(QCPItemPosition::ptAbsolute);
+    addRing();
     showAll();
 }
 
@@ -271,62 +227,6 @@ int ScatterPlot::nearest(QPointF position) const
     return best;
 }
 
-void ScatterPlot::hover(QPoint position)
-{
-    const int at = nearest(position);
-    m_plot->setCursor(at >= 0 ? Qt::PointingHandCursor : Qt::ArrowCursor);
-    if (at >= 0)
-        QToolTip::showText(
-            m_plot->mapToGlobal(position + QPoint(12, 8)), describe(m_rows->results()[std::size_t(at)]), m_plot);
-    else
-        QToolTip::hideText();
-}
-
-void ScatterPlot::choose(int result)
-{
-    if (result < 0)
-        return;
-    setCurrent(result);
-    emit pointChosen(result);
-}
-
-void ScatterPlot::setCurrent(int result)
-{
-    m_current = result;
-    m_plot->replot(QCustomPlot::rpQueuedReplot);
-}
-
-void ScatterPlot::placeRing()
-{
-    if (!m_ring)
-        return;
-    const auto at = positionOf(m_current);
-    m_ring->setVisible(at.has_value());
-    if (!at)
-        return;
-    const QPointF half(kRingSize / 2, kRingSize / 2);
-    m_ring->topLeft->setPixelPosition(*at - half);
-    m_ring->bottomRight->setPixelPosition(*at + half);
-}
-
-void ScatterPlot::keyPressEvent(QKeyEvent *event)
-{
-    const int step = event->key() == Qt::Key_Right ? 1 : event->key() == Qt::Key_Left ? -1 : 0;
-    if (step != 0 && !m_results.empty()) {
-        const auto found = std::ranges::find(m_results, m_current);
-        const int last = int(m_results.size()) - 1;
-        const int next = found == m_results.end() ? (step > 0 ? 0 : last)
-                                                  : std::clamp(int(found - m_results.begin()) + step, 0, last);
-        choose(m_results[std::size_t(next)]);
-    } else if ((event->key() == Qt::Key_Return || event->key() == Qt::Key_Enter) && m_current >= 0) {
-        emit pointActivated(m_current);
-    } else if (event->key() == Qt::Key_F) {
-        showAll();
-    } else {
-        QWidget::keyPressEvent(event);
-    }
-}
-
 void ScatterPlot::contextMenuEvent(QContextMenuEvent *event)
 {
     auto *menu = new QMenu(this);
@@ -349,13 +249,6 @@ void ScatterPlot::focusOutEvent(QFocusEvent *event)
     QWidget::focusOutEvent(event);
     m_plot->axisRect()->setBackground(QBrush(Qt::NoBrush));
     m_plot->replot(QCustomPlot::rpQueuedReplot);
-}
-
-void ScatterPlot::changeEvent(QEvent *event)
-{
-    QWidget::changeEvent(event);
-    if (event->type() == QEvent::PaletteChange)
-        draw();
 }
 
 } // namespace trainyard

@@ -4,66 +4,48 @@
 // band it is off by at most a tenth. Hovering names a row, a click or the arrow keys choose one. GUI thread.
 
 #include "models/validation/validated_rows.h"
-
-#include <QWidget>
-
-class QCustomPlot;
-class QCPItemEllipse;
+#include "views/plots/point_plot.h"
 
 namespace trainyard {
 
-class ScatterPlot : public QWidget {
+class ScatterPlot : public PointPlot {
     Q_OBJECT
 public:
     static constexpr double kBand = 0.1;
 
     explicit ScatterPlot(QWidget *parent = nullptr);
-    ~ScatterPlot() override;
 
     /// Marks of these results (places among the run's), which share a quantity.
     void setPoints(ValidatedRowsPtr rows, std::vector<int> results, FigureKind kind);
     /// Said where there is nothing to draw.
     void setEmptyText(const QString &text);
-    /// Rings a result; -1: none.
-    void setCurrent(int result);
-    [[nodiscard]] int current() const { return m_current; }
     [[nodiscard]] const std::vector<int> &points() const { return m_results; }
-    /// Where the mark of a result is, in this widget's pixels; nothing where it is not drawn.
-    [[nodiscard]] std::optional<QPointF> positionOf(int result) const;
+    [[nodiscard]] std::optional<QPointF> positionOf(int result) const override;
+    [[nodiscard]] int nearest(QPointF position) const override;
     [[nodiscard]] QCustomPlot &chart() { return *m_plot; }
     [[nodiscard]] static QString describe(const ValidationResult &result);
-    void showAll();
+    void showAll() override;
 
 signals:
-    void pointChosen(int result);
-    void pointActivated(int result); // double-clicked, or Enter
     void saveRequested();
 
 protected:
-    void keyPressEvent(QKeyEvent *event) override;
+    void draw() override;
+    [[nodiscard]] std::vector<int> keyOrder() const override { return m_results; }
+    [[nodiscard]] QString tipOf(int result) const override { return describe(m_rows->results()[std::size_t(result)]); }
     void contextMenuEvent(QContextMenuEvent *event) override;
     void focusInEvent(QFocusEvent *event) override;
     void focusOutEvent(QFocusEvent *event) override;
-    void changeEvent(QEvent *event) override;
 
 private:
-    void draw();
     void drawBand(double from, double to);
     void drawMarks();
     void styleAxes();
-    void placeRing();
-    void hover(QPoint position);
-    void choose(int result);
-    [[nodiscard]] int nearest(QPointF position) const; // -1: none is near
 
-    QCustomPlot *m_plot;
-    QCPItemEllipse *m_ring = nullptr; // the plot's
     ValidatedRowsPtr m_rows;
     std::vector<int> m_results;
     FigureKind m_kind = FigureKind::Time;
     QString m_empty;
-    QPoint m_pressed;
-    int m_current = -1;
     double m_low = 0.1, m_high = 10; // of both axes, all in sight
 };
 

@@ -3,6 +3,7 @@
 
 #include "models/validation/text_table_model.h"
 #include "views/panels/evidence_table.h"
+#include "views/parts/page_head.h"
 #include "views/parts/text_line.h"
 #include "views/theme/theme.h"
 
@@ -42,10 +43,6 @@ ValidationHeader::ValidationHeader(QWidget *parent)
     , m_faults(new EvidenceTable(tr("Faults of the file of rows"), 1, m_faultBox))
     , m_faultModel(new TextTableModel(this))
 {
-    back->setToolTip(tr("Esc"));
-    back->setProperty("isFlat", true);
-    m_title->setFont(uiFont(3, QFont::DemiBold));
-    m_overview->setAlignment(Qt::AlignRight | Qt::AlignVCenter);
     m_progressText->setAlignment(Qt::AlignRight | Qt::AlignVCenter);
     m_progress->setFixedWidth(kProgressWidth);
     m_progress->setTextVisible(false);
@@ -69,11 +66,7 @@ ValidationHeader::ValidationHeader(QWidget *parent)
 
 void ValidationHeader::arrange()
 {
-    auto *top = new QHBoxLayout;
-    top->setSpacing(Theme::kGap);
-    top->addWidget(back);
-    top->addWidget(m_title);
-    top->addWidget(m_overview, 1);
+    auto *top = pageHead(back, m_title, m_overview, {});
     auto *row = new QHBoxLayout;
     row->setSpacing(Theme::kGap);
     row->addWidget(file, 1);

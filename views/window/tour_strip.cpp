@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "views/window/tour_strip.h"
 
+#include "views/parts/panel_parts.h"
 #include "views/theme/theme.h"
 
 #include <QHBoxLayout>
@@ -93,10 +94,7 @@ void TourStrip::showStep()
 void TourStrip::paintEvent(QPaintEvent *)
 {
     QPainter painter(this);
-    painter.setRenderHint(QPainter::Antialiasing);
-    painter.setPen(theme().accent);
-    painter.setBrush(theme().accentSoft);
-    painter.drawRoundedRect(QRectF(rect()).adjusted(0.5, 0.5, -0.5, -0.5), Theme::kRadius, Theme::kRadius);
+    paintCard(painter, rect(), theme().accentSoft, theme().accent);
 }
 
 } // namespace trainyard

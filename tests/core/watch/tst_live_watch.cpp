@@ -30,6 +30,30 @@ EvaluationPtr twoDatacenters()
     return evaluation;
 }
 
+/// Ranks of three hosts that tell of a step each, and who listens to them.
+struct Voices {
+    RunOverlayPtr overlay = overlaid(threeRegions(), watchedOptions(2, 12));
+    Moment step = Moment(overlay->run->medianSeconds * 1e9);
+    Moment zero = 1'750'000'000'000'000'000;
+    Watchman watchman;
+    std::vector<Heard> heard = [] {
+        std::vector<Heard> ranks;
+        for (int rank = 0; rank < 24; ++rank)
+            ranks.push_back({ rank, "node" + std::to_string(rank / 8), 0, -1 });
+        return ranks;
+    }();
+
+    void speak(int at, const std::function<bool(int)> &speaks)
+    {
+        for (Heard &one : heard)
+            if (speaks(one.rank)) {
+                one.at = zero + at * step;
+                one.step = 10 + at;
+            }
+    }
+    void look(Moment now) { watchman.look(*overlay, heard, now); }
+};
+
 } // namespace
 
 class LiveWatchTest : public QObject {
@@ -38,20 +62,11 @@ private slots:
     /// A rank that nobody hears for more than three steps while the others are heard; all ranks of a host are one.
     void whoFallsSilentIsTold()
     {
-        const RunOverlayPtr overlay = overlaid(threeRegions(), watchedOptions(2, 12));
-        const auto step = Moment(overlay->run->medianSeconds * 1e9);
-        Watchman watchman;
-        const Moment zero = 1'750'000'000'000'000'000;
-        std::vector<Heard> heard;
-        for (int rank = 0; rank < 24; ++rank)
-            heard.push_back({ rank, "node" + std::to_string(rank / 8), 0, -1 });
+        Voices voices;
+        const auto &[overlay, step, zero, watchman, heard] = voices;
         const auto lookAt = [&](int at, const std::function<bool(int)> &speaks) {
-            for (Heard &one : heard)
-                if (speaks(one.rank)) {
-                    one.at = zero + at * step;
-                    one.step = 10 + at;
-                }
-            watchman.look(*overlay, heard, zero + at * step + 1);
+            voices.speak(at, speaks);
+            voices.look(zero + at * step + 1);
         };
         for (int at = 0; at < 10; ++at)
             lookAt(at, [](int) { return true; });
@@ -79,32 +94,20 @@ private slots:
     /// first, and is over when somebody speaks again.
     void aRunThatHangsIsTold()
     {
-        const RunOverlayPtr overlay = overlaid(threeRegions(), watchedOptions(2, 12));
-        const auto step = Moment(overlay->run->medianSeconds * 1e9);
-        Watchman watchman;
-        const Moment zero = 1'750'000'000'000'000'000;
-        std::vector<Heard> heard;
-        for (int rank = 0; rank < 24; ++rank)
-            heard.push_back({ rank, "node" + std::to_string(rank / 8), 0, -1 });
-        const auto speak = [&](int at, const std::function<bool(int)> &speaks) {
-            for (Heard &one : heard)
-                if (speaks(one.rank)) {
-                    one.at = zero + at * step;
-                    one.step = 10 + at;
-                }
-        };
+        Voices voices;
+        const auto &[overlay, step, zero, watchman, heard] = voices;
         for (int at = 0; at < 10; ++at) {
-            speak(at, [](int) { return true; });
-            watchman.look(*overlay, heard, zero + at * step + 1);
+            voices.speak(at, [](int) { return true; });
+            voices.look(zero + at * step + 1);
         }
-        speak(10, [](int rank) { return rank != 5; });
-        watchman.look(*overlay, heard, zero + 10 * step + 1);
+        voices.speak(10, [](int rank) { return rank != 5; });
+        voices.look(zero + 10 * step + 1);
         for (int at = 11; at < 14; ++at) { // time goes on, nobody tells anything
-            watchman.look(*overlay, heard, zero + at * step);
+            voices.look(zero + at * step);
             QVERIFY2(watchman.alarms().empty(), textOf(watchman.alarms()).constData());
         }
         for (int at = 14; at < 20; ++at) {
-            watchman.look(*overlay, heard, zero + at * step);
+            voices.look(zero + at * step);
             QVERIFY2(watchman.alarms().size() == 1, textOf(watchman.alarms()).constData());
         }
         const Alarm &alarm = watchman.alarms()[0];
@@ -114,8 +117,8 @@ private slots:
         QVERIFY2(alarm.sentence.starts_with("No rank is heard of since"), alarm.sentence.c_str());
         QVERIFY2(alarm.sentence.find("the last in step 20; rank 5") != std::string::npos, alarm.sentence.c_str());
         QVERIFY2(alarm.sentence.ends_with("fell silent first"), alarm.sentence.c_str());
-        speak(20, [](int) { return true; });
-        watchman.look(*overlay, heard, zero + 20 * step + 1);
+        voices.speak(20, [](int) { return true; });
+        voices.look(zero + 20 * step + 1);
         QVERIFY(watchman.alarms().size() == 1 && watchman.alarms()[0].isOver());
     }
 

@@ -14,8 +14,12 @@
 #include "tests/core/evaluate/pairs/pair_plans.h"
 #include "tests/core/evaluate/pairs/prefill_checks.h"
 
+#include <QTest>
+
 #include <cstdio>
 #include <cstdlib>
+#include <initializer_list>
+#include <tuple>
 
 namespace trainyard::test {
 
@@ -235,5 +239,26 @@ private:
     PairCounts m_counts;
     std::map<std::string, unsigned> m_reasons;
 };
+
+/// Columns and rows of theTwoGetAlong(): the name of a pair, and its systems.
+inline void addPairs(std::initializer_list<std::tuple<const char *, System, System>> pairs)
+{
+    QTest::addColumn<int>("a");
+    QTest::addColumn<int>("b");
+    for (const auto &[name, a, b] : pairs)
+        QTest::newRow(name) << int(a) << int(b);
+}
+
+/// Of the row: nothing is wrong with any plan, and most have both systems at work.
+inline void checkPair()
+{
+    QFETCH(int, a);
+    QFETCH(int, b);
+    PairTrial trial { System(a), System(b) };
+    trial.run(plansOfPair(), firstSeedOfPair());
+    qInfo("%s", trial.counts().text().c_str());
+    QVERIFY2(trial.findings().empty(), trial.findings().c_str());
+    QVERIFY2(2 * trial.counts().together > trial.counts().plans, "most plans must have both at work");
+}
 
 } // namespace trainyard::test

@@ -13,21 +13,10 @@ class TestBubblesAndOffload : public QObject {
 private slots:
     void theTwoGetAlong_data()
     {
-        QTest::addColumn<int>("a");
-        QTest::addColumn<int>("b");
-        QTest::newRow("prefill with offload") << int(System::Prefill) << int(System::Offload);
-        QTest::newRow("prefill with experts") << int(System::Prefill) << int(System::Experts);
+        addPairs({ { "prefill with offload", System::Prefill, System::Offload },
+            { "prefill with experts", System::Prefill, System::Experts } });
     }
-    void theTwoGetAlong()
-    {
-        QFETCH(int, a);
-        QFETCH(int, b);
-        PairTrial trial { System(a), System(b) };
-        trial.run(plansOfPair(), firstSeedOfPair());
-        qInfo("%s", trial.counts().text().c_str());
-        QVERIFY2(trial.findings().empty(), trial.findings().c_str());
-        QVERIFY2(2 * trial.counts().together > trial.counts().plans, "most plans must have both at work");
-    }
+    void theTwoGetAlong() { checkPair(); }
 };
 
 QTEST_APPLESS_MAIN(TestBubblesAndOffload)

@@ -13,21 +13,10 @@ class TestJobsAcross : public QObject {
 private slots:
     void theTwoGetAlong_data()
     {
-        QTest::addColumn<int>("a");
-        QTest::addColumn<int>("b");
-        QTest::newRow("atlas with jobs") << int(System::Atlas) << int(System::Jobs);
-        QTest::newRow("mixed gpus with jobs") << int(System::MixedGpus) << int(System::Jobs);
+        addPairs({ { "atlas with jobs", System::Atlas, System::Jobs },
+            { "mixed gpus with jobs", System::MixedGpus, System::Jobs } });
     }
-    void theTwoGetAlong()
-    {
-        QFETCH(int, a);
-        QFETCH(int, b);
-        PairTrial trial { System(a), System(b) };
-        trial.run(plansOfPair(), firstSeedOfPair());
-        qInfo("%s", trial.counts().text().c_str());
-        QVERIFY2(trial.findings().empty(), trial.findings().c_str());
-        QVERIFY2(2 * trial.counts().together > trial.counts().plans, "most plans must have both at work");
-    }
+    void theTwoGetAlong() { checkPair(); }
 };
 
 QTEST_APPLESS_MAIN(TestJobsAcross)

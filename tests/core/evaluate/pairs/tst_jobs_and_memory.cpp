@@ -13,22 +13,11 @@ class TestJobsAndMemory : public QObject {
 private slots:
     void theTwoGetAlong_data()
     {
-        QTest::addColumn<int>("a");
-        QTest::addColumn<int>("b");
-        QTest::newRow("prefill with jobs") << int(System::Prefill) << int(System::Jobs);
-        QTest::newRow("offload with jobs") << int(System::Offload) << int(System::Jobs);
-        QTest::newRow("experts with jobs") << int(System::Experts) << int(System::Jobs);
+        addPairs({ { "prefill with jobs", System::Prefill, System::Jobs },
+            { "offload with jobs", System::Offload, System::Jobs },
+            { "experts with jobs", System::Experts, System::Jobs } });
     }
-    void theTwoGetAlong()
-    {
-        QFETCH(int, a);
-        QFETCH(int, b);
-        PairTrial trial { System(a), System(b) };
-        trial.run(plansOfPair(), firstSeedOfPair());
-        qInfo("%s", trial.counts().text().c_str());
-        QVERIFY2(trial.findings().empty(), trial.findings().c_str());
-        QVERIFY2(2 * trial.counts().together > trial.counts().plans, "most plans must have both at work");
-    }
+    void theTwoGetAlong() { checkPair(); }
 };
 
 QTEST_APPLESS_MAIN(TestJobsAndMemory)

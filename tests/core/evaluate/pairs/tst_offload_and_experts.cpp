@@ -13,21 +13,10 @@ class TestOffloadAndExperts : public QObject {
 private slots:
     void theTwoGetAlong_data()
     {
-        QTest::addColumn<int>("a");
-        QTest::addColumn<int>("b");
-        QTest::newRow("offload with experts") << int(System::Offload) << int(System::Experts);
-        QTest::newRow("offload with mixed gpus") << int(System::Offload) << int(System::MixedGpus);
+        addPairs({ { "offload with experts", System::Offload, System::Experts },
+            { "offload with mixed gpus", System::Offload, System::MixedGpus } });
     }
-    void theTwoGetAlong()
-    {
-        QFETCH(int, a);
-        QFETCH(int, b);
-        PairTrial trial { System(a), System(b) };
-        trial.run(plansOfPair(), firstSeedOfPair());
-        qInfo("%s", trial.counts().text().c_str());
-        QVERIFY2(trial.findings().empty(), trial.findings().c_str());
-        QVERIFY2(2 * trial.counts().together > trial.counts().plans, "most plans must have both at work");
-    }
+    void theTwoGetAlong() { checkPair(); }
 };
 
 QTEST_APPLESS_MAIN(TestOffloadAndExperts)

@@ -13,21 +13,10 @@ class TestTurnsAndBubbles : public QObject {
 private slots:
     void theTwoGetAlong_data()
     {
-        QTest::addColumn<int>("a");
-        QTest::addColumn<int>("b");
-        QTest::newRow("atlas with prefill") << int(System::Atlas) << int(System::Prefill);
-        QTest::newRow("atlas with offload") << int(System::Atlas) << int(System::Offload);
+        addPairs({ { "atlas with prefill", System::Atlas, System::Prefill },
+            { "atlas with offload", System::Atlas, System::Offload } });
     }
-    void theTwoGetAlong()
-    {
-        QFETCH(int, a);
-        QFETCH(int, b);
-        PairTrial trial { System(a), System(b) };
-        trial.run(plansOfPair(), firstSeedOfPair());
-        qInfo("%s", trial.counts().text().c_str());
-        QVERIFY2(trial.findings().empty(), trial.findings().c_str());
-        QVERIFY2(2 * trial.counts().together > trial.counts().plans, "most plans must have both at work");
-    }
+    void theTwoGetAlong() { checkPair(); }
 };
 
 QTEST_APPLESS_MAIN(TestTurnsAndBubbles)

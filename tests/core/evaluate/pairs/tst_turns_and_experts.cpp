@@ -13,21 +13,10 @@ class TestTurnsAndExperts : public QObject {
 private slots:
     void theTwoGetAlong_data()
     {
-        QTest::addColumn<int>("a");
-        QTest::addColumn<int>("b");
-        QTest::newRow("atlas with experts") << int(System::Atlas) << int(System::Experts);
-        QTest::newRow("atlas with mixed gpus") << int(System::Atlas) << int(System::MixedGpus);
+        addPairs({ { "atlas with experts", System::Atlas, System::Experts },
+            { "atlas with mixed gpus", System::Atlas, System::MixedGpus } });
     }
-    void theTwoGetAlong()
-    {
-        QFETCH(int, a);
-        QFETCH(int, b);
-        PairTrial trial { System(a), System(b) };
-        trial.run(plansOfPair(), firstSeedOfPair());
-        qInfo("%s", trial.counts().text().c_str());
-        QVERIFY2(trial.findings().empty(), trial.findings().c_str());
-        QVERIFY2(2 * trial.counts().together > trial.counts().plans, "most plans must have both at work");
-    }
+    void theTwoGetAlong() { checkPair(); }
 };
 
 QTEST_APPLESS_MAIN(TestTurnsAndExperts)

@@ -13,21 +13,10 @@ class TestUnequalBubbles : public QObject {
 private slots:
     void theTwoGetAlong_data()
     {
-        QTest::addColumn<int>("a");
-        QTest::addColumn<int>("b");
-        QTest::newRow("prefill with mixed gpus") << int(System::Prefill) << int(System::MixedGpus);
-        QTest::newRow("experts with mixed gpus") << int(System::Experts) << int(System::MixedGpus);
+        addPairs({ { "prefill with mixed gpus", System::Prefill, System::MixedGpus },
+            { "experts with mixed gpus", System::Experts, System::MixedGpus } });
     }
-    void theTwoGetAlong()
-    {
-        QFETCH(int, a);
-        QFETCH(int, b);
-        PairTrial trial { System(a), System(b) };
-        trial.run(plansOfPair(), firstSeedOfPair());
-        qInfo("%s", trial.counts().text().c_str());
-        QVERIFY2(trial.findings().empty(), trial.findings().c_str());
-        QVERIFY2(2 * trial.counts().together > trial.counts().plans, "most plans must have both at work");
-    }
+    void theTwoGetAlong() { checkPair(); }
 };
 
 QTEST_APPLESS_MAIN(TestUnequalBubbles)
