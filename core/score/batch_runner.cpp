@@ -5,10 +5,12 @@
 #include "core/placement/recompute.h"
 #include "core/placement/resolve.h"
 #include "core/placement/shard_exchange.h"
+#include "core/schedule/traits.h"
 #include "core/score/part_table.h"
 #include "core/score/plain_memory.h"
 #include "core/score/plain_plan.h"
 #include "core/score/plain_topology.h"
+#include "core/space/candidate_plan.h"
 #include "core/timeline/graph_builder.h"
 #include "core/timeline/lanes.h"
 
@@ -52,6 +54,7 @@ struct BatchRunner::Private {
     Private(const SearchSpace &of, const Catalogue &with)
         : space(of)
         , catalogue(with)
+        , plans(of)
         , frameAxes(of, PlainFrame::kIgnored)
         , sharesFrames(frameAxes.isWhole())
     {
@@ -60,7 +63,6 @@ struct BatchRunner::Private {
     }
 
     void runOne(const Candidate &candidate, Outcome &outcome, const std::stop_token &stop);
-    const PlanPtr &planOf(const Candidate &candidate);
     [[nodiscard]] bool waits(const Candidate &candidate, Outcome &outcome);
     [[nodiscard]] bool waitsInLane(const PlainFrame &frame, Outcome &outcome);
     [[nodiscard]] PlainFrame *frameOf(const Candidate &candidate, bool inRuns);
@@ -68,12 +70,15 @@ struct BatchRunner::Private {
     void pass(Waiting &waiting);
     void passAll();
     void forgetMuch();
+    struct NobodyWaits {
+        Private &of;
+        ~NobodyWaits();
+    };
 
     const SearchSpace &space;
     const Catalogue &catalogue;
     EvaluationWorkspace workspace;
-    std::shared_ptr<Plan> scratch = std::make_shared<Plan>();
-    PlanPtr plan = scratch; // of the candidate at hand
+    CandidatePlan plans;
     std::optional<Workload> workload; // of the base's names; the plan is that of the candidate at hand
     PartAxes frameAxes;
     bool sharesFrames;
@@ -107,13 +112,15 @@ BatchRunner::Kept BatchRunner::kept() const
 
 void BatchRunner::run(std::span<const Candidate> candidates, std::span<Outcome> outcomes, const std::stop_token &stop)
 {
+    const Private::NobodyWaits atTheEnd { *m_private }; // whatever throws: the outcomes are the caller's
     for (std::size_t i = 0; i < candidates.size(); ++i) {
         outcomes[i] = {};
-        if (!stop.stop_requested())
-            m_private->runOne(candidates[i], outcomes[i], stop);
+        if (stop.stop_requested())
+            continue;
+        m_private->forgetMuch();
+        m_private->runOne(candidates[i], outcomes[i], stop);
     }
     m_private->passAll();
-    m_private->forgetMuch();
 }
 
 void BatchRunner::Private::runOne(const Candidate &candidate, Outcome &outcome, const std::stop_token &stop)
@@ -124,20 +131,10 @@ void BatchRunner::Private::runOne(const Candidate &candidate, Outcome &outcome, 
         outcome = outcomeOf(**evaluation);
 }
 
-/// The candidate's plan, where the last one was.
-const PlanPtr &BatchRunner::Private::planOf(const Candidate &candidate)
-{
-    *scratch = *space.base();
-    for (std::size_t a = 0; a < candidate.size(); ++a)
-        if (const Axis &axis = space.axes()[a]; candidate[a] != axis.base)
-            axis.values[candidate[a]].set(*scratch);
-    return plan;
-}
-
 /// Whether the lanes take it, or it is refused: run() would say the same.
 bool BatchRunner::Private::waits(const Candidate &candidate, Outcome &outcome)
 {
-    planOf(candidate);
+    const PlanPtr &plan = plans.of(candidate);
     if (!sharesNames(*space.base(), *plan) || hasJobs(*plan) || plan->bubbleFill.enabled)
         return false;
     if (!resolveAgain(*workload, plan).empty())
@@ -158,13 +155,13 @@ bool BatchRunner::Private::waitsInLane(const PlainFrame &frame, Outcome &outcome
 {
     if (simulatedTasks(*workload) > kMostTasks)
         return true; // which run() refuses
-    if (!plainTimes(*workload, frame, times))
-        return false;
     Waiting &waiting = waitingOf(frame);
     if (!waiting.steps)
         return waiting.isRefused;
+    if (!plainTimes(*workload, frame, times))
+        return false;
     const PlainVerdict verdict =
-        memory.judge(*workload, frame, plain.work(*workload, frame, recomputesAnything(*plan)));
+        memory.judge(*workload, frame, plain.work(*workload, frame, recomputesAnything(*workload->plan)));
     if (!verdict.isKnown)
         return false;
     outcome = { true, verdict.isFeasible, 0, verdict.fill, workload->layout.gpusUsed };
@@ -181,7 +178,9 @@ PlainFrame *BatchRunner::Private::frameOf(const Candidate &candidate, bool inRun
 {
     if (!sharesFrames)
         return &(ownFrame = plainFrame(*workload, inRuns));
-    const std::uint64_t number = 2 * frameAxes.numberOf(candidate) + (inRuns ? 1 : 0);
+    // Whether operations are paired may go by recomputation.
+    const std::uint64_t number =
+        4 * frameAxes.numberOf(candidate) + (inRuns ? 1u : 0u) + (traitsOf(*workload->plan).pairs ? 2u : 0u);
     if (const auto *known = frames.find(number))
         return known->get();
     return frames.add(number, std::make_unique<PlainFrame>(plainFrame(*workload, inRuns))).get();
@@ -222,11 +221,19 @@ void BatchRunner::Private::passAll()
         pass(*open.back());
 }
 
+BatchRunner::Private::NobodyWaits::~NobodyWaits()
+{
+    for (Waiting *waiting : of.open)
+        waiting->count = 0;
+    of.open.clear();
+}
+
 void BatchRunner::Private::forgetMuch()
 {
     if (frames.size() > kMostFrames)
         frames.clear();
     if (steps > kMostSteps) {
+        passAll();
         topologies.clear();
         plain.clear();
         steps = 0;

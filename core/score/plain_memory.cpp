@@ -43,7 +43,7 @@ std::vector<PlainMemory::Held> PlainMemory::walk(
     std::vector<OpMemory> ofKind;
     ofKind.reserve(m_chunks.size());
     for (const std::vector<ChunkMemory> &chunks : m_chunks)
-        ofKind.emplace_back(chunks, nullptr, OpMemory::Program {});
+        ofKind.emplace_back(chunks, nullptr, OpMemory::Program { false, work.pairs });
     const std::size_t stages = frame.kindOf.size();
     std::vector<LiveOverTime> live(work.effects.size());
     std::vector<double> most(ofKind.size(), 0); // [kind]

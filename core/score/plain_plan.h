@@ -46,6 +46,7 @@ struct PlainFrame {
 /// What the iteration of a plain plan takes, by kinds. Kept between calls, so that little is allocated.
 struct PlainTimes {
     std::vector<OpTimes> ops; // [kind * chunks + chunk]
+    std::vector<Nanoseconds> pairs; // [(kind * chunks + forward's) * chunks + backward's]; empty: nothing is paired
     std::vector<SyncAndStepTimes> syncAndStep; // [kind]
     std::vector<BoundaryTimes> boundaries; // [boundary kind]
     Nanoseconds overhead = 0;
