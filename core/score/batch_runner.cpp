@@ -7,6 +7,7 @@
 #include "core/placement/shard_exchange.h"
 #include "core/schedule/traits.h"
 #include "core/score/part_table.h"
+#include "core/score/plain_keys.h"
 #include "core/score/plain_memory.h"
 #include "core/score/plain_plan.h"
 #include "core/score/plain_topology.h"
@@ -22,8 +23,9 @@ namespace trainyard {
 
 namespace {
 
-/// Frames and topologies that are kept at most; then they are forgotten, and made anew where they are met again.
-constexpr std::size_t kMostFrames = 200'000, kMostSteps = 40'000'000;
+/// Frames, their times and fills, and topologies that are kept at most; then they are forgotten, and made anew where
+/// they are met again.
+constexpr std::size_t kMostFrames = 200'000, kMostListed = 50'000, kMostSteps = 40'000'000;
 
 Outcome outcomeOf(const Evaluation &evaluation)
 {
@@ -55,8 +57,7 @@ struct BatchRunner::Private {
         : space(of)
         , catalogue(with)
         , plans(of)
-        , frameAxes(of, PlainFrame::kIgnored)
-        , sharesFrames(frameAxes.isWhole())
+        , keys(of)
     {
         if (auto resolved = resolve(of.base(), with))
             workload = std::move(*resolved);
@@ -65,7 +66,9 @@ struct BatchRunner::Private {
     void runOne(const Candidate &candidate, Outcome &outcome, const std::stop_token &stop);
     [[nodiscard]] bool waits(const Candidate &candidate, Outcome &outcome);
     [[nodiscard]] bool waitsInLane(const PlainFrame &frame, Outcome &outcome);
-    [[nodiscard]] PlainFrame *frameOf(const Candidate &candidate, bool inRuns);
+    [[nodiscard]] PlainFrame *frameOf(bool inRuns);
+    [[nodiscard]] const PlainTimes &timesOf(const PlainFrame &frame);
+    [[nodiscard]] PlainFill fillOf(const PlainFrame &frame, const PlainWork &work);
     [[nodiscard]] Waiting &waitingOf(const PlainFrame &frame);
     void pass(Waiting &waiting);
     void passAll();
@@ -80,9 +83,10 @@ struct BatchRunner::Private {
     EvaluationWorkspace workspace;
     CandidatePlan plans;
     std::optional<Workload> workload; // of the base's names; the plan is that of the candidate at hand
-    PartAxes frameAxes;
-    bool sharesFrames;
+    PlainKeys keys; // of the candidate at hand
     PartTable<std::unique_ptr<PlainFrame>> frames;
+    PartTable<PlainTimes> listed;
+    PartTable<PlainFill> fills;
     PlainFrame ownFrame; // where they cannot be shared
     PartTable<std::unique_ptr<Waiting>> topologies;
     std::vector<Waiting *> open; // with any that wait
@@ -142,7 +146,9 @@ bool BatchRunner::Private::waits(const Candidate &candidate, Outcome &outcome)
     const ShardExchange exchange = shardExchange(*plan, workload->stack);
     if (exchange == ShardExchange::ByLayers)
         return false;
-    PlainFrame &frame = *frameOf(candidate, exchange == ShardExchange::InRuns);
+    const bool inRuns = exchange == ShardExchange::InRuns;
+    keys.begin(candidate, *workload, inRuns);
+    PlainFrame &frame = *frameOf(inRuns);
     if (!frame.isPlain)
         return frame.isRefused;
     std::swap(workload->layout, frame.layout);
@@ -158,32 +164,49 @@ bool BatchRunner::Private::waitsInLane(const PlainFrame &frame, Outcome &outcome
     Waiting &waiting = waitingOf(frame);
     if (!waiting.steps)
         return waiting.isRefused;
-    if (!plainTimes(*workload, frame, times))
+    const PlainTimes &taken = timesOf(frame);
+    if (!taken.areShort(*workload, frame))
         return false;
-    const PlainVerdict verdict =
-        memory.judge(*workload, frame, plain.work(*workload, frame, recomputesAnything(*workload->plan)));
-    if (!verdict.isKnown)
+    const PlainFill fill = fillOf(frame, plain.work(*workload, frame, recomputesAnything(*workload->plan)));
+    if (!fill.isKnown)
         return false;
-    outcome = { true, verdict.isFeasible, 0, verdict.fill, workload->layout.gpusUsed };
+    outcome = { true, fill.fits && isPlainFeasible(*workload), 0, fill.fill, workload->layout.gpusUsed };
     if (waiting.count == 0)
         open.push_back(&waiting);
-    waiting.table.set(waiting.count, *waiting.steps, times.durations, times.lags);
+    waiting.table.set(waiting.count, *waiting.steps, taken.durations, taken.lags);
     waiting.outcomes[waiting.count++] = &outcome;
     if (waiting.count == kLanes)
         pass(waiting);
     return true;
 }
 
-PlainFrame *BatchRunner::Private::frameOf(const Candidate &candidate, bool inRuns)
+PlainFrame *BatchRunner::Private::frameOf(bool inRuns)
 {
-    if (!sharesFrames)
+    if (!keys.sharesFrames())
         return &(ownFrame = plainFrame(*workload, inRuns));
-    // Whether operations are paired may go by recomputation.
-    const std::uint64_t number =
-        4 * frameAxes.numberOf(candidate) + (inRuns ? 1u : 0u) + (traitsOf(*workload->plan).pairs ? 2u : 0u);
+    const std::uint64_t number = keys.frame();
     if (const auto *known = frames.find(number))
         return known->get();
     return frames.add(number, std::make_unique<PlainFrame>(plainFrame(*workload, inRuns))).get();
+}
+
+const PlainTimes &BatchRunner::Private::timesOf(const PlainFrame &frame)
+{
+    const std::uint64_t number = keys.isOfParts() ? keys.times(frame) : 0;
+    if (number != 0)
+        if (const PlainTimes *known = listed.find(number))
+            return *known;
+    plainTimes(*workload, frame, times);
+    return number != 0 ? listed.add(number, times.listed()) : times;
+}
+
+PlainFill BatchRunner::Private::fillOf(const PlainFrame &frame, const PlainWork &work)
+{
+    if (!keys.isOfParts())
+        return memory.fill(*workload, frame, work);
+    const std::uint64_t number = keys.memory(work);
+    const PlainFill *known = fills.find(number);
+    return known ? *known : fills.add(number, memory.fill(*workload, frame, work));
 }
 
 Waiting &BatchRunner::Private::waitingOf(const PlainFrame &frame)
@@ -230,8 +253,12 @@ BatchRunner::Private::NobodyWaits::~NobodyWaits()
 
 void BatchRunner::Private::forgetMuch()
 {
-    if (frames.size() > kMostFrames)
+    if (std::max(frames.size(), fills.size()) > kMostFrames) {
         frames.clear();
+        fills.clear();
+    }
+    if (listed.size() > kMostListed)
+        listed.clear();
     if (steps > kMostSteps) {
         passAll();
         topologies.clear();

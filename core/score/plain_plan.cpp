@@ -172,7 +172,7 @@ PlainFrame plainFrame(Workload &workload, bool inRuns)
     return frame;
 }
 
-bool plainTimes(const Workload &workload, const PlainFrame &frame, PlainTimes &times)
+void plainTimes(const Workload &workload, const PlainFrame &frame, PlainTimes &times)
 {
     const PipelineClass &pipelines = workload.layout.classes.front();
     StageCoster coster(workload);
@@ -182,7 +182,7 @@ bool plainTimes(const Workload &workload, const PlainFrame &frame, PlainTimes &t
     times.overhead = toNanoseconds(iterationOverhead(workload));
     const bool pairs = traitsOf(*workload.plan).pairs;
     times.pairs.clear();
-    double longest = 0, ends = 0; // bounds of what the iteration adds up
+    double longest = 0, ends = 0;
     for (std::size_t kind = 0; kind < frame.firstOf.size(); ++kind) {
         const int stage = frame.firstOf[kind];
         StageCosts costs = coster.stage(pipelines, stage);
@@ -205,10 +205,27 @@ bool plainTimes(const Workload &workload, const PlainFrame &frame, PlainTimes &t
             workload, pipelines, between[0], between[1], coster.site(pipelines, between[0]), links, { 1, 1 }));
         longest = std::max(longest, double(made.serialization[0]) + double(made.serialization[1]));
     }
+    times.longest = longest;
+    times.ends = ends;
     times.list();
+}
+
+PlainTimes PlainTimes::listed() const
+{
+    PlainTimes left;
+    left.overhead = overhead;
+    left.longest = longest;
+    left.ends = ends;
+    left.durations = durations;
+    left.lags = lags;
+    return left;
+}
+
+bool PlainTimes::areShort(const Workload &workload, const PlainFrame &frame) const
+{
     const double stages = double(workload.degrees.pipeline) * workload.degrees.programChunks();
     const int most = *std::ranges::max_element(frame.microBatches);
-    return 2 * longest * stages * most * double(frame.microBatches.size()) + ends * stages + double(times.overhead)
+    return 2 * longest * stages * most * double(frame.microBatches.size()) + ends * stages + double(overhead)
         < double(kLongestTime) / 4;
 }
 
