@@ -35,35 +35,57 @@ void HeldMoments::add(std::span<const Count> counts, std::uint32_t running)
 {
     m_counts.insert(m_counts.end(), counts.begin(), counts.end());
     m_running.push_back(running);
+    for (const Count &count : counts)
+        m_hasOnlyKept &= count.whole == 0 && count.waiting == 0;
 }
 
 FullMoments::FullMoments(int chunks)
     : m_chunks(chunks)
     , m_now(std::size_t(chunks))
-    , m_first(OpMemory::plainPair(chunks, chunks, false, 0, false) + 1, kNone)
+    , m_last(OpMemory::plainPair(chunks, chunks, false, 0, false) + 1, kNone)
 {
 }
 
 /// What is in flight while that effect's operation runs.
 void FullMoments::meet(std::uint32_t running)
 {
-    std::uint32_t &first = m_first[std::min<std::size_t>(running, m_first.size() - 1)];
-    for (std::uint32_t *at = &first; *at != kNone; at = &m_moments[*at].next)
-        if (isCovered(m_now.data(), countsOf(*at), m_chunks)) { // soon again, most likely
-            const std::uint32_t found = *at;
-            *at = m_moments[found].next;
-            m_moments[found].next = first;
-            first = found;
-            return;
-        }
-    for (std::uint32_t *at = &first; *at != kNone;)
-        if (isCovered(countsOf(*at), m_now.data(), m_chunks))
-            *at = m_moments[*at].next;
-        else
-            at = &m_moments[*at].next;
-    m_moments.push_back({ std::uint32_t(m_counts.size()), first });
-    first = std::uint32_t(m_moments.size() - 1);
+    std::uint32_t &last = m_last[std::min<std::size_t>(running, m_last.size() - 1)];
+    if (last != kNone) {
+        std::uint32_t at = last;
+        do { // as orders go round, so do these
+            at = m_moments[at].next;
+            if (isCovered(m_now.data(), countsOf(at), m_chunks)) {
+                last = at;
+                return;
+            }
+        } while (at != last);
+        leaveOut(last);
+    }
+    const auto made = std::uint32_t(m_moments.size());
+    m_moments.push_back({ std::uint32_t(m_counts.size()), last == kNone ? made : m_moments[last].next });
+    if (last != kNone)
+        m_moments[last].next = made;
+    last = made;
     m_counts.insert(m_counts.end(), m_now.begin(), m_now.end());
+}
+
+/// Those of the ring that the present outdoes.
+void FullMoments::leaveOut(std::uint32_t &last)
+{
+    const std::uint32_t end = last;
+    std::uint32_t before = kNone, at = m_moments[end].next, first = kNone; // before: the last one that stays
+    for (bool isDone = false; !isDone;) {
+        const std::uint32_t next = m_moments[at].next;
+        isDone = at == end;
+        if (!isCovered(countsOf(at), m_now.data(), m_chunks)) {
+            (before == kNone ? first : m_moments[before].next) = at;
+            before = at;
+        }
+        at = next;
+    }
+    if (before != kNone)
+        m_moments[before].next = first;
+    last = before;
 }
 
 void FullMoments::add(const Program &program, int device, bool isRecomputing)
@@ -102,16 +124,19 @@ void FullMoments::add(const Program &program, int device, bool isRecomputing)
 HeldMoments FullMoments::moments() const
 {
     HeldMoments all(m_chunks);
-    for (std::uint32_t running = 0; running < m_first.size(); ++running)
-        for (std::uint32_t at = m_first[running]; at != kNone; at = m_moments[at].next)
+    for (std::uint32_t running = 0; running < m_last.size(); ++running)
+        for (std::uint32_t at = m_last[running]; at != kNone;) {
             all.add({ m_counts.data() + m_moments[at].counts, std::size_t(m_chunks) },
-                running + 1 < m_first.size() ? running : HeldMoments::kNothing);
+                running + 1 < m_last.size() ? running : HeldMoments::kNothing);
+            at = m_moments[at].next != m_last[running] ? m_moments[at].next : kNone;
+        }
     return all;
 }
 
 HeldWeights::HeldWeights(const std::vector<ChunkMemory> &chunks, bool pairs)
 {
     m_chunks.reserve(chunks.size());
+    m_running.reserve(3 * kOpWorks); // of the first chunk, the last one, and all others
     for (std::size_t c = 0; c < chunks.size(); ++c)
         if (c > 0 && std::memcmp(&chunks[c], &chunks[c - 1], sizeof(ChunkMemory)) == 0) { // most are
             m_chunks.push_back(Chunk(m_chunks.back()));
@@ -142,14 +167,19 @@ double HeldWeights::running(std::uint32_t effect) const
 
 double HeldWeights::most(const HeldMoments &moments) const
 {
+    const bool hasOnlyKept = moments.hasOnlyKept();
     double most = 0;
     for (std::size_t moment = 0; moment < moments.size(); ++moment) {
         double held = running(moments.running(moment));
         const HeldMoments::Count *count = moments.counts(moment).data();
-        for (const Chunk &chunk : m_chunks) {
-            held += count->whole * chunk.whole + count->kept * chunk.kept + count->waiting * chunk.waiting;
-            ++count;
-        }
+        if (hasOnlyKept)
+            for (const Chunk &chunk : m_chunks)
+                held += count++->kept * chunk.kept;
+        else
+            for (const Chunk &chunk : m_chunks) {
+                held += count->whole * chunk.whole + count->kept * chunk.kept + count->waiting * chunk.waiting;
+                ++count;
+            }
         most = std::max(most, held);
     }
     return most;

@@ -36,11 +36,13 @@ public:
         return { m_counts.data() + moment * m_chunks, m_chunks };
     }
     [[nodiscard]] std::uint32_t running(std::size_t moment) const { return m_running[moment]; }
+    [[nodiscard]] bool hasOnlyKept() const { return m_hasOnlyKept; }
 
 private:
     std::size_t m_chunks;
     std::vector<Count> m_counts; // [moment][chunk]
     std::vector<std::uint32_t> m_running; // [moment]
+    bool m_hasOnlyKept = true;
 };
 
 /// The moments of devices at which they may hold most: none that another one outdoes whatever things weigh.
@@ -56,18 +58,19 @@ private:
     using Count = HeldMoments::Count;
     struct Moment {
         std::uint32_t counts = 0; // where they lie
-        std::uint32_t next = kNone; // with the same operation running, the one that was met last first
+        std::uint32_t next = kNone; // with the same operation running, in a ring
     };
     static constexpr std::uint32_t kNone = ~std::uint32_t(0);
 
     void meet(std::uint32_t running);
+    void leaveOut(std::uint32_t &last);
     [[nodiscard]] Count *countsOf(std::uint32_t moment) { return m_counts.data() + m_moments[moment].counts; }
 
     int m_chunks;
     std::vector<Count> m_now; // [chunk]
     std::vector<Count> m_counts; // of all moments, also of those that are outdone
     std::vector<Moment> m_moments;
-    std::vector<std::uint32_t> m_first; // [running; nothing is the last one]
+    std::vector<std::uint32_t> m_last; // [running; nothing is the last one]: where it was met last
 };
 
 /// What the counted things of a device weigh, bytes, as its OpMemory has it.
