@@ -74,6 +74,9 @@ struct SearchRow {
     int gpus = 0;
     double value = 0; // of the objective, smaller is better; over the scenarios
     bool isOnFront = false; // no other feasible one is both faster and cheaper
+    /// Of SearchOptions::scenarios, the world where the value is largest, or that the row is out for; -1: the plan's
+    /// own. All figures above but `value` are of the plan's own world.
+    int worstScenario = -1;
 };
 
 struct PruneCount {

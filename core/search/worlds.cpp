@@ -154,7 +154,8 @@ void Worlds::judgeInScenarios(
 {
     const bool isWorst = m_options.robustness == Robustness::WorstCase;
     double worst = verdict.row.value, sum = verdict.row.value, ran = 1, weights = 1;
-    for (const Scenario &scenario : m_options.scenarios) {
+    for (std::size_t i = 0; i < m_options.scenarios.size(); ++i) {
+        const Scenario &scenario = m_options.scenarios[i];
         weights += scenario.weight;
         std::string why = "it cannot run in a scenario";
         const auto there = inScenario(plan, scenario);
@@ -173,11 +174,15 @@ void Worlds::judgeInScenarios(
         }
         if (figures && why.empty()) {
             const double value = objectiveValue(m_options.objective, *figures);
-            worst = std::max(worst, value);
+            if (value > worst) {
+                worst = value;
+                verdict.row.worstScenario = int(i);
+            }
             sum += scenario.weight * value;
             ran += scenario.weight;
         } else if (isWorst) {
             verdict.row.state = figures ? RowState::OutOfConstraint : RowState::Infeasible;
+            verdict.row.worstScenario = int(i);
             verdict.kind = why;
             verdict.row.reason = scenario.name + ": " + why;
             verdict.excess = 1;
