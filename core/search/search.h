@@ -55,10 +55,9 @@ struct SearchOptions {
     /// What may be simulated, counted in tasks of iterations, so that a search ends alike on every machine. Where
     /// `seconds` are given they decide instead.
     std::int64_t mostTasks = 100'000'000;
-    std::uint64_t mostEnumerated = 200'000; // candidates that go together: a larger space is looked at in part
+    std::uint64_t mostEnumerated = 1'000'000; // candidates that go together: a larger space is looked at in part
     std::size_t mostRows = 20'000; // kept for whoever draws them
     bool mayTrainOtherwise = false;
-    bool variesReplicas = false; // also fewer than there is room for; so it is where GPUs or money are asked about
 };
 
 enum class RowState : std::uint8_t { Refused, Outdone, Infeasible, OutOfConstraint, Feasible };
