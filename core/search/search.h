@@ -70,6 +70,7 @@ struct SearchRow {
     std::string reason; // why it is out, one sentence; empty of what is feasible
     double seconds = 0; // an iteration: simulated where feasible, else the least that it may take, or 0
     double usdPerMillionTokens = 0, usdPerHour = 0, joulesPerToken = 0, tokensPerSecond = 0; // where simulated
+    double usdPerHourOfAll = 0; // where simulated: idle GPUs of the cluster too, as the plan's metrics count
     double fill = 0; // of the fullest GPU
     int gpus = 0;
     double value = 0; // of the objective, smaller is better; over the scenarios
@@ -90,6 +91,9 @@ struct SearchResult {
     bool isComplete = false; // every candidate was simulated or is outdone by its bound
     bool isStopped = false; // by the token or the clock
     std::uint64_t looked = 0, scored = 0, simulated = 0;
+    /// Of a space that goes together to be looked at whole: candidates that may be better and were not simulated. 0:
+    /// none, or not known.
+    std::uint64_t left = 0;
     std::vector<SearchRow> rows; // the plan's own first, then as they were looked at
     std::vector<std::size_t> best; // rows, best first; empty: nothing feasible within the constraints
     std::vector<PruneCount> pruned; // most first

@@ -132,6 +132,9 @@ CandidateVerdict Worlds::judge(
         row.tokensPerSecond = figures->tokensPerSecond;
         row.usdPerMillionTokens = figures->usdPerMillionTokens;
         row.usdPerHour = figures->usdPerHour;
+        row.usdPerHourOfAll = known.metrics.jobs
+            ? figures->usdPerHour
+            : known.metrics.cost.usdPerIteration.value_or(0) * 3600 / figures->seconds;
         row.joulesPerToken = figures->joulesPerToken;
         row.fill = figures->fill;
         row.gpus = figures->gpus;
