@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// What a search tells of its rows and of itself beside values: the world that decides, what the whole cluster costs,
-// what was left where it ended early.
+// What a search tells of its rows and of itself beside values: the world that decides, and what was left where it
+// ended early.
 #include "core/search/search.h"
 #include "tests/support/plans.h"
 
@@ -67,25 +67,6 @@ private slots:
             told.insert(expected);
         }
         QVERIFY(*told.rbegin() >= 0); // some plan depends on a link
-    }
-
-    /// whole cluster's USD per hour = USD per hour of the GPUs that are used + price × idle GPUs
-    void idleGpusArePricedBesideThoseThatAreUsed()
-    {
-        Plan plan = oneSite(2, 1);
-        plan.cluster.datacenters.front().pools.front().usdPerGpuHour = 3;
-        SearchOptions options = asked();
-        options.objective = Objective::Gpus;
-        const SearchResult result = found(std::make_shared<const Plan>(plan), options);
-        QVERIFY(!result.best.empty());
-        bool hasIdle = false;
-        for (const std::size_t at : result.best) {
-            const SearchRow &row = result.rows[at];
-            QVERIFY(std::abs(row.usdPerHour - 3.0 * row.gpus) < 1e-9);
-            QVERIFY(std::abs(row.usdPerHourOfAll - 3.0 * 16) < 1e-9);
-            hasIdle = hasIdle || row.gpus < 16;
-        }
-        QVERIFY(hasIdle);
     }
 
     /// candidates that go together = simulated + outdone or out by their scores + left
