@@ -95,6 +95,9 @@ struct SearchResult {
     bool isComplete = false; // every candidate was simulated or is outdone by its bound
     bool isStopped = false; // by the token or the clock
     std::uint64_t looked = 0, scored = 0, simulated = 0;
+    /// Of a space that goes together to be looked at whole: candidates that may be better and were not simulated. 0:
+    /// none, or not known.
+    std::uint64_t left = 0;
     std::vector<SearchRow> rows; // the plan's own first, then as they were looked at
     std::vector<std::size_t> best; // rows, best first; empty: nothing feasible within the constraints
     std::vector<PruneCount> pruned; // most first
