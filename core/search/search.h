@@ -67,12 +67,15 @@ struct SearchRow {
     std::uint64_t number = 0; // in the space
     RowState state = RowState::Outdone;
     std::string reason; // why it is out, one sentence; empty of what is feasible
-    double seconds = 0; // an iteration: simulated where feasible, else the least that it may take, or 0
+    double seconds = 0; // an iteration: simulated where feasible or exact, else the least that it may take, or 0
     double usdPerMillionTokens = 0, usdPerHour = 0, joulesPerToken = 0, tokensPerSecond = 0; // where simulated
     double fill = 0; // of the fullest GPU
     int gpus = 0;
     double value = 0; // of the objective, smaller is better; over the scenarios
     bool isOnFront = false; // no other feasible one is both faster and cheaper
+    /// Of one that is outdone: it could run, and its seconds, fill and GPUs (and money, where it is told) are the
+    /// engine's; else they are bounds.
+    bool isExact = false;
     /// Of SearchOptions::scenarios, the world where the value is largest, or that the row is out for; -1: the plan's
     /// own. All figures above but `value` are of the plan's own world.
     int worstScenario = -1;
@@ -88,7 +91,9 @@ struct SearchResult {
     Objective objective = Objective::Throughput;
     bool isComplete = false; // every candidate was simulated or is outdone by its bound
     bool isStopped = false; // by the token or the clock
-    std::uint64_t looked = 0, scored = 0, simulated = 0;
+    std::uint64_t looked = 0, scored = 0;
+    std::uint64_t simulated = 0; // candidates whose iteration the engine timed, alone or eight at a time
+    std::uint64_t wholly = 0; // of these, through run(): with all their figures
     std::vector<SearchRow> rows; // the plan's own first, then as they were looked at
     std::vector<std::size_t> best; // rows, best first; empty: nothing feasible within the constraints
     std::vector<PruneCount> pruned; // most first

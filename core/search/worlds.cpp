@@ -8,6 +8,7 @@ namespace trainyard {
 
 namespace {
 
+constexpr const char *kTooLarge = "it does not fit the memory of the GPUs";
 constexpr double kMargin = 0.05; // of memory, where nobody says
 /// A bound stays one when its sums are rounded another way.
 constexpr double kRounding = 1 - 1e-9;
@@ -17,7 +18,7 @@ std::string kindOf(const Feasibility &f)
     return !f.isPlaced ? "its stages find no place"
         : !f.isShaped  ? "replicas get no micro-batch, or experts' ranks do not divide"
         : !f.isSharded ? "in a pipeline the stack does not shard so much"
-        : !f.fitsGpus  ? "it does not fit the memory of the GPUs"
+        : !f.fitsGpus  ? kTooLarge
         : !f.fitsHosts ? "it does not fit the memory of the hosts"
         : !f.hasDrives ? "there are no drives"
                        : "nothing of it is modelled";
@@ -102,6 +103,46 @@ std::string Worlds::surelyBroken(double leastSeconds, int gpus, double leastFill
         figures.usdPerHour = m_least.usdPerHour(gpus) * kRounding;
     figures.fill = leastFill * kRounding; // as full as the plan is not fuller
     return broken(figures, nullptr);
+}
+
+std::optional<CandidateVerdict> Worlds::judgeExact(std::uint64_t number, const Outcome &outcome, double most) const
+{
+    if (!outcome.isRun || !(outcome.seconds > 0) || !(m_tokens > 0))
+        return std::nullopt;
+    CandidateVerdict verdict;
+    SearchRow &row = verdict.row;
+    row.number = number;
+    row.seconds = outcome.seconds;
+    row.tokensPerSecond = m_tokens / outcome.seconds;
+    row.fill = outcome.fill;
+    row.gpus = outcome.gpusUsed;
+    if (m_least.isExact()) {
+        row.usdPerHour = m_least.usdPerHour(outcome.gpusUsed);
+        row.usdPerMillionTokens = row.usdPerHour / 3600 / row.tokensPerSecond * 1e6;
+    }
+    const double least = leastValue(outcome.seconds, outcome.gpusUsed);
+    const auto out = [&](RowState state, const std::string &kind, double excess) {
+        row.state = state;
+        row.reason = verdict.kind = kind;
+        verdict.excess = excess;
+        return verdict;
+    };
+    if (!outcome.isFeasible) {
+        if (!(outcome.fill > 1))
+            return std::nullopt; // for another reason
+        return out(RowState::Infeasible, kTooLarge, outcome.fill);
+    }
+    if (const std::string why = surelyBroken(outcome.seconds, outcome.gpusUsed, outcome.fill); !why.empty()) {
+        const bool knowsValue =
+            m_options.objective != Objective::Energy && (m_options.objective != Objective::Cost || m_least.isExact());
+        row.value = knowsValue ? least : 0;
+        return out(RowState::OutOfConstraint, why, least);
+    }
+    if (!(least > most))
+        return std::nullopt;
+    row.value = least;
+    row.isExact = true;
+    return out(RowState::Outdone, "its iteration, simulated, makes it worse than the best that were found", least);
 }
 
 CandidateVerdict Worlds::judge(
