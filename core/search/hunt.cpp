@@ -13,7 +13,8 @@ constexpr std::int64_t kTasksOfAny = 2'000;
 constexpr std::int64_t kTasksOfRound = 2'000'000;
 constexpr std::size_t kMostOfRound = 64, kLeastOfRound = 8;
 /// Neighbours share the parts of their scores: chunks are as long as leaves something to every worker.
-constexpr std::size_t kLeastScoredAtOnce = 256, kMostScoredAtOnce = 16'384, kChunksOfWorker = 8;
+constexpr std::size_t kLeastScoredAtOnce = 256, kMostScoredAtOnce = 16'384, kChunksOfWorker = 8,
+                      kScoredAtOnceWithoutTables = 4;
 /// In lanes a candidate takes such a part of what it takes through run(), about.
 constexpr std::int64_t kLanesFaster = 64;
 /// Further rows of candidates that were outdone, for whoever draws them.
@@ -84,8 +85,9 @@ std::vector<ScoredCandidate> Hunt::scored(const std::vector<std::uint64_t> &numb
         bool isScored = false;
     };
     std::vector<Scored> all(numbers.size());
-    const std::size_t atOnce =
-        std::clamp(numbers.size() / (kChunksOfWorker * m_crew.workers()), kLeastScoredAtOnce, kMostScoredAtOnce);
+    const std::size_t atOnce = isTabled()
+        ? std::clamp(numbers.size() / (kChunksOfWorker * m_crew.workers()), kLeastScoredAtOnce, kMostScoredAtOnce)
+        : kScoredAtOnceWithoutTables;
     const std::size_t chunks = (numbers.size() + atOnce - 1) / atOnce;
     m_crew.each(chunks, [&](std::size_t chunk, std::size_t worker) {
         Scorer &scorer = *m_workers[worker]->scorer;

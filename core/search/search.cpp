@@ -109,8 +109,9 @@ ExpectedAll<SearchResult> search(const PlanPtr &plan, const Catalogue &catalogue
     const std::uint64_t most =
         hunt.isTabled() ? options.mostEnumerated : std::min(options.mostEnumerated, kMostWithoutTables);
     std::vector<std::uint64_t> numbers;
+    std::vector<SpaceRules::LeftOut> left;
     if (hunt.space().size() != SearchSpace::kTooMany) {
-        const auto left = hunt.rules().forEach(
+        left = hunt.rules().forEach(
             [&](std::uint64_t number, const Candidate &) {
                 numbers.push_back(number);
                 return numbers.size() <= most;
@@ -122,6 +123,11 @@ ExpectedAll<SearchResult> search(const PlanPtr &plan, const Catalogue &catalogue
     }
     const bool isWhole = !numbers.empty() && numbers.size() <= most;
     SearchResult result = isWhole ? searchWhole(hunt, numbers) : searchAround(hunt);
+    for (PruneCount &one : result.pruned)
+        one.isRule = std::ranges::find(left, one.reason, &SpaceRules::LeftOut::reason) != left.end();
+    result.robustness = options.robustness;
+    for (const Scenario &scenario : options.scenarios)
+        result.scenarios.push_back(scenario.name);
     result.elapsed = std::chrono::duration<double>(Clock::now() - begun).count();
     return result;
 }

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/search/worlds.h"
 
+#include "core/base/number_text.h"
+#include "core/search/shortfall.h"
+
 #include <algorithm>
 #include <limits>
 
@@ -15,19 +18,25 @@ constexpr double kRounding = 1 - 1e-9;
 
 std::string kindOf(const Feasibility &f)
 {
-    return !f.isPlaced ? "its stages find no place"
+    return !f.isPlaced ? "it cannot be placed"
         : !f.isShaped  ? "replicas get no micro-batch, or experts' ranks do not divide"
         : !f.isSharded ? "in a pipeline the stack does not shard so much"
         : !f.fitsGpus  ? kTooLarge
         : !f.fitsHosts ? "it does not fit the memory of the hosts"
         : !f.hasDrives ? "there are no drives"
-                       : "nothing of it is modelled";
+                       : "the model has no time for it";
 }
 
 std::string sentenceOf(const Evaluation &evaluation, const std::string &kind)
 {
     const auto blocking = std::ranges::find(evaluation.problems, Severity::Blocking, &Problem::severity);
     return blocking == evaluation.problems.end() ? kind : blocking->text;
+}
+
+void tellTooFull(SearchRow &row)
+{
+    row.missedBy = row.fill - 1;
+    row.shortfall = "needs " + percentText(row.fill) + " of the memory of its fullest GPU";
 }
 
 } // namespace
@@ -130,12 +139,20 @@ std::optional<CandidateVerdict> Worlds::judgeExact(std::uint64_t number, const O
     if (!outcome.isFeasible) {
         if (!(outcome.fill > 1))
             return std::nullopt; // for another reason
+        tellTooFull(row);
         return out(RowState::Infeasible, kTooLarge, outcome.fill);
     }
     if (const std::string why = surelyBroken(outcome.seconds, outcome.gpusUsed, outcome.fill); !why.empty()) {
         const bool knowsValue =
             m_options.objective != Objective::Energy && (m_options.objective != Objective::Cost || m_least.isExact());
         row.value = knowsValue ? least : 0;
+        ObjectiveFigures known { .seconds = row.seconds, .tokensPerSecond = row.tokensPerSecond };
+        known.usdPerHour = row.usdPerHour;
+        known.fill = row.fill;
+        known.gpus = row.gpus;
+        if (m_secondsPerDay > 0)
+            known.days = row.seconds * m_secondsPerDay;
+        tellShortfall(row, known, m_options.constraints, m_margin);
         return out(RowState::OutOfConstraint, why, least);
     }
     if (!(least > most))
@@ -161,8 +178,8 @@ CandidateVerdict Worlds::judge(
     if (!evaluation) {
         const Error &error = evaluation.error().front();
         verdict.isStopped = error.code == ErrorCode::Cancelled;
-        return out(RowState::Refused, error.where.empty() ? error.what : error.where + " cannot be so with the rest",
-            error.what, 1e300);
+        return out(RowState::Refused,
+            error.where.empty() ? error.what : error.where + " contradicts other keys of the plan", error.what, 1e300);
     }
     const Evaluation &known = **evaluation;
     verdict.tasks = std::int64_t(known.metrics.spans);
@@ -173,6 +190,8 @@ CandidateVerdict Worlds::judge(
         row.tokensPerSecond = figures->tokensPerSecond;
         row.usdPerMillionTokens = figures->usdPerMillionTokens;
         row.usdPerHour = figures->usdPerHour;
+        row.clusterUsdPerMillionTokens = figures->clusterUsdPerMillionTokens;
+        row.clusterUsdPerHour = figures->clusterUsdPerHour;
         row.joulesPerToken = figures->joulesPerToken;
         row.fill = figures->fill;
         row.gpus = figures->gpus;
@@ -180,10 +199,14 @@ CandidateVerdict Worlds::judge(
     }
     if (!known.feasible() || !figures) {
         const std::string kind = kindOf(known.feasibility);
+        if (figures && figures->fill > 1)
+            tellTooFull(verdict.row);
         return out(RowState::Infeasible, kind, sentenceOf(known, kind), figures ? figures->fill : 1e200);
     }
-    if (const std::string kind = broken(*figures, &known); !kind.empty())
+    if (const std::string kind = broken(*figures, &known); !kind.empty()) {
+        tellShortfall(verdict.row, *figures, m_options.constraints, m_margin);
         return out(RowState::OutOfConstraint, kind, kind, verdict.row.value);
+    }
     verdict.row.state = RowState::Feasible;
     if (!m_options.scenarios.empty())
         judgeInScenarios(verdict, plan, workspace, stop);
@@ -226,6 +249,8 @@ void Worlds::judgeInScenarios(
             verdict.row.worstScenario = int(i);
             verdict.kind = why;
             verdict.row.reason = scenario.name + ": " + why;
+            if (figures)
+                tellShortfall(verdict.row, *figures, m_options.constraints, m_margin);
             verdict.excess = 1;
             return;
         }
