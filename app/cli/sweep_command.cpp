@@ -88,6 +88,7 @@ void addSweepCommand(CLI::App &app, int &exitCode)
         .text("--slurm", options->slurm,
             "Write a job of Slurm that sweeps over MPI (trainyard-sweep) and can be requeued; nothing is evaluated")
         .shownAs("OUT.sh");
+    command.exitCodes("");
     command.callback([options, &exitCode] { exitCode = sweep(*options); });
 }
 

@@ -27,6 +27,8 @@ struct Sweep {
     SweepFormat format = SweepFormat::Csv;
     std::string out; // "-": standard output
 
+    /// Of the file, absolute; of rows that are printed the one that the program runs in.
+    [[nodiscard]] std::string folder() const;
     [[nodiscard]] Expected<SweepFile> openFile(bool resume) const;
 };
 [[nodiscard]] ExpectedAll<Sweep> preparedSweep(const SweepOptions &options);

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/search/worlds.h"
 
+#include "core/base/number_text.h"
+#include "core/search/shortfall.h"
+
 #include <algorithm>
 #include <limits>
 
@@ -14,13 +17,13 @@ constexpr double kRounding = 1 - 1e-9;
 
 std::string kindOf(const Feasibility &f)
 {
-    return !f.isPlaced ? "its stages find no place"
+    return !f.isPlaced ? "it cannot be placed"
         : !f.isShaped  ? "replicas get no micro-batch, or experts' ranks do not divide"
         : !f.isSharded ? "in a pipeline the stack does not shard so much"
         : !f.fitsGpus  ? "it does not fit the memory of the GPUs"
         : !f.fitsHosts ? "it does not fit the memory of the hosts"
         : !f.hasDrives ? "there are no drives"
-                       : "nothing of it is modelled";
+                       : "the model has no time for it";
 }
 
 std::string sentenceOf(const Evaluation &evaluation, const std::string &kind)
@@ -120,8 +123,8 @@ CandidateVerdict Worlds::judge(
     if (!evaluation) {
         const Error &error = evaluation.error().front();
         verdict.isStopped = error.code == ErrorCode::Cancelled;
-        return out(RowState::Refused, error.where.empty() ? error.what : error.where + " cannot be so with the rest",
-            error.what, 1e300);
+        return out(RowState::Refused,
+            error.where.empty() ? error.what : error.where + " contradicts other keys of the plan", error.what, 1e300);
     }
     const Evaluation &known = **evaluation;
     verdict.tasks = std::int64_t(known.metrics.spans);
@@ -132,6 +135,8 @@ CandidateVerdict Worlds::judge(
         row.tokensPerSecond = figures->tokensPerSecond;
         row.usdPerMillionTokens = figures->usdPerMillionTokens;
         row.usdPerHour = figures->usdPerHour;
+        row.clusterUsdPerMillionTokens = figures->clusterUsdPerMillionTokens;
+        row.clusterUsdPerHour = figures->clusterUsdPerHour;
         row.joulesPerToken = figures->joulesPerToken;
         row.fill = figures->fill;
         row.gpus = figures->gpus;
@@ -139,10 +144,16 @@ CandidateVerdict Worlds::judge(
     }
     if (!known.feasible() || !figures) {
         const std::string kind = kindOf(known.feasibility);
+        if (figures && figures->fill > 1) {
+            verdict.row.missedBy = figures->fill - 1;
+            verdict.row.shortfall = "needs " + percentText(figures->fill) + " of the memory of its fullest GPU";
+        }
         return out(RowState::Infeasible, kind, sentenceOf(known, kind), figures ? figures->fill : 1e200);
     }
-    if (const std::string kind = broken(*figures, &known); !kind.empty())
+    if (const std::string kind = broken(*figures, &known); !kind.empty()) {
+        tellShortfall(verdict.row, *figures, m_options.constraints, m_margin);
         return out(RowState::OutOfConstraint, kind, kind, verdict.row.value);
+    }
     verdict.row.state = RowState::Feasible;
     if (!m_options.scenarios.empty())
         judgeInScenarios(verdict, plan, workspace, stop);
@@ -154,7 +165,8 @@ void Worlds::judgeInScenarios(
 {
     const bool isWorst = m_options.robustness == Robustness::WorstCase;
     double worst = verdict.row.value, sum = verdict.row.value, ran = 1, weights = 1;
-    for (const Scenario &scenario : m_options.scenarios) {
+    for (std::size_t i = 0; i < m_options.scenarios.size(); ++i) {
+        const Scenario &scenario = m_options.scenarios[i];
         weights += scenario.weight;
         std::string why = "it cannot run in a scenario";
         const auto there = inScenario(plan, scenario);
@@ -173,13 +185,19 @@ void Worlds::judgeInScenarios(
         }
         if (figures && why.empty()) {
             const double value = objectiveValue(m_options.objective, *figures);
-            worst = std::max(worst, value);
+            if (value > worst) {
+                worst = value;
+                verdict.row.worstScenario = int(i);
+            }
             sum += scenario.weight * value;
             ran += scenario.weight;
         } else if (isWorst) {
             verdict.row.state = figures ? RowState::OutOfConstraint : RowState::Infeasible;
+            verdict.row.worstScenario = int(i);
             verdict.kind = why;
             verdict.row.reason = scenario.name + ": " + why;
+            if (figures)
+                tellShortfall(verdict.row, *figures, m_options.constraints, m_margin);
             verdict.excess = 1;
             return;
         }

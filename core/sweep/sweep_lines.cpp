@@ -55,9 +55,15 @@ std::string sweepHead(const SweepSpec &spec, SweepFormat format)
     Json axes = Json::array();
     for (const SweepAxis &axis : spec.vary)
         axes.push_back({ { "key", axis.key }, { "values", axis.values } });
-    const Json head { { "format", "trainyard.sweep" }, { "version", 1 }, { "fingerprint", spec.fingerprint() },
-        { "rows", spec.rows() }, { "random", spec.random }, { "seed", spec.seed }, { "vary", axes },
-        { "plan", Json::parse(formatPlan(*spec.plan)) } };
+    Json head { { "format", "trainyard.sweep" }, { "version", 1 }, { "program", sweepProgram() },
+        { "fingerprint", spec.fingerprint() }, { "rows", spec.rows() }, { "random", spec.random },
+        { "seed", spec.seed }, { "vary", axes } };
+    if (!spec.inputs.empty()) {
+        head["folder"] = spec.folder;
+        for (const SweepInput &input : spec.inputs)
+            head["inputs"].push_back({ { "path", input.path }, { "fingerprint", input.fingerprint } });
+    }
+    head["plan"] = Json::parse(formatPlan(*spec.plan));
     if (format == SweepFormat::JsonLines)
         return dumped(head) + "\n";
     std::string text = "# trainyard sweep " + dumped(head) + "\nrow";

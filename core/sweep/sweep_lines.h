@@ -28,8 +28,9 @@ enum class SweepFormat : std::uint8_t { Csv, JsonLines };
 /// What stands before the rows: whole lines.
 [[nodiscard]] std::string sweepHead(const SweepSpec &spec, SweepFormat format);
 
-/// Of the first line of a file, without its end: the sweep that it says. Relative paths in its plan are those of
-/// `baseDir`. Errors: no head of a sweep, a newer one, or a plan that cannot be read.
+/// Of the first line of a file, without its end: the sweep that it says. `baseDir` is the folder of the file; relative
+/// paths in its plan are those of the folder that the head names from there, or of `baseDir` where it names none.
+/// Errors: no head of a sweep, a newer one, or a plan that cannot be read.
 [[nodiscard]] ExpectedAll<SweepSpec> parseSweepHead(
     std::string_view line, const std::string &fileName, const std::string &baseDir = {});
 /// Whether the line begins as one: before it is read whole.

@@ -1,0 +1,150 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "core/search/idle_nodes.h"
+
+#include "core/cluster/edits.h"
+
+#include <algorithm>
+#include <set>
+
+namespace trainyard {
+
+namespace {
+
+/// Whether it is the same training: all that a reader would compare but what idle GPUs cost.
+bool isSame(const Evaluation &a, const Evaluation &b)
+{
+    const Metrics &one = a.metrics, &other = b.metrics;
+    const auto bytes = [](const Metrics &m) {
+        std::vector<std::int64_t> all;
+        if (m.memory)
+            for (const StageMemory &stage : m.memory->perStage)
+                all.insert(all.end(), { stage.device, stage.capacity });
+        return all;
+    };
+    return a.feasible() == b.feasible() && one.iterationTime == other.iterationTime
+        && one.tokensPerSecond == other.tokensPerSecond && one.gpusUsed == other.gpusUsed
+        && one.wanBytesPerIteration == other.wanBytesPerIteration && one.cost.daysTotal == other.cost.daysTotal
+        && bytes(one) == bytes(other);
+}
+
+/// What the placement's own search found, stated: as many replicas, and where pipelines go across datacenters their
+/// stages.
+Plan asPlaced(const Plan &plan, const Layout &layout)
+{
+    Plan stated = plan;
+    stated.parallelism.data = layout.data;
+    stated.placement.mode = layout.mode;
+    if (!plan.placement.stages.empty() || layout.mode != PlacementMode::PipelineAcross || layout.classes.size() != 1)
+        return stated;
+    std::vector<StagePin> pins;
+    for (const StageLocation &location : layout.classes.front().locations) {
+        const std::string &id = plan.cluster.datacenters[std::size_t(location.datacenter)].id;
+        if (pins.empty() || pins.back().datacenter != id)
+            pins.push_back({ id, 0, {} });
+        ++pins.back().stages;
+    }
+    stated.placement.stages = std::move(pins);
+    return stated;
+}
+
+} // namespace
+
+std::vector<PoolNodes> idleNodes(const Plan &plan, const Layout &layout)
+{
+    std::vector<PoolNodes> idle;
+    const auto &datacenters = plan.cluster.datacenters;
+    for (int d = 0; d < int(datacenters.size()); ++d) {
+        for (int p = 0; p < int(datacenters[std::size_t(d)].pools.size()); ++p) {
+            const Pool &pool = datacenters[std::size_t(d)].pools[std::size_t(p)];
+            const int perNode = std::max(1, pool.gpusPerNode);
+            std::set<int> busy;
+            for (const GpuRun &run : layout.runs)
+                if (run.datacenter == d && run.pool == p && run.gpus > 0)
+                    for (int node = run.firstGpu / perNode; node <= (run.firstGpu + run.gpus - 1) / perNode; ++node)
+                        busy.insert(node);
+            if (pool.nodes > int(busy.size()))
+                idle.push_back({ d, p, pool.nodes - int(busy.size()) });
+        }
+    }
+    return idle;
+}
+
+std::optional<Plan> withoutNodes(const Plan &plan, const PoolNodes &what)
+{
+    Plan next = plan;
+    Datacenter &home = next.cluster.datacenters[std::size_t(what.datacenter)];
+    Pool &pool = home.pools[std::size_t(what.pool)];
+    const std::string id = home.id;
+    pool.nodes -= what.nodes;
+    const bool isPoolGone = pool.nodes <= 0, isGone = home.gpus() == 0;
+    auto left = !isPoolGone ? Expected<Cluster>(next.cluster)
+        : isGone            ? withoutDatacenter(next.cluster, what.datacenter)
+                            : withoutPool(next.cluster, what.datacenter, what.pool);
+    if (!left || left->gpus() == 0)
+        return std::nullopt;
+    next.cluster = std::move(*left);
+    if (isGone && std::ranges::find(next.placement.stages, id, &StagePin::datacenter) != next.placement.stages.end())
+        next.placement.stages.clear();
+    const int at = next.cluster.indexOf(id);
+    std::erase_if(next.heterogeneity.assign, [&](const RankPin &pin) {
+        return pin.datacenter == id
+            && (at < 0 || std::ranges::none_of(next.cluster.datacenters[std::size_t(at)].pools, [&](const Pool &other) {
+                   return pin.isAbout(other);
+               }));
+    });
+    return next;
+}
+
+ExpectedAll<Trimmed> withoutIdleNodes(const PlanPtr &plan, const RunContext &context)
+{
+    auto own = run(plan, Depth::Score, context);
+    if (!own)
+        return std::unexpected(std::move(own.error()));
+    Trimmed trimmed { plan, *own, 0, 0 };
+    const Layout &layout = (*own)->layout;
+    if (hasJobs(*plan) || layout.runs.empty())
+        return trimmed;
+    const auto gpusOf = [](const Plan &in, const PoolNodes &what) {
+        return what.nodes
+            * in.cluster.datacenters[std::size_t(what.datacenter)].pools[std::size_t(what.pool)].gpusPerNode;
+    };
+    /// Takes the plan where it trains alike.
+    const auto take = [&](const Plan &less) {
+        const auto made = std::make_shared<const Plan>(less);
+        const auto evaluated = run(made, Depth::Score, context);
+        if (!evaluated || !isSame(**own, **evaluated))
+            return false;
+        trimmed.gone += trimmed.plan->cluster.gpus() - made->cluster.gpus();
+        trimmed.plan = made;
+        trimmed.evaluation = *evaluated;
+        return true;
+    };
+    // From the last on, so that what stands before keeps its place.
+    const auto all = [&](const Plan &from) -> std::optional<Plan> {
+        Plan next = from;
+        std::vector<PoolNodes> idle = idleNodes(*plan, layout);
+        std::ranges::reverse(idle);
+        for (const PoolNodes &what : idle) {
+            auto less = withoutNodes(next, what);
+            if (!less)
+                return std::nullopt;
+            next = std::move(*less);
+        }
+        return next;
+    };
+    const Plan stated = asPlaced(*plan, layout);
+    for (const Plan *from : { plan.get(), &stated })
+        if (const auto less = all(*from); less && take(*less))
+            return trimmed;
+    std::vector<PoolNodes> idle = idleNodes(*plan, layout);
+    std::ranges::reverse(idle);
+    for (const PoolNodes &what : idle) {
+        const auto less = withoutNodes(*trimmed.plan, what);
+        const auto lessStated = withoutNodes(asPlaced(*trimmed.plan, trimmed.evaluation->layout), what);
+        if (!(less && take(*less)) && !(lessStated && take(*lessStated)))
+            trimmed.kept += gpusOf(*plan, what);
+    }
+    return trimmed;
+}
+
+} // namespace trainyard
