@@ -93,7 +93,8 @@ OpMemory::OpMemory(std::vector<ChunkMemory> chunks, const StageOffload *offload,
     for (std::size_t c = 0; c < m_chunks.size(); ++c) {
         m_first.push_back(std::uint32_t(m_effects.size()));
         if (!offload) {
-            addOps(c);
+            const std::array<Effect, kOpWorks> ops = opsOf(m_chunks[c], double(m_chunks.size()));
+            m_effects.insert(m_effects.end(), ops.begin(), ops.end());
             continue;
         }
         std::vector<SegmentBytes> segments = offload->chunks[c];
@@ -111,34 +112,49 @@ OpMemory::OpMemory(std::vector<ChunkMemory> chunks, const StageOffload *offload,
 }
 
 /// What a micro-batch holds between forward and backward, taken or given back.
-LiveBytes OpMemory::whole(std::size_t chunk, bool isWhole, double bytes, double sign) const
+LiveBytes OpMemory::whole(const ChunkMemory &c, double chunks, bool isWhole, double bytes, double sign)
 {
-    const ChunkMemory &c = m_chunks[chunk];
     LiveBytes live;
     live.activations = sign * (bytes + (isWhole ? c.whole - c.kept : 0));
     live.ends = sign * c.ends;
     live.loss = sign * c.loss;
-    live.inFlight = sign / double(m_chunks.size());
+    live.inFlight = sign / chunks;
     return live;
 }
 
-void OpMemory::addOps(std::size_t chunk)
+/// `chunks`: of the stage.
+std::array<OpMemory::Effect, kOpWorks> OpMemory::opsOf(const ChunkMemory &c, double chunks)
 {
-    const ChunkMemory &c = m_chunks[chunk];
-    const auto kept = [&](bool isWhole, double sign) { return whole(chunk, false, isWhole ? c.whole : c.kept, sign); };
-    for (const bool isWhole : { false, true })
-        m_effects.push_back({ kept(isWhole, 1), working(c.forward), {}, {}, {} });
-    for (const bool splits : { false, true })
-        for (const bool isWhole : { false, true }) {
-            Effect &effect = m_effects.emplace_back(
-                Effect { {}, working(isWhole ? c.sparedBackward : c.backward), kept(isWhole, -1), {}, {} });
-            if (const LiveBytes last = atLastLayer(c, isWhole); splits && last.total() > effect.running.total())
-                effect.running = last;
-            effect.atEnd.forWeightGrads = splits ? c.forWeightGrads : 0;
-        }
-    m_effects.emplace_back().atEnd.forWeightGrads = -c.forWeightGrads;
-    m_effects.emplace_back().atStart.activations = c.whole - c.kept;
-    m_effects.resize(m_effects.size() + 2); // within the backward, which counts the layer
+    std::array<Effect, kOpWorks> ops; // those within a backward do nothing: it counts the layer
+    const auto of = [&](OpWork work) -> Effect & { return ops[std::size_t(work)]; };
+    const auto kept = [&](bool isWhole, double sign) {
+        return whole(c, chunks, false, isWhole ? c.whole : c.kept, sign);
+    };
+    for (const bool isWhole : { false, true }) {
+        Effect &forward = of(isWhole ? OpWork::ForwardWhole : OpWork::Forward),
+               &backward = of(isWhole ? OpWork::BackwardWhole : OpWork::Backward),
+               &inputGrad = of(isWhole ? OpWork::InputGradWhole : OpWork::InputGrad);
+        forward.atStart = kept(isWhole, 1);
+        forward.running = working(c.forward);
+        backward.running = working(isWhole ? c.sparedBackward : c.backward);
+        backward.atEnd = kept(isWhole, -1);
+        inputGrad = backward;
+        if (const LiveBytes last = atLastLayer(c, isWhole); last.total() > inputGrad.running.total())
+            inputGrad.running = last;
+        inputGrad.atEnd.forWeightGrads = c.forWeightGrads;
+    }
+    of(OpWork::WeightGrad).atEnd.forWeightGrads = -c.forWeightGrads;
+    of(OpWork::Recompute).atStart.activations = c.whole - c.kept;
+    return ops;
+}
+
+std::array<MemoryChange, kOpWorks> OpMemory::changesOf(const ChunkMemory &chunk)
+{
+    const std::array<Effect, kOpWorks> ops = opsOf(chunk, 1);
+    std::array<MemoryChange, kOpWorks> changes;
+    for (std::size_t work = 0; work < kOpWorks; ++work)
+        changes[work] = ops[work].change();
+    return changes;
 }
 
 /// Operations that are not cut; of one segment they are that segment.

@@ -10,6 +10,7 @@
 #include "core/schedule/kept_whole.h"
 #include "core/timeline/work.h"
 
+#include <array>
 #include <memory>
 
 namespace trainyard {
@@ -63,6 +64,19 @@ public:
     OpMemory(std::vector<ChunkMemory> chunks, const StageOffload *offload, Program program);
 
     [[nodiscard]] const std::vector<ChunkMemory> &chunks() const { return m_chunks; }
+    /// What whole operations do to the memory of a stage with one chunk of that size, by OpWork.
+    [[nodiscard]] static std::array<MemoryChange, kOpWorks> changesOf(const ChunkMemory &chunk);
+
+    // Indices of effects where every activation stays, whatever chunks hold
+    [[nodiscard]] static constexpr std::uint32_t plainOp(int chunk, OpWork work)
+    {
+        return std::uint32_t(chunk) * kOpWorks + std::uint32_t(work);
+    }
+    [[nodiscard]] static constexpr std::uint32_t plainPair(
+        int chunks, int forward, bool isForwardWhole, int backward, bool isBackwardWhole)
+    {
+        return plainOp(chunks, OpWork::Forward) + pairOf(chunks, forward, isForwardWhole, backward, isBackwardWhole);
+    }
     // Indices of effects
     [[nodiscard]] std::uint32_t op(int chunk, OpWork work) const
     {
@@ -90,11 +104,16 @@ public:
     static MemoryChange moved(double bytes, bool isStore);
 
 private:
-    void addOps(std::size_t chunk);
+    [[nodiscard]] static std::array<Effect, kOpWorks> opsOf(const ChunkMemory &chunk, double chunks);
     void addOffloadedOps(std::size_t chunk, const std::vector<SegmentBytes> &segments, bool splitsBackward);
     void addSegments(std::size_t chunk, const std::vector<SegmentBytes> &segments, bool splitsBackward);
     void addPairs(const StageOffload *offload);
-    [[nodiscard]] LiveBytes whole(std::size_t chunk, bool isWhole, double bytes, double sign) const;
+    [[nodiscard]] LiveBytes whole(std::size_t chunk, bool isWhole, double bytes, double sign) const
+    {
+        return whole(m_chunks[chunk], double(m_chunks.size()), isWhole, bytes, sign);
+    }
+    [[nodiscard]] static LiveBytes whole(
+        const ChunkMemory &chunk, double chunks, bool isWhole, double bytes, double sign);
 
     std::vector<ChunkMemory> m_chunks;
     std::vector<std::uint32_t> m_first;

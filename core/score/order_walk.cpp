@@ -5,8 +5,10 @@
 #include "core/schedule/traits.h"
 
 #include <algorithm>
+#include <array>
 #include <cstring>
 #include <type_traits>
+#include <utility>
 
 namespace trainyard {
 
@@ -15,14 +17,14 @@ namespace {
 /// What is in flight as operations come.
 class Flight {
 public:
-    explicit Flight(std::size_t chunks) { m_now.counts.resize(chunks); }
+    explicit Flight(int chunks)
+        : m_now(std::size_t(chunks))
+        , m_moments(chunks)
+    {
+    }
 
     /// What is in flight while that effect's operation runs.
-    [[nodiscard]] const HeldMoment &during(std::uint32_t effect)
-    {
-        m_now.running = effect;
-        return m_now;
-    }
+    void during(std::uint32_t effect) { m_moments.add(m_now, effect); }
     void forward(const Op &op, bool isWhole) { ++of(op, isWhole); }
     void gradient(const Op &op, bool isWhole)
     {
@@ -30,12 +32,14 @@ public:
         at(op).waiting += op.kind == OpKind::InputGrad ? 1 : 0;
     }
     void weightGradient(const Op &op) { --at(op).waiting; }
+    [[nodiscard]] HeldMoments &moments() { return m_moments; }
 
 private:
-    HeldMoment::Count &at(const Op &op) { return m_now.counts[std::size_t(op.chunk)]; }
+    HeldMoments::Count &at(const Op &op) { return m_now[std::size_t(op.chunk)]; }
     std::int32_t &of(const Op &op, bool isWhole) { return isWhole ? at(op).whole : at(op).kept; }
 
-    HeldMoment m_now;
+    std::vector<HeldMoments::Count> m_now;
+    HeldMoments m_moments;
 };
 
 static_assert(std::is_trivially_copyable_v<ChunkMemory> && sizeof(ChunkMemory) % sizeof(double) == 0); // numbers alone
@@ -45,33 +49,49 @@ double net(const MemoryChange &change)
     return change.atStart.gpu + change.atEnd.gpu;
 }
 
-} // namespace
-
-bool HeldMoment::isCovered(const HeldMoment &by) const
+bool isCovered(std::span<const HeldMoments::Count> one, std::span<const HeldMoments::Count> by)
 {
-    if (running != by.running)
-        return false;
-    for (std::size_t c = 0; c < counts.size(); ++c)
-        if (counts[c].whole > by.counts[c].whole || counts[c].kept > by.counts[c].kept
-            || counts[c].waiting > by.counts[c].waiting)
+    for (std::size_t c = 0; c < one.size(); ++c)
+        if (one[c].whole > by[c].whole || one[c].kept > by[c].kept || one[c].waiting > by[c].waiting)
             return false;
     return true;
 }
 
-void addMoment(std::vector<HeldMoment> &all, const HeldMoment &moment)
+} // namespace
+
+void HeldMoments::add(std::span<const Count> of, std::uint32_t runs)
 {
-    // Most likely by one that came lately.
-    if (std::any_of(all.rbegin(), all.rend(), [&](const HeldMoment &known) { return moment.isCovered(known); }))
-        return;
-    std::erase_if(all, [&](const HeldMoment &known) { return known.isCovered(moment); });
-    all.push_back(moment);
+    // Most likely covered by one that came lately.
+    for (std::size_t known = size(); known-- > 0;)
+        if (m_running[known] == runs && isCovered(of, counts(known)))
+            return;
+    for (std::size_t known = size(); known-- > 0;)
+        if (m_running[known] == runs && isCovered(counts(known), of))
+            remove(known);
+    m_counts.insert(m_counts.end(), of.begin(), of.end());
+    m_running.push_back(runs);
 }
 
-std::vector<HeldMoment> fullMoments(const Program &program, int device, const OpMemory &like, bool isRecomputing)
+void HeldMoments::add(const HeldMoments &others)
 {
-    std::vector<HeldMoment> moments;
+    for (std::size_t moment = 0; moment < others.size(); ++moment)
+        add(others.counts(moment), others.running(moment));
+}
+
+/// The last one takes its place.
+void HeldMoments::remove(std::size_t moment)
+{
+    std::ranges::copy(counts(size() - 1), m_counts.begin() + std::ptrdiff_t(moment * m_chunks));
+    m_counts.resize(m_counts.size() - m_chunks);
+    m_running[moment] = m_running.back();
+    m_running.pop_back();
+}
+
+HeldMoments fullMoments(const Program &program, int device, bool isRecomputing)
+{
     KeptWhole kept(program, device, isRecomputing);
-    Flight flight(std::size_t(program.shape.chunks));
+    const int chunks = program.shape.chunks;
+    Flight flight(chunks);
     const Op *paired = nullptr;
     for (const Op &op : program.order[std::size_t(device)]) {
         if (op.kind == OpKind::PairedForward) {
@@ -79,61 +99,58 @@ std::vector<HeldMoment> fullMoments(const Program &program, int device, const Op
             continue;
         }
         const bool isWhole = kept.isWhole(op);
-        addMoment(moments,
-            flight.during(paired ? like.pair(paired->chunk, kept.isWhole(*paired), op.chunk, isWhole)
-                                 : like.op(op.chunk, kept.workOf(op))));
+        flight.during(paired ? OpMemory::plainPair(chunks, paired->chunk, kept.isWhole(*paired), op.chunk, isWhole)
+                             : OpMemory::plainOp(op.chunk, kept.workOf(op)));
         if (paired)
             flight.forward(*paired, kept.isWhole(*paired));
-        paired = nullptr;
         if (isForward(op.kind))
             flight.forward(op, isWhole);
         else if (makesGradient(op.kind))
             flight.gradient(op, isWhole);
         else
             flight.weightGradient(op);
-        addMoment(moments, flight.during(HeldMoment::kNothing));
+        if (paired || (op.kind != OpKind::Backward && op.kind != OpKind::WeightGrad)) // which leave less than there was
+            flight.during(HeldMoments::kNothing);
+        paired = nullptr;
     }
-    return moments;
+    return std::move(flight.moments());
 }
 
-HeldWeights::HeldWeights(std::vector<ChunkMemory> chunks, bool pairs)
+HeldWeights::HeldWeights(const std::vector<ChunkMemory> &chunks, bool pairs)
 {
     m_chunks.reserve(chunks.size());
     m_running.reserve(chunks.size() * kOpWorks);
-    if (pairs)
-        add(OpMemory(std::move(chunks), nullptr, { false, true }));
-    for (std::size_t c = 0; !pairs && c < chunks.size(); ++c)
+    for (std::size_t c = 0; c < chunks.size(); ++c)
         if (c > 0 && std::memcmp(&chunks[c], &chunks[c - 1], sizeof(ChunkMemory)) == 0) { // most are
             m_chunks.push_back(Chunk(m_chunks.back()));
             const std::size_t before = m_running.size() - kOpWorks;
             for (std::size_t work = 0; work < kOpWorks; ++work)
                 m_running.push_back(double(m_running[before + work]));
         } else {
-            add(OpMemory({ chunks[c] }, nullptr, { false, false }));
+            const std::array<MemoryChange, kOpWorks> changes = OpMemory::changesOf(chunks[c]);
+            const auto of = [&](OpWork work) { return net(changes[std::size_t(work)]); };
+            m_chunks.push_back(
+                { of(OpWork::ForwardWhole), of(OpWork::Forward), of(OpWork::Forward) + of(OpWork::InputGrad) });
+            for (const MemoryChange &change : changes)
+                m_running.push_back(change.atStart.gpu + change.running);
         }
+    if (!pairs)
+        return;
+    const OpMemory memory(chunks, nullptr, { false, true });
+    for (std::uint32_t pair = std::uint32_t(m_running.size()); pair < memory.effects(); ++pair)
+        m_running.push_back(memory.change(pair).atStart.gpu + memory.change(pair).running);
 }
 
-/// Effects are numbered chunk by chunk.
-void HeldWeights::add(const OpMemory &memory)
-{
-    for (int c = 0; c < int(memory.chunks().size()); ++c) {
-        const auto of = [&](OpWork work) { return net(memory.change(memory.op(c, work))); };
-        m_chunks.push_back(
-            { of(OpWork::ForwardWhole), of(OpWork::Forward), of(OpWork::Forward) + of(OpWork::InputGrad) });
-    }
-    for (std::uint32_t effect = 0; effect < memory.effects(); ++effect)
-        m_running.push_back(memory.change(effect).atStart.gpu + memory.change(effect).running);
-}
-
-double HeldWeights::most(const std::vector<HeldMoment> &moments) const
+double HeldWeights::most(const HeldMoments &moments) const
 {
     double most = 0;
-    for (const HeldMoment &moment : moments) {
-        double held = moment.running == HeldMoment::kNothing ? 0 : m_running[moment.running];
-        for (std::size_t c = 0; c < m_chunks.size(); ++c) {
-            const HeldMoment::Count &count = moment.counts[c];
-            held +=
-                count.whole * m_chunks[c].whole + count.kept * m_chunks[c].kept + count.waiting * m_chunks[c].waiting;
+    for (std::size_t moment = 0; moment < moments.size(); ++moment) {
+        const std::uint32_t running = moments.running(moment);
+        double held = running == HeldMoments::kNothing ? 0 : m_running[running];
+        const HeldMoments::Count *count = moments.counts(moment).data();
+        for (const Chunk &chunk : m_chunks) {
+            held += count->whole * chunk.whole + count->kept * chunk.kept + count->waiting * chunk.waiting;
+            ++count;
         }
         most = std::max(most, held);
     }

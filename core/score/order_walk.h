@@ -9,45 +9,58 @@
 #include "core/schedule/traits.h"
 
 #include <cstdint>
+#include <span>
 #include <vector>
 
 namespace trainyard {
 
-/// What a device has in flight at a moment, by chunk, and the operation that it is about to run or runs.
-struct HeldMoment {
-    static constexpr std::uint32_t kNothing = ~std::uint32_t(0);
+/// Moments of devices with so many chunks, none of which another one outdoes whatever things weigh: what is in flight,
+/// and the operation that is about to run or runs.
+class HeldMoments {
+public:
     /// Of each chunk: micro-batches that find everything at their backward, others, and those that wait for their
     /// weight gradients alone.
     struct Count {
         std::int32_t whole = 0, kept = 0, waiting = 0;
-        bool operator==(const Count &) const = default;
     };
-    std::vector<Count> counts;
-    std::uint32_t running = kNothing; // effect of an OpMemory of as many chunks
+    static constexpr std::uint32_t kNothing = ~std::uint32_t(0); // runs
 
-    [[nodiscard]] bool isCovered(const HeldMoment &by) const;
+    explicit HeldMoments(int chunks = 0)
+        : m_chunks(std::size_t(chunks))
+    {
+    }
+    /// `running`: a plain effect of OpMemory.
+    void add(std::span<const Count> counts, std::uint32_t running);
+    void add(const HeldMoments &others);
+    [[nodiscard]] std::size_t size() const { return m_running.size(); }
+    [[nodiscard]] std::span<const Count> counts(std::size_t moment) const
+    {
+        return { m_counts.data() + moment * m_chunks, m_chunks };
+    }
+    [[nodiscard]] std::uint32_t running(std::size_t moment) const { return m_running[moment]; }
+
+private:
+    void remove(std::size_t moment);
+
+    std::size_t m_chunks;
+    std::vector<Count> m_counts; // [moment][chunk]
+    std::vector<std::uint32_t> m_running; // [moment]
 };
 
-/// Of one device; moments that another one outdoes whatever things weigh are left out. `like`: any memory of a device
-/// with as many chunks, which numbers effects. `isRecomputing`: the plan recomputes at all.
-[[nodiscard]] std::vector<HeldMoment> fullMoments(
-    const Program &program, int device, const OpMemory &like, bool isRecomputing);
-/// Adds a moment, unless one covers it, and takes away those that it covers.
-void addMoment(std::vector<HeldMoment> &all, const HeldMoment &moment);
+/// Of one device. `isRecomputing`: the plan recomputes at all.
+[[nodiscard]] HeldMoments fullMoments(const Program &program, int device, bool isRecomputing);
 
 /// What the counted things of a device weigh, bytes, as its OpMemory has it.
 class HeldWeights {
 public:
-    HeldWeights(std::vector<ChunkMemory> chunks, bool pairs);
+    HeldWeights(const std::vector<ChunkMemory> &chunks, bool pairs);
     /// At the fullest of the moments.
-    [[nodiscard]] double most(const std::vector<HeldMoment> &moments) const;
+    [[nodiscard]] double most(const HeldMoments &moments) const;
 
 private:
     struct Chunk {
         double whole = 0, kept = 0, waiting = 0;
     };
-    void add(const OpMemory &memory);
-
     std::vector<Chunk> m_chunks;
     std::vector<double> m_running; // [effect]: what it adds while it runs
 };

@@ -57,7 +57,7 @@ struct OrderPart {
 struct WalkPart {
     std::uint16_t wrong = 0;
     bool isExact = false; // its moments are those of the order, else some that every order has
-    std::vector<std::vector<HeldMoment>> moments; // [kind]
+    std::vector<HeldMoments> moments; // [kind]
 };
 
 /// What lies on a GPU of each kind of stage without any micro-batch, bytes.
@@ -101,7 +101,9 @@ struct TimePart {
 };
 
 [[nodiscard]] BatchPart batchPart(const Plan &plan, Reasons &reasons);
-[[nodiscard]] ShapePart shapePart(const ExpectedAll<Workload> &resolved, Reasons &reasons);
+/// `errors`: all that resolve() finds; `stack` is that of the plan's names.
+[[nodiscard]] ShapePart shapePart(
+    const Plan &plan, const Errors &errors, std::shared_ptr<const StackSpec> stack, Reasons &reasons);
 /// Workloads from here on have a plan that has no fault of batch or shape. Without a layout.
 [[nodiscard]] PlacesPart placesPart(Workload &workload, Reasons &reasons);
 /// With the layout of the places; fills in its chunks.

@@ -169,7 +169,7 @@ PlainWork workOf(
         KeptWhole kept(work.order, int(i), isRecomputing);
         for (const Op &op : work.order.order[i])
             if (like == i)
-                effects.push_back(static_cast<std::uint16_t>(op.chunk * int(kOpWorks) + int(kept.workOf(op))));
+                effects.push_back(static_cast<std::uint16_t>(OpMemory::plainOp(op.chunk, kept.workOf(op))));
     }
     return work;
 }

@@ -24,24 +24,15 @@ constexpr std::uint64_t both(std::uint64_t a, std::uint64_t b)
     return a << 32 | b;
 }
 
-/// Without the words of the plan, which would be copied for every part.
-SearchSpace lean(const SearchSpace &space)
-{
-    Plan plan = *space.base();
-    plan.notes.clear();
-    plan.name.clear();
-    return { std::make_shared<const Plan>(std::move(plan)), space.axes() };
-}
-
 } // namespace
 
 struct Scorer::Private {
     Private(const SearchSpace &of, const Catalogue &with)
-        : space(lean(of))
+        : space(of)
         , catalogue(with)
-        , axes(space)
-        , bench(space, with, axes)
-        , isTabled(axes.isNumbered() && isSimple(*of.base()) && bench.resolved(of.baseCandidate()))
+        , axes(of)
+        , bench(of, with, axes)
+        , isTabled(axes.isNumbered() && isSimple(*of.base()) && bench.errorsOf(of.baseCandidate()).empty())
     {
     }
 
@@ -57,7 +48,7 @@ struct Scorer::Private {
         const BatchPart &batch =
             batches
                 .of({ axes.key(Part::Batch, candidate), 0 },
-                    [&] { return batchPart(*space.plan(axes.representative(Part::Batch, candidate)), reasons); })
+                    [&] { return batchPart(bench.plan(axes.representative(Part::Batch, candidate)), reasons); })
                 .value;
         if (batch.wrong)
             return refused(batch.wrong);
@@ -67,8 +58,9 @@ struct Scorer::Private {
     ShapePart shapeOf(const Candidate &candidate)
     {
         const Candidate representative = axes.representative(Part::Shape, candidate);
-        ShapePart shape = shapePart(bench.resolved(representative), reasons);
-        shape.isSimple = shape.isSimple && bench.of(representative);
+        const Errors errors = bench.errorsOf(representative);
+        const auto stack = bench.of(representative) ? bench.stack() : nullptr;
+        const ShapePart shape = shapePart(bench.plan(representative), errors, stack, reasons);
         return shape;
     }
 
@@ -248,7 +240,7 @@ struct Scorer::Private {
     }
     static void clear(auto &...tables) { (tables.clear(), ...); }
 
-    const SearchSpace space;
+    const SearchSpace &space;
     const Catalogue &catalogue;
     ScoreAxes axes;
     ScoreBench bench;

@@ -10,6 +10,7 @@
 #include <algorithm>
 #include <functional>
 #include <string>
+#include <utility>
 
 namespace trainyard {
 
@@ -37,16 +38,16 @@ BatchPart batchPart(const Plan &plan, Reasons &reasons)
     return { 0, totalMicroBatches(plan) };
 }
 
-ShapePart shapePart(const ExpectedAll<Workload> &resolved, Reasons &reasons)
+ShapePart shapePart(const Plan &plan, const Errors &errors, std::shared_ptr<const StackSpec> stack, Reasons &reasons)
 {
     ShapePart part;
-    if (resolved) {
-        part.isSimple = isSimple(*resolved->plan);
-        part.stack = std::make_shared<const StackSpec>(resolved->stack);
+    if (errors.empty()) {
+        part.isSimple = stack && isSimple(plan);
+        part.stack = std::move(stack);
         return part;
     }
-    const auto wrong = std::ranges::find_if_not(resolved.error(), isOfBatch);
-    part.wrong = wrong == resolved.error().end() ? 0 : reasons.of(sentence(*wrong));
+    const auto wrong = std::ranges::find_if_not(errors, isOfBatch);
+    part.wrong = wrong == errors.end() ? 0 : reasons.of(sentence(*wrong));
     return part;
 }
 
@@ -144,11 +145,9 @@ WalkPart walkPart(const OrderPart &order, int microBatches, bool isRecomputing, 
         for (std::vector<Op> &ops : program.order)
             for (Op &op : ops)
                 op.recomputes = makesGradient(op.kind);
-    const OpMemory like(std::vector<ChunkMemory>(std::size_t(chunks)), nullptr, { false, schedule.pairs });
-    part.moments.resize(order.firstOfKind.size());
+    part.moments.assign(order.firstOfKind.size(), HeldMoments(chunks));
     for (int device = 0; device < devices; ++device)
-        for (const HeldMoment &moment : fullMoments(program, device, like, isRecomputing))
-            addMoment(part.moments[std::size_t(order.kindOf[std::size_t(device)])], moment);
+        part.moments[std::size_t(order.kindOf[std::size_t(device)])].add(fullMoments(program, device, isRecomputing));
     return part;
 }
 

@@ -22,19 +22,38 @@ Workload *ScoreBench::of(const Candidate &candidate)
     const std::uint64_t rest = m_axes.key(Part::Rest, candidate);
     if (m_workload && m_rest == rest) {
         if (m_now != candidate)
-            m_workload->setPlan(m_space.plan(candidate));
+            m_workload->setPlan(m_plans.of(candidate));
         m_now = candidate;
         return &*m_workload;
     }
     m_workload.reset();
-    auto made = resolve(m_space.plan(m_axes.representative(Part::Rest, candidate)), m_catalogue);
+    m_names = std::make_shared<const Plan>(*m_plans.of(m_axes.representative(Part::Rest, candidate)));
+    auto made = resolve(m_names, m_catalogue);
     if (!made)
         return nullptr;
     m_workload = std::move(*made);
-    m_workload->setPlan(m_space.plan(candidate));
+    m_stack = std::make_shared<const StackSpec>(m_workload->stack);
+    m_workload->setPlan(m_plans.of(candidate));
     m_rest = rest;
     m_now = candidate;
     return &*m_workload;
+}
+
+Errors ScoreBench::errorsOf(const Candidate &candidate)
+{
+    Workload *const workload = of(candidate);
+    const PlanPtr &plan = m_plans.of(candidate);
+    if (workload && sharesNames(*m_names, *plan))
+        return resolveAgain(*workload, plan);
+    m_now.clear();
+    const auto resolved = resolve(plan, m_catalogue);
+    return resolved ? Errors {} : resolved.error();
+}
+
+const Plan &ScoreBench::plan(const Candidate &candidate)
+{
+    m_now.clear(); // its plan lies where the workload's was
+    return *m_plans.of(candidate);
 }
 
 } // namespace trainyard

@@ -5,7 +5,9 @@
 
 #include "core/placement/resolve.h"
 #include "core/score/score_axes.h"
+#include "core/space/candidate_plan.h"
 
+#include <memory>
 #include <optional>
 
 namespace trainyard {
@@ -17,27 +19,31 @@ namespace trainyard {
 class ScoreBench {
 public:
     ScoreBench(const SearchSpace &space, const Catalogue &catalogue, const ScoreAxes &axes)
-        : m_space(space)
-        , m_catalogue(catalogue)
+        : m_catalogue(catalogue)
         , m_axes(axes)
+        , m_plans(space)
     {
     }
 
-    /// With every name resolved and all checks: errors as resolve().
-    [[nodiscard]] ExpectedAll<Workload> resolved(const Candidate &candidate) const
-    {
-        return resolve(m_space.plan(candidate), m_catalogue);
-    }
-    /// Without its checks and without a layout. Valid until the next call; nullptr where a name cannot be resolved.
+    /// All that resolve() says of it.
+    [[nodiscard]] Errors errorsOf(const Candidate &candidate);
+    /// Without its checks. Valid until the next call; nullptr where a name cannot be resolved. Its layout is what the
+    /// last one left there.
     [[nodiscard]] Workload *of(const Candidate &candidate);
+    /// Of the names of the last workload.
+    [[nodiscard]] const std::shared_ptr<const StackSpec> &stack() const { return m_stack; }
+    /// The plan alone, until the next call.
+    [[nodiscard]] const Plan &plan(const Candidate &candidate);
 
 private:
-    const SearchSpace &m_space;
     const Catalogue &m_catalogue;
     const ScoreAxes &m_axes;
+    CandidatePlan m_plans;
     std::optional<Workload> m_workload;
+    std::shared_ptr<const StackSpec> m_stack;
+    PlanPtr m_names; // of the workload
     std::uint64_t m_rest = 0; // whose names it has
-    Candidate m_now;
+    Candidate m_now; // empty: none
 };
 
 } // namespace trainyard

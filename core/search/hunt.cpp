@@ -13,7 +13,7 @@ namespace {
 constexpr std::int64_t kTasksOfAny = 2'000;
 constexpr std::int64_t kTasksOfRound = 2'000'000;
 constexpr std::size_t kMostOfRound = 64, kLeastOfRound = 8;
-constexpr std::size_t kScoredAtOnce = 256;
+constexpr std::size_t kScoredAtOnce = 256, kScoredAtOnceWithoutTables = 4;
 /// Further rows of candidates that were outdone, for whoever draws them.
 constexpr std::size_t kOutdoneRows = 1'000;
 
@@ -85,11 +85,12 @@ std::vector<ScoredCandidate> Hunt::scored(const std::vector<std::uint64_t> &numb
         bool isScored = false;
     };
     std::vector<Scored> all(numbers.size());
-    const std::size_t chunks = (numbers.size() + kScoredAtOnce - 1) / kScoredAtOnce;
+    const std::size_t atOnce = isTabled() ? kScoredAtOnce : kScoredAtOnceWithoutTables;
+    const std::size_t chunks = (numbers.size() + atOnce - 1) / atOnce;
     m_crew.each(chunks, [&](std::size_t chunk, std::size_t worker) {
         Scorer &scorer = *m_workers[worker]->scorer;
-        const std::size_t end = std::min(numbers.size(), (chunk + 1) * kScoredAtOnce);
-        for (std::size_t i = chunk * kScoredAtOnce; i < end && !m_stop.stop_requested(); ++i) {
+        const std::size_t end = std::min(numbers.size(), (chunk + 1) * atOnce);
+        for (std::size_t i = chunk * atOnce; i < end && !m_stop.stop_requested(); ++i) {
             const Candidate candidate = this->candidate(numbers[i]);
             const Score score = scorer.score(candidate);
             Scored &scored = all[i];

@@ -17,7 +17,7 @@ namespace {
 using Clock = std::chrono::steady_clock;
 
 /// Without tables a score costs a placement.
-constexpr std::uint64_t kMostWithoutTables = 5'000;
+constexpr std::uint64_t kMostWithoutTables = 10'000;
 constexpr std::array kObjectives { "throughput", "cost", "energy", "time", "gpus" };
 
 Errors contradictions(const Plan &plan, const SearchOptions &options)
@@ -89,9 +89,6 @@ ExpectedAll<SearchResult> search(const PlanPtr &plan, const Catalogue &catalogue
     const Constraints &c = options.constraints;
     SpaceOptions around { .fixed = options.fixed, .datacenters = c.datacenters };
     around.mayTrainOtherwise = options.mayTrainOtherwise;
-    around.variesReplicas = options.variesReplicas || c.mostGpus || c.mostUsdPerHour
-        || options.objective == Objective::Cost || options.objective == Objective::Energy
-        || options.objective == Objective::Gpus;
     const auto namesPools = [](const auto &setting) { return setting.first.find(".pools[") != std::string::npos; };
     if (std::ranges::any_of(
             options.scenarios, [&](const Scenario &one) { return std::ranges::any_of(one.settings, namesPools); }))
@@ -114,10 +111,12 @@ ExpectedAll<SearchResult> search(const PlanPtr &plan, const Catalogue &catalogue
     std::vector<std::uint64_t> numbers;
     std::vector<SpaceRules::LeftOut> left;
     if (hunt.space().size() != SearchSpace::kTooMany) {
-        left = hunt.rules().forEach([&](std::uint64_t number, const Candidate &) {
-            numbers.push_back(number);
-            return numbers.size() <= most && !deadline.token().stop_requested();
-        });
+        left = hunt.rules().forEach(
+            [&](std::uint64_t number, const Candidate &) {
+                numbers.push_back(number);
+                return numbers.size() <= most;
+            },
+            deadline.token());
         if (numbers.size() <= most)
             for (const SpaceRules::LeftOut &one : left)
                 hunt.count(one.reason, one.count);

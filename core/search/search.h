@@ -55,10 +55,9 @@ struct SearchOptions {
     /// What may be simulated, counted in tasks of iterations, so that a search ends alike on every machine. Where
     /// `seconds` are given they decide instead.
     std::int64_t mostTasks = 100'000'000;
-    std::uint64_t mostEnumerated = 200'000; // candidates that go together: a larger space is looked at in part
+    std::uint64_t mostEnumerated = 1'000'000; // candidates that go together: a larger space is looked at in part
     std::size_t mostRows = 20'000; // kept for whoever draws them
     bool mayTrainOtherwise = false;
-    bool variesReplicas = false; // also fewer than there is room for; so it is where GPUs or money are asked about
 };
 
 enum class RowState : std::uint8_t { Refused, Outdone, Infeasible, OutOfConstraint, Feasible };
@@ -96,6 +95,9 @@ struct SearchResult {
     bool isComplete = false; // every candidate was simulated or is outdone by its bound
     bool isStopped = false; // by the token or the clock
     std::uint64_t looked = 0, scored = 0, simulated = 0;
+    /// Of a space that goes together to be looked at whole: candidates that may be better and were not simulated. 0:
+    /// none, or not known.
+    std::uint64_t left = 0;
     std::vector<SearchRow> rows; // the plan's own first, then as they were looked at
     std::vector<std::size_t> best; // rows, best first; empty: nothing feasible within the constraints
     std::vector<PruneCount> pruned; // most first

@@ -126,6 +126,7 @@ void addHardware(Scope &scope, const Catalogue &catalogue)
     scope.statesHosts = true;
     for (const Datacenter &datacenter : scope.plan.cluster.datacenters) {
         const std::vector<std::string> &allowed = scope.options.datacenters;
+        scope.sites += datacenter.gpus() > 0;
         scope.datacenters +=
             datacenter.gpus() > 0 && (allowed.empty() || std::ranges::find(allowed, datacenter.id) != allowed.end());
         for (const Pool &pool : datacenter.pools) {

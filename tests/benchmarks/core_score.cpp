@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// The first tier of the search, on one core: candidates a second with memory, in the plan space of
-// llm-cluster-simulator's optimiser and in a larger one. New: a scorer that knows nothing yet, its tables included.
+// Both tiers of the search, on one core: candidates a second with memory, scored and event by event, in the plan space
+// of llm-cluster-simulator's optimiser and in a larger one. New: a scorer or runner that knows nothing yet, its tables
+// included.
 #include "tests/support/optimizer_space.h"
 
 #include "core/plan/plan_io.h"
+#include "core/score/batch_runner.h"
 #include "core/score/scorer.h"
 
 #include <benchmark/benchmark.h>
@@ -91,5 +93,37 @@ void scoreALargerSpaceAgain(benchmark::State &state)
     scoreRangeOf(state, false);
 }
 BENCHMARK(scoreALargerSpaceAgain)->Unit(benchmark::kMillisecond);
+
+void runList(benchmark::State &state, bool isNew)
+{
+    const CandidateList list = gpt3().list();
+    std::optional<BatchRunner> runner;
+    runner.emplace(list.space, builtinCatalogue());
+    std::vector<Outcome> outcomes(list.candidates.size());
+    runner->run(list.candidates, outcomes);
+    for (auto _ : state) {
+        if (isNew)
+            runner.emplace(list.space, builtinCatalogue());
+        runner->run(list.candidates, outcomes);
+        benchmark::DoNotOptimize(outcomes.data());
+    }
+    state.SetItemsProcessed(std::int64_t(state.iterations()) * std::int64_t(outcomes.size()));
+    state.counters["candidates"] = double(outcomes.size());
+    state.counters["run"] = double(std::ranges::count(outcomes, true, &Outcome::isRun));
+    state.counters["feasible"] = double(std::ranges::count(outcomes, true, &Outcome::isFeasible));
+    state.counters["in_lanes"] = double(runner->inLanes());
+}
+
+void runOptimizersPlansNew(benchmark::State &state)
+{
+    runList(state, true);
+}
+BENCHMARK(runOptimizersPlansNew)->Unit(benchmark::kMillisecond);
+
+void runOptimizersPlansAgain(benchmark::State &state)
+{
+    runList(state, false);
+}
+BENCHMARK(runOptimizersPlansAgain)->Unit(benchmark::kMillisecond);
 
 } // namespace

@@ -10,7 +10,6 @@
 #include <atomic>
 #include <cmath>
 #include <filesystem>
-#include <set>
 
 using namespace trainyard;
 using namespace trainyard::test;
@@ -292,37 +291,6 @@ private slots:
         const SearchResult mean = found(shared, options);
         QVERIFY(
             mean.isComplete && bestValue(mean) >= bestValue(calm) && bestValue(mean) <= bestValue(worst) * (1 + 1e-9));
-    }
-
-    /// worst world = argmax over worlds of 1 / rate, the own one where none is slower.
-    void theWorldThatDecidesIsTold()
-    {
-        const auto plan = std::make_shared<const Plan>(threeSites(1, 3));
-        SearchOptions options = asked();
-        options.fixed.emplace_back("schedule");
-        for (const char *text : { "half:a-b", "half:b-c", "prices+30%" })
-            options.scenarios.push_back(*parseScenario(*plan, builtinCatalogue(), text));
-        const SearchResult result = found(plan, options);
-        QVERIFY(!result.best.empty());
-        EvaluationWorkspace workspace;
-        std::set<int> told;
-        for (const std::size_t at : result.best) {
-            const SearchRow &row = result.rows[at];
-            double slowest = row.tokensPerSecond;
-            int expected = -1;
-            for (std::size_t i = 0; i < options.scenarios.size(); ++i) {
-                const auto there = run(*inScenario(result.plan(at), options.scenarios[i]), Depth::Score,
-                    { builtinCatalogue(), workspace, {} });
-                if (const double rate = *(*there)->metrics.tokensPerSecond; rate < slowest * (1 - 1e-12)) {
-                    slowest = rate;
-                    expected = int(i);
-                }
-            }
-            QCOMPARE(row.worstScenario, expected);
-            QVERIFY(std::abs(row.value * slowest - 1) < 1e-9);
-            told.insert(expected);
-        }
-        QVERIFY(*told.rbegin() >= 0); // some plan depends on a link
     }
 
     void nothingFeasibleIsSaid()
