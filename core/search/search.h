@@ -107,8 +107,7 @@ struct SearchResult {
     std::vector<std::size_t> best; // rows, best first; empty: nothing feasible within the constraints
     std::vector<PruneCount> pruned; // most first
     std::optional<std::size_t> own; // the plan's own row
-    std::optional<std::size_t>
-        nearest; // where none is feasible: of those that were simulated the one that misses least
+    std::optional<std::size_t> nearest; // where none is feasible: of what was simulated, the row that misses least
     std::vector<std::string> scenarios; // their names, as the options have them
     Robustness robustness = Robustness::WorstCase;
     std::string summary; // "8.2 % faster than your plan; proven best of 12,400 combinations, 212 simulated"

@@ -103,7 +103,7 @@ std::string howFar(const SearchResult &result)
     if (result.isComplete)
         return "proven best of " + many + thing + ", " + simulated;
     return many + thing + " looked at, " + simulated
-        + (result.isStopped ? "; stopped, not proven" : "; not proven: the space is larger");
+        + (result.isStopped ? "; stopped, not proven" : "; not proven: others may be better");
 }
 
 } // namespace
