@@ -27,26 +27,6 @@ bool isSame(const Evaluation &a, const Evaluation &b)
         && bytes(one) == bytes(other);
 }
 
-/// What the placement's own search found, stated: as many replicas, and where pipelines go across datacenters their
-/// stages.
-Plan asPlaced(const Plan &plan, const Layout &layout)
-{
-    Plan stated = plan;
-    stated.parallelism.data = layout.data;
-    stated.placement.mode = layout.mode;
-    if (!plan.placement.stages.empty() || layout.mode != PlacementMode::PipelineAcross || layout.classes.size() != 1)
-        return stated;
-    std::vector<StagePin> pins;
-    for (const StageLocation &location : layout.classes.front().locations) {
-        const std::string &id = plan.cluster.datacenters[std::size_t(location.datacenter)].id;
-        if (pins.empty() || pins.back().datacenter != id)
-            pins.push_back({ id, 0, {} });
-        ++pins.back().stages;
-    }
-    stated.placement.stages = std::move(pins);
-    return stated;
-}
-
 } // namespace
 
 std::vector<PoolNodes> idleNodes(const Plan &plan, const Layout &layout)
@@ -93,6 +73,24 @@ std::optional<Plan> withoutNodes(const Plan &plan, const PoolNodes &what)
                }));
     });
     return next;
+}
+
+Plan asPlaced(const Plan &plan, const Layout &layout)
+{
+    Plan stated = plan;
+    stated.parallelism.data = layout.data;
+    stated.placement.mode = layout.mode;
+    if (!plan.placement.stages.empty() || layout.mode != PlacementMode::PipelineAcross || layout.classes.size() != 1)
+        return stated;
+    std::vector<StagePin> pins;
+    for (const StageLocation &location : layout.classes.front().locations) {
+        const std::string &id = plan.cluster.datacenters[std::size_t(location.datacenter)].id;
+        if (pins.empty() || pins.back().datacenter != id)
+            pins.push_back({ id, 0, {} });
+        ++pins.back().stages;
+    }
+    stated.placement.stages = std::move(pins);
+    return stated;
 }
 
 ExpectedAll<Trimmed> withoutIdleNodes(const PlanPtr &plan, const RunContext &context)
