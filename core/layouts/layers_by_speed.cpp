@@ -159,7 +159,7 @@ private:
         }
         std::vector<Kind> kinds;
         for (const PipelineClass *pipelines : unlikeClasses(m_work, stage)) {
-            const StageCoster::Parts parts = m_coster.parts(*pipelines, stage);
+            const StageCoster::Layers parts = m_coster.layers(*pipelines, stage);
             kinds.push_back({ (hasEmbedding ? secondsOf(parts.embedding) : 0) + (hasHead ? secondsOf(parts.head) : 0),
                 secondsOf(parts.dense), m_work.model.isMoe() ? secondsOf(parts.expert) : 0 });
         }

@@ -3,6 +3,7 @@
 
 #include "core/base/number_text.h"
 #include "core/base/words.h"
+#include "core/cost/stage_coster.h"
 #include "core/hardware/gpu_name.h"
 #include "core/layouts/dealt_pipelines.h"
 #include "core/layouts/dealt_states.h"
@@ -13,6 +14,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
 
 namespace trainyard {
 
@@ -31,10 +33,12 @@ struct Paced {
 std::vector<Paced> pacesOf(const Workload &workload)
 {
     ClassWorkloads views(workload);
+    std::map<const Workload *, StageCoster> costers; // of views
     std::vector<Paced> paces;
     for (const PipelineClass &c : workload.layout.classes) {
         const Workload &view = views.of(c);
-        Paced paced { &c, paceOf(view, c), view.plan->workload.microBatch, {} };
+        StageCoster &coster = costers.try_emplace(&view, view).first->second;
+        Paced paced { &c, paceOf(view, c, coster), view.plan->workload.microBatch, {} };
         paced.gpu = shortName(workload.gpu(c.locations[std::size_t(paced.pace.slowestStage)]));
         paces.push_back(std::move(paced));
     }

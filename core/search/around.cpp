@@ -61,17 +61,17 @@ private:
     using Height = std::tuple<int, double, double, std::uint64_t>;
     Height heightOf(std::uint64_t number) const
     {
-        const CandidateVerdict *verdict = m_hunt.verdict(number);
-        if (!verdict)
+        const KnownCandidate *known = m_hunt.verdict(number);
+        if (!known)
             return { 9, 0, 0, number };
-        const SearchRow &row = verdict->row;
-        switch (row.state) {
+        switch (known->state) {
         case RowState::Feasible:
-            return { 0, row.value, row.seconds, number };
+        case RowState::Outdone: // by others than those around it
+            return { 0, known->value, known->seconds, number };
         case RowState::OutOfConstraint:
-            return { 1, verdict->excess, row.seconds, number };
+            return { 1, known->excess, known->seconds, number };
         case RowState::Infeasible:
-            return { 2, verdict->excess, row.seconds, number };
+            return { 2, known->excess, known->seconds, number };
         default:
             return { 3, 0, 0, number };
         }
@@ -268,8 +268,8 @@ private:
             if (const auto number = nearest(*proposed); number && *number != m_hunt.baseNumber())
                 starts.push_back(*number);
         };
-        const CandidateVerdict *own = m_hunt.verdict(m_hunt.baseNumber());
-        if (own && own->row.state == RowState::Infeasible)
+        const KnownCandidate *own = m_hunt.verdict(m_hunt.baseNumber());
+        if (own && own->state == RowState::Infeasible)
             propose(fitModel(plan, m_hunt.catalogue(), m_hunt.workspace(), m_hunt.stop()).plan);
         if (plan->cluster.datacenters.size() > 1 && m_hunt.space().axis("placement") >= 0)
             if (const auto ranked = selectDatacenters(plan, m_hunt.catalogue(), m_hunt.workspace(), m_hunt.stop()))

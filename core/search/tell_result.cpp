@@ -16,7 +16,7 @@ void markFront(std::vector<SearchRow> &rows)
 {
     std::vector<SearchRow *> feasible;
     for (SearchRow &row : rows)
-        if (row.state == RowState::Feasible)
+        if (row.state == RowState::Feasible || (row.isExact && row.usdPerMillionTokens > 0))
             feasible.push_back(&row);
     const auto seconds = [](const SearchRow *row) { return row->seconds; };
     const auto usd = [](const SearchRow *row) { return row->usdPerMillionTokens; };
