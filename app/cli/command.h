@@ -16,8 +16,9 @@ enum ExitCode : int {
     kInfeasible = 1,
     kBadInput = 2,
     kInternal = 3,
-    kInterrupted = 130
-}; // 130: as shells say it
+    kNotFinished = 4, // a search ended with nothing found and nothing proven
+    kInterrupted = 130 // as shells say it
+};
 
 void addEvaluateCommand(CLI::App &app, int &exitCode);
 void addCompareCommand(CLI::App &app, int &exitCode);

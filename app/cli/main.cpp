@@ -24,9 +24,9 @@ int runCommandLine(int argc, char **argv)
     app.set_version_flag("--version", "trainyard-cli " TRAINYARD_VERSION);
     app.require_subcommand(1);
     app.footer(
-        "Exit codes: 0 done; 1 the plan is infeasible and --require-feasible was given, or fit or optimize found "
-        "nothing; 2 bad usage or bad "
-        "input; 3 internal; 130 stopped by Ctrl-C.");
+        "Exit codes: 0 done; 1 the plan is infeasible and --require-feasible was given, or fit found nothing, or "
+        "optimize proved that there is nothing; 2 bad usage or bad input; 3 internal; 4 optimize neither found nor "
+        "proved anything; 130 stopped by Ctrl-C.");
     int exitCode = kDone;
     addEvaluateCommand(app, exitCode);
     addCompareCommand(app, exitCode);

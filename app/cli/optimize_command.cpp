@@ -25,8 +25,8 @@ struct Options {
     std::vector<std::string> settings, fixed, scenarios, datacenters;
     double mostUsdPerHour = kNone, leastTokensPerSecond = kNone, mostDays = kNone, memoryMargin = kNone,
            seconds = kNone;
-    int mostGpus = -1, top = 5, seed = 1, threads = 0;
-    bool mayTrainOtherwise = false;
+    int mostGpus = -1, top = 5, seed = 1, threads = 0, rows = 0;
+    bool mayTrainOtherwise = false, keepsIdle = false;
 };
 
 std::optional<double> named(double value)
@@ -112,6 +112,30 @@ Errors fromOptions(Errors errors, const std::string &path)
     return errors;
 }
 
+/// Then GPUs that a plan does not use are not to be paid for.
+bool isAboutMoney(const SearchOptions &asked)
+{
+    return asked.constraints.mostUsdPerHour || asked.constraints.mostGpus || asked.objective == Objective::Cost
+        || asked.objective == Objective::Energy || asked.objective == Objective::Gpus;
+}
+
+/// The plan to write, with a name of its own, and as it is evaluated.
+ExpectedAll<Trimmed> bestMade(const SearchResult &found, bool keepsIdle)
+{
+    const std::size_t best = found.best.front();
+    PlanPtr plan = found.plan(best);
+    if (best != found.own)
+        plan = std::make_shared<const Plan>(renamed(*plan, "optimized"));
+    EvaluationWorkspace workspace;
+    const RunContext context { builtinCatalogue(), workspace };
+    if (!keepsIdle)
+        return withoutIdleNodes(plan, context);
+    auto evaluated = trainyard::run(plan, Depth::Score, context);
+    if (!evaluated)
+        return std::unexpected(std::move(evaluated.error()));
+    return Trimmed { plan, std::move(*evaluated), 0, 0 };
+}
+
 int run(const Options &options)
 {
     const std::vector<NamedFile> outputs { { "--out", options.out } };
@@ -136,18 +160,26 @@ int run(const Options &options)
     progress.clear();
     if (!found)
         return fail(fromOptions(found.error(), options.plan));
+    std::optional<WrittenPlan> written;
     if (!options.out.empty() && !found->best.empty()) {
-        const std::size_t best = found->best.front();
-        const PlanPtr made = found->plan(best);
-        const auto written =
-            writePlan(best == found->own ? *made : renamed(*made, "optimized"), options.out, OutputKinds::StreamsToo);
-        if (!written)
-            return fail({ written.error() });
+        auto made = bestMade(*found, options.keepsIdle || !isAboutMoney(*asked));
+        if (!made)
+            return fail(inFile(made.error(), options.plan));
+        const auto done = writePlan(*made->plan, options.out, OutputKinds::StreamsToo);
+        if (!done)
+            return fail({ done.error() });
+        written = writtenPlan(options.out, *made, builtinCatalogue());
+        written->isTrimmed = !options.keepsIdle && isAboutMoney(*asked);
     }
-    const int printed = print(options.format == "json" ? searchJson(*found) : searchTable(*found), options.format);
+    const WrittenPlan *told = written ? &*written : nullptr;
+    const int printed = print(
+        options.format == "json" ? searchJson(*found, told, std::size_t(options.rows)) : searchTable(*found, told),
+        options.format);
     if (printed != kDone)
         return printed;
-    return interruption.token().stop_requested() ? kInterrupted : found->best.empty() ? kInfeasible : kDone;
+    if (interruption.token().stop_requested())
+        return kInterrupted;
+    return !found->best.empty() ? kDone : found->isComplete ? kInfeasible : kNotFinished;
 }
 
 void addConstraints(const Subcommand &command, Options &options)
@@ -205,9 +237,21 @@ void addOptimizeCommand(CLI::App &app, int &exitCode)
             "the same")
         .between(0, 4096)
         .shownAs("N");
-    command.text("--out", options->out, "Write the best plan to this file").shownAs("PLAN");
+    command
+        .text("--out", options->out,
+            "Write the best plan to this file; where money or GPUs are asked about without the nodes that it leaves "
+            "idle")
+        .shownAs("PLAN");
+    command.flag("--keep-idle", options->keepsIdle, "Write the plan with all nodes of the cluster, idle ones too");
+    command
+        .number("--rows", options->rows,
+            "With --format json: so many of the candidates that were looked at, each with its values and why it is out")
+        .between(0, 20'000)
+        .shownAs("N");
     addSetOption(command, options->settings);
     addFormatOption(command, options->format, { "table", "json" });
+    command.exitCodes("1 no plan of its space keeps the constraints, which is proven; 4 none was found, and the search "
+                      "was not finished");
     command.callback([options, &exitCode] { exitCode = run(*options); });
 }
 

@@ -3,6 +3,8 @@
 
 #include <CLI/CLI.hpp>
 
+#include <cmath>
+
 namespace trainyard::cli {
 
 Option Option::required() const
@@ -73,12 +75,26 @@ Option Subcommand::number(const std::string &name, int &value, const std::string
 
 Option Subcommand::real(const std::string &name, double &value, const std::string &help) const
 {
-    return Option(m_command->add_option(name, value, help));
+    return Option(m_command->add_option(name, value, help)
+                      ->check(CLI::Validator(
+                          [](const std::string &text) {
+                              double number = 0;
+                              return CLI::detail::lexical_cast(text, number) && std::isfinite(number)
+                                  ? std::string()
+                                  : text + " is no number that can be reckoned with";
+                          },
+                          "")));
 }
 
 void Subcommand::flag(const std::string &name, bool &value, const std::string &help) const
 {
     m_command->add_flag(name, value, help);
+}
+
+void Subcommand::exitCodes(const std::string &own) const
+{
+    m_command->footer("Exit codes: 0 done; " + own + (own.empty() ? "" : "; ")
+        + "2 bad usage or bad input; 3 internal; 130 stopped by Ctrl-C.");
 }
 
 void Subcommand::callback(const std::function<void()> &action) const

@@ -50,6 +50,8 @@ public:
     Option number(const std::string &name, int &value, const std::string &help) const;
     Option real(const std::string &name, double &value, const std::string &help) const;
     void flag(const std::string &name, bool &value, const std::string &help) const;
+    /// Under the help: what its exit codes say, those that every command has not.
+    void exitCodes(const std::string &own) const;
     /// What to do once the command line is read.
     void callback(const std::function<void()> &action) const;
 

@@ -68,7 +68,7 @@ int sweep(const Options &options)
         return kInterrupted;
     }
     if (file->isRegular())
-        std::cout << sentenceOf(*end) << "; " << secondsText(seconds) << ", "
+        std::cout << sentenceOf(*end, prepared->spec) << "; " << secondsText(seconds) << ", "
                   << wholeText(double(end->counts.all()) / std::max(seconds, 1e-9)) << " rows/s\n";
     return kDone;
 }
@@ -88,6 +88,7 @@ void addSweepCommand(CLI::App &app, int &exitCode)
         .text("--slurm", options->slurm,
             "Write a job of Slurm that sweeps over MPI (trainyard-sweep) and can be requeued; nothing is evaluated")
         .shownAs("OUT.sh");
+    command.exitCodes("");
     command.callback([options, &exitCode] { exitCode = sweep(*options); });
 }
 

@@ -82,12 +82,18 @@ const LayerSite &StageCoster::site(const PipelineClass &pipelines, int stage)
     return at(rankSet(m_work, pipelines, stage)).site;
 }
 
+StageCoster::Layers StageCoster::layers(const PipelineClass &pipelines, int stage)
+{
+    const SiteCosts &costs = at(rankSet(m_work, pipelines, stage));
+    return { costs.dense, costs.expert, costs.embedding, costs.head };
+}
+
 StageCoster::Parts StageCoster::parts(const PipelineClass &pipelines, int stage, int slice)
 {
     const SiteCosts &whole = at(rankSet(m_work, pipelines, stage));
     const SiteCosts &costs = slice < 0 ? whole : whole.slices[std::size_t(slice)];
     const Workload &work = m_views.ofTensor(costs.site.ranks.degrees.tensor);
-    return { costs.dense, costs.expert, costs.embedding, costs.head, attentionShare(work, costs.site, false),
+    return { { costs.dense, costs.expert, costs.embedding, costs.head }, attentionShare(work, costs.site, false),
         m_work.model.isMoe() ? attentionShare(work, costs.site, true) : AttentionShare {}, costs.denseAgain,
         costs.expertAgain };
 }

@@ -26,9 +26,13 @@ public:
     [[nodiscard]] StageCosts wholeStage(const PipelineClass &pipelines, int stage, bool hasEnd = true);
     /// Where that stage computes; valid until the next call.
     [[nodiscard]] const LayerSite &site(const PipelineClass &pipelines, int stage);
-    /// The pieces that the stage's chunks are made of, for one micro-batch, and how a layer divides.
-    struct Parts {
+    /// The pieces that the stage's chunks are made of, for one micro-batch.
+    struct Layers {
         ChunkCost dense, expert, embedding, head;
+    };
+    [[nodiscard]] Layers layers(const PipelineClass &pipelines, int stage);
+    /// And how a layer divides.
+    struct Parts : Layers {
         AttentionShare denseAttention, expertAttention;
         OpSplit denseAgain, expertAgain; // recomputation of a layer that recomputation by blocks leaves out
     };

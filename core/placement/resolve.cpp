@@ -323,9 +323,11 @@ ExpectedAll<Workload> resolve(PlanPtr plan, const Catalogue &catalogue)
     } else
         errors.push_back(model.error());
     auto stack = resolveStack(plan->stack, model && workload.model.isMoe(), catalogue);
-    if (stack)
+    if (stack) {
         workload.stack = std::move(*stack);
-    else
+        workload.stack.sources.clear(); // a workload is copied often, and nobody asks it for these
+        workload.stack.releases.clear();
+    } else
         errors.push_back(stack.error());
     if (workload.source.includesFabric) // nor does a framework add or hide anything
         workload.stack.iterationOverheadMs = workload.stack.gradientOverlap = 0;

@@ -120,6 +120,23 @@ std::string grouping(const Datacenter &datacenter)
     return text.empty() ? "none" : cutText(text);
 }
 
+/// Of the same pools in another order: "V100, then A100 40 GB", or their ids where GPUs do not tell them apart.
+std::string poolOrder(const Datacenter &datacenter)
+{
+    std::vector<std::string> gpus, ids;
+    for (const Pool &pool : datacenter.pools) {
+        gpus.push_back(gpuLabel(pool));
+        ids.push_back(pool.id);
+    }
+    const bool areTold = std::set(gpus.begin(), gpus.end()).size() == gpus.size();
+    return cutText(joined(areTold ? gpus : ids, ", then "));
+}
+
+bool havePoolsOf(const Datacenter &one, const Datacenter &other)
+{
+    return std::ranges::is_permutation(one.pools, other.pools, {}, &Pool::id, &Pool::id);
+}
+
 /// What differs in pools of one datacenter apart from how many GPUs there are.
 void describePools(const Datacenter &before, const Datacenter &after, Sentences &sentences)
 {
@@ -152,7 +169,8 @@ void describeDatacenter(const Datacenter &before, const Datacenter &after, bool 
     if (grouping(before) != grouping(after))
         sentences.push_back("Nodes of " + after.label() + " " + grouping(before) + " → " + grouping(after));
     else if (sentences.size() == told)
-        sentences.push_back("Pools of " + after.label() + " rearranged");
+        sentences.push_back("Pools of " + after.label()
+            + (havePoolsOf(before, after) ? " in the order " + poolOrder(after) : " rearranged"));
 }
 
 void describeDatacenters(const Cluster &before, const Cluster &after, Sentences &sentences)

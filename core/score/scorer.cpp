@@ -4,6 +4,7 @@
 #include "core/score/parts.h"
 #include "core/score/reasons.h"
 #include "core/score/untabled.h"
+#include "core/score/work_bound.h"
 #include "core/score/workbench.h"
 
 #include <algorithm>
@@ -33,6 +34,7 @@ struct Scorer::Private {
         , catalogue(with)
         , axes(of)
         , bench(of, with, axes)
+        , byWork(space, with)
         , isTabled(axes.isNumbered() && isSimple(*of.base()) && bench.errorsOf(of.baseCandidate()).empty())
     {
     }
@@ -252,6 +254,7 @@ struct Scorer::Private {
     const Catalogue &catalogue;
     ScoreAxes axes;
     ScoreBench bench;
+    WorkBound byWork;
     bool isTabled;
     std::pair<const PlacesPart *, const OrderPart *> laid; // what the bench's layout is
     Reasons reasons;
@@ -278,6 +281,11 @@ Scorer::~Scorer() = default;
 Score Scorer::score(const Candidate &candidate)
 {
     return m_private->score(candidate);
+}
+
+LeastWork Scorer::leastWork(const Candidate &candidate)
+{
+    return m_private->isTabled ? LeastWork {} : m_private->byWork.of(candidate);
 }
 
 void Scorer::scoreRange(std::uint64_t first, std::span<Score> scores)

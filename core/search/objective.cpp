@@ -83,6 +83,10 @@ std::optional<ObjectiveFigures> figuresOf(const Evaluation &evaluation, const Ca
     figures.egressUsd = egressUsd(evaluation, catalogue);
     figures.usdPerHour = hour.usd + figures.egressUsd * 3600 / figures.seconds;
     figures.usdPerMillionTokens = figures.usdPerHour / 3600 / figures.tokensPerSecond * 1e6;
+    figures.clusterUsdPerMillionTokens = figures.usdPerMillionTokens;
+    if (const Metric usd = metrics.jobs ? metrics.jobs->usd : metrics.cost.usdPerIteration)
+        figures.clusterUsdPerMillionTokens = *usd / figures.seconds / figures.tokensPerSecond * 1e6;
+    figures.clusterUsdPerHour = figures.clusterUsdPerMillionTokens * figures.tokensPerSecond * 3600 / 1e6;
     figures.joulesPerToken = hour.kilowatts * 1e3 / figures.tokensPerSecond;
     figures.days = metrics.jobs ? Metric(*seconds / 86400) : metrics.cost.daysTotal;
     if (metrics.memory)
@@ -95,11 +99,14 @@ std::optional<ObjectiveFigures> figuresOf(const Evaluation &evaluation, const Ca
 
 ObjectiveFigures slowed(ObjectiveFigures figures, double factor)
 {
-    const double perHour = figures.usdPerHour - figures.egressUsd * 3600 / figures.seconds;
+    const double egress = figures.egressUsd * 3600 / figures.seconds, perHour = figures.usdPerHour - egress,
+                 clusterPerHour = figures.clusterUsdPerHour - egress;
     figures.seconds *= factor;
     figures.tokensPerSecond /= factor;
     figures.usdPerHour = perHour + figures.egressUsd * 3600 / figures.seconds;
     figures.usdPerMillionTokens = figures.usdPerHour / 3600 / figures.tokensPerSecond * 1e6;
+    figures.clusterUsdPerHour = clusterPerHour + figures.egressUsd * 3600 / figures.seconds;
+    figures.clusterUsdPerMillionTokens = figures.clusterUsdPerHour / 3600 / figures.tokensPerSecond * 1e6;
     figures.joulesPerToken *= factor;
     if (figures.days)
         *figures.days *= factor;

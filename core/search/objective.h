@@ -16,6 +16,7 @@ struct ObjectiveFigures {
     double tokensPerSecond = 0;
     // Of the GPUs that are used: a planner may leave others to somebody else. The plan's metrics count all.
     double usdPerMillionTokens = 0, usdPerHour = 0; // egress included
+    double clusterUsdPerMillionTokens = 0, clusterUsdPerHour = 0; // with every GPU of the plan, as its metrics count
     double joulesPerToken = 0;
     double egressUsd = 0; // of an iteration
     Metric days; // for workload.training_tokens

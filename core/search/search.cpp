@@ -17,7 +17,7 @@ namespace {
 using Clock = std::chrono::steady_clock;
 
 /// Without tables a score costs a placement.
-constexpr std::uint64_t kMostWithoutTables = 5'000;
+constexpr std::uint64_t kMostWithoutTables = 10'000;
 constexpr std::array kObjectives { "throughput", "cost", "energy", "time", "gpus" };
 
 Errors contradictions(const Plan &plan, const SearchOptions &options)
@@ -36,9 +36,9 @@ Errors contradictions(const Plan &plan, const SearchOptions &options)
     if (c.mostDays && !(*c.mostDays > 0))
         bad("max-days", "nothing is trained in no time", "a number above 0");
     if (c.memoryMargin && !(*c.memoryMargin >= 0 && *c.memoryMargin < 1))
-        bad("memory-margin", "no share of the memory", "0 or more, below 1");
+        bad("memory-margin", "is no share of the memory that can stay free", "0 or more, below 1");
     if (options.seconds && !(*options.seconds > 0))
-        bad("seconds", "no time to search", "a number above 0");
+        bad("seconds", "a search takes some time", "a number above 0");
     if ((c.mostDays || options.objective == Objective::Time) && !hasJobs(plan) && !plan.workload.trainingTokens)
         bad("workload.training_tokens", "days of training are asked for, and the plan does not say how many tokens",
             "the tokens to train on");
@@ -89,9 +89,6 @@ ExpectedAll<SearchResult> search(const PlanPtr &plan, const Catalogue &catalogue
     const Constraints &c = options.constraints;
     SpaceOptions around { .fixed = options.fixed, .datacenters = c.datacenters };
     around.mayTrainOtherwise = options.mayTrainOtherwise;
-    around.variesReplicas = options.variesReplicas || c.mostGpus || c.mostUsdPerHour
-        || options.objective == Objective::Cost || options.objective == Objective::Energy
-        || options.objective == Objective::Gpus;
     const auto namesPools = [](const auto &setting) { return setting.first.find(".pools[") != std::string::npos; };
     if (std::ranges::any_of(
             options.scenarios, [&](const Scenario &one) { return std::ranges::any_of(one.settings, namesPools); }))
@@ -112,17 +109,25 @@ ExpectedAll<SearchResult> search(const PlanPtr &plan, const Catalogue &catalogue
     const std::uint64_t most =
         hunt.isTabled() ? options.mostEnumerated : std::min(options.mostEnumerated, kMostWithoutTables);
     std::vector<std::uint64_t> numbers;
+    std::vector<SpaceRules::LeftOut> left;
     if (hunt.space().size() != SearchSpace::kTooMany) {
-        const auto left = hunt.rules().forEach([&](std::uint64_t number, const Candidate &) {
-            numbers.push_back(number);
-            return numbers.size() <= most && !deadline.token().stop_requested();
-        });
+        left = hunt.rules().forEach(
+            [&](std::uint64_t number, const Candidate &) {
+                numbers.push_back(number);
+                return numbers.size() <= most;
+            },
+            deadline.token());
         if (numbers.size() <= most)
             for (const SpaceRules::LeftOut &one : left)
                 hunt.count(one.reason, one.count);
     }
     const bool isWhole = !numbers.empty() && numbers.size() <= most;
     SearchResult result = isWhole ? searchWhole(hunt, numbers) : searchAround(hunt);
+    for (PruneCount &one : result.pruned)
+        one.isRule = std::ranges::find(left, one.reason, &SpaceRules::LeftOut::reason) != left.end();
+    result.robustness = options.robustness;
+    for (const Scenario &scenario : options.scenarios)
+        result.scenarios.push_back(scenario.name);
     result.elapsed = std::chrono::duration<double>(Clock::now() - begun).count();
     return result;
 }

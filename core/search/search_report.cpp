@@ -5,27 +5,17 @@
 #include "core/base/words.h"
 #include "core/plan/plan_diff.h"
 #include "core/report/text_table.h"
+#include "core/search/objective.h"
+#include "core/search/shortfall.h"
 
-#include <nlohmann/json.hpp>
-
-#include <array>
+#include <algorithm>
 #include <cmath>
 
 namespace trainyard {
 
 namespace {
 
-using Json = nlohmann::ordered_json;
-
 constexpr std::size_t kMostReasons = 8; // that a table tells
-constexpr std::array kStates { "refused", "outdone", "infeasible", "out-of-constraint", "feasible" };
-
-struct ValueName {
-    const char *heading, *name;
-};
-constexpr std::array<ValueName, 5> kValues { { { "s per token", "seconds_per_token" },
-    { "$ per 1M tokens", "usd_per_million_tokens" }, { "J per token", "joules_per_token" }, { "days", "days" },
-    { "GPUs", "gpus" } } };
 
 std::string valueText(Objective objective, const SearchRow &row)
 {
@@ -44,43 +34,154 @@ std::string valueText(Objective objective, const SearchRow &row)
     return counted(std::int64_t(row.value), "GPU");
 }
 
-std::string stateText(const SearchRow &row)
+/// "Kinds of GPUs: A100, then V100" of each axis in which the candidates are not all alike.
+std::vector<std::string> axesThatDiffer(
+    const SearchSpace &space, const Candidate &of, const std::vector<Candidate> &others)
 {
-    return row.state == RowState::Feasible ? "" : row.reason;
+    std::vector<std::string> texts;
+    for (std::size_t i = 0; i < of.size(); ++i)
+        if (std::ranges::any_of(others, [&](const Candidate &other) { return other[i] != of[i]; }))
+            texts.push_back(space.axes()[i].label + ": " + space.axes()[i].values[of[i]].text);
+    return texts;
 }
 
-void addRow(TextTable &table, const SearchResult &result, const std::string &rank, const SearchRow &row)
+/// A table of rows: columns that say nothing of any of them are left out.
+class Rows {
+public:
+    explicit Rows(const SearchResult &result)
+        : m_result(result)
+        , m_isRobust(!result.scenarios.empty())
+        , m_namesWorld(m_isRobust && result.robustness == Robustness::WorstCase)
+    {
+        if (result.own)
+            m_rows.emplace_back("yours", *result.own);
+        for (std::size_t i = 0; i < result.best.size(); ++i)
+            if (result.best[i] != result.own)
+                m_rows.emplace_back(std::to_string(i + 1), result.best[i]);
+        if (result.nearest && result.nearest != result.own)
+            m_rows.emplace_back("nearest", *result.nearest);
+        if (!hasJobs(*result.space->base()) && result.objective != Objective::Time)
+            m_trainingTokens = result.space->base()->workload.trainingTokens.value_or(0);
+        m_hasIdle = std::ranges::any_of(m_rows, [&](const auto &one) {
+            const SearchRow &row = result.rows[one.second];
+            return row.clusterUsdPerHour > row.usdPerHour * 1.0005;
+        });
+    }
+
+    [[nodiscard]] std::string text() const
+    {
+        using enum TextTable::Align;
+        std::vector<std::string> heading { "",
+            m_namesWorld     ? "in its worst world"
+                : m_isRobust ? "mean of all worlds"
+                             : "best first" };
+        if (m_namesWorld)
+            heading.emplace_back("which is");
+        heading.insert(heading.end(), { "iteration", "per hour", "per 1M tokens" });
+        if (m_hasIdle)
+            heading.insert(heading.end(), { "all GPUs per hour", "per 1M tokens" });
+        if (m_trainingTokens > 0)
+            heading.emplace_back("days");
+        heading.insert(heading.end(), { "memory", "GPUs", "" });
+        std::vector<TextTable::Align> align(heading.size(), Right);
+        align.back() = Left;
+        TextTable table(align, heading);
+        for (const auto &[rank, index] : m_rows)
+            table.add(cells(rank, m_result.rows[index]));
+        std::string text = table.text();
+        if (m_isRobust)
+            text += m_namesWorld
+                ? "The first figure is that of the world where it is worst; all others are of the plan's own world.\n"
+                : "The first figure is the mean of all worlds by weight; all others are of the plan's own world.\n";
+        text += m_hasIdle
+            ? "Money per hour and per 1M tokens is that of the GPUs that a plan uses, with egress; then of all GPUs of "
+              "the cluster, as evaluate counts.\n"
+            : "Money is that of the GPUs that a plan uses, with egress.\n";
+        return text;
+    }
+
+private:
+    [[nodiscard]] std::vector<std::string> cells(const std::string &rank, const SearchRow &row) const
+    {
+        const bool isTimed = row.seconds > 0;
+        const auto timed = [&](const std::string &text) { return isTimed ? text : std::string(); };
+        std::vector<std::string> cells { rank, timed(valueText(m_result.objective, row)) };
+        if (m_namesWorld)
+            cells.push_back(timed(worstWorld(m_result, row)));
+        cells.insert(cells.end(),
+            { timed(secondsText(row.seconds)), timed(usdText(row.usdPerHour)),
+                timed(usdText(row.usdPerMillionTokens)) });
+        if (m_hasIdle)
+            cells.insert(cells.end(),
+                { timed(row.clusterUsdPerHour > 0 ? usdText(row.clusterUsdPerHour) : ""),
+                    timed(row.clusterUsdPerHour > 0 ? usdText(row.clusterUsdPerMillionTokens) : "") });
+        if (m_trainingTokens > 0)
+            cells.push_back(
+                timed(row.tokensPerSecond > 0 ? plainText(m_trainingTokens / row.tokensPerSecond / 86400) : ""));
+        cells.insert(cells.end(),
+            { row.fill > 0 ? percentText(row.fill) : "", row.gpus > 0 ? std::to_string(row.gpus) : "",
+                row.state == RowState::Feasible ? "" : reasonWithNumbers(row) });
+        return cells;
+    }
+
+    const SearchResult &m_result;
+    bool m_isRobust, m_namesWorld, m_hasIdle = false;
+    double m_trainingTokens = 0; // 0: nobody asks for days, or they are told as it is
+    std::vector<std::pair<std::string, std::size_t>> m_rows;
+};
+
+std::string writtenText(const WrittenPlan &written)
 {
-    const bool isTimed = row.seconds > 0;
-    table.add({ rank, isTimed ? valueText(result.objective, row) : "", isTimed ? secondsText(row.seconds) : "",
-        isTimed ? usdText(row.usdPerHour) : "", isTimed ? usdText(row.usdPerMillionTokens) : "",
-        row.fill > 0 ? percentText(row.fill) : "", row.gpus > 0 ? std::to_string(row.gpus) : "", stateText(row) });
+    std::string text = "\nWritten to " + written.path + ": " + counted(written.gpus, "GPU");
+    const int idle = written.gpus - written.gpusUsed;
+    if (written.dropped > 0)
+        text += ", " + std::to_string(written.dropped) + " idle ones dropped";
+    if (idle > 0) {
+        text += ", of which " + std::to_string(idle) + (idle == 1 ? " idles" : " idle");
+        if (written.isTrimmed)
+            text += written.kept == 0 ? " in nodes that are used in part"
+                                      : ", some in nodes without which it would be another plan";
+    }
+    return text + "; evaluate tells " + usdText(written.usdPerHour) + " per hour, "
+        + usdText(written.usdPerMillionTokens) + " per 1M tokens for it\n";
 }
 
-Json number(double value)
+std::string leftOut(const std::vector<PruneCount> &pruned, bool isRule, const char *heading)
 {
-    return std::isfinite(value) ? Json(value) : Json(nullptr);
-}
-
-Json rowJson(const SearchResult &result, std::size_t index)
-{
-    const SearchRow &row = result.rows[index];
-    const bool isTimed = row.seconds > 0 && row.state != RowState::Outdone;
-    const auto timed = [&](double value) { return isTimed ? number(value) : Json(nullptr); };
-    return { { "number", row.number }, { "state", kStates[std::size_t(row.state)] },
-        { "reason", row.reason.empty() ? Json(nullptr) : Json(row.reason) }, { "changes", changesOf(result, index) },
-        { "value", timed(row.value) }, { "iteration_time_s", timed(row.seconds) },
-        { "tokens_per_s", timed(row.tokensPerSecond) }, { "usd_per_million_tokens", timed(row.usdPerMillionTokens) },
-        { "usd_per_hour", timed(row.usdPerHour) }, { "joules_per_token", timed(row.joulesPerToken) },
-        { "memory_fill", row.fill > 0 ? number(row.fill) : Json(nullptr) }, { "gpus_used", row.gpus },
-        { "on_front", row.isOnFront } };
+    TextTable table({ TextTable::Align::Right, TextTable::Align::Left });
+    std::size_t told = 0, further = 0;
+    for (const PruneCount &one : pruned) {
+        if (one.isRule != isRule)
+            continue;
+        if (told++ < kMostReasons)
+            table.add({ wholeText(double(one.count)), one.reason });
+        else
+            ++further;
+    }
+    if (told == 0)
+        return {};
+    return std::string("\n") + heading + "\n" + table.text()
+        + (further > 0 ? counted(std::int64_t(further), "further reason") + "\n" : "");
 }
 
 } // namespace
 
-const char *valueName(Objective objective)
+WrittenPlan writtenPlan(const std::string &path, const Trimmed &made, const Catalogue &catalogue)
 {
-    return kValues[std::size_t(objective)].name;
+    WrittenPlan written { .path = path, .gpus = made.plan->cluster.gpus(), .dropped = made.gone, .kept = made.kept };
+    if (const auto figures = figuresOf(*made.evaluation, catalogue)) {
+        written.gpusUsed = figures->gpus;
+        written.usdPerHour = figures->clusterUsdPerHour;
+        written.usdPerMillionTokens = figures->clusterUsdPerMillionTokens;
+    }
+    return written;
+}
+
+std::string worstWorld(const SearchResult &result, const SearchRow &row)
+{
+    if (result.scenarios.empty())
+        return {};
+    return row.worstScenario >= 0 ? result.scenarios.at(std::size_t(row.worstScenario)) : "as planned";
 }
 
 std::vector<std::string> changesOf(const SearchResult &result, std::size_t row)
@@ -97,58 +198,40 @@ std::vector<std::string> changesOf(const SearchResult &result, std::size_t row)
     return sentences;
 }
 
-std::string searchTable(const SearchResult &result)
+std::vector<std::vector<std::string>> changesOf(const SearchResult &result, const std::vector<std::size_t> &rows)
+{
+    std::vector<std::vector<std::string>> all;
+    for (const std::size_t row : rows)
+        all.push_back(changesOf(result, row));
+    const auto told = all;
+    for (std::size_t i = 0; i < rows.size(); ++i) {
+        std::vector<Candidate> alike;
+        for (std::size_t other = 0; other < rows.size(); ++other)
+            if (other != i && told[other] == told[i])
+                alike.push_back(result.space->candidate(result.rows[rows[other]].number));
+        for (std::string &text :
+            axesThatDiffer(*result.space, result.space->candidate(result.rows[rows[i]].number), alike))
+            all[i].push_back(std::move(text));
+    }
+    return all;
+}
+
+std::string searchTable(const SearchResult &result, const WrittenPlan *written)
 {
     std::string summary = result.summary;
     if (!summary.empty() && summary.front() >= 'a' && summary.front() <= 'z')
         summary.front() = char(summary.front() - 'a' + 'A');
-    std::string text = summary + ", " + secondsText(result.elapsed) + "\n\n";
-    using enum TextTable::Align;
-    TextTable table({ Right, Right, Right, Right, Right, Right, Right, Left },
-        { "", "best first", "iteration", "per hour", "per 1M tokens", "memory", "GPUs", "" });
-    if (result.own)
-        addRow(table, result, "yours", result.rows[*result.own]);
+    std::string text = summary + "; " + secondsText(result.elapsed) + "\n\n" + Rows(result).text();
+    const auto changes = changesOf(result, result.best);
     for (std::size_t i = 0; i < result.best.size(); ++i)
         if (result.best[i] != result.own)
-            addRow(table, result, std::to_string(i + 1), result.rows[result.best[i]]);
-    text += table.text();
-    text += "Money is that of the GPUs a plan uses, with egress; evaluate counts idle ones too.\n";
-    for (std::size_t i = 0; i < result.best.size(); ++i) {
-        if (result.best[i] == result.own)
-            continue;
-        text += "\n" + std::to_string(i + 1) + ". " + joined(changesOf(result, result.best[i]), "; ") + "\n";
-    }
-    if (!result.pruned.empty())
-        text += "\nLeft out\n";
-    TextTable left({ Right, Left });
-    for (std::size_t i = 0; i < std::min(kMostReasons, result.pruned.size()); ++i)
-        left.add({ wholeText(double(result.pruned[i].count)), result.pruned[i].reason });
-    text += result.pruned.empty() ? "" : left.text();
-    if (result.pruned.size() > kMostReasons)
-        text += counted(std::int64_t(result.pruned.size() - kMostReasons), "further reason") + "\n";
-    return text;
-}
-
-std::string searchJson(const SearchResult &result)
-{
-    Json best = Json::array(), pruned = Json::array(), axes = Json::array();
-    for (const std::size_t row : result.best)
-        best.push_back(rowJson(result, row));
-    for (const PruneCount &one : result.pruned)
-        pruned.push_back({ { "reason", one.reason }, { "count", one.count } });
-    for (const Axis &axis : result.space->axes()) {
-        Json values = Json::array();
-        for (const AxisValue &value : axis.values)
-            values.push_back(value.text);
-        axes.push_back({ { "id", axis.id }, { "keys", axis.keys }, { "label", axis.label }, { "values", values },
-            { "own", axis.base } });
-    }
-    const Json json { { "objective", toString(result.objective) }, { "value_is", valueName(result.objective) },
-        { "summary", result.summary }, { "complete", result.isComplete }, { "stopped", result.isStopped },
-        { "looked", result.looked }, { "scored", result.scored }, { "simulated", result.simulated },
-        { "elapsed_s", number(result.elapsed) }, { "own", result.own ? rowJson(result, *result.own) : Json(nullptr) },
-        { "best", best }, { "pruned", pruned }, { "axes", axes } };
-    return json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
+            text += "\n" + std::to_string(i + 1) + ". " + joined(changes[i], "; ") + "\n";
+    if (result.nearest && result.nearest != result.own)
+        text += "\nThe nearest: " + joined(changesOf(result, *result.nearest), "; ") + "\n";
+    if (written)
+        text += writtenText(*written);
+    return text + leftOut(result.pruned, false, "Left out, of those looked at")
+        + leftOut(result.pruned, true, "Not looked at: values that do not go together");
 }
 
 } // namespace trainyard

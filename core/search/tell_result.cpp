@@ -5,6 +5,9 @@
 #include "core/base/pareto_front.h"
 #include "core/base/words.h"
 
+#include <algorithm>
+#include <utility>
+
 namespace trainyard::detail {
 
 namespace {
@@ -13,7 +16,7 @@ void markFront(std::vector<SearchRow> &rows)
 {
     std::vector<SearchRow *> feasible;
     for (SearchRow &row : rows)
-        if (row.state == RowState::Feasible)
+        if (row.state == RowState::Feasible || (row.isExact && row.usdPerMillionTokens > 0))
             feasible.push_back(&row);
     const auto seconds = [](const SearchRow *row) { return row->seconds; };
     const auto usd = [](const SearchRow *row) { return row->usdPerMillionTokens; };
@@ -44,8 +47,8 @@ std::string gainText(Objective objective, const SearchRow &own, const SearchRow 
 std::string answer(const SearchResult &result)
 {
     if (result.best.empty())
-        return result.isComplete ? "no plan of this space is feasible within the constraints"
-                                 : "no feasible plan within the constraints was found";
+        return result.isComplete ? "no plan of this space keeps the constraints (proven)"
+                                 : "none was found that keeps the constraints, and the search is not finished";
     const SearchRow &own = result.rows[*result.own];
     const SearchRow &best = result.rows[result.best.front()];
     if (own.number == best.number)
@@ -57,19 +60,65 @@ std::string answer(const SearchResult &result)
     return own.value > best.value ? gainText(result.objective, own, best) + " than your plan" : "as good as your plan";
 }
 
+/// Of rows that miss the constraints the one that misses least, else of those that do not fit the fullest.
+std::optional<std::size_t> nearestOf(const std::vector<SearchRow> &rows)
+{
+    const auto distance = [](const SearchRow &row) {
+        return std::pair(row.state != RowState::OutOfConstraint, row.missedBy);
+    };
+    std::optional<std::size_t> nearest;
+    for (std::size_t i = 0; i < rows.size(); ++i)
+        if (rows[i].missedBy > 0 && (!nearest || distance(rows[i]) < distance(rows[*nearest])))
+            nearest = i;
+    return nearest;
+}
+
+/// Each of many shapes that find no place has a reason of its own: told as one, the shapes as its details.
+std::vector<PruneCount> grouped(std::vector<PruneCount> pruned)
+{
+    constexpr std::string_view kPlaceless = "cannot be placed";
+    PruneCount placeless { .reason = "it cannot be placed" };
+    std::erase_if(pruned, [&](PruneCount &one) {
+        if (!one.reason.contains(kPlaceless))
+            return false;
+        placeless.count += one.count;
+        placeless.details.push_back(std::move(one));
+        return true;
+    });
+    std::ranges::stable_sort(placeless.details, std::ranges::greater {}, &PruneCount::count);
+    if (placeless.details.size() == 1)
+        placeless.reason = std::exchange(placeless.details, {}).front().reason;
+    if (placeless.count > 0)
+        pruned.push_back(std::move(placeless));
+    std::ranges::stable_sort(pruned, std::ranges::greater {}, &PruneCount::count);
+    return pruned;
+}
+
+std::string howFar(const SearchResult &result)
+{
+    const std::string many = wholeText(double(result.looked));
+    const std::string simulated = wholeText(double(result.simulated)) + " simulated";
+    const char *thing = result.looked == 1 ? " combination" : " combinations";
+    if (result.best.empty())
+        return many + thing + " looked at, " + simulated;
+    if (result.isComplete)
+        return "proven best of " + many + thing + ", " + simulated;
+    return many + thing + " looked at, " + simulated
+        + (result.isStopped ? "; stopped, not proven" : "; not proven: others may be better");
+}
+
 } // namespace
 
 void tellResult(SearchResult &result)
 {
     markFront(result.rows);
-    result.summary = answer(result) + "; " + wholeText(double(result.looked)) + " "
-        + (result.looked == 1 ? "candidate" : "candidates") + ", " + wholeText(double(result.simulated))
-        + " simulated, "
-        + (result.isComplete       ? "proven best"
-                : result.isStopped ? "stopped, not proven"
-                                   : "not proven: the space is larger than what was looked at");
-    if (result.best.empty() && result.isComplete)
-        result.summary.replace(result.summary.rfind("proven best"), std::string::npos, "all looked at");
+    result.pruned = grouped(std::move(result.pruned));
+    result.summary = answer(result) + "; " + howFar(result);
+    if (!result.best.empty())
+        return;
+    result.nearest = nearestOf(result.rows);
+    if (result.nearest)
+        result.summary += "; the nearest " + result.rows[*result.nearest].shortfall;
 }
 
 } // namespace trainyard::detail

@@ -25,18 +25,19 @@ SearchResult searchWhole(Hunt &hunt, const std::vector<std::uint64_t> &numbers)
     std::ranges::sort(
         open, {}, [](const ScoredCandidate &one) { return std::tuple(one.leastValue, one.promise, one.number); });
     hunt.judge(open);
-    bool isComplete = !hunt.stop().stop_requested();
-    std::uint64_t outdone = 0;
+    std::uint64_t outdone = 0, left = 0;
     for (const ScoredCandidate &one : open) {
         if (hunt.verdict(one.number))
             continue;
         const bool isOut = hunt.isOutdone(one);
-        isComplete &= isOut;
         outdone += isOut;
+        left += !isOut;
     }
     if (outdone > 0)
         hunt.count("it cannot be better than the best that was found", outdone);
-    return hunt.finish(isComplete, open);
+    SearchResult result = hunt.finish(left == 0 && !hunt.stop().stop_requested(), open);
+    result.left = left + numbers.size() - std::min<std::uint64_t>(numbers.size(), result.scored);
+    return result;
 }
 
 } // namespace trainyard::detail

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/search/worlds.h"
 
+#include "core/base/number_text.h"
+#include "core/search/shortfall.h"
+
 #include <algorithm>
 #include <limits>
 
@@ -8,25 +11,38 @@ namespace trainyard {
 
 namespace {
 
+constexpr const char *kTooLarge = "it does not fit the memory of the GPUs";
 constexpr double kMargin = 0.05; // of memory, where nobody says
 /// A bound stays one when its sums are rounded another way.
 constexpr double kRounding = 1 - 1e-9;
 
 std::string kindOf(const Feasibility &f)
 {
-    return !f.isPlaced ? "its stages find no place"
+    return !f.isPlaced ? "it cannot be placed"
         : !f.isShaped  ? "replicas get no micro-batch, or experts' ranks do not divide"
         : !f.isSharded ? "in a pipeline the stack does not shard so much"
-        : !f.fitsGpus  ? "it does not fit the memory of the GPUs"
+        : !f.fitsGpus  ? kTooLarge
         : !f.fitsHosts ? "it does not fit the memory of the hosts"
         : !f.hasDrives ? "there are no drives"
-                       : "nothing of it is modelled";
+                       : "the model has no time for it";
 }
 
 std::string sentenceOf(const Evaluation &evaluation, const std::string &kind)
 {
     const auto blocking = std::ranges::find(evaluation.problems, Severity::Blocking, &Problem::severity);
     return blocking == evaluation.problems.end() ? kind : blocking->text;
+}
+
+void tellTooFull(SearchRow &row)
+{
+    row.missedBy = row.fill - 1;
+    row.shortfall = "needs " + percentText(row.fill) + " of the memory of its fullest GPU";
+}
+
+/// Of one that breaks a constraint by nobody knows how much: by all of it.
+double excessOf(const SearchRow &row)
+{
+    return row.missedBy > 0 ? row.missedBy : 1;
 }
 
 } // namespace
@@ -86,7 +102,7 @@ std::string Worlds::broken(const ObjectiveFigures &figures, const Evaluation *ev
     if (c.mostDays && figures.days.value_or(0) > *c.mostDays)
         return "it takes more days than allowed";
     if (figures.fill > 1 - m_margin)
-        return "it leaves less memory free than asked for";
+        return "it leaves less memory free than the margin";
     if (evaluation && !c.datacenters.empty())
         for (const GpuRun &run : evaluation->layout.runs)
             if (std::ranges::find(c.datacenters, evaluation->plan->cluster.datacenters[std::size_t(run.datacenter)].id)
@@ -102,6 +118,54 @@ std::string Worlds::surelyBroken(double leastSeconds, int gpus, double leastFill
         figures.usdPerHour = m_least.usdPerHour(gpus) * kRounding;
     figures.fill = leastFill * kRounding; // as full as the plan is not fuller
     return broken(figures, nullptr);
+}
+
+std::optional<CandidateVerdict> Worlds::judgeExact(std::uint64_t number, const Outcome &outcome, double most) const
+{
+    if (!outcome.isRun || !(outcome.seconds > 0) || !(m_tokens > 0))
+        return std::nullopt;
+    CandidateVerdict verdict;
+    SearchRow &row = verdict.row;
+    row.number = number;
+    row.seconds = outcome.seconds;
+    row.tokensPerSecond = m_tokens / outcome.seconds;
+    row.fill = outcome.fill;
+    row.gpus = outcome.gpusUsed;
+    if (m_least.isExact()) {
+        row.usdPerHour = m_least.usdPerHour(outcome.gpusUsed);
+        row.usdPerMillionTokens = row.usdPerHour / 3600 / row.tokensPerSecond * 1e6;
+    }
+    const double least = leastValue(outcome.seconds, outcome.gpusUsed);
+    const auto out = [&](RowState state, const std::string &kind, double excess) {
+        row.state = state;
+        row.reason = verdict.kind = kind;
+        verdict.excess = excess;
+        return verdict;
+    };
+    if (!outcome.isFeasible) {
+        if (!(outcome.fill > 1))
+            return std::nullopt; // for another reason
+        tellTooFull(row);
+        return out(RowState::Infeasible, kTooLarge, outcome.fill);
+    }
+    if (const std::string why = surelyBroken(outcome.seconds, outcome.gpusUsed, outcome.fill); !why.empty()) {
+        const bool knowsValue =
+            m_options.objective != Objective::Energy && (m_options.objective != Objective::Cost || m_least.isExact());
+        row.value = knowsValue ? least : 0;
+        ObjectiveFigures known { .seconds = row.seconds, .tokensPerSecond = row.tokensPerSecond };
+        known.usdPerHour = row.usdPerHour;
+        known.fill = row.fill;
+        known.gpus = row.gpus;
+        if (m_secondsPerDay > 0)
+            known.days = row.seconds * m_secondsPerDay;
+        tellShortfall(row, known, m_options.constraints, m_margin);
+        return out(RowState::OutOfConstraint, why, excessOf(row));
+    }
+    if (!(least > most))
+        return std::nullopt;
+    row.value = least;
+    row.isExact = true;
+    return out(RowState::Outdone, "its iteration, simulated, makes it worse than the best that were found", least);
 }
 
 CandidateVerdict Worlds::judge(
@@ -120,8 +184,8 @@ CandidateVerdict Worlds::judge(
     if (!evaluation) {
         const Error &error = evaluation.error().front();
         verdict.isStopped = error.code == ErrorCode::Cancelled;
-        return out(RowState::Refused, error.where.empty() ? error.what : error.where + " cannot be so with the rest",
-            error.what, 1e300);
+        return out(RowState::Refused,
+            error.where.empty() ? error.what : error.where + " contradicts other keys of the plan", error.what, 1e300);
     }
     const Evaluation &known = **evaluation;
     verdict.tasks = std::int64_t(known.metrics.spans);
@@ -132,6 +196,8 @@ CandidateVerdict Worlds::judge(
         row.tokensPerSecond = figures->tokensPerSecond;
         row.usdPerMillionTokens = figures->usdPerMillionTokens;
         row.usdPerHour = figures->usdPerHour;
+        row.clusterUsdPerMillionTokens = figures->clusterUsdPerMillionTokens;
+        row.clusterUsdPerHour = figures->clusterUsdPerHour;
         row.joulesPerToken = figures->joulesPerToken;
         row.fill = figures->fill;
         row.gpus = figures->gpus;
@@ -139,10 +205,14 @@ CandidateVerdict Worlds::judge(
     }
     if (!known.feasible() || !figures) {
         const std::string kind = kindOf(known.feasibility);
+        if (figures && figures->fill > 1)
+            tellTooFull(verdict.row);
         return out(RowState::Infeasible, kind, sentenceOf(known, kind), figures ? figures->fill : 1e200);
     }
-    if (const std::string kind = broken(*figures, &known); !kind.empty())
-        return out(RowState::OutOfConstraint, kind, kind, verdict.row.value);
+    if (const std::string kind = broken(*figures, &known); !kind.empty()) {
+        tellShortfall(verdict.row, *figures, m_options.constraints, m_margin);
+        return out(RowState::OutOfConstraint, kind, kind, excessOf(verdict.row));
+    }
     verdict.row.state = RowState::Feasible;
     if (!m_options.scenarios.empty())
         judgeInScenarios(verdict, plan, workspace, stop);
@@ -154,7 +224,8 @@ void Worlds::judgeInScenarios(
 {
     const bool isWorst = m_options.robustness == Robustness::WorstCase;
     double worst = verdict.row.value, sum = verdict.row.value, ran = 1, weights = 1;
-    for (const Scenario &scenario : m_options.scenarios) {
+    for (std::size_t i = 0; i < m_options.scenarios.size(); ++i) {
+        const Scenario &scenario = m_options.scenarios[i];
         weights += scenario.weight;
         std::string why = "it cannot run in a scenario";
         const auto there = inScenario(plan, scenario);
@@ -173,14 +244,20 @@ void Worlds::judgeInScenarios(
         }
         if (figures && why.empty()) {
             const double value = objectiveValue(m_options.objective, *figures);
-            worst = std::max(worst, value);
+            if (value > worst) {
+                worst = value;
+                verdict.row.worstScenario = int(i);
+            }
             sum += scenario.weight * value;
             ran += scenario.weight;
         } else if (isWorst) {
             verdict.row.state = figures ? RowState::OutOfConstraint : RowState::Infeasible;
+            verdict.row.worstScenario = int(i);
             verdict.kind = why;
             verdict.row.reason = scenario.name + ": " + why;
-            verdict.excess = 1;
+            if (figures)
+                tellShortfall(verdict.row, *figures, m_options.constraints, m_margin);
+            verdict.excess = excessOf(verdict.row);
             return;
         }
     }

@@ -75,24 +75,22 @@ void addExperts(AxisList &axes, const Scope &scope)
         scope.plan.parallelism.expertTensor, [](Plan &p, int t) { p.parallelism.expertTensor = t; });
 }
 
-/// As many as there is room for; where fewer GPUs may be better, as with far datacenters among several, also powers of
-/// two and three times those. On unequal GPUs and across datacenters, where as many replicas as a power of two leave
-/// many GPUs out, also the least that make do with so many micro-batches each.
+/// As many as there is room for, or powers of two and three times those: whatever is asked for, so that an answer with
+/// fewer constraints is never worse. On unequal GPUs and across datacenters, where as many replicas as a power of two
+/// leave many GPUs out, also the least that make do with so many micro-batches each.
 void addData(AxisList &axes, const Scope &scope)
 {
-    constexpr int kFewDatacenters = 2, kMostMicroBatches = 8;
+    constexpr int kMostMicroBatches = 8;
     std::set<int> counts;
-    if (scope.options.variesReplicas || scope.datacenters > kFewDatacenters) {
-        const int batch = scope.plan.workload.globalBatch, most = std::min(scope.gpus, batch);
-        for (const int d : powersOfTwo(most))
-            for (const int value : { d, 3 * d })
-                if (value <= most)
-                    counts.insert(value);
-        for (const int size : { 1, 2, 4 })
-            for (int each = 5; each <= kMostMicroBatches && (scope.isMixed || scope.datacenters > 1); ++each)
-                if (const int value = (batch + size * each - 1) / (size * each); value <= most)
-                    counts.insert(value);
-    }
+    const int batch = scope.plan.workload.globalBatch, most = std::min(scope.gpus, batch);
+    for (const int d : powersOfTwo(most))
+        for (const int value : { d, 3 * d })
+            if (value <= most)
+                counts.insert(value);
+    for (const int size : { 1, 2, 4 })
+        for (int each = 5; each <= kMostMicroBatches && (scope.isMixed || scope.sites > 1); ++each)
+            if (const int value = (batch + size * each - 1) / (size * each); value <= most)
+                counts.insert(value);
     if (scope.plan.parallelism.data)
         counts.insert(*scope.plan.parallelism.data);
     std::vector<Auto<int>> values(counts.begin(), counts.end());

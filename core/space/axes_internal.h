@@ -24,6 +24,7 @@ struct Scope {
     Degrees now;
     int gpus = 0, largestNode = 1;
     int datacenters = 0; // that have GPUs and may be used
+    int sites = 0; // that have GPUs
     bool isMixed = false; // GPUs of more than one kind
     bool statesHosts = false; // every pool says what its hosts have
     bool isScarce = false; // all GPUs together hold the states less than twice

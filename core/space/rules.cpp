@@ -7,6 +7,12 @@
 
 namespace trainyard {
 
+namespace {
+
+constexpr std::uint64_t kNodesBetweenPolls = 1'024;
+
+} // namespace
+
 SpaceRules::SpaceRules(const SearchSpace &space, const Catalogue &catalogue)
     : m_space(&space)
     , m_rulesAt(space.axes().size())
@@ -27,25 +33,26 @@ const std::string *SpaceRules::whyNot(const Candidate &candidate) const
     return broken == m_rules.end() || candidate == m_space->baseCandidate() ? nullptr : &broken->text;
 }
 
-bool SpaceRules::walk(std::size_t depth, std::uint64_t number, Candidate &candidate, std::vector<LeftOut> &left,
-    const std::function<bool(std::uint64_t, const Candidate &)> &visit) const
+bool SpaceRules::walk(std::size_t depth, std::uint64_t number, Walk &walk) const
 {
-    if (depth == candidate.size())
-        return visit(number, candidate);
+    if (depth == walk.candidate.size())
+        return walk.visit(number, walk.candidate);
+    if (++walk.nodes % kNodesBetweenPolls == 0 && walk.stop.stop_requested())
+        return false;
     for (std::uint16_t value = 0; value < m_space->axes()[depth].values.size(); ++value) {
-        candidate[depth] = value;
+        walk.candidate[depth] = value;
         const std::uint64_t first = number + value * m_below[depth];
-        const auto broken =
-            std::ranges::find_if(m_rulesAt[depth], [&](std::size_t rule) { return m_rules[rule].breaks(candidate); });
+        const auto broken = std::ranges::find_if(
+            m_rulesAt[depth], [&](std::size_t rule) { return m_rules[rule].breaks(walk.candidate); });
         if (broken == m_rulesAt[depth].end()) {
-            if (!walk(depth + 1, first, candidate, left, visit))
+            if (!this->walk(depth + 1, first, walk))
                 return false;
             continue;
         }
-        left[*broken].count += m_below[depth];
+        walk.left[*broken].count += m_below[depth];
         if (m_base >= first && m_base - first < m_below[depth]) {
-            --left[*broken].count;
-            if (!visit(m_base, m_space->baseCandidate()))
+            --walk.left[*broken].count;
+            if (!walk.visit(m_base, m_space->baseCandidate()))
                 return false;
         }
     }
@@ -53,15 +60,14 @@ bool SpaceRules::walk(std::size_t depth, std::uint64_t number, Candidate &candid
 }
 
 std::vector<SpaceRules::LeftOut> SpaceRules::forEach(
-    const std::function<bool(std::uint64_t, const Candidate &)> &visit) const
+    const std::function<bool(std::uint64_t, const Candidate &)> &visit, const std::stop_token &stop) const
 {
-    std::vector<LeftOut> left;
+    Walk walk { visit, stop, {}, Candidate(m_space->axes().size(), 0) };
     for (const Rule &rule : m_rules)
-        left.push_back({ rule.text, 0 });
-    Candidate candidate(m_space->axes().size(), 0);
-    walk(0, 0, candidate, left, visit);
-    std::erase_if(left, [](const LeftOut &one) { return one.count == 0; });
-    return left;
+        walk.left.push_back({ rule.text, 0 });
+    this->walk(0, 0, walk);
+    std::erase_if(walk.left, [](const LeftOut &one) { return one.count == 0; });
+    return std::move(walk.left);
 }
 
 std::uint64_t SpaceRules::count(std::uint64_t most) const

@@ -13,6 +13,7 @@
 
 #include <functional>
 #include <span>
+#include <stop_token>
 
 namespace trainyard {
 
@@ -31,7 +32,9 @@ public:
     };
     /// Calls with each candidate that is kept, in the order of their numbers, until it answers false. Answers how many
     /// were left out, and by which rule, as far as it went.
-    std::vector<LeftOut> forEach(const std::function<bool(std::uint64_t number, const Candidate &)> &visit) const;
+    /// A stop ends it wherever it is, also between candidates that are far apart.
+    std::vector<LeftOut> forEach(const std::function<bool(std::uint64_t number, const Candidate &)> &visit,
+        const std::stop_token &stop = {}) const;
     /// How many are kept; at most `most`, which is where counting stops.
     [[nodiscard]] std::uint64_t count(std::uint64_t most) const;
 
@@ -40,8 +43,14 @@ private:
         std::string text;
         std::function<bool(const Candidate &)> breaks;
     };
-    bool walk(std::size_t depth, std::uint64_t number, Candidate &candidate, std::vector<LeftOut> &left,
-        const std::function<bool(std::uint64_t, const Candidate &)> &visit) const;
+    struct Walk {
+        const std::function<bool(std::uint64_t, const Candidate &)> &visit;
+        const std::stop_token &stop;
+        std::vector<LeftOut> left;
+        Candidate candidate;
+        std::uint64_t nodes = 0; // that were looked at
+    };
+    bool walk(std::size_t depth, std::uint64_t number, Walk &walk) const;
 
     const SearchSpace *m_space;
     std::vector<Rule> m_rules;

@@ -63,7 +63,6 @@ struct SpaceOptions {
     std::vector<std::string> fixed; // dotted keys or their sections ("memory") that stay as the plan has them
     std::vector<std::string> datacenters; // ids of those that may be used; empty: all
     bool mayTrainOtherwise = false; // also values that affect convergence
-    bool variesReplicas = false; // also fewer replicas than there is room for: where GPUs cost something
     /// Values of an axis are thinned to so many, the plan's own and the ends kept.
     std::size_t mostValues = 16;
 };

@@ -4,8 +4,8 @@
 // not.
 #include "core/base/number_text.h"
 #include "core/base/words.h"
-#include "core/cluster/edits.h"
 #include "core/hardware/gpu_name.h"
+#include "core/search/idle_nodes.h"
 #include "core/why/plan_runs_internal.h"
 #include "core/why/shadow_prices.h"
 
@@ -18,8 +18,7 @@ namespace {
 
 using detail::PlanRun, detail::PlanRuns;
 
-struct Retired { // nodes of one pool
-    int datacenter = 0, pool = 0, nodes = 0;
+struct Retired : PoolNodes {
     bool isIdle = false;
 };
 
@@ -43,49 +42,21 @@ std::vector<Retired> candidatesFor(const Plan &plan, const Layout &layout)
         if (what.nodes > 0 && isNew)
             list.push_back(what);
     };
+    const std::vector<PoolNodes> idleNow = idleNodes(plan, layout);
     for (std::size_t d = 0; d < plan.cluster.datacenters.size(); ++d) {
         const std::vector<Pool> &pools = plan.cluster.datacenters[d].pools;
         for (std::size_t p = 0; p < pools.size(); ++p) {
-            std::int64_t used = 0;
-            for (const GpuRun &run : layout.runs)
-                used += run.datacenter == int(d) && run.pool == int(p) ? run.gpus : 0;
-            const int perNode = std::max(1, pools[p].gpusPerNode);
-            const int idle = pools[p].nodes - int((used + perNode - 1) / perNode);
-            add({ int(d), int(p), idle, true });
+            const auto idle = std::ranges::find_if(
+                idleNow, [&](const PoolNodes &one) { return one.datacenter == int(d) && one.pool == int(p); });
+            if (idle != idleNow.end())
+                add({ *idle, true });
             if (types.size() < 2) // fewer of equal GPUs are a smaller cluster
                 continue;
-            add({ int(d), int(p), pools[p].nodes, false });
-            add({ int(d), int(p), pools[p].nodes / 2, false });
+            add({ { int(d), int(p), pools[p].nodes }, false });
+            add({ { int(d), int(p), pools[p].nodes / 2 }, false });
         }
     }
     return list;
-}
-
-/// Whole and half pools of a datacenter that thereby stands empty take its pins with them.
-std::optional<Plan> without(const Plan &plan, const Retired &what)
-{
-    Plan next = plan;
-    Datacenter &home = next.cluster.datacenters[std::size_t(what.datacenter)];
-    Pool &pool = home.pools[std::size_t(what.pool)];
-    const std::string id = home.id;
-    pool.nodes -= what.nodes;
-    const bool isPoolGone = pool.nodes <= 0, isGone = home.gpus() == 0;
-    auto left = !isPoolGone ? Expected<Cluster>(next.cluster)
-        : isGone            ? withoutDatacenter(next.cluster, what.datacenter)
-                            : withoutPool(next.cluster, what.datacenter, what.pool);
-    if (!left || left->gpus() == 0)
-        return std::nullopt;
-    next.cluster = std::move(*left);
-    if (isGone && std::ranges::find(next.placement.stages, id, &StagePin::datacenter) != next.placement.stages.end())
-        next.placement.stages.clear();
-    const int at = next.cluster.indexOf(id);
-    std::erase_if(next.heterogeneity.assign, [&](const RankPin &pin) {
-        return pin.datacenter == id
-            && (at < 0 || std::ranges::none_of(next.cluster.datacenters[std::size_t(at)].pools, [&](const Pool &other) {
-                   return pin.isAbout(other);
-               }));
-    });
-    return next;
 }
 
 std::string percent(double share, const char *more, const char *less)
@@ -130,7 +101,7 @@ ExpectedAll<std::vector<Retirement>> retirements(
     if (hasJobs(*plan))
         return list;
     for (const Retired &what : candidatesFor(*plan, now->evaluation->layout)) {
-        std::optional<Plan> next = without(*plan, what);
+        std::optional<Plan> next = withoutNodes(*plan, what);
         if (!next)
             continue;
         PlanRun run = runs.tried(*next);

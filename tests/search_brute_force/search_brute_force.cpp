@@ -28,7 +28,6 @@ int main(int argc, char **argv)
         for (unsigned of = 0; of < 5; ++of) {
             const auto objective = static_cast<Objective>(of);
             SearchOptions options { .objective = objective, .fixed = problem->fixed };
-            options.variesReplicas = true;
             options.constraints = constraintsFor(seed + of, brute);
             const auto begun = std::chrono::steady_clock::now();
             const auto found = search(problem->plan, builtinCatalogue(), options);

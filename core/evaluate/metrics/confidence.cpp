@@ -167,12 +167,15 @@ static std::string percent(double share)
 /// A plan that does not say which release it runs, or names one that nobody measured on models of its kind, may run any
 /// of them: their times come on top of what the evidence is off by, because rows that name theirs are judged without
 /// that difference.
-static void addReleases(TimeRange &range, std::vector<std::string> &notes, const Workload &workload)
+static void addReleases(
+    TimeRange &range, std::vector<std::string> &notes, const Workload &workload, const Catalogue &catalogue)
 {
-    const StackSpec &stack = workload.stack;
+    const StackSpec *stack = catalogue.stack(workload.plan->stack.name);
+    if (!stack)
+        return;
     const bool isMoe = workload.model.isMoe();
-    const StackRelease *named = stack.release(workload.plan->stack.release);
-    const TimeRange releases = releaseRange(stack, isMoe);
+    const StackRelease *named = stack->release(workload.plan->stack.release);
+    const TimeRange releases = releaseRange(*stack, isMoe);
     if ((named && named->plans(isMoe) > 0) || (releases.low == 0 && releases.high == 0))
         return;
     // Times were taken relative to the named release's already.
@@ -306,7 +309,7 @@ void addConfidence(Metrics &metrics, const Workload &workload, const Catalogue &
                     ? "with its factors the plan lies " + percent(own->error) + " from " + name
                     : "its factors are of " + name + ", which ran another job");
         }
-        addReleases(range, notes, workload);
+        addReleases(range, notes, workload, catalogue);
     }
     Confidence &confidence = metrics.confidence;
     confidence.label = toString(label);

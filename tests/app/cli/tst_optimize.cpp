@@ -8,7 +8,10 @@
 
 #include <nlohmann/json.hpp>
 
+#include <algorithm>
+#include <cmath>
 #include <csignal>
+#include <set>
 
 using nlohmann::json;
 using namespace trainyard::test;
@@ -62,6 +65,110 @@ private slots:
         QVERIFY(found["looked"].get<std::uint64_t>() <= combinations);
     }
 
+    void thePriceToldIsThatOfThePlanWritten_data()
+    {
+        QTest::addColumn<QStringList>("asked");
+        QTest::addColumn<bool>("isTrimmed");
+        QTest::newRow("budget") << words("--max-usd-per-hour 800") << true;
+        QTest::newRow("cost") << words("--objective cost") << true;
+        QTest::newRow("gpus") << words("--objective gpus --min-tokens-per-s 100000") << true;
+        QTest::newRow("most GPUs") << words("--max-gpus 100") << true;
+        QTest::newRow("kept") << words("--objective cost --keep-idle") << false;
+        QTest::newRow("datacenter") << words("--datacenter virginia,ohio") << false;
+    }
+    /// evaluate of the file says what optimize said of it; GPUs that idle are gone where money or GPUs are asked about,
+    /// and the iteration is the same to the last bit.
+    void thePriceToldIsThatOfThePlanWritten()
+    {
+        QFETCH(QStringList, asked);
+        QFETCH(bool, isTrimmed);
+        QTemporaryDir folder;
+        const QString out = folder.filePath(QStringLiteral("best.trainyard.json"));
+        const Answer answer =
+            run(QStringList { QStringLiteral("optimize"), sample("llama-3-70b-three-regions"), QStringLiteral("--fix"),
+                    QStringLiteral("memory,schedule,wan,parallelism.tensor,parallelism.context,"
+                                   "parallelism.zero_stage,workload.micro_batch"),
+                    QStringLiteral("--format"), QStringLiteral("json"), QStringLiteral("--out"), out }
+                + asked);
+        QCOMPARE(answer.exitCode, 0);
+        const json found = json::parse(answer.out), best = found["best"][0], written = found["written"];
+        const json metrics = json::parse(
+            run({ QStringLiteral("evaluate"), out, QStringLiteral("--format"), QStringLiteral("json") }).out);
+        const auto same = [](const json &one, const json &other) {
+            return std::abs(one.get<double>() - other.get<double>()) <= 1e-9 * std::abs(other.get<double>());
+        };
+        QCOMPARE(metrics["iteration_time_s"].get<double>(), best["iteration_time_s"].get<double>());
+        QCOMPARE(metrics["gpus_used"].get<int>(), best["gpus_used"].get<int>());
+        QCOMPARE(metrics["gpus_total"].get<int>(), written["gpus"].get<int>());
+        const json &price = metrics["cost"]["usd_per_million_tokens"];
+        QVERIFY(same(price, written["usd_per_million_tokens"]));
+        // Nodes are rented whole: of those that are left less than one of 8 in each of three pools idles.
+        const int idle = written["gpus"].get<int>() - written["gpus_used"].get<int>();
+        QVERIFY2(isTrimmed ? idle < 3 * 8 : written["gpus"].get<int>() == 576, qPrintable(QString::number(idle)));
+        if (!isTrimmed || idle == 0)
+            QVERIFY(same(price, best[isTrimmed ? "usd_per_million_tokens_used" : "usd_per_million_tokens_cluster"]));
+        QCOMPARE(written["idle_gpus_dropped"].get<int>(), 576 - written["gpus"].get<int>());
+        const double perHour =
+            metrics["cost"]["usd_per_iteration"].get<double>() * 3600 / metrics["iteration_time_s"].get<double>();
+        QVERIFY(same(perHour, written["usd_per_hour"]));
+        if (asked.contains(QStringLiteral("--max-usd-per-hour")))
+            QVERIFY(perHour <= 800);
+    }
+
+    void rowsThatWereLookedAtAreToldWhereAskedFor()
+    {
+        const json found = asked({ QStringLiteral("--rows"), QStringLiteral("50") });
+        QVERIFY(!found.is_null() && !asked().contains("rows"));
+        QCOMPARE(found["rows"].size(), std::size_t(50));
+        QVERIFY(found["rows"][0]["number"] == found["own"]["number"]);
+        std::uint64_t number = 0; // of a candidate by mixed radix, the first axis slowest
+        const json &row = found["rows"][1];
+        QCOMPARE(row["values"].size(), found["axes"].size());
+        for (std::size_t axis = 0; axis < found["axes"].size(); ++axis)
+            number = number * found["axes"][axis]["values"].size() + row["values"][axis].get<std::uint64_t>();
+        QCOMPARE(number, row["number"].get<std::uint64_t>());
+    }
+
+    void everyPlanToldReadsOtherwise()
+    {
+        const json found = asked({ QStringLiteral("--top"), QStringLiteral("20") });
+        std::set<std::string> told;
+        for (const json &row : found["best"])
+            told.insert(row["changes"].dump());
+        QCOMPARE(told.size(), found["best"].size());
+    }
+
+    void theWorstWorldIsNamed()
+    {
+        const QStringList arguments = words("--scenario slow --scenario prices+30% --objective cost");
+        const json found = asked(arguments);
+        QCOMPARE(found["scenarios"].size(), std::size_t(2));
+        QCOMPARE(found["robust"].get<std::string>(), std::string("worst"));
+        const std::string world = found["best"][0]["worst_world"].get<std::string>();
+        QVERIFY(std::ranges::find(found["scenarios"], json(world)) != found["scenarios"].end());
+        const Answer table = run(quick(arguments));
+        QVERIFY2(table.out.find(world) != std::string::npos, table.out.c_str());
+        QVERIFY(table.out.find("all others are of the plan's own world") != std::string::npos);
+    }
+
+    void numbersAreFinite_data()
+    {
+        QTest::addColumn<QString>("option");
+        for (const char *option :
+            { "--max-usd-per-hour", "--min-tokens-per-s", "--max-days", "--memory-margin", "--seconds" })
+            QTest::newRow(option) << QString::fromUtf8(option);
+    }
+    void numbersAreFinite()
+    {
+        QFETCH(QString, option);
+        for (const char *text : { "nan", "inf", "-inf", "1e999" }) {
+            const Answer answer =
+                run({ QStringLiteral("optimize"), sample(), option + u'=' + QString::fromUtf8(text) });
+            QCOMPARE(answer.exitCode, 2);
+            QVERIFY2(answer.err.contains(QString::fromUtf8(text)), qPrintable(answer.err));
+        }
+    }
+
     void theSameSeedGivesTheSameAnswer()
     {
         json one = asked({ QStringLiteral("--threads"), QStringLiteral("1") }),
@@ -83,7 +190,7 @@ private slots:
         QVERIFY(answer.err.isEmpty()); // no progress where it is piped
     }
 
-    void nothingFeasibleEndsWithOne()
+    void aProofThatThereIsNoneEndsWithOne()
     {
         QTemporaryDir folder;
         const QString out = folder.filePath(QStringLiteral("none.trainyard.json"));
@@ -91,7 +198,27 @@ private slots:
             run(quick({ QStringLiteral("--min-tokens-per-s"), QStringLiteral("1e12"), QStringLiteral("--out"), out }));
         QCOMPARE(answer.exitCode, 1);
         QVERIFY(!QFile::exists(out));
-        QVERIFY(answer.out.find("No plan of this space is feasible") != std::string::npos);
+        QVERIFY(answer.out.find("No plan of this space keeps the constraints (proven)") != std::string::npos);
+        // By how much the nearest misses it.
+        QVERIFY2(answer.out.find("tokens/s, asked for 1.00T") != std::string::npos, answer.out.c_str());
+    }
+
+    /// A search that was cut off has proven nothing, and says what came nearest.
+    void aSearchThatIsNotFinishedEndsWithFour()
+    {
+        const QStringList arguments { QStringLiteral("optimize"), sample("llama-3-70b-three-regions"),
+            QStringLiteral("--max-days"), QStringLiteral("1"), QStringLiteral("--seconds"), QStringLiteral("0.5") };
+        const Answer table = run(arguments);
+        QCOMPARE(table.exitCode, 4);
+        QVERIFY(table.out.find("(proven)") == std::string::npos);
+        QVERIFY2(table.out.find("not finished") != std::string::npos, table.out.c_str());
+        QVERIFY2(table.out.find(" days, allowed 1;") != std::string::npos, table.out.c_str());
+        const Answer answer = run(arguments + QStringList { QStringLiteral("--format"), QStringLiteral("json") });
+        QCOMPARE(answer.exitCode, 4);
+        const json found = json::parse(answer.out);
+        QVERIFY(found["best"].empty() && !found["complete"].get<bool>());
+        QCOMPARE(found["nearest"]["state"].get<std::string>(), std::string("out-of-constraint"));
+        QVERIFY(found["nearest"]["shortfall"].get<std::string>().starts_with("needs "));
     }
 
     void constraintsAreKept()

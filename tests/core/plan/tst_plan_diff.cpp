@@ -185,6 +185,15 @@ private slots:
             Sentences { "Datacenters rearranged" });
         QCOMPARE(after([](Plan &p) { p.cluster.datacenters[0].pools[0].id = "x"; }),
             Sentences { "Pools of Virginia rearranged" });
+        Plan mixed = example();
+        Pool old = mixed.cluster.datacenters[0].pools[0];
+        old.id = "virginia-v100";
+        old.gpu = "v100-sxm-16gb";
+        mixed.cluster.datacenters[0].pools.push_back(old);
+        Plan turned = mixed;
+        std::ranges::reverse(turned.cluster.datacenters[0].pools);
+        QCOMPARE(describeDifferences(mixed, turned),
+            Sentences { "Pools of Virginia in the order V100 SXM 16 GB, then H100 SXM 80 GB" });
         QCOMPARE(after([](Plan &p) { p.baseDir = "/plans"; }), Sentences { "Folder none → /plans" });
         QCOMPARE(after([](Plan &p) { p.extra["x"] = "1"; }), Sentences { "X none → 1" });
     }

@@ -108,7 +108,6 @@ inline std::optional<SmallProblem> randomProblem(unsigned seed, std::uint64_t mo
     std::vector<std::string> fixed;
     while (true) {
         SpaceOptions options { .fixed = fixed };
-        options.variesReplicas = true;
         auto space = makeSpace(shared, builtinCatalogue(), options);
         if (!space || space->axes().empty())
             return std::nullopt;

@@ -34,7 +34,6 @@ private slots:
             for (const unsigned of : { turn, turn + 2 }) {
                 const auto objective = static_cast<Objective>(of % 5);
                 SearchOptions options { .objective = objective, .fixed = problem->fixed };
-                options.variesReplicas = true;
                 options.constraints = constraintsFor(of, brute);
                 const auto found = search(problem->plan, builtinCatalogue(), options);
                 QVERIFY2(found, found ? "" : toString(found.error().front()).c_str());
