@@ -25,7 +25,7 @@ namespace {
 
 /// Frames, their times and fills, and topologies that are kept at most; then they are forgotten, and made anew where
 /// they are met again.
-constexpr std::size_t kMostFrames = 200'000, kMostListed = 50'000, kMostSteps = 40'000'000;
+constexpr std::size_t kMostFrames = 200'000, kMostListed = 4'096, kMostSteps = 40'000'000;
 
 Outcome outcomeOf(const Evaluation &evaluation)
 {
@@ -192,7 +192,7 @@ PlainFrame *BatchRunner::Private::frameOf(bool inRuns)
 
 const PlainTimes &BatchRunner::Private::timesOf(const PlainFrame &frame)
 {
-    const std::uint64_t number = keys.isOfParts() ? keys.times(frame) : 0;
+    const std::uint64_t number = keys.sharesTimes() ? keys.times(frame) : 0;
     if (number != 0)
         if (const PlainTimes *known = listed.find(number))
             return *known;
@@ -202,7 +202,7 @@ const PlainTimes &BatchRunner::Private::timesOf(const PlainFrame &frame)
 
 PlainFill BatchRunner::Private::fillOf(const PlainFrame &frame, const PlainWork &work)
 {
-    if (!keys.isOfParts())
+    if (!keys.sharesFills())
         return memory.fill(*workload, frame, work);
     const std::uint64_t number = keys.memory(work);
     const PlainFill *known = fills.find(number);

@@ -21,6 +21,8 @@ public:
         : m_axes(space)
         , m_frameAxes(space, PlainFrame::kIgnored)
         , m_isSimple(m_axes.isNumbered() && isSimple(*space.base()))
+        , m_mayShareTimes(m_axes.mayShare({ Part::Places, Part::Order, Part::Work, Part::Ends }))
+        , m_mayShareFills(m_axes.mayShare({ Part::Places, Part::Order, Part::Held, Part::Kept }))
     {
     }
 
@@ -32,8 +34,8 @@ public:
         m_isOfParts = m_isSimple && isSimple(*workload.plan);
         m_inRuns = inRuns;
     }
-    /// Whether times and verdicts may be shared, too.
-    [[nodiscard]] bool isOfParts() const { return m_isOfParts; }
+    [[nodiscard]] bool sharesTimes() const { return m_isOfParts && m_mayShareTimes; }
+    [[nodiscard]] bool sharesFills() const { return m_isOfParts && m_mayShareFills; }
     [[nodiscard]] bool sharesFrames() const { return m_isOfParts || m_frameAxes.isWhole(); }
 
     [[nodiscard]] std::uint64_t frame() const
@@ -82,7 +84,7 @@ private:
 
     ScoreAxes m_axes;
     PartAxes m_frameAxes;
-    bool m_isSimple;
+    bool m_isSimple, m_mayShareTimes, m_mayShareFills;
     const Candidate *m_candidate = nullptr;
     const Workload *m_workload = nullptr;
     bool m_isOfParts = false, m_inRuns = false;

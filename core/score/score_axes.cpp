@@ -133,6 +133,18 @@ void ScoreAxes::add(Part part, std::size_t axis, const std::uint16_t *alike)
     step *= values;
 }
 
+bool ScoreAxes::mayShare(std::initializer_list<Part> parts) const
+{
+    std::vector<bool> isTold(m_space.axes().size(), false);
+    for (const Part part : parts)
+        for (const Term &term : m_terms[std::size_t(part)])
+            isTold[term.axis] = isTold[term.axis] || !term.alike;
+    for (std::size_t axis = 0; axis < isTold.size(); ++axis)
+        if (!isTold[axis] && m_space.axes()[axis].values.size() > 1)
+            return true;
+    return false;
+}
+
 Candidate ScoreAxes::representative(Part part, const Candidate &candidate) const
 {
     Candidate result = m_space.baseCandidate();

@@ -8,6 +8,7 @@
 
 #include <array>
 #include <deque>
+#include <initializer_list>
 #include <span>
 
 namespace trainyard {
@@ -33,6 +34,8 @@ public:
     }
     /// The candidate with the base's values wherever the part does not look.
     [[nodiscard]] Candidate representative(Part part, const Candidate &candidate) const;
+    /// Whether candidates that differ in one axis may have the same key of each of these parts.
+    [[nodiscard]] bool mayShare(std::initializer_list<Part> parts) const;
     /// Whether a 64-bit number tells all combinations apart.
     [[nodiscard]] bool isNumbered() const { return m_isNumbered; }
 
