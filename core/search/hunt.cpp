@@ -88,12 +88,21 @@ int Hunt::leastGpus(const Score &score, const Candidate &candidate) const
     return p.tensor * p.pipeline * p.context * p.data.value_or(1);
 }
 
+/// Unequal GPUs are dealt the layers of each placement's stages by a search of its own.
+std::int64_t Hunt::tasksOfPlaces(const Plan &plan) const
+{
+    constexpr std::int64_t kTasksOfPlacement = 500, kTasksOfStage = 80;
+    const bool isDealt = plan.heterogeneity.layers == LayerSharing::BySpeed;
+    return m_placements * (kTasksOfPlacement + (isDealt ? kTasksOfStage * plan.parallelism.pipeline : 0));
+}
+
 std::vector<ScoredCandidate> Hunt::scored(const std::vector<std::uint64_t> &numbers)
 {
     struct Scored {
         ScoredCandidate one;
         std::string out = "it was not looked at"; // until it is: a search may be stopped
         bool isScored = false;
+        std::int64_t tasks = 0;
     };
     std::vector<Scored> all(numbers.size());
     const std::size_t atOnce = isTabled()
@@ -108,6 +117,8 @@ std::vector<ScoredCandidate> Hunt::scored(const std::vector<std::uint64_t> &numb
             const Score score = scorer.score(candidate);
             Scored &scored = all[i];
             scored = { { numbers[i], 0, std::numeric_limits<double>::infinity() }, {}, true };
+            if (!isTabled())
+                scored.tasks = tasksOfPlaces(*space().plan(candidate));
             if (numbers[i] == m_base)
                 scored.out = "yours";
             else if (score.state == ScoreState::Refused)
@@ -127,9 +138,8 @@ std::vector<ScoredCandidate> Hunt::scored(const std::vector<std::uint64_t> &numb
         }
     });
     std::vector<ScoredCandidate> open;
-    if (!isTabled())
-        m_tasksLeft -= m_placements * (kTasksOfAny / 2) * std::int64_t(numbers.size());
     for (Scored &scored : all) {
+        m_tasksLeft -= scored.tasks;
         m_result.scored += scored.isScored;
         if (scored.out.empty())
             open.push_back(scored.one);
