@@ -168,6 +168,11 @@ void Hunt::tell()
 SearchResult Hunt::finish(bool isComplete, const std::vector<ScoredCandidate> &outdone)
 {
     m_result.isComplete = isComplete;
+    for (const Axis &axis : space().axes())
+        if (axis.thinned > 0) {
+            m_result.isComplete = false;
+            count("values of " + axis.label + " are too many: the best by GPUs and links were taken", axis.thinned);
+        }
     m_result.isStopped = m_stop.stop_requested();
     m_result.looked = std::max<std::uint64_t>(m_result.scored, m_result.simulated);
     for (const auto &[rank, row] : m_top)
