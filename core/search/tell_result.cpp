@@ -85,6 +85,7 @@ std::vector<PruneCount> grouped(std::vector<PruneCount> pruned)
         placeless.details.push_back(std::move(one));
         return true;
     });
+    std::ranges::stable_sort(placeless.details, std::ranges::greater {}, &PruneCount::count);
     if (placeless.details.size() == 1)
         placeless.reason = std::exchange(placeless.details, {}).front().reason;
     if (placeless.count > 0)
