@@ -82,10 +82,7 @@ int Hunt::leastGpus(const Score &score, const Candidate &candidate) const
     if (m_hasOnePlace)
         return score.gpusUsed;
     const PlanPtr plan = space().plan(candidate);
-    if (!plan->heterogeneity.assign.empty()) // to smaller tensor groups, maybe
-        return 1;
-    const Parallelism &p = plan->parallelism;
-    return p.tensor * p.pipeline * p.context * p.data.value_or(1);
+    return leastGpusOf(*plan);
 }
 
 /// Why a candidate is out before a score is paid for; empty where it may not be.
