@@ -21,6 +21,7 @@ struct SweepColumn {
     QStringList choices; // of a key whose values are no numbers; a value is then a place among them
     std::vector<double> values; // [row]; NaN: none
     double least = 0, most = 1; // of them; the first is smaller
+    std::vector<double> ticks; // values that an axis names, rising: of a key all, of a metric none
 
     [[nodiscard]] QString textOf(double value) const; // with its unit
     /// The least and the most are far apart and above 0.

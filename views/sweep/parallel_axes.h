@@ -61,7 +61,9 @@ private:
     void forgetPicture();
     void drawLines(QPainter &painter);
     void paintAxis(QPainter &painter, int axis) const;
-    [[nodiscard]] QPolygonF lineOf(std::size_t row) const;
+    /// Its pieces: it is interrupted where the row has no value.
+    [[nodiscard]] std::vector<QPolygonF> linesOf(std::size_t row) const;
+    void paintTicks(QPainter &painter, int axis) const;
     [[nodiscard]] QColor colorOf(std::size_t row) const;
     [[nodiscard]] int axisAt(QPointF position) const; // -1: none is near
     [[nodiscard]] double shareAt(double y) const;
