@@ -230,6 +230,7 @@ void SweepResults::take(SweepTablePtr table, std::vector<SweepColumn> columns)
 {
     m_queue.dispose(std::exchange(m_table, std::move(table)));
     m_columns = std::move(columns);
+    m_feasible = std::size_t(std::ranges::count(m_table->states, SweepState::Feasible));
     Q_EMIT opened();
 }
 

@@ -44,6 +44,7 @@ public:
     [[nodiscard]] std::size_t rows() const { return m_table ? m_table->rows() : 0; }
     [[nodiscard]] SweepState state(std::size_t row) const { return m_table->states[row]; }
 
+    [[nodiscard]] std::size_t feasible() const { return m_feasible; } // of the rows
     /// Feasible rows of those that are shown which no other one outdoes in both columns, by the first column; empty
     /// where one of them has no better way. `shown`: [row], 0: left out; empty: all.
     [[nodiscard]] std::vector<std::size_t> front(int x, int y, const std::vector<char> &shown = {}) const;
@@ -65,6 +66,7 @@ private:
 
     SweepTablePtr m_table;
     std::vector<SweepColumn> m_columns;
+    std::size_t m_feasible = 0;
     int m_reading = 0;
     std::stop_source m_stop;
     BackgroundQueue m_queue; // last: waits for what is under way

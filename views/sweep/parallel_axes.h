@@ -22,7 +22,8 @@ public:
         double low = 0, high = 1; // of the axis, from 0 at its bottom to 1 at its top
         bool operator==(const Brush &) const = default;
     };
-    static constexpr std::size_t kMostLines = 20'000; // more rows are drawn thinned
+    /// More rows are drawn thinned; feasible ones, where there are no more of them, all.
+    static constexpr std::size_t kMostLines = 20'000;
 
     /// The results outlive it.
     explicit ParallelAxes(const SweepResults &results, QWidget *parent = nullptr);

@@ -69,9 +69,11 @@ void ParallelAxes::drawLines(QPainter &painter)
     const double alpha = rows / std::max<std::size_t>(every, 1) > kFewLines ? 0.3 : 0.7;
     // What the brushes leave out lies below; of what is in, feasible rows on top.
     for (const int layer : { 0, 1, 2 }) {
-        for (std::size_t row = 0; row < rows; row += every) {
+        for (std::size_t row = 0; row < rows; ++row) {
             const bool isIn = shown.empty() || shown[row];
             const bool isFeasible = m_results.state(row) == SweepState::Feasible;
+            if (row % every != 0 && !(isFeasible && m_results.feasible() <= kMostLines))
+                continue;
             if ((isIn ? 1 + isFeasible : 0) != layer)
                 continue;
             const std::vector<QPolygonF> lines = linesOf(row);

@@ -211,6 +211,7 @@ void SweepPage::fill()
     const int hourly = m_results.column("cost.usd_per_hour");
     const bool isPriceOpen = hourly >= 0
         && m_results.columns()[std::size_t(hourly)].most > kSamePrice * m_results.columns()[std::size_t(hourly)].least;
+    y->setCurrentIndex(std::min(1, y->count() - 1)); // another than that across
     start(y, { "memory.fill", "jobs.usd" });
     if (isPriceOpen)
         start(y, { "cost.usd_per_million_tokens" });
@@ -242,7 +243,10 @@ void SweepPage::showFilter()
     QString text = shown.empty() ? tr("Drag along an axis to filter, drag a name to move it")
                                  : tr("%1 within the filter").arg(countOf(in, tr("row"), tr("rows")));
     if (m_results.rows() > ParallelAxes::kMostLines)
-        text += tr("; one line in %1 is drawn").arg((m_results.rows() - 1) / ParallelAxes::kMostLines + 1);
+        text +=
+            (m_results.feasible() <= ParallelAxes::kMostLines ? tr("; of rows that cannot run one line in %1 is drawn")
+                                                              : tr("; one line in %1 is drawn"))
+                .arg((m_results.rows() - 1) / ParallelAxes::kMostLines + 1);
     m_shown->setText(text);
     scatter->setShown(shown);
 }

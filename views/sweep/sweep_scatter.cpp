@@ -185,6 +185,8 @@ void SweepScatter::drawNote()
     text->setText(m_note);
     text->setFont(font());
     text->setColor(theme().textMuted);
+    text->setBrush(theme().panel); // marks lie below
+    text->setPadding(QMargins(4, 1, 4, 1));
     text->setPositionAlignment(Qt::AlignRight | Qt::AlignTop);
     text->position->setType(QCPItemPosition::ptAxisRectRatio);
     text->position->setCoords(0.995, 0.01);
