@@ -7,6 +7,7 @@
 #include "core/base/number_text.h"
 
 #include <algorithm>
+#include <filesystem>
 #include <limits>
 
 namespace trainyard::cli {
@@ -15,12 +16,19 @@ namespace {
 
 Expected<SweepFormat> formatOf(const SweepOptions &options)
 {
-    if (!options.format.empty())
-        return options.format == "jsonl" ? SweepFormat::JsonLines : SweepFormat::Csv;
-    if (options.out.empty() || options.out == "-")
+    const bool isPrinted = options.out.empty() || options.out == "-";
+    const auto ending = isPrinted ? std::nullopt : sweepFormatOf(options.out);
+    if (!options.format.empty()) {
+        const SweepFormat named = options.format == "jsonl" ? SweepFormat::JsonLines : SweepFormat::Csv;
+        if (ending && *ending != named)
+            return std::unexpected(Error { ErrorCode::BadValue, "--format " + options.format,
+                "is not what the name of " + options.out + " says", "one of the two, or names that agree" });
+        return named;
+    }
+    if (isPrinted)
         return SweepFormat::Csv;
-    if (const auto format = sweepFormatOf(options.out))
-        return *format;
+    if (ending)
+        return *ending;
     return std::unexpected(Error { ErrorCode::BadValue, "--out " + options.out, "does not say how to write rows",
         "a name that ends in .csv or .jsonl, or --format" });
 }
@@ -40,13 +48,22 @@ void addSweepOptions(const Subcommand &command, SweepOptions &options)
         .oneEach()
         .required();
     command.number("--random", options.random, "So many of the combinations instead of all, none twice")
-        .between(0, kMost)
+        .between(1, kMost)
         .shownAs("N");
     command.number("--seed", options.seed, "Of --random").between(0, kMost).shownAs("N").showingDefault();
     command.text("--out", options.out, "File of rows; without it they are printed").shownAs("OUT.csv|OUT.jsonl");
-    command.text("--format", options.format, "How to write rows; without it as the ending of --out says, else csv")
+    command
+        .text("--format", options.format,
+            "How to write rows that are printed, or where the ending of --out does not say it; else csv")
         .oneOf({ "csv", "jsonl" });
     command.flag("--resume", options.resume, "Go on with the file that a sweep left, or begin it");
+}
+
+std::string Sweep::folder() const
+{
+    std::error_code failed;
+    const auto file = std::filesystem::absolute(out == "-" ? "rows" : out, failed);
+    return failed ? std::string() : file.lexically_normal().parent_path().string();
 }
 
 Expected<SweepFile> Sweep::openFile(bool resume) const
@@ -86,16 +103,26 @@ ExpectedAll<Sweep> preparedSweep(const SweepOptions &options)
     }
     if (!errors.empty())
         return std::unexpected(std::move(errors));
+    sweep.spec.inputs = sweepInputs(sweep.spec);
+    if (!sweep.spec.inputs.empty()) {
+        std::error_code failed;
+        const auto base =
+            std::filesystem::absolute(sweep.spec.plan->baseDir.empty() ? "." : sweep.spec.plan->baseDir, failed)
+                .lexically_normal();
+        sweep.spec.folder = base.lexically_relative(sweep.folder()).generic_string();
+    }
     return sweep;
 }
 
-std::string sentenceOf(const SweepEnd &end)
+std::string sentenceOf(const SweepEnd &end, const SweepSpec &spec)
 {
     std::string text = wholeText(double(end.counts.all())) + (end.counts.all() == 1 ? " row: " : " rows: ")
         + wholeText(double(end.counts.feasible)) + " feasible, " + wholeText(double(end.counts.infeasible))
         + " infeasible, " + wholeText(double(end.counts.refused)) + " refused";
     if (end.there > 0)
         text += "; " + wholeText(double(end.there)) + " were there";
+    if (spec.random > spec.combinations())
+        text += "; these are all combinations, fewer than the " + wholeText(double(spec.random)) + " of --random";
     return text;
 }
 

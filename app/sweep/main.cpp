@@ -82,7 +82,7 @@ void shareText(std::string &text)
 
 /// What every rank has to know: the sweep as its head says it.
 struct Setting {
-    std::string head, folder; // no head: there is nothing to do
+    std::string head, folder; // of the file of rows; no head: there is nothing to do
     std::uint64_t format = 0, threads = 1;
     double lostAfter = 0;
 
@@ -137,7 +137,7 @@ int report(const SweepEnd &end, const Sweep &sweep, const SweepFile &file, const
         return kInterrupted;
     }
     if (file.isRegular())
-        std::cout << sentenceOf(end) << '\n';
+        std::cout << sentenceOf(end, sweep.spec) << '\n';
     return kDone;
 }
 
@@ -161,7 +161,9 @@ int lead(int argc, char **argv)
     auto file = sweep->openFile(options.sweep.resume);
     if (!file)
         return refuse(fail({ file.error() }));
-    setting = { sweepHead(sweep->spec, SweepFormat::JsonLines), sweep->spec.plan->baseDir, std::uint64_t(sweep->format),
+    if (const auto same = checkLastRow(sweep->spec, sweep->format, builtinCatalogue(), *file, {}); !same)
+        return refuse(fail({ same.error() }));
+    setting = { sweepHead(sweep->spec, SweepFormat::JsonLines), sweep->folder(), std::uint64_t(sweep->format),
         std::uint64_t(options.sweep.threads), options.lostAfter };
     setting.head.pop_back(); // its end of line
     setting.share();

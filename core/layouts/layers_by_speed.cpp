@@ -103,7 +103,32 @@ public:
             m_experts.push_back(m_experts.back() + workload.model.isExpertLayer(layer));
         for (int stage = 0; stage < workload.degrees.pipeline; ++stage)
             m_kinds.push_back(kindsOf(stage));
-        addMemory();
+    }
+
+    /// Whether seconds() would be the same for these layers of the stages if it minded memory.
+    [[nodiscard]] bool fit(const std::vector<int> &counts) const
+    {
+        if (!m_work.source.hasMemory)
+            return true;
+        if (traitsOf(*m_work.plan).room != RoomUse::None) // what is in flight goes by what all stages have
+            return false;
+        const int chunks = m_work.degrees.chunks, most = m_work.model.layers / chunks;
+        Workload scratch = m_work;
+        for (std::size_t stage = 0; stage < counts.size(); ++stage)
+            setLayers(scratch.layout.chunks[stage], std::min(most, (counts[stage] + chunks - 1) / chunks));
+        return std::ranges::all_of(m_work.layout.classes, [&](const PipelineClass &pipelines) {
+            return std::ranges::all_of(boundedMemory(scratch, pipelines), &StageMemory::fits);
+        });
+    }
+
+    /// From here on seconds() minds memory where it is asked to.
+    void addMemory()
+    {
+        if (!m_work.source.hasMemory)
+            return;
+        m_mostLayers.assign(std::size_t(m_work.degrees.pipeline), m_work.model.layers);
+        for (const PipelineClass &pipelines : m_work.layout.classes)
+            limitLayers(pipelines);
     }
 
     [[nodiscard]] double seconds(int stage, int first, int layers, bool mindsMemory) const
@@ -134,34 +159,29 @@ private:
         }
         std::vector<Kind> kinds;
         for (const PipelineClass *pipelines : unlikeClasses(m_work, stage)) {
-            const StageCoster::Parts parts = m_coster.parts(*pipelines, stage);
+            const StageCoster::Layers parts = m_coster.layers(*pipelines, stage);
             kinds.push_back({ (hasEmbedding ? secondsOf(parts.embedding) : 0) + (hasHead ? secondsOf(parts.head) : 0),
                 secondsOf(parts.dense), m_work.model.isMoe() ? secondsOf(parts.expert) : 0 });
         }
         return kinds;
     }
 
-    /// The most layers that fit on each stage, found by halving, in chunks of as many, all of the fullest kind.
-    void addMemory()
+    /// The most layers that fit on each stage, found by halving, in chunks of as many.
+    void limitLayers(const PipelineClass &pipelines)
     {
-        if (!m_work.source.hasMemory)
-            return;
         const int chunks = m_work.degrees.chunks, layers = m_work.model.layers;
-        m_mostLayers.assign(std::size_t(m_work.degrees.pipeline), layers);
-        for (const PipelineClass &pipelines : m_work.layout.classes) {
-            std::map<int, std::vector<bool>> known; // [layers of a chunk][stage]
-            for (std::size_t stage = 0; stage < m_mostLayers.size(); ++stage) {
-                int fits = 0, fails = layers / chunks + 1;
-                while (fails - fits > 1) {
-                    const int middle = (fits + fails) / 2;
-                    std::vector<bool> &fit = known[middle];
-                    if (fit.empty())
-                        fit = fitsWith(middle, pipelines);
-                    (fit[stage] ? fits : fails) = middle;
-                }
-                if (fits < layers / chunks)
-                    m_mostLayers[stage] = std::min(m_mostLayers[stage], fits * chunks);
+        std::map<int, std::vector<bool>> known; // [layers of a chunk][stage]
+        for (std::size_t stage = 0; stage < m_mostLayers.size(); ++stage) {
+            int fits = 0, fails = layers / chunks + 1;
+            while (fails - fits > 1) {
+                const int middle = (fits + fails) / 2;
+                std::vector<bool> &fit = known[middle];
+                if (fit.empty())
+                    fit = fitsWith(middle, pipelines);
+                (fit[stage] ? fits : fails) = middle;
             }
+            if (fits < layers / chunks)
+                m_mostLayers[stage] = std::min(m_mostLayers[stage], fits * chunks);
         }
     }
 
@@ -169,15 +189,21 @@ private:
     [[nodiscard]] std::vector<bool> fitsWith(int layersOfChunk, const PipelineClass &pipelines) const
     {
         Workload scratch = m_work;
-        for (auto &stage : scratch.layout.chunks)
-            for (StageChunk &chunk : stage) {
-                chunk.layers = layersOfChunk;
-                chunk.expertLayers = m_experts.back() > 0 ? layersOfChunk : 0;
-            }
+        for (auto &chunks : scratch.layout.chunks)
+            setLayers(chunks, layersOfChunk);
         std::vector<bool> fits;
         for (const StageMemory &memory : boundedMemory(scratch, pipelines))
             fits.push_back(memory.fits());
         return fits;
+    }
+
+    /// All of the fullest kind.
+    void setLayers(std::vector<StageChunk> &chunks, int layers) const
+    {
+        for (StageChunk &chunk : chunks) {
+            chunk.layers = layers;
+            chunk.expertLayers = m_experts.back() > 0 ? layers : 0;
+        }
     }
 
     const Workload &m_work;
@@ -197,6 +223,8 @@ double busiestStage(const Workload &workload)
     for (const PipelineClass &pipelines : workload.layout.classes) {
         StageCoster own(views.of(pipelines));
         for (int stage = 0; stage < workload.degrees.pipeline; ++stage) {
+            if (isLikeStageBefore(workload, stage))
+                continue;
             double computing = 0;
             for (const ChunkCost &chunk : own.wholeStage(pipelines, stage).chunks)
                 computing += (chunk.forward.compute + chunk.inputGrad.compute + chunk.weightGrad.compute).value;
@@ -214,13 +242,18 @@ void dealLayers(Workload &workload)
         || !workload.source.hasLayers || workload.degrees.copies > 1 || layers < stages * chunks
         || layers > kMostLayers)
         return;
-    const Stages of(workload);
-    std::vector<int> counts;
-    for (const bool mindsMemory : { true, false }) { // where nothing fits, the memory's own problem says so
-        counts = cutLayers(stages, layers, chunks,
+    Stages of(workload);
+    const auto cut = [&](bool mindsMemory) {
+        return cutLayers(stages, layers, chunks,
             [&](int stage, int first, int count) { return of.seconds(stage, first, count, mindsMemory); });
-        if (!counts.empty())
-            break;
+    };
+    // What fits is the best of all that fits, as it is the best of all. Where nothing fits, the memory's own problem
+    // says so.
+    std::vector<int> counts = cut(false);
+    if (!counts.empty() && !of.fit(counts)) {
+        of.addMemory();
+        if (const std::vector<int> within = cut(true); !within.empty())
+            counts = within;
     }
     if (!counts.empty())
         workload.layout.chunks = splitLayers(workload.model, stages, chunks, traitsOf(plan).placement, counts);

@@ -22,7 +22,8 @@ namespace trainyard {
 struct PlainWork {
     Program order; // of the stages of the first class, then of the next; at most two
     std::vector<std::uint16_t> likeOf; // [i]: the first of its kind with the same order
-    std::vector<std::vector<std::uint16_t>> effects; // [i]: of each operation, as OpMemory::op numbers them
+    std::vector<std::vector<std::uint16_t>> effects; // [i]: of each operation, as OpMemory numbers them
+    bool pairs = false; // it has operations that are pairs
     std::uint64_t number = 0; // of its own
 };
 

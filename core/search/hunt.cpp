@@ -1,21 +1,36 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/search/hunt_internal.h"
 
+#include "core/layouts/placements.h"
+
 #include <algorithm>
 #include <limits>
-#include <tuple>
 
 namespace trainyard::detail {
 
 namespace {
 
-/// What simulating a candidate takes beside its tasks, in tasks: it is placed, costed and judged.
-constexpr std::int64_t kTasksOfAny = 2'000;
 constexpr std::int64_t kTasksOfRound = 2'000'000;
 constexpr std::size_t kMostOfRound = 64, kLeastOfRound = 8;
-constexpr std::size_t kScoredAtOnce = 256;
+/// Neighbours share the parts of their scores: chunks are as long as leaves something to every worker.
+constexpr std::size_t kLeastScoredAtOnce = 256, kMostScoredAtOnce = 16'384, kChunksOfWorker = 8,
+                      kScoredAtOnceWithoutTables = 4;
 /// Further rows of candidates that were outdone, for whoever draws them.
 constexpr std::size_t kOutdoneRows = 1'000;
+
+/// How many the plan may have where it states none: each is costed for a candidate, and those that may be the fastest
+/// are simulated.
+std::int64_t placementsOf(const PlanPtr &plan, const Catalogue &catalogue)
+{
+    auto open = std::make_shared<Plan>(*plan);
+    open->placement.mode = PlacementMode::Auto;
+    open->placement.stages.clear();
+    open->placement.layers.clear();
+    if (hasJobs(*plan))
+        return 1;
+    const auto workload = resolve(open, catalogue);
+    return workload ? std::max<std::int64_t>(1, std::int64_t(placements(*workload).found.size())) : 1;
+}
 
 } // namespace
 
@@ -39,6 +54,8 @@ Hunt::Hunt(const PlanPtr &plan, const Catalogue &catalogue, const SearchOptions 
         m_workers.push_back(std::make_unique<Worker>());
         m_workers.back()->scorer = std::make_unique<Scorer>(*m_result.space, catalogue);
     }
+    m_placements = isTabled() ? 1 : placementsOf(plan, catalogue);
+    m_lanes = std::make_unique<LaneTier>(*m_result.space, catalogue, m_crew.workers(), isTabled());
     const auto &datacenters = plan->cluster.datacenters;
     m_hasOnePlace = datacenters.size() == 1 && datacenters.front().pools.size() == 1;
     judge({ { m_base } });
@@ -48,12 +65,6 @@ Hunt::Hunt(const PlanPtr &plan, const Catalogue &catalogue, const SearchOptions 
 void Hunt::count(const std::string &reason, std::uint64_t many)
 {
     m_pruned[reason] += many;
-}
-
-const CandidateVerdict *Hunt::verdict(std::uint64_t number) const
-{
-    const auto known = m_verdicts.find(number);
-    return known == m_verdicts.end() ? nullptr : &known->second;
 }
 
 int Hunt::changesOf(std::uint64_t number) const
@@ -77,6 +88,17 @@ int Hunt::leastGpus(const Score &score, const Candidate &candidate) const
     return p.tensor * p.pipeline * p.context * p.data.value_or(1);
 }
 
+/// Why a candidate is out before a score is paid for; empty where it may not be.
+std::string Hunt::surelyOut(const LeastWork &least) const
+{
+    if (!(least.seconds > 0))
+        return {};
+    if (std::string broken = m_worlds.surelyBroken(least.seconds, least.gpus, 0); !broken.empty())
+        return broken;
+    const bool isOutdone = m_best && m_worlds.leastValue(least.seconds, least.gpus) > m_best->value;
+    return isOutdone ? "it cannot be better than the best that was found" : "";
+}
+
 std::vector<ScoredCandidate> Hunt::scored(const std::vector<std::uint64_t> &numbers)
 {
     struct Scored {
@@ -85,14 +107,22 @@ std::vector<ScoredCandidate> Hunt::scored(const std::vector<std::uint64_t> &numb
         bool isScored = false;
     };
     std::vector<Scored> all(numbers.size());
-    const std::size_t chunks = (numbers.size() + kScoredAtOnce - 1) / kScoredAtOnce;
+    const std::size_t atOnce = isTabled()
+        ? std::clamp(numbers.size() / (kChunksOfWorker * m_crew.workers()), kLeastScoredAtOnce, kMostScoredAtOnce)
+        : kScoredAtOnceWithoutTables;
+    const std::size_t chunks = (numbers.size() + atOnce - 1) / atOnce;
     m_crew.each(chunks, [&](std::size_t chunk, std::size_t worker) {
         Scorer &scorer = *m_workers[worker]->scorer;
-        const std::size_t end = std::min(numbers.size(), (chunk + 1) * kScoredAtOnce);
-        for (std::size_t i = chunk * kScoredAtOnce; i < end && !m_stop.stop_requested(); ++i) {
+        const std::size_t end = std::min(numbers.size(), (chunk + 1) * atOnce);
+        for (std::size_t i = chunk * atOnce; i < end && !m_stop.stop_requested(); ++i) {
             const Candidate candidate = this->candidate(numbers[i]);
-            const Score score = scorer.score(candidate);
             Scored &scored = all[i];
+            const LeastWork work = scorer.leastWork(candidate);
+            if (std::string out = surelyOut(work); !out.empty() && numbers[i] != m_base) {
+                scored = { { numbers[i] }, std::move(out), true };
+                continue;
+            }
+            const Score score = scorer.score(candidate);
             scored = { { numbers[i], 0, std::numeric_limits<double>::infinity() }, {}, true };
             if (numbers[i] == m_base)
                 scored.out = "yours";
@@ -105,7 +135,7 @@ std::vector<ScoredCandidate> Hunt::scored(const std::vector<std::uint64_t> &numb
                 scored.out = m_worlds.surelyBroken(score.leastSeconds, gpus, score.leastFill);
             if (!scored.out.empty())
                 continue;
-            scored.one.leastValue = m_worlds.leastValue(score.leastSeconds, gpus);
+            scored.one.leastValue = m_worlds.leastValue(std::max(score.leastSeconds, work.seconds), gpus);
             scored.one.leastSeconds = score.leastSeconds;
             scored.one.gpus = score.gpusUsed;
             if (score.estimate > 0)
@@ -113,6 +143,8 @@ std::vector<ScoredCandidate> Hunt::scored(const std::vector<std::uint64_t> &numb
         }
     });
     std::vector<ScoredCandidate> open;
+    if (!isTabled())
+        m_tasksLeft -= m_placements * (kTasksOfAny / 2) * std::int64_t(numbers.size());
     for (Scored &scored : all) {
         m_result.scored += scored.isScored;
         if (scored.out.empty())
@@ -121,75 +153,6 @@ std::vector<ScoredCandidate> Hunt::scored(const std::vector<std::uint64_t> &numb
             count(scored.out, 1);
     }
     return open;
-}
-
-void Hunt::judge(const std::vector<ScoredCandidate> &candidates)
-{
-    std::size_t next = 0;
-    while (next < candidates.size() && (!isOver() || m_verdicts.empty())) {
-        std::vector<std::uint64_t> round;
-        for (; next < candidates.size() && round.size() < m_roundSize; ++next)
-            if (!verdict(candidates[next].number) && !isOutdone(candidates[next]))
-                round.push_back(candidates[next].number);
-        std::vector<CandidateVerdict> verdicts(round.size());
-        m_crew.each(round.size(), [&](std::size_t i, std::size_t worker) {
-            if (m_stop.stop_requested() && !m_verdicts.empty())
-                verdicts[i].isStopped = true;
-            else
-                verdicts[i] = m_worlds.judge(space().plan(candidate(round[i])), round[i], m_workers[worker]->workspace,
-                    m_verdicts.empty() ? std::stop_token {} : m_stop);
-        });
-        for (CandidateVerdict &one : verdicts)
-            take(std::move(one));
-        tell();
-    }
-}
-
-void Hunt::take(CandidateVerdict verdict)
-{
-    if (verdict.isStopped)
-        return;
-    ++m_result.simulated;
-    m_tasksLeft -= verdict.tasks + kTasksOfAny;
-    const SearchRow &row = verdict.row;
-    std::size_t at = std::numeric_limits<std::size_t>::max();
-    if (m_result.rows.size() < m_options.mostRows) {
-        at = m_result.rows.size();
-        m_result.rows.push_back(row);
-    }
-    if (row.state == RowState::Feasible) {
-        offer({ row.value, row.seconds, changesOf(row.number), row.number }, row, at);
-    } else {
-        count(verdict.kind, 1);
-    }
-    m_verdicts.emplace(row.number, std::move(verdict));
-}
-
-/// Of plans that come to the same in every figure one is told: the one that changes least.
-void Hunt::offer(const Rank &rank, const SearchRow &row, std::size_t at)
-{
-    const auto same = std::ranges::find_if(m_top, [&](const std::pair<Rank, std::size_t> &one) {
-        const SearchRow &known = m_result.rows[one.second];
-        return std::tuple(known.value, known.seconds, known.usdPerMillionTokens, known.fill, known.gpus)
-            == std::tuple(row.value, row.seconds, row.usdPerMillionTokens, row.fill, row.gpus);
-    });
-    if (same != m_top.end()) {
-        if (same->first < rank)
-            return;
-        m_top.erase(same);
-    }
-    const std::size_t most = std::max<std::size_t>(1, m_options.top);
-    const auto behind = std::ranges::upper_bound(m_top, rank, {}, &std::pair<Rank, std::size_t>::first);
-    if (behind - m_top.begin() >= std::ptrdiff_t(most))
-        return;
-    if (at >= m_result.rows.size()) {
-        at = m_result.rows.size();
-        m_result.rows.push_back(row);
-    }
-    m_top.insert(behind, { rank, at });
-    if (m_top.size() > most)
-        m_top.pop_back();
-    m_best = m_top.front().first;
 }
 
 void Hunt::tell()

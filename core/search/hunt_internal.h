@@ -6,6 +6,7 @@
 
 #include "core/score/scorer.h"
 #include "core/search/crew.h"
+#include "core/search/lane_tier.h"
 #include "core/search/search.h"
 #include "core/search/worlds.h"
 #include "core/space/rules.h"
@@ -32,6 +33,12 @@ struct Rank {
     auto operator<=>(const Rank &) const = default;
 };
 
+/// What stays known of one that was simulated.
+struct KnownCandidate {
+    RowState state = RowState::Refused;
+    double value = 0, seconds = 0, excess = 0; // as of its verdict
+};
+
 class Hunt {
 public:
     Hunt(const PlanPtr &plan, const Catalogue &catalogue, const SearchOptions &options, SearchSpace space,
@@ -49,20 +56,24 @@ public:
     /// Scores of those that may be feasible, in the order given; the others are counted with their reasons.
     std::vector<ScoredCandidate> scored(const std::vector<std::uint64_t> &numbers);
     /// Simulates those that were not, round by round, as long as something is left to simulate with. Those whose bound
-    /// is above the best found before their round are left out.
+    /// is above the best found before their round are left out. Whatever the lanes take goes through them first, and
+    /// through run() where that leaves it open: one that does not fit, or comes behind all that are told, does not.
     void judge(const std::vector<ScoredCandidate> &candidates);
     /// null where it was not simulated.
-    [[nodiscard]] const CandidateVerdict *verdict(std::uint64_t number) const;
+    [[nodiscard]] const KnownCandidate *verdict(std::uint64_t number) const;
     /// Of feasible ones that were simulated; empty: none.
     [[nodiscard]] const std::optional<Rank> &best() const { return m_best; }
     [[nodiscard]] bool isOutdone(const ScoredCandidate &one) const { return m_best && one.leastValue > m_best->value; }
     [[nodiscard]] bool isOver() const { return m_stop.stop_requested() || (!m_options.seconds && m_tasksLeft <= 0); }
     [[nodiscard]] std::size_t roundSize() const { return m_roundSize; }
-    [[nodiscard]] std::uint64_t simulated() const { return m_result.simulated; }
+    [[nodiscard]] std::uint64_t looked() const { return m_result.scored + m_result.simulated; }
     void count(const std::string &reason, std::uint64_t many);
     /// Whether scores come from tables; else each costs a placement.
     [[nodiscard]] bool isTabled() const { return m_workers.front()->scorer->isTabled(); }
     void setTotal(std::uint64_t total) { m_total = total; }
+
+    /// Where millions are known. Who calls it then starts anew.
+    void forgetMuch();
 
     SearchResult finish(bool isComplete, const std::vector<ScoredCandidate> &outdone);
 
@@ -71,10 +82,20 @@ private:
         EvaluationWorkspace workspace;
         std::unique_ptr<Scorer> scorer;
     };
-    void take(CandidateVerdict verdict);
+    using Numbers = std::vector<std::uint64_t>;
+    /// What simulating a candidate takes beside its tasks, in tasks: it is placed, costed and judged.
+    static constexpr std::int64_t kTasksOfAny = 2'000;
+    void runWhole(const Numbers &numbers);
+    void runInLanes(const Numbers &numbers);
+    [[nodiscard]] std::int64_t tasksInLanes(std::uint64_t number, int gpus) const;
+    void take(const CandidateVerdict &verdict);
+    /// Values above it are told of nowhere.
+    [[nodiscard]] double worstTold() const;
+
     void offer(const Rank &rank, const SearchRow &row, std::size_t at);
     void tell();
     [[nodiscard]] int changesOf(std::uint64_t number) const;
+    [[nodiscard]] std::string surelyOut(const LeastWork &least) const;
     [[nodiscard]] int leastGpus(const Score &score, const Candidate &candidate) const;
 
     const Catalogue &m_catalogue;
@@ -86,12 +107,14 @@ private:
     Worlds m_worlds;
     Crew m_crew;
     std::vector<std::unique_ptr<Worker>> m_workers;
+    std::unique_ptr<LaneTier> m_lanes;
     std::uint64_t m_base = 0, m_total = 0;
     Candidate m_baseCandidate;
     bool m_hasOnePlace = false; // all placements of a candidate use as many GPUs
     std::int64_t m_tasksLeft = 0;
+    std::int64_t m_placements = 1; // of a candidate, as a measure of what it takes to look at one
     std::size_t m_roundSize = 0, m_told = 0;
-    std::unordered_map<std::uint64_t, CandidateVerdict> m_verdicts;
+    std::unordered_map<std::uint64_t, KnownCandidate> m_verdicts;
     std::vector<std::pair<Rank, std::size_t>> m_top; // best first, with their rows
     std::optional<Rank> m_best;
     std::map<std::string, std::uint64_t> m_pruned;

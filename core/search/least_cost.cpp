@@ -10,6 +10,7 @@ namespace trainyard {
 LeastCost::LeastCost(const Plan &plan, const Catalogue &catalogue, const std::vector<std::string> &datacenters)
 {
     std::vector<std::pair<double, int>> usd, kilowatts;
+    m_isExact = true;
     for (const Datacenter &datacenter : plan.cluster.datacenters) {
         if (!datacenters.empty() && std::ranges::find(datacenters, datacenter.id) == datacenters.end())
             continue;
@@ -20,6 +21,7 @@ LeastCost::LeastCost(const Plan &plan, const Catalogue &catalogue, const std::ve
             const double waiting = chipKilowatts(*gpu, 1, 1, 0);
             const double price = pool.usdPerGpuHour.value_or(gpu->usdPerHour);
             usd.emplace_back(price > 0 ? price : waiting * datacenter.usdPerKwh.value_or(0), pool.gpus());
+            m_isExact &= price > 0 && usd.back().first == usd.front().first;
             kilowatts.emplace_back(waiting, pool.gpus());
         }
     }

@@ -16,6 +16,8 @@ public:
     /// Of the datacenters with these ids; none: all.
     LeastCost(const Plan &plan, const Catalogue &catalogue, const std::vector<std::string> &datacenters);
     [[nodiscard]] double usdPerHour(int gpus) const { return least(m_usd, gpus); }
+    /// What so many GPUs in one datacenter cost is that, whichever they are: all have one price.
+    [[nodiscard]] bool isExact() const { return m_isExact; }
     [[nodiscard]] double kilowatts(int gpus) const { return least(m_kilowatts, gpus); }
 
 private:
@@ -27,6 +29,7 @@ private:
     [[nodiscard]] static double least(const std::vector<Step> &steps, int gpus);
 
     std::vector<Step> m_usd, m_kilowatts;
+    bool m_isExact = false;
 };
 
 } // namespace trainyard

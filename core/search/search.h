@@ -54,7 +54,7 @@ struct SearchOptions {
     std::size_t threads = 0; // 0: as many as the processor has cores
     /// What may be simulated, counted in tasks of iterations, so that a search ends alike on every machine. Where
     /// `seconds` are given they decide instead.
-    std::int64_t mostTasks = 100'000'000;
+    std::int64_t mostTasks = 80'000'000;
     std::uint64_t mostEnumerated = 1'000'000; // candidates that go together: a larger space is looked at in part
     std::size_t mostRows = 20'000; // kept for whoever draws them
     bool mayTrainOtherwise = false;
@@ -69,7 +69,7 @@ struct SearchRow {
     std::string reason; // why it is out, one sentence; empty of what is feasible
     std::string shortfall; // of a constraint that it misses, with numbers: "needs 444 days, allowed 1"
     double missedBy = 0; // as a share of what is allowed, of the constraint that it misses most; 0: none, or not known
-    double seconds = 0; // an iteration: simulated where feasible, else the least that it may take, or 0
+    double seconds = 0; // an iteration: simulated where feasible or exact, else the least that it may take, or 0
     double usdPerMillionTokens = 0, usdPerHour = 0, joulesPerToken = 0, tokensPerSecond = 0; // where simulated
     /// The same with every GPU of the cluster paid for, idle ones too, as `evaluate` counts; 0: not known.
     double clusterUsdPerMillionTokens = 0, clusterUsdPerHour = 0;
@@ -77,6 +77,9 @@ struct SearchRow {
     int gpus = 0;
     double value = 0; // of the objective, smaller is better; over the scenarios
     bool isOnFront = false; // no other feasible one is both faster and cheaper
+    /// Of one that is outdone: it could run, and its seconds, fill and GPUs (and money, where it is told) are the
+    /// engine's; else they are bounds.
+    bool isExact = false;
     /// Of SearchOptions::scenarios, the world where the value is largest, or that the row is out for; -1: the plan's
     /// own. All figures above but `value` are of the plan's own world.
     int worstScenario = -1;
@@ -94,7 +97,9 @@ struct SearchResult {
     Objective objective = Objective::Throughput;
     bool isComplete = false; // every candidate was simulated or is outdone by its bound
     bool isStopped = false; // by the token or the clock
-    std::uint64_t looked = 0, scored = 0, simulated = 0;
+    std::uint64_t looked = 0, scored = 0;
+    std::uint64_t simulated = 0; // candidates whose iteration the engine timed, alone or eight at a time
+    std::uint64_t wholly = 0; // of these, through run(): with all their figures
     /// Of a space that goes together to be looked at whole: candidates that may be better and were not simulated. 0:
     /// none, or not known.
     std::uint64_t left = 0;
@@ -102,8 +107,7 @@ struct SearchResult {
     std::vector<std::size_t> best; // rows, best first; empty: nothing feasible within the constraints
     std::vector<PruneCount> pruned; // most first
     std::optional<std::size_t> own; // the plan's own row
-    std::optional<std::size_t>
-        nearest; // where none is feasible: of those that were simulated the one that misses least
+    std::optional<std::size_t> nearest; // where none is feasible: of what was simulated, the row that misses least
     std::vector<std::string> scenarios; // their names, as the options have them
     Robustness robustness = Robustness::WorstCase;
     std::string summary; // "8.2 % faster than your plan; proven best of 12,400 combinations, 212 simulated"

@@ -25,6 +25,15 @@ Json text(const std::string &value)
     return value.empty() ? Json(nullptr) : Json(value);
 }
 
+/// For the plan's training tokens.
+Json daysOf(const SearchResult &result, const SearchRow &row)
+{
+    const Plan &plan = *result.space->base();
+    return !hasJobs(plan) && plan.workload.trainingTokens && row.tokensPerSecond > 0
+        ? number(*plan.workload.trainingTokens / row.tokensPerSecond / 86400)
+        : Json(nullptr);
+}
+
 Json rowJson(const SearchResult &result, const SearchRow &row)
 {
     const bool isTimed = row.seconds > 0 && row.state != RowState::Outdone;
@@ -32,7 +41,7 @@ Json rowJson(const SearchResult &result, const SearchRow &row)
     return { { "number", row.number }, { "state", kStates[std::size_t(row.state)] }, { "reason", text(row.reason) },
         { "shortfall", text(row.shortfall) }, { "value", timed(row.value) },
         { "worst_world", text(worstWorld(result, row)) }, { "iteration_time_s", timed(row.seconds) },
-        { "tokens_per_s", timed(row.tokensPerSecond) },
+        { "tokens_per_s", timed(row.tokensPerSecond) }, { "days_total", daysOf(result, row) },
         { "usd_per_million_tokens_used", timed(row.usdPerMillionTokens) },
         { "usd_per_hour_used", timed(row.usdPerHour) },
         { "usd_per_million_tokens_cluster", timed(row.clusterUsdPerMillionTokens) },

@@ -43,8 +43,8 @@ void tellShortfall(SearchRow &row, const ObjectiveFigures &figures, const Constr
             [&] { return "needs " + apart(*figures.days, *most, plainText) + " days, allowed " + plainNumber(*most); });
     missed((figures.fill - (1 - margin)) / std::max(1 - margin, 1e-9), [&] {
         const double free = std::max(0.0, 1 - figures.fill);
-        return "leaves " + apart(free, margin, percentText) + " of memory free, asked for " + plainNumber(100 * margin)
-            + " %";
+        return "leaves " + apart(free, margin, percentText) + " of memory free, the margin is "
+            + plainNumber(100 * margin) + " %";
     });
 }
 

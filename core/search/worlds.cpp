@@ -11,6 +11,7 @@ namespace trainyard {
 
 namespace {
 
+constexpr const char *kTooLarge = "it does not fit the memory of the GPUs";
 constexpr double kMargin = 0.05; // of memory, where nobody says
 /// A bound stays one when its sums are rounded another way.
 constexpr double kRounding = 1 - 1e-9;
@@ -20,7 +21,7 @@ std::string kindOf(const Feasibility &f)
     return !f.isPlaced ? "it cannot be placed"
         : !f.isShaped  ? "replicas get no micro-batch, or experts' ranks do not divide"
         : !f.isSharded ? "in a pipeline the stack does not shard so much"
-        : !f.fitsGpus  ? "it does not fit the memory of the GPUs"
+        : !f.fitsGpus  ? kTooLarge
         : !f.fitsHosts ? "it does not fit the memory of the hosts"
         : !f.hasDrives ? "there are no drives"
                        : "the model has no time for it";
@@ -30,6 +31,18 @@ std::string sentenceOf(const Evaluation &evaluation, const std::string &kind)
 {
     const auto blocking = std::ranges::find(evaluation.problems, Severity::Blocking, &Problem::severity);
     return blocking == evaluation.problems.end() ? kind : blocking->text;
+}
+
+void tellTooFull(SearchRow &row)
+{
+    row.missedBy = row.fill - 1;
+    row.shortfall = "needs " + percentText(row.fill) + " of the memory of its fullest GPU";
+}
+
+/// Of one that breaks a constraint by nobody knows how much: by all of it.
+double excessOf(const SearchRow &row)
+{
+    return row.missedBy > 0 ? row.missedBy : 1;
 }
 
 } // namespace
@@ -89,7 +102,7 @@ std::string Worlds::broken(const ObjectiveFigures &figures, const Evaluation *ev
     if (c.mostDays && figures.days.value_or(0) > *c.mostDays)
         return "it takes more days than allowed";
     if (figures.fill > 1 - m_margin)
-        return "it leaves less memory free than asked for";
+        return "it leaves less memory free than the margin";
     if (evaluation && !c.datacenters.empty())
         for (const GpuRun &run : evaluation->layout.runs)
             if (std::ranges::find(c.datacenters, evaluation->plan->cluster.datacenters[std::size_t(run.datacenter)].id)
@@ -105,6 +118,54 @@ std::string Worlds::surelyBroken(double leastSeconds, int gpus, double leastFill
         figures.usdPerHour = m_least.usdPerHour(gpus) * kRounding;
     figures.fill = leastFill * kRounding; // as full as the plan is not fuller
     return broken(figures, nullptr);
+}
+
+std::optional<CandidateVerdict> Worlds::judgeExact(std::uint64_t number, const Outcome &outcome, double most) const
+{
+    if (!outcome.isRun || !(outcome.seconds > 0) || !(m_tokens > 0))
+        return std::nullopt;
+    CandidateVerdict verdict;
+    SearchRow &row = verdict.row;
+    row.number = number;
+    row.seconds = outcome.seconds;
+    row.tokensPerSecond = m_tokens / outcome.seconds;
+    row.fill = outcome.fill;
+    row.gpus = outcome.gpusUsed;
+    if (m_least.isExact()) {
+        row.usdPerHour = m_least.usdPerHour(outcome.gpusUsed);
+        row.usdPerMillionTokens = row.usdPerHour / 3600 / row.tokensPerSecond * 1e6;
+    }
+    const double least = leastValue(outcome.seconds, outcome.gpusUsed);
+    const auto out = [&](RowState state, const std::string &kind, double excess) {
+        row.state = state;
+        row.reason = verdict.kind = kind;
+        verdict.excess = excess;
+        return verdict;
+    };
+    if (!outcome.isFeasible) {
+        if (!(outcome.fill > 1))
+            return std::nullopt; // for another reason
+        tellTooFull(row);
+        return out(RowState::Infeasible, kTooLarge, outcome.fill);
+    }
+    if (const std::string why = surelyBroken(outcome.seconds, outcome.gpusUsed, outcome.fill); !why.empty()) {
+        const bool knowsValue =
+            m_options.objective != Objective::Energy && (m_options.objective != Objective::Cost || m_least.isExact());
+        row.value = knowsValue ? least : 0;
+        ObjectiveFigures known { .seconds = row.seconds, .tokensPerSecond = row.tokensPerSecond };
+        known.usdPerHour = row.usdPerHour;
+        known.fill = row.fill;
+        known.gpus = row.gpus;
+        if (m_secondsPerDay > 0)
+            known.days = row.seconds * m_secondsPerDay;
+        tellShortfall(row, known, m_options.constraints, m_margin);
+        return out(RowState::OutOfConstraint, why, excessOf(row));
+    }
+    if (!(least > most))
+        return std::nullopt;
+    row.value = least;
+    row.isExact = true;
+    return out(RowState::Outdone, "its iteration, simulated, makes it worse than the best that were found", least);
 }
 
 CandidateVerdict Worlds::judge(
@@ -144,15 +205,13 @@ CandidateVerdict Worlds::judge(
     }
     if (!known.feasible() || !figures) {
         const std::string kind = kindOf(known.feasibility);
-        if (figures && figures->fill > 1) {
-            verdict.row.missedBy = figures->fill - 1;
-            verdict.row.shortfall = "needs " + percentText(figures->fill) + " of the memory of its fullest GPU";
-        }
+        if (figures && figures->fill > 1)
+            tellTooFull(verdict.row);
         return out(RowState::Infeasible, kind, sentenceOf(known, kind), figures ? figures->fill : 1e200);
     }
     if (const std::string kind = broken(*figures, &known); !kind.empty()) {
         tellShortfall(verdict.row, *figures, m_options.constraints, m_margin);
-        return out(RowState::OutOfConstraint, kind, kind, verdict.row.value);
+        return out(RowState::OutOfConstraint, kind, kind, excessOf(verdict.row));
     }
     verdict.row.state = RowState::Feasible;
     if (!m_options.scenarios.empty())
@@ -198,7 +257,7 @@ void Worlds::judgeInScenarios(
             verdict.row.reason = scenario.name + ": " + why;
             if (figures)
                 tellShortfall(verdict.row, *figures, m_options.constraints, m_margin);
-            verdict.excess = 1;
+            verdict.excess = excessOf(verdict.row);
             return;
         }
     }

@@ -6,9 +6,12 @@
 // runs, divided by their share of all weights: what cannot run in half of them costs twice as much. It asks the
 // constraints of the plan's own world alone. Immutable once made; any thread, a workspace each.
 
+#include "core/score/batch_runner.h"
 #include "core/search/least_cost.h"
 #include "core/search/objective.h"
 #include "core/search/search.h"
+
+#include <optional>
 
 namespace trainyard {
 
@@ -27,6 +30,11 @@ public:
 
     [[nodiscard]] CandidateVerdict judge(
         const PlanPtr &plan, std::uint64_t number, EvaluationWorkspace &workspace, const std::stop_token &stop) const;
+
+    /// From what the engine says of a candidate without its money: the verdict where that is enough, because it does
+    /// not fit, surely breaks a constraint or surely has a larger value than `most`; else nothing: judge() has to say.
+    [[nodiscard]] std::optional<CandidateVerdict> judgeExact(
+        std::uint64_t number, const Outcome &outcome, double most) const;
 
     /// No candidate with this iteration at least, on so many GPUs at least, has a smaller value.
     [[nodiscard]] double leastValue(double leastSeconds, int gpus) const;

@@ -29,69 +29,87 @@ std::optional<std::size_t> takeIndex(std::string_view &path)
     return index;
 }
 
-template <class Owner> class Copier : public keys::PlainValues {
+/// Goes to the value of a path and does something with it. `Owner` is const where it is only read.
+template <class Owner, class Do> class Finder : public keys::PlainValues {
 public:
-    Copier(Owner &to, const Owner &from, std::string_view path)
-        : m_to(to)
-        , m_from(from)
+    Finder(Owner &owner, std::string_view path, Do &act)
+        : m_owner(owner)
         , m_path(path)
+        , m_do(act)
     {
     }
-    bool isDone = false;
+    bool isFound = false;
 
     template <class T, class S> void value(T S::*member, const Key &key)
     {
         const std::string_view name = key.name;
-        if (!m_path.starts_with(name) || isDone)
+        if (!m_path.starts_with(name) || isFound)
             return;
         std::string_view rest = m_path.substr(name.size());
         if (!rest.empty() && rest.front() != '.' && rest.front() != '[')
             return; // a longer name
-        T &to = m_to.*member;
-        const T &from = m_from.*member;
+        auto &there = m_owner.*member;
         if constexpr (IsPlain<T>::value) {
-            if (rest.empty()) {
-                to = from;
-                isDone = true;
-            }
+            if (rest.empty())
+                isFound = m_do(there);
         } else if constexpr (kIsList<T>) {
             if constexpr (kIsSection<typename T::value_type>) {
                 const auto index = takeIndex(rest);
-                if (index && *index < to.size() && *index < from.size())
-                    enter(to[*index], from[*index], rest);
+                if (index && *index < there.size())
+                    enter(there[*index], rest);
             }
         } else if constexpr (kIsOptional<T>) {
             if constexpr (kIsSection<typename T::value_type>)
-                if (to && from)
-                    enter(*to, *from, rest);
+                if (there)
+                    enter(*there, rest);
         } else if constexpr (kIsSection<T>) {
-            enter(to, from, rest);
+            enter(there, rest);
         }
     }
     template <class T, class S> void automatic(std::optional<T> S::*member, const Key &key) { value(member, key); }
 
 private:
-    template <class T> void enter(T &to, const T &from, std::string_view rest)
+    template <class T> void enter(T &owner, std::string_view rest)
     {
         if (rest.size() < 2 || rest.front() != '.')
             return;
-        Copier<T> inner(to, from, rest.substr(1));
-        describe(inner, keys::Of<T> {});
-        isDone = inner.isDone;
+        Finder<T, Do> inner(owner, rest.substr(1), m_do);
+        describe(inner, keys::Of<std::remove_const_t<T>> {});
+        isFound = inner.isFound;
     }
 
-    Owner &m_to;
-    const Owner &m_from;
+    Owner &m_owner;
     std::string_view m_path;
+    Do &m_do;
 };
+
+template <class Owner, class Do> bool find(Owner &plan, std::string_view path, Do act)
+{
+    Finder<Owner, Do> finder(plan, path, act);
+    describe(finder, keys::Of<Plan> {});
+    return finder.isFound;
+}
 
 } // namespace
 
-bool copyKey(Plan &to, const Plan &from, std::string_view dottedKey)
+std::any plainValue(const Plan &plan, std::string_view dottedKey)
 {
-    Copier<Plan> copier(to, from, dottedKey);
-    describe(copier, keys::Of<Plan> {});
-    return copier.isDone;
+    std::any value;
+    find(plan, dottedKey, [&](const auto &there) {
+        value = there;
+        return true;
+    });
+    return value;
+}
+
+bool setPlainValue(Plan &plan, std::string_view dottedKey, const std::any &value)
+{
+    return find(plan, dottedKey, [&]<class T>(T &there) {
+        const T *given = std::any_cast<T>(&value);
+        if (given)
+            there = *given;
+        return given != nullptr;
+    });
 }
 
 } // namespace trainyard

@@ -30,9 +30,8 @@ RowPlans::RowPlans(SweepSpec spec)
         const auto isInTheWay = [&](const SweepAxis &other) {
             return &other != &m_spec.vary[i] && overlap(other.key, m_spec.vary[i].key);
         };
-        Plan copy = *m_spec.plan;
         m_axes[i].isCopied =
-            copyKey(copy, *m_spec.plan, m_spec.vary[i].key) && std::ranges::none_of(m_spec.vary, isInTheWay);
+            plainValue(*m_spec.plan, m_spec.vary[i].key).has_value() && std::ranges::none_of(m_spec.vary, isInTheWay);
         m_axes[i].with.resize(m_spec.vary[i].values.size());
     }
 }
@@ -64,15 +63,15 @@ ExpectedAll<PlanPtr> RowPlans::longWay(const std::vector<std::size_t> &choices)
 ExpectedAll<PlanPtr> RowPlans::plan(const std::vector<std::size_t> &choices)
 {
     for (std::size_t i = 0; i < choices.size(); ++i) {
-        PlanPtr &with = m_axes[i].with[choices[i]];
-        if (!m_axes[i].isCopied || with)
+        std::any &with = m_axes[i].with[choices[i]];
+        if (!m_axes[i].isCopied || with.has_value())
             continue;
         auto read = withKeySet(*m_spec.plan, m_spec.vary[i].key, m_spec.vary[i].values[choices[i]]);
         if (!read)
             return std::unexpected(std::move(read.error()));
-        with = std::make_shared<const Plan>(std::move(*read));
+        with = plainValue(*read, m_spec.vary[i].key);
         Plan copied = *m_spec.plan;
-        if (!copyKey(copied, *with, m_spec.vary[i].key) || !(copied == *with)) {
+        if (!setPlainValue(copied, m_spec.vary[i].key, with) || !(copied == *read)) {
             m_axes[i].isCopied = false; // it sets more than itself
             m_kept.clear();
         }
@@ -82,7 +81,7 @@ ExpectedAll<PlanPtr> RowPlans::plan(const std::vector<std::size_t> &choices)
         return plan;
     Plan next = **plan;
     for (std::size_t i = 0; i < choices.size(); ++i)
-        if (m_axes[i].isCopied && !copyKey(next, *m_axes[i].with[choices[i]], m_spec.vary[i].key))
+        if (m_axes[i].isCopied && !setPlainValue(next, m_spec.vary[i].key, m_axes[i].with[choices[i]]))
             return std::unexpected(Errors { { ErrorCode::UnknownKey, m_spec.vary[i].key,
                 "the plan of this row has no such key", "keys that every row has" } });
     return std::make_shared<const Plan>(std::move(next));

@@ -7,6 +7,7 @@
 
 #include "core/sweep/sweep.h"
 
+#include <any>
 #include <map>
 
 namespace trainyard {
@@ -21,7 +22,7 @@ public:
 private:
     struct Axis {
         bool isCopied = false;
-        std::vector<PlanPtr> with; // [value]: the base with it alone; empty: not yet read
+        std::vector<std::any> with; // [value]; empty: not yet read
     };
     [[nodiscard]] ExpectedAll<PlanPtr> longWay(const std::vector<std::size_t> &choices);
 

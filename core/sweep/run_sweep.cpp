@@ -111,6 +111,24 @@ Expected<std::optional<SweepChunk>> SweepWorkers::next(double seconds)
     return chunk;
 }
 
+Expected<void> checkLastRow(const SweepSpec &spec, SweepFormat format, const Catalogue &catalogue,
+    const SweepFile &file, const std::stop_token &stop)
+{
+    if (file.rowsThere() == 0)
+        return {};
+    const std::uint64_t last = file.rowsThere() - 1;
+    const auto row = SweepRows(spec, catalogue).row(last, stop);
+    if (!row)
+        return {}; // stopped
+    if (saysTheSame(file.lastRow(), *row, format))
+        return {};
+    return std::unexpected(Error { ErrorCode::CannotWrite, "--resume",
+        "row " + std::to_string(last)
+            + " of the file comes out otherwise here: its rows are of another build of the "
+              "program, or of another machine",
+        "the program that it was begun with, or another --out" });
+}
+
 Expected<SweepEnd> runSweep(const SweepSpec &spec, SweepFormat format, const Catalogue &catalogue, SweepFile &file,
     std::size_t threads, const std::stop_token &stop, const std::function<void(const SweepProgress &)> &onProgress)
 {
@@ -119,6 +137,8 @@ Expected<SweepEnd> runSweep(const SweepSpec &spec, SweepFormat format, const Cat
     SweepEnd end { file.rowsThere(), file.rowsThere() };
     if (end.there == rows)
         return end;
+    if (auto same = checkLastRow(spec, format, catalogue, file, stop); !same)
+        return std::unexpected(std::move(same.error()));
     SweepWorkers workers(spec, format, catalogue, threads);
     SweepBoard board(end.there, rows, workers.threads(), [&](std::string_view lines) { return file.append(lines); });
     const auto feed = [&] {

@@ -44,7 +44,12 @@ struct SweepEnd {
     bool isStopped = false;
 };
 
-/// Works out what the file lacks. Errors: of the file; Internal.
+/// Works out the last row of a file that is gone on with anew: a build of the program that comes to another row would
+/// append rows that do not go with those that are there. Errors: CannotWrite.
+[[nodiscard]] Expected<void> checkLastRow(const SweepSpec &spec, SweepFormat format, const Catalogue &catalogue,
+    const SweepFile &file, const std::stop_token &stop);
+
+/// Works out what the file lacks. Errors: of the file, as checkLastRow() where rows are there; Internal.
 [[nodiscard]] Expected<SweepEnd> runSweep(const SweepSpec &spec, SweepFormat format, const Catalogue &catalogue,
     SweepFile &file, std::size_t threads, const std::stop_token &stop,
     const std::function<void(const SweepProgress &)> &onProgress = {});

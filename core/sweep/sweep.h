@@ -25,11 +25,21 @@ struct SweepAxis {
     bool operator==(const SweepAxis &) const = default;
 };
 
+/// A file that the sweep reads beside its plan: another content gives other rows.
+struct SweepInput {
+    std::string path; // as the plan or a value names it
+    std::string fingerprint; // of its bytes; "missing" where it cannot be read
+    bool operator==(const SweepInput &) const = default;
+};
+
 struct SweepSpec {
     PlanPtr plan;
     std::vector<SweepAxis> vary; // the last varies fastest
     std::uint64_t random = 0; // so many drawn instead of all, none twice; 0: all
     std::uint64_t seed = 1;
+    std::vector<SweepInput> inputs = {}; // sweepInputs() of it when it was begun
+    std::string folder = {}; // of the plan, whose paths are relative to it, from the file of rows; empty: no inputs
+    std::string program = {}; // that began it (sweepProgram()), where it was read from a file
 
     /// Of all axes; ~0 where 64 bits do not hold it.
     [[nodiscard]] std::uint64_t combinations() const;
@@ -38,17 +48,24 @@ struct SweepSpec {
     [[nodiscard]] std::vector<std::size_t> choices(std::uint64_t row) const;
     /// Values of a row, one an axis.
     [[nodiscard]] std::vector<std::string> values(std::uint64_t row) const;
-    /// Of plan, keys, values, number and seed: a file goes on only with its own sweep.
+    /// Of plan, keys, values, number, seed and inputs: a file goes on only with its own sweep.
     [[nodiscard]] std::string fingerprint() const;
 };
+
+/// Files that the plan and values name: models, traces. Each once, in their order.
+[[nodiscard]] std::vector<SweepInput> sweepInputs(const SweepSpec &spec);
+/// The version of this program and a fingerprint of its catalogue: rows of two of them do not go together.
+[[nodiscard]] const std::string &sweepProgram();
 
 /// "KEY=V1,V2,…"; brackets and quotes keep their commas. "KEY=1..16:*2" and "KEY=10..100:+10" are ranges, and may stand
 /// between values; a range without a step goes by one.
 [[nodiscard]] Expected<SweepAxis> parseVary(std::string_view text);
-/// Errors: unknown keys with the nearest known one, values that no plan can have, more rows than kMostRows.
+/// Errors: unknown keys with the nearest known one, values that no plan can have (of more than kMostChecked values of a
+/// key so many, the ends among them; a row with another bad one is refused), more rows than kMostSweepRows.
 [[nodiscard]] Errors checkSweep(const SweepSpec &spec);
 inline constexpr std::uint64_t kMostSweepRows = 100'000'000;
 inline constexpr std::size_t kMostAxisValues = 100'000;
+inline constexpr std::size_t kMostChecked = 1'000;
 
 struct SweepRow {
     std::uint64_t number = 0;

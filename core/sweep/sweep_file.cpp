@@ -4,6 +4,7 @@
 #include "core/plan/plan_io.h"
 #include "core/sweep/line_blocks.h"
 
+#include <algorithm>
 #include <cerrno>
 #include <cstring>
 #include <fcntl.h>
@@ -47,6 +48,16 @@ std::string difference(const SweepSpec &there, const SweepSpec &asked)
             + std::to_string(asked.seed);
     if (formatPlan(*there.plan) != formatPlan(*asked.plan))
         return "its plan is another one";
+    if (there.inputs != asked.inputs)
+        for (const SweepInput &input : there.inputs)
+            if (std::ranges::find(asked.inputs, input) == asked.inputs.end())
+                return input.path + " is not what it was when the sweep was begun";
+    if (there.folder != asked.folder)
+        return "the files that its plan names lie in " + (there.folder.empty() ? "." : there.folder)
+            + ", seen from there, and those of this sweep in " + (asked.folder.empty() ? "." : asked.folder);
+    if (there.program != sweepProgram())
+        return "it was begun by version " + (there.program.empty() ? "0" : there.program)
+            + " of the program, and this is " + sweepProgram();
     return "its head was written by another version";
 }
 
@@ -78,6 +89,7 @@ SweepFile::SweepFile(int descriptor, std::string path)
 SweepFile::SweepFile(SweepFile &&other) noexcept
     : m_descriptor(std::exchange(other.m_descriptor, -1))
     , m_path(std::move(other.m_path))
+    , m_lastRow(std::move(other.m_lastRow))
     , m_isRegular(other.m_isRegular)
     , m_rowsThere(other.m_rowsThere)
     , m_size(other.m_size)
@@ -153,6 +165,7 @@ Expected<void> SweepFile::goOn(const SweepSpec &spec, SweepFormat format, const 
         if (!line || !isSweepRow(*line, m_rowsThere, spec.vary.size(), format))
             break;
         m_size += line->size() + 1;
+        m_lastRow = *line;
         ++m_rowsThere;
     }
     if (!lines.failure().empty())

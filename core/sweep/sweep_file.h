@@ -30,6 +30,8 @@ public:
 
     /// How many were there when it was opened: the number of the first row to append.
     [[nodiscard]] std::uint64_t rowsThere() const { return m_rowsThere; }
+    /// The last of them as it stands there, without its end; empty where there is none.
+    [[nodiscard]] const std::string &lastRow() const { return m_lastRow; }
     [[nodiscard]] bool isRegular() const { return m_isRegular; }
     /// Whole lines, at once. Errors: CannotWrite; then the file ends with the last whole line before it.
     [[nodiscard]] Expected<void> append(std::string_view lines);
@@ -42,7 +44,7 @@ private:
     [[nodiscard]] Expected<void> goOn(const SweepSpec &spec, SweepFormat format, const std::string &head);
 
     int m_descriptor = -1;
-    std::string m_path;
+    std::string m_path, m_lastRow;
     bool m_isRegular = false;
     std::uint64_t m_rowsThere = 0, m_size = 0; // bytes
 };

@@ -4,6 +4,8 @@
 #include "core/plan/plan_io.h"
 #include "core/sweep/sweep_lines.h"
 
+#include <filesystem>
+
 namespace trainyard {
 
 namespace {
@@ -19,6 +21,13 @@ std::optional<std::uint64_t> wholeAt(const Json &head, const char *key)
     const auto found = head.find(key);
     return found != head.end() && found->is_number_unsigned() ? std::optional(found->get<std::uint64_t>())
                                                               : std::nullopt;
+}
+
+/// Empty where there is none.
+std::string textAt(const Json &object, const char *key)
+{
+    const auto found = object.find(key);
+    return found != object.end() && found->is_string() ? found->get<std::string>() : std::string();
 }
 
 std::optional<SweepAxis> axisOf(const Json &json)
@@ -69,7 +78,15 @@ ExpectedAll<SweepSpec> parseSweepHead(std::string_view line, const std::string &
             return refused("vary has " + detail::brief(item) + ", which is no key with values");
         spec.vary.push_back(std::move(*axis));
     }
-    auto plan = parsePlan(head["plan"].dump(-1, ' ', false, Json::error_handler_t::replace), fileName, baseDir);
+    spec.program = textAt(head, "program");
+    spec.folder = textAt(head, "folder");
+    for (const Json &item : head.value("inputs", Json::array())) {
+        if (!item.is_object() || textAt(item, "path").empty())
+            return refused("inputs has " + detail::brief(item) + ", which names no file");
+        spec.inputs.push_back({ textAt(item, "path"), textAt(item, "fingerprint") });
+    }
+    auto plan = parsePlan(head["plan"].dump(-1, ' ', false, Json::error_handler_t::replace), fileName,
+        spec.folder.empty() ? baseDir : (std::filesystem::path(baseDir) / spec.folder).lexically_normal().string());
     if (!plan)
         return std::unexpected(plan.error());
     spec.plan = std::make_shared<const Plan>(std::move(*plan));

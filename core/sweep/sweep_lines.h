@@ -28,8 +28,9 @@ enum class SweepFormat : std::uint8_t { Csv, JsonLines };
 /// What stands before the rows: whole lines.
 [[nodiscard]] std::string sweepHead(const SweepSpec &spec, SweepFormat format);
 
-/// Of the first line of a file, without its end: the sweep that it says. Relative paths in its plan are those of
-/// `baseDir`. Errors: no head of a sweep, a newer one, or a plan that cannot be read.
+/// Of the first line of a file, without its end: the sweep that it says. `baseDir` is the folder of the file; relative
+/// paths in its plan are those of the folder that the head names from there, or of `baseDir` where it names none.
+/// Errors: no head of a sweep, a newer one, or a plan that cannot be read.
 [[nodiscard]] ExpectedAll<SweepSpec> parseSweepHead(
     std::string_view line, const std::string &fileName, const std::string &baseDir = {});
 /// Whether the line begins as one: before it is read whole.
@@ -49,6 +50,10 @@ private:
 
 /// Fields of a line of CSV as csvField() writes them; nothing where a quote is not closed.
 [[nodiscard]] std::optional<std::vector<std::string>> csvFields(std::string_view line);
+
+/// Whether a line, without its end, says of a row what was worked out again: the same state, and figures within a
+/// billionth, which is what machines differ by. A row that was refused for want of memory may have any state by now.
+[[nodiscard]] bool saysTheSame(std::string_view line, const SweepRow &row, SweepFormat format);
 
 /// Whether a line, without its end, is whole and the row of this number: a torn one is not.
 [[nodiscard]] bool isSweepRow(std::string_view line, std::uint64_t number, std::size_t axes, SweepFormat format);

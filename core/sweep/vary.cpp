@@ -103,7 +103,7 @@ Expected<SweepAxis> parseVary(std::string_view text)
                     range->isFactor ? "a factor above 1 and a first number above 0: 1..16:*2"
                                     : "a step above 0: 10..100:+10");
             if (range->last < range->first)
-                return refused(std::string(part) + " has no numbers", "the smaller number first");
+                return refused(std::string(part) + " counts down", "the smaller number first");
             append(*range, axis.values);
         } else {
             axis.values.emplace_back(part);

@@ -193,6 +193,9 @@ private slots:
         add("--vary workload.global_batch=1..100000 --vary workload.sequence_length=1..100000", "--random");
         add("--vary parallelism.tensor=1 --out /nowhere/rows.csv", "/nowhere/rows.csv");
         add("--vary parallelism.tensor=1 --slurm job.sh", "--out");
+        add("--vary parallelism.tensor=1 --out /tmp/rows.csv --format jsonl", "/tmp/rows.csv");
+        add("--vary parallelism.tensor=1 --random 0", "--random");
+        add("--vary parallelism.tensor=8..1", "counts down");
     }
     void whatCannotBeSweptIsTold()
     {
@@ -202,6 +205,60 @@ private slots:
             run(QStringList { QStringLiteral("sweep"), kPlan } + arguments.split(u' ', Qt::SkipEmptyParts));
         QCOMPARE(answer.exitCode, 2);
         QVERIFY2(answer.err.contains(told), qPrintable(answer.err));
+    }
+
+    /// Rows of another model, or of another program, are not appended to those that are there.
+    void whatReadsOtherFilesGoesOnOnlyWithTheSame()
+    {
+        QVERIFY(QDir(m_folder->path()).mkpath(QStringLiteral("models")));
+        QFile model(file(QStringLiteral("models/config.json")));
+        const auto writeModel = [&](int layers) {
+            QVERIFY(model.open(QIODevice::WriteOnly | QIODevice::Truncate));
+            model.write(QStringLiteral(R"({"architectures":["LlamaForCausalLM"],"model_type":"llama","hidden_size":4096,
+                "intermediate_size":14336,"num_attention_heads":32,"num_key_value_heads":8,"num_hidden_layers":%1,
+                "vocab_size":128256,"max_position_embeddings":8192,"tie_word_embeddings":false})")
+                            .arg(layers)
+                            .toUtf8());
+            model.close();
+        };
+        writeModel(32);
+        const Answer exported = run({ QStringLiteral("evaluate"), kPlan, QStringLiteral("--set"),
+            QStringLiteral("workload.model=") + model.fileName() });
+        QVERIFY2(exported.exitCode == 0, qPrintable(exported.err));
+        const QString rows = file(QStringLiteral("rows.csv"));
+        const QStringList arguments { QStringLiteral("sweep"), kPlan, QStringLiteral("--set"),
+            QStringLiteral("workload.model=") + model.fileName(), QStringLiteral("--vary"),
+            QStringLiteral("workload.micro_batch=1,2,4"), QStringLiteral("--resume"), QStringLiteral("--out"), rows };
+        QCOMPARE(run(arguments).exitCode, 0);
+        const QByteArray whole = bytesOf(rows);
+        QVERIFY(whole.contains("\"inputs\":[{\"path\":"));
+        const auto cutTo = [&](const QByteArray &bytes) {
+            QFile out(rows);
+            QVERIFY(out.open(QIODevice::WriteOnly | QIODevice::Truncate));
+            out.write(bytes);
+        };
+        cutTo(whole.left(whole.size() / 2 + whole.size() / 4));
+        writeModel(16);
+        const Answer changed = run(arguments);
+        QCOMPARE(changed.exitCode, 2);
+        QVERIFY2(changed.err.contains(QStringLiteral("config.json is not what it was")), qPrintable(changed.err));
+        writeModel(32);
+        // A row that another build would have written: the same head, another figure.
+        const qsizetype last = whole.lastIndexOf("\n2,"), before = whole.lastIndexOf("\n1,");
+        QByteArray other = whole.left(last + 1);
+        other.replace(before + 1, other.size() - before - 1,
+            whole.mid(before + 1, last - before).replace("feasible,", "feasible,1"));
+        cutTo(other);
+        const Answer built = run(arguments);
+        QCOMPARE(built.exitCode, 2);
+        QVERIFY2(built.err.contains(QStringLiteral("row 1 of the file comes out otherwise")), qPrintable(built.err));
+        cutTo(QByteArray(whole).replace("\"program\":\"", "\"program\":\"9."));
+        const Answer version = run(arguments);
+        QCOMPARE(version.exitCode, 2);
+        QVERIFY2(version.err.contains(QStringLiteral("begun by version 9.")), qPrintable(version.err));
+        cutTo(whole.left(last + 3));
+        QCOMPARE(run(arguments).exitCode, 0);
+        QVERIFY(bytesOf(rows) == whole);
     }
 
     void thePlanIsNotOverwritten()

@@ -6,6 +6,7 @@
 
 #include "tests/support/plans.h"
 
+#include <QDir>
 #include <QFile>
 #include <QTemporaryDir>
 #include <QTest>
@@ -52,11 +53,45 @@ private slots:
         }
     }
 
+    /// The plan may lie elsewhere than the rows: its files are found from there.
+    void aFileThatThePlanNamesIsFoundFromTheRows()
+    {
+        QVERIFY(QDir(m_folder->path()).mkpath(QStringLiteral("plans")));
+        QVERIFY(QDir(m_folder->path()).mkpath(QStringLiteral("rows")));
+        const std::string plans = m_folder->filePath(QStringLiteral("plans")).toStdString(),
+                          rows = m_folder->filePath(QStringLiteral("rows")).toStdString();
+        SweepSpec spec = smallSweep();
+        Plan plan = *spec.plan;
+        plan.workload.model = "config.json";
+        plan.baseDir = plans;
+        spec.plan = std::make_shared<const Plan>(plan);
+        spec.vary.pop_back();
+        QCOMPARE(sweepInputs(smallSweep()).size(), 0u);
+        spec.inputs = sweepInputs(spec);
+        QCOMPARE(spec.inputs, (std::vector<SweepInput> { { "config.json", "missing" } }));
+        QFile file(m_folder->filePath(QStringLiteral("plans/config.json")));
+        QVERIFY(file.open(QIODevice::WriteOnly));
+        file.write("{}");
+        file.close();
+        spec.inputs = sweepInputs(spec);
+        QCOMPARE(spec.inputs.front().fingerprint.size(), 32u);
+        spec.folder = "../plans";
+        const std::string head = sweepHead(spec, SweepFormat::Csv);
+        const auto back = parseSweepHead(head.substr(0, head.find('\n')), "x", rows);
+        QVERIFY(back.has_value());
+        QCOMPARE(back->plan->baseDir, plans);
+        QCOMPARE(back->inputs, spec.inputs);
+        QCOMPARE(back->program, sweepProgram());
+        QCOMPARE(sweepInputs(*back), spec.inputs);
+        QCOMPARE(back->fingerprint(), spec.fingerprint());
+    }
+
     void whatIsNoHeadIsTold()
     {
         for (const char *line : { "", "row,state", "# trainyard sweep", "# trainyard sweep {}",
                  R"({"format":"trainyard.sweep","version":2})", R"({"format":"trainyard.sweep","version":1})",
                  R"({"format":"trainyard.sweep","version":1,"random":0,"seed":1,"vary":[1],"plan":{}})",
+                 R"({"format":"trainyard.sweep","version":1,"random":0,"seed":1,"vary":[],"inputs":[1],"plan":{}})",
                  R"({"format":"trainyard.sweep","version":1,"random":0,"seed":1,"vary":[],"plan":{}})" }) {
             const auto parsed = parseSweepHead(line, "rows.csv");
             QVERIFY2(!parsed, line);

@@ -156,6 +156,8 @@ private slots:
         QVERIFY(!faults(specOf({})).empty());
         QVERIFY(faults(specOf({ { "schedule", { "1f1b", "1f1b" } } })).find("twice") != std::string::npos);
         QVERIFY(!faults(specOf({ { "schedule", { "1f1b" } }, { "schedule", { "gpipe" } } })).empty());
+        const std::string thrice = faults(specOf({ { "parallelism.tensor", { "1", "1", "1" } } }));
+        QCOMPARE(thrice.find("twice"), thrice.rfind("twice")); // told once
         QVERIFY(!faults(specOf({ { "name", { "a\nb" } } })).empty()); // a row is a line
         QCOMPARE(faults(specOf({ { "schedule", { "1f1b", "gpipe" } } })), std::string());
     }
