@@ -45,11 +45,23 @@ StageCoster::StageCoster(const Workload &workload)
 StageCosts StageCoster::stage(const PipelineClass &pipelines, int stage)
 {
     const SiteCosts &costs = at(rankSet(m_work, pipelines, stage));
+    StageCosts result = chunksOfStage(costs, pipelines, stage);
+    if (m_work.source.hasLayers)
+        addSyncAndStep(result, costs, pipelines, stage);
+    return result;
+}
+
+StageCosts StageCoster::chunksOfStage(const PipelineClass &pipelines, int stage)
+{
+    return chunksOfStage(at(rankSet(m_work, pipelines, stage)), pipelines, stage);
+}
+
+StageCosts StageCoster::chunksOfStage(const SiteCosts &costs, const PipelineClass &pipelines, int stage) const
+{
     if (!m_work.source.hasLayers)
         return measuredStage(m_work, stage, m_work.degrees.programChunks(), costs.site.data);
     StageCosts result = computedStage(costs, stage);
     addAccumulation(result, pipelines);
-    addSyncAndStep(result, costs, pipelines, stage);
     return result;
 }
 
@@ -120,7 +132,7 @@ const StageCoster::SiteCosts &StageCoster::at(const RankSet &ranks)
         }
         addSlices(costs, work);
     }
-    m_sites.push_back(costs);
+    m_sites.push_back(std::move(costs));
     return m_sites.back();
 }
 
@@ -183,7 +195,7 @@ StageCosts StageCoster::computedStage(const SiteCosts &costs, int stage) const
     return result;
 }
 
-StageCosts StageCoster::wholeStage(const PipelineClass &pipelines, int stage)
+StageCosts StageCoster::wholeStage(const PipelineClass &pipelines, int stage, bool hasEnd)
 {
     const SiteCosts &costs = at(rankSet(m_work, pipelines, stage));
     if (!m_work.source.hasLayers)
@@ -212,7 +224,8 @@ StageCosts StageCoster::wholeStage(const PipelineClass &pipelines, int stage)
                 expectedRuns(*m_work.plan, pipelines.microBatches), pipelines.microBatches, work, c == 0);
     }
     addAccumulation(result, pipelines);
-    addSyncAndStep(result, costs, pipelines, stage);
+    if (hasEnd)
+        addSyncAndStep(result, costs, pipelines, stage);
     return result;
 }
 

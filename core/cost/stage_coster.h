@@ -19,8 +19,11 @@ public:
 
     /// Everything but what crosses datacenters.
     [[nodiscard]] StageCosts stage(const PipelineClass &pipelines, int stage);
+    /// Its chunks alone, without what follows them.
+    [[nodiscard]] StageCosts chunksOfStage(const PipelineClass &pipelines, int stage);
     /// The whole stage at once, its chunks summed: what a closed form needs, without a list of chunks.
-    [[nodiscard]] StageCosts wholeStage(const PipelineClass &pipelines, int stage);
+    /// `hasEnd`: with what follows them.
+    [[nodiscard]] StageCosts wholeStage(const PipelineClass &pipelines, int stage, bool hasEnd = true);
     /// Where that stage computes; valid until the next call.
     [[nodiscard]] const LayerSite &site(const PipelineClass &pipelines, int stage);
     /// The pieces that the stage's chunks are made of, for one micro-batch.
@@ -57,6 +60,7 @@ private:
 
     const SiteCosts &at(const RankSet &ranks);
     void addSlices(SiteCosts &costs, const Workload &work);
+    [[nodiscard]] StageCosts chunksOfStage(const SiteCosts &costs, const PipelineClass &pipelines, int stage) const;
     [[nodiscard]] StageCosts computedStage(const SiteCosts &costs, int stage) const;
     [[nodiscard]] ChunkCost chunkCost(
         const SiteCosts &costs, const StageChunk &chunk, RecomputedLayers recomputed) const;

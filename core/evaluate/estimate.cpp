@@ -7,6 +7,7 @@
 #include "core/cost/wan/wan_reduce.h"
 #include "core/evaluate/feasibility.h"
 #include "core/evaluate/sketch.h"
+#include "core/layouts/placements.h"
 #include "core/memory/bounded_memory.h"
 #include "core/placement/location_book.h"
 #include "core/schedule/traits.h"
@@ -109,10 +110,8 @@ Estimate estimate(const Workload &workload)
     return result;
 }
 
-double estimatedSeconds(Workload &workload, const Placements &undealt)
+double estimatedSeconds(const Workload &workload)
 {
-    workload.layout = undealt.found.front().layout;
-    deal(workload);
     return hasRunnableShape(workload) ? estimate(workload).iteration.value : 0;
 }
 

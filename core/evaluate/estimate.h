@@ -8,7 +8,6 @@
 
 #include "core/base/units.h"
 #include "core/evaluate/evaluation.h"
-#include "core/layouts/placements.h"
 #include "core/placement/resolve.h"
 #include "core/schedule/closed_forms.h"
 
@@ -26,8 +25,7 @@ struct Estimate {
 /// Places the workload by the least bound, and adds the most memory that its schedule may take and the verdict:
 /// Depth::Estimate of run(). The layout goes into the evaluation.
 [[nodiscard]] Evaluation placedEstimate(Workload &workload);
-/// Its seconds alone, for whoever has the placements, some: 0 where the first has no shape that runs. Leaves its layout
-/// in the workload.
-[[nodiscard]] double estimatedSeconds(Workload &workload, const Placements &undealt);
+/// Its seconds alone, for whoever has placed the workload so: 0 where it has no shape that runs.
+[[nodiscard]] double estimatedSeconds(const Workload &workload);
 
 } // namespace trainyard

@@ -116,10 +116,13 @@ PipelinePace paceOf(const Workload &view, const PipelineClass &pipelines, StageC
     std::vector<WanLinkUse> ignored(view.plan->cluster.wanLinks.size());
     PipelinePace pace;
     const int stages = view.degrees.pipeline;
+    double time = 0; // of a micro-batch on a stage
     for (int stage = 0; stage < stages; ++stage) {
-        double time = 0;
-        for (const ChunkCost &chunk : coster.wholeStage(pipelines, stage).chunks)
-            time += (chunk.forward + chunk.recompute + chunk.inputGrad + chunk.weightGrad).total().value;
+        if (!isLikeStageBefore(view, stage)) {
+            time = 0;
+            for (const ChunkCost &chunk : coster.wholeStage(pipelines, stage).chunks)
+                time += (chunk.forward + chunk.recompute + chunk.inputGrad + chunk.weightGrad).total().value;
+        }
         pace.fill += time;
         if (time > pace.each) {
             pace.each = time;

@@ -223,6 +223,8 @@ double busiestStage(const Workload &workload)
     for (const PipelineClass &pipelines : workload.layout.classes) {
         StageCoster own(views.of(pipelines));
         for (int stage = 0; stage < workload.degrees.pipeline; ++stage) {
+            if (isLikeStageBefore(workload, stage))
+                continue;
             double computing = 0;
             for (const ChunkCost &chunk : own.wholeStage(pipelines, stage).chunks)
                 computing += (chunk.forward.compute + chunk.inputGrad.compute + chunk.weightGrad.compute).value;

@@ -124,10 +124,10 @@ Placements undealtPlacements(const Workload &workload, int most)
     return placed(workload, candidateModes(*workload.plan), most);
 }
 
-void deal(Workload &workload, bool cutsLayers)
+void deal(Workload &workload, bool cutsLayers, bool notes)
 {
     if (sharesOut(*workload.plan))
-        shareOut(workload, cutsLayers);
+        shareOut(workload, cutsLayers, notes);
     if (workload.plan->wan.sharing == WanSharing::Temporal)
         formCells(workload);
 }
@@ -135,7 +135,8 @@ void deal(Workload &workload, bool cutsLayers)
 double dealtBound(const Workload &workload)
 {
     const bool areLayersWhole = workload.source.hasLayers && !traitsOf(*workload.plan).isSliced();
-    return areLayersWhole ? busiestStage(workload) : 0;
+    constexpr double kRounding = 1 - 1e-6; // operations take whole nanoseconds
+    return areLayersWhole ? kRounding * busiestStage(workload) : 0;
 }
 
 Placements placements(const Workload &workload, int most)

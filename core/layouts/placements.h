@@ -28,8 +28,8 @@ struct Placements {
 
 /// The same before shares are dealt and cells are formed; bounds are those of even shares, which dealt ones may beat.
 [[nodiscard]] Placements undealtPlacements(const Workload &workload, int most = 48);
-/// Does that to the layout of a workload; `cutsLayers`: false leaves layers as they are.
-void deal(Workload &workload, bool cutsLayers = true);
+/// Does that to the layout of a workload; as shareOut().
+void deal(Workload &workload, bool cutsLayers = true, bool notes = true);
 /// Seconds that no iteration of a dealt layout is shorter than; 0 where nothing is known.
 [[nodiscard]] double dealtBound(const Workload &workload);
 

@@ -125,7 +125,7 @@ private:
         bool mayFit = true;
         for (int s = 0; s < int(stages.size()); ++s) {
             const StageBound here = isMadeOfLayers ? computed(parts, s) : ofChunks(coster, s);
-            if (s < 2 || !isLikeStageBefore(m_workload, s)) // the first stage receives nothing
+            if (!isLikeStageBefore(m_workload, s))
                 mayFit = !m_workload.source.hasMemory || roomForMicroBatches(m_workload, s, 1) > 0;
             StageBound &all = stages[std::size_t(s)];
             if (isFirst) {

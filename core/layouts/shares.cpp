@@ -112,7 +112,7 @@ bool sharesOut(const Plan &plan)
     return h.isLayered() || h.sharesUnevenly() || h.layers != LayerSharing::Even;
 }
 
-void shareOut(Workload &workload, bool cutsLayers)
+void shareOut(Workload &workload, bool cutsLayers, bool notes)
 {
     if (workload.layout.data == 0)
         return;
@@ -123,7 +123,7 @@ void shareOut(Workload &workload, bool cutsLayers)
     dealPipelines(workload);
     if (workload.layout.shares.why.empty())
         dealStates(workload);
-    if (workload.plan->heterogeneity.sharesUnevenly())
+    if (notes && workload.plan->heterogeneity.sharesUnevenly())
         noteShares(workload);
 }
 

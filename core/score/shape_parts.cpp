@@ -145,9 +145,11 @@ WalkPart walkPart(const OrderPart &order, int microBatches, bool isRecomputing, 
         for (std::vector<Op> &ops : program.order)
             for (Op &op : ops)
                 op.recomputes = makesGradient(op.kind);
-    part.moments.assign(order.firstOfKind.size(), HeldMoments(chunks));
+    std::vector<FullMoments> full(order.firstOfKind.size(), FullMoments(chunks));
     for (int device = 0; device < devices; ++device)
-        part.moments[std::size_t(order.kindOf[std::size_t(device)])].add(fullMoments(program, device, isRecomputing));
+        full[std::size_t(order.kindOf[std::size_t(device)])].add(program, device, isRecomputing);
+    for (const FullMoments &ofKind : full)
+        part.moments.push_back(ofKind.moments());
     return part;
 }
 

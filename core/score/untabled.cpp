@@ -74,27 +74,34 @@ double statesFill(const Workload &workload)
     return fill;
 }
 
-/// Of the placements, where they are few enough to look at each, the least that any of them takes and fills. Those
-/// whose shares are dealt may have their layers as they were, too.
-void lookAtEach(UntabledScore &score, Workload &workload, const Placements &open)
+/// Of the placements, where they are few enough to look at each, the least that any of them takes and fills, and the
+/// first as it is dealt. Those whose layers are cut by speed may have them as they were, too.
+Layout lookAtEach(UntabledScore &score, Workload &workload, const Placements &open)
 {
-    const bool isShared = sharesOut(*workload.plan),
-               mayStay = workload.plan->heterogeneity.layers == LayerSharing::BySpeed;
+    Layout first;
+    const bool isShared = sharesOut(*workload.plan);
     double seconds = std::numeric_limits<double>::infinity(), fill = seconds;
-    for (const PlacedLayout &placed : open.found)
-        for (const bool cuts : { true, false }) {
-            if (!cuts && !mayStay)
-                continue;
-            workload.layout = placed.layout;
-            if (isShared) {
-                shareOut(workload, cuts);
-                seconds = std::min(seconds, dealtBound(workload));
-            }
-            fill = std::min(fill, workload.source.hasMemory ? statesFill(workload) : 0);
-        }
+    const auto look = [&] {
+        if (isShared)
+            seconds = std::min(seconds, dealtBound(workload));
+        fill = std::min(fill, workload.source.hasMemory ? statesFill(workload) : 0);
+    };
+    for (const PlacedLayout &placed : open.found) {
+        workload.layout = placed.layout;
+        deal(workload, true, false);
+        look();
+        const bool isCut = workload.layout.chunks != placed.layout.chunks;
+        if (&placed == &open.found.front())
+            first = std::move(workload.layout);
+        if (!isCut)
+            continue;
+        workload.layout = placed.layout;
+        deal(workload, false, false);
+        look();
+    }
     score.leastFill = fill;
-    if (isShared)
-        score.leastSeconds = seconds;
+    score.leastSeconds = isShared ? seconds : 0;
+    return first;
 }
 
 /// How many replicas there are says whether each has work and experts find ranks.
@@ -131,14 +138,19 @@ UntabledScore untabledScore(const PlanPtr &plan, const Catalogue &catalogue)
         score.wrong = "replicas get no micro-batch, or experts' ranks do not divide";
         return score;
     }
+    Layout first;
     if (open.found.size() <= kMostFilled)
-        lookAtEach(score, *workload, open);
+        first = lookAtEach(score, *workload, open);
     if (score.leastFill > 1)
         return score;
     if (!sharesOut(*plan))
         score.leastSeconds = leastTime(*workload, open);
     score.gpusUsed = open.found.front().layout.gpusUsed;
-    score.estimate = estimatedSeconds(*workload, open);
+    const bool isDealt = first.data > 0;
+    workload->layout = isDealt ? std::move(first) : open.found.front().layout;
+    if (!isDealt)
+        deal(*workload, true, false);
+    score.estimate = estimatedSeconds(*workload);
     return score;
 }
 

@@ -20,10 +20,15 @@ namespace {
 constexpr std::size_t kSample = 4'000; // candidates drawn and scored to begin with
 constexpr std::size_t kSampleWithoutTables = 200, kMostOfGrid = 600,
                       kPairsWithoutTables = 600; // where a score costs a placement
+constexpr std::array kSmall { "kinds", "tensor", "pipeline", "micro_batch", "data" };
+constexpr std::size_t kFewReplicas = 2,
+                      kSmallest = 64; // numbers of replicas, and plans, that are tried among small ones
 constexpr std::array kGrid { "micro_batch", "tensor", "pipeline", "kinds", "data" };
 constexpr std::size_t kMostPairs = 4'000; // of steps along two axes
 constexpr std::size_t kSingles = 24, kPairs = 64, kStarts = 64; // of the most promising that are simulated
 constexpr int kFruitless = 8; // restarts after which it ends, unless seconds were given
+constexpr int kStale = 1'000; // restarts that meet nothing new after which it ends, however many seconds are left
+constexpr std::size_t kMostLooked = 2'000'000; // kept of what was scored; then it is scored anew where it is met again
 constexpr int kAxesShaken = 4;
 constexpr int kTries = 200; // draws for one that goes together
 
@@ -40,18 +45,27 @@ public:
     {
         if (!m_hunt.isTabled())
             startOnGrid();
+        const KnownCandidate *own = m_hunt.verdict(m_hunt.baseNumber());
+        const bool isOut = own && own->state != RowState::Feasible;
+        if (isOut) // what keeps it from running, or within limits, may be its size
+            startSmall();
         descend(m_hunt.baseNumber());
+        if (!isOut)
+            startSmall();
         for (const std::uint64_t start : proposals())
             descend(start);
         sample();
-        int fruitless = 0;
-        while (!m_hunt.isOver() && (m_hunt.options().seconds || fruitless < kFruitless)) {
+        int fruitless = 0, stale = 0; // restarts without a better candidate, and without one that was not known
+        while (!m_hunt.isOver() && (m_hunt.options().seconds ? stale < kStale : fruitless < kFruitless)) {
             const std::optional<Rank> before = m_hunt.best();
+            const std::uint64_t known = m_hunt.looked();
             const std::optional<std::uint64_t> start = shaken();
             if (!start)
                 break;
             descend(*start);
             fruitless = m_hunt.best() != before ? 0 : fruitless + 1;
+            stale = m_hunt.looked() != known ? 0 : stale + 1;
+            forgetMuch();
         }
         return m_hunt.finish(false, {});
     }
@@ -99,17 +113,24 @@ private:
         }
     }
 
+    /// Those that were neither scored nor simulated; they are to be scored now.
+    std::vector<std::uint64_t> fresh(const std::vector<std::uint64_t> &numbers)
+    {
+        std::vector<std::uint64_t> some;
+        for (const std::uint64_t number : numbers)
+            if (!m_hunt.verdict(number) && m_looked.insert(number).second)
+                some.push_back(number);
+        return some;
+    }
+
     /// Scored, and the best of them simulated: those that are known now.
     std::vector<std::uint64_t> mostPromising(const std::vector<std::uint64_t> &numbers, std::size_t most)
     {
-        std::vector<std::uint64_t> fresh, known;
-        for (const std::uint64_t number : numbers) {
+        std::vector<std::uint64_t> known;
+        for (const std::uint64_t number : numbers)
             if (m_hunt.verdict(number))
                 known.push_back(number);
-            else if (m_looked.insert(number).second)
-                fresh.push_back(number);
-        }
-        for (const ScoredCandidate &one : m_hunt.scored(fresh))
+        for (const ScoredCandidate &one : m_hunt.scored(fresh(numbers)))
             m_open.emplace(one.number, one);
         std::vector<ScoredCandidate> open;
         for (const std::uint64_t number : numbers)
@@ -171,6 +192,57 @@ private:
     }
 
     std::size_t draw(std::size_t count) { return std::size_t(m_random() % count); }
+
+    void forgetMuch()
+    {
+        m_hunt.forgetMuch();
+        if (m_looked.size() < kMostLooked)
+            return;
+        m_looked.clear();
+        m_open.clear();
+    }
+
+    /// Of a wide grid of shapes those with the fewest GPUs, as many as leave some that may hold the model within the
+    /// limits: where a budget is tight, what is found from large plans on breaks it.
+    void startSmall()
+    {
+        std::vector<Candidate> grid { m_hunt.space().baseCandidate() };
+        for (const char *id : kSmall) {
+            const int axis = m_hunt.space().axis(id);
+            if (axis < 0)
+                continue;
+            const std::size_t values = m_axes[std::size_t(axis)].values.size();
+            const std::size_t count = std::string_view(id) == "data" ? std::min(kFewReplicas, values) : values;
+            std::vector<Candidate> wider;
+            for (const Candidate &one : grid)
+                for (std::uint16_t value = 0; value < count; ++value) {
+                    wider.push_back(one);
+                    wider.back()[std::size_t(axis)] = value;
+                }
+            grid = std::move(wider);
+        }
+        std::vector<std::pair<std::int64_t, std::uint64_t>> bySize; // GPUs
+        for (const Candidate &one : grid) {
+            if (m_hunt.rules().whyNot(one))
+                continue;
+            const Parallelism &p = m_hunt.space().plan(one)->parallelism;
+            bySize.emplace_back(
+                std::int64_t(p.tensor) * p.pipeline * p.context * p.data.value_or(1), m_hunt.space().number(one));
+        }
+        std::ranges::sort(bySize);
+        std::vector<std::uint64_t> numbers;
+        std::size_t next = 0;
+        while (next < bySize.size() && numbers.size() < kSmallest && !m_hunt.isOver()) {
+            std::vector<std::uint64_t> some;
+            for (; next < bySize.size() && some.size() < kSmallest; ++next)
+                some.push_back(bySize[next].second);
+            for (const ScoredCandidate &one : m_hunt.scored(fresh(some))) {
+                m_open.emplace(one.number, one);
+                numbers.push_back(one.number);
+            }
+        }
+        descendFromBest(numbers);
+    }
 
     /// All combinations of the degrees that decide most, as many of these as keep them few; where scores come from
     /// tables a sample tells as much.

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/search/hunt_internal.h"
 
+#include "core/layouts/placements.h"
+
 #include <algorithm>
 #include <limits>
 
@@ -8,17 +10,27 @@ namespace trainyard::detail {
 
 namespace {
 
-/// What simulating a candidate takes beside its tasks, in tasks: it is placed, costed and judged.
-constexpr std::int64_t kTasksOfAny = 2'000;
 constexpr std::int64_t kTasksOfRound = 2'000'000;
 constexpr std::size_t kMostOfRound = 64, kLeastOfRound = 8;
 /// Neighbours share the parts of their scores: chunks are as long as leaves something to every worker.
 constexpr std::size_t kLeastScoredAtOnce = 256, kMostScoredAtOnce = 16'384, kChunksOfWorker = 8,
                       kScoredAtOnceWithoutTables = 4;
-/// In lanes a candidate takes such a part of what it takes through run(), about.
-constexpr std::int64_t kLanesFaster = 64;
 /// Further rows of candidates that were outdone, for whoever draws them.
 constexpr std::size_t kOutdoneRows = 1'000;
+
+/// How many the plan may have where it states none: each is costed for a candidate, and those that may be the fastest
+/// are simulated.
+std::int64_t placementsOf(const PlanPtr &plan, const Catalogue &catalogue)
+{
+    auto open = std::make_shared<Plan>(*plan);
+    open->placement.mode = PlacementMode::Auto;
+    open->placement.stages.clear();
+    open->placement.layers.clear();
+    if (hasJobs(*plan))
+        return 1;
+    const auto workload = resolve(open, catalogue);
+    return workload ? std::max<std::int64_t>(1, std::int64_t(placements(*workload).found.size())) : 1;
+}
 
 } // namespace
 
@@ -42,8 +54,7 @@ Hunt::Hunt(const PlanPtr &plan, const Catalogue &catalogue, const SearchOptions 
         m_workers.push_back(std::make_unique<Worker>());
         m_workers.back()->scorer = std::make_unique<Scorer>(*m_result.space, catalogue);
     }
-    m_tasksOfAny = kTasksOfAny;
-    m_tasksOfLane = kTasksOfAny / 8 + std::int64_t(own.metrics.spans) / kLanesFaster;
+    m_placements = isTabled() ? 1 : placementsOf(plan, catalogue);
     m_lanes = std::make_unique<LaneTier>(*m_result.space, catalogue, m_crew.workers(), isTabled());
     const auto &datacenters = plan->cluster.datacenters;
     m_hasOnePlace = datacenters.size() == 1 && datacenters.front().pools.size() == 1;
@@ -77,6 +88,17 @@ int Hunt::leastGpus(const Score &score, const Candidate &candidate) const
     return p.tensor * p.pipeline * p.context * p.data.value_or(1);
 }
 
+/// Why a candidate is out before a score is paid for; empty where it may not be.
+std::string Hunt::surelyOut(const LeastWork &least) const
+{
+    if (!(least.seconds > 0))
+        return {};
+    if (std::string broken = m_worlds.surelyBroken(least.seconds, least.gpus, 0); !broken.empty())
+        return broken;
+    const bool isOutdone = m_best && m_worlds.leastValue(least.seconds, least.gpus) > m_best->value;
+    return isOutdone ? "it cannot be better than the best that was found" : "";
+}
+
 std::vector<ScoredCandidate> Hunt::scored(const std::vector<std::uint64_t> &numbers)
 {
     struct Scored {
@@ -94,8 +116,13 @@ std::vector<ScoredCandidate> Hunt::scored(const std::vector<std::uint64_t> &numb
         const std::size_t end = std::min(numbers.size(), (chunk + 1) * atOnce);
         for (std::size_t i = chunk * atOnce; i < end && !m_stop.stop_requested(); ++i) {
             const Candidate candidate = this->candidate(numbers[i]);
-            const Score score = scorer.score(candidate);
             Scored &scored = all[i];
+            const LeastWork work = scorer.leastWork(candidate);
+            if (std::string out = surelyOut(work); !out.empty() && numbers[i] != m_base) {
+                scored = { { numbers[i] }, std::move(out), true };
+                continue;
+            }
+            const Score score = scorer.score(candidate);
             scored = { { numbers[i], 0, std::numeric_limits<double>::infinity() }, {}, true };
             if (numbers[i] == m_base)
                 scored.out = "yours";
@@ -108,7 +135,7 @@ std::vector<ScoredCandidate> Hunt::scored(const std::vector<std::uint64_t> &numb
                 scored.out = m_worlds.surelyBroken(score.leastSeconds, gpus, score.leastFill);
             if (!scored.out.empty())
                 continue;
-            scored.one.leastValue = m_worlds.leastValue(score.leastSeconds, gpus);
+            scored.one.leastValue = m_worlds.leastValue(std::max(score.leastSeconds, work.seconds), gpus);
             scored.one.leastSeconds = score.leastSeconds;
             scored.one.gpus = score.gpusUsed;
             if (score.estimate > 0)
@@ -116,6 +143,8 @@ std::vector<ScoredCandidate> Hunt::scored(const std::vector<std::uint64_t> &numb
         }
     });
     std::vector<ScoredCandidate> open;
+    if (!isTabled())
+        m_tasksLeft -= m_placements * (kTasksOfAny / 2) * std::int64_t(numbers.size());
     for (Scored &scored : all) {
         m_result.scored += scored.isScored;
         if (scored.out.empty())

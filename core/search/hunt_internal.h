@@ -66,7 +66,7 @@ public:
     [[nodiscard]] bool isOutdone(const ScoredCandidate &one) const { return m_best && one.leastValue > m_best->value; }
     [[nodiscard]] bool isOver() const { return m_stop.stop_requested() || (!m_options.seconds && m_tasksLeft <= 0); }
     [[nodiscard]] std::size_t roundSize() const { return m_roundSize; }
-    [[nodiscard]] std::uint64_t simulated() const { return m_result.simulated; }
+    [[nodiscard]] std::uint64_t looked() const { return m_result.scored + m_result.simulated; }
     void count(const std::string &reason, std::uint64_t many);
     /// Whether scores come from tables; else each costs a placement.
     [[nodiscard]] bool isTabled() const { return m_workers.front()->scorer->isTabled(); }
@@ -83,8 +83,11 @@ private:
         std::unique_ptr<Scorer> scorer;
     };
     using Numbers = std::vector<std::uint64_t>;
+    /// What simulating a candidate takes beside its tasks, in tasks: it is placed, costed and judged.
+    static constexpr std::int64_t kTasksOfAny = 2'000;
     void runWhole(const Numbers &numbers);
     void runInLanes(const Numbers &numbers);
+    [[nodiscard]] std::int64_t tasksInLanes(std::uint64_t number, int gpus) const;
     void take(const CandidateVerdict &verdict);
     /// Values above it are told of nowhere.
     [[nodiscard]] double worstTold() const;
@@ -92,6 +95,7 @@ private:
     void offer(const Rank &rank, const SearchRow &row, std::size_t at);
     void tell();
     [[nodiscard]] int changesOf(std::uint64_t number) const;
+    [[nodiscard]] std::string surelyOut(const LeastWork &least) const;
     [[nodiscard]] int leastGpus(const Score &score, const Candidate &candidate) const;
 
     const Catalogue &m_catalogue;
@@ -107,7 +111,8 @@ private:
     std::uint64_t m_base = 0, m_total = 0;
     Candidate m_baseCandidate;
     bool m_hasOnePlace = false; // all placements of a candidate use as many GPUs
-    std::int64_t m_tasksLeft = 0, m_tasksOfAny = 0, m_tasksOfLane = 0;
+    std::int64_t m_tasksLeft = 0;
+    std::int64_t m_placements = 1; // of a candidate, as a measure of what it takes to look at one
     std::size_t m_roundSize = 0, m_told = 0;
     std::unordered_map<std::uint64_t, KnownCandidate> m_verdicts;
     std::vector<std::pair<Rank, std::size_t>> m_top; // best first, with their rows

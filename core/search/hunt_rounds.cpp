@@ -13,6 +13,9 @@ namespace {
 
 /// Candidates that go through the lanes at once, in rounds; and of those that are left open, how many go through run().
 constexpr std::size_t kRoundsInLanes = 8, kOpenAtOnce = 16;
+/// Where there are several placements: what each takes, in tasks, shares and memory of unequal GPUs included; and how
+/// many of them are simulated, about, since bounds leave the others out.
+constexpr std::int64_t kTasksOfPlacement = 8'000, kSimulated = 3;
 /// What is kept of candidates that were simulated; then it is forgotten but for those that are told.
 constexpr std::size_t kMostKnown = 4'000'000;
 
@@ -58,9 +61,21 @@ void Hunt::runWhole(const Numbers &numbers)
             continue;
         ++m_result.simulated;
         ++m_result.wholly;
-        m_tasksLeft -= one.tasks + m_tasksOfAny;
+        m_tasksLeft -= isTabled() ? kTasksOfAny + one.tasks
+                                  : kTasksOfPlacement * m_placements + std::min(m_placements, kSimulated) * one.tasks;
         take(one);
     }
+}
+
+/// An eighth of what it would take through run(): its topology has to be made, for others too.
+std::int64_t Hunt::tasksInLanes(std::uint64_t number, int gpus) const
+{
+    const PlanPtr plan = space().plan(candidate(number));
+    const Parallelism &p = plan->parallelism;
+    const std::int64_t ofReplica = std::int64_t(p.tensor) * p.pipeline * p.context;
+    const std::int64_t microBatches =
+        plan->workload.globalBatch / std::max<std::int64_t>(1, plan->workload.microBatch * (gpus / ofReplica));
+    return (kTasksOfAny + 2 * p.pipeline * p.virtualPipeline * microBatches) / 8;
 }
 
 /// The best of them first through run(): then what comes behind all that are told needs no more.
@@ -83,10 +98,10 @@ void Hunt::runInLanes(const Numbers &numbers)
         return true;
     };
     const std::vector<Outcome> outcomes = m_lanes->run(m_crew, numbers, m_stop);
-    m_tasksLeft -= m_tasksOfLane * std::int64_t(numbers.size());
     for (std::size_t i = 0; i < numbers.size(); ++i) {
         if (!outcomes[i].isRun && m_stop.stop_requested())
             continue; // it was not reached
+        m_tasksLeft -= tasksInLanes(numbers[i], outcomes[i].gpusUsed);
         const double least = outcomes[i].isRun ? m_worlds.leastValue(outcomes[i].seconds, outcomes[i].gpusUsed)
                                                : std::numeric_limits<double>::infinity();
         if (const Open one { least, numbers[i], outcomes[i] }; !settles(one))

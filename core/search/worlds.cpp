@@ -39,6 +39,12 @@ void tellTooFull(SearchRow &row)
     row.shortfall = "needs " + percentText(row.fill) + " of the memory of its fullest GPU";
 }
 
+/// Of one that breaks a constraint by nobody knows how much: by all of it.
+double excessOf(const SearchRow &row)
+{
+    return row.missedBy > 0 ? row.missedBy : 1;
+}
+
 } // namespace
 
 Worlds::Worlds(const PlanPtr &plan, const Catalogue &catalogue, const SearchOptions &options, const Evaluation &own)
@@ -153,7 +159,7 @@ std::optional<CandidateVerdict> Worlds::judgeExact(std::uint64_t number, const O
         if (m_secondsPerDay > 0)
             known.days = row.seconds * m_secondsPerDay;
         tellShortfall(row, known, m_options.constraints, m_margin);
-        return out(RowState::OutOfConstraint, why, least);
+        return out(RowState::OutOfConstraint, why, excessOf(row));
     }
     if (!(least > most))
         return std::nullopt;
@@ -205,7 +211,7 @@ CandidateVerdict Worlds::judge(
     }
     if (const std::string kind = broken(*figures, &known); !kind.empty()) {
         tellShortfall(verdict.row, *figures, m_options.constraints, m_margin);
-        return out(RowState::OutOfConstraint, kind, kind, verdict.row.value);
+        return out(RowState::OutOfConstraint, kind, kind, excessOf(verdict.row));
     }
     verdict.row.state = RowState::Feasible;
     if (!m_options.scenarios.empty())
@@ -251,7 +257,7 @@ void Worlds::judgeInScenarios(
             verdict.row.reason = scenario.name + ": " + why;
             if (figures)
                 tellShortfall(verdict.row, *figures, m_options.constraints, m_margin);
-            verdict.excess = 1;
+            verdict.excess = excessOf(verdict.row);
             return;
         }
     }

@@ -211,7 +211,8 @@ private slots:
         options.constraints.leastTokensPerSecond = 1e12;
         const SearchResult result = found(small(), options);
         QVERIFY(result.best.empty() && result.isComplete);
-        QVERIFY2(result.summary.starts_with("no plan of this space keeps the constraints (proven)"), result.summary.c_str());
+        QVERIFY2(
+            result.summary.starts_with("no plan of this space keeps the constraints (proven)"), result.summary.c_str());
     }
 
     void whatContradictsItselfIsAnError()
