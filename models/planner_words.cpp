@@ -282,7 +282,10 @@ QString bindingText(const PlanSearch &search)
     const QString gain = gainText(search.objective(), 1 - value(*better) / best);
     return (isRobust ? tr("Binding: a plan that is %1 in the plan's own world was left out: %2.")
                      : tr("Binding: a plan that is %1 was left out: %2."))
-        .arg(gain, sentence(better->reason));
+        .arg(gain,
+            better->shortfall.empty()
+                ? sentence(better->reason)
+                : tr("%1 (%2)").arg(sentence(better->reason), QString::fromStdString(better->shortfall)));
 }
 
 QString resultText(const PlanSearch &search)

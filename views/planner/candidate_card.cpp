@@ -70,7 +70,7 @@ void CandidateCard::arrange()
     auto *list = new QVBoxLayout(m_facts);
     list->setContentsMargins(0, 0, 0, 0);
     list->setSpacing(2);
-    const std::array<QString, kFacts + 1> names { QString(), tr("Iteration"), tr("Throughput"), tr("Cost"),
+    const std::array<QString, kFacts + 1> names { QString(), tr("Iteration"), tr("Tokens/s"), tr("Per Mtok"),
         tr("Per hour"), tr("Idle GPUs too"), tr("GPUs"), tr("Fullest GPU"), tr("Worst case") };
     for (std::size_t i = 0; i < names.size(); ++i) {
         auto *line = new QWidget(m_facts);
@@ -177,11 +177,8 @@ void CandidateCard::refresh()
     set(0, before.seconds, row.seconds, formatDuration, true);
     if (!isOwn && row.seconds > 0 && !(row.tokensPerSecond > 0))
         m_lines[0].after->setText(QStringLiteral("≥ ") + formatDuration(row.seconds));
-    set(
-        1, before.tokensPerSecond, row.tokensPerSecond, [](double v) { return formatCount(v) + tr(" tok/s"); }, false);
-    set(
-        2, before.usdPerMillionTokens, row.usdPerMillionTokens, [](double v) { return formatUsd(v) + tr(" /Mtok"); },
-        true);
+    set(1, before.tokensPerSecond, row.tokensPerSecond, formatCount, false);
+    set(2, before.usdPerMillionTokens, row.usdPerMillionTokens, formatUsd, true);
     set(3, before.usdPerHour, row.usdPerHour, formatUsd, true);
     set(4, before.clusterUsdPerHour, row.clusterUsdPerHour, formatUsd, true);
     const auto hasIdle = [](const SearchRow &one) { return one.clusterUsdPerHour > one.usdPerHour * (1 + kIdleShare); };
@@ -199,12 +196,17 @@ void CandidateCard::refresh()
             return value > 0 ? valueText(m_search.objective(), value) : QStringLiteral("–");
         };
         const double was = known(before), is = known(row);
-        const auto gain = !isOwn && was > 0 && is > 0 ? gainOf(before, row) : std::nullopt;
-        setFact(7, told(was), isOwn ? QString() : told(is), gain ? gainText(m_search.objective(), *gain) : QString(),
-            gain.value_or(0) >= 0);
+        const bool isRate = m_search.objective() == Objective::Throughput; // the value is its inverse
+        const bool isBoth = !isOwn && was > 0 && is > 0 && was != is;
+        setFact(7, told(was), isOwn ? QString() : told(is),
+            isBoth ? (isRate ? formatChange(1 / was, 1 / is) : formatChange(was, is)) : QString(), is < was);
+        m_lines[7].before->setShortText(told(was).section(u' ', 0, 0));
+        m_lines[7].after->setShortText(isOwn ? QString() : told(is).section(u' ', 0, 0));
     }
     const QString world = worldText(m_search, row);
-    m_world->setText(world.isEmpty() ? QString() : tr("%1. The other figures are of the plan's own world.").arg(world));
+    m_world->setText(world.isEmpty()
+            ? QString()
+            : tr("%1. All other figures, and what each change buys, are of the plan's own world.").arg(world));
     m_world->setVisible(!world.isEmpty());
 }
 
