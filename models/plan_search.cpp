@@ -26,6 +26,11 @@ Errors internalError(const std::exception &failure)
     return { { ErrorCode::Internal, {}, failure.what(), {} } };
 }
 
+std::uint64_t spaceSize(const SearchSpace *space)
+{
+    return space && space->size() != SearchSpace::kTooMany ? space->size() : 0;
+}
+
 } // namespace
 
 PlanSearch::PlanSearch(const Catalogue &catalogue, PlannerEngine engine, QObject *parent)
@@ -198,7 +203,11 @@ void PlanSearch::takeNews()
     if (number != m_number || m_state != State::Searching)
         return;
     m_space = last.space ? last.space : m_space;
-    m_progress = { last.looked, last.total, last.simulated, double(m_clock.elapsed()) * 1e-3 };
+    m_progress = { .looked = last.looked,
+        .simulated = last.simulated,
+        .total = last.total,
+        .space = spaceSize(m_space.get()),
+        .seconds = double(m_clock.elapsed()) * 1e-3 };
     const std::size_t room = m_asked.mostRows - std::min(m_asked.mostRows, m_rows.size());
     m_rows.insert(m_rows.end(), rows.begin(), rows.begin() + std::ptrdiff_t(std::min(room, rows.size())));
     rankRows();
@@ -230,8 +239,12 @@ void PlanSearch::finish(std::uint64_t number, std::shared_ptr<const SearchResult
         m_space = m_result->space;
         m_rows = m_result->rows;
         m_best = m_result->best;
-        m_progress = { m_result->looked, std::max(m_progress.total, m_result->looked), m_result->simulated,
-            m_result->elapsed };
+        m_progress = { .looked = m_result->looked,
+            .simulated = m_result->simulated,
+            .total = m_progress.total,
+            .space = spaceSize(m_space.get()),
+            .left = m_result->left,
+            .seconds = m_result->elapsed };
     } else {
         m_state = State::Refused;
         m_refusals = errors;

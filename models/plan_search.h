@@ -29,7 +29,10 @@ public:
         Refused, // refusals() say why
     };
     struct Progress {
-        std::uint64_t looked = 0, total = 0, simulated = 0; // total: 0 where it is not known
+        std::uint64_t looked = 0, simulated = 0;
+        std::uint64_t total = 0; // combinations that go together; 0 where they are too many to be looked at whole
+        std::uint64_t space = 0; // combinations of all values; 0 where it is not known or too many to count
+        std::uint64_t left = 0; // when it ended: that may be better and were not simulated
         double seconds = 0; // since the start
     };
     struct Steps {

@@ -49,6 +49,24 @@ QString brokenMost(const PlanSearch &search, int most)
     return parts.join(QStringLiteral("; "));
 }
 
+/// The objective in the plan's own world, of which less is better: of rows that scenarios left out nothing else is
+/// known.
+double ownValue(Objective objective, const SearchRow &row)
+{
+    switch (objective) {
+    case Objective::Cost:
+        return row.usdPerMillionTokens;
+    case Objective::Energy:
+        return row.joulesPerToken;
+    case Objective::Gpus:
+        return row.gpus;
+    case Objective::Throughput:
+    case Objective::Time: // days are tokens over this
+        break;
+    }
+    return row.tokensPerSecond > 0 ? 1 / row.tokensPerSecond : 0;
+}
+
 /// "more memory than there is (12,400 candidates)" of what left most out.
 QString mostCommon(const PlanSearch &search, int most)
 {
@@ -131,10 +149,15 @@ QString nameOf(RowState state)
 QString progressText(const PlanSearch::Progress &progress)
 {
     QStringList parts;
-    parts << (progress.total > 0 && progress.total != SearchSpace::kTooMany
-            ? tr("%1 of %2 looked at").arg(countText(progress.looked), countText(progress.total))
-            : tr("%1 looked at").arg(countText(progress.looked)));
+    if (progress.total > 0)
+        parts << tr("%1 of %2 combinations scored").arg(countText(progress.looked), countText(progress.total));
+    else if (progress.space > progress.looked)
+        parts << tr("%1 combinations looked at, of %2").arg(countText(progress.looked), countText(progress.space));
+    else
+        parts << tr("%1 combinations looked at").arg(countText(progress.looked));
     parts << tr("%1 simulated").arg(countText(progress.simulated));
+    if (progress.left > 0)
+        parts << tr("%1 left that may be better").arg(countText(progress.left));
     if (progress.seconds > 0.05) {
         parts << tr("%1 per second").arg(formatCount(double(progress.looked) / progress.seconds));
         parts << formatDuration(progress.seconds);
@@ -170,6 +193,45 @@ QString gainText(Objective objective, double gain)
         return (isBetter ? tr("%1 fewer GPUs") : tr("%1 more GPUs")).arg(percent);
     }
     return percent;
+}
+
+QString valueText(Objective objective, double value)
+{
+    switch (objective) {
+    case Objective::Throughput:
+        return tr("%1 tok/s").arg(formatCount(1 / value));
+    case Objective::Cost:
+        return tr("%1 /Mtok").arg(formatUsd(value));
+    case Objective::Energy:
+        return tr("%1 J per token").arg(QString::number(value, 'g', 3));
+    case Objective::Time:
+        return tr("%1 days").arg(QString::number(value, 'g', 3));
+    case Objective::Gpus:
+        break;
+    }
+    return gpusText(int(value)); // the rest of it ranks those of as many
+}
+
+QString robustName(const PlanSearch &search)
+{
+    const SearchOptions &asked = search.asked();
+    return search.state() == PlanSearch::State::Empty || asked.scenarios.empty() ? QString()
+        : asked.robustness == Robustness::WorstCase                              ? tr("Worst case")
+                                                                                 : tr("Mean of worlds");
+}
+
+QString worldText(const PlanSearch &search, const SearchRow &row)
+{
+    const SearchOptions &asked = search.asked();
+    if (robustName(search).isEmpty() || row.state != RowState::Feasible || !(row.value > 0))
+        return {};
+    const QString value = valueText(asked.objective, row.value);
+    if (asked.robustness == Robustness::Expectation)
+        return tr("Mean of %1 worlds: %2").arg(asked.scenarios.size() + 1).arg(value);
+    if (row.worstScenario < 0 || std::size_t(row.worstScenario) >= asked.scenarios.size())
+        return tr("No scenario is worse than the plan's own world: %1").arg(value);
+    const Scenario &worst = asked.scenarios[std::size_t(row.worstScenario)];
+    return tr("Worst with “%1”: %2").arg(QString::fromStdString(worst.name), value);
 }
 
 QString figuresText(const SearchRow &row)
@@ -208,15 +270,22 @@ QString bindingText(const PlanSearch &search)
     const std::vector<SearchRow> &rows = search.rows();
     if (search.state() != PlanSearch::State::Ended || search.best().empty())
         return {};
-    const SearchRow &best = rows[search.best().front()];
+    const bool isRobust = !robustName(search).isEmpty(); // rows that are out have values of the own world
+    const auto value = [&](const SearchRow &row) { return isRobust ? ownValue(search.objective(), row) : row.value; };
+    const double best = value(rows[search.best().front()]);
     const SearchRow *better = nullptr;
     for (const SearchRow &row : rows)
-        if (row.state == RowState::OutOfConstraint && row.value > 0 && (!better || row.value < better->value))
+        if (row.state == RowState::OutOfConstraint && value(row) > 0 && (!better || value(row) < value(*better)))
             better = &row;
-    if (!better || !(better->value < best.value))
+    if (!better || !(value(*better) < best))
         return {};
-    const QString gain = gainText(search.objective(), 1 - better->value / best.value);
-    return tr("Binding: a plan that is %1 was left out: %2.").arg(gain, sentence(better->reason));
+    const QString gain = gainText(search.objective(), 1 - value(*better) / best);
+    return (isRobust ? tr("Binding: a plan that is %1 in the plan's own world was left out: %2.")
+                     : tr("Binding: a plan that is %1 was left out: %2."))
+        .arg(gain,
+            better->shortfall.empty()
+                ? sentence(better->reason)
+                : tr("%1 (%2)").arg(sentence(better->reason), QString::fromStdString(better->shortfall)));
 }
 
 QString resultText(const PlanSearch &search)
@@ -239,9 +308,13 @@ QString resultText(const PlanSearch &search)
         return tr("Nothing feasible%1.")
             .arg(why.isEmpty() ? QString() : tr(": what left most candidates out is %1").arg(why));
     }
-    const QString summary = reasonText(search.result()->summary);
-    const bool isTold = summary.contains(QStringLiteral("stopped"), Qt::CaseInsensitive);
-    return search.result()->isStopped && !isTold ? tr("Stopped. %1.").arg(summary) : summary + u'.';
+    const SearchResult &result = *search.result();
+    QString text = reasonText(result.summary) + u'.';
+    if (result.isStopped && !text.contains(QStringLiteral("stopped"), Qt::CaseInsensitive))
+        text = tr("Stopped. %1").arg(text);
+    if (const QString world = worldText(search, result.rows[result.best.front()]); !world.isEmpty())
+        text += QStringLiteral(" %1.").arg(world);
+    return text;
 }
 
 QString staleText(const PlanSearch &search)
@@ -260,9 +333,8 @@ QString staleText(const PlanSearch &search)
 QByteArray candidatesCsv(const PlanSearch &search)
 {
     const SearchSpace *space = search.space().get();
-    std::string text =
-        "number,state,iteration_s,usd_per_million_tokens,usd_per_hour,tokens_per_s,joules_per_token,gpus,"
-        "fullest_gpu,value,reason";
+    std::string text = "number,state,iteration_s,usd_per_million_tokens,usd_per_hour,cluster_usd_per_hour,tokens_per_s,"
+                       "joules_per_token,gpus,fullest_gpu,value,worst_scenario,reason";
     for (std::size_t axis = 0; space && axis < space->axes().size(); ++axis)
         text += ',' + csvField(space->axes()[axis].id);
     text += '\n';
@@ -273,9 +345,12 @@ QByteArray candidatesCsv(const PlanSearch &search)
     };
     for (const SearchRow &row : search.rows()) {
         text += std::to_string(row.number) + ',' + nameOf(row.state).toStdString();
-        for (const double figure : { row.seconds, row.usdPerMillionTokens, row.usdPerHour, row.tokensPerSecond,
-                 row.joulesPerToken, double(row.gpus), row.fill, row.value })
+        for (const double figure : { row.seconds, row.usdPerMillionTokens, row.usdPerHour, row.clusterUsdPerHour,
+                 row.tokensPerSecond, row.joulesPerToken, double(row.gpus), row.fill, row.value })
             number(figure);
+        const auto &scenarios = search.asked().scenarios;
+        const bool isWorse = row.worstScenario >= 0 && std::size_t(row.worstScenario) < scenarios.size();
+        text += ',' + (isWorse ? csvField(scenarios[std::size_t(row.worstScenario)].name) : std::string());
         text += ',' + csvField(row.reason);
         if (space) {
             const Candidate candidate = space->candidate(row.number);

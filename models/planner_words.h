@@ -15,7 +15,8 @@ namespace trainyard {
 [[nodiscard]] QString meaningOf(Objective objective); // "most tokens per second"
 [[nodiscard]] QString nameOf(RowState state); // "out of constraints"
 
-/// "412,000 looked at of 1.2M · 3,100 simulated · 41.2k a second".
+/// "5,624 of 5,624 combinations scored · 3,100 simulated · 41.2k per second · 3.2 s"; of a space that is too large to
+/// be looked at whole "12,400 combinations looked at, of 3.2M".
 [[nodiscard]] QString progressText(const PlanSearch::Progress &progress);
 
 /// Share of the objective's value that `after` saves over `before`: 0.03 is 3 %; nullopt where one is not known.
@@ -23,14 +24,21 @@ namespace trainyard {
 /// "8.2 % faster" … "3.1 % more expensive", by the objective.
 [[nodiscard]] QString gainText(Objective objective, double gain);
 
+/// A value of the objective with its unit: "1.2M tok/s", "$0.92 /Mtok".
+[[nodiscard]] QString valueText(Objective objective, double value);
+/// What the value of a row is, where there are scenarios: "Worst case", "Mean of worlds"; else empty.
+[[nodiscard]] QString robustName(const PlanSearch &search);
+/// Of a feasible row, where there are scenarios: "Worst with “Ohio lost”: 1.2M tok/s"; else empty.
+[[nodiscard]] QString worldText(const PlanSearch &search, const SearchRow &row);
+
 /// "12.4 s per iteration · $0.92 per million tokens · 512 GPUs · fullest 91 %"; of a row that was not simulated the
 /// least that it may take.
 [[nodiscard]] QString figuresText(const SearchRow &row);
 /// Differences between two plans, a sentence each; "and 3 more" where there are more than `most`.
 [[nodiscard]] QStringList differencesText(const Plan &before, const Plan &after, int most);
 
-/// The constraint without which a better plan was seen: "Binding: a plan that is 6.1 % faster was left out: it costs
-/// $540 an hour, more than $500." Empty where none is known to bind.
+/// The constraint without which a better plan was seen, by the plan's own world: "Binding: a plan that is 6.1 % faster
+/// was left out: it costs $540 an hour, more than $500." Empty where none is known to bind.
 [[nodiscard]] QString bindingText(const PlanSearch &search);
 /// One sentence for the head of the page: what came of the search, or what there is to do.
 [[nodiscard]] QString resultText(const PlanSearch &search);

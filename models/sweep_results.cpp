@@ -147,6 +147,8 @@ std::vector<SweepColumn> columnsOf(const SweepTable &table)
         for (std::size_t i = 0; i < vary[axis].values.size(); ++i)
             values[axis].push_back(
                 columns.back().choices.isEmpty() ? QString::fromStdString(vary[axis].values[i]).toDouble() : double(i));
+        columns.back().ticks = values[axis];
+        std::ranges::sort(columns.back().ticks);
         columns.back().values.reserve(table.rows());
     }
     for (std::size_t row = 0; row < table.rows(); ++row) {
@@ -228,6 +230,7 @@ void SweepResults::take(SweepTablePtr table, std::vector<SweepColumn> columns)
 {
     m_queue.dispose(std::exchange(m_table, std::move(table)));
     m_columns = std::move(columns);
+    m_feasible = std::size_t(std::ranges::count(m_table->states, SweepState::Feasible));
     Q_EMIT opened();
 }
 

@@ -21,6 +21,7 @@ struct SweepColumn {
     QStringList choices; // of a key whose values are no numbers; a value is then a place among them
     std::vector<double> values; // [row]; NaN: none
     double least = 0, most = 1; // of them; the first is smaller
+    std::vector<double> ticks; // values that an axis names, rising: of a key all, of a metric none
 
     [[nodiscard]] QString textOf(double value) const; // with its unit
     /// The least and the most are far apart and above 0.
@@ -43,6 +44,7 @@ public:
     [[nodiscard]] std::size_t rows() const { return m_table ? m_table->rows() : 0; }
     [[nodiscard]] SweepState state(std::size_t row) const { return m_table->states[row]; }
 
+    [[nodiscard]] std::size_t feasible() const { return m_feasible; } // of the rows
     /// Feasible rows of those that are shown which no other one outdoes in both columns, by the first column; empty
     /// where one of them has no better way. `shown`: [row], 0: left out; empty: all.
     [[nodiscard]] std::vector<std::size_t> front(int x, int y, const std::vector<char> &shown = {}) const;
@@ -64,6 +66,7 @@ private:
 
     SweepTablePtr m_table;
     std::vector<SweepColumn> m_columns;
+    std::size_t m_feasible = 0;
     int m_reading = 0;
     std::stop_source m_stop;
     BackgroundQueue m_queue; // last: waits for what is under way

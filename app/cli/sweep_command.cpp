@@ -68,7 +68,7 @@ int sweep(const Options &options)
         return kInterrupted;
     }
     if (file->isRegular())
-        std::cout << sentenceOf(*end) << "; " << secondsText(seconds) << ", "
+        std::cout << sentenceOf(*end, prepared->spec) << "; " << secondsText(seconds) << ", "
                   << wholeText(double(end->counts.all()) / std::max(seconds, 1e-9)) << " rows/s\n";
     return kDone;
 }

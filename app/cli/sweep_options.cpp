@@ -114,13 +114,15 @@ ExpectedAll<Sweep> preparedSweep(const SweepOptions &options)
     return sweep;
 }
 
-std::string sentenceOf(const SweepEnd &end)
+std::string sentenceOf(const SweepEnd &end, const SweepSpec &spec)
 {
     std::string text = wholeText(double(end.counts.all())) + (end.counts.all() == 1 ? " row: " : " rows: ")
         + wholeText(double(end.counts.feasible)) + " feasible, " + wholeText(double(end.counts.infeasible))
         + " infeasible, " + wholeText(double(end.counts.refused)) + " refused";
     if (end.there > 0)
         text += "; " + wholeText(double(end.there)) + " were there";
+    if (spec.random > spec.combinations())
+        text += "; these are all combinations, fewer than the " + wholeText(double(spec.random)) + " of --random";
     return text;
 }
 

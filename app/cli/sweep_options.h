@@ -34,7 +34,7 @@ struct Sweep {
 [[nodiscard]] ExpectedAll<Sweep> preparedSweep(const SweepOptions &options);
 
 /// "1,024 rows: 900 feasible, 100 infeasible, 24 refused".
-[[nodiscard]] std::string sentenceOf(const SweepEnd &end);
+[[nodiscard]] std::string sentenceOf(const SweepEnd &end, const SweepSpec &spec);
 /// The command line with --resume, as one would type it: "trainyard-cli sweep plan.json --vary … --resume".
 [[nodiscard]] std::string resumeLine(const std::string &program, const SweepOptions &options);
 /// A word as a shell takes it.

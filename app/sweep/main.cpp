@@ -137,7 +137,7 @@ int report(const SweepEnd &end, const Sweep &sweep, const SweepFile &file, const
         return kInterrupted;
     }
     if (file.isRegular())
-        std::cout << sentenceOf(end) << '\n';
+        std::cout << sentenceOf(end, sweep.spec) << '\n';
     return kDone;
 }
 

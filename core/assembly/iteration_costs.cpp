@@ -262,17 +262,22 @@ OpTimes opTimes(const ChunkCost &chunk)
     return times;
 }
 
+void addPairTimes(std::vector<Nanoseconds> &times, const Workload &workload, const StageCosts &costs, int stage)
+{
+    const int parts = std::max(1, workload.degrees.programChunks() / workload.degrees.copies); // of a stage
+    const Seconds measured = measuredPair(*workload.plan, stage) / parts;
+    for (std::size_t forward = 0; forward < costs.chunks.size(); ++forward)
+        for (std::size_t backward = 0; backward < costs.chunks.size(); ++backward)
+            times.push_back(atLeastOne(measured.value > 0
+                    ? measured
+                    : pairOf(workload, costs, std::size_t(stage), forward, backward).total()));
+}
+
 std::vector<Nanoseconds> pairTimes(const Workload &workload, const std::vector<StageCosts> &stages)
 {
     std::vector<Nanoseconds> times;
-    const int parts = std::max(1, workload.degrees.programChunks() / workload.degrees.copies); // of a stage
-    for (std::size_t s = 0; s < stages.size(); ++s) {
-        const Seconds measured = measuredPair(*workload.plan, int(s)) / parts;
-        for (std::size_t forward = 0; forward < stages[s].chunks.size(); ++forward)
-            for (std::size_t backward = 0; backward < stages[s].chunks.size(); ++backward)
-                times.push_back(atLeastOne(
-                    measured.value > 0 ? measured : pairOf(workload, stages[s], s, forward, backward).total()));
-    }
+    for (std::size_t s = 0; s < stages.size(); ++s)
+        addPairTimes(times, workload, stages[s], int(s));
     return times;
 }
 

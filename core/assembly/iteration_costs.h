@@ -24,6 +24,8 @@ class GraphCache;
 /// Of a schedule that pairs, a forward and a backward at once, recomputation apart, as measured where they were:
 /// [(stage * chunks + the forward's chunk) * chunks + the backward's].
 [[nodiscard]] std::vector<Nanoseconds> pairTimes(const Workload &workload, const std::vector<StageCosts> &stages);
+/// Of one stage, behind those that are there.
+void addPairTimes(std::vector<Nanoseconds> &times, const Workload &workload, const StageCosts &costs, int stage);
 
 /// What an iteration takes beside its operations, on the slowest host of all stages (SustainedRates::host).
 [[nodiscard]] Seconds iterationOverhead(const Workload &workload);

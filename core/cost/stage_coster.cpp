@@ -45,11 +45,18 @@ StageCoster::StageCoster(const Workload &workload)
 StageCosts StageCoster::stage(const PipelineClass &pipelines, int stage)
 {
     const SiteCosts &costs = at(rankSet(m_work, pipelines, stage));
+    StageCosts result = chunksOfStage(costs, pipelines, stage);
+    if (m_work.source.hasLayers)
+        addSyncAndStep(result, costs, pipelines, stage);
+    return result;
+}
+
+StageCosts StageCoster::chunksOfStage(const SiteCosts &costs, const PipelineClass &pipelines, int stage) const
+{
     if (!m_work.source.hasLayers)
         return measuredStage(m_work, stage, m_work.degrees.programChunks(), costs.site.data);
     StageCosts result = computedStage(costs, stage);
     addAccumulation(result, pipelines);
-    addSyncAndStep(result, costs, pipelines, stage);
     return result;
 }
 
@@ -70,12 +77,18 @@ const LayerSite &StageCoster::site(const PipelineClass &pipelines, int stage)
     return at(rankSet(m_work, pipelines, stage)).site;
 }
 
+StageCoster::Layers StageCoster::layers(const PipelineClass &pipelines, int stage)
+{
+    const SiteCosts &costs = at(rankSet(m_work, pipelines, stage));
+    return { costs.dense, costs.expert, costs.embedding, costs.head };
+}
+
 StageCoster::Parts StageCoster::parts(const PipelineClass &pipelines, int stage, int slice)
 {
     const SiteCosts &whole = at(rankSet(m_work, pipelines, stage));
     const SiteCosts &costs = slice < 0 ? whole : whole.slices[std::size_t(slice)];
     const Workload &work = m_views.ofTensor(costs.site.ranks.degrees.tensor);
-    return { costs.dense, costs.expert, costs.embedding, costs.head, attentionShare(work, costs.site, false),
+    return { { costs.dense, costs.expert, costs.embedding, costs.head }, attentionShare(work, costs.site, false),
         m_work.model.isMoe() ? attentionShare(work, costs.site, true) : AttentionShare {}, costs.denseAgain,
         costs.expertAgain };
 }
@@ -114,7 +127,7 @@ const StageCoster::SiteCosts &StageCoster::at(const RankSet &ranks)
         }
         addSlices(costs, work);
     }
-    m_sites.push_back(costs);
+    m_sites.push_back(std::move(costs));
     return m_sites.back();
 }
 
@@ -177,7 +190,7 @@ StageCosts StageCoster::computedStage(const SiteCosts &costs, int stage) const
     return result;
 }
 
-StageCosts StageCoster::wholeStage(const PipelineClass &pipelines, int stage)
+StageCosts StageCoster::wholeStage(const PipelineClass &pipelines, int stage, bool hasEnd)
 {
     const SiteCosts &costs = at(rankSet(m_work, pipelines, stage));
     if (!m_work.source.hasLayers)
@@ -206,7 +219,8 @@ StageCosts StageCoster::wholeStage(const PipelineClass &pipelines, int stage)
                 expectedRuns(*m_work.plan, pipelines.microBatches), pipelines.microBatches, work, c == 0);
     }
     addAccumulation(result, pipelines);
-    addSyncAndStep(result, costs, pipelines, stage);
+    if (hasEnd)
+        addSyncAndStep(result, costs, pipelines, stage);
     return result;
 }
 

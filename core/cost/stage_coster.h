@@ -19,13 +19,23 @@ public:
 
     /// Everything but what crosses datacenters.
     [[nodiscard]] StageCosts stage(const PipelineClass &pipelines, int stage);
+    /// Its chunks alone, without what follows them.
+    [[nodiscard]] StageCosts chunksOfStage(const PipelineClass &pipelines, int stage)
+    {
+        return chunksOfStage(at(rankSet(m_work, pipelines, stage)), pipelines, stage);
+    }
     /// The whole stage at once, its chunks summed: what a closed form needs, without a list of chunks.
-    [[nodiscard]] StageCosts wholeStage(const PipelineClass &pipelines, int stage);
+    /// `hasEnd`: with what follows them.
+    [[nodiscard]] StageCosts wholeStage(const PipelineClass &pipelines, int stage, bool hasEnd = true);
     /// Where that stage computes; valid until the next call.
     [[nodiscard]] const LayerSite &site(const PipelineClass &pipelines, int stage);
-    /// The pieces that the stage's chunks are made of, for one micro-batch, and how a layer divides.
-    struct Parts {
+    /// The pieces that the stage's chunks are made of, for one micro-batch.
+    struct Layers {
         ChunkCost dense, expert, embedding, head;
+    };
+    [[nodiscard]] Layers layers(const PipelineClass &pipelines, int stage);
+    /// And how a layer divides.
+    struct Parts : Layers {
         AttentionShare denseAttention, expertAttention;
         OpSplit denseAgain, expertAgain; // recomputation of a layer that recomputation by blocks leaves out
     };
@@ -53,6 +63,7 @@ private:
 
     const SiteCosts &at(const RankSet &ranks);
     void addSlices(SiteCosts &costs, const Workload &work);
+    [[nodiscard]] StageCosts chunksOfStage(const SiteCosts &costs, const PipelineClass &pipelines, int stage) const;
     [[nodiscard]] StageCosts computedStage(const SiteCosts &costs, int stage) const;
     [[nodiscard]] ChunkCost chunkCost(
         const SiteCosts &costs, const StageChunk &chunk, RecomputedLayers recomputed) const;

@@ -9,6 +9,7 @@
 #include "core/evaluate/sketch.h"
 #include "core/layouts/placements.h"
 #include "core/memory/bounded_memory.h"
+#include "core/placement/location_book.h"
 #include "core/schedule/traits.h"
 
 #include <algorithm>
@@ -109,16 +110,22 @@ Estimate estimate(const Workload &workload)
     return result;
 }
 
+double estimatedSeconds(const Workload &workload)
+{
+    return hasRunnableShape(workload) ? estimate(workload).iteration.value : 0;
+}
+
 Evaluation placedEstimate(Workload &workload)
 {
     Evaluation evaluation = begun(workload);
-    Placements open = placements(workload, 1);
+    Placements open = undealtPlacements(workload);
     if (open.found.empty()) {
         evaluation.feasibility.isPlaced = false;
         evaluation.layout = std::move(open.unplaced);
         return evaluation;
     }
     workload.layout = std::move(open.found.front().layout);
+    deal(workload);
     setJudged(evaluation, judge(workload, boundedStageMemory(workload)));
     if (evaluation.feasibility.isShaped)
         evaluation.metrics.iterationTime = estimate(workload).iteration.value;

@@ -176,7 +176,7 @@ private:
         for (PlacedLayout &placement : open.found) {
             if (best && best->judged.feasibility.all()
                 && (placement.bound >= toSeconds(best->timeline.duration).value || !placement.mayFit))
-                break;
+                continue;
             if (simulated == kMostPlacements || (best && tasks > kMostTasksInAll))
                 break;
             m_workload.layout = std::move(placement.layout);

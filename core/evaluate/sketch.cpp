@@ -43,6 +43,16 @@ std::vector<double> inFlightOf(const Workload &workload, int stages)
     return most;
 }
 
+/// Inside a datacenter, from stage to stage + 1 as between the two before.
+bool isLikeBoundaryBefore(const Workload &workload, const PipelineClass &pipelines, int stage)
+{
+    const auto at = [&](int of) { return pipelines.locations[std::size_t(of)]; };
+    if (at(stage - 1) != at(stage) || at(stage) != at(stage + 1))
+        return false;
+    const Reach reach = reachBetween(workload, pipelines, stage, stage + 1);
+    return reach != Reach::Wan && reach == reachBetween(workload, pipelines, stage - 1, stage);
+}
+
 FormStage formStage(const StageCosts &costs)
 {
     FormStage times;
@@ -56,7 +66,7 @@ FormStage formStage(const StageCosts &costs)
 
 } // namespace
 
-Sketch sketch(const Workload &workload, const PipelineClass &pipelines, StageCoster &coster)
+Sketch sketch(const Workload &workload, const PipelineClass &pipelines, StageCoster &coster, bool hasEnds)
 {
     std::vector<WanLinkUse> links(workload.plan->cluster.wanLinks.size());
     const int count = workload.degrees.pipeline;
@@ -68,14 +78,20 @@ Sketch sketch(const Workload &workload, const PipelineClass &pipelines, StageCos
     pipeline.inFlight = inFlightOf(workload, count);
     pipeline.recomputesLastStage = workload.stack.recomputesLastStage && !traitsOf(*workload.plan).recomputesApart();
     pipeline.stages.reserve(std::size_t(count));
+    pipeline.boundaries.reserve(std::size_t(count));
+    result.kinds.reserve(3); // most often the first stage, the last one, and all others
     for (int stage = 0; stage < count; ++stage) {
         if (stage == 0 || !isLikeStageBefore(workload, stage)) {
-            result.kinds.push_back({ stage, coster.wholeStage(pipelines, stage) });
+            result.kinds.push_back({ stage, coster.wholeStage(pipelines, stage, hasEnds) });
             pipeline.stages.push_back(formStage(result.kinds.back().costs));
         } else {
             pipeline.stages.push_back(FormStage(pipeline.stages.back()));
         }
         if (stage + 1 < count) {
+            if (stage > 0 && isLikeBoundaryBefore(workload, pipelines, stage)) {
+                pipeline.boundaries.push_back(FormBoundary(pipeline.boundaries.back()));
+                continue;
+            }
             const BoundaryTimes b =
                 boundaryTimes(workload, pipelines, stage, stage + 1, coster.site(pipelines, stage), links);
             const double serialization = toSeconds(b.serialization[0] + b.serialization[1]).value / 2

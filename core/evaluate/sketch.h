@@ -23,8 +23,9 @@ struct Sketch {
     std::vector<Kind> kinds; // in order; a kind's stages follow each other
 };
 
-/// `coster` is the workload's.
-[[nodiscard]] Sketch sketch(const Workload &workload, const PipelineClass &pipelines, StageCoster &coster);
+/// `coster` is the workload's. `hasEnds`: kinds have what follows their chunks.
+[[nodiscard]] Sketch sketch(
+    const Workload &workload, const PipelineClass &pipelines, StageCoster &coster, bool hasEnds = true);
 
 /// By the schedule's own form, or that of the plain one with as many chunks.
 [[nodiscard]] FormTime formTime(const ScheduleTraits &schedule, const FormPipeline &pipeline);

@@ -11,6 +11,7 @@
 #include "core/schedule/traits.h"
 
 #include <algorithm>
+#include <map>
 #include <numeric>
 #include <tuple>
 
@@ -110,16 +111,18 @@ std::vector<std::vector<DealtRun>> dealMicroBatches(const std::vector<EqualPipel
     return dealt;
 }
 
-PipelinePace paceOf(const Workload &view, const PipelineClass &pipelines)
+PipelinePace paceOf(const Workload &view, const PipelineClass &pipelines, StageCoster &coster)
 {
-    StageCoster coster(view);
     std::vector<WanLinkUse> ignored(view.plan->cluster.wanLinks.size());
     PipelinePace pace;
     const int stages = view.degrees.pipeline;
+    double time = 0; // of a micro-batch on a stage
     for (int stage = 0; stage < stages; ++stage) {
-        double time = 0;
-        for (const ChunkCost &chunk : coster.wholeStage(pipelines, stage).chunks)
-            time += (chunk.forward + chunk.recompute + chunk.inputGrad + chunk.weightGrad).total().value;
+        if (!isLikeStageBefore(view, stage)) {
+            time = 0;
+            for (const ChunkCost &chunk : coster.wholeStage(pipelines, stage).chunks)
+                time += (chunk.forward + chunk.recompute + chunk.inputGrad + chunk.weightGrad).total().value;
+        }
         pace.fill += time;
         if (time > pace.each) {
             pace.each = time;
@@ -292,7 +295,9 @@ private:
             rule.stepOf(stages), rule.most };
         if (m_work.plan->heterogeneity.compute == ComputeSharing::Balanced) {
             const PipelineClass like = classOf(group, m_work);
-            const PipelinePace pace = paceOf(m_views.of(like), like);
+            const Workload &view = m_views.of(like);
+            StageCoster &coster = m_costers.try_emplace(&view, view).first->second;
+            const PipelinePace pace = paceOf(view, like, coster);
             equal.fill = pace.fill;
             equal.each = pace.each;
         }
@@ -302,6 +307,7 @@ private:
     const Workload &m_work;
     std::vector<Group> m_groups;
     ClassWorkloads m_views;
+    std::map<const Workload *, StageCoster> m_costers; // of views
     std::vector<std::vector<DealtRun>> m_runs;
 };
 

@@ -12,6 +12,8 @@
 
 namespace trainyard {
 
+class StageCoster;
+
 /// Equal pipelines: with n micro-batches each ends after fill + n * each seconds.
 struct EqualPipelines {
     int pipelines = 1;
@@ -40,7 +42,8 @@ struct PipelinePace {
     int slowestStage = 0;
     [[nodiscard]] double end(int microBatches) const { return fill + microBatches * each; }
 };
-[[nodiscard]] PipelinePace paceOf(const Workload &view, const PipelineClass &pipelines);
+/// `coster` is that of `view`.
+[[nodiscard]] PipelinePace paceOf(const Workload &view, const PipelineClass &pipelines, StageCoster &coster);
 
 /// Makes the classes of a placed layout anew: with micro-batches by speed where compute is balanced, else as many
 /// samples for everyone, and with what is pinned (shares of the states as they are pinned, 0 elsewhere). Nothing

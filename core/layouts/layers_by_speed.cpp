@@ -159,7 +159,7 @@ private:
         }
         std::vector<Kind> kinds;
         for (const PipelineClass *pipelines : unlikeClasses(m_work, stage)) {
-            const StageCoster::Parts parts = m_coster.parts(*pipelines, stage);
+            const StageCoster::Layers parts = m_coster.layers(*pipelines, stage);
             kinds.push_back({ (hasEmbedding ? secondsOf(parts.embedding) : 0) + (hasHead ? secondsOf(parts.head) : 0),
                 secondsOf(parts.dense), m_work.model.isMoe() ? secondsOf(parts.expert) : 0 });
         }
@@ -223,6 +223,8 @@ double busiestStage(const Workload &workload)
     for (const PipelineClass &pipelines : workload.layout.classes) {
         StageCoster own(views.of(pipelines));
         for (int stage = 0; stage < workload.degrees.pipeline; ++stage) {
+            if (isLikeStageBefore(workload, stage))
+                continue;
             double computing = 0;
             for (const ChunkCost &chunk : own.wholeStage(pipelines, stage).chunks)
                 computing += (chunk.forward.compute + chunk.inputGrad.compute + chunk.weightGrad.compute).value;

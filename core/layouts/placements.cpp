@@ -8,6 +8,7 @@
 #include "core/layouts/shares.h"
 #include "core/placement/location_book.h"
 #include "core/placement/place.h"
+#include "core/schedule/traits.h"
 
 #include <algorithm>
 #include <tuple>
@@ -118,31 +119,49 @@ Placements placed(const Workload &workload, const std::vector<PlacementMode> &mo
 
 } // namespace
 
+Placements undealtPlacements(const Workload &workload, int most)
+{
+    return placed(workload, candidateModes(*workload.plan), most);
+}
+
+void deal(Workload &workload, bool cutsLayers, bool notes)
+{
+    if (sharesOut(*workload.plan))
+        shareOut(workload, cutsLayers, notes);
+    if (workload.plan->wan.sharing == WanSharing::Temporal)
+        formCells(workload);
+}
+
+double dealtBound(const Workload &workload)
+{
+    const bool areLayersWhole = workload.source.hasLayers && !traitsOf(*workload.plan).isSliced();
+    constexpr double kRounding = 1 - 1e-6; // operations take whole nanoseconds
+    return areLayersWhole ? kRounding * busiestStage(workload) : 0;
+}
+
 Placements placements(const Workload &workload, int most)
 {
-    Placements result = placed(workload, candidateModes(*workload.plan), most);
-    const bool formsCells = workload.plan->wan.sharing == WanSharing::Temporal, isShared = sharesOut(*workload.plan);
-    if (!formsCells && !isShared)
+    Placements result = undealtPlacements(workload, most);
+    const bool isShared = sharesOut(*workload.plan);
+    if (workload.plan->wan.sharing != WanSharing::Temporal && !isShared)
         return result;
-    const bool cutsLayers = most > 1 && workload.plan->heterogeneity.layers == LayerSharing::BySpeed;
+    const bool cutsLayers = workload.plan->heterogeneity.layers == LayerSharing::BySpeed;
     Workload scratch = workload;
-    const auto deal = [&](PlacedLayout &placement, bool cuts) {
+    const auto dealOne = [&](PlacedLayout &placement, bool cuts) {
         scratch.layout = std::move(placement.layout);
+        deal(scratch, cuts);
         if (isShared) {
-            shareOut(scratch, cuts);
-            placement.bound = cuts ? 0 : busiestStage(scratch); // which counted with even shares, as did what fits
+            placement.bound = dealtBound(scratch); // it counted with even shares, as did what fits
             placement.mayFit = true;
         }
-        if (formsCells)
-            formCells(scratch);
         placement.layout = std::move(scratch.layout);
     };
     std::vector<PlacedLayout> uncut; // with the layers as they were
     for (PlacedLayout &placement : result.found) {
         PlacedLayout before = cutsLayers ? placement : PlacedLayout {};
-        deal(placement, true);
+        dealOne(placement, true);
         if (cutsLayers && placement.layout.chunks != before.layout.chunks) {
-            deal(before, false);
+            dealOne(before, false);
             uncut.push_back(std::move(before));
         }
     }

@@ -117,14 +117,16 @@ private:
             0, m_data, m_times.microBatches, std::vector<StageLocation>(stages.size(), location) } };
         StageCoster coster(m_workload);
         const bool isMadeOfLayers = m_workload.source.hasLayers && !m_schedule.isSliced();
-        const StageCoster::Parts parts =
-            isMadeOfLayers ? coster.parts(m_workload.layout.classes.front(), 0) : StageCoster::Parts {};
+        const StageCoster::Layers parts =
+            isMadeOfLayers ? coster.layers(m_workload.layout.classes.front(), 0) : StageCoster::Layers {};
         const double usd = m_usdPerGb
             ? usdPerGpuHour(m_workload, location, 0) / 3600 * m_workload.degreesAt(location).gpusOfStage() * m_data
             : 0;
+        bool mayFit = true;
         for (int s = 0; s < int(stages.size()); ++s) {
             const StageBound here = isMadeOfLayers ? computed(parts, s) : ofChunks(coster, s);
-            const bool mayFit = !m_workload.source.hasMemory || roomForMicroBatches(m_workload, s, 1) > 0;
+            if (!isLikeStageBefore(m_workload, s))
+                mayFit = !m_workload.source.hasMemory || roomForMicroBatches(m_workload, s, 1) > 0;
             StageBound &all = stages[std::size_t(s)];
             if (isFirst) {
                 all = here;
@@ -157,7 +159,7 @@ private:
     }
 
     /// Of whole layers: without the host's time a chunk, recomputation by blocks and what sharded states exchange.
-    [[nodiscard]] StageBound computed(const StageCoster::Parts &parts, int stage) const
+    [[nodiscard]] StageBound computed(const StageCoster::Layers &parts, int stage) const
     {
         const auto &chunks = m_workload.layout.chunks[std::size_t(stage)];
         const std::size_t ofOne = chunks.size() / std::size_t(m_workload.degrees.copies);

@@ -3,6 +3,7 @@
 
 #include "core/base/number_text.h"
 #include "core/base/words.h"
+#include "core/cost/stage_coster.h"
 #include "core/hardware/gpu_name.h"
 #include "core/layouts/dealt_pipelines.h"
 #include "core/layouts/dealt_states.h"
@@ -13,6 +14,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
 
 namespace trainyard {
 
@@ -31,10 +33,12 @@ struct Paced {
 std::vector<Paced> pacesOf(const Workload &workload)
 {
     ClassWorkloads views(workload);
+    std::map<const Workload *, StageCoster> costers; // of views
     std::vector<Paced> paces;
     for (const PipelineClass &c : workload.layout.classes) {
         const Workload &view = views.of(c);
-        Paced paced { &c, paceOf(view, c), view.plan->workload.microBatch, {} };
+        StageCoster &coster = costers.try_emplace(&view, view).first->second;
+        Paced paced { &c, paceOf(view, c, coster), view.plan->workload.microBatch, {} };
         paced.gpu = shortName(workload.gpu(c.locations[std::size_t(paced.pace.slowestStage)]));
         paces.push_back(std::move(paced));
     }
@@ -108,7 +112,7 @@ bool sharesOut(const Plan &plan)
     return h.isLayered() || h.sharesUnevenly() || h.layers != LayerSharing::Even;
 }
 
-void shareOut(Workload &workload, bool cutsLayers)
+void shareOut(Workload &workload, bool cutsLayers, bool notes)
 {
     if (workload.layout.data == 0)
         return;
@@ -119,7 +123,7 @@ void shareOut(Workload &workload, bool cutsLayers)
     dealPipelines(workload);
     if (workload.layout.shares.why.empty())
         dealStates(workload);
-    if (workload.plan->heterogeneity.sharesUnevenly())
+    if (notes && workload.plan->heterogeneity.sharesUnevenly())
         noteShares(workload);
 }
 

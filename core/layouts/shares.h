@@ -13,6 +13,7 @@ namespace trainyard {
 /// Layers, micro-batches and states of the placed layout, in this order, and what each set of GPUs got with why; layer
 /// by layer micro-batches and states at once (layered_shares.h). What cannot be dealt as asked stays even, and
 /// `Layout::shares` says what is in the way. `cutsLayers`: false leaves layers as they are.
-void shareOut(Workload &workload, bool cutsLayers = true);
+/// `notes`: false leaves what each set got out, which takes as long as the rest.
+void shareOut(Workload &workload, bool cutsLayers = true, bool notes = true);
 
 } // namespace trainyard

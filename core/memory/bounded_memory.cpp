@@ -121,10 +121,14 @@ std::vector<StageMemory> boundedMemory(const Workload &workload, const PipelineC
     if (!workload.source.hasMemory)
         return stages;
     const std::vector<int> inFlight = mostInFlight(own, pipelines);
+    std::vector<ChunkMemory> chunks;
+    StageMemory empty;
     for (std::size_t stage = 0; stage < inFlight.size(); ++stage) {
-        const Workload &there = views.of(pipelines, int(stage));
-        const std::vector<ChunkMemory> chunks = chunkMemory(there, int(stage));
-        const StageMemory empty = stageMemory(there, rankSet(workload, pipelines, int(stage)), {}, chunks, false);
+        if (!isLikeStageBefore(workload, int(stage))) {
+            const Workload &there = views.of(pipelines, int(stage));
+            chunks = chunkMemory(there, int(stage));
+            empty = stageMemory(there, rankSet(workload, pipelines, int(stage)), {}, chunks, false);
+        }
         const double live = boundedLive(own, chunks, inFlight[stage], stage + 1 == inFlight.size());
         stages.push_back(holding(empty, live, workload.stack));
         stages.back().stage = int(stage);

@@ -2,7 +2,9 @@
 #include "core/memory/op_memory.h"
 
 #include <algorithm>
+#include <cstring>
 #include <optional>
+#include <type_traits>
 #include <utility>
 
 namespace trainyard {
@@ -88,13 +90,26 @@ MemoryChange OpMemory::moved(double bytes, bool isStore)
 OpMemory::OpMemory(std::vector<ChunkMemory> chunks, const StageOffload *offload, Program program)
     : m_chunks(std::move(chunks))
 {
-    if (!offload)
+    static_assert(std::is_trivially_copyable_v<ChunkMemory> && sizeof(ChunkMemory) % sizeof(double) == 0); // numbers
+    m_first.reserve(m_chunks.size());
+    if (!offload) {
         m_effects.reserve(m_chunks.size() * (kOpWorks + (program.pairs ? 4 * m_chunks.size() : 0)));
+        m_changes.reserve(m_effects.capacity());
+    }
     for (std::size_t c = 0; c < m_chunks.size(); ++c) {
         m_first.push_back(std::uint32_t(m_effects.size()));
+        if (!offload && c > 0 && std::memcmp(&m_chunks[c], &m_chunks[c - 1], sizeof(ChunkMemory)) == 0) { // most are
+            for (std::uint32_t work = 0; work < kOpWorks; ++work) {
+                m_effects.push_back(Effect(m_effects[m_effects.size() - kOpWorks]));
+                m_changes.push_back(MemoryChange(m_changes[m_changes.size() - kOpWorks]));
+            }
+            continue;
+        }
         if (!offload) {
             const std::array<Effect, kOpWorks> ops = opsOf(m_chunks[c], double(m_chunks.size()));
             m_effects.insert(m_effects.end(), ops.begin(), ops.end());
+            for (const Effect &effect : ops)
+                m_changes.push_back(effect.change());
             continue;
         }
         std::vector<SegmentBytes> segments = offload->chunks[c];
@@ -106,9 +121,8 @@ OpMemory::OpMemory(std::vector<ChunkMemory> chunks, const StageOffload *offload,
     m_firstPair = std::uint32_t(m_effects.size());
     if (program.pairs)
         addPairs(offload);
-    m_changes.reserve(m_effects.size());
-    for (const Effect &effect : m_effects)
-        m_changes.push_back(effect.change());
+    for (std::size_t known = m_changes.size(); known < m_effects.size(); ++known)
+        m_changes.push_back(m_effects[known].change());
 }
 
 /// What a micro-batch holds between forward and backward, taken or given back.

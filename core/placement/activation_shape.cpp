@@ -12,6 +12,8 @@ namespace {
 /// Rows that a rank's experts get over the mean, of the fullest rank. Experts of limited room are padded to it.
 double fullestRank(const Workload &workload)
 {
+    if (!workload.model.isMoe())
+        return 1;
     const MoeStrategy &moe = workload.plan->moe;
     return moe.capacity().value_or(
         rankLoads(moe.expertLoads, workload.model.experts, workload.degrees.expert, moe.imbalance, {}).skew);

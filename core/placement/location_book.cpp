@@ -247,14 +247,14 @@ std::string LocationBook::idleReason(const PoolLocations &locations, int idle, c
         * (layout.mode == PlacementMode::DataAcross ? m_workload.degrees.pipeline : layout.data);
     const char *unit = layout.mode == PlacementMode::DataAcross ? "a pipeline" : "a stage";
     if (inDatacenter < whole)
-        return std::string(unit) + " needs " + std::to_string(whole) + " GPUs, this datacenter has "
+        return std::string(unit) + " needs " + counted(whole, "GPU") + ", this datacenter has "
             + std::to_string(inDatacenter);
     if (locations.groupsPerNode > 0 && pool.gpusPerNode % tensor != 0 && locations.taken == locations.locations)
         return std::to_string(pool.gpusPerNode % tensor) + " GPUs of each node do not make a tensor group of "
             + std::to_string(tensor);
     return idle >= whole
         ? noMoreReplicas(layout)
-        : std::string(unit) + " needs " + std::to_string(whole) + " GPUs, " + std::to_string(idle) + " are left here";
+        : std::string(unit) + " needs " + counted(whole, "GPU") + ", " + std::to_string(idle) + " are left here";
 }
 
 /// Why there is room for a stage, and yet no further replica.

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/placement/place.h"
 
+#include "core/base/words.h"
 #include "core/placement/location_book.h"
 #include "core/schedule/traits.h"
 
@@ -59,9 +60,8 @@ std::string tooFewGpus(const Workload &workload, const LocationBook &book, int d
     const Degrees &p = workload.degrees;
     const std::int64_t locations = book.capacity(), usable = book.usableGpus();
     const int groupSize = p.tensor * p.context;
-    std::string text = std::to_string(p.pipeline) + " stages of " + std::to_string(data * groupSize) + " GPUs ("
-        + std::to_string(data) + (data == 1 ? " replica of " : " replicas of ") + std::to_string(groupSize)
-        + ") cannot be placed";
+    std::string text = counted(p.pipeline, "stage") + " of " + counted(data * groupSize, "GPU") + " ("
+        + counted(data, "replica") + " of " + std::to_string(groupSize) + ") cannot be placed";
     if (locations < p.pipeline * data && usable != locations * groupSize) // degrees differ
         return text + ": they are " + std::to_string(p.pipeline * data) + " replicas of stages, and "
             + std::to_string(usable) + " GPUs, in tensor groups as they are pinned, can serve "

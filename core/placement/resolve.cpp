@@ -361,7 +361,7 @@ bool sharesNames(const Plan &resolved, const Plan &plan)
 
 Errors resolveAgain(Workload &workload, PlanPtr plan)
 {
-    Errors errors = validatePlan(*plan);
+    Errors errors = validateBesideCluster(*plan);
     workload.setPlan(std::move(plan));
     checkParallelism(*workload.plan, workload.model, errors);
     return errors;

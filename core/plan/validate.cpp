@@ -243,6 +243,16 @@ void checkJobs(const Plan &plan, Checker &check)
     }
 }
 
+void checkBesideCluster(const Plan &plan, Checker &check)
+{
+    checkPins(plan, check);
+    checkDegrees(plan, check);
+    checkBatch(plan, check);
+    checkProfile(plan, check);
+    checkHeterogeneity(plan, check);
+    checkJobs(plan, check);
+}
+
 } // namespace
 
 Errors validatePlan(const Plan &plan)
@@ -251,12 +261,14 @@ Errors validatePlan(const Plan &plan)
     checkIds(plan.cluster, check);
     checkSize(plan.cluster, check);
     checkLinks(plan.cluster, check);
-    checkPins(plan, check);
-    checkDegrees(plan, check);
-    checkBatch(plan, check);
-    checkProfile(plan, check);
-    checkHeterogeneity(plan, check);
-    checkJobs(plan, check);
+    checkBesideCluster(plan, check);
+    return std::move(check.errors);
+}
+
+Errors validateBesideCluster(const Plan &plan)
+{
+    Checker check;
+    checkBesideCluster(plan, check);
     return std::move(check.errors);
 }
 

@@ -12,4 +12,7 @@ namespace trainyard {
 /// Every contradiction; empty where there is none. `where` is a dotted key.
 [[nodiscard]] Errors validatePlan(const Plan &plan);
 
+/// The same of a plan whose cluster is known to have none of its own.
+[[nodiscard]] Errors validateBesideCluster(const Plan &plan);
+
 } // namespace trainyard

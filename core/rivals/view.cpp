@@ -57,7 +57,7 @@ void standAt(Workload &workload, const Site &site)
 LayerFigures figuresAt(const Workload &workload)
 {
     StageCoster coster(workload);
-    const StageCoster::Parts parts = coster.parts(workload.layout.classes.front(), 0);
+    const StageCoster::Layers parts = coster.layers(workload.layout.classes.front(), 0);
     return { seconds(parts.dense), seconds(parts.embedding), seconds(parts.head),
         layerActivations(workload.model, false, activationShape(workload), workload.stack).kept };
 }

@@ -5,10 +5,13 @@
 #include "core/placement/recompute.h"
 #include "core/placement/resolve.h"
 #include "core/placement/shard_exchange.h"
+#include "core/schedule/traits.h"
 #include "core/score/part_table.h"
+#include "core/score/plain_keys.h"
 #include "core/score/plain_memory.h"
 #include "core/score/plain_plan.h"
 #include "core/score/plain_topology.h"
+#include "core/space/candidate_plan.h"
 #include "core/timeline/graph_builder.h"
 #include "core/timeline/lanes.h"
 
@@ -20,8 +23,9 @@ namespace trainyard {
 
 namespace {
 
-/// Frames and topologies that are kept at most; then they are forgotten, and made anew where they are met again.
-constexpr std::size_t kMostFrames = 200'000, kMostSteps = 40'000'000;
+/// Frames, their times and fills, and topologies that are kept at most; then they are forgotten, and made anew where
+/// they are met again.
+constexpr std::size_t kMostFrames = 200'000, kMostListed = 50'000, kMostSteps = 40'000'000;
 
 Outcome outcomeOf(const Evaluation &evaluation)
 {
@@ -52,32 +56,37 @@ struct BatchRunner::Private {
     Private(const SearchSpace &of, const Catalogue &with)
         : space(of)
         , catalogue(with)
-        , frameAxes(of, PlainFrame::kIgnored)
-        , sharesFrames(frameAxes.isWhole())
+        , plans(of)
+        , keys(of)
     {
         if (auto resolved = resolve(of.base(), with))
             workload = std::move(*resolved);
     }
 
     void runOne(const Candidate &candidate, Outcome &outcome, const std::stop_token &stop);
-    const PlanPtr &planOf(const Candidate &candidate);
     [[nodiscard]] bool waits(const Candidate &candidate, Outcome &outcome);
     [[nodiscard]] bool waitsInLane(const PlainFrame &frame, Outcome &outcome);
-    [[nodiscard]] PlainFrame *frameOf(const Candidate &candidate, bool inRuns);
+    [[nodiscard]] PlainFrame *frameOf(bool inRuns);
+    [[nodiscard]] const PlainTimes &timesOf(const PlainFrame &frame);
+    [[nodiscard]] PlainFill fillOf(const PlainFrame &frame, const PlainWork &work);
     [[nodiscard]] Waiting &waitingOf(const PlainFrame &frame);
     void pass(Waiting &waiting);
     void passAll();
     void forgetMuch();
+    struct NobodyWaits {
+        Private &of;
+        ~NobodyWaits();
+    };
 
     const SearchSpace &space;
     const Catalogue &catalogue;
     EvaluationWorkspace workspace;
-    std::shared_ptr<Plan> scratch = std::make_shared<Plan>();
-    PlanPtr plan = scratch; // of the candidate at hand
+    CandidatePlan plans;
     std::optional<Workload> workload; // of the base's names; the plan is that of the candidate at hand
-    PartAxes frameAxes;
-    bool sharesFrames;
+    PlainKeys keys; // of the candidate at hand
     PartTable<std::unique_ptr<PlainFrame>> frames;
+    PartTable<PlainTimes> listed;
+    PartTable<PlainFill> fills;
     PlainFrame ownFrame; // where they cannot be shared
     PartTable<std::unique_ptr<Waiting>> topologies;
     std::vector<Waiting *> open; // with any that wait
@@ -107,13 +116,15 @@ BatchRunner::Kept BatchRunner::kept() const
 
 void BatchRunner::run(std::span<const Candidate> candidates, std::span<Outcome> outcomes, const std::stop_token &stop)
 {
+    const Private::NobodyWaits atTheEnd { *m_private }; // whatever throws: the outcomes are the caller's
     for (std::size_t i = 0; i < candidates.size(); ++i) {
         outcomes[i] = {};
-        if (!stop.stop_requested())
-            m_private->runOne(candidates[i], outcomes[i], stop);
+        if (stop.stop_requested())
+            continue;
+        m_private->forgetMuch();
+        m_private->runOne(candidates[i], outcomes[i], stop);
     }
     m_private->passAll();
-    m_private->forgetMuch();
 }
 
 void BatchRunner::Private::runOne(const Candidate &candidate, Outcome &outcome, const std::stop_token &stop)
@@ -124,20 +135,10 @@ void BatchRunner::Private::runOne(const Candidate &candidate, Outcome &outcome, 
         outcome = outcomeOf(**evaluation);
 }
 
-/// The candidate's plan, where the last one was.
-const PlanPtr &BatchRunner::Private::planOf(const Candidate &candidate)
-{
-    *scratch = *space.base();
-    for (std::size_t a = 0; a < candidate.size(); ++a)
-        if (const Axis &axis = space.axes()[a]; candidate[a] != axis.base)
-            axis.values[candidate[a]].set(*scratch);
-    return plan;
-}
-
 /// Whether the lanes take it, or it is refused: run() would say the same.
 bool BatchRunner::Private::waits(const Candidate &candidate, Outcome &outcome)
 {
-    planOf(candidate);
+    const PlanPtr &plan = plans.of(candidate);
     if (!sharesNames(*space.base(), *plan) || hasJobs(*plan) || plan->bubbleFill.enabled)
         return false;
     if (!resolveAgain(*workload, plan).empty())
@@ -145,7 +146,9 @@ bool BatchRunner::Private::waits(const Candidate &candidate, Outcome &outcome)
     const ShardExchange exchange = shardExchange(*plan, workload->stack);
     if (exchange == ShardExchange::ByLayers)
         return false;
-    PlainFrame &frame = *frameOf(candidate, exchange == ShardExchange::InRuns);
+    const bool inRuns = exchange == ShardExchange::InRuns;
+    keys.begin(candidate, *workload, inRuns);
+    PlainFrame &frame = *frameOf(inRuns);
     if (!frame.isPlain)
         return frame.isRefused;
     std::swap(workload->layout, frame.layout);
@@ -158,33 +161,52 @@ bool BatchRunner::Private::waitsInLane(const PlainFrame &frame, Outcome &outcome
 {
     if (simulatedTasks(*workload) > kMostTasks)
         return true; // which run() refuses
-    if (!plainTimes(*workload, frame, times))
-        return false;
     Waiting &waiting = waitingOf(frame);
     if (!waiting.steps)
         return waiting.isRefused;
-    const PlainVerdict verdict =
-        memory.judge(*workload, frame, plain.work(*workload, frame, recomputesAnything(*plan)));
-    if (!verdict.isKnown)
+    const PlainTimes &taken = timesOf(frame);
+    if (!taken.areShort(*workload, frame))
         return false;
-    outcome = { true, verdict.isFeasible, 0, verdict.fill, workload->layout.gpusUsed };
+    const PlainFill fill = fillOf(frame, plain.work(*workload, frame, recomputesAnything(*workload->plan)));
+    if (!fill.isKnown)
+        return false;
+    outcome = { true, fill.fits && isPlainFeasible(*workload), 0, fill.fill, workload->layout.gpusUsed };
     if (waiting.count == 0)
         open.push_back(&waiting);
-    waiting.table.set(waiting.count, *waiting.steps, times.durations, times.lags);
+    waiting.table.set(waiting.count, *waiting.steps, taken.durations, taken.lags);
     waiting.outcomes[waiting.count++] = &outcome;
     if (waiting.count == kLanes)
         pass(waiting);
     return true;
 }
 
-PlainFrame *BatchRunner::Private::frameOf(const Candidate &candidate, bool inRuns)
+PlainFrame *BatchRunner::Private::frameOf(bool inRuns)
 {
-    if (!sharesFrames)
+    if (!keys.sharesFrames())
         return &(ownFrame = plainFrame(*workload, inRuns));
-    const std::uint64_t number = 2 * frameAxes.numberOf(candidate) + (inRuns ? 1 : 0);
+    const std::uint64_t number = keys.frame();
     if (const auto *known = frames.find(number))
         return known->get();
     return frames.add(number, std::make_unique<PlainFrame>(plainFrame(*workload, inRuns))).get();
+}
+
+const PlainTimes &BatchRunner::Private::timesOf(const PlainFrame &frame)
+{
+    const std::uint64_t number = keys.isOfParts() ? keys.times(frame) : 0;
+    if (number != 0)
+        if (const PlainTimes *known = listed.find(number))
+            return *known;
+    plainTimes(*workload, frame, times);
+    return number != 0 ? listed.add(number, times.listed()) : times;
+}
+
+PlainFill BatchRunner::Private::fillOf(const PlainFrame &frame, const PlainWork &work)
+{
+    if (!keys.isOfParts())
+        return memory.fill(*workload, frame, work);
+    const std::uint64_t number = keys.memory(work);
+    const PlainFill *known = fills.find(number);
+    return known ? *known : fills.add(number, memory.fill(*workload, frame, work));
 }
 
 Waiting &BatchRunner::Private::waitingOf(const PlainFrame &frame)
@@ -222,11 +244,23 @@ void BatchRunner::Private::passAll()
         pass(*open.back());
 }
 
+BatchRunner::Private::NobodyWaits::~NobodyWaits()
+{
+    for (Waiting *waiting : of.open)
+        waiting->count = 0;
+    of.open.clear();
+}
+
 void BatchRunner::Private::forgetMuch()
 {
-    if (frames.size() > kMostFrames)
+    if (std::max(frames.size(), fills.size()) > kMostFrames) {
         frames.clear();
+        fills.clear();
+    }
+    if (listed.size() > kMostListed)
+        listed.clear();
     if (steps > kMostSteps) {
+        passAll();
         topologies.clear();
         plain.clear();
         steps = 0;

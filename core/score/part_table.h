@@ -50,7 +50,7 @@ public:
         double combinations = 1;
         for (const auto &[axis, values] : m_axes)
             combinations *= double(values);
-        return combinations < 0x1p63;
+        return combinations < 0x1p61; // two bits are left for whoever numbers more than axes
     }
 
 private:

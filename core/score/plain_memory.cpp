@@ -43,7 +43,7 @@ std::vector<PlainMemory::Held> PlainMemory::walk(
     std::vector<OpMemory> ofKind;
     ofKind.reserve(m_chunks.size());
     for (const std::vector<ChunkMemory> &chunks : m_chunks)
-        ofKind.emplace_back(chunks, nullptr, OpMemory::Program {});
+        ofKind.emplace_back(chunks, nullptr, OpMemory::Program { false, work.pairs });
     const std::size_t stages = frame.kindOf.size();
     std::vector<LiveOverTime> live(work.effects.size());
     std::vector<double> most(ofKind.size(), 0); // [kind]
@@ -72,7 +72,7 @@ std::vector<PlainMemory::Held> PlainMemory::walk(
     return held;
 }
 
-PlainVerdict PlainMemory::judge(const Workload &workload, const PlainFrame &frame, const PlainWork &work)
+PlainFill PlainMemory::fill(const Workload &workload, const PlainFrame &frame, const PlainWork &work)
 {
     m_chunks.resize(frame.firstOf.size());
     const bool isRecomputing = recomputesAnything(*workload.plan);
@@ -92,20 +92,21 @@ PlainVerdict PlainMemory::judge(const Workload &workload, const PlainFrame &fram
         held = &m_held.add(number, walk(frame, work, isRecomputing));
         m_kept += held->size();
     }
-    PlainVerdict verdict { .isKnown = true };
-    bool fits = true;
+    PlainFill found { .isKnown = true, .fits = true };
     const PipelineClass &pipelines = workload.layout.classes.front();
     for (const Held &at : *held) {
         const StageMemory memory = stageMemory(
             workload, rankSet(workload, pipelines, frame.firstOf[at.kind]), at.live, m_chunks[at.kind], false);
-        verdict.isKnown &= memory.offloaded == 0;
-        fits &= memory.fits();
-        verdict.fill =
-            std::max(verdict.fill, double(memory.device) / double(std::max<std::int64_t>(1, memory.capacity)));
+        found.isKnown &= memory.offloaded == 0;
+        found.fits &= memory.fits();
+        found.fill = std::max(found.fill, double(memory.device) / double(std::max<std::int64_t>(1, memory.capacity)));
     }
-    verdict.isFeasible = fits && hasRunnableShape(workload) && !refusesSharding(*workload.plan, workload.stack)
-        && !lacksDrives(workload);
-    return verdict;
+    return found;
+}
+
+bool isPlainFeasible(const Workload &workload)
+{
+    return hasRunnableShape(workload) && !refusesSharding(*workload.plan, workload.stack) && !lacksDrives(workload);
 }
 
 } // namespace trainyard

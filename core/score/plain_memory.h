@@ -12,17 +12,20 @@
 
 namespace trainyard {
 
-struct PlainVerdict {
+struct PlainFill {
     bool isKnown = false; // false: run() has to say
-    bool isFeasible = false;
+    bool fits = false;
     double fill = 0; // of the fullest GPU
 };
+
+/// But for what memory has no say in.
+[[nodiscard]] bool isPlainFeasible(const Workload &workload);
 
 /// One a thread.
 class PlainMemory {
 public:
     /// Of a workload with its layout.
-    [[nodiscard]] PlainVerdict judge(const Workload &workload, const PlainFrame &frame, const PlainWork &work);
+    [[nodiscard]] PlainFill fill(const Workload &workload, const PlainFrame &frame, const PlainWork &work);
 
 private:
     struct Held { // at the fullest moment of a stage that may be the fullest of its kind

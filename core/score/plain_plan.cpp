@@ -26,8 +26,8 @@ bool keepsEverythingOnGpus(const MemoryStrategy &memory)
 
 bool isOrderedByShape(const ScheduleTraits &schedule)
 {
-    return schedule.orderedBy() == OrderedBy::Shape && schedule.room == RoomUse::None && !schedule.pairs
-        && schedule.copies() == 1 && !schedule.isSliced();
+    return schedule.orderedBy() == OrderedBy::Shape && schedule.room == RoomUse::None && schedule.copies() == 1
+        && !schedule.isSliced();
 }
 
 bool mayBePlain(const Workload &workload)
@@ -126,7 +126,8 @@ std::uint64_t familyPrint(const PlainFrame &frame, const Workload &workload)
 {
     Fingerprint print;
     print.add(std::uint64_t(workload.plan->schedule) << 32 | std::uint64_t(workload.degrees.pipeline));
-    print.add(std::uint64_t(workload.degrees.programChunks()) << 32 | frame.firstOf.size());
+    print.add(std::uint64_t(workload.degrees.programChunks()) << 32 | std::uint64_t(frame.firstOf.size()) << 1
+        | (traitsOf(*workload.plan).pairs ? 1u : 0u));
     for (const std::uint16_t first : frame.firstOf)
         print.add(first);
     for (const std::uint16_t kind : frame.boundaryKind)
@@ -171,7 +172,7 @@ PlainFrame plainFrame(Workload &workload, bool inRuns)
     return frame;
 }
 
-bool plainTimes(const Workload &workload, const PlainFrame &frame, PlainTimes &times)
+void plainTimes(const Workload &workload, const PlainFrame &frame, PlainTimes &times)
 {
     const PipelineClass &pipelines = workload.layout.classes.front();
     StageCoster coster(workload);
@@ -179,7 +180,9 @@ bool plainTimes(const Workload &workload, const PlainFrame &frame, PlainTimes &t
     times.syncAndStep.clear();
     times.boundaries.clear();
     times.overhead = toNanoseconds(iterationOverhead(workload));
-    double longest = 0, ends = 0; // bounds of what the iteration adds up
+    const bool pairs = traitsOf(*workload.plan).pairs;
+    times.pairs.clear();
+    double longest = 0, ends = 0;
     for (std::size_t kind = 0; kind < frame.firstOf.size(); ++kind) {
         const int stage = frame.firstOf[kind];
         StageCosts costs = coster.stage(pipelines, stage);
@@ -191,17 +194,38 @@ bool plainTimes(const Workload &workload, const PlainFrame &frame, PlainTimes &t
             const OpTimes &made = times.ops.emplace_back(opTimes(chunk));
             longest = std::max(longest, double(made.forward) + double(made.backward) + double(made.recompute));
         }
+        if (pairs)
+            addPairTimes(times.pairs, workload, costs, stage);
     }
+    for (const Nanoseconds pair : times.pairs)
+        longest = std::max(longest, double(pair));
     std::vector<WanLinkUse> links;
     for (const std::array<int, 2> &between : frame.boundaryOf) {
         const BoundaryTimes &made = times.boundaries.emplace_back(boundaryTimes(
             workload, pipelines, between[0], between[1], coster.site(pipelines, between[0]), links, { 1, 1 }));
         longest = std::max(longest, double(made.serialization[0]) + double(made.serialization[1]));
     }
+    times.longest = longest;
+    times.ends = ends;
     times.list();
+}
+
+PlainTimes PlainTimes::listed() const
+{
+    PlainTimes left;
+    left.overhead = overhead;
+    left.longest = longest;
+    left.ends = ends;
+    left.durations = durations;
+    left.lags = lags;
+    return left;
+}
+
+bool PlainTimes::areShort(const Workload &workload, const PlainFrame &frame) const
+{
     const double stages = double(workload.degrees.pipeline) * workload.degrees.programChunks();
     const int most = *std::ranges::max_element(frame.microBatches);
-    return 2 * longest * stages * most * double(frame.microBatches.size()) + ends * stages + double(times.overhead)
+    return 2 * longest * stages * most * double(frame.microBatches.size()) + ends * stages + double(overhead)
         < double(kLongestTime) / 4;
 }
 
@@ -217,6 +241,7 @@ void PlainTimes::list()
         lags.push_back(-std::min(end.reduceEarly, end.reduce));
     }
     durations.push_back(overhead);
+    durations.insert(durations.end(), pairs.begin(), pairs.end());
     for (const BoundaryTimes &boundary : boundaries)
         lags.insert(lags.end(), { boundary.serialization[0], boundary.serialization[1] });
 }

@@ -46,20 +46,26 @@ struct PlainFrame {
 /// What the iteration of a plain plan takes, by kinds. Kept between calls, so that little is allocated.
 struct PlainTimes {
     std::vector<OpTimes> ops; // [kind * chunks + chunk]
+    std::vector<Nanoseconds> pairs; // [(kind * chunks + forward's) * chunks + backward's]; empty: nothing is paired
     std::vector<SyncAndStepTimes> syncAndStep; // [kind]
     std::vector<BoundaryTimes> boundaries; // [boundary kind]
     Nanoseconds overhead = 0;
+    double longest = 0, ends = 0; // bounds: of an operation or boundary, and of what follows on a stage
 
     // What tasks are made of, one number each; the first is 0. Filled by list().
     std::vector<Nanoseconds> durations, lags;
     void list();
+    /// What is left to know once there are lists.
+    [[nodiscard]] PlainTimes listed() const;
+    /// False where the iteration might be longer than a timeline.
+    [[nodiscard]] bool areShort(const Workload &workload, const PlainFrame &frame) const;
     // Places in the lists
     static constexpr std::uint32_t kParts = 5; // of an operation: forward, backward, input and weight gradient, again
     [[nodiscard]] static std::uint32_t opAt(std::size_t op) { return std::uint32_t(1 + kParts * op); }
     static constexpr std::uint32_t kEndParts = 3; // of what comes after: reduction, step, gather
 };
 
-/// By the coster of real plans. False where the iteration might be longer than a timeline.
-[[nodiscard]] bool plainTimes(const Workload &workload, const PlainFrame &frame, PlainTimes &times);
+/// By the coster of real plans.
+void plainTimes(const Workload &workload, const PlainFrame &frame, PlainTimes &times);
 
 } // namespace trainyard

@@ -2,7 +2,9 @@
 #include "core/score/plain_topology.h"
 
 #include "core/assembly/stack_order.h"
+#include "core/memory/op_memory.h"
 #include "core/schedule/kept_whole.h"
+#include "core/schedule/traits.h"
 #include "core/score/short_order.h"
 #include "core/timeline/graph_builder.h"
 #include "core/timeline/simulator.h"
@@ -10,6 +12,7 @@
 #include <algorithm>
 #include <iterator>
 #include <span>
+#include <type_traits>
 
 namespace trainyard {
 
@@ -26,11 +29,13 @@ Nanoseconds markOf(std::uint32_t place)
 
 struct Places {
     std::uint32_t chunks, kinds, boundaryKinds;
+    bool pairs;
 
     explicit Places(const Workload &workload, const PlainFrame &frame)
         : chunks(std::uint32_t(workload.degrees.programChunks()))
         , kinds(std::uint32_t(frame.firstOf.size()))
         , boundaryKinds(std::uint32_t(frame.boundaryOf.size()))
+        , pairs(traitsOf(*workload.plan).pairs)
     {
     }
     [[nodiscard]] std::uint32_t endAt(std::uint32_t kind) const
@@ -38,7 +43,8 @@ struct Places {
         return PlainTimes::opAt(kinds * chunks) + PlainTimes::kEndParts * kind;
     }
     [[nodiscard]] std::uint32_t overhead() const { return endAt(kinds); }
-    [[nodiscard]] std::uint32_t durations() const { return overhead() + 1; }
+    [[nodiscard]] std::uint32_t pairAt(std::uint32_t kind) const { return overhead() + 1 + kind * chunks * chunks; }
+    [[nodiscard]] std::uint32_t durations() const { return pairAt(pairs ? kinds : 0); }
     [[nodiscard]] std::uint32_t lags() const { return 1 + kinds + 2 * boundaryKinds; }
 };
 
@@ -57,6 +63,8 @@ PipelineCosts marked(const PlainFrame &frame, const Places &places, Program prog
             op.inputGrad = markOf(first + 2) + op.recompute;
             op.weightGrad = markOf(first + 3);
         }
+        for (std::uint32_t pair = 0; places.pairs && pair < places.chunks * places.chunks; ++pair)
+            pipelines.pairs.push_back(markOf(places.pairAt(kind) + pair));
         const std::uint32_t end = places.endAt(kind);
         pipelines.syncAndStep.push_back({ .reduce = markOf(end),
             .reduceEarly = 1 + Nanoseconds(kind), // a lag: its place in that list, below 0
@@ -145,10 +153,28 @@ bool areAlike(const LaneSteps &a, const LaneSteps &b)
         && std::ranges::equal(a.steps, b.steps, isStep) && std::ranges::equal(a.stretches, b.stretches, isStretch);
 }
 
+/// As OpMemory numbers them; a pair is one.
+std::vector<std::uint16_t> effectsOf(const Program &program, int device, bool isRecomputing)
+{
+    std::vector<std::uint16_t> effects;
+    KeptWhole kept(program, device, isRecomputing);
+    const Op *paired = nullptr;
+    for (const Op &op : program.order[std::size_t(device)]) {
+        if (op.kind != OpKind::PairedForward)
+            effects.push_back(
+                static_cast<std::uint16_t>(paired ? OpMemory::plainPair(program.shape.chunks, paired->chunk,
+                                               kept.isWhole(*paired), op.chunk, kept.isWhole(op))
+                                                  : OpMemory::plainOp(op.chunk, kept.workOf(op))));
+        paired = op.kind == OpKind::PairedForward ? &op : nullptr;
+    }
+    return effects;
+}
+
 PlainWork workOf(
     const Workload &workload, const PlainFrame &frame, std::span<const int> microBatches, bool isRecomputing)
 {
     PlainWork work;
+    work.pairs = traitsOf(*workload.plan).pairs;
     for (const int ofClass : microBatches)
         if (auto program = programOf(workload, plainShape(workload, ofClass))) {
             Program made = shortOrder(*program, isRecomputing);
@@ -160,17 +186,22 @@ PlainWork workOf(
             std::ranges::move(made.order, std::back_inserter(work.order.order));
         }
     const std::size_t stages = frame.kindOf.size();
+    Fingerprint print;
+    print.add(frame.familyPrint);
+    print.add(std::uint64_t(work.order.order.size()) << 1 | (isRecomputing ? 1u : 0u));
+    static_assert(sizeof(Op) == sizeof(std::uint64_t) && std::has_unique_object_representations_v<Op>);
     for (std::size_t i = 0; i < work.order.order.size(); ++i) {
+        print.add(work.order.order[i].size());
+        print.add(reinterpret_cast<const std::uint64_t *>(work.order.order[i].data()), work.order.order[i].size());
         std::size_t like = 0;
         while (frame.kindOf[like % stages] != frame.kindOf[i % stages] || work.order.order[like] != work.order.order[i])
             ++like;
         work.likeOf.push_back(static_cast<std::uint16_t>(like));
         std::vector<std::uint16_t> &effects = work.effects.emplace_back();
-        KeptWhole kept(work.order, int(i), isRecomputing);
-        for (const Op &op : work.order.order[i])
-            if (like == i)
-                effects.push_back(static_cast<std::uint16_t>(OpMemory::plainOp(op.chunk, kept.workOf(op))));
+        if (like == i)
+            effects = effectsOf(work.order, int(i), isRecomputing);
     }
+    work.number = print.value();
     return work;
 }
 
@@ -235,16 +266,12 @@ const PlainWork &PlainTopologies::work(const Workload &workload, const PlainFram
             std::optional<PlainWork> shortest = workOf(workload, frame, { &least, 1 }, isRecomputing);
             if (shortest->order != workOf(workload, frame, { &next, 1 }, isRecomputing).order)
                 shortest.reset();
-            else
-                shortest->number = ++m_made;
             known = &m_familyWork.add(number, std::move(shortest));
         }
         if (*known)
             return **known;
     }
-    PlainWork &made = m_work.add(own, workOf(workload, frame, frame.microBatches, isRecomputing));
-    made.number = ++m_made;
-    return made;
+    return m_work.add(own, workOf(workload, frame, frame.microBatches, isRecomputing));
 }
 
 void PlainTopologies::clear()

@@ -4,12 +4,14 @@
 #include "core/score/parts.h"
 #include "core/score/reasons.h"
 #include "core/score/untabled.h"
+#include "core/score/work_bound.h"
 #include "core/score/workbench.h"
 
 #include <algorithm>
 #include <cstdint>
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace trainyard {
@@ -32,6 +34,7 @@ struct Scorer::Private {
         , catalogue(with)
         , axes(of)
         , bench(of, with, axes)
+        , byWork(space, with)
         , isTabled(axes.isNumbered() && isSimple(*of.base()) && bench.errorsOf(of.baseCandidate()).empty())
     {
     }
@@ -69,6 +72,7 @@ struct Scorer::Private {
         const auto &order = orders.of({ axes.key(Part::Order, candidate), 0 }, [&] {
             Workload &workload = *bench.of(candidate);
             workload.layout = placesOf(candidate, batch, false).value.layout;
+            laid = {};
             return orderPart(workload, reasons);
         });
         if (order.value.wrong)
@@ -93,8 +97,11 @@ struct Scorer::Private {
         const std::uint64_t ground = both(groundOf(candidate, at), order.id);
         const auto workload = [&]() -> const Workload & {
             Workload &made = *bench.of(candidate);
-            made.layout = at.layout;
-            made.layout.chunks = order.value.chunks;
+            if (made.layout.classes.empty() || laid != std::pair(&at, &order.value)) { // empty: of other names
+                made.layout = at.layout;
+                made.layout.chunks = order.value.chunks;
+                laid = { &at, &order.value };
+            }
             return made;
         };
         const auto make = [&](auto part) {
@@ -178,8 +185,10 @@ struct Scorer::Private {
 
     const ValueTable<PlacesPart>::Entry &placesOf(const Candidate &candidate, const BatchPart &batch, bool hasChunks)
     {
-        return sites.of({ axes.key(Part::Places, candidate), 2 * std::uint64_t(batch.microBatches) + hasChunks },
-            [&] { return placesPart(*bench.of(candidate), reasons); });
+        return sites.of({ axes.key(Part::Places, candidate), 2 * std::uint64_t(batch.microBatches) + hasChunks }, [&] {
+            laid = {};
+            return placesPart(*bench.of(candidate), reasons);
+        });
     }
     /// Places by everything but the number of micro-batches.
     std::uint32_t groundOf(const Candidate &candidate, const PlacesPart &at)
@@ -236,6 +245,7 @@ struct Scorer::Private {
                 sites.size(), exchanges.size() })
             < kMostTable)
             return;
+        laid = {};
         clear(shapes, batches, sites, grounds, orders, walks, exchanges, works, helds, kepts, endings, times, lives);
     }
     static void clear(auto &...tables) { (tables.clear(), ...); }
@@ -244,7 +254,9 @@ struct Scorer::Private {
     const Catalogue &catalogue;
     ScoreAxes axes;
     ScoreBench bench;
+    WorkBound byWork;
     bool isTabled;
+    std::pair<const PlacesPart *, const OrderPart *> laid; // what the bench's layout is
     Reasons reasons;
     ValueTable<ShapePart> shapes;
     ValueTable<BatchPart> batches;
@@ -269,6 +281,11 @@ Scorer::~Scorer() = default;
 Score Scorer::score(const Candidate &candidate)
 {
     return m_private->score(candidate);
+}
+
+LeastWork Scorer::leastWork(const Candidate &candidate)
+{
+    return m_private->isTabled ? LeastWork {} : m_private->byWork.of(candidate);
 }
 
 void Scorer::scoreRange(std::uint64_t first, std::span<Score> scores)

@@ -34,6 +34,14 @@ struct Score {
     double leastFill = 0; // of the fullest GPU: bytes / capacity
 };
 
+struct LeastWork {
+    double seconds = 0; // of an iteration; 0: nothing is known
+    int gpus = 1; // that it uses at least
+};
+
+/// That a plan uses, wherever it is placed: of replicas that are pinned to smaller tensor groups as if all were there.
+[[nodiscard]] int leastGpusOf(const Plan &plan);
+
 /// Values of one kind that a scorer keeps; then it forgets all and begins anew.
 inline constexpr std::size_t kMostTable = 1'000'000;
 
@@ -46,6 +54,9 @@ public:
     Scorer &operator=(const Scorer &) = delete;
 
     [[nodiscard]] Score score(const Candidate &candidate);
+    /// Where tables do not apply, what its work alone takes at least: a bound without a placement, beside which score()
+    /// is dear. Seconds 0 where nothing is known.
+    [[nodiscard]] LeastWork leastWork(const Candidate &candidate);
     /// Of candidates numbered [first, first + scores.size()), the last axes varying fastest.
     void scoreRange(std::uint64_t first, std::span<Score> scores);
     /// "tensor 16 does not divide the 12 heads"

@@ -91,8 +91,8 @@ OrderPart orderPart(Workload &workload, Reasons &reasons)
             std::to_string(degrees.pipeline) + " stages under " + schedule.label + ", " + schedule.stages.why);
     if (part.wrong)
         return part;
-    part.wrongCount = reasons.of(
-        std::string("micro-batches of a pipeline under ") + schedule.label + ", which " + schedule.microBatches.why);
+    part.wrongCount = reasons.of(std::string("the micro-batches of a pipeline do not suit ") + schedule.label
+        + ", which " + schedule.microBatches.why);
     part.chunks = splitLayers(
         workload.model, degrees.pipeline, degrees.chunks, schedule.placement, workload.plan->placement.layers);
     workload.layout.chunks = part.chunks;
@@ -145,9 +145,11 @@ WalkPart walkPart(const OrderPart &order, int microBatches, bool isRecomputing, 
         for (std::vector<Op> &ops : program.order)
             for (Op &op : ops)
                 op.recomputes = makesGradient(op.kind);
-    part.moments.assign(order.firstOfKind.size(), HeldMoments(chunks));
+    std::vector<FullMoments> full(order.firstOfKind.size(), FullMoments(chunks));
     for (int device = 0; device < devices; ++device)
-        part.moments[std::size_t(order.kindOf[std::size_t(device)])].add(fullMoments(program, device, isRecomputing));
+        full[std::size_t(order.kindOf[std::size_t(device)])].add(program, device, isRecomputing);
+    for (const FullMoments &ofKind : full)
+        part.moments.push_back(ofKind.moments());
     return part;
 }
 

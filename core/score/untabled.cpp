@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/score/untabled.h"
 
-#include "core/assembly/iteration_costs.h"
 #include "core/evaluate/estimate.h"
 #include "core/layouts/placements.h"
 #include "core/layouts/search_times.h"
 #include "core/layouts/shares.h"
 #include "core/memory/stage_memory.h"
+#include "core/placement/activations_leave.h"
 #include "core/placement/class_workload.h"
 #include "core/placement/location_book.h"
 #include "core/placement/place.h"
@@ -14,6 +14,7 @@
 #include "core/placement/resolve.h"
 #include "core/placement/shard_exchange.h"
 #include "core/plan/jobs.h"
+#include "core/schedule/traits.h"
 
 #include <algorithm>
 #include <limits>
@@ -38,7 +39,7 @@ std::vector<DatacenterBlock> blocksOf(const PipelineClass &pipelines)
 /// The bound of the only placement, which placements() does not give.
 double boundOfOne(const Workload &workload, const Layout &layout)
 {
-    if (sharesOut(*workload.plan) || layout.classes.empty())
+    if (layout.classes.empty())
         return 0;
     const bool isAcross = layout.mode == PlacementMode::PipelineAcross;
     SearchTimes times = searchTimes(workload, isAcross ? layout.data : 1);
@@ -50,6 +51,7 @@ double boundOfOne(const Workload &workload, const Layout &layout)
     return bound;
 }
 
+/// Of even shares.
 double leastTime(const Workload &workload, const Placements &open)
 {
     // Of pipelines across with one mode open those of the least bounds are listed; the engine takes them from the same
@@ -60,29 +62,75 @@ double leastTime(const Workload &workload, const Placements &open)
     return open.found.size() == 1 ? boundOfOne(workload, open.found.front().layout) : least;
 }
 
-/// What its states alone fill of the fullest GPU.
-double statesFill(Workload &workload, const Layout &layout)
+/// What one micro-batch keeps between its last forward and its first gradient on a stage, whatever the schedule.
+LiveBytes keptOfOne(const Workload &workload, int stage)
 {
-    workload.layout = layout;
+    LiveBytes live;
+    if (workload.degrees.copies > 1 || traitsOf(*workload.plan).isSliced()
+        || activationsLeaveTo(workload.plan->memory) != ActivationOffload::None)
+        return live;
+    for (const ChunkMemory &chunk : chunkMemory(workload, stage)) {
+        live.activations += chunk.kept;
+        live.ends += chunk.ends;
+    }
+    return live;
+}
+
+/// What its states and one micro-batch fill of the fullest GPU.
+double leastFillOf(const Workload &workload)
+{
     ClassWorkloads views(workload);
     double fill = 0;
-    for (int stage = 0; stage < workload.degrees.pipeline; ++stage)
+    for (int stage = 0; stage < workload.degrees.pipeline; ++stage) {
+        if (isLikeStageBefore(workload, stage))
+            continue;
         for (const PipelineClass *kind : unlikeClasses(workload, stage)) {
+            const Workload &view = views.of(*kind, stage);
             const StageMemory memory =
-                stageMemory(views.of(*kind, stage), rankSet(workload, *kind, stage), {}, {}, false);
+                stageMemory(view, rankSet(workload, *kind, stage), keptOfOne(view, stage), {}, false);
             fill = std::max(fill, double(memory.device) / double(std::max<std::int64_t>(1, memory.capacity)));
         }
+    }
     return fill;
 }
 
-double leastFill(Workload &workload, const Placements &open)
+/// Of the placements, where they are few enough to look at each, the least that any of them takes and fills, and the
+/// first as it is dealt. Those whose layers are cut by speed may have them as they were, too.
+Layout lookAtEach(UntabledScore &score, Workload &workload, const Placements &open)
 {
-    if (!workload.source.hasMemory || open.found.size() > kMostFilled)
-        return 0;
-    double least = std::numeric_limits<double>::infinity();
-    for (const PlacedLayout &placed : open.found)
-        least = std::min(least, statesFill(workload, placed.layout));
-    return least;
+    Layout first;
+    const bool isShared = sharesOut(*workload.plan);
+    double seconds = std::numeric_limits<double>::infinity(), fill = seconds;
+    const auto look = [&] {
+        if (isShared)
+            seconds = std::min(seconds, dealtBound(workload));
+        fill = std::min(fill, workload.source.hasMemory ? leastFillOf(workload) : 0);
+    };
+    for (const PlacedLayout &placed : open.found) {
+        workload.layout = placed.layout;
+        deal(workload, true, false);
+        look();
+        const bool isCut = workload.layout.chunks != placed.layout.chunks;
+        if (&placed == &open.found.front())
+            first = std::move(workload.layout);
+        if (!isCut)
+            continue;
+        workload.layout = placed.layout;
+        deal(workload, false, false);
+        look();
+    }
+    score.leastFill = fill;
+    score.leastSeconds = isShared ? seconds : 0;
+    return first;
+}
+
+/// How many replicas there are says whether each has work and experts find ranks.
+bool hasNoShape(Workload &workload, const Placements &open)
+{
+    return std::ranges::none_of(open.found, [&](const PlacedLayout &placed) {
+        workload.layout.data = placed.layout.data;
+        return everyReplicaHasWork(workload) && expertsDivideRanks(workload);
+    });
 }
 
 } // namespace
@@ -101,16 +149,28 @@ UntabledScore untabledScore(const PlanPtr &plan, const Catalogue &catalogue)
         score.wrong = "the stack does not shard gradients in a pipeline";
         return score;
     }
-    Placements open = placements(*workload);
+    const Placements open = undealtPlacements(*workload);
     if (open.found.empty()) {
         score.wrong = open.unplaced.unplaced.empty() ? "it cannot be placed" : open.unplaced.unplaced;
         return score;
     }
-    score.leastSeconds = leastTime(*workload, open);
-    score.leastFill = leastFill(*workload, open);
-    const Evaluation estimated = placedEstimate(*workload);
-    score.estimate = estimated.metrics.iterationTime.value_or(0);
-    score.gpusUsed = estimated.metrics.gpusUsed;
+    if (hasNoShape(*workload, open)) {
+        score.wrong = "replicas get no micro-batch, or experts' ranks do not divide";
+        return score;
+    }
+    Layout first;
+    if (open.found.size() <= kMostFilled)
+        first = lookAtEach(score, *workload, open);
+    if (score.leastFill > 1)
+        return score;
+    if (!sharesOut(*plan))
+        score.leastSeconds = leastTime(*workload, open);
+    score.gpusUsed = open.found.front().layout.gpusUsed;
+    const bool isDealt = first.data > 0;
+    workload->layout = isDealt ? std::move(first) : open.found.front().layout;
+    if (!isDealt)
+        deal(*workload, true, false);
+    score.estimate = estimatedSeconds(*workload);
     return score;
 }
 

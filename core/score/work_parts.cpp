@@ -5,6 +5,7 @@
 #include "core/score/parts.h"
 
 #include <algorithm>
+#include <map>
 #include <vector>
 
 namespace trainyard {
@@ -62,6 +63,7 @@ public:
     {
         const PipelineClass &pipelines = workload.layout.classes.front();
         std::vector<WanLinkUse> links;
+        std::map<Reach, std::size_t> inside; // boundaries of stages that lie where the first one does, which are alike
         const int inChain = stagesInChain(m_chain.placement, m_chain.devices, m_chain.chunks);
         for (int q = 0; q + 1 < int(m_chain.stages.size()); ++q) {
             const int from = deviceAt(m_chain.placement, m_chain.devices, q),
@@ -74,6 +76,16 @@ public:
                 m_chain.back[at] = m_chain.back[before];
                 continue;
             }
+            const Reach reach = reachBetween(workload, pipelines, from, to);
+            const bool isInside = pipelines.locations[std::size_t(from)] == pipelines.locations[std::size_t(to)]
+                && pipelines.locations[std::size_t(from)] == pipelines.locations.front();
+            if (const auto known = isInside ? inside.find(reach) : inside.end(); known != inside.end()) {
+                m_chain.there[at] = m_chain.there[known->second];
+                m_chain.back[at] = m_chain.back[known->second];
+                continue;
+            }
+            if (isInside)
+                inside.emplace(reach, at);
             const BoundaryTimes times =
                 boundaryTimes(workload, pipelines, from, to, coster.site(pipelines, from), links);
             m_chain.there[at] = double(times.serialization[0] + times.latency[0]);
@@ -96,8 +108,9 @@ private:
 std::vector<StageCosts> kindsOf(const Workload &workload, StageCoster &coster, const OrderPart &order)
 {
     std::vector<StageCosts> kinds;
+    kinds.reserve(order.firstOfKind.size());
     for (const int stage : order.firstOfKind)
-        kinds.push_back(coster.stage(workload.layout.classes.front(), stage));
+        kinds.push_back(coster.chunksOfStage(workload.layout.classes.front(), stage));
     return kinds;
 }
 
@@ -144,6 +157,8 @@ WorkPart workPart(const Workload &workload, StageCoster &coster, const OrderPart
 {
     WorkPart part;
     std::vector<StageCosts> kinds = kindsOf(workload, coster, order);
+    part.hiding.reserve(kinds.size());
+    part.formHiding.reserve(kinds.size());
     for (const StageCosts &kind : kinds)
         part.hiding.push_back(hidingWork(workload, kind));
     if (shardExchange(*workload.plan, workload.stack) == ShardExchange::InRuns)
@@ -154,7 +169,7 @@ WorkPart workPart(const Workload &workload, StageCoster &coster, const OrderPart
     chain.setBoundaries(workload, coster);
     part.least = LeastTime(chain.chain());
 
-    Sketch sketched = sketch(workload, workload.layout.classes.front(), coster);
+    Sketch sketched = sketch(workload, workload.layout.classes.front(), coster, false);
     part.form = std::move(sketched.pipeline);
     part.overhead = double(toNanoseconds(iterationOverhead(workload)));
     for (const Sketch::Kind &kind : sketched.kinds)

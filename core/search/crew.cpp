@@ -11,7 +11,7 @@ Crew::Crew(std::size_t threads)
     if (threads == 0)
         threads = std::max(1U, std::thread::hardware_concurrency());
     if (threads > 1)
-        m_pool = std::make_unique<WorkPool>(threads - 1);
+        m_pool = std::make_unique<WorkPool>(threads - 1, WorkPool::Manner::Equal);
 }
 
 void Crew::each(std::size_t count, const std::function<void(std::size_t, std::size_t)> &body)

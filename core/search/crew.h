@@ -1,7 +1,8 @@
 #pragma once
 // SPDX-License-Identifier: GPL-3.0-or-later
 // The threads of one search: whoever calls waits until all of them have gone through a list together. Built on
-// base/work_pool; one thread works where it is called.
+// base/work_pool; one thread works where it is called. They have the priority of the thread that makes them: low in a
+// window, which searches on a thread of low priority, and the usual one of a command.
 
 #include "core/base/work_pool.h"
 

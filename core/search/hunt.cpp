@@ -82,10 +82,18 @@ int Hunt::leastGpus(const Score &score, const Candidate &candidate) const
     if (m_hasOnePlace)
         return score.gpusUsed;
     const PlanPtr plan = space().plan(candidate);
-    if (!plan->heterogeneity.assign.empty()) // to smaller tensor groups, maybe
-        return 1;
-    const Parallelism &p = plan->parallelism;
-    return p.tensor * p.pipeline * p.context * p.data.value_or(1);
+    return leastGpusOf(*plan);
+}
+
+/// Why a candidate is out before a score is paid for; empty where it may not be.
+std::string Hunt::surelyOut(const LeastWork &least) const
+{
+    if (!(least.seconds > 0))
+        return {};
+    if (std::string broken = m_worlds.surelyBroken(least.seconds, least.gpus, 0); !broken.empty())
+        return broken;
+    const bool isOutdone = m_best && m_worlds.leastValue(least.seconds, least.gpus) > m_best->value;
+    return isOutdone ? "it cannot be better than the best that was found" : "";
 }
 
 /// Unequal GPUs are dealt the layers of each placement's stages by a search of its own.
@@ -114,8 +122,13 @@ std::vector<ScoredCandidate> Hunt::scored(const std::vector<std::uint64_t> &numb
         const std::size_t end = std::min(numbers.size(), (chunk + 1) * atOnce);
         for (std::size_t i = chunk * atOnce; i < end && !m_stop.stop_requested(); ++i) {
             const Candidate candidate = this->candidate(numbers[i]);
-            const Score score = scorer.score(candidate);
             Scored &scored = all[i];
+            const LeastWork work = scorer.leastWork(candidate);
+            if (std::string out = surelyOut(work); !out.empty() && numbers[i] != m_base) {
+                scored = { { numbers[i] }, std::move(out), true };
+                continue;
+            }
+            const Score score = scorer.score(candidate);
             scored = { { numbers[i], 0, std::numeric_limits<double>::infinity() }, {}, true };
             if (!isTabled())
                 scored.tasks = tasksOfPlaces(*space().plan(candidate));
@@ -130,7 +143,7 @@ std::vector<ScoredCandidate> Hunt::scored(const std::vector<std::uint64_t> &numb
                 scored.out = m_worlds.surelyBroken(score.leastSeconds, gpus, score.leastFill);
             if (!scored.out.empty())
                 continue;
-            scored.one.leastValue = m_worlds.leastValue(score.leastSeconds, gpus);
+            scored.one.leastValue = m_worlds.leastValue(std::max(score.leastSeconds, work.seconds), gpus);
             scored.one.leastSeconds = score.leastSeconds;
             scored.one.gpus = score.gpusUsed;
             if (score.estimate > 0)

@@ -98,6 +98,7 @@ private:
     void offer(const Rank &rank, const SearchRow &row, std::size_t at);
     void tell();
     [[nodiscard]] int changesOf(std::uint64_t number) const;
+    [[nodiscard]] std::string surelyOut(const LeastWork &least) const;
     [[nodiscard]] int leastGpus(const Score &score, const Candidate &candidate) const;
 
     const Catalogue &m_catalogue;

@@ -24,27 +24,9 @@ bool isSame(const Evaluation &a, const Evaluation &b)
     return a.feasible() == b.feasible() && one.iterationTime == other.iterationTime
         && one.tokensPerSecond == other.tokensPerSecond && one.gpusUsed == other.gpusUsed
         && one.wanBytesPerIteration == other.wanBytesPerIteration && one.cost.daysTotal == other.cost.daysTotal
+        && one.bubbleFill.has_value() == other.bubbleFill.has_value()
+        && (!one.bubbleFill || one.bubbleFill->prefillTokensPerSecond == other.bubbleFill->prefillTokensPerSecond)
         && bytes(one) == bytes(other);
-}
-
-/// What the placement's own search found, stated: as many replicas, and where pipelines go across datacenters their
-/// stages.
-Plan asPlaced(const Plan &plan, const Layout &layout)
-{
-    Plan stated = plan;
-    stated.parallelism.data = layout.data;
-    stated.placement.mode = layout.mode;
-    if (!plan.placement.stages.empty() || layout.mode != PlacementMode::PipelineAcross || layout.classes.size() != 1)
-        return stated;
-    std::vector<StagePin> pins;
-    for (const StageLocation &location : layout.classes.front().locations) {
-        const std::string &id = plan.cluster.datacenters[std::size_t(location.datacenter)].id;
-        if (pins.empty() || pins.back().datacenter != id)
-            pins.push_back({ id, 0, {} });
-        ++pins.back().stages;
-    }
-    stated.placement.stages = std::move(pins);
-    return stated;
 }
 
 } // namespace
@@ -95,56 +77,114 @@ std::optional<Plan> withoutNodes(const Plan &plan, const PoolNodes &what)
     return next;
 }
 
+Plan asPlaced(const Plan &plan, const Layout &layout)
+{
+    Plan stated = plan;
+    stated.parallelism.data = layout.data;
+    stated.placement.mode = layout.mode;
+    if (!plan.placement.stages.empty() || layout.mode != PlacementMode::PipelineAcross || layout.classes.size() != 1)
+        return stated;
+    std::vector<StagePin> pins;
+    for (const StageLocation &location : layout.classes.front().locations) {
+        const std::string &id = plan.cluster.datacenters[std::size_t(location.datacenter)].id;
+        if (pins.empty() || pins.back().datacenter != id)
+            pins.push_back({ id, 0, {} });
+        ++pins.back().stages;
+    }
+    stated.placement.stages = std::move(pins);
+    return stated;
+}
+
+namespace {
+
+class Trimmer {
+public:
+    Trimmer(PlanPtr plan, EvaluationPtr own, const RunContext &context)
+        : m_own(own)
+        , m_context(context)
+        , m_result { std::move(plan), std::move(own), 0, 0 }
+    {
+    }
+
+    Trimmed run()
+    {
+        std::vector<PoolNodes> idle = idleNow();
+        for (int round = 0; round < kMostRounds && !idle.empty(); ++round) { // a smaller cluster may idle elsewhere
+            if (!takeWithout(idle) && !takeEach(idle))
+                break;
+            idle = idleNow();
+        }
+        for (const PoolNodes &what : idle)
+            m_result.kept += what.nodes
+                * m_result.plan->cluster.datacenters[std::size_t(what.datacenter)]
+                      .pools[std::size_t(what.pool)]
+                      .gpusPerNode;
+        return std::move(m_result);
+    }
+
+private:
+    static constexpr int kMostRounds = 4;
+
+    /// From the last on, so that what stands before keeps its place while they go.
+    [[nodiscard]] std::vector<PoolNodes> idleNow() const
+    {
+        std::vector<PoolNodes> idle = idleNodes(*m_result.plan, m_result.evaluation->layout);
+        std::ranges::reverse(idle);
+        return idle;
+    }
+
+    /// The plan and the plan as it was placed, each without them; the first that trains alike is taken.
+    bool takeWithout(const std::vector<PoolNodes> &nodes)
+    {
+        for (Plan next : { *m_result.plan, asPlaced(*m_result.plan, m_result.evaluation->layout) }) {
+            bool isLeft = true;
+            for (const PoolNodes &what : nodes) {
+                auto less = withoutNodes(next, what);
+                isLeft = isLeft && less;
+                if (isLeft)
+                    next = *std::move(less);
+            }
+            if (isLeft && take(std::move(next)))
+                return true;
+        }
+        return false;
+    }
+
+    bool take(Plan less)
+    {
+        const auto made = std::make_shared<const Plan>(std::move(less));
+        const auto evaluated = trainyard::run(made, Depth::Score, m_context);
+        if (!evaluated || !isSame(*m_own, **evaluated))
+            return false;
+        m_result.gone += m_result.plan->cluster.gpus() - made->cluster.gpus();
+        m_result.plan = made;
+        m_result.evaluation = *evaluated;
+        return true;
+    }
+
+    bool takeEach(const std::vector<PoolNodes> &idle)
+    {
+        bool any = false;
+        for (const PoolNodes &what : idle)
+            any |= takeWithout({ what });
+        return any;
+    }
+
+    EvaluationPtr m_own;
+    const RunContext &m_context;
+    Trimmed m_result;
+};
+
+} // namespace
+
 ExpectedAll<Trimmed> withoutIdleNodes(const PlanPtr &plan, const RunContext &context)
 {
     auto own = run(plan, Depth::Score, context);
     if (!own)
         return std::unexpected(std::move(own.error()));
-    Trimmed trimmed { plan, *own, 0, 0 };
-    const Layout &layout = (*own)->layout;
-    if (hasJobs(*plan) || layout.runs.empty())
-        return trimmed;
-    const auto gpusOf = [](const Plan &in, const PoolNodes &what) {
-        return what.nodes
-            * in.cluster.datacenters[std::size_t(what.datacenter)].pools[std::size_t(what.pool)].gpusPerNode;
-    };
-    /// Takes the plan where it trains alike.
-    const auto take = [&](const Plan &less) {
-        const auto made = std::make_shared<const Plan>(less);
-        const auto evaluated = run(made, Depth::Score, context);
-        if (!evaluated || !isSame(**own, **evaluated))
-            return false;
-        trimmed.gone += trimmed.plan->cluster.gpus() - made->cluster.gpus();
-        trimmed.plan = made;
-        trimmed.evaluation = *evaluated;
-        return true;
-    };
-    // From the last on, so that what stands before keeps its place.
-    const auto all = [&](const Plan &from) -> std::optional<Plan> {
-        Plan next = from;
-        std::vector<PoolNodes> idle = idleNodes(*plan, layout);
-        std::ranges::reverse(idle);
-        for (const PoolNodes &what : idle) {
-            auto less = withoutNodes(next, what);
-            if (!less)
-                return std::nullopt;
-            next = std::move(*less);
-        }
-        return next;
-    };
-    const Plan stated = asPlaced(*plan, layout);
-    for (const Plan *from : { plan.get(), &stated })
-        if (const auto less = all(*from); less && take(*less))
-            return trimmed;
-    std::vector<PoolNodes> idle = idleNodes(*plan, layout);
-    std::ranges::reverse(idle);
-    for (const PoolNodes &what : idle) {
-        const auto less = withoutNodes(*trimmed.plan, what);
-        const auto lessStated = withoutNodes(asPlaced(*trimmed.plan, trimmed.evaluation->layout), what);
-        if (!(less && take(*less)) && !(lessStated && take(*lessStated)))
-            trimmed.kept += gpusOf(*plan, what);
-    }
-    return trimmed;
+    if (hasJobs(*plan) || (*own)->layout.runs.empty())
+        return Trimmed { plan, *own, 0, 0 };
+    return Trimmer(plan, *own, context).run();
 }
 
 } // namespace trainyard

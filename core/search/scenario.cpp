@@ -123,7 +123,8 @@ Error noScenario(const Plan &plan, std::string_view text, const std::string &wha
 {
     const std::string near = nearestName(text, names(plan, 10'000));
     return { ErrorCode::UnknownName, {}, what,
-        !near.empty() ? near : "KEY=VALUE,KEY=VALUE or one of " + joined(names(plan, kMostListed), ", ", "or") };
+        !near.empty() ? "for example " + near
+                      : "KEY=VALUE,KEY=VALUE or one of " + joined(names(plan, kMostListed), ", ", "or") };
 }
 
 /// "prices+30%": 30. Nothing else is a change of prices; NaN where it is one that cannot be.

@@ -24,7 +24,7 @@ struct Scenario {
 };
 
 /// "KEY=VALUE,KEY=VALUE" (brackets and quotes keep their commas), or a name: "half:oregon-ohio", "lost:ohio",
-/// "prices+30%" (any change of more than −100 %; of GPUs, drives and power, egress stays), "slow". Either may end with
+/// "prices+30%" (any change of more than −100 %; of GPUs and power, egress stays), "slow". Either may end with
 /// ",weight=0.1".
 /// Errors: names and keys with the nearest known one; values that no plan can have; a plan without a price or a range.
 [[nodiscard]] ExpectedAll<Scenario> parseScenario(const Plan &plan, const Catalogue &catalogue, std::string_view text);

@@ -29,6 +29,8 @@ Errors contradictions(const Plan &plan, const SearchOptions &options)
     const Constraints &c = options.constraints;
     if (c.mostUsdPerHour && !(*c.mostUsdPerHour > 0))
         bad("max-usd-per-hour", "nothing can run for nothing", "a number above 0");
+    if (c.mostUsdPerMillionTokens && !(*c.mostUsdPerMillionTokens > 0))
+        bad("max-usd-per-million-tokens", "nothing can run for nothing", "a number above 0");
     if (c.mostGpus && *c.mostGpus < 1)
         bad("max-gpus", "nothing can run on no GPU", "1 or more");
     if (c.leastTokensPerSecond && !(*c.leastTokensPerSecond >= 0))
@@ -36,9 +38,9 @@ Errors contradictions(const Plan &plan, const SearchOptions &options)
     if (c.mostDays && !(*c.mostDays > 0))
         bad("max-days", "nothing is trained in no time", "a number above 0");
     if (c.memoryMargin && !(*c.memoryMargin >= 0 && *c.memoryMargin < 1))
-        bad("memory-margin", "no share of the memory", "0 or more, below 1");
+        bad("memory-margin", "is no share of the memory that can stay free", "0 or more, below 1");
     if (options.seconds && !(*options.seconds > 0))
-        bad("seconds", "no time to search", "a number above 0");
+        bad("seconds", "a search takes some time", "a number above 0");
     if ((c.mostDays || options.objective == Objective::Time) && !hasJobs(plan) && !plan.workload.trainingTokens)
         bad("workload.training_tokens", "days of training are asked for, and the plan does not say how many tokens",
             "the tokens to train on");

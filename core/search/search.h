@@ -34,6 +34,7 @@ enum class Objective : std::uint8_t {
 
 struct Constraints {
     std::optional<double> mostUsdPerHour; // of the GPUs that are used, egress included
+    std::optional<double> mostUsdPerMillionTokens; // likewise: what an iteration may cost
     std::optional<int> mostGpus;
     std::optional<double> leastTokensPerSecond;
     std::optional<double> mostDays; // for workload.training_tokens
@@ -108,8 +109,7 @@ struct SearchResult {
     std::vector<std::size_t> best; // rows, best first; empty: nothing feasible within the constraints
     std::vector<PruneCount> pruned; // most first
     std::optional<std::size_t> own; // the plan's own row
-    std::optional<std::size_t>
-        nearest; // where none is feasible: of those that were simulated the one that misses least
+    std::optional<std::size_t> nearest; // where none is feasible: of what was simulated, the row that misses least
     std::vector<std::string> scenarios; // their names, as the options have them
     Robustness robustness = Robustness::WorstCase;
     std::string summary; // "8.2 % faster than your plan; proven best of 12,400 combinations, 212 simulated"

@@ -60,6 +60,8 @@ public:
                 m_rows.emplace_back(std::to_string(i + 1), result.best[i]);
         if (result.nearest && result.nearest != result.own)
             m_rows.emplace_back("nearest", *result.nearest);
+        if (!hasJobs(*result.space->base()) && result.objective != Objective::Time)
+            m_trainingTokens = result.space->base()->workload.trainingTokens.value_or(0);
         m_hasIdle = std::ranges::any_of(m_rows, [&](const auto &one) {
             const SearchRow &row = result.rows[one.second];
             return row.clusterUsdPerHour > row.usdPerHour * 1.0005;
@@ -78,6 +80,8 @@ public:
         heading.insert(heading.end(), { "iteration", "per hour", "per 1M tokens" });
         if (m_hasIdle)
             heading.insert(heading.end(), { "all GPUs per hour", "per 1M tokens" });
+        if (m_trainingTokens > 0)
+            heading.emplace_back("days");
         heading.insert(heading.end(), { "memory", "GPUs", "" });
         std::vector<TextTable::Align> align(heading.size(), Right);
         align.back() = Left;
@@ -101,16 +105,19 @@ private:
     {
         const bool isTimed = row.seconds > 0;
         const auto timed = [&](const std::string &text) { return isTimed ? text : std::string(); };
-        std::vector<std::string> cells { rank, timed(valueText(m_result.objective, row)) };
+        const auto usd = [&](double value) { // lanes time a candidate and may not know what it costs
+            return isTimed && (value > 0 || row.joulesPerToken > 0) ? usdText(value) : std::string();
+        };
+        std::vector<std::string> cells { rank, row.value > 0 ? timed(valueText(m_result.objective, row)) : "" };
         if (m_namesWorld)
             cells.push_back(timed(worstWorld(m_result, row)));
-        cells.insert(cells.end(),
-            { timed(secondsText(row.seconds)), timed(usdText(row.usdPerHour)),
-                timed(usdText(row.usdPerMillionTokens)) });
+        cells.insert(
+            cells.end(), { timed(secondsText(row.seconds)), usd(row.usdPerHour), usd(row.usdPerMillionTokens) });
         if (m_hasIdle)
-            cells.insert(cells.end(),
-                { timed(row.clusterUsdPerHour > 0 ? usdText(row.clusterUsdPerHour) : ""),
-                    timed(row.clusterUsdPerHour > 0 ? usdText(row.clusterUsdPerMillionTokens) : "") });
+            cells.insert(cells.end(), { usd(row.clusterUsdPerHour), usd(row.clusterUsdPerMillionTokens) });
+        if (m_trainingTokens > 0)
+            cells.push_back(
+                timed(row.tokensPerSecond > 0 ? plainText(m_trainingTokens / row.tokensPerSecond / 86400) : ""));
         cells.insert(cells.end(),
             { row.fill > 0 ? percentText(row.fill) : "", row.gpus > 0 ? std::to_string(row.gpus) : "",
                 row.state == RowState::Feasible ? "" : reasonWithNumbers(row) });
@@ -119,6 +126,7 @@ private:
 
     const SearchResult &m_result;
     bool m_isRobust, m_namesWorld, m_hasIdle = false;
+    double m_trainingTokens = 0; // 0: nobody asks for days, or they are told as it is
     std::vector<std::pair<std::string, std::size_t>> m_rows;
 };
 

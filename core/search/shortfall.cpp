@@ -33,6 +33,11 @@ void tellShortfall(SearchRow &row, const ObjectiveFigures &figures, const Constr
         missed(figures.usdPerHour / *most - 1, [&] {
             return "needs " + apart(figures.usdPerHour, *most, usdText) + " an hour, allowed $" + plainNumber(*most);
         });
+    if (const auto most = constraints.mostUsdPerMillionTokens; most && figures.usdPerMillionTokens > 0)
+        missed(figures.usdPerMillionTokens / *most - 1, [&] {
+            return "needs " + apart(figures.usdPerMillionTokens, *most, usdText) + " a million tokens, allowed $"
+                + plainNumber(*most);
+        });
     if (const auto least = constraints.leastTokensPerSecond)
         missed(*least / figures.tokensPerSecond - 1, [&] {
             return "reaches " + apart(figures.tokensPerSecond, *least, countText) + " tokens/s, asked for "
@@ -43,8 +48,8 @@ void tellShortfall(SearchRow &row, const ObjectiveFigures &figures, const Constr
             [&] { return "needs " + apart(*figures.days, *most, plainText) + " days, allowed " + plainNumber(*most); });
     missed((figures.fill - (1 - margin)) / std::max(1 - margin, 1e-9), [&] {
         const double free = std::max(0.0, 1 - figures.fill);
-        return "leaves " + apart(free, margin, percentText) + " of memory free, asked for " + plainNumber(100 * margin)
-            + " %";
+        return "leaves " + apart(free, margin, percentText) + " of memory free, the margin is "
+            + plainNumber(100 * margin) + " %";
     });
 }
 

@@ -85,6 +85,7 @@ std::vector<PruneCount> grouped(std::vector<PruneCount> pruned)
         placeless.details.push_back(std::move(one));
         return true;
     });
+    std::ranges::stable_sort(placeless.details, std::ranges::greater {}, &PruneCount::count);
     if (placeless.details.size() == 1)
         placeless.reason = std::exchange(placeless.details, {}).front().reason;
     if (placeless.count > 0)
@@ -103,7 +104,7 @@ std::string howFar(const SearchResult &result)
     if (result.isComplete)
         return "proven best of " + many + thing + ", " + simulated;
     return many + thing + " looked at, " + simulated
-        + (result.isStopped ? "; stopped, not proven" : "; not proven: the space is larger");
+        + (result.isStopped ? "; stopped, not proven" : "; not proven: others may be better");
 }
 
 } // namespace

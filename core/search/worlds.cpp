@@ -97,12 +97,14 @@ std::string Worlds::broken(const ObjectiveFigures &figures, const Evaluation *ev
         return "it uses more GPUs than allowed";
     if (c.mostUsdPerHour && figures.usdPerHour > *c.mostUsdPerHour)
         return "it costs more per hour than allowed";
+    if (c.mostUsdPerMillionTokens && figures.usdPerMillionTokens > *c.mostUsdPerMillionTokens)
+        return "it costs more per token than allowed";
     if (c.leastTokensPerSecond && figures.tokensPerSecond < *c.leastTokensPerSecond)
         return "it is slower than asked for";
     if (c.mostDays && figures.days.value_or(0) > *c.mostDays)
         return "it takes more days than allowed";
     if (figures.fill > 1 - m_margin)
-        return "it leaves less memory free than asked for";
+        return "it leaves less memory free than the margin";
     if (evaluation && !c.datacenters.empty())
         for (const GpuRun &run : evaluation->layout.runs)
             if (std::ranges::find(c.datacenters, evaluation->plan->cluster.datacenters[std::size_t(run.datacenter)].id)

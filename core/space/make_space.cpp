@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/space/axes_internal.h"
 
+#include "core/base/words.h"
 #include "core/placement/resolve_model.h"
 #include "core/placement/stage_source.h"
 #include "core/plan/key_list.h"
@@ -98,7 +99,8 @@ Errors unknownKeys(const std::vector<std::string> &fixed)
             continue;
         const std::string near = nearestName(plain, known);
         errors.push_back({ ErrorCode::UnknownKey, key, "a plan has no such key",
-            near.empty() ? "a dotted key of a plan file, or one of its sections" : near });
+            (near.empty() ? "" : "perhaps " + near + ": ")
+                + std::string("a dotted key of a plan file, or one of its sections") });
     }
     return errors;
 }
@@ -114,7 +116,7 @@ Errors unknownDatacenters(const Plan &plan, const std::vector<std::string> &ids)
             continue;
         const std::string near = nearestName(id, known);
         errors.push_back({ ErrorCode::UnknownName, "datacenters", "there is no datacenter " + id,
-            near.empty() && !known.empty() ? known.front() : near });
+            near.empty() ? "one of " + joined(known, ", ") : near });
     }
     return errors;
 }

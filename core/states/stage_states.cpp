@@ -185,6 +185,8 @@ private:
 
     void addCommunicationBuffers(StageStates &s) const
     {
+        if (m_stage == 0 && m_p.context <= 1)
+            return;
         const ActivationShape shape = activationShape(m_work);
         const double tokens = shape.sequence * shape.microBatch / shape.context;
         if (m_stage > 0) // the next micro-batch arrives while this one is worked on

@@ -13,7 +13,7 @@ namespace trainyard {
 
 struct StageStates {
     double weights = 0, gradients = 0, optimizer = 0;
-    std::vector<std::pair<std::string, double>> buffers; // by the name that users see
+    std::vector<std::pair<const char *, double>> buffers; // by the name that users see
     double inHost = 0, onDrives = 0; // states that lie there instead
 };
 

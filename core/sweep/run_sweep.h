@@ -44,8 +44,8 @@ struct SweepEnd {
     bool isStopped = false;
 };
 
-/// Works out the last row of a file that is gone on with anew: another program, or machine, that comes to another row
-/// would append rows that do not go with those that are there. Errors: CannotWrite, with both rows' state.
+/// Works out the last row of a file that is gone on with anew: a build of the program that comes to another row would
+/// append rows that do not go with those that are there. Errors: CannotWrite.
 [[nodiscard]] Expected<void> checkLastRow(const SweepSpec &spec, SweepFormat format, const Catalogue &catalogue,
     const SweepFile &file, const std::stop_token &stop);
 

@@ -6,6 +6,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include <algorithm>
 #include <charconv>
 #include <cmath>
 
@@ -129,6 +130,42 @@ std::optional<std::vector<std::string>> csvFields(std::string_view line)
         if (field.size() > 1 && field[0] == '\'' && field.find_first_of("=+-@\t\r") == 1)
             field.erase(0, 1);
     return fields;
+}
+
+bool saysTheSame(std::string_view line, const SweepRow &row, SweepFormat format)
+{
+    constexpr double kNear = 1e-9;
+    const auto isNear = [](const Metric &one, const Metric &other) {
+        return one.has_value() == other.has_value()
+            && (!one || std::abs(*one - *other) <= kNear * std::max(std::abs(*one), std::abs(*other)));
+    };
+    const auto told = [](const Metric &value) { return value && std::isfinite(*value) ? value : Metric(); };
+    if (format == SweepFormat::JsonLines) {
+        const Json json = Json::parse(line, nullptr, false);
+        if (!json.is_object() || !json.contains("state"))
+            return false;
+        return json["state"] == "refused"
+            || (json["state"] == row.state && std::ranges::all_of(row.metrics, [&](const auto &metric) {
+                   const auto there = json.find(metric.first);
+                   return there != json.end()
+                       && isNear(
+                           there->is_number() ? Metric(there->template get<double>()) : Metric(), told(metric.second));
+               }));
+    }
+    const auto fields = csvFields(line);
+    const std::size_t first = row.values.size() + 2; // behind number, values and state
+    if (!fields || fields->size() != first + row.metrics.size() + 1)
+        return false;
+    const std::string &state = fields->at(first - 1);
+    bool isSame = state == "refused" || state == row.state;
+    for (std::size_t i = 0; i < row.metrics.size() && isSame && state != "refused"; ++i) {
+        const std::string &text = fields->at(first + i);
+        Metric value;
+        if (isNumber(text))
+            value = std::stod(text);
+        isSame = isNear(value, told(row.metrics[i].second));
+    }
+    return isSame;
 }
 
 bool isSweepRow(std::string_view line, std::uint64_t number, std::size_t axes, SweepFormat format)

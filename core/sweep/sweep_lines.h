@@ -51,6 +51,10 @@ private:
 /// Fields of a line of CSV as csvField() writes them; nothing where a quote is not closed.
 [[nodiscard]] std::optional<std::vector<std::string>> csvFields(std::string_view line);
 
+/// Whether a line, without its end, says of a row what was worked out again: the same state, and figures within a
+/// billionth, which is what machines differ by. A row that was refused for want of memory may have any state by now.
+[[nodiscard]] bool saysTheSame(std::string_view line, const SweepRow &row, SweepFormat format);
+
 /// Whether a line, without its end, is whole and the row of this number: a torn one is not.
 [[nodiscard]] bool isSweepRow(std::string_view line, std::uint64_t number, std::size_t axes, SweepFormat format);
 

@@ -122,11 +122,11 @@ ExpectedAll<PlanPtr> SweepRows::plan(std::uint64_t number)
 std::optional<SweepRow> SweepRows::row(std::uint64_t number, const std::stop_token &stop)
 {
     SweepRow row { number, m_private->plans.spec().values(number), "feasible", {}, {} };
-    const auto planned = plan(number);
-    if (!planned)
-        return refused(std::move(row), planned.error());
     ExpectedAll<EvaluationPtr> evaluated;
     try {
+        const auto planned = plan(number);
+        if (!planned)
+            return refused(std::move(row), planned.error());
         evaluated = run(*planned, Depth::Score, { m_private->catalogue, m_private->workspace, stop });
     } catch (const std::exception &failure) { // memory, say: a row that cannot be worked out stops no other
         evaluated = std::unexpected(Errors { { ErrorCode::Internal, {}, failure.what(), {} } });

@@ -4,6 +4,7 @@
 #include "core/why/binding_internal.h"
 
 #include <algorithm>
+#include <functional>
 
 namespace trainyard::detail {
 
@@ -11,6 +12,8 @@ namespace {
 
 constexpr double kBinds = 0.005; // of the value, for a step of a resource: what is less does not hold a plan back
 constexpr double kManyBubbles = 0.1; // of the iteration
+constexpr double kMinor = 0.2; // of what the first holds: what is less is not told
+constexpr std::string_view kBudget = "Budget "; // how the label of a budget begins
 
 const char *kindText(ResourceKind kind)
 {
@@ -68,26 +71,44 @@ std::string memorySentence(const Evaluation &now, const std::vector<RoomSought> 
             + " GiB more per " + sought.front().type + " would buy nothing that does not fit now";
 }
 
-std::string pipelineSentence(const Evaluation &now)
+struct Binding {
+    std::string what, how; // "Compute", "binds", and the rest of the sentence
+    double share = 0; // of the iteration that it holds: what a step of it saves ÷ the step
+};
+
+std::optional<Binding> pipelineBinding(const Evaluation &now)
 {
     if (!now.metrics.breakdown || !now.metrics.iterationTime || now.layout.classes.empty())
-        return {};
+        return std::nullopt;
     const double share = now.metrics.breakdown->bubble / *now.metrics.iterationTime;
     const std::size_t stages = now.layout.classes.front().locations.size();
     if (share < kManyBubbles || stages < 2)
-        return {};
+        return std::nullopt;
     const int microBatches = now.layout.classes.front().microBatches;
-    return "Pipeline depth binds: " + std::to_string(stages) + " stages with " + std::to_string(microBatches)
-        + (microBatches == 1 ? " micro-batch" : " micro-batches") + " per pipeline leave " + percentText(share)
-        + " of the iteration idle";
+    return Binding { "Pipeline depth binds",
+        std::to_string(stages) + " stages with " + std::to_string(microBatches)
+            + (microBatches == 1 ? " micro-batch" : " micro-batches") + " per pipeline leave " + percentText(share)
+            + " of the iteration idle",
+        share };
 }
 
-std::string resourceSentence(const ShadowPrice &price)
+std::optional<Binding> resourceBinding(const ShadowPrice &price)
 {
     const char *kind = kindText(price.kind);
     if (!kind || !price.isFeasible || price.gain < kBinds)
-        return {};
-    return std::string(kind) + ": " + price.label + " saves " + percentText(price.gain);
+        return std::nullopt;
+    return Binding { kind, price.label + " saves " + percentText(price.gain),
+        price.share > 0 ? price.gain / price.share : price.gain };
+}
+
+/// What memory holds back, as a resource: the gain of more of it is that of another plan.
+double memoryShare(const std::vector<ShadowPrice> &prices)
+{
+    double share = 0;
+    for (const ShadowPrice &price : prices)
+        if (price.kind == ResourceKind::HbmSize && price.isFeasible && price.share > 0)
+            share = std::max(share, price.gain / price.share);
+    return share;
 }
 
 } // namespace
@@ -96,24 +117,33 @@ std::vector<std::string> bindingSentences(
     const Evaluation &now, const std::vector<ShadowPrice> &prices, const std::vector<RoomSought> &sought)
 {
     std::vector<std::string> sentences;
-    const auto add = [&](std::string text) {
-        if (!text.empty())
-            sentences.push_back(std::move(text));
-    };
     if (!now.layout.unplaced.empty())
-        add("The plan cannot be placed: " + now.layout.unplaced);
+        sentences.push_back("The plan cannot be placed: " + now.layout.unplaced);
     const bool fits = !now.metrics.memory || now.metrics.memory->fits;
-    if (!fits)
-        add(memorySentence(now, sought));
+    const std::string memory = memorySentence(now, sought);
+    if (!fits && !memory.empty())
+        sentences.push_back(memory);
+    std::vector<Binding> bindings;
     for (const ShadowPrice &price : prices)
-        add(resourceSentence(price));
-    if (fits)
-        add(memorySentence(now, sought));
-    add(pipelineSentence(now));
+        if (auto binding = resourceBinding(price))
+            bindings.push_back(*std::move(binding));
+    if (auto binding = pipelineBinding(now))
+        bindings.push_back(*std::move(binding));
+    const std::size_t colon = memory.find(": ");
+    const bool doesMemoryBind = fits && memory.starts_with("Memory binds");
+    if (doesMemoryBind)
+        bindings.push_back({ memory.substr(0, colon), memory.substr(colon + 2), memoryShare(prices) });
+    std::ranges::stable_sort(bindings, std::greater {}, &Binding::share);
+    for (const Binding &binding : bindings)
+        if (binding.share >= kMinor * bindings.front().share)
+            sentences.push_back(
+                binding.what + (&binding == bindings.data() && bindings.size() > 1 ? " most: " : ": ") + binding.how);
+    if (fits && !doesMemoryBind && !memory.empty())
+        sentences.push_back(memory);
     const auto budget = std::ranges::find(prices, ResourceKind::Budget, &ShadowPrice::kind);
     if (budget != prices.end())
-        add("The budget binds: " + budget->label + ", saves " + percentText(budget->gain) + ", "
-            + percentText(budget->gainPerUnit) + " per USD/h");
+        sentences.push_back("Most per dollar: " + budget->label.substr(kBudget.size()) + ", saves "
+            + percentText(budget->gain) + ", " + percentText(budget->gainPerUnit) + " per USD/h");
     return sentences;
 }
 

@@ -5,6 +5,7 @@
 #include "core/base/words.h"
 #include "core/hardware/gpu_name.h"
 #include "core/ladder/purchases.h"
+#include "core/search/idle_nodes.h"
 #include "core/why/binding_internal.h"
 #include "core/why/plan_runs_internal.h"
 
@@ -164,6 +165,37 @@ private:
         m_sought.push_back(std::move(sought));
     }
 
+    /// Whether the nodes buy what can be had for nothing: GPUs that idle with them moved there from where they idle, or
+    /// the placement that comes out with them stated.
+    bool isFree(const PlanRun &run)
+    {
+        if (!run.isFeasible() || !m_now.isFeasible())
+            return false;
+        int bought = run.plan->cluster.gpus() - plan().cluster.gpus();
+        const auto idleOf = [](const PlanRun &one) {
+            return one.plan->cluster.gpus() - one.evaluation->metrics.gpusUsed;
+        };
+        if (idleOf(run) - idleOf(m_now) < bought)
+            return false;
+        std::optional<Plan> moved = *run.plan;
+        std::vector<PoolNodes> idle = idleNodes(*run.plan, run.evaluation->layout);
+        std::ranges::reverse(idle); // what stands before keeps its place
+        for (PoolNodes what : idle) {
+            const Pool &pool =
+                run.plan->cluster.datacenters[std::size_t(what.datacenter)].pools[std::size_t(what.pool)];
+            what.nodes = std::min(what.nodes, bought / std::max(1, pool.gpusPerNode));
+            bought -= what.nodes * pool.gpusPerNode;
+            if (what.nodes > 0 && moved)
+                moved = withoutNodes(*moved, what);
+        }
+        const auto isAsGood = [&](Plan other) {
+            const PlanRun there = m_runs.tried(std::move(other));
+            return there.isFeasible() && there.value <= run.value * (1 + kNothing);
+        };
+        return (moved && bought == 0 && isAsGood(*std::move(moved)))
+            || isAsGood(asPlaced(plan(), run.evaluation->layout));
+    }
+
     /// The fewest that change anything; replicas as many as fit where the plan says how many.
     void priceNodes(const HardwareResource &resource)
     {
@@ -184,7 +216,7 @@ private:
             ShadowPrice price = priceOf(resource, more, run);
             price.label = "+" + counted(more, "node") + resource.name.substr(std::string_view("nodes").size());
             price.isReplanned = isReplanned;
-            const bool helps = price.gain > kNothing || (run.isFeasible() && !m_now.isFeasible());
+            const bool helps = (price.gain > kNothing && !isFree(run)) || (run.isFeasible() && !m_now.isFeasible());
             if (!first)
                 first = price;
             if (helps)

@@ -40,15 +40,19 @@ struct ShadowPrice {
 struct ShadowPrices {
     EvaluationPtr now; // of the plan
     std::vector<ShadowPrice> list; // by gain, largest first; what cannot run last
-    std::vector<std::string> binding; // sentences: "Memory binds: stage 1 is 97 % full; with 8 GiB more …"
+    /// Sentences: "Memory binds: stage 1 is 97 % full; with 8 GiB more …". What keeps it from running first, then what
+    /// holds most of the iteration, by the share that a step of it would save; less than a fifth of the first is left
+    /// out.
+    std::vector<std::string> binding;
     std::size_t leftOut = 0; // further resources, of datacenters that hold no stage before others
 };
 
 /// As many resources are simulated at most, and as many spans together (core/advice/alternatives.h, mostParts).
 /// `step`: relative change of each rate and size, in (0, 1). A node more is the fewest of 1, 2, 4 and 8 that change
-/// anything; with them, and with larger memory, the plan may be chosen anew (isReplanned): replicas as many as fit, or
-/// what free memory buys (core/ladder/purchases.h), against what that buys now. The budget is the cheapest of what has
-/// a price. Empty for a plan of jobs. Errors: of the plan, as run(); Cancelled.
+/// anything which GPUs that idle do not as well, moved there; with them, and with larger memory, the plan may be chosen
+/// anew (isReplanned): replicas as many as fit, or what free memory buys (core/ladder/purchases.h), against what that
+/// buys now. The budget is the cheapest of what has a price. Empty for a plan of jobs. Errors: of the plan, as run();
+/// Cancelled.
 [[nodiscard]] ExpectedAll<ShadowPrices> shadowPrices(const PlanPtr &plan, const Catalogue &catalogue,
     EvaluationWorkspace &workspace, Objective objective = Objective::Throughput, double step = 0.1,
     std::stop_token stop = {});

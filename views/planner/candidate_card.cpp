@@ -19,6 +19,7 @@ namespace trainyard {
 namespace {
 
 constexpr int kNameShare = 34, kBeforeShare = 23, kAfterShare = 23, kChangeShare = 20;
+constexpr double kIdleShare = 0.0005; // of the price; less is none
 
 using Text = QString (*)(double);
 
@@ -37,6 +38,7 @@ CandidateCard::CandidateCard(PlanSearch &search, QWidget *parent)
     , m_search(search)
     , m_title(new TextLine({}, Ink::Text, this))
     , m_reason(new TextLine({}, Ink::Warning, this))
+    , m_world(new TextLine({}, Ink::Muted, this))
     , m_facts(new QWidget(this))
     , m_changes(new SectionTitle(tr("What changes"), tr("and what each change buys"), this))
 {
@@ -44,6 +46,7 @@ CandidateCard::CandidateCard(PlanSearch &search, QWidget *parent)
     setAccessibleName(tr("The chosen candidate"));
     m_title->setFont(uiFont(1, QFont::DemiBold));
     m_reason->setWrapped(true);
+    m_world->setWrapped(true);
     tryIt->setProperty("isPrimary", true);
     tryIt->setToolTip(tr("Shows the whole window with this plan. Esc comes back."));
     adopt->setToolTip(tr("Makes it the plan: one step to undo."));
@@ -67,8 +70,8 @@ void CandidateCard::arrange()
     auto *list = new QVBoxLayout(m_facts);
     list->setContentsMargins(0, 0, 0, 0);
     list->setSpacing(2);
-    const std::array<QString, kFacts + 1> names { QString(), tr("Iteration"), tr("Throughput"), tr("Cost"),
-        tr("Per hour"), tr("GPUs"), tr("Fullest GPU") };
+    const std::array<QString, kFacts + 1> names { QString(), tr("Iteration"), tr("Tokens/s"), tr("Per Mtok"),
+        tr("Per hour"), tr("Idle GPUs too"), tr("GPUs"), tr("Fullest GPU"), tr("Worst case") };
     for (std::size_t i = 0; i < names.size(); ++i) {
         auto *line = new QWidget(m_facts);
         auto *row = new QHBoxLayout(line);
@@ -91,6 +94,7 @@ void CandidateCard::arrange()
             m_lines[i - 1] = fact;
     }
     column->addWidget(m_facts);
+    column->addWidget(m_world);
     column->addWidget(m_changes);
     column->addWidget(steps);
     column->addStretch(1);
@@ -104,6 +108,17 @@ QString CandidateCard::title() const
 QString CandidateCard::reason() const
 {
     return m_reason->text();
+}
+
+QString CandidateCard::world() const
+{
+    return m_world->isHidden() ? QString() : m_world->text();
+}
+
+QString CandidateCard::fact(const QString &name) const
+{
+    const auto found = std::ranges::find(m_lines, name, [](const Fact &fact) { return fact.name->text(); });
+    return found == m_lines.end() || found->line->isHidden() ? QString() : found->after->text();
 }
 
 void CandidateCard::setRow(int row)
@@ -135,6 +150,7 @@ void CandidateCard::refresh()
     if (!has) {
         m_title->setText({});
         m_reason->hide();
+        m_world->hide();
         return;
     }
     const SearchRow &row = rows[std::size_t(m_row)];
@@ -161,16 +177,37 @@ void CandidateCard::refresh()
     set(0, before.seconds, row.seconds, formatDuration, true);
     if (!isOwn && row.seconds > 0 && !(row.tokensPerSecond > 0))
         m_lines[0].after->setText(QStringLiteral("≥ ") + formatDuration(row.seconds));
-    set(
-        1, before.tokensPerSecond, row.tokensPerSecond, [](double v) { return formatCount(v) + tr(" tok/s"); }, false);
-    set(
-        2, before.usdPerMillionTokens, row.usdPerMillionTokens, [](double v) { return formatUsd(v) + tr(" /Mtok"); },
-        true);
+    set(1, before.tokensPerSecond, row.tokensPerSecond, formatCount, false);
+    set(2, before.usdPerMillionTokens, row.usdPerMillionTokens, formatUsd, true);
     set(3, before.usdPerHour, row.usdPerHour, formatUsd, true);
+    set(4, before.clusterUsdPerHour, row.clusterUsdPerHour, formatUsd, true);
+    const auto hasIdle = [](const SearchRow &one) { return one.clusterUsdPerHour > one.usdPerHour * (1 + kIdleShare); };
+    m_lines[4].line->setVisible(hasIdle(before) || hasIdle(row));
     set(
-        4, before.gpus, row.gpus, [](double v) { return QStringLiteral("%L1").arg(qlonglong(v)); }, true);
-    set(5, before.fill, row.fill, formatPercent, true);
-    m_lines[5].change->setText({}); // neither good nor bad while it fits
+        5, before.gpus, row.gpus, [](double v) { return QStringLiteral("%L1").arg(qlonglong(v)); }, true);
+    set(6, before.fill, row.fill, formatPercent, true);
+    m_lines[6].change->setText({}); // neither good nor bad while it fits
+    const auto known = [](const SearchRow &one) { return one.state == RowState::Feasible ? one.value : 0; };
+    const QString robust = robustName(m_search);
+    m_lines[7].line->setVisible(!robust.isEmpty());
+    if (!robust.isEmpty()) {
+        m_lines[7].name->setText(robust);
+        const auto told = [&](double value) {
+            return value > 0 ? valueText(m_search.objective(), value) : QStringLiteral("–");
+        };
+        const double was = known(before), is = known(row);
+        const bool isRate = m_search.objective() == Objective::Throughput; // the value is its inverse
+        const bool isBoth = !isOwn && was > 0 && is > 0 && was != is;
+        setFact(7, told(was), isOwn ? QString() : told(is),
+            isBoth ? (isRate ? formatChange(1 / was, 1 / is) : formatChange(was, is)) : QString(), is < was);
+        m_lines[7].before->setShortText(told(was).section(u' ', 0, 0));
+        m_lines[7].after->setShortText(isOwn ? QString() : told(is).section(u' ', 0, 0));
+    }
+    const QString world = worldText(m_search, row);
+    m_world->setText(world.isEmpty()
+            ? QString()
+            : tr("%1. All other figures, and what each change buys, are of the plan's own world.").arg(world));
+    m_world->setVisible(!world.isEmpty());
 }
 
 } // namespace trainyard

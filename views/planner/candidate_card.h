@@ -27,6 +27,8 @@ public:
     [[nodiscard]] int row() const { return m_row; }
     [[nodiscard]] QString title() const;
     [[nodiscard]] QString reason() const; // why it is out; empty of what is feasible
+    [[nodiscard]] QString world() const; // where there are scenarios: which one decides
+    [[nodiscard]] QString fact(const QString &name) const; // of the candidate; empty where it is not told
 
     QPushButton *const tryIt, *const adopt;
     StepList *const steps;
@@ -40,13 +42,13 @@ private:
         QWidget *line;
         TextLine *name, *before, *after, *change;
     };
-    static constexpr std::size_t kFacts = 6;
+    static constexpr std::size_t kFacts = 8;
     void arrange();
     void setFact(std::size_t at, const QString &before, const QString &after, const QString &change, bool isGood);
 
     PlanSearch &m_search;
     int m_row = -1;
-    TextLine *m_title, *m_reason;
+    TextLine *m_title, *m_reason, *m_world;
     QWidget *m_facts, *m_changes;
     std::array<Fact, kFacts> m_lines {};
 };

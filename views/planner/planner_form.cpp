@@ -37,6 +37,22 @@ void yieldWidth(QWidget &control)
     control.setSizePolicy(QSizePolicy::Ignored, control.sizePolicy().verticalPolicy());
 }
 
+/// Broken between words: a check box does not do so itself.
+QString inLines(const QString &text, const QFontMetrics &metrics)
+{
+    QStringList lines;
+    for (const QString &word : text.split(u' ')) {
+        const QString longer = lines.isEmpty() ? word : lines.back() + u' ' + word;
+        if (!lines.isEmpty() && metrics.horizontalAdvance(longer) <= kChoiceWidth)
+            lines.back() = longer;
+        else
+            lines << word;
+    }
+    for (QString &line : lines)
+        line = metrics.elidedText(line, Qt::ElideRight, kChoiceWidth).replace(u'&', QStringLiteral("&&"));
+    return lines.join(u'\n');
+}
+
 QWidget *named(const QString &name, QWidget *control, QWidget *parent)
 {
     auto *row = new QWidget(parent);
@@ -227,7 +243,7 @@ void PlannerForm::listScenarios()
     m_scenarios.clear();
     for (const NamedScenario &named : m_search.scenarios()) {
         const QString name = QString::fromStdString(named.scenario.name);
-        auto *box = new QCheckBox(fontMetrics().elidedText(name, Qt::ElideRight, kChoiceWidth), this);
+        auto *box = new QCheckBox(inLines(name, fontMetrics()), this);
         box->setAccessibleName(name);
         yieldWidth(*box);
         box->setToolTip(tr("%1: each candidate is judged in this world too.").arg(name));

@@ -42,6 +42,8 @@ QString againstOwn(const PlanSearch &search, std::size_t row)
     if (*own == row)
         return tr("your plan");
     const auto &rows = search.rows();
+    if (rows[*own].state != RowState::Feasible && rows[*own].worstScenario >= 0)
+        return tr("yours fails in a scenario");
     if (rows[*own].state != RowState::Feasible)
         return rows[*own].state == RowState::OutOfConstraint ? tr("yours breaks a limit") : tr("yours cannot run");
     const auto gain = gainOf(rows[*own], rows[row]);
@@ -52,7 +54,10 @@ QString againstOwn(const PlanSearch &search, std::size_t row)
 
 TextRows bestTable(const PlanSearch &search)
 {
-    TextRows table { { QStringLiteral("#"), tr("Iteration"), tr("$/Mtok"), tr("GPUs"), tr("Fullest"), tr("Gain"),
+    const QString gain = robustName(search).isEmpty()        ? tr("Gain")
+        : search.asked().robustness == Robustness::WorstCase ? tr("Gain, worst case")
+                                                             : tr("Gain, mean");
+    TextRows table { { QStringLiteral("#"), tr("Iteration"), tr("$/Mtok"), tr("GPUs"), tr("Fullest"), gain,
                          tr("What it changes") },
         {} };
     for (const std::size_t at : search.best()) {
@@ -60,7 +65,10 @@ TextRows bestTable(const PlanSearch &search)
         QStringList changes = changesOf(search, at, kInTable);
         if (changes.isEmpty())
             changes << (search.own() == at ? tr("Nothing: it is your plan") : QStringLiteral("…"));
-        const QString hint = changes.join(u'\n');
+        QStringList hints = changes;
+        if (const QString world = worldText(search, row); !world.isEmpty())
+            hints.prepend(world);
+        const QString hint = hints.join(u'\n');
         table.lines.push_back(
             { { QString::number(table.lines.size() + 1), orDash(row.seconds, formatDuration),
                   orDash(row.usdPerMillionTokens, formatUsd), QStringLiteral("%L1").arg(row.gpus),
@@ -108,6 +116,8 @@ QString candidateTip(const PlanSearch &search, std::size_t row)
     if (!candidate.reason.empty())
         lines << reasonText(candidate.reason).toHtmlEscaped() + u'.';
     lines << figuresText(candidate).toHtmlEscaped();
+    if (const QString world = worldText(search, candidate); !world.isEmpty())
+        lines << world.toHtmlEscaped();
     if (!isOwn && candidate.state == RowState::Feasible)
         if (const QString gain = againstOwn(search, row); !gain.isEmpty())
             lines << gain.toHtmlEscaped();

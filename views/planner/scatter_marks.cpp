@@ -16,6 +16,17 @@ namespace {
 
 constexpr int kSprite = 9; // pixels at scale 1, odd
 constexpr double kDisc = 2.6, kDiamond = 3.6, kCross = 2.6, kDot = 1.4; // radii
+/// Of all four bytes, each rounded to the nearest: two at a time, with room between them for their products.
+QRgb timesOver255(QRgb bytes, unsigned factor)
+{
+    constexpr unsigned kHalf = 0x00800080, kTwo = 0x00ff00ff;
+    const auto two = [factor](unsigned pair) {
+        const unsigned product = pair * factor;
+        return (product + ((product / 256) & kTwo) + kHalf) / 256 & kTwo;
+    };
+    return two(bytes & kTwo) + two(bytes / 256 & kTwo) * 256;
+}
+
 constexpr double kOwn = 5.5, kStar = 8, kStarInner = 0.42;
 
 } // namespace
@@ -107,22 +118,15 @@ void putSprite(QImage &image, const QImage &sprite, int x, int y)
     const int left = x - sprite.width() / 2, top = y - sprite.height() / 2;
     const int fromX = std::max(0, -left), toX = std::min(sprite.width(), image.width() - left);
     const int fromY = std::max(0, -top), toY = std::min(sprite.height(), image.height() - top);
+    const auto *source = reinterpret_cast<const QRgb *>(sprite.constBits());
+    auto *target = reinterpret_cast<QRgb *>(image.bits());
+    const qsizetype sourceStride = sprite.bytesPerLine() / 4, targetStride = image.bytesPerLine() / 4;
     for (int row = fromY; row < toY; ++row) {
-        const auto *from = reinterpret_cast<const QRgb *>(sprite.constScanLine(row));
-        auto *to = reinterpret_cast<QRgb *>(image.scanLine(top + row)) + left;
-        for (int column = fromX; column < toX; ++column) {
-            const QRgb over = from[column];
-            if (const unsigned alpha = qAlpha(over); alpha == 255)
-                to[column] = over;
-            else if (alpha > 0) {
-                const unsigned rest = 255 - alpha, under = to[column];
-                const auto mixed = [&](unsigned a, unsigned b) { return a + (b * rest + 127) / 255; };
-                to[column] = qRgba(int(mixed(unsigned(qRed(over)), unsigned(qRed(under)))),
-                    int(mixed(unsigned(qGreen(over)), unsigned(qGreen(under)))),
-                    int(mixed(unsigned(qBlue(over)), unsigned(qBlue(under)))),
-                    int(mixed(alpha, unsigned(qAlpha(under)))));
-            }
-        }
+        const QRgb *from = source + row * sourceStride;
+        QRgb *to = target + (top + row) * targetStride + left;
+        for (int column = fromX; column < toX; ++column)
+            if (const QRgb over = from[column]; over != 0)
+                to[column] = over + timesOver255(to[column], 255 - over / 0x1000000U);
     }
 }
 

@@ -66,8 +66,11 @@ void SearchScatter::setRows(const std::vector<SearchRow> &rows, bool isAnew)
         m_hovered = -1;
     }
     const std::size_t before = m_points.size();
-    for (std::size_t i = before; i < rows.size(); ++i)
-        m_points.push_back({ rows[i].usdPerMillionTokens, rows[i].seconds, rows[i].state });
+    const auto logOf = [](double value) { return value > 0 ? std::log(value) : 0; };
+    for (std::size_t i = before; i < rows.size(); ++i) {
+        const double usd = rows[i].usdPerMillionTokens, seconds = rows[i].seconds;
+        m_points.push_back({ usd, seconds, logOf(usd), logOf(seconds), rows[i].state });
+    }
     if (m_points.empty())
         m_isPlaced = false;
     setAccessibleDescription(

@@ -61,6 +61,7 @@ protected:
 private:
     struct Point {
         double usd = 0, seconds = 0; // usd 0: not known
+        double usdLog = 0, secondsLog = 0; // of those above 0
         RowState state = RowState::Outdone;
     };
     enum class Span { Near, All };

@@ -98,15 +98,22 @@ void SearchScatter::drawNewPoints()
     for (std::size_t state = 0; state < m_sprites.size(); ++state)
         if (m_sprites[state].isNull())
             m_sprites[state] = rowSprite(RowState(state), ratio);
+    // As m_frame has it, without logarithms of each point.
+    const QRectF plane = m_frame.plane();
+    const double priceLog = std::log(m_frame.price.from), timeLog = std::log(m_frame.time.from);
+    const double across = plane.width() / (std::log(m_frame.price.to) - priceLog);
+    const double up = m_frame.area.height() / (std::log(m_frame.time.to) - timeLog);
+    const double gutter = m_frame.xOf(0);
     for (; m_drawn < m_points.size(); ++m_drawn) {
         const Point &point = m_points[m_drawn];
         if (!m_frame.has(point.usd, point.seconds)) {
             m_beyond += point.seconds > 0;
             continue;
         }
-        putSprite(m_layers[isAbove(point.state)], m_sprites[std::size_t(point.state)],
-            int(std::lround(m_frame.xOf(point.usd) * ratio - 0.5)),
-            int(std::lround(m_frame.yOf(point.seconds) * ratio - 0.5)));
+        const double x = point.usd > 0 ? plane.left() + (point.usdLog - priceLog) * across : gutter;
+        const double y = m_frame.area.bottom() - (point.secondsLog - timeLog) * up;
+        putSprite(m_layers[isAbove(point.state)], m_sprites[std::size_t(point.state)], qRound(x * ratio - 0.5),
+            qRound(y * ratio - 0.5));
     }
 }
 

@@ -22,7 +22,8 @@ public:
         double low = 0, high = 1; // of the axis, from 0 at its bottom to 1 at its top
         bool operator==(const Brush &) const = default;
     };
-    static constexpr std::size_t kMostLines = 20'000; // more rows are drawn thinned
+    /// More rows are drawn thinned; feasible ones, where there are no more of them, all.
+    static constexpr std::size_t kMostLines = 20'000;
 
     /// The results outlive it.
     explicit ParallelAxes(const SweepResults &results, QWidget *parent = nullptr);
@@ -61,7 +62,9 @@ private:
     void forgetPicture();
     void drawLines(QPainter &painter);
     void paintAxis(QPainter &painter, int axis) const;
-    [[nodiscard]] QPolygonF lineOf(std::size_t row) const;
+    /// Its pieces: it is interrupted where the row has no value.
+    [[nodiscard]] std::vector<QPolygonF> linesOf(std::size_t row) const;
+    void paintTicks(QPainter &painter, int axis) const;
     [[nodiscard]] QColor colorOf(std::size_t row) const;
     [[nodiscard]] int axisAt(QPointF position) const; // -1: none is near
     [[nodiscard]] double shareAt(double y) const;

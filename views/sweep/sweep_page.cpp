@@ -29,6 +29,7 @@ namespace trainyard {
 
 namespace {
 
+constexpr double kSamePrice = 1.02; // most over least, of price per hour
 constexpr std::size_t kFirstAxes = 9; // more can be had no room at 1280 pixels
 
 QLabel *nameOf(const QString &text, QWidget *buddy)
@@ -206,7 +207,14 @@ void SweepPage::fill()
                 return box->setCurrentIndex(at);
     };
     start(x, { "iteration_time_s", "jobs.makespan_s" });
-    start(y, { "cost.usd_per_million_tokens", "jobs.usd", "memory.fill" });
+    // A price per hour that is always the same makes cost the time again.
+    const int hourly = m_results.column("cost.usd_per_hour");
+    const bool isPriceOpen = hourly >= 0
+        && m_results.columns()[std::size_t(hourly)].most > kSamePrice * m_results.columns()[std::size_t(hourly)].least;
+    y->setCurrentIndex(std::min(1, y->count() - 1)); // another than that across
+    start(y, { "memory.fill", "jobs.usd" });
+    if (isPriceOpen)
+        start(y, { "cost.usd_per_million_tokens" });
     m_isFilling = false;
     if (!has)
         return;
@@ -235,7 +243,10 @@ void SweepPage::showFilter()
     QString text = shown.empty() ? tr("Drag along an axis to filter, drag a name to move it")
                                  : tr("%1 within the filter").arg(countOf(in, tr("row"), tr("rows")));
     if (m_results.rows() > ParallelAxes::kMostLines)
-        text += tr("; one line in %1 is drawn").arg((m_results.rows() - 1) / ParallelAxes::kMostLines + 1);
+        text +=
+            (m_results.feasible() <= ParallelAxes::kMostLines ? tr("; of rows that cannot run one line in %1 is drawn")
+                                                              : tr("; one line in %1 is drawn"))
+                .arg((m_results.rows() - 1) / ParallelAxes::kMostLines + 1);
     m_shown->setText(text);
     scatter->setShown(shown);
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "views/sweep/sweep_scatter.h"
 
+#include "models/text/format.h"
 #include "views/plots/axis_tickers.h"
 #include "views/plots/log_ticker.h"
 #include "views/plots/qcustomplot_gateway.h"
@@ -15,6 +16,7 @@ namespace trainyard {
 namespace {
 
 constexpr double kMarkSize = 6, kRingSize = 14; // pixels
+constexpr double kEdge = 0.02; // of an axis, where marks lie that have no value of it
 constexpr double kMargin = 0.05; // of the span, beyond the outermost marks
 constexpr std::size_t kManyPoints = 2000; // marks become translucent
 
@@ -59,6 +61,10 @@ SweepScatter::SweepScatter(const SweepResults &results, QWidget *parent)
     , m_results(results)
 {
     setAccessibleName(tr("Rows of the sweep as points"));
+    for (QCPAxis *edge : { m_plot->xAxis2, m_plot->yAxis2 }) {
+        edge->setVisible(false);
+        edge->setRange(0, 1); // neither dragged nor zoomed
+    }
     SweepScatter::draw();
 }
 
@@ -78,29 +84,34 @@ void SweepScatter::setShown(std::vector<char> shown)
     m_plot->yAxis->setRange(y);
 }
 
-bool SweepScatter::isDrawn(std::size_t row) const
+bool SweepScatter::has(int column, std::size_t row) const
 {
-    const auto has = [row](const SweepColumn &column) {
-        const double value = column.values[row];
-        return !std::isnan(value) && (!column.isLogarithmic() || value > 0);
-    };
-    return (m_shown.empty() || m_shown[row]) && has(m_results.columns()[std::size_t(m_x)])
-        && has(m_results.columns()[std::size_t(m_y)]);
+    const SweepColumn &c = m_results.columns()[std::size_t(column)];
+    const double value = c.values[row];
+    return !std::isnan(value) && (!c.isLogarithmic() || value > 0);
 }
 
 void SweepScatter::draw()
 {
     m_points.clear();
     m_front.clear();
+    m_note.clear();
+    m_neither = 0;
     const bool isEmpty = m_x < 0 || m_y < 0;
     beginDrawing(isEmpty);
     if (!isEmpty) {
-        for (std::size_t row = 0; row < m_results.rows(); ++row)
-            if (isDrawn(row))
+        for (std::size_t row = 0; row < m_results.rows(); ++row) {
+            if (!isShown(row))
+                continue;
+            if (has(m_x, row) || has(m_y, row))
                 m_points.push_back(row);
+            else
+                ++m_neither;
+        }
         styleAxes();
         drawMarks();
         drawFront();
+        drawNote();
         addRing();
     }
     setAccessibleDescription(tr("%1 points, %2 on the front").arg(m_points.size()).arg(m_front.size()));
@@ -128,22 +139,57 @@ void SweepScatter::drawMarks()
         Kind { SweepState::Infeasible, QCPScatterStyle::ssCircle, theme().warning, false },
         Kind { SweepState::Feasible, QCPScatterStyle::ssDisc, theme().accent, true } }; // these on top
     for (const Kind &kind : kinds) {
-        QVector<double> xs, ys;
-        for (const std::size_t row : m_points)
-            if (m_results.state(row) == kind.state) {
-                xs << x[row];
-                ys << y[row];
-            }
+        QVector<double> xs, ys, lowXs, lowYs, leftXs, leftYs;
+        for (const std::size_t row : m_points) {
+            if (m_results.state(row) != kind.state)
+                continue;
+            const bool hasX = has(m_x, row), hasY = has(m_y, row);
+            (hasX && hasY ? xs : hasX ? lowXs : leftXs) << (hasX ? x[row] : kEdge);
+            (hasX && hasY ? ys : hasX ? lowYs : leftYs) << (hasY ? y[row] : kEdge);
+        }
         QColor ink = kind.ink;
         if (m_points.size() > kManyPoints && !kind.isFilled)
             ink.setAlphaF(0.35f);
-        QCPGraph *graph = m_plot->addGraph();
-        graph->setLineStyle(QCPGraph::lsNone);
-        graph->setAdaptiveSampling(true);
-        graph->setScatterStyle(
-            QCPScatterStyle(kind.shape, QPen(ink, 1.2), kind.isFilled ? QBrush(ink) : QBrush(Qt::NoBrush), kMarkSize));
-        graph->setData(xs, ys);
+        const auto add = [&](QCPAxis *across, QCPAxis *up, const QVector<double> &keys, const QVector<double> &values) {
+            if (keys.isEmpty())
+                return;
+            QCPGraph *graph = m_plot->addGraph(across, up);
+            graph->setLineStyle(QCPGraph::lsNone);
+            graph->setAdaptiveSampling(true);
+            graph->setScatterStyle(QCPScatterStyle(
+                kind.shape, QPen(ink, 1.2), kind.isFilled ? QBrush(ink) : QBrush(Qt::NoBrush), kMarkSize));
+            graph->setData(keys, values);
+        };
+        add(m_plot->xAxis, m_plot->yAxis, xs, ys);
+        add(m_plot->xAxis, m_plot->yAxis2, lowXs, lowYs); // at an edge whatever is zoomed to
+        add(m_plot->xAxis2, m_plot->yAxis, leftXs, leftYs);
     }
+}
+
+void SweepScatter::drawNote()
+{
+    const auto lacking = [this](int column) {
+        return std::ranges::count_if(m_points, [&](std::size_t row) { return !has(column, row); });
+    };
+    QStringList parts;
+    for (const int column : { m_x, m_y })
+        if (const auto many = lacking(column); many > 0)
+            parts << tr("%1 without “%2”: along the edge")
+                         .arg(countOf(many, tr("row"), tr("rows")), m_results.columns()[std::size_t(column)].label);
+    if (m_neither > 0)
+        parts << tr("%1 with neither figure").arg(countOf(qint64(m_neither), tr("row"), tr("rows")));
+    m_note = parts.join(QStringLiteral(" · "));
+    if (m_note.isEmpty())
+        return;
+    auto *text = new QCPItemText(m_plot);
+    text->setText(m_note);
+    text->setFont(font());
+    text->setColor(theme().textMuted);
+    text->setBrush(theme().panel); // marks lie below
+    text->setPadding(QMargins(4, 1, 4, 1));
+    text->setPositionAlignment(Qt::AlignRight | Qt::AlignTop);
+    text->position->setType(QCPItemPosition::ptAxisRectRatio);
+    text->position->setCoords(0.995, 0.01);
 }
 
 void SweepScatter::drawFront()
@@ -175,10 +221,15 @@ void SweepScatter::showAll()
 
 std::optional<QPointF> SweepScatter::positionOf(int row) const
 {
-    if (m_x < 0 || m_y < 0 || row < 0 || std::size_t(row) >= m_results.rows() || !isDrawn(std::size_t(row)))
+    if (m_x < 0 || m_y < 0 || row < 0 || std::size_t(row) >= m_results.rows() || !isShown(std::size_t(row)))
         return std::nullopt;
-    return QPointF(m_plot->xAxis->coordToPixel(m_results.columns()[std::size_t(m_x)].values[std::size_t(row)]),
-        m_plot->yAxis->coordToPixel(m_results.columns()[std::size_t(m_y)].values[std::size_t(row)]));
+    const std::size_t at = std::size_t(row);
+    const bool hasX = has(m_x, at), hasY = has(m_y, at);
+    if (!hasX && !hasY)
+        return std::nullopt;
+    const auto value = [&](int column) { return m_results.columns()[std::size_t(column)].values[at]; };
+    return QPointF(hasX ? m_plot->xAxis->coordToPixel(value(m_x)) : m_plot->xAxis2->coordToPixel(kEdge),
+        hasY ? m_plot->yAxis->coordToPixel(value(m_y)) : m_plot->yAxis2->coordToPixel(kEdge));
 }
 
 int SweepScatter::nearest(QPointF position) const

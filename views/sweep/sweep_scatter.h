@@ -1,8 +1,9 @@
 #pragma once
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Rows of a sweep as marks over two of its columns: feasible ones filled, infeasible ones hollow, refused ones crossed,
-// and the front of the feasible ones as a line. Hovering names a row, a click or the arrow keys along the front choose
-// one, a double click asks for its plan. GUI thread.
+// and the front of the feasible ones as a line. A row that has a value of one column alone lies along that column's
+// edge; those that have neither are counted in a corner. Hovering names a row, a click or the arrow keys along the
+// front choose one, a double click asks for its plan. GUI thread.
 
 #include "models/sweep_results.h"
 #include "views/plots/point_plot.h"
@@ -21,6 +22,7 @@ public:
     void setShown(std::vector<char> shown);
     [[nodiscard]] const std::vector<std::size_t> &front() const { return m_front; }
     [[nodiscard]] std::size_t points() const { return m_points.size(); }
+    [[nodiscard]] const QString &note() const { return m_note; } // what the corner says
     [[nodiscard]] std::optional<QPointF> positionOf(int row) const override;
     [[nodiscard]] int nearest(QPointF position) const override;
     void showAll() override;
@@ -34,12 +36,16 @@ private:
     void styleAxes();
     void drawMarks();
     void drawFront();
-    [[nodiscard]] bool isDrawn(std::size_t row) const;
+    void drawNote();
+    [[nodiscard]] bool isShown(std::size_t row) const { return m_shown.empty() || m_shown[row]; }
+    [[nodiscard]] bool has(int column, std::size_t row) const; // a value that its axis can show
 
     const SweepResults &m_results;
     int m_x = -1, m_y = -1;
     std::vector<char> m_shown;
     std::vector<std::size_t> m_points, m_front; // rows
+    std::size_t m_neither = 0; // rows that have no value of either column
+    QString m_note;
 };
 
 } // namespace trainyard

@@ -14,7 +14,7 @@
 namespace trainyard::test {
 
 struct ClaimCounts {
-    int looked = 0, refused = 0, tooLarge = 0, open = 0, exact = 0, feasible = 0;
+    int looked = 0, refused = 0, tooLarge = 0, open = 0, exact = 0, feasible = 0, workKnown = 0;
     std::vector<double> tightness; // of open candidates: leastSeconds / iteration
     std::string broken; // a line each; empty: all claims hold
 
@@ -33,7 +33,7 @@ public:
     {
     }
 
-    void check(const Candidate &candidate, const Score &score, const std::string &why)
+    void check(const Candidate &candidate, const Score &score, const LeastWork &work, const std::string &why)
     {
         m_candidate = &candidate;
         ++m_counts.looked;
@@ -52,8 +52,10 @@ public:
             expect(!isFeasible && score.leastFill > 1, "too large, and fits");
         } else
             ++m_counts.open;
-        if (ran)
+        if (ran) {
             againstRun(score, **ran);
+            againstWork(work, **ran);
+        }
         if (score.state == ScoreState::Open)
             againstEstimate(score, plan);
     }
@@ -84,6 +86,16 @@ private:
             expect(score.leastFill >= fill * (1 - 1e-9),
                 "it fills " + std::to_string(fill) + ", exactly " + std::to_string(score.leastFill));
         }
+    }
+
+    /// What computing alone takes is no more than the iteration, on no more GPUs.
+    void againstWork(const LeastWork &work, const Evaluation &ran)
+    {
+        const double seconds = ran.metrics.iterationTime.value_or(0);
+        m_counts.workKnown += seconds > 0 && work.seconds > 0;
+        expect(seconds == 0 || work.seconds <= seconds * (1 + 1e-12),
+            "it takes " + std::to_string(seconds) + " s, its work " + std::to_string(work.seconds));
+        expect(seconds == 0 || work.seconds == 0 || work.gpus <= ran.metrics.gpusUsed, "its work takes more GPUs");
     }
 
     void againstEstimate(const Score &score, const PlanPtr &plan)
@@ -125,7 +137,7 @@ inline void checkClaims(const SearchSpace &space, int count, unsigned seed, Clai
         const Score score = scorer.score(candidate);
         if (score.state != ScoreState::Open && draws % 6 != 0)
             continue;
-        check.check(candidate, score, scorer.reasonText(score.reason));
+        check.check(candidate, score, scorer.leastWork(candidate), scorer.reasonText(score.reason));
         --left;
     }
 }

@@ -171,7 +171,10 @@ private slots:
     void boundsHoldOnThePlannersOwnSpaces_data()
     {
         QTest::addColumn<QString>("name");
-        for (const char *name : { "gpt3-175b-1024-a100", "llama-7b-64-aws", "moe-2x70b-16-a800" })
+        for (const char *name :
+            { "gpt3-175b-1024-a100", "llama-7b-64-aws", "moe-2x70b-16-a800", "mixed-lab", "cephalo-lab",
+                "llama-3-70b-three-regions", "all-systems-three-datacenters", "../tests/data/rivals/a100-v100",
+                "../tests/data/rivals/two-zones", "../tests/data/rivals/five-zones" })
             QTest::newRow(name) << name;
     }
     void boundsHoldOnThePlannersOwnSpaces()

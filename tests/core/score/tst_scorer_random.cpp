@@ -36,6 +36,7 @@ private slots:
             counts.quantile(0.5));
         QVERIFY2(counts.broken.empty(), counts.broken.c_str());
         QVERIFY(tabled > 50);
+        QVERIFY2(counts.workKnown > 200, qPrintable(QString::number(counts.workKnown)));
     }
 };
 

@@ -110,7 +110,7 @@ private slots:
             makeSpace(sample("gpt3-175b-1024-a100"), builtinCatalogue(), { .fixed = { "parallelism.tenser" } });
         QVERIFY(!space);
         QCOMPARE(space.error().front().code, ErrorCode::UnknownKey);
-        QCOMPARE(space.error().front().right, std::string("parallelism.tensor"));
+        QVERIFY(space.error().front().right.starts_with("perhaps parallelism.tensor: "));
     }
 
     void aStackOffersTheSchedulesThatItHas()

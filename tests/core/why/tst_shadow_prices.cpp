@@ -2,6 +2,8 @@
 #include "core/plan/plan_io.h"
 #include "core/why/shadow_prices.h"
 
+#include "core/cluster/edits.h"
+
 #include "tests/core/evaluate/random_valid_plans.h"
 #include "tests/support/plans.h"
 
@@ -308,8 +310,37 @@ private slots:
     void deepPipelinesAndLinksAreNamed()
     {
         const ShadowPrices prices = priced(test::atlasRow(6, 4, 4, 3, ScheduleKind::OneFOneB));
-        QVERIFY(isMentioned(prices.binding, "Pipeline depth binds: 6 stages with 4 micro-batches"));
+        QVERIFY(isMentioned(prices.binding, "Pipeline depth binds most: 6 stages with 4 micro-batches"));
         QVERIFY(isMentioned(prices.binding, "A link binds"));
+    }
+
+    /// The first is what holds most; what holds less than a fifth of it is not said to bind.
+    void theMainOneStandsFirst()
+    {
+        const auto plan = readPlan(TRAINYARD_SOURCE_DIR "/samples/llama-3-70b-three-regions.trainyard.json");
+        QVERIFY(plan.has_value());
+        const ShadowPrices prices = priced(*plan);
+        QVERIFY2(prices.binding.front().starts_with("Compute binds most"), prices.binding.front().c_str());
+        QVERIFY(isMentioned(prices.binding, "Pipeline depth binds: 9 stages"));
+        QVERIFY(!isMentioned(prices.binding, "A round trip binds"));
+        QVERIFY(
+            std::ranges::count_if(prices.binding, [](const std::string &one) { return one.contains("most: "); }) == 1);
+    }
+
+    /// Eight nodes more in Virginia let eight in Oregon idle: moving these there buys as much, for nothing.
+    void nodesAreNotBoughtWhereIdleOnesCanBeMoved()
+    {
+        const auto plan = readPlan(TRAINYARD_SOURCE_DIR "/samples/llama-3-70b-three-regions.trainyard.json");
+        QVERIFY(plan.has_value());
+        const int virginia = plan->cluster.indexOf("virginia"), oregon = plan->cluster.indexOf("oregon");
+        Plan moved = *plan, bought = *plan;
+        moved.cluster = moveGpus(plan->cluster, oregon, 64, virginia).value();
+        bought.cluster.datacenters[std::size_t(virginia)].pools[0].nodes += 8;
+        QVERIFY(seconds(moved) < seconds(*plan));
+        QCOMPARE(seconds(moved), seconds(bought));
+        for (const ShadowPrice &price : priced(*plan).list)
+            if (price.kind == ResourceKind::Node)
+                QVERIFY2(price.gain < 1e-7, price.label.c_str());
     }
 
     /// Of plans that a person could have written: what a price or a retirement says is what its plan does, and a GPU

@@ -117,7 +117,7 @@ private slots:
         QTest::mouseClick(w.page.invite, Qt::LeftButton);
         QTRY_COMPARE(w.page.scatter->points(), 2 * w.engine.round);
         QCOMPARE(w.page.run->text(), QStringLiteral("Stop"));
-        QVERIFY(w.page.progressLine().contains(QStringLiteral("looked at")));
+        QVERIFY(w.page.progressLine().contains(QStringLiteral("combinations scored")));
         QVERIFY(w.page.scatter->isVisible());
         // An edit is evaluated as ever meanwhile.
         Plan edited = *w.document.plan();

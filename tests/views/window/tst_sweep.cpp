@@ -177,6 +177,33 @@ private slots:
         QVERIFY(w.page.axes->linesDrawn() > 0);
     }
 
+    /// What was refused has no figures, but has its keys: it lies along their edge and tells why.
+    void refusedRowsAreInSightToo()
+    {
+        SweepWindow w;
+        w.open();
+        const auto refused = std::ranges::find(w.results.table()->states, SweepState::Refused);
+        QVERIFY(refused != w.results.table()->states.end());
+        const int row = int(refused - w.results.table()->states.begin());
+        QVERIFY(!w.page.scatter->positionOf(row)); // time over price: it has neither
+        QVERIFY2(w.page.scatter->note().contains(QStringLiteral("neither")), qPrintable(w.page.scatter->note()));
+        w.page.x->setCurrentIndex(w.results.column("parallelism.tensor"));
+        QTest::qWait(50);
+        const auto at = w.page.scatter->positionOf(row);
+        QVERIFY(at && w.page.scatter->rect().contains(at->toPoint()));
+        QVERIFY2(w.page.scatter->note().contains(QStringLiteral("along the edge")), qPrintable(w.page.scatter->note()));
+        const int near = w.page.scatter->nearest(*at);
+        QVERIFY(near >= 0);
+        QCOMPARE(w.results.state(std::size_t(near)), SweepState::Refused);
+        QTest::mouseClick(w.page.scatter->childAt(at->toPoint()), Qt::LeftButton, {}, at->toPoint());
+        QCOMPARE(w.page.current(), near);
+        QVERIFY(!w.page.tryIt->isEnabled());
+        QVERIFY2(w.page.rowLine().contains(QString::fromStdString(w.results.table()->reason(std::size_t(near)))),
+            qPrintable(w.page.rowLine()));
+        w.page.axes->repaint();
+        QCOMPARE(w.page.axes->linesDrawn(), w.results.rows()); // lines too, across what they have
+    }
+
     void whatIsNoSweepIsTold()
     {
         SweepWindow w;
