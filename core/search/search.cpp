@@ -127,6 +127,7 @@ ExpectedAll<SearchResult> search(const PlanPtr &plan, const Catalogue &catalogue
     SearchResult result = isWhole ? searchWhole(hunt, numbers) : searchAround(hunt);
     for (PruneCount &one : result.pruned)
         one.isRule = std::ranges::find(left, one.reason, &SpaceRules::LeftOut::reason) != left.end();
+    result.asked = std::make_shared<const SearchOptions>(options);
     result.robustness = options.robustness;
     for (const Scenario &scenario : options.scenarios)
         result.scenarios.push_back(scenario.name);

@@ -55,7 +55,7 @@ struct SearchOptions {
     std::size_t threads = 0; // 0: as many as the processor has cores
     /// What may be simulated, counted in tasks of iterations, so that a search ends alike on every machine. Where
     /// `seconds` are given they decide instead.
-    std::int64_t mostTasks = 80'000'000;
+    std::int64_t mostTasks = 120'000'000;
     std::uint64_t mostEnumerated = 1'000'000; // candidates that go together: a larger space is looked at in part
     std::size_t mostRows = 20'000; // kept for whoever draws them
     bool mayTrainOtherwise = false;
@@ -95,6 +95,7 @@ struct PruneCount {
 
 struct SearchResult {
     std::shared_ptr<const SearchSpace> space;
+    std::shared_ptr<const SearchOptions> asked; // what was asked for
     Objective objective = Objective::Throughput;
     bool isComplete = false; // every candidate was simulated or is outdone by its bound
     bool isStopped = false; // by the token or the clock

@@ -6,12 +6,14 @@
 #include "core/search/steps.h"
 
 #include "core/plan/plan_diff.h"
-#include "core/search/objective.h"
+#include "core/search/shortfall.h"
+#include "core/search/worlds.h"
 
 #include <algorithm>
 #include <cmath>
 #include <limits>
 #include <map>
+#include <optional>
 
 namespace trainyard {
 
@@ -26,7 +28,8 @@ struct Looked { // a plan on the way
     PlanPtr plan; // null where run() refuses it
     Errors refused;
     bool isFeasible = false;
-    std::optional<ObjectiveFigures> figures;
+    std::string breaks;
+    double seconds = 0, usdPerMillionTokens = 0;
     double value = std::numeric_limits<double>::infinity();
 };
 
@@ -45,6 +48,7 @@ public:
         : m_found(found)
         , m_row(row)
         , m_context { catalogue, workspace, std::move(stop) }
+        , m_asked(found.asked ? *found.asked : SearchOptions { .objective = found.objective })
         , m_target(found.space->candidate(found.rows[row].number))
         , m_now(found.space->baseCandidate())
     {
@@ -87,16 +91,29 @@ private:
         if (!isNew)
             return looked;
         PlanPtr plan = candidate == m_target ? m_found.plan(m_row) : m_found.space->plan(candidate);
-        const auto evaluation = run(plan, Depth::Score, m_context);
-        if (!evaluation) {
-            looked.refused = evaluation.error();
+        if (!m_worlds) { // the plan that was asked about, which is looked at first
+            const auto own = run(m_found.space->base(), Depth::Score, m_context);
+            if (!own) {
+                looked.refused = own.error();
+                return looked;
+            }
+            m_worlds.emplace(m_found.space->base(), m_context.catalogue, m_asked, **own);
+        }
+        const CandidateVerdict verdict = m_worlds->judge(plan, 0, m_context.workspace, m_context.stop);
+        const SearchRow &row = verdict.row;
+        if (verdict.isStopped || row.state == RowState::Refused) {
+            looked.refused.push_back(
+                { verdict.isStopped ? ErrorCode::Cancelled : ErrorCode::BadValue, {}, row.reason, {} });
             return looked;
         }
         looked.plan = std::move(plan);
-        looked.isFeasible = (*evaluation)->feasible();
-        looked.figures = figuresOf(**evaluation, m_context.catalogue);
-        if (looked.figures)
-            looked.value = objectiveValue(m_found.objective, *looked.figures);
+        looked.isFeasible = row.state != RowState::Infeasible;
+        if (row.state == RowState::OutOfConstraint)
+            looked.breaks = reasonWithNumbers(row);
+        looked.seconds = row.seconds;
+        looked.usdPerMillionTokens = row.usdPerMillionTokens;
+        if (row.seconds > 0)
+            looked.value = row.value;
         return looked;
     }
 
@@ -171,10 +188,9 @@ private:
         step.plan = after.plan;
         step.isFeasible = after.isFeasible;
         step.value = after.value;
-        if (after.figures) {
-            step.seconds = after.figures->seconds;
-            step.usdPerMillionTokens = after.figures->usdPerMillionTokens;
-        }
+        step.breaks = after.breaks;
+        step.seconds = after.seconds;
+        step.usdPerMillionTokens = after.usdPerMillionTokens;
         step.gain = gainOf(before, after);
         return step;
     }
@@ -182,6 +198,8 @@ private:
     const SearchResult &m_found;
     std::size_t m_row;
     RunContext m_context;
+    SearchOptions m_asked; // worlds refer to it
+    std::optional<Worlds> m_worlds;
     Candidate m_target, m_now;
     AxisSet m_left;
     std::map<Candidate, Looked> m_known; // what a candidate is does not depend on the way to it

@@ -193,7 +193,8 @@ private slots:
                     shortest = std::min(shortest, *(*evaluation)->metrics.jobs->makespan);
             }
             for (const Objective objective : { Objective::Throughput, Objective::Time, Objective::Gpus }) {
-                const SearchResult found = completed(plan, { .objective = objective, .constraints = { .memoryMargin = 0 } });
+                const SearchResult found =
+                    completed(plan, { .objective = objective, .constraints = { .memoryMargin = 0 } });
                 QVERIFY(!found.best.empty());
                 const SearchRow &row = found.rows[found.best.front()];
                 QVERIFY2(areNear(row.seconds, shortest),

@@ -5,6 +5,7 @@
 #include "core/search/objective.h"
 #include "core/search/steps.h"
 
+#include "tests/core/search/small_search.h"
 #include "tests/support/plans.h"
 
 #include <QTest>
@@ -279,6 +280,25 @@ private slots:
             const auto start = run(found.space->base(), Depth::Score, { builtinCatalogue(), workspace });
             const double before = objectiveValue(objective, *figuresOf(**start, builtinCatalogue()));
             QVERIFY(std::abs((1 - steps[0].gain) * (1 - steps[1].gain) - steps[1].value / before) < 1e-12);
+        }
+    }
+
+    /// A plan on the way breaks the budget exactly where the GPUs that it uses cost more.
+    void aStepThatBreaksTheBudgetSaysSo()
+    {
+        const double price = builtinCatalogue().gpu("h100-sxm-80gb")->usdPerHour;
+        SearchOptions options = test::asked();
+        options.constraints.mostUsdPerHour = 8.5 * price; // of 32
+        const SearchResult result = test::found(test::small(), options);
+        QVERIFY(!result.best.empty() && result.best.front() != *result.own);
+        EvaluationWorkspace workspace;
+        const auto steps = stepsBetween(result, result.best.front(), builtinCatalogue(), workspace);
+        QVERIFY(steps && !steps->empty());
+        QVERIFY(steps->back().breaks.empty());
+        for (const SearchStep &step : *steps) {
+            const auto evaluation = run(step.plan, Depth::Score, { builtinCatalogue(), workspace });
+            const bool isOver = (*evaluation)->metrics.gpusUsed * price > *options.constraints.mostUsdPerHour;
+            QVERIFY2(step.breaks.starts_with("it costs more per hour") == isOver, step.breaks.c_str());
         }
     }
 };
