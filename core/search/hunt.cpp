@@ -35,21 +35,22 @@ std::int64_t placementsOf(const PlanPtr &plan, const Catalogue &catalogue)
 } // namespace
 
 Hunt::Hunt(const PlanPtr &plan, const Catalogue &catalogue, const SearchOptions &options, SearchSpace space,
-    const Evaluation &own, std::stop_token stop, const std::function<void(const SearchProgress &)> &onProgress)
+    EvaluationPtr own, std::stop_token stop, const std::function<void(const SearchProgress &)> &onProgress)
     : m_catalogue(catalogue)
     , m_options(options)
     , m_stop(std::move(stop))
     , m_onProgress(onProgress)
     , m_result { .space = std::make_shared<const SearchSpace>(std::move(space)), .objective = options.objective }
     , m_rules(*m_result.space, catalogue)
-    , m_worlds(plan, catalogue, options, own)
+    , m_worlds(plan, catalogue, options, *own)
     , m_crew(options.threads)
+    , m_own(std::move(own))
     , m_baseCandidate(m_result.space->baseCandidate())
     , m_tasksLeft(options.mostTasks)
 {
     m_base = m_result.space->number(m_baseCandidate);
     m_roundSize = std::size_t(std::clamp<std::int64_t>(
-        kTasksOfRound / (std::int64_t(own.metrics.spans) + kTasksOfAny), kLeastOfRound, kMostOfRound));
+        kTasksOfRound / (std::int64_t(m_own->metrics.spans) + kTasksOfAny), kLeastOfRound, kMostOfRound));
     for (std::size_t i = 0; i < m_crew.workers(); ++i) {
         m_workers.push_back(std::make_unique<Worker>());
         m_workers.back()->scorer = std::make_unique<Scorer>(*m_result.space, catalogue);

@@ -42,7 +42,7 @@ struct KnownCandidate {
 class Hunt {
 public:
     Hunt(const PlanPtr &plan, const Catalogue &catalogue, const SearchOptions &options, SearchSpace space,
-        const Evaluation &own, std::stop_token stop, const std::function<void(const SearchProgress &)> &onProgress);
+        EvaluationPtr own, std::stop_token stop, const std::function<void(const SearchProgress &)> &onProgress);
 
     [[nodiscard]] const SearchSpace &space() const { return *m_result.space; }
     [[nodiscard]] const SpaceRules &rules() const { return m_rules; }
@@ -111,6 +111,7 @@ private:
     Crew m_crew;
     std::vector<std::unique_ptr<Worker>> m_workers;
     std::unique_ptr<LaneTier> m_lanes;
+    EvaluationPtr m_own; // of the plan itself
     std::uint64_t m_base = 0, m_total = 0;
     Candidate m_baseCandidate;
     bool m_hasOnePlace = false; // all placements of a candidate use as many GPUs

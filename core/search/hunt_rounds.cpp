@@ -54,7 +54,7 @@ void Hunt::runWhole(const Numbers &numbers)
             verdicts[i].isStopped = true;
         else
             verdicts[i] = m_worlds.judge(space().plan(candidate(numbers[i])), numbers[i], m_workers[worker]->workspace,
-                m_verdicts.empty() ? std::stop_token {} : m_stop);
+                m_verdicts.empty() ? std::stop_token {} : m_stop, numbers[i] == m_base ? m_own : nullptr);
     });
     for (const CandidateVerdict &one : verdicts) {
         if (one.isStopped)

@@ -107,7 +107,7 @@ ExpectedAll<SearchResult> search(const PlanPtr &plan, const Catalogue &catalogue
     const auto own = run(plan, Depth::Score, { catalogue, workspace }); // also where it is stopped at once
     if (!own)
         return std::unexpected(own.error());
-    detail::Hunt hunt(plan, catalogue, options, std::move(*space), **own, deadline.token(), onProgress);
+    detail::Hunt hunt(plan, catalogue, options, std::move(*space), *own, deadline.token(), onProgress);
     const std::uint64_t most =
         hunt.isTabled() ? options.mostEnumerated : std::min(options.mostEnumerated, kMostWithoutTables);
     std::vector<std::uint64_t> numbers;

@@ -170,8 +170,8 @@ std::optional<CandidateVerdict> Worlds::judgeExact(std::uint64_t number, const O
     return out(RowState::Outdone, "its iteration, simulated, makes it worse than the best that were found", least);
 }
 
-CandidateVerdict Worlds::judge(
-    const PlanPtr &plan, std::uint64_t number, EvaluationWorkspace &workspace, const std::stop_token &stop) const
+CandidateVerdict Worlds::judge(const PlanPtr &plan, std::uint64_t number, EvaluationWorkspace &workspace,
+    const std::stop_token &stop, const EvaluationPtr &told) const
 {
     CandidateVerdict verdict;
     verdict.row.number = number;
@@ -182,7 +182,8 @@ CandidateVerdict Worlds::judge(
         verdict.excess = excess;
         return verdict;
     };
-    const auto evaluation = run(plan, Depth::Score, { m_catalogue, workspace, stop });
+    const auto evaluation =
+        told ? ExpectedAll<EvaluationPtr>(told) : run(plan, Depth::Score, { m_catalogue, workspace, stop });
     if (!evaluation) {
         const Error &error = evaluation.error().front();
         verdict.isStopped = error.code == ErrorCode::Cancelled;

@@ -28,8 +28,9 @@ public:
     /// `own` is the plan's evaluation: what memory it leaves free is the margin where none is asked for.
     Worlds(const PlanPtr &plan, const Catalogue &catalogue, const SearchOptions &options, const Evaluation &own);
 
-    [[nodiscard]] CandidateVerdict judge(
-        const PlanPtr &plan, std::uint64_t number, EvaluationWorkspace &workspace, const std::stop_token &stop) const;
+    /// `told`: what run() says of the plan, where that is known.
+    [[nodiscard]] CandidateVerdict judge(const PlanPtr &plan, std::uint64_t number, EvaluationWorkspace &workspace,
+        const std::stop_token &stop, const EvaluationPtr &told = nullptr) const;
 
     /// From what the engine says of a candidate without its money: the verdict where that is enough, because it does
     /// not fit, surely breaks a constraint or surely has a larger value than `most`; else nothing: judge() has to say.

@@ -19,7 +19,7 @@ struct Ours {
 Ours ourAnswer(const PlanPtr &plan, const RivalWishes &wishes)
 {
     SearchOptions options = sailorsDecisions(*plan, wishes);
-    options.mostTasks = 600'000; // some hundred plans
+    options.mostTasks = 20'000'000; // some thousand scores and some hundred plans
     const auto found = search(plan, builtinCatalogue(), options);
     if (!found || found->best.empty())
         return {};
