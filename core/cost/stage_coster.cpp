@@ -51,11 +51,6 @@ StageCosts StageCoster::stage(const PipelineClass &pipelines, int stage)
     return result;
 }
 
-StageCosts StageCoster::chunksOfStage(const PipelineClass &pipelines, int stage)
-{
-    return chunksOfStage(at(rankSet(m_work, pipelines, stage)), pipelines, stage);
-}
-
 StageCosts StageCoster::chunksOfStage(const SiteCosts &costs, const PipelineClass &pipelines, int stage) const
 {
     if (!m_work.source.hasLayers)

@@ -20,7 +20,10 @@ public:
     /// Everything but what crosses datacenters.
     [[nodiscard]] StageCosts stage(const PipelineClass &pipelines, int stage);
     /// Its chunks alone, without what follows them.
-    [[nodiscard]] StageCosts chunksOfStage(const PipelineClass &pipelines, int stage);
+    [[nodiscard]] StageCosts chunksOfStage(const PipelineClass &pipelines, int stage)
+    {
+        return chunksOfStage(at(rankSet(m_work, pipelines, stage)), pipelines, stage);
+    }
     /// The whole stage at once, its chunks summed: what a closed form needs, without a list of chunks.
     /// `hasEnd`: with what follows them.
     [[nodiscard]] StageCosts wholeStage(const PipelineClass &pipelines, int stage, bool hasEnd = true);

@@ -78,6 +78,8 @@ Sketch sketch(const Workload &workload, const PipelineClass &pipelines, StageCos
     pipeline.inFlight = inFlightOf(workload, count);
     pipeline.recomputesLastStage = workload.stack.recomputesLastStage && !traitsOf(*workload.plan).recomputesApart();
     pipeline.stages.reserve(std::size_t(count));
+    pipeline.boundaries.reserve(std::size_t(count));
+    result.kinds.reserve(3); // most often the first stage, the last one, and all others
     for (int stage = 0; stage < count; ++stage) {
         if (stage == 0 || !isLikeStageBefore(workload, stage)) {
             result.kinds.push_back({ stage, coster.wholeStage(pipelines, stage, hasEnds) });

@@ -7,6 +7,7 @@
 
 #include "core/schedule/chunks.h"
 
+#include <span>
 #include <vector>
 
 namespace trainyard {
@@ -27,8 +28,8 @@ struct Chain {
                                  // where it spares one at most
     std::vector<ChainStage> stages; // [virtual stage]
     std::vector<double> there, back; // [virtual stage q]: from q to q + 1, and from q + 1 to q
-    std::vector<std::vector<int>> forwardsBefore; // [device][chunk]: before its first gradient; empty: not known
-    std::vector<int> kindOf; // [device]: equal ones have one number, counted from 0
+    std::span<const std::vector<int>> forwardsBefore; // [device][chunk]: before its first gradient; empty: not known
+    std::span<const int> kindOf; // [device]: equal ones have one number, counted from 0
 };
 
 class LeastTime {

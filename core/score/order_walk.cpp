@@ -46,6 +46,27 @@ FullMoments::FullMoments(int chunks)
 {
 }
 
+void FullMoments::count(int chunk, std::int32_t Count::*number, std::int32_t by)
+{
+    constexpr std::uint64_t kWords[] = { 0x9e3779b97f4a7c15u, 0xbf58476d1ce4e5b9u, 0x94d049bb133111ebu };
+    m_now[std::size_t(chunk)].*number += by;
+    m_of.sum += by;
+    const std::uint64_t word = kWords[number == &Count::whole ? 0 : number == &Count::kept ? 1 : 2];
+    m_of.word += (word ^ std::uint64_t(chunk) * 0xd6e8feb86659fd93u) * std::uint64_t(std::int64_t(by));
+}
+
+/// Of as many in all only equal ones do.
+bool FullMoments::isOutdoneBy(const Moment &moment) const
+{
+    return m_of.sum <= moment.sum && (m_of.sum < moment.sum || m_of.word == moment.word)
+        && isCovered(m_now.data(), m_counts.data() + moment.counts, m_chunks);
+}
+
+bool FullMoments::outdoes(const Moment &moment) const
+{
+    return m_of.sum > moment.sum && isCovered(m_counts.data() + moment.counts, m_now.data(), m_chunks);
+}
+
 /// What is in flight while that effect's operation runs.
 void FullMoments::meet(std::uint32_t running)
 {
@@ -54,7 +75,7 @@ void FullMoments::meet(std::uint32_t running)
         std::uint32_t at = last;
         do { // as orders go round, so do these
             at = m_moments[at].next;
-            if (isCovered(m_now.data(), countsOf(at), m_chunks)) {
+            if (isOutdoneBy(m_moments[at])) {
                 last = at;
                 return;
             }
@@ -62,7 +83,8 @@ void FullMoments::meet(std::uint32_t running)
         leaveOut(last);
     }
     const auto made = std::uint32_t(m_moments.size());
-    m_moments.push_back({ std::uint32_t(m_counts.size()), last == kNone ? made : m_moments[last].next });
+    m_moments.push_back(
+        { std::uint32_t(m_counts.size()), m_of.sum, m_of.word, last == kNone ? made : m_moments[last].next });
     if (last != kNone)
         m_moments[last].next = made;
     last = made;
@@ -77,7 +99,7 @@ void FullMoments::leaveOut(std::uint32_t &last)
     for (bool isDone = false; !isDone;) {
         const std::uint32_t next = m_moments[at].next;
         isDone = at == end;
-        if (!isCovered(countsOf(at), m_now.data(), m_chunks)) {
+        if (!outdoes(m_moments[at])) {
             (before == kNone ? first : m_moments[before].next) = at;
             before = at;
         }
@@ -92,9 +114,9 @@ void FullMoments::add(const Program &program, int device, bool isRecomputing)
 {
     KeptWhole kept(program, device, isRecomputing);
     std::ranges::fill(m_now, Count {});
-    const auto of = [&](const Op &op, bool isWhole) -> std::int32_t & {
-        Count &count = m_now[std::size_t(op.chunk)];
-        return isWhole ? count.whole : count.kept;
+    m_of = {};
+    const auto count = [&](const Op &op, bool isWhole, int by) {
+        this->count(op.chunk, isWhole ? &Count::whole : &Count::kept, by);
     };
     const Op *paired = nullptr;
     for (const Op &op : program.order[std::size_t(device)]) {
@@ -106,15 +128,15 @@ void FullMoments::add(const Program &program, int device, bool isRecomputing)
         meet(paired ? OpMemory::plainPair(m_chunks, paired->chunk, kept.isWhole(*paired), op.chunk, isWhole)
                     : OpMemory::plainOp(op.chunk, kept.workOf(op)));
         if (paired)
-            ++of(*paired, kept.isWhole(*paired));
+            count(*paired, kept.isWhole(*paired), 1);
         if (isForward(op.kind))
-            ++of(op, isWhole);
+            count(op, isWhole, 1);
         else if (makesGradient(op.kind))
-            --of(op, isWhole);
+            count(op, isWhole, -1);
         else
-            --m_now[std::size_t(op.chunk)].waiting;
+            this->count(op.chunk, &Count::waiting, -1);
         if (op.kind == OpKind::InputGrad)
-            ++m_now[std::size_t(op.chunk)].waiting;
+            this->count(op.chunk, &Count::waiting, 1);
         if (paired || (op.kind != OpKind::Backward && op.kind != OpKind::WeightGrad)) // which leave less than there was
             meet(HeldMoments::kNothing);
         paired = nullptr;

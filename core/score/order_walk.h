@@ -58,16 +58,21 @@ private:
     using Count = HeldMoments::Count;
     struct Moment {
         std::uint32_t counts = 0; // where they lie
+        std::int32_t sum = 0; // of all of them
+        std::uint64_t word = 0; // equal where they are, else most likely not
         std::uint32_t next = kNone; // with the same operation running, in a ring
     };
     static constexpr std::uint32_t kNone = ~std::uint32_t(0);
 
+    void count(int chunk, std::int32_t Count::*number, std::int32_t by);
     void meet(std::uint32_t running);
+    [[nodiscard]] bool isOutdoneBy(const Moment &moment) const;
+    [[nodiscard]] bool outdoes(const Moment &moment) const;
     void leaveOut(std::uint32_t &last);
-    [[nodiscard]] Count *countsOf(std::uint32_t moment) { return m_counts.data() + m_moments[moment].counts; }
 
     int m_chunks;
     std::vector<Count> m_now; // [chunk]
+    Moment m_of; // what is now
     std::vector<Count> m_counts; // of all moments, also of those that are outdone
     std::vector<Moment> m_moments;
     std::vector<std::uint32_t> m_last; // [running; nothing is the last one]: where it was met last

@@ -12,6 +12,7 @@
 #include <algorithm>
 #include <iterator>
 #include <span>
+#include <type_traits>
 
 namespace trainyard {
 
@@ -185,7 +186,13 @@ PlainWork workOf(
             std::ranges::move(made.order, std::back_inserter(work.order.order));
         }
     const std::size_t stages = frame.kindOf.size();
+    Fingerprint print;
+    print.add(frame.familyPrint);
+    print.add(std::uint64_t(work.order.order.size()) << 1 | (isRecomputing ? 1u : 0u));
+    static_assert(sizeof(Op) == sizeof(std::uint64_t) && std::has_unique_object_representations_v<Op>);
     for (std::size_t i = 0; i < work.order.order.size(); ++i) {
+        print.add(work.order.order[i].size());
+        print.add(reinterpret_cast<const std::uint64_t *>(work.order.order[i].data()), work.order.order[i].size());
         std::size_t like = 0;
         while (frame.kindOf[like % stages] != frame.kindOf[i % stages] || work.order.order[like] != work.order.order[i])
             ++like;
@@ -194,6 +201,7 @@ PlainWork workOf(
         if (like == i)
             effects = effectsOf(work.order, int(i), isRecomputing);
     }
+    work.number = print.value();
     return work;
 }
 
@@ -258,16 +266,12 @@ const PlainWork &PlainTopologies::work(const Workload &workload, const PlainFram
             std::optional<PlainWork> shortest = workOf(workload, frame, { &least, 1 }, isRecomputing);
             if (shortest->order != workOf(workload, frame, { &next, 1 }, isRecomputing).order)
                 shortest.reset();
-            else
-                shortest->number = ++m_made;
             known = &m_familyWork.add(number, std::move(shortest));
         }
         if (*known)
             return **known;
     }
-    PlainWork &made = m_work.add(own, workOf(workload, frame, frame.microBatches, isRecomputing));
-    made.number = ++m_made;
-    return made;
+    return m_work.add(own, workOf(workload, frame, frame.microBatches, isRecomputing));
 }
 
 void PlainTopologies::clear()

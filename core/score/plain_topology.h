@@ -24,7 +24,7 @@ struct PlainWork {
     std::vector<std::uint16_t> likeOf; // [i]: the first of its kind with the same order
     std::vector<std::vector<std::uint16_t>> effects; // [i]: of each operation, as OpMemory numbers them
     bool pairs = false; // it has operations that are pairs
-    std::uint64_t number = 0; // of its own
+    std::uint64_t number = 0; // of this order on stages of these kinds, however many micro-batches it was made for
 };
 
 /// One a thread; it keeps families.
@@ -49,7 +49,6 @@ private:
     PartTable<Family> m_families;
     PartTable<std::optional<PlainWork>> m_familyWork; // of every number of micro-batches; empty: they differ
     PartTable<PlainWork> m_work;
-    std::uint64_t m_made = 0;
 };
 
 } // namespace trainyard

@@ -39,6 +39,9 @@ struct LeastWork {
     int gpus = 1; // that it uses at least
 };
 
+/// That a plan uses, wherever it is placed: of replicas that are pinned to smaller tensor groups as if all were there.
+[[nodiscard]] int leastGpusOf(const Plan &plan);
+
 /// Values of one kind that a scorer keeps; then it forgets all and begins anew.
 inline constexpr std::size_t kMostTable = 1'000'000;
 

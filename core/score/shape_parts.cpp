@@ -91,8 +91,8 @@ OrderPart orderPart(Workload &workload, Reasons &reasons)
             std::to_string(degrees.pipeline) + " stages under " + schedule.label + ", " + schedule.stages.why);
     if (part.wrong)
         return part;
-    part.wrongCount = reasons.of(
-        std::string("micro-batches of a pipeline under ") + schedule.label + ", which " + schedule.microBatches.why);
+    part.wrongCount = reasons.of(std::string("the micro-batches of a pipeline do not suit ") + schedule.label
+        + ", which " + schedule.microBatches.why);
     part.chunks = splitLayers(
         workload.model, degrees.pipeline, degrees.chunks, schedule.placement, workload.plan->placement.layers);
     workload.layout.chunks = part.chunks;

@@ -6,6 +6,7 @@
 #include "core/layouts/search_times.h"
 #include "core/layouts/shares.h"
 #include "core/memory/stage_memory.h"
+#include "core/placement/activations_leave.h"
 #include "core/placement/class_workload.h"
 #include "core/placement/location_book.h"
 #include "core/placement/place.h"
@@ -13,6 +14,7 @@
 #include "core/placement/resolve.h"
 #include "core/placement/shard_exchange.h"
 #include "core/plan/jobs.h"
+#include "core/schedule/traits.h"
 
 #include <algorithm>
 #include <limits>
@@ -60,17 +62,35 @@ double leastTime(const Workload &workload, const Placements &open)
     return open.found.size() == 1 ? boundOfOne(workload, open.found.front().layout) : least;
 }
 
-/// What its states alone fill of the fullest GPU.
-double statesFill(const Workload &workload)
+/// What one micro-batch keeps between its last forward and its first gradient on a stage, whatever the schedule.
+LiveBytes keptOfOne(const Workload &workload, int stage)
+{
+    LiveBytes live;
+    if (workload.degrees.copies > 1 || traitsOf(*workload.plan).isSliced()
+        || activationsLeaveTo(workload.plan->memory) != ActivationOffload::None)
+        return live;
+    for (const ChunkMemory &chunk : chunkMemory(workload, stage)) {
+        live.activations += chunk.kept;
+        live.ends += chunk.ends;
+    }
+    return live;
+}
+
+/// What its states and one micro-batch fill of the fullest GPU.
+double leastFillOf(const Workload &workload)
 {
     ClassWorkloads views(workload);
     double fill = 0;
-    for (int stage = 0; stage < workload.degrees.pipeline; ++stage)
+    for (int stage = 0; stage < workload.degrees.pipeline; ++stage) {
+        if (isLikeStageBefore(workload, stage))
+            continue;
         for (const PipelineClass *kind : unlikeClasses(workload, stage)) {
+            const Workload &view = views.of(*kind, stage);
             const StageMemory memory =
-                stageMemory(views.of(*kind, stage), rankSet(workload, *kind, stage), {}, {}, false);
+                stageMemory(view, rankSet(workload, *kind, stage), keptOfOne(view, stage), {}, false);
             fill = std::max(fill, double(memory.device) / double(std::max<std::int64_t>(1, memory.capacity)));
         }
+    }
     return fill;
 }
 
@@ -84,7 +104,7 @@ Layout lookAtEach(UntabledScore &score, Workload &workload, const Placements &op
     const auto look = [&] {
         if (isShared)
             seconds = std::min(seconds, dealtBound(workload));
-        fill = std::min(fill, workload.source.hasMemory ? statesFill(workload) : 0);
+        fill = std::min(fill, workload.source.hasMemory ? leastFillOf(workload) : 0);
     };
     for (const PlacedLayout &placed : open.found) {
         workload.layout = placed.layout;

@@ -48,6 +48,15 @@ bool mayUse(const Plan &plan, int datacenter)
 
 } // namespace
 
+int leastGpusOf(const Plan &plan)
+{
+    const Parallelism &p = plan.parallelism;
+    int tensor = p.tensor;
+    for (const RankPin &pin : plan.heterogeneity.assign)
+        tensor = std::min(tensor, pin.tensor.value_or(tensor));
+    return tensor * p.pipeline * p.context * p.data.value_or(1);
+}
+
 WorkBound::WorkBound(const SearchSpace &space, const Catalogue &catalogue)
     : m_space(space)
     , m_catalogue(catalogue)
@@ -94,8 +103,7 @@ LeastWork WorkBound::of(const Candidate &candidate)
         return least;
     const PlanPtr plan = m_space.plan(candidate);
     const Parallelism &p = plan->parallelism;
-    if (plan->heterogeneity.assign.empty())
-        least.gpus = p.tensor * p.pipeline * p.context * p.data.value_or(1);
+    least.gpus = leastGpusOf(*plan);
     const std::uint64_t number = m_axes.numberOf(candidate);
     const std::vector<Groups> *groups = m_groups.find(number);
     if (!groups)

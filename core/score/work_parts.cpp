@@ -108,6 +108,7 @@ private:
 std::vector<StageCosts> kindsOf(const Workload &workload, StageCoster &coster, const OrderPart &order)
 {
     std::vector<StageCosts> kinds;
+    kinds.reserve(order.firstOfKind.size());
     for (const int stage : order.firstOfKind)
         kinds.push_back(coster.chunksOfStage(workload.layout.classes.front(), stage));
     return kinds;
@@ -156,6 +157,8 @@ WorkPart workPart(const Workload &workload, StageCoster &coster, const OrderPart
 {
     WorkPart part;
     std::vector<StageCosts> kinds = kindsOf(workload, coster, order);
+    part.hiding.reserve(kinds.size());
+    part.formHiding.reserve(kinds.size());
     for (const StageCosts &kind : kinds)
         part.hiding.push_back(hidingWork(workload, kind));
     if (shardExchange(*workload.plan, workload.stack) == ShardExchange::InRuns)

@@ -21,8 +21,8 @@ constexpr std::size_t kSample = 4'000; // candidates drawn and scored to begin w
 constexpr std::size_t kSampleWithoutTables = 200, kMostOfGrid = 600,
                       kPairsWithoutTables = 600; // where a score costs a placement
 constexpr std::array kSmall { "kinds", "tensor", "pipeline", "micro_batch", "data" };
-constexpr std::size_t kFewReplicas = 2,
-                      kSmallest = 64; // numbers of replicas, and plans, that are tried among small ones
+constexpr std::size_t kFewReplicas = 2, kSmallest = 64,
+                      kSmallStarts = 16; // numbers of replicas, and plans, that are tried among small ones
 constexpr std::array kGrid { "micro_batch", "tensor", "pipeline", "kinds", "data" };
 constexpr std::size_t kMostPairs = 4'000; // of steps along two axes
 constexpr std::size_t kSingles = 24, kPairs = 64, kStarts = 64; // of the most promising that are simulated
@@ -241,7 +241,7 @@ private:
                 numbers.push_back(one.number);
             }
         }
-        descendFromBest(numbers);
+        descendFromBest(numbers, kSmallStarts);
     }
 
     /// All combinations of the degrees that decide most, as many of these as keep them few; where scores come from
@@ -267,9 +267,9 @@ private:
         descendFromBest(numbers);
     }
 
-    void descendFromBest(const std::vector<std::uint64_t> &numbers)
+    void descendFromBest(const std::vector<std::uint64_t> &numbers, std::size_t most = kStarts)
     {
-        const std::vector<std::uint64_t> known = mostPromising(numbers, kStarts);
+        const std::vector<std::uint64_t> known = mostPromising(numbers, most);
         const auto best = std::ranges::min_element(known, {}, [&](std::uint64_t number) { return heightOf(number); });
         if (best != known.end())
             descend(*best);

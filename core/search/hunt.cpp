@@ -82,10 +82,7 @@ int Hunt::leastGpus(const Score &score, const Candidate &candidate) const
     if (m_hasOnePlace)
         return score.gpusUsed;
     const PlanPtr plan = space().plan(candidate);
-    if (!plan->heterogeneity.assign.empty()) // to smaller tensor groups, maybe
-        return 1;
-    const Parallelism &p = plan->parallelism;
-    return p.tensor * p.pipeline * p.context * p.data.value_or(1);
+    return leastGpusOf(*plan);
 }
 
 /// Why a candidate is out before a score is paid for; empty where it may not be.
@@ -99,12 +96,21 @@ std::string Hunt::surelyOut(const LeastWork &least) const
     return isOutdone ? "it cannot be better than the best that was found" : "";
 }
 
+/// Unequal GPUs are dealt the layers of each placement's stages by a search of its own.
+std::int64_t Hunt::tasksOfPlaces(const Plan &plan) const
+{
+    constexpr std::int64_t kTasksOfPlacement = 500, kTasksOfStage = 80;
+    const bool isDealt = plan.heterogeneity.layers == LayerSharing::BySpeed;
+    return m_placements * (kTasksOfPlacement + (isDealt ? kTasksOfStage * plan.parallelism.pipeline : 0));
+}
+
 std::vector<ScoredCandidate> Hunt::scored(const std::vector<std::uint64_t> &numbers)
 {
     struct Scored {
         ScoredCandidate one;
         std::string out = "it was not looked at"; // until it is: a search may be stopped
         bool isScored = false;
+        std::int64_t tasks = 0;
     };
     std::vector<Scored> all(numbers.size());
     const std::size_t atOnce = isTabled()
@@ -124,6 +130,8 @@ std::vector<ScoredCandidate> Hunt::scored(const std::vector<std::uint64_t> &numb
             }
             const Score score = scorer.score(candidate);
             scored = { { numbers[i], 0, std::numeric_limits<double>::infinity() }, {}, true };
+            if (!isTabled())
+                scored.tasks = tasksOfPlaces(*space().plan(candidate));
             if (numbers[i] == m_base)
                 scored.out = "yours";
             else if (score.state == ScoreState::Refused)
@@ -143,9 +151,8 @@ std::vector<ScoredCandidate> Hunt::scored(const std::vector<std::uint64_t> &numb
         }
     });
     std::vector<ScoredCandidate> open;
-    if (!isTabled())
-        m_tasksLeft -= m_placements * (kTasksOfAny / 2) * std::int64_t(numbers.size());
     for (Scored &scored : all) {
+        m_tasksLeft -= scored.tasks;
         m_result.scored += scored.isScored;
         if (scored.out.empty())
             open.push_back(scored.one);
@@ -174,6 +181,11 @@ void Hunt::tell()
 SearchResult Hunt::finish(bool isComplete, const std::vector<ScoredCandidate> &outdone)
 {
     m_result.isComplete = isComplete;
+    for (const Axis &axis : space().axes())
+        if (axis.thinned > 0) {
+            m_result.isComplete = false;
+            count("values of " + axis.label + " are too many: the best by GPUs and links were taken", axis.thinned);
+        }
     m_result.isStopped = m_stop.stop_requested();
     m_result.looked = std::max<std::uint64_t>(m_result.scored, m_result.simulated);
     for (const auto &[rank, row] : m_top)

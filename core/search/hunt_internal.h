@@ -87,6 +87,9 @@ private:
     static constexpr std::int64_t kTasksOfAny = 2'000;
     void runWhole(const Numbers &numbers);
     void runInLanes(const Numbers &numbers);
+    /// What placing a candidate takes, where scores come from no tables.
+    [[nodiscard]] std::int64_t tasksOfPlaces(const Plan &plan) const;
+    [[nodiscard]] std::int64_t tasksOfPlaced(const CandidateVerdict &one) const;
     [[nodiscard]] std::int64_t tasksInLanes(std::uint64_t number, int gpus) const;
     void take(const CandidateVerdict &verdict);
     /// Values above it are told of nowhere.

@@ -13,9 +13,9 @@ namespace {
 
 /// Candidates that go through the lanes at once, in rounds; and of those that are left open, how many go through run().
 constexpr std::size_t kRoundsInLanes = 8, kOpenAtOnce = 16;
-/// Where there are several placements: what each takes, in tasks, shares and memory of unequal GPUs included; and how
-/// many of them are simulated, about, since bounds leave the others out.
-constexpr std::int64_t kTasksOfPlacement = 8'000, kSimulated = 3;
+/// Requests that fill bubbles take so many times what the tasks between them take; and of several placements so many
+/// are simulated to the end, about: bounds leave the others out.
+constexpr std::int64_t kFillFactor = 5, kSimulated = 3;
 /// What is kept of candidates that were simulated; then it is forgotten but for those that are told.
 constexpr std::size_t kMostKnown = 4'000'000;
 
@@ -61,8 +61,7 @@ void Hunt::runWhole(const Numbers &numbers)
             continue;
         ++m_result.simulated;
         ++m_result.wholly;
-        m_tasksLeft -= isTabled() ? kTasksOfAny + one.tasks
-                                  : kTasksOfPlacement * m_placements + std::min(m_placements, kSimulated) * one.tasks;
+        m_tasksLeft -= kTasksOfAny + (isTabled() ? one.tasks : tasksOfPlaced(one));
         take(one);
     }
 }
@@ -76,6 +75,13 @@ std::int64_t Hunt::tasksInLanes(std::uint64_t number, int gpus) const
     const std::int64_t microBatches =
         plan->workload.globalBatch / std::max<std::int64_t>(1, plan->workload.microBatch * (gpus / ofReplica));
     return (kTasksOfAny + 2 * p.pipeline * p.virtualPipeline * microBatches) / 8;
+}
+
+std::int64_t Hunt::tasksOfPlaced(const CandidateVerdict &one) const
+{
+    const PlanPtr plan = space().plan(candidate(one.row.number));
+    return tasksOfPlaces(*plan)
+        + (plan->bubbleFill.enabled ? kFillFactor * std::min(m_placements, kSimulated) : 1) * one.tasks;
 }
 
 /// The best of them first through run(): then what comes behind all that are told needs no more.

@@ -29,6 +29,8 @@ Errors contradictions(const Plan &plan, const SearchOptions &options)
     const Constraints &c = options.constraints;
     if (c.mostUsdPerHour && !(*c.mostUsdPerHour > 0))
         bad("max-usd-per-hour", "nothing can run for nothing", "a number above 0");
+    if (c.mostUsdPerMillionTokens && !(*c.mostUsdPerMillionTokens > 0))
+        bad("max-usd-per-million-tokens", "nothing can run for nothing", "a number above 0");
     if (c.mostGpus && *c.mostGpus < 1)
         bad("max-gpus", "nothing can run on no GPU", "1 or more");
     if (c.leastTokensPerSecond && !(*c.leastTokensPerSecond >= 0))

@@ -34,6 +34,7 @@ enum class Objective : std::uint8_t {
 
 struct Constraints {
     std::optional<double> mostUsdPerHour; // of the GPUs that are used, egress included
+    std::optional<double> mostUsdPerMillionTokens; // likewise: what an iteration may cost
     std::optional<int> mostGpus;
     std::optional<double> leastTokensPerSecond;
     std::optional<double> mostDays; // for workload.training_tokens

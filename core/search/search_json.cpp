@@ -36,16 +36,18 @@ Json daysOf(const SearchResult &result, const SearchRow &row)
 
 Json rowJson(const SearchResult &result, const SearchRow &row)
 {
-    const bool isTimed = row.seconds > 0 && row.state != RowState::Outdone;
+    const bool isTimed = row.seconds > 0 && (row.state != RowState::Outdone || row.isExact);
     const auto timed = [&](double value) { return isTimed ? number(value) : Json(nullptr); };
+    // Lanes time a candidate and know no more of it.
+    const auto known = [&](double value) { return row.joulesPerToken > 0 || value > 0 ? timed(value) : Json(nullptr); };
     return { { "number", row.number }, { "state", kStates[std::size_t(row.state)] }, { "reason", text(row.reason) },
-        { "shortfall", text(row.shortfall) }, { "value", timed(row.value) },
+        { "shortfall", text(row.shortfall) }, { "value", known(row.value) },
         { "worst_world", text(worstWorld(result, row)) }, { "iteration_time_s", timed(row.seconds) },
         { "tokens_per_s", timed(row.tokensPerSecond) }, { "days_total", daysOf(result, row) },
-        { "usd_per_million_tokens_used", timed(row.usdPerMillionTokens) },
-        { "usd_per_hour_used", timed(row.usdPerHour) },
-        { "usd_per_million_tokens_cluster", timed(row.clusterUsdPerMillionTokens) },
-        { "usd_per_hour_cluster", timed(row.clusterUsdPerHour) }, { "joules_per_token", timed(row.joulesPerToken) },
+        { "usd_per_million_tokens_used", known(row.usdPerMillionTokens) },
+        { "usd_per_hour_used", known(row.usdPerHour) },
+        { "usd_per_million_tokens_cluster", known(row.clusterUsdPerMillionTokens) },
+        { "usd_per_hour_cluster", known(row.clusterUsdPerHour) }, { "joules_per_token", known(row.joulesPerToken) },
         { "memory_fill", row.fill > 0 ? number(row.fill) : Json(nullptr) }, { "gpus_used", row.gpus },
         { "on_front", row.isOnFront } };
 }
@@ -113,7 +115,7 @@ std::string searchJson(const SearchResult &result, const WrittenPlan *written, s
     Json json { { "objective", toString(result.objective) }, { "value_is", valueName(result.objective) },
         { "summary", result.summary }, { "complete", result.isComplete }, { "stopped", result.isStopped },
         { "looked", result.looked }, { "scored", result.scored }, { "simulated", result.simulated },
-        { "elapsed_s", number(result.elapsed) },
+        { "wholly", result.wholly }, { "elapsed_s", number(result.elapsed) },
         { "robust",
             result.scenarios.empty()                         ? Json(nullptr)
                 : result.robustness == Robustness::WorstCase ? Json("worst")

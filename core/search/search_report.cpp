@@ -105,16 +105,16 @@ private:
     {
         const bool isTimed = row.seconds > 0;
         const auto timed = [&](const std::string &text) { return isTimed ? text : std::string(); };
-        std::vector<std::string> cells { rank, timed(valueText(m_result.objective, row)) };
+        const auto usd = [&](double value) { // lanes time a candidate and may not know what it costs
+            return isTimed && (value > 0 || row.joulesPerToken > 0) ? usdText(value) : std::string();
+        };
+        std::vector<std::string> cells { rank, row.value > 0 ? timed(valueText(m_result.objective, row)) : "" };
         if (m_namesWorld)
             cells.push_back(timed(worstWorld(m_result, row)));
-        cells.insert(cells.end(),
-            { timed(secondsText(row.seconds)), timed(usdText(row.usdPerHour)),
-                timed(usdText(row.usdPerMillionTokens)) });
+        cells.insert(
+            cells.end(), { timed(secondsText(row.seconds)), usd(row.usdPerHour), usd(row.usdPerMillionTokens) });
         if (m_hasIdle)
-            cells.insert(cells.end(),
-                { timed(row.clusterUsdPerHour > 0 ? usdText(row.clusterUsdPerHour) : ""),
-                    timed(row.clusterUsdPerHour > 0 ? usdText(row.clusterUsdPerMillionTokens) : "") });
+            cells.insert(cells.end(), { usd(row.clusterUsdPerHour), usd(row.clusterUsdPerMillionTokens) });
         if (m_trainingTokens > 0)
             cells.push_back(
                 timed(row.tokensPerSecond > 0 ? plainText(m_trainingTokens / row.tokensPerSecond / 86400) : ""));

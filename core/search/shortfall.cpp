@@ -33,6 +33,11 @@ void tellShortfall(SearchRow &row, const ObjectiveFigures &figures, const Constr
         missed(figures.usdPerHour / *most - 1, [&] {
             return "needs " + apart(figures.usdPerHour, *most, usdText) + " an hour, allowed $" + plainNumber(*most);
         });
+    if (const auto most = constraints.mostUsdPerMillionTokens; most && figures.usdPerMillionTokens > 0)
+        missed(figures.usdPerMillionTokens / *most - 1, [&] {
+            return "needs " + apart(figures.usdPerMillionTokens, *most, usdText) + " a million tokens, allowed $"
+                + plainNumber(*most);
+        });
     if (const auto least = constraints.leastTokensPerSecond)
         missed(*least / figures.tokensPerSecond - 1, [&] {
             return "reaches " + apart(figures.tokensPerSecond, *least, countText) + " tokens/s, asked for "

@@ -97,6 +97,8 @@ std::string Worlds::broken(const ObjectiveFigures &figures, const Evaluation *ev
         return "it uses more GPUs than allowed";
     if (c.mostUsdPerHour && figures.usdPerHour > *c.mostUsdPerHour)
         return "it costs more per hour than allowed";
+    if (c.mostUsdPerMillionTokens && figures.usdPerMillionTokens > *c.mostUsdPerMillionTokens)
+        return "it costs more per token than allowed";
     if (c.leastTokensPerSecond && figures.tokensPerSecond < *c.leastTokensPerSecond)
         return "it is slower than asked for";
     if (c.mostDays && figures.days.value_or(0) > *c.mostDays)

@@ -93,10 +93,18 @@ public:
             m_axes.push_back(std::move(axis));
     }
 
+    /// Of an axis, if it was made: how many values were left out.
+    void setThinned(std::string_view id, std::size_t values)
+    {
+        for (Axis &axis : m_axes)
+            if (axis.id == id)
+                axis.thinned = values;
+    }
+    [[nodiscard]] bool isFixed(const std::vector<std::string> &keys) const;
+
     [[nodiscard]] std::vector<Axis> take() { return std::move(m_axes); }
 
 private:
-    [[nodiscard]] bool isFixed(const std::vector<std::string> &keys) const;
     [[nodiscard]] bool mayTakeIt(const AxisValue &value) const;
     [[nodiscard]] std::vector<int> thinned(std::set<int> values, int current) const;
 

@@ -31,6 +31,7 @@ struct Axis {
     std::string label; // "Tensor parallel"
     std::vector<AxisValue> values; // distinct, in an order of their own (degrees rise)
     std::uint16_t base = 0; // the plan's own value; it is always among them
+    std::size_t thinned = 0; // further values that were left out, which others do not stand for
 };
 
 using Candidate = std::vector<std::uint16_t>; // [axis]: index into its values

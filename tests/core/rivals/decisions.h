@@ -41,6 +41,8 @@ inline SearchOptions sailorsDecisions(const Plan &plan, const RivalWishes &wishe
     const double tokens = double(plan.workload.globalBatch) * plan.workload.sequenceLength;
     if (wishes.wantsCheap)
         options.objective = Objective::Cost;
+    if (wishes.mostUsd)
+        options.constraints.mostUsdPerMillionTokens = *wishes.mostUsd / tokens * 1e6;
     if (wishes.mostSeconds)
         options.constraints.leastTokensPerSecond = tokens / *wishes.mostSeconds;
     return options;

@@ -21,6 +21,7 @@ struct Reference {
     double seconds = 0, tokensPerSecond = 0, usdPerMillionTokens = 0, usdPerHour = 0, joulesPerToken = 0, days = 0;
     double fill = 0;
     int gpus = 0;
+    std::vector<std::string> datacenters = {}; // that are used
 
     [[nodiscard]] double value(Objective objective) const
     {
@@ -43,7 +44,10 @@ struct Reference {
         return isFeasible && fill <= 1 - margin && (!c.mostGpus || gpus <= *c.mostGpus)
             && (!c.mostUsdPerHour || usdPerHour <= *c.mostUsdPerHour)
             && (!c.leastTokensPerSecond || tokensPerSecond >= *c.leastTokensPerSecond)
-            && (!c.mostDays || days <= *c.mostDays);
+            && (!c.mostDays || days <= *c.mostDays)
+            && (c.datacenters.empty() || std::ranges::all_of(datacenters, [&](const std::string &id) {
+                   return std::ranges::find(c.datacenters, id) != c.datacenters.end();
+               }));
     }
 };
 
@@ -60,6 +64,8 @@ inline Reference referenceOf(const PlanPtr &plan, EvaluationWorkspace &workspace
     r.tokensPerSecond = *m.tokensPerSecond;
     r.days = *m.cost.daysTotal;
     r.gpus = m.gpusUsed;
+    for (const GpuRun &run : (*evaluation)->layout.runs)
+        r.datacenters.push_back(plan->cluster.datacenters[std::size_t(run.datacenter)].id);
     double idleUsd = 0, idleWatts = 0;
     for (std::size_t d = 0; d < plan->cluster.datacenters.size(); ++d) {
         const Datacenter &site = plan->cluster.datacenters[d];
@@ -86,11 +92,12 @@ struct SmallProblem {
     PlanPtr plan;
     std::vector<std::string> fixed; // keys, so that the space is small
     SearchSpace space;
+    std::vector<std::string> datacenters = {}; // the only ones that may be used; empty: all
 };
 
 /// A random plan and random keys fixed until at most so many combinations are left; nothing where run() refuses the
-/// plan, or too few are left.
-inline std::optional<SmallProblem> randomProblem(unsigned seed, std::uint64_t most)
+/// plan, or too few are left. `limitsDatacenters`: all but the last may be used, of a plan with several.
+inline std::optional<SmallProblem> randomProblem(unsigned seed, std::uint64_t most, bool limitsDatacenters = false)
 {
     Plan plan = RandomPlanBy<StandardDraws>(seed).plan();
     plan.bubbleFill.enabled = false;
@@ -105,15 +112,23 @@ inline std::optional<SmallProblem> randomProblem(unsigned seed, std::uint64_t mo
     if (!run(shared, Depth::Score, { builtinCatalogue(), workspace }))
         return std::nullopt;
     std::mt19937 random(seed);
-    std::vector<std::string> fixed;
+    std::vector<std::string> fixed, allowed;
+    if (limitsDatacenters) {
+        for (const Datacenter &site : shared->cluster.datacenters)
+            allowed.push_back(site.id);
+        allowed.pop_back();
+        if (allowed.empty())
+            return std::nullopt;
+    }
     while (true) {
-        SpaceOptions options { .fixed = fixed };
+        const SpaceOptions options { .fixed = fixed, .datacenters = allowed };
         auto space = makeSpace(shared, builtinCatalogue(), options);
         if (!space || space->axes().empty())
             return std::nullopt;
         if (space->size() <= most)
-            return space->size() >= most / 20 ? std::optional(SmallProblem { shared, fixed, std::move(*space) })
-                                              : std::nullopt;
+            return space->size() >= most / 20
+                ? std::optional(SmallProblem { shared, fixed, std::move(*space), allowed })
+                : std::nullopt;
         fixed.push_back(space->axes()[random() % space->axes().size()].keys.front());
     }
 }
@@ -164,12 +179,12 @@ struct BruteForce {
         return best;
     }
     /// The one in the middle of all feasible ones, to bind; a little beside it, where two ways to sum it up agree.
-    [[nodiscard]] double middle(double Reference::*figure) const
+    template <class Number> [[nodiscard]] double middle(Number Reference::*figure) const
     {
         std::vector<double> values;
         for (const Reference &one : all)
             if (one.isFeasible)
-                values.push_back(one.*figure);
+                values.push_back(double(one.*figure));
         std::ranges::sort(values);
         return values.empty() ? 1 : values[values.size() / 2] * (1 + 1e-6);
     }
@@ -179,12 +194,14 @@ struct BruteForce {
 inline Constraints constraintsFor(unsigned turn, const BruteForce &brute)
 {
     Constraints c;
-    if (turn % 4 == 1)
+    if (turn % 5 == 1)
         c.mostUsdPerHour = brute.middle(&Reference::usdPerHour);
-    if (turn % 4 == 2)
+    if (turn % 5 == 2)
         c.leastTokensPerSecond = brute.middle(&Reference::tokensPerSecond);
-    if (turn % 4 == 3)
+    if (turn % 5 == 3)
         c.mostDays = brute.middle(&Reference::days);
+    if (turn % 5 == 4)
+        c.mostGpus = int(brute.middle(&Reference::gpus));
     if (turn % 8 >= 4)
         c.memoryMargin = 0.2;
     return c;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Fewer or looser constraints, and fewer fixed keys: the answer of a completed search is never worse, and a held limit
-// is never exceeded.
+// Fewer or looser constraints, more datacenters and fewer fixed keys: the answer of a completed search is never worse,
+// and a held limit is never exceeded.
 #include "core/evaluate/run.h"
 #include "tests/core/search/small_search.h"
 
@@ -100,6 +100,47 @@ private slots:
             QVERIFY(without(&Constraints::mostDays));
             QVERIFY(without(&Constraints::memoryMargin));
         }
+    }
+
+    /// Replicas in each of the allowed ones are tried too, and one datacenter more never makes an answer worse.
+    void oneDatacenterMoreIsNeverWorse()
+    {
+        Plan three = threeSites(2, 4);
+        three.workload.trainingTokens = 1e11;
+        const auto plan = std::make_shared<const Plan>(three);
+        for (const Objective objective : { Objective::Throughput, Objective::Cost }) {
+            SearchOptions options = asked(objective);
+            for (const char *key : { "parallelism.zero_stage", "schedule", "parallelism.virtual_pipeline" })
+                options.fixed.emplace_back(key);
+            const auto value = [&](std::vector<std::string> allowed) {
+                options.constraints.datacenters = std::move(allowed);
+                const SearchResult result = found(plan, options);
+                return result.isComplete ? bestValue(result) : std::numeric_limits<double>::quiet_NaN();
+            };
+            const double all = value({});
+            QVERIFY(std::isfinite(all));
+            for (const std::vector<std::string> &pair :
+                { std::vector<std::string> { "a", "b" }, { "a", "c" }, { "b", "c" } }) {
+                const double both = value(pair);
+                QVERIFY(all <= both);
+                QVERIFY(both <= value({ pair.front() }));
+                QVERIFY(both <= value({ pair.back() }));
+            }
+        }
+        // The modes among two have no GPU in the third, whatever they choose.
+        const auto space = makeSpace(plan, builtinCatalogue(), { .datacenters = { "a", "b" } });
+        const Axis &placement = space->axes()[std::size_t(space->axis("placement"))];
+        int modes = 0;
+        for (const AxisValue &value : placement.values) {
+            Plan with = *plan;
+            value.set(with);
+            if (with.cluster == plan->cluster)
+                continue;
+            ++modes;
+            QCOMPARE(with.cluster.datacenters[2].gpus(), 0);
+            QCOMPARE(with.cluster.datacenters[1].gpus(), plan->cluster.datacenters[1].gpus());
+        }
+        QCOMPARE(modes, 3);
     }
 
     void aKeyLessFixedIsNeverWorse()
