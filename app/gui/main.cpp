@@ -132,7 +132,13 @@ int runWindow(QApplication &application, const Options &options)
             &document, &PlanDocument::replaced, &window, [&window] { window.showLive(); }, Qt::SingleShotConnection);
     if (options.showsPlanner)
         QObject::connect(
-            &document, &PlanDocument::replaced, &window, [&window] { window.showPlanner(); }, Qt::SingleShotConnection);
+            &document, &PlanDocument::replaced, &window,
+            [&window, isMeasured = !options.frames.isEmpty()] {
+                window.showPlanner();
+                if (isMeasured) // how smooth the window is while it searches
+                    window.commands().trigger("planner.search");
+            },
+            Qt::SingleShotConnection);
     if (options.showsConnect)
         QObject::connect(
             &document, &PlanDocument::replaced, &window, [&window] { window.showConnect(); }, Qt::SingleShotConnection);

@@ -72,7 +72,7 @@ std::expected<Options, QString> parseOptions(const QStringList &arguments)
            "would get from other systems), experts (exchanges with experts compared), jobs "
            "(schedulers of jobs compared), layer (an expert layer, opened), run (a recorded run beside the plan: "
            "--run), live (a run that goes on: --live), connect (the sheet that connects to one), planner (which "
-           "searches for a better plan; in a screenshot it has), "
+           "searches for a better plan; in a screenshot it has, with --frames it does), "
            "validation, or new "
            "(the sheet for a new plan)."),
         QStringLiteral("NAME"), QStringLiteral("plan"));
