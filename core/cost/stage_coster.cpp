@@ -77,12 +77,6 @@ const LayerSite &StageCoster::site(const PipelineClass &pipelines, int stage)
     return at(rankSet(m_work, pipelines, stage)).site;
 }
 
-StageCoster::Layers StageCoster::layers(const PipelineClass &pipelines, int stage)
-{
-    const SiteCosts &costs = at(rankSet(m_work, pipelines, stage));
-    return { costs.dense, costs.expert, costs.embedding, costs.head };
-}
-
 StageCoster::Parts StageCoster::parts(const PipelineClass &pipelines, int stage, int slice)
 {
     const SiteCosts &whole = at(rankSet(m_work, pipelines, stage));

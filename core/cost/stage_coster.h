@@ -33,7 +33,11 @@ public:
     struct Layers {
         ChunkCost dense, expert, embedding, head;
     };
-    [[nodiscard]] Layers layers(const PipelineClass &pipelines, int stage);
+    [[nodiscard]] Layers layers(const PipelineClass &pipelines, int stage)
+    {
+        const SiteCosts &costs = at(rankSet(m_work, pipelines, stage));
+        return { costs.dense, costs.expert, costs.embedding, costs.head };
+    }
     /// And how a layer divides.
     struct Parts : Layers {
         AttentionShare denseAttention, expertAttention;
