@@ -139,7 +139,7 @@ QString nameOf(RowState state)
     case RowState::Infeasible:
         return tr("infeasible");
     case RowState::Outdone:
-        return tr("outdone by its bound");
+        return tr("outdone");
     case RowState::Refused:
         return tr("refused");
     }

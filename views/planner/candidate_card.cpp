@@ -206,7 +206,8 @@ void CandidateCard::refresh()
     const QString world = worldText(m_search, row);
     m_world->setText(world.isEmpty()
             ? QString()
-            : tr("%1. All other figures, and what each change buys, are of the plan's own world.").arg(world));
+            : tr("%1. All other figures are of the plan's own world; what each change buys goes over the scenarios.")
+                  .arg(world));
     m_world->setVisible(!world.isEmpty());
 }
 
