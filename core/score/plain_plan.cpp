@@ -16,27 +16,29 @@
 
 namespace trainyard {
 
+const std::array<bool (*)(const Plan &), 8> kNeverPlain {
+    [](const Plan &plan) {
+        const ScheduleTraits &schedule = traitsOf(plan);
+        return schedule.orderedBy() != OrderedBy::Shape || schedule.room != RoomUse::None || schedule.copies() > 1
+            || schedule.isSliced();
+    },
+    [](const Plan &plan) { return activationsLeaveTo(plan.memory) != ActivationOffload::None; },
+    [](const Plan &plan) { return plan.memory.optimizerOffload != OptimizerOffload::None; },
+    [](const Plan &plan) { return plan.memory.parameterOffload != ParameterOffload::None; },
+    [](const Plan &plan) { return plan.heterogeneity.isLayered(); },
+    [](const Plan &plan) { return sharesOut(plan); },
+    [](const Plan &plan) { return plan.wan.sharing != WanSharing::Spatial; },
+    [](const Plan &plan) { return plan.bubbleFill.enabled; },
+};
+
 namespace {
-
-bool keepsEverythingOnGpus(const MemoryStrategy &memory)
-{
-    return activationsLeaveTo(memory) == ActivationOffload::None && memory.optimizerOffload == OptimizerOffload::None
-        && memory.parameterOffload == ParameterOffload::None;
-}
-
-bool isOrderedByShape(const ScheduleTraits &schedule)
-{
-    return schedule.orderedBy() == OrderedBy::Shape && schedule.room == RoomUse::None && schedule.copies() == 1
-        && !schedule.isSliced();
-}
 
 bool mayBePlain(const Workload &workload)
 {
     const Plan &plan = *workload.plan;
     return workload.source.hasLayers && workload.source.hasMemory && workload.source.measured.empty()
-        && workload.source.inFlight.empty() && !workload.calibrated && !plan.bubbleFill.enabled
-        && !plan.heterogeneity.isLayered() && !sharesOut(plan) && plan.wan.sharing == WanSharing::Spatial
-        && keepsEverythingOnGpus(plan.memory) && isOrderedByShape(traitsOf(plan));
+        && workload.source.inFlight.empty() && !workload.calibrated
+        && std::ranges::none_of(kNeverPlain, [&](const auto isNot) { return isNot(plan); });
 }
 
 /// Pipelines differ in their number of micro-batches alone, and no stage in where it lies.

@@ -19,6 +19,9 @@
 
 namespace trainyard {
 
+/// What keeps a plan from being plain, whatever its model and places: a group of keys each.
+extern const std::array<bool (*)(const Plan &), 8> kNeverPlain;
+
 struct PlainFrame {
     bool isPlain = false;
     bool isRefused = false; // nothing can be placed: run() would not run it

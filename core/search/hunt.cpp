@@ -94,7 +94,7 @@ std::string Hunt::surelyOut(const LeastWork &least) const
     if (std::string broken = m_worlds.surelyBroken(least.seconds, least.gpus, 0); !broken.empty())
         return broken;
     const bool isOutdone = m_best && m_worlds.leastValue(least.seconds, least.gpus) > m_best->value;
-    return isOutdone ? "it cannot be better than the best that was found" : "";
+    return isOutdone ? kCannotBeBetter : "";
 }
 
 /// Unequal GPUs are dealt the layers of each placement's stages by a search of its own.
@@ -199,7 +199,7 @@ SearchResult Hunt::finish(bool isComplete, const std::vector<ScoredCandidate> &o
             continue;
         --more;
         SearchRow row { .number = one.number, .state = RowState::Outdone };
-        row.reason = "it cannot be better than the best that was found";
+        row.reason = kCannotBeBetter;
         row.seconds = one.leastSeconds;
         row.gpus = one.gpus;
         row.value = one.leastValue;

@@ -16,6 +16,9 @@
 
 namespace trainyard::detail {
 
+/// Of what is left out because its bound is above the best.
+inline constexpr const char *kCannotBeBetter = "it cannot be better than the best that was found";
+
 /// A candidate before it is simulated.
 struct ScoredCandidate {
     std::uint64_t number = 0;

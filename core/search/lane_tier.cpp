@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/search/lane_tier.h"
 
-#include "core/placement/activations_leave.h"
-#include "core/schedule/traits.h"
+#include "core/score/plain_plan.h"
 
 #include <algorithm>
-#include <array>
+#include <numeric>
 
 namespace trainyard {
 
@@ -16,29 +15,16 @@ constexpr std::int64_t kTried = 256;
 /// One worker takes so many at once at least, since lanes are filled by plans of one topology.
 constexpr std::size_t kLeastOfChunk = 32;
 
-using Hinders = bool (*)(const Plan &);
-constexpr std::array<Hinders, 6> kHindrances {
-    [](const Plan &plan) {
-        const ScheduleTraits &schedule = traitsOf(plan);
-        return schedule.orderedBy() != OrderedBy::Shape || schedule.room != RoomUse::None || schedule.pairs
-            || schedule.copies() > 1 || schedule.isSliced();
-    },
-    [](const Plan &plan) { return activationsLeaveTo(plan.memory) != ActivationOffload::None; },
-    [](const Plan &plan) { return plan.memory.optimizerOffload != OptimizerOffload::None; },
-    [](const Plan &plan) { return plan.memory.parameterOffload != ParameterOffload::None; },
-    [](const Plan &plan) { return plan.heterogeneity.isLayered(); },
-    [](const Plan &plan) { return plan.bubbleFill.enabled || hasJobs(plan); },
-};
-
 } // namespace
 
 LaneTier::LaneTier(const SearchSpace &space, const Catalogue &catalogue, std::size_t workers, bool takesAny)
     : m_space(space)
     , m_isRetired(!takesAny)
 {
+    m_isRetired |= hasJobs(*space.base());
     if (m_isRetired)
         return;
-    for (const Hinders hinders : kHindrances) {
+    for (const auto hinders : kNeverPlain) {
         Hindrance hindrance { -1, { hinders(*space.base()) } };
         for (std::size_t a = 0; a < space.axes().size() && hindrance.axis < 0; ++a) {
             std::vector<bool> at;
@@ -66,8 +52,7 @@ bool LaneTier::takes(const Candidate &candidate) const
 std::vector<Outcome> LaneTier::run(Crew &crew, const std::vector<std::uint64_t> &numbers, const std::stop_token &stop)
 {
     std::vector<std::size_t> order(numbers.size()); // neighbours share their topology
-    for (std::size_t i = 0; i < order.size(); ++i)
-        order[i] = i;
+    std::iota(order.begin(), order.end(), std::size_t(0));
     std::ranges::sort(order, {}, [&](std::size_t i) { return numbers[i]; });
     std::vector<Candidate> candidates;
     for (const std::size_t i : order)

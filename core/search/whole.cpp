@@ -34,7 +34,7 @@ SearchResult searchWhole(Hunt &hunt, const std::vector<std::uint64_t> &numbers)
         left += !isOut;
     }
     if (outdone > 0)
-        hunt.count("it cannot be better than the best that was found", outdone);
+        hunt.count(kCannotBeBetter, outdone);
     SearchResult result = hunt.finish(left == 0 && !hunt.stop().stop_requested(), open);
     result.left = left + numbers.size() - std::min<std::uint64_t>(numbers.size(), result.scored);
     return result;
