@@ -92,6 +92,7 @@ struct WorkPart {
     std::vector<HidingWork> formHiding, hiding; // [kind]: of whole stages, and of their chunks one by one
     LeastTime least;
     double overhead = 0; // nanoseconds of an iteration
+    double computing = 0; // GPU-seconds at least of a micro-batch, all stages together
 };
 
 /// For so many micro-batches.

@@ -88,10 +88,10 @@ struct Scorer::Private {
         for (const int microBatches : { places.most, places.fewest })
             if (!schedule.microBatches.accepts(microBatches, devices))
                 return refused(order.value.wrongCount);
-        return combined(candidate, shape, places, order);
+        return combined(candidate, shape, batch, places, order);
     }
 
-    Score combined(const Candidate &candidate, const ShapePart &shape, const PlacesPart &at,
+    Score combined(const Candidate &candidate, const ShapePart &shape, const BatchPart &batch, const PlacesPart &at,
         const ValueTable<OrderPart>::Entry &order)
     {
         const std::uint64_t ground = both(groundOf(candidate, at), order.id);
@@ -153,6 +153,7 @@ struct Scorer::Private {
             times.of({ work.id, std::uint64_t(at.most) }, [&] { return timePart(work.value, order.value, at.most); })
                 .value;
         addTimes(score, *shape.stack, work.value, ends, time);
+        score.leastComputing = work.value.computing * batch.microBatches;
         return score;
     }
 

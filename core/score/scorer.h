@@ -4,10 +4,10 @@
 // and orders of memory are worked out once for each combination of the axes that they depend on and shared by all
 // candidates of the space, so that a candidate costs table look-ups and a closed form.
 //
-// What is claimed, and tested against run(): the iteration takes at least `leastSeconds`; a GPU of the fullest stage
-// holds at least `leastFill` of its memory, exactly so where `isFillExact`; a candidate that is refused is refused, or
-// found infeasible, by run() too. `estimate` is a closed form and no bound (evaluate/estimate.h).
-// One scorer a thread; it grows with what it has seen, within kMostTable.
+// What is claimed, and tested against run(): the iteration takes at least `leastSeconds`, in which GPUs compute for at
+// least `leastComputing`; a GPU of the fullest stage holds at least `leastFill` of its memory, exactly so where
+// `isFillExact`; a candidate that is refused is refused, or found infeasible, by run() too. `estimate` is a closed form
+// and no bound (evaluate/estimate.h). One scorer a thread; it grows with what it has seen, within kMostTable.
 
 #include "core/evaluate/run.h"
 #include "core/space/space.h"
@@ -32,11 +32,14 @@ struct Score {
     double leastSeconds = 0; // 0 where nothing is known
     double estimate = 0; // seconds; 0 where nothing is known
     double leastFill = 0; // of the fullest GPU: bytes / capacity
+    double leastComputing = 0; // GPU-seconds of an iteration in which GPUs compute; 0 where nothing is known
 };
 
+/// What a candidate is known to take at least.
 struct LeastWork {
     double seconds = 0; // of an iteration; 0: nothing is known
-    int gpus = 1; // that it uses at least
+    int gpus = 1; // that it uses
+    double computing = 0; // GPU-seconds of an iteration in which they compute; 0: nothing is known
 };
 
 /// That a plan uses, wherever it is placed: of replicas that are pinned to smaller tensor groups as if all were there.

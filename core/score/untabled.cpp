@@ -165,6 +165,8 @@ UntabledScore untabledScore(const PlanPtr &plan, const Catalogue &catalogue)
         return score;
     if (!sharesOut(*plan))
         score.leastSeconds = leastTime(*workload, open);
+    if (traitsOf(*plan).pairs && workload->model.isMoe())
+        score.leastSeconds = 0; // pairs hide more of what experts exchange than the placement's bounds know
     score.gpusUsed = open.found.front().layout.gpusUsed;
     const bool isDealt = first.data > 0;
     workload->layout = isDealt ? std::move(first) : open.found.front().layout;

@@ -37,6 +37,13 @@ bool isKnown(const Plan &plan)
         && std::ranges::none_of(plan.heterogeneity.assign, hasOwnSize);
 }
 
+/// Whether what operations are told to compute is what Metrics counts as computing: not where two run as one, nor where
+/// gathers of parameters in between are taken out.
+bool tellsComputing(const Plan &plan)
+{
+    return !traitsOf(plan).pairs && plan.parallelism.zeroStage < 3;
+}
+
 bool mayUse(const Plan &plan, int datacenter)
 {
     if (plan.placement.mode == PlacementMode::DataAcross) // which no pin is about
@@ -73,6 +80,8 @@ std::vector<WorkBound::Groups> WorkBound::groupsOf(const PlanPtr &plan) const
     whole->parallelism.pipeline = 1;
     whole->parallelism.data.reset();
     whole->placement = {};
+    // Gathers beside computing slow it, by more or less as replicas share the parameters.
+    whole->parallelism.zeroStage = std::min(whole->parallelism.zeroStage, 1);
     auto workload = resolve(whole, m_catalogue);
     if (!workload || workload->model.isMoe() || traitsOf(*plan).isSliced())
         return all;
@@ -83,12 +92,13 @@ std::vector<WorkBound::Groups> WorkBound::groupsOf(const PlanPtr &plan) const
         workload->layout = {};
         workload->layout.mode = PlacementMode::PipelineAcross;
         workload->layout.data = 1;
-        workload->layout.classes = { { 0, 1, 1, { part.at } } };
+        // What is done once an iteration is shared by as many as there are.
+        workload->layout.classes = { { 0, 1, totalMicroBatches(*plan), { part.at } } };
         workload->layout.chunks = splitLayers(workload->model, 1, 1);
         StageCoster coster(*workload);
         const StageCoster::Layers layers = coster.layers(workload->layout.classes.front(), 0);
         all.push_back({ part.at.datacenter, groups, workload->model.layers * computing(layers.dense),
-            computing(layers.embedding) + computing(layers.head) });
+            computing(layers.embedding), computing(layers.head), part.tensor * workload->degrees.context });
         if (!(all.back().layers > 0))
             return {};
     }
@@ -110,17 +120,25 @@ LeastWork WorkBound::of(const Candidate &candidate)
         groups = &m_groups.add(number, groupsOf(plan));
     const int microBatches = totalMicroBatches(*plan);
     std::int64_t left = std::int64_t(p.pipeline) * p.data.value_or(microBatches); // more replicas have no work
-    double pace = 0, ends = std::numeric_limits<double>::infinity();
+    constexpr double kNone = std::numeric_limits<double>::infinity();
+    double pace = 0, embedding = kNone, head = kNone;
+    double computingLayers = kNone, computingEmbedding = kNone, computingHead = kNone;
     for (const Groups &one : *groups) {
         if (!mayUse(*plan, one.datacenter))
             continue;
+        computingLayers = std::min(computingLayers, one.gpus * one.layers);
+        computingEmbedding = std::min(computingEmbedding, one.gpus * one.embedding);
+        computingHead = std::min(computingHead, one.gpus * one.head);
         const auto count = std::min<std::int64_t>(left, one.count);
         left -= count;
         pace += double(count) / one.layers;
-        ends = std::min(ends, one.ends / one.layers);
+        embedding = std::min(embedding, one.embedding / one.layers);
+        head = std::min(head, one.head / one.layers);
     }
     if (pace > 0)
-        least.seconds = kRounding * microBatches * (1 + ends) / pace;
+        least.seconds = kRounding * microBatches * (1 + embedding + head) / pace;
+    if (pace > 0 && tellsComputing(*plan))
+        least.computing = kRounding * microBatches * (computingLayers + computingEmbedding + computingHead);
     return least;
 }
 

@@ -5,9 +5,11 @@
 // for no placement, so that a search can leave out what cannot be better before it pays for one. Times of layers are
 // kept by what they depend on. One a thread; refers to space and catalogue.
 //
-// Groups of kind k (tensor x context GPUs) of which there are n_k, seconds c_k of all layers and h_k of embedding and
-// head, M micro-batches:  T >= M (1 + min h_k / c_k) / sum n_k / c_k,  over the fastest groups that the plan's
-// replicas and stages can be. It follows from sum over groups of work done / c_k <= T sum n_k / c_k.
+// Groups of kind k (tensor x context GPUs) of which there are n_k, seconds c_k of all layers, e_k of the embedding
+// and h_k of the head, M micro-batches:  T >= M (1 + min e_k / c_k + min h_k / c_k) / sum n_k / c_k,  over the fastest
+// groups that the plan's replicas and stages can be. It follows from sum over groups of work done / c_k <= T sum n_k /
+// c_k. Every micro-batch takes the GPU-seconds of some groups: no fewer than M (min g_k c_k + min g_k e_k + min g_k
+// h_k), of g_k GPUs each.
 
 #include "core/score/part_table.h"
 #include "core/score/scorer.h"
@@ -24,7 +26,8 @@ private:
     struct Groups { // of a pool, that compute alike
         int datacenter = 0;
         int count = 0;
-        double layers = 0, ends = 0; // seconds of a micro-batch: all layers; embedding and head
+        double layers = 0, embedding = 0, head = 0; // seconds of a micro-batch: all layers, and before and behind them
+        int gpus = 1; // of a group
     };
     [[nodiscard]] std::vector<Groups> groupsOf(const PlanPtr &plan) const;
 

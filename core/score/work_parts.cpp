@@ -151,6 +151,26 @@ double certainShare(const Workload &workload, const std::vector<StageCosts> &kin
     return sharePaired(pairTimes(workload, stages), ops, workload.degrees.programChunks());
 }
 
+/// GPU-seconds that computing one micro-batch takes at least: each copy of the model has its share of them. What may be
+/// spared of recomputation is left out.
+double computingOf(const Workload &workload, const std::vector<StageCosts> &kinds, const OrderPart &order)
+{
+    constexpr double kRounding = 1 - 1e-6; // operations take whole nanoseconds
+    const ScheduleTraits &schedule = *order.schedule;
+    const int devices = workload.degrees.pipeline, chunks = workload.degrees.programChunks();
+    const int inChain = stagesInChain(schedule.placement, devices, chunks);
+    double sum = 0;
+    for (int d = 0; d < devices; ++d)
+        for (int c = 0; c < chunks; ++c) {
+            const ChunkCost &cost = kinds[std::size_t(order.kindOf[std::size_t(d)])].chunks[std::size_t(c)];
+            const bool isLast = (virtualStageAt(schedule.placement, devices, d, c) + 1) % inChain == 0;
+            const bool remakes = !schedule.decidesAtRunTime() && (!isLast || recomputesLast(workload));
+            sum += (cost.forward.compute + cost.inputGrad.compute + cost.weightGrad.compute).value
+                + (remakes ? cost.recompute.compute.value : 0);
+        }
+    return kRounding * sum * workload.degrees.gpusOfStage() / workload.degrees.copies;
+}
+
 } // namespace
 
 WorkPart workPart(const Workload &workload, StageCoster &coster, const OrderPart &order)
@@ -168,6 +188,7 @@ WorkPart workPart(const Workload &workload, StageCoster &coster, const OrderPart
     chain.setOps(ops, certainShare(workload, kinds, order, ops));
     chain.setBoundaries(workload, coster);
     part.least = LeastTime(chain.chain());
+    part.computing = computingOf(workload, kinds, order);
 
     Sketch sketched = sketch(workload, workload.layout.classes.front(), coster, false);
     part.form = std::move(sketched.pipeline);

@@ -91,9 +91,9 @@ std::string Hunt::surelyOut(const LeastWork &least) const
 {
     if (!(least.seconds > 0))
         return {};
-    if (std::string broken = m_worlds.surelyBroken(least.seconds, least.gpus, 0); !broken.empty())
+    if (std::string broken = m_worlds.surelyBroken(least, 0); !broken.empty())
         return broken;
-    const bool isOutdone = m_best && m_worlds.leastValue(least.seconds, least.gpus) > m_best->value;
+    const bool isOutdone = m_best && m_worlds.leastValue(least) > m_best->value;
     return isOutdone ? kCannotBeBetter : "";
 }
 
@@ -139,16 +139,20 @@ std::vector<ScoredCandidate> Hunt::scored(const std::vector<std::uint64_t> &numb
                 scored.out = scorer.reasonText(score.reason);
             else if (score.state == ScoreState::TooLarge)
                 scored.out = "it does not fit the memory of the GPUs";
-            const int gpus = scored.out.empty() ? leastGpus(score, candidate) : 0;
-            if (scored.out.empty())
-                scored.out = m_worlds.surelyBroken(score.leastSeconds, gpus, score.leastFill);
+            LeastWork least { score.leastSeconds, 0, std::max(score.leastComputing, work.computing) };
+            if (scored.out.empty()) {
+                least.gpus = leastGpus(score, candidate);
+                scored.out = m_worlds.surelyBroken(least, score.leastFill);
+            }
             if (!scored.out.empty())
                 continue;
-            scored.one.leastValue = m_worlds.leastValue(std::max(score.leastSeconds, work.seconds), gpus);
+            least.seconds = std::max(least.seconds, work.seconds);
+            scored.one.leastValue = m_worlds.leastValue(least);
+            scored.one.leastComputing = least.computing;
             scored.one.leastSeconds = score.leastSeconds;
             scored.one.gpus = score.gpusUsed;
             if (score.estimate > 0)
-                scored.one.promise = m_worlds.leastValue(score.estimate, score.gpusUsed);
+                scored.one.promise = m_worlds.leastValue({ score.estimate, score.gpusUsed, least.computing });
         }
     });
     std::vector<ScoredCandidate> open;

@@ -25,6 +25,7 @@ struct ScoredCandidate {
     double leastValue = 0; // no smaller value is possible
     double promise = 0; // the value by the closed form; the smaller the sooner it is looked at
     double leastSeconds = 0; // of an iteration; for whoever draws it
+    double leastComputing = 0; // GPU-seconds
     int gpus = 0;
 };
 
@@ -89,7 +90,7 @@ private:
     /// What simulating a candidate takes beside its tasks, in tasks: it is placed, costed and judged.
     static constexpr std::int64_t kTasksOfAny = 2'000;
     void runWhole(const Numbers &numbers);
-    void runInLanes(const Numbers &numbers);
+    void runInLanes(const std::vector<ScoredCandidate> &candidates);
     /// What placing a candidate takes, where scores come from no tables.
     [[nodiscard]] std::int64_t tasksOfPlaces(const Plan &plan) const;
     [[nodiscard]] std::int64_t tasksOfPlaced(const CandidateVerdict &one) const;

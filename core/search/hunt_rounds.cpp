@@ -31,14 +31,17 @@ void Hunt::judge(const std::vector<ScoredCandidate> &candidates)
 {
     std::size_t next = 0;
     while (next < candidates.size() && (!isOver() || m_verdicts.empty())) {
-        Numbers whole, lanes;
+        Numbers whole;
+        std::vector<ScoredCandidate> lanes;
         for (; next < candidates.size() && whole.size() < m_roundSize && lanes.size() < kRoundsInLanes * m_roundSize;
              ++next) {
             const ScoredCandidate &one = candidates[next];
             if (verdict(one.number) || isOutdone(one))
                 continue;
-            const bool isForLanes = one.number != m_base && m_lanes->takes(candidate(one.number));
-            (isForLanes ? lanes : whole).push_back(one.number);
+            if (one.number != m_base && m_lanes->takes(candidate(one.number)))
+                lanes.push_back(one);
+            else
+                whole.push_back(one.number);
         }
         runWhole(whole);
         runInLanes(lanes);
@@ -85,18 +88,22 @@ std::int64_t Hunt::tasksOfPlaced(const CandidateVerdict &one) const
 }
 
 /// The best of them first through run(): then what comes behind all that are told needs no more.
-void Hunt::runInLanes(const Numbers &numbers)
+void Hunt::runInLanes(const std::vector<ScoredCandidate> &candidates)
 {
-    if (numbers.empty())
+    if (candidates.empty())
         return;
     struct Open {
         double least = 0;
         std::uint64_t number = 0;
+        double computing = 0; // at least
         Outcome outcome;
     };
+    Numbers numbers;
+    for (const ScoredCandidate &one : candidates)
+        numbers.push_back(one.number);
     std::vector<Open> open;
     const auto settles = [&](const Open &one) {
-        const auto verdict = m_worlds.judgeExact(one.number, one.outcome, worstTold());
+        const auto verdict = m_worlds.judgeExact(one.number, one.outcome, one.computing, worstTold());
         if (!verdict)
             return false;
         ++m_result.simulated;
@@ -108,9 +115,11 @@ void Hunt::runInLanes(const Numbers &numbers)
         if (!outcomes[i].isRun && m_stop.stop_requested())
             continue; // it was not reached
         m_tasksLeft -= tasksInLanes(numbers[i], outcomes[i].gpusUsed);
-        const double least = outcomes[i].isRun ? m_worlds.leastValue(outcomes[i].seconds, outcomes[i].gpusUsed)
-                                               : std::numeric_limits<double>::infinity();
-        if (const Open one { least, numbers[i], outcomes[i] }; !settles(one))
+        const double computing = candidates[i].leastComputing;
+        const double least = outcomes[i].isRun
+            ? m_worlds.leastValue({ outcomes[i].seconds, outcomes[i].gpusUsed, computing })
+            : std::numeric_limits<double>::infinity();
+        if (const Open one { least, numbers[i], computing, outcomes[i] }; !settles(one))
             open.push_back(one);
     }
     std::ranges::sort(open, {}, [](const Open &one) { return std::tuple(one.least, one.number); });

@@ -45,6 +45,13 @@ std::vector<LeastCost::Step> LeastCost::stepsOf(std::vector<std::pair<double, in
     return steps;
 }
 
+/// Of more GPUs the sum is no smaller, and the mean of those that draw least neither.
+double LeastCost::joules(int gpus, double seconds, double computing) const
+{
+    const double overIdle = 1 / builtinPower().idleShare - 1;
+    return least(m_kilowatts, gpus) * 1e3 * (seconds + overIdle * computing / std::max(gpus, 1));
+}
+
 double LeastCost::least(const std::vector<Step> &steps, int gpus)
 {
     const auto behind = std::ranges::upper_bound(steps, std::max(gpus, 0), {}, &Step::gpus);

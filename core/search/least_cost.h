@@ -1,7 +1,7 @@
 #pragma once
 // SPDX-License-Identifier: GPL-3.0-or-later
 // What so many GPUs of a cluster cost and draw at least, whichever they are: those with the lowest price, and those
-// with the lowest draw, waiting. Bounds of objectives and budgets come from it. Immutable, any thread.
+// with the lowest draw. Bounds of objectives and budgets come from it. Immutable, any thread.
 
 #include "core/catalogue/catalogue.h"
 #include "core/plan/plan.h"
@@ -18,7 +18,10 @@ public:
     [[nodiscard]] double usdPerHour(int gpus) const { return least(m_usd, gpus); }
     /// What so many GPUs in one datacenter cost is that, whichever they are: all have one price.
     [[nodiscard]] bool isExact() const { return m_isExact; }
-    [[nodiscard]] double kilowatts(int gpus) const { return least(m_kilowatts, gpus); }
+    /// What they draw in so many seconds, in which they compute for so many GPU-seconds, whichever do. They draw idle
+    /// power all the time and the rest up to full power where they compute (core/evaluate/metrics/chip_power.h); on
+    /// unequal ones the mean of all computes, as Metrics has it.
+    [[nodiscard]] double joules(int gpus, double seconds, double computing) const;
 
 private:
     struct Step { // the cheapest so many come to so much; each further one costs `next`
@@ -28,7 +31,7 @@ private:
     static std::vector<Step> stepsOf(std::vector<std::pair<double, int>> pools);
     [[nodiscard]] static double least(const std::vector<Step> &steps, int gpus);
 
-    std::vector<Step> m_usd, m_kilowatts;
+    std::vector<Step> m_usd, m_kilowatts; // waiting
     bool m_isExact = false;
 };
 

@@ -60,28 +60,28 @@ Worlds::Worlds(const PlanPtr &plan, const Catalogue &catalogue, const SearchOpti
         m_secondsPerDay = *plan->workload.trainingTokens / m_tokens / 86400;
 }
 
-ObjectiveFigures Worlds::leastFigures(double leastSeconds, int gpus) const
+ObjectiveFigures Worlds::leastFigures(const LeastWork &work) const
 {
     ObjectiveFigures least;
-    least.seconds = leastSeconds * kRounding;
-    least.gpus = gpus;
+    least.seconds = work.seconds * kRounding;
+    least.gpus = work.gpus;
     if (!(least.seconds > 0) || !(m_tokens > 0)) {
         least.seconds = 0;
         least.tokensPerSecond = std::numeric_limits<double>::infinity();
         return least;
     }
     least.tokensPerSecond = m_tokens / least.seconds;
-    least.usdPerHour = m_least.usdPerHour(gpus) * kRounding;
+    least.usdPerHour = m_least.usdPerHour(work.gpus) * kRounding;
     least.usdPerMillionTokens = least.usdPerHour / 3600 / least.tokensPerSecond * 1e6;
-    least.joulesPerToken = m_least.kilowatts(gpus) * 1e3 * kRounding / least.tokensPerSecond;
+    least.joulesPerToken = m_least.joules(work.gpus, least.seconds, work.computing * kRounding) * kRounding / m_tokens;
     if (m_secondsPerDay > 0)
         least.days = least.seconds * m_secondsPerDay;
     return least;
 }
 
-double Worlds::leastValue(double leastSeconds, int gpus) const
+double Worlds::leastValue(const LeastWork &work) const
 {
-    const double own = objectiveValue(m_options.objective, leastFigures(leastSeconds, gpus));
+    const double own = objectiveValue(m_options.objective, leastFigures(work));
     if (m_options.robustness == Robustness::WorstCase || m_options.scenarios.empty())
         return own;
     double weights = 1; // of the others nothing is known but that they are above zero
@@ -113,16 +113,17 @@ std::string Worlds::broken(const ObjectiveFigures &figures, const Evaluation *ev
     return {};
 }
 
-std::string Worlds::surelyBroken(double leastSeconds, int gpus, double leastFill) const
+std::string Worlds::surelyBroken(const LeastWork &work, double leastFill) const
 {
-    ObjectiveFigures figures = leastFigures(leastSeconds, gpus);
+    ObjectiveFigures figures = leastFigures(work);
     if (!(figures.usdPerHour > 0))
-        figures.usdPerHour = m_least.usdPerHour(gpus) * kRounding;
+        figures.usdPerHour = m_least.usdPerHour(work.gpus) * kRounding;
     figures.fill = leastFill * kRounding; // as full as the plan is not fuller
     return broken(figures, nullptr);
 }
 
-std::optional<CandidateVerdict> Worlds::judgeExact(std::uint64_t number, const Outcome &outcome, double most) const
+std::optional<CandidateVerdict> Worlds::judgeExact(
+    std::uint64_t number, const Outcome &outcome, double computing, double most) const
 {
     if (!outcome.isRun || !(outcome.seconds > 0) || !(m_tokens > 0))
         return std::nullopt;
@@ -137,7 +138,8 @@ std::optional<CandidateVerdict> Worlds::judgeExact(std::uint64_t number, const O
         row.usdPerHour = m_least.usdPerHour(outcome.gpusUsed);
         row.usdPerMillionTokens = row.usdPerHour / 3600 / row.tokensPerSecond * 1e6;
     }
-    const double least = leastValue(outcome.seconds, outcome.gpusUsed);
+    const LeastWork work { outcome.seconds, outcome.gpusUsed, computing };
+    const double least = leastValue(work);
     const auto out = [&](RowState state, const std::string &kind, double excess) {
         row.state = state;
         row.reason = verdict.kind = kind;
@@ -150,7 +152,7 @@ std::optional<CandidateVerdict> Worlds::judgeExact(std::uint64_t number, const O
         tellTooFull(row);
         return out(RowState::Infeasible, kTooLarge, outcome.fill);
     }
-    if (const std::string why = surelyBroken(outcome.seconds, outcome.gpusUsed, outcome.fill); !why.empty()) {
+    if (const std::string why = surelyBroken(work, outcome.fill); !why.empty()) {
         const bool knowsValue =
             m_options.objective != Objective::Energy && (m_options.objective != Objective::Cost || m_least.isExact());
         row.value = knowsValue ? least : 0;

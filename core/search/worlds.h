@@ -7,6 +7,7 @@
 // constraints of the plan's own world alone. Immutable once made; any thread, a workspace each.
 
 #include "core/score/batch_runner.h"
+#include "core/score/scorer.h"
 #include "core/search/least_cost.h"
 #include "core/search/objective.h"
 #include "core/search/search.h"
@@ -32,19 +33,20 @@ public:
     [[nodiscard]] CandidateVerdict judge(const PlanPtr &plan, std::uint64_t number, EvaluationWorkspace &workspace,
         const std::stop_token &stop, const EvaluationPtr &told = nullptr) const;
 
-    /// From what the engine says of a candidate without its money: the verdict where that is enough, because it does
-    /// not fit, surely breaks a constraint or surely has a larger value than `most`; else nothing: judge() has to say.
+    /// From what the engine says of a candidate without its money, and what its score says of its computing: the
+    /// verdict where that is enough, because it does not fit, surely breaks a constraint or surely has a larger value
+    /// than `most`; else nothing: judge() has to say.
     [[nodiscard]] std::optional<CandidateVerdict> judgeExact(
-        std::uint64_t number, const Outcome &outcome, double most) const;
+        std::uint64_t number, const Outcome &outcome, double computing, double most) const;
 
-    /// No candidate with this iteration at least, on so many GPUs at least, has a smaller value.
-    [[nodiscard]] double leastValue(double leastSeconds, int gpus) const;
-    /// Why a candidate that takes so long at least cannot keep the constraints; empty where it may.
-    [[nodiscard]] std::string surelyBroken(double leastSeconds, int gpus, double leastFill) const;
+    /// No candidate that takes at least so much has a smaller value.
+    [[nodiscard]] double leastValue(const LeastWork &work) const;
+    /// Why a candidate that takes at least so much cannot keep the constraints; empty where it may.
+    [[nodiscard]] std::string surelyBroken(const LeastWork &work, double leastFill) const;
     [[nodiscard]] double margin() const { return m_margin; }
 
 private:
-    [[nodiscard]] ObjectiveFigures leastFigures(double leastSeconds, int gpus) const;
+    [[nodiscard]] ObjectiveFigures leastFigures(const LeastWork &work) const;
     [[nodiscard]] std::string broken(const ObjectiveFigures &figures, const Evaluation *evaluation) const;
     void judgeInScenarios(CandidateVerdict &verdict, const PlanPtr &plan, EvaluationWorkspace &workspace,
         const std::stop_token &stop) const;

@@ -16,6 +16,7 @@ namespace trainyard::test {
 struct ClaimCounts {
     int looked = 0, refused = 0, tooLarge = 0, open = 0, exact = 0, feasible = 0, workKnown = 0;
     std::vector<double> tightness; // of open candidates: leastSeconds / iteration
+    std::vector<double> computing; // of bounds of computing that are known: of what is computed
     std::string broken; // a line each; empty: all claims hold
 
     [[nodiscard]] double quantile(double share)
@@ -68,6 +69,7 @@ private:
             // No time can be shorter than its bound; 1e-12: seconds are nanoseconds in double precision.
             expect(score.leastSeconds <= seconds * (1 + 1e-12),
                 "it takes " + std::to_string(seconds) + " s, at least " + std::to_string(score.leastSeconds));
+            againstComputing(score.leastComputing, ran.metrics);
             expect(
                 score.gpusUsed == 0 || score.gpusUsed == ran.metrics.gpusUsed || m_mayMove, "another number of GPUs");
             if (score.state == ScoreState::Open)
@@ -88,6 +90,16 @@ private:
         }
     }
 
+    /// GPU-seconds of computing = utilization x GPUs x iteration.
+    void againstComputing(double least, const Metrics &metrics)
+    {
+        const double computing = *metrics.gpuUtilization * metrics.gpusUsed * *metrics.iterationTime;
+        expect(least <= computing * (1 + 1e-12),
+            "GPUs compute " + std::to_string(computing) + " GPU-s, at least " + std::to_string(least));
+        if (least > 0)
+            m_counts.computing.push_back(least / computing);
+    }
+
     /// What computing alone takes is no more than the iteration, on no more GPUs.
     void againstWork(const LeastWork &work, const Evaluation &ran)
     {
@@ -95,6 +107,8 @@ private:
         m_counts.workKnown += seconds > 0 && work.seconds > 0;
         expect(seconds == 0 || work.seconds <= seconds * (1 + 1e-12),
             "it takes " + std::to_string(seconds) + " s, its work " + std::to_string(work.seconds));
+        if (seconds > 0)
+            againstComputing(work.computing, ran.metrics);
         expect(seconds == 0 || work.seconds == 0 || work.gpus <= ran.metrics.gpusUsed, "its work takes more GPUs");
     }
 
