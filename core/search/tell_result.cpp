@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "core/search/hunt_internal.h"
+#include "core/search/tell_result.h"
 
 #include "core/base/number_text.h"
-#include "core/base/pareto_front.h"
 #include "core/base/words.h"
+#include "core/search/hunt_internal.h"
+#include "core/search/search_front.h"
 
 #include <algorithm>
 #include <utility>
@@ -11,18 +12,6 @@
 namespace trainyard::detail {
 
 namespace {
-
-void markFront(std::vector<SearchRow> &rows)
-{
-    std::vector<SearchRow *> feasible;
-    for (SearchRow &row : rows)
-        if (row.state == RowState::Feasible || (row.isExact && row.usdPerMillionTokens > 0))
-            feasible.push_back(&row);
-    const auto seconds = [](const SearchRow *row) { return row->seconds; };
-    const auto usd = [](const SearchRow *row) { return row->usdPerMillionTokens; };
-    for (SearchRow *row : paretoFront(std::move(feasible), seconds, usd))
-        row->isOnFront = true;
-}
 
 /// How much better the best is, "8.2 % faster".
 std::string gainText(Objective objective, const SearchRow &own, const SearchRow &best)
@@ -111,12 +100,16 @@ std::string howFar(const SearchResult &result)
 
 void tellResult(SearchResult &result)
 {
-    markFront(result.rows);
     result.pruned = grouped(std::move(result.pruned));
+    if (result.best.empty())
+        result.nearest = nearestOf(result.rows);
+}
+
+void tellAnswer(SearchResult &result)
+{
+    for (const std::size_t row : frontOf(result.rows, *result.asked))
+        result.rows[row].isOnFront = true;
     result.summary = answer(result) + "; " + howFar(result);
-    if (!result.best.empty())
-        return;
-    result.nearest = nearestOf(result.rows);
     if (result.nearest)
         result.summary += "; the nearest " + result.rows[*result.nearest].shortfall;
 }
