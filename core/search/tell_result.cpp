@@ -33,6 +33,14 @@ std::string gainText(Objective objective, const SearchRow &own, const SearchRow 
     return percentText(own.value / best.value - 1) + " faster";
 }
 
+/// " in the world "Ohio lost"", where a row that fails does so in a scenario; else empty.
+std::string failsIn(const SearchResult &result, const SearchRow &row)
+{
+    return row.state == RowState::Feasible || row.worstScenario < 0
+        ? ""
+        : " in the world \"" + result.scenarios.at(std::size_t(row.worstScenario)) + '"';
+}
+
 std::string answer(const SearchResult &result)
 {
     if (result.best.empty())
@@ -42,10 +50,11 @@ std::string answer(const SearchResult &result)
     const SearchRow &best = result.rows[result.best.front()];
     if (own.number == best.number)
         return result.isComplete ? "your plan is the best of its space" : "nothing better than your plan was found";
+    const std::string world = failsIn(result, own), all = world.empty() ? "" : " in all worlds";
     if (own.state == RowState::Infeasible)
-        return "your plan cannot run; this one can";
+        return "your plan cannot run" + world + "; this one can" + all;
     if (own.state != RowState::Feasible)
-        return "your plan does not keep the constraints; this one does";
+        return "your plan does not keep the constraints" + world + "; this one does" + all;
     return own.value > best.value ? gainText(result.objective, own, best) + " than your plan" : "as good as your plan";
 }
 
@@ -110,8 +119,10 @@ void tellAnswer(SearchResult &result)
     for (const std::size_t row : frontOf(result.rows, *result.asked))
         result.rows[row].isOnFront = true;
     result.summary = answer(result) + "; " + howFar(result);
-    if (result.nearest)
-        result.summary += "; the nearest " + result.rows[*result.nearest].shortfall;
+    if (!result.nearest)
+        return;
+    const SearchRow &nearest = result.rows[*result.nearest];
+    result.summary += "; the nearest " + nearest.shortfall + failsIn(result, nearest);
 }
 
 } // namespace trainyard::detail
