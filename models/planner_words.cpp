@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "models/planner_words.h"
 
-#include "core/base/pareto_front.h"
 #include "core/plan/plan_diff.h"
 #include "core/report/comparison.h"
+#include "core/search/search_front.h"
 #include "models/text/duration.h"
 #include "models/text/format.h"
 
@@ -362,15 +362,9 @@ QByteArray candidatesCsv(const PlanSearch &search)
     return QByteArray::fromStdString(text);
 }
 
-std::vector<std::size_t> paretoFront(const std::vector<SearchRow> &rows)
+std::vector<std::size_t> frontOf(const PlanSearch &search)
 {
-    std::vector<std::size_t> order;
-    for (std::size_t i = 0; i < rows.size(); ++i)
-        if (rows[i].state == RowState::Feasible && rows[i].usdPerMillionTokens > 0 && rows[i].seconds > 0)
-            order.push_back(i);
-    return trainyard::paretoFront(
-        std::move(order), [&](std::size_t i) { return rows[i].usdPerMillionTokens; },
-        [&](std::size_t i) { return rows[i].seconds; });
+    return frontOf(search.rows(), search.asked());
 }
 
 } // namespace trainyard

@@ -52,7 +52,7 @@ namespace trainyard {
 /// All rows with their figures, and the value that each has of every axis where the space is known.
 [[nodiscard]] QByteArray candidatesCsv(const PlanSearch &search);
 
-/// Rows that no other feasible one beats in both price and time, cheapest first.
-[[nodiscard]] std::vector<std::size_t> paretoFront(const std::vector<SearchRow> &rows);
+/// Rows that are on the front of time against money, cheapest first, also while it searches.
+[[nodiscard]] std::vector<std::size_t> frontOf(const PlanSearch &search);
 
 } // namespace trainyard

@@ -15,10 +15,18 @@ struct Hourly { // of GPUs that are used
     double usd = 0, kilowatts = 0;
 };
 
+/// Of the GPUs that are used. Jobs' own is a share of all GPUs.
+double utilizationOf(const Metrics &metrics)
+{
+    if (!metrics.jobs)
+        return metrics.gpuUtilization.value_or(0);
+    const double share = double(metrics.gpusTotal) / std::max(1, metrics.gpusUsed);
+    return std::min(1.0, metrics.jobs->gpuUtilization.value_or(0) * share);
+}
+
 Hourly hourly(const Evaluation &evaluation, const Catalogue &catalogue)
 {
-    const auto &jobs = evaluation.metrics.jobs;
-    const double utilization = (jobs ? jobs->gpuUtilization : evaluation.metrics.gpuUtilization).value_or(0);
+    const double utilization = utilizationOf(evaluation.metrics);
     const auto &datacenters = evaluation.plan->cluster.datacenters;
     Hourly sum;
     for (std::size_t d = 0; d < datacenters.size(); ++d) {
@@ -27,7 +35,7 @@ Hourly hourly(const Evaluation &evaluation, const Catalogue &catalogue)
             const GpuSpec *gpu = pool.inlineGpu ? &*pool.inlineGpu : catalogue.gpu(pool.gpu);
             if (!gpu)
                 continue;
-            int used = jobs ? pool.gpus() : 0; // which all may get
+            int used = 0;
             for (const GpuRun &run : evaluation.layout.runs)
                 used += run.datacenter == int(d) && run.pool == int(p) ? run.gpus : 0;
             sum.kilowatts += chipKilowatts(*gpu, used, used, utilization);
@@ -83,17 +91,17 @@ std::optional<ObjectiveFigures> figuresOf(const Evaluation &evaluation, const Ca
     figures.egressUsd = egressUsd(evaluation, catalogue);
     figures.usdPerHour = hour.usd + figures.egressUsd * 3600 / figures.seconds;
     figures.usdPerMillionTokens = figures.usdPerHour / 3600 / figures.tokensPerSecond * 1e6;
-    figures.clusterUsdPerMillionTokens = figures.usdPerMillionTokens;
-    if (const Metric usd = metrics.jobs ? metrics.jobs->usd : metrics.cost.usdPerIteration)
-        figures.clusterUsdPerMillionTokens = *usd / figures.seconds / figures.tokensPerSecond * 1e6;
-    figures.clusterUsdPerHour = figures.clusterUsdPerMillionTokens * figures.tokensPerSecond * 3600 / 1e6;
+    figures.clusterUsdPerHour = figures.usdPerHour;
+    if (const Metric usd = metrics.jobs ? metrics.jobs->usd : metrics.cost.usdPerIteration) // never less, also rounded
+        figures.clusterUsdPerHour = std::max(figures.usdPerHour, *usd * 3600 / figures.seconds);
+    figures.clusterUsdPerMillionTokens = figures.clusterUsdPerHour / 3600 / figures.tokensPerSecond * 1e6;
     figures.joulesPerToken = hour.kilowatts * 1e3 / figures.tokensPerSecond;
     figures.days = metrics.jobs ? Metric(*seconds / 86400) : metrics.cost.daysTotal;
     if (metrics.memory)
         for (const StageMemory &stage : metrics.memory->perStage)
             figures.fill =
                 std::max(figures.fill, stage.capacity > 0 ? double(stage.device) / double(stage.capacity) : 0);
-    figures.gpus = metrics.jobs ? evaluation.plan->cluster.gpus() : metrics.gpusUsed;
+    figures.gpus = metrics.gpusUsed;
     return figures;
 }
 

@@ -2,6 +2,7 @@
 #include "core/search/search.h"
 
 #include "core/search/hunt_internal.h"
+#include "core/search/tell_result.h"
 
 #include <algorithm>
 #include <array>
@@ -131,6 +132,7 @@ ExpectedAll<SearchResult> search(const PlanPtr &plan, const Catalogue &catalogue
     result.robustness = options.robustness;
     for (const Scenario &scenario : options.scenarios)
         result.scenarios.push_back(scenario.name);
+    detail::tellAnswer(result);
     result.elapsed = std::chrono::duration<double>(Clock::now() - begun).count();
     return result;
 }

@@ -77,7 +77,7 @@ struct SearchRow {
     double fill = 0; // of the fullest GPU
     int gpus = 0;
     double value = 0; // of the objective, smaller is better; over the scenarios
-    bool isOnFront = false; // no other feasible one is both faster and cheaper
+    bool isOnFront = false; // of time against money (search_front.h)
     /// Of one that is outdone: it could run, and its seconds, fill and GPUs (and money, where it is told) are the
     /// engine's; else they are bounds.
     bool isExact = false;

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "core/search/hunt_internal.h"
+#include "core/search/tell_result.h"
 
 #include "core/base/number_text.h"
-#include "core/base/pareto_front.h"
 #include "core/base/words.h"
+#include "core/search/hunt_internal.h"
+#include "core/search/search_front.h"
 
 #include <algorithm>
 #include <utility>
@@ -11,18 +12,6 @@
 namespace trainyard::detail {
 
 namespace {
-
-void markFront(std::vector<SearchRow> &rows)
-{
-    std::vector<SearchRow *> feasible;
-    for (SearchRow &row : rows)
-        if (row.state == RowState::Feasible || (row.isExact && row.usdPerMillionTokens > 0))
-            feasible.push_back(&row);
-    const auto seconds = [](const SearchRow *row) { return row->seconds; };
-    const auto usd = [](const SearchRow *row) { return row->usdPerMillionTokens; };
-    for (SearchRow *row : paretoFront(std::move(feasible), seconds, usd))
-        row->isOnFront = true;
-}
 
 /// How much better the best is, "8.2 % faster".
 std::string gainText(Objective objective, const SearchRow &own, const SearchRow &best)
@@ -44,6 +33,14 @@ std::string gainText(Objective objective, const SearchRow &own, const SearchRow 
     return percentText(own.value / best.value - 1) + " faster";
 }
 
+/// " in the world "Ohio lost"", where a row that fails does so in a scenario; else empty.
+std::string failsIn(const SearchResult &result, const SearchRow &row)
+{
+    return row.state == RowState::Feasible || row.worstScenario < 0
+        ? ""
+        : " in the world \"" + result.scenarios.at(std::size_t(row.worstScenario)) + '"';
+}
+
 std::string answer(const SearchResult &result)
 {
     if (result.best.empty())
@@ -53,10 +50,11 @@ std::string answer(const SearchResult &result)
     const SearchRow &best = result.rows[result.best.front()];
     if (own.number == best.number)
         return result.isComplete ? "your plan is the best of its space" : "nothing better than your plan was found";
+    const std::string world = failsIn(result, own), all = world.empty() ? "" : " in all worlds";
     if (own.state == RowState::Infeasible)
-        return "your plan cannot run; this one can";
+        return "your plan cannot run" + world + "; this one can" + all;
     if (own.state != RowState::Feasible)
-        return "your plan does not keep the constraints; this one does";
+        return "your plan does not keep the constraints" + world + "; this one does" + all;
     return own.value > best.value ? gainText(result.objective, own, best) + " than your plan" : "as good as your plan";
 }
 
@@ -111,14 +109,20 @@ std::string howFar(const SearchResult &result)
 
 void tellResult(SearchResult &result)
 {
-    markFront(result.rows);
     result.pruned = grouped(std::move(result.pruned));
+    if (result.best.empty())
+        result.nearest = nearestOf(result.rows);
+}
+
+void tellAnswer(SearchResult &result)
+{
+    for (const std::size_t row : frontOf(result.rows, *result.asked))
+        result.rows[row].isOnFront = true;
     result.summary = answer(result) + "; " + howFar(result);
-    if (!result.best.empty())
+    if (!result.nearest)
         return;
-    result.nearest = nearestOf(result.rows);
-    if (result.nearest)
-        result.summary += "; the nearest " + result.rows[*result.nearest].shortfall;
+    const SearchRow &nearest = result.rows[*result.nearest];
+    result.summary += "; the nearest " + nearest.shortfall + failsIn(result, nearest);
 }
 
 } // namespace trainyard::detail

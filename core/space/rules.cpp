@@ -7,12 +7,6 @@
 
 namespace trainyard {
 
-namespace {
-
-constexpr std::uint64_t kNodesBetweenPolls = 1'024;
-
-} // namespace
-
 SpaceRules::SpaceRules(const SearchSpace &space, const Catalogue &catalogue)
     : m_space(&space)
     , m_rulesAt(space.axes().size())
@@ -37,9 +31,9 @@ bool SpaceRules::walk(std::size_t depth, std::uint64_t number, Walk &walk) const
 {
     if (depth == walk.candidate.size())
         return walk.visit(number, walk.candidate);
-    if (++walk.nodes % kNodesBetweenPolls == 0 && walk.stop.stop_requested())
-        return false;
     for (std::uint16_t value = 0; value < m_space->axes()[depth].values.size(); ++value) {
+        if (walk.stop.stop_requested()) // a load: what a rule asks costs more
+            return false;
         walk.candidate[depth] = value;
         const std::uint64_t first = number + value * m_below[depth];
         const auto broken = std::ranges::find_if(

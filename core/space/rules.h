@@ -32,7 +32,7 @@ public:
     };
     /// Calls with each candidate that is kept, in the order of their numbers, until it answers false. Answers how many
     /// were left out, and by which rule, as far as it went.
-    /// A stop ends it wherever it is, also between candidates that are far apart.
+    /// After a stop none is visited any more; it ends wherever it is, also between candidates that are far apart.
     std::vector<LeftOut> forEach(const std::function<bool(std::uint64_t number, const Candidate &)> &visit,
         const std::stop_token &stop = {}) const;
     /// How many are kept; at most `most`, which is where counting stops.
@@ -48,7 +48,6 @@ private:
         const std::stop_token &stop;
         std::vector<LeftOut> left;
         Candidate candidate;
-        std::uint64_t nodes = 0; // that were looked at
     };
     bool walk(std::size_t depth, std::uint64_t number, Walk &walk) const;
 

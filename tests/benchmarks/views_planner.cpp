@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // The scatter of the planner with 20,000 candidates at the size that it has at 1440×900: a frame in which some came,
 // one under a moving pointer, one of a zoom, which draws all anew. 60 frames a second are 16.7 ms each.
-#include "models/planner_words.h"
+#include "core/search/search_front.h"
 #include "views/planner/search_scatter.h"
 
 #include <QApplication>
@@ -42,7 +42,7 @@ struct Shown {
         scatter.resize(screen.size());
         scatter.show();
         scatter.setRows(rows, true);
-        scatter.setMarks(0, 3, paretoFront(rows));
+        scatter.setMarks(0, 3, frontOf(rows, {}));
         paint();
     }
     void paint() { scatter.render(&screen); }
@@ -60,7 +60,7 @@ void growingScatter(benchmark::State &state)
         }
         some.insert(some.end(), shown.rows.begin(), shown.rows.begin() + 400); // of a thirtieth of a second
         shown.scatter.setRows(some, false);
-        shown.scatter.setMarks(0, 3, paretoFront(some));
+        shown.scatter.setMarks(0, 3, frontOf(some, {}));
         shown.paint();
     }
 }

@@ -189,7 +189,7 @@ void PlannerPage::showRows(bool isFrame)
     const std::vector<SearchRow> &rows = m_search.rows();
     scatter->setRows(rows, std::exchange(m_isAnew, false));
     const auto bestRow = m_search.best().empty() ? std::nullopt : std::optional<std::size_t>(m_search.best().front());
-    scatter->setMarks(m_search.own(), bestRow, paretoFront(rows));
+    scatter->setMarks(m_search.own(), bestRow, frontOf(m_search));
     std::array<std::size_t, 5> counts {};
     for (const SearchRow &row : rows)
         ++counts[std::size_t(row.state)];

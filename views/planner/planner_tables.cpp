@@ -43,9 +43,10 @@ QString againstOwn(const PlanSearch &search, std::size_t row)
         return tr("your plan");
     const auto &rows = search.rows();
     if (rows[*own].state != RowState::Feasible && rows[*own].worstScenario >= 0)
-        return tr("yours fails in a scenario");
+        return tr("your plan fails in a scenario");
     if (rows[*own].state != RowState::Feasible)
-        return rows[*own].state == RowState::OutOfConstraint ? tr("yours breaks a limit") : tr("yours cannot run");
+        return rows[*own].state == RowState::OutOfConstraint ? tr("your plan breaks a limit")
+                                                             : tr("your plan cannot run");
     const auto gain = gainOf(rows[*own], rows[row]);
     return gain ? gainText(search.objective(), *gain) : QString();
 }

@@ -187,6 +187,8 @@ void SearchScatter::paintMarks(QPainter &painter) const
     QPolygonF line; // stairs: between two of the front nothing better is known than either
     for (const std::size_t row : m_front) {
         const Point &point = m_points[row];
+        if (!(point.usd > 0)) // free of charge, beyond any axis
+            continue;
         const QPointF at(m_frame.xOf(point.usd), m_frame.yOf(point.seconds));
         if (!line.isEmpty())
             line << QPointF(at.x(), line.back().y());

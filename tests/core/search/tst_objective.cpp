@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/evaluate/run.h"
+#include "core/plan/plan_io.h"
 #include "core/search/objective.h"
 
 #include "tests/support/plans.h"
@@ -67,6 +68,33 @@ private slots:
         const double own = figuresOf(*scored(plan), builtinCatalogue())->usdPerHour;
         const double most = 32 * builtinCatalogue().gpu("h100-sxm-80gb")->tdpWatts / 1e3 * 0.1;
         QVERIFY(own > 0 && own <= most);
+    }
+
+    /// used USD per hour = price × GPUs on which a job ran ≤ price × GPUs of the cluster, as evaluate counts
+    void jobsPayForTheGpusOnWhichOneRan()
+    {
+        auto plan = readPlan(TRAINYARD_SOURCE_DIR "/samples/hydra-lab.trainyard.json");
+        QVERIFY(plan && plan->cluster.gpus() == 8);
+        Pool &pool = plan->cluster.datacenters[0].pools[0];
+        for (const int rates : { 6, 1 }) { // two models at each: 12 jobs on 8 GPUs, then two
+            plan->jobGrid->learningRate.resize(std::size_t(rates));
+            pool.usdPerGpuHour = 2.5;
+            const auto evaluation = scored(*plan);
+            const auto figures = figuresOf(*evaluation, builtinCatalogue());
+            QVERIFY(figures);
+            QCOMPARE(figures->gpus, evaluation->metrics.gpusUsed);
+            QCOMPARE(figures->gpus == 8, rates == 6);
+            QVERIFY(areNear(figures->usdPerHour, 2.5 * figures->gpus));
+            QVERIFY(areNear(figures->clusterUsdPerHour, 2.5 * 8));
+            QVERIFY(figures->usdPerHour <= figures->clusterUsdPerHour);
+            QVERIFY(figures->usdPerMillionTokens <= figures->clusterUsdPerMillionTokens);
+            // own hardware pays for its power: work is that of the jobs, and idle GPUs draw something as well
+            pool.usdPerGpuHour = 0;
+            plan->cluster.datacenters[0].usdPerKwh = 0.1;
+            const auto own = figuresOf(*scored(*plan), builtinCatalogue());
+            QVERIFY(own->usdPerHour > 0 && own->usdPerHour <= own->clusterUsdPerHour);
+            QCOMPARE(areNear(own->usdPerHour, own->clusterUsdPerHour), rates == 6);
+        }
     }
 
     void fewerGpusBeatAnyTimeAndOfEqualsTheFasterWins()

@@ -3,6 +3,7 @@
 // together, and plans that would read alike do not.
 #include "core/search/hunt_internal.h"
 #include "core/search/search_report.h"
+#include "core/search/tell_result.h"
 #include "tests/support/plans.h"
 
 #include <QTest>
@@ -33,7 +34,15 @@ SearchResult result()
     result.own = 0;
     result.looked = 4;
     result.simulated = 3;
+    result.asked = std::make_shared<const SearchOptions>();
     return result;
+}
+
+/// As search() does at its end.
+void tell(SearchResult &result)
+{
+    detail::tellResult(result);
+    detail::tellAnswer(result);
 }
 
 SearchRow feasible(std::uint64_t number, double value)
@@ -62,20 +71,20 @@ private slots:
     {
         SearchResult none = result();
         none.isComplete = true;
-        detail::tellResult(none);
+        tell(none);
         QCOMPARE(none.summary,
             std::string("no plan of this space keeps the constraints (proven); 4 combinations looked at, 3 simulated; "
                         "the nearest needs $20 an hour, allowed $10"));
         SearchResult cut = result();
         cut.isStopped = true;
-        detail::tellResult(cut);
+        tell(cut);
         QVERIFY(!has(cut.summary, "proven"));
         QVERIFY(has(cut.summary, "the search is not finished"));
         SearchResult found = result();
         found.rows.push_back(feasible(2, 5));
         found.best = { 1 };
         found.isComplete = true;
-        detail::tellResult(found);
+        tell(found);
         QCOMPARE(found.summary,
             std::string("your plan does not keep the constraints; this one does; proven best of 4 combinations, 3 "
                         "simulated"));
@@ -93,7 +102,7 @@ private slots:
         close.missedBy = 0.2;
         close.shortfall = "needs $12 an hour, allowed $10";
         none.rows.insert(none.rows.end(), { full, close });
-        detail::tellResult(none);
+        tell(none);
         QCOMPARE(none.nearest, std::optional<std::size_t>(2));
         const std::string table = searchTable(none);
         QVERIFY2(has(table, "it costs more per hour than allowed: needs $12 an hour, allowed $10"), table.c_str());
@@ -107,7 +116,7 @@ private slots:
         some.pruned = { { "4 stages of 1 GPU cannot be placed: too few", 5 }, { "another", 6 },
             { "2 stages of 8 GPUs cannot be placed: too few", 7 } };
         some.pruned[1].isRule = true;
-        detail::tellResult(some);
+        tell(some);
         QCOMPARE(some.pruned.size(), std::size_t(2));
         QCOMPARE(some.pruned[0].reason, std::string("it cannot be placed"));
         QCOMPARE(some.pruned[0].count, std::uint64_t(12));
@@ -121,7 +130,7 @@ private slots:
         // One alone says what it is.
         SearchResult one = result();
         one.pruned = { { "4 stages of 1 GPU cannot be placed: too few", 5 } };
-        detail::tellResult(one);
+        tell(one);
         QCOMPARE(one.pruned[0].reason, std::string("4 stages of 1 GPU cannot be placed: too few"));
     }
 
@@ -145,6 +154,36 @@ private slots:
         QVERIFY(has(searchTable(found), "all GPUs per hour"));
         found.rows[1].clusterUsdPerHour = 5;
         QVERIFY(!has(searchTable(found), "all GPUs per hour"));
+    }
+
+    /// A plan that runs in its own world and fails in another is not said to fail.
+    void theWorldInWhichThePlanFailsIsNamed()
+    {
+        SearchResult found = result();
+        found.isComplete = true;
+        found.scenarios = { "Ohio lost", "prices +30 %" };
+        found.rows[0].worstScenario = 1;
+        SearchResult none = found;
+        found.rows.push_back(feasible(2, 5));
+        found.best = { 1 };
+        const auto starts = [](const SearchResult &told, const char *with) {
+            const bool isSo = told.summary.starts_with(with);
+            if (!isSo)
+                qWarning("%s", told.summary.c_str());
+            return isSo;
+        };
+        tell(found);
+        QVERIFY(starts(found,
+            "your plan does not keep the constraints in the world \"prices +30 %\"; this one does in all worlds; "));
+        found.rows[0].state = RowState::Infeasible;
+        found.rows[0].worstScenario = 0;
+        tell(found);
+        QVERIFY(starts(found, "your plan cannot run in the world \"Ohio lost\"; this one can in all worlds; "));
+        found.rows[0].worstScenario = -1; // nor in its own
+        tell(found);
+        QVERIFY(starts(found, "your plan cannot run; this one can; "));
+        tell(none);
+        QVERIFY(has(none.summary, "; the nearest needs $20 an hour, allowed $10 in the world \"prices +30 %\""));
     }
 
     void theWorldOfAValueIsNamed()

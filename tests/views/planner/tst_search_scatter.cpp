@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // The scatter of a search alone: its coordinates, what it draws while 20,000 points come, and what pointer and keys do.
-#include "models/planner_words.h"
+#include "core/search/search_front.h"
 #include "views/planner/scatter_frame.h"
 #include "views/planner/scatter_marks.h"
 #include "views/planner/search_scatter.h"
@@ -133,7 +133,7 @@ private slots:
         }
         whole.scatter.setRows(rows, false);
         for (Shown *shown : { &grown, &whole })
-            shown->scatter.setMarks(0, 3, paretoFront(rows));
+            shown->scatter.setMarks(0, 3, frontOf(rows, {}));
         QCOMPARE(grown.scatter.points(), std::size_t(20'000));
         QCOMPARE(grown.picture(), whole.picture());
     }
@@ -161,7 +161,7 @@ private slots:
     void arrowKeysGoAlongTheFrontAndEnterTries()
     {
         const std::vector<SearchRow> rows = cloud(200);
-        const std::vector<std::size_t> front = paretoFront(rows);
+        const std::vector<std::size_t> front = frontOf(rows, {});
         QVERIFY(front.size() > 2);
         Shown shown;
         shown.scatter.setRows(rows, true);
