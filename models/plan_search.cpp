@@ -95,6 +95,16 @@ void PlanSearch::start()
     m_askedSettings = m_settings;
     m_asked = searchOptions(m_settings, *m_plan, m_scenarios);
     forgetAnswer();
+    const std::vector<Datacenter> &places = m_plan->cluster.datacenters;
+    if (!places.empty() && std::ranges::all_of(places, [this](const Datacenter &place) {
+            return m_settings.avoidedDatacenters.contains(place.id);
+        })) { // an empty list of those that may be used would mean all
+        m_state = State::Refused;
+        m_refusals = { { ErrorCode::OutOfRange, {}, "no datacenter may be used", "one that is ticked" } };
+        Q_EMIT started();
+        Q_EMIT ended();
+        return;
+    }
     m_state = State::Searching;
     m_clock.start();
     m_stop = {};

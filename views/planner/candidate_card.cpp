@@ -150,7 +150,9 @@ void CandidateCard::refresh()
     if (!has) {
         m_title->setText({});
         m_reason->hide();
-        m_world->hide();
+        m_world->setText(
+            tr("A candidate that is chosen stands here: its figures beside the plan's, and what each change buys."));
+        m_world->show();
         return;
     }
     const SearchRow &row = rows[std::size_t(m_row)];
@@ -166,9 +168,11 @@ void CandidateCard::refresh()
     m_reason->setInk(row.state == RowState::OutOfConstraint ? Ink::Warning
             : row.state == RowState::Outdone                ? Ink::Muted
                                                             : Ink::Bad);
-    const bool isKnown = m_search.planOf(std::size_t(m_row)) != nullptr;
-    tryIt->setEnabled(isKnown && !isOwn);
-    adopt->setEnabled(isKnown && !isOwn && row.state != RowState::Refused && row.state != RowState::Infeasible);
+    const PlanPtr plan = m_search.planOf(std::size_t(m_row));
+    const bool isOther =
+        plan && !isOwn && !(m_search.plan() && *plan == *m_search.plan()); // than the plan as it is now
+    tryIt->setEnabled(isOther);
+    adopt->setEnabled(isOther && row.state != RowState::Refused && row.state != RowState::Infeasible);
     const SearchRow before = own ? rows[*own] : SearchRow {};
     const auto set = [&](std::size_t at, double was, double is, Text text, bool isLessBetter) {
         const QString change = !isOwn && was > 0 && is > 0 && was != is ? formatChange(was, is) : QString();

@@ -23,6 +23,30 @@ public:
     {
         return locale().toString(value, 'g', 10).remove(locale().groupSeparator());
     }
+    /// "1,500" is fifteen hundred; "1,5" is one and a half, not fifteen.
+    double valueFromText(const QString &text) const override
+    {
+        QString plain = text;
+        if (const qsizetype comma = text.indexOf(u','); comma >= 0 && text.count(u',') == 1 && !text.contains(u'.')) {
+            qsizetype end = comma + 1;
+            while (end < text.size() && text[end].isDigit())
+                ++end;
+            if (end - comma - 1 != 3)
+                plain[comma] = u'.';
+        }
+        return QDoubleSpinBox::valueFromText(plain);
+    }
+    /// A field that was emptied has no limit, rather than the one before.
+    void fixup(QString &text) const override
+    {
+        QString bare = text;
+        if (bare.endsWith(suffix()))
+            bare.chop(suffix().size());
+        if (bare.trimmed().isEmpty())
+            text = textFromValue(minimum()) + suffix();
+        else
+            QDoubleSpinBox::fixup(text);
+    }
 };
 
 } // namespace

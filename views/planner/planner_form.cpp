@@ -123,6 +123,7 @@ PlannerForm::PlannerForm(PlanSearch &search, QWidget *parent)
     trainOtherwise->setToolTip(
         tr("Also settings by which the model learns otherwise, such as another optimizer or compressed gradients."));
     m_noPins->setWrapped(true);
+    objective->setAccessibleName(tr("Objective"));
     yieldWidth(*objective);
     yieldWidth(*trainOtherwise);
     yieldWidth(*m_noPins);

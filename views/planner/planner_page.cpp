@@ -8,6 +8,7 @@
 #include "views/export/panel_picture.h"
 #include "views/panels/evidence_table.h"
 #include "views/parts/panel_parts.h"
+#include "views/parts/reading_order.h"
 #include "views/planner/candidate_card.h"
 #include "views/planner/planner_form.h"
 #include "views/planner/planner_tables.h"
@@ -119,6 +120,11 @@ void PlannerPage::wire()
     });
     connect(&m_search, &PlanSearch::planChanged, this, &PlannerPage::refreshNow);
     connect(&m_search, &PlanSearch::settingsChanged, this, &PlannerPage::showState);
+    // Form and steps are listed anew before: they were told first.
+    for (const auto signal : { &PlanSearch::settingsChanged, &PlanSearch::stepsChanged, &PlanSearch::ended })
+        connect(&m_search, signal, this, [this] { tabInReadingOrder(*this); });
+    connect(&m_search, &PlanSearch::planChanged, this, [this] { tabInReadingOrder(*this); });
+    tabInReadingOrder(*this);
 }
 
 void PlannerPage::refreshNow()
@@ -198,6 +204,8 @@ void PlannerPage::showRows(bool isFrame)
     showProgress();
     // The best is chosen until somebody chooses. Rows may have moved, not their numbers.
     int wanted = bestRow ? int(*bestRow) : -1;
+    if (const auto &result = m_search.result(); !bestRow && result && result->nearest)
+        wanted = int(*result->nearest); // of what breaks a limit, that which misses it least
     if (m_chosen) {
         const int now = candidate->row();
         const bool isThere = now >= 0 && now < int(rows.size()) && rows[std::size_t(now)].number == *m_chosen;

@@ -65,7 +65,9 @@ TextRows bestTable(const PlanSearch &search)
         const SearchRow &row = search.rows()[at];
         QStringList changes = changesOf(search, at, kInTable);
         if (changes.isEmpty())
-            changes << (search.own() == at ? tr("Nothing: it is your plan") : QStringLiteral("…"));
+            changes << (search.own() == at ? tr("Nothing: it is your plan")
+                    : search.planOf(at)    ? tr("Nothing: it is the plan as it is now")
+                                           : QStringLiteral("…"));
         QStringList hints = changes;
         if (const QString world = worldText(search, row); !world.isEmpty())
             hints.prepend(world);

@@ -65,6 +65,15 @@ void ParallelAxes::setBrush(int column, std::optional<Brush> brush)
     Q_EMIT filterChanged();
 }
 
+void ParallelAxes::clearBrushes()
+{
+    if (m_brushes.empty())
+        return;
+    m_brushes.clear();
+    forgetPicture();
+    Q_EMIT filterChanged();
+}
+
 std::optional<ParallelAxes::Brush> ParallelAxes::brush(int column) const
 {
     const auto at = m_brushes.find(column);
@@ -166,6 +175,8 @@ void ParallelAxes::mouseMoveEvent(QMouseEvent *event)
 void ParallelAxes::mouseReleaseEvent(QMouseEvent *event)
 {
     const Gesture gesture = std::exchange(m_gesture, Gesture::None);
+    if (gesture == Gesture::Brush)
+        forgetPicture(); // with all lines again
     const QPointF moved = event->position() - m_pressed;
     if (gesture == Gesture::Brush && std::abs(moved.y()) < kClick)
         setBrush(m_axes[std::size_t(m_dragged)], std::nullopt);

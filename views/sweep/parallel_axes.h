@@ -8,6 +8,7 @@
 #include "models/sweep_results.h"
 
 #include <QImage>
+#include <QPolygonF>
 #include <QWidget>
 
 #include <map>
@@ -24,6 +25,7 @@ public:
     };
     /// More rows are drawn thinned; feasible ones, where there are no more of them, all.
     static constexpr std::size_t kMostLines = 20'000;
+    static constexpr std::size_t kMostWhileDragged = 4'000; // of a brush: each move draws all anew
 
     /// The results outlive it.
     explicit ParallelAxes(const SweepResults &results, QWidget *parent = nullptr);
@@ -34,6 +36,7 @@ public:
     void setColorColumn(int column); // -1: by whether it can run
     void setCurrent(int row); // drawn on top; -1: none
     void setBrush(int column, std::optional<Brush> brush);
+    void clearBrushes();
     [[nodiscard]] std::optional<Brush> brush(int column) const;
     /// [row]: whether it is within every brush; a row without a value on a brushed axis is not. Empty: no brush.
     [[nodiscard]] std::vector<char> within() const;
@@ -60,7 +63,7 @@ private:
     enum class Gesture { None, Brush, Name };
 
     void forgetPicture();
-    void drawLines(QPainter &painter);
+    void drawLines();
     void paintAxis(QPainter &painter, int axis) const;
     /// Its pieces: it is interrupted where the row has no value.
     [[nodiscard]] std::vector<QPolygonF> linesOf(std::size_t row) const;

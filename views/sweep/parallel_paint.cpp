@@ -2,11 +2,13 @@
 // How parallel coordinates are painted: lines once into a picture, axes, brushes and the current row above it.
 #include "views/sweep/parallel_axes.h"
 
+#include "views/sweep/line_density.h"
 #include "views/theme/theme.h"
 
 #include <QPainter>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <limits>
 
@@ -14,14 +16,23 @@ namespace trainyard {
 
 namespace {
 
-constexpr double kBrushWidth = 12; // pixels
+constexpr double kBrushWidth = 12, kScaleWidth = 7; // pixels
 constexpr double kTickShare = 0.6; // of the way to the next axis
-constexpr std::size_t kFewLines = 400; // beyond, lines are fainter
 
 QColor faded(QColor color, double alpha)
 {
     color.setAlphaF(float(alpha));
     return color;
+}
+
+/// From the theme's accent at the least to its warning at the most.
+QColor onScale(double share)
+{
+    constexpr int kSteps = 32; // few colours, so that lines are of the same
+    const double part = std::round(std::clamp(share, 0.0, 1.0) * kSteps) / kSteps;
+    const QColor &low = theme().accent, &high = theme().warning;
+    const auto mix = [part](int a, int b) { return int(std::lround(a + (b - a) * part)); };
+    return { mix(low.red(), high.red()), mix(low.green(), high.green()), mix(low.blue(), high.blue()) };
 }
 
 } // namespace
@@ -47,7 +58,7 @@ std::vector<QPolygonF> ParallelAxes::linesOf(std::size_t row) const
     return lines;
 }
 
-/// From the theme's accent at the least to its warning at the most; without a column, by whether the row can run.
+/// On the scale of the column that colours; without one, by whether the row can run.
 QColor ParallelAxes::colorOf(std::size_t row) const
 {
     if (m_color < 0)
@@ -57,34 +68,52 @@ QColor ParallelAxes::colorOf(std::size_t row) const
     const double share = shareOf(m_color, m_results.columns()[std::size_t(m_color)].values[row]);
     if (std::isnan(share))
         return theme().textFaint;
-    constexpr int kSteps = 32;
-    return theme().stage(int(std::clamp(share, 0.0, 1.0) * (kSteps - 1)), kSteps);
+    return onScale(share);
 }
 
-void ParallelAxes::drawLines(QPainter &painter)
+void ParallelAxes::drawLines()
 {
     const std::vector<char> shown = within();
-    const std::size_t rows = m_results.rows(), every = (rows + kMostLines - 1) / kMostLines;
+    const std::size_t most = m_gesture == Gesture::Brush ? kMostWhileDragged : kMostLines;
+    const std::size_t rows = m_results.rows(), every = (rows + most - 1) / most;
+    enum Layer { Out, In, Feasible }; // what the brushes leave out lies below; of what is in, feasible rows on top
+    std::array<std::vector<std::size_t>, 3> layers;
+    for (std::size_t row = 0; row < rows; ++row) {
+        const bool isFeasible = m_results.state(row) == SweepState::Feasible;
+        if (row % every == 0 || (isFeasible && m_results.feasible() <= most))
+            layers[!shown.empty() && !shown[row] ? Out : isFeasible ? Feasible : In].push_back(row);
+    }
     m_linesDrawn = 0;
-    const double alpha = rows / std::max<std::size_t>(every, 1) > kFewLines ? 0.3 : 0.7;
-    // What the brushes leave out lies below; of what is in, feasible rows on top.
-    for (const int layer : { 0, 1, 2 }) {
-        for (std::size_t row = 0; row < rows; ++row) {
-            const bool isIn = shown.empty() || shown[row];
-            const bool isFeasible = m_results.state(row) == SweepState::Feasible;
-            if (row % every != 0 && !(isFeasible && m_results.feasible() <= kMostLines))
-                continue;
-            if ((isIn ? 1 + isFeasible : 0) != layer)
-                continue;
-            const std::vector<QPolygonF> lines = linesOf(row);
-            if (lines.empty())
-                continue;
-            painter.setPen(QPen(isIn ? faded(colorOf(row), isFeasible ? 0.9 : alpha) : faded(theme().textFaint, 0.10),
-                isIn && isFeasible ? 1.4 : 1));
-            for (const QPolygonF &line : lines)
-                painter.drawPolyline(line);
-            m_linesDrawn += isIn;
+    const double ratio = devicePixelRatioF();
+    LineDensity density(m_picture.size());
+    constexpr struct {
+        double full, least, most; // lines that fill the plane, and how strong one is
+    } inks[] = { { 30, 0.02, 0.10 }, { 150, 0.08, 0.7 }, { 300, 0.15, 0.9 } };
+    for (const int layer : { Out, In, Feasible }) {
+        const std::vector<std::size_t> &lines = layers[std::size_t(layer)];
+        std::vector<char> isDrawn(lines.size(), 0);
+        std::vector<double> from(lines.size()), to(lines.size());
+        for (int axis = 0; axis < int(m_axes.size()); ++axis) {
+            const int column = m_axes[std::size_t(axis)];
+            const std::vector<double> &values = m_results.columns()[std::size_t(column)].values;
+            const double x = placeOf(axis, 0).x(), before = axis > 0 ? placeOf(axis - 1, 0).x() : x;
+            for (std::size_t i = 0; i < lines.size(); ++i) {
+                to[i] = placeOf(axis, shareOf(column, values[lines[i]])).y();
+                if (axis == 0 || std::isnan(from[i]) || std::isnan(to[i]))
+                    continue; // it is interrupted where it has no value
+                isDrawn[i] = 1;
+                density.add(
+                    from[i] * ratio, to[i] * ratio, (layer == Out ? theme().textFaint : colorOf(lines[i])).rgb());
+            }
+            if (axis > 0)
+                density.drawBetween(before * ratio, x * ratio);
+            from.swap(to);
         }
+        const auto &ink = inks[layer];
+        density.paintOn(
+            m_picture, std::clamp(ink.full / double(std::max<std::size_t>(lines.size(), 1)), ink.least, ink.most));
+        if (layer != Out)
+            m_linesDrawn += std::size_t(std::ranges::count(isDrawn, char(1)));
     }
 }
 
@@ -94,6 +123,12 @@ void ParallelAxes::paintAxis(QPainter &painter, int axis) const
     const SweepColumn &column = m_results.columns()[std::size_t(number)];
     const QPointF low = placeOf(axis, 0), high = placeOf(axis, 1);
     const bool hasFocusHere = hasFocus() && axis == m_focus;
+    if (number == m_color) { // the scale of the lines' colours
+        QLinearGradient scale(low, high);
+        for (const double share : { 0.0, 0.5, 1.0 })
+            scale.setColorAt(share, onScale(share));
+        painter.fillRect(QRectF(high.x() - kScaleWidth / 2, high.y(), kScaleWidth, low.y() - high.y()), scale);
+    }
     painter.setPen(QPen(hasFocusHere ? theme().accent : theme().textMuted, hasFocusHere ? 2 : 1));
     painter.drawLine(low, high);
     if (const auto kept = brush(number)) {
@@ -164,9 +199,7 @@ void ParallelAxes::paintEvent(QPaintEvent *)
         m_picture = QImage(size() * devicePixelRatioF(), QImage::Format_ARGB32_Premultiplied);
         m_picture.setDevicePixelRatio(devicePixelRatioF());
         m_picture.fill(Qt::transparent);
-        QPainter lines(&m_picture);
-        lines.setRenderHint(QPainter::Antialiasing, m_results.rows() < 5000);
-        drawLines(lines);
+        drawLines();
     }
     painter.drawImage(0, 0, m_picture);
     painter.setRenderHint(QPainter::Antialiasing);

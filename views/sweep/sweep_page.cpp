@@ -30,6 +30,7 @@ namespace trainyard {
 namespace {
 
 constexpr double kSamePrice = 1.02; // most over least, of price per hour
+constexpr int kNameLength = 24; // characters
 constexpr std::size_t kFirstAxes = 9; // more can be had no room at 1280 pixels
 
 QLabel *nameOf(const QString &text, QWidget *buddy)
@@ -59,9 +60,7 @@ SweepPage::SweepPage(SweepResults &results, QWidget *parent)
     , m_result(new TextLine({}, Ink::Text, this))
     , m_shown(new TextLine({}, Ink::Muted, this))
     , m_row(new TextLine({}, Ink::Text, this))
-    , m_empty(new TextLine(tr("A file of rows that trainyard-cli sweep wrote opens here: File ▸ Open, or drop it on "
-                              "the window."),
-          Ink::Muted, this))
+    , m_empty(new TextLine({}, Ink::Muted, this))
     , m_legend(new QLabel(this))
     , m_body(new QWidget(this))
     , m_nothing(new Card(m_empty, this))
@@ -82,6 +81,10 @@ void SweepPage::arrange()
     x->setAccessibleName(tr("Across"));
     y->setAccessibleName(tr("Upwards"));
     color->setAccessibleName(tr("Colour of lines"));
+    for (QComboBox *box : { x, y, color }) { // names of keys may be long
+        box->setSizeAdjustPolicy(QComboBox::AdjustToMinimumContentsLengthWithIcon);
+        box->setMinimumContentsLength(kNameLength);
+    }
     auto *top = pageHead(back, m_title, m_file, { open, picture });
     auto *points = new QWidget;
     auto *upper = new QVBoxLayout(points);
@@ -161,11 +164,7 @@ void SweepPage::wire()
     setPanelTable(m_body, [this] { return toTsv(); });
     connect(back, &QPushButton::clicked, this, &SweepPage::closed);
     connect(open, &QPushButton::clicked, this, &SweepPage::openRequested);
-    connect(clear, &QPushButton::clicked, this, [this] {
-        for (const int column : axes->axes())
-            if (axes->brush(column))
-                axes->setBrush(column, std::nullopt);
-    });
+    connect(clear, &QPushButton::clicked, axes, &ParallelAxes::clearBrushes);
     connect(tryIt, &QPushButton::clicked, this, [this] { Q_EMIT tryRequested(current()); });
     for (QComboBox *box : { x, y, color })
         connect(box, &QComboBox::currentIndexChanged, this, [this] {
@@ -191,6 +190,9 @@ void SweepPage::fill()
     m_file->setText(
         m_results.table() ? QFileInfo(QString::fromStdString(m_results.table()->path)).fileName() : QString());
     m_result->setText(m_results.summary());
+    m_empty->setText(m_results.table() && !has
+            ? tr("%1.\nIts rows are still to be written: open it again then.").arg(m_results.summary())
+            : tr("A file of rows that trainyard-cli sweep wrote opens here: File ▸ Open, or drop it on the window."));
     scatter->setColumns(-1, -1); // of another file
     axes->setAxes({});
     choose(-1);
@@ -273,6 +275,11 @@ int SweepPage::current() const
 QString SweepPage::resultLine() const
 {
     return m_result->text();
+}
+
+QString SweepPage::emptyLine() const
+{
+    return m_empty->text();
 }
 
 QString SweepPage::shownLine() const

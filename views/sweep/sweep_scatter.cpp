@@ -185,11 +185,10 @@ void SweepScatter::drawNote()
     text->setText(m_note);
     text->setFont(font());
     text->setColor(theme().textMuted);
-    text->setBrush(theme().panel); // marks lie below
-    text->setPadding(QMargins(4, 1, 4, 1));
-    text->setPositionAlignment(Qt::AlignRight | Qt::AlignTop);
-    text->position->setType(QCPItemPosition::ptAxisRectRatio);
-    text->position->setCoords(0.995, 0.01);
+    text->setPositionAlignment(Qt::AlignRight | Qt::AlignBottom);
+    text->setClipToAxisRect(false); // below the axis, where no marks are
+    text->position->setType(QCPItemPosition::ptViewportRatio);
+    text->position->setCoords(0.99, 0.99);
 }
 
 void SweepScatter::drawFront()

@@ -2,6 +2,7 @@
 #include "views/window/sweep_actions.h"
 
 #include "models/plan_document.h"
+#include "models/sample_plans.h"
 #include "views/parts/message_bar.h"
 #include "views/sweep/sweep_page.h"
 #include "views/window/file_actions.h"
@@ -23,7 +24,7 @@ SweepActions::SweepActions(PlanDocument &document, FileActions &files, MessageBa
     connect(m_page, &SweepPage::openRequested, &files, qOverload<>(&FileActions::open));
     connect(m_page, &SweepPage::tryRequested, this, &SweepActions::tryRow);
     connect(&m_results, &SweepResults::opened, this, [this] {
-        if (std::exchange(m_takesPlan, false))
+        if (const QString first = std::exchange(m_first, {}); !first.isEmpty())
             m_document.startNew(m_results.table()->spec.plan);
         Q_EMIT pageRequested();
     });
@@ -33,6 +34,8 @@ SweepActions::SweepActions(PlanDocument &document, FileActions &files, MessageBa
             lines << QString::fromStdString(toString(error));
         m_messages.show({ QStringLiteral("sweep"), Message::Tone::Error,
             tr("The sweep “%1” cannot be shown.").arg(QFileInfo(path).fileName()), lines.join(u'\n'), {} });
+        if (std::exchange(m_first, {}) == path) // the window would stay without a plan
+            m_document.openAsNew(samplePath(kFirstSample));
     });
     connect(&m_document, &PlanDocument::trialChanged, this, [this](const PlanPtr &trial) {
         if (trial)
@@ -43,12 +46,14 @@ SweepActions::SweepActions(PlanDocument &document, FileActions &files, MessageBa
 void SweepActions::open(const QString &path)
 {
     m_messages.dismiss(QStringLiteral("sweep"));
+    if (std::exchange(m_first, {}) == path)
+        m_first = path;
     m_results.open(path);
 }
 
 void SweepActions::openWithPlan(const QString &path)
 {
-    m_takesPlan = true;
+    m_first = path;
     open(path);
 }
 

@@ -37,7 +37,8 @@ private:
     MessageBar &m_messages;
     SweepPage *m_page;
     PlanPtr m_tried;
-    bool m_hasTried = false, m_takesPlan = false;
+    bool m_hasTried = false;
+    QString m_first; // the file that the window began with, until it is read
     SweepResults m_results; // last: its thread ends first
 };
 

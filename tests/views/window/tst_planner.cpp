@@ -85,6 +85,91 @@ struct PlannerWindow : Engine, WindowFixture {
 class PlannerTest : public QObject {
     Q_OBJECT
 private slots:
+    /// Down the form, then to the right, as the page is read.
+    void tabGoesThroughThePageAsItIsRead()
+    {
+        PlannerWindow w(test::threeSites(1, 3), { 1280, 720 });
+        w.find();
+        QTRY_VERIFY_WITH_TIMEOUT(w.search.steps() && w.search.steps()->isComplete, 30000);
+        w.page.form->objective->setFocus();
+        QList<QWidget *> visited;
+        QWidget *last = w.page.candidate->adopt;
+        for (int i = 0; i < 60 && !visited.contains(last); ++i) {
+            visited << QApplication::focusWidget();
+            QVERIFY(!visited.back()->visibleRegion().isEmpty() || visited.back() == w.page.scatter); // scrolled to
+            QTest::keyClick(visited.back(), Qt::Key_Tab);
+        }
+        const QList<QWidget *> expected { w.page.form->objective, w.page.form->budget->box, w.page.form->margin->box,
+            w.page.form->trainOtherwise, w.page.form->datacenters().front(), w.page.form->robustness,
+            w.page.form->scenarios().front(), w.page.form->seconds->box, w.page.form->seed->box, w.page.run,
+            w.page.scatter, w.page.best, w.page.candidate->tryIt, last };
+        QList<QWidget *> met;
+        for (QWidget *widget : visited)
+            if (expected.contains(widget))
+                met << widget;
+        QCOMPARE(met, expected);
+        QCOMPARE(w.page.form->objective->accessibleName(), QStringLiteral("Objective"));
+    }
+
+    void aFieldThatIsEmptiedHasNoLimit()
+    {
+        PlannerWindow w;
+        w.open();
+        QDoubleSpinBox *box = w.page.form->budget->box;
+        const auto type = [box](const QString &text) {
+            box->setFocus();
+            box->selectAll();
+            QTest::keyClick(box, Qt::Key_Backspace);
+            QTest::keyClicks(box, text);
+            QTest::keyClick(box, Qt::Key_Return);
+        };
+        type(QStringLiteral("500"));
+        QCOMPARE(w.search.settings().mostUsdPerHour, std::optional(500.0));
+        type(QString());
+        QCOMPARE(w.search.settings().mostUsdPerHour, std::nullopt);
+        type(QStringLiteral("1,5")); // as many write one and a half
+        QCOMPARE(w.search.settings().mostUsdPerHour, std::optional(1.5));
+        type(QStringLiteral("1,500"));
+        QCOMPARE(w.search.settings().mostUsdPerHour, std::optional(1500.0));
+        w.page.form->margin->box->setFocus();
+        QTest::keyClicks(w.page.form->margin->box, QStringLiteral("12"));
+        QTest::keyClick(w.page.form->margin->box, Qt::Key_Return);
+        w.page.form->margin->box->selectAll();
+        QTest::keyClick(w.page.form->margin->box, Qt::Key_Backspace);
+        QTest::keyClick(w.page.form->margin->box, Qt::Key_Return);
+        QCOMPARE(w.search.settings().memoryMargin, std::nullopt);
+    }
+
+    void withoutADatacenterThereIsNothingToSearch()
+    {
+        PlannerWindow w;
+        w.open();
+        for (QCheckBox *box : w.page.form->datacenters())
+            box->click();
+        QTest::mouseClick(w.page.run, Qt::LeftButton);
+        QCOMPARE(w.search.state(), PlanSearch::State::Refused);
+        QVERIFY2(w.page.resultLine().contains(QStringLiteral("no datacenter")), qPrintable(w.page.resultLine()));
+        QCOMPARE(w.engine.asked.load(), 0);
+        w.page.form->datacenters().front()->click();
+        QTest::mouseClick(w.page.run, Qt::LeftButton);
+        w.waitForEnd();
+        QVERIFY(!w.search.best().empty());
+    }
+
+    void whatThePlanIsNowIsNeitherTriedNorAdopted()
+    {
+        PlannerWindow w;
+        w.find();
+        w.page.candidate->setRow(w.best());
+        QVERIFY(w.page.candidate->adopt->isEnabled());
+        QTest::mouseClick(w.page.candidate->adopt, Qt::LeftButton);
+        QVERIFY(!w.page.candidate->adopt->isEnabled() && !w.page.candidate->tryIt->isEnabled());
+        QVERIFY2(
+            w.page.best->toTsv().contains(QStringLiteral("the plan as it is now")), qPrintable(w.page.best->toTsv()));
+        w.document.undoStack().undo();
+        QVERIFY(w.page.candidate->adopt->isEnabled());
+    }
+
     void beforeTheFirstSearchItSaysWhatItDoes()
     {
         PlannerWindow w;

@@ -223,6 +223,42 @@ private slots:
         QVERIFY(w.window.isWorkbenchShown());
     }
 
+    /// The plan that is open is the user's: a file that could not be shown must not let a later one take its place.
+    void aFileThatFailsAtTheStartLeavesASampleAndNoClaim()
+    {
+        SweepWindow w;
+        QFile file(w.folder.filePath(QStringLiteral("torn.csv")));
+        QFile whole(w.path);
+        QVERIFY(file.open(QIODevice::WriteOnly) && whole.open(QIODevice::ReadOnly));
+        file.write(whole.read(100)); // not even a whole first line
+        file.close();
+        QSignalSpy failed(&w.results, &SweepResults::failed), replaced(&w.document, &PlanDocument::replaced);
+        w.window.files().openAtStart(file.fileName());
+        QTRY_VERIFY_WITH_TIMEOUT(!failed.isEmpty() && !replaced.isEmpty(), 30000);
+        QVERIFY(!w.document.plan()->cluster.datacenters.empty());
+        QVERIFY(w.window.messages().isVisible());
+        Plan next = *w.document.plan();
+        next.name = "Mine";
+        w.document.apply(std::make_shared<const Plan>(std::move(next)), QStringLiteral("Rename"));
+        w.open();
+        QCOMPARE(QString::fromStdString(w.document.plan()->name), QStringLiteral("Mine"));
+        QVERIFY(w.document.undoStack().canUndo());
+    }
+
+    void aFileWithoutRowsYetSaysSo()
+    {
+        SweepWindow w;
+        QFile file(w.folder.filePath(QStringLiteral("begun.csv")));
+        QFile whole(w.path);
+        QVERIFY(file.open(QIODevice::WriteOnly) && whole.open(QIODevice::ReadOnly));
+        file.write(whole.readLine());
+        file.close();
+        w.path = file.fileName();
+        w.open();
+        QVERIFY(w.page.isVisible());
+        QVERIFY2(w.page.emptyLine().contains(QStringLiteral("72 to come")), qPrintable(w.page.emptyLine()));
+    }
+
     /// The pictures are looked at by people; here they only have to be there, and differ.
     void itIsLegibleInEveryTheme()
     {
