@@ -32,6 +32,7 @@ struct Score {
     double leastSeconds = 0; // 0 where nothing is known
     double estimate = 0; // seconds; 0 where nothing is known
     double leastFill = 0; // of the fullest GPU: bytes / capacity
+    std::int64_t tasks = 0; // that could be simulated meanwhile, about; 0 where it comes from tables
 };
 
 struct LeastWork {
