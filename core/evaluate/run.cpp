@@ -15,6 +15,7 @@
 #include "core/evaluate/run_cache.h"
 #include "core/evaluate/workspace_state.h"
 #include "core/layouts/placements.h"
+#include "core/layouts/shares.h"
 #include "core/placement/location_book.h"
 #include "core/placement/resolve_model.h"
 #include "core/placement/shard_exchange.h"
@@ -167,6 +168,7 @@ private:
     ExpectedAll<Evaluation> evaluated()
     {
         Placements open = placements(m_workload);
+        m_state.taken.addDealt(sharesOut(*m_workload.plan) ? open.found.size() : 0);
         std::optional<Candidate> best;
         std::vector<Problem> failures;
         Errors tooLong, failed;
@@ -232,7 +234,9 @@ private:
         auto graph = pipelineGraph(costs->iteration, *m_state.graphs);
         if (!graph)
             return std::unexpected(graph.error());
-        tasks += graph->taskCount() * (needsEvents(*graph) ? 8 : 1);
+        const bool areEvents = needsEvents(*graph);
+        tasks += graph->taskCount() * (areEvents ? 8 : 1);
+        m_state.taken.addPlacement(graph->taskCount(), areEvents, costs->movesActivations());
         auto timeline = simulated(*graph);
         m_state.graphs->giveBack(std::move(*graph));
         if (timeline && toNanoseconds(costs->hiddenExchange) > timeline->duration) { // max(H t, Tsync) / H
@@ -267,6 +271,8 @@ private:
         addOffloadedSteps(evaluation, candidate.costs);
         if (m_service)
             addBubbleFill(metrics, candidate.timeline, m_workload, *m_service, m_stop);
+        if (metrics.bubbleFill)
+            m_state.taken.addRequests(metrics.bubbleFill->accepted + metrics.bubbleFill->rejected);
         metrics.simulateMs = m_simulateMs;
         evaluation.layout = m_workload.layout;
         evaluation.problems = findProblems(evaluation, m_workload, m_context.catalogue);

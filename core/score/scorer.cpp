@@ -221,9 +221,13 @@ struct Scorer::Private {
     Score untabled(const Candidate &candidate)
     {
         const UntabledScore made = untabledScore(space.plan(candidate), catalogue);
-        if (!made.wrong.empty())
-            return refused(reasons.of(made.wrong));
         Score score;
+        score.tasks = made.tasks;
+        if (!made.wrong.empty()) {
+            score.state = ScoreState::Refused;
+            score.reason = reasons.of(made.wrong);
+            return score;
+        }
         score.gpusUsed = made.gpusUsed;
         score.leastSeconds = made.leastSeconds;
         score.estimate = made.estimate;

@@ -33,6 +33,7 @@ struct Score {
     double estimate = 0; // seconds; 0 where nothing is known
     double leastFill = 0; // of the fullest GPU: bytes / capacity
     double leastComputing = 0; // GPU-seconds of an iteration in which GPUs compute; 0 where nothing is known
+    std::int64_t tasks = 0; // that could be simulated meanwhile, about; 0 where it comes from tables
 };
 
 /// What a candidate is known to take at least.

@@ -6,6 +6,7 @@
 
 #include "core/evaluate/run.h"
 
+#include <cstdint>
 #include <string>
 
 namespace trainyard {
@@ -14,6 +15,7 @@ struct UntabledScore {
     std::string wrong; // empty: nothing that is certain
     int gpusUsed = 0;
     double leastSeconds = 0, estimate = 0, leastFill = 0; // 0: nothing known
+    std::int64_t tasks = 0; // that could be simulated meanwhile, about, in a single pass
 };
 
 [[nodiscard]] UntabledScore untabledScore(const PlanPtr &plan, const Catalogue &catalogue);

@@ -26,7 +26,9 @@ constexpr std::size_t kFewReplicas = 2, kSmallest = 64,
 constexpr std::array kGrid { "micro_batch", "tensor", "pipeline", "kinds", "data" };
 constexpr std::size_t kMostPairs = 4'000; // of steps along two axes
 constexpr std::size_t kSingles = 24, kPairs = 64, kStarts = 64; // of the most promising that are simulated
-constexpr int kFruitless = 8; // restarts after which it ends, unless seconds were given
+/// Restarts after which it ends, unless seconds were given: so many, and more where there are more steps along two axes
+/// than that. A restart changes four axes, so there are as many of them as the square of those.
+constexpr std::size_t kFruitless = 8, kUsualPairs = 3'500;
 constexpr int kStale = 1'000; // restarts that meet nothing new after which it ends, however many seconds are left
 constexpr std::size_t kMostLooked = 2'000'000; // kept of what was scored; then it is scored anew where it is met again
 constexpr int kAxesShaken = 4;
@@ -55,8 +57,11 @@ public:
         for (const std::uint64_t start : proposals())
             descend(start);
         sample();
-        int fruitless = 0, stale = 0; // restarts without a better candidate, and without one that was not known
-        while (!m_hunt.isOver() && (m_hunt.options().seconds ? stale < kStale : fruitless < kFruitless)) {
+        const std::size_t pairs = std::max(kUsualPairs, countOfPairs());
+        const std::size_t mostFruitless = kFruitless * pairs * pairs / (kUsualPairs * kUsualPairs);
+        std::size_t fruitless = 0;
+        int stale = 0; // restarts without a better candidate, and without one that was not known
+        while (!m_hunt.isOver() && (m_hunt.options().seconds ? stale < kStale : fruitless < mostFruitless)) {
             const std::optional<Rank> before = m_hunt.best();
             const std::uint64_t known = m_hunt.looked();
             const std::optional<std::uint64_t> start = shaken();
@@ -189,6 +194,16 @@ private:
             numbers = std::move(some);
         }
         return numbers;
+    }
+
+    [[nodiscard]] std::size_t countOfPairs() const
+    {
+        std::size_t singles = 0, pairs = 0;
+        for (const Axis &axis : m_axes) {
+            pairs += singles * (axis.values.size() - 1);
+            singles += axis.values.size() - 1;
+        }
+        return pairs;
     }
 
     std::size_t draw(std::size_t count) { return std::size_t(m_random() % count); }

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/search/hunt_internal.h"
 
-#include "core/layouts/placements.h"
-
 #include <algorithm>
 #include <limits>
 
@@ -17,20 +15,6 @@ constexpr std::size_t kLeastScoredAtOnce = 256, kMostScoredAtOnce = 16'384, kChu
                       kScoredAtOnceWithoutTables = 4;
 /// Further rows of candidates that were outdone, for whoever draws them.
 constexpr std::size_t kOutdoneRows = 1'000;
-
-/// How many the plan may have where it states none: each is costed for a candidate, and those that may be the fastest
-/// are simulated.
-std::int64_t placementsOf(const PlanPtr &plan, const Catalogue &catalogue)
-{
-    auto open = std::make_shared<Plan>(*plan);
-    open->placement.mode = PlacementMode::Auto;
-    open->placement.stages.clear();
-    open->placement.layers.clear();
-    if (hasJobs(*plan))
-        return 1;
-    const auto workload = resolve(open, catalogue);
-    return workload ? std::max<std::int64_t>(1, std::int64_t(placements(*workload).found.size())) : 1;
-}
 
 } // namespace
 
@@ -55,7 +39,6 @@ Hunt::Hunt(const PlanPtr &plan, const Catalogue &catalogue, const SearchOptions 
         m_workers.push_back(std::make_unique<Worker>());
         m_workers.back()->scorer = std::make_unique<Scorer>(*m_result.space, catalogue);
     }
-    m_placements = isTabled() ? 1 : placementsOf(plan, catalogue);
     m_lanes = std::make_unique<LaneTier>(*m_result.space, catalogue, m_crew.workers(), isTabled());
     const auto &datacenters = plan->cluster.datacenters;
     m_hasOnePlace = datacenters.size() == 1 && datacenters.front().pools.size() == 1;
@@ -97,15 +80,7 @@ std::string Hunt::surelyOut(const LeastWork &least) const
     return isOutdone ? kCannotBeBetter : "";
 }
 
-/// Unequal GPUs are dealt the layers of each placement's stages by a search of its own.
-std::int64_t Hunt::tasksOfPlaces(const Plan &plan) const
-{
-    constexpr std::int64_t kTasksOfPlacement = 500, kTasksOfStage = 80;
-    const bool isDealt = plan.heterogeneity.layers == LayerSharing::BySpeed;
-    return m_placements * (kTasksOfPlacement + (isDealt ? kTasksOfStage * plan.parallelism.pipeline : 0));
-}
-
-std::vector<ScoredCandidate> Hunt::scored(const std::vector<std::uint64_t> &numbers)
+std::vector<ScoredCandidate> Hunt::scored(const std::vector<std::uint64_t> &numbers, double mostOfLeft)
 {
     struct Scored {
         ScoredCandidate one;
@@ -132,7 +107,7 @@ std::vector<ScoredCandidate> Hunt::scored(const std::vector<std::uint64_t> &numb
             const Score score = scorer.score(candidate);
             scored = { { numbers[i], 0, std::numeric_limits<double>::infinity() }, {}, true };
             if (!isTabled())
-                scored.tasks = tasksOfPlaces(*space().plan(candidate));
+                scored.tasks = score.tasks;
             if (numbers[i] == m_base)
                 scored.out = "yours";
             else if (score.state == ScoreState::Refused)
@@ -156,14 +131,16 @@ std::vector<ScoredCandidate> Hunt::scored(const std::vector<std::uint64_t> &numb
         }
     });
     std::vector<ScoredCandidate> open;
+    std::int64_t tasks = 0;
     for (Scored &scored : all) {
-        m_tasksLeft -= scored.tasks;
+        tasks += scored.tasks;
         m_result.scored += scored.isScored;
         if (scored.out.empty())
             open.push_back(scored.one);
         else if (scored.isScored && scored.one.number != m_base)
             count(scored.out, 1);
     }
+    m_tasksLeft -= mostOfLeft < 1 ? std::min(tasks, std::int64_t(mostOfLeft * double(m_tasksLeft))) : tasks;
     return open;
 }
 

@@ -57,8 +57,9 @@ public:
     EvaluationWorkspace &workspace() { return m_workers.front()->workspace; }
     [[nodiscard]] const std::stop_token &stop() const { return m_stop; }
 
-    /// Scores of those that may be feasible, in the order given; the others are counted with their reasons.
-    std::vector<ScoredCandidate> scored(const std::vector<std::uint64_t> &numbers);
+    /// Scores of those that may be feasible, in the order given; the others are counted with their reasons. Whatever it
+    /// takes, no more than `mostOfLeft` of what may still be done is taken off for it.
+    std::vector<ScoredCandidate> scored(const std::vector<std::uint64_t> &numbers, double mostOfLeft = 1);
     /// Simulates those that were not, round by round, as long as something is left to simulate with. Those whose bound
     /// is above the best found before their round are left out. Whatever the lanes take goes through them first, and
     /// through run() where that leaves it open: one that does not fit, or comes behind all that are told, does not.
@@ -87,13 +88,11 @@ private:
         std::unique_ptr<Scorer> scorer;
     };
     using Numbers = std::vector<std::uint64_t>;
-    /// What simulating a candidate takes beside its tasks, in tasks: it is placed, costed and judged.
-    static constexpr std::int64_t kTasksOfAny = 2'000;
+    /// What a candidate takes that is run or given to the lanes beside its placements, in tasks: it is resolved, and
+    /// its figures are worked out.
+    static constexpr std::int64_t kTasksOfAny = 1'500;
     void runWhole(const Numbers &numbers);
     void runInLanes(const std::vector<ScoredCandidate> &candidates);
-    /// What placing a candidate takes, where scores come from no tables.
-    [[nodiscard]] std::int64_t tasksOfPlaces(const Plan &plan) const;
-    [[nodiscard]] std::int64_t tasksOfPlaced(const CandidateVerdict &one) const;
     [[nodiscard]] std::int64_t tasksInLanes(std::uint64_t number, int gpus) const;
     void take(const CandidateVerdict &verdict);
     /// Values above it are told of nowhere.
@@ -120,7 +119,6 @@ private:
     Candidate m_baseCandidate;
     bool m_hasOnePlace = false; // all placements of a candidate use as many GPUs
     std::int64_t m_tasksLeft = 0;
-    std::int64_t m_placements = 1; // of a candidate, as a measure of what it takes to look at one
     std::size_t m_roundSize = 0, m_told = 0;
     std::unordered_map<std::uint64_t, KnownCandidate> m_verdicts;
     std::vector<std::pair<Rank, std::size_t>> m_top; // best first, with their rows
@@ -129,11 +127,11 @@ private:
 };
 
 /// Every candidate that goes together: the best is the best of all.
-[[nodiscard]] SearchResult searchWhole(Hunt &hunt, const std::vector<std::uint64_t> &numbers);
+/// `areAll`: else others were not reached, and how many there are in all, or left, is told as not known.
+[[nodiscard]] SearchResult searchWhole(Hunt &hunt, const std::vector<std::uint64_t> &numbers, bool areAll);
 /// From good plans by steps along one axis and along two, again and again from elsewhere.
 [[nodiscard]] SearchResult searchAround(Hunt &hunt);
-/// "8.2 % faster than your plan; proven best of 12,400 combinations, 212 simulated"; which rows are on the front, which
-/// one comes nearest, and reasons that are of one kind together.
+/// Which row comes nearest where none is feasible, and reasons that are of one kind together.
 void tellResult(SearchResult &result);
 
 } // namespace trainyard::detail

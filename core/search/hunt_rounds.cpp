@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // How a search simulates: rounds of candidates, through the lanes where these take them and through run() else or where
 // the lanes leave it open; what is learnt of each is kept, counted and told.
+#include "core/evaluate/workspace_state.h"
 #include "core/search/hunt_internal.h"
 
 #include <algorithm>
@@ -13,9 +14,6 @@ namespace {
 
 /// Candidates that go through the lanes at once, in rounds; and of those that are left open, how many go through run().
 constexpr std::size_t kRoundsInLanes = 8, kOpenAtOnce = 16;
-/// Requests that fill bubbles take so many times what the tasks between them take; and of several placements so many
-/// are simulated to the end, about: bounds leave the others out.
-constexpr std::int64_t kFillFactor = 5, kSimulated = 3;
 /// What is kept of candidates that were simulated; then it is forgotten but for those that are told.
 constexpr std::size_t kMostKnown = 4'000'000;
 
@@ -52,20 +50,24 @@ void Hunt::judge(const std::vector<ScoredCandidate> &candidates)
 void Hunt::runWhole(const Numbers &numbers)
 {
     std::vector<CandidateVerdict> verdicts(numbers.size());
+    std::vector<std::int64_t> taken(numbers.size());
     m_crew.each(numbers.size(), [&](std::size_t i, std::size_t worker) {
+        std::int64_t &sum = m_workers[worker]->workspace.state().taken.sum;
+        const std::int64_t before = sum;
         if (m_stop.stop_requested() && !m_verdicts.empty())
             verdicts[i].isStopped = true;
         else
             verdicts[i] = m_worlds.judge(space().plan(candidate(numbers[i])), numbers[i], m_workers[worker]->workspace,
                 m_verdicts.empty() ? std::stop_token {} : m_stop, numbers[i] == m_base ? m_own : nullptr);
+        taken[i] = kTasksOfAny + sum - before;
     });
-    for (const CandidateVerdict &one : verdicts) {
-        if (one.isStopped)
+    for (std::size_t i = 0; i < verdicts.size(); ++i) {
+        if (verdicts[i].isStopped)
             continue;
         ++m_result.simulated;
         ++m_result.wholly;
-        m_tasksLeft -= kTasksOfAny + (isTabled() ? one.tasks : tasksOfPlaced(one));
-        take(one);
+        m_tasksLeft -= taken[i];
+        take(verdicts[i]);
     }
 }
 
@@ -78,13 +80,6 @@ std::int64_t Hunt::tasksInLanes(std::uint64_t number, int gpus) const
     const std::int64_t microBatches =
         plan->workload.globalBatch / std::max<std::int64_t>(1, plan->workload.microBatch * (gpus / ofReplica));
     return (kTasksOfAny + 2 * p.pipeline * p.virtualPipeline * microBatches) / 8;
-}
-
-std::int64_t Hunt::tasksOfPlaced(const CandidateVerdict &one) const
-{
-    const PlanPtr plan = space().plan(candidate(one.row.number));
-    return tasksOfPlaces(*plan)
-        + (plan->bubbleFill.enabled ? kFillFactor * std::min(m_placements, kSimulated) : 1) * one.tasks;
 }
 
 /// The best of them first through run(): then what comes behind all that are told needs no more.

@@ -125,7 +125,8 @@ ExpectedAll<SearchResult> search(const PlanPtr &plan, const Catalogue &catalogue
                 hunt.count(one.reason, one.count);
     }
     const bool isWhole = !numbers.empty() && numbers.size() <= most;
-    SearchResult result = isWhole ? searchWhole(hunt, numbers) : searchAround(hunt);
+    const bool areAll = !deadline.token().stop_requested(); // else some may not have been reached
+    SearchResult result = isWhole ? searchWhole(hunt, numbers, areAll) : searchAround(hunt);
     for (PruneCount &one : result.pruned)
         one.isRule = std::ranges::find(left, one.reason, &SpaceRules::LeftOut::reason) != left.end();
     result.asked = std::make_shared<const SearchOptions>(options);

@@ -103,7 +103,7 @@ struct SearchResult {
     std::uint64_t simulated = 0; // candidates whose iteration the engine timed, alone or eight at a time
     std::uint64_t wholly = 0; // of these, through run(): with all their figures
     /// Of a space that goes together to be looked at whole: candidates that may be better and were not simulated. 0:
-    /// none, or not known.
+    /// none, or not known, as where it was stopped before all of them were listed.
     std::uint64_t left = 0;
     std::vector<SearchRow> rows; // the plan's own first, then as they were looked at
     std::vector<std::size_t> best; // rows, best first; empty: nothing feasible within the constraints

@@ -11,13 +11,15 @@ namespace trainyard::detail {
 namespace {
 
 constexpr std::size_t kPromisingRounds = 4;
+/// Of what may be done; so that something is left to simulate with.
+constexpr double kMostOfScores = 0.5;
 
 } // namespace
 
-SearchResult searchWhole(Hunt &hunt, const std::vector<std::uint64_t> &numbers)
+SearchResult searchWhole(Hunt &hunt, const std::vector<std::uint64_t> &numbers, bool areAll)
 {
-    hunt.setTotal(numbers.size());
-    std::vector<ScoredCandidate> open = hunt.scored(numbers);
+    hunt.setTotal(areAll ? numbers.size() : 0);
+    std::vector<ScoredCandidate> open = hunt.scored(numbers, kMostOfScores);
     std::ranges::sort(
         open, {}, [](const ScoredCandidate &one) { return std::tuple(one.promise, one.leastValue, one.number); });
     const std::size_t first = std::min(open.size(), kPromisingRounds * hunt.roundSize());
@@ -35,8 +37,9 @@ SearchResult searchWhole(Hunt &hunt, const std::vector<std::uint64_t> &numbers)
     }
     if (outdone > 0)
         hunt.count(kCannotBeBetter, outdone);
-    SearchResult result = hunt.finish(left == 0 && !hunt.stop().stop_requested(), open);
-    result.left = left + numbers.size() - std::min<std::uint64_t>(numbers.size(), result.scored);
+    SearchResult result = hunt.finish(areAll && left == 0 && !hunt.stop().stop_requested(), open);
+    if (areAll)
+        result.left = left + numbers.size() - std::min<std::uint64_t>(numbers.size(), result.scored);
     return result;
 }
 

@@ -126,6 +126,8 @@ ExpectedAll<Evaluation> evaluateJobs(const PlanPtr &plan, Depth depth, const Run
     metrics.gpusTotal = evaluation.layout.gpusTotal;
     metrics.jobs = jobMetrics(*jobs, *outcome, keepsSpans);
     metrics.spans = outcome->run.timeline.spanCount();
+    context.workspace.state().taken.sum +=
+        TasksTaken::kOfPlacement + TasksTaken::kOfEvent * std::int64_t(metrics.spans);
     evaluation.feasibility = feasibilityOf(*jobs);
     if (std::ranges::any_of(outcome->problems, [](const Problem &p) { return p.severity == Severity::Blocking; })) {
         evaluation.feasibility.isModelled = false; // what decides is not installed

@@ -88,6 +88,39 @@ private slots:
         QVERIFY(one.left > 0 && one.left + one.simulated + outdone <= one.looked);
         QVERIFY(one.left >= whole.simulated - 1); // all that had to be simulated
     }
+
+    /// Stopped while candidates are listed, nobody knows how many there are: neither in all nor left. Stopped among
+    /// those that are simulated: all = the plan + what is out, outdone or feasible + left.
+    void aStopLeavesNoCountTooSmall()
+    {
+        const auto plan = std::make_shared<const Plan>(oneSite(4));
+        SearchOptions options = asked();
+        std::erase(options.fixed, "memory");
+        std::uint64_t all = 0;
+        (void)found(plan, options, {}, [&](const SearchProgress &now) { all = now.total; });
+        QVERIFY(all > 100);
+        for (const int last : { 1, 2, 3 }) {
+            std::stop_source stop;
+            int calls = 0;
+            std::uint64_t total = 0;
+            const SearchResult result = found(plan, options, stop.get_token(), [&](const SearchProgress &now) {
+                total = std::max(total, now.total);
+                if (++calls == last) // the first comes before anything is listed
+                    stop.request_stop();
+            });
+            QVERIFY(result.isStopped && !result.isComplete);
+            QCOMPARE(total, last == 1 ? 0 : all);
+            std::uint64_t settled = 0;
+            for (const PruneCount &one : result.pruned)
+                settled += one.isRule ? 0 : one.count;
+            for (const SearchRow &row : result.rows)
+                settled += row.state == RowState::Feasible;
+            if (last == 1)
+                QCOMPARE(result.left, std::uint64_t(0));
+            else
+                QCOMPARE(result.left + settled, all);
+        }
+    }
 };
 
 QTEST_GUILESS_MAIN(TstSearchRows)
