@@ -5,6 +5,7 @@
 #include "app/cli/signals.h"
 
 #include "core/base/number_text.h"
+#include "core/launch/launch.h"
 #include "core/plan/plan_io.h"
 #include "core/search/search_report.h"
 
@@ -59,17 +60,24 @@ ExpectedAll<SearchOptions> searchOptions(const Options &options, const Plan &pla
     c.leastTokensPerSecond = named(options.leastTokensPerSecond);
     c.mostDays = named(options.mostDays);
     c.memoryMargin = named(options.memoryMargin);
-    if (options.mostGpus >= 0)
+    if (options.mostGpus > 0)
         c.mostGpus = options.mostGpus;
     c.datacenters = split(options.datacenters);
     search.fixed = split(options.fixed);
+    Errors errors;
+    const auto needNames = [&](const std::vector<std::string> &given, const std::vector<std::string> &names,
+                               const char *option, const char *what) {
+        if (!given.empty() && names.empty())
+            errors.push_back({ ErrorCode::BadValue, option, "names nothing", what });
+    };
+    needNames(options.datacenters, c.datacenters, "--datacenter", "ids of datacenters, with commas between them");
+    needNames(options.fixed, search.fixed, "--fix", "keys of the plan, with commas between them");
     search.robustness = options.robust == "expected" ? Robustness::Expectation : Robustness::WorstCase;
     search.seconds = named(options.seconds);
     search.seed = std::uint64_t(options.seed);
     search.top = std::size_t(options.top);
     search.threads = std::size_t(options.threads);
     search.mayTrainOtherwise = options.mayTrainOtherwise;
-    Errors errors;
     for (const std::string &text : options.scenarios) {
         auto scenario = parseScenario(plan, builtinCatalogue(), text);
         if (scenario)
@@ -112,11 +120,13 @@ Errors fromOptions(Errors errors, const std::string &path)
     return errors;
 }
 
-/// Then GPUs that a plan does not use are not to be paid for.
-bool isAboutMoney(const SearchOptions &asked)
+/// Whether GPUs that the best plan does not use are not to be paid for. Worlds may need them: those stay.
+bool dropsIdle(const SearchOptions &asked, const Options &options)
 {
-    return asked.constraints.mostUsdPerHour || asked.constraints.mostGpus || asked.objective == Objective::Cost
-        || asked.objective == Objective::Energy || asked.objective == Objective::Gpus;
+    const bool isAboutMoney = asked.constraints.mostUsdPerHour || asked.constraints.mostGpus
+        || asked.objective == Objective::Cost || asked.objective == Objective::Energy
+        || asked.objective == Objective::Gpus;
+    return isAboutMoney && asked.scenarios.empty() && !options.keepsIdle;
 }
 
 /// The plan to write, with a name of its own, and as it is evaluated.
@@ -134,6 +144,15 @@ ExpectedAll<Trimmed> bestMade(const SearchResult &found, bool keepsIdle)
     if (!evaluated)
         return std::unexpected(std::move(evaluated.error()));
     return Trimmed { plan, std::move(*evaluated), 0, 0 };
+}
+
+std::vector<std::string> notLaunched(const Evaluation &evaluation)
+{
+    std::vector<std::string> why;
+    if (const auto made = launchFile(evaluation, LaunchTarget::Slurm); !made)
+        for (const Error &error : made.error())
+            why.push_back((error.where.empty() ? "" : error.where + ": ") + error.what);
+    return why;
 }
 
 int run(const Options &options)
@@ -162,14 +181,15 @@ int run(const Options &options)
         return fail(fromOptions(found.error(), options.plan));
     std::optional<WrittenPlan> written;
     if (!options.out.empty() && !found->best.empty()) {
-        auto made = bestMade(*found, options.keepsIdle || !isAboutMoney(*asked));
+        auto made = bestMade(*found, !dropsIdle(*asked, options));
         if (!made)
             return fail(inFile(made.error(), options.plan));
         const auto done = writePlan(*made->plan, options.out, OutputKinds::StreamsToo);
         if (!done)
             return fail({ done.error() });
         written = writtenPlan(options.out, *made, builtinCatalogue());
-        written->isTrimmed = !options.keepsIdle && isAboutMoney(*asked);
+        written->isTrimmed = dropsIdle(*asked, options);
+        written->notLaunched = notLaunched(*made->evaluation);
     }
     const WrittenPlan *told = written ? &*written : nullptr;
     const int printed = print(
@@ -186,7 +206,9 @@ void addConstraints(const Subcommand &command, Options &options)
 {
     command.real("--max-usd-per-hour", options.mostUsdPerHour, "Budget of the GPUs that are used, egress included")
         .shownAs("X");
-    command.number("--max-gpus", options.mostGpus, "GPUs that may be used").shownAs("N");
+    command.number("--max-gpus", options.mostGpus, "GPUs that may be used")
+        .between(1, std::numeric_limits<int>::max())
+        .shownAs("N");
     command.real("--min-tokens-per-s", options.leastTokensPerSecond, "Throughput that has to be reached").shownAs("X");
     command.real("--max-days", options.mostDays, "Days for all training tokens of the plan").shownAs("X");
     command

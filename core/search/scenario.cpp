@@ -78,20 +78,16 @@ Scenario pricesTimes(const Plan &plan, const Catalogue &catalogue, double percen
     Scenario scenario;
     scenario.name = std::string("prices ") + (percent < 0 ? "−" : "+") + plainNumber(std::abs(percent)) + " %";
     const double factor = 1 + percent / 100;
-    const auto set = [&](const std::string &key, double price) {
-        if (price > 0)
-            scenario.settings.emplace_back(key, exact(price * factor));
-    };
     for (std::size_t d = 0; d < plan.cluster.datacenters.size(); ++d) {
         const Datacenter &datacenter = plan.cluster.datacenters[d];
-        const std::string key = at("cluster.datacenters", d);
-        set(key + ".usd_per_kwh", datacenter.usdPerKwh.value_or(0));
-        for (std::size_t p = 0; p < datacenter.pools.size(); ++p) {
-            const Pool &pool = datacenter.pools[p];
+        if (const double price = datacenter.usdPerKwh.value_or(0); price > 0)
+            scenario.settings.emplace_back(at("cluster.datacenters", d) + ".usd_per_kwh", exact(price * factor));
+        for (const Pool &pool : datacenter.pools) {
             const GpuSpec *gpu = pool.inlineGpu ? &*pool.inlineGpu : catalogue.gpu(pool.gpu);
-            const std::string ofPool = at((key + ".pools").c_str(), p);
-            set(ofPool + ".usd_per_gpu_hour", pool.usdPerGpuHour.value_or(gpu ? gpu->usdPerHour : 0));
-            set(ofPool + ".ssd.usd", pool.ssd ? pool.ssd->usd : 0);
+            const double ofGpu = pool.usdPerGpuHour.value_or(gpu ? gpu->usdPerHour : 0);
+            const double ofDrives = pool.ssd ? pool.ssd->usd : 0;
+            if (ofGpu > 0 || ofDrives > 0)
+                scenario.prices.push_back({ datacenter.id, pool.id, ofGpu * factor, ofDrives * factor });
         }
     }
     return scenario;
@@ -124,7 +120,7 @@ Error noScenario(const Plan &plan, std::string_view text, const std::string &wha
     const std::string near = nearestName(text, names(plan, 10'000));
     return { ErrorCode::UnknownName, {}, what,
         !near.empty() ? "for example " + near
-                      : "KEY=VALUE,KEY=VALUE or one of " + joined(names(plan, kMostListed), ", ", "or") };
+                      : "KEY=VALUE,KEY=VALUE or one of " + joined(names(plan, kMostListed), ", ", " or ") };
 }
 
 /// "prices+30%": 30. Nothing else is a change of prices; NaN where it is one that cannot be.
@@ -168,7 +164,7 @@ ExpectedAll<Scenario> namedScenario(const Plan &plan, const Catalogue &catalogue
             return fail({ ErrorCode::BadValue, {}, quoted + " is no change that prices can have",
                 "prices+30%, prices-30%, up to ten thousand percent more and less than a hundred less" });
         Scenario scenario = pricesTimes(plan, catalogue, *percent);
-        if (scenario.settings.empty())
+        if (scenario.settings.empty() && scenario.prices.empty())
             return fail({ ErrorCode::BadValue, {}, quoted + ": neither plan nor catalogue has a price",
                 "a plan with usd_per_gpu_hour or usd_per_kwh" });
         return scenario;
@@ -204,6 +200,20 @@ ExpectedAll<Scenario> settingsScenario(const Plan &plan, std::string_view text)
     const std::vector<std::string> sentences = describeDifferences(plan, *changed);
     scenario.name = sentences.empty() || sentences.size() > 3 ? std::string(text) : joined(sentences, "; ");
     return scenario;
+}
+
+void setPrices(Plan &plan, const std::vector<Scenario::PoolPrices> &prices)
+{
+    for (Datacenter &datacenter : plan.cluster.datacenters)
+        for (Pool &pool : datacenter.pools)
+            for (const Scenario::PoolPrices &one : prices) {
+                if (one.datacenter != datacenter.id || one.pool != pool.id)
+                    continue;
+                if (one.usdPerGpuHour > 0)
+                    pool.usdPerGpuHour = one.usdPerGpuHour;
+                if (one.usdOfDrives > 0 && pool.ssd)
+                    pool.ssd->usd = one.usdOfDrives;
+            }
 }
 
 /// GPUs are numbered in the order of the cluster: those behind the lost ones move up.
@@ -278,7 +288,8 @@ std::vector<NamedScenario> namedScenarios(const Plan &plan, const Catalogue &cat
             named.push_back(
                 { "lost:" + datacenter.id, { .name = datacenter.label() + " lost", .lostDatacenter = datacenter.id } });
     for (const double percent : { kPriceChange, -kPriceChange })
-        if (Scenario scenario = pricesTimes(plan, catalogue, percent); !scenario.settings.empty())
+        if (Scenario scenario = pricesTimes(plan, catalogue, percent);
+            !scenario.settings.empty() || !scenario.prices.empty())
             named.push_back({ percent < 0 ? "prices-30%" : "prices+30%", std::move(scenario) });
     if (auto slow = slowWorld(plan))
         named.push_back({ "slow", *std::move(slow) });
@@ -294,11 +305,12 @@ double timeFactorOf(const Scenario &scenario, const Metrics &metrics)
 
 ExpectedAll<PlanPtr> inScenario(const PlanPtr &plan, const Scenario &scenario)
 {
-    if (scenario.settings.empty() && scenario.lostDatacenter.empty())
+    if (scenario.settings.empty() && scenario.prices.empty() && scenario.lostDatacenter.empty())
         return plan;
     auto changed = scenario.settings.empty() ? ExpectedAll<Plan>(*plan) : withKeysSet(*plan, scenario.settings);
     if (!changed)
         return std::unexpected(std::move(changed.error()));
+    setPrices(*changed, scenario.prices);
     if (!scenario.lostDatacenter.empty())
         if (auto lost = lose(*changed, scenario.lostDatacenter); !lost)
             return std::unexpected(Errors { std::move(lost.error()) });

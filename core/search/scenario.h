@@ -19,6 +19,13 @@ struct Scenario {
     std::string name; // "Oregon–Ohio at half", "Ohio lost", "prices +30 %"
     double weight = 1; // of an expectation; the plan's own world has 1
     std::vector<std::pair<std::string, std::string>> settings; // dotted keys and values, as --set takes them
+    /// Prices of pools, by their ids, wherever a candidate has them; of those that it has no more nothing changes.
+    struct PoolPrices {
+        std::string datacenter, pool;
+        double usdPerGpuHour = 0, usdOfDrives = 0; // 0: as they are
+        bool operator==(const PoolPrices &) const = default;
+    };
+    std::vector<PoolPrices> prices;
     std::string lostDatacenter; // id; empty: none. Its GPUs and links are gone
     bool isSlowEnd = false; // the iteration takes as long as the upper end of each plan's own range of confidence
 };

@@ -89,7 +89,7 @@ Json writtenJson(const WrittenPlan *written)
         return nullptr;
     return { { "path", written->path }, { "gpus", written->gpus }, { "gpus_used", written->gpusUsed },
         { "idle_gpus_dropped", written->dropped }, { "usd_per_hour", number(written->usdPerHour) },
-        { "usd_per_million_tokens", number(written->usdPerMillionTokens) } };
+        { "usd_per_million_tokens", number(written->usdPerMillionTokens) }, { "not_launched", written->notLaunched } };
 }
 
 } // namespace

@@ -142,8 +142,12 @@ std::string writtenText(const WrittenPlan &written)
             text += written.kept == 0 ? " in nodes that are used in part"
                                       : ", some in nodes without which it would be another plan";
     }
-    return text + "; evaluate tells " + usdText(written.usdPerHour) + " per hour, "
-        + usdText(written.usdPerMillionTokens) + " per 1M tokens for it\n";
+    text += "; evaluate tells " + usdText(written.usdPerHour) + " per hour, " + usdText(written.usdPerMillionTokens)
+        + " per 1M tokens for it\n";
+    if (!written.notLaunched.empty())
+        text += "No launch script is written of it as it is (export --to slurm): " + joined(written.notLaunched, "; ")
+            + ". With --fix and the key the search leaves that as it is in your plan.\n";
+    return text;
 }
 
 std::string leftOut(const std::vector<PruneCount> &pruned, bool isRule, const char *heading)

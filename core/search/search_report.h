@@ -17,6 +17,8 @@ struct WrittenPlan {
     int kept = 0; // of those in idle nodes that it has to keep; others idle in nodes that are used in part
     bool isTrimmed = false; // idle nodes were to be dropped
     double usdPerHour = 0, usdPerMillionTokens = 0; // of all of its GPUs
+    std::vector<std::string>
+        notLaunched; // why no launcher starts it as it is, a key and a sentence each; empty: one does
 };
 [[nodiscard]] WrittenPlan writtenPlan(const std::string &path, const Trimmed &made, const Catalogue &catalogue);
 

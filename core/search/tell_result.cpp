@@ -55,6 +55,9 @@ std::string answer(const SearchResult &result)
         return "your plan cannot run" + world + "; this one can" + all;
     if (own.state != RowState::Feasible)
         return "your plan does not keep the constraints" + world + "; this one does" + all;
+    constexpr double kHardly = 1e-5; // a share that nobody measures
+    if (own.value > best.value && own.value - best.value < kHardly * own.value)
+        return "hardly better than your plan, by less than 0.001 %";
     return own.value > best.value ? gainText(result.objective, own, best) + " than your plan" : "as good as your plan";
 }
 

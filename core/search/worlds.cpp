@@ -245,7 +245,7 @@ void Worlds::judgeInScenarios(
             verdict.tasks += std::int64_t((*evaluation)->metrics.spans);
         if (figures) {
             figures = slowed(*figures, timeFactorOf(scenario, (*evaluation)->metrics));
-            why = isWorst ? broken(*figures, nullptr) : std::string();
+            why = isWorst ? broken(*figures, evaluation->get()) : std::string();
         }
         if (figures && why.empty()) {
             const double value = objectiveValue(m_options.objective, *figures);

@@ -71,7 +71,8 @@ std::vector<Place> orders(const Scope &scope, const std::vector<int> &open)
     return places;
 }
 
-/// Sets of at least two that links connect, but for the set of all of the plan's: each in every mode.
+/// Sets of at least two that links connect, but for the set of all of the plan's: each in every mode. Of measured
+/// stages sets of one as well: of others an order has it.
 std::vector<Place> modesAmongSome(const Scope &scope, const std::vector<int> &open)
 {
     std::vector<std::vector<int>> sets;
@@ -89,7 +90,9 @@ std::vector<Place> modesAmongSome(const Scope &scope, const std::vector<int> &op
         }
     std::vector<Place> places;
     for (const std::vector<int> &set : sets)
-        if (set.size() > 1 && int(set.size()) < scope.sites)
+        if (set.size() == 1 && !scope.hasLayers) // whose stages cannot be pinned
+            places.push_back({ .mode = PlacementMode::Auto, .among = set });
+        else if (set.size() > 1 && int(set.size()) < scope.sites)
             for (const PlacementMode mode : kModes)
                 places.push_back({ .mode = mode, .among = set });
     return places;

@@ -61,15 +61,17 @@ void SearchStepRow::setStep(const SearchStep &step, Objective objective, bool is
         facts << tr("needs the steps after it to be feasible");
     else
         facts << gainText(objective, step.gain);
+    if (!step.breaks.empty())
+        facts << QString::fromStdString(step.breaks);
     if (step.seconds > 0)
         facts << tr("then %1").arg(formatDuration(step.seconds));
     if (step.usdPerMillionTokens > 0)
         facts << tr("%1 / Mtok").arg(formatUsd(step.usdPerMillionTokens));
     gain->setText(facts.join(QStringLiteral(" · ")));
-    gain->setInk(!step.isFeasible  ? Ink::Warning
-            : step.gain > kNoGain  ? Ink::Good
-            : step.gain < -kNoGain ? Ink::Bad
-                                   : Ink::Muted);
+    gain->setInk(!step.isFeasible || !step.breaks.empty() ? Ink::Warning
+            : step.gain > kNoGain                         ? Ink::Good
+            : step.gain < -kNoGain                        ? Ink::Bad
+                                                          : Ink::Muted);
     apply->setText(isTaken ? tr("In use") : tr("Apply"));
     apply->setEnabled(!isTaken && step.plan);
     apply->setToolTip(tr("Takes this step and those before it: one step to undo."));

@@ -169,6 +169,36 @@ private slots:
         }
     }
 
+    void whatNamesNothingIsNoLimit()
+    {
+        for (const QStringList &options : { QStringList { QStringLiteral("--datacenter"), QStringLiteral(",") },
+                 QStringList { QStringLiteral("--fix"), QStringLiteral(",") },
+                 QStringList { QStringLiteral("--max-gpus=-1") } }) {
+            const Answer answer = run(QStringList { QStringLiteral("optimize"), sample() } + options);
+            QCOMPARE(answer.exitCode, 2);
+            QVERIFY2(answer.err.contains(options.front().section(u'=', 0, 0)), qPrintable(answer.err));
+        }
+    }
+
+    /// The sample's software lets pipelines take no turns on a link, which the best plan does.
+    void whatNoLauncherStartsIsTold()
+    {
+        QTemporaryDir folder;
+        const QString out = folder.filePath(QStringLiteral("best.trainyard.json"));
+        const QString plan = sample("llama-3-70b-three-regions");
+        const Answer answer = run({ QStringLiteral("optimize"), plan, QStringLiteral("--fix"),
+            QStringLiteral("memory,parallelism,schedule,placement,workload"), QStringLiteral("--format"),
+            QStringLiteral("json"), QStringLiteral("--out"), out });
+        QCOMPARE(answer.exitCode, 0);
+        const json why = json::parse(answer.out)["written"]["not_launched"];
+        const Answer exported = run({ QStringLiteral("export"), out, QStringLiteral("--to"), QStringLiteral("slurm") });
+        // reasons there are none = the script is written
+        QCOMPARE(why.empty(), exported.exitCode == 0);
+        QVERIFY(!why.empty());
+        for (const json &one : why)
+            QVERIFY2(one.get<std::string>().starts_with("wan."), one.get<std::string>().c_str());
+    }
+
     void theSameSeedGivesTheSameAnswer()
     {
         json one = asked({ QStringLiteral("--threads"), QStringLiteral("1") }),

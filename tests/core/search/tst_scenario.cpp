@@ -218,6 +218,27 @@ private slots:
         QVERIFY2(one.name.contains("1 → 2"), one.name.c_str());
     }
 
+    /// A candidate may have its pools in another order, or without some of them.
+    void pricesFollowTheirPoolsWhereverTheyStand()
+    {
+        Plan plan = threeSites();
+        Pool other = plan.cluster.datacenters[0].pools[0];
+        other.id = "other";
+        plan.cluster.datacenters[0].pools[0].usdPerGpuHour = 2;
+        other.usdPerGpuHour = 5;
+        plan.cluster.datacenters[0].pools.push_back(other);
+        const Scenario dearer = parsed(plan, "prices+30%");
+        Plan turned = plan;
+        std::swap(turned.cluster.datacenters[0].pools[0], turned.cluster.datacenters[0].pools[1]);
+        const auto there = inScenario(std::make_shared<const Plan>(turned), dearer);
+        QVERIFY(there);
+        // price there = 1.3 x price, of each
+        const std::vector<Pool> &pools = (*there)->cluster.datacenters[0].pools;
+        QCOMPARE(pools[0].id, other.id);
+        QCOMPARE(*pools[0].usdPerGpuHour, 1.3 * 5);
+        QCOMPARE(*pools[1].usdPerGpuHour, 1.3 * 2);
+    }
+
     void valuesMayBeObjectsWithCommasAndEqualsSigns()
     {
         const Plan plan = threeSites();
@@ -298,6 +319,7 @@ private slots:
             const Scenario again = parsed(plan, one.text);
             QCOMPARE(again.name, one.scenario.name);
             QCOMPARE(again.settings, one.scenario.settings);
+            QVERIFY(again.prices == one.scenario.prices);
             QCOMPARE(again.lostDatacenter, one.scenario.lostDatacenter);
             QCOMPARE(again.isSlowEnd, one.scenario.isSlowEnd);
             QVERIFY(validatePlan(in(plan, one.text)).empty());

@@ -45,8 +45,17 @@ private slots:
         options.mostTasks = 500'000;
         const SearchResult one = found(small(), options), again = found(small(), options);
         QCOMPARE(numbersOf(again), numbersOf(one));
+        const auto looked = [](const SearchResult &result) {
+            std::vector<std::uint64_t> numbers;
+            for (const SearchRow &row : result.rows)
+                numbers.push_back(row.number);
+            return numbers;
+        };
+        QVERIFY(looked(again) == looked(one));
         options.seed = 2;
-        QVERIFY(bestValue(found(small(), options)) > 0);
+        const SearchResult other = found(small(), options);
+        QVERIFY(bestValue(other) > 0);
+        QVERIFY(looked(other) != looked(one));
     }
 
     /// What evaluate() calls infeasible is never an answer; the plan asked about is among what was looked at.
@@ -203,6 +212,19 @@ private slots:
         const SearchResult mean = found(shared, options);
         QVERIFY(
             mean.isComplete && bestValue(mean) >= bestValue(calm) && bestValue(mean) <= bestValue(worst) * (1 + 1e-9));
+    }
+
+    /// Constraints hold in every world: where the only datacenter that may be used is lost, nothing else stands in.
+    void noWorldUsesDatacentersThatAreNotAllowed()
+    {
+        SearchOptions options = asked();
+        options.fixed = { "memory", "wan", "workload", "parallelism.context", "parallelism.sequence_parallel",
+            "parallelism.zero_stage", "schedule", "parallelism.virtual_pipeline" };
+        options.constraints.datacenters = { "b" };
+        const auto plan = std::make_shared<const Plan>(threeSites(2, 6));
+        QVERIFY(!found(plan, options).best.empty());
+        options.scenarios = { Scenario { .name = "b lost", .lostDatacenter = "b" } };
+        QVERIFY(found(plan, options).best.empty());
     }
 
     void nothingFeasibleIsSaid()
