@@ -5,6 +5,7 @@
 #include "views/experts/experts_page.h"
 #include "views/jobs/jobs_page.h"
 #include "views/window/planner_actions.h"
+#include "views/window/sweep_actions.h"
 
 #include <QCoreApplication>
 #include <QFileInfo>
@@ -35,12 +36,14 @@ Screenshot::Screenshot(MainWindow &window, QString path, QSize size, Page page)
     connect(&m_settle, &QTimer::timeout, this, &Screenshot::take);
     connect(&m_giveUp, &QTimer::timeout, this, [this] { fail(tr("the evaluation did not finish in time")); });
     m_giveUp.start(kGiveUpMs);
-    connect(&window.document(), &PlanDocument::openFailed, this, [this](const QString &, const Errors &errors) {
+    const auto cannotOpen = [this](const QString &, const Errors &errors) {
         QStringList lines;
         for (const Error &error : errors)
             lines << QString::fromStdString(toString(error));
         fail(lines.join(QStringLiteral("\ntrainyard: ")));
-    });
+    };
+    connect(&window.document(), &PlanDocument::openFailed, this, cannotOpen);
+    connect(&window.sweepActions().results(), &SweepResults::failed, this, cannotOpen); // else a sample stands there
     if (page == Page::Experts) {
         connect(&window.experts(), &ExpertsPage::completed, this, [this] { settle(kSettleMs); });
         return;

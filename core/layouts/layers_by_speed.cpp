@@ -227,7 +227,7 @@ double busiestStage(const Workload &workload)
                 continue;
             double computing = 0;
             for (const ChunkCost &chunk : own.wholeStage(pipelines, stage).chunks)
-                computing += (chunk.forward.compute + chunk.inputGrad.compute + chunk.weightGrad.compute).value;
+                computing += chunk.computing().value;
             busiest = std::max(busiest, computing * pipelines.microBatches);
         }
     }

@@ -19,6 +19,8 @@
 
 namespace trainyard {
 
+/// Of times that are summed up before operations are rounded to whole nanoseconds, what the timeline has at least.
+inline constexpr double kOfRounded = 1 - 1e-6;
 inline constexpr std::int64_t kMostWalked = 65'536; // operations of an order that is made for a part
 
 /// How many micro-batches an iteration has, all pipelines together.

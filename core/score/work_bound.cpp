@@ -8,6 +8,7 @@
 #include "core/placement/resolve.h"
 #include "core/plan/jobs.h"
 #include "core/schedule/traits.h"
+#include "core/score/parts.h"
 
 #include <algorithm>
 #include <array>
@@ -19,16 +20,9 @@ namespace trainyard {
 
 namespace {
 
-constexpr double kRounding = 1 - 1e-6; // operations take whole nanoseconds
-
 /// What times of layers do not depend on.
 constexpr std::array<std::string_view, 8> kIgnored { "parallelism.data", "parallelism.pipeline", "placement.mode",
     "placement.stages", "placement.layers", "heterogeneity.compute", "heterogeneity.layers", "heterogeneity.state" };
-
-double computing(const ChunkCost &cost)
-{
-    return (cost.forward.compute + cost.inputGrad.compute + cost.weightGrad.compute).value;
-}
 
 bool isKnown(const Plan &plan)
 {
@@ -97,8 +91,9 @@ std::vector<WorkBound::Groups> WorkBound::groupsOf(const PlanPtr &plan) const
         workload->layout.chunks = splitLayers(workload->model, 1, 1);
         StageCoster coster(*workload);
         const StageCoster::Layers layers = coster.layers(workload->layout.classes.front(), 0);
-        all.push_back({ part.at.datacenter, groups, workload->model.layers * computing(layers.dense),
-            computing(layers.embedding), computing(layers.head), part.tensor * workload->degrees.context });
+        all.push_back({ part.at.datacenter, groups, workload->model.layers * layers.dense.computing().value,
+            layers.embedding.computing().value, layers.head.computing().value,
+            part.tensor * workload->degrees.context });
         if (!(all.back().layers > 0))
             return {};
     }
@@ -136,9 +131,9 @@ LeastWork WorkBound::of(const Candidate &candidate)
         head = std::min(head, one.head / one.layers);
     }
     if (pace > 0)
-        least.seconds = kRounding * microBatches * (1 + embedding + head) / pace;
+        least.seconds = kOfRounded * microBatches * (1 + embedding + head) / pace;
     if (pace > 0 && tellsComputing(*plan))
-        least.computing = kRounding * microBatches * (computingLayers + computingEmbedding + computingHead);
+        least.computing = kOfRounded * microBatches * (computingLayers + computingEmbedding + computingHead);
     return least;
 }
 

@@ -155,7 +155,6 @@ double certainShare(const Workload &workload, const std::vector<StageCosts> &kin
 /// spared of recomputation is left out.
 double computingOf(const Workload &workload, const std::vector<StageCosts> &kinds, const OrderPart &order)
 {
-    constexpr double kRounding = 1 - 1e-6; // operations take whole nanoseconds
     const ScheduleTraits &schedule = *order.schedule;
     const int devices = workload.degrees.pipeline, chunks = workload.degrees.programChunks();
     const int inChain = stagesInChain(schedule.placement, devices, chunks);
@@ -165,10 +164,9 @@ double computingOf(const Workload &workload, const std::vector<StageCosts> &kind
             const ChunkCost &cost = kinds[std::size_t(order.kindOf[std::size_t(d)])].chunks[std::size_t(c)];
             const bool isLast = (virtualStageAt(schedule.placement, devices, d, c) + 1) % inChain == 0;
             const bool remakes = !schedule.decidesAtRunTime() && (!isLast || recomputesLast(workload));
-            sum += (cost.forward.compute + cost.inputGrad.compute + cost.weightGrad.compute).value
-                + (remakes ? cost.recompute.compute.value : 0);
+            sum += (cost.computing() + (remakes ? cost.recompute.compute : Seconds {})).value;
         }
-    return kRounding * sum * workload.degrees.gpusOfStage() / workload.degrees.copies;
+    return kOfRounded * sum * workload.degrees.gpusOfStage() / workload.degrees.copies;
 }
 
 } // namespace

@@ -146,7 +146,7 @@ std::string writtenText(const WrittenPlan &written)
         + " per 1M tokens for it\n";
     if (!written.notLaunched.empty())
         text += "No launch script is written of it as it is (export --to slurm): " + joined(written.notLaunched, "; ")
-            + ". With --fix and the key the search leaves that as it is in your plan.\n";
+            + '\n';
     return text;
 }
 

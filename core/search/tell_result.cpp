@@ -33,6 +33,15 @@ std::string gainText(Objective objective, const SearchRow &own, const SearchRow 
     return percentText(own.value / best.value - 1) + " faster";
 }
 
+/// By a share that nobody measures. Of as many GPUs the value has the time as a fraction, which is not its share.
+bool isHardlyBetter(Objective objective, const SearchRow &own, const SearchRow &best)
+{
+    constexpr double kHardly = 1e-5;
+    if (objective == Objective::Gpus)
+        return best.gpus == own.gpus && own.seconds - best.seconds < kHardly * own.seconds;
+    return own.value - best.value < kHardly * own.value;
+}
+
 /// " in the world "Ohio lost"", where a row that fails does so in a scenario; else empty.
 std::string failsIn(const SearchResult &result, const SearchRow &row)
 {
@@ -55,8 +64,7 @@ std::string answer(const SearchResult &result)
         return "your plan cannot run" + world + "; this one can" + all;
     if (own.state != RowState::Feasible)
         return "your plan does not keep the constraints" + world + "; this one does" + all;
-    constexpr double kHardly = 1e-5; // a share that nobody measures
-    if (own.value > best.value && own.value - best.value < kHardly * own.value)
+    if (own.value > best.value && isHardlyBetter(result.objective, own, best))
         return "hardly better than your plan, by less than 0.001 %";
     return own.value > best.value ? gainText(result.objective, own, best) + " than your plan" : "as good as your plan";
 }

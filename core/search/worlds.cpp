@@ -193,7 +193,6 @@ CandidateVerdict Worlds::judge(const PlanPtr &plan, std::uint64_t number, Evalua
             error.where.empty() ? error.what : error.where + " contradicts other keys of the plan", error.what, 1e300);
     }
     const Evaluation &known = **evaluation;
-    verdict.tasks = std::int64_t(known.metrics.spans);
     const auto figures = figuresOf(known, m_catalogue);
     if (figures) {
         SearchRow &row = verdict.row;
@@ -241,8 +240,6 @@ void Worlds::judgeInScenarios(
             return;
         }
         auto figures = evaluation && (*evaluation)->feasible() ? figuresOf(**evaluation, m_catalogue) : std::nullopt;
-        if (evaluation)
-            verdict.tasks += std::int64_t((*evaluation)->metrics.spans);
         if (figures) {
             figures = slowed(*figures, timeFactorOf(scenario, (*evaluation)->metrics));
             why = isWorst ? broken(*figures, evaluation->get()) : std::string();

@@ -20,7 +20,6 @@ struct CandidateVerdict {
     SearchRow row; // of the plan's own world but for `value`
     std::string kind; // why it is out, in words that others share: what is counted
     double excess = 0; // of one that is out: how far; of two the nearer one is more promising
-    std::int64_t tasks = 0; // that were simulated for it
     bool isStopped = false;
 };
 

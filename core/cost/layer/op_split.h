@@ -35,6 +35,9 @@ struct ChunkCost { // one micro-batch through one virtual stage
     // Weights that come from off the GPU for each pass, gradients that leave after the backward: whole, beside compute;
     // what outlasts it is in the `offload` parts above
     Seconds weightsIn, gradientsOut;
+
+    /// Of the forward and its gradients, without anything that is done again.
+    [[nodiscard]] Seconds computing() const { return forward.compute + inputGrad.compute + weightGrad.compute; }
     ChunkCost &operator+=(const ChunkCost &o)
     {
         forward += o.forward;

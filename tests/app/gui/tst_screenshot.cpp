@@ -119,6 +119,19 @@ private slots:
         QVERIFY2(ended.errors.contains("nowhere.json"), qPrintable(ended.errors));
         QVERIFY(!QFile::exists(m_folder.filePath("x.png")));
     }
+    /// Where the window of a user shows its first sample and a message, a script wants no picture of that.
+    void aSweepThatCannotBeReadFailsWithoutAPicture()
+    {
+        const QString sweep = m_folder.filePath("later.csv"), picture = m_folder.filePath("later.png");
+        QFile file(sweep);
+        QVERIFY(file.open(QIODevice::WriteOnly));
+        file.write("# trainyard sweep {\"format\":\"trainyard.sweep\",\"version\":9}\nindex\n");
+        file.close();
+        const Ended ended = run({ "--screenshot", picture, sweep });
+        QCOMPARE(ended.code, 2);
+        QVERIFY2(ended.errors.contains("later.csv"), qPrintable(ended.errors));
+        QVERIFY(!QFile::exists(picture));
+    }
     void badOptionsAreToldWithWhatWouldBeRight()
     {
         QCOMPARE(run({ "--size", "big" }).code, 2);

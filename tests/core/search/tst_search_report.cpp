@@ -91,6 +91,26 @@ private slots:
         QVERIFY(!found.nearest);
     }
 
+    /// The value of fewest GPUs has an iteration of t seconds as t / (1 + t): a quarter of a long one is little of it.
+    void aGainIsHardlyOneByItsOwnShare()
+    {
+        SearchResult found = result();
+        found.objective = Objective::Gpus;
+        for (const double seconds : { 1'000.0, 800.0 }) {
+            SearchRow row = feasible(std::uint64_t(2 + found.rows.size()), 64 + seconds / (1 + seconds));
+            row.seconds = seconds;
+            row.gpus = 64;
+            found.rows.push_back(row);
+        }
+        found.own = 1;
+        found.best = { 2 };
+        tell(found);
+        QVERIFY2(has(found.summary, "25.0 % faster on as many GPUs than your plan"), found.summary.c_str());
+        found.rows[2].seconds = 1'000 * (1 - 1e-6);
+        tell(found);
+        QVERIFY2(has(found.summary, "hardly better"), found.summary.c_str());
+    }
+
     /// What can run and misses a constraint is nearer than what does not fit; of such the one that misses least.
     void theNearestIsThatWhichMissesLeast()
     {

@@ -341,6 +341,19 @@ private slots:
         }
     }
 
+    void aStepThatBreaksALimitSaysSo()
+    {
+        SearchStepRow row(1);
+        SearchStep step;
+        step.isFeasible = true;
+        step.gain = 0.1;
+        row.setStep(step, Objective::Throughput, false);
+        const QString gain = row.gain->text();
+        step.breaks = "it costs more per hour than allowed: needs $300 an hour, allowed $200";
+        row.setStep(step, Objective::Throughput, false);
+        QVERIFY(row.gain->text().contains(gain) && row.gain->text().contains(QString::fromStdString(step.breaks)));
+    }
+
     void aPinIsSetBesideAStrategyAndKeptByTheSearch()
     {
         PlannerWindow w;
