@@ -65,5 +65,6 @@ private slots:
     }
 };
 
-QTEST_GUILESS_MAIN(TstFormat)
+TRAINYARD_GUILESS_TEST(TstFormat)
+#include "tests/support/test_program.h"
 #include "tst_format.moc"

@@ -435,5 +435,6 @@ private:
     std::vector<Source> m_sources;
 };
 
-QTEST_APPLESS_MAIN(TstIncludes)
+TRAINYARD_APPLESS_TEST(TstIncludes)
+#include "tests/support/test_program.h"
 #include "tst_includes.moc"

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "models/datacenter_ranking.h"
+#include "tests/support/test_program.h"
 
 #include "core/plan/plan_io.h"
 
@@ -111,5 +112,5 @@ private slots:
     }
 };
 
-QTEST_GUILESS_MAIN(DatacenterRankingTest)
+TRAINYARD_GUILESS_TEST(DatacenterRankingTest)
 #include "tst_datacenter_ranking.moc"

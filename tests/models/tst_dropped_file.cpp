@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "models/dropped_file.h"
+#include "tests/support/test_program.h"
 
 #include <QTest>
 
@@ -40,5 +41,5 @@ private slots:
     }
 };
 
-QTEST_APPLESS_MAIN(DroppedFileTest)
+TRAINYARD_APPLESS_TEST(DroppedFileTest)
 #include "tst_dropped_file.moc"

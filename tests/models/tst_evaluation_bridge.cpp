@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "models/evaluation_bridge.h"
+#include "tests/support/test_program.h"
 
 #include "core/plan/plan_io.h"
 
@@ -158,5 +159,5 @@ private:
     Plan m_base;
 };
 
-QTEST_GUILESS_MAIN(EvaluationBridgeTest)
+TRAINYARD_GUILESS_TEST(EvaluationBridgeTest)
 #include "tst_evaluation_bridge.moc"

@@ -4,6 +4,7 @@
 #include "core/advice/evaluate.h"
 #include "models/effects.h"
 #include "tests/support/plans.h"
+#include "tests/support/test_program.h"
 
 #include <QSignalSpy>
 #include <QTest>
@@ -52,5 +53,5 @@ private slots:
     }
 };
 
-QTEST_GUILESS_MAIN(ExpertEffectsTest)
+TRAINYARD_GUILESS_TEST(ExpertEffectsTest)
 #include "tst_expert_effects.moc"

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Counts and the nouns that go with them.
 #include "models/text/format.h"
+#include "tests/support/test_program.h"
 
 #include <QTest>
 
@@ -29,5 +30,5 @@ private slots:
     }
 };
 
-QTEST_APPLESS_MAIN(FormatTest)
+TRAINYARD_APPLESS_TEST(FormatTest)
 #include "tst_format.moc"

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "models/text/fuzzy.h"
+#include "tests/support/test_program.h"
 
 #include <QTest>
 
@@ -30,5 +31,5 @@ private slots:
     }
 };
 
-QTEST_APPLESS_MAIN(FuzzyTest)
+TRAINYARD_APPLESS_TEST(FuzzyTest)
 #include "tst_fuzzy.moc"

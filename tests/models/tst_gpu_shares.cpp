@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // What sets of GPUs got, read off evaluations of the samples, and the plans in which a share is pinned.
 #include "models/gpu_shares.h"
+#include "tests/support/test_program.h"
 
 #include "core/advice/evaluate.h"
 #include "core/plan/plan_io.h"
@@ -158,5 +159,5 @@ private slots:
     }
 };
 
-QTEST_GUILESS_MAIN(GpuSharesTest)
+TRAINYARD_GUILESS_TEST(GpuSharesTest)
 #include "tst_gpu_shares.moc"

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // What one GPU more buys to the jobs, as it arrives on the GUI thread: each offer against the plan itself.
 #include "models/job_advice.h"
+#include "tests/support/test_program.h"
 
 #include "core/advice/evaluate.h"
 
@@ -97,5 +98,5 @@ private slots:
     }
 };
 
-QTEST_GUILESS_MAIN(JobAdviceTest)
+TRAINYARD_GUILESS_TEST(JobAdviceTest)
 #include "tst_job_advice.moc"

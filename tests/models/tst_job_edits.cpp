@@ -2,6 +2,7 @@
 // Edits of jobs as pure functions: what the next plan trains, and what undo says.
 #include "models/gpu_numbers.h"
 #include "models/job_edits.h"
+#include "tests/support/test_program.h"
 
 #include <QTest>
 
@@ -243,5 +244,5 @@ private slots:
     }
 };
 
-QTEST_APPLESS_MAIN(JobEditsTest)
+TRAINYARD_APPLESS_TEST(JobEditsTest)
 #include "tst_job_edits.moc"

@@ -4,6 +4,7 @@
 #include "models/job_rows.h"
 #include "models/text/duration.h"
 #include "models/text/job_names.h"
+#include "tests/support/test_program.h"
 
 #include <QTest>
 
@@ -186,5 +187,5 @@ private slots:
     }
 };
 
-QTEST_APPLESS_MAIN(JobRowsTest)
+TRAINYARD_APPLESS_TEST(JobRowsTest)
 #include "tst_job_rows.moc"

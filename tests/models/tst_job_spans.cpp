@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "models/job_spans.h"
 #include "tests/support/job_evaluation.h"
+#include "tests/support/test_program.h"
 
 #include <QTest>
 
@@ -77,5 +78,5 @@ private slots:
     }
 };
 
-QTEST_APPLESS_MAIN(JobSpansTest)
+TRAINYARD_APPLESS_TEST(JobSpansTest)
 #include "tst_job_spans.moc"

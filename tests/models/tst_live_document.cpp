@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Live sources beside the window: what they tell is shown step by step, followed or not, paused, lost and ended.
 #include "../support/set_live_feed.h"
+#include "tests/support/test_program.h"
 
 #include "core/advice/evaluate.h"
 #include "core/catalogue/catalogue.h"
@@ -293,5 +294,5 @@ private slots:
     }
 };
 
-QTEST_GUILESS_MAIN(LiveDocumentTest)
+TRAINYARD_GUILESS_TEST(LiveDocumentTest)
 #include "tst_live_document.moc"

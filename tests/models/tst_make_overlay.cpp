@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "models/make_overlay.h"
+#include "tests/support/test_program.h"
 
 #include "tests/core/overlay/small_runs.h"
 #include "tests/support/plans.h"
@@ -47,5 +48,5 @@ private slots:
     }
 };
 
-QTEST_GUILESS_MAIN(MakeOverlayTest)
+TRAINYARD_GUILESS_TEST(MakeOverlayTest)
 #include "tst_make_overlay.moc"

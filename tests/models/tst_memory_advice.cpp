@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "models/memory_advice.h"
+#include "tests/support/test_program.h"
 
 #include <QSignalSpy>
 #include <QTest>
@@ -101,5 +102,5 @@ private slots:
     }
 };
 
-QTEST_GUILESS_MAIN(MemoryAdviceTest)
+TRAINYARD_GUILESS_TEST(MemoryAdviceTest)
 #include "tst_memory_advice.moc"

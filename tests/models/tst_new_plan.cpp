@@ -2,6 +2,7 @@
 // From what the sheet for a new plan asks for to the plan.
 #include "models/new_plan.h"
 #include "models/new_plan_search.h"
+#include "tests/support/test_program.h"
 
 #include "core/advice/evaluate.h"
 #include "core/plan/validate.h"
@@ -178,5 +179,5 @@ private slots:
     }
 };
 
-QTEST_GUILESS_MAIN(NewPlanTest)
+TRAINYARD_GUILESS_TEST(NewPlanTest)
 #include "tst_new_plan.moc"

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "models/plan_document.h"
+#include "tests/support/test_program.h"
 
 #include "core/plan/plan_io.h"
 
@@ -460,5 +461,5 @@ private:
     std::unique_ptr<QTemporaryDir> m_folder;
 };
 
-QTEST_GUILESS_MAIN(PlanDocumentTest)
+TRAINYARD_GUILESS_TEST(PlanDocumentTest)
 #include "tst_plan_document.moc"

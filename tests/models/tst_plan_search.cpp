@@ -2,6 +2,7 @@
 // The planner of the window without a window: a search under way, stopped, refused, of an earlier plan; settings that
 // are kept; steps to what was found.
 #include "models/plan_search.h"
+#include "tests/support/test_program.h"
 
 #include "models/planner_words.h"
 #include "tests/support/plans.h"
@@ -334,5 +335,5 @@ private slots:
     }
 };
 
-QTEST_GUILESS_MAIN(PlanSearchTest)
+TRAINYARD_GUILESS_TEST(PlanSearchTest)
 #include "tst_plan_search.moc"

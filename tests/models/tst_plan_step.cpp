@@ -4,6 +4,7 @@
 #include "core/plan/key_list.h"
 #include "models/plan_step.h"
 #include "tests/support/plans.h"
+#include "tests/support/test_program.h"
 
 #include <QTest>
 
@@ -106,5 +107,5 @@ private slots:
     }
 };
 
-QTEST_GUILESS_MAIN(PlanStepTest)
+TRAINYARD_GUILESS_TEST(PlanStepTest)
 #include "tst_plan_step.moc"

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "models/rok_curves.h"
+#include "tests/support/test_program.h"
 
 #include <QSignalSpy>
 #include <QTest>
@@ -121,5 +122,5 @@ private slots:
     }
 };
 
-QTEST_GUILESS_MAIN(RokCurvesTest)
+TRAINYARD_GUILESS_TEST(RokCurvesTest)
 #include "tst_rok_curves.moc"

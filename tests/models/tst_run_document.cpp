@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // A recorded run beside the window: read in the background, cancelled, read again where its files grow.
 #include "../views/run/small_run.h"
+#include "tests/support/test_program.h"
 
 #include "core/advice/evaluate.h"
 #include "core/catalogue/catalogue.h"
@@ -233,5 +234,5 @@ private slots:
     }
 };
 
-QTEST_GUILESS_MAIN(RunDocumentTest)
+TRAINYARD_GUILESS_TEST(RunDocumentTest)
 #include "tst_run_document.moc"

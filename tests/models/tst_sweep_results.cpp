@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Rows of a sweep as a window shows them: columns, their texts, the front, and what a row is in words.
 #include "models/sweep_results.h"
+#include "tests/support/test_program.h"
 
 #include "tests/support/swept_file.h"
 
@@ -146,5 +147,5 @@ private:
     QTemporaryDir m_folder;
 };
 
-QTEST_GUILESS_MAIN(SweepResultsTest)
+TRAINYARD_GUILESS_TEST(SweepResultsTest)
 #include "tst_sweep_results.moc"

@@ -5,6 +5,7 @@
 #include "tests/record/reading.h"
 #include "tests/record/recorded_plans.h"
 #include "tests/support/plans.h"
+#include "tests/support/test_program.h"
 
 #include <QtTest>
 
@@ -334,5 +335,5 @@ private slots:
     }
 };
 
-QTEST_APPLESS_MAIN(TstEvaluationRecord)
+TRAINYARD_APPLESS_TEST(TstEvaluationRecord)
 #include "tst_evaluation_record.moc"

@@ -6,6 +6,7 @@
 #include "tests/core/evaluate/pairs/job_checks.h"
 #include "tests/core/evaluate/pairs/prefill_checks.h"
 #include "tests/core/evaluate/pairs/systems.h"
+#include "tests/support/test_program.h"
 
 #include "core/advice/evaluate.h"
 #include "core/base/words.h"
@@ -208,5 +209,5 @@ private slots:
     }
 };
 
-QTEST_APPLESS_MAIN(TestAllSystems)
+TRAINYARD_APPLESS_TEST(TestAllSystems)
 #include "tst_all_systems.moc"

@@ -5,6 +5,7 @@
 #include "core/base/number_text.h"
 #include "core/catalogue/catalogue.h"
 #include "core/plan/plan_io.h"
+#include "tests/support/test_program.h"
 
 #include <QFile>
 #include <QTest>
@@ -280,5 +281,5 @@ private slots:
     }
 };
 
-QTEST_APPLESS_MAIN(TstHeadlinePage)
+TRAINYARD_APPLESS_TEST(TstHeadlinePage)
 #include "tst_headline_page.moc"

@@ -3,6 +3,7 @@
 // no listener, or one that comes and goes, ever holds up or ends the program that sends. Skipped without a Python.
 #include "core/live/store.h"
 #include "tests/core/live/decoding.h"
+#include "tests/support/test_program.h"
 
 #include <QDir>
 #include <QFile>
@@ -356,5 +357,5 @@ private:
     QString m_python;
 };
 
-QTEST_GUILESS_MAIN(TestLiveSender)
+TRAINYARD_GUILESS_TEST(TestLiveSender)
 #include "tst_live_sender.moc"

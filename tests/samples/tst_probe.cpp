@@ -6,6 +6,7 @@
 #include "core/telemetry/read_sources.h"
 #include "tests/app/cli/program.h"
 #include "tests/core/imports/import_trial.h"
+#include "tests/support/test_program.h"
 
 #include <QDir>
 #include <QElapsedTimer>
@@ -232,5 +233,5 @@ private slots:
     }
 };
 
-QTEST_GUILESS_MAIN(TestProbe)
+TRAINYARD_GUILESS_TEST(TestProbe)
 #include "tst_probe.moc"

@@ -160,5 +160,6 @@ private:
     Json m_catalogue;
 };
 
-QTEST_APPLESS_MAIN(TstProvenance)
+TRAINYARD_APPLESS_TEST(TstProvenance)
+#include "tests/support/test_program.h"
 #include "tst_provenance.moc"

@@ -5,6 +5,7 @@
 #include "core/telemetry/sample_names.h"
 #include "tests/app/cli/program.h"
 #include "tests/support/real_run.h"
+#include "tests/support/test_program.h"
 
 #include <QDir>
 #include <QFile>
@@ -264,5 +265,5 @@ private slots:
     }
 };
 
-QTEST_GUILESS_MAIN(TestRealRun)
+TRAINYARD_GUILESS_TEST(TestRealRun)
 #include "tst_real_run.moc"

@@ -5,6 +5,7 @@
 #include "core/base/median.h"
 #include "tests/app/cli/program.h"
 #include "tests/support/real_run.h"
+#include "tests/support/test_program.h"
 
 #include <QTemporaryDir>
 #include <QTest>
@@ -205,5 +206,5 @@ private slots:
     }
 };
 
-QTEST_GUILESS_MAIN(TestRealRunParts)
+TRAINYARD_GUILESS_TEST(TestRealRunParts)
 #include "tst_real_run_parts.moc"

@@ -5,6 +5,7 @@
 #include "core/plan/plan_io.h"
 #include "core/plan/validate.h"
 #include "core/workload/model_math.h"
+#include "tests/support/test_program.h"
 
 #include <QDirIterator>
 #include <QTest>
@@ -257,5 +258,5 @@ private slots:
     }
 };
 
-QTEST_APPLESS_MAIN(TstSamples)
+TRAINYARD_APPLESS_TEST(TstSamples)
 #include "tst_samples.moc"

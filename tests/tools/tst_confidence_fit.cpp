@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Which validated rows become evidence and ranges of the confidence label.
 
+#include "tests/support/test_program.h"
 #include "tools/fits/confidence_fit.h"
 
 #include <QTest>
@@ -46,5 +47,5 @@ private slots:
     }
 };
 
-QTEST_GUILESS_MAIN(TstConfidenceFit)
+TRAINYARD_GUILESS_TEST(TstConfidenceFit)
 #include "tst_confidence_fit.moc"

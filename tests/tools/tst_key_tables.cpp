@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
+#include "tests/support/test_program.h"
 #include "tools/fits/key_tables.h"
 
 #include <QFile>
@@ -68,5 +69,5 @@ private slots:
     }
 };
 
-QTEST_APPLESS_MAIN(TstKeyTables)
+TRAINYARD_APPLESS_TEST(TstKeyTables)
 #include "tst_key_tables.moc"

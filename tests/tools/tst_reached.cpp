@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Figures that were reached are held: one more run that is judged too large for the memory that it ran in is worse.
+#include "tests/support/test_program.h"
 #include "tools/fits/reached.h"
 
 #include <QTest>
@@ -32,5 +33,5 @@ private slots:
     }
 };
 
-QTEST_APPLESS_MAIN(TstReached)
+TRAINYARD_APPLESS_TEST(TstReached)
 #include "tst_reached.moc"

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // How releases lie apart, on times made up of plans and releases.
 
+#include "tests/support/test_program.h"
 #include "tools/fits/release_fit.h"
 
 #include <QTest>
@@ -196,5 +197,5 @@ private slots:
     }
 };
 
-QTEST_APPLESS_MAIN(TstReleaseFit)
+TRAINYARD_APPLESS_TEST(TstReleaseFit)
 #include "tst_release_fit.moc"

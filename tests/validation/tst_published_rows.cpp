@@ -7,6 +7,7 @@
 #include "core/validation/embedded_files.h"
 #include "core/validation/held_out.h"
 #include "core/validation/validation_report.h"
+#include "tests/support/test_program.h"
 #include "tools/fits/confidence_fit.h"
 #include "tools/fits/reached.h"
 
@@ -241,5 +242,5 @@ private:
     std::vector<ValidationResult> m_unmeasured;
 };
 
-QTEST_APPLESS_MAIN(TstPublishedRows)
+TRAINYARD_APPLESS_TEST(TstPublishedRows)
 #include "tst_published_rows.moc"

@@ -2,6 +2,7 @@
 // `telemetry calibrate`, run as a script would run it: factors of a run, the plan with those accepted, and the same
 // factors for another plan.
 #include "tests/app/cli/program.h"
+#include "tests/support/test_program.h"
 
 #include <QFile>
 #include <QFileInfo>
@@ -119,5 +120,5 @@ private slots:
     }
 };
 
-QTEST_APPLESS_MAIN(TestCalibrate)
+TRAINYARD_APPLESS_TEST(TestCalibrate)
 #include "tst_calibrate.moc"

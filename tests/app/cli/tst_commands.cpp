@@ -501,5 +501,6 @@ private:
     std::unique_ptr<QTemporaryDir> m_folder;
 };
 
-QTEST_APPLESS_MAIN(TstCommands)
+TRAINYARD_APPLESS_TEST(TstCommands)
+#include "tests/support/test_program.h"
 #include "tst_commands.moc"

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // `telemetry compare`, run as a script would run it: differences add up, whatever the run is compared with.
 #include "tests/app/cli/program.h"
+#include "tests/support/test_program.h"
 
 #include <QByteArrayList>
 #include <QDir>
@@ -173,5 +174,5 @@ private:
     QString m_recording, m_plan;
 };
 
-QTEST_GUILESS_MAIN(TestCompareRuns)
+TRAINYARD_GUILESS_TEST(TestCompareRuns)
 #include "tst_compare_runs.moc"

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // The ranking of `trainyard-cli explain`: by throughput, by cost, with the micro-batches of a pipeline fixed.
 #include "tests/app/cli/program.h"
+#include "tests/support/test_program.h"
 
 #include <QFile>
 #include <QTest>
@@ -171,5 +172,5 @@ private slots:
     void baselinesNeedAPlanThatCanBeRead() { QCOMPARE(run(words("explain --baselines absent.json")).exitCode, 2); }
 };
 
-QTEST_GUILESS_MAIN(TestExplain)
+TRAINYARD_GUILESS_TEST(TestExplain)
 #include "tst_explain.moc"

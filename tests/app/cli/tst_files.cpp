@@ -2,6 +2,7 @@
 // What the program does to files: what it reads, up to which bound, what it writes and never destroys, what it leaves
 // behind when it is stopped, and how what others wrote is shown.
 #include "tests/app/cli/program.h"
+#include "tests/support/test_program.h"
 
 #include <QDir>
 #include <QFile>
@@ -357,5 +358,5 @@ private:
     std::unique_ptr<QTemporaryDir> m_folder;
 };
 
-QTEST_APPLESS_MAIN(TstFiles)
+TRAINYARD_APPLESS_TEST(TstFiles)
 #include "tst_files.moc"

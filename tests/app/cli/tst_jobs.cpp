@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Plans with jobs at the command line: every format of every command, and what commands about an iteration answer.
 #include "tests/app/cli/program.h"
+#include "tests/support/test_program.h"
 
 #include <QFile>
 #include <QTemporaryDir>
@@ -237,5 +238,5 @@ private slots:
     }
 };
 
-QTEST_APPLESS_MAIN(TstJobs)
+TRAINYARD_APPLESS_TEST(TstJobs)
 #include "tst_jobs.moc"

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // `export --to megatron|torchtitan|slurm|dot`: scripts that a shell takes, keys that no framework runs, exit codes.
 #include "tests/app/cli/program.h"
+#include "tests/support/test_program.h"
 
 #include <QFile>
 #include <QTemporaryDir>
@@ -112,5 +113,5 @@ private:
     QTemporaryDir m_folder;
 };
 
-QTEST_GUILESS_MAIN(TestLaunch)
+TRAINYARD_GUILESS_TEST(TestLaunch)
 #include "tst_launch.moc"

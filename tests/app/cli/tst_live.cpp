@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // `telemetry record`, `replay` and `serve`, run as people run them: on loopback, on ports that the kernel chose.
 #include "core/telemetry/recording_file.h"
+#include "tests/support/test_program.h"
 
 #include "tests/app/cli/program.h"
 #include "tests/core/live/made_run.h"
@@ -299,5 +300,5 @@ private:
     QString m_recording, m_out;
 };
 
-QTEST_GUILESS_MAIN(TestLive)
+TRAINYARD_GUILESS_TEST(TestLive)
 #include "tst_live.moc"

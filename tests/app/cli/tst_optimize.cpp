@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // `trainyard-cli optimize`, run as a script would run it, against `evaluate` of the plans that it writes.
 #include "tests/app/cli/program.h"
+#include "tests/support/test_program.h"
 
 #include <QFile>
 #include <QTemporaryDir>
@@ -322,5 +323,5 @@ private slots:
     }
 };
 
-QTEST_GUILESS_MAIN(TstOptimize)
+TRAINYARD_GUILESS_TEST(TstOptimize)
 #include "tst_optimize.moc"

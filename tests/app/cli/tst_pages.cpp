@@ -10,6 +10,7 @@
 #include "core/plan/plan_io.h"
 #include "core/report/job_comparison_report.h"
 #include "core/report/job_text.h"
+#include "tests/support/test_program.h"
 
 #include <QDir>
 #include <QFile>
@@ -380,5 +381,5 @@ private slots:
     }
 };
 
-QTEST_APPLESS_MAIN(TstPages)
+TRAINYARD_APPLESS_TEST(TstPages)
 #include "tst_pages.moc"

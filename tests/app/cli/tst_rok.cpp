@@ -2,6 +2,7 @@
 // `trainyard-cli rok`, run as a script would run it, against `evaluate` of the same plans.
 
 #include "tests/app/cli/program.h"
+#include "tests/support/test_program.h"
 
 #include <QTest>
 
@@ -122,5 +123,5 @@ private slots:
     }
 };
 
-QTEST_APPLESS_MAIN(TstRok)
+TRAINYARD_APPLESS_TEST(TstRok)
 #include "tst_rok.moc"

@@ -154,5 +154,6 @@ private slots:
     }
 };
 
-QTEST_APPLESS_MAIN(TstSamples)
+TRAINYARD_APPLESS_TEST(TstSamples)
+#include "tests/support/test_program.h"
 #include "tst_samples.moc"

@@ -2,6 +2,7 @@
 // `sweep` as people run it: the same bytes from one thread, from many, from two ranks of MPI, and after kill -9 and
 // --resume; what is refused, and what is said.
 #include "tests/app/cli/program.h"
+#include "tests/support/test_program.h"
 
 #include <QDir>
 #include <QElapsedTimer>
@@ -393,5 +394,5 @@ private:
     std::unique_ptr<QTemporaryDir> m_folder;
 };
 
-QTEST_GUILESS_MAIN(TstSweep)
+TRAINYARD_GUILESS_TEST(TstSweep)
 #include "tst_sweep.moc"

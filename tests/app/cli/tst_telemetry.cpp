@@ -145,5 +145,6 @@ private:
     QTemporaryDir m_folder;
 };
 
-QTEST_GUILESS_MAIN(TestTelemetry)
+TRAINYARD_GUILESS_TEST(TestTelemetry)
+#include "tests/support/test_program.h"
 #include "tst_telemetry.moc"

@@ -244,5 +244,6 @@ private:
     std::unique_ptr<QTemporaryDir> m_folder;
 };
 
-QTEST_GUILESS_MAIN(TstValidate)
+TRAINYARD_GUILESS_TEST(TstValidate)
+#include "tests/support/test_program.h"
 #include "tst_validate.moc"

@@ -2,6 +2,7 @@
 // `telemetry verdict`, run as a script would run it: a log alone gives plan, prediction, steps and a verdict whose
 // parts add up.
 #include "tests/app/cli/program.h"
+#include "tests/support/test_program.h"
 
 #include <QDir>
 #include <QFile>
@@ -224,5 +225,5 @@ private:
     QTemporaryDir m_folder;
 };
 
-QTEST_GUILESS_MAIN(TestVerdictCommand)
+TRAINYARD_GUILESS_TEST(TestVerdictCommand)
 #include "tst_verdict.moc"

@@ -162,5 +162,6 @@ private:
     QTemporaryDir m_folder;
 };
 
-QTEST_GUILESS_MAIN(ScreenshotTest)
+TRAINYARD_GUILESS_TEST(ScreenshotTest)
+#include "tests/support/test_program.h"
 #include "tst_screenshot.moc"

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/advice/alternatives.h"
+#include "tests/support/test_program.h"
 
 #include "core/schedule/program.h"
 
@@ -309,5 +310,5 @@ private slots:
     }
 };
 
-QTEST_APPLESS_MAIN(AlternativesTest)
+TRAINYARD_APPLESS_TEST(AlternativesTest)
 #include "tst_alternatives.moc"

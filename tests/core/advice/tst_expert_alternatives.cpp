@@ -5,6 +5,7 @@
 #include "core/advice/evaluate.h"
 #include "core/plan/key_list.h"
 #include "tests/support/plans.h"
+#include "tests/support/test_program.h"
 
 #include <QTest>
 
@@ -279,5 +280,5 @@ private slots:
     }
 };
 
-QTEST_APPLESS_MAIN(ExpertAlternativesTest)
+TRAINYARD_APPLESS_TEST(ExpertAlternativesTest)
 #include "tst_expert_alternatives.moc"

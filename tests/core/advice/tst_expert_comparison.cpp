@@ -5,6 +5,7 @@
 #include "core/advice/expert_comparison.h"
 #include "core/hardware/published_gains.h"
 #include "tests/support/plans.h"
+#include "tests/support/test_program.h"
 
 #include <QTest>
 
@@ -225,5 +226,5 @@ private slots:
     }
 };
 
-QTEST_GUILESS_MAIN(ExpertComparisonTest)
+TRAINYARD_GUILESS_TEST(ExpertComparisonTest)
 #include "tst_expert_comparison.moc"

@@ -3,6 +3,7 @@
 // that were evaluated.
 #include "core/advice/evaluate.h"
 #include "core/report/because.h"
+#include "tests/support/test_program.h"
 
 #include <QTest>
 
@@ -217,5 +218,5 @@ private slots:
     }
 };
 
-QTEST_APPLESS_MAIN(IdleProblemsTest)
+TRAINYARD_APPLESS_TEST(IdleProblemsTest)
 #include "tst_idle_problems.moc"

@@ -2,6 +2,7 @@
 // Alternatives of a plan with jobs: those of many models, and nothing that is about one model's iteration.
 #include "core/advice/alternatives.h"
 #include "core/plan/plan_diff.h"
+#include "tests/support/test_program.h"
 
 #include <QTest>
 
@@ -106,5 +107,5 @@ private slots:
     }
 };
 
-QTEST_APPLESS_MAIN(JobAlternativesTest)
+TRAINYARD_APPLESS_TEST(JobAlternativesTest)
 #include "tst_job_alternatives.moc"

@@ -2,6 +2,7 @@
 #include "core/advice/job_comparison.h"
 #include "core/plan/enum_names.h"
 #include "tests/support/plans.h"
+#include "tests/support/test_program.h"
 
 #include <QTest>
 
@@ -277,5 +278,5 @@ private slots:
     }
 };
 
-QTEST_APPLESS_MAIN(TestJobComparison)
+TRAINYARD_APPLESS_TEST(TestJobComparison)
 #include "tst_job_comparison.moc"

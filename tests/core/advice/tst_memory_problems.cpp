@@ -4,6 +4,7 @@
 #include "core/placement/resolve.h"
 #include "core/plan/plan_io.h"
 #include "tests/core/ladder/ladder_plans.h"
+#include "tests/support/test_program.h"
 
 #include <QTest>
 
@@ -135,5 +136,5 @@ private slots:
     }
 };
 
-QTEST_APPLESS_MAIN(MemoryProblemsTest)
+TRAINYARD_APPLESS_TEST(MemoryProblemsTest)
 #include "tst_memory_problems.moc"

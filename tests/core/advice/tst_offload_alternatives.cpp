@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/advice/alternatives.h"
+#include "tests/support/test_program.h"
 
 #include <QTest>
 
@@ -94,5 +95,5 @@ private slots:
     }
 };
 
-QTEST_GUILESS_MAIN(OffloadAlternativesTest)
+TRAINYARD_GUILESS_TEST(OffloadAlternativesTest)
 #include "tst_offload_alternatives.moc"

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // What is offered where pins cannot be kept: plans that were looked at, and can run.
 #include "tests/support/mixed_plans.h"
+#include "tests/support/test_program.h"
 
 #include <QtTest>
 
@@ -78,5 +79,5 @@ private slots:
     }
 };
 
-QTEST_APPLESS_MAIN(TestPinFixes)
+TRAINYARD_APPLESS_TEST(TestPinFixes)
 #include "tst_pin_fixes.moc"

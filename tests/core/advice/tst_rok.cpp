@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/advice/rok.h"
+#include "tests/support/test_program.h"
 
 #include <QTest>
 
@@ -129,5 +130,5 @@ private slots:
     }
 };
 
-QTEST_GUILESS_MAIN(RokTest)
+TRAINYARD_GUILESS_TEST(RokTest)
 #include "tst_rok.moc"

@@ -4,6 +4,7 @@
 #include "core/plan/plan_diff.h"
 #include "core/plan/plan_io.h"
 #include "core/plan/validate.h"
+#include "tests/support/test_program.h"
 
 #include <QTest>
 
@@ -350,5 +351,5 @@ private slots:
     }
 };
 
-QTEST_APPLESS_MAIN(SharingBaselinesTest)
+TRAINYARD_APPLESS_TEST(SharingBaselinesTest)
 #include "tst_sharing_baselines.moc"

@@ -3,6 +3,7 @@
 #include "core/advice/evaluate.h"
 #include "core/catalogue/catalogue.h"
 #include "tests/support/plans.h"
+#include "tests/support/test_program.h"
 
 #include <QTest>
 
@@ -214,5 +215,5 @@ private slots:
     }
 };
 
-QTEST_APPLESS_MAIN(WanAlternativesTest)
+TRAINYARD_APPLESS_TEST(WanAlternativesTest)
 #include "tst_wan_alternatives.moc"

@@ -2,6 +2,7 @@
 // Whole plans with states off the GPU: their rows tell where the time goes and change none of it.
 #include "core/assembly/iteration_costs.h"
 #include "core/assembly/state_rows.h"
+#include "tests/support/test_program.h"
 
 #include "core/evaluate/metrics/metrics.h"
 #include "core/plan/plan_io.h"
@@ -255,5 +256,5 @@ private:
     }
 };
 
-QTEST_APPLESS_MAIN(StateRowsTest)
+TRAINYARD_APPLESS_TEST(StateRowsTest)
 #include "tst_state_rows.moc"

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // The optimizer step off the GPU as rows of the timeline: what the engine makes of them is what the formulas say.
 #include "core/assembly/step_rows.h"
+#include "tests/support/test_program.h"
 
 #include "core/iteration/pipeline_graph.h"
 #include "tests/core/iteration/pipelines.h"
@@ -232,5 +233,5 @@ private:
     }
 };
 
-QTEST_APPLESS_MAIN(StepRowsTest)
+TRAINYARD_APPLESS_TEST(StepRowsTest)
 #include "tst_step_rows.moc"

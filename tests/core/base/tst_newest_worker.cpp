@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // A worker with a mailbox for the newest request only.
 #include "core/base/newest_worker.h"
+#include "tests/support/test_program.h"
 
 #include <QTest>
 
@@ -99,5 +100,5 @@ private slots:
     }
 };
 
-QTEST_APPLESS_MAIN(NewestWorkerTest)
+TRAINYARD_APPLESS_TEST(NewestWorkerTest)
 #include "tst_newest_worker.moc"

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/base/error.h"
 #include "core/base/printable.h"
+#include "tests/support/test_program.h"
 
 #include <QTest>
 
@@ -53,5 +54,5 @@ private slots:
     }
 };
 
-QTEST_APPLESS_MAIN(TstPrintable)
+TRAINYARD_APPLESS_TEST(TstPrintable)
 #include "tst_printable.moc"

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/base/split_text.h"
+#include "tests/support/test_program.h"
 
 #include <QTest>
 
@@ -46,5 +47,5 @@ private slots:
     }
 };
 
-QTEST_GUILESS_MAIN(TstSplitText)
+TRAINYARD_GUILESS_TEST(TstSplitText)
 #include "tst_split_text.moc"

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/base/work_pool.h"
+#include "tests/support/test_program.h"
 
 #include <QTest>
 
@@ -127,5 +128,5 @@ private slots:
     }
 };
 
-QTEST_APPLESS_MAIN(WorkPoolTest)
+TRAINYARD_APPLESS_TEST(WorkPoolTest)
 #include "tst_work_pool.moc"

@@ -6,6 +6,7 @@
 #include "tests/core/calibrate/small_truth.h"
 #include "tests/core/overlay/recorded_run.h"
 #include "tests/core/overlay/sample_runs.h"
+#include "tests/support/test_program.h"
 
 #include <QtTest>
 
@@ -297,5 +298,5 @@ private slots:
     }
 };
 
-QTEST_APPLESS_MAIN(CalibrateTest)
+TRAINYARD_APPLESS_TEST(CalibrateTest)
 #include "tst_calibrate.moc"

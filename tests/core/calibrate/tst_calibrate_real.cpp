@@ -5,6 +5,7 @@
 #include "core/telemetry/read_sources.h"
 #include "tests/core/overlay/small_runs.h"
 #include "tests/support/plans.h"
+#include "tests/support/test_program.h"
 
 #include <QtTest>
 
@@ -134,5 +135,5 @@ private slots:
     }
 };
 
-QTEST_APPLESS_MAIN(CalibrateRealTest)
+TRAINYARD_APPLESS_TEST(CalibrateRealTest)
 #include "tst_calibrate_real.moc"

@@ -2,6 +2,7 @@
 // Over hundreds of noisy recordings: how far calibration lies from what was put in, and how often its standard errors
 // cover that.
 #include "tests/core/calibrate/small_truth.h"
+#include "tests/support/test_program.h"
 
 #include <QtTest>
 
@@ -110,5 +111,5 @@ private slots:
     }
 };
 
-QTEST_APPLESS_MAIN(CoverTest)
+TRAINYARD_APPLESS_TEST(CoverTest)
 #include "tst_cover.moc"

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Durations by their place in the step: what is wild, what not every step has, and the error of a sum.
 #include "core/calibrate/place_samples.h"
+#include "tests/support/test_program.h"
 
 #include <QtTest>
 
@@ -87,5 +88,5 @@ private slots:
     }
 };
 
-QTEST_APPLESS_MAIN(PlaceSamplesTest)
+TRAINYARD_APPLESS_TEST(PlaceSamplesTest)
 #include "tst_place_samples.moc"

@@ -6,6 +6,7 @@
 #include "core/catalogue/catalogue.h"
 #include "core/overlay/run_steps.h"
 #include "core/plan/plan_io.h"
+#include "tests/support/test_program.h"
 
 #include <QtTest>
 
@@ -146,5 +147,5 @@ private slots:
     }
 };
 
-QTEST_APPLESS_MAIN(PlacesTest)
+TRAINYARD_APPLESS_TEST(PlacesTest)
 #include "tst_places.moc"

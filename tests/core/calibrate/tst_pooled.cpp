@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // The mean of ranks whose errors are known, where they differ by no more than those and where they do.
 #include "core/calibrate/pooled.h"
+#include "tests/support/test_program.h"
 
 #include <QtTest>
 
@@ -64,5 +65,5 @@ private slots:
     }
 };
 
-QTEST_APPLESS_MAIN(PooledTest)
+TRAINYARD_APPLESS_TEST(PooledTest)
 #include "tst_pooled.moc"

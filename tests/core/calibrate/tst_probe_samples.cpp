@@ -8,6 +8,7 @@
 #include "core/placement/calibrated.h"
 #include "core/telemetry/read_sources.h"
 #include "tests/core/imports/import_trial.h"
+#include "tests/support/test_program.h"
 
 #include <QTest>
 
@@ -293,5 +294,5 @@ private slots:
     }
 };
 
-QTEST_APPLESS_MAIN(TestProbeSamples)
+TRAINYARD_APPLESS_TEST(TestProbeSamples)
 #include "tst_probe_samples.moc"

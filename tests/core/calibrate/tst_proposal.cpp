@@ -5,6 +5,7 @@
 #include "core/network/collectives.h"
 #include "core/telemetry/sample_names.h"
 #include "tests/core/calibrate/small_truth.h"
+#include "tests/support/test_program.h"
 
 #include <QtTest>
 
@@ -121,5 +122,5 @@ private slots:
     }
 };
 
-QTEST_APPLESS_MAIN(ProposalTest)
+TRAINYARD_APPLESS_TEST(ProposalTest)
 #include "tst_proposal.moc"

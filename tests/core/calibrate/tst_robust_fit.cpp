@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/calibrate/robust_fit.h"
+#include "tests/support/test_program.h"
 
 #include <QtTest>
 
@@ -173,5 +174,5 @@ private slots:
     }
 };
 
-QTEST_APPLESS_MAIN(RobustFitTest)
+TRAINYARD_APPLESS_TEST(RobustFitTest)
 #include "tst_robust_fit.moc"

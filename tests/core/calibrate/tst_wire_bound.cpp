@@ -6,6 +6,7 @@
 #include "tests/core/calibrate/small_truth.h"
 #include "tests/core/overlay/recorded_run.h"
 #include "tests/core/overlay/sample_runs.h"
+#include "tests/support/test_program.h"
 
 #include <QtTest>
 
@@ -199,5 +200,5 @@ private slots:
     }
 };
 
-QTEST_APPLESS_MAIN(WireBoundTest)
+TRAINYARD_APPLESS_TEST(WireBoundTest)
 #include "tst_wire_bound.moc"

@@ -2,6 +2,7 @@
 #include "core/catalogue/catalogue.h"
 #include "core/catalogue/embedded_files.h"
 #include "core/catalogue/parse.h"
+#include "tests/support/test_program.h"
 
 #include <QtTest>
 
@@ -193,5 +194,5 @@ void CatalogueTest::aReleaseOfNoStackAndOneGivenTwiceAreRefused()
     QCOMPARE(loaded.error()[1].what, std::string("no stack has the id \"fdsp\""));
 }
 
-QTEST_APPLESS_MAIN(CatalogueTest)
+TRAINYARD_APPLESS_TEST(CatalogueTest)
 #include "tst_catalogue.moc"

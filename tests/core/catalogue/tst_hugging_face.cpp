@@ -3,6 +3,7 @@
 #include "core/catalogue/parse.h"
 #include "core/placement/resolve_model.h"
 #include "core/workload/model_math.h"
+#include "tests/support/test_program.h"
 
 #include <QtTest>
 
@@ -266,5 +267,5 @@ void HuggingFaceTest::windowsAreReadWhereTheFileSaysWhichLayersHaveThem()
     QCOMPARE(windows(R"("sliding_window": 128, "layer_types": ["full_attention"])"), std::pair(0, 0));
 }
 
-QTEST_APPLESS_MAIN(HuggingFaceTest)
+TRAINYARD_APPLESS_TEST(HuggingFaceTest)
 #include "tst_hugging_face.moc"

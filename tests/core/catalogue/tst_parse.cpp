@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/catalogue/catalogue.h"
 #include "core/catalogue/parse.h"
+#include "tests/support/test_program.h"
 
 #include <QtTest>
 
@@ -133,5 +134,5 @@ void ParseTest::aSlowerStackTakesLongerInAllThatComputesAndNothingElse()
     QVERIFY(slowedBy(base, 1) == base);
 }
 
-QTEST_APPLESS_MAIN(ParseTest)
+TRAINYARD_APPLESS_TEST(ParseTest)
 #include "tst_parse.moc"

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/cluster/edits.h"
+#include "tests/support/test_program.h"
 
 #include <QTest>
 
@@ -100,5 +101,5 @@ private slots:
     }
 };
 
-QTEST_APPLESS_MAIN(TstClusterEdits)
+TRAINYARD_APPLESS_TEST(TstClusterEdits)
 #include "tst_cluster_edits.moc"

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/catalogue/catalogue.h"
 #include "core/cluster/distance.h"
+#include "tests/support/test_program.h"
 
 #include <QTest>
 
@@ -166,5 +167,5 @@ private slots:
     }
 };
 
-QTEST_GUILESS_MAIN(DistanceTest)
+TRAINYARD_GUILESS_TEST(DistanceTest)
 #include "tst_distance.moc"

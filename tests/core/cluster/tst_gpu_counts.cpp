@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/cluster/edits.h"
+#include "tests/support/test_program.h"
 
 #include <QTest>
 
@@ -103,5 +104,5 @@ private slots:
     }
 };
 
-QTEST_APPLESS_MAIN(TestGpuCounts)
+TRAINYARD_APPLESS_TEST(TestGpuCounts)
 #include "tst_gpu_counts.moc"

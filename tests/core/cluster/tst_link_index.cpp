@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/cluster/link_index.h"
+#include "tests/support/test_program.h"
 
 #include <QtTest>
 
@@ -46,5 +47,5 @@ void TestLinkIndex::namesThatNobodyHasJoinNothing()
     QCOMPARE(LinkIndex().between(0, 1), -1);
 }
 
-QTEST_APPLESS_MAIN(TestLinkIndex)
+TRAINYARD_APPLESS_TEST(TestLinkIndex)
 #include "tst_link_index.moc"

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/cluster/edits.h"
+#include "tests/support/test_program.h"
 
 #include "tests/core/plan/random_plan.h"
 
@@ -199,5 +200,5 @@ private slots:
     }
 };
 
-QTEST_APPLESS_MAIN(TstMoveGpus)
+TRAINYARD_APPLESS_TEST(TstMoveGpus)
 #include "tst_move_gpus.moc"

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/cluster/wan.h"
+#include "tests/support/test_program.h"
 
 #include "core/hardware/network_spec.h"
 #include "core/placement/resolve.h"
@@ -334,5 +335,5 @@ private slots:
     }
 };
 
-QTEST_APPLESS_MAIN(TstWan)
+TRAINYARD_APPLESS_TEST(TstWan)
 #include "tst_wan.moc"

@@ -2,6 +2,7 @@
 // Links between zones that somebody measured: which plans get their figures, and which keep their own.
 
 #include "core/cluster/zone_links.h"
+#include "tests/support/test_program.h"
 
 #include "core/cluster/wan.h"
 #include "core/placement/resolve.h"
@@ -191,5 +192,5 @@ private slots:
     }
 };
 
-QTEST_APPLESS_MAIN(TstZoneLinks)
+TRAINYARD_APPLESS_TEST(TstZoneLinks)
 #include "tst_zone_links.moc"

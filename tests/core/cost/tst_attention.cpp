@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/catalogue/catalogue.h"
 #include "core/cost/kernels/attention.h"
+#include "tests/support/test_program.h"
 
 #include <QtTest>
 
@@ -138,5 +139,5 @@ void AttentionTest::narrowProductsLeaveAttentionInSixteenBits()
         attentionForward(b200, Precision::Bf16, square(8192)).value);
 }
 
-QTEST_APPLESS_MAIN(AttentionTest)
+TRAINYARD_APPLESS_TEST(AttentionTest)
 #include "tst_attention.moc"

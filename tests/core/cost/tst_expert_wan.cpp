@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Experts over datacenters: what one rank has of node pairs and links, and bytes on links against a sum over all ranks.
 #include "core/cost/wan/expert_wan.h"
+#include "tests/support/test_program.h"
 
 #include "core/layouts/placements.h"
 #include "core/placement/ranks.h"
@@ -207,5 +208,5 @@ private slots:
     }
 };
 
-QTEST_APPLESS_MAIN(TestExpertWan)
+TRAINYARD_APPLESS_TEST(TestExpertWan)
 #include "tst_expert_wan.moc"

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/catalogue/catalogue.h"
 #include "core/cost/kernels/gemm.h"
+#include "tests/support/test_program.h"
 
 #include <QtTest>
 
@@ -204,5 +205,5 @@ void GemmTest::everyGpuSaysHowFarItsCurveIsToBeTrusted()
     QVERIFY(gpu("mi300x-192gb").gemm.evidence == KernelEvidence::SpecSheet);
 }
 
-QTEST_APPLESS_MAIN(GemmTest)
+TRAINYARD_APPLESS_TEST(GemmTest)
 #include "tst_gemm.moc"

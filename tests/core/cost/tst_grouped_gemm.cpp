@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/catalogue/catalogue.h"
 #include "core/cost/kernels/grouped_gemm.h"
+#include "tests/support/test_program.h"
 
 #include <QtTest>
 
@@ -138,5 +139,5 @@ void GroupedGemmTest::formatsWithoutMeasurementsRunAtTheRateOfDenseProducts()
     QVERIFY(!(gpu("h100-sxm-80gb").grouped == gpu("h100-sxm-80gb").gemm));
 }
 
-QTEST_APPLESS_MAIN(GroupedGemmTest)
+TRAINYARD_APPLESS_TEST(GroupedGemmTest)
 #include "tst_grouped_gemm.moc"

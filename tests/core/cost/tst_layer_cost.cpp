@@ -5,6 +5,7 @@
 #include "core/cost/stage_coster.h"
 #include "core/layouts/placements.h"
 #include "tests/support/plans.h"
+#include "tests/support/test_program.h"
 
 #include <QtTest>
 
@@ -401,5 +402,5 @@ void TestLayerCost::expertTensorRanksTalk()
     QVERIFY(costOf(plan) > 0);
 }
 
-QTEST_APPLESS_MAIN(TestLayerCost)
+TRAINYARD_APPLESS_TEST(TestLayerCost)
 #include "tst_layer_cost.moc"

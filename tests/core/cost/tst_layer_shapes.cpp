@@ -8,6 +8,7 @@
 #include "core/network/collectives.h"
 #include "tests/support/classic_model.h"
 #include "tests/support/plans.h"
+#include "tests/support/test_program.h"
 
 #include <QtTest>
 
@@ -201,5 +202,5 @@ void TestLayerShapes::oneDocumentASequenceChangesNothing()
     QCOMPARE(forwardOf(stated), forwardOf(plan));
 }
 
-QTEST_APPLESS_MAIN(TestLayerShapes)
+TRAINYARD_APPLESS_TEST(TestLayerShapes)
 #include "tst_layer_shapes.moc"

@@ -11,6 +11,7 @@
 #include "core/states/stage_parameters.h"
 #include "core/states/stage_states.h"
 #include "tests/support/plans.h"
+#include "tests/support/test_program.h"
 
 #include <QtTest>
 
@@ -308,5 +309,5 @@ void TestShardRuns::theLargestSampleOfShardedGradientsStaysNearItsSiblings()
     QVERIFY(timeOf(two) > timeOf(one));
 }
 
-QTEST_APPLESS_MAIN(TestShardRuns)
+TRAINYARD_APPLESS_TEST(TestShardRuns)
 #include "tst_shard_runs.moc"

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/cost/wan/wan_reduce.h"
+#include "tests/support/test_program.h"
 
 #include "core/cost/stage_coster.h"
 #include "core/layouts/placements.h"
@@ -267,5 +268,5 @@ private slots:
     }
 };
 
-QTEST_APPLESS_MAIN(TstWanReduce)
+TRAINYARD_APPLESS_TEST(TstWanReduce)
 #include "tst_wan_reduce.moc"

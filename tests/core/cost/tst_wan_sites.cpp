@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/cost/wan/wan_sites.h"
+#include "tests/support/test_program.h"
 
 #include "core/placement/place.h"
 
@@ -157,5 +158,5 @@ void TestWanSites::aStarOfManyIsATree()
     QCOMPARE(route.hops.size(), std::size_t(8)); // each link once
 }
 
-QTEST_APPLESS_MAIN(TestWanSites)
+TRAINYARD_APPLESS_TEST(TestWanSites)
 #include "tst_wan_sites.moc"

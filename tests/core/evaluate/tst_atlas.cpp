@@ -3,6 +3,7 @@
 #include "core/cluster/wan.h"
 #include "tests/core/evaluate/atlas_reference.h"
 #include "tests/support/plans.h"
+#include "tests/support/test_program.h"
 
 #include <QtTest>
 
@@ -346,5 +347,5 @@ private slots:
     }
 };
 
-QTEST_APPLESS_MAIN(TestAtlas)
+TRAINYARD_APPLESS_TEST(TestAtlas)
 #include "tst_atlas.moc"

@@ -3,6 +3,7 @@
 // become ready at the very instants at which channels are free again.
 #include "tests/core/evaluate/atlas_reference.h"
 #include "tests/support/plans.h"
+#include "tests/support/test_program.h"
 
 #include <QtTest>
 
@@ -141,5 +142,5 @@ private slots:
     }
 };
 
-QTEST_APPLESS_MAIN(TestAtlasTies)
+TRAINYARD_APPLESS_TEST(TestAtlasTies)
 #include "tst_atlas_ties.moc"

@@ -4,6 +4,7 @@
 #include "core/evaluate/metrics/breakdown_pieces.h"
 #include "core/plan/plan_io.h"
 #include "tests/core/evaluate/random_valid_plans.h"
+#include "tests/support/test_program.h"
 
 #include <QDir>
 #include <QTest>
@@ -166,5 +167,5 @@ private slots:
     }
 };
 
-QTEST_GUILESS_MAIN(BreakdownPiecesTest)
+TRAINYARD_GUILESS_TEST(BreakdownPiecesTest)
 #include "tst_breakdown_pieces.moc"

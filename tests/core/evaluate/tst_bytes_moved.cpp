@@ -2,6 +2,7 @@
 // What spans say that they moved, added up over an iteration, against what the metrics count in other ways.
 #include "core/advice/evaluate.h"
 #include "core/plan/plan_io.h"
+#include "tests/support/test_program.h"
 
 #include <QTest>
 
@@ -112,5 +113,5 @@ private slots:
     }
 };
 
-QTEST_APPLESS_MAIN(BytesMovedTest)
+TRAINYARD_APPLESS_TEST(BytesMovedTest)
 #include "tst_bytes_moved.moc"

@@ -3,6 +3,7 @@
 
 #include "core/advice/evaluate.h"
 #include "core/evaluate/metrics/confidence.h"
+#include "tests/support/test_program.h"
 
 #include <QTest>
 
@@ -246,5 +247,5 @@ private slots:
     }
 };
 
-QTEST_APPLESS_MAIN(TstConfidence)
+TRAINYARD_APPLESS_TEST(TstConfidence)
 #include "tst_confidence.moc"

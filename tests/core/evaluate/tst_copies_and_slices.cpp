@@ -5,6 +5,7 @@
 #include "core/evaluate/evaluation.h"
 #include "core/layouts/placements.h"
 #include "core/plan/plan_io.h"
+#include "tests/support/test_program.h"
 
 #include <QTest>
 
@@ -195,5 +196,5 @@ void CopiesAndSlices::shapesThatDoNotFitAreNamed()
     QVERIFY(evaluated(sliced)->problems.front().text.find("one chunk of layers") != std::string::npos);
 }
 
-QTEST_APPLESS_MAIN(CopiesAndSlices)
+TRAINYARD_APPLESS_TEST(CopiesAndSlices)
 #include "tst_copies_and_slices.moc"

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // What each set of equal GPUs does, waits for and holds: it adds up, and says what the timeline and the layout say.
 #include "tests/support/mixed_plans.h"
+#include "tests/support/test_program.h"
 
 #include <QtTest>
 
@@ -138,5 +139,5 @@ private slots:
     }
 };
 
-QTEST_APPLESS_MAIN(TestDevices)
+TRAINYARD_APPLESS_TEST(TestDevices)
 #include "tst_devices.moc"

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/evaluate/estimate.h"
+#include "tests/support/test_program.h"
 
 #include "core/layouts/cells.h"
 #include "core/layouts/placements.h"
@@ -87,5 +88,5 @@ void TestEstimate::realPlansAgreeWithTheSimulationWithinAFewPercent()
         qPrintable(QString::number(relativeError(threeSites(8)))));
 }
 
-QTEST_APPLESS_MAIN(TestEstimate)
+TRAINYARD_APPLESS_TEST(TestEstimate)
 #include "tst_estimate.moc"

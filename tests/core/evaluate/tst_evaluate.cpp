@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/timeline/analysis.h"
 #include "core/workload/model_math.h"
+#include "tests/support/test_program.h"
 
 #include <QtTest>
 
@@ -340,5 +341,5 @@ void TestEvaluate::aStopTokenEndsTheWork()
     QCOMPARE(result.error().front().code, ErrorCode::Cancelled);
 }
 
-QTEST_APPLESS_MAIN(TestEvaluate)
+TRAINYARD_APPLESS_TEST(TestEvaluate)
 #include "tst_evaluate.moc"

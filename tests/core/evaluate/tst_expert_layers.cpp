@@ -4,6 +4,7 @@
 #include "core/evaluate/expert_layer.h"
 #include "core/plan/plan_io.h"
 #include "core/schedule/traits.h"
+#include "tests/support/test_program.h"
 
 #include <QDir>
 #include <QTest>
@@ -358,5 +359,5 @@ private slots:
 
 } // namespace
 
-QTEST_GUILESS_MAIN(TestExpertLayers)
+TRAINYARD_GUILESS_TEST(TestExpertLayers)
 #include "tst_expert_layers.moc"

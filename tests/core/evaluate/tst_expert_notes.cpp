@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Keys of `moe` that change nothing in a plan say so, and loads that cannot be meant are refused.
 #include "tests/support/plans.h"
+#include "tests/support/test_program.h"
 
 #include <QTest>
 
@@ -197,5 +198,5 @@ private slots:
     }
 };
 
-QTEST_APPLESS_MAIN(TestExpertNotes)
+TRAINYARD_APPLESS_TEST(TestExpertNotes)
 #include "tst_expert_notes.moc"

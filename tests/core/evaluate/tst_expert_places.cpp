@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Experts as places: every expert once a group, where the ranks of the layout say, and bytes that add up.
 #include "core/evaluate/expert_places.h"
+#include "tests/support/test_program.h"
 
 #include "core/layouts/placements.h"
 #include "tests/support/plans.h"
@@ -169,5 +170,5 @@ private slots:
     }
 };
 
-QTEST_APPLESS_MAIN(TestExpertPlaces)
+TRAINYARD_APPLESS_TEST(TestExpertPlaces)
 #include "tst_expert_places.moc"

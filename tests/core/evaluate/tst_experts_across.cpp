@@ -6,6 +6,7 @@
 #include "core/placement/expert_spread.h"
 #include "core/selection/selection.h"
 #include "tests/support/plans.h"
+#include "tests/support/test_program.h"
 
 #include <QTest>
 
@@ -289,5 +290,5 @@ private slots:
     }
 };
 
-QTEST_APPLESS_MAIN(TestExpertsAcross)
+TRAINYARD_APPLESS_TEST(TestExpertsAcross)
 #include "tst_experts_across.moc"

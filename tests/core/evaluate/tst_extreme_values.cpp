@@ -3,6 +3,7 @@
 // names a key.
 #include "core/plan/plan_io.h"
 #include "core/report/metrics_json.h"
+#include "tests/support/test_program.h"
 
 #include <QtTest>
 
@@ -142,5 +143,5 @@ void TestExtremeValues::everyNumberAtItsExtremesIsAnsweredOrRefused()
         (std::to_string(answered) + " answered, " + std::to_string(refused) + " refused").c_str());
 }
 
-QTEST_APPLESS_MAIN(TestExtremeValues)
+TRAINYARD_APPLESS_TEST(TestExtremeValues)
 #include "tst_extreme_values.moc"

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Whole jobs on whole GPUs: how they are run, in which order, and what the spans of their mini-batches come to.
 #include "tests/core/evaluate/gang_runs.h"
+#include "tests/support/test_program.h"
 
 #include <random>
 #include <stop_token>
@@ -303,5 +304,5 @@ private:
     Gangs m_run;
 };
 
-QTEST_APPLESS_MAIN(TestGangJobs)
+TRAINYARD_APPLESS_TEST(TestGangJobs)
 #include "tst_gang_jobs.moc"

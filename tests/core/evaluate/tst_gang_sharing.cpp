@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // What whole jobs share and what they wait for: hosts, GPUs of unlike speed, the plan that they are in.
 #include "tests/core/evaluate/gang_runs.h"
+#include "tests/support/test_program.h"
 
 #include <random>
 #include <set>
@@ -190,5 +191,5 @@ private:
     Gangs m_run;
 };
 
-QTEST_APPLESS_MAIN(TestGangSharing)
+TRAINYARD_APPLESS_TEST(TestGangSharing)
 #include "tst_gang_sharing.moc"

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Jitter of a link: one way takes (rtt + jitter) / 2, wherever a way or a round trip enters the time.
 #include "tests/core/evaluate/random_cluster.h"
+#include "tests/support/test_program.h"
 
 #include "core/cluster/wan.h"
 
@@ -103,5 +104,5 @@ private slots:
     }
 };
 
-QTEST_APPLESS_MAIN(TstJitter)
+TRAINYARD_APPLESS_TEST(TstJitter)
 #include "tst_jitter.moc"

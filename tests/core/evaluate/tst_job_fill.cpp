@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Prefill on GPUs that jobs leave idle, on runs of whole jobs whose idle times are known.
 #include "core/evaluate/jobs/job_fill.h"
+#include "tests/support/test_program.h"
 
 #include <QtTest>
 
@@ -153,5 +154,5 @@ private slots:
     }
 };
 
-QTEST_APPLESS_MAIN(TestJobFill)
+TRAINYARD_APPLESS_TEST(TestJobFill)
 #include "tst_job_fill.moc"

@@ -3,6 +3,7 @@
 
 #include "core/evaluate/run.h"
 #include "tests/core/shards/job_plans.h"
+#include "tests/support/test_program.h"
 
 #include <QTest>
 
@@ -141,5 +142,5 @@ private slots:
     }
 };
 
-QTEST_APPLESS_MAIN(TstJobProblems)
+TRAINYARD_APPLESS_TEST(TstJobProblems)
 #include "tst_job_problems.moc"

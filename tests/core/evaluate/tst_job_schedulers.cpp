@@ -4,6 +4,7 @@
 
 #include "core/plan/enum_names.h"
 #include "tests/support/plans.h"
+#include "tests/support/test_program.h"
 
 #include <cmath>
 #include <random>
@@ -301,5 +302,5 @@ private:
     EvaluationWorkspace m_workspace;
 };
 
-QTEST_APPLESS_MAIN(TestJobSchedulers)
+TRAINYARD_APPLESS_TEST(TestJobSchedulers)
 #include "tst_job_schedulers.moc"

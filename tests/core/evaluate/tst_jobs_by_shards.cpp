@@ -7,6 +7,7 @@
 #include "core/evaluate/run_cache.h"
 #include "core/shards/job_workloads.h"
 #include "tests/core/shards/job_plans.h"
+#include "tests/support/test_program.h"
 
 #include <QTest>
 
@@ -323,5 +324,5 @@ private slots:
     }
 };
 
-QTEST_APPLESS_MAIN(TstJobsByShards)
+TRAINYARD_APPLESS_TEST(TstJobsByShards)
 #include "tst_jobs_by_shards.moc"

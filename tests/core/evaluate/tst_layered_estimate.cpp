@@ -3,6 +3,7 @@
 #include "core/evaluate/estimate.h"
 #include "core/layouts/placements.h"
 #include "tests/support/mixed_plans.h"
+#include "tests/support/test_program.h"
 
 #include <QtTest>
 
@@ -74,5 +75,5 @@ private slots:
     }
 };
 
-QTEST_APPLESS_MAIN(TestLayeredEstimate)
+TRAINYARD_APPLESS_TEST(TestLayeredEstimate)
 #include "tst_layered_estimate.moc"

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Times and sizes that no timeline holds: refused by the key that makes them so, never wrapped round into an answer.
 #include "core/plan/plan_io.h"
+#include "tests/support/test_program.h"
 
 #include <QtTest>
 
@@ -220,5 +221,5 @@ void TestLongIterations::timesStopAtTheEndOfTheTicks()
     QCOMPARE(wholeBytes(2.4), std::int64_t(2));
 }
 
-QTEST_APPLESS_MAIN(TestLongIterations)
+TRAINYARD_APPLESS_TEST(TestLongIterations)
 #include "tst_long_iterations.moc"

@@ -6,6 +6,7 @@
 // since the forward of the last layer runs inside its backward.
 #include "core/advice/evaluate.h"
 #include "core/plan/plan_io.h"
+#include "tests/support/test_program.h"
 
 #include <QFile>
 #include <QTest>
@@ -291,5 +292,5 @@ private slots:
     }
 };
 
-QTEST_GUILESS_MAIN(TstMixedLab)
+TRAINYARD_GUILESS_TEST(TstMixedLab)
 #include "tst_mixed_lab.moc"

@@ -3,6 +3,7 @@
 #include "core/layouts/placements.h"
 #include "core/layouts/search_times.h"
 #include "core/schedule/traits.h"
+#include "tests/support/test_program.h"
 
 #include <QtTest>
 
@@ -342,5 +343,5 @@ void TestOpenPlacement::aScheduleThatCannotBeBuiltIsMendedFromTheBestBound()
     QCOMPARE(fixes.front().label, std::string("3 replicas"));
 }
 
-QTEST_APPLESS_MAIN(TestOpenPlacement)
+TRAINYARD_APPLESS_TEST(TestOpenPlacement)
 #include "tst_open_placement.moc"

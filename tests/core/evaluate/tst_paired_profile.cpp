@@ -3,6 +3,7 @@
 // step on 2,048 H800 (Zhao et al., Insights into DeepSeek-V3, ISCA 2025, arXiv 2505.09343, table of its step): 19.926 s
 // = 1F 1.13 + bubble 2.06 + 1B 1.99 + 1W 0.48 + 1F1B 13.95 + optimizer 0.29.
 #include "tests/support/plans.h"
+#include "tests/support/test_program.h"
 
 #include "core/plan/plan_io.h"
 
@@ -140,5 +141,5 @@ void TestPairedProfile::asManyPairsAsStagesOrOne()
     QVERIFY(!tooLong && tooLong.error().front().where == "profile.paired_ms");
 }
 
-QTEST_APPLESS_MAIN(TestPairedProfile)
+TRAINYARD_APPLESS_TEST(TestPairedProfile)
 #include "tst_paired_profile.moc"

@@ -3,6 +3,7 @@
 // and what a reader of plans would expect of more bandwidth, of prefetching and of faster GPUs holds.
 #include "core/advice/evaluate.h"
 #include "core/catalogue/catalogue.h"
+#include "tests/support/test_program.h"
 
 #include <QTest>
 
@@ -318,5 +319,5 @@ private slots:
     }
 };
 
-QTEST_GUILESS_MAIN(TstRandomMixed)
+TRAINYARD_GUILESS_TEST(TstRandomMixed)
 #include "tst_random_mixed.moc"

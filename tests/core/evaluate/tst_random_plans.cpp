@@ -2,6 +2,7 @@
 // What holds for the evaluation of any plan, on three thousand random ones.
 #include "tests/core/evaluate/plan_checks.h"
 #include "tests/core/evaluate/random_valid_plans.h"
+#include "tests/support/test_program.h"
 
 #include <QtTest>
 
@@ -59,5 +60,5 @@ void TestRandomPlans::aReusedWorkspaceAnswersAsAFreshOne()
     QVERIFY2(findings.text().empty(), findings.text().c_str());
 }
 
-QTEST_APPLESS_MAIN(TestRandomPlans)
+TRAINYARD_APPLESS_TEST(TestRandomPlans)
 #include "tst_random_plans.moc"

@@ -2,6 +2,7 @@
 // Better hardware under a plan that stays as it is: where the order of work is fixed, nothing gets slower, and what
 // fits still fits.
 #include "tests/core/evaluate/random_valid_plans.h"
+#include "tests/support/test_program.h"
 
 #include "core/schedule/traits.h"
 
@@ -183,5 +184,5 @@ void TestRandomPlansMonotone::whatFitsStillFitsInMoreMemory()
     QVERIFY(fitting > 200);
 }
 
-QTEST_APPLESS_MAIN(TestRandomPlansMonotone)
+TRAINYARD_APPLESS_TEST(TestRandomPlansMonotone)
 #include "tst_random_plans_monotone.moc"

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // JSON, table and report are three ways to read one evaluation: on random plans they tell the same numbers.
 #include "tests/core/evaluate/random_valid_plans.h"
+#include "tests/support/test_program.h"
 
 #include "core/report/markdown_report.h"
 #include "core/report/metric_rows.h"
@@ -91,5 +92,5 @@ void TestRandomPlansReport::jsonTableAndReportTellTheSameNumbers()
     QVERIFY2(compared.size() > 30, std::to_string(compared.size()).c_str());
 }
 
-QTEST_APPLESS_MAIN(TestRandomPlansReport)
+TRAINYARD_APPLESS_TEST(TestRandomPlansReport)
 #include "tst_random_plans_report.moc"

@@ -5,6 +5,7 @@
 #include "core/ladder/footprint.h"
 #include "core/plan/plan_io.h"
 #include "tests/core/evaluate/random_valid_plans.h"
+#include "tests/support/test_program.h"
 
 #include <QTest>
 
@@ -209,5 +210,5 @@ private slots:
     }
 };
 
-QTEST_APPLESS_MAIN(TestRun)
+TRAINYARD_APPLESS_TEST(TestRun)
 #include "tst_run.moc"

@@ -6,6 +6,7 @@
 #include "core/plan/plan_io.h"
 #include "tests/support/classic_model.h"
 #include "tests/support/plans.h"
+#include "tests/support/test_program.h"
 
 #include <QtTest>
 
@@ -127,5 +128,5 @@ void TestShapeNotes::fittingAPlanThatItsStackRefusesBeginsWithWhatItTakes()
     QVERIFY(evaluated(*fitting.plan)->feasible());
 }
 
-QTEST_APPLESS_MAIN(TestShapeNotes)
+TRAINYARD_APPLESS_TEST(TestShapeNotes)
 #include "tst_shape_notes.moc"

@@ -4,6 +4,7 @@
 #include "core/advice/evaluate.h"
 #include "core/plan/plan_io.h"
 #include "core/workload/model_math.h"
+#include "tests/support/test_program.h"
 
 #include <QTest>
 
@@ -415,5 +416,5 @@ void TestSigns::deepSpeedIsNotFasterThanMegatronCore()
         qPrintable(QString("%1 s, megatron-core %2 s").arg(deepSpeed).arg(megatron)));
 }
 
-QTEST_APPLESS_MAIN(TestSigns)
+TRAINYARD_APPLESS_TEST(TestSigns)
 #include "tst_signs.moc"

@@ -4,6 +4,7 @@
 #include "core/evaluate/run.h"
 #include "tests/core/jobs/job_sets.h"
 #include "tests/support/plans.h"
+#include "tests/support/test_program.h"
 
 #include <QTest>
 
@@ -143,5 +144,5 @@ private slots:
     }
 };
 
-QTEST_APPLESS_MAIN(TestSolvedOrder)
+TRAINYARD_APPLESS_TEST(TestSolvedOrder)
 #include "tst_solved_order.moc"

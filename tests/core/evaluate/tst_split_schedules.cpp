@@ -3,6 +3,7 @@
 #include <QtTest>
 
 #include "tests/support/plans.h"
+#include "tests/support/test_program.h"
 
 #include <cmath>
 
@@ -158,5 +159,5 @@ void TestSplitSchedules::aWrongNumberOfChunksIsSaid()
     }
 }
 
-QTEST_APPLESS_MAIN(TestSplitSchedules)
+TRAINYARD_APPLESS_TEST(TestSplitSchedules)
 #include "tst_split_schedules.moc"

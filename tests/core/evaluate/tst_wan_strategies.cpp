@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // The switches across datacenters as a whole evaluation shows them.
 #include "core/advice/evaluate.h"
+#include "tests/support/test_program.h"
 
 #include <QTest>
 
@@ -321,5 +322,5 @@ private slots:
     }
 };
 
-QTEST_APPLESS_MAIN(TstWanStrategies)
+TRAINYARD_APPLESS_TEST(TstWanStrategies)
 #include "tst_wan_strategies.moc"

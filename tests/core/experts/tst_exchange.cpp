@@ -2,6 +2,7 @@
 #include "core/catalogue/catalogue.h"
 #include "core/experts/fan_out.h"
 #include "tests/core/experts/exchange_cases.h"
+#include "tests/support/test_program.h"
 
 #include <QtTest>
 
@@ -410,5 +411,5 @@ void TestExchange::alienRailsAreReachedOverNvlink()
     QCOMPARE(crossing(16), 0.0);
 }
 
-QTEST_APPLESS_MAIN(TestExchange)
+TRAINYARD_APPLESS_TEST(TestExchange)
 #include "tst_exchange.moc"

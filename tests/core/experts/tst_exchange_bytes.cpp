@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Bytes of exchanges against every rank sending a token for every set of experts that it may choose.
 #include "tests/core/experts/exchange_cases.h"
+#include "tests/support/test_program.h"
 
 #include <QtTest>
 
@@ -229,5 +230,5 @@ void TestExchangeBytes::slicesSendTheirPartOfIt()
     }
 }
 
-QTEST_APPLESS_MAIN(TestExchangeBytes)
+TRAINYARD_APPLESS_TEST(TestExchangeBytes)
 #include "tst_exchange_bytes.moc"

@@ -3,6 +3,7 @@
 #include "core/experts/traffic_aware.h"
 #include "tests/core/experts/exchange_cases.h"
 #include "tests/core/experts/layers.h"
+#include "tests/support/test_program.h"
 
 using namespace trainyard;
 
@@ -166,5 +167,5 @@ void TestExchangeGraph::contentionInsideANodeTurnsTheChoice()
     QCOMPARE(chooseExchange(request, moe, { { work, work }, {}, { work, work } }).dispatch, MoeDispatch::Flat);
 }
 
-QTEST_APPLESS_MAIN(TestExchangeGraph)
+TRAINYARD_APPLESS_TEST(TestExchangeGraph)
 #include "tst_exchange_graph.moc"

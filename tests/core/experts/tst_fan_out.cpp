@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/experts/fan_out.h"
+#include "tests/support/test_program.h"
 
 #include <QtTest>
 
@@ -190,5 +191,5 @@ void TestFanOut::droppedVisitsAreBinomial()
     QCOMPARE(placesVisited(4, tokens), 0.0);
 }
 
-QTEST_APPLESS_MAIN(TestFanOut)
+TRAINYARD_APPLESS_TEST(TestFanOut)
 #include "tst_fan_out.moc"

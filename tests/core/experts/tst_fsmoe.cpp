@@ -2,6 +2,7 @@
 // Experts that work piece by piece while tokens travel, against the closed form of FSMoE (section 4, equation 1): an
 // all-to-all over NICs, a gather over NVLink, products, and both ways back.
 #include "tests/core/experts/layers.h"
+#include "tests/support/test_program.h"
 
 #include <array>
 
@@ -150,5 +151,5 @@ void TestFsmoe::gradientsBesideCostNoMoreThanThemselves()
         QVERIFY(count > 20);
 }
 
-QTEST_APPLESS_MAIN(TestFsmoe)
+TRAINYARD_APPLESS_TEST(TestFsmoe)
 #include "tst_fsmoe.moc"

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "tests/core/experts/layers.h"
+#include "tests/support/test_program.h"
 
 #include <limits>
 #include <map>
@@ -308,5 +309,5 @@ void LayerTest::whereThereIsNoWayTimesStayInRange()
     }
 }
 
-QTEST_APPLESS_MAIN(LayerTest)
+TRAINYARD_APPLESS_TEST(LayerTest)
 #include "tst_layer.moc"

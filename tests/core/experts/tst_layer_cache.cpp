@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/experts/layer_key.h"
 #include "tests/core/experts/layers.h"
+#include "tests/support/test_program.h"
 
 #include <functional>
 #include <set>
@@ -158,5 +159,5 @@ void LayerCache::threadsGetTheSame()
             QCOMPARE(found[t][i], expected[(i + 31 * t) % works.size()]);
 }
 
-QTEST_APPLESS_MAIN(LayerCache)
+TRAINYARD_APPLESS_TEST(LayerCache)
 #include "tst_layer_cache.moc"

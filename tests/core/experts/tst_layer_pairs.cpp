@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Two passes at once against the closed form of their four phases.
 #include "tests/core/experts/layers.h"
+#include "tests/support/test_program.h"
 
 using namespace layers;
 
@@ -125,5 +126,5 @@ void LayerPairs::unevenRanksMeetAtEachPhase()
         }
 }
 
-QTEST_APPLESS_MAIN(LayerPairs)
+TRAINYARD_APPLESS_TEST(LayerPairs)
 #include "tst_layer_pairs.moc"

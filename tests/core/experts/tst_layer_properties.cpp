@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // What holds for any layer and any pair, over random ones.
 #include "tests/core/experts/layers.h"
+#include "tests/support/test_program.h"
 
 #include <functional>
 #include <map>
@@ -176,5 +177,5 @@ void LayerProperties::nothingThatTakesLongerShortensAPair()
     }
 }
 
-QTEST_APPLESS_MAIN(LayerProperties)
+TRAINYARD_APPLESS_TEST(LayerProperties)
 #include "tst_layer_properties.moc"

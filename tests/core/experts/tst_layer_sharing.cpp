@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // What meets on a NIC, on NVLink, in memory and on the multiprocessors, against closed forms.
 #include "tests/core/experts/layers.h"
+#include "tests/support/test_program.h"
 
 using namespace layers;
 
@@ -175,5 +176,5 @@ void LayerSharing::moreBandwidthIsNeverSlower()
     }
 }
 
-QTEST_APPLESS_MAIN(LayerSharing)
+TRAINYARD_APPLESS_TEST(LayerSharing)
 #include "tst_layer_sharing.moc"

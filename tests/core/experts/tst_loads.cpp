@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/experts/loads.h"
+#include "tests/support/test_program.h"
 
 #include <QtTest>
 
@@ -124,5 +125,5 @@ void TestLoads::roomForAllDropsNothing()
     QCOMPARE(roomy.skew, free.skew);
 }
 
-QTEST_APPLESS_MAIN(TestLoads)
+TRAINYARD_APPLESS_TEST(TestLoads)
 #include "tst_loads.moc"

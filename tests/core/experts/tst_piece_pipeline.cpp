@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/experts/piece_pipeline.h"
+#include "tests/support/test_program.h"
 
 #include <QtTest>
 
@@ -141,5 +142,5 @@ void TestPiecePipeline::oneStageIsNotDivided()
     QCOMPARE(bestPieces({}, 256), 1);
 }
 
-QTEST_APPLESS_MAIN(TestPiecePipeline)
+TRAINYARD_APPLESS_TEST(TestPiecePipeline)
 #include "tst_piece_pipeline.moc"

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/experts/traffic_aware.h"
 #include "tests/core/experts/exchange_cases.h"
+#include "tests/support/test_program.h"
 
 #include <QtTest>
 
@@ -243,5 +244,5 @@ void TestTrafficAware::itIsNeverSlowerThanFlat()
     QVERIFY(sliced > 50 && sliced < 450); // both happen
 }
 
-QTEST_APPLESS_MAIN(TestTrafficAware)
+TRAINYARD_APPLESS_TEST(TestTrafficAware)
 #include "tst_traffic_aware.moc"

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/catalogue/catalogue.h"
+#include "tests/support/test_program.h"
 
 #include <QtTest>
 
@@ -36,5 +37,5 @@ void GpuSpecTest::aChipWithAUnitUsesIt()
     QCOMPARE(b200.peakFlops(Precision::Nvfp4), 2 * b200.peakFlops(Precision::Fp8));
 }
 
-QTEST_APPLESS_MAIN(GpuSpecTest)
+TRAINYARD_APPLESS_TEST(GpuSpecTest)
 #include "tst_gpu_spec.moc"

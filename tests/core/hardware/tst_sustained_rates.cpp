@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Rates that a GPU sustains: by architecture, by the cube root of its power limit, never above a kernel's alone.
 #include "core/catalogue/catalogue.h"
+#include "tests/support/test_program.h"
 
 #include <QtTest>
 
@@ -87,5 +88,5 @@ void TestSustainedRates::theCatalogueSlowsHopperMoreThanAmpere()
     QCOMPARE(half("v100-sxm-32gb"), half("a100-sxm-80gb")); // Ampere's, as its kernels
 }
 
-QTEST_APPLESS_MAIN(TestSustainedRates)
+TRAINYARD_APPLESS_TEST(TestSustainedRates)
 #include "tst_sustained_rates.moc"

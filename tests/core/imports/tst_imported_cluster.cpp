@@ -4,6 +4,7 @@
 #include "core/imports/megatron_arguments.h"
 #include "core/plan/plan_io.h"
 #include "tests/core/imports/import_trial.h"
+#include "tests/support/test_program.h"
 
 #include <QTest>
 
@@ -238,5 +239,5 @@ private slots:
     }
 };
 
-QTEST_APPLESS_MAIN(TestImportedCluster)
+TRAINYARD_APPLESS_TEST(TestImportedCluster)
 #include "tst_imported_cluster.moc"

@@ -5,6 +5,7 @@
 #include "core/telemetry/read_sources.h"
 #include "core/workload/model_math.h"
 #include "tests/core/imports/import_trial.h"
+#include "tests/support/test_program.h"
 
 #include <QTemporaryDir>
 #include <QTest>
@@ -224,5 +225,5 @@ private:
     QTemporaryDir m_folder;
 };
 
-QTEST_GUILESS_MAIN(TestMegatronTheory)
+TRAINYARD_GUILESS_TEST(TestMegatronTheory)
 #include "tst_megatron_theory.moc"

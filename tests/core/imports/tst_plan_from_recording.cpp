@@ -7,6 +7,7 @@
 #include "core/telemetry/read_sources.h"
 #include "core/workload/model_math.h"
 #include "tests/core/imports/import_trial.h"
+#include "tests/support/test_program.h"
 
 #include <QDirIterator>
 #include <QTemporaryDir>
@@ -349,5 +350,5 @@ private slots:
     }
 };
 
-QTEST_APPLESS_MAIN(TestPlanFromRecording)
+TRAINYARD_APPLESS_TEST(TestPlanFromRecording)
 #include "tst_plan_from_recording.moc"

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Pipelines whose iteration time is known in closed form.
 #include "tests/core/iteration/pipelines.h"
+#include "tests/support/test_program.h"
 
 #include <array>
 #include <cmath>
@@ -139,5 +140,5 @@ void ClosedForms::referenceRowsOfThreeDatacenters()
         qPrintable(QString::number(seconds(ScheduleKind::OneFOneB))));
 }
 
-QTEST_APPLESS_MAIN(ClosedForms)
+TRAINYARD_APPLESS_TEST(ClosedForms)
 #include "tst_closed_forms.moc"

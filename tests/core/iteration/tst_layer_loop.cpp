@@ -4,6 +4,7 @@
 //   prefetching  G + (L − 1) · max(G, F) + (2F' + …) : see the tests, each of which states its own sum.
 #include "core/schedule/traits.h"
 #include "tests/core/iteration/pipelines.h"
+#include "tests/support/test_program.h"
 
 using namespace pipelines;
 
@@ -162,5 +163,5 @@ private slots:
     }
 };
 
-QTEST_GUILESS_MAIN(TstLayerLoop)
+TRAINYARD_GUILESS_TEST(TstLayerLoop)
 #include "tst_layer_loop.moc"

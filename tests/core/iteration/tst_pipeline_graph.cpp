@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "tests/core/iteration/pipelines.h"
 #include "tests/support/rewritten_graph.h"
+#include "tests/support/test_program.h"
 
 #include <map>
 
@@ -279,5 +280,5 @@ void TestPipelineGraph::aMissingForwardIsNamed()
     QVERIFY(built.error().what.contains("waits for its forward"));
 }
 
-QTEST_APPLESS_MAIN(TestPipelineGraph)
+TRAINYARD_APPLESS_TEST(TestPipelineGraph)
 #include "tst_pipeline_graph.moc"

@@ -2,6 +2,7 @@
 // Schedules against an independent implementation (validation/test/pipeline_schedule_golden.json, read in place).
 #include "core/schedule/generators.h"
 #include "tests/core/iteration/pipelines.h"
+#include "tests/support/test_program.h"
 
 #include <nlohmann/json.hpp>
 
@@ -189,5 +190,5 @@ void ScheduleGolden::everyRowAgrees()
     }
 }
 
-QTEST_APPLESS_MAIN(ScheduleGolden)
+TRAINYARD_APPLESS_TEST(ScheduleGolden)
 #include "tst_schedule_golden.moc"

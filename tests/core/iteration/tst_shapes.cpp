@@ -5,6 +5,7 @@
 // step off the GPU.
 #include "core/timeline/graph_builder.h"
 #include "tests/core/offload/pipeline_case.h"
+#include "tests/support/test_program.h"
 
 #include <map>
 #include <tuple>
@@ -277,5 +278,5 @@ private slots:
     }
 };
 
-QTEST_APPLESS_MAIN(TstShapes)
+TRAINYARD_APPLESS_TEST(TstShapes)
 #include "tst_shapes.moc"

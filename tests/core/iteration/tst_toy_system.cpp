@@ -5,6 +5,7 @@
 #include "core/memory/live_memory.h"
 #include "tests/core/iteration/pipelines.h"
 #include "tests/support/rewritten_graph.h"
+#include "tests/support/test_program.h"
 
 using namespace pipelines;
 using test::rewritten;
@@ -179,5 +180,5 @@ private slots:
     }
 };
 
-QTEST_APPLESS_MAIN(TestToySystem)
+TRAINYARD_APPLESS_TEST(TestToySystem)
 #include "tst_toy_system.moc"

@@ -3,6 +3,7 @@
 // and with scatters, latencies and operations that take no time, so that much happens at one instant.
 #include "core/timeline/event_loop.h"
 #include "tests/core/iteration/pipelines.h"
+#include "tests/support/test_program.h"
 
 using namespace pipelines;
 
@@ -149,5 +150,5 @@ private slots:
     }
 };
 
-QTEST_APPLESS_MAIN(TestTurns)
+TRAINYARD_APPLESS_TEST(TestTurns)
 #include "tst_turns.moc"

@@ -2,6 +2,7 @@
 // Schedules in two directions, in waves, in slices and with opportunistic forwards: their orders as sets, what they
 // hold, what they take.
 #include "tests/core/iteration/pipelines.h"
+#include "tests/support/test_program.h"
 
 #include <cmath>
 #include <map>
@@ -425,5 +426,5 @@ void TwoDirections::channelsCarryBothDirections()
     QCOMPARE(channels, 2);
 }
 
-QTEST_APPLESS_MAIN(TwoDirections)
+TRAINYARD_APPLESS_TEST(TwoDirections)
 #include "tst_two_directions.moc"

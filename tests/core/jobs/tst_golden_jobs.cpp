@@ -2,6 +2,7 @@
 // The worked examples of Hydra's specification, by the unit-time formula with an independent list scheduler, and on the
 // engine with transfers as tasks.
 #include "tests/core/jobs/list_scheduler.h"
+#include "tests/support/test_program.h"
 
 #include <QTest>
 
@@ -161,5 +162,5 @@ private:
     SimulationWorkspace m_workspace;
 };
 
-QTEST_APPLESS_MAIN(TestGoldenJobs)
+TRAINYARD_APPLESS_TEST(TestGoldenJobs)
 #include "tst_golden_jobs.moc"

@@ -3,6 +3,7 @@
 #include "tests/core/jobs/list_scheduler.h"
 #include "tests/core/jobs/random_job_set.h"
 #include "tests/core/jobs/schedule_checker.h"
+#include "tests/support/test_program.h"
 
 #include <QTest>
 
@@ -84,5 +85,5 @@ private:
     SimulationWorkspace m_workspace;
 };
 
-QTEST_APPLESS_MAIN(TestJobSchedules)
+TRAINYARD_APPLESS_TEST(TestJobSchedules)
 #include "tst_job_schedules.moc"

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "tests/core/jobs/job_sets.h"
 #include "tests/core/jobs/random_job_set.h"
+#include "tests/support/test_program.h"
 
 #include <QTest>
 
@@ -166,5 +167,5 @@ private slots:
     }
 };
 
-QTEST_APPLESS_MAIN(TestJobSet)
+TRAINYARD_APPLESS_TEST(TestJobSet)
 #include "tst_job_set.moc"

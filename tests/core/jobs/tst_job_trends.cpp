@@ -2,6 +2,7 @@
 // What has to get better or worse when something changes. Lists of units have anomalies (Graham 1969: more of
 // everything can end later), so single schedules are compared only where that is proven, and means elsewhere.
 #include "tests/core/jobs/job_sets.h"
+#include "tests/support/test_program.h"
 
 #include <QTest>
 
@@ -177,5 +178,5 @@ private:
     std::mt19937 m_random { 5 };
 };
 
-QTEST_APPLESS_MAIN(TestJobTrends)
+TRAINYARD_APPLESS_TEST(TestJobTrends)
 #include "tst_job_trends.moc"

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Schedules of equal GPUs beside a list scheduler that shares no code, and how far they are from the bound.
 #include "tests/core/jobs/list_scheduler.h"
+#include "tests/support/test_program.h"
 
 #include <QTest>
 
@@ -141,5 +142,5 @@ private:
     SimulationWorkspace m_workspace;
 };
 
-QTEST_APPLESS_MAIN(TestListSchedules)
+TRAINYARD_APPLESS_TEST(TestListSchedules)
 #include "tst_list_schedules.moc"

@@ -2,6 +2,7 @@
 // What jobs share GPUs by: arrivals, priorities, pins, lists, memory of GPUs and hosts, links.
 #include "tests/core/jobs/job_sets.h"
 #include "tests/core/jobs/schedule_checker.h"
+#include "tests/support/test_program.h"
 
 #include <QTest>
 
@@ -280,5 +281,5 @@ private:
     SimulationWorkspace m_workspace;
 };
 
-QTEST_APPLESS_MAIN(TestRunJobs)
+TRAINYARD_APPLESS_TEST(TestRunJobs)
 #include "tst_run_jobs.moc"

@@ -2,6 +2,7 @@
 // The checker finds what is wrong with schedules that were right.
 #include "tests/core/jobs/job_sets.h"
 #include "tests/core/jobs/schedule_checker.h"
+#include "tests/support/test_program.h"
 
 #include <QTest>
 
@@ -120,5 +121,5 @@ private:
     SimulationWorkspace m_workspace;
 };
 
-QTEST_APPLESS_MAIN(TestScheduleChecker)
+TRAINYARD_APPLESS_TEST(TestScheduleChecker)
 #include "tst_schedule_checker.moc"

@@ -3,6 +3,7 @@
 
 #include "core/jobs/served.h"
 #include "tests/core/jobs/random_job_set.h"
+#include "tests/support/test_program.h"
 
 #include <QTest>
 
@@ -61,5 +62,5 @@ private slots:
     }
 };
 
-QTEST_APPLESS_MAIN(TstServed)
+TRAINYARD_APPLESS_TEST(TstServed)
 #include "tst_served.moc"

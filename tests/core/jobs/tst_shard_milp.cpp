@@ -3,6 +3,7 @@
 #include "tests/core/jobs/job_sets.h"
 #include "tests/core/jobs/schedule_checker.h"
 #include "tests/core/jobs/shortest_schedule.h"
+#include "tests/support/test_program.h"
 
 #include <QTest>
 
@@ -273,5 +274,5 @@ private slots:
     }
 };
 
-QTEST_APPLESS_MAIN(TestShardMilp)
+TRAINYARD_APPLESS_TEST(TestShardMilp)
 #include "tst_shard_milp.moc"

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/ladder/fit.h"
+#include "tests/support/test_program.h"
 
 #include "core/placement/resolve.h"
 #include "core/plan/plan_diff.h"
@@ -302,5 +303,5 @@ private slots:
     }
 };
 
-QTEST_APPLESS_MAIN(FitTest)
+TRAINYARD_APPLESS_TEST(FitTest)
 #include "tst_fit.moc"

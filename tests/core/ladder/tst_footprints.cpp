@@ -8,6 +8,7 @@
 #include "core/layouts/placements.h"
 #include "core/placement/place.h"
 #include "core/plan/plan_io.h"
+#include "tests/support/test_program.h"
 
 #include <QtTest>
 
@@ -147,5 +148,5 @@ void TestFootprints::theStepsOfTheLadderDoNotChangeWithTheBoundWhereItIsNotMet()
     QCOMPARE(*bounded.plan, *unbounded.plan);
 }
 
-QTEST_APPLESS_MAIN(TestFootprints)
+TRAINYARD_APPLESS_TEST(TestFootprints)
 #include "tst_footprints.moc"

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/ladder/purchases.h"
+#include "tests/support/test_program.h"
 
 #include "tests/core/ladder/ladder_plans.h"
 
@@ -47,5 +48,5 @@ private slots:
     }
 };
 
-QTEST_APPLESS_MAIN(PurchasesTest)
+TRAINYARD_APPLESS_TEST(PurchasesTest)
 #include "tst_purchases.moc"

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // The tasks of a timeline as dot: each span once, in the cluster of its stage, an edge from what started it.
 #include "tests/core/launch/launch_trial.h"
+#include "tests/support/test_program.h"
 
 #include <QRegularExpression>
 #include <QTest>
@@ -80,5 +81,5 @@ private slots:
     }
 };
 
-QTEST_GUILESS_MAIN(TestDot)
+TRAINYARD_GUILESS_TEST(TestDot)
 #include "tst_dot.moc"

@@ -2,6 +2,7 @@
 // What Megatron-LM d98e8a6 asserts of arguments that an export writes: each rule stands with its place in that commit,
 // a plan that would break it is refused with the key, and no export of any other plan breaks one.
 #include "tests/core/launch/launch_trial.h"
+#include "tests/support/test_program.h"
 
 #include <QRegularExpression>
 #include <QTest>
@@ -318,5 +319,5 @@ private slots:
     }
 };
 
-QTEST_GUILESS_MAIN(TestLaunchAsserts)
+TRAINYARD_GUILESS_TEST(TestLaunchAsserts)
 #include "tst_launch_asserts.moc"

@@ -2,6 +2,7 @@
 // Every argument that a launch writes is one that the framework's parser takes, with as many values and of its choices:
 // megatron_flags.txt and torchtitan_flags.txt list them, read from named commits by scripts/parser_flags.py.
 #include "tests/core/launch/launch_trial.h"
+#include "tests/support/test_program.h"
 
 #include <QFile>
 #include <QProcess>
@@ -259,5 +260,5 @@ private slots:
     }
 };
 
-QTEST_GUILESS_MAIN(TestLaunchFlags)
+TRAINYARD_GUILESS_TEST(TestLaunchFlags)
 #include "tst_launch_flags.moc"

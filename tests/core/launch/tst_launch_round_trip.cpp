@@ -3,6 +3,7 @@
 #include "core/plan/plan_io.h"
 #include "tests/core/launch/launch_trial.h"
 #include "tests/core/plan/random_plan.h"
+#include "tests/support/test_program.h"
 
 #include <QDir>
 #include <QTest>
@@ -203,5 +204,5 @@ private slots:
     }
 };
 
-QTEST_GUILESS_MAIN(TestLaunchRoundTrip)
+TRAINYARD_GUILESS_TEST(TestLaunchRoundTrip)
 #include "tst_launch_round_trip.moc"

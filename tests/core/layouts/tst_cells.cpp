@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // DP-cells: how large they are, who is in one, and what the plan says where they cannot be formed.
 #include "tests/support/plans.h"
+#include "tests/support/test_program.h"
 
 #include <QtTest>
 
@@ -135,5 +136,5 @@ private slots:
     }
 };
 
-QTEST_APPLESS_MAIN(TestCells)
+TRAINYARD_APPLESS_TEST(TestCells)
 #include "tst_cells.moc"

@@ -2,6 +2,7 @@
 // Micro-batches dealt to unequal pipelines: the least end there is, what is pinned, and what must not change.
 #include "core/layouts/dealt_pipelines.h"
 #include "tests/support/mixed_plans.h"
+#include "tests/support/test_program.h"
 
 #include <QtTest>
 
@@ -277,5 +278,5 @@ private slots:
     }
 };
 
-QTEST_APPLESS_MAIN(TestDealtPipelines)
+TRAINYARD_APPLESS_TEST(TestDealtPipelines)
 #include "tst_dealt_pipelines.moc"

@@ -3,6 +3,7 @@
 // full by as much as the others.
 #include "core/layouts/dealt_states.h"
 #include "tests/support/mixed_plans.h"
+#include "tests/support/test_program.h"
 
 #include <QtTest>
 
@@ -141,5 +142,5 @@ private slots:
     }
 };
 
-QTEST_APPLESS_MAIN(TestDealtStates)
+TRAINYARD_APPLESS_TEST(TestDealtStates)
 #include "tst_dealt_states.moc"

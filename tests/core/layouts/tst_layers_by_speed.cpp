@@ -2,6 +2,7 @@
 // Layers of stages on unequal GPUs: the shortest longest stage there is, within what memory holds.
 #include "core/layouts/layers_by_speed.h"
 #include "tests/support/mixed_plans.h"
+#include "tests/support/test_program.h"
 
 #include <QtTest>
 
@@ -170,5 +171,5 @@ private slots:
     }
 };
 
-QTEST_APPLESS_MAIN(TestLayersBySpeed)
+TRAINYARD_APPLESS_TEST(TestLayersBySpeed)
 #include "tst_layers_by_speed.moc"

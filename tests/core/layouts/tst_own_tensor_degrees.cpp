@@ -8,6 +8,7 @@
 #include "core/states/stage_states.h"
 #include "core/workload/model_math.h"
 #include "tests/support/mixed_plans.h"
+#include "tests/support/test_program.h"
 
 #include <QtTest>
 
@@ -368,5 +369,5 @@ private slots:
     }
 };
 
-QTEST_APPLESS_MAIN(TestOwnTensorDegrees)
+TRAINYARD_APPLESS_TEST(TestOwnTensorDegrees)
 #include "tst_own_tensor_degrees.moc"

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Addresses of live sources: forms, near misses, secrets, and settings that can start none.
 #include "core/live/address.h"
+#include "tests/support/test_program.h"
 
 #include <QTest>
 
@@ -175,5 +176,5 @@ private slots:
     }
 };
 
-QTEST_GUILESS_MAIN(TestAddress)
+TRAINYARD_GUILESS_TEST(TestAddress)
 #include "tst_address.moc"

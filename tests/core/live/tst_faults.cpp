@@ -4,6 +4,7 @@
 // lives.
 #include "core/live/serve.h"
 #include "core/live/session.h"
+#include "tests/support/test_program.h"
 
 #include "tests/core/live/made_run.h"
 #include "tests/core/live/net/peer.h"
@@ -367,5 +368,5 @@ private slots:
     }
 };
 
-QTEST_GUILESS_MAIN(TestFaults)
+TRAINYARD_GUILESS_TEST(TestFaults)
 #include "tst_faults.moc"

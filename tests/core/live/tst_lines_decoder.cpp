@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/live/stream_lines.h"
 #include "tests/core/live/decoding.h"
+#include "tests/support/test_program.h"
 
 #include <QTest>
 
@@ -225,5 +226,5 @@ private slots:
     }
 };
 
-QTEST_GUILESS_MAIN(TestLinesDecoder)
+TRAINYARD_GUILESS_TEST(TestLinesDecoder)
 #include "tst_lines_decoder.moc"

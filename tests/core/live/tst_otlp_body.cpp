@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/live/decoder.h"
+#include "tests/support/test_program.h"
 
 #include <QFile>
 #include <QTest>
@@ -125,5 +126,5 @@ private slots:
     }
 };
 
-QTEST_GUILESS_MAIN(TestOtlpBody)
+TRAINYARD_GUILESS_TEST(TestOtlpBody)
 #include "tst_otlp_body.moc"

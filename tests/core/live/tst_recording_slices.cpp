@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // A recording cut along its time adds up to the whole, however it is cut.
 #include "core/live/recording_slices.h"
+#include "tests/support/test_program.h"
 
 #include "tests/core/live/told_events.h"
 #include "tests/core/telemetry/random_recording.h"
@@ -113,5 +114,5 @@ private slots:
     }
 };
 
-QTEST_APPLESS_MAIN(TestRecordingSlices)
+TRAINYARD_APPLESS_TEST(TestRecordingSlices)
 #include "tst_recording_slices.moc"

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // A session with sources that do as the test says: what goes in is decoded or counted, nobody waits for anybody.
 #include "core/live/session.h"
+#include "tests/support/test_program.h"
 
 #include "core/live/feed.h"
 
@@ -366,5 +367,5 @@ private slots:
     }
 };
 
-QTEST_GUILESS_MAIN(TestSession)
+TRAINYARD_GUILESS_TEST(TestSession)
 #include "tst_session.moc"

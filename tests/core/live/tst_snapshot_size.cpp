@@ -3,6 +3,7 @@
 #include "core/live/store.h"
 #include "core/telemetry/file/check_recording.h"
 #include "tests/core/live/told_run.h"
+#include "tests/support/test_program.h"
 
 #include <QTest>
 
@@ -55,5 +56,5 @@ private slots:
     }
 };
 
-QTEST_APPLESS_MAIN(SnapshotSizeTest)
+TRAINYARD_APPLESS_TEST(SnapshotSizeTest)
 #include "tst_snapshot_size.moc"

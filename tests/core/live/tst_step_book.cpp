@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/live/store/step_book.h"
+#include "tests/support/test_program.h"
 
 #include <QTest>
 
@@ -102,5 +103,5 @@ private slots:
     }
 };
 
-QTEST_GUILESS_MAIN(TestStepBook)
+TRAINYARD_GUILESS_TEST(TestStepBook)
 #include "tst_step_book.moc"

@@ -3,6 +3,7 @@
 #include "core/overlay/run_steps.h"
 #include "core/telemetry/file/check_recording.h"
 #include "tests/core/live/told_run.h"
+#include "tests/support/test_program.h"
 
 #include <QTest>
 
@@ -384,5 +385,5 @@ private slots:
     }
 };
 
-QTEST_GUILESS_MAIN(TestStore)
+TRAINYARD_GUILESS_TEST(TestStore)
 #include "tst_store.moc"

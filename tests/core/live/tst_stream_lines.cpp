@@ -3,6 +3,7 @@
 #include "core/telemetry/read_sources.h"
 #include "tests/core/live/decoding.h"
 #include "tests/core/telemetry/random_recording.h"
+#include "tests/support/test_program.h"
 
 #include <QTest>
 
@@ -295,5 +296,5 @@ private slots:
     }
 };
 
-QTEST_GUILESS_MAIN(TestStreamLines)
+TRAINYARD_GUILESS_TEST(TestStreamLines)
 #include "tst_stream_lines.moc"

@@ -5,6 +5,7 @@
 #include "core/telemetry/file/check_recording.h"
 #include "core/telemetry/read_sources.h"
 #include "tests/core/live/told_run.h"
+#include "tests/support/test_program.h"
 
 #include <QTest>
 
@@ -44,5 +45,5 @@ private slots:
     }
 };
 
-QTEST_GUILESS_MAIN(TestStreamToStore)
+TRAINYARD_GUILESS_TEST(TestStreamToStore)
 #include "tst_stream_to_store.moc"

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/live/store/thinned_series.h"
+#include "tests/support/test_program.h"
 
 #include <QTest>
 
@@ -148,5 +149,5 @@ private slots:
     }
 };
 
-QTEST_GUILESS_MAIN(TestThinnedSeries)
+TRAINYARD_GUILESS_TEST(TestThinnedSeries)
 #include "tst_thinned_series.moc"

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // How many micro-batches fit between forward and backward.
 #include "core/memory/in_flight_room.h"
+#include "tests/support/test_program.h"
 
 #include "core/layouts/placements.h"
 #include "core/memory/live_memory.h"
@@ -129,5 +130,5 @@ private slots:
     }
 };
 
-QTEST_APPLESS_MAIN(InFlightRoomTest)
+TRAINYARD_APPLESS_TEST(InFlightRoomTest)
 #include "tst_in_flight_room.moc"

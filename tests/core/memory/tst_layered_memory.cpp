@@ -8,6 +8,7 @@
 #include "core/placement/class_workload.h"
 #include "core/placement/layer_facts.h"
 #include "tests/support/mixed_plans.h"
+#include "tests/support/test_program.h"
 
 #include <QtTest>
 
@@ -86,5 +87,5 @@ private slots:
     }
 };
 
-QTEST_APPLESS_MAIN(TestLayeredMemory)
+TRAINYARD_APPLESS_TEST(TestLayeredMemory)
 #include "tst_layered_memory.moc"

@@ -7,6 +7,7 @@
 #include "core/placement/resolve.h"
 #include "core/workload/model_math.h"
 #include "tests/support/plans.h"
+#include "tests/support/test_program.h"
 
 #include <QtTest>
 
@@ -348,5 +349,5 @@ void TestMemorySwitches::windowsShortenAttentionAndNothingElse()
     QVERIFY(*all->metrics.modelTflopsPerGpu * time(all) < 0.75 * *full->metrics.modelTflopsPerGpu * time(full));
 }
 
-QTEST_APPLESS_MAIN(TestMemorySwitches)
+TRAINYARD_APPLESS_TEST(TestMemorySwitches)
 #include "tst_memory_switches.moc"

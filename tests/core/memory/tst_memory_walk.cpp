@@ -3,6 +3,7 @@
 // alive at an instant, against closed forms, and what it must keep.
 #include "core/memory/live_memory.h"
 #include "tests/core/offload/pipeline_case.h"
+#include "tests/support/test_program.h"
 
 #include <cmath>
 #include <map>
@@ -409,5 +410,5 @@ private slots:
     }
 };
 
-QTEST_APPLESS_MAIN(TestMemoryWalk)
+TRAINYARD_APPLESS_TEST(TestMemoryWalk)
 #include "tst_memory_walk.moc"

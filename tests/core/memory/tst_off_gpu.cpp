@@ -2,6 +2,7 @@
 // Main memory of a node: the sum over its GPUs of 1.5 times the states there and of the activations that are away at
 // once.
 #include "core/memory/off_gpu.h"
+#include "tests/support/test_program.h"
 
 #include "core/workload/model_math.h"
 #include "tests/core/ladder/ladder_plans.h"
@@ -124,5 +125,5 @@ private slots:
     }
 };
 
-QTEST_APPLESS_MAIN(OffGpuTest)
+TRAINYARD_APPLESS_TEST(OffGpuTest)
 #include "tst_off_gpu.moc"

@@ -2,6 +2,7 @@
 // Published memory figures against ours, with the error that was reached: it may fall, not rise. None of the constants
 // involved was fitted on these rows.
 #include "core/memory/stage_memory.h"
+#include "tests/support/test_program.h"
 
 #include <QtTest>
 
@@ -281,5 +282,5 @@ void TestPublishedMemory::zeroBubbleTable4IsWithinSevenPercent()
     QVERIFY2(errors.mean() < 0.06, qPrintable(QString::number(errors.mean())));
 }
 
-QTEST_APPLESS_MAIN(TestPublishedMemory)
+TRAINYARD_APPLESS_TEST(TestPublishedMemory)
 #include "tst_published_memory.moc"

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/memory/stage_memory.h"
+#include "tests/support/test_program.h"
 
 #include "core/placement/place.h"
 #include "core/schedule/program.h"
@@ -396,5 +397,5 @@ void TestStageMemory::tiedEmbeddingsLieOnBothEnds()
     QCOMPARE(memoryOf(alone).front().weights - once, std::int64_t(2.0 * 128256 * 4096 / 8));
 }
 
-QTEST_APPLESS_MAIN(TestStageMemory)
+TRAINYARD_APPLESS_TEST(TestStageMemory)
 #include "tst_stage_memory.moc"

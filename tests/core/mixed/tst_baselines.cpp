@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "lab_cluster.h"
 #include "random_problem.h"
+#include "tests/support/test_program.h"
 
 #include "core/mixed/baselines.h"
 #include "core/mixed/limits.h"
@@ -168,5 +169,5 @@ private slots:
     }
 };
 
-QTEST_APPLESS_MAIN(TestBaselines)
+TRAINYARD_APPLESS_TEST(TestBaselines)
 #include "tst_baselines.moc"

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "lab_cluster.h"
+#include "tests/support/test_program.h"
 
 #include "core/mixed/layer_time.h"
 #include "core/mixed/shares.h"
@@ -108,5 +109,5 @@ private slots:
     }
 };
 
-QTEST_APPLESS_MAIN(TestLabCluster)
+TRAINYARD_APPLESS_TEST(TestLabCluster)
 #include "tst_lab_cluster.moc"

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/mixed/layer_time.h"
 #include "core/mixed/profile_tables.h"
+#include "tests/support/test_program.h"
 
 #include <QtTest>
 
@@ -102,5 +103,5 @@ private slots:
     }
 };
 
-QTEST_APPLESS_MAIN(TestLayerTime)
+TRAINYARD_APPLESS_TEST(TestLayerTime)
 #include "tst_layer_time.moc"

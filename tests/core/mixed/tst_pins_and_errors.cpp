@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "lab_cluster.h"
 #include "random_problem.h"
+#include "tests/support/test_program.h"
 
 #include "core/mixed/shares.h"
 
@@ -198,5 +199,5 @@ private slots:
     }
 };
 
-QTEST_APPLESS_MAIN(TestPinsAndErrors)
+TRAINYARD_APPLESS_TEST(TestPinsAndErrors)
 #include "tst_pins_and_errors.moc"

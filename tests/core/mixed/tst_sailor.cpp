@@ -2,6 +2,7 @@
 // Sailor's closed form on stages small enough to add up by hand. Its published runs: tests/core/validation.
 
 #include "core/mixed/sailor.h"
+#include "tests/support/test_program.h"
 
 #include <QTest>
 
@@ -142,5 +143,5 @@ private slots:
     }
 };
 
-QTEST_APPLESS_MAIN(TstSailor)
+TRAINYARD_APPLESS_TEST(TstSailor)
 #include "tst_sailor.moc"

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "lab_cluster.h"
 #include "random_problem.h"
+#include "tests/support/test_program.h"
 
 #include "core/mixed/shares.h"
 
@@ -174,5 +175,5 @@ private slots:
     }
 };
 
-QTEST_APPLESS_MAIN(TestShareProperties)
+TRAINYARD_APPLESS_TEST(TestShareProperties)
 #include "tst_share_properties.moc"

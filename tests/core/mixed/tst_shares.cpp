@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "random_problem.h"
+#include "tests/support/test_program.h"
 
 #include "core/mixed/shares.h"
 
@@ -213,5 +214,5 @@ private slots:
     }
 };
 
-QTEST_APPLESS_MAIN(TestShares)
+TRAINYARD_APPLESS_TEST(TestShares)
 #include "tst_shares.moc"

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "lab_cluster.h"
 #include "random_problem.h"
+#include "tests/support/test_program.h"
 
 #include "core/mixed/layer_shards.h"
 #include "core/mixed/shares.h"
@@ -186,5 +187,5 @@ private slots:
     }
 };
 
-QTEST_APPLESS_MAIN(TestStateFill)
+TRAINYARD_APPLESS_TEST(TestStateFill)
 #include "tst_state_fill.moc"

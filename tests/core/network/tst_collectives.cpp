@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/catalogue/catalogue.h"
 #include "core/network/collectives.h"
+#include "tests/support/test_program.h"
 
 #include <QtTest>
 
@@ -279,5 +280,5 @@ void TestCollectives::aMachineTakesTheClassOfAsManyGpus()
     QVERIFY(kindOf(8) == kindOf(4));
 }
 
-QTEST_APPLESS_MAIN(TestCollectives)
+TRAINYARD_APPLESS_TEST(TestCollectives)
 #include "tst_collectives.moc"

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/offload/activation_policies.h"
+#include "tests/support/test_program.h"
 
 #include <QTest>
 
@@ -202,5 +203,5 @@ private slots:
     }
 };
 
-QTEST_APPLESS_MAIN(ActivationPoliciesTest)
+TRAINYARD_APPLESS_TEST(ActivationPoliciesTest)
 #include "tst_activation_policies.moc"

@@ -5,6 +5,7 @@
 #include "core/offload/automatic_amount.h"
 #include "tests/core/offload/drive_plans.h"
 #include "tests/core/offload/paper_plans.h"
+#include "tests/support/test_program.h"
 
 #include <QTest>
 
@@ -197,5 +198,5 @@ private slots:
     }
 };
 
-QTEST_APPLESS_MAIN(TstAutomaticAmount)
+TRAINYARD_APPLESS_TEST(TstAutomaticAmount)
 #include "tst_automatic_amount.moc"

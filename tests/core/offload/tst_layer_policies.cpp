@@ -8,6 +8,7 @@
 #include "core/offload/paths.h"
 #include "core/plan/enum_names.h"
 #include "tests/core/offload/policy_plans.h"
+#include "tests/support/test_program.h"
 
 #include <QTest>
 
@@ -326,5 +327,5 @@ private slots:
     }
 };
 
-QTEST_APPLESS_MAIN(TstLayerPolicies)
+TRAINYARD_APPLESS_TEST(TstLayerPolicies)
 #include "tst_layer_policies.moc"

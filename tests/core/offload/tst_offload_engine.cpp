@@ -2,6 +2,7 @@
 // What must hold of offloading whatever the numbers are, on random models, bandwidths and rules of prefetching.
 #include "tests/core/offload/reference_case.h"
 #include "tests/support/rewritten_graph.h"
+#include "tests/support/test_program.h"
 
 #include <random>
 
@@ -217,5 +218,5 @@ private slots:
     }
 };
 
-QTEST_APPLESS_MAIN(TstOffloadEngine)
+TRAINYARD_APPLESS_TEST(TstOffloadEngine)
 #include "tst_offload_engine.moc"

@@ -6,6 +6,7 @@
 #include "core/timeline/analysis.h"
 #include "tests/core/offload/drive_plans.h"
 #include "tests/core/offload/paper_plans.h"
+#include "tests/support/test_program.h"
 
 #include <QTest>
 
@@ -287,5 +288,5 @@ private slots:
     }
 };
 
-QTEST_APPLESS_MAIN(TstOffloadPlans)
+TRAINYARD_APPLESS_TEST(TstOffloadPlans)
 #include "tst_offload_plans.moc"

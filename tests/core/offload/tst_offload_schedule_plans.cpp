@@ -5,6 +5,7 @@
 #include "core/layouts/placements.h"
 #include "core/memory/chunk_memory.h"
 #include "tests/core/offload/drive_plans.h"
+#include "tests/support/test_program.h"
 
 #include <QTest>
 
@@ -251,5 +252,5 @@ private slots:
     }
 };
 
-QTEST_APPLESS_MAIN(TstOffloadSchedulePlans)
+TRAINYARD_APPLESS_TEST(TstOffloadSchedulePlans)
 #include "tst_offload_schedule_plans.moc"

@@ -3,6 +3,7 @@
 // backward at once.
 #include "tests/core/offload/pipeline_case.h"
 #include "tests/support/rewritten_graph.h"
+#include "tests/support/test_program.h"
 
 #include <map>
 #include <span>
@@ -268,5 +269,5 @@ private slots:
     }
 };
 
-QTEST_APPLESS_MAIN(TstOffloadSchedules)
+TRAINYARD_APPLESS_TEST(TstOffloadSchedules)
 #include "tst_offload_schedules.moc"

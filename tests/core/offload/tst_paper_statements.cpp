@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // What SSDTrain's paper states of its measurements (arXiv 2408.10013, Figs. 6 and 7), asked of whole evaluations.
 #include "tests/core/offload/paper_plans.h"
+#include "tests/support/test_program.h"
 
 #include <QTest>
 
@@ -88,5 +89,5 @@ private slots:
     }
 };
 
-QTEST_APPLESS_MAIN(TstPaperStatements)
+TRAINYARD_APPLESS_TEST(TstPaperStatements)
 #include "tst_paper_statements.moc"

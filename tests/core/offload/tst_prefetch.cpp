@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Loads of one backward against closed forms and against what must hold whatever the numbers are.
 #include "core/offload/prefetch.h"
+#include "tests/support/test_program.h"
 
 #include <QTest>
 
@@ -77,5 +78,5 @@ private slots:
     }
 };
 
-QTEST_APPLESS_MAIN(PrefetchTest)
+TRAINYARD_APPLESS_TEST(PrefetchTest)
 #include "tst_prefetch.moc"

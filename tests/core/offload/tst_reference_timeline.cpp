@@ -4,6 +4,7 @@
 // backward is loaded on demand, queued stores are dropped when it starts, and one that runs goes on to its end.
 #include "core/offload/ssd_life.h"
 #include "tests/core/offload/reference_case.h"
+#include "tests/support/test_program.h"
 
 #include <QFile>
 
@@ -147,5 +148,5 @@ private slots:
     }
 };
 
-QTEST_APPLESS_MAIN(TstReferenceTimeline)
+TRAINYARD_APPLESS_TEST(TstReferenceTimeline)
 #include "tst_reference_timeline.moc"

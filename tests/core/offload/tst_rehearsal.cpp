@@ -2,6 +2,7 @@
 // What a stage plays by itself against the engine, span by span, on random stages.
 #include "core/offload/rehearsal.h"
 #include "tests/core/offload/pipeline_case.h"
+#include "tests/support/test_program.h"
 
 using namespace offload;
 
@@ -114,5 +115,5 @@ private slots:
     }
 };
 
-QTEST_APPLESS_MAIN(TstRehearsal)
+TRAINYARD_APPLESS_TEST(TstRehearsal)
 #include "tst_rehearsal.moc"

@@ -3,6 +3,7 @@
 // waits for it.
 #include "tests/core/offload/paper_plans.h"
 #include "tests/core/offload/pipeline_case.h"
+#include "tests/support/test_program.h"
 
 using namespace offload;
 using test::evaluated;
@@ -117,5 +118,5 @@ private slots:
     }
 };
 
-QTEST_APPLESS_MAIN(TstStoreEnds)
+TRAINYARD_APPLESS_TEST(TstStoreEnds)
 #include "tst_store_ends.moc"

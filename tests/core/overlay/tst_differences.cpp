@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/overlay/differences.h"
+#include "tests/support/test_program.h"
 
 #include "core/telemetry/read_sources.h"
 #include "tests/core/overlay/small_runs.h"
@@ -219,5 +220,5 @@ private slots:
     }
 };
 
-QTEST_GUILESS_MAIN(TestDifferences)
+TRAINYARD_GUILESS_TEST(TestDifferences)
 #include "tst_differences.moc"

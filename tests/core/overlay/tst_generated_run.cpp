@@ -5,6 +5,7 @@
 #include "core/telemetry/align.h"
 #include "tests/core/overlay/recorded_run.h"
 #include "tests/core/overlay/sample_runs.h"
+#include "tests/support/test_program.h"
 
 #include <QTest>
 
@@ -216,5 +217,5 @@ private slots:
     }
 };
 
-QTEST_APPLESS_MAIN(GeneratedRunTest)
+TRAINYARD_APPLESS_TEST(GeneratedRunTest)
 #include "tst_generated_run.moc"

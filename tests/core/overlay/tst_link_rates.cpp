@@ -6,6 +6,7 @@
 #include "core/overlay/transfer_walk.h"
 #include "tests/core/overlay/recorded_run.h"
 #include "tests/core/overlay/sample_runs.h"
+#include "tests/support/test_program.h"
 
 #include <QTest>
 
@@ -248,5 +249,5 @@ private slots:
     }
 };
 
-QTEST_APPLESS_MAIN(LinkRatesTest)
+TRAINYARD_APPLESS_TEST(LinkRatesTest)
 #include "tst_link_rates.moc"

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/overlay/run_overlay.h"
+#include "tests/support/test_program.h"
 
 #include "core/overlay/curves.h"
 #include "tests/core/overlay/small_runs.h"
@@ -356,5 +357,5 @@ private slots:
     }
 };
 
-QTEST_GUILESS_MAIN(TestRunOverlay)
+TRAINYARD_GUILESS_TEST(TestRunOverlay)
 #include "tst_run_overlay.moc"

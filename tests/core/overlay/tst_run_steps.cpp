@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/overlay/run_steps.h"
+#include "tests/support/test_program.h"
 
 #include "core/overlay/span_index.h"
 #include "tests/core/overlay/small_runs.h"
@@ -371,5 +372,5 @@ private slots:
     }
 };
 
-QTEST_GUILESS_MAIN(TestRunSteps)
+TRAINYARD_GUILESS_TEST(TestRunSteps)
 #include "tst_run_steps.moc"

@@ -3,6 +3,7 @@
 #include "core/overlay/suspects.h"
 #include "core/telemetry/read_sources.h"
 #include "tests/core/telemetry/trace_texts.h"
+#include "tests/support/test_program.h"
 
 #include <QTest>
 
@@ -149,5 +150,5 @@ private slots:
     }
 };
 
-QTEST_APPLESS_MAIN(SuspectsTest)
+TRAINYARD_APPLESS_TEST(SuspectsTest)
 #include "tst_suspects.moc"

@@ -3,6 +3,7 @@
 #include "core/overlay/run_steps.h"
 #include "core/telemetry/read_sources.h"
 #include "core/telemetry/summarize.h"
+#include "tests/support/test_program.h"
 
 #include <QFile>
 #include <QTest>
@@ -138,5 +139,5 @@ private slots:
     }
 };
 
-QTEST_GUILESS_MAIN(TestTracedSteps)
+TRAINYARD_GUILESS_TEST(TestTracedSteps)
 #include "tst_traced_steps.moc"

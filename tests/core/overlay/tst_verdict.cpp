@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // A run's verdict: its parts add up to both steps, and it names what was put into the run.
 #include "core/overlay/verdict.h"
+#include "tests/support/test_program.h"
 
 #include "core/overlay/communication_kind.h"
 #include "tests/core/overlay/recorded_run.h"
@@ -375,5 +376,5 @@ private slots:
     }
 };
 
-QTEST_GUILESS_MAIN(TestVerdict)
+TRAINYARD_GUILESS_TEST(TestVerdict)
 #include "tst_verdict.moc"

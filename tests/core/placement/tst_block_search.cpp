@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // The search for orders of datacenters and stages in each, against trying all of them.
 #include "core/placement/block_search.h"
+#include "tests/support/test_program.h"
 
 #include <QtTest>
 
@@ -211,5 +212,5 @@ void TestBlockSearch::aRoundTripMoreNeverLowersABound()
     }
 }
 
-QTEST_APPLESS_MAIN(TestBlockSearch)
+TRAINYARD_APPLESS_TEST(TestBlockSearch)
 #include "tst_block_search.moc"

@@ -7,6 +7,7 @@
 #include "core/placement/calibrated.h"
 #include "core/placement/place.h"
 #include "core/plan/plan_io.h"
+#include "tests/support/test_program.h"
 
 #include <QtTest>
 
@@ -293,5 +294,5 @@ private:
     }
 };
 
-QTEST_APPLESS_MAIN(CalibratedTest)
+TRAINYARD_APPLESS_TEST(CalibratedTest)
 #include "tst_calibrated.moc"

@@ -2,6 +2,7 @@
 // Who shares the experts of a layer and where they lie, against lists of ranks: both views of the same ranks reshaped
 // as Megatron Core does, and the GPU of every rank written down.
 #include "core/placement/expert_spread.h"
+#include "tests/support/test_program.h"
 
 #include "core/layouts/placements.h"
 #include "core/placement/ranks.h"
@@ -335,5 +336,5 @@ private slots:
     }
 };
 
-QTEST_APPLESS_MAIN(TestExpertSpread)
+TRAINYARD_APPLESS_TEST(TestExpertSpread)
 #include "tst_expert_spread.moc"

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/layouts/placements.h"
 #include "core/placement/place.h"
+#include "tests/support/test_program.h"
 
 #include <QtTest>
 
@@ -267,5 +268,5 @@ void TestPlace::aPlanMayGiveTheLayersOfItsStages()
     QCOMPARE(halves[3][1].firstLayer + halves[3][1].layers, 32);
 }
 
-QTEST_APPLESS_MAIN(TestPlace)
+TRAINYARD_APPLESS_TEST(TestPlace)
 #include "tst_place.moc"

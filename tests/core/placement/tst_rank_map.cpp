@@ -2,6 +2,7 @@
 // Which rank is which place: against the groups that Megatron-LM makes of the order of its degrees, and by counting.
 #include "core/placement/rank_map.h"
 #include "tests/support/plans.h"
+#include "tests/support/test_program.h"
 
 #include <QTest>
 
@@ -222,5 +223,5 @@ private slots:
     }
 };
 
-QTEST_APPLESS_MAIN(RankMapTest)
+TRAINYARD_APPLESS_TEST(RankMapTest)
 #include "tst_rank_map.moc"

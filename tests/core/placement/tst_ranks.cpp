@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Rank sets: what nothing tells apart is one set, what differs is costed and counted by itself.
 #include "core/placement/ranks.h"
+#include "tests/support/test_program.h"
 
 #include "core/evaluate/estimate.h"
 #include "core/layouts/placements.h"
@@ -205,5 +206,5 @@ private slots:
     }
 };
 
-QTEST_APPLESS_MAIN(TestRanks)
+TRAINYARD_APPLESS_TEST(TestRanks)
 #include "tst_ranks.moc"

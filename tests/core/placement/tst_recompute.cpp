@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/placement/activation_shape.h"
 #include "core/placement/recompute.h"
+#include "tests/support/test_program.h"
 
 #include "tests/core/ladder/ladder_plans.h"
 
@@ -111,5 +112,5 @@ private slots:
     }
 };
 
-QTEST_APPLESS_MAIN(RecomputeTest)
+TRAINYARD_APPLESS_TEST(RecomputeTest)
 #include "tst_recompute.moc"

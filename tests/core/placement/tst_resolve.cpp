@@ -3,6 +3,7 @@
 // be right.
 #include "core/placement/resolve.h"
 #include "tests/support/plans.h"
+#include "tests/support/test_program.h"
 
 #include <QtTest>
 
@@ -123,5 +124,5 @@ void TestResolve::anUnknownReleaseNamesTheKnownOnes()
     QVERIFY(errorsOf(plan, withReleases()).at(0).right.find("nothing is known") != std::string::npos);
 }
 
-QTEST_APPLESS_MAIN(TestResolve)
+TRAINYARD_APPLESS_TEST(TestResolve)
 #include "tst_resolve.moc"

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // When ZeRO-2 and ZeRO-3 exchange in a pipeline: runs counted in the programs themselves, buffers by the rule of two.
 #include "core/placement/shard_exchange.h"
+#include "tests/support/test_program.h"
 
 #include "core/catalogue/catalogue.h"
 
@@ -134,6 +135,6 @@ void TestShardExchange::onlyDeepSpeedRefuses()
     }
 }
 
-QTEST_APPLESS_MAIN(TestShardExchange)
+TRAINYARD_APPLESS_TEST(TestShardExchange)
 #include "core/placement/shard_exchange.h"
 #include "tst_shard_exchange.moc"

@@ -5,6 +5,7 @@
 #include "core/cost/wan/wan_traffic.h"
 #include "core/layouts/placements.h"
 #include "tests/support/plans.h"
+#include "tests/support/test_program.h"
 
 #include <QTest>
 
@@ -221,5 +222,5 @@ private slots:
     }
 };
 
-QTEST_APPLESS_MAIN(TensorGroupsTest)
+TRAINYARD_APPLESS_TEST(TensorGroupsTest)
 #include "tst_tensor_groups.moc"

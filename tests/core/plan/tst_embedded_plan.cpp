@@ -3,6 +3,7 @@
 #include "core/plan/embedded_plan.h"
 #include "core/plan/plan_io.h"
 #include "core/report/html_report.h"
+#include "tests/support/test_program.h"
 
 #include "tests/core/plan/random_plan.h"
 #include "tests/core/report/sample_evaluation.h"
@@ -77,5 +78,5 @@ private slots:
     }
 };
 
-QTEST_APPLESS_MAIN(EmbeddedPlanTest)
+TRAINYARD_APPLESS_TEST(EmbeddedPlanTest)
 #include "tst_embedded_plan.moc"

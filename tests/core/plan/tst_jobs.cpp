@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Jobs of a plan: the list and the grid, their names, what a file may say of them, and how a change is said.
 #include "core/plan/jobs.h"
+#include "tests/support/test_program.h"
 
 #include "core/plan/plan_diff.h"
 #include "core/plan/plan_io.h"
@@ -324,5 +325,5 @@ private slots:
     }
 };
 
-QTEST_APPLESS_MAIN(TstJobs)
+TRAINYARD_APPLESS_TEST(TstJobs)
 #include "tst_jobs.moc"

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // The description of the keys against everything that comes from it: files, schema, --set, sentences, what is learned.
 #include "core/plan/key_list.h"
+#include "tests/support/test_program.h"
 
 #include "core/plan/plan_diff.h"
 #include "core/plan/plan_io.h"
@@ -252,5 +253,5 @@ private slots:
     }
 };
 
-QTEST_APPLESS_MAIN(TstKeyList)
+TRAINYARD_APPLESS_TEST(TstKeyList)
 #include "tst_key_list.moc"

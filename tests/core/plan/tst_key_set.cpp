@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/plan/key_list.h"
 #include "core/plan/plan_io.h"
+#include "tests/support/test_program.h"
 
 #include "tests/core/plan/random_plan.h"
 #include "tests/support/json_schema.h"
@@ -231,5 +232,5 @@ private slots:
     }
 };
 
-QTEST_APPLESS_MAIN(TstKeySet)
+TRAINYARD_APPLESS_TEST(TstKeySet)
 #include "tst_key_set.moc"

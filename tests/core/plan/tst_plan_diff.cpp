@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/plan/plan_diff.h"
+#include "tests/support/test_program.h"
 
 #include "core/cluster/edits.h"
 #include "core/plan/plan_io.h"
@@ -199,5 +200,5 @@ private slots:
     }
 };
 
-QTEST_APPLESS_MAIN(TstPlanDiff)
+TRAINYARD_APPLESS_TEST(TstPlanDiff)
 #include "tst_plan_diff.moc"

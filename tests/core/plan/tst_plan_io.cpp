@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/plan/plan_io.h"
+#include "tests/support/test_program.h"
 
 #include "tests/core/plan/random_plan.h"
 
@@ -322,5 +323,5 @@ private slots:
     }
 };
 
-QTEST_APPLESS_MAIN(TstPlanIo)
+TRAINYARD_APPLESS_TEST(TstPlanIo)
 #include "tst_plan_io.moc"

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/plan/plan_io.h"
 #include "core/report/metrics_json.h"
+#include "tests/support/test_program.h"
 
 #include "tests/core/plan/random_plan.h"
 #include "tests/support/json_schema.h"
@@ -105,5 +106,5 @@ private:
     std::set<std::string> m_schemaPaths;
 };
 
-QTEST_APPLESS_MAIN(TstPlanSchema)
+TRAINYARD_APPLESS_TEST(TstPlanSchema)
 #include "tst_plan_schema.moc"

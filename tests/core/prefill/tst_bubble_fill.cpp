@@ -3,6 +3,7 @@
 #include "core/prefill/bubble_fill.h"
 #include "core/prefill/controller.h"
 #include "core/timeline/analysis.h"
+#include "tests/support/test_program.h"
 
 #include <QTemporaryDir>
 #include <QtTest>
@@ -360,5 +361,5 @@ private slots:
     }
 };
 
-QTEST_APPLESS_MAIN(TestBubbleFill)
+TRAINYARD_APPLESS_TEST(TestBubbleFill)
 #include "tst_bubble_fill.moc"

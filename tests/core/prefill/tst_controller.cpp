@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/prefill/controller.h"
+#include "tests/support/test_program.h"
 
 #include <QtTest>
 
@@ -352,5 +353,5 @@ private slots:
     }
 };
 
-QTEST_APPLESS_MAIN(TestController)
+TRAINYARD_APPLESS_TEST(TestController)
 #include "tst_controller.moc"

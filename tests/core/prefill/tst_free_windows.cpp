@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/prefill/groups.h"
+#include "tests/support/test_program.h"
 
 #include <QtTest>
 
@@ -143,5 +144,5 @@ private slots:
     }
 };
 
-QTEST_APPLESS_MAIN(TestFreeWindows)
+TRAINYARD_APPLESS_TEST(TestFreeWindows)
 #include "tst_free_windows.moc"

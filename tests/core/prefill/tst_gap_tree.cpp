@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/prefill/gap_tree.h"
+#include "tests/support/test_program.h"
 
 #include <QtTest>
 
@@ -100,5 +101,5 @@ private slots:
     }
 };
 
-QTEST_APPLESS_MAIN(TestGapTree)
+TRAINYARD_APPLESS_TEST(TestGapTree)
 #include "tst_gap_tree.moc"

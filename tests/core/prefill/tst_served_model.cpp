@@ -2,6 +2,7 @@
 #include "core/catalogue/catalogue.h"
 #include "core/prefill/served_model.h"
 #include "core/workload/model_math.h"
+#include "tests/support/test_program.h"
 
 #include <QtTest>
 
@@ -90,5 +91,5 @@ private slots:
     }
 };
 
-QTEST_APPLESS_MAIN(TestServedModel)
+TRAINYARD_APPLESS_TEST(TestServedModel)
 #include "tst_served_model.moc"

@@ -2,6 +2,7 @@
 // Prefill beside training on unequal GPUs: the fast ones wait for the slow ones, and that is where it runs.
 #include "core/prefill/free_windows.h"
 #include "tests/support/mixed_plans.h"
+#include "tests/support/test_program.h"
 
 #include <QtTest>
 
@@ -95,5 +96,5 @@ private slots:
     }
 };
 
-QTEST_APPLESS_MAIN(TestUnequalRanks)
+TRAINYARD_APPLESS_TEST(TestUnequalRanks)
 #include "tst_unequal_ranks.moc"

@@ -3,6 +3,7 @@
 #include "core/advice/alternatives.h"
 #include "core/plan/plan_io.h"
 #include "core/report/because.h"
+#include "tests/support/test_program.h"
 
 #include <QTest>
 
@@ -170,5 +171,5 @@ private slots:
     }
 };
 
-QTEST_APPLESS_MAIN(BecauseTest)
+TRAINYARD_APPLESS_TEST(BecauseTest)
 #include "tst_because.moc"

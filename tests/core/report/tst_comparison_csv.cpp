@@ -3,6 +3,7 @@
 #include "core/report/comparison.h"
 #include "core/report/metrics_json.h"
 #include "tests/support/plans.h"
+#include "tests/support/test_program.h"
 
 #include <QStringList>
 #include <QTest>
@@ -70,5 +71,5 @@ private slots:
     }
 };
 
-QTEST_APPLESS_MAIN(TstComparisonCsv)
+TRAINYARD_APPLESS_TEST(TstComparisonCsv)
 #include "tst_comparison_csv.moc"

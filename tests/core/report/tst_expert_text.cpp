@@ -2,6 +2,7 @@
 // What a report says of experts in sentences.
 #include "core/report/expert_text.h"
 #include "tests/support/plans.h"
+#include "tests/support/test_program.h"
 
 #include <QTest>
 
@@ -39,5 +40,5 @@ private slots:
     }
 };
 
-QTEST_APPLESS_MAIN(TestExpertText)
+TRAINYARD_APPLESS_TEST(TestExpertText)
 #include "tst_expert_text.moc"

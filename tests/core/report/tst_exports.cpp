@@ -3,6 +3,7 @@
 #include "core/report/comparison.h"
 #include "core/report/timeline_csv.h"
 #include "tests/core/report/sample_evaluation.h"
+#include "tests/support/test_program.h"
 
 #include <QTest>
 
@@ -114,5 +115,5 @@ private slots:
     }
 };
 
-QTEST_APPLESS_MAIN(TstExports)
+TRAINYARD_APPLESS_TEST(TstExports)
 #include "tst_exports.moc"

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // What `explain` prints of a plan with jobs: speed-ups as quotients of the times beside them, and what they can be.
 #include "core/report/job_comparison_report.h"
+#include "tests/support/test_program.h"
 
 #include "tests/core/report/job_sample.h"
 
@@ -117,5 +118,5 @@ private slots:
     }
 };
 
-QTEST_APPLESS_MAIN(TstJobComparison)
+TRAINYARD_APPLESS_TEST(TstJobComparison)
 #include "tst_job_comparison.moc"

@@ -16,6 +16,7 @@
 #include "tests/core/report/job_sample.h"
 #include "tests/support/json_schema.h"
 #include "tests/support/plans.h"
+#include "tests/support/test_program.h"
 
 #include <QRegularExpression>
 #include <QTest>
@@ -390,5 +391,5 @@ private slots:
     }
 };
 
-QTEST_APPLESS_MAIN(TstJobReports)
+TRAINYARD_APPLESS_TEST(TstJobReports)
 #include "tst_job_reports.moc"

@@ -2,6 +2,7 @@
 #include "core/report/metrics_json.h"
 #include "tests/core/report/sample_evaluation.h"
 #include "tests/support/plans.h"
+#include "tests/support/test_program.h"
 
 #include <QTest>
 
@@ -148,5 +149,5 @@ private slots:
     }
 };
 
-QTEST_APPLESS_MAIN(TstMetricsJson)
+TRAINYARD_APPLESS_TEST(TstMetricsJson)
 #include "tst_metrics_json.moc"

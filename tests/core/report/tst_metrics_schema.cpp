@@ -5,6 +5,7 @@
 #include "core/report/metrics_json.h"
 #include "tests/support/json_schema.h"
 #include "tests/support/plans.h"
+#include "tests/support/test_program.h"
 
 #include <QDirIterator>
 #include <QRegularExpression>
@@ -149,5 +150,5 @@ private:
     std::vector<std::pair<std::string, Json>> m_documents;
 };
 
-QTEST_APPLESS_MAIN(TstMetricsSchema)
+TRAINYARD_APPLESS_TEST(TstMetricsSchema)
 #include "tst_metrics_schema.moc"

@@ -12,6 +12,7 @@
 #include "core/report/metrics_json.h"
 #include "core/report/metrics_table.h"
 #include "core/timeline/analysis.h"
+#include "tests/support/test_program.h"
 
 #include <QDir>
 #include <QTest>
@@ -205,5 +206,5 @@ private slots:
     }
 };
 
-QTEST_APPLESS_MAIN(OneTruthTest)
+TRAINYARD_APPLESS_TEST(OneTruthTest)
 #include "tst_one_truth.moc"

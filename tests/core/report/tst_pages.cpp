@@ -6,6 +6,7 @@
 #include "core/report/metrics_table.h"
 #include "core/report/selection_table.h"
 #include "tests/core/report/sample_evaluation.h"
+#include "tests/support/test_program.h"
 
 #include <QRegularExpression>
 #include <QTest>
@@ -200,5 +201,5 @@ private slots:
     }
 };
 
-QTEST_APPLESS_MAIN(TstPages)
+TRAINYARD_APPLESS_TEST(TstPages)
 #include "tst_pages.moc"

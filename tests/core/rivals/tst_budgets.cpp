@@ -6,6 +6,7 @@
 #include "core/search/search.h"
 #include "tests/core/rivals/cases.h"
 #include "tests/core/rivals/decisions.h"
+#include "tests/support/test_program.h"
 
 using namespace trainyard;
 using namespace trainyard::test;
@@ -102,5 +103,5 @@ private slots:
     }
 };
 
-QTEST_APPLESS_MAIN(TstBudgets)
+TRAINYARD_APPLESS_TEST(TstBudgets)
 #include "tst_budgets.moc"

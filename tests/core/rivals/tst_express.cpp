@@ -3,6 +3,7 @@
 
 #include "core/rivals/planners.h"
 #include "tests/core/rivals/cases.h"
+#include "tests/support/test_program.h"
 
 #include <map>
 
@@ -102,5 +103,5 @@ private slots:
     }
 };
 
-QTEST_APPLESS_MAIN(TstExpress)
+TRAINYARD_APPLESS_TEST(TstExpress)
 #include "tst_express.moc"

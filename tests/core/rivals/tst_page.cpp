@@ -5,6 +5,7 @@
 #include "core/base/words.h"
 #include "tests/core/rivals/cases.h"
 #include "tests/core/rivals/decisions.h"
+#include "tests/support/test_program.h"
 
 #include <cstdlib>
 #include <cstring>
@@ -110,5 +111,5 @@ private slots:
     }
 };
 
-QTEST_APPLESS_MAIN(TstPage)
+TRAINYARD_APPLESS_TEST(TstPage)
 #include "tst_page.moc"

@@ -2,6 +2,7 @@
 // The rules of AMP, Metis and FlashFlex against everything that there is to try, by their own formulas.
 
 #include "tests/core/rivals/small_view.h"
+#include "tests/support/test_program.h"
 
 #include <QTest>
 
@@ -217,5 +218,5 @@ private slots:
     }
 };
 
-QTEST_APPLESS_MAIN(TstPlanners)
+TRAINYARD_APPLESS_TEST(TstPlanners)
 #include "tst_planners.moc"

@@ -5,6 +5,7 @@
 #include "core/search/search.h"
 #include "tests/core/rivals/cases.h"
 #include "tests/core/rivals/decisions.h"
+#include "tests/support/test_program.h"
 
 using namespace trainyard;
 using namespace trainyard::test;
@@ -115,5 +116,5 @@ private slots:
     }
 };
 
-QTEST_APPLESS_MAIN(TstRivals)
+TRAINYARD_APPLESS_TEST(TstRivals)
 #include "tst_rivals.moc"

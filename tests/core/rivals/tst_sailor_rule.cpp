@@ -3,6 +3,7 @@
 
 #include "core/rivals/sailor_figures.h"
 #include "tests/core/rivals/small_view.h"
+#include "tests/support/test_program.h"
 
 #include <QTest>
 
@@ -177,5 +178,5 @@ private slots:
     }
 };
 
-QTEST_APPLESS_MAIN(TstSailorRule)
+TRAINYARD_APPLESS_TEST(TstSailorRule)
 #include "tst_sailor_rule.moc"

@@ -2,6 +2,7 @@
 // The formulas of an iteration against the simulator, against rows of other simulators, and against measured
 // collectives.
 #include "core/schedule/closed_forms.h"
+#include "tests/support/test_program.h"
 
 #include "core/workload/model_math.h"
 
@@ -225,5 +226,5 @@ void TestClosedForms::wanBytesCountBothDirections()
     QVERIFY(std::abs(wanBytesPerIteration(4, boundary, 2, 2) / evaluation->metrics.wanBytesPerIteration - 1) < 1e-9);
 }
 
-QTEST_APPLESS_MAIN(TestClosedForms)
+TRAINYARD_APPLESS_TEST(TestClosedForms)
 #include "tst_closed_forms.moc"

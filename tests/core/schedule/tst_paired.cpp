@@ -2,6 +2,7 @@
 // 1F1B and interleaving with forwards and backwards in pairs: every operation is there once, pairs are of different
 // micro-batches, the order runs on any shape, and a device holds at most one micro-batch more.
 #include "tests/core/schedule/split_backward.h"
+#include "tests/support/test_program.h"
 
 #include <map>
 
@@ -121,5 +122,5 @@ private slots:
 
 } // namespace
 
-QTEST_GUILESS_MAIN(TestPaired)
+TRAINYARD_GUILESS_TEST(TestPaired)
 #include "tst_paired.moc"

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/schedule/program.h"
+#include "tests/support/test_program.h"
 
 #include <QTest>
 
@@ -190,5 +191,5 @@ void TestProgram::brokenRulesSayWhatWouldBeRight()
     QCOMPARE(QString::fromStdString(fault(ScheduleKind::Atlas, { 4, 8, 2, {} }).where), "parallelism.virtual_pipeline");
 }
 
-QTEST_APPLESS_MAIN(TestProgram)
+TRAINYARD_APPLESS_TEST(TestProgram)
 #include "tst_program.moc"

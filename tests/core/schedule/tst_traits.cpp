@@ -2,6 +2,7 @@
 // Every schedule's row of traits tells the truth about the orders that its generator makes: what is counted and
 // simulated here knows nothing of the row. The plan file's page has the table that the command line prints.
 #include "tests/core/schedule/split_backward.h"
+#include "tests/support/test_program.h"
 
 #include "core/catalogue/catalogue.h"
 #include "core/plan/plan_io.h"
@@ -373,5 +374,5 @@ void TestTraits::thePageOfThePlanFileListsThemAll()
     QVERIFY(isListed);
 }
 
-QTEST_APPLESS_MAIN(TestTraits)
+TRAINYARD_APPLESS_TEST(TestTraits)
 #include "tst_traits.moc"

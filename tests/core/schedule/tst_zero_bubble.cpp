@@ -2,6 +2,7 @@
 // The zero-bubble family against the equations of its papers. A program is made by rounded times and judged by
 // the engine with the times themselves.
 #include "tests/core/schedule/split_backward.h"
+#include "tests/support/test_program.h"
 
 #include <cmath>
 #include <map>
@@ -308,5 +309,5 @@ void ZeroBubble::twoChunksComeByThemselves()
     QCOMPARE(make(ScheduleKind::VHalf, { 4, 8, 2, {} }).placement, traitsOf(ScheduleKind::VHalf).placement);
 }
 
-QTEST_APPLESS_MAIN(ZeroBubble)
+TRAINYARD_APPLESS_TEST(ZeroBubble)
 #include "tst_zero_bubble.moc"

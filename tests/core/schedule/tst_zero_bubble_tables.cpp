@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // The bubble rates that Qi et al. 2023 (arXiv 2401.10241) publish for their schedules. The files are read in place.
 #include "tests/core/schedule/split_backward.h"
+#include "tests/support/test_program.h"
 
 #include <nlohmann/json.hpp>
 
@@ -119,5 +120,5 @@ void ZeroBubbleTables::tableEightForTheSameTimes()
     QVERIFY2(zbV > low && zbV < paper + 1e-4, qPrintable(QString("%1, paper %2").arg(zbV).arg(paper)));
 }
 
-QTEST_APPLESS_MAIN(ZeroBubbleTables)
+TRAINYARD_APPLESS_TEST(ZeroBubbleTables)
 #include "tst_zero_bubble_tables.moc"

@@ -4,6 +4,7 @@
 #include "core/score/batch_runner.h"
 #include "tests/core/score/spaces.h"
 #include "tests/support/plans.h"
+#include "tests/support/test_program.h"
 
 #include <QTest>
 
@@ -271,5 +272,5 @@ private:
     std::vector<std::unique_ptr<SearchSpace>> m_spaces;
 };
 
-QTEST_APPLESS_MAIN(BatchRunnerTest)
+TRAINYARD_APPLESS_TEST(BatchRunnerTest)
 #include "tst_batch_runner.moc"

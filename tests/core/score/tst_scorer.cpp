@@ -3,6 +3,7 @@
 // before, and where plans are simple their bounds are close.
 #include "tests/core/score/score_claims.h"
 #include "tests/support/search_spaces.h"
+#include "tests/support/test_program.h"
 
 #include "core/plan/plan_io.h"
 #include "core/schedule/traits.h"
@@ -232,5 +233,5 @@ private slots:
     }
 };
 
-QTEST_GUILESS_MAIN(TestScorer)
+TRAINYARD_GUILESS_TEST(TestScorer)
 #include "tst_scorer.moc"

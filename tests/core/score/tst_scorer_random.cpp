@@ -4,6 +4,7 @@
 #include "tests/core/evaluate/random_valid_plans.h"
 #include "tests/core/score/score_claims.h"
 #include "tests/support/search_spaces.h"
+#include "tests/support/test_program.h"
 
 #include <QtTest>
 
@@ -41,5 +42,5 @@ private slots:
     }
 };
 
-QTEST_GUILESS_MAIN(TestScorerRandom)
+TRAINYARD_GUILESS_TEST(TestScorerRandom)
 #include "tst_scorer_random.moc"

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // The threads of a search: each index once, and all of them as polite to the rest of the machine as whoever asked.
 #include "core/search/crew.h"
+#include "tests/support/test_program.h"
 
 #include <QTest>
 
@@ -61,5 +62,5 @@ private slots:
 #endif
 };
 
-QTEST_GUILESS_MAIN(CrewTest)
+TRAINYARD_GUILESS_TEST(CrewTest)
 #include "tst_crew.moc"

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Nodes that idle, dropped: the plan that is left trains as before, to the last bit, and pays for what it uses.
 #include "core/search/idle_nodes.h"
+#include "tests/support/test_program.h"
 
 #include "core/plan/validate.h"
 #include "core/search/objective.h"
@@ -130,5 +131,5 @@ private slots:
     }
 };
 
-QTEST_APPLESS_MAIN(TstIdleNodes)
+TRAINYARD_APPLESS_TEST(TstIdleNodes)
 #include "tst_idle_nodes.moc"

@@ -2,6 +2,7 @@
 #include "core/evaluate/run.h"
 #include "core/plan/plan_io.h"
 #include "core/search/objective.h"
+#include "tests/support/test_program.h"
 
 #include "tests/support/plans.h"
 
@@ -112,5 +113,5 @@ private slots:
     }
 };
 
-QTEST_GUILESS_MAIN(TstObjective)
+TRAINYARD_GUILESS_TEST(TstObjective)
 #include "tst_objective.moc"

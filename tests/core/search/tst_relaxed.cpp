@@ -3,6 +3,7 @@
 // and a held limit is never exceeded.
 #include "core/evaluate/run.h"
 #include "tests/core/search/small_search.h"
+#include "tests/support/test_program.h"
 
 #include <QTest>
 
@@ -159,5 +160,5 @@ private slots:
     }
 };
 
-QTEST_GUILESS_MAIN(TstRelaxed)
+TRAINYARD_GUILESS_TEST(TstRelaxed)
 #include "tst_relaxed.moc"

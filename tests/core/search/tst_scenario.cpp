@@ -3,6 +3,7 @@
 #include "core/plan/plan_io.h"
 #include "core/plan/validate.h"
 #include "core/search/scenario.h"
+#include "tests/support/test_program.h"
 
 #include "tests/support/plans.h"
 
@@ -352,5 +353,5 @@ private slots:
     }
 };
 
-QTEST_GUILESS_MAIN(TstScenario)
+TRAINYARD_GUILESS_TEST(TstScenario)
 #include "tst_scenario.moc"

@@ -4,6 +4,7 @@
 #include "core/plan/plan_io.h"
 #include "core/search/search.h"
 #include "tests/core/search/small_search.h"
+#include "tests/support/test_program.h"
 
 #include <QTest>
 
@@ -279,5 +280,5 @@ private slots:
     }
 };
 
-QTEST_GUILESS_MAIN(TstSearch)
+TRAINYARD_GUILESS_TEST(TstSearch)
 #include "tst_search.moc"

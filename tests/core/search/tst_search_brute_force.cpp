@@ -3,6 +3,7 @@
 // constraints, in several worlds and of jobs, is what the search finds, and no answer breaks a constraint.
 #include "core/plan/plan_io.h"
 #include "tests/core/search/brute_force.h"
+#include "tests/support/test_program.h"
 
 #include <QTest>
 
@@ -213,5 +214,5 @@ private slots:
     }
 };
 
-QTEST_GUILESS_MAIN(TstSearchBruteForce)
+TRAINYARD_GUILESS_TEST(TstSearchBruteForce)
 #include "tst_search_brute_force.moc"

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/search/search_front.h"
 #include "tests/core/search/small_search.h"
+#include "tests/support/test_program.h"
 
 #include <QTest>
 
@@ -108,5 +109,5 @@ private slots:
     }
 };
 
-QTEST_GUILESS_MAIN(TstSearchFront)
+TRAINYARD_GUILESS_TEST(TstSearchFront)
 #include "tst_search_front.moc"

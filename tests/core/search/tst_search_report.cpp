@@ -5,6 +5,7 @@
 #include "core/search/search_report.h"
 #include "core/search/tell_result.h"
 #include "tests/support/plans.h"
+#include "tests/support/test_program.h"
 
 #include <QTest>
 
@@ -221,5 +222,5 @@ private slots:
     }
 };
 
-QTEST_APPLESS_MAIN(TstSearchReport)
+TRAINYARD_APPLESS_TEST(TstSearchReport)
 #include "tst_search_report.moc"

@@ -3,6 +3,7 @@
 // ended early.
 #include "core/search/search.h"
 #include "tests/support/plans.h"
+#include "tests/support/test_program.h"
 
 #include <QTest>
 
@@ -123,5 +124,5 @@ private slots:
     }
 };
 
-QTEST_GUILESS_MAIN(TstSearchRows)
+TRAINYARD_GUILESS_TEST(TstSearchRows)
 #include "tst_search_rows.moc"

@@ -2,6 +2,7 @@
 // Spaces that are too large to be looked at whole, with limits that only plans much smaller than the one asked about
 // keep: the search starts from small ones as well.
 #include "tests/core/search/small_search.h"
+#include "tests/support/test_program.h"
 
 #include <QTest>
 
@@ -90,5 +91,5 @@ private slots:
     }
 };
 
-QTEST_GUILESS_MAIN(TstSmallStart)
+TRAINYARD_GUILESS_TEST(TstSmallStart)
 #include "tst_small_start.moc"

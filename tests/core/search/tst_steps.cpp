@@ -4,6 +4,7 @@
 #include "core/evaluate/run.h"
 #include "core/search/objective.h"
 #include "core/search/steps.h"
+#include "tests/support/test_program.h"
 
 #include "tests/core/search/small_search.h"
 #include "tests/support/plans.h"
@@ -303,5 +304,5 @@ private slots:
     }
 };
 
-QTEST_GUILESS_MAIN(TstSteps)
+TRAINYARD_GUILESS_TEST(TstSteps)
 #include "tst_steps.moc"

@@ -2,6 +2,7 @@
 // The ranking against trying everything: each data-parallel degree, each order of linked datacenters, each number of
 // stages in each, all simulated.
 #include "core/selection/selection.h"
+#include "tests/support/test_program.h"
 
 #include "core/cluster/wan.h"
 
@@ -179,5 +180,5 @@ void TestBruteForce::aLargeDatacenterAloneIsFoundBesideWholeCells()
     QCOMPARE(alone->sequencesPerSecond > over->sequencesPerSecond, alone < over);
 }
 
-QTEST_APPLESS_MAIN(TestBruteForce)
+TRAINYARD_APPLESS_TEST(TestBruteForce)
 #include "tst_brute_force.moc"

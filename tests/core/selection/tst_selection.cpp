@@ -2,6 +2,7 @@
 // Which datacenters: the loop of Algorithm 1, that its numbers are the simulator's, what is left out and why, and the
 // front.
 #include "core/selection/selection.h"
+#include "tests/support/test_program.h"
 
 #include "core/cluster/wan.h"
 #include "core/evaluate/estimate.h"
@@ -462,5 +463,5 @@ void TestSelection::itStopsWhenAsked()
     QCOMPARE(result.error().front().code, ErrorCode::Cancelled);
 }
 
-QTEST_APPLESS_MAIN(TestSelection)
+TRAINYARD_APPLESS_TEST(TestSelection)
 #include "tst_selection.moc"

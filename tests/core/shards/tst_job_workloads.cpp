@@ -6,6 +6,7 @@
 #include "core/shards/job_workloads.h"
 #include "core/workload/model_math.h"
 #include "tests/core/shards/job_plans.h"
+#include "tests/support/test_program.h"
 
 #include <QTest>
 
@@ -395,5 +396,5 @@ private slots:
     }
 };
 
-QTEST_APPLESS_MAIN(TstJobWorkloads)
+TRAINYARD_APPLESS_TEST(TstJobWorkloads)
 #include "tst_job_workloads.moc"

@@ -6,6 +6,7 @@
 #include "core/shards/coarse_units.h"
 #include "core/shards/job_workloads.h"
 #include "tests/core/shards/job_plans.h"
+#include "tests/support/test_program.h"
 
 #include <QTest>
 
@@ -131,5 +132,5 @@ private slots:
     }
 };
 
-QTEST_APPLESS_MAIN(TstJobsOfPlans)
+TRAINYARD_APPLESS_TEST(TstJobsOfPlans)
 #include "tst_jobs_of_plans.moc"

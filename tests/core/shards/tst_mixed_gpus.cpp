@@ -5,6 +5,7 @@
 #include "core/jobs/run_jobs.h"
 #include "core/shards/job_workloads.h"
 #include "tests/core/shards/job_plans.h"
+#include "tests/support/test_program.h"
 
 #include <QTest>
 
@@ -124,5 +125,5 @@ private slots:
     }
 };
 
-QTEST_APPLESS_MAIN(TstMixedGpus)
+TRAINYARD_APPLESS_TEST(TstMixedGpus)
 #include "tst_mixed_gpus.moc"

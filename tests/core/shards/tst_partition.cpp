@@ -2,6 +2,7 @@
 // Cutting a row of pieces: the greedy rule against every possible cut, even cuts against what they promise.
 
 #include "core/shards/partition.h"
+#include "tests/support/test_program.h"
 
 #include <QTest>
 
@@ -104,5 +105,5 @@ private slots:
     }
 };
 
-QTEST_APPLESS_MAIN(TstPartition)
+TRAINYARD_APPLESS_TEST(TstPartition)
 #include "tst_partition.moc"

@@ -6,6 +6,7 @@
 #include "core/shards/job_workloads.h"
 #include "tests/core/jobs/schedule_checker.h"
 #include "tests/core/shards/job_plans.h"
+#include "tests/support/test_program.h"
 
 #include <QTest>
 
@@ -186,5 +187,5 @@ private slots:
     }
 };
 
-QTEST_APPLESS_MAIN(TstRandomJobPlans)
+TRAINYARD_APPLESS_TEST(TstRandomJobPlans)
 #include "tst_random_job_plans.moc"

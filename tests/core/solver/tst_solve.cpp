@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/solver/milp.h"
 #include "tests/core/solver/programmes.h"
+#include "tests/support/test_program.h"
 
 #include <QTest>
 
@@ -156,5 +157,5 @@ private slots:
     }
 };
 
-QTEST_APPLESS_MAIN(TestSolve)
+TRAINYARD_APPLESS_TEST(TestSolve)
 #include "tst_solve.moc"

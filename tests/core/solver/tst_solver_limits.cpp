@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/solver/milp.h"
 #include "tests/core/solver/programmes.h"
+#include "tests/support/test_program.h"
 
 #include <QDir>
 #include <QFile>
@@ -144,5 +145,5 @@ private slots:
     }
 };
 
-QTEST_APPLESS_MAIN(TestSolverLimits)
+TRAINYARD_APPLESS_TEST(TestSolverLimits)
 #include "tst_solver_limits.moc"

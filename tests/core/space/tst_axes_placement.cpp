@@ -2,6 +2,7 @@
 // Placements of clusters with so many datacenters that not every one of them is a value.
 #include "core/space/space.h"
 #include "tests/support/plans.h"
+#include "tests/support/test_program.h"
 
 #include <QTest>
 
@@ -110,5 +111,5 @@ private slots:
     }
 };
 
-QTEST_GUILESS_MAIN(TstAxesPlacement)
+TRAINYARD_GUILESS_TEST(TstAxesPlacement)
 #include "tst_axes_placement.moc"

@@ -3,6 +3,7 @@
 
 #include "core/space/axes_pools.h"
 #include "tests/core/rivals/cases.h"
+#include "tests/support/test_program.h"
 
 #include <set>
 
@@ -92,5 +93,5 @@ private slots:
     }
 };
 
-QTEST_APPLESS_MAIN(TstAxesPools)
+TRAINYARD_APPLESS_TEST(TstAxesPools)
 #include "tst_axes_pools.moc"

@@ -2,6 +2,7 @@
 // The reference is SearchSpace::plan(), which copies the base for each candidate.
 #include "core/plan/plan_io.h"
 #include "core/space/candidate_plan.h"
+#include "tests/support/test_program.h"
 
 #include <QTest>
 
@@ -72,5 +73,5 @@ private slots:
     }
 };
 
-QTEST_GUILESS_MAIN(CandidatePlanTest)
+TRAINYARD_GUILESS_TEST(CandidatePlanTest)
 #include "tst_candidate_plan.moc"

@@ -6,6 +6,7 @@
 #include "core/plan/plan_io.h"
 #include "core/space/layer_partition.h"
 #include "core/space/rules.h"
+#include "tests/support/test_program.h"
 
 #include <QtTest>
 
@@ -225,5 +226,5 @@ private slots:
     }
 };
 
-QTEST_GUILESS_MAIN(MakeSpaceTest)
+TRAINYARD_GUILESS_TEST(MakeSpaceTest)
 #include "tst_make_space.moc"

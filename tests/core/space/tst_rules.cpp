@@ -3,6 +3,7 @@
 // that the plan's stack does not offer. None of them is a better plan than all that are kept.
 #include "tests/core/search/brute_force.h"
 #include "tests/support/plans.h"
+#include "tests/support/test_program.h"
 
 #include <QTest>
 
@@ -137,5 +138,5 @@ private slots:
     }
 };
 
-QTEST_GUILESS_MAIN(TstRules)
+TRAINYARD_GUILESS_TEST(TstRules)
 #include "tst_rules.moc"

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/states/optimizer_step.h"
+#include "tests/support/test_program.h"
 
 #include "core/hardware/host_spec.h"
 #include "tests/core/ladder/data_states_rows.h"
@@ -295,5 +296,5 @@ private slots:
     }
 };
 
-QTEST_APPLESS_MAIN(OptimizerStepTest)
+TRAINYARD_APPLESS_TEST(OptimizerStepTest)
 #include "tst_optimizer_step.moc"

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/states/states_off_gpu.h"
+#include "tests/support/test_program.h"
 
 #include "core/hardware/host_spec.h"
 #include "core/workload/model_math.h"
@@ -352,5 +353,5 @@ private slots:
     }
 };
 
-QTEST_APPLESS_MAIN(StatesOffGpuTest)
+TRAINYARD_APPLESS_TEST(StatesOffGpuTest)
 #include "tst_states_off_gpu.moc"

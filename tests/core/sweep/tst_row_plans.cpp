@@ -3,6 +3,7 @@
 #include "core/plan/plan_io.h"
 #include "core/sweep/copy_key.h"
 #include "core/sweep/row_plans.h"
+#include "tests/support/test_program.h"
 
 #include "tests/support/plans.h"
 
@@ -103,5 +104,5 @@ private slots:
     }
 };
 
-QTEST_APPLESS_MAIN(TstRowPlans)
+TRAINYARD_APPLESS_TEST(TstRowPlans)
 #include "tst_row_plans.moc"

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Who works on which rows: in any order of coming and going, every row is written once, in order, from bounded memory.
 #include "core/sweep/sweep_board.h"
+#include "tests/support/test_program.h"
 
 #include <QTest>
 
@@ -114,5 +115,5 @@ private slots:
     }
 };
 
-QTEST_APPLESS_MAIN(TstSweepBoard)
+TRAINYARD_APPLESS_TEST(TstSweepBoard)
 #include "tst_sweep_board.moc"

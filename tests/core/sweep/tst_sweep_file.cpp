@@ -3,6 +3,7 @@
 #include "core/plan/plan_io.h"
 #include "core/sweep/run_sweep.h"
 #include "core/sweep/sweep_table.h"
+#include "tests/support/test_program.h"
 
 #include "tests/support/plans.h"
 
@@ -341,5 +342,5 @@ private:
     std::unique_ptr<QTemporaryDir> m_folder;
 };
 
-QTEST_APPLESS_MAIN(TstSweepFile)
+TRAINYARD_APPLESS_TEST(TstSweepFile)
 #include "tst_sweep_file.moc"

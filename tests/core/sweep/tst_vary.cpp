@@ -2,6 +2,7 @@
 // What `--vary` says, and what a sweep refuses before it begins.
 #include "core/sweep/draw.h"
 #include "core/sweep/sweep.h"
+#include "tests/support/test_program.h"
 
 #include "tests/support/plans.h"
 
@@ -187,5 +188,5 @@ private slots:
     }
 };
 
-QTEST_APPLESS_MAIN(TstVary)
+TRAINYARD_APPLESS_TEST(TstVary)
 #include "tst_vary.moc"

@@ -3,6 +3,7 @@
 
 #include "core/telemetry/align.h"
 #include "core/telemetry/read_sources.h"
+#include "tests/support/test_program.h"
 
 #include "tests/core/telemetry/trace_texts.h"
 
@@ -358,5 +359,5 @@ private slots:
     }
 };
 
-QTEST_GUILESS_MAIN(AlignTest)
+TRAINYARD_GUILESS_TEST(AlignTest)
 #include "tst_align.moc"

@@ -2,6 +2,7 @@
 // Chakra execution traces, and its neighbours that are refused by name.
 
 #include "tests/core/telemetry/trace_texts.h"
+#include "tests/support/test_program.h"
 
 #include <QTest>
 
@@ -114,5 +115,5 @@ private slots:
     }
 };
 
-QTEST_GUILESS_MAIN(TestChakra)
+TRAINYARD_GUILESS_TEST(TestChakra)
 #include "tst_chakra.moc"

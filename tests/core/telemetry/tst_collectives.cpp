@@ -3,6 +3,7 @@
 
 #include "core/telemetry/collectives.h"
 #include "core/telemetry/read_sources.h"
+#include "tests/support/test_program.h"
 
 #include "tests/core/telemetry/trace_texts.h"
 
@@ -195,5 +196,5 @@ private slots:
     }
 };
 
-QTEST_GUILESS_MAIN(TestCollectives)
+TRAINYARD_GUILESS_TEST(TestCollectives)
 #include "tst_collectives.moc"

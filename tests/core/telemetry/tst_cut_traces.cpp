@@ -4,6 +4,7 @@
 
 #include "core/telemetry/file/check_recording.h"
 #include "core/telemetry/read_sources.h"
+#include "tests/support/test_program.h"
 
 #include <QTemporaryDir>
 #include <QTest>
@@ -106,5 +107,5 @@ private:
     QTemporaryDir m_folder;
 };
 
-QTEST_GUILESS_MAIN(TestCutTraces)
+TRAINYARD_GUILESS_TEST(TestCutTraces)
 #include "tst_cut_traces.moc"

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/telemetry/readers/tensorboard.h"
 #include "tests/core/telemetry/read_text.h"
+#include "tests/support/test_program.h"
 
 #include <QTemporaryDir>
 #include <QTest>
@@ -329,5 +330,5 @@ private slots:
     }
 };
 
-QTEST_APPLESS_MAIN(TestExperimentFiles)
+TRAINYARD_APPLESS_TEST(TestExperimentFiles)
 #include "tst_experiment_files.moc"

@@ -3,6 +3,7 @@
 
 #include "core/telemetry/read_sources.h"
 #include "core/telemetry/summarize.h"
+#include "tests/support/test_program.h"
 
 #include <QDir>
 #include <QFile>
@@ -194,5 +195,5 @@ private slots:
     }
 };
 
-QTEST_GUILESS_MAIN(TestHtaGolden)
+TRAINYARD_GUILESS_TEST(TestHtaGolden)
 #include "tst_hta_golden.moc"

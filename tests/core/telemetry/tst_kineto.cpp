@@ -3,6 +3,7 @@
 
 #include "core/telemetry/kernel_classes.h"
 #include "core/telemetry/summarize.h"
+#include "tests/support/test_program.h"
 
 #include "tests/core/telemetry/trace_texts.h"
 
@@ -297,5 +298,5 @@ private slots:
     }
 };
 
-QTEST_GUILESS_MAIN(TestKineto)
+TRAINYARD_GUILESS_TEST(TestKineto)
 #include "tst_kineto.moc"

@@ -3,6 +3,7 @@
 
 #include "core/telemetry/collectives.h"
 #include "core/telemetry/summarize.h"
+#include "tests/support/test_program.h"
 
 #include "tests/core/telemetry/trace_texts.h"
 
@@ -180,5 +181,5 @@ private slots:
     }
 };
 
-QTEST_GUILESS_MAIN(TestKinetoDamage)
+TRAINYARD_GUILESS_TEST(TestKinetoDamage)
 #include "tst_kineto_damage.moc"

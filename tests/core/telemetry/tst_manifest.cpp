@@ -7,6 +7,7 @@
 #include "core/telemetry/read_sources.h"
 #include "core/workload/model_math.h"
 #include "tests/core/telemetry/recording_figures.h"
+#include "tests/support/test_program.h"
 
 #include <QTest>
 
@@ -180,5 +181,5 @@ private:
     Json m_manifest;
 };
 
-QTEST_GUILESS_MAIN(TestManifest)
+TRAINYARD_GUILESS_TEST(TestManifest)
 #include "tst_manifest.moc"

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "tests/core/telemetry/read_text.h"
+#include "tests/support/test_program.h"
 
 #include <QTest>
 
@@ -221,5 +222,5 @@ private slots:
     }
 };
 
-QTEST_APPLESS_MAIN(TestMegatronLogs)
+TRAINYARD_APPLESS_TEST(TestMegatronLogs)
 #include "tst_megatron_logs.moc"

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/telemetry/read_sources.h"
+#include "tests/support/test_program.h"
 
 #include <QTemporaryDir>
 #include <QTest>
@@ -105,5 +106,5 @@ private:
     QTemporaryDir m_folder;
 };
 
-QTEST_APPLESS_MAIN(TestReadSources)
+TRAINYARD_APPLESS_TEST(TestReadSources)
 #include "tst_read_sources.moc"

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Recordings as files: what is written comes back equal, whatever it is; what is broken is told with its place.
 #include "core/telemetry/recording_file.h"
+#include "tests/support/test_program.h"
 
 #include "tests/core/telemetry/random_recording.h"
 #include "tests/core/telemetry/recording_text.h"
@@ -339,5 +340,5 @@ private:
     QTemporaryDir m_folder;
 };
 
-QTEST_APPLESS_MAIN(TestRecordingFile)
+TRAINYARD_APPLESS_TEST(TestRecordingFile)
 #include "tst_recording_file.moc"

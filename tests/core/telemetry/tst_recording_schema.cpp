@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // The schema of recordings, held to what is written.
 #include "core/telemetry/recording_file.h"
+#include "tests/support/test_program.h"
 
 #include "tests/core/telemetry/random_recording.h"
 #include "tests/core/telemetry/recording_text.h"
@@ -87,5 +88,5 @@ private:
     }
 };
 
-QTEST_APPLESS_MAIN(TestRecordingSchema)
+TRAINYARD_APPLESS_TEST(TestRecordingSchema)
 #include "tst_recording_schema.moc"

@@ -3,6 +3,7 @@
 // reads, and the system tells the most that it ever held.
 
 #include "core/telemetry/read_sources.h"
+#include "tests/support/test_program.h"
 
 #include <QTemporaryDir>
 #include <QTest>
@@ -150,5 +151,5 @@ private:
     QTemporaryDir m_folder;
 };
 
-QTEST_APPLESS_MAIN(TestTraceMemory)
+TRAINYARD_APPLESS_TEST(TestTraceMemory)
 #include "tst_trace_memory.moc"

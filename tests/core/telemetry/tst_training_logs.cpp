@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "tests/core/telemetry/read_text.h"
+#include "tests/support/test_program.h"
 
 #include <QTest>
 
@@ -257,5 +258,5 @@ private slots:
     }
 };
 
-QTEST_APPLESS_MAIN(TestTrainingLogs)
+TRAINYARD_APPLESS_TEST(TestTrainingLogs)
 #include "tst_training_logs.moc"

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "tests/core/iteration/pipelines.h"
+#include "tests/support/test_program.h"
 
 #include "core/timeline/analysis.h"
 
@@ -168,5 +169,5 @@ void TestAnalysis::spansAreFoundByTime()
         QCOMPARE(spanAt(timeline, timeline.trackOf[span], timeline.start[span]), span);
 }
 
-QTEST_APPLESS_MAIN(TestAnalysis)
+TRAINYARD_APPLESS_TEST(TestAnalysis)
 #include "tst_analysis.moc"

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/timeline/cell_members.h"
+#include "tests/support/test_program.h"
 #include "tests/support/turns_timeline.h"
 
 #include <QTest>
@@ -34,5 +35,5 @@ private slots:
     }
 };
 
-QTEST_APPLESS_MAIN(CellMembersTest)
+TRAINYARD_APPLESS_TEST(CellMembersTest)
 #include "tst_cell_members.moc"

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/timeline/dispatcher.h"
 #include "core/timeline/simulator.h"
+#include "tests/support/test_program.h"
 
 #include <QTest>
 
@@ -191,5 +192,5 @@ private:
     Timeline m_timeline;
 };
 
-QTEST_APPLESS_MAIN(TestDispatcher)
+TRAINYARD_APPLESS_TEST(TestDispatcher)
 #include "tst_dispatcher.moc"

@@ -2,6 +2,7 @@
 // Shared links and resources that choose.
 #include "core/iteration/forward_policies.h"
 #include "tests/core/iteration/pipelines.h"
+#include "tests/support/test_program.h"
 
 using namespace pipelines;
 using tasks::Tasks;
@@ -389,5 +390,5 @@ void TestEventLoop::resultsAreRepeatable()
     QCOMPARE(first->cause, second->cause);
 }
 
-QTEST_APPLESS_MAIN(TestEventLoop)
+TRAINYARD_APPLESS_TEST(TestEventLoop)
 #include "tst_event_loop.moc"

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/timeline/fair_share.h"
+#include "tests/support/test_program.h"
 
 #include <QTest>
 
@@ -227,5 +228,5 @@ void FairShare::takesOfUnlikeSizeLoseNothing()
     QCOMPARE(rate, (std::vector<double> { 1, 80 }));
 }
 
-QTEST_APPLESS_MAIN(FairShare)
+TRAINYARD_APPLESS_TEST(FairShare)
 #include "tst_fair_share.moc"

@@ -3,6 +3,7 @@
 // task stays with it wherever finish() puts it.
 #include "core/timeline/event_loop.h"
 #include "tests/core/timeline/tasks.h"
+#include "tests/support/test_program.h"
 
 #include <bit>
 #include <cmath>
@@ -340,5 +341,5 @@ private slots:
     }
 };
 
-QTEST_APPLESS_MAIN(TestGraphBuilder)
+TRAINYARD_APPLESS_TEST(TestGraphBuilder)
 #include "tst_graph_builder.moc"

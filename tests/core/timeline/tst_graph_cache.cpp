@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/timeline/graph_builder.h"
 #include "core/timeline/graph_cache.h"
+#include "tests/support/test_program.h"
 
 #include <QTest>
 
@@ -101,5 +102,5 @@ private slots:
     }
 };
 
-QTEST_APPLESS_MAIN(GraphCacheTest)
+TRAINYARD_APPLESS_TEST(GraphCacheTest)
 #include "tst_graph_cache.moc"

@@ -2,6 +2,7 @@
 #include "core/schedule/traits.h"
 #include "core/timeline/lanes.h"
 #include "tests/core/iteration/pipelines.h"
+#include "tests/support/test_program.h"
 
 #include <QTest>
 
@@ -151,5 +152,5 @@ private slots:
     }
 };
 
-QTEST_APPLESS_MAIN(LanesTest)
+TRAINYARD_APPLESS_TEST(LanesTest)
 #include "tst_lanes.moc"

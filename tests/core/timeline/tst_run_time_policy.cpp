@@ -2,6 +2,7 @@
 // Policies that no schedule has: whatever decides is asked when its resource is free, sees what has arrived, and is
 // obeyed.
 #include "tests/core/timeline/tasks.h"
+#include "tests/support/test_program.h"
 
 #include <functional>
 
@@ -188,5 +189,5 @@ private slots:
     }
 };
 
-QTEST_APPLESS_MAIN(TestRunTimePolicy)
+TRAINYARD_APPLESS_TEST(TestRunTimePolicy)
 #include "tst_run_time_policy.moc"

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "tests/core/iteration/pipelines.h"
+#include "tests/support/test_program.h"
 
 #include "core/timeline/event_loop.h"
 
@@ -233,5 +234,5 @@ void TestSimulator::anEmptyGraphTakesNoTime()
     QCOMPARE(timeline.duration, Nanoseconds { 0 });
 }
 
-QTEST_APPLESS_MAIN(TestSimulator)
+TRAINYARD_APPLESS_TEST(TestSimulator)
 #include "tst_simulator.moc"

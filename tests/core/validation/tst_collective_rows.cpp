@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/validation/collective_rows.h"
+#include "tests/support/test_program.h"
 
 #include <QFile>
 #include <QTest>
@@ -103,5 +104,5 @@ void TestCollectiveRows::aBrokenFileIsReportedEntryByEntry()
     QVERIFY(wrong.error().size() >= 3);
 }
 
-QTEST_APPLESS_MAIN(TestCollectiveRows)
+TRAINYARD_APPLESS_TEST(TestCollectiveRows)
 #include "tst_collective_rows.moc"

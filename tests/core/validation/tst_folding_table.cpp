@@ -3,6 +3,7 @@
 // which. What the paper does not state is guessed, and named, in resources/validation/moe_parallel_folding.json.
 #include "core/validation/rows.h"
 #include "tests/support/plans.h"
+#include "tests/support/test_program.h"
 
 #include <QtTest>
 
@@ -119,5 +120,5 @@ void TestFoldingTable::moreGpusOnOneBatchUseThemLess()
     }
 }
 
-QTEST_APPLESS_MAIN(TestFoldingTable)
+TRAINYARD_APPLESS_TEST(TestFoldingTable)
 #include "tst_folding_table.moc"

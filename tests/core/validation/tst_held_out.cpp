@@ -3,6 +3,7 @@
 
 #include "core/validation/coverage.h"
 #include "core/validation/held_out.h"
+#include "tests/support/test_program.h"
 
 #include <QTest>
 
@@ -269,5 +270,5 @@ private slots:
     }
 };
 
-QTEST_APPLESS_MAIN(TstHeldOut)
+TRAINYARD_APPLESS_TEST(TstHeldOut)
 #include "tst_held_out.moc"

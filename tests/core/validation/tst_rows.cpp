@@ -2,6 +2,7 @@
 // Files of rows: what they say, and what is told to who writes one with a mistake.
 
 #include "core/validation/rows.h"
+#include "tests/support/test_program.h"
 
 #include <QTest>
 
@@ -215,5 +216,5 @@ private slots:
     }
 };
 
-QTEST_APPLESS_MAIN(TstRows)
+TRAINYARD_APPLESS_TEST(TstRows)
 #include "tst_rows.moc"

@@ -2,6 +2,7 @@
 // Rows run: predictions beside measurements, rows that cannot be evaluated, and stopping.
 
 #include "core/validation/run.h"
+#include "tests/support/test_program.h"
 
 #include <QTest>
 
@@ -125,5 +126,5 @@ private slots:
     }
 };
 
-QTEST_APPLESS_MAIN(TstRun)
+TRAINYARD_APPLESS_TEST(TstRun)
 #include "tst_run.moc"

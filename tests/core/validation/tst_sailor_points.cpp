@@ -3,6 +3,7 @@
 // implementation of the same equations.
 
 #include "core/validation/sailor_points.h"
+#include "tests/support/test_program.h"
 
 #include "core/base/number_text.h"
 
@@ -218,5 +219,5 @@ private slots:
     }
 };
 
-QTEST_APPLESS_MAIN(TstSailorPoints)
+TRAINYARD_APPLESS_TEST(TstSailorPoints)
 #include "tst_sailor_points.moc"

@@ -3,6 +3,7 @@
 
 #include "core/validation/gates.h"
 #include "core/validation/validation_report.h"
+#include "tests/support/test_program.h"
 
 #include <QTest>
 
@@ -246,5 +247,5 @@ private slots:
     }
 };
 
-QTEST_APPLESS_MAIN(TstStatistics)
+TRAINYARD_APPLESS_TEST(TstStatistics)
 #include "tst_statistics.moc"

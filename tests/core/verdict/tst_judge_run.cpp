@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // One drop: what a run left behind gives its plan, the prediction, the steps and the verdict, or says what is missing.
 #include "core/verdict/judge_run.h"
+#include "tests/support/test_program.h"
 
 #include "tests/core/overlay/small_runs.h"
 #include "tests/support/plans.h"
@@ -146,5 +147,5 @@ private slots:
     }
 };
 
-QTEST_GUILESS_MAIN(TestJudgeRun)
+TRAINYARD_GUILESS_TEST(TestJudgeRun)
 #include "tst_judge_run.moc"

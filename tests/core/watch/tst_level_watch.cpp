@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Sustained changes of a level are told once, with the step at which they began, and taken back; noise is not told.
 #include "core/watch/level_watch.h"
+#include "tests/support/test_program.h"
 
 #include <QTest>
 
@@ -158,5 +159,5 @@ private slots:
     }
 };
 
-QTEST_APPLESS_MAIN(LevelWatchTest)
+TRAINYARD_APPLESS_TEST(LevelWatchTest)
 #include "tst_level_watch.moc"

@@ -3,6 +3,7 @@
 // told, and runs that begin anew are looked at again.
 #include "core/telemetry/read_sources.h"
 #include "tests/core/watch/watched_run.h"
+#include "tests/support/test_program.h"
 
 #include <QTest>
 
@@ -251,5 +252,5 @@ private slots:
     }
 };
 
-QTEST_APPLESS_MAIN(LiveWatchTest)
+TRAINYARD_APPLESS_TEST(LiveWatchTest)
 #include "tst_live_watch.moc"

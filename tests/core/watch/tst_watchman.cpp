@@ -4,6 +4,7 @@
 #include "core/evaluate/evaluation.h"
 #include "core/plan/calibration.h"
 #include "tests/core/watch/watched_run.h"
+#include "tests/support/test_program.h"
 
 #include <QRegularExpression>
 #include <QTest>
@@ -276,5 +277,5 @@ private slots:
     }
 };
 
-QTEST_APPLESS_MAIN(WatchmanTest)
+TRAINYARD_APPLESS_TEST(WatchmanTest)
 #include "tst_watchman.moc"

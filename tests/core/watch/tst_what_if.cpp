@@ -8,6 +8,7 @@
 #include "core/watch/what_if_plans.h"
 #include "core/workload/model_math.h"
 #include "tests/core/watch/watched_run.h"
+#include "tests/support/test_program.h"
 
 #include <QTest>
 
@@ -271,5 +272,5 @@ private slots:
     void aPlanThatIsNotPlacedIsNotAsked() { QVERIFY(whatIfs(Evaluation(), {}, {}).empty()); }
 };
 
-QTEST_APPLESS_MAIN(WhatIfTest)
+TRAINYARD_APPLESS_TEST(WhatIfTest)
 #include "tst_what_if.moc"

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/plan/validate.h"
 #include "core/why/shadow_prices.h"
+#include "tests/support/test_program.h"
 
 #include "tests/support/mixed_plans.h"
 
@@ -107,5 +108,5 @@ private slots:
     void equalGpusThatAllWorkAreNotRetired() { QVERIFY(retired(test::oneSite(4)).empty()); }
 };
 
-QTEST_GUILESS_MAIN(TstRetirements)
+TRAINYARD_GUILESS_TEST(TstRetirements)
 #include "tst_retirements.moc"

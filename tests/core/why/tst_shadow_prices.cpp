@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/plan/plan_io.h"
 #include "core/why/shadow_prices.h"
+#include "tests/support/test_program.h"
 
 #include "core/cluster/edits.h"
 
@@ -412,5 +413,5 @@ private slots:
     }
 };
 
-QTEST_GUILESS_MAIN(TstShadowPrices)
+TRAINYARD_GUILESS_TEST(TstShadowPrices)
 #include "tst_shadow_prices.moc"

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/catalogue/catalogue.h"
 #include "core/workload/model_math.h"
+#include "tests/support/test_program.h"
 
 #include <QtTest>
 
@@ -254,5 +255,5 @@ void ActivationsTest::moreRecomputationKeepsLess()
     }
 }
 
-QTEST_APPLESS_MAIN(ActivationsTest)
+TRAINYARD_APPLESS_TEST(ActivationsTest)
 #include "tst_activations.moc"

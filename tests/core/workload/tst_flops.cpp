@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/catalogue/catalogue.h"
 #include "core/workload/model_math.h"
+#include "tests/support/test_program.h"
 
 #include <QtTest>
 
@@ -242,5 +243,5 @@ void FlopsTest::fusedAttentionHasNothingToRecomputeSelectively()
     QCOMPARE(recomputeFlops(model("llama-3-8b"), false, 8192, Recompute::Selective, fused), 0.0);
 }
 
-QTEST_APPLESS_MAIN(FlopsTest)
+TRAINYARD_APPLESS_TEST(FlopsTest)
 #include "tst_flops.moc"

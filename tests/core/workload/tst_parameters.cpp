@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/catalogue/catalogue.h"
 #include "core/workload/model_math.h"
+#include "tests/support/test_program.h"
 
 #include <QtTest>
 
@@ -143,5 +144,5 @@ void ParametersTest::everyDenseModelOfTheContractIsThere()
         QVERIFY2(builtinCatalogue().model(id), id);
 }
 
-QTEST_APPLESS_MAIN(ParametersTest)
+TRAINYARD_APPLESS_TEST(ParametersTest)
 #include "tst_parameters.moc"

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/workload/saved_tensors.h"
+#include "tests/support/test_program.h"
 
 #include "core/catalogue/catalogue.h"
 
@@ -60,5 +61,5 @@ private slots:
     }
 };
 
-QTEST_APPLESS_MAIN(TstSavedTensors)
+TRAINYARD_APPLESS_TEST(TstSavedTensors)
 #include "tst_saved_tensors.moc"

@@ -3,6 +3,7 @@
 // PP16 EP64 TP1, 1024 GPUs, 4 layers a stage, BF16; 15 micro-batches of stage 0 wait, 60 layers of them in all.
 #include "core/catalogue/catalogue.h"
 #include "core/workload/saved_tensors.h"
+#include "tests/support/test_program.h"
 
 #include <QtTest>
 
@@ -206,5 +207,5 @@ void TestSparedActivations::coarserRecomputationLeavesNothingToSpare()
     }
 }
 
-QTEST_APPLESS_MAIN(TestSparedActivations)
+TRAINYARD_APPLESS_TEST(TestSparedActivations)
 #include "tst_spared_activations.moc"

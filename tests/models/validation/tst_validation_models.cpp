@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // What the tables of the validation page say of a run that was made by hand.
 #include "rows_by_hand.h"
+#include "tests/support/test_program.h"
 
 #include "models/validation/result_model.h"
 #include "models/validation/summary_model.h"
@@ -172,5 +173,5 @@ private slots:
     }
 };
 
-QTEST_GUILESS_MAIN(ValidationModelsTest)
+TRAINYARD_GUILESS_TEST(ValidationModelsTest)
 #include "tst_validation_models.moc"

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Runs in the background: what is delivered, what stops one, what is said of a broken file.
 #include "rows_by_hand.h"
+#include "tests/support/test_program.h"
 
 #include "models/validation/validation_runner.h"
 
@@ -92,5 +93,5 @@ private slots:
     }
 };
 
-QTEST_GUILESS_MAIN(ValidationRunnerTest)
+TRAINYARD_GUILESS_TEST(ValidationRunnerTest)
 #include "tst_validation_runner.moc"

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // The map under real mouse and key events: drags by mouse and by keyboard give the same plans, previews come once per
 // change, Esc puts everything back, and no GPU is ever lost.
+#include "tests/support/test_program.h"
 #include "tests/views/cluster/map_hand.h"
 #include "views/cluster/amount_popup.h"
 #include "views/cluster/editors/datacenter_editor.h"
@@ -400,5 +401,5 @@ private slots:
     }
 };
 
-QTEST_MAIN(ClusterMapTest)
+TRAINYARD_TEST(ClusterMapTest)
 #include "tst_cluster_map.moc"

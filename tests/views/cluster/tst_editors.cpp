@@ -3,6 +3,7 @@
 #include "core/catalogue/catalogue.h"
 #include "core/cluster/distance.h"
 #include "core/plan/plan_io.h"
+#include "tests/support/test_program.h"
 #include "tests/views/cluster/map_fixtures.h"
 #include "views/cluster/editors/datacenter_editor.h"
 #include "views/cluster/editors/link_editor.h"
@@ -342,5 +343,5 @@ private slots:
     }
 };
 
-QTEST_MAIN(EditorsTest)
+TRAINYARD_TEST(EditorsTest)
 #include "tst_editors.moc"

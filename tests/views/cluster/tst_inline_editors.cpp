@@ -2,6 +2,7 @@
 // The map's forms under real keys and clicks: they open beside what they edit, try every change on the plan at once,
 // end as one edit or as none, and give the focus back.
 #include "core/catalogue/catalogue.h"
+#include "tests/support/test_program.h"
 #include "tests/views/cluster/map_hand.h"
 #include "views/cluster/editors/datacenter_editor.h"
 #include "views/cluster/editors/link_editor.h"
@@ -292,5 +293,5 @@ private slots:
     }
 };
 
-QTEST_MAIN(InlineEditorsTest)
+TRAINYARD_TEST(InlineEditorsTest)
 #include "tst_inline_editors.moc"

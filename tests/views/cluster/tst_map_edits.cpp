@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Gestures as edits: GPUs go where they were dropped, none is lost, and the words say what happened.
+#include "tests/support/test_program.h"
 #include "tests/views/cluster/map_fixtures.h"
 #include "views/cluster/map_edits.h"
 
@@ -108,5 +109,5 @@ private slots:
     }
 };
 
-QTEST_APPLESS_MAIN(MapEditsTest)
+TRAINYARD_APPLESS_TEST(MapEditsTest)
 #include "tst_map_edits.moc"

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "models/job_spans.h"
 #include "tests/support/job_evaluation.h"
+#include "tests/support/test_program.h"
 #include "views/cluster/cluster_map.h"
 #include "views/cluster/map_jobs.h"
 #include "views/details/details.h"
@@ -109,5 +110,5 @@ private slots:
     }
 };
 
-QTEST_MAIN(MapJobsTest)
+TRAINYARD_TEST(MapJobsTest)
 #include "tst_map_jobs.moc"

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Geometry of the map: islands never overlap, everything lies inside what holds it, and pointing finds what was drawn.
+#include "tests/support/test_program.h"
 #include "views/cluster/map_layout.h"
 
 #include <QTest>
@@ -189,5 +190,5 @@ private slots:
     }
 };
 
-QTEST_APPLESS_MAIN(MapLayoutTest)
+TRAINYARD_APPLESS_TEST(MapLayoutTest)
 #include "tst_map_layout.moc"

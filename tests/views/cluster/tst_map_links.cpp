@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Links on the map: each label lies on its own line, off every island and every other line and label, none vanishes,
 // and what carries nothing shows only while someone asks.
+#include "tests/support/test_program.h"
 #include "tests/views/cluster/map_hand.h"
 #include "views/cluster/link_scene.h"
 #include "views/cluster/map_painter.h"
@@ -197,5 +198,5 @@ private slots:
     }
 };
 
-QTEST_MAIN(MapLinksTest)
+TRAINYARD_TEST(MapLinksTest)
 #include "tst_map_links.moc"

@@ -2,6 +2,7 @@
 // However many datacenters there are and however long their names, each name stands in full on its island, and islands
 // neither overlap nor move without need.
 #include "core/catalogue/catalogue.h"
+#include "tests/support/test_program.h"
 #include "tests/views/cluster/map_hand.h"
 #include "views/cluster/cell_painter.h"
 #include "views/cluster/map_painter.h"
@@ -122,5 +123,5 @@ private slots:
     }
 };
 
-QTEST_MAIN(MapNamesTest)
+TRAINYARD_TEST(MapNamesTest)
 #include "tst_map_names.moc"

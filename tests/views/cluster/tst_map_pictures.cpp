@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Golden images of the map's islands and links under a drag, one per theme: tests/support/golden_picture.h.
 #include "tests/support/golden_picture.h"
+#include "tests/support/test_program.h"
 #include "tests/views/cluster/map_fixtures.h"
 #include "views/cluster/cluster_map.h"
 #include "views/theme/theme.h"
@@ -59,5 +60,5 @@ private slots:
     }
 };
 
-QTEST_MAIN(MapPicturesTest)
+TRAINYARD_TEST(MapPicturesTest)
 #include "tst_map_pictures.moc"

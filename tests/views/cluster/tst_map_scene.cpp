@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // What the map says: texts, stages and idle GPUs from plan and evaluation.
+#include "tests/support/test_program.h"
 #include "tests/views/cluster/map_fixtures.h"
 #include "views/cluster/map_scene.h"
 
@@ -74,5 +75,5 @@ private slots:
     }
 };
 
-QTEST_APPLESS_MAIN(MapSceneTest)
+TRAINYARD_APPLESS_TEST(MapSceneTest)
 #include "tst_map_scene.moc"

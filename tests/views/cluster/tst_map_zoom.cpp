@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Zooming and panning the map with wheel, buttons and keys: what is under the pointer stays there, and drags and clicks
 // find what is drawn at every zoom.
+#include "tests/support/test_program.h"
 #include "tests/views/cluster/map_hand.h"
 
 #include <QContextMenuEvent>
@@ -208,5 +209,5 @@ private slots:
     }
 };
 
-QTEST_MAIN(MapZoomTest)
+TRAINYARD_TEST(MapZoomTest)
 #include "tst_map_zoom.moc"

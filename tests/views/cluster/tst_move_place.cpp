@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // A datacenter is dragged over the map with a real mouse: its coordinates and the round trips of its links follow,
 // live, as one step that Esc, undo and Shift take back or leave out.
+#include "tests/support/test_program.h"
 #include "tests/views/cluster/map_fixtures.h"
 #include "views/cluster/cluster_map.h"
 #include "views/cluster/map_edits.h"
@@ -182,5 +183,5 @@ private slots:
     }
 };
 
-QTEST_MAIN(MovePlaceTest)
+TRAINYARD_TEST(MovePlaceTest)
 #include "tst_move_place.moc"

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // What the details panel says: computed from the evaluation, adding up to what the evaluation says, and reached by real
 // clicks and keys; it stays while the pointer wanders and follows its thing through an edit.
+#include "tests/support/test_program.h"
 #include "tests/views/window/window_fixture.h"
 
 #include "core/timeline/analysis.h"
@@ -187,5 +188,5 @@ private slots:
     }
 };
 
-QTEST_MAIN(DetailsTest)
+TRAINYARD_TEST(DetailsTest)
 #include "tst_details.moc"

@@ -4,6 +4,7 @@
 #include "core/catalogue/catalogue.h"
 #include "core/plan/embedded_plan.h"
 #include "core/plan/plan_io.h"
+#include "tests/support/test_program.h"
 #include "views/export/pdf_report.h"
 #include "views/export/svg_object.h"
 #include "views/theme/theme.h"
@@ -108,5 +109,5 @@ private:
     EvaluationPtr m_evaluation;
 };
 
-QTEST_MAIN(PdfReportTest)
+TRAINYARD_TEST(PdfReportTest)
 #include "tst_pdf_report.moc"

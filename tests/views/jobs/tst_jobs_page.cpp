@@ -3,6 +3,7 @@
 #include "core/plan/enum_names.h"
 #include "models/text/format.h"
 #include "tests/support/job_evaluation.h"
+#include "tests/support/test_program.h"
 #include "views/jobs/job_words.h"
 #include "views/jobs/jobs_page.h"
 #include "views/jobs/mini_gantt.h"
@@ -211,5 +212,5 @@ private slots:
     }
 };
 
-QTEST_MAIN(JobsPageTest)
+TRAINYARD_TEST(JobsPageTest)
 #include "tst_jobs_page.moc"

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // The page of an opened layer with real events, and what it says against the numbers of a layer written down.
 #include "opened_layer.h"
+#include "tests/support/test_program.h"
 
 #include "views/layer/layer_painter.h"
 #include "views/layer/layer_text.h"
@@ -213,5 +214,5 @@ private slots:
     }
 };
 
-QTEST_MAIN(LayerPageTest)
+TRAINYARD_TEST(LayerPageTest)
 #include "tst_layer_page.moc"

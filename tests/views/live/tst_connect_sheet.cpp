@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // The sheet that connects to a run: kinds, the fields that matter for each, what is wrong said at its field, secrets
 // that do not stay.
+#include "tests/support/test_program.h"
 #include "views/live/connect_sheet.h"
 #include "views/theme/theme.h"
 
@@ -170,5 +171,5 @@ private slots:
     }
 };
 
-QTEST_MAIN(ConnectSheetTest)
+TRAINYARD_TEST(ConnectSheetTest)
 #include "tst_connect_sheet.moc"

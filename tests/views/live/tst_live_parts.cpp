@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Strip, sources, and page of a run that goes on, over a session that is set by hand.
 #include "../../support/set_live_feed.h"
+#include "tests/support/test_program.h"
 
 #include "core/catalogue/catalogue.h"
 #include "models/live_words.h"
@@ -172,5 +173,5 @@ private slots:
     }
 };
 
-QTEST_MAIN(LivePartsTest)
+TRAINYARD_TEST(LivePartsTest)
 #include "tst_live_parts.moc"

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
+#include "tests/support/test_program.h"
 #include "views/panels/confidence_button.h"
 
 #include "hand_made.h"
@@ -129,5 +130,5 @@ private slots:
     }
 };
 
-QTEST_MAIN(ConfidenceButtonTest)
+TRAINYARD_TEST(ConfidenceButtonTest)
 #include "tst_confidence_button.moc"

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "hand_made.h"
+#include "tests/support/test_program.h"
 #include "views/panels/datacenter_panel.h"
 #include "views/panels/datacenter_row.h"
 #include "views/panels/hover_button.h"
@@ -181,5 +182,5 @@ private slots:
     }
 };
 
-QTEST_MAIN(DatacenterPanelTest)
+TRAINYARD_TEST(DatacenterPanelTest)
 #include "tst_datacenter_panel.moc"

@@ -5,6 +5,7 @@
 #include "core/plan/plan_io.h"
 #include "models/plan_document.h"
 #include "tests/support/mixed_plans.h"
+#include "tests/support/test_program.h"
 #include "views/panels/gpu_shares_panel.h"
 #include "views/panels/hover_button.h"
 #include "views/panels/share_bar.h"
@@ -306,5 +307,5 @@ private slots:
     }
 };
 
-QTEST_MAIN(GpuSharesPanelTest)
+TRAINYARD_TEST(GpuSharesPanelTest)
 #include "tst_gpu_shares_panel.moc"

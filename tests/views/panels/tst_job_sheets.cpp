@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Forms about jobs: a grid from nothing, one job, pins and clones, filled in as a user does.
 #include "jobs_fixture.h"
+#include "tests/support/test_program.h"
 
 #include "views/panels/job_form.h"
 #include "views/panels/job_grid_sheet.h"
@@ -177,5 +178,5 @@ private slots:
     }
 };
 
-QTEST_MAIN(JobSheetsTest)
+TRAINYARD_TEST(JobSheetsTest)
 #include "tst_job_sheets.moc"

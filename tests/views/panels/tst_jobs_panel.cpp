@@ -2,6 +2,7 @@
 // The list of jobs: cells are typed into, rows moved, paused and dropped, and each edit is one step to undo that says
 // what it did.
 #include "jobs_fixture.h"
+#include "tests/support/test_program.h"
 
 #include "views/panels/strategy_row.h"
 #include "views/parts/text_line.h"
@@ -171,5 +172,5 @@ private slots:
     }
 };
 
-QTEST_MAIN(JobsPanelTest)
+TRAINYARD_TEST(JobsPanelTest)
 #include "tst_jobs_panel.moc"

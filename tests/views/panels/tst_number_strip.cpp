@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
+#include "tests/support/test_program.h"
 #include "views/panels/number_strip.h"
 
 #include "hand_made.h"
@@ -222,5 +223,5 @@ private slots:
     }
 };
 
-QTEST_MAIN(NumberStripTest)
+TRAINYARD_TEST(NumberStripTest)
 #include "tst_number_strip.moc"

@@ -2,6 +2,7 @@
 // The sections "Across datacenters" and "Bubbles" of the strategy panel with the hands of a user: what is there, what
 // it makes of the plan, and that one step after the other is one to undo.
 #include "strategy_fixture.h"
+#include "tests/support/test_program.h"
 #include "views/panels/file_row.h"
 #include "views/panels/number_row.h"
 #include "views/parts/panel_parts.h"
@@ -344,5 +345,5 @@ private slots:
     }
 };
 
-QTEST_MAIN(StrategiesAcrossTest)
+TRAINYARD_TEST(StrategiesAcrossTest)
 #include "tst_strategies_across.moc"

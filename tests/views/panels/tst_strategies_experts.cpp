@@ -2,6 +2,7 @@
 // The section "Experts" of the strategy panel with the hands of a user, and what the panels say of an evaluation of
 // experts: there for models that have some, and for no others.
 #include "strategy_fixture.h"
+#include "tests/support/test_program.h"
 #include "views/panels/breakdown_bar.h"
 #include "views/panels/expert_text.h"
 #include "views/panels/number_strip.h"
@@ -171,5 +172,5 @@ private slots:
     }
 };
 
-QTEST_MAIN(StrategiesExpertsTest)
+TRAINYARD_TEST(StrategiesExpertsTest)
 #include "tst_strategies_experts.moc"

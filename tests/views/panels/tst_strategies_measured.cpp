@@ -3,6 +3,7 @@
 // say that what was measured fixes them.
 #include "core/plan/plan_io.h"
 #include "strategy_fixture.h"
+#include "tests/support/test_program.h"
 #include "views/panels/strategy_entries.h"
 #include "views/theme/theme.h"
 
@@ -77,5 +78,5 @@ private slots:
     }
 };
 
-QTEST_MAIN(StrategiesMeasuredTest)
+TRAINYARD_TEST(StrategiesMeasuredTest)
 #include "tst_strategies_measured.moc"

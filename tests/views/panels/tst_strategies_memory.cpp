@@ -2,6 +2,7 @@
 // The section "Memory" of the strategy panel with the hands of a user: what is there, what appears with a switch, what
 // it makes of the plan, and the words under activation offload.
 #include "strategy_fixture.h"
+#include "tests/support/test_program.h"
 #include "views/panels/effect_text.h"
 #include "views/panels/offload_text.h"
 #include "views/parts/text_line.h"
@@ -266,5 +267,5 @@ private slots:
     }
 };
 
-QTEST_MAIN(StrategiesMemoryTest)
+TRAINYARD_TEST(StrategiesMemoryTest)
 #include "tst_strategies_memory.moc"

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
+#include "tests/support/test_program.h"
 #include "views/panels/strategy_panel.h"
 
 #include "hand_made.h"
@@ -325,5 +326,5 @@ private slots:
     }
 };
 
-QTEST_MAIN(StrategyPanelTest)
+TRAINYARD_TEST(StrategyPanelTest)
 #include "tst_strategy_panel.moc"

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "hand_made.h"
 #include "models/text/format.h"
+#include "tests/support/test_program.h"
 #include "views/panels/breakdown_bar.h"
 #include "views/panels/critical_path_text.h"
 #include "views/panels/hover_button.h"
@@ -352,5 +353,5 @@ private slots:
     }
 };
 
-QTEST_MAIN(WhyAndProblemsTest)
+TRAINYARD_TEST(WhyAndProblemsTest)
 #include "tst_why_and_problems.moc"

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/plan/plan_io.h"
+#include "tests/support/test_program.h"
 #include "views/panels/workload_editor.h"
 
 #include "hand_made.h"
@@ -159,5 +160,5 @@ private slots:
     }
 };
 
-QTEST_MAIN(WorkloadEditorTest)
+TRAINYARD_TEST(WorkloadEditorTest)
 #include "tst_workload_editor.moc"

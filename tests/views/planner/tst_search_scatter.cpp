@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // The scatter of a search alone: its coordinates, what it draws while 20,000 points come, and what pointer and keys do.
 #include "core/search/search_front.h"
+#include "tests/support/test_program.h"
 #include "views/planner/scatter_frame.h"
 #include "views/planner/scatter_marks.h"
 #include "views/planner/search_scatter.h"
@@ -215,5 +216,5 @@ private slots:
     }
 };
 
-QTEST_MAIN(SearchScatterTest)
+TRAINYARD_TEST(SearchScatterTest)
 #include "tst_search_scatter.moc"

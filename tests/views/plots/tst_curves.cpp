@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
+#include "tests/support/test_program.h"
 #include "views/plots/curves_panel.h"
 
 #include "../panels/hand_made.h"
@@ -324,5 +325,5 @@ private slots:
     }
 };
 
-QTEST_MAIN(CurvesTest)
+TRAINYARD_TEST(CurvesTest)
 #include "tst_curves.moc"

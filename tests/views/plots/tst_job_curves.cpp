@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "tests/support/job_evaluation.h"
 #include "tests/support/sample_timelines.h"
+#include "tests/support/test_program.h"
 #include "views/plots/curves_panel.h"
 #include "views/plots/job_curves.h"
 #include "views/plots/job_progress_plot.h"
@@ -119,5 +120,5 @@ private slots:
     }
 };
 
-QTEST_MAIN(JobCurvesTest)
+TRAINYARD_TEST(JobCurvesTest)
 #include "tst_job_curves.moc"

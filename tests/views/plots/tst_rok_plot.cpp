@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Recompute, offload, keep with the hands of a user: the plan is marked, a click or a key adopts a point.
+#include "tests/support/test_program.h"
 #include "views/plots/rok_plot.h"
 
 #include "../panels/hand_made.h"
@@ -161,5 +162,5 @@ private slots:
     }
 };
 
-QTEST_MAIN(RokPlotTest)
+TRAINYARD_TEST(RokPlotTest)
 #include "tst_rok_plot.moc"

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // What a run teaches, with real widgets and events: fits are set, so that each row can be told beforehand.
 #include "small_run.h"
+#include "tests/support/test_program.h"
 
 #include "core/catalogue/catalogue.h"
 #include "core/plan/plan_io.h"
@@ -317,5 +318,5 @@ private slots:
     }
 };
 
-QTEST_MAIN(CalibrationCardTest)
+TRAINYARD_TEST(CalibrationCardTest)
 #include "tst_calibration_card.moc"

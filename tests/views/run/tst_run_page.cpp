@@ -2,6 +2,7 @@
 // The page of a run with real widgets and events: four ranks whose seconds can be added up by hand.
 #include "core/base/ranges_text.h"
 #include "small_run.h"
+#include "tests/support/test_program.h"
 
 #include "core/catalogue/catalogue.h"
 #include "views/panels/evidence_table.h"
@@ -354,5 +355,5 @@ private slots:
     }
 };
 
-QTEST_MAIN(RunPageTest)
+TRAINYARD_TEST(RunPageTest)
 #include "tst_run_page.moc"

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Lines as a density: n lines over each other are 1 − (1 − ink)ⁿ strong, of the mean of their colours.
+#include "tests/support/test_program.h"
 #include "views/sweep/line_density.h"
 
 #include <QTest>
@@ -70,5 +71,5 @@ private slots:
     }
 };
 
-QTEST_GUILESS_MAIN(LineDensityTest)
+TRAINYARD_GUILESS_TEST(LineDensityTest)
 #include "tst_line_density.moc"

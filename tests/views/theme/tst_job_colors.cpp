@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Colours of jobs: no two of a dozen may be taken for each other, on any theme and by any eye.
+#include "tests/support/test_program.h"
 #include "views/theme/job_colors.h"
 #include "views/theme/theme.h"
 
@@ -119,5 +120,5 @@ private slots:
     }
 };
 
-QTEST_MAIN(JobColorsTest)
+TRAINYARD_TEST(JobColorsTest)
 #include "tst_job_colors.moc"

@@ -2,6 +2,7 @@
 // A job has one colour, in the window and on pages, by day and by night.
 #include "core/report/markup.h"
 #include "core/report/report_style.h"
+#include "tests/support/test_program.h"
 #include "views/theme/job_colors.h"
 
 #include <QTest>
@@ -45,5 +46,5 @@ private slots:
     }
 };
 
-QTEST_APPLESS_MAIN(TstReportColors)
+TRAINYARD_APPLESS_TEST(TstReportColors)
 #include "tst_report_colors.moc"

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Colours of pipeline stages beside the colours of kinds of work: no two may be taken for each other, and the order of
 // the stages reads without hue.
+#include "tests/support/test_program.h"
 #include "views/theme/stage_ramp.h"
 #include "views/theme/theme.h"
 
@@ -108,5 +109,5 @@ private slots:
     void oneStageAloneHasAColourFromTheMiddle() { QCOMPARE(stageColour(0, 1, false), stageColour(8, 17, false)); }
 };
 
-QTEST_MAIN(StageRampTest)
+TRAINYARD_TEST(StageRampTest)
 #include "tst_stage_ramp.moc"

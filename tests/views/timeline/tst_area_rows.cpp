@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // What the table of a selected area counts, against sums over the spans by hand.
 #include "tests/support/sample_timelines.h"
+#include "tests/support/test_program.h"
 #include "views/timeline/area_rows.h"
 #include "views/timeline/track_layout.h"
 
@@ -146,5 +147,5 @@ private slots:
     }
 };
 
-QTEST_GUILESS_MAIN(AreaRowsTest)
+TRAINYARD_GUILESS_TEST(AreaRowsTest)
 #include "tst_area_rows.moc"

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "tests/support/sample_timelines.h"
+#include "tests/support/test_program.h"
 #include "views/timeline/column_walk.h"
 
 #include <QTest>
@@ -136,5 +137,5 @@ private slots:
     }
 };
 
-QTEST_APPLESS_MAIN(ColumnWalkTest)
+TRAINYARD_APPLESS_TEST(ColumnWalkTest)
 #include "tst_column_walk.moc"

@@ -3,6 +3,7 @@
 // that is dropped on a GPU asks to be pinned there.
 #include "tests/support/job_evaluation.h"
 #include "tests/support/sample_timelines.h"
+#include "tests/support/test_program.h"
 #include "views/theme/job_colors.h"
 #include "views/theme/theme.h"
 #include "views/timeline/bound_painter.h"
@@ -368,5 +369,5 @@ private slots:
     }
 };
 
-QTEST_MAIN(JobsShownTest)
+TRAINYARD_TEST(JobsShownTest)
 #include "tst_jobs_shown.moc"

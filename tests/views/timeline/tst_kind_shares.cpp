@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "tests/support/sample_timelines.h"
+#include "tests/support/test_program.h"
 #include "views/timeline/kind_shares.h"
 
 #include <QTest>
@@ -133,5 +134,5 @@ private slots:
     }
 };
 
-QTEST_GUILESS_MAIN(KindSharesTest)
+TRAINYARD_GUILESS_TEST(KindSharesTest)
 #include "tst_kind_shares.moc"

@@ -3,6 +3,7 @@
 #include "tests/support/plans.h"
 #include "tests/support/sample_run.h"
 #include "tests/support/sample_timelines.h"
+#include "tests/support/test_program.h"
 #include "views/theme/recorded_colors.h"
 #include "views/theme/theme.h"
 #include "views/timeline/area_table.h"
@@ -430,5 +431,5 @@ private slots:
     }
 };
 
-QTEST_MAIN(MeasuredRowsTest)
+TRAINYARD_TEST(MeasuredRowsTest)
 #include "tst_measured_rows.moc"

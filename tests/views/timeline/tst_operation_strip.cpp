@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // What operations exchange inside, along the foot of their bars, under real mouse and key events.
 #include "tests/support/sample_timelines.h"
+#include "tests/support/test_program.h"
 #include "views/theme/part_colors.h"
 #include "views/theme/theme.h"
 #include "views/timeline/lane_vectors.h"
@@ -147,5 +148,5 @@ private slots:
     }
 };
 
-QTEST_MAIN(OperationStripTest)
+TRAINYARD_TEST(OperationStripTest)
 #include "tst_operation_strip.moc"

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "tests/support/sample_timelines.h"
+#include "tests/support/test_program.h"
 #include "views/timeline/span_filter.h"
 #include "views/timeline/span_text.h"
 
@@ -107,5 +108,5 @@ private slots:
     }
 };
 
-QTEST_APPLESS_MAIN(SpanFilterTest)
+TRAINYARD_APPLESS_TEST(SpanFilterTest)
 #include "tst_span_filter.moc"

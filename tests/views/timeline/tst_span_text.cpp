@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // What the card says of a move of activations: bytes, rate, and moments that can be told apart.
+#include "tests/support/test_program.h"
 #include "views/timeline/span_text.h"
 
 #include <QTest>
@@ -95,5 +96,5 @@ private slots:
     }
 };
 
-QTEST_GUILESS_MAIN(SpanTextTest)
+TRAINYARD_GUILESS_TEST(SpanTextTest)
 #include "tst_span_text.moc"

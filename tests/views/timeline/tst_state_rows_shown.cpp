@@ -2,6 +2,7 @@
 // Rows of states off the GPU in the chart: which ones a switch gives, what they are called, and what a span says of
 // itself.
 #include "tests/core/ladder/ladder_plans.h"
+#include "tests/support/test_program.h"
 #include "views/panels/offload_text.h"
 #include "views/theme/theme.h"
 #include "views/timeline/chart_canvas.h"
@@ -148,5 +149,5 @@ private slots:
     }
 };
 
-QTEST_MAIN(StateRowsShownTest)
+TRAINYARD_TEST(StateRowsShownTest)
 #include "tst_state_rows_shown.moc"

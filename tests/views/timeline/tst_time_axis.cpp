@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
+#include "tests/support/test_program.h"
 #include "views/timeline/time_axis.h"
 
 #include <QTest>
@@ -94,5 +95,5 @@ private slots:
     }
 };
 
-QTEST_APPLESS_MAIN(TimeAxisTest)
+TRAINYARD_APPLESS_TEST(TimeAxisTest)
 #include "tst_time_axis.moc"

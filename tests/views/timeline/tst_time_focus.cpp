@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // The timeline points at where the seconds of a part of Why are, and goes back, under real events.
 #include "tests/support/sample_timelines.h"
+#include "tests/support/test_program.h"
 #include "views/theme/part_colors.h"
 #include "views/theme/theme.h"
 #include "views/timeline/legend.h"
@@ -223,5 +224,5 @@ private slots:
     }
 };
 
-QTEST_MAIN(TimeFocusTest)
+TRAINYARD_TEST(TimeFocusTest)
 #include "tst_time_focus.moc"

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // What the timeline draws and counts belongs together: table, minimap, legend, and what a new plan leaves of them.
 #include "tests/support/sample_timelines.h"
+#include "tests/support/test_program.h"
 #include "views/theme/theme.h"
 #include "views/timeline/area_table.h"
 #include "views/timeline/legend.h"
@@ -264,5 +265,5 @@ private slots:
     }
 };
 
-QTEST_MAIN(TimelineDrawnTest)
+TRAINYARD_TEST(TimelineDrawnTest)
 #include "tst_timeline_drawn.moc"

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // The timeline's context menu under real events, and the picture that it takes away.
 #include "tests/support/sample_timelines.h"
+#include "tests/support/test_program.h"
 #include "views/export/panel_picture.h"
 #include "views/theme/theme.h"
 #include "views/timeline/timeline_view.h"
@@ -217,5 +218,5 @@ private slots:
     }
 };
 
-QTEST_MAIN(TimelineMenuTest)
+TRAINYARD_TEST(TimelineMenuTest)
 #include "tst_timeline_menu.moc"

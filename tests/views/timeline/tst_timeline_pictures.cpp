@@ -3,6 +3,7 @@
 #include "tests/support/golden_picture.h"
 #include "tests/support/sample_run.h"
 #include "tests/support/sample_timelines.h"
+#include "tests/support/test_program.h"
 #include "views/theme/theme.h"
 #include "views/timeline/timeline_view.h"
 
@@ -102,5 +103,5 @@ private slots:
     }
 };
 
-QTEST_MAIN(TimelinePicturesTest)
+TRAINYARD_TEST(TimelinePicturesTest)
 #include "tst_timeline_pictures.moc"

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // The widget under real mouse, wheel and key events.
 #include "tests/support/sample_timelines.h"
+#include "tests/support/test_program.h"
 #include "views/timeline/area_table.h"
 #include "views/timeline/legend.h"
 #include "views/timeline/minimap.h"
@@ -405,5 +406,5 @@ private slots:
     }
 };
 
-QTEST_MAIN(TimelineViewTest)
+TRAINYARD_TEST(TimelineViewTest)
 #include "tst_timeline_view.moc"

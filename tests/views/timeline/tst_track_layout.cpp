@@ -2,6 +2,7 @@
 #include "core/advice/evaluate.h"
 #include "core/plan/plan_io.h"
 #include "tests/support/sample_timelines.h"
+#include "tests/support/test_program.h"
 #include "views/timeline/track_layout.h"
 
 #include <QTest>
@@ -178,5 +179,5 @@ private slots:
     }
 };
 
-QTEST_APPLESS_MAIN(TrackLayoutTest)
+TRAINYARD_APPLESS_TEST(TrackLayoutTest)
 #include "tst_track_layout.moc"

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // The chart of a cell that takes turns on a WAN channel, with prefill in the gap of a stage.
+#include "tests/support/test_program.h"
 #include "tests/support/turns_timeline.h"
 #include "views/theme/theme.h"
 #include "views/theme/turn_colors.h"
@@ -140,5 +141,5 @@ private slots:
     }
 };
 
-QTEST_MAIN(TurnsAndPrefillTest)
+TRAINYARD_TEST(TurnsAndPrefillTest)
 #include "tst_turns_and_prefill.moc"

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // The validation page with real widgets and events over rows made by hand.
 #include "../../models/validation/rows_by_hand.h"
+#include "tests/support/test_program.h"
 
 #include "models/validation/validation_runner.h"
 #include "views/panels/evidence_table.h"
@@ -269,5 +270,5 @@ private slots:
     }
 };
 
-QTEST_MAIN(ValidationPageTest)
+TRAINYARD_TEST(ValidationPageTest)
 #include "tst_validation_page.moc"

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // The three-region sample in a whole window: a datacenter is dragged, switches are flipped, and every number follows.
+#include "tests/support/test_program.h"
 #include "views/panels/effect_combo.h"
 #include "views/panels/number_card.h"
 #include "views/panels/strategy_panel.h"
@@ -74,5 +75,5 @@ private slots:
     }
 };
 
-QTEST_MAIN(AcrossDatacentersTest)
+TRAINYARD_TEST(AcrossDatacentersTest)
 #include "tst_across_datacenters.moc"

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // A plan that learns from its run, in the window: a log alone is dropped, becomes the plan that it tells of, is judged,
 // teaches a factor that is accepted and taken back, and the plan leaves as the script that starts it.
+#include "tests/support/test_program.h"
 #include "window_fixture.h"
 
 #include "views/panels/confidence_button.h"
@@ -237,5 +238,5 @@ private slots:
     }
 };
 
-QTEST_MAIN(CalibrationWindowTest)
+TRAINYARD_TEST(CalibrationWindowTest)
 #include "tst_calibration.moc"

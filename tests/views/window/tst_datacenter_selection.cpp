@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // The datacenter panel in the whole window: it follows a drag, applies with one click, and undo takes it back.
+#include "tests/support/test_program.h"
 #include "window_fixture.h"
 
 #include "views/panels/datacenter_panel.h"
@@ -116,5 +117,5 @@ private slots:
     }
 };
 
-QTEST_MAIN(DatacenterSelectionTest)
+TRAINYARD_TEST(DatacenterSelectionTest)
 #include "tst_datacenter_selection.moc"

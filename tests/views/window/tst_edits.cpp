@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // The plan as opened is the baseline, so that differences stay; every edit is listed with what it cost and gained, and
 // a click goes back to it.
+#include "tests/support/test_program.h"
 #include "window_fixture.h"
 
 #include "core/plan/plan_io.h"
@@ -172,5 +173,5 @@ private slots:
     }
 };
 
-QTEST_MAIN(EditsTest)
+TRAINYARD_TEST(EditsTest)
 #include "tst_edits.moc"

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // An expert layer within the window: how one gets there and back, and that it is the one the plan was costed with.
+#include "tests/support/test_program.h"
 #include "window_fixture.h"
 
 #include "views/layer/layer_canvas.h"
@@ -108,5 +109,5 @@ private slots:
     }
 };
 
-QTEST_MAIN(ExpertLayerTest)
+TRAINYARD_TEST(ExpertLayerTest)
 #include "tst_expert_layer.moc"

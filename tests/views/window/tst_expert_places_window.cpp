@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Experts in the whole window: a click on a GPU tells its experts and who sends to them, a click on an expert draws its
 // senders' lines over the map, and commands go from expert to expert.
+#include "tests/support/test_program.h"
 #include "window_fixture.h"
 
 #include "core/evaluate/expert_places.h"
@@ -180,5 +181,5 @@ private slots:
     }
 };
 
-QTEST_MAIN(TestExpertPlacesWindow)
+TRAINYARD_TEST(TestExpertPlacesWindow)
 #include "tst_expert_places_window.moc"

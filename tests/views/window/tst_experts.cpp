@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Experts in the whole window: a way for the tokens is chosen in the panel and undone, and the page that compares
 // exchanges is opened, read, hovered, exported and left.
+#include "tests/support/test_program.h"
 #include "window_fixture.h"
 
 #include "views/experts/ablation_bars.h"
@@ -207,5 +208,5 @@ private slots:
     }
 };
 
-QTEST_MAIN(ExpertsTest)
+TRAINYARD_TEST(ExpertsTest)
 #include "tst_experts.moc"

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // What is taken away: every format from its menu entry to the file, and a report that opens as the plan it is about.
+#include "tests/support/test_program.h"
 #include "window_fixture.h"
 
 #include "core/plan/plan_io.h"
@@ -197,5 +198,5 @@ private slots:
     }
 };
 
-QTEST_MAIN(ExportTest)
+TRAINYARD_TEST(ExportTest)
 #include "tst_export.moc"

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Files and the window: drops, faults, changes on disk, closing with unsaved work.
+#include "tests/support/test_program.h"
 #include "window_fixture.h"
 
 #include "core/plan/plan_io.h"
@@ -269,5 +270,5 @@ private slots:
     }
 };
 
-QTEST_MAIN(FilesTest)
+TRAINYARD_TEST(FilesTest)
 #include "tst_files.moc"

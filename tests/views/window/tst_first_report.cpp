@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // A committed log of inputs, replayed with real events, takes someone from an empty start to a written report in at
 // most sixty of them: every key pressed and every click counts as one.
+#include "tests/support/test_program.h"
 #include "window_fixture.h"
 
 #include "views/parts/text_line.h"
@@ -151,5 +152,5 @@ private slots:
     }
 };
 
-QTEST_MAIN(FirstReportTest)
+TRAINYARD_TEST(FirstReportTest)
 #include "tst_first_report.moc"

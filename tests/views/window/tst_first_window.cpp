@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // The window and what pops up in it lie within the screen, however small that is and however large the last one was.
+#include "tests/support/test_program.h"
 #include "window_fixture.h"
 
 #include "views/commands/command_palette.h"
@@ -101,5 +102,5 @@ private:
     };
 };
 
-QTEST_MAIN(FirstWindowTest)
+TRAINYARD_TEST(FirstWindowTest)
 #include "tst_first_window.moc"

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // The main job in the whole window: GPUs dragged between datacenters, by mouse and by keyboard.
+#include "tests/support/test_program.h"
 #include "window_fixture.h"
 
 #include "views/plots/curve_plot.h"
@@ -168,5 +169,5 @@ private slots:
     }
 };
 
-QTEST_MAIN(GesturesTest)
+TRAINYARD_TEST(GesturesTest)
 #include "tst_gestures.moc"

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // What a value in a list shows while it is tried: the numbers of the very plan that choosing it makes, for every
 // strategy of every sample; and what is not of the plan shown looks it.
+#include "tests/support/test_program.h"
 #include "window_fixture.h"
 
 #include "views/panels/effect_combo.h"
@@ -137,5 +138,5 @@ private slots:
     }
 };
 
-QTEST_MAIN(HoverTest)
+TRAINYARD_TEST(HoverTest)
 #include "tst_hover.moc"

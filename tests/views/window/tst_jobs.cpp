@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Many models in the whole window: a grid of twelve jobs from nothing, schedulers switched, GPUs dragged in, a job
 // pinned and stopped, and all of it undone in words.
+#include "tests/support/test_program.h"
 #include "window_fixture.h"
 
 #include "models/job_list_model.h"
@@ -276,5 +277,5 @@ private slots:
     }
 };
 
-QTEST_MAIN(JobsTest)
+TRAINYARD_TEST(JobsTest)
 #include "tst_jobs.moc"

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Many models in the whole window: schedulers are compared and one is taken and undone, jobs are dropped on GPUs of
 // timeline and map, GPUs are dragged between datacenters while all is planned anew.
+#include "tests/support/test_program.h"
 #include "window_fixture.h"
 
 #include "core/plan/plan_io.h"
@@ -195,5 +196,5 @@ private slots:
     }
 };
 
-QTEST_MAIN(JobsComparedTest)
+TRAINYARD_TEST(JobsComparedTest)
 #include "tst_jobs_compared.moc"

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Which control a key and the wheel belong to, over the whole window and with real events: letters steer the timeline
 // wherever no text is typed, a choice gives the focus back, and a wheel over a control that has no focus scrolls.
+#include "tests/support/test_program.h"
 #include "window_fixture.h"
 
 #include "views/panels/datacenter_panel.h"
@@ -157,5 +158,5 @@ private slots:
     }
 };
 
-QTEST_MAIN(KeysTest)
+TRAINYARD_TEST(KeysTest)
 #include "tst_keys.moc"

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Timeline and charts in the window: one pointer's time, one enlarged chart, and a new plan that starts afresh.
+#include "tests/support/test_program.h"
 #include "tests/views/window/window_fixture.h"
 #include "views/plots/curve_plot.h"
 #include "views/plots/curves_panel.h"
@@ -92,5 +93,5 @@ private slots:
     }
 };
 
-QTEST_MAIN(LinkedChartsTest)
+TRAINYARD_TEST(LinkedChartsTest)
 #include "tst_linked_charts.moc"

@@ -4,6 +4,7 @@
 #include "../../core/overlay/recorded_run.h"
 #include "../../support/line_server.h"
 #include "../../support/set_live_feed.h"
+#include "tests/support/test_program.h"
 #include "window_fixture.h"
 
 #include "core/live/stream_lines.h"
@@ -315,5 +316,5 @@ private slots:
     }
 };
 
-QTEST_MAIN(LiveWindowTest)
+TRAINYARD_TEST(LiveWindowTest)
 #include "tst_live.moc"

@@ -2,6 +2,7 @@
 // A recorded run under the plan in the whole window: its spans are explained where the plan's are, its rows come and go
 // with a command.
 #include "tests/support/sample_run.h"
+#include "tests/support/test_program.h"
 #include "tests/views/window/window_fixture.h"
 #include "views/commands/command_registry.h"
 #include "views/details/details_panel.h"
@@ -61,5 +62,5 @@ private slots:
     }
 };
 
-QTEST_MAIN(MeasuredSpanTest)
+TRAINYARD_TEST(MeasuredSpanTest)
 #include "tst_measured_span.moc"

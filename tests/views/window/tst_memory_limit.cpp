@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // When memory is the limit, in the whole window: the curves of recomputation, offload and neither follow the plan, and
 // a click on one of their points is one step to undo.
+#include "tests/support/test_program.h"
 #include "window_fixture.h"
 
 #include "views/panels/fit_steps.h"
@@ -201,5 +202,5 @@ private slots:
     }
 };
 
-QTEST_MAIN(MemoryLimitTest)
+TRAINYARD_TEST(MemoryLimitTest)
 #include "tst_memory_limit.moc"

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Mixed GPUs in the whole window: L4s dragged to A6000s are dealt work at once, a share is pinned by hand, what others
 // would make of the GPUs is compared and taken, and layers have names on the timeline.
+#include "tests/support/test_program.h"
 #include "window_fixture.h"
 
 #include "views/details/details.h"
@@ -285,5 +286,5 @@ private slots:
     }
 };
 
-QTEST_MAIN(MixedGpusTest)
+TRAINYARD_TEST(MixedGpusTest)
 #include "tst_mixed_gpus.moc"

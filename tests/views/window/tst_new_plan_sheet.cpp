@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // A new plan on one sheet, as someone makes it who has only the keyboard: what is typed goes to whatever has the focus.
+#include "tests/support/test_program.h"
 #include "window_fixture.h"
 
 #include "views/parts/text_line.h"
@@ -385,5 +386,5 @@ private slots:
     }
 };
 
-QTEST_MAIN(NewPlanSheetTest)
+TRAINYARD_TEST(NewPlanSheetTest)
 #include "tst_new_plan_sheet.moc"

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // One edit is one evaluation, one layout of the map and of the timeline, one drawing of a chart, and one painting of
 // each panel once the answer is there: counted, because twice is not seen but felt.
+#include "tests/support/test_program.h"
 #include "window_fixture.h"
 
 #include "views/panels/number_strip.h"
@@ -99,5 +100,5 @@ private slots:
     }
 };
 
-QTEST_MAIN(OnceTest)
+TRAINYARD_TEST(OnceTest)
 #include "tst_once.moc"

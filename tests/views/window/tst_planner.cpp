@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // The planner in the whole window, with real widgets and events: it searches, is stopped, a candidate is tried, left,
 // adopted and undone; steps are applied; strategies are pinned; worlds are ticked.
+#include "tests/support/test_program.h"
 #include "window_fixture.h"
 
 #include "tests/support/plans.h"
@@ -485,5 +486,5 @@ private slots:
     }
 };
 
-QTEST_MAIN(PlannerTest)
+TRAINYARD_TEST(PlannerTest)
 #include "tst_planner.moc"

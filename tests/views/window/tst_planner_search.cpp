@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // The planner in the window with the search of the core: what it finds is what search() finds, in scenarios too; it is
 // stopped, tried, adopted, undone; the window closes while it searches.
+#include "tests/support/test_program.h"
 #include "window_fixture.h"
 
 #include "core/plan/plan_io.h"
@@ -213,5 +214,5 @@ private slots:
     }
 };
 
-QTEST_MAIN(PlannerSearchTest)
+TRAINYARD_TEST(PlannerSearchTest)
 #include "tst_planner_search.moc"

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // A run dropped on the window: read, cancelled, dropped again, aligned, gone through, compared and closed.
 #include "../run/small_run.h"
+#include "tests/support/test_program.h"
 #include "window_fixture.h"
 
 #include "views/run/difference_bars.h"
@@ -242,5 +243,5 @@ private slots:
     }
 };
 
-QTEST_MAIN(RunWindowTest)
+TRAINYARD_TEST(RunWindowTest)
 #include "tst_run.moc"

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // A file of a sweep in the whole window, with real widgets and events: opened, pointed at, filtered by a drag, axes
 // moved, a row's plan tried, left, adopted and undone.
+#include "tests/support/test_program.h"
 #include "window_fixture.h"
 
 #include "tests/support/swept_file.h"
@@ -276,5 +277,5 @@ private slots:
     }
 };
 
-QTEST_MAIN(SweepTest)
+TRAINYARD_TEST(SweepTest)
 #include "tst_sweep.moc"

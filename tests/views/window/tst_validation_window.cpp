@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // The validation page within the window: how one gets there and back, and what it hands over.
+#include "tests/support/test_program.h"
 #include "window_fixture.h"
 
 #include "core/evaluate/metrics/confidence.h"
@@ -93,5 +94,5 @@ private slots:
     }
 };
 
-QTEST_MAIN(ValidationWindowTest)
+TRAINYARD_TEST(ValidationWindowTest)
 #include "tst_validation_window.moc"

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Every second of Why can be found in the timeline by a click, or by the keyboard, in the whole window.
 #include "models/text/format.h"
+#include "tests/support/test_program.h"
 #include "tests/views/window/window_fixture.h"
 #include "views/commands/command_registry.h"
 #include "views/panels/breakdown_bar.h"
@@ -122,5 +123,5 @@ private slots:
     }
 };
 
-QTEST_MAIN(WhyInTimelineTest)
+TRAINYARD_TEST(WhyInTimelineTest)
 #include "tst_why_in_timeline.moc"

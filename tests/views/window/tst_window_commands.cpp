@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Every command of the window, the palette and the overlay made from them, themes, layout and tour.
+#include "tests/support/test_program.h"
 #include "window_fixture.h"
 
 #include "views/commands/command_palette.h"
@@ -111,5 +112,5 @@ private slots:
     }
 };
 
-QTEST_MAIN(WindowCommandsTest)
+TRAINYARD_TEST(WindowCommandsTest)
 #include "tst_window_commands.moc"

@@ -2,6 +2,7 @@
 // Prefill beside what leaves the GPU and beside experts. Five hundred random plans a pair: bytes are conserved,
 // training is not delayed, or a reason says why not.
 #include "tests/core/evaluate/pairs/pair_trial.h"
+#include "tests/support/test_program.h"
 
 #include <QTest>
 
@@ -19,5 +20,5 @@ private slots:
     void theTwoGetAlong() { checkPair(); }
 };
 
-QTEST_APPLESS_MAIN(TestBubblesAndOffload)
+TRAINYARD_APPLESS_TEST(TestBubblesAndOffload)
 #include "tst_bubbles_and_offload.moc"

@@ -2,6 +2,7 @@
 // Many models over several datacenters, and on unequal GPUs. Five hundred random plans a pair: bytes are conserved,
 // training is not delayed, or a reason says why not.
 #include "tests/core/evaluate/pairs/pair_trial.h"
+#include "tests/support/test_program.h"
 
 #include <QTest>
 
@@ -19,5 +20,5 @@ private slots:
     void theTwoGetAlong() { checkPair(); }
 };
 
-QTEST_APPLESS_MAIN(TestJobsAcross)
+TRAINYARD_APPLESS_TEST(TestJobsAcross)
 #include "tst_jobs_across.moc"

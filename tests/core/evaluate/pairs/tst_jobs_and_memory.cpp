@@ -2,6 +2,7 @@
 // Many models with shards in host memory, with experts, and with prefill where they leave GPUs idle. Five hundred
 // random plans a pair: bytes are conserved, training is not delayed, or a reason says why not.
 #include "tests/core/evaluate/pairs/pair_trial.h"
+#include "tests/support/test_program.h"
 
 #include <QTest>
 
@@ -20,5 +21,5 @@ private slots:
     void theTwoGetAlong() { checkPair(); }
 };
 
-QTEST_APPLESS_MAIN(TestJobsAndMemory)
+TRAINYARD_APPLESS_TEST(TestJobsAndMemory)
 #include "tst_jobs_and_memory.moc"

@@ -2,6 +2,7 @@
 // Experts and unequal GPUs under pipelines that take turns on the WAN. Five hundred random plans a pair: bytes are
 // conserved, training is not delayed, or a reason says why not.
 #include "tests/core/evaluate/pairs/pair_trial.h"
+#include "tests/support/test_program.h"
 
 #include <QTest>
 
@@ -19,5 +20,5 @@ private slots:
     void theTwoGetAlong() { checkPair(); }
 };
 
-QTEST_APPLESS_MAIN(TestTurnsAndExperts)
+TRAINYARD_APPLESS_TEST(TestTurnsAndExperts)
 #include "tst_turns_and_experts.moc"

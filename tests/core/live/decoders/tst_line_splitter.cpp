@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Lines come whole wherever blocks end; what unfinished ones hold is bounded, each and all together.
 #include "core/live/decoders/line_splitter.h"
+#include "tests/support/test_program.h"
 
 #include <QtTest>
 
@@ -57,5 +58,5 @@ private slots:
     }
 };
 
-QTEST_APPLESS_MAIN(LineSplitterTest)
+TRAINYARD_APPLESS_TEST(LineSplitterTest)
 #include "tst_line_splitter.moc"

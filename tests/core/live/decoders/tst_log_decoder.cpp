@@ -3,6 +3,7 @@
 #include "core/live/decoder.h"
 #include "core/live/store.h"
 #include "core/telemetry/readers/training_logs.h"
+#include "tests/support/test_program.h"
 
 #include <QTest>
 
@@ -375,5 +376,5 @@ private slots:
     }
 };
 
-QTEST_APPLESS_MAIN(TestLogDecoder)
+TRAINYARD_APPLESS_TEST(TestLogDecoder)
 #include "tst_log_decoder.moc"

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Outages are marked once, wherever batches are cut, and nothing else is.
 #include "core/live/decoders/series_gaps.h"
+#include "tests/support/test_program.h"
 
 #include <QtTest>
 
@@ -91,5 +92,5 @@ private slots:
     }
 };
 
-QTEST_APPLESS_MAIN(SeriesGapsTest)
+TRAINYARD_APPLESS_TEST(SeriesGapsTest)
 #include "tst_series_gaps.moc"

@@ -2,6 +2,7 @@
 // The network thread: work in order, timers, and an end that waits for nobody.
 
 #include "core/live/net/loop.h"
+#include "tests/support/test_program.h"
 
 #include <QTest>
 
@@ -125,5 +126,5 @@ private slots:
     }
 };
 
-QTEST_GUILESS_MAIN(TstLoop)
+TRAINYARD_GUILESS_TEST(TstLoop)
 #include "tst_loop.moc"

@@ -2,6 +2,7 @@
 // HTTP/1.1 written by hand, byte by byte, against the server: what passes, what is refused, and with which words.
 
 #include "tests/core/live/net/listening.h"
+#include "tests/support/test_program.h"
 
 #include <zlib.h>
 
@@ -407,5 +408,5 @@ private slots:
     }
 };
 
-QTEST_GUILESS_MAIN(TstServerHttp)
+TRAINYARD_GUILESS_TEST(TstServerHttp)
 #include "tst_server_http.moc"

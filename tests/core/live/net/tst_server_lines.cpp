@@ -3,6 +3,7 @@
 
 #include "core/live/net/credentials.h"
 #include "tests/core/live/net/listening.h"
+#include "tests/support/test_program.h"
 
 #include <sys/resource.h>
 
@@ -449,5 +450,5 @@ private slots:
     }
 };
 
-QTEST_GUILESS_MAIN(TstServerLines)
+TRAINYARD_GUILESS_TEST(TstServerLines)
 #include "tst_server_lines.moc"

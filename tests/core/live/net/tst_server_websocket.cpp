@@ -3,6 +3,7 @@
 
 #include "tests/core/live/net/frames.h"
 #include "tests/core/live/net/listening.h"
+#include "tests/support/test_program.h"
 
 #include <QTest>
 
@@ -274,5 +275,5 @@ private slots:
     }
 };
 
-QTEST_GUILESS_MAIN(TstServerWebsocket)
+TRAINYARD_GUILESS_TEST(TstServerWebsocket)
 #include "tst_server_websocket.moc"

@@ -4,6 +4,7 @@
 #include "tests/core/live/net/calling.h"
 #include "tests/core/live/net/frames.h"
 #include "tests/core/live/net/listening.h"
+#include "tests/support/test_program.h"
 
 #include <QTest>
 
@@ -220,5 +221,5 @@ private slots:
     }
 };
 
-QTEST_GUILESS_MAIN(TstStreamClient)
+TRAINYARD_GUILESS_TEST(TstStreamClient)
 #include "tst_stream_client.moc"

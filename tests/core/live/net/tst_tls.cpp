@@ -4,6 +4,7 @@
 #include "tests/core/live/net/calling.h"
 #include "tests/core/live/net/certificates.h"
 #include "tests/core/live/net/listening.h"
+#include "tests/support/test_program.h"
 
 #include <openssl/ssl.h>
 
@@ -264,5 +265,5 @@ private slots:
     }
 };
 
-QTEST_GUILESS_MAIN(TstTls)
+TRAINYARD_GUILESS_TEST(TstTls)
 #include "tst_tls.moc"

@@ -2,6 +2,7 @@
 // Packed bodies: every encoding that servers and senders use gives the text back, and none of them grows beyond bounds.
 
 #include "core/live/net/unpack.h"
+#include "tests/support/test_program.h"
 
 #include <zlib.h>
 
@@ -91,5 +92,5 @@ private slots:
     }
 };
 
-QTEST_GUILESS_MAIN(TstUnpack)
+TRAINYARD_GUILESS_TEST(TstUnpack)
 #include "tst_unpack.moc"

@@ -2,6 +2,7 @@
 // Commands of the user's: what they print, how they end, that nothing of them stays behind.
 #include "core/live/sources/sources.h"
 #include "tests/core/live/sources/heard.h"
+#include "tests/support/test_program.h"
 
 #include <QTemporaryDir>
 #include <QTest>
@@ -155,5 +156,5 @@ private slots:
     }
 };
 
-QTEST_GUILESS_MAIN(TestCommand)
+TRAINYARD_GUILESS_TEST(TestCommand)
 #include "tst_command.moc"

@@ -2,6 +2,7 @@
 // What passes of a stream that is paused and goes on: whole lines, however the bytes are cut.
 
 #include "core/live/sources/line_gate.h"
+#include "tests/support/test_program.h"
 
 #include <QTest>
 
@@ -63,5 +64,5 @@ private slots:
     }
 };
 
-QTEST_GUILESS_MAIN(TstLineGate)
+TRAINYARD_GUILESS_TEST(TstLineGate)
 #include "tst_line_gate.moc"

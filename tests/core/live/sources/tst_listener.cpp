@@ -4,6 +4,7 @@
 #include "core/live/sources/sources.h"
 #include "tests/core/live/net/frames.h"
 #include "tests/core/live/sources/sink.h"
+#include "tests/support/test_program.h"
 
 #include <nlohmann/json.hpp>
 #include <zlib.h>
@@ -373,5 +374,5 @@ private slots:
     }
 };
 
-QTEST_GUILESS_MAIN(TstListener)
+TRAINYARD_GUILESS_TEST(TstListener)
 #include "tst_listener.moc"

@@ -3,6 +3,7 @@
 // connecting, outages of a target, of the way and of the server, what came meanwhile, credentials, TLS, more points
 // than it gives at once.
 #include "asked_prometheus.h"
+#include "tests/support/test_program.h"
 
 #include <QProcess>
 #include <QtTest>
@@ -300,5 +301,5 @@ private slots:
     }
 };
 
-QTEST_GUILESS_MAIN(PrometheusTest)
+TRAINYARD_GUILESS_TEST(PrometheusTest)
 #include "tst_prometheus.moc"

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // How a Prometheus server is asked: nothing of a time is left out or asked for beyond its limits.
 #include "core/live/sources/prometheus_asks.h"
+#include "tests/support/test_program.h"
 
 #include <QtTest>
 
@@ -69,5 +70,5 @@ private slots:
     }
 };
 
-QTEST_APPLESS_MAIN(PrometheusAsksTest)
+TRAINYARD_APPLESS_TEST(PrometheusAsksTest)
 #include "tst_prometheus_asks.moc"

@@ -2,6 +2,7 @@
 // Servers that answer what no Prometheus does, that refuse for a while, whose clock is another: the source goes on,
 // says what is wrong, and loses nothing.
 #include "asked_prometheus.h"
+#include "tests/support/test_program.h"
 
 #include <QtTest>
 
@@ -161,5 +162,5 @@ private slots:
     }
 };
 
-QTEST_GUILESS_MAIN(PrometheusFaultsTest)
+TRAINYARD_GUILESS_TEST(PrometheusFaultsTest)
 #include "tst_prometheus_faults.moc"

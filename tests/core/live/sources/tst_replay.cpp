@@ -3,6 +3,7 @@
 #include "core/live/session.h"
 #include "core/live/sources/sources.h"
 #include "core/telemetry/recording_file.h"
+#include "tests/support/test_program.h"
 
 #include "tests/core/live/made_run.h"
 #include "tests/core/live/sources/heard.h"
@@ -201,5 +202,5 @@ private slots:
     }
 };
 
-QTEST_GUILESS_MAIN(TestReplay)
+TRAINYARD_GUILESS_TEST(TestReplay)
 #include "tst_replay.moc"

@@ -6,6 +6,7 @@
 #include "tests/core/live/net/calling.h"
 #include "tests/core/live/net/listening.h"
 #include "tests/core/live/sources/sink.h"
+#include "tests/support/test_program.h"
 
 #include <QTest>
 
@@ -150,5 +151,5 @@ private slots:
     }
 };
 
-QTEST_GUILESS_MAIN(TstStreamReader)
+TRAINYARD_GUILESS_TEST(TstStreamReader)
 #include "tst_stream_reader.moc"

@@ -2,6 +2,7 @@
 // Logs that grow, are renamed, made shorter, torn, missing and forbidden: every byte once, in order.
 #include "core/live/sources/sources.h"
 #include "tests/core/live/sources/heard.h"
+#include "tests/support/test_program.h"
 
 #include <QTemporaryDir>
 #include <QTest>
@@ -211,5 +212,5 @@ private:
     std::string m_log;
 };
 
-QTEST_GUILESS_MAIN(TestTail)
+TRAINYARD_GUILESS_TEST(TestTail)
 #include "tst_tail.moc"

@@ -2,6 +2,7 @@
 // Descriptions of machines, cut at each percent, changed at random, empty, with other line ends: nothing crashes, each
 // is read or refused, and what is read is within bounds.
 #include "tests/core/telemetry/readers/reader_trial.h"
+#include "tests/support/test_program.h"
 
 #include <QTest>
 
@@ -134,5 +135,5 @@ private slots:
     }
 };
 
-QTEST_APPLESS_MAIN(TestDamagedMachines)
+TRAINYARD_APPLESS_TEST(TestDamagedMachines)
 #include "tst_damaged_machines.moc"

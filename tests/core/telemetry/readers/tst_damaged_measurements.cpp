@@ -2,6 +2,7 @@
 // Files of benchmarks and samples as killed jobs, torn writes and bad disks leave them: cut at each percent, changed at
 // random, empty. Nothing crashes, each is read or refused, and what is read is whole.
 #include "tests/core/telemetry/readers/reader_trial.h"
+#include "tests/support/test_program.h"
 
 #include <QDirIterator>
 #include <QTest>
@@ -103,5 +104,5 @@ private slots:
     }
 };
 
-QTEST_APPLESS_MAIN(TestDamagedMeasurements)
+TRAINYARD_APPLESS_TEST(TestDamagedMeasurements)
 #include "tst_damaged_measurements.moc"

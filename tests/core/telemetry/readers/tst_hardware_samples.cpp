@@ -3,6 +3,7 @@
 // captured files with numbers taken off them by hand.
 #include "core/telemetry/readers/exporter_metrics.h"
 #include "tests/core/telemetry/readers/reader_trial.h"
+#include "tests/support/test_program.h"
 
 #include <QTest>
 
@@ -222,5 +223,5 @@ private slots:
     }
 };
 
-QTEST_APPLESS_MAIN(TestHardwareSamples)
+TRAINYARD_APPLESS_TEST(TestHardwareSamples)
 #include "tst_hardware_samples.moc"

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // What clouds rent and for how much: catalogues of SkyPilot with columns in any order, instance types of AWS.
 #include "tests/core/telemetry/readers/reader_trial.h"
+#include "tests/support/test_program.h"
 
 #include <QTest>
 
@@ -64,5 +65,5 @@ private slots:
     }
 };
 
-QTEST_APPLESS_MAIN(TestInstanceCatalogues)
+TRAINYARD_APPLESS_TEST(TestInstanceCatalogues)
 #include "tst_instance_catalogues.moc"

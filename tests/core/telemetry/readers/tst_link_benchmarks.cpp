@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // iperf3 and fio: own fixtures in their shapes, and the captured results with numbers taken off them by hand.
 #include "tests/core/telemetry/readers/reader_trial.h"
+#include "tests/support/test_program.h"
 
 #include <QTest>
 
@@ -102,5 +103,5 @@ private slots:
     }
 };
 
-QTEST_APPLESS_MAIN(TestLinkBenchmarks)
+TRAINYARD_APPLESS_TEST(TestLinkBenchmarks)
 #include "tst_link_benchmarks.moc"

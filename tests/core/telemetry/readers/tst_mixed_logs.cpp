@@ -2,6 +2,7 @@
 // Logs in which megabytes of NCCL's debug lines stand before the steps of the training run: they are logs of that run,
 // and what NCCL told stays with them.
 #include "tests/core/telemetry/readers/reader_trial.h"
+#include "tests/support/test_program.h"
 
 #include <QTest>
 
@@ -59,5 +60,5 @@ private slots:
     }
 };
 
-QTEST_APPLESS_MAIN(TestMixedLogs)
+TRAINYARD_APPLESS_TEST(TestMixedLogs)
 #include "tst_mixed_logs.moc"

@@ -2,6 +2,7 @@
 // nccl-tests, NCCL Inspector, flight recorder and NCCL's debug log: own fixtures in the shapes of the tools, and the
 // captured files with numbers taken off them by hand.
 #include "tests/core/telemetry/readers/reader_trial.h"
+#include "tests/support/test_program.h"
 
 #include <QTest>
 
@@ -239,5 +240,5 @@ private slots:
     }
 };
 
-QTEST_APPLESS_MAIN(TestNcclBenchmarks)
+TRAINYARD_APPLESS_TEST(TestNcclBenchmarks)
 #include "tst_nccl_benchmarks.moc"

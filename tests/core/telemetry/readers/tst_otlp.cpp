@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // OTLP messages as JSON and as protobuf: own messages of Megatron-LM's shape, and the captured examples.
 #include "tests/core/telemetry/readers/reader_trial.h"
+#include "tests/support/test_program.h"
 
 #include <QTest>
 
@@ -139,5 +140,5 @@ private slots:
     }
 };
 
-QTEST_APPLESS_MAIN(TestOtlp)
+TRAINYARD_APPLESS_TEST(TestOtlp)
 #include "tst_otlp.moc"

@@ -3,6 +3,7 @@
 // damaged files are read as far as they go.
 #include "core/telemetry/recording_file.h"
 #include "tests/core/telemetry/readers/reader_trial.h"
+#include "tests/support/test_program.h"
 
 #include <QTest>
 
@@ -143,5 +144,5 @@ private slots:
     }
 };
 
-QTEST_APPLESS_MAIN(TestProbeFile)
+TRAINYARD_APPLESS_TEST(TestProbeFile)
 #include "tst_probe_file.moc"

@@ -3,6 +3,7 @@
 // counted by hand.
 #include "core/telemetry/readers/hostlist.h"
 #include "tests/core/telemetry/readers/reader_trial.h"
+#include "tests/support/test_program.h"
 
 #include <QTest>
 
@@ -161,5 +162,5 @@ private slots:
     }
 };
 
-QTEST_APPLESS_MAIN(TestSlurmMachines)
+TRAINYARD_APPLESS_TEST(TestSlurmMachines)
 #include "tst_slurm_machines.moc"

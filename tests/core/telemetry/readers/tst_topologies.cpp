@@ -4,6 +4,7 @@
 #include "core/telemetry/readers/fabric_graph.h"
 #include "core/telemetry/readers/nvlink_rates.h"
 #include "tests/core/telemetry/readers/reader_trial.h"
+#include "tests/support/test_program.h"
 
 #include <QTest>
 
@@ -220,5 +221,5 @@ private slots:
     }
 };
 
-QTEST_APPLESS_MAIN(TestTopologies)
+TRAINYARD_APPLESS_TEST(TestTopologies)
 #include "tst_topologies.moc"

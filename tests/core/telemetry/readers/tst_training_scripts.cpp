@@ -2,6 +2,7 @@
 // How a training was started, as scripts, YAML, TOML and configurations tell it: arguments by Megatron's names. What a
 // script leaves to its environment or to commands is unknown and counted, never guessed; nothing is executed.
 #include "tests/core/telemetry/readers/reader_trial.h"
+#include "tests/support/test_program.h"
 
 #include <QDirIterator>
 #include <QTest>
@@ -261,5 +262,5 @@ private slots:
     }
 };
 
-QTEST_APPLESS_MAIN(TestTrainingScripts)
+TRAINYARD_APPLESS_TEST(TestTrainingScripts)
 #include "tst_training_scripts.moc"
